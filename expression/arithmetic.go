@@ -10,7 +10,7 @@ import (
 
 var errTooLarge = failure("a number becomes too large")
 
-// finite refuses what JSON has no number for.
+// finite rejects floats that JSON has no number for.
 func finite(v float64) (any, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, errTooLarge
@@ -128,7 +128,7 @@ func multiply(_ *frame, a, b any) (any, error) {
 	return nil, errOperands
 }
 
-// magnitude is the distance from zero, which for the smallest int is no int.
+// magnitude is the absolute value, which does not fit into an int for the smallest int.
 func magnitude(x int) uint64 {
 	if x < 0 {
 		return -uint64(x)

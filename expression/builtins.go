@@ -22,20 +22,19 @@ var kindNames = map[kind]string{
 	textKind: "text", listKind: "a list", objectKind: "an object", integerKind: "a whole number", numberKind: "a number",
 }
 
-// function is a built-in function. Its arguments were checked before it runs.
+// function is a built-in function. Its arguments are checked before it runs.
 type function struct {
 	usage  string
-	kinds  []kind // of all arguments it may get
-	needed int    // how many of them it must get; 0: all
-	many   bool   // the last kind may be repeated
+	kinds  []kind // of its arguments
+	needed int    // how many arguments are required; 0: all
+	many   bool   // the last argument may be repeated
 	run    func(f *frame, args []any) (any, error)
 }
 
 // builtins has the built-in functions without a predicate.
 var builtins = merged(textFunctions, listFunctions, numberFunctions, timeFunctions)
 
-// refused has the functions of expr-lang that are not available, with what to
-// do instead.
+// refused has the functions of expr-lang that are not available, with alternatives.
 var refused = map[string]string{
 	"timezone": "give date the name of the zone: date(text, layout, zone)",
 }
@@ -88,8 +87,7 @@ func (c *compiler) builtin(node *ast.BuiltinNode) (eval, error) {
 	}, nil
 }
 
-// fits reports whether a value is of a kind, and returns it in the form of that
-// kind.
+// fits reports whether a value is of a kind, and converts it to that kind.
 func fits(needs kind, v any) (any, bool) {
 	var ok bool
 	switch needs {

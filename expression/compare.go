@@ -18,8 +18,8 @@ func unequal(f *frame, a, b any) (any, error) {
 	return !same, err
 }
 
-// equal reports whether two values are the same; numbers are compared by value,
-// values of different types differ.
+// equal reports whether two values are the same. Numbers are compared by value; values of
+// different types differ.
 func (f *frame) equal(a, b any, depth int) (bool, error) {
 	switch x := a.(type) {
 	case string:
@@ -117,7 +117,7 @@ func (f *frame) compare(a, b any) (int, error) {
 	return 0, errOperands
 }
 
-// ordered makes an operator of a test on the order of two values.
+// ordered makes an operator from a test on the order of two values.
 func ordered(holds func(order int) bool) operate {
 	return func(f *frame, a, b any) (any, error) {
 		order, err := f.compare(a, b)
@@ -151,7 +151,7 @@ func in(f *frame, a, b any) (any, error) {
 	return nil, errOperands
 }
 
-// texts makes an operator of a test on two texts; null is never part of anything.
+// texts makes an operator from a test on two texts. With null it is false.
 func texts(test func(s, part string) bool) operate {
 	return func(f *frame, a, b any) (any, error) {
 		if a == nil || b == nil {
@@ -166,8 +166,7 @@ func texts(test func(s, part string) bool) operate {
 	}
 }
 
-// pattern compiles a regular expression that is small enough to be matched with
-// long texts.
+// pattern compiles a regular expression that is small enough for long texts.
 func pattern(source string, largest int) (*regexp.Regexp, int, error) {
 	const longest = 1_000
 	if len(source) > longest {
@@ -185,7 +184,7 @@ func pattern(source string, largest int) (*regexp.Regexp, int, error) {
 	return compiled, size, err
 }
 
-// patternSize counts the parts of a pattern once its repetitions are written out.
+// patternSize counts the parts of a pattern with its repetitions written out.
 func patternSize(tree *syntax.Regexp) int {
 	size := 0
 	for _, sub := range tree.Sub {

@@ -13,19 +13,19 @@ import (
 // eval runs one part of an expression.
 type eval func(f *frame) (any, error)
 
-// compiler makes one expression runnable. The tree it gets may hold one node in
-// two places, as a < b < c does with b; nodes are counted each time, since
-// nesting such places doubles the work at each level.
+// compiler compiles one expression. The tree may have a node in two places, such as b in
+// a < b < c. Nodes are counted each time, since nesting such places doubles the work at
+// each level.
 type compiler struct {
 	language   *Language
 	source     string
 	nodes      int
-	patterns   int // their parts
+	patterns   int // parts of all patterns
 	depth      int
 	slots      int
 	variables  []variable
-	predicates []string // names of the functions whose predicates we are in
-	secrets    []string // names of the secrets it takes
+	predicates []string // names of the functions around the current predicate
+	secrets    []string // names of the secrets it uses
 }
 
 type variable struct {
@@ -37,12 +37,12 @@ type variable struct {
 type program struct {
 	source  string
 	slots   int
-	secrets []string // names of those it takes
+	secrets []string // names of the secrets it uses
 	run     eval
 }
 
-// compile makes a program of code. Offsets of its errors count from the start of
-// the code.
+// compile turns code into a program. Offsets in its errors count from the start of the
+// code.
 func (l *Language) compile(source string) (*program, error) {
 	if len(source) > MaxSource {
 		return nil, &SyntaxError{Message: fmt.Sprintf("The expression has %d bytes, at most %d are allowed; do it in several steps.", len(source), MaxSource)}
@@ -62,8 +62,8 @@ func (l *Language) compile(source string) (*program, error) {
 	return &program{source: source, slots: c.slots, secrets: c.secrets, run: run}, nil
 }
 
-// parse has the library read the code; what makes it panic is a mistake in the
-// code, too.
+// parse reads the code with expr-lang's parser. Code that makes the parser panic is a
+// mistake as well.
 func parse(source string) (tree ast.Node, err error) {
 	defer func() {
 		if recover() != nil {
@@ -82,7 +82,6 @@ func parse(source string) (tree ast.Node, err error) {
 	return parsed.Node, nil
 }
 
-// count notes that a node is compiled.
 func (c *compiler) count(node ast.Node) error {
 	c.nodes++
 	if c.nodes > MaxNodes {
@@ -164,7 +163,6 @@ func constant(v any) eval {
 	return func(*frame) (any, error) { return v, nil }
 }
 
-// errorAt makes the error for a mistake at a node.
 func (c *compiler) errorAt(node ast.Node, format string, args ...any) error {
 	return &SyntaxError{
 		Offset:  byteOffset(c.source, node.Location()),
@@ -172,7 +170,7 @@ func (c *compiler) errorAt(node ast.Node, format string, args ...any) error {
 	}
 }
 
-// byteOffset turns the library's count of characters into one of bytes.
+// byteOffset converts the library's offset in characters to one in bytes.
 func byteOffset(source string, location file.Location) int {
 	count := 0
 	for i := range source {

@@ -18,18 +18,18 @@ const (
 	longestMessage = 300
 )
 
-// SyntaxError is a mistake in a text, found before it is run.
+// SyntaxError is a mistake in a text, found before it runs.
 type SyntaxError struct {
 	Offset  int    // where in the text, in bytes
 	Message string // one line for the author
 }
 
-// Error returns the message with its place.
+// Error returns the message with its offset.
 func (e *SyntaxError) Error() string {
 	return "at " + strconv.Itoa(e.Offset) + ": " + e.Message
 }
 
-// parseError turns the library's error into one of ours.
+// parseError explains an error of the library.
 func parseError(source string, err error) error {
 	found, ok := errors.AsType[*file.Error](err)
 	if !ok {
@@ -52,11 +52,10 @@ func parseError(source string, err error) error {
 	return &SyntaxError{Offset: offset, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
 }
 
-// unexpected is how the library says that something stands in the wrong place.
+// unexpected matches the library's message about a misplaced token.
 var unexpected = regexp.MustCompile(`^unexpected token \w+\((".*")\)`)
 
-// misplaced returns the message for a token in the wrong place, with what may
-// be meant.
+// misplaced returns the message about a misplaced token, with a hint.
 func misplaced(token string) string {
 	message := token + " is not expected here"
 	switch token {
@@ -68,7 +67,7 @@ func misplaced(token string) string {
 	return message
 }
 
-// failed makes the error of a run.
+// failed returns the error of a run.
 func (p *program) failed(err error) *sluice.Error {
 	why := strings.TrimSuffix(err.Error(), ".")
 	if _, ok := errors.AsType[*value.Error](err); ok {
@@ -84,8 +83,8 @@ func (p *program) failed(err error) *sluice.Error {
 	return sluice.Errorf(sluice.CodeExpressionFailed, "The expression %s failed: %s.", oneLine(p.source, longestSnippet), why).OfKind(kind).Because(cause)
 }
 
-// passes reports whether a function failed through no fault of the expression:
-// the failure may pass, or the run lacks a permission.
+// passes reports whether a failure of a function is no fault of the expression: it may be
+// temporary, or the run lacks a permission.
 func passes(kind sluice.Kind) bool {
 	switch kind {
 	case sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable, sluice.Forbidden, sluice.Unauthenticated:
@@ -94,8 +93,7 @@ func passes(kind sluice.Kind) bool {
 	return false
 }
 
-// oneLine returns a text with its control characters escaped, cut to a length
-// in characters.
+// oneLine escapes control characters in a text and cuts it to a number of characters.
 func oneLine(text string, longest int) string {
 	text = strings.TrimSpace(text)
 	if cut := part(text, 0, longest+1); len(cut) < len(text) || utf8.RuneCountInString(cut) > longest {

@@ -2,14 +2,15 @@ package expression
 
 import (
 	"errors"
+	"math/bits"
 	"slices"
 	"time"
 
 	"sluice/value"
 )
 
-// text returns the form that a value has within text: a text as it is, null as
-// nothing, anything else as compact JSON.
+// text returns a value as part of a text: a text as it is, null as nothing, anything else
+// as compact JSON.
 func (f *frame) text(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -42,7 +43,7 @@ func (f *frame) json(v any) (string, error) {
 	return string(f.buffer), nil
 }
 
-// sortedKeys returns the keys in order, so that equal objects look equal.
+// sortedKeys returns the keys of an object in order.
 func (f *frame) sortedKeys(object map[string]any) ([]string, error) {
 	const bytesPerKey = 16
 	if err := f.allocate(bytesPerKey * len(object)); err != nil {
@@ -62,18 +63,12 @@ func (f *frame) sortedKeys(object map[string]any) ([]string, error) {
 }
 
 // logarithm returns how often n can be halved.
-func logarithm(n int) int {
-	log := 0
-	for ; n > 1; n /= 2 {
-		log++
-	}
-	return log
-}
+func logarithm(n int) int { return max(0, bits.Len(uint(n))-1) }
 
 // fromJSON reads a text as one JSON value.
 func (f *frame) fromJSON(text string) (any, error) {
 	_, values := value.Inspect(text)
-	const bytesPerValue = 300 // an object of one member takes the most
+	const bytesPerValue = 300 // the worst case: an object of one member
 	if err := f.makeItems(values - 1); err != nil {
 		return nil, err
 	}

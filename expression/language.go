@@ -14,15 +14,15 @@ import (
 	"sluice/value"
 )
 
-// Function is a function that expressions can call. Its arguments and its
-// result are bounded here; it must bound its own work.
+// Function is a function that expressions can call. Package expression bounds its
+// arguments and result; the function must bound its own work.
 type Function = func(args ...any) (any, error)
 
-// Language compiles expressions, given the functions they may call.
+// Language compiles expressions that may call its functions.
 type Language struct {
 	functions map[string]Function
 	names     []string // of the functions, in order
-	callable  []string // these and the built-in ones, for hints
+	callable  []string // with the built-in ones, for hints
 }
 
 // mostDots is how many dots the name of a function may have.
@@ -30,8 +30,8 @@ const mostDots = 4
 
 var functionName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9]*(\.[a-zA-Z][a-zA-Z0-9]*){1,4}$`)
 
-// NewLanguage makes a language with functions under dotted names such as
-// convert.fromBase64. It panics on a name that can't be called.
+// NewLanguage returns a language with functions under dotted names such as
+// convert.fromBase64. It panics on an invalid name.
 func NewLanguage(functions map[string]Function) *Language {
 	l := &Language{functions: functions, names: slices.Sorted(maps.Keys(functions))}
 	for _, name := range l.names {
@@ -48,7 +48,7 @@ func NewLanguage(functions map[string]Function) *Language {
 	return l
 }
 
-// Functions returns the functions of every language, with what they do.
+// Functions describes the functions that every language has.
 func Functions() []sluice.Word {
 	usages := make([]string, 0, 1+len(builtins)+len(predicates))
 	usages = append(usages, `secret("name"): the secret with that name`)
@@ -67,20 +67,17 @@ func Functions() []sluice.Word {
 	return words
 }
 
-// isFunction reports whether that is the whole name of a function.
-func (l *Language) isFunction(name string) bool {
-	return slices.Contains(l.callable, name)
-}
+func (l *Language) isFunction(name string) bool { return slices.Contains(l.callable, name) }
 
-// isTaken reports whether a name stands for a function or a group of them.
+// isTaken reports whether a name is a function or a group of functions.
 func (l *Language) isTaken(name string) bool {
 	return slices.ContainsFunc(l.callable, func(callable string) bool {
 		return callable == name || strings.HasPrefix(callable, name+".")
 	})
 }
 
-// dotted returns the name a.b.c that a part of an expression spells, if it does
-// and has no more dots than a function's name may have.
+// dotted returns the name a.b.c that a node spells, or "". The name has at most so many
+// dots.
 func dotted(node ast.Node, dots int) string {
 	switch node := node.(type) {
 	case *ast.IdentifierNode:
@@ -141,7 +138,7 @@ func (c *compiler) call(node *ast.CallNode) (eval, error) {
 	}, nil
 }
 
-// received checks and counts what a function returned.
+// received checks the result of a function and pays for it.
 func (f *frame) received(v any) (any, error) {
 	v, weight, err := f.weighed(v)
 	if err != nil {
@@ -153,8 +150,8 @@ func (f *frame) received(v any) (any, error) {
 	return v, f.allocate(max(0, weight.Memory-weight.Size))
 }
 
-// Expansion returns how many bytes in memory a command or function makes of a text
-// that it decodes, about. Of a small one that is nothing that counts.
+// Expansion estimates the memory that a command or function needs for a text that it
+// decodes. Small texts count as 0.
 func Expansion(name string, arg any) int {
 	const small = 64 << 10
 	text, isText := arg.(string)
@@ -174,7 +171,7 @@ func (c *compiler) noFunction(node ast.Node, name string) error {
 	return c.errorAt(node, "There is no function %s; there are those of expr-lang, secret, convert.* and crypto.*.", name)
 }
 
-// secret takes the name as a literal only: no payload chooses a secret.
+// secret needs a literal name: no payload may choose a secret.
 func (c *compiler) secret(node *ast.CallNode) (eval, error) {
 	if len(node.Arguments) != 1 {
 		return nil, c.errorAt(node, "secret needs one name in quotes.")
@@ -202,8 +199,7 @@ func (c *compiler) secret(node *ast.CallNode) (eval, error) {
 	}, nil
 }
 
-// callError is a function's own error. Its text is shown only if it was made
-// to be shown.
+// callError is the error of a function. Its text is shown only if it is an *sluice.Error.
 type callError struct {
 	function string
 	err      error

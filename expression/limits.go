@@ -6,42 +6,41 @@ import (
 	"sluice/value"
 )
 
-// The limits of one expression and of one run. The values it makes have the
-// limits of package value.
+// The limits of one expression and of one run. Package value limits the values.
 const (
 	MaxSource  = 4 << 10   // bytes of the code of one expression
-	MaxNodes   = 2_000     // parts of one expression, counted as often as they are compiled
+	MaxNodes   = 2_000     // parts of one expression, counted each time they are compiled
 	maxPattern = 1_000     // parts of all patterns of one expression, repetitions written out
-	MaxNested  = 200       // parts within parts
-	MaxMemory  = 64 << 20  // bytes that one run makes, in all
+	MaxNested  = 200       // levels of parts
+	MaxMemory  = 64 << 20  // bytes that one run makes in all
 	maxSteps   = 5_000_000 // steps of one run; a step is an item, a part or 32 bytes of text
 )
 
-// Calls of functions from other packages cost a flat price, since their work is
-// not known here, and a price for the texts that they read.
+// Calls of functions from other packages have a flat price, since their work is unknown
+// here, and a price for the texts that they read.
 const stepsPerCall = 1_000
 
 const bytesPerStep = 32
 
-// frame is one run of a template: what it sees and what it may still spend.
+// frame is one run of a template: its scope and what it may still spend.
 type frame struct {
 	scope     *Scope
 	steps     int
 	memory    int
-	told      int // bytes that Scope.Memory knows of
+	told      int // bytes reported to Scope.Memory
 	variables []any
-	buffer    []byte // JSON is made in it
+	buffer    []byte // for JSON
 	cursor
 }
 
-// cursor is where a predicate stands in its list.
+// cursor is the position of a predicate in its list.
 type cursor struct {
 	item  any
 	index int
 	acc   any
 }
 
-// spend takes steps from what is left.
+// spend pays for steps.
 func (f *frame) spend(steps int) error {
 	f.steps -= steps
 	if f.steps < 0 {
@@ -50,7 +49,7 @@ func (f *frame) spend(steps int) error {
 	return nil
 }
 
-// read pays for looking at that many bytes.
+// read pays for reading that many bytes.
 func (f *frame) read(bytes int) error {
 	if bytes < bytesPerStep {
 		return nil
@@ -103,20 +102,17 @@ func (f *frame) allocate(bytes int) error {
 	return nil
 }
 
-// toldTogether is how many bytes are made before Scope.Memory is told of them.
+// toldTogether is how many bytes are made before they are reported to Scope.Memory.
 const toldTogether = 1 << 20
 
-// tell tells Scope.Memory of the bytes that were made since it was last told.
+// tell reports the bytes made since the last report to Scope.Memory.
 func (f *frame) tell() error {
 	more := MaxMemory - f.memory - f.told
-	if more == 0 || f.scope.Memory == nil {
-		return nil
-	}
 	f.told += more
 	return f.foresee(more)
 }
 
-// foresee tells Scope.Memory of bytes that will be made.
+// foresee reports bytes to Scope.Memory before they are made.
 func (f *frame) foresee(bytes int) error {
 	if bytes == 0 || f.scope.Memory == nil {
 		return nil
@@ -127,7 +123,7 @@ func (f *frame) foresee(bytes int) error {
 	return nil
 }
 
-// failure is why a run failed, in words for the author.
+// failure tells the author why a run failed.
 type failure string
 
 func (e failure) Error() string { return string(e) }

@@ -72,7 +72,7 @@ func typeName(_ *frame, args []any) (any, error) {
 	return "unknown", nil
 }
 
-// end returns an end of a list; other values have none.
+// end picks the first or last item of a list; other values have none.
 func end(pick func(list []any) any) func(f *frame, args []any) (any, error) {
 	return func(_ *frame, args []any) (any, error) {
 		list, _ := args[0].([]any)
@@ -161,7 +161,7 @@ func reverse(f *frame, args []any) (any, error) {
 	return reversed, nil
 }
 
-// uniq finds equal items by a key, not by comparing each with each.
+// uniq finds equal items by a key: comparing all pairs would take too long.
 func uniq(f *frame, args []any) (any, error) {
 	items := args[0].([]any)
 	if err := f.makeObject(len(items)); err != nil {
@@ -182,10 +182,10 @@ func uniq(f *frame, args []any) (any, error) {
 	return kept, nil
 }
 
-// structure is the JSON of a list or object, as a type distinct from texts.
+// structure is the JSON of a list or object. It never equals a text.
 type structure string
 
-// identity returns a key that equal values have in common.
+// identity returns a key that is the same for equal values.
 func (f *frame) identity(v any) (any, error) {
 	switch v := v.(type) {
 	case int:

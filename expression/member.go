@@ -64,8 +64,8 @@ func (c *compiler) member(node *ast.MemberNode) (eval, error) {
 	}, nil
 }
 
-// fetch returns the member of an object, the item of a list or the character of
-// a text. An object that lacks the member has null there.
+// fetch returns a member of an object, an item of a list or a character of a text. A
+// missing member is null.
 func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 	switch owner := owner.(type) {
 	case map[string]any:
@@ -180,18 +180,17 @@ func (c *compiler) bound(node ast.Node) (eval, error) {
 	return c.compile(node)
 }
 
-// bounds returns the ends of a slice within the length; negative ones count
-// from the end.
+// bounds returns the ends of a slice within the length. Negative ones count from the end.
 func bounds(f *frame, from, to eval, length int) (start, end int, err error) {
-	start, err = place(f, from, 0, length)
+	start, err = indexOr(f, from, 0, length)
 	if err != nil {
 		return 0, 0, err
 	}
-	end, err = place(f, to, length, length)
+	end, err = indexOr(f, to, length, length)
 	return min(start, end), end, err
 }
 
-func place(f *frame, run eval, otherwise, length int) (int, error) {
+func indexOr(f *frame, run eval, otherwise, length int) (int, error) {
 	if run == nil {
 		return otherwise, nil
 	}

@@ -55,7 +55,7 @@ func (c *compiler) identifier(node *ast.IdentifierNode) (eval, error) {
 	return nil, c.errorAt(node, "There is no %s; there are body, headers, request, user and vars.", node.Value)
 }
 
-// pointer returns the item, its index or what reduce has so far.
+// pointer compiles #, #index or #acc.
 func (c *compiler) pointer(node *ast.PointerNode) (eval, error) {
 	if len(c.predicates) == 0 {
 		return nil, c.errorAt(node, "# stands for an item only within a function such as filter.")
@@ -74,7 +74,7 @@ func (c *compiler) pointer(node *ast.PointerNode) (eval, error) {
 	return nil, c.errorAt(node, "There is no #%s; there are #, #index and #acc.", node.Name)
 }
 
-// let gives a value a name for the rest of the expression.
+// let compiles a name for a value, valid in the rest of the expression.
 func (c *compiler) let(node *ast.VariableDeclaratorNode) (eval, error) {
 	taken := slices.ContainsFunc(c.variables, func(v variable) bool { return v.name == node.Name })
 	if _, ok := objects[node.Name]; ok || taken || c.language.isTaken(node.Name) {
@@ -102,7 +102,7 @@ func (c *compiler) let(node *ast.VariableDeclaratorNode) (eval, error) {
 	}, nil
 }
 
-// label names a part of an expression in messages: body.order.items[0].
+// label names a part of an expression in messages, such as body.order.items[0].
 func label(node ast.Node) string {
 	if name := path(node, 0); name != "" && len(name) <= longestSnippet {
 		return name

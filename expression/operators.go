@@ -7,14 +7,13 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// errOperands says that an operator doesn't work on the types it got.
+// errOperands means that an operator does not support the types of its operands.
 var errOperands = errors.New("wrong types")
 
-// operate is what an operator does with its two values.
+// operate is the implementation of an operator.
 type operate func(f *frame, a, b any) (any, error)
 
-// operators has the operators that always evaluate both operands: all but and,
-// or and ??.
+// operators has the operators that always evaluate both operands: all but and, or and ??.
 var operators = map[string]struct {
 	needs string
 	run   operate
@@ -85,7 +84,7 @@ func (c *compiler) binary(node *ast.BinaryNode) (eval, error) {
 	}, nil
 }
 
-// shortCircuit makes and of decisive false, or of decisive true.
+// shortCircuit compiles and, where false is decisive, or or, where true is.
 func shortCircuit(node *ast.BinaryNode, left, right eval, decisive bool) eval {
 	return func(f *frame) (any, error) {
 		v, err := truth(f, left, node.Left)
@@ -109,7 +108,7 @@ func truth(f *frame, run eval, node ast.Node) (bool, error) {
 	return b, nil
 }
 
-// matches takes its pattern as a literal only, so that no payload brings one.
+// matches needs a literal pattern: no payload may choose one.
 func (c *compiler) matches(node *ast.BinaryNode) (eval, error) {
 	literal, ok := node.Right.(*ast.StringNode)
 	if !ok {

@@ -6,15 +6,14 @@ import (
 	"sluice/value"
 )
 
-// loop is a built-in function at work that runs a predicate for each item of a
-// list.
+// loop is a running built-in function with a predicate.
 type loop struct {
 	*frame
 	items     []any
 	body      eval // nil: the item itself
 	cost      int  // steps for each item
-	extra     any  // the third value, such as the start of reduce
-	hasExtra  bool // whether there is one
+	extra     any  // the third argument, such as the start of reduce
+	hasExtra  bool // there is a third argument
 	predicate string
 }
 
@@ -114,14 +113,14 @@ func (l *loop) test(i int) (bool, error) {
 	return yes, nil
 }
 
-// until returns the index of the first item, in that order, for which the
-// predicate returns that answer, or -1.
-func (l *loop) until(answer, backward bool) (int, error) {
+// until returns the index of the first item, or backward the last, for which the predicate
+// is so, or -1.
+func (l *loop) until(so, backward bool) (int, error) {
 	for i := range l.items {
 		if backward {
 			i = len(l.items) - 1 - i
 		}
-		if yes, err := l.test(i); yes == answer || err != nil {
+		if yes, err := l.test(i); yes == so || err != nil {
 			return i, err
 		}
 	}

@@ -2,16 +2,15 @@ package expression
 
 import "strings"
 
-// segment is a stretch of a parameter's text: literal, or the code of an
-// expression.
+// segment is a part of a parameter's text: literal, or the code of an expression.
 type segment struct {
 	text   string
 	isCode bool
 	offset int // of the code, in the parameter's text
 }
 
-// segments takes a text apart at its expressions. \#{ and \${ stand for the
-// characters themselves.
+// segments splits a text at its expressions. \#{ and \${ stand for the characters
+// themselves.
 func segments(text string) ([]segment, error) {
 	var found []segment
 	var literal strings.Builder
@@ -86,7 +85,7 @@ func quoteEnd(text string, i int) int {
 	return i
 }
 
-// after finds the last byte of the next delimiter, or the end of the text.
+// after returns the index of the last byte of the next delimiter, or the end of the text.
 func after(text string, i int, delimiter string) int {
 	at := strings.Index(text[i:], delimiter)
 	if at < 0 {

@@ -51,8 +51,8 @@ func sortBy(l *loop) (any, error) {
 	return list, failed()
 }
 
-// ordering makes a comparison for sorting. Sorting can't be stopped: after the
-// first failure everything counts as equal, and failed returns it.
+// ordering returns a comparison for sorting. Sorting can't be stopped, so after the first
+// failure all items count as equal, and failed returns the failure.
 func (f *frame) ordering(order any) (compare func(a, b any) int, failed func() error, err error) {
 	if order != "asc" && order != "desc" {
 		return nil, nil, fail(`the order is "asc" or "desc"`)

@@ -1,8 +1,6 @@
 package expression
 
-import (
-	"github.com/expr-lang/expr/ast"
-)
+import "github.com/expr-lang/expr/ast"
 
 func (c *compiler) conditional(node *ast.ConditionalNode) (eval, error) {
 	runs, err := c.compileAll([]ast.Node{node.Cond, node.Exp1, node.Exp2})

@@ -8,7 +8,7 @@ import (
 	"sluice/value"
 )
 
-// Scope is what an expression sees when it runs. Its values are JSON types.
+// Scope is what an expression sees. Its values are JSON types.
 type Scope struct {
 	Body    any
 	Vars    map[string]any
@@ -17,20 +17,19 @@ type Scope struct {
 	User    map[string]any
 	Secret  func(name string) (string, error)
 
-	// Memory is told how many bytes templates make, before they make many, and
-	// may refuse that; nil: nobody counts.
+	// Memory is called before templates make many bytes, and may refuse. It may be nil.
 	Memory func(bytes int) error
 }
 
 // Template is a compiled text of a parameter. It can run many times at once.
 type Template struct {
-	alone *program // the only part, whose value keeps its type
-	parts []piece
-	slots int // names given by let, at most, in one of the programs
+	alone *program // the only expression, if its value keeps its type
+	parts []fragment
+	slots int // the most variables that one of the programs has
 }
 
-// piece is a stretch of text or an expression whose value becomes text.
-type piece struct {
+// fragment is literal text, or an expression whose value becomes text.
+type fragment struct {
 	text    string
 	program *program
 }
@@ -45,25 +44,24 @@ func (l *Language) Compile(text string) (*Template, error) {
 	t := &Template{}
 	for _, s := range found {
 		if !s.isCode {
-			t.parts = append(t.parts, piece{text: s.text})
+			t.parts = append(t.parts, fragment{text: s.text})
 			continue
 		}
 		p, err := l.compile(s.text)
 		if err != nil {
 			return nil, shifted(err, s.offset)
 		}
-		t.parts = append(t.parts, piece{program: p})
+		t.parts = append(t.parts, fragment{program: p})
 		t.slots = max(t.slots, p.slots)
 	}
-	// A line break at the end, as a block of YAML leaves it, doesn't make text
-	// of a lone expression.
+	// A block of YAML ends with a line break: a lone expression before it keeps its type.
 	if len(t.parts) == 1 || len(t.parts) == 2 && t.parts[1].text == "\n" {
 		t.alone = t.parts[0].program
 	}
 	return t, nil
 }
 
-// Secrets returns the names of the secrets that the template takes.
+// Secrets returns the names of the secrets that the template uses.
 func (t *Template) Secrets() (names []string) {
 	for _, p := range t.parts {
 		if p.program != nil {
@@ -87,10 +85,10 @@ func (l *Language) CompileExpression(code string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Template{alone: p, parts: []piece{{program: p}}, slots: p.slots}, nil
+	return &Template{alone: p, parts: []fragment{{program: p}}, slots: p.slots}, nil
 }
 
-// shifted moves the place of a mistake from the code to the text it stands in.
+// shifted moves the offset of a mistake from the code to the text around it.
 func shifted(err error, by int) error {
 	if mistake, ok := errors.AsType[*SyntaxError](err); ok {
 		mistake.Offset += by
@@ -98,7 +96,7 @@ func shifted(err error, by int) error {
 	return err
 }
 
-// Static returns the text if no expression is in it.
+// Static returns the text if it has no expression.
 func (t *Template) Static() (value string, ok bool) {
 	switch {
 	case len(t.parts) == 0:
@@ -109,9 +107,8 @@ func (t *Template) Static() (value string, ok bool) {
 	return "", false
 }
 
-// Eval runs the template: a lone expression keeps the type of its value, one
-// within text becomes text. Its errors are of type *sluice.Error with the code
-// expression-failed.
+// Eval runs the template. A lone expression keeps the type of its value; others become
+// text. Errors are of type *sluice.Error with the code expression-failed.
 func (t *Template) Eval(scope *Scope) (any, error) {
 	if scope == nil {
 		scope = &Scope{}
@@ -147,7 +144,7 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 	return text.String(), nil
 }
 
-// eval runs one program and converts its value by form.
+// eval runs a program and converts its value with form.
 func (p *program) eval(f *frame, form func(v any) (any, error)) (v any, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -39,7 +39,7 @@ var textFunctions = map[string]function{
 
 func trim(f *frame, args []any) (any, error) {
 	s := args[0].(string)
-	const dear = 4 // times the price of other reads of a text
+	const dear = 4 // times the price of other reads
 	if err := f.read(dear * len(s)); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func trimEnd(cut func(s, end string) string) func(f *frame, args []any) (any, er
 	}
 }
 
-// changeCase pays for characters that are longer in the other case.
+// changeCase also pays for characters that are longer in the other case.
 func changeCase(change func(s string) string) func(f *frame, args []any) (any, error) {
 	return func(f *frame, args []any) (any, error) {
 		s := args[0].(string)

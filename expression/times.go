@@ -1,11 +1,9 @@
 package expression
 
-import (
-	"time"
-)
+import "time"
 
-// timeFunctions has the functions that work on times. Times and durations can
-// be compared, added and subtracted; they leave the expression as text.
+// timeFunctions has the functions that work on times. Times and durations can be compared,
+// added and subtracted; they leave the expression as text.
 var timeFunctions = map[string]function{
 	"now":      {usage: "now(): the time, in UTC", run: now},
 	"date":     {usage: "date(text[, layout[, zone]]): the time in the text; the layout is written as 2006-01-02 15:04:05", kinds: threeTexts, needed: 1, run: date},
@@ -71,7 +69,7 @@ func shortTexts(f *frame, args []any) error {
 // later moves a time.
 func later(t time.Time, by time.Duration) (any, error) { return sensible(t.Add(by)) }
 
-// sensible refuses years that the text form of a time has no digits for.
+// sensible rejects years that don't have four digits.
 func sensible(t time.Time) (any, error) {
 	if y := t.Year(); y < 0 || y > 9999 {
 		return nil, fail("a time lies outside of the years 0 to 9999")

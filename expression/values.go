@@ -21,15 +21,14 @@ func describe(v any) string {
 	return value.Describe(v)
 }
 
-// plain returns a value that leaves the expression: JSON types only, within the
-// limits of values.
+// plain converts a value that leaves the expression to JSON types, within the limits of
+// values.
 func (f *frame) plain(v any) (any, error) {
 	v, _, err := f.weighed(v)
 	return v, err
 }
 
-// last returns the value of a whole template, once Scope.Memory was told of all that
-// was made for it.
+// last returns the value of a whole template, after the last report to Scope.Memory.
 func (f *frame) last(v any) (any, error) {
 	v, err := f.plain(v)
 	if err == nil {
@@ -38,8 +37,8 @@ func (f *frame) last(v any) (any, error) {
 	return v, err
 }
 
-// weighed returns a value as plain does, with its weight. It is a copy only where
-// times or durations are in it.
+// weighed is plain with the weight of the value. It copies only values that have times or
+// durations in them.
 func (f *frame) weighed(v any) (plain any, weight value.Scale, err error) {
 	if err = weight.Add(v); errors.Is(err, value.ErrForeign) {
 		if v, err = f.converted(v, 0); err == nil {

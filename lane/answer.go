@@ -9,25 +9,24 @@ import (
 	"time"
 )
 
-// answer gathers the answer of a handler. It is an http.ResponseWriter for
-// final answers only: informational ones are left out.
+// answer buffers the answer of a handler. It is an http.ResponseWriter that ignores
+// informational answers.
 type answer struct {
 	header http.Header
 	status int
 	body   []byte
-	text   bytes.Buffer // what is sent before the body, or all of a short answer
+	text   bytes.Buffer // the head, or all of a short answer
 
 	to   *conn
 	sent bool
 	err  error // of sending it
 }
 
-// maxKept is how large an answer may be for its buffer to be reused.
+// maxKept is the size up to which buffers are reused.
 const maxKept = largeBuffer
 
 var answers = sync.Pool{New: func() any { return new(answer) }}
 
-// newAnswer returns the answer of a call that has come on a connection.
 func newAnswer(to *conn) *answer {
 	w := answers.Get().(*answer)
 	w.to = to
@@ -71,9 +70,9 @@ func (w *answer) Write(p []byte) (int, error) {
 
 var errSent = errors.New("the answer is on its way already")
 
-// FlushError is for http.ResponseController. It sends the whole answer, and nothing
-// can be added then. A handler that has taken memory for a large one has to keep
-// that until the client has read it.
+// FlushError is for http.ResponseController. It sends the whole answer; nothing can be added
+// afterwards. With it a handler can keep memory for a large answer until the client has read
+// it.
 func (w *answer) FlushError() error {
 	if !w.sent {
 		w.sent = true
@@ -82,15 +81,13 @@ func (w *answer) FlushError() error {
 	return w.err
 }
 
-// SetReadDeadline is for http.ResponseController. There is nothing to read that
-// has not arrived.
+// SetReadDeadline is for http.ResponseController. The body has already arrived.
 func (w *answer) SetReadDeadline(time.Time) error { return nil }
 
-// framing are the headers that are not the handler's to set.
+// framing are the headers that handlers must not set.
 var framing = map[string]bool{"Content-Length": true, "Transfer-Encoding": true, "Trailer": true, "Date": true}
 
-// finish returns the bytes of the answer, as sent at that time. Those of a large
-// body are apart: one more copy of them is too much.
+// finish returns the bytes of the answer. A large body is separate, to save a copy.
 func (w *answer) finish(now time.Time) (text, body []byte) {
 	w.WriteHeader(http.StatusOK)
 	hasBody := w.status != http.StatusNoContent && w.status != http.StatusNotModified

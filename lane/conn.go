@@ -14,23 +14,15 @@ import (
 )
 
 const (
-	// smallBuffer is what a connection reads into.
-	smallBuffer = 4 << 10
-	// largeBuffer is what it reads longer calls into. Still longer ones are
-	// handed on.
-	largeBuffer = 64 << 10
-	// patience is how long the rest of a call may take to arrive. What takes
-	// longer is handed to net/http, which bounds it in other ways.
-	patience = 100 * time.Millisecond
-	// maxLarge is how many connections have a large buffer at the same time. The
-	// calls of others are handed on.
-	maxLarge = 512
-	// lingering is how long a connection is read from after its last answer.
-	lingering = 500 * time.Millisecond
+	smallBuffer = 4 << 10                // of every connection
+	largeBuffer = 64 << 10               // for longer calls; still longer ones are handed on
+	maxLarge    = 512                    // large buffers; without one, a call is handed on
+	patience    = 100 * time.Millisecond // for the rest of a call; slower ones are handed on
+	lingering   = 500 * time.Millisecond // of reading after the last answer
 )
 
-// States of a connection. A call and a shutdown compete for an idle one: the
-// first to change its state has it.
+// States of a connection. A call and a shutdown compete for an idle connection: the first to
+// change its state wins.
 const (
 	idle int32 = iota
 	busy
@@ -44,13 +36,13 @@ type conn struct {
 	lane     *Lane
 	remote   string
 	state    atomic.Int32
-	deadline time.Time // for reading, as the socket knows it
+	deadline time.Time // the socket's read deadline
 	ends     int       // bytes of empty lines that may follow the last call
-	handed   bool      // it is net/http's now
+	handed   bool      // net/http has it now
 
 	small [smallBuffer]byte
 	large *[largeBuffer]byte // nil: not needed
-	data  []byte             // that has arrived and is not answered, in small or large
+	data  []byte             // unanswered bytes, in small or large
 }
 
 var largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
@@ -61,12 +53,11 @@ func newConn(l *Lane, c net.Conn) *conn {
 	return client
 }
 
-// serve answers calls until the connection ends or something else arrives on
-// it.
+// serve answers calls until the connection ends or something else arrives.
 func (c *conn) serve() {
 	defer c.leave()
 	defer c.recover()
-	c.remote = c.RemoteAddr().String() // may have to be read from the connection
+	c.remote = c.RemoteAddr().String() // this may read from the connection
 	for timeout := c.lane.opts.HeaderTimeout; c.await(timeout); timeout = c.lane.opts.IdleTimeout {
 		r, size := c.call()
 		if r == nil {
@@ -84,7 +75,6 @@ func (c *conn) serve() {
 	}
 }
 
-// leave lets go of the connection.
 func (c *conn) leave() {
 	c.release()
 	if !c.handed {
@@ -93,7 +83,7 @@ func (c *conn) leave() {
 	c.lane.forget(c)
 }
 
-// recover keeps a call that panics from ending more than its connection.
+// recover makes a panic end only its connection.
 func (c *conn) recover() {
 	v := recover()
 	if err, ok := v.(error); v == nil || ok && errors.Is(err, http.ErrAbortHandler) {
@@ -102,14 +92,14 @@ func (c *conn) recover() {
 	c.lane.opts.Log.Error("A call made the server panic.", "panic", v, "stack", string(debug.Stack()))
 }
 
-// await waits for the next call, and tells whether something of it has arrived.
+// await waits for the next call, and reports whether bytes of it have arrived.
 func (c *conn) await(timeout time.Duration) bool {
 	for c.skipEnds(); len(c.data) == 0; c.skipEnds() {
 		c.state.Store(idle)
 		if c.lane.stopping.Load() {
 			return false
 		}
-		// Moving the deadline costs a little, so not for every call.
+		// Moving the deadline has a cost, so not for every call.
 		now := time.Now()
 		if left := c.deadline.Sub(now); left < timeout*7/8 || left > timeout {
 			c.setDeadline(now.Add(timeout))
@@ -123,8 +113,7 @@ func (c *conn) await(timeout time.Duration) bool {
 	return true
 }
 
-// skipEnds leaves out empty lines behind a body, as net/http does: some clients
-// send one or two.
+// skipEnds skips empty lines after a body, as net/http does: some clients send them.
 func (c *conn) skipEnds() {
 	for c.ends > 0 && len(c.data) > 0 {
 		if c.data[0] != '\r' && c.data[0] != '\n' {
@@ -136,8 +125,7 @@ func (c *conn) skipEnds() {
 	}
 }
 
-// call returns the call that has begun and its length, or nil if it is none for
-// the lane.
+// call returns the current call and its length, or nil if it is not plain.
 func (c *conn) call() (*http.Request, int) {
 	for waits := false; ; waits = true {
 		r, size, kind := read(c.data, c.lane.blank)
@@ -157,7 +145,7 @@ func (c *conn) call() (*http.Request, int) {
 	}
 }
 
-// read reads until so much has arrived, and tells whether it has.
+// read reads until so many bytes have arrived, and reports whether they have.
 func (c *conn) read(size int) bool {
 	for len(c.data) < size {
 		if len(c.data) == cap(c.data) && !c.grow() {
@@ -172,7 +160,7 @@ func (c *conn) read(size int) bool {
 	return true
 }
 
-// grow makes room for a longer call, unless others have all of it.
+// grow switches to a large buffer, if one is free.
 func (c *conn) grow() bool {
 	if c.large != nil {
 		return false
@@ -196,7 +184,7 @@ func (c *conn) release() {
 	}
 }
 
-// answer lets the handler answer a call, and tells whether another may follow.
+// answer lets the handler answer a call, and reports whether another may follow.
 func (c *conn) answer(r *http.Request) bool {
 	w := newAnswer(c)
 	defer w.release()
@@ -217,8 +205,7 @@ func (c *conn) send(w *answer) error {
 	return err
 }
 
-// forward leaves a call behind that was answered. What has arrived behind it is
-// the next.
+// forward drops the answered call from the data.
 func (c *conn) forward(size int) {
 	next := c.data[size:]
 	if len(next) > smallBuffer {
@@ -229,8 +216,7 @@ func (c *conn) forward(size int) {
 	c.release()
 }
 
-// handOn hands the connection to net/http, with all that has arrived and the
-// buffer that it is in.
+// handOn hands the connection to net/http, with the buffer of what has arrived.
 func (c *conn) handOn() {
 	if c.large != nil {
 		c.large = nil
@@ -240,9 +226,8 @@ func (c *conn) handOn() {
 	c.handed = c.lane.handOn(handed{conn: &begun{Conn: c.Conn, data: c.data}})
 }
 
-// linger ends a connection behind its last answer. What the client still sends
-// is read for a moment: a connection that is closed with something unread is cut
-// off, and the answer with it.
+// linger ends a connection after its last answer. It reads on for a moment: closing a
+// connection with unread bytes would cut off the answer.
 func (c *conn) linger() {
 	if closeWrite(c.Conn) == nil {
 		c.setDeadline(time.Now().Add(stretch.Of(lingering)))
@@ -262,11 +247,11 @@ func (c *conn) setDeadline(t time.Time) {
 	_ = c.SetReadDeadline(t) // fails on a closed connection, as the read will
 }
 
-// begun is a connection of which something was read.
+// begun is a connection with bytes that were read already.
 type begun struct {
 	net.Conn
 
-	data []byte // that was
+	data []byte
 }
 
 // Read implements net.Conn.
@@ -280,8 +265,8 @@ func (b *begun) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// CloseWrite lets net/http end a connection without cutting off its last answer,
-// as it does with a plain TCP connection.
+// CloseWrite lets net/http end a connection without cutting off its last answer, as with a
+// plain TCP connection.
 func (b *begun) CloseWrite() error { return closeWrite(b.Conn) }
 
 func closeWrite(c net.Conn) error {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Options are what a lane is made of.
+// Options configure a lane.
 type Options struct {
 	Path    string // whose calls it answers
 	Handler http.Handler
@@ -22,12 +22,11 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// A Lane answers plain calls on the connections of a listener. To net/http it is
-// a listener itself: of the connections on which something else arrives.
+// A Lane answers plain calls on the connections of a listener. For net/http it is a listener
+// itself: it hands on the connections on which something else arrives.
 //
-// The handler gets a request as net/http would make it, with two differences:
-// the body is in memory already, and the context is that of the lane, which ends
-// with it and not when the caller leaves.
+// The handler gets the request that net/http would make, with two differences: the body is in
+// memory already, and the context ends with the lane, not when the caller leaves.
 type Lane struct {
 	listener net.Listener
 	opts     Options
@@ -45,13 +44,13 @@ type Lane struct {
 	conns    map[*conn]struct{}
 }
 
-// handed is what Accept gives.
+// handed is what Accept returns.
 type handed struct {
 	conn net.Conn
 	err  error
 }
 
-// New begins to serve the connections of a listener.
+// New starts to serve the connections of a listener.
 func New(l net.Listener, opts Options) *Lane {
 	ctx, cut := context.WithCancel(context.Background())
 	lane := &Lane{
@@ -68,15 +67,17 @@ func New(l net.Listener, opts Options) *Lane {
 	return lane
 }
 
-// accept serves connections until the listener is closed. Its errors are those
-// of Accept: net/http knows which of them pass.
+// accept serves connections until the listener is closed. It passes errors on to Accept:
+// net/http knows which are temporary.
 func (l *Lane) accept() {
 	for {
 		accepted, err := l.listener.Accept()
 		switch {
 		case err == nil:
 			c := newConn(l, accepted)
-			l.remember(c)
+			l.mu.Lock()
+			l.conns[c] = struct{}{}
+			l.mu.Unlock()
 			l.serving.Go(c.serve)
 		case errors.Is(err, net.ErrClosed) || !l.handOn(handed{err: err}):
 			return
@@ -84,7 +85,7 @@ func (l *Lane) accept() {
 	}
 }
 
-// handOn gives something to Accept, and tells whether that took it.
+// handOn gives something to Accept, and reports whether Accept took it.
 func (l *Lane) handOn(h handed) bool {
 	select {
 	case l.others <- h:
@@ -94,8 +95,8 @@ func (l *Lane) handOn(h handed) bool {
 	}
 }
 
-// Accept implements net.Listener. It goes on when the listener behind it is
-// closed, for connections from before.
+// Accept implements net.Listener. After the underlying listener is closed, it still returns
+// earlier connections.
 func (l *Lane) Accept() (net.Conn, error) {
 	select {
 	case h := <-l.others:
@@ -117,9 +118,9 @@ func (l *Lane) Close() error {
 // Addr implements net.Listener.
 func (l *Lane) Addr() net.Addr { return l.listener.Addr() }
 
-// Shutdown closes idle connections and waits for the calls on others, which are
-// closed too when they are answered. When ctx ends first, it cuts them off and
-// returns its error. The listener must be closed before.
+// Shutdown closes idle connections, and the others once their calls are answered. When ctx
+// ends first, it cuts them off and returns the error of ctx. The listener must be closed
+// before.
 func (l *Lane) Shutdown(ctx context.Context) error {
 	defer l.cut()
 	l.stopping.Store(true)
@@ -144,12 +145,6 @@ func (l *Lane) each(do func(*conn)) {
 	for c := range l.conns {
 		do(c)
 	}
-}
-
-func (l *Lane) remember(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.conns[c] = struct{}{}
 }
 
 func (l *Lane) forget(c *conn) {

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// found says what some bytes are.
+// found says what bytes are.
 type found int
 
 const (
 	whole found = iota // they begin with a plain call
-	part               // they may, once there are more of them
+	part               // they may be the start of one
 	other              // something else, for net/http
 )
 
-// maxHead is how long the request line and headers of a plain call may be.
+// maxHead bounds the request line and headers of a plain call.
 const maxHead = 16 << 10
 
 const (
@@ -34,14 +34,12 @@ func blankRequest(ctx context.Context, path string) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// read returns the plain call that some bytes begin with, and its length. Its
-// body is part of the bytes. Of a part of a call it returns the length as soon
-// as that is known, otherwise 0.
+// read returns the plain call that bytes begin with, and its length. Its body is part of the
+// bytes. For a part of a call it returns the length if that is known, otherwise 0.
 //
-// A plain call leaves nothing to interpret. It is a GET or POST of the path
-// itself, of which every byte is one that belongs there, with one Host, at most
-// one Content-Length, and no header that changes how the connection is used. A
-// plain call is the very same request to net/http; a fuzz test checks that.
+// A plain call leaves nothing to interpret. It is a GET or POST of the path itself, with only
+// ordinary characters, one Host, at most one Content-Length, and no header that changes the
+// use of the connection. net/http reads it as the same request; a fuzz test checks that.
 func read(data []byte, blank *http.Request) (r *http.Request, size int, kind found) {
 	end := bytes.Index(data, []byte(endOfHead))
 	switch {
@@ -70,7 +68,7 @@ func read(data []byte, blank *http.Request) (r *http.Request, size int, kind fou
 	return r, size, whole
 }
 
-// mayBegin reports whether some bytes may be the beginning of a call of a path.
+// mayBegin reports whether bytes may be the start of a call of a path.
 func mayBegin(data []byte, path string) bool {
 	for _, method := range [...]string{http.MethodPost, http.MethodGet} {
 		line := method + " " + path
@@ -82,7 +80,6 @@ func mayBegin(data []byte, path string) bool {
 	return false
 }
 
-// readLine reads a request line.
 func readLine(r *http.Request, line, path string) bool {
 	method, line, _ := strings.Cut(line, " ")
 	target, proto, _ := strings.Cut(line, " ")
@@ -98,7 +95,6 @@ func readLine(r *http.Request, line, path string) bool {
 	return true
 }
 
-// readFields reads the headers.
 func readFields(r *http.Request, fields string) bool {
 	lines := strings.Count(fields, endOfLine)
 	r.Header = make(http.Header, lines)
@@ -133,15 +129,13 @@ func readFields(r *http.Request, fields string) bool {
 	return r.Host != ""
 }
 
-// readField reads a header about the request itself, of which the lane knows
-// two.
+// readField reads the headers that matter to the lane, and reports whether it can go on.
 func readField(r *http.Request, name, value string, again bool) bool {
 	switch name {
 	case "Content-Length":
 		length, err := strconv.Atoi(value)
 		r.ContentLength = int64(length)
-		// Readers differ on a length that is written in another way, or of a
-		// GET.
+		// Servers differ about a length in another notation, and about that of a GET.
 		return err == nil && !again && strconv.Itoa(length) == value && length >= 0 &&
 			length <= largeBuffer && (length == 0 || r.Method == http.MethodPost)
 	case "Connection":
@@ -155,8 +149,7 @@ func readField(r *http.Request, name, value string, again bool) bool {
 // A class is a set of characters.
 type class [256]bool
 
-// Characters of the parts of a call. Others may be allowed, too: net/http
-// decides on those.
+// Characters of the parts of a call. net/http decides on others.
 var (
 	inName   = classOf(letters + digits + "-_")
 	inHost   = classOf(letters + digits + "-_.:[]")
@@ -187,7 +180,7 @@ func only(text string, c *class) bool {
 	return true
 }
 
-// body is the body of a call, all of which has arrived.
+// body is the body of a call, which has arrived completely.
 type body struct{ *bytes.Reader }
 
 // Close implements io.Closer.

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// leastOfMachine is what a machine's server may use in any case, as far as the
-// machine has it.
+// leastOfMachine is what the server may use of a machine's memory at least, if the machine
+// has as much.
 const leastOfMachine = 2 << 30
 
-// Available returns the memory that this process may use: all that its container
-// has, or half of the machine's, where others have to live as well.
+// Available returns the memory that this process may use: all of its container's, or half
+// of the machine's, which it shares with other programs.
 func Available() int64 { return availableIn(os.DirFS("/")) }
 
-// availableIn does so with the files of a system.
 func availableIn(root fs.FS) int64 {
 	machine := totalMemory(root)
 	if contained := containerMemory(root); contained < machine {
@@ -43,8 +42,8 @@ func totalMemory(root fs.FS) int64 {
 	return math.MaxInt64
 }
 
-// containerMemory returns the least of the bounds on the control groups around
-// this process, of either version.
+// containerMemory returns the lowest bound of the control groups around this process, of
+// either version.
 func containerMemory(root fs.FS) int64 {
 	least := int64(math.MaxInt64)
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup") // there is none on other systems
@@ -61,9 +60,8 @@ func containerMemory(root fs.FS) int64 {
 	return least
 }
 
-// leastAround returns the least bound on a group and on those that it is in. From
-// within a container the group may have another path than it is told: then its
-// own files are at the top.
+// leastAround returns the lowest bound of a group and its parents. Inside a container the
+// path of the group may be wrong: then its own files are at the top.
 func leastAround(root fs.FS, top, group, file string) int64 {
 	least := int64(math.MaxInt64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {

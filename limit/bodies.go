@@ -14,26 +14,26 @@ import (
 	"sluice/stretch"
 )
 
-// Pace is how slowly a caller may send its body. Otherwise a few callers could
-// hold all connections for ever.
+// Pace bounds how slowly a caller may send its body. Otherwise a few callers could hold all
+// connections for ever.
 type Pace struct {
-	Idle  time.Duration // longest pause between two pieces
-	Total time.Duration // longest time for all of it
-	Rate  int           // bytes a second it must reach, once it took longer than Idle
+	Idle  time.Duration // longest pause between two reads
+	Total time.Duration // longest time for the whole body
+	Rate  int           // least bytes a second, for bodies that take longer than Idle
 }
 
 // BodyOptions are the bounds on bodies.
 type BodyOptions struct {
 	Pace       Pace
 	Known      int64 // bytes of bodies whose sender has shown a token or a login
-	Strange    int64 // bytes of the others: so strangers can't take what others need
-	Answers    int64 // bytes of large answers that are not read yet
-	Unfinished int   // bodies that one client has on their way
+	Strange    int64 // bytes of the others, so that strangers can't take all
+	Answers    int64 // bytes of large answers that clients have not read yet
+	Unfinished int   // bodies that one client may send at the same time
 	Pressure   *Pressure
 }
 
-// Bodies reads the bodies of requests within bounds on size, time and memory.
-// Everything that takes a body reads it here, so no branch can miss a limit.
+// Bodies reads the bodies of requests within bounds on size, time and memory. All bodies are
+// read here, so no path can miss a limit.
 type Bodies struct {
 	Known, Strange, Answers *Memory
 
@@ -56,9 +56,9 @@ func NewBodies(o BodyOptions) *Bodies {
 	}
 }
 
-// Read appends the body of a request to b, at most limit bytes of it, and takes
-// memory for it as it arrives. Errors are TooLarge, Timeout, Invalid, or
-// Unavailable if the server is out of memory: the slowest senders are dropped first.
+// Read appends the body of a request to b, at most limit bytes, and takes memory as it
+// arrives. Errors are TooLarge, Timeout, Invalid, or Unavailable if the server is out of
+// memory: the slowest senders are dropped first.
 func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit int, hold *Hold) ([]byte, error) {
 	if r.ContentLength > int64(limit) {
 		return b, TooLarge(limit)
@@ -74,8 +74,8 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 		return b, sluice.Errorf(sluice.CodeTooManyUnfinished, "Too many calls from this address are on their way at the same time.").After(time.Second).Closing()
 	}
 	defer bs.unfinished.Leave(network)
-	// One byte more, to see the end; whatever is announced, there is space for
-	// what arrives.
+	// One byte more, to see the end. The announced length does not matter much: the space
+	// grows with what arrives.
 	b = slices.Grow(b, int(min(max(r.ContentLength, 0)+1, first)))
 	start := time.Now()
 	a := &arrival{bodies: bs, conn: http.NewResponseController(w), start: start, hold: hold}
@@ -86,7 +86,7 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 		if elapsed > bs.pace.Total || elapsed > bs.pace.Idle && len(b) < int(elapsed.Seconds())*bs.pace.Rate {
 			return b, tooSlow()
 		}
-		// Moving the deadline costs a little, so not for every piece.
+		// Moving the deadline has a cost, so not at every read.
 		if deadline.Sub(now) < bs.pace.Idle/2 {
 			deadline = now.Add(bs.pace.Idle)
 			if err := a.setDeadline(deadline); err != nil {
@@ -111,13 +111,13 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 	}
 }
 
-// first is the space that a body begins with.
+// first is the initial space for a body.
 const first = 1 << 10
 
-// inMemory is a body that has arrived already, of which so much is left.
+// inMemory is a body that has arrived already.
 type inMemory interface {
 	io.Reader
-	Len() int
+	Len() int // unread bytes
 }
 
 func readAll(b []byte, body inMemory, limit int) ([]byte, error) {
@@ -130,19 +130,19 @@ func readAll(b []byte, body inMemory, limit int) ([]byte, error) {
 	return b[:len(b)+n], err
 }
 
-// An arrival is a larger body on its way.
+// An arrival is an unfinished body.
 type arrival struct {
 	bodies *Bodies
 	conn   *http.ResponseController
 	hold   *Hold
 
-	// By the mutex of the bodies:
+	// Guarded by bodies.mu:
 	start   time.Time
 	size    int
 	gaveWay bool
 }
 
-// grow makes space for more of a body that is larger than what costs nothing.
+// grow makes space for more of a body. Beyond a small size it takes memory for it.
 func (a *arrival) grow(ctx context.Context, b []byte, limit int) ([]byte, error) {
 	if len(b) < cap(b) {
 		return b, nil
@@ -161,15 +161,15 @@ func (a *arrival) grow(ctx context.Context, b []byte, limit int) ([]byte, error)
 	return slices.Grow(b, size-len(b)), nil
 }
 
-// Grow takes memory for a body that is here, as Hold.Grow does. Those that are on
-// their way give way to it.
+// Grow takes memory for a body that has arrived, as Hold.Grow does. Unfinished bodies yield
+// to it.
 func (bs *Bodies) Grow(ctx context.Context, h *Hold, bytes int64) error {
 	_, err := bs.await(ctx, h, bytes, nil)
 	return err
 }
 
-// await waits briefly for memory. Meanwhile unfinished bodies that have cost more yield
-// to the one that asks; to a body that has arrived (nil), any does.
+// await waits briefly for memory. Meanwhile costlier unfinished bodies yield to the one that
+// asks. To a body that has arrived (nil), any of them yields.
 func (bs *Bodies) await(ctx context.Context, h *Hold, bytes int64, asks *arrival) (waited time.Duration, err error) {
 	const pause = patience / 10
 	if h.grow(ctx, bytes, 0) {
@@ -178,7 +178,7 @@ func (bs *Bodies) await(ctx context.Context, h *Hold, bytes int64, asks *arrival
 	began := time.Now()
 	for until := began.Add(stretch.Of(patience)); !h.grow(ctx, bytes, pause); {
 		if bs.giveWay(h.memory, asks, began) {
-			until = time.Now().Add(stretch.Of(patience)) // for it to end
+			until = time.Now().Add(stretch.Of(patience)) // for the other to end
 		}
 		if ctx.Err() != nil || time.Now().After(until) {
 			return 0, noMemory()
@@ -187,7 +187,7 @@ func (bs *Bodies) await(ctx context.Context, h *Hold, bytes int64, asks *arrival
 	return time.Since(began), nil
 }
 
-// forgive leaves out a time in which the sender had to wait for us.
+// forgive does not count the time that the sender had to wait for us.
 func (a *arrival) forgive(waited time.Duration) {
 	if waited > 0 {
 		a.bodies.mu.Lock()
@@ -196,7 +196,7 @@ func (a *arrival) forgive(waited time.Duration) {
 	}
 }
 
-// enter counts a body among the larger ones, with what has arrived of it.
+// enter lists a larger body, with the size that has arrived.
 func (a *arrival) enter(size int) error {
 	a.bodies.mu.Lock()
 	defer a.bodies.mu.Unlock()
@@ -216,8 +216,8 @@ func (a *arrival) leave() {
 	}
 }
 
-// giveWay cancels the costliest unfinished body if it costs more than the one that has
-// been waiting since a time, and reports whether it did.
+// giveWay cancels the costliest unfinished body if it costs more than the one waiting since
+// then, and reports whether it did.
 func (bs *Bodies) giveWay(m *Memory, asks *arrival, since time.Time) bool {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
@@ -235,12 +235,11 @@ func (bs *Bodies) giveWay(m *Memory, asks *arrival, since time.Time) bool {
 		return false
 	}
 	dearest.gaveWay = true
-	_ = dearest.conn.SetReadDeadline(now) // it has ended in another way, otherwise
+	_ = dearest.conn.SetReadDeadline(now) // it fails if the body has ended already
 	return true
 }
 
-// cost returns how much memory a body has taken for how long: a slow one takes it
-// for long.
+// cost is the memory of a body times how long it has been arriving.
 func (a *arrival) cost(now time.Time) float64 {
 	return float64(a.size) * now.Sub(a.start).Seconds()
 }
@@ -263,8 +262,8 @@ func (a *arrival) deadlineExceeded() error {
 	return tooSlow()
 }
 
-// firstDeadline returns the deadline that the connection has already. Most bodies
-// arrive with their headers: for those, that of the server is enough.
+// firstDeadline returns the deadline that the connection already has. It is enough for most
+// bodies, which arrive with their headers.
 func (p Pace) firstDeadline(r *http.Request, start time.Time) time.Time {
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
 	if ok && server.ReadTimeout > 0 && server.ReadTimeout <= p.Idle {
@@ -290,16 +289,15 @@ func malformed(cause error) error {
 	return sluice.Errorf(sluice.CodeBodyMalformed, "The body could not be read to its end; send it again.").Because(cause).Closing()
 }
 
-// The bounds on a body that nobody wants.
+// Bounds on a discarded body.
 const (
 	maxDiscarded = 8 << 20
 	discardTime  = 5 * time.Second
 )
 
-// Discard reads the rest of a refused body, within bounds. A server that
-// answers and closes while the body is still on its way cuts its own answer
-// off: proxies then make a 502 of it, and senders try again in vain. A client
-// that asked before sending has its answer already.
+// Discard reads the rest of a refused body, within bounds. Closing the connection while the
+// body still arrives would cut off the answer: proxies would turn it into a 502, and senders
+// would retry in vain. A client that sent Expect has its answer already.
 func Discard(w http.ResponseWriter, r *http.Request) {
 	if r.Body == http.NoBody || r.ContentLength > maxDiscarded || r.Header.Get("Expect") != "" {
 		return
@@ -312,5 +310,5 @@ func Discard(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.CopyN(io.Discard, r.Body, maxDiscarded); !errors.Is(err, io.EOF) {
 		next = time.Now() // net/http would wait for the rest
 	}
-	_ = conn.SetReadDeadline(next) // the connection has gone, otherwise
+	_ = conn.SetReadDeadline(next) // it fails if the connection is gone
 }

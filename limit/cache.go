@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// A Cache holds a bounded number of values, each until its time is over. When
-// it is full, the tenth that would expire first is dropped: so a flood of
-// short-lived keys does not drive out those that count for longer.
+// A Cache holds a bounded number of values, each until it expires. A full cache drops the
+// tenth that would expire first, so a flood of short-lived keys does not drive out others.
 type Cache[K comparable, V any] struct {
 	size int
 
@@ -22,27 +21,27 @@ type cached[V any] struct {
 	until time.Time
 }
 
-// NewCache returns a cache of at most that many values.
+// NewCache returns a cache for at most that many values.
 func NewCache[K comparable, V any](size int) *Cache[K, V] {
 	return &Cache[K, V]{size: size, held: make(map[K]cached[V])}
 }
 
-// Get returns the value of a key, if it has one whose time is not over.
+// Get returns the value of a key, if it has one that has not expired.
 func (c *Cache[K, V]) Get(key K, now time.Time) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.get(key, now)
 }
 
-// Put holds a value until its time is over.
+// Put stores a value until it expires.
 func (c *Cache[K, V]) Put(key K, value V, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.put(key, value, until)
 }
 
-// Change puts what decide makes of the value of a key, which is zero if there is
-// none whose time is not over.
+// Change replaces the value of a key. decide gets the zero value if there is none, or if it
+// has expired.
 func (c *Cache[K, V]) Change(key K, now time.Time, decide func(V) (_ V, until time.Time)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

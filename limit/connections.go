@@ -12,12 +12,11 @@ import (
 // ConnectionOptions bound what clients may take of a listener.
 type ConnectionOptions struct {
 	Total      int            // connections at the same time; more are not accepted
-	PerNetwork int            // those of one client; further ones are closed
-	Proxies    []netip.Prefix // whose connections carry many clients, and count only in total
+	PerNetwork int            // connections of one client; more are closed
+	Proxies    []netip.Prefix // carry many clients, so they count only in total
 
-	// WriteTimeout is how long a client may take to read a piece of an answer.
-	// A client that never reads would otherwise hold its answer in memory for
-	// ever.
+	// WriteTimeout is how long a client may take to read a chunk of an answer. Otherwise a
+	// client that never reads would hold its answer in memory for ever.
 	WriteTimeout time.Duration
 }
 
@@ -26,7 +25,7 @@ func NewListener(l net.Listener, o ConnectionOptions) net.Listener {
 	return &listener{
 		Listener:          l,
 		ConnectionOptions: o,
-		places:            make(chan struct{}, o.Total),
+		slots:             make(chan struct{}, o.Total),
 		shares:            NewShares[netip.Prefix](o.PerNetwork),
 		closed:            make(chan struct{}),
 	}
@@ -35,7 +34,7 @@ func NewListener(l net.Listener, o ConnectionOptions) net.Listener {
 type listener struct {
 	net.Listener
 	ConnectionOptions
-	places chan struct{}
+	slots  chan struct{}
 	shares *Shares[netip.Prefix]
 
 	closeOnce sync.Once
@@ -46,19 +45,19 @@ type listener struct {
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		select {
-		case l.places <- struct{}{}:
+		case l.slots <- struct{}{}:
 		case <-l.closed:
 			return nil, net.ErrClosed
 		}
 		accepted, err := l.Listener.Accept()
 		if err != nil {
-			<-l.places
+			<-l.slots
 			return nil, err
 		}
 		if client := l.enter(accepted); client != nil {
 			return client, nil
 		}
-		<-l.places
+		<-l.slots
 		_ = accepted.Close()
 	}
 }
@@ -74,7 +73,7 @@ func (l *listener) Close() (err error) {
 
 // enter counts a connection, or returns nil if its client has too many.
 func (l *listener) enter(accepted net.Conn) net.Conn {
-	c := &conn{Conn: accepted, writeTimeout: l.WriteTimeout, leave: func() { <-l.places }}
+	c := &conn{Conn: accepted, writeTimeout: l.WriteTimeout, leave: func() { <-l.slots }}
 	peer, err := netip.ParseAddrPort(accepted.RemoteAddr().String())
 	if err != nil || Contains(l.Proxies, peer.Addr().Unmap()) {
 		return c
@@ -85,26 +84,26 @@ func (l *listener) enter(accepted net.Conn) net.Conn {
 	}
 	c.leave = func() {
 		l.shares.Leave(network)
-		<-l.places
+		<-l.slots
 	}
 	return c
 }
 
-// conn is a connection of a client. It gives its place back when it is closed.
+// conn is a connection of a client. Closing it frees its slot.
 type conn struct {
 	net.Conn
 	once  sync.Once
 	leave func()
 
 	writeTimeout time.Duration
-	deadline     atomic.Int64 // for writing, as the socket knows it, in Unix nanoseconds
+	deadline     atomic.Int64 // the socket's write deadline in Unix nanoseconds
 }
 
-// piece is how much of an answer a client has WriteTimeout to read.
-const piece = 64 << 10
+// chunk is how many bytes of an answer a client must read within WriteTimeout.
+const chunk = 64 << 10
 
-// Write implements net.Conn. The deadline moves while bytes flow; moving it has
-// a cost, so it does not move for every piece.
+// Write implements net.Conn. The deadline moves while bytes flow. Moving it has a cost, so it
+// does not move for every chunk.
 func (c *conn) Write(b []byte) (written int, err error) {
 	for {
 		if now := time.Now(); c.deadline.Load()-now.UnixNano() < int64(c.writeTimeout/2) {
@@ -112,7 +111,7 @@ func (c *conn) Write(b []byte) (written int, err error) {
 				return written, err
 			}
 		}
-		n, err := c.Conn.Write(b[:min(len(b), piece)])
+		n, err := c.Conn.Write(b[:min(len(b), chunk)])
 		written += n
 		if b = b[n:]; err != nil || len(b) == 0 {
 			return written, err
@@ -120,8 +119,8 @@ func (c *conn) Write(b []byte) (written int, err error) {
 	}
 }
 
-// SetWriteDeadline implements net.Conn. A deadline that a handler sets is moved
-// as well, once it is near.
+// SetWriteDeadline implements net.Conn. Write moves a handler's deadline as well, once it is
+// near.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.deadline.Store(t.UnixNano())
 	return c.Conn.SetWriteDeadline(t)
@@ -139,8 +138,8 @@ func (c *conn) Close() error {
 	return err
 }
 
-// CloseWrite lets net/http end a connection without cutting off its last answer,
-// as it does with a plain TCP connection.
+// CloseWrite lets net/http end a connection without cutting off its last answer, as with a
+// plain TCP connection.
 func (c *conn) CloseWrite() error {
 	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return tcp.CloseWrite()

@@ -1,5 +1,4 @@
-// Package limit bounds what strangers and users may take: how slowly a body may
-// arrive and how much memory bodies take together, how often an address may
-// try, how long credentials may be, and how much is remembered. It knows keys,
-// sizes and times, not what they stand for.
+// Package limit bounds what strangers and users may take: the pace and memory of bodies,
+// connections, tries, the length of credentials, and the size of caches. It knows keys, sizes
+// and times, not what they stand for.
 package limit

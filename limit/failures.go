@@ -2,9 +2,9 @@ package limit
 
 import "time"
 
-// Failures makes a key wait after it has failed: the first few failures are
-// free, each further one doubles the wait up to a longest one. It never locks
-// for good: failures are forgotten when the longest wait has passed without one.
+// Failures makes a key wait after failures: the first few are free, each further one doubles
+// the wait up to the longest. A key is never locked for good: its failures are forgotten
+// after the longest wait without one.
 type Failures struct {
 	free           int
 	first, longest time.Duration
@@ -13,7 +13,7 @@ type Failures struct {
 
 type failed struct {
 	count int
-	until time.Time // no try before
+	until time.Time // no try before then
 }
 
 // NewFailures returns a bound on failures.
@@ -21,14 +21,14 @@ func NewFailures(free int, first, longest time.Duration) *Failures {
 	return &Failures{free, first, longest, NewCache[string, failed](maxKeys)}
 }
 
-// Wait returns how long a key has to wait until it may try.
+// Wait returns how long a key must wait before its next try.
 func (f *Failures) Wait(key string) time.Duration {
 	now := time.Now()
 	since, _ := f.since.Get(key, now)
 	return max(0, since.until.Sub(now))
 }
 
-// Fail counts a failure of a key, and gives how many there were lately.
+// Fail counts a failure of a key, and returns how many there were lately.
 func (f *Failures) Fail(key string) (count int) {
 	now := time.Now()
 	f.since.Change(key, now, func(since failed) (_ failed, until time.Time) {
@@ -46,14 +46,14 @@ func (f *Failures) Fail(key string) (count int) {
 // Succeed forgets the failures of a key.
 func (f *Failures) Succeed(key string) { f.since.Drop(key) }
 
-// maxKeys bounds how many keys are counted, whatever an attacker does.
+// maxKeys bounds the memory for keys, whatever an attacker does.
 const maxKeys = 100_000
 
 // Tries allows each key a burst of tries, and gives one back per interval.
 type Tries struct {
 	burst    int
 	interval time.Duration
-	full     *Cache[string, time.Time] // when all of the burst will be back
+	full     *Cache[string, time.Time] // when the whole burst is available again
 }
 
 // NewTries returns a bound on tries.
@@ -61,8 +61,8 @@ func NewTries(burst int, interval time.Duration) *Tries {
 	return &Tries{burst, interval, NewCache[string, time.Time](maxKeys)}
 }
 
-// Try counts one try for a key. It returns 0, or how long to wait if the key
-// has none left; such a try does not count.
+// Try counts a try of a key and returns 0. If the key has none left, it returns how long to
+// wait, and the try does not count.
 func (t *Tries) Try(key string) (wait time.Duration) {
 	now := time.Now()
 	t.full.Change(key, now, func(full time.Time) (_, until time.Time) {

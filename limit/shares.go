@@ -2,11 +2,15 @@ package limit
 
 import (
 	"net/netip"
+	"slices"
 	"sync"
+	"sync/atomic"
+
+	"sluice"
 )
 
-// Shares bounds how much of something each key may have at the same time, so
-// that one or two can't take it all.
+// Shares bounds how much each key may have at the same time, so that one or two can't take
+// everything.
 type Shares[K comparable] struct {
 	max int
 
@@ -39,8 +43,8 @@ func (s *Shares[K]) Leave(key K) {
 	}
 }
 
-// Network returns the key of a client address, as a text. One IPv6 client can
-// have a whole network of 64 bits, so that is what counts.
+// Network returns the key of a client address. One IPv6 client can have a whole /64, so the
+// network counts.
 func Network(address string) string {
 	addr, err := netip.ParseAddr(address)
 	if err != nil || addr.Unmap().Is4() {
@@ -55,16 +59,34 @@ func networkOf(addr netip.Addr) netip.Prefix {
 	if addr.Is6() {
 		bits = 64
 	}
-	network, _ := addr.WithZone("").Prefix(bits) // never fails: an address has that many bits
+	network, _ := addr.WithZone("").Prefix(bits) // it can't fail: an address has that many bits
 	return network
 }
 
-// Contains reports whether an address is in one of some networks.
+// Contains reports whether an address is in one of the networks.
 func Contains(networks []netip.Prefix, addr netip.Addr) bool {
-	for _, network := range networks {
-		if network.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(networks, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
+
+// Slots bounds how many calls are handled at the same time. A call takes a slot when all of
+// it has arrived: an unfinished body costs no work.
+type Slots struct {
+	max   int64
+	taken atomic.Int64
+}
+
+// NewSlots returns that many slots.
+func NewSlots(most int) *Slots { return &Slots{max: int64(most)} }
+
+// Enter takes a slot, until Leave is called. It fails with Unavailable if there is none: a
+// caller that is refused at once can retry, one that queues too long has given up.
+func (s *Slots) Enter() error {
+	if s.taken.Add(1) > s.max {
+		s.Leave()
+		return sluice.Passing(sluice.CodeOverloaded, "The server handles as many calls as it can.")
+	}
+	return nil
+}
+
+// Leave gives a slot back.
+func (s *Slots) Leave() { s.taken.Add(-1) }

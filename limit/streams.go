@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// Streams returns a handler whose answers over HTTP/2 have a deadline that moves
-// while bytes flow. There a client that reads the connection, but lets nothing
-// through on one stream, would otherwise hold that answer in memory for ever: the
-// deadlines of the connection know nothing of it.
+// Streams returns a handler whose answers over HTTP/2 have a deadline that moves while bytes
+// flow. Otherwise a client that blocks one stream would hold its answer in memory for ever:
+// the deadlines of the connection don't cover streams.
 func Streams(next http.Handler, timeout time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor < 2 {
@@ -17,12 +16,12 @@ func Streams(next http.Handler, timeout time.Duration) http.Handler {
 		}
 		s := &stream{ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout}
 		next.ServeHTTP(s, r)
-		s.begin() // what is left in buffers is written behind the handler
+		s.begin() // buffers are written after the handler
 	})
 }
 
-// stream is the answer on a stream. Its deadline is there only while something
-// is written: it ends a stream that waits for its next event, too.
+// stream is the answer on a stream. It has a deadline only during writes: a deadline would
+// end a stream that waits for its next event.
 type stream struct {
 	http.ResponseWriter
 
@@ -30,7 +29,7 @@ type stream struct {
 	timeout time.Duration
 }
 
-func (s *stream) begin() { _ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) } // it has ended, otherwise
+func (s *stream) begin() { _ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) } // it fails if the stream has ended
 func (s *stream) end()   { _ = s.control.SetWriteDeadline(time.Time{}) }
 
 // Write implements http.ResponseWriter.
@@ -38,7 +37,7 @@ func (s *stream) Write(b []byte) (written int, err error) {
 	defer s.end()
 	for {
 		s.begin()
-		n, err := s.ResponseWriter.Write(b[:min(len(b), piece)])
+		n, err := s.ResponseWriter.Write(b[:min(len(b), chunk)])
 		written += n
 		if b = b[n:]; err != nil || len(b) == 0 {
 			return written, err

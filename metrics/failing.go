@@ -10,20 +10,16 @@ import (
 )
 
 const (
-	// judged is how many of its latest runs a pipeline is judged by. One event
-	// that it can't handle does not make a pipeline that fails.
-	judged = 5
-	// forgotten is after which time without a run a failure counts no more.
-	forgotten = 24 * time.Hour
-	// failingEvery is how often what has changed is stored.
-	failingEvery = 5 * time.Second
+	// judged is how many of the latest runs count: a pipeline does not fail because of one
+	// event that it can't handle.
+	judged       = 5
+	forgotten    = 24 * time.Hour  // after so long without a run, failures don't count
+	failingEvery = 5 * time.Second // how often changes are stored
 )
 
-// Failing knows which pipelines fail at present: those whose latest run for an
-// event failed, as did most of the few before it. A run that goes well ends that;
-// so does storing the pipeline anew, and a day without a run. Other nodes, and
-// the process after this one, learn of a pipeline that began or ceased to fail
-// from a store.
+// Failing knows which pipelines fail now: those whose latest run for an event failed, with
+// most of the few before it. A successful run ends that, and so does storing the pipeline
+// again, or a day without a run. A store tells other nodes, and the next process.
 type Failing struct {
 	store sluice.Records[sluice.PipelineState]
 	log   *slog.Logger
@@ -32,14 +28,14 @@ type Failing struct {
 	latest map[string]*latestRuns // by the name of the pipeline
 }
 
-// latestRuns are those that this node has made of a pipeline, the newest first.
+// latestRuns are the runs of a pipeline on this node, newest first.
 type latestRuns struct {
 	failed [judged]bool
 	count  int
 	state  sluice.PipelineState
 }
 
-// NewFailing returns what a store knows. Nothing is stored until Keep runs.
+// NewFailing returns a Failing with a store. Nothing is stored until Keep runs.
 func NewFailing(store sluice.Records[sluice.PipelineState], log *slog.Logger) *Failing {
 	return &Failing{store: store, log: log, latest: make(map[string]*latestRuns)}
 }
@@ -47,7 +43,7 @@ func NewFailing(store sluice.Records[sluice.PipelineState], log *slog.Logger) *F
 // Run counts a run of a pipeline.
 func (f *Failing) Run(r sluice.RunReport) {
 	if r.Delivery == 0 {
-		return // a user has started it
+		return // no event started it
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,7 +73,7 @@ func (l *latestRuns) add(failed bool, at time.Time) {
 	l.state.Failing, l.state.Time = failing, at
 }
 
-// Since returns since when a pipeline fails, nil if it doesn't.
+// Since returns since when a pipeline has been failing, nil if it doesn't fail.
 func (f *Failing) Since(p *sluice.Pipeline) *time.Time {
 	state := f.stateOf(p.Name)
 	if !state.Failing || p.Updated.After(state.Time) || time.Since(state.Time) > forgotten {
@@ -86,7 +82,7 @@ func (f *Failing) Since(p *sluice.Pipeline) *time.Time {
 	return &state.Since
 }
 
-// stateOf returns the newest that is known of a pipeline.
+// stateOf returns the newest known state of a pipeline.
 func (f *Failing) stateOf(pipeline string) (newest sluice.PipelineState) {
 	stored, err := f.store.Get(context.Background(), pipeline)
 	if stored != nil && err == nil {
@@ -100,23 +96,10 @@ func (f *Failing) stateOf(pipeline string) (newest sluice.PipelineState) {
 	return newest
 }
 
-// Keep stores which pipelines began or ceased to fail, until ctx ends.
-func (f *Failing) Keep(ctx context.Context) {
-	tick := time.NewTicker(failingEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			f.flush(ctx)
-		case <-ctx.Done():
-			f.flush(context.WithoutCancel(ctx))
-			return
-		}
-	}
-}
+// Keep stores which pipelines start or stop failing, until ctx ends.
+func (f *Failing) Keep(ctx context.Context) { flushAlways(ctx, failingEvery, f.flush) }
 
-// flush stores what is not stored yet, and forgets what counts no more. What fails
-// is tried again next time.
+// flush stores new states and deletes old ones. The next flush retries what fails.
 func (f *Failing) flush(ctx context.Context) {
 	stored := make(map[string]sluice.PipelineState)
 	for _, state := range f.store.All() {

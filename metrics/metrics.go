@@ -35,10 +35,10 @@ type Metrics struct {
 	keys map[string]bool // event keys that have a label of their own
 }
 
-// maxKeys bounds the webhooks that refused calls are counted for one by one.
+// maxKeys bounds how many webhooks have their own count of refused calls.
 const maxKeys = 200
 
-// New returns metrics that ask for the state of the server when they are read.
+// New returns metrics. They call state whenever they are read.
 func New(version string, state func() sluice.ServerStats) *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
@@ -64,7 +64,7 @@ func New(version string, state func() sluice.ServerStats) *Metrics {
 	return m
 }
 
-// latencies are the bounds of histograms of times, in seconds.
+// latencies are the buckets of histograms of times, in seconds.
 var latencies = []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 300}
 
 func counters(name, help string, labels ...string) *prometheus.CounterVec {
@@ -103,7 +103,7 @@ func (m *Metrics) Call(c sluice.Call) {
 	}
 }
 
-// label returns what stands for an event key, so that there are not too many.
+// label returns the label of an event key, and bounds how many there are.
 func (m *Metrics) label(key string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -123,8 +123,7 @@ func (m *Metrics) Batch(stream string) func(messages int, took time.Duration) {
 	}
 }
 
-// Run counts a run of a pipeline. Pipelines that are not stored share one
-// label.
+// Run counts a run of a pipeline. Pipelines that are not stored share one label.
 func (m *Metrics) Run(r sluice.RunReport) {
 	name := r.Pipeline
 	if name == "" {

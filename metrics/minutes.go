@@ -20,8 +20,8 @@ const (
 	storeTimeout = 5 * time.Second
 )
 
-// Minutes sums up calls and runs minute by minute for the last day, and hour by
-// hour for the last 30 days. Every node adds what it counts, once a minute.
+// Minutes counts calls and runs by the minute for the last day, and by the hour for the last
+// 30 days. Every node adds its counts once a minute.
 type Minutes struct {
 	minutes, hours *series
 	log            *slog.Logger
@@ -30,7 +30,7 @@ type Minutes struct {
 	current sluice.Minute
 }
 
-// NewMinutes returns the sums of two stores. Nothing is stored until Keep runs.
+// NewMinutes returns the counts in two stores. Nothing is stored until Keep runs.
 func NewMinutes(minutes, hours sluice.Records[sluice.Minute], log *slog.Logger) *Minutes {
 	return &Minutes{
 		minutes: &series{store: minutes, period: time.Minute, kept: minutesKept},
@@ -65,8 +65,7 @@ func (m *Minutes) Call(c sluice.Call) {
 	m.current.Webhooks[key] = of
 }
 
-// CallFailed counts a call that was accepted and that a pipeline failed on for
-// good.
+// CallFailed counts an accepted call that a pipeline failed on for good.
 func (m *Minutes) CallFailed(eventKey string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,8 +77,8 @@ func (m *Minutes) CallFailed(eventKey string) {
 	m.current.Webhooks[key] = of
 }
 
-// counted returns the key that a webhook is counted under in this minute: those
-// beyond the limit share the empty one with unknown webhooks.
+// counted returns the key under which a webhook is counted in this minute. Webhooks beyond
+// the limit share the empty key with unknown ones.
 func (m *Minutes) counted(eventKey string) string {
 	if _, known := m.current.Webhooks[eventKey]; !known && len(m.current.Webhooks) >= maxWebhooks {
 		return ""
@@ -98,7 +97,7 @@ func (m *Minutes) Run(r sluice.RunReport) {
 	}
 }
 
-// roll begins a new minute where one is due.
+// roll starts a new minute if it is due.
 func (m *Minutes) roll(now time.Time) {
 	start := now.UTC().Truncate(time.Minute)
 	if start.Equal(m.current.Time) {
@@ -108,7 +107,7 @@ func (m *Minutes) roll(now time.Time) {
 	m.current = sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: make(map[string]sluice.WebhookFigures)}
 }
 
-// setAside moves the counts of the minute to those that wait to be stored.
+// setAside queues the counts of the minute for storing.
 func (m *Minutes) setAside() {
 	c := &m.current
 	if c.Accepted+c.Rejected+c.Unavailable+c.Errors+c.Runs > 0 {
@@ -120,7 +119,7 @@ func (m *Minutes) setAside() {
 	m.current = sluice.Minute{}
 }
 
-// Keep stores each minute when it is over, until ctx ends, and then the rest.
+// Keep stores each minute when it is over. When ctx ends, it stores the rest.
 func (m *Minutes) Keep(ctx context.Context) {
 	for {
 		next := time.Now().Truncate(time.Minute).Add(time.Minute)
@@ -142,7 +141,7 @@ func (m *Minutes) Keep(ctx context.Context) {
 	}
 }
 
-// flush stores what waits. What fails goes on waiting.
+// flush stores the queued counts. Those that fail stay queued.
 func (m *Minutes) flush(ctx context.Context) {
 	for _, s := range []*series{m.minutes, m.hours} {
 		if err := s.flush(ctx); err != nil {
@@ -151,8 +150,8 @@ func (m *Minutes) flush(ctx context.Context) {
 	}
 }
 
-// Last returns the last minutes in order, the present one included, at most a
-// day: with quantiles, without the counts they are computed from.
+// Last returns the last minutes in order, with the current one, at most a day. They have
+// quantiles instead of latencies.
 func (m *Minutes) Last(count int) []sluice.Minute { return withQuantiles(m.last(m.minutes, count)) }
 
 // LastHours returns the last hours likewise, at most 30 days.
@@ -164,9 +163,8 @@ func (m *Minutes) LastHours(count int) []sluice.Minute {
 	return hours
 }
 
-// Webhooks returns the figures of webhooks over the last hours, those with most
-// calls first. Of very many webhooks only the first to be called in an hour are
-// counted one by one.
+// Webhooks returns the figures of webhooks over the last hours, those with most calls first.
+// In an hour with too many webhooks, only the first called have their own figures.
 func (m *Minutes) Webhooks(count int) []sluice.WebhookStats {
 	hours := m.last(m.hours, count)
 	found := make(map[string]*sluice.WebhookStats)
@@ -194,7 +192,7 @@ func (m *Minutes) Webhooks(count int) []sluice.WebhookStats {
 	return all
 }
 
-// last returns the last sums of a series, what was not stored yet included.
+// last returns the last sums of a series, with counts that are not stored yet.
 func (m *Minutes) last(s *series, count int) []sluice.Minute {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,8 +12,8 @@ import (
 	"sluice"
 )
 
-// A series is sums of equal periods. The store has one record for each period of
-// the time that is kept, to which every node adds, so it never grows.
+// A series has the sums of equal periods. The store has a fixed number of records, one for
+// each period that is kept. Every node adds to them.
 type series struct {
 	store  sluice.Records[sluice.Minute]
 	period time.Duration
@@ -22,7 +23,7 @@ type series struct {
 	pending []sluice.Minute // minutes that are not stored yet
 }
 
-// wait takes a minute that is to be stored.
+// wait queues a minute for storing.
 func (s *series) wait(minute sluice.Minute) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,7 +31,7 @@ func (s *series) wait(minute sluice.Minute) {
 	s.pending = s.pending[max(0, len(s.pending)-maxPending):]
 }
 
-// flush stores the minutes that wait. Those that fail go on waiting.
+// flush stores the queued minutes. Those that fail stay queued.
 func (s *series) flush(ctx context.Context) error {
 	s.mu.Lock()
 	waiting := s.pending
@@ -47,8 +48,8 @@ func (s *series) flush(ctx context.Context) error {
 	return nil
 }
 
-// add adds to the record of a period, in place of the same one of a time that is
-// not kept any more.
+// add adds a minute to the record of its period, or overwrites the record of a period that
+// is no longer kept.
 func (s *series) add(ctx context.Context, minute sluice.Minute) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -65,7 +66,7 @@ func (s *series) add(ctx context.Context, minute sluice.Minute) error {
 	return err
 }
 
-// last returns the last sums in order, with what waits and what is counted now.
+// last returns the last sums in order, with queued and current counts.
 func (s *series) last(count int, current *sluice.Minute) []sluice.Minute {
 	sums := make([]sluice.Minute, min(count, s.kept))
 	first := time.Now().UTC().Truncate(s.period).Add(-time.Duration(len(sums)-1) * s.period)
@@ -89,8 +90,8 @@ func (s *series) last(count int, current *sluice.Minute) []sluice.Minute {
 	return sums
 }
 
-// addTo adds the counts of one sum to another. What they share with what is
-// stored does not change.
+// addTo adds the counts of one sum to another. It copies lists and maps, which stored records
+// may share.
 func addTo(sum, other *sluice.Minute) {
 	sum.Accepted += other.Accepted
 	sum.Rejected += other.Rejected
@@ -129,11 +130,51 @@ func addFigures(sum *sluice.WebhookFigures, other sluice.WebhookFigures) {
 	}
 }
 
-// trimmed returns counts without the zeros at their end.
+// trimmed returns counts without trailing zeros.
 func trimmed(counts []int) []int {
 	end := len(counts)
 	for end > 0 && counts[end-1] == 0 {
 		end--
 	}
 	return counts[:end]
+}
+
+// latencyBounds are the upper bounds of the counted latencies in milliseconds, each about 1.4
+// times the one before. Longer latencies count with the last.
+var latencyBounds = func() (bounds []float64) {
+	const first, last = 0.25, 2 * 60_000
+	for bound := first; bound < last; bound *= 2 {
+		bounds = append(bounds, bound, bound*1.414)
+	}
+	return bounds
+}()
+
+// latencyBound returns the index of the bound for a duration.
+func latencyBound(milliseconds float64) int {
+	i, _ := slices.BinarySearch(latencyBounds, milliseconds)
+	return min(i, len(latencyBounds)-1)
+}
+
+// quantile returns roughly how many milliseconds a share q of the calls took at most. It is 0
+// if there were none.
+func quantile(latencies []int, q float64) float64 {
+	total := 0
+	for _, n := range latencies {
+		total += n
+	}
+	rank := q * float64(total)
+	below := 0.0
+	for i, n := range latencies {
+		if n == 0 || below+float64(n) < rank {
+			below += float64(n)
+			continue
+		}
+		low := 0.0
+		if i > 0 {
+			low = latencyBounds[i-1]
+		}
+		share := (rank - below) / float64(n)
+		return math.Round((low+share*(latencyBounds[i]-low))*1000) / 1000
+	}
+	return 0
 }

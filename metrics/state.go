@@ -32,7 +32,7 @@ var (
 	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
 )
 
-// gauges are the state as metrics.
+// gauges collects the state of the server.
 type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
@@ -81,7 +81,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// age returns how many seconds ago something was, 0 if there is nothing.
+// age returns the seconds since a time, 0 for nil.
 func age(at *time.Time) float64 {
 	if at == nil {
 		return 0

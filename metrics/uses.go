@@ -11,55 +11,54 @@ import (
 )
 
 const (
-	// usesEvery is how often uses are stored.
-	usesEvery = time.Second
-	// useLasts is how exactly the last use of a thing is known: within that time
-	// it is stored once, however often the thing is used.
-	useLasts = time.Minute
+	usesEvery = time.Second // how often uses are stored
+	useLasts  = time.Minute // a thing's uses within this time are stored once
 )
 
-// Uses stores in records when the things that they are about were last used, to
-// the minute. Nothing that uses them waits for it.
+// Uses stores when things were last used, to the minute, in their records. Users of a thing
+// don't wait for that.
 type Uses[T any] struct {
 	store sluice.Records[T]
 	of    func(*T) *time.Time
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	used map[string]time.Time // since the last time that uses were stored
+	used map[string]time.Time // since the last flush
 }
 
-// NewUses returns the uses of what a store has; of says where in a record the
-// last one is. Nothing is stored until Keep runs.
+// NewUses returns the uses of the records in a store. of returns the field with the last use.
+// Nothing is stored until Keep runs.
 func NewUses[T any](store sluice.Records[T], of func(*T) *time.Time, log *slog.Logger) *Uses[T] {
 	return &Uses[T]{store: store, of: of, log: log, used: make(map[string]time.Time)}
 }
 
-// Note notes that the thing of that name is used now. It must be there: names
-// that callers make up would fill the memory.
+// Note notes that the thing with that name is used now. The thing must exist: names that
+// callers invent would fill the memory.
 func (u *Uses[T]) Note(name string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.used[name] = time.Now().UTC().Truncate(time.Second)
 }
 
-// Keep stores what is noted, until ctx ends.
-func (u *Uses[T]) Keep(ctx context.Context) {
-	tick := time.NewTicker(usesEvery)
+// Keep stores uses until ctx ends.
+func (u *Uses[T]) Keep(ctx context.Context) { flushAlways(ctx, usesEvery, u.flush) }
+
+// flushAlways calls flush regularly until ctx ends, and then once more.
+func flushAlways(ctx context.Context, every time.Duration, flush func(context.Context)) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			u.flush(ctx)
+			flush(ctx)
 		case <-ctx.Done():
-			u.flush(context.WithoutCancel(ctx))
+			flush(context.WithoutCancel(ctx))
 			return
 		}
 	}
 }
 
-// flush stores what was noted. What can't be stored is forgotten: the next use
-// comes.
+// flush stores the noted uses. It drops what it can't store: the next use will come.
 func (u *Uses[T]) flush(ctx context.Context) {
 	u.mu.Lock()
 	used := u.used

@@ -38,7 +38,7 @@ func checkName(name string) error {
 
 // show returns the view of a pipeline, without its source.
 func (r *Runner) show(p *sluice.Pipeline) sluice.PipelineView {
-	program, _ := r.program(p) // otherwise it is nil
+	program, _ := r.program(p) // nil after an error
 	return viewOf(p, program)
 }
 
@@ -78,7 +78,7 @@ func getCommand(r *Runner) command.Command {
 		command.ReadOnly, command.Answers([]sluice.PipelineView{}, sluice.PipelineView{}))
 }
 
-// one returns a pipeline with its source, as it is or as it was in a version.
+// one returns a pipeline with its source, as it is now or in an earlier version.
 func (r *Runner) one(ctx context.Context, p getParams) (any, error) {
 	stored, err := r.find(ctx, p.Name)
 	if err == nil && p.Version != 0 {
@@ -87,7 +87,7 @@ func (r *Runner) one(ctx context.Context, p getParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, _ := r.Parse(stored.Source) // otherwise it is nil
+	program, _ := r.Parse(stored.Source) // nil after an error
 	shown := viewOf(stored, program)
 	shown.Source = stored.Source
 	return shown, nil
@@ -141,8 +141,8 @@ func resumeCommand(r *Runner) command.Command {
 		})
 }
 
-// setPaused begins or ends a pause. Every node follows the stored pipelines, and
-// so the pause.
+// setPaused begins or ends a pause. It reaches every node, since all of them follow
+// the stored pipelines.
 func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (sluice.PipelineView, error) {
 	saved, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
 		switch {

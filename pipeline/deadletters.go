@@ -24,8 +24,7 @@ type letterParams struct {
 	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
-// query returns what the parameters select, with the limit that holds if there is
-// none.
+// query returns what the parameters select. The limit applies if they have none.
 func (p letterParams) query(limit int) (sluice.DeadLetterQuery, error) {
 	from, err := sluice.Since(p.From, p.Since)
 	return sluice.DeadLetterQuery{
@@ -33,8 +32,8 @@ func (p letterParams) query(limit int) (sluice.DeadLetterQuery, error) {
 	}, err
 }
 
-// eachLetter visits the dead letters of a query in small pages, since each may
-// hold megabytes, and returns the cursor behind them.
+// eachLetter visits the dead letters of a query and returns the cursor for the next
+// query. It reads them in small pages, since each may hold megabytes.
 func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit func(sluice.DeadLetter) error) (next string, err error) {
 	const page = 16
 	for left := q.Limit; ; {
@@ -56,9 +55,8 @@ func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit
 	}
 }
 
-// eachSelected visits the dead letters that a replay or deletion selects.
-// Without a selection it refuses: it would mean all of them. It returns the cursor
-// behind them.
+// eachSelected visits the dead letters that a replay or deletion selects, and returns
+// the cursor for the next one. A selection is required: without one it would mean all.
 func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sluice.DeadLetter) error) (next string, err error) {
 	const most = 1000
 	q, err := p.query(most)
@@ -192,8 +190,8 @@ func letterReplayCommand(r *Runner) command.Command {
 		})
 }
 
-// replay sends the event of a dead letter to its pipeline again. Only then the
-// letter is deleted: rather twice than never.
+// replay sends the event of a dead letter to its pipeline again. The letter is deleted
+// afterwards: rather twice than never.
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (sluice.BulkItem, error) {
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {

@@ -13,10 +13,10 @@ import (
 	"sluice/problem"
 )
 
-// deliver makes an attempt to run a pipeline for an event, and returns the outcome:
-// where it failed and the retry section of the source says so, that another one
-// is due. An error means that the server stops, or that the engine is away: that
-// was no attempt, and the queue delivers the event again later.
+// deliver makes an attempt to run a pipeline for an event and returns its outcome. If
+// the attempt fails and the source asks for retries, the outcome says when the next one
+// is due. An error means that there was no attempt, because the server stops or the
+// engine is away; then the queue delivers the event again later.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
 	number := d.Attempts + 1
 	program, err := r.program(p)
@@ -35,30 +35,30 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusProcessing, Attempts: number, Next: next}, nil
 }
 
-// longestGiveBack is how long a run without memory waits before its event is
-// given back.
+// longestGiveBack bounds how long a run that got no memory waits before its event goes
+// back to the queue.
 const longestGiveBack = time.Second
 
-// noAttempt reports whether an event is given back after an error that is no fault of
-// the pipeline.
+// noAttempt reports whether an error is no fault of the pipeline. Then the event goes
+// back to the queue.
 func noAttempt(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || sluice.EngineAway(err) || sluice.CodeNoRunMemory.Is(err)
 }
 
-// giveBack returns the error with which an event is given back, for want of memory only
-// after a while.
+// giveBack returns the error that puts an event back into the queue. After a lack of
+// memory it waits first.
 func giveBack(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case sluice.CodeNoRunMemory.Is(err): // runs that lack memory together must not come again together
+	case sluice.CodeNoRunMemory.Is(err): // runs that failed together must not come back together
 		return errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
 	}
 	return err
 }
 
-// deliverOnce makes one attempt, as soon as there is a free slot, and returns the
-// final body, or an error and when the next attempt is due; zero: there is none.
+// deliverOnce makes one attempt as soon as a slot is free. It returns the final body, or
+// an error with the time of the next attempt, which is zero if there is none.
 func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *source.Program, d sluice.Delivery) (body any, next time.Time, err error) {
 	first := d.First
 	if first.IsZero() {
@@ -82,7 +82,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *s
 	return out.Body, next, err
 }
 
-// startFor returns what an event starts a run with.
+// startFor returns the start of a run for an event.
 func (r *Runner) startFor(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (run.Start, error) {
 	start := run.Start{
 		Run: &sluice.Run{

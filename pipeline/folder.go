@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"maps"
 	"os"
 	"path"
@@ -22,16 +21,9 @@ import (
 // A folder stores the pipelines in a folder of the operator: each file *.yaml,
 // *.yml or *.json is one, named as the file without its extension.
 type folder struct {
-	stored sluice.Pipelines
-	parse  func(source string) (*source.Program, error)
-	review func(ctx context.Context, p *source.Program) ([]sluice.Finding, error) // what would be refused, or is odd
-	save   func(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error)
-	remove func(ctx context.Context, name string, folder bool, tags string) error
-	log    *slog.Logger
-
-	dir  string
-	seen map[string]stamp // the files that were loaded
-	told map[string]bool  // the failures that were logged
+	runner *Runner
+	dir    string
+	seen   map[string]stamp // the files that were loaded
 }
 
 // A stamp tells whether a file has changed.
@@ -40,22 +32,13 @@ type stamp struct {
 	modified time.Time
 }
 
-// folderPoll is how often a folder is looked at.
+// folderPoll is how often a folder is checked for changes.
 const folderPoll = time.Second
 
-func (r *Runner) folder(dir string) *folder {
-	review := func(ctx context.Context, p *source.Program) ([]sluice.Finding, error) {
-		found, err := r.lookups().check(ctx, p, folderOwner())
-		return append(found, r.unknownKey(p)...), err
-	}
-	return &folder{stored: r.Store, parse: r.Parse, review: review, save: r.save, remove: r.remove, log: r.Log, dir: dir}
-}
-
-// SyncFolder stores the pipelines of a folder, and deletes those whose files
-// are gone. A file that can't be loaded is an error of one line, with the place
-// of its first mistake.
+// SyncFolder stores the pipelines of a folder, and deletes those whose files are gone. If
+// files can't be loaded, its error is one line with the position of the first mistake.
 func (r *Runner) SyncFolder(ctx context.Context, dir string) error {
-	failures := r.folder(dir).sync(ctx)
+	failures := (&folder{runner: r, dir: dir}).sync(ctx)
 	switch len(failures) {
 	case 0:
 		return nil
@@ -65,23 +48,24 @@ func (r *Runner) SyncFolder(ctx context.Context, dir string) error {
 	return fmt.Errorf("%w (and %d more files can't be loaded)", failures[0], len(failures)-1)
 }
 
-// WatchFolder does the same at each change, until ctx ends. A file that can't
-// be loaded is logged, and its pipeline stays as it was.
+// WatchFolder does the same at each change, until ctx ends. A file that can't be loaded
+// is logged once, and its pipeline stays as it was.
 func (r *Runner) WatchFolder(ctx context.Context, dir string) {
-	f := r.folder(dir)
+	f := &folder{runner: r, dir: dir}
+	var logged map[string]bool
 	for pause(ctx, folderPoll) == nil {
-		told := make(map[string]bool)
+		failures := make(map[string]bool)
 		for _, err := range f.sync(ctx) {
-			told[err.Error()] = true
-			if !f.told[err.Error()] && ctx.Err() == nil {
-				f.log.Error("A pipeline of the folder was not taken over.", "error", err.Error())
+			failures[err.Error()] = true
+			if !logged[err.Error()] && ctx.Err() == nil {
+				r.Log.Error("A pipeline of the folder was not taken over.", "error", err.Error())
 			}
 		}
-		f.told = told
+		logged = failures
 	}
 }
 
-// sync looks at the folder once. What fails is tried again the next time.
+// sync reads the folder once. The next sync retries what fails.
 func (f *folder) sync(ctx context.Context) (failures []error) {
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
@@ -116,7 +100,7 @@ func (f *folder) sync(ctx context.Context) (failures []error) {
 	return failures
 }
 
-// look returns the files of a folder that are pipelines, with their stamps.
+// look returns the stamps of the files that are pipelines.
 func look(root *os.Root) (map[string]stamp, error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
@@ -144,39 +128,39 @@ func (f *folder) take(ctx context.Context, root *os.Root, name, file string) err
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	before, err := f.stored.Get(ctx, name)
+	before, err := f.runner.Store.Get(ctx, name)
 	if err != nil || before != nil && before.Folder && before.Source == source {
 		return err
 	}
 	if before != nil && !before.Folder {
 		return fmt.Errorf("%s: there is a pipeline of that name that is not from the folder; delete it, or rename the file", file)
 	}
-	program, err := f.parse(source)
+	program, err := f.runner.Parse(source)
 	if err != nil {
 		return fmt.Errorf("%s:%w", file, compilerStyle(err))
 	}
-	found, err := f.review(ctx, program)
+	found, err := f.runner.lookups().check(ctx, program, folderOwner())
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	for _, finding := range found {
-		f.log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line, "column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
+	for _, finding := range append(found, f.runner.unknownKey(program)...) {
+		f.runner.Log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line, "column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
 	}
-	_, _, err = f.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true}, "")
+	_, _, err = f.runner.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true}, "")
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	f.log.Info("A pipeline of the folder was taken over.", "pipeline", name)
+	f.runner.Log.Info("A pipeline of the folder was taken over.", "pipeline", name)
 	return nil
 }
 
 // drop deletes the pipelines whose files are gone.
 func (f *folder) drop(ctx context.Context, files map[string]string) (failures []error) {
-	for _, p := range f.stored.All() {
+	for _, p := range f.runner.Store.All() {
 		if !p.Folder || files[p.Name] != "" {
 			continue
 		}
-		if err := f.remove(ctx, p.Name, true, ""); err != nil {
+		if err := f.runner.remove(ctx, p.Name, true, ""); err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", p.Name, err))
 		}
 	}
@@ -194,7 +178,7 @@ func compilerStyle(err error) error {
 }
 
 func readSource(root *os.Root, name string) (string, error) {
-	// Opening something else than a file, such as a pipe, could last for ever.
+	// Opening a pipe or the like could block for ever.
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return "", cmp.Or(err, errors.New("this is not a file"))
 	}

@@ -3,7 +3,9 @@ package pipeline_test
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -20,6 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fixture struct {
 	*pipeline.Runner
 	*pipelinetest.World
+	*troubles
 
 	set     command.Set
 	store   *store
@@ -29,8 +32,37 @@ type fixture struct {
 	reports chan sluice.RunReport
 }
 
+// troubles are commands that fail or hang.
+type troubles struct {
+	mu         sync.Mutex
+	Failures   int           // how often unsteady still fails
+	RetryAfter time.Duration // that unsteady asks for
+	Started    chan struct{} // is sent to when hang hangs
+}
+
+func (t *troubles) commands() []command.Command {
+	return []command.Command{
+		command.New("unsteady", "Fail some times.", func(context.Context, pipelinetest.NoParams) (any, error) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if t.Failures > 0 {
+				t.Failures--
+				return nil, sluice.Errorf(sluice.Code{Word: "unsteady", Kind: sluice.Unavailable}, "Not now.").After(t.RetryAfter)
+			}
+			return "steady", nil
+		}),
+		command.New("hang", "Wait for the end.", func(ctx context.Context, _ pipelinetest.NoParams) (any, error) {
+			if t.Started != nil {
+				t.Started <- struct{}{}
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}),
+	}
+}
+
 func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
-	f := &fixture{World: &pipelinetest.World{}, store: newStore(), reports: make(chan sluice.RunReport, 1000)}
+	f := &fixture{World: &pipelinetest.World{}, troubles: &troubles{}, store: newStore(), reports: make(chan sluice.RunReport, 1000)}
 	f.queue = newQueue()
 	f.history = &history{records: map[string]*sluice.PipelineHistory{}}
 	f.letters = &letters{}
@@ -65,7 +97,7 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 		option(&r)
 	}
 	f.Runner = pipeline.NewRunner(r)
-	f.set = command.NewSet(func(context.Context, sluice.AuditEntry) {}, f.Commands(), pipeline.Commands(f.Runner))
+	f.set = command.NewSet(func(context.Context, sluice.AuditEntry) {}, f.Commands(), f.commands(), pipeline.Commands(f.Runner))
 	return f
 }
 

@@ -11,13 +11,13 @@ import (
 	"sluice/pipeline/source"
 )
 
-// sourceParams are those of commands that examine a source.
+// sourceParams are the parameters of commands that examine a source.
 type sourceParams struct {
 	Name   string `json:"name" doc:"Name of the stored pipeline: it is taken if no source is given, otherwise the source is meant for it."`
 	Source string `json:"source" body:"only" doc:"The pipeline as YAML or JSON."`
 }
 
-// source returns the source that a command is to examine.
+// source returns the source that a command examines.
 func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 	if p.Source != "" {
 		return p.Source, nil
@@ -55,8 +55,7 @@ func lintCommand(r *Runner) command.Command {
 		}, command.ReadOnly)
 }
 
-// lintRights returns what is wrong with a program without mistakes, if the
-// caller stored it.
+// lintRights returns what a program without mistakes may not do, if the caller stores it.
 func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program) (result sluice.LintResult, err error) {
 	user := sluice.UserFrom(ctx)
 	found, err := r.lookups().check(ctx, p, user)
@@ -96,8 +95,8 @@ func findingOf(e *sluice.Error) sluice.Finding {
 	}
 }
 
-// notPermitted is the error of a program that would be refused what it does. The
-// line to add is at its end, so that it can be copied.
+// notPermitted is the error of a program that lacks rights. It ends with the line to
+// add, so that the line is easy to copy.
 func notPermitted(found []sluice.Finding) error {
 	first := found[0]
 	message := fmt.Sprintf("Line %d: %s", first.Line, first.Message)
@@ -108,8 +107,8 @@ func notPermitted(found []sluice.Finding) error {
 		At(sluice.Place{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
 }
 
-// unknownKey warns of an event key that no webhook has. Events may be sent in
-// other ways, so it is no mistake.
+// unknownKey warns of an event key that no webhook has. That is no mistake, since events
+// have other sources.
 func (r *Runner) unknownKey(p *source.Program) []sluice.Finding {
 	pattern, _ := p.Listens()
 	key, isEvent := strings.CutPrefix(pattern, sluice.EventPrefix)
@@ -130,8 +129,7 @@ func (r *Runner) unknownKey(p *source.Program) []sluice.Finding {
 	}}
 }
 
-// lentRights warns if a pipeline may do more than before because of who saves it
-// now.
+// lentRights warns if a pipeline gains rights because another user saves it.
 func (r *Runner) lentRights(ctx context.Context, p *source.Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding) ([]sluice.Finding, error) {
 	if before == nil || before.Owner == saver.Name && before.OwnerID == saver.ID || r.User == nil {
 		return nil, nil

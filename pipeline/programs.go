@@ -3,49 +3,28 @@ package pipeline
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"sluice"
 	"sluice/pipeline/source"
 )
 
-// programs are those of stored pipelines, each parsed once for each source.
-type programs struct {
-	mu     sync.Mutex
-	byName map[string]compiled
-}
-
-// compiled is the result of parsing a source.
+// compiled is the result of parsing the source of a stored pipeline.
 type compiled struct {
 	source  string
 	program *source.Program
 	err     error
 }
 
-// program returns the program of a stored pipeline.
+// program returns the program of a stored pipeline. Each source is parsed once.
 func (r *Runner) program(p *sluice.Pipeline) (*source.Program, error) {
-	if known, ok := r.programs.get(p.Name); ok && known.source == p.Source {
-		return known.program, known.err
+	if known, ok := r.programs.Load(p.Name); ok && known.(compiled).source == p.Source {
+		return known.(compiled).program, known.(compiled).err
 	}
 	program, err := r.Parse(p.Source)
-	r.programs.put(p.Name, compiled{p.Source, program, err})
+	r.programs.Store(p.Name, compiled{p.Source, program, err})
 	return program, err
 }
 
-func (p *programs) get(name string) (compiled, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	known, ok := p.byName[name]
-	return known, ok
-}
-
-func (p *programs) put(name string, c compiled) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.byName[name] = c
-}
-
-// find returns a stored pipeline.
 func (r *Runner) find(ctx context.Context, name string) (*sluice.Pipeline, error) {
 	stored, err := r.Store.Get(ctx, name)
 	if stored == nil && err == nil {
@@ -54,8 +33,8 @@ func (r *Runner) find(ctx context.Context, name string) (*sluice.Pipeline, error
 	return stored, err
 }
 
-// UsersOf returns the stored pipelines whose source names a secret, in the order of
-// their names. A source that has mistakes by now names none.
+// UsersOf returns the names of the pipelines whose source names a secret, sorted. A
+// source with mistakes names none.
 func (r *Runner) UsersOf(secret string) (names []string) {
 	for _, stored := range r.Store.All() {
 		if program, err := r.program(stored); err == nil && slices.Contains(secretsIn(program), secret) {
@@ -66,18 +45,16 @@ func (r *Runner) UsersOf(secret string) (names []string) {
 	return names
 }
 
-// keepOnly drops the programs of pipelines that are no longer stored.
-func (p *programs) keepOnly(stored map[string]*sluice.Pipeline) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for name := range p.byName {
-		if stored[name] == nil {
-			delete(p.byName, name)
+// keepPrograms drops the programs of pipelines that are no longer stored.
+func (r *Runner) keepPrograms(stored map[string]*sluice.Pipeline) {
+	r.programs.Range(func(name, _ any) bool {
+		if stored[name.(string)] == nil {
+			r.programs.Delete(name)
 		}
-	}
+		return true
+	})
 }
 
-// unknownPipeline is the error for a name that no pipeline has.
 func unknownPipeline(name string) error {
 	return sluice.Errorf(sluice.CodePipelineUnknown, "There is no pipeline %s; pipeline.get lists those there are.", sluice.Quote(name))
 }

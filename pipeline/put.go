@@ -22,7 +22,7 @@ func putCommand(r *Runner) command.Command {
 		r.put)
 }
 
-// put checks and stores a pipeline for a caller, who owns it from then on.
+// put checks and stores a pipeline. The caller owns it from then on.
 func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, error) {
 	if err := checkName(p.Name); err != nil {
 		return sluice.PipelineView{}, err
@@ -52,8 +52,8 @@ func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, err
 	return shown, nil
 }
 
-// admit refuses a program that would be refused what it does, unless that is
-// wanted, and gives what its author should know.
+// admit rejects a program that lacks rights, unless the caller forces it, and returns
+// warnings for the author.
 func (r *Runner) admit(ctx context.Context, program *source.Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
 	before, err := r.Store.Get(ctx, p.Name)
 	if err == nil {

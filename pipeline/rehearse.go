@@ -33,7 +33,7 @@ func tryCommand(r *Runner) command.Command {
 				return sluice.TryResult{}, err
 			}
 			user := sluice.UserFrom(ctx)
-			if !user.May(sluice.MaySeePayload) { // what becomes of a draft tells as much as one cares to ask
+			if !user.May(sluice.MaySeePayload) { // a draft can reveal everything about an event
 				return sluice.TryResult{}, sluice.NotPermitted(sluice.MaySeePayload)
 			}
 			if err := mayListen(program, user); err != nil {
@@ -43,13 +43,11 @@ func tryCommand(r *Runner) command.Command {
 			if err != nil {
 				return sluice.TryResult{}, err
 			}
-			if sluice.RunFrom(ctx) == nil { // otherwise the run has a slot
-				release, err := r.testSlot(user.Name)
-				if err != nil {
-					return sluice.TryResult{}, err
-				}
-				defer release()
+			release, err := r.testSlot(ctx, user.Name)
+			if err != nil {
+				return sluice.TryResult{}, err
 			}
+			defer release()
 			stage := rehearse.Stage{Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret, Limits: r.Limits, Log: r.Log}
 			result, err := stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
 			if err == nil && result.Tried() > 0 {
@@ -59,12 +57,9 @@ func tryCommand(r *Runner) command.Command {
 		}, command.ReadOnly)
 }
 
-// pastEvents returns which events a draft is to be tried on.
+// pastEvents returns the query for the events that a draft is tried on.
 func (r *Runner) pastEvents(ctx context.Context, program *source.Program, p tryParams) (sluice.TraceQuery, error) {
-	q := sluice.TraceQuery{TraceID: p.TraceID, EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: p.Limit, Before: p.After}
-	if q.Limit == 0 {
-		q.Limit = defaultTries
-	}
+	q := sluice.TraceQuery{TraceID: p.TraceID, EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, defaultTries), Before: p.After}
 	if p.Pipeline != "" {
 		if _, err := r.find(ctx, p.Pipeline); err != nil {
 			return q, err
@@ -74,7 +69,7 @@ func (r *Runner) pastEvents(ctx context.Context, program *source.Program, p tryP
 		if !strings.Contains(q.TraceID, ":") {
 			return q, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call, such as c653e5:mwipbstg2vn1ey41.")
 		}
-		q.Pipeline = "" // which is compared with, and need not have run on it
+		q.Pipeline = "" // the pipeline to compare with need not have run on the event
 		return q, nil
 	}
 	if q.EventKey == "" && q.Pipeline == "" {
@@ -98,13 +93,11 @@ func testCommand(r *Runner) command.Command {
 			if err != nil {
 				return sluice.TestReport{}, err
 			}
-			if sluice.RunFrom(ctx) == nil { // otherwise the run has a slot
-				release, err := r.testSlot(sluice.UserFrom(ctx).Name)
-				if err != nil {
-					return sluice.TestReport{}, err
-				}
-				defer release()
+			release, err := r.testSlot(ctx, sluice.UserFrom(ctx).Name)
+			if err != nil {
+				return sluice.TestReport{}, err
 			}
+			defer release()
 			outcome := sluice.TestReport{Tests: rehearse.Test(ctx, program, r.Limits)}
 			for _, result := range outcome.Tests {
 				if result.Passed {
@@ -117,12 +110,16 @@ func testCommand(r *Runner) command.Command {
 		}, command.ReadOnly)
 }
 
-// testsPerUser is how many tests a user runs at the same time: each may keep a
-// core busy, and whoever may read may also test.
+// testsPerUser is how many rehearsals a user may run at the same time: each may keep a
+// core busy, and users who may only read may test as well.
 const testsPerUser = 2
 
-// testSlot takes a slot for the tests of a user, until release is called.
-func (r *Runner) testSlot(username string) (release func(), err error) {
+// testSlot takes a slot for a user's rehearsal, until release is called. A rehearsal
+// within a run shares the slot of the run.
+func (r *Runner) testSlot(ctx context.Context, username string) (release func(), err error) {
+	if sluice.RunFrom(ctx) != nil {
+		return func() {}, nil
+	}
 	if !r.testers.Enter(username) {
 		return nil, sluice.Errorf(sluice.CodeTooManyTests, "You run as many tests of pipelines as one user may; wait until one has ended.").After(time.Second)
 	}

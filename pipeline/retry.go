@@ -9,16 +9,16 @@ import (
 	"sluice/problem"
 )
 
-// A retryPolicy says when a failed attempt is followed by another one. It asks no
-// clock, and chance only through jitter.
+// A retryPolicy says when another attempt follows a failed one. It reads no clock, and
+// its only randomness is jitter.
 type retryPolicy struct {
 	source.Retry
 
 	jitter func(below time.Duration) time.Duration // a random duration
 }
 
-// next returns when the next attempt is due after a number of attempts, the last
-// of which failed with err; zero: there is none.
+// next returns when the next attempt is due after a number of attempts, the last of
+// them failed with err. It is zero if there is none.
 func (p retryPolicy) next(now time.Time, attempts int, first time.Time, err error) time.Time {
 	due := now.Add(p.wait(attempts, sluice.AsError(err).RetryAfter))
 	if attempts > p.Times || !worthRetrying(err) || due.Sub(first) > p.Within {
@@ -27,11 +27,10 @@ func (p retryPolicy) next(now time.Time, attempts int, first time.Time, err erro
 	return due
 }
 
-// wait returns how long to wait after a number of attempts. A part of it is
-// random, so that events that failed together don't come again together. An
-// error may ask for longer.
+// wait returns how long to wait after a number of attempts. Part of it is random, so
+// that events that failed together don't come back together. An error may ask for more.
 func (p retryPolicy) wait(attempts int, asked time.Duration) time.Duration {
-	const part = 4 // the jitter is up to one part of so many
+	const part = 4 // the jitter is at most a quarter
 	wait := p.Backoff
 	for i := 1; i < attempts && wait < p.MaxBackoff; i++ {
 		wait *= 2
@@ -44,8 +43,8 @@ func (p retryPolicy) wait(attempts int, asked time.Duration) time.Duration {
 	return max(wait, min(asked, p.MaxBackoff))
 }
 
-// worthRetrying reports whether another attempt may end better: not after a
-// refusal, unless it is one for the moment, and not after a loop.
+// worthRetrying reports whether another attempt may succeed. It can't after a loop, nor
+// after a refusal that is not temporary.
 func worthRetrying(err error) bool {
 	switch status := problem.Status(err); status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:

@@ -10,27 +10,26 @@ import (
 	"sluice/pipeline/source"
 )
 
-// rights follows who each step of a program would run as, and finds what would
-// be refused at run time: commands that user may not run, users that don't
-// exist, switches that the owner may not make, and secrets that are missing or
-// that the owner may not use.
+// rights follows which user each step of a program runs as, and finds what would be
+// refused at run time: commands that this user may not run, users that don't exist,
+// switches that the owner may not make, and secrets that are missing or not allowed.
 type rights struct {
 	lookups
 
 	ctx   context.Context //nolint:containedctx // of one walk
 	owner sluice.User
 	found []sluice.Finding
-	err   error // the look-up that failed
+	err   error // of a look-up
 }
 
-// lookups tell which users and secrets there are now.
+// lookups find users and secrets as they are now.
 type lookups struct {
 	user   func(ctx context.Context, username string) (sluice.User, error)
 	secret func(ctx context.Context, name string) (string, error)
 }
 
-// check returns what an owner's program may not do, in the order of the source.
-// Without users to ask, as offline, it finds nothing.
+// check returns what an owner's program may not do, in the order of the source. Offline,
+// without a look-up of users, it finds nothing.
 func (l lookups) check(ctx context.Context, p *source.Program, owner sluice.User) ([]sluice.Finding, error) {
 	if l.user == nil {
 		return nil, nil
@@ -43,7 +42,7 @@ func (l lookups) check(ctx context.Context, p *source.Program, owner sluice.User
 		}
 	}
 	w.secrets(top, p.Body.Secrets())
-	var user *sluice.User // of a pipeline that a caller runs it is not known
+	var user *sluice.User // nil where a caller starts the run: any user may
 	if p.Trigger != nil {
 		user = w.find(sluice.AnonymousName)
 	}
@@ -51,14 +50,14 @@ func (l lookups) check(ctx context.Context, p *source.Program, owner sluice.User
 	return w.found, w.err
 }
 
-// list follows steps one after the other. It gives who the next step would run
-// as, nil if that is not known.
+// list follows a list of steps. It returns the user that the next step runs as, nil if
+// that is not known.
 func (w *rights) list(steps []*source.Step, user *sluice.User) *sluice.User {
 	for _, s := range steps {
 		after := w.step(s, user)
 		if s.When != nil {
 			w.secrets(s, s.When.Secrets())
-			after = same(user, after) // it may be left out
+			after = same(user, after) // the step may be skipped
 		}
 		user = after
 	}
@@ -79,7 +78,7 @@ func (w *rights) step(s *source.Step, user *sluice.User) *sluice.User {
 	return nil
 }
 
-// same returns the user that two ways lead to, nil if they lead to several.
+// same returns the user that both branches end with, nil if they differ.
 func same(one, other *sluice.User) *sluice.User {
 	if one == nil || other == nil || one.Name != other.Name {
 		return nil
@@ -112,8 +111,8 @@ func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *
 	return user
 }
 
-// switchHint returns the line to add before a step: one that switches to the
-// owner, if that is of use.
+// switchHint returns the line to add before a step: a switch to the owner, if the owner
+// has the permission.
 func (w *rights) switchHint(permission string) string {
 	username := w.owner.Name
 	if !w.owner.May(permission) {
@@ -146,7 +145,7 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 			Message: fmt.Sprintf("%s, who stores this pipeline, may not let it run as %s.", w.owner.Name, name),
 			Hint:    switchLine(w.owner.Name),
 		})
-		return nil // who there is, is not for everybody to know
+		return nil // don't reveal whether the user exists
 	}
 	user := w.find(name)
 	if user == nil && w.err == nil {
@@ -159,7 +158,7 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 	return user
 }
 
-// find returns a user as of now, nil if there is none.
+// find looks up a user, nil if there is none.
 func (w *rights) find(name string) *sluice.User {
 	user, err := w.user(w.ctx, name)
 	switch {
@@ -171,7 +170,7 @@ func (w *rights) find(name string) *sluice.User {
 	return nil
 }
 
-// secrets looks at the secrets that a step needs.
+// secrets checks the secrets that a step needs.
 func (w *rights) secrets(s *source.Step, names []string) {
 	for _, name := range names {
 		if !w.owner.May(sluice.MayUseSecrets) {
@@ -238,8 +237,8 @@ func switchesOf(steps []*source.Step) (users []string) {
 	return users
 }
 
-// secretsIn returns the names of the secrets that a program asks for: those whose
-// absence would be found when it is stored.
+// secretsIn returns the names of the secrets that a program asks for. It runs the check
+// that storing the program runs.
 func secretsIn(p *source.Program) (names []string) {
 	asked := lookups{
 		user: func(_ context.Context, name string) (sluice.User, error) { return sluice.User{Name: name}, nil },
@@ -248,7 +247,7 @@ func secretsIn(p *source.Program) (names []string) {
 			return "", nil
 		},
 	}
-	_, _ = asked.check(context.Background(), p, folderOwner()) // who may use them is not asked here
+	_, _ = asked.check(context.Background(), p, folderOwner()) // rights don't matter here
 	return names
 }
 

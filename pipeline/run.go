@@ -31,32 +31,34 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := &sluice.Run{Pipeline: p.Name, Hops: hops}
-	program, err := r.lookUp(ctx, p, run)
+	this := &sluice.Run{Pipeline: p.Name, Hops: hops}
+	program, err := r.lookUp(ctx, p, this)
 	if err != nil {
 		return nil, err
 	}
 	if outer := sluice.RunFrom(ctx); outer != nil {
-		if err := bindToOwner(ctx, run); err != nil {
+		if err := bindToOwner(ctx, this); err != nil {
 			return nil, err
 		}
-		run.Switch(sluice.UserFrom(ctx))
-		run.Caller, run.TraceID, run.CorrelationID, run.Event, run.Recorded = outer.Caller, outer.TraceID, outer.CorrelationID, outer.Event, outer.Recorded
-		return r.directly(ctx, program, run, p)
+		this.Caller, this.TraceID, this.CorrelationID, this.Event, this.Recorded = outer.Caller, outer.TraceID, outer.CorrelationID, outer.Event, outer.Recorded
+	} else {
+		this.Caller, this.TraceID = sluice.UserFrom(ctx).Name, sluice.NewTraceID(sluice.DirectCall, time.Now())
+		release, err := r.slot()
+		if err != nil {
+			return nil, err
+		}
+		defer release()
 	}
-	run.Switch(sluice.UserFrom(ctx))
-	run.Caller, run.TraceID = sluice.UserFrom(ctx).Name, sluice.NewTraceID(sluice.DirectCall, time.Now())
-	release, err := r.slot()
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return r.directly(ctx, program, run, p)
+	this.Switch(sluice.UserFrom(ctx))
+	request := map[string]any{"traceId": this.TraceID, "correlationId": this.CorrelationID, "deliveryCount": 0, "attempt": 1}
+	maps.Copy(request, sluice.RequestFrom(ctx))
+	out, err := r.attempt(ctx, program, run.Start{Run: this, Body: p.Body, Vars: p.Vars, Request: request, Attempt: 1})
+	r.observed(out, time.Time{})
+	return out.Body, err
 }
 
-// bindToOwner bounds a run within another by what its owner may do: users who may
-// change the inner pipeline must not reach further through the user of the outer
-// one.
+// bindToOwner bounds a run within another one by what its owner may do: whoever may
+// change the inner pipeline must not gain the rights of the outer pipeline's user.
 func bindToOwner(ctx context.Context, run *sluice.Run) error {
 	owner, err := run.Owner(ctx)
 	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
@@ -66,7 +68,7 @@ func bindToOwner(ctx context.Context, run *sluice.Run) error {
 	return nil
 }
 
-// slot takes one of the slots for runs, if there is a free one.
+// slot takes a slot for a run, if one is free.
 func (r *Runner) slot() (release func(), err error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -90,17 +92,4 @@ func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*sou
 	}
 	run.Owner, run.OwnerName = r.owner(stored), stored.Owner
 	return r.program(stored)
-}
-
-func (r *Runner) directly(ctx context.Context, program *source.Program, this *sluice.Run, p runParams) (any, error) {
-	request := map[string]any{
-		"traceId":       this.TraceID,
-		"correlationId": this.CorrelationID,
-		"deliveryCount": 0,
-		"attempt":       1,
-	}
-	maps.Copy(request, sluice.RequestFrom(ctx))
-	out, err := r.attempt(ctx, program, run.Start{Run: this, Body: p.Body, Vars: p.Vars, Request: request, Attempt: 1})
-	r.observed(out, time.Time{})
-	return out.Body, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"sluice"
@@ -16,9 +17,9 @@ import (
 	"sluice/pipeline/source"
 )
 
-// RunnerOptions are what a runner is made of.
+// RunnerOptions are the parts of a runner.
 type RunnerOptions struct {
-	Commands func() command.Set // all commands; asked at each use
+	Commands func() command.Set // returns all commands; called at each use
 	Language *expression.Language
 	Store    sluice.Pipelines
 	History  sluice.Records[sluice.PipelineHistory] // former sources
@@ -31,15 +32,15 @@ type RunnerOptions struct {
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
 	Secret   func(ctx context.Context, name string) (string, error)
 
-	// NearestKey returns the event key of a webhook that may be meant by a key: the
-	// same if a webhook has it, or one that is like it. It may be nil.
+	// NearestKey returns the key itself if a webhook has it, or otherwise a similar key
+	// that a webhook has. It may be nil.
 	NearestKey func(eventKey string) string
 
 	Limits  run.Limits
 	MaxRuns int                                               // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
-	Grace   func() (context.Context, context.CancelFunc)      // bounds how long runs may take to end when the service stops
+	Grace   func() (context.Context, context.CancelFunc)      // bounds how long runs go on when the service stops
 	Observe func(sluice.RunReport)                            // called after each run
-	Note    func(context.Context, sluice.AuditEntry)          // enters something in the audit log
+	Note    func(context.Context, sluice.AuditEntry)          // adds an entry to the audit log
 	Seen    func(ctx context.Context, command, target string) // called when a user sees payloads
 	Spans   sluice.Spans
 	Log     *slog.Logger
@@ -51,40 +52,34 @@ type Runner struct {
 
 	slots    chan struct{}
 	testers  *limit.Shares[string] // by username
-	programs *programs
+	programs sync.Map              // compiled, by the names of pipelines
 }
 
-// NewRunner returns a runner. Limits that are zero have their default.
+// NewRunner returns a runner. Zero limits get their defaults.
 func NewRunner(o RunnerOptions) *Runner {
 	o.Limits.SetDefaults()
 	return &Runner{
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
 		testers:       limit.NewShares[string](testsPerUser),
-		programs:      &programs{byName: make(map[string]compiled)},
 	}
 }
 
 // Running returns how many runs are under way, for events and for callers.
 func (r *Runner) Running() int { return len(r.slots) }
 
-// Parse makes a program of a source.
+// Parse turns a source into a program.
 func (r *Runner) Parse(text string) (*source.Program, error) {
 	return source.Parse(text, r.Commands(), r.Language)
 }
 
-// owner returns the user whose permissions a stored pipeline may borrow, as
-// they are now.
+// owner returns a function that looks up the user whose permissions a stored pipeline
+// may borrow.
 func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, error) {
 	if p.Folder {
 		return func(context.Context) (sluice.User, error) { return folderOwner(), nil }
 	}
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }
-}
-
-// environment returns what runs need from outside.
-func (r *Runner) environment() run.Environment {
-	return run.Environment{Limits: r.Limits, Call: r.call, Secret: r.Secret, Pause: pause, Reports: true, Log: r.Log}
 }
 
 func (r *Runner) lookups() lookups { return lookups{r.User, r.Secret} }
@@ -114,14 +109,15 @@ func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (o
 		span.Kind = sluice.ConsumerSpan
 	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
-		out, err = run.Run(ctx, r.environment(), p, s)
+		outside := run.Environment{Limits: r.Limits, Call: r.call, Secret: r.Secret, Pause: pause, Reports: true, Log: r.Log}
+		out, err = run.Run(ctx, outside, p, s)
 		return err
 	})
 	return out, err
 }
 
-// observed reports how an attempt went, with the time of the next one. There is
-// no report of an attempt that did not come to a run, nor of a rehearsal.
+// observed reports how an attempt went and when the next one is due. Rehearsals, and
+// attempts that did not get as far as a run, have no report.
 func (r *Runner) observed(out run.Outcome, next time.Time) {
 	if out.Report != nil {
 		out.Report.Next = next.UTC()
@@ -129,7 +125,7 @@ func (r *Runner) observed(out run.Outcome, next time.Time) {
 	}
 }
 
-// pause waits, or returns why waiting makes no sense any more.
+// pause waits for a while, or returns an error as soon as ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -7,14 +7,13 @@ import (
 	"sluice"
 )
 
-// Serve hands events to the stored pipelines that listen to them, until ctx
-// ends. It follows changes, whichever node makes them. It returns when all runs
-// have ended; those that take longer than the runner's grace are cut off, and
-// their events are handed out again later.
+// Serve hands events to the stored pipelines that listen to them, until ctx ends. It
+// follows changes by any node. It returns when all runs have ended: runs that outlast
+// the runner's grace are cut off, and their events are handed out again later.
 func (r *Runner) Serve(ctx context.Context) error {
 	running, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	s := &service{store: r.Store, queue: r.Queue, programs: r.programs, deliver: r.deliver, consumers: make(map[string]*consumer)}
+	s := &service{runner: r, consumers: make(map[string]*consumer)}
 	for ctx.Err() == nil {
 		changed := r.Store.Changed() // before looking, so that none is missed
 		s.follow(running)
@@ -35,11 +34,7 @@ func (r *Runner) Serve(ctx context.Context) error {
 
 // A service is the state of Serve.
 type service struct {
-	store    sluice.Pipelines
-	queue    sluice.Queue
-	programs *programs
-	deliver  func(context.Context, *sluice.Pipeline, sluice.Delivery) (sluice.Outcome, error)
-
+	runner    *Runner
 	consumers map[string]*consumer // by the id of the binding
 	wait      sync.WaitGroup
 }
@@ -51,16 +46,16 @@ type consumer struct {
 	retire   context.CancelFunc
 }
 
-// follow starts and ends consumers as the stored pipelines require.
+// follow makes the consumers match the stored pipelines.
 func (s *service) follow(ctx context.Context) {
 	stored, bound := make(map[string]*sluice.Pipeline), make(map[string]*sluice.Pipeline)
-	for _, p := range s.store.All() {
+	for _, p := range s.runner.Store.All() {
 		stored[p.Name] = p
 		if p.Binding != nil && !p.Paused {
 			bound[p.Binding.ID] = p
 		}
 	}
-	s.programs.keepOnly(stored)
+	s.runner.keepPrograms(stored)
 	for id, c := range s.consumers {
 		if bound[id] == nil || *bound[id].Binding != *c.pipeline.Binding {
 			c.retire()
@@ -79,21 +74,20 @@ func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 	c := &consumer{pipeline: p, serving: serving, retire: retire}
 	s.wait.Go(func() {
 		defer retire()
-		s.queue.Consume(ctx, p, func(d sluice.Delivery) (sluice.Outcome, error) { return s.run(c, d) })
+		s.runner.Queue.Consume(ctx, p, func(d sluice.Delivery) (sluice.Outcome, error) { return s.run(c, d) })
 	})
 	return c
 }
 
-// run runs the pipeline as it is stored now. The run outlives the consumer: it
-// goes on when a pipeline is changed or deleted, and ends early only when the
-// service stops.
+// run runs the pipeline as it is stored now. The run outlives the consumer: it goes on
+// when a pipeline is changed or deleted, and ends early only when the service stops.
 func (s *service) run(c *consumer, d sluice.Delivery) (sluice.Outcome, error) {
-	p, err := s.store.Get(c.serving, c.pipeline.Name)
+	p, err := s.runner.Store.Get(c.serving, c.pipeline.Name)
 	if err != nil {
 		return sluice.Outcome{}, err
 	}
 	if p == nil {
-		p = c.pipeline // just deleted: what it has begun, it ends
+		p = c.pipeline // it was just deleted: let it finish what it has begun
 	}
-	return s.deliver(c.serving, p, d)
+	return s.runner.deliver(c.serving, p, d)
 }

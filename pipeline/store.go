@@ -16,10 +16,9 @@ func readOnly(name string) error {
 	return sluice.Errorf(sluice.CodePipelineReadOnly, "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", sluice.Quote(name))
 }
 
-// save stores a pipeline that has passed the checks, if the stored one has one of
-// the tags. A binding that would be the same is kept, with all events that wait
-// for it; otherwise the new one holds before the old one ends. rebound reports
-// whether events may have been lost.
+// save stores a checked pipeline, if the stored one has one of the tags. A binding to
+// the same events stays, with all events that wait for it. Otherwise the new binding
+// starts before the old one ends. rebound reports whether waiting events were lost.
 func (r *Runner) save(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
 	const attempts = 10
 	if sluice.UserFrom(ctx).Bounded() {
@@ -37,8 +36,8 @@ func (r *Runner) save(ctx context.Context, p *source.Program, record sluice.Pipe
 	return saved, rebound, err
 }
 
-// saveOnce does what save does, unless someone else changes the pipeline at the
-// same moment.
+// saveOnce is one try of save. It fails if someone else changes the pipeline at the same
+// moment.
 func (r *Runner) saveOnce(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
 	before, err := r.Store.Get(ctx, record.Name)
 	if err == nil {
@@ -70,7 +69,7 @@ func (r *Runner) saveOnce(ctx context.Context, p *source.Program, record sluice.
 // A change is the new state of a pipeline and the one it replaces.
 type change struct {
 	record sluice.Pipeline
-	kept   *sluice.Pipeline // whose source is among the former ones; nil: there is none
+	kept   *sluice.Pipeline // the version that the history has; nil: none
 	tags   string           // see checkMatch
 }
 
@@ -80,8 +79,8 @@ func sameVersion(a, b *sluice.Pipeline) bool {
 	return a.Source == b.Source && a.Owner == b.Owner && a.OwnerID == b.OwnerID && slices.Equal(a.Roles, b.Roles)
 }
 
-// bind makes the binding that a program needs, nil if it needs none or has a
-// fitting one.
+// bind makes the binding that a program needs. It returns nil if the program needs none,
+// or has one that fits.
 func (r *Runner) bind(ctx context.Context, p *source.Program, before *sluice.Pipeline) (*sluice.Binding, error) {
 	pattern, listens := p.Listens()
 	if !listens || before != nil && fits(p, before.Binding) {
@@ -94,8 +93,8 @@ func (r *Runner) bind(ctx context.Context, p *source.Program, before *sluice.Pip
 	return fresh, err
 }
 
-// fits reports whether a binding takes the events that the program needs. Its
-// concurrency and its rate can be changed.
+// fits reports whether a binding takes the events that a program listens to. Its
+// concurrency and rate can change.
 func fits(p *source.Program, b *sluice.Binding) bool {
 	pattern, listens := p.Listens()
 	return listens && b != nil && b.Pattern == pattern
@@ -125,7 +124,7 @@ func (r *Runner) store(ctx context.Context, p *source.Program, c change, fresh *
 	return saved, old, err
 }
 
-// next returns the record in place of the one before, if it may take that place.
+// next returns the record that replaces the one before, if it may.
 func (c *change) next(before *sluice.Pipeline) (*sluice.Pipeline, error) {
 	next := c.record
 	next.Version, next.Updated = 1, time.Now().UTC()
@@ -153,8 +152,8 @@ func changedMeanwhile() error {
 	return sluice.Errorf(sluice.CodePipelineChanged, "Someone else changed the pipeline at the same moment; try again.")
 }
 
-// remove deletes a pipeline, from the operator's folder or not as given, if it has
-// one of the tags.
+// remove deletes a pipeline that has one of the tags. folder says whether the pipeline
+// must be from the operator's folder.
 func (r *Runner) remove(ctx context.Context, name string, folder bool, tags string) error {
 	var old *sluice.Binding
 	_, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
@@ -180,8 +179,8 @@ func (r *Runner) remove(ctx context.Context, name string, folder bool, tags stri
 	return nil
 }
 
-// unbind ends a binding, if there is one. A failure is only logged, since the
-// change that it belongs to is made.
+// unbind ends a binding, if there is one. It only logs a failure, since the change is
+// already made.
 func (r *Runner) unbind(ctx context.Context, pipeline string, b *sluice.Binding) {
 	if b == nil {
 		return
@@ -191,9 +190,8 @@ func (r *Runner) unbind(ctx context.Context, pipeline string, b *sluice.Binding)
 	}
 }
 
-// unbindUnused ends a binding after a change that failed. The change may have
-// been made all the same, so the store is asked: a pipeline whose binding has
-// ended would wait for events for ever.
+// unbindUnused ends a binding after a failed change. The change may have been stored all
+// the same, so it asks the store first: a pipeline without its binding never gets events.
 func (r *Runner) unbindUnused(ctx context.Context, pipeline string, b *sluice.Binding) {
 	if b == nil {
 		return
@@ -219,8 +217,8 @@ func (r *Runner) stranded(pipeline string, b *sluice.Binding, err error) {
 	r.Log.Error("A binding of a pipeline could not be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
 }
 
-// noteSwitches enters a pipeline that switches users in the audit log when it is
-// stored. Its runs are not there: they would flood it.
+// noteSwitches logs in the audit log that a stored pipeline switches users. The runs are
+// not logged: they would flood the log.
 func (r *Runner) noteSwitches(ctx context.Context, p *source.Program, record sluice.Pipeline) {
 	users := switches(p)
 	if len(users) == 0 {

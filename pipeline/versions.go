@@ -14,8 +14,7 @@ import (
 	"sluice/pipeline/source"
 )
 
-// maxVersions is how many sources of a pipeline are kept, the current one among
-// them.
+// maxVersions is how many sources of a pipeline are kept, with the current one.
 const maxVersions = 20
 
 type versionsParams struct {
@@ -50,7 +49,7 @@ func (r *Runner) former(ctx context.Context, p *sluice.Pipeline) ([]sluice.Pipel
 	if err != nil || history == nil || !history.Created.Equal(p.Created) {
 		return nil, err
 	}
-	// The current one is among them where storing the next one came to nothing.
+	// The current version is in the history if storing the next one failed.
 	return slices.DeleteFunc(slices.Clone(history.Versions), func(v sluice.PipelineVersion) bool { return v.Version >= versionOf(p) }), nil
 }
 
@@ -72,8 +71,7 @@ func (r *Runner) at(ctx context.Context, p *sluice.Pipeline, version int) (*slui
 	return nil, sluice.Errorf(sluice.CodeVersionUnknown, "The pipeline %s has no version %d, or it is not kept any more; pipeline.versions lists those there are.", sluice.Quote(p.Name), version).About("version")
 }
 
-// keep makes sure that the current version of a pipeline is among those that are
-// kept, before it is replaced.
+// keep adds the current version of a pipeline to its history, before it is replaced.
 func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 	current := sluice.PipelineVersion{Version: versionOf(p), Owner: p.Owner, Time: p.Updated, Packed: pack(p.Source)}
 	_, err := r.History.Change(ctx, p.Name, func(before *sluice.PipelineHistory, _ map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
@@ -86,7 +84,7 @@ func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 			kept = before.Versions
 		}
 		if last := len(kept) - 1; last >= 0 && kept[last].Version >= current.Version {
-			return nil, sluice.ErrUnchanged // someone kept it before, and perhaps stored others since
+			return nil, sluice.ErrUnchanged // another request has kept it already
 		}
 		kept = append(slices.Clone(kept), current)
 		return &sluice.PipelineHistory{Created: p.Created, Versions: kept[max(0, len(kept)-(maxVersions-1)):]}, nil
@@ -97,18 +95,18 @@ func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 	return err
 }
 
-// forget drops the former versions of a pipeline that was deleted. A failure is
-// only logged: a later pipeline of that name does not take them for its own.
+// forget drops the former versions of a deleted pipeline. It only logs a failure: a later
+// pipeline of that name does not take them for its own.
 func (r *Runner) forget(ctx context.Context, name string) {
 	if err := sluice.Remove(context.WithoutCancel(ctx), r.History, name); err != nil {
 		r.Log.Warn("The former sources of a deleted pipeline could not be deleted.", "pipeline", name, "error", err.Error())
 	}
 }
 
-// tagOf returns what tells the current version of a pipeline from all others.
+// tagOf returns the entity tag of a pipeline's current version.
 func tagOf(p *sluice.Pipeline) string { return sluice.EntityTag(versionOf(p), p.Updated) }
 
-// checkMatch refuses a change of a pipeline that is not as its caller knows it.
+// checkMatch rejects a change if the pipeline has none of the tags that the caller gave.
 func checkMatch(tags string, p *sluice.Pipeline, name string) error {
 	if tags == "" {
 		return nil
@@ -123,7 +121,7 @@ func checkMatch(tags string, p *sluice.Pipeline, name string) error {
 		sluice.Quote(name), p.Owner, versionOf(p), p.Updated.Format(time.RFC3339)).About("ifMatch")
 }
 
-// pack compresses a source: many are kept, in the memory of each node.
+// pack compresses a source: each node keeps many of them in memory.
 func pack(source string) []byte {
 	var packed bytes.Buffer
 	w, _ := flate.NewWriter(&packed, flate.BestCompression) // fails on an unknown level only

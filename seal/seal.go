@@ -1,9 +1,8 @@
-// Package seal keeps stored values unreadable for anyone with a copy of the
-// files but not the key: it encrypts them, and makes keyed hashes by which
-// tokens are found without being stored.
+// Package seal makes stored values unreadable for anyone who has the files but not the key.
+// It encrypts values, and makes keyed hashes to find tokens without storing them.
 //
-// It knows a key and names, not what they stand for. The key is the operator's,
-// or one that serve makes in the data folder.
+// It knows a key and names, not what they stand for. The key is the operator's, or one that
+// package serve makes in the data folder.
 package seal
 
 import (
@@ -25,8 +24,8 @@ import (
 // KeySize is the length of a key in bytes.
 const KeySize = 32
 
-// ErrOtherKey means that a value was sealed with another key, for another name,
-// or was changed since.
+// ErrOtherKey means that a value was sealed with another key or for another name, or changed
+// since.
 var ErrOtherKey = errors.New("sealed with another key or changed since")
 
 // A Box seals values with a key.
@@ -55,7 +54,7 @@ func New(key []byte) (*Box, error) {
 	return &Box{aead, hashKey}, nil
 }
 
-// Seal encrypts a value (AES-256-GCM) for a name: it opens only for that one.
+// Seal encrypts a value (AES-256-GCM) for a name. It opens only for that name.
 func (b *Box) Seal(name string, value []byte) []byte {
 	return b.aead.Seal(nil, nil, value, []byte(name)) //nolint:gosec // no nonce given: it makes a random one
 }
@@ -69,16 +68,15 @@ func (b *Box) Open(name string, sealed []byte) ([]byte, error) {
 	return value, nil
 }
 
-// Hash returns a keyed hash of a token (HMAC-SHA-256), by which it is found.
+// Hash returns a keyed hash of a token (HMAC-SHA-256), to find it by.
 func (b *Box) Hash(token string) [sha256.Size]byte {
 	mac := hmac.New(sha256.New, b.hashKey)
 	mac.Write([]byte(token))
 	return [sha256.Size]byte(mac.Sum(nil))
 }
 
-// ParseKey reads a key of KeySize bytes that is written in hex or in base64, in
-// either alphabet, with padding or without. Passphrases are refused: what
-// people think up can be guessed by anyone with the sealed values.
+// ParseKey reads a key of KeySize bytes in hex, or in base64 of either alphabet, with or
+// without padding. It rejects passphrases: anyone with the sealed values could guess them.
 func ParseKey(text string) ([]byte, error) {
 	text = strings.TrimSpace(text)
 	if key, err := hex.DecodeString(text); err == nil && len(key) == KeySize {
@@ -92,7 +90,7 @@ func ParseKey(text string) ([]byte, error) {
 		"The key of secrets must be %d random bytes in base64 or hex; openssl rand -base64 %d makes one.", KeySize, KeySize)
 }
 
-// NewKey makes a key in the form in which operators give one.
+// NewKey makes a random key, in base64.
 func NewKey() string {
 	key := make([]byte, KeySize)
 	_, _ = rand.Read(key) // never fails

@@ -12,9 +12,9 @@ import (
 	"sluice/jetstream"
 )
 
-// CreateAdmin waits until the engine is set up, and creates the admin if there
-// is none: created says so, with the password if it had to make one up. The
-// server is not ready before.
+// CreateAdmin waits until the engine is set up, and creates the admin if there is none.
+// created says whether it did; password is set if it was generated. The server is not ready
+// before.
 func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string, err error) {
 	select {
 	case <-s.engine.SetUp():
@@ -28,8 +28,8 @@ func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string
 	return created, password, err
 }
 
-// checkAdminPassword refuses a first password that is too weak, as soon as it is
-// known that there is no admin: with an external engine that may be later.
+// checkAdminPassword rejects a weak first password if it is known that there is no admin.
+// With an external engine that may be known later.
 func (s *Server) checkAdminPassword(ctx context.Context) error {
 	if s.cfg.AuthIssuer != "" {
 		return nil
@@ -42,8 +42,8 @@ func (s *Server) checkAdminPassword(ctx context.Context) error {
 	}
 }
 
-// SetAdminPassword sets the password of the admin, with the server stopped, and
-// ends the logins of that user. Without a password it makes one up, and returns it.
+// SetAdminPassword sets the password of the admin while the server is stopped, and ends
+// the admin's logins. Without a password it generates one and returns it.
 func SetAdminPassword(ctx context.Context, cfg config.Config, password string, log *slog.Logger) (generated string, err error) {
 	err = onStopped(cfg, log, func(opts jetstream.Options, _ *durable.Folder) error {
 		engine, err := jetstream.OpenRecords(ctx, opts)

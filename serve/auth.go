@@ -16,14 +16,13 @@ import (
 	"sluice/portal"
 )
 
-// everyoneIsAdmin skips authentication, so that a benchmark can measure its
-// cost.
+// everyoneIsAdmin skips authentication, so that a benchmark can measure its cost.
 func everyoneIsAdmin(http.ResponseWriter, *http.Request) (sluice.User, error) {
 	return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
 }
 
-// authentication returns what turns Authorization headers into users, with the
-// endpoints of the embedded issuer or with the external provider.
+// authentication returns the authenticator, with the endpoints of the embedded issuer or
+// with the external provider.
 func (s *Server) authentication() (_ *iam.Authenticator, issuer http.Handler, provider portal.Provider) {
 	o := iam.AuthenticatorOptions{Directory: s.directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
 	if s.cfg.AuthIssuer != "" {
@@ -48,7 +47,7 @@ func (s *Server) newProvider() *oidc.Provider {
 	})
 }
 
-// loginAt returns what checks the passwords of a provider's users.
+// loginAt returns a function that checks the passwords of a provider's users.
 func (s *Server) loginAt(provider *oidc.Provider) func(ctx context.Context, username, password, address string) (sluice.User, error) {
 	return func(ctx context.Context, username, password, address string) (sluice.User, error) {
 		return s.directory.Throttled(ctx, username, address, func() (sluice.User, error) {
@@ -82,8 +81,8 @@ func (s *Server) newIssuer() *oidc.Issuer {
 	})
 }
 
-// endSessions ends the logins of a user, or those made through a client, and
-// signs the user out of the portal.
+// endSessions ends the logins of a user, or of a client, and signs the user out of the
+// portal.
 func endSessions(ctx context.Context, engine *jetstream.Engine, username, clientID string) error {
 	err := oidc.EndSessions(ctx, engine.Sessions(), username, clientID)
 	if username == "" {
@@ -92,8 +91,8 @@ func endSessions(ctx context.Context, engine *jetstream.Engine, username, client
 	return errors.Join(err, portal.EndSessions(ctx, engine.PortalSessions(), username))
 }
 
-// openID returns where the issuer of access tokens describes itself: a path
-// below the server's own URL, or the URL of an external provider.
+// openID returns where the issuer of access tokens describes itself: a path on this
+// server, or a URL of the external provider.
 func (s *Server) openID() string {
 	if s.cfg.AuthIssuer != "" {
 		return strings.TrimSuffix(s.cfg.AuthIssuer, "/") + sluice.OpenIDPath
@@ -101,7 +100,7 @@ func (s *Server) openID() string {
 	return sluice.RealmsPath + s.cfg.Namespace + sluice.OpenIDPath
 }
 
-// uses are when accounts, clients and secrets were last used.
+// uses tracks when accounts, clients and secrets were last used.
 type uses struct {
 	accounts *metrics.Uses[sluice.Account]
 	clients  *metrics.Uses[sluice.Client]

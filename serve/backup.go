@@ -17,7 +17,6 @@ type backupParams struct {
 	Passphrase string `json:"passphrase" doc:"Seals the key that opens the backup, if it lies in the data folder. Without one, whoever has the backup has the key."`
 }
 
-// backupCommand returns the command that backs up a running server.
 func backupCommand(send func(ctx context.Context, to io.Writer, passphrase string) error) command.Command {
 	return command.New("server.backup", "Back up all that the server has stored, while it runs: one file, as sluice restore takes it.",
 		func(_ context.Context, p backupParams) (command.Download, error) {
@@ -43,7 +42,7 @@ func (s *Server) backupHeader(passphrase string) (backup.Header, error) {
 	return h, err
 }
 
-// sendBackup writes a backup. If it fails halfway, the file says why.
+// sendBackup writes a backup. If it fails halfway, it writes the reason into the file.
 func (s *Server) sendBackup(ctx context.Context, to io.Writer, passphrase string) error {
 	header, err := s.backupHeader(passphrase)
 	if err != nil {
@@ -62,7 +61,7 @@ func (s *Server) sendBackup(ctx context.Context, to io.Writer, passphrase string
 		err = cause
 	}
 	if !out.begun {
-		return err // which is answered
+		return err // the caller answers with it
 	}
 	message := "something went wrong on the server; its log says more"
 	if ours, ok := errors.AsType[*sluice.Error](err); ok {
@@ -71,7 +70,7 @@ func (s *Server) sendBackup(ctx context.Context, to io.Writer, passphrase string
 	return errors.Join(err, w.Fail(message), buffered.Flush())
 }
 
-// An output knows whether something was written to it.
+// An output tracks whether something was written to it.
 type output struct {
 	to    io.Writer
 	begun bool

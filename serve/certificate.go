@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// checkEvery is how often the files are looked at, at most.
+// checkEvery is the shortest time between two checks of the files.
 const checkEvery = time.Second
 
 // A certificate is read again when its files change.
@@ -23,7 +23,6 @@ type certificate struct {
 	checked time.Time
 }
 
-// load reads the files.
 func (c *certificate) load() error {
 	version := c.filesVersion()
 	cert, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
@@ -34,8 +33,8 @@ func (c *certificate) load() error {
 	return nil
 }
 
-// get implements tls.Config.GetCertificate. Files that don't fit together, as
-// while they are being replaced, leave the old certificate in use.
+// get implements tls.Config.GetCertificate. While the files don't match, as when they are
+// being replaced, the old certificate stays in use.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,17 +53,16 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.current, nil
 }
 
-// expiresSoon is how long before its end a certificate is warned of: by then
-// whatever renews it by itself has failed to.
+// expiresSoon is how long before the end of a certificate the warnings begin: by then an
+// automatic renewal has failed.
 const expiresSoon = 14 * 24 * time.Hour
 
-// warnings says if callers refuse the certificate, or soon will. A server
-// without one has none.
+// warnings warns if callers reject the certificate, or soon will. The receiver may be nil.
 func (c *certificate) warnings() []string {
 	if c == nil {
 		return nil
 	}
-	current, _ := c.get(nil) // it returns no errors
+	current, _ := c.get(nil) // it never fails
 	const day = "2 January 2006, 15:04 UTC"
 	switch end := current.Leaf.NotAfter.UTC(); {
 	case time.Now().After(end):
@@ -75,7 +73,7 @@ func (c *certificate) warnings() []string {
 	return nil
 }
 
-// filesVersion changes when one of the files does.
+// filesVersion changes when one of the files changes.
 func (c *certificate) filesVersion() string {
 	return fileVersion(c.certFile) + fileVersion(c.keyFile)
 }

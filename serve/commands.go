@@ -18,7 +18,7 @@ import (
 	"sluice/webhook"
 )
 
-// commandOptions are what the commands are made of.
+// commandOptions are what the commands need.
 type commandOptions struct {
 	namespace string
 	baseURL   string
@@ -29,7 +29,7 @@ type commandOptions struct {
 	keeper    *quarantine.Keeper
 	events    event.Options
 	results   sluice.Results
-	runner    pipeline.RunnerOptions // the commands and the language are not given
+	runner    pipeline.RunnerOptions // without commands and language
 	steps     step.Options
 	directory *iam.Directory
 	login     *iam.Authenticator
@@ -39,8 +39,7 @@ type commandOptions struct {
 	backup    func(ctx context.Context, to io.Writer, passphrase string) error
 }
 
-// newCommands returns all commands, and the runner of the pipelines that are
-// made of them.
+// newCommands returns all commands, and the runner of pipelines.
 func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runner) {
 	o.runner.Commands = func() command.Set { return commands }
 	o.runner.Language = expression.NewLanguage(step.Functions())
@@ -62,15 +61,14 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	return commands, runner
 }
 
-// Commands lists every command of the service, to be read: those that need a
-// server can't be called.
+// Commands describes every command of the service. Those that need a server can't be
+// called.
 func Commands() command.Set {
 	commands, _ := newCommands(commandOptions{})
 	return commands
 }
 
-// Offline calls pipeline.lint or pipeline.test on a source, without a server:
-// they need nothing but the commands that this program knows.
+// Offline calls pipeline.lint or pipeline.test on a source, without a server.
 func Offline(ctx context.Context, name, source string) (any, error) {
 	commands := Commands()
 	cmd, _ := commands.Find(name)

@@ -20,18 +20,17 @@ import (
 	"sluice/portal"
 )
 
-// maxHeader bounds the headers of a request; net/http adds 4 KiB to it.
+// maxHeader bounds the headers of a request; net/http adds 4 KiB.
 const maxHeader = 28 << 10
 
-// maxUnread bounds what has arrived on an HTTP/2 connection and waits for a
-// handler to read it.
+// maxUnread bounds the bytes on an HTTP/2 connection that no handler has read yet.
 const maxUnread = 256 << 10
 
 func (s *Server) httpServer() *http.Server {
 	server := &http.Server{
 		Handler:           limit.Streams(s.api, s.cfg.WriteTimeout),
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
-		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that are not read; limit.Pace sets its own
+		ReadTimeout:       s.cfg.BodyIdleTimeout, // for unread bodies; limit.Pace sets its own
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread},
@@ -43,8 +42,8 @@ func (s *Server) httpServer() *http.Server {
 	return server
 }
 
-// newLane returns the lane for calls of webhooks, which are most requests. It
-// hands other connections to the server above.
+// newLane returns the lane for calls of webhooks, which are most requests. It hands other
+// connections to the HTTP server.
 func (s *Server) newLane() *lane.Lane {
 	return lane.New(s.listener, lane.Options{
 		Path:          sluice.ReceivePath,
@@ -85,8 +84,8 @@ func (s *Server) serve() {
 	}
 }
 
-// baseURL returns the URL under which callers reach the server: the configured
-// one, or the listen address, with localhost in place of a wildcard.
+// baseURL returns the URL that callers use: the configured one, or the listen address with
+// localhost instead of a wildcard.
 func baseURL(cfg config.Config, addr net.Addr) string {
 	if cfg.PublicURL != "" {
 		return strings.TrimSuffix(cfg.PublicURL, "/")
@@ -110,7 +109,7 @@ func ownURL(cfg config.Config, addr net.Addr) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// warnings returns what an operator should know about the way it listens.
+// warnings returns warnings for the operator about keys, certificate and address.
 func (s *Server) warnings() []string {
 	warnings := append(s.keyWarnings(), s.certificate.warnings()...)
 	host, _, err := net.SplitHostPort(s.Address())
@@ -127,7 +126,7 @@ func (s *Server) warnings() []string {
 	return warnings
 }
 
-// newPortal makes the portal. It calls webhooks through the API, as others do.
+// newPortal makes the portal. It calls webhooks through the API, as other callers do.
 func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]) *portal.Portal {
 	opts := portal.Options{
 		Commands:  s.commands,
@@ -153,7 +152,7 @@ func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]
 	return portal.New(opts)
 }
 
-// reference returns the description of the API as a reader of its JSON gets it.
+// reference returns the decoded OpenAPI document.
 func (s *Server) reference() (document map[string]any) {
 	text, err := s.api.OpenAPI()
 	if err == nil {

@@ -15,19 +15,16 @@ import (
 	"sluice/seal"
 )
 
-// keyFile is where the key that seals all records is, if the operator gives none.
+// keyFile holds the key that seals all records, if the operator gives none.
 const keyFile = "secret.key"
 
-// boxOf returns what opens the box that all records are sealed with: with the key
-// that the operator gives, or otherwise one that is made in the data folder. Where
-// there are sealed records already none is made, since it could open nothing.
+// boxOf returns a function that makes the box for all records, with the operator's key or
+// with the one in the data folder. If sealed records exist, it makes no new key, since that
+// could open none of them.
 func boxOf(cfg config.Config, folder *durable.Folder) func(sealed bool) (*seal.Box, error) {
 	return func(sealed bool) (*seal.Box, error) {
 		setting, text, err := givenKey(cfg)
-		if err != nil {
-			return nil, err
-		}
-		if text == "" {
+		if err == nil && text == "" {
 			setting, text, err = keyInFolder(folder, sealed)
 		}
 		if err != nil {
@@ -37,7 +34,7 @@ func boxOf(cfg config.Config, folder *durable.Folder) func(sealed bool) (*seal.B
 	}
 }
 
-// checkKey refuses a given key that is none.
+// checkKey rejects an invalid key of the operator.
 func checkKey(cfg config.Config) error {
 	setting, text, err := givenKey(cfg)
 	if err == nil && text != "" {
@@ -46,8 +43,7 @@ func checkKey(cfg config.Config) error {
 	return err
 }
 
-// givenKey returns the operator's key and the setting that it is from, "" if there
-// is none.
+// givenKey returns the operator's key, "" if there is none, and the setting that has it.
 func givenKey(cfg config.Config) (setting, text string, err error) {
 	if cfg.SecretKeyFile == "" {
 		return "secret-key", cfg.SecretKey, nil
@@ -75,8 +71,8 @@ func keyInFolder(folder *durable.Folder, sealed bool) (setting, text string, err
 	return keyFile, text, err
 }
 
-// keyWarnings warns of a key that lies beside what it seals, although the operator
-// keeps it elsewhere.
+// keyWarnings warns of a key file in the data folder if the operator keeps the key
+// elsewhere.
 func (s *Server) keyWarnings() []string {
 	if s.folder == nil || s.cfg.SecretKey == "" && s.cfg.SecretKeyFile == "" {
 		return nil
@@ -87,7 +83,7 @@ func (s *Server) keyWarnings() []string {
 	return []string{keyFile + " lies in the data folder, although the key is given from outside: keep a copy of the file elsewhere if older backups need it, and delete it"}
 }
 
-// parseBox returns the box of a key; setting is where the key is from.
+// parseBox returns the box of a key from a setting.
 func parseBox(setting, text string) (*seal.Box, error) {
 	key, err := seal.ParseKey(text)
 	if err != nil {
@@ -97,8 +93,8 @@ func parseBox(setting, text string) (*seal.Box, error) {
 	return seal.New(key)
 }
 
-// warnOfModes tells the operator if other users of the machine can change what is
-// stored, or read the key of it. Windows has other means than modes.
+// warnOfModes warns if other users of the machine can change the data folder or read a
+// key. Windows has no modes.
 func warnOfModes(cfg config.Config, log *slog.Logger) {
 	const othersRead, othersWrite fs.FileMode = 0o004, 0o002
 	if runtime.GOOS == "windows" {

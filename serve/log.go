@@ -3,7 +3,6 @@ package serve
 import (
 	"bufio"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"os"
 	"strconv"
@@ -17,43 +16,35 @@ import (
 	"sluice"
 )
 
-// flushEvery bounds how long a log line stays in memory.
+// flushEvery is how long a log line stays in memory at most.
 const flushEvery = 100 * time.Millisecond
 
-// NewLog returns a logger to a file or terminal, and a function that writes
-// what it still holds. A line per call must not be a system call per call:
-// lines are gathered for a moment. Level and format are settings of the same
-// names.
+// NewLog returns a logger to a file or terminal, and a function that flushes it. It buffers
+// lines for a moment, so that not every call costs a system call. Level and format are
+// settings of the same names.
 func NewLog(out *os.File, level, format string) (log *slog.Logger, flush func()) {
 	lines := &logLines{buffer: bufio.NewWriterSize(out, 64<<10)}
 	var least slog.Level
 	_ = least.UnmarshalText([]byte(level)) // the settings were checked
-	if format == "json" || format == "auto" && !isTerminal(out) {
+	info, err := out.Stat()
+	isTerminal := err == nil && info.Mode()&os.ModeCharDevice != 0
+	if format == "json" || format == "auto" && !isTerminal {
 		return slog.New(slog.NewJSONHandler(lines, &slog.HandlerOptions{Level: least})), lines.flush
+	}
+	timeFormat := time.RFC3339
+	if isTerminal { // people who watch need no date
+		timeFormat = time.TimeOnly
 	}
 	return slog.New(tint.NewTextHandler(lines, &tint.Options{
 		Level:       least,
-		NoColor:     os.Getenv("NO_COLOR") != "" || !isTerminal(out),
-		TimeFormat:  timeFormat(out),
+		NoColor:     os.Getenv("NO_COLOR") != "" || !isTerminal,
+		TimeFormat:  timeFormat,
 		ReplaceAttr: onOneLine,
 	})), lines.flush
 }
 
-func isTerminal(out *os.File) bool {
-	info, err := out.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// timeFormat leaves the date out for people who watch.
-func timeFormat(out *os.File) string {
-	if isTerminal(out) {
-		return time.TimeOnly
-	}
-	return time.RFC3339
-}
-
-// onOneLine keeps a message from forging lines, or from commanding the terminal.
-// Other values are quoted where they need it.
+// onOneLine keeps a message from forging lines or controlling the terminal. The handler
+// quotes other values itself.
 func onOneLine(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == slog.MessageKey && strings.ContainsFunc(a.Value.String(), unicode.IsControl) {
 		a.Value = slog.StringValue(strconv.Quote(a.Value.String()))
@@ -64,10 +55,8 @@ func onOneLine(_ []string, a slog.Attr) slog.Attr {
 type logLines struct {
 	mu      sync.Mutex
 	buffer  *bufio.Writer
-	pending bool // a flush is under way
+	pending bool // a flush is scheduled
 }
-
-var _ io.Writer = (*logLines)(nil)
 
 // Write implements io.Writer.
 func (l *logLines) Write(line []byte) (int, error) {
@@ -87,8 +76,8 @@ func (l *logLines) flush() {
 	_ = l.buffer.Flush() // nothing more can be done
 }
 
-// auditCopy returns what copies the entries of the audit log as JSON lines, nil if
-// nobody wants them.
+// auditCopy returns a function that writes entries of the audit log as JSON lines, nil if
+// the settings ask for none.
 func (s *Server) auditCopy() func(sluice.AuditEntry) {
 	if !s.cfg.AuditLog {
 		return nil

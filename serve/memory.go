@@ -11,8 +11,8 @@ import (
 	"sluice/limit"
 )
 
-// withMemory returns the settings with what they leave open about memory. A quarter
-// is for bodies and answers, a quarter for runs.
+// withMemory fills in the settings about memory. A quarter of the memory is for bodies and
+// answers, a quarter for runs.
 func withMemory(cfg config.Config) config.Config {
 	if cfg.MemoryLimit == 0 {
 		cfg.MemoryLimit = config.Size(limit.Available())
@@ -29,41 +29,39 @@ func withMemory(cfg config.Config) config.Config {
 	return cfg
 }
 
-// How many connections there may be: one with an unfinished call takes up to half
-// of perConnection, so all together take at most half of the memory.
+// Bounds on connections: one with an unfinished call takes up to half of perConnection, so
+// all together take at most half of the memory.
 const (
 	maxConnections = 16384
 	perConnection  = 64 << 10
 )
 
-// What bodies and runs have however small a container is: less would refuse the
-// largest that are allowed.
+// The least memory of bodies and runs, however small the container: with less, the largest
+// allowed ones would never fit.
 const (
 	leastBodyMemory = 24 << 20
 	leastRunMemory  = 32 << 20
 )
 
-// strangerMemory is what all bodies of unauthenticated callers share: four of
-// the largest, each with space to see its end.
+// strangerMemory is for the bodies of all unauthenticated callers: four of the largest,
+// each with a byte to see its end.
 const strangerMemory = 4 * (sluice.MaxPayloadLength + 1)
 
-// shares are the parts of the memory limit, in bytes. Connections have none: those that
-// wait for a call take little, and when many have one, the pressure is high, from which
-// on bodies and values wait whatever is left of their share.
+// shares are the parts of the memory limit, in bytes. Connections have none: idle ones take
+// little, and when many have a call, the pressure is high, so bodies and values wait.
 type shares struct {
-	collector int64 // what the garbage collector keeps to: the kernel's buffers are not in it
+	collector int64 // the garbage collector's limit, without the kernel's buffers
 
 	bodies     int64 // of known senders and users, with their copies
 	answers    int64
 	strangers  int64
 	events     int64
 	values     int64
-	results    int64 // which the queue takes in addition to half of what events have
+	results    int64 // half of what events have; the queue takes it in addition
 	searches   int64
 	deliveries int64
 }
 
-// sharesOf returns the shares of a server with these settings.
 func sharesOf(cfg config.Config) shares {
 	all, bodies, runs := int64(cfg.MemoryLimit), int64(cfg.MaxBodyMemory), int64(cfg.MaxRunMemory)
 	return shares{
@@ -79,8 +77,8 @@ func sharesOf(cfg config.Config) shares {
 	}
 }
 
-// named returns the shares as docs/security.md names them. All of them together are
-// less than what the collector keeps to.
+// named returns the shares as docs/security.md names them. Their sum is below the
+// collector's limit.
 func (s shares) named() map[string]int64 {
 	return map[string]int64{
 		"bodies of known senders and users":     s.bodies,
@@ -94,9 +92,8 @@ func (s shares) named() map[string]int64 {
 	}
 }
 
-// tune sets the runtime for many short calls beside system calls that block,
-// and for the memory there is, unless the environment says otherwise: measured,
-// see docs/decisions.
+// tune sets up the runtime for many short calls, blocking system calls and the available
+// memory, unless the environment does. docs/decisions has the measurements.
 func tune(cfg config.Config) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

@@ -11,11 +11,11 @@ import (
 	"sluice"
 )
 
-// A supervisor is the service manager that started the program, as systemd does
-// with Type=notify. Without one its methods do nothing.
+// A supervisor is the service manager that started the program, such as systemd with
+// Type=notify. Without one its methods do nothing.
 type supervisor struct {
 	socket   string        // empty: there is none
-	watchdog time.Duration // after which it restarts a program that is silent; 0: never
+	watchdog time.Duration // after which it restarts a silent program; 0: never
 	log      *slog.Logger
 }
 
@@ -31,14 +31,14 @@ func findSupervisor(log *slog.Logger) supervisor {
 }
 
 const (
-	untilReady = 50 * time.Millisecond // how often readiness is looked at before the first time
+	untilReady = 50 * time.Millisecond // how often readiness is checked until the server is ready
 	statusTime = 10 * time.Second      // and afterwards, without a watchdog
 )
 
-// watch tells the supervisor when the server is ready for the first time, and
-// from then on that it is alive, with its state in words. A server that is alive
-// may be unready, as with a full disk, where a restart would not help: one whose
-// engine hangs, so that asking it does not return, is silent.
+// watch tells the supervisor when the server is ready for the first time, and from then on
+// that it is alive, with its state in words. A server that is alive may be unready, as with
+// a full disk, where a restart would not help. If the engine hangs, readiness does not
+// return, and the server is silent.
 func (s supervisor) watch(ctx context.Context, readiness func() (map[string]any, error)) {
 	if s.socket == "" {
 		return

@@ -17,29 +17,26 @@ import (
 	"sluice/jetstream"
 )
 
-// RestoreOptions are what a restore needs beside the settings that say where to.
+// RestoreOptions are what a restore needs beside the settings.
 type RestoreOptions struct {
 	Passphrase string // of the key in the backup
 	CheckOnly  bool   // restore nothing
 	Log        *slog.Logger
-
-	// Progress is told how many bytes of how many were read.
-	Progress func(read, all int64)
+	Progress   func(read, all int64) // called with the bytes read so far
 }
 
-// Restored is what a restore has made.
+// Restored is the result of a restore.
 type Restored struct {
 	backup.Header `json:"-"`
 	backup.Summary
 
-	NeedsKey bool   `json:"needsKey"` // the operator has the key that opens it
+	NeedsKey bool   `json:"needsKey"` // only the operator has the key
 	KeyFile  string `json:"keyFile,omitempty"`
 }
 
-// Restore makes a data folder, or the streams of an external engine, from a backup.
-// The backup is read twice: nothing is made of one that is damaged, or has what is
-// not sluice's. If something
-// fails, nothing is left behind.
+// Restore makes a data folder, or the streams of an external engine, from a backup. It
+// reads the backup twice, to check it before it makes anything. If it fails, it leaves
+// nothing behind.
 func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts RestoreOptions) (done Restored, err error) {
 	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -89,8 +86,8 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 	return done, restoreExternal(ctx, cfg, from, key, opts.Log)
 }
 
-// restoreExternal makes the streams of an external engine. The key is written first:
-// streams without it could be neither read nor restored again.
+// restoreExternal makes the streams of an external engine. It writes the key first:
+// without it the streams could be neither read nor restored again.
 func restoreExternal(ctx context.Context, cfg config.Config, from *backup.Reader, key string, log *slog.Logger) error {
 	if key != "" {
 		if err := durable.WriteFile(cfg.SecretKeyFile, []byte(key+"\n")); err != nil {
@@ -109,7 +106,7 @@ func restoreExternal(ctx context.Context, cfg config.Config, from *backup.Reader
 	return restoreError(err)
 }
 
-// restoreFolder makes a data folder, with the key in it if there is one.
+// restoreFolder makes a data folder, with the key if there is one.
 func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, key string, log *slog.Logger) (err error) {
 	folder, err := durable.CreateFolder(cfg.Data)
 	if err != nil {
@@ -131,8 +128,7 @@ func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, 
 	return folder.Finish()
 }
 
-// restoreError is the error of a restore that failed. One of ours needs no words
-// before it.
+// restoreError is the error of a failed restore. Our own errors need no prefix.
 func restoreError(err error) error {
 	if ours, ok := errors.AsType[*sluice.Error](err); ok {
 		return ours
@@ -140,8 +136,7 @@ func restoreError(err error) error {
 	return fmt.Errorf("it could not be restored: %w", err)
 }
 
-// keyOf returns the key that is to be stored beside what is restored: "" if the
-// operator has it.
+// keyOf returns the key to store with the restored data, "" if the operator has it.
 func keyOf(cfg config.Config, h backup.Header, passphrase string) (string, error) {
 	setting, given, err := givenKey(cfg)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -165,7 +160,7 @@ func keyOf(cfg config.Config, h backup.Header, passphrase string) (string, error
 	return key, nil
 }
 
-// watched tells how much of a backup was read, and stops when ctx ends.
+// watched is a reader that reports its progress, and stops when ctx ends.
 type watched struct {
 	from io.Reader
 	ctx  context.Context //nolint:containedctx // readers take none

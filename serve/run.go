@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sluice"
 	"time"
 
+	"sluice"
 	"sluice/config"
 )
 
-// Run starts a server, tells people on out where it is and how to try it, and
-// serves until ctx ends.
+// Run starts a server, prints to out where it listens and how to try it, and serves until
+// ctx ends.
 func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) error {
 	cfg = withMemory(cfg)
 	tune(cfg)
@@ -31,7 +31,7 @@ func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) er
 	return errors.Join(err, s.Stop())
 }
 
-// greet prints where the server listens and what to take care of.
+// greet prints where the server listens, with warnings.
 func (s *Server) greet(out io.Writer) {
 	where := ownURL(s.cfg, s.listener.Addr())
 	if where != s.baseURL {
@@ -43,17 +43,17 @@ func (s *Server) greet(out io.Writer) {
 	}
 }
 
-// adminRetry is the pause before creating the admin is tried again.
+// adminRetry is the pause between two tries to create the admin.
 const adminRetry = time.Second
 
-// welcome creates the admin as soon as that is possible, and prints the
-// password if it was generated, at the very first start with lines to try: curl asks
-// for the password, so it stays out of the shell's history.
+// welcome creates the admin as soon as possible, and prints the password if it was
+// generated. At the very first start it also prints commands to try: curl asks for the
+// password, so it stays out of the shell's history.
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	created, password, err := s.CreateAdmin(ctx)
 	for ; err != nil; created, password, err = s.CreateAdmin(ctx) {
 		if sluice.AsError(err).Kind == sluice.Invalid {
-			s.served <- err // trying on does not help
+			s.served <- err // a retry does not help
 			return
 		}
 		if ctx.Err() == nil {

@@ -32,18 +32,15 @@ import (
 
 // Options are what a server needs beside its settings.
 type Options struct {
-	AdminPassword string             // of the first start; "" generates one
+	AdminPassword string             // for the first start; "" generates one
 	Sync          jetstream.SyncMode // for benchmarks and torture tests
 	NoAuth        bool               // for benchmarks: every call is the admin's
 	Log           *slog.Logger
-	AuditLog      io.Writer // that --audit-log copies entries to; nil: standard error
+	AuditLog      io.Writer       // for the copies of --audit-log; nil: standard error
+	Hurry         <-chan struct{} // closed when a stop must not wait any longer; may be nil
 
-	// Hurry is closed when a stop that has begun must not wait any longer;
-	// nil: it may wait.
-	Hurry <-chan struct{}
-
-	// SenderTransport stands for the Internet in tests, where senders publish
-	// their keys; nil: the guarded way that pipelines go, too.
+	// SenderTransport replaces the Internet in tests, where senders publish their keys.
+	// nil means the guarded transport that pipelines use.
 	SenderTransport http.RoundTripper
 }
 
@@ -70,13 +67,13 @@ type Server struct {
 	listener    net.Listener
 	lane        *lane.Lane // nil with TLS
 	baseURL     string
-	served      chan error // what keeps the server from going on
+	served      chan error // errors that end the server
 
 	answering     context.Context //nolint:containedctx // ends when calls can't be answered any more
 	stopAnswering context.CancelFunc
 	stopRuns      context.CancelFunc // nil: there are none
 	stopWork      context.CancelFunc // nil: there is none
-	work          sync.WaitGroup     // beside the answering of calls
+	work          sync.WaitGroup     // in the background
 	metricsServer *http.Server       // nil: metrics have no address of their own
 
 	admin    atomic.Bool // there is an admin, or an external provider has the users
@@ -85,8 +82,8 @@ type Server struct {
 	stopOnce sync.Once     // closes it
 }
 
-// Start opens the engine and serves. The server is ready when it returns, or
-// says at /readyz what it waits for.
+// Start opens the engine and serves. When it returns, the server is ready, or says at
+// /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
 	cfg = withMemory(cfg)
 	s := &Server{cfg: cfg, opts: opts, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2), stopping: make(chan struct{})}
@@ -151,8 +148,8 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	return s, nil
 }
 
-// engineError is the error of an engine that does not start. One of ours says
-// what to do, and needs no words before it.
+// engineError is the error of an engine that does not start. Our own errors say what to do,
+// and need no prefix.
 func engineError(err error) error {
 	if ours, ok := errors.AsType[*sluice.Error](err); ok && ours.Kind == sluice.Invalid {
 		return errors.New(ours.Message)
@@ -162,30 +159,24 @@ func engineError(err error) error {
 
 func (s *Server) engineOptions() jetstream.Options {
 	opts := jetstream.Options{
-		Box:           boxOf(s.cfg, s.folder),
-		URL:           s.cfg.NATS,
-		Credentials:   s.cfg.NATSCredentials,
-		Replicas:      s.cfg.NATSReplicas,
-		SyncsAlways:   s.cfg.NATSSync == "always",
-		EventMaxAge:   s.cfg.EventMaxAge,
-		EventMaxBytes: int64(s.cfg.EventMaxBytes),
-		MinFreeDisk:   int64(s.cfg.MinFreeDisk),
-		ResultTTL:     s.cfg.ResultTTL,
-
+		Box:            boxOf(s.cfg, s.folder),
+		URL:            s.cfg.NATS,
+		Credentials:    s.cfg.NATSCredentials,
+		Replicas:       s.cfg.NATSReplicas,
+		SyncsAlways:    s.cfg.NATSSync == "always",
+		EventMaxAge:    s.cfg.EventMaxAge,
+		EventMaxBytes:  int64(s.cfg.EventMaxBytes),
+		MinFreeDisk:    int64(s.cfg.MinFreeDisk),
+		ResultTTL:      s.cfg.ResultTTL,
 		ResultMaxCount: int64(s.cfg.ResultMaxCount),
 		ResultMaxBytes: int64(s.cfg.ResultMaxBytes),
-
 		RunMemory:      sharesOf(s.cfg).events,
 		DeliveryMemory: sharesOf(s.cfg).deliveries,
-
-		Version: Version,
-
-		Sync: s.opts.Sync,
-		Log:  s.opts.Log,
-
-		ObserveBatch: s.metrics.Batch,
-
-		ObserveFailed: func(eventKey string) { s.minutes.CallFailed(eventKey) },
+		Version:        Version,
+		Sync:           s.opts.Sync,
+		Log:            s.opts.Log,
+		ObserveBatch:   s.metrics.Batch,
+		ObserveFailed:  func(eventKey string) { s.minutes.CallFailed(eventKey) },
 	}
 	if s.cfg.NATS != "" && s.cfg.Spool && s.cfg.Data != "" {
 		opts.SpoolDir, opts.SpoolMaxBytes = filepath.Join(s.cfg.Data, "spool"), int64(s.cfg.SpoolMaxBytes)
@@ -196,8 +187,7 @@ func (s *Server) engineOptions() jetstream.Options {
 	return opts
 }
 
-// readiness returns an error while calls are refused, otherwise what an
-// operator should know.
+// readiness returns details for operators, or an error while the server takes no calls.
 func (s *Server) readiness() (map[string]any, error) {
 	if s.unready.Load() {
 		return nil, api.Draining()
@@ -224,8 +214,7 @@ func (s *Server) URL() string { return s.baseURL }
 // Address is what the server listens on.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Wait returns when ctx ends, or with the error that keeps the server from
-// going on.
+// Wait returns when ctx ends, or with the error that ends the server.
 func (s *Server) Wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -237,10 +226,9 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
-// startWork begins the work beside the answering of calls: it keeps the figures
-// of each minute, loads the pipelines of the operator's folder, and runs the
-// stored ones for events. With an external engine pipelines wait until it is
-// set up.
+// startWork starts the background work: it stores figures, loads the operator's folder of
+// pipelines, and runs pipelines for events. Pipelines wait until an external engine is set
+// up.
 func (s *Server) startWork(ctx context.Context) error {
 	var running, serving context.Context
 	running, s.stopWork = context.WithCancel(context.WithoutCancel(ctx))

@@ -11,10 +11,10 @@ import (
 // drainTimeout bounds how long a stop waits for calls in flight.
 const drainTimeout = 10 * time.Second
 
-// Stop drains and ends the service: it turns unready, ends the runs of pipelines
-// and waits for load balancers to notice if so configured, while it still takes
-// calls. Then it refuses new ones (see api.Draining), and lets those in flight
-// finish. In a hurry it waits for nothing.
+// Stop drains and ends the service. First it turns unready, ends the runs of pipelines and,
+// if configured, waits for load balancers to notice, while it still takes calls. Then it
+// refuses new calls (see api.Draining) and lets those in flight finish. In a hurry it waits
+// for nothing.
 func (s *Server) Stop() error {
 	s.unready.Store(true)
 	s.endRuns()
@@ -22,15 +22,16 @@ func (s *Server) Stop() error {
 	ctx, cancel := s.atMost(drainTimeout)
 	defer cancel()
 	_ = s.listener.Close()
-	// Callers whose calls take much longer are told to come again while there
-	// is time to tell them.
+	// Callers whose calls take much longer are told to come again, while there is time.
 	late := time.AfterFunc(drainTimeout/2, s.api.Interrupt)
 	defer late.Stop()
-	// Existing connections stay open for now: callers on them are told to come
-	// again, instead of being cut off.
+	// Connections stay open for now, so that callers on them are told to come again.
 	await(ctx, func() bool { return s.api.InFlight() == 0 })
-	err := s.endCalls(ctx)
-	if err != nil && ctx.Err() != nil {
+	var err error
+	if s.lane != nil {
+		err = s.lane.Shutdown(ctx)
+	}
+	if err = errors.Join(err, s.http.Shutdown(ctx)); err != nil && ctx.Err() != nil {
 		s.opts.Log.Warn("Calls that did not end in time are cut off.")
 		err = s.http.Close()
 	}
@@ -38,9 +39,9 @@ func (s *Server) Stop() error {
 	return err
 }
 
-// endRuns hands out no more events, and returns when all runs have ended or their
-// time is over, and load balancers had theirs to notice. Events of calls that are
-// taken meanwhile are run by other nodes, or after the next start.
+// endRuns hands out no more events. It returns when all runs have ended or their time is
+// over, and load balancers had time to notice. Other nodes run the events of calls that
+// arrive meanwhile, or this one after its next start.
 func (s *Server) endRuns() {
 	grace, cancel := s.atMost(s.cfg.RunGrace)
 	defer cancel()
@@ -50,11 +51,11 @@ func (s *Server) endRuns() {
 	<-noticed.Done()
 	await(grace, func() bool { return s.runner.Running() == 0 })
 	if s.runner.Running() > 0 {
-		s.api.Interrupt() // those that callers wait for; the others are cut off by now
+		s.api.Interrupt() // ends the runs that callers wait for; the others are cut off by now
 	}
 }
 
-// atMost returns a context that ends after some time, or earlier in a hurry.
+// atMost returns a context that ends after a time, or earlier in a hurry.
 func (s *Server) atMost(d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	go func() {
@@ -67,15 +68,7 @@ func (s *Server) atMost(d time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// endCalls closes connections, once the calls on them are answered.
-func (s *Server) endCalls(ctx context.Context) (err error) {
-	if s.lane != nil {
-		err = s.lane.Shutdown(ctx)
-	}
-	return errors.Join(err, s.http.Shutdown(ctx))
-}
-
-// await returns when something holds, or ctx ends.
+// await returns when holds does, or when ctx ends.
 func await(ctx context.Context, holds func() bool) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -11,8 +11,8 @@ import (
 	"sluice/webhook"
 )
 
-// newTrusts returns what checks the calls of webhooks. It gets what senders publish
-// in the guarded way that pipelines call others.
+// newTrusts returns the checks on calls of webhooks. They fetch what senders publish through
+// the guarded transport that pipelines use.
 func (s *Server) newTrusts(secrets *step.Secrets) *webhook.Trusts {
 	transport := s.opts.SenderTransport
 	if transport == nil {
@@ -26,8 +26,7 @@ func (s *Server) newTrusts(secrets *step.Secrets) *webhook.Trusts {
 	})
 }
 
-// confirmTimeout bounds how long a sender may take to answer what its handshake
-// demands.
+// confirmTimeout bounds how long a sender may take to confirm a handshake.
 const confirmTimeout = 5 * time.Second
 
 // confirm returns a function that fetches a handshake's confirmation URL.

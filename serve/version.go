@@ -8,12 +8,11 @@ import (
 	"sluice/jetstream"
 )
 
-// Version is the version of the program.
+// Version is the program's version.
 const Version = "0.2.0"
 
-// Commit returns the commit that the program was built from, as the toolchain
-// noted it: with "+changes" behind it if the tree had changes that were not
-// committed, and empty if it was built outside a repository.
+// Commit returns the commit that the program was built from, with "+changes" if there were
+// uncommitted changes. It is empty if the program was built outside a repository.
 func Commit() string { return commit(fullHash) }
 
 // Release returns the version with the beginning of the commit, for people.

@@ -58,7 +58,7 @@ func (s *Server) wire() {
 	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{slots, users, bodies})
 }
 
-// bounds are what all calls together may take.
+// bounds limit what all calls together may take.
 type bounds struct {
 	slots  *limit.Slots
 	users  *limit.Shares[string]
@@ -151,18 +151,17 @@ func (s *Server) eventOptions() event.Options {
 
 func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
-		Store:   s.engine.Pipelines(),
-		History: s.engine.Versions(),
-		Queue:   s.engine.Queue(),
-		Events:  s.engine.Events(),
-		Letters: s.engine.DeadLetters(),
-		Journal: s.engine.Journal(),
-		Results: s.engine.Results(),
-		User:    s.directory.User,
-		Owner:   s.directory.Owner,
-		Note:    s.directory.Note,
-		Seen:    s.directory.NotePayload,
-
+		Store:      s.engine.Pipelines(),
+		History:    s.engine.Versions(),
+		Queue:      s.engine.Queue(),
+		Events:     s.engine.Events(),
+		Letters:    s.engine.DeadLetters(),
+		Journal:    s.engine.Journal(),
+		Results:    s.engine.Results(),
+		User:       s.directory.User,
+		Owner:      s.directory.Owner,
+		Note:       s.directory.Note,
+		Seen:       s.directory.NotePayload,
 		Secret:     secrets.Reveal,
 		NearestKey: webhooks.NearestKey,
 		Limits:     run.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure)},
@@ -184,7 +183,7 @@ func (s *Server) observeRun(report sluice.RunReport) {
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
 	if call.Duplicate {
-		s.engine.Journal().Repeated(call) // it has the first call
+		s.engine.Journal().Repeated(call) // the journal has the first call
 		return
 	}
 	s.minutes.Call(call)
@@ -205,11 +204,10 @@ func (s *Server) newBodies() *limit.Bodies {
 	})
 }
 
-// publicURL is the start of URLs in redirects; "" means the host that was
-// called.
+// publicURL is the start of URLs in redirects; "" means the called host.
 func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
 
-// stats is the state of the server as the metrics show it.
+// stats returns the state of the server for the metrics.
 func (s *Server) stats() sluice.ServerStats {
 	const timeout = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -221,7 +219,7 @@ func (s *Server) stats() sluice.ServerStats {
 	return stats
 }
 
-// stateOf returns what the engine is doing and holds, and which pipelines fail.
+// stateOf returns the state of the engine, and which pipelines fail.
 func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats, err := s.engine.Stats(ctx)
 	stats.Warnings = append(stats.Warnings, s.certificate.warnings()...)
@@ -234,8 +232,7 @@ func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	return stats, err
 }
 
-// spans returns what reports spans of work; it does nothing if they are not
-// collected.
+// spans returns the reporter of spans, which does nothing without telemetry.
 func (s *Server) spans() sluice.Spans {
 	if s.telemetry == nil {
 		return sluice.Spans{}

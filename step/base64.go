@@ -27,7 +27,7 @@ func fromBase64(input any, charset string) (any, error) {
 	return string(decoded), nil
 }
 
-// decodeBase64 takes both alphabets, with padding or without, in lines or not.
+// decodeBase64 reads both alphabets, with or without padding and line breaks.
 func decodeBase64(input any) ([]byte, error) {
 	text, err := textOf(input, value.MaxSize)
 	if err != nil {
@@ -37,7 +37,7 @@ func decodeBase64(input any) ([]byte, error) {
 	if padding := text[len(digits):]; !padded(digits, strings.Count(padding, "=")) {
 		return nil, sluice.Errorf(sluice.CodeBase64Invalid, "This is not base64: its padding does not fit its length, so it may be cut off.")
 	}
-	decoded, err := base64.RawStdEncoding.DecodeString(standardDigits(digits))
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_", "/"))
 	if err != nil {
 		var at base64.CorruptInputError
 		errors.As(err, &at)
@@ -47,21 +47,15 @@ func decodeBase64(input any) ([]byte, error) {
 	return decoded, nil
 }
 
-// standardDigits returns digits of base64 in the standard alphabet.
-func standardDigits(digits string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_", "/")
-}
-
 // padded reports whether so many padding characters may follow the digits.
 func padded(digits string, padding int) bool {
 	count := len(digits) - strings.Count(digits, "\r") - strings.Count(digits, "\n")
 	return padding == 0 || padding <= 2 && (count+padding)%4 == 0
 }
 
-// refuseBase64 refuses base64 where a text of some format is wanted, which would
-// be read as something that nobody meant. Payloads and files are base64 where
-// their bytes are no text. It counts as such only if it is long enough and one of
-// the marks of the format is behind it: words can be base64 by chance.
+// refuseBase64 rejects base64 where a text in some format is wanted. Payloads and files
+// that are not text come as base64, and would be misread. Words can be base64 by chance,
+// so it must be long enough and decode to one of the format's marks.
 func refuseBase64(text, format, marks string) error {
 	const least = 8
 	if len(text) < least || len(text)%4 != 0 || strings.ContainsFunc(text, noDigit) {
@@ -69,7 +63,7 @@ func refuseBase64(text, format, marks string) error {
 	}
 	decoded, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || !bytes.ContainsAny(decoded, marks) {
-		return nil //nolint:nilerr // what is not base64 is what is wanted
+		return nil //nolint:nilerr // the text is not base64, as it should be
 	}
 	return sluice.Errorf(sluice.CodeBase64Given, "This is base64, where %s is wanted: decode it with convert.fromBase64 first, which takes the charset of bytes that are not UTF-8.", format)
 }

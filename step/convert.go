@@ -6,14 +6,14 @@ import (
 	"sluice/command"
 )
 
-// A conversion is a command, and a function of expressions, that makes one
-// value of another.
+// A conversion is a command and a function of expressions that turns one value into
+// another.
 type conversion struct {
 	name    string
 	summary string
 	convert func(input any) (any, error)                 // the function; nil: charset is the function
 	charset func(input any, charset string) (any, error) // the function of a conversion that takes the charset of its input
-	command func(c conversion) command.Command           // may take more than the input
+	command func(c conversion) command.Command           // may have more parameters
 }
 
 var conversions = []conversion{

@@ -55,7 +55,7 @@ func hmacFunction(args []any) (any, error) {
 	return digestOf(args[0], &key, args[2:])
 }
 
-// digestOf reads the algorithm and the encoding behind the other arguments.
+// digestOf reads the optional arguments algorithm and encoding.
 func digestOf(input any, key *string, rest []any) (any, error) {
 	algorithm, err := optional(rest, 0, "algorithm")
 	if err != nil {
@@ -93,9 +93,8 @@ func digest(input any, key *string, algorithm, encoding string) (any, error) {
 	return encode(hashed.Sum(nil)), nil
 }
 
-// equalFunction compares texts in a time that does not tell where they differ.
-// What is not there equals nothing, not even what is not there either: a missing
-// signature never fits.
+// equalFunction compares texts in constant time. Null equals nothing, not even null: a
+// missing signature never matches.
 func equalFunction(args []any) (any, error) {
 	var texts [2]string
 	for i, arg := range args {

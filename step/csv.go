@@ -14,7 +14,7 @@ import (
 	"sluice/value"
 )
 
-// delimiterOf returns the character between cells; not given, it is a comma.
+// delimiterOf returns the character between cells, by default a comma.
 func delimiterOf(text string) (rune, error) {
 	if text == "" {
 		return ',', nil
@@ -26,14 +26,13 @@ func delimiterOf(text string) (rune, error) {
 	return comma, nil
 }
 
-// A csvSource says how CSV is to be read.
+// A csvSource says how to read CSV.
 type csvSource struct {
 	comma   rune
 	header  bool   // the first line has the names of the columns
-	charset string // the input is base64 of text in it; "": the input is text
+	charset string // of the text behind base64 input; "": the input is text
 }
 
-// text returns the CSV itself.
 func (s csvSource) text(input any) (string, error) {
 	if s.charset != "" {
 		decoded, err := fromBase64(input, s.charset)
@@ -54,8 +53,8 @@ func (s csvSource) text(input any) (string, error) {
 	return strings.TrimPrefix(text, "\ufeff"), nil // spreadsheets put it there
 }
 
-// fromCSV returns a list of objects by the names in the first line, or without
-// such a header a list of lists.
+// fromCSV returns a list of objects with the names in the header, or without a header a
+// list of lists.
 func fromCSV(input any, source csvSource) (any, error) {
 	text, err := source.text(input)
 	if err != nil {
@@ -104,7 +103,7 @@ func readRows(reader *csv.Reader, names []string) (any, error) {
 	}
 }
 
-// rowOf returns an object by names, or without them a list.
+// rowOf returns an object, or without names a list.
 func rowOf(names, cells []string) any {
 	if names == nil {
 		list := make([]any, len(cells))

@@ -10,17 +10,15 @@ import (
 	"sluice/value"
 )
 
-// A csvForm says how CSV is written.
+// A csvForm says how to write CSV.
 type csvForm struct {
 	comma   rune
 	header  bool     // the first line has the names of the columns
 	columns []string // none means all, in the order of their names
-	safe    bool     // no cell is a formula to a spreadsheet
+	safe    bool     // a spreadsheet takes no text for a formula
 }
 
-// toCSV writes a list of objects or a list of lists. Cells stay as they are,
-// also those that a spreadsheet would take for a formula, unless that is to be
-// safe.
+// toCSV writes a list of objects or a list of lists.
 func toCSV(input any, form csvForm) (any, error) {
 	if err := weigh(input); err != nil {
 		return nil, err
@@ -112,8 +110,8 @@ func columnsOf(rows []any) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// cell returns a value as a cell. What is no text is never a formula, though a
-// negative number begins as one.
+// cell returns a value as a cell. Only texts are made safe: a negative number is no
+// formula.
 func (f csvForm) cell(v any) (string, error) {
 	if text, ok := v.(string); ok {
 		return f.text(text), nil
@@ -132,7 +130,6 @@ func cellOf(v any) (string, error) {
 	return encodeJSON(v)
 }
 
-// text returns a text, made safe if that is wanted.
 func (f csvForm) text(s string) string {
 	if f.safe && s != "" && strings.IndexByte("=+-@\t\r\n", s[0]) >= 0 {
 		return "'" + s
@@ -147,7 +144,7 @@ func writeCSV(records [][]string, comma rune) (any, error) {
 	for _, record := range records {
 		if len(record) == 1 && record[0] == "" {
 			writer.Flush()
-			written.WriteString("\"\"\n") // an empty line is no row to those who read it
+			written.WriteString("\"\"\n") // readers skip empty lines
 			continue
 		}
 		if err := writer.Write(record); err != nil {

@@ -3,5 +3,5 @@
 // one command to a file. It also has the store of sealed secrets, and the
 // conversions and hashes as functions for expressions.
 //
-// Package pipeline runs the steps; what a run is stands in the root package.
+// Package pipeline runs the steps; the root package defines what a run is.
 package step

@@ -96,7 +96,6 @@ func waitCommand() command.Command {
 		command.Pure, command.InRun)
 }
 
-// interrupted is the error of a step whose context ended before the step was done.
 func interrupted(ctx context.Context) error {
 	return sluice.Errorf(sluice.CodeInterrupted, "The step was interrupted before it was done.").Because(context.Cause(ctx))
 }

@@ -11,8 +11,8 @@ import (
 	"sluice/value"
 )
 
-// fromForm reads the body of a form, or a query, as an object. A field that is
-// there several times is a list.
+// fromForm reads the body of a form, or a query, as an object. A repeated field becomes a
+// list.
 func fromForm(input any) (any, error) {
 	text, err := textOf(input, value.MaxSize)
 	if err != nil {
@@ -42,7 +42,7 @@ func fromForm(input any) (any, error) {
 	return fields, weigh(fields)
 }
 
-// addField adds a value to those of a name: the second one makes a list.
+// addField adds a value to a field: the second one turns it into a list.
 func addField(fields map[string]any, name string, added any) {
 	switch before := fields[name].(type) {
 	case nil:
@@ -54,7 +54,7 @@ func addField(fields map[string]any, name string, added any) {
 	}
 }
 
-// unescapeForm decodes a name or a value of the pair at an offset.
+// unescapeForm decodes a name or value. The offset is for messages.
 func unescapeForm(text string, offset int) (string, error) {
 	plain, err := url.QueryUnescape(text)
 	if err != nil {
@@ -89,8 +89,8 @@ func toForm(input any) (any, error) {
 	return form.String(), nil
 }
 
-// eachField visits the fields of a form that an object stands for, in the order of
-// their names. A list makes its field come several times.
+// eachField visits the fields of an object as those of a form, in the order of their
+// names. A list becomes a repeated field.
 func eachField(object map[string]any, visit func(name, text string) error) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		items, isList := object[name].([]any)

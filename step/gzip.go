@@ -11,37 +11,27 @@ import (
 	"sluice/value"
 )
 
-// fromGzip unpacks gzip in base64 to text, or to base64 where it is none. What
-// comes out is bounded while it comes: a few bytes can be packed that unpack to
-// more than any machine has.
+// fromGzip unpacks gzip in base64 to text, or to base64 if it is no text. It stops at the
+// limit: a few bytes can unpack to more memory than any machine has.
 func fromGzip(input any) (any, error) {
 	packed, err := decodeBase64(input)
 	if err != nil {
 		return nil, err
 	}
-	unpacked, err := gunzip(packed, value.MaxSize)
-	if err != nil {
-		return nil, err
-	}
-	if !utf8.Valid(unpacked) {
-		return encodeBase64(unpacked)
-	}
-	return string(unpacked), nil
-}
-
-func gunzip(packed []byte, limit int) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, gzipError(err)
 	}
-	unpacked, err := io.ReadAll(io.LimitReader(reader, int64(limit)+1))
-	if len(unpacked) > limit {
-		return nil, value.TooLarge(limit)
-	}
-	if err != nil {
+	unpacked, err := io.ReadAll(io.LimitReader(reader, value.MaxSize+1))
+	switch {
+	case len(unpacked) > value.MaxSize:
+		return nil, value.TooLarge(value.MaxSize)
+	case err != nil:
 		return nil, gzipError(err)
+	case !utf8.Valid(unpacked):
+		return encodeBase64(unpacked)
 	}
-	return unpacked, nil
+	return string(unpacked), nil
 }
 
 func gzipError(err error) error {
@@ -55,7 +45,7 @@ func gzipError(err error) error {
 	return sluice.Errorf(sluice.CodeGzipInvalid, "This is not gzip: %s.", why)
 }
 
-// toGzip packs text, or another value's JSON, and gives that as base64.
+// toGzip packs text, or another value's JSON, and returns it as base64.
 func toGzip(input any) (any, error) {
 	text, err := textOrJSON(input)
 	if err != nil {

@@ -6,9 +6,8 @@ import (
 	"sluice/limit"
 )
 
-// refused are the networks that no request goes to: they lead to the machine
-// itself, to its neighbours, or nowhere. Of IPv6 they list only global
-// addresses; see public.
+// refused are the networks that no request may reach: they lead to the machine itself, to
+// its neighbours, or nowhere. For IPv6 the list has only global addresses; see public.
 var refused = prefixes(
 	"0.0.0.0/8",        // this network
 	"10.0.0.0/8",       // private
@@ -38,8 +37,8 @@ var (
 	nat64  = netip.MustParsePrefix("64:ff9b::/96") // the last 4 bytes are an IPv4 address
 )
 
-// allowed reports whether a request may connect to an address: one on the
-// Internet, or one in a network that the operator allows.
+// allowed reports whether a request may connect to an address: on the Internet, or in a
+// network that the operator allows.
 func allowed(addr netip.Addr, networks []netip.Prefix) bool {
 	addr = addr.Unmap().WithZone("")
 	if limit.Contains(networks, addr) {

@@ -18,9 +18,8 @@ import (
 
 const maxRedirects = 5
 
-// Connections that are kept for further calls, and those there may be. As many
-// are kept of one host as there may be: otherwise calls that come in bursts
-// would make and drop them all the time.
+// Bounds on connections. All connections to a host may stay open for later calls:
+// otherwise bursts of calls would open and close them all the time.
 const (
 	maxConnections     = 128 // to one host; further calls wait for one
 	maxIdleConnections = 1024
@@ -28,8 +27,7 @@ const (
 	connectTime        = 10 * time.Second // for the connection, and again for TLS
 )
 
-// A client makes the calls of http.request and http.forward. All of them share
-// its connections.
+// A client makes the calls of http.request and http.forward, which share its connections.
 type client struct {
 	HTTPOptions
 
@@ -38,20 +36,20 @@ type client struct {
 }
 
 func newClient(o HTTPOptions) *client {
-	const defaultMaxAnswer = 4 << 20
-	if o.MaxAnswer <= 0 {
-		o.MaxAnswer = defaultMaxAnswer
+	const defaultMaxReply = 4 << 20
+	if o.MaxReply <= 0 {
+		o.MaxReply = defaultMaxReply
 	}
 	transport := GuardedTransport(o.AllowNetworks)
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client{o, http.Client{Transport: transport, CheckRedirect: checkRedirect}, http.Client{Transport: transport, CheckRedirect: stay}}
 }
 
-// GuardedTransport returns what carries requests to the Internet and to networks
-// that the operator allows, and to no other place.
+// GuardedTransport returns a transport that connects only to the Internet and to networks
+// that the operator allows.
 func GuardedTransport(networks []netip.Prefix) *http.Transport {
 	dialer := &net.Dialer{Control: guard(networks), Timeout: connectTime}
-	return &http.Transport{ // no Proxy: it would connect in our place, unguarded
+	return &http.Transport{ // no Proxy: it would connect for us, unguarded
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    connectTime,
@@ -63,11 +61,10 @@ func GuardedTransport(networks []netip.Prefix) *http.Transport {
 	}
 }
 
-// errRefused is the error for an address that is not allowed.
 var errRefused = errors.New("the address is in a network that is not allowed")
 
-// guard refuses addresses when a connection is made, behind the look-up of
-// names and each redirect, so that neither leads past it.
+// guard checks addresses when a connection is made. That is after the look-up of names
+// and after each redirect, so neither can bypass it.
 func guard(networks []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
@@ -78,8 +75,8 @@ func guard(networks []netip.Prefix) func(network, address string, _ syscall.RawC
 	}
 }
 
-// carried are the headers that go along with a redirect to another place. The
-// others may be credentials, by whatever name.
+// carried are the headers that a redirect to another origin keeps. Others may be
+// credentials under any name.
 var carried = map[string]bool{
 	"Accept":           true,
 	"Accept-Encoding":  true,
@@ -99,7 +96,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	if urlFault(next.URL) != "" {
 		return failed(via[0].URL, "it redirects to a URL that is not plain http or https")
 	}
-	next.Header.Del("Referer") // would tell the query of one server to another
+	next.Header.Del("Referer") // it would reveal the query to another server
 	elsewhere := func(r *http.Request) bool { return !sameOrigin(r.URL, via[0].URL) }
 	if elsewhere(next) || slices.ContainsFunc(via, elsewhere) {
 		maps.DeleteFunc(next.Header, func(name string, _ []string) bool { return !carried[name] })
@@ -111,14 +108,14 @@ func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
-// A sending is how a request is to be sent.
+// A sending says how to send a request.
 type sending struct {
 	by      *http.Client
-	timeout *time.Duration // with redirects and answer; nil: 30s
+	timeout *time.Duration // for redirects and reply as well; nil: 30s
 	expect  expectation
 }
 
-// send makes a call in a span. That has no path: there may be a secret in it.
+// send makes a call in a span. The span has no path, which may hold a secret.
 func (c *client) send(request *http.Request, s sending) (got answer, err error) {
 	timeout := defaultTimeout
 	if s.timeout != nil {
@@ -147,8 +144,8 @@ func (c *client) send(request *http.Request, s sending) (got answer, err error) 
 	return got, err
 }
 
-// exchange makes a call and reads its answer, within the timeout. What went out
-// and came back is noted for the report of the run.
+// exchange makes a call and reads the reply within the timeout. It notes both for the
+// report of the run.
 func (c *client) exchange(request *http.Request, s sending, timeout time.Duration) (answer, error) {
 	outer := request.Context()
 	ctx, cancel := context.WithTimeout(outer, timeout)
@@ -166,24 +163,23 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 	if !s.expect.has(response.StatusCode) {
 		return answer{}, s.expect.failed(request.URL, response)
 	}
-	return answerOf(response, body), nil
+	return replyOf(response, body), nil
 }
 
-// do makes a call and reads its answer. With an error there may be a response,
-// whose body could not be read.
+// do makes a call and reads the reply. If only reading the body fails, it returns the
+// response and an error.
 func (c *client) do(by *http.Client, request *http.Request) (*http.Response, []byte, error) {
 	response, err := by.Do(request)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer response.Body.Close()
-	body, err := readAnswer(response.Body, c.MaxAnswer)
+	body, err := readReply(response.Body, c.MaxReply)
 	return response, body, err
 }
 
-// explain returns an error that names nothing but the host that the author
-// wrote. It has no cause: those of net/http quote URLs and answers, which may
-// have secrets in them.
+// explain returns an error that names only the host that the author wrote. It has no
+// cause: errors of net/http quote URLs and replies, which may hold secrets.
 func explain(ctx context.Context, target *url.URL, err error) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx)

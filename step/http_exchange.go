@@ -13,11 +13,11 @@ import (
 	"sluice"
 )
 
-// maxNoted is how much of a request or an answer is noted. The report has less:
-// with more, secrets at its end are still found as a whole.
+// maxNoted is how many bytes of a request or reply are noted. That is more than the report
+// shows, so that secrets at the end of the report are still whole and can be found.
 const maxNoted = 16 << 10
 
-// exchangeOf returns what a request and its answer were, as people read them.
+// exchangeOf returns a request and its reply as people read them.
 func exchangeOf(request *http.Request, response *http.Response, body []byte) sluice.Exchange {
 	e := sluice.Exchange{Method: request.Method, URL: request.URL.String(), Request: noted(request.Header, sentStart(request), int(request.ContentLength))}
 	if response != nil {
@@ -27,7 +27,7 @@ func exchangeOf(request *http.Request, response *http.Response, body []byte) slu
 	return e
 }
 
-// sentStart returns the beginning of the body of a request, which was sent before.
+// sentStart returns the beginning of the body of a request that was sent.
 func sentStart(request *http.Request) []byte {
 	if request.GetBody == nil {
 		return nil
@@ -40,7 +40,7 @@ func sentStart(request *http.Request) []byte {
 	return start
 }
 
-// noted writes headers, and the beginning of a body of that size.
+// noted writes headers and the beginning of a body of that size.
 func noted(header http.Header, start []byte, size int) string {
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -68,7 +68,7 @@ func noted(header http.Header, start []byte, size int) string {
 	return text.String()
 }
 
-// recorded returns the recorded answer to a request, which is not sent.
+// recorded returns the recorded reply to a request, instead of sending it.
 func recorded(run *sluice.Run, request *http.Request, expect expectation) (answer, error) {
 	got, err := run.Recorded(request.Context(), exchangeOf(request, nil, nil))
 	if err != nil {
@@ -82,13 +82,12 @@ func recorded(run *sluice.Run, request *http.Request, expect expectation) (answe
 	if !expect.has(got.StatusCode) {
 		return answer{}, expect.failed(request.URL, response)
 	}
-	return answerOf(response, []byte(body)), nil
+	return replyOf(response, []byte(body)), nil
 }
 
-// notText is what is noted in place of bytes.
 var notText = regexp.MustCompile(`^\(\d+ bytes that are not text\)$`)
 
-// readNoted returns what was noted of an answer, if it is all there.
+// readNoted parses a noted reply, and reports whether its body was noted.
 func readNoted(text string) (header http.Header, body string, ok bool) {
 	head, body, _ := strings.Cut("\n"+text, "\n\n")
 	header = http.Header{}

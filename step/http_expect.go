@@ -12,14 +12,14 @@ import (
 	"sluice"
 )
 
-// An expectation is which statuses of an answer are fine, each such as 200 or
-// 2xx. None at all means that every status is.
+// An expectation lists the statuses that are fine, such as 200 or 2xx. An empty one
+// accepts every status.
 type expectation []string
 
 var expectedStatus = regexp.MustCompile(`^[1-5](xx|[0-9]{2})$`)
 
-// expectationOf reads the parameter expect: statuses with commas between them,
-// or a list of them.
+// expectationOf reads the parameter expect: a list of statuses, or a text with commas
+// between them.
 func expectationOf(given any) (expectation, error) {
 	if given == nil {
 		return nil, nil
@@ -59,8 +59,7 @@ func (e expectation) has(status int) bool {
 	return len(e) == 0
 }
 
-// failed is the error of a status that is not expected. Its kind says whether
-// the same call may end better later on.
+// failed is the error of an unexpected status. Its kind says whether a retry may help.
 func (e expectation) failed(target *url.URL, response *http.Response) error {
 	kind := sluice.Invalid
 	switch status := response.StatusCode; {
@@ -72,13 +71,12 @@ func (e expectation) failed(target *url.URL, response *http.Response) error {
 		After(retryAfter(response.Header, time.Now()))
 }
 
-// retryAfter returns how long an answer asks to wait before the next try, 0 if it
-// doesn't say.
+// retryAfter returns how long a reply asks to wait before a retry, or 0.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	const longest = 7 * 24 * time.Hour
 	text := header.Get("Retry-After")
 	seconds, err := strconv.ParseUint(text, 10, 31)
-	if err == nil || errors.Is(err, strconv.ErrRange) { // the largest number, then
+	if err == nil || errors.Is(err, strconv.ErrRange) { // out of range, it is the largest number
 		return min(time.Duration(seconds)*time.Second, longest)
 	}
 	if at, err := http.ParseTime(text); err == nil {

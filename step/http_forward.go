@@ -59,16 +59,16 @@ func newForward(ctx context.Context, event map[string]any, id string, p forwardP
 	request.Header = forwardedHeader(event, contentType)
 	maps.Copy(request.Header, own)
 	setAgent(request.Header)
-	// The same event may arrive twice in any case, so a connection that breaks
-	// may be replaced by another one. Nothing is sent for a header without values.
+	// Receivers must expect an event twice anyway, so net/http may retry on another
+	// connection. A header without values is not sent.
 	if request.Header["Idempotency-Key"] == nil {
 		request.Header["Idempotency-Key"] = []string{}
 	}
 	return request, sign(ctx, request.Header, p.Sign, id, body)
 }
 
-// sign signs a request with a secret, if one is named. The id is the same at
-// each attempt, so that the receiver knows a repeated request by it.
+// sign signs a request with the named secret, if any. The id is the same at each attempt,
+// so the receiver can recognize repeated requests.
 func sign(ctx context.Context, header http.Header, name, id string, body []byte) error {
 	if name == "" {
 		return nil
@@ -102,8 +102,8 @@ func addQuery(target *url.URL, event map[string]any) {
 	target.RawQuery += added
 }
 
-// forwardedHeader returns the sender's headers, without those that are about the
-// connection they came on, and those that are secret.
+// forwardedHeader returns the sender's headers, without secrets and without those that
+// concern the sender's connection.
 func forwardedHeader(event map[string]any, contentType string) http.Header {
 	header := http.Header{}
 	sent, _ := event["headers"].(map[string]any)
@@ -129,10 +129,9 @@ func forwardedHeader(event map[string]any, contentType string) http.Header {
 	return header
 }
 
-// ofConnection reports whether a header is about the connection between the sender
-// and us: how messages travel on it, what may come back on it, and who is at its
-// ends. So is one that the target might take for such a header, as many do if a dash
-// is an underscore, and one that changes the method.
+// ofConnection reports whether a header concerns the connection between the sender and us,
+// or changes the method. Names with an underscore count as well: many servers read them
+// as dashes.
 func ofConnection(canonical string) bool {
 	switch canonical {
 	case "Accept-Encoding", "Forwarded", "Via", "X-Real-Ip", "X-Http-Method", "X-Http-Method-Override", "X-Method-Override":

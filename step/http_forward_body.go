@@ -10,9 +10,9 @@ import (
 	"sluice/value"
 )
 
-// forwardedBody returns the bytes that an event came with, and their content type,
-// "" if there are none. JSON that arrived as a value is written anew, and so are
-// the parts of an upload. The same event gives the same bytes each time.
+// forwardedBody returns the bytes that an event came with and their content type, "" if
+// there are none. JSON and the parts of an upload are written anew. The same event gives
+// the same bytes each time.
 func forwardedBody(event map[string]any, id string) (body []byte, contentType string, err error) {
 	contentType, _ = event["contentType"].(string)
 	payload := event["payload"]
@@ -45,12 +45,11 @@ func member(object any, name string) (any, bool) {
 	return v, ok
 }
 
-// uploadBody writes an upload anew: its fields and its files, each under the name
-// that its part had.
+// uploadBody writes an upload anew: its fields and files, with the names of their parts.
 func uploadBody(payload any, id string) (body []byte, contentType string, err error) {
 	var written bytes.Buffer
 	form := multipart.NewWriter(&written)
-	_ = form.SetBoundary("sluice-" + id) // the same each time; otherwise it stays a random one
+	_ = form.SetBoundary("sluice-" + id) // the same each time; after an error it stays random
 	fields, _ := member(payload, "fields")
 	object, _ := fields.(map[string]any)
 	if err := eachField(object, form.WriteField); err != nil {

@@ -11,7 +11,7 @@ import (
 
 const (
 	maxURL        = 8 << 10
-	maxHeaders    = 64 << 10 // bytes of the headers of a request, and of an answer
+	maxHeaders    = 64 << 10 // bytes of the headers of a request, and of a reply
 	maxHeaderName = 200
 )
 
@@ -28,7 +28,7 @@ func parseURL(text string) (*url.URL, error) {
 	return target, nil
 }
 
-// urlFault says what is wrong with a URL to call or to be redirected to.
+// urlFault says what is wrong with a URL, or returns "".
 func urlFault(target *url.URL) string {
 	switch {
 	case target.Scheme != "http" && target.Scheme != "https":
@@ -44,7 +44,7 @@ func urlFault(target *url.URL) string {
 // isHeaderName reports whether a request may have a header of that name.
 func isHeaderName(name string) bool { return len(name) <= maxHeaderName && sluice.IsHeaderName(name) }
 
-// framing has the headers that say how the request itself travels.
+// framing has the headers that net/http sets itself.
 var framing = map[string]bool{
 	"Connection":        true,
 	"Content-Length":    true,

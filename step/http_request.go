@@ -16,11 +16,8 @@ import (
 // HTTPOptions are what http.request and http.forward need.
 type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
-	MaxAnswer     int64          // bytes of the body of an answer; 0 means 4 MiB
-
-	// Spans reports every call, and tells the called server which work it
-	// belongs to.
-	Spans sluice.Spans
+	MaxReply      int64          // bytes of the body of a reply; 0 means 4 MiB
+	Spans         sluice.Spans   // reports calls, and passes the trace on
 }
 
 const defaultTimeout = 30 * time.Second
@@ -50,7 +47,7 @@ func requestCommand(c *client) command.Command {
 		command.Traffic, command.Recorded)
 }
 
-// carryOn sets the headers that tell the called server what led to the call.
+// carryOn sets the headers that tell the called server what caused the call.
 func carryOn(ctx context.Context, header http.Header) error {
 	run := sluice.RunFrom(ctx)
 	if run == nil {
@@ -93,7 +90,7 @@ func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {
 	return request, nil
 }
 
-// setAgent names us, unless someone else is named.
+// setAgent sets the User-Agent, unless there is one.
 func setAgent(header http.Header) {
 	if header.Get("User-Agent") == "" {
 		header.Set("User-Agent", "sluice")

@@ -332,7 +332,7 @@ func TestHeadersStayBehindForGood(t *testing.T) {
 
 func TestLargeAnswersAreRefused(t *testing.T) {
 	options := local
-	options.MaxAnswer = 100_000
+	options.MaxReply = 100_000
 	packed := gzipped(50 << 20) // takes longer than a call may, on a busy machine
 	tests := map[string]struct {
 		handler http.HandlerFunc

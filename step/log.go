@@ -22,7 +22,10 @@ type logParams struct {
 func logCommand(log *slog.Logger) command.Command {
 	return command.New("log", "Write a line to the server's log, and pass the body on.",
 		func(ctx context.Context, p logParams) (any, error) {
-			line, err := logLine(p)
+			line, err := textOrJSON(p.Message)
+			if p.Message == nil {
+				line, err = encodeJSON(p.Body)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -39,20 +42,7 @@ func logCommand(log *slog.Logger) command.Command {
 		command.Pure, command.InRun)
 }
 
-// logLine returns the message: text as it is, another value as JSON.
-func logLine(p logParams) (string, error) {
-	switch message := p.Message.(type) {
-	case nil:
-		return encodeJSON(p.Body)
-	case string:
-		return message, nil
-	default:
-		return encodeJSON(message)
-	}
-}
-
-// oneLine keeps a payload from forging lines of the log, or from commanding the
-// terminal that shows it.
+// oneLine keeps a payload from forging log lines or controlling the terminal.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -78,7 +78,7 @@ func secretGetCommand(secrets *Secrets, usersOf func(string) SecretUsers) comman
 				}
 				return shown, nil
 			}
-			all := secrets.list()
+			all := secrets.records.All()
 			views := make([]secretView, len(all))
 			for i, secret := range all {
 				views[i] = showSecret(secret)
@@ -116,14 +116,13 @@ func secretDeleteCommand(secrets *Secrets, usersOf func(string) SecretUsers) com
 		})
 }
 
-// SecretUsers are what fails without a secret, as far as sources tell.
+// SecretUsers are the webhooks and pipelines that name a secret.
 type SecretUsers struct {
 	Webhooks  []string `json:"webhooks,omitempty" doc:"Event keys of the webhooks whose calls may be signed with it."`
 	Pipelines []string `json:"pipelines,omitempty" doc:"Pipelines whose source names it."`
 }
 
-// shownTo leaves out names that a user may not read elsewhere, and keeps how many
-// there are.
+// shownTo hides names that a user may not read elsewhere, but not how many there are.
 func (u SecretUsers) shownTo(user sluice.User) SecretUsers {
 	if !user.MayCall("webhook.get", true) {
 		u.Webhooks = slices.Repeat([]string{"…"}, len(u.Webhooks))
@@ -136,22 +135,20 @@ func (u SecretUsers) shownTo(user sluice.User) SecretUsers {
 
 func (u SecretUsers) none() bool { return len(u.Webhooks)+len(u.Pipelines) == 0 }
 
-// inUse is the error of a secret that is not deleted because of its users.
+// inUse is the error of deleting a secret that has users.
 func (u SecretUsers) inUse(name string) error {
 	var parts []string
-	for _, users := range []struct {
-		word  string
-		names []string
-	}{{"webhook", u.Webhooks}, {"pipeline", u.Pipelines}} {
-		if len(users.names) > 0 {
-			parts = append(parts, listed(users.word, users.names))
-		}
+	if len(u.Webhooks) > 0 {
+		parts = append(parts, listed("webhook", u.Webhooks))
+	}
+	if len(u.Pipelines) > 0 {
+		parts = append(parts, listed("pipeline", u.Pipelines))
 	}
 	return sluice.Errorf(sluice.CodeSecretInUse, "The secret %q is used by %s. Take it out there first; with force=true (--force) it is deleted all the same, and what has no other secret fails from then on.",
 		name, strings.Join(parts, ", and by "))
 }
 
-// listed names some of several things in words.
+// listed names up to three things, and how many more there are.
 func listed(word string, names []string) string {
 	const most = 3
 	if len(names) > 1 {

@@ -4,26 +4,25 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"sluice"
 	"sluice/spelling"
 )
 
-// Secrets keeps values that pipelines use and nobody reads back.
+// Secrets keeps values for pipelines that nobody can read back.
 type Secrets struct {
 	records sluice.Records[sluice.Secret]
 	used    func(name string)
 }
 
-// NewSecrets returns the secrets in a store, which seals all that it stores.
-// used is told of each use.
+// NewSecrets returns the secrets in a store, which must seal its records. used is called
+// at each use.
 func NewSecrets(records sluice.Records[sluice.Secret], used func(name string)) *Secrets {
 	return &Secrets{records, used}
 }
 
-// Put stores a secret, in place of the one of that name if there is one.
+// Put stores a secret, and replaces the one of that name.
 func (s *Secrets) Put(ctx context.Context, name, value string) error {
 	_, err := s.records.Change(ctx, name, func(before *sluice.Secret, _ map[string]*sluice.Secret) (*sluice.Secret, error) {
 		after := &sluice.Secret{Name: name, Value: value, Updated: time.Now().UTC()}
@@ -46,8 +45,8 @@ func (s *Secrets) Delete(ctx context.Context, name string) error {
 	return err
 }
 
-// Reveal returns the value of a secret, NotFound if there is none. The caller keeps
-// it out of what people read.
+// Reveal returns the value of a secret, NotFound if there is none. The caller must hide it
+// from people.
 func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	record, err := s.find(ctx, name)
 	if err != nil {
@@ -66,14 +65,7 @@ func (s *Secrets) find(ctx context.Context, name string) (*sluice.Secret, error)
 	return record, err
 }
 
-// list returns all secrets in the order of their names.
-func (s *Secrets) list() []*sluice.Secret {
-	all := s.records.All()
-	slices.SortFunc(all, func(a, b *sluice.Secret) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
-
-// unknown says that there is no secret of that name, and which may be meant.
+// unknown is the error for an unknown name. It suggests a similar one.
 func unknown(name string, all []*sluice.Secret) error {
 	names := make([]string, len(all))
 	for i, record := range all {

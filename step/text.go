@@ -27,13 +27,13 @@ func textOf(input any, limit int) (string, error) {
 	return text, nil
 }
 
-// invalid refuses a parameter. What it was stays unsaid: it may be a secret.
+// invalid is the error of a parameter. It never quotes the value, which may be secret.
 func invalid(parameter, rule string, args ...any) error {
 	return sluice.InvalidParameter(parameter, "The parameter %s %s.", parameter, fmt.Sprintf(rule, args...))
 }
 
-// position returns the line and the column of a place in a text, counted from 1,
-// the column in characters.
+// position returns the line and column of an offset, counted from 1. Columns count
+// characters.
 func position(text string, offset int) (line, column int) {
 	before := text[:max(0, min(offset, len(text)))]
 	line = strings.Count(before, "\n") + 1
@@ -48,8 +48,7 @@ func cut(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// decodeCharset returns the text that bytes stand for in a charset, named as
-// browsers name it.
+// decodeCharset decodes bytes in a charset, named as in browsers.
 func decodeCharset(bytes []byte, charset string) (any, error) {
 	charset = strings.TrimSpace(charset)
 	known, err := htmlindex.Get(charset)

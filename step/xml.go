@@ -16,7 +16,7 @@ const (
 	xmlSpace     = " \t\r\n"
 )
 
-// An xmlElement is an element that is being read.
+// An xmlElement is an open element.
 type xmlElement struct {
 	name   string
 	fields map[string]any // attributes and elements; nil if there are none
@@ -24,7 +24,7 @@ type xmlElement struct {
 	text   []byte
 }
 
-// value returns text for an element that has nothing else, otherwise an object.
+// value returns an object, or text for an element that has nothing else.
 func (e *xmlElement) value() any {
 	text := string(e.text)
 	if e.fields == nil {
@@ -53,10 +53,9 @@ type xmlReader struct {
 	values  int
 }
 
-// fromXML reads a document as an object of its elements: an element is its text,
-// or an object of its attributes, elements and text. Names keep their prefix.
-// There are no entities but those of XML itself, as documents that declare some
-// are refused.
+// fromXML reads a document as an object: an element is its text, or an object of its
+// attributes, elements and text. Names keep their prefix. Documents that declare entities
+// are rejected.
 func fromXML(input any) (any, error) {
 	text, err := textOf(input, value.MaxSize)
 	if err != nil {
@@ -66,7 +65,7 @@ func fromXML(input any) (any, error) {
 		return nil, err
 	}
 	r := &xmlReader{decoder: xml.NewDecoder(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))), open: []*xmlElement{{}}}
-	r.decoder.CharsetReader = func(_ string, decoded io.Reader) (io.Reader, error) { return decoded, nil } // what it declares was decoded before
+	r.decoder.CharsetReader = func(_ string, decoded io.Reader) (io.Reader, error) { return decoded, nil } // the text is decoded already
 	for {
 		token, err := r.decoder.RawToken()
 		if errors.Is(err, io.EOF) {
@@ -81,7 +80,6 @@ func fromXML(input any) (any, error) {
 	}
 }
 
-// take takes a token up.
 func (r *xmlReader) take(token xml.Token) error {
 	current := r.open[len(r.open)-1]
 	switch token := token.(type) {
@@ -109,7 +107,6 @@ func (r *xmlReader) take(token xml.Token) error {
 	return nil
 }
 
-// start begins an element.
 func (r *xmlReader) start(token xml.StartElement) error {
 	if len(r.open) > value.MaxDepth {
 		return value.TooDeep()
@@ -139,7 +136,7 @@ func (r *xmlReader) end() (any, error) {
 	return r.open[0].fields, weigh(r.open[0].fields)
 }
 
-// fault returns an error of the parser with its place.
+// fault returns an error of the parser with its position.
 func (r *xmlReader) fault(err error) error {
 	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		return r.invalid(syntax.Msg)

@@ -15,9 +15,8 @@ import (
 // An xmlWriter writes one document.
 type xmlWriter struct{ text bytes.Buffer }
 
-// toXML writes what fromXML reads: an object with the one outermost element.
-// Elements are in the order of their names, and a list makes its element come
-// several times.
+// toXML writes what fromXML reads: an object with one outermost element. Elements are
+// sorted by name, and a list becomes a repeated element.
 func toXML(input any) (any, error) {
 	if err := weigh(input); err != nil {
 		return nil, err
@@ -39,8 +38,7 @@ func toXML(input any) (any, error) {
 }
 
 var (
-	// xmlNames and xmlChars are those of XML 1.0: names, and the texts that a
-	// document may have.
+	// xmlNames and xmlChars are the names and the texts of XML 1.0.
 	xmlNames = regexp.MustCompile(`^[` + xmlNameStart + `][` + xmlNameStart + `\-.0-9\x{b7}\x{300}-\x{36f}\x{203f}\x{2040}]*$`)
 	xmlChars = regexp.MustCompile(`^[\t\n\r\x20-\x{d7ff}\x{e000}-\x{fffd}\x{10000}-\x{10ffff}]*$`)
 )

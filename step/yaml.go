@@ -11,12 +11,11 @@ import (
 	"sluice/yamltext"
 )
 
-// maxYAML is how many bytes of YAML are read: its parser takes 160 times as much
-// memory.
+// maxYAML bounds the bytes of YAML: its parser takes 160 times as much memory.
 const maxYAML = 1 << 20
 
-// fromYAML reads one document. Its values are those that JSON has: no aliases,
-// no tags that make other types, and times stay text.
+// fromYAML reads one document with the values of JSON: it rejects aliases and tags for
+// other types, and times stay text.
 func fromYAML(input any) (any, error) {
 	text, err := textOf(input, maxYAML)
 	if err != nil {
@@ -50,7 +49,6 @@ func yamlInvalid(n *yaml.Node, format string, args ...any) error {
 	return sluice.Errorf(sluice.CodeYAMLInvalid, "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column, fmt.Sprintf(format, args...))
 }
 
-// yamlValue makes a value of a node.
 func yamlValue(n *yaml.Node) (any, error) {
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -116,8 +114,8 @@ func yamlTag(n *yaml.Node) error {
 	return yamlInvalid(n, "the tag %s is refused; only values that JSON has are taken", n.ShortTag())
 }
 
-// yamlNumber reads a number. What starts with a zero stays text: it is a postal code
-// or the like, seldom an octal number.
+// yamlNumber reads a number. Digits with a leading zero stay text: they are a postal code
+// or the like, rarely an octal number.
 func yamlNumber(n *yaml.Node) (any, error) {
 	digits := strings.TrimLeft(n.Value, "+-")
 	if strings.HasPrefix(digits, "0") && strings.Trim(digits, "0123456789") == "" && n.Value != "0" && n.Value != "-0" {

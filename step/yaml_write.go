@@ -27,8 +27,8 @@ func toYAML(input any) (any, error) {
 	return text.String(), err
 }
 
-// A boundedText stops a writer at the limit: indentation can make YAML a
-// thousand times as long as the value.
+// A boundedText stops a writer at the limit: indentation can make YAML a thousand times as
+// long as the value.
 type boundedText struct {
 	strings.Builder
 
@@ -43,8 +43,8 @@ func (t *boundedText) Write(b []byte) (int, error) {
 	return t.Builder.Write(b)
 }
 
-// yamlReady makes sure that numbers beyond Go's types are written as numbers,
-// and that texts which could not be read back otherwise are in quotes.
+// yamlReady prepares a value: numbers beyond Go's types stay numbers, and texts that would
+// be misread get quotes.
 func yamlReady(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -71,7 +71,7 @@ func yamlReady(v any) any {
 	return v
 }
 
-// yamlKey puts the key << in quotes, since YAML gives it another meaning.
+// yamlKey puts the key << in quotes, since it means a merge otherwise.
 func yamlKey(key string) any {
 	if key == "<<" {
 		return quotedYAML(key)
@@ -79,8 +79,8 @@ func yamlKey(key string) any {
 	return yamlText(key)
 }
 
-// yamlText puts several lines in quotes where the first one begins with a tab:
-// as a block, readers would take that for the indentation.
+// yamlText puts a multi-line text in quotes if it begins with a tab: in a block, readers
+// would take the tab for indentation.
 func yamlText(text string) any {
 	if strings.Contains(text, "\n") && strings.HasPrefix(strings.TrimLeft(text, "\n"), "\t") {
 		return quotedYAML(text)

@@ -23,7 +23,7 @@ var kinds = map[sluice.SpanKind]trace.SpanKind{
 	sluice.ConsumerSpan: trace.SpanKindConsumer,
 }
 
-// work is what is known of the span of a context.
+// work is what is known about the span of a context.
 type work struct {
 	kind       sluice.SpanKind
 	traceID    string
@@ -32,7 +32,7 @@ type work struct {
 
 type workKey struct{}
 
-// workOf returns the work of a context; one of nobody's if there is none.
+// workOf returns the work of a context, or a new one.
 func workOf(ctx context.Context) *work {
 	if w, ok := ctx.Value(workKey{}).(*work); ok {
 		return w
@@ -54,7 +54,7 @@ func (s *Spans) Start(ctx context.Context, about sluice.Span) (context.Context, 
 	ctx, span := s.tracer.Start(ctx, name, trace.WithSpanKind(kinds[about.Kind]), trace.WithAttributes(attributes(about.SpanFacts)...)) //nolint:spancheck // the caller ends it
 	return ctx, func(err error) {                                                                                                       //nolint:spancheck // the caller ends it
 		if err != nil {
-			// The message may hold what a payload brought: the code says enough.
+			// The message may hold parts of a payload: the code says enough.
 			code := sluice.AsError(err).Code
 			span.SetAttributes(attribute.String("error.type", code))
 			if !w.refused() {
@@ -65,8 +65,7 @@ func (s *Spans) Start(ctx context.Context, about sluice.Span) (context.Context, 
 	}
 }
 
-// refused tells that the work was to answer a request, and was done by refusing
-// it: the mistake is the caller's.
+// refused reports whether the server refused a request because of the caller's mistake.
 func (w *work) refused() bool {
 	return w.kind == sluice.ServerSpan && w.statusCode > 0 && w.statusCode < http.StatusInternalServerError
 }
@@ -83,7 +82,7 @@ func (s *Spans) Add(ctx context.Context, facts sluice.SpanFacts) {
 	trace.SpanFromContext(ctx).SetAttributes(attributes(facts)...)
 }
 
-// attributes returns facts the names that OpenTelemetry has for them.
+// attributes returns facts under OpenTelemetry's names.
 func attributes(facts sluice.SpanFacts) []attribute.KeyValue {
 	var all []attribute.KeyValue
 	for _, text := range []struct{ name, value string }{

@@ -1,7 +1,6 @@
-// Package telemetry sends spans of work to a collector of OpenTelemetry, over
-// OTLP, if the standard OTEL_… variables say where that is. It implements
-// sluice.Tracer, through which other packages begin spans. What OpenTelemetry
-// calls things, and all that is global in it, stays in here.
+// Package telemetry sends spans of work to an OpenTelemetry collector over OTLP, if the
+// standard OTEL_… variables name one. It implements sluice.Tracer for the other packages, and
+// hides OpenTelemetry's names and globals from them.
 package telemetry
 
 import (
@@ -24,7 +23,7 @@ type Spans struct {
 	tracer   trace.Tracer
 }
 
-// Wanted reports whether the environment says where spans are to be sent.
+// Wanted reports whether the environment names a collector.
 func Wanted() bool {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return false
@@ -32,10 +31,9 @@ func Wanted() bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// Start returns spans that are sent as the OTEL_… variables say. What goes
-// wrong with that is logged.
+// Start returns spans that are sent as the OTEL_… variables say. It logs failures to send.
 func Start(ctx context.Context, version string, log *slog.Logger) (*Spans, error) {
-	// The library knows one place for the whole program to complain at.
+	// The library has one error handler for the whole program.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 		log.Warn("Spans could not be sent.", "error", err)
 	}))
@@ -54,5 +52,27 @@ func Start(ctx context.Context, version string, log *slog.Logger) (*Spans, error
 	return &Spans{provider: provider, tracer: provider.Tracer("sluice")}, nil
 }
 
-// Stop sends what is left.
+// Stop sends the remaining spans.
 func (s *Spans) Stop(ctx context.Context) error { return s.provider.Shutdown(ctx) }
+
+// Log returns a logger that adds the ids of the current span to its lines, so that tools can
+// join them.
+func Log(log *slog.Logger) *slog.Logger { return slog.New(&handler{log.Handler()}) }
+
+type handler struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h *handler) Handle(ctx context.Context, line slog.Record) error {
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		line.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
+	}
+	return h.Handler.Handle(ctx, line)
+}
+
+// WithAttrs implements slog.Handler.
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &handler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h *handler) WithGroup(name string) slog.Handler { return &handler{h.Handler.WithGroup(name)} }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Decode returns the value of a JSON text. One that is nested too deep is
-// refused with an Error; the other errors are those of encoding/json.
+// Decode returns the value of a JSON text. It rejects too deep nesting with an Error; its
+// other errors are those of encoding/json.
 func Decode[S ~string | ~[]byte](data S) (any, error) {
 	r := reader{data: string(data)}
 	if v, ok := r.read(); ok {
@@ -19,8 +19,8 @@ func Decode[S ~string | ~[]byte](data S) (any, error) {
 	return decodeStandard([]byte(data))
 }
 
-// DecodeObject returns an object in the same way, with space for two more
-// fields. Its strings share memory: as long as one of them is kept, all are.
+// DecodeObject decodes an object, with space for two more fields. Its strings share memory:
+// keeping one of them keeps all.
 func DecodeObject(data []byte) (map[string]any, error) {
 	const fields, items, spare = 32, 8, 2 // as many as events usually have
 	r := reader{data: string(data), shared: true, spare: spare, fields: make([]field, 0, fields), items: make([]any, 0, items)}
@@ -38,7 +38,7 @@ func DecodeObject(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// decodeStandard does the same with encoding/json.
+// decodeStandard is Decode with encoding/json.
 func decodeStandard(data []byte) (any, error) {
 	if levels, _ := Inspect(data); levels > MaxDepth+1 {
 		return nil, TooDeep()
@@ -71,8 +71,8 @@ func exactNumbers(v any) any {
 	return v
 }
 
-// exactNumber returns an int or float64 that holds the number, otherwise the
-// number.
+// exactNumber returns an int or float64 if that holds the number exactly, otherwise the
+// number itself.
 func exactNumber(n json.Number) any {
 	if i, err := strconv.Atoi(string(n)); err == nil && strconv.Itoa(i) == string(n) {
 		return i

@@ -3,8 +3,7 @@
 // []any or map[string]any, or a json.Number where neither int nor float64 holds
 // a number exactly. Values are shared, never copied: treat them as read-only.
 //
-// Values are decoded, encoded, weighed, compared and described here, and here is
-// how deep and how large they may be. Package expression computes with them, and
-// the conversions between formats are in package step. The root package turns an
-// Error of this package into one of its own.
+// The package decodes, encodes, weighs, compares and describes values, and limits how deep
+// and large they may be. Package expression computes with them, and package step converts
+// them between formats. The root package turns an Error of this package into its own.
 package value

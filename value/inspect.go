@@ -1,8 +1,16 @@
 package value
 
-// Inspect reports how many levels of lists and objects a JSON text has, and how
-// many values it is decoded to at the most: few bytes of JSON can take many of
-// memory. For what is not JSON the numbers mean nothing.
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Inspect counts the levels of lists and objects in a JSON text, and the values that it
+// decodes to at most: a few bytes of JSON can take a lot of memory. The numbers mean
+// nothing for other texts.
 func Inspect[S ~string | ~[]byte](text S) (levels, values int) {
 	now, quoted := 0, false
 	values = 1
@@ -26,11 +34,10 @@ func Inspect[S ~string | ~[]byte](text S) (levels, values int) {
 	return levels, values
 }
 
-// Footprint returns how many bytes a text takes in memory, about, once it is
-// decoded: from JSON, and at the most from other formats. Few bytes of text can
-// take many of memory.
+// Footprint estimates how many bytes of memory a JSON text takes once it is decoded, and
+// gives an upper bound for other formats.
 func Footprint[S ~string | ~[]byte](text S) int {
-	const object, list, item = 312, 24, 40 // each with what it takes where it is
+	const object, list, item = 312, 24, 40 // each with the slot that holds it
 	bytes, quoted := len(text), false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -48,4 +55,61 @@ func Footprint[S ~string | ~[]byte](text S) int {
 		}
 	}
 	return bytes
+}
+
+// Describe names the type of a value, never the value: it may be a secret.
+func Describe(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case int, float64, json.Number:
+		return "a number"
+	case string:
+		return "text"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return "a value of an unknown type"
+}
+
+// Equal reports whether two values are the same as JSON: 1 and 1.0 are.
+func Equal(a, b any) bool {
+	switch a := a.(type) {
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, Equal)
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, b, Equal)
+	}
+	x, isNumber := digitsOf(a)
+	y, bothNumbers := digitsOf(b)
+	if isNumber || bothNumbers {
+		return isNumber && bothNumbers && x == y
+	}
+	switch b.(type) {
+	case []any, map[string]any:
+		return false
+	}
+	return a == b
+}
+
+// digitsOf returns a number in one form.
+func digitsOf(v any) (string, bool) {
+	switch v := v.(type) {
+	case int:
+		return strconv.Itoa(v), true
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return strconv.Itoa(int(v)), true
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64), true
+	case json.Number:
+		return string(v), true
+	}
+	return "", false
 }

@@ -2,10 +2,9 @@ package value
 
 import "fmt"
 
-// The limits of a value, wherever it comes from: how deep JSON may nest, and
-// how large it may be.
+// The limits of every value.
 const (
-	MaxDepth  = 1_000     // levels of lists and objects within each other
+	MaxDepth  = 1_000     // levels of lists and objects
 	MaxSize   = 8 << 20   // bytes of one string, and roughly of the JSON of one value
 	MaxItems  = 100_000   // items of one list or object
 	MaxValues = 1_000_000 // values that one text is decoded to
@@ -14,7 +13,7 @@ const (
 // Error says why something is not a value, or exceeds a limit.
 type Error struct {
 	Code    string // stable word for programs
-	Message string // for people; it never has the value in it, which may be secret
+	Message string // for people, without the value, which may be secret
 	Size    bool   // a limit on size is exceeded
 }
 
@@ -46,8 +45,7 @@ func TooManyItems(limit int) error {
 	return tooMuch("too-many-items", "A list or object has more than %d items; work on a smaller part of it.", limit)
 }
 
-// TooManyValues is the error of a text that would be decoded to more than
-// MaxValues.
+// TooManyValues is the error of a text that decodes to more than MaxValues.
 func TooManyValues() error {
 	return tooMuch("too-many-items", "There are more than %d values in this text; work on a smaller part of it.", MaxValues)
 }

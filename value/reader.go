@@ -7,17 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// A reader decodes JSON in one pass and without reflection, since every event
-// goes through it on its way to a pipeline. It gives up on what is rare or
-// wrong; encoding/json then decodes it, or says what is wrong with it.
+// A reader decodes JSON in one pass and without reflection, since it decodes every event
+// for its pipelines. It gives up on rare or wrong JSON, and leaves that to encoding/json.
 type reader struct {
 	data   string
 	at     int
 	shared bool // strings are parts of data
-	spare  int  // further fields that the outermost object has space for
+	spare  int  // extra capacity of the outermost object
 
-	// What belongs to lists and objects that are not closed yet, so that each
-	// is made once, in its final size.
+	// The contents of open lists and objects, so that each is made once in its final size.
 	items  []any
 	fields []field
 }
@@ -27,7 +25,7 @@ type field struct {
 	value any
 }
 
-// read returns the value, if there is one and nothing follows it.
+// read returns the value, if there is one and nothing after it.
 func (r *reader) read() (value any, ok bool) {
 	if value, ok = r.value(0); !ok {
 		return nil, false

@@ -8,26 +8,26 @@ import (
 	"math/bits"
 )
 
-// A Scale weighs values before anything is done with them. It stops as soon as
-// a limit is exceeded, since a value may hold another one many times.
+// A Scale weighs values before anything is done with them. It stops at the limit, since a
+// value may hold another one many times.
 type Scale struct {
 	MaxSize  int // bytes in all; 0 means MaxSize
 	MaxItems int // items of one list or object; 0 means MaxItems
 
-	Size        int // bytes, about as many as their JSON takes
-	Memory      int // bytes they take in memory, about
+	Size        int // bytes of their JSON, about
+	Memory      int // bytes in memory, about
 	Items       int // items of all lists and objects
-	Comparisons int // roughly, to sort the keys of all objects
+	Comparisons int // for sorting the keys of all objects, about
 }
 
-// Add weighs a further value. The error is ErrForeign for what is not a value.
+// Add weighs another value. It fails with ErrForeign on anything that is no value.
 func (s *Scale) Add(v any) error {
 	s.MaxSize, s.MaxItems = cmp.Or(s.MaxSize, MaxSize), cmp.Or(s.MaxItems, MaxItems)
 	return s.add(v, 0)
 }
 
 func (s *Scale) add(v any, depth int) error {
-	const number, header = 8, 16
+	const number, header, listHeader = 8, 16, 24
 	switch v := v.(type) {
 	case nil, bool:
 		s.Size += len("null")
@@ -50,7 +50,7 @@ func (s *Scale) add(v any, depth int) error {
 		if err := s.enter(len(v), depth); err != nil {
 			return err
 		}
-		s.Memory += listMemory(len(v))
+		s.Memory += listHeader + len(v)*header
 		for _, item := range v {
 			if err := s.add(item, depth+1); err != nil {
 				return err
@@ -91,21 +91,15 @@ func (s *Scale) enter(count, depth int) error {
 	return nil
 }
 
-// listMemory returns what a list takes, without what is in it.
-func listMemory(count int) int {
-	const header, item = 24, 16
-	return header + count*item
-}
-
-// objectMemory returns what an object takes, without what is in it: members are
-// kept in groups of 8, about three quarters of which are in use.
+// objectMemory returns the memory of an object without its contents. Maps keep members in
+// groups of 8, about three quarters of them in use.
 func objectMemory(count int) int {
 	const header, group, inGroup = 48, 264, 6
 	return header + (count+inGroup-1)/inGroup*group
 }
 
-// Plain returns anything that encoding/json can encode as a value, and weighs it.
-// Most are values already.
+// Plain turns anything that encoding/json can encode into a value, and weighs it. Most
+// things are values already.
 func (s *Scale) Plain(v any) (any, error) {
 	before := *s
 	if err := s.Add(v); !errors.Is(err, ErrForeign) {

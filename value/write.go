@@ -10,22 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// IsMediaType reports whether a media type, in lower case and without parameters, says
-// that a body is JSON.
+// IsMediaType reports whether a media type, in lower case and without parameters, is JSON.
 func IsMediaType(media string) bool {
 	return media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
-// Encode writes a Go value as a line of JSON, without escaping it for HTML.
+// Encode writes a Go value as a line of JSON, without escapes for HTML.
 func Encode(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// AppendJSON appends a value as compact JSON with its keys in order, so that
-// equal values look equal. With more bytes than the limit it stops with an
-// Error, and returns those written until then.
+// AppendJSON appends a value as compact JSON with sorted keys, so that equal values look
+// equal. Beyond the limit it stops with an Error, and returns the bytes written so far.
 func AppendJSON(b []byte, v any, limit int) ([]byte, error) {
 	b, err := appendValue(b, v, limit, 0)
 	if err == nil && len(b) > limit {
@@ -103,14 +101,13 @@ func appendObject(b []byte, object map[string]any, limit, depth int) ([]byte, er
 	return append(b, '}'), nil
 }
 
-// appendLong appends a text in pieces, since escapes may make it six times as
-// long.
+// appendLong appends a text in chunks, since escapes may make it six times as long.
 func appendLong(b []byte, text string, limit int) ([]byte, error) {
-	const piece = 4 << 10
+	const chunk = 4 << 10
 	b = append(b, '"')
-	for len(text) > piece {
-		end := piece
-		for end > piece-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+	for len(text) > chunk {
+		end := chunk
+		for end > chunk-utf8.UTFMax && !utf8.RuneStart(text[end]) {
 			end--
 		}
 		if b = appendEscaped(b, text[:end]); len(b) > limit {
@@ -121,8 +118,7 @@ func appendLong(b []byte, text string, limit int) ([]byte, error) {
 	return append(appendEscaped(b, text), '"'), nil
 }
 
-// AppendString appends s as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD: check first where that matters.
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendString[S string | []byte](b []byte, s S) []byte {
 	b = append(b, '"')
 	b = appendEscaped(b, s)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -77,16 +76,13 @@ type messageParams struct {
 	Key string `json:"key" required:"true" doc:"The key to listen to."`
 }
 
-type noParams struct{}
+// NoParams are the parameters of commands that have none.
+type NoParams struct{}
 
 // A World is what the steps of the tests do to the outside.
 type World struct {
-	mu         sync.Mutex
-	Logged     []string
-	Failures   int           // how often unsteady still fails
-	RetryAfter time.Duration // that unsteady asks for
-	Calls      int           // of unsteady
-	Started    chan struct{} // is sent to when hang hangs
+	mu     sync.Mutex
+	Logged []string
 }
 
 func (w *World) log(message any) {
@@ -95,7 +91,7 @@ func (w *World) log(message any) {
 	w.Logged = append(w.Logged, fmt.Sprint(message))
 }
 
-// Commands returns commands as other packages have them, as small as they can be.
+// Commands returns small stand-ins for the commands of other packages.
 func (w *World) Commands() []command.Command {
 	return []command.Command{
 		command.New("set", "Give a value.", func(_ context.Context, p valueParams) (any, error) { return p.Value, nil }, command.Pure),
@@ -129,35 +125,16 @@ func (w *World) Commands() []command.Command {
 			sluice.RunFrom(ctx).Switch(sluice.User{Name: p.Username, Roles: []string{"some"}, Permissions: []string{"*"}})
 			return p.Body, nil
 		}),
-		command.New("listing", "List nothing.", func(context.Context, noParams) (command.Page[string], error) { return command.Page[string]{}, nil }, command.Pure),
-		command.New("whoami", "Tell who runs this.", func(ctx context.Context, _ noParams) (any, error) { return sluice.UserFrom(ctx).Name, nil }, command.Pure),
-		command.New("panics", "Panic.", func(context.Context, noParams) (any, error) { panic("s3cret") }, command.Pure),
-		command.New("broken", "Fail with an error of no kind.", func(context.Context, noParams) (any, error) { return nil, errors.New("inner s3cret") }),
-		command.New("unsteady", "Fail some times.", func(context.Context, noParams) (any, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.Calls++
-			if w.Failures > 0 {
-				w.Failures--
-				return nil, sluice.Errorf(sluice.Code{Word: "unsteady", Kind: sluice.Unavailable}, "Not now.").After(w.RetryAfter)
-			}
-			return "steady", nil
-		}),
-		command.New("slow", "Take a second.", func(context.Context, noParams) (any, error) {
+		command.New("whoami", "Tell who runs this.", func(ctx context.Context, _ NoParams) (any, error) { return sluice.UserFrom(ctx).Name, nil }, command.Pure),
+		command.New("panics", "Panic.", func(context.Context, NoParams) (any, error) { panic("s3cret") }, command.Pure),
+		command.New("broken", "Fail with an error of no kind.", func(context.Context, NoParams) (any, error) { return nil, errors.New("inner s3cret") }),
+		command.New("slow", "Take a second.", func(context.Context, NoParams) (any, error) {
 			time.Sleep(time.Second) // of the clock of a test
 			return nil, nil
 		}, command.Pure),
-		command.New("hang", "Wait for the end.", func(ctx context.Context, _ noParams) (any, error) {
-			if w.Started != nil {
-				w.Started <- struct{}{}
-			}
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}),
 		command.New("event.listen", "Start on events.", func(context.Context, keyParams) (any, error) { return nil, errors.New("never called") }, command.Trigger),
 		command.New("message.receive", "Start on messages.", func(context.Context, messageParams) (any, error) { return nil, errors.New("never called") }, command.Trigger),
 		command.New("event.send", "Send an event.", func(context.Context, keyParams) (any, error) { return nil, nil }, command.Traffic),
-		command.NewEndpoint[noParams]("webhook.receive", "Call a webhook.", func(http.ResponseWriter, *http.Request) error { return nil }),
 	}
 }
 
@@ -174,9 +151,9 @@ func Language() *expression.Language {
 	})
 }
 
-// A Past is a journal of events that nobody has run on, counted from the newest.
+// A Past is a journal of events that no pipeline has run on, newest first.
 type Past struct {
-	sluice.Journal // of which nothing else is asked
+	sluice.Journal // nil: the tests call nothing else
 
 	Events int // how many
 	Read   int // how many were asked for

@@ -11,8 +11,7 @@ import (
 	"sluice/value"
 )
 
-// compare returns the first difference between what came out and what was
-// wanted.
+// compare returns the first difference between the outcome and what the test wants.
 func (t *trial) compare(body any, vars map[string]any, err error) string {
 	want := t.Expect
 	if difference := compareError(want.Error, err); difference != "" {
@@ -86,11 +85,10 @@ func (t *trial) callNames() string {
 	if len(names) == 0 {
 		return "none"
 	}
-	return strings.Join(slices.Clip(names), ", ")
+	return strings.Join(names, ", ")
 }
 
-// within reports whether a value is what is wanted, where objects may have more
-// fields.
+// within reports whether a value is the wanted one. Its objects may have more fields.
 func within(want, have any) bool {
 	fields, ok := want.(map[string]any)
 	if !ok {

@@ -15,25 +15,25 @@ import (
 	"sluice/value"
 )
 
-// A recording is what the journal has of how a pipeline ran on an event.
+// A recording is what the journal knows of a pipeline's run on an event.
 type recording struct {
 	run   sluice.RunReport    // the last attempt; zero if there was none
-	steps []sluice.StepReport // that reached outside, those of pipelines that it ran included
-	taken map[int]bool        // of steps: whose answers were given
+	steps []sluice.StepReport // the steps that reached outside, also in inner pipelines
+	taken map[int]bool        // steps whose replies were used
 }
 
 // recordingOf returns how the pipeline to compare with ran on the event of a call.
 func (t *Rehearsal) recordingOf(call *sluice.Call) recording {
 	r := recording{taken: make(map[int]bool)}
 	found := false
-	for _, run := range call.Runs { // in the order in which they began
+	for _, run := range call.Runs { // in the order of their starts
 		switch {
 		case run.Delivery == 0:
-			continue // another one ran it
+			continue // another pipeline ran it
 		case t.draft.Pipeline != "" && run.Pipeline != t.draft.Pipeline:
 			continue
 		case found && run.Pipeline != r.run.Pipeline:
-			return recording{} // it is not clear which one to compare with
+			return recording{} // several pipelines ran: none to compare with
 		}
 		r.run, found = run, true
 	}
@@ -50,7 +50,7 @@ func (t *Rehearsal) recordingOf(call *sluice.Call) recording {
 	return r
 }
 
-// during reports whether a run went on while another one did.
+// during reports whether a run started while another one was running.
 func during(inner, outer sluice.RunReport) bool {
 	end := outer.Started.Add(time.Duration(outer.Duration * float64(time.Millisecond)))
 	return !inner.Started.Before(outer.Started) && !inner.Started.After(end)
@@ -62,14 +62,14 @@ func (r *recording) add(set command.Set, run sluice.RunReport) {
 		s.Started += sluice.Milliseconds(run.Started.Sub(r.run.Started))
 		cmd, known := set.Find(s.Command)
 		if known && !reachesOutside(cmd) || cmd.Recorded && s.HTTP == nil || s.Code == sluice.CodeForbidden.Word {
-			continue // it did nothing there
+			continue // it did nothing outside
 		}
 		r.steps = append(r.steps, s)
 	}
 }
 
-// recorded answers a request as it was answered when the event came, if the same
-// request was sent then. Each answer is given once.
+// recorded returns the reply that the same request got when the event came, if it was
+// sent then. Each reply is used once.
 func (t *Rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.Exchange, error) {
 	hidden := run.SecretsFrom(ctx)
 	shown := &sluice.Exchange{Method: sent.Method, URL: hidden.HideStart(sent.URL, run.MaxURL)}
@@ -87,7 +87,7 @@ func (t *Rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.
 			return sluice.Exchange{}, failedThen(sent.URL, s.Code)
 		}
 		if s.HTTP.Request == "" || strings.HasSuffix(s.HTTP.Response, run.Cut) || strings.Contains(s.HTTP.Response, run.Redacted) {
-			return sluice.Exchange{}, sluice.NotRecorded() // only the beginning is, or a part of it was a secret
+			return sluice.Exchange{}, sluice.NotRecorded() // it is cut off, or part of it was a secret
 		}
 		shown.StatusCode, shown.Response = s.HTTP.StatusCode, s.HTTP.Response
 		return *s.HTTP, nil
@@ -107,15 +107,15 @@ func failedThen(target, code string) error {
 	return sluice.Errorf(sluice.Code{Word: code, Kind: kind}, "The call of %s failed when it was made.", sluice.Quote(host))
 }
 
-// An ending is how a run ended and what it did outside, to be compared.
+// An ending is how a run ended and what it did outside.
 type ending struct {
 	sluice.TryOutcome
 
 	value any
-	known bool // the value is
+	known bool // whether the value is known
 }
 
-// was returns how the run on an event ended then, nil if there was none.
+// was returns how the recorded run on an event ended, nil if there was none.
 func (t *Rehearsal) was(ctx context.Context, call *sluice.Call, event *sluice.Event) (*ending, error) {
 	run := t.past.run
 	if run.Delivery == 0 {
@@ -141,13 +141,13 @@ func (t *Rehearsal) was(ctx context.Context, call *sluice.Call, event *sluice.Ev
 	return e, nil
 }
 
-// valueOf returns the value that one of the listeners of an event has made.
+// valueOf returns the value of one of the listeners of an event.
 func valueOf(result json.RawMessage, listeners []string, pipeline string) json.RawMessage {
 	if len(listeners) == 1 {
 		return result
 	}
 	var values map[string]json.RawMessage
-	_ = json.Unmarshal(result, &values) // otherwise there is none
+	_ = json.Unmarshal(result, &values) // after an error there is none
 	return values[pipeline]
 }
 

@@ -11,15 +11,15 @@ import (
 	"sluice/pipeline/source"
 )
 
-// How long one test may take, and all of a program together: users who may only
-// read may also test.
+// How long one test may take, and all tests of a program together. Users who may only
+// read may test as well.
 const (
 	maxTestTime  = 5 * time.Second
 	maxTestsTime = 30 * time.Second
 )
 
-// Test runs the tests that a program carries. They need no server: commands
-// that reach outside are answered by stubs, and nothing waits.
+// Test runs the tests of a program. They need no server: stubs replace the commands that
+// reach outside, and nothing waits.
 func Test(ctx context.Context, p *source.Program, limits run.Limits) []sluice.TestResult {
 	limits.SetDefaults()
 	limits.RunTime = min(limits.RunTime, maxTestTime)
@@ -40,7 +40,7 @@ type trial struct {
 
 	program *source.Program
 	calls   []madeCall
-	missing string // which stub is missing, so that the test has no result
+	missing string // what the author is told about a missing stub
 }
 
 // A madeCall is a call of a stubbed command.
@@ -49,7 +49,7 @@ type madeCall struct {
 	args    map[string]any
 }
 
-// run returns what differs from what the test wants, "" if nothing does.
+// run returns the first difference from what the test wants, "" if there is none.
 func (t *trial) run(ctx context.Context, limits run.Limits) string {
 	started := &sluice.Run{TraceID: "test:0000000000", Event: t.Event}
 	started.Owner = func(context.Context) (sluice.User, error) { return everything(t.User.Name), nil }
@@ -83,8 +83,8 @@ func everything(name string) sluice.User {
 	return sluice.User{Name: name, Permissions: []string{"*"}}
 }
 
-// call answers a call by a stub, or by the command itself if that changes
-// nothing outside.
+// call returns the output of a stub, or of the command itself if that has no effect
+// outside.
 func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args) (any, error) {
 	if s, ok := t.Stubs[cmd.Name]; ok {
 		t.calls = append(t.calls, madeCall{cmd.Name, named(args)})
@@ -105,7 +105,6 @@ func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args
 	return nil, sluice.Errorf(sluice.CodeStubMissing, "%s", t.missing)
 }
 
-// outputOf returns what a stub stands for.
 func outputOf(s source.Stub) (any, error) {
 	if s.Error != nil {
 		return nil, s.Error
@@ -122,7 +121,7 @@ func named(args command.Args) map[string]any {
 	return fields
 }
 
-// bodyOf returns the body, as commands without an output do.
+// bodyOf returns the body that a command passes on.
 func bodyOf(cmd command.Command, args command.Args) any {
 	p, _ := cmd.BodyParam()
 	return named(args)[p.Name]

@@ -13,9 +13,9 @@ import (
 	"sluice/value"
 )
 
-// A Stage is what rehearsals of drafts need of the server.
+// A Stage is what rehearsals of drafts need from the server.
 type Stage struct {
-	Commands func() command.Set // all commands; asked at each use
+	Commands func() command.Set // returns all commands; called at each use
 	Journal  sluice.Journal     // past events
 	Results  sluice.Results     // what became of them
 	User     func(ctx context.Context, username string) (sluice.User, error)
@@ -24,15 +24,15 @@ type Stage struct {
 	Log      *slog.Logger
 }
 
-// A Draft is a program to be tried.
+// A Draft is a program to try.
 type Draft struct {
 	Program  *source.Program
 	Owner    sluice.User // who tries it
-	Pipeline string      // to compare with; "": the only one that has run
+	Pipeline string      // the pipeline to compare with; "": the only one that ran
 }
 
-// A Rehearsal runs a draft on past events, one after the other, without doing
-// anything outside.
+// A Rehearsal runs a draft on past events, one after the other, without any effect
+// outside.
 type Rehearsal struct {
 	Stage
 
@@ -41,12 +41,13 @@ type Rehearsal struct {
 	// Of the current event:
 	past    recording
 	calls   []sluice.TryCall
-	calling string // the command that asks for a recorded answer
+	calling string // the command that asks for a recorded reply
 	noted   int    // bytes of calls
-	missing string // the command of which nobody knows what it would answer
+	missing string // the command that has neither a recording nor a stub
 }
 
-// on tries the draft on the event of a call. Gone if that is not kept any more.
+// on tries the draft on the event of a call. It fails with Gone if the event is no longer
+// kept.
 func (t *Rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, error) {
 	item := sluice.TryItem{TraceID: call.TraceID, EventKey: call.EventKey, Time: call.Time}
 	release, err := t.Limits.Reserve(ctx, eventCopies*int64(call.Size)) // it is decoded within the memory of the run
@@ -80,7 +81,7 @@ func (t *Rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 	return item, nil
 }
 
-// eventCopies is how often an event is in memory until it is decoded.
+// eventCopies is how many copies of an event are in memory until it is decoded.
 const eventCopies = 4
 
 // runOn runs the draft as it would have run for the event.
@@ -125,16 +126,16 @@ func (t *Rehearsal) Run(ctx context.Context, p *source.Program, s run.Start) (ru
 
 type rehearsalKey struct{}
 
-// From returns the rehearsal that a run is part of, nil if it is none.
+// From returns the rehearsal that a run is part of, or nil.
 func From(ctx context.Context) *Rehearsal {
 	t, _ := ctx.Value(rehearsalKey{}).(*Rehearsal)
 	return t
 }
 
-// call calls a command that does nothing outside, and answers for the others.
+// call calls a command that has no effect outside, and stands in for the others.
 func (t *Rehearsal) call(ctx context.Context, cmd command.Command, args command.Args) (any, error) {
 	if !cmd.Allows(sluice.UserFrom(ctx)) {
-		return nil, sluice.NotPermitted(cmd.Name) // the audit log is about what is done
+		return nil, sluice.NotPermitted(cmd.Name) // not for the audit log: nothing was done
 	}
 	switch {
 	case cmd.Name == "wait", cmd.Name == "log":
@@ -160,8 +161,7 @@ func (t *Rehearsal) call(ctx context.Context, cmd command.Command, args command.
 	return nil, sluice.NotRecorded()
 }
 
-// reachesOutside reports whether a command does, or may do, something outside of
-// its run.
+// reachesOutside reports whether a command may have an effect outside of its run.
 func reachesOutside(cmd command.Command) bool {
 	switch cmd.Name {
 	case source.SwitchCommand, "pipeline.run", "iam.whoami", receivesEvent:
@@ -178,14 +178,14 @@ func isOwnEvent(run *sluice.Run, args command.Args) bool {
 	return ok && slices.ContainsFunc(args, func(a command.Arg) bool { return a.Value == key })
 }
 
-// note notes what would have been done outside.
+// note adds a call that the draft would have made outside.
 func (t *Rehearsal) note(call sluice.TryCall) {
 	if len(t.calls) < run.MaxReported {
 		t.calls = append(t.calls, call)
 	}
 }
 
-// shown returns arguments as people read them, without secrets.
+// shown returns arguments for people, without secrets.
 func (t *Rehearsal) shown(ctx context.Context, args command.Args) string {
 	if t.noted >= run.MaxExchanges {
 		return ""
@@ -197,19 +197,15 @@ func (t *Rehearsal) shown(ctx context.Context, args command.Args) string {
 }
 
 const (
-	// maxTryTime is how long one call goes on before it answers with a cursor.
-	maxTryTime = 10 * time.Second
-	// tryPage is how many calls are in memory at the same time: each may have
-	// made many exchanges with others.
-	tryPage = 5
-	// maxTryItems is how many events are shown, and maxTryCalls what was done for
-	// one of them.
-	maxTryItems, maxTryCalls = 20, 20
+	maxTryTime  = 10 * time.Second // then Try returns a cursor
+	tryPage     = 5                // calls in memory at the same time: each may be large
+	maxTryItems = 20               // events in the result
+	maxTryCalls = 20               // outside calls of an event in the result
 )
 
-// Try tries a draft on the events of a query, one after the other, and compares
-// what it would make of them with what was made of them. Next of the result says
-// where to go on if it took too long.
+// Try tries a draft on the events of a query, one after the other, and compares the
+// outcomes with the recorded ones. If it takes too long, Next of the result is the cursor
+// for the rest.
 func (s Stage) Try(ctx context.Context, draft Draft, q sluice.TraceQuery) (sluice.TryResult, error) {
 	t := &Rehearsal{Stage: s, draft: draft}
 	result, wanted, end := sluice.TryResult{Items: []sluice.TryItem{}}, q.Limit, time.Now().Add(maxTryTime)
@@ -221,7 +217,7 @@ func (s Stage) Try(ctx context.Context, draft Draft, q sluice.TraceQuery) (sluic
 		}
 		for i := range calls {
 			if calls[i].CorrelationID == "" || calls[i].ReplayOf != "" && q.TraceID == "" {
-				continue // it made no event, or one that was there before
+				continue // it made no event, or repeats one
 			}
 			item, err := t.on(ctx, &calls[i])
 			if err != nil && sluice.AsError(err).Kind != sluice.Gone {
@@ -239,8 +235,8 @@ func (s Stage) Try(ctx context.Context, draft Draft, q sluice.TraceQuery) (sluic
 	return result, nil
 }
 
-// tally adds an event to a result, also one of which nothing changes if all are
-// shown.
+// tally adds an event to a result. With all, it also shows an event whose outcome stays
+// the same.
 func tally(result *sluice.TryResult, item sluice.TryItem, all bool) {
 	counter := map[sluice.Verdict]*int{
 		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails, sluice.TryUnknown: &result.Unknown,

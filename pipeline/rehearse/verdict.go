@@ -9,8 +9,8 @@ import (
 	"sluice/value"
 )
 
-// verdictOf compares how a draft would end with how a pipeline ended; was is nil
-// if none has run.
+// verdictOf compares the ending of a draft with that of a pipeline, which is nil if none
+// has run.
 func verdictOf(was, wouldBe *ending) sluice.Verdict {
 	switch {
 	case was != nil && was.sameAs(wouldBe):
@@ -26,7 +26,7 @@ func (e *ending) sameAs(other *ending) bool {
 		(e.Status != sluice.StatusOK || !e.known || value.Equal(e.value, other.value))
 }
 
-// sameCall reports whether two commands did the same, as far as that is known.
+// sameCall reports whether two calls are the same, as far as that is known.
 func sameCall(a, b sluice.TryCall) bool {
 	if a.Command != b.Command || (a.HTTP == nil) != (b.HTTP == nil) {
 		return false
@@ -35,8 +35,7 @@ func sameCall(a, b sluice.TryCall) bool {
 		(a.HTTP.Request == "" || b.HTTP.Request == "" || lasting(a.HTTP.Request) == lasting(b.HTTP.Request))
 }
 
-// lasting returns a request without the headers that are others each time it is
-// sent.
+// lasting returns a request without the headers that change with each sending.
 func lasting(request string) string {
 	head, body, _ := strings.Cut(request, "\n\n")
 	lines := slices.DeleteFunc(strings.Split(head, "\n"), func(line string) bool {
@@ -46,7 +45,7 @@ func lasting(request string) string {
 	return strings.Join(lines, "\n") + "\n\n" + body
 }
 
-// shown returns an ending as people read it: not more of it than they can.
+// shown returns an ending for people, shortened.
 func (e *ending) shown() *sluice.TryOutcome {
 	if e == nil {
 		return nil

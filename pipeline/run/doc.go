@@ -1,24 +1,22 @@
-// Package run runs programs: from a Program and what starts it to an Outcome. All
-// that a run needs from outside is in its Environment, so that a rehearsal is a
-// run as well.
+// Package run runs programs: from a Program and a Start to an Outcome. All that a run
+// needs from outside is in its Environment, so a rehearsal is a run as well.
 //
-// The body flows through the steps of a block as if they stood outside: after
-// foreach it is what the last round has made of it. The item of a round is
-// vars.<as>, which has its former value again after the block.
+// The body flows through the steps of a block: after foreach it is the body of the last
+// round. The item of a round is vars.<as>, which gets its former value back after the
+// block.
 //
 // # Values
 //
 // A run works on values as JSON has them: nil, bool, int, float64, string, []any
 // and map[string]any, and json.Number for numbers that neither int nor float64
-// holds. No value is ever changed once it is made: steps share values freely, and
-// what assigns a variable puts a new value in its place. Commands must keep to
-// that as well.
+// holds. Values never change: steps share them freely, and assigning a variable puts a new
+// value in its place. Commands must not change values either.
 //
 // # Secrets
 //
-// A secret that an expression has revealed is cut out of all that leaves the run
-// for people: its final body, its errors, its report, the arguments of log. What
-// one pipeline returns to another that runs it is without secrets, too.
+// A secret that an expression has revealed is cut out of everything that people see of the
+// run: its final body, its errors, its report, the arguments of log. The body that one
+// pipeline returns to another has no secrets either.
 //
 // # Neighbours
 //

@@ -12,7 +12,7 @@ import (
 	"sluice/problem"
 )
 
-// ignore goes on after an error, which is in the variable error.
+// ignore puts an error into the variable error, so that the run can go on.
 func (x *execution) ignore(err error) {
 	e := x.secrets.hideError(sluice.AsError(err))
 	x.assign(source.Target{Section: source.ToVars, Name: "error"}, map[string]any{
@@ -31,7 +31,7 @@ func (x *execution) recovered(s *source.Step, err *error) {
 	*err = sluice.Errorf(sluice.CodeStepPanicked, "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
-// positioned returns an error with the position in the source where it happened.
+// positioned adds the position in the source to an error.
 func (x *execution) positioned(ctx context.Context, s *source.Step, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -42,9 +42,8 @@ func (x *execution) positioned(ctx context.Context, s *source.Step, err error) e
 		At(sluice.Place{Line: line, Column: column, Step: s.Label()})
 }
 
-// blamed returns an error of a step. Where an expression failed because of a
-// function it called, such as a secret that may not be used, the error has that
-// failure's kind.
+// blamed returns the error of a step. If an expression failed because of a function that
+// it called, such as secret, the error has the kind and code of that failure.
 func blamed(err error) *sluice.Error {
 	e := sluice.AsError(err)
 	cause, ok := errors.AsType[*sluice.Error](e.Err)

@@ -27,12 +27,17 @@ type fixture struct {
 	reports chan sluice.RunReport
 }
 
+var listing = command.New("listing", "List nothing.",
+	func(context.Context, pipelinetest.NoParams) (command.Page[string], error) {
+		return command.Page[string]{}, nil
+	}, command.Pure)
+
 func newFixture(limits run.Limits) *fixture {
 	limits.SetDefaults()
 	world := &pipelinetest.World{}
 	return &fixture{
 		World:   world,
-		set:     command.NewSet(func(context.Context, sluice.AuditEntry) {}, world.Commands()),
+		set:     command.NewSet(func(context.Context, sluice.AuditEntry) {}, world.Commands(), []command.Command{listing}),
 		limits:  limits,
 		reports: make(chan sluice.RunReport, 1),
 	}

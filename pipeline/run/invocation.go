@@ -43,14 +43,14 @@ func (x *execution) perform(ctx context.Context, s *source.Step, a *source.Invoc
 	return x.put(ctx, a.Output, out)
 }
 
-// arguments returns what a step hands to its command.
+// arguments returns the arguments of a step's command.
 func (x *execution) arguments(a *source.Invocation) (command.Args, error) {
 	args := make(command.Args, 0, len(a.Args)+1)
 	weight := x.environment.Limits.scale()
 	for i := range a.Args {
 		given := &a.Args[i]
 		if given.Fixed && x.run.Event != nil {
-			return nil, chosenBySender(a.Command.Name, given.Name)
+			return nil, sluice.Errorf(sluice.CodeForbidden, "The parameter %s of %s must be written out in the source: an event has started this run, and its sender must not choose. Use the block if, with a step for each choice.", given.Name, a.Command.Name).About(given.Name)
 		}
 		v, err := given.Value.Eval(&x.scope)
 		if err != nil {
@@ -64,11 +64,8 @@ func (x *execution) arguments(a *source.Invocation) (command.Args, error) {
 		}
 		args = append(args, command.Arg{Name: given.Name, Value: v})
 	}
-	if a.Body == "" {
-		return x.shown(a.Command, args), nil
-	}
 	input := x.scope.Body
-	if a.Input != nil {
+	if a.Body != "" && a.Input != nil {
 		var err error
 		if input, err = a.Input.Eval(&x.scope); err == nil {
 			err = weight.Add(input)
@@ -77,19 +74,14 @@ func (x *execution) arguments(a *source.Invocation) (command.Args, error) {
 			return nil, err
 		}
 	}
-	args = append(args, command.Arg{Name: a.Body, Value: input})
+	if a.Body != "" {
+		args = append(args, command.Arg{Name: a.Body, Value: input})
+	}
 	return x.shown(a.Command, args), nil
 }
 
-// chosenBySender is the error for a parameter that the sender of an event could
-// choose.
-func chosenBySender(cmd, parameter string) error {
-	return sluice.Errorf(sluice.CodeForbidden, "The parameter %s of %s must be written out in the source: an event has started this run, and its sender must not choose. Use the block if, with a step for each choice.", parameter, cmd).About(parameter)
-}
-
-// shown hides the secrets in what people will read: the arguments of log, whose
-// message is the body unless one is given. The body that log passes on stays
-// unchanged.
+// shown hides the secrets in the arguments of log, since people will read them. Its
+// message is the body unless one is given. The body that log passes on does not change.
 func (x *execution) shown(cmd command.Command, args command.Args) command.Args {
 	if cmd.Name != "log" || !x.secrets.any() {
 		return args

@@ -11,8 +11,7 @@ import (
 	"sluice/value"
 )
 
-// Limits bound a run, so that no pipeline harms the others. Zero means the
-// default.
+// Limits bound a run, so that no pipeline harms the others. Zero means the default.
 type Limits struct {
 	Steps   int           // steps done in one run; 10,000
 	RunTime time.Duration // of one run; 15 minutes, which is also the maximum
@@ -22,10 +21,10 @@ type Limits struct {
 	Memory  int           // bytes of all values that a run holds; 64 MiB
 	Result  int           // bytes of a final body as JSON; 4 MiB
 
-	Shared *limit.Memory // what all runs take of together; nil: no bound
+	Shared *limit.Memory // the budget of all runs; nil: no bound
 }
 
-// SetDefaults gives limits that are zero their default.
+// SetDefaults replaces limits that are zero by their defaults.
 func (l *Limits) SetDefaults() {
 	*l = Limits{
 		Steps:   cmp.Or(l.Steps, 10_000),
@@ -39,7 +38,7 @@ func (l *Limits) SetDefaults() {
 	}
 }
 
-// Reserve takes memory of what all runs share, until release is called.
+// Reserve takes memory from the budget of all runs, until release is called.
 func (l *Limits) Reserve(ctx context.Context, bytes int64) (release func(), err error) {
 	if l.Shared == nil {
 		return func() {}, nil
@@ -52,9 +51,8 @@ func (l *Limits) Reserve(ctx context.Context, bytes int64) (release func(), err 
 	return memory.Release, nil
 }
 
-// A TooLongError is the error of a run that took longer than this. It becomes
-// an *sluice.Error only when it is used: every run has one ready, and hardly
-// any needs it.
+// A TooLongError is the error of a run that took longer than this. It becomes an
+// *sluice.Error only when it is used, since every run prepares one and few need it.
 type TooLongError time.Duration
 
 // Error implements error.
@@ -73,7 +71,7 @@ func (l TooLongError) error() *sluice.Error {
 	return sluice.Errorf(sluice.CodeRunTooLong, "The run took longer than %s and was stopped.", sluice.ShortDuration(time.Duration(l)))
 }
 
-// count counts a step, or a round of a loop, before it is done.
+// count counts a step, or a round of a loop, before it runs.
 func (x *execution) count(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -85,7 +83,7 @@ func (x *execution) count(ctx context.Context) error {
 	return nil
 }
 
-// over reports whether the run must end, whatever a step says about errors.
+// over reports whether the run must end, whatever the policies of its steps.
 func (x *execution) over(ctx context.Context) bool {
 	return ctx.Err() != nil || x.steps > x.environment.Limits.Steps || x.refused
 }

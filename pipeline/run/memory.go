@@ -18,18 +18,16 @@ import (
 
 // A weight is what a value takes.
 type weight struct {
-	size   int // as JSON, about: what the limits of a run are about
-	memory int // in memory, about: what all runs share
+	size   int // about as many bytes as its JSON has; Limits bound it
+	memory int // about as many bytes as it takes in memory, of the budget of all runs
 }
 
-func weightOf(s value.Scale) weight { return weight{s.Size, s.Memory} }
-
-// holdings are what a run has in memory. What it makes on the way to a value
-// counts as well, until the step is done.
-type holdings struct {
+// usage is the memory of a run. Values on the way to an output count as well, until the
+// step is done.
+type usage struct {
 	held   map[source.Target]weight
 	total  weight
-	making int // bytes made by the step that is being done
+	making int // bytes that the current step has made
 
 	shared  limit.Hold // of the memory of all runs
 	refused bool       // there was none
@@ -39,18 +37,18 @@ func noMemory() error {
 	return sluice.Errorf(sluice.CodeNoRunMemory, "The runs of all pipelines together take as much memory as the server allows; try again in a moment.").After(2 * time.Second)
 }
 
-// afford checks that a value can be held in place of the one held before.
+// afford checks that there is memory for a value that replaces another one.
 func (x *execution) afford(ctx context.Context, t source.Target, w weight) error {
 	if x.total.size-x.held[t].size+w.size > x.environment.Limits.Memory {
 		return sluice.Errorf(sluice.CodeTooMuchMemory, "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
 	}
-	return x.take(ctx, x.total.memory+w.memory) // the one before stays until then
+	return x.take(ctx, x.total.memory+w.memory) // the replaced value is still there
 }
 
 // maxMaking is how many bytes one step may make.
 const maxMaking = 128 << 20
 
-// spend counts what a step makes before it has its value.
+// spend counts the bytes that a step makes on the way to its output.
 func (x *execution) spend(ctx context.Context, bytes int) error {
 	if x.making += bytes; x.making > maxMaking {
 		return sluice.Errorf(sluice.CodeTooMuchMemory, "The values of one step would take more than %d MiB together; work on fewer or smaller ones.", maxMaking>>20)
@@ -58,9 +56,8 @@ func (x *execution) spend(ctx context.Context, bytes int) error {
 	return x.take(ctx, x.total.memory+x.making)
 }
 
-// take takes of what all runs share, so that it has so many bytes. A run that
-// gets none ends, whatever its steps say about errors: it would go on without a
-// value that it has asked for.
+// take grows the run's share of the memory of all runs to so many bytes. A run that gets
+// no memory ends, whatever its policies: it would go on without a value.
 func (x *execution) take(ctx context.Context, bytes int) error {
 	if x.environment.Limits.Shared == nil {
 		return nil
@@ -72,7 +69,7 @@ func (x *execution) take(ctx context.Context, bytes int) error {
 	return nil
 }
 
-// made forgets what the step before has made, and gives it back.
+// made gives back the memory of what the previous step made on its way.
 func (x *execution) made() {
 	x.making = 0
 	x.shared.Shrink(int64(x.total.memory))
@@ -80,18 +77,17 @@ func (x *execution) made() {
 
 func (l *Limits) scale() value.Scale { return value.Scale{MaxSize: l.Value, MaxItems: l.List} }
 
-// normal returns what a command has returned as a value, with its weight.
+// normal turns the output of a command into a value, with its weight.
 func (l *Limits) normal(out any) (v any, w weight, err error) {
 	if page, ok := out.(command.Paged); ok {
 		out, _ = page.Page()
 	}
 	scale := l.scale()
 	v, err = scale.Plain(out)
-	return v, weightOf(scale), err
+	return v, weight{scale.Size, scale.Memory}, err
 }
 
-// passedOn reports whether an output is the very body that went in, which need
-// not be checked again.
+// passedOn reports whether an output is the very body that went in, and needs no check.
 func passedOn(body, out any) bool {
 	switch body := body.(type) {
 	case []any:
@@ -113,7 +109,7 @@ func (l *Limits) Encode(v any) (json.RawMessage, error) {
 	return data, err
 }
 
-// put checks a value and puts it in its place.
+// put checks an output and assigns it to its target.
 func (x *execution) put(ctx context.Context, t source.Target, out any) error {
 	v, w := out, x.held[source.Target{}]
 	if !passedOn(x.scope.Body, out) {
@@ -148,8 +144,8 @@ func headerText(v any) (any, error) {
 	return string(text), err
 }
 
-// assign puts a value in its place. Objects with variables and headers are made
-// anew, since values may refer to the ones before.
+// assign assigns a value to its target. It copies the objects of variables and headers,
+// since values may refer to them.
 func (x *execution) assign(t source.Target, v any, w weight) {
 	x.total.size += w.size - x.held[t].size
 	x.total.memory += w.memory - x.held[t].memory

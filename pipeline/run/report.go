@@ -10,8 +10,8 @@ import (
 // MaxReported is how many steps the report of a run lists.
 const MaxReported = 500
 
-// What the report tells of HTTP: of one request or reply, of a URL, and of all
-// exchanges together. Beyond that it has method, URL and status.
+// How many bytes a report has of a request or reply, of a URL, and of all exchanges
+// together. Beyond that it has method, URL and status.
 const (
 	MaxMessage   = 4 << 10
 	MaxURL       = 2 << 10
@@ -31,8 +31,8 @@ func newReport(p *source.Program, s Start) *sluice.RunReport {
 	}
 }
 
-// note records a step in the report, with the user that the run goes on as if it
-// was another one before.
+// note adds a step to the report. If the step switched the user, the report has the new
+// one.
 func (x *execution) note(s *source.Step, started time.Time, before sluice.User, err error) {
 	if x.report == nil || len(x.report.Steps) >= MaxReported {
 		return
@@ -58,7 +58,7 @@ func (x *execution) note(s *source.Step, started time.Time, before sluice.User, 
 	x.report.Steps = append(x.report.Steps, r)
 }
 
-// exchange returns what the report tells of an exchange, without secrets.
+// exchange returns an exchange for the report, without secrets.
 func (x *execution) exchange(e *sluice.Exchange) *sluice.Exchange {
 	shown := &sluice.Exchange{
 		Method:     e.Method,

@@ -12,8 +12,7 @@ import (
 	"sluice/problem"
 )
 
-// An Environment is what a run needs from outside. A rehearsal has another one
-// than a run in earnest.
+// An Environment is what a run needs from outside. Rehearsals have their own.
 type Environment struct {
 	Limits  Limits
 	Call    func(ctx context.Context, c command.Command, args command.Args) (any, error)
@@ -29,7 +28,7 @@ type Start struct {
 	Body    any            // nil: that of the source
 	Vars    map[string]any // they override those of the source
 	Request map[string]any
-	Counted bool // whoever gives the body has taken memory for it
+	Counted bool // the caller has taken memory for the body
 
 	// For the report:
 	EventKey          string
@@ -39,12 +38,12 @@ type Start struct {
 // An Outcome is what a run ended with.
 type Outcome struct {
 	Body   any            // without secrets; nil after an error
-	Vars   map[string]any // as the last step left them, with secrets: only rehearsals look at them
+	Vars   map[string]any // as the last step left them, with secrets, for rehearsals
 	Report *sluice.RunReport
 }
 
-// Run runs a program. There are no secrets in the body and the report of its
-// outcome, nor in the error. After an error the outcome has a report as well.
+// Run runs a program. Neither the body and the report of its outcome nor the error has
+// secrets. After an error the outcome has a report as well.
 func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcome, error) {
 	x := &execution{environment: e, program: p, run: s.Run, started: time.Now()}
 	x.held = make(map[source.Target]weight)
@@ -70,11 +69,10 @@ func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcom
 	return x.end(err)
 }
 
-// An execution is one run of a program: its body, variables and headers, and
-// what it has used up. A single goroutine works on it.
+// An execution is the state of one run. A single goroutine works on it.
 type execution struct {
 	environment Environment
-	holdings
+	usage
 
 	program *source.Program
 	run     *sluice.Run
@@ -88,7 +86,7 @@ type execution struct {
 	steps int
 }
 
-// end returns what leaves the run.
+// end returns the outcome of the run.
 func (x *execution) end(err error) (Outcome, error) {
 	out := Outcome{Vars: x.scope.Vars, Report: x.report}
 	if x.report != nil {

@@ -15,13 +15,13 @@ import (
 	"sluice/value"
 )
 
-// Secrets are those that a run has used, and the runs that it has started:
-// they are cut out of everything that leaves the runs for people.
+// Secrets are the secrets that a run and its inner runs have used. They are cut out of
+// everything that people see.
 type Secrets struct {
 	mu       sync.Mutex
 	values   []string
-	replacer *strings.Replacer // of those that can be found within texts; nil: there are none
-	longest  int               // bytes of the longest that can be found so
+	replacer *strings.Replacer // cuts them out of texts; nil: there are none
+	longest  int               // bytes of the longest form that replacer knows
 }
 
 // What stands for a secret, and for the end of a text that was cut off.
@@ -30,14 +30,14 @@ const (
 	Cut      = "…"
 )
 
-// leastSecret is the length in bytes from which a secret is looked for in texts: a
-// shorter one would be found everywhere by chance, so only a whole value counts.
+// leastSecret is how many bytes a secret needs to be cut out of texts. Shorter ones would
+// match by chance, so they only match whole values.
 const leastSecret = 4
 
 type secretsKey struct{}
 
-// secretsOf returns the secrets of the run that ctx belongs to, and a context
-// for what it starts.
+// secretsOf returns the secrets of the run that ctx belongs to, and a context for its
+// inner runs.
 func secretsOf(ctx context.Context) (*Secrets, context.Context) {
 	if s, ok := ctx.Value(secretsKey{}).(*Secrets); ok {
 		return s, ctx
@@ -69,7 +69,7 @@ func (s *Secrets) add(secret string) {
 	if forms == nil {
 		return
 	}
-	// Where one is part of another, the longer one must go first.
+	// If one form is part of another, the longer one must go first.
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	pairs := make([]string, 0, 2*len(forms))
 	for _, form := range slices.Compact(forms) {
@@ -121,9 +121,8 @@ func (s *Secrets) hideText(text string) string {
 	return replacer.Replace(text)
 }
 
-// HideStart returns the beginning of a text without secrets. Of a text that is
-// longer, the end may have been cut off before, within a secret: so much is left
-// out there as a secret can have.
+// HideStart returns the beginning of a text, without secrets. A longer text may have been
+// cut off within a secret, so as many bytes as a secret can have are left out at its end.
 func (s *Secrets) HideStart(text string, limit int) string {
 	hidden := s.hideText(text)
 	if len(text) <= limit && len(hidden) <= limit {
@@ -183,23 +182,15 @@ func (s *Secrets) hideError(e *sluice.Error) *sluice.Error {
 	return shown
 }
 
-// mayUseSecrets checks that the owner of a run may use secrets in it.
-func mayUseSecrets(ctx context.Context, run *sluice.Run) error {
-	owner, err := run.Owner(ctx)
+// reveal returns a secret to an expression if the owner of the run may use secrets, and
+// remembers it, to hide it from people.
+func (x *execution) reveal(ctx context.Context, name string) (string, error) {
+	owner, err := x.run.Owner(ctx)
 	switch {
 	case err != nil:
-		return sluice.OwnerError(err)
+		return "", sluice.OwnerError(err)
 	case !owner.May(sluice.MayUseSecrets):
-		return sluice.OwnerNotPermitted(sluice.MayUseSecrets)
-	}
-	return nil
-}
-
-// reveal returns a secret to an expression, and remembers it, to hide it from
-// people.
-func (x *execution) reveal(ctx context.Context, name string) (string, error) {
-	if err := mayUseSecrets(ctx, x.run); err != nil {
-		return "", err
+		return "", sluice.OwnerNotPermitted(sluice.MayUseSecrets)
 	}
 	v, err := x.environment.Secret(ctx, name)
 	if err == nil {

@@ -7,8 +7,7 @@ import (
 	"sluice/pipeline/source"
 )
 
-// begin fills body, headers and variables, in this order: each may refer to
-// those before it.
+// begin fills body, headers and variables, in this order: each may refer to those before.
 func (x *execution) begin(ctx context.Context, s Start) error {
 	x.showUser()
 	x.scope.Vars, x.scope.Headers = map[string]any{}, map[string]any{}
@@ -40,7 +39,7 @@ func (x *execution) begin(ctx context.Context, s Start) error {
 	return x.fill(ctx, source.ToVars, "vars.", x.program.Vars, s.Vars)
 }
 
-// fill puts the fields of a source in place, without those that are given.
+// fill assigns the fields of a source, except those that are given.
 func (x *execution) fill(ctx context.Context, where source.Section, prefix string, fields []source.Field, given map[string]any) error {
 	for i := range fields {
 		if _, has := given[fields[i].Name]; has {
@@ -57,13 +56,13 @@ func (x *execution) fill(ctx context.Context, where source.Section, prefix strin
 	return nil
 }
 
-// about adds to an error at the start which part of the source it is about.
+// about prefixes an error with the part of the source that it is about.
 func about(part string, err error) error {
 	e := blamed(err)
 	return e.Saying(part + ": " + e.Message)
 }
 
-// RequestOf returns what expressions see of the call that led to an event.
+// RequestOf returns the request object of expressions, for the call behind an event.
 func RequestOf(d sluice.Delivery, attempt int) map[string]any {
 	return map[string]any{
 		"traceId":       d.TraceID,

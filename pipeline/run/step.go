@@ -8,7 +8,7 @@ import (
 	"sluice/value"
 )
 
-// list does steps one after the other.
+// list runs steps one after the other.
 func (x *execution) list(ctx context.Context, steps []*source.Step) error {
 	for _, s := range steps {
 		if err := x.step(ctx, s); err != nil || x.run.Exited() {
@@ -18,7 +18,7 @@ func (x *execution) list(ctx context.Context, steps []*source.Step) error {
 	return nil
 }
 
-// step does a step, if its condition holds, as often as its policy says.
+// step runs a step if its condition holds, and again as its policy says.
 func (x *execution) step(ctx context.Context, s *source.Step) error {
 	x.made()
 	if s.When != nil {
@@ -55,10 +55,10 @@ func (x *execution) step(ctx context.Context, s *source.Step) error {
 	}
 }
 
-// holds reports whether a condition does: everything but false and null.
+// holds reports whether a condition holds: anything but false and null does.
 func holds(condition any) bool { return condition != nil && condition != false }
 
-// do does what a step says, once.
+// do runs the action of a step once.
 func (x *execution) do(ctx context.Context, s *source.Step) error {
 	switch a := s.Action.(type) {
 	case *source.Choice:
@@ -87,7 +87,7 @@ func (x *execution) loop(ctx context.Context, s *source.Step, a *source.Loop) er
 	if err != nil {
 		return x.positioned(ctx, s, err)
 	}
-	// The list itself is nobody's value, but it is there until the end.
+	// The list may be no value of the run, but it is in memory until the end.
 	list := value.Scale{}
 	if err := list.Add(items); err != nil {
 		return x.positioned(ctx, s, err)

@@ -1,12 +1,9 @@
 package source
 
-import (
-	"sluice"
-)
+import "sluice"
 
-// A Case is one test that a source carries: what a run starts with, what
-// stubbed commands answer, and what must come out. All of it is literal: there
-// are no expressions in it.
+// A Case is one test of a source: what a run starts with, what stubbed commands output,
+// and what must come out. It has no expressions.
 type Case struct {
 	Name    string
 	Event   map[string]any
@@ -18,13 +15,13 @@ type Case struct {
 	Expect  Expectation
 }
 
-// A Stub is what a command answers in a test.
+// A Stub is the output or the error of a command in a test.
 type Stub struct {
 	Output any
 	Error  *sluice.Error
 }
 
-// An Expectation is what a test wants. A nil field can be anything.
+// An Expectation is what a test wants. A nil field accepts anything.
 type Expectation struct {
 	Body  *any
 	Vars  map[string]any

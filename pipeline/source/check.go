@@ -12,26 +12,25 @@ import (
 	"sluice/spelling"
 )
 
-// A checker turns a source into a program and notes every mistake on its way.
-// After a mistake it goes on as if the part were not there.
+// A checker turns a source into a program and notes every mistake on the way. After a
+// mistake it goes on without the wrong part.
 type checker struct {
 	text     text
 	commands command.Set
 	language *expression.Language
 	problems sourceErrors
-	step     string         // the step we are in, for people
-	steps    int            // that have been read
-	ids      map[string]int // of steps, with their lines
+	step     string         // the current step, for messages
+	steps    int            // how many were read
+	ids      map[string]int // lines of steps, by their ids
 }
 
+// Bounds of a program.
 const (
-	// MaxNames is how many variables there are, and how many headers.
-	MaxNames = 1000
-	// MaxRunTime is the longest time-out of a run.
+	MaxNames   = 1000 // of variables, and of headers
 	MaxRunTime = 15 * time.Minute
 )
 
-// sections are what a source may have at its top.
+// sections has the readers of the top-level sections of a source.
 var sections = map[string]func(*checker, *Program, *node){
 	"description": func(c *checker, p *Program, n *node) { p.Description = c.textOf(n, "description") },
 	"headers":     func(c *checker, p *Program, n *node) { p.Headers = c.headers(n) },
@@ -70,7 +69,7 @@ func (c *checker) program(root *node) *Program {
 	return p
 }
 
-// unknown notes an unknown name, with the nearest known one.
+// unknown notes an unknown name and suggests a known one.
 func (c *checker) unknown(key *node, what string, names []string) {
 	hint := "there are " + strings.Join(names, ", ") + "."
 	if near := spelling.Nearest(key.text, names); near != "" {
@@ -94,7 +93,7 @@ func (c *checker) options(n *node, what string, known map[string]func(*node)) {
 	}
 }
 
-// fields reads the variables or headers that a run starts with.
+// fields reads the section vars or headers.
 func (c *checker) fields(n *node, section string) []Field {
 	if n.kind != object {
 		c.problemf(n, "%s must be an object, not %s.", section, n.describe())
@@ -111,7 +110,7 @@ func (c *checker) fields(n *node, section string) []Field {
 	return fields
 }
 
-// headers reads headers, which are texts.
+// headers reads the section headers, whose values must be texts.
 func (c *checker) headers(n *node) []Field {
 	for key, item := range n.entries() {
 		if _, isText := item.string(); !isText {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Defaults and bounds of how events are delivered to a pipeline.
+// Defaults and bounds of deliveries.
 const (
 	maxRetries        = 100
 	defaultBackoff    = time.Second
@@ -18,7 +18,7 @@ const (
 	maxRate           = 100_000
 )
 
-// A Retry is what a source says about further attempts after a failed run.
+// A Retry says how a failed run is retried.
 type Retry struct {
 	Times      int           // after the first attempt
 	Backoff    time.Duration // before the first retry; it doubles
@@ -37,9 +37,9 @@ func (c *checker) retry(p *Program, n *node) {
 	})
 }
 
-// A Pace is how often a pipeline begins a run at most.
+// A Pace bounds how often a pipeline starts a run.
 type Pace struct {
-	Text      string // as it is written; "" means that nothing bounds it
+	Text      string // as written in the source; "": no bound
 	PerSecond float64
 }
 

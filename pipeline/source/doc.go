@@ -1,7 +1,6 @@
-// Package source makes a checked Program of a text. Parse reads YAML or JSON and
-// finds every mistake before anything runs. A Program is data: a tree of steps,
-// each of which calls a command or is a block of steps, and the tests that the
-// source carries.
+// Package source turns a text into a checked Program. Parse reads YAML or JSON and finds
+// every mistake before anything runs. A Program is data: a tree of steps, where each step
+// calls a command or is a block of steps, and the tests of the source.
 //
 // # Sources
 //
@@ -11,8 +10,8 @@
 // step has these parameters:
 //
 //	id       a name of its own
-//	if       an expression; the step is left out if it gives false or null
-//	input    what the command gets as its input, in place of the body
+//	if       an expression; the step is skipped if it is false or null
+//	input    the input of the command, instead of the body
 //	output   where the output goes: body (default), vars.<name>, headers.<name>
 //	onError  throw (default); ignore: go on with the body as it was before, and
 //	         the error in vars.error; retry: {times, wait}
@@ -24,5 +23,5 @@
 //
 // Package command says which commands there are and checks their parameters;
 // package expression has the language within #{…}. Package pipeline/run runs
-// programs. Who may do what a program does is asked in package pipeline.
+// programs. Package pipeline checks who may do what a program does.
 package source

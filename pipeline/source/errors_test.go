@@ -3,6 +3,7 @@ package source_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,8 @@ func parse(text string) (*source.Program, error) {
 }
 
 func commands() command.Set {
-	return command.NewSet(func(context.Context, sluice.AuditEntry) {}, new(pipelinetest.World).Commands())
+	receive := command.NewEndpoint[pipelinetest.NoParams]("webhook.receive", "Call a webhook.", func(http.ResponseWriter, *http.Request) error { return nil })
+	return command.NewSet(func(context.Context, sluice.AuditEntry) {}, new(pipelinetest.World).Commands(), []command.Command{receive})
 }
 
 // TestErrors: what authors are told about their mistakes, and where. Each file

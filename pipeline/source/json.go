@@ -9,8 +9,8 @@ import (
 	"sluice/value"
 )
 
-// readJSON reads a source that is JSON. YAML's reader would take most of it, but
-// not tabs, nor escapes of characters in pairs.
+// readJSON reads a source that is JSON. The YAML reader would fail on tabs, and on
+// escaped surrogate pairs.
 func (c *checker) readJSON(source string) *node {
 	r := jsonReader{checker: c, dec: json.NewDecoder(strings.NewReader(source)), source: source, line: 1, column: 1}
 	r.dec.UseNumber()
@@ -28,24 +28,23 @@ func (c *checker) jsonMistake() {
 	c.problemf(at, "This is not JSON: %v.", err)
 }
 
-// A jsonReader follows the tokens of JSON that is known to be valid, and where
-// they are.
+// A jsonReader reads the tokens of valid JSON and tracks their positions.
 type jsonReader struct {
 	*checker
 
 	dec          *json.Decoder
 	source       string
-	at           int // the byte up to which line and column were counted
+	at           int // the byte that line and column belong to
 	line, column int
 }
 
-// next returns the next token as a scalar, or as an empty list or object that
-// starts or ends.
+// next returns the next token: a scalar, or an empty node with the delimiter that starts
+// or ends a list or object.
 func (r *jsonReader) next() (*node, json.Delim) {
 	before := int(r.dec.InputOffset())
 	token, err := r.dec.Token()
 	if err != nil {
-		return nil, 0 // it is valid: only the end
+		return nil, 0 // the end: the JSON is valid
 	}
 	start := before + strings.IndexFunc(r.source[before:], func(c rune) bool { return !strings.ContainsRune(" \t\r\n,:", c) })
 	r.advance(start)
@@ -64,7 +63,7 @@ func (r *jsonReader) next() (*node, json.Delim) {
 	return n, 0
 }
 
-// advance counts lines and columns up to a byte.
+// advance moves line and column forward to a byte.
 func (r *jsonReader) advance(to int) {
 	passed := r.source[r.at:to]
 	r.at = to
@@ -83,27 +82,23 @@ func (r *jsonReader) value(n *node, delim json.Delim, depth int) *node {
 	switch delim {
 	case '[':
 		n.kind = list
-		for r.dec.More() {
-			item, open := r.next()
-			if item = r.value(item, open, depth+1); item == nil {
-				return nil
-			}
-			n.items = append(n.items, item)
-		}
-		_, _ = r.next()
 	case '{':
 		n.kind = object
-		seen := make(map[string]bool)
-		for r.dec.More() {
+	default:
+		return n
+	}
+	seen := make(map[string]bool)
+	for r.dec.More() {
+		if n.kind == object {
 			key, _ := r.next()
 			r.addKey(n, key, seen)
-			item, open := r.next()
-			if item = r.value(item, open, depth+1); item == nil {
-				return nil
-			}
-			n.items = append(n.items, item)
 		}
-		_, _ = r.next()
+		item, open := r.next()
+		if item = r.value(item, open, depth+1); item == nil {
+			return nil
+		}
+		n.items = append(n.items, item)
 	}
+	_, _ = r.next()
 	return n
 }

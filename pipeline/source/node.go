@@ -6,8 +6,7 @@ import (
 	"sluice/value"
 )
 
-// A node is one value of a source, with its position. Whether the source was YAML
-// or JSON makes no difference from here on.
+// A node is one value of a source, with its position. It is the same for YAML and JSON.
 type node struct {
 	kind         kind
 	data         any     // of a scalar: nil, bool, int, float64, json.Number or string
@@ -26,7 +25,7 @@ const (
 	object
 )
 
-// A style is how a scalar is written. It matters for finding a position inside it.
+// A style is how a scalar is written. Finding a position inside the scalar needs it.
 type style int
 
 const (
@@ -57,17 +56,15 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// isNull reports whether nothing is given.
 func (n *node) isNull() bool { return n.kind == scalar && n.data == nil }
 
-// string returns the text of a scalar that is one.
+// string returns the data of a node if it is text.
 func (n *node) string() (string, bool) {
 	s, ok := n.data.(string)
 	return s, ok && n.kind == scalar
 }
 
-// value returns the node as data, as it is written: what looks like an
-// expression is text.
+// value returns the node as plain data. Expressions in it stay text.
 func (n *node) value() any {
 	switch n.kind {
 	case list:
@@ -86,7 +83,7 @@ func (n *node) value() any {
 	return n.data
 }
 
-// describe returns in words what a node is, for messages about wrong types.
+// describe names the type of a node, for messages about wrong types.
 func (n *node) describe() string {
 	if n.isNull() {
 		return "nothing"

@@ -10,11 +10,10 @@ import (
 	"sluice"
 )
 
-// sourceErrors are all the mistakes in a source, in their order. Each has its
-// position.
+// sourceErrors are all mistakes in a source, in order. Each has its position.
 type sourceErrors []*sluice.Error
 
-// MaxProblems bounds the list: nobody reads more at once.
+// MaxProblems bounds the list of mistakes: nobody reads more at once.
 const MaxProblems = 100
 
 // Error returns one line for each problem.
@@ -26,15 +25,14 @@ func (p sourceErrors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// ProblemsOf returns all mistakes that an error of Parse is about, in their order.
-// Each has its position.
+// ProblemsOf returns all mistakes behind an error of Parse, in order. Each has its
+// position.
 func ProblemsOf(err error) []*sluice.Error {
 	problems, _ := errors.AsType[sourceErrors](err)
 	return problems
 }
 
-// joined returns the problems as one error: the first, and how many more there
-// are.
+// joined returns the problems as one error: the first, and how many more there are.
 func (p sourceErrors) joined() error {
 	if len(p) == 0 {
 		return nil
@@ -61,7 +59,6 @@ func (c *checker) problemf(at *node, format string, args ...any) {
 	c.note(sluice.Errorf(sluice.CodePipelineInvalid, format, args...), at.line, at.column)
 }
 
-// note records a mistake with its position.
 func (c *checker) note(e *sluice.Error, line, column int) {
 	if len(c.problems) < MaxProblems {
 		c.problems = append(c.problems, e.At(sluice.Place{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}))

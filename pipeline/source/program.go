@@ -12,8 +12,7 @@ import (
 	"sluice/value"
 )
 
-// A Program is a source without mistakes, ready to run any number of times at
-// once.
+// A Program is a source without mistakes. It may run many times at once.
 type Program struct {
 	Description string
 	Headers     []Field
@@ -29,14 +28,14 @@ type Program struct {
 	Commands    command.Set
 }
 
-// A Field is a variable or header of a source, with the value it starts with.
+// A Field is a variable or header with its initial value.
 type Field struct {
 	Name  string
 	Value Value
 }
 
-// A Trigger is the first step of a pipeline that events start. It is not run:
-// the event is the body already.
+// A Trigger is the first step of a pipeline that events start. It never runs: the body is
+// the event already.
 type Trigger struct {
 	Command string
 	pattern string // of message keys
@@ -44,8 +43,8 @@ type Trigger struct {
 	Column  int
 }
 
-// Parse makes a program of a source. Its error is an *sluice.Error about the
-// first mistake; ProblemsOf returns all of them.
+// Parse turns a source into a program. Its error is an *sluice.Error about the first
+// mistake; ProblemsOf returns all of them.
 func Parse(source string, set command.Set, lang *expression.Language) (*Program, error) {
 	c := &checker{text: textOf(source), commands: set, language: lang, ids: make(map[string]int)}
 	root := c.read(source)
@@ -67,13 +66,13 @@ func (p *Program) Listens() (pattern string, ok bool) {
 	return p.Trigger.pattern, true
 }
 
-// Bounds of a source, which bound everything else in it.
+// Bounds of a source, and so of everything in it.
 const (
 	MaxSource = 256 << 10 // bytes
 	maxSteps  = 1000      // steps written down
 )
 
-// read returns the one document of a source, nil if it can't be read.
+// read returns the document of a source, nil if it can't be read.
 func (c *checker) read(source string) *node {
 	start := &node{line: 1, column: 1}
 	switch {
@@ -92,7 +91,7 @@ func (c *checker) read(source string) *node {
 // looksLikeJSON reports whether a broken source was meant to be JSON.
 var looksLikeJSON = regexp.MustCompile(`^\s*\{\s*["}]`)
 
-// enter checks that a list or object is not deeper than values may be.
+// enter checks that a list or object is not nested too deep.
 func (c *checker) enter(at *node, depth int) bool {
 	if depth > value.MaxDepth {
 		c.problemf(at, "This is nested more than %d levels deep.", value.MaxDepth)
@@ -100,7 +99,7 @@ func (c *checker) enter(at *node, depth int) bool {
 	return depth <= value.MaxDepth
 }
 
-// addKey checks that a key is new to its object.
+// addKey adds a key to an object, and notes one that the object has already.
 func (c *checker) addKey(n, key *node, seen map[string]bool) {
 	if seen[key.text] {
 		c.problemf(key, "The key %s stands here twice; leave one out.", sluice.Quote(key.text))

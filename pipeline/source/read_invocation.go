@@ -49,7 +49,7 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 		a.Body = bodyParam.Name
 	}
 	for _, p := range cmd.Params {
-		slip := len(c.problems) > before // perhaps about this one
+		slip := len(c.problems) > before // perhaps a misspelt name of this parameter
 		if p.Required && given[p.Name] == nil && p.Name != a.Body && !slip {
 			c.problemf(n, "The parameter %s of %s is required: %s", p.Name, s.Name, p.Doc)
 		}
@@ -71,7 +71,7 @@ func (c *checker) noCommand(n *node, name string) {
 	c.problemf(n, "There is no command %s; %s", sluice.Quote(name), hint)
 }
 
-// argument reads one parameter of the command itself.
+// argument reads a parameter of the command.
 func (c *checker) argument(a *Invocation, key, item *node, given map[string]*node) {
 	p, err := a.Command.Param(key.text)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *checker) argument(a *Invocation, key, item *node, given map[string]*nod
 		return
 	}
 	if other := given[p.Name]; other != nil {
-		if other.text != key.text { // otherwise it is noted already
+		if other.text != key.text { // the same key twice is noted elsewhere
 			c.problemf(key, "%s and %s are names of the same parameter; leave one out.", other.text, key.text)
 		}
 		return
@@ -87,7 +87,7 @@ func (c *checker) argument(a *Invocation, key, item *node, given map[string]*nod
 	v := c.value(item)
 	nullable := p.Type == ""
 	if v.shape == constant && v.data == nil && !nullable {
-		return // not given, or a mistake that is noted
+		return // not given, or a mistake noted above
 	}
 	given[p.Name] = key
 	if v.shape == constant {

@@ -25,7 +25,7 @@ func (c *checker) pipeline(n *node) (*Trigger, []*Step) {
 	return t, steps
 }
 
-// stepList reads a list of steps. takesFirst, if set, may take the first item.
+// stepList reads a list of steps. takesFirst, if set, may consume the first item.
 func (c *checker) stepList(n *node, name string, takesFirst func(*node) bool) []*Step {
 	if n.kind != list || len(n.items) == 0 {
 		c.problemf(n, "%s must be a list of at least one step.", name)
@@ -43,8 +43,8 @@ func (c *checker) stepList(n *node, name string, takesFirst func(*node) bool) []
 	return steps
 }
 
-// split returns the name of an item's command and its parameters, nil if there
-// are none. It notes no mistake.
+// split returns the command's name of an item, and its parameters or nil. It notes no
+// mistake.
 func (c *checker) split(n *node) (name string, params *node, ok bool) {
 	if s, isText := n.string(); isText {
 		return s, nil, true
@@ -58,7 +58,7 @@ func (c *checker) split(n *node) (name string, params *node, ok bool) {
 	return n.keys[0].text, params, params == nil || params.kind == object
 }
 
-// readStep reads one item of a list of steps; it returns nil if it is no step.
+// readStep reads one item of a list of steps. It returns nil if the item is no step.
 func (c *checker) readStep(n *node) *Step {
 	c.steps++
 	if c.steps > maxSteps {
@@ -93,7 +93,7 @@ func (c *checker) readStep(n *node) *Step {
 	return s
 }
 
-// noStep explains what a step is.
+// noStep notes an item that is no step, and explains what a step is.
 func (c *checker) noStep(n *node) {
 	switch {
 	case n.kind == object && len(n.keys) > 1:
@@ -114,7 +114,7 @@ func keyNames(n *node) string {
 	return strings.Join(names, ", ")
 }
 
-// identify reads the id of a step, which no other step has.
+// identify reads the id of a step, which must be unique.
 func (c *checker) identify(s *Step, n *node) {
 	s.ID = n.text
 	if n.kind != scalar || !validID.MatchString(s.ID) {
@@ -130,7 +130,7 @@ func (c *checker) identify(s *Step, n *node) {
 	c.ids[s.ID] = s.Line
 }
 
-// common reads a parameter that every step has, and reports whether it is one.
+// common reads a parameter if every step has it, and reports whether it did.
 func (c *checker) common(s *Step, name string, n *node) bool {
 	switch name {
 	case "id": // read before
@@ -180,8 +180,7 @@ func (c *checker) choice(s *Step, params *node) Action {
 	return a
 }
 
-// blockParams reads the parameters of a block: those of its own, and those that
-// every step has.
+// blockParams reads the parameters of a block: its own, and those of every step.
 func (c *checker) blockParams(s *Step, params *node, own map[string]func(*node)) {
 	names := slices.AppendSeq([]string{"id", "if", "onError"}, maps.Keys(own))
 	for key, item := range params.entries() {
@@ -216,7 +215,7 @@ func (c *checker) loop(s *Step, params *node) Action {
 	return a
 }
 
-// listValue reads a list, or an expression that results in one.
+// listValue reads a list, or an expression for one.
 func (c *checker) listValue(n *node) Value {
 	if n.kind == list {
 		return c.value(n)

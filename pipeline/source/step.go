@@ -8,8 +8,7 @@ import (
 	"sluice/command"
 )
 
-// A Step is one step of a program: when it is done, what it does, and what
-// happens if that fails.
+// A Step is one step of a program: its condition, its action, and its error policy.
 type Step struct {
 	Name    string // of its command or block
 	ID      string
@@ -41,8 +40,8 @@ type Invocation struct {
 type Argument struct {
 	Name     string
 	Value    Value
-	Fixed    bool // must not be computed in a run that an event has started
-	Nullable bool // null is a value of its own, not the lack of one
+	Fixed    bool // must not be computed in a run that an event started
+	Nullable bool // null counts as a value
 }
 
 // A Target is where the output of a step goes.
@@ -51,7 +50,7 @@ type Target struct {
 	Name    string // of a variable or header
 }
 
-// A Section is what a target is part of.
+// A Section is a part of the scope that steps write to.
 type Section int
 
 // The sections.
@@ -67,16 +66,15 @@ type Choice struct {
 	Then, Otherwise []*Step
 }
 
-// A Loop is the action of the block foreach: its steps are done for each item
-// of a list, which is a variable meanwhile. The body flows through all of them:
-// after the loop it is what the last step has made of it.
+// A Loop is the action of the block foreach: its steps run for each item of a list, and
+// the item is a variable meanwhile. The body flows through all rounds.
 type Loop struct {
 	In    Value
 	As    string
 	Steps []*Step
 }
 
-// SwitchCommand is the step after which a run goes on as another user.
+// SwitchCommand is the command that makes a run go on as another user.
 const SwitchCommand = "iam.run.as"
 
 // A Policy is what happens when a step fails.
@@ -93,8 +91,7 @@ const (
 	maxStepWait        = 10 * time.Minute
 )
 
-// Title returns the step as errors call it, with the line they are about: Step 3,
-// http.request "fetch" (line 12).
+// Title returns the step as errors name it: Step 3, http.request "fetch" (line 12).
 func (s *Step) Title(line int) string {
 	if s.ID != "" {
 		return fmt.Sprintf("Step %d, %s %q (line %d)", s.Number, s.Name, s.ID, line)
@@ -102,7 +99,7 @@ func (s *Step) Title(line int) string {
 	return fmt.Sprintf("Step %d, %s (line %d)", s.Number, s.Name, line)
 }
 
-// Label returns the step by its command, with its id if it has one.
+// Label returns the command of a step, with the id if it has one.
 func (s *Step) Label() string {
 	if s.ID == "" {
 		return s.Name
@@ -110,7 +107,7 @@ func (s *Step) Label() string {
 	return s.Name + " (" + s.ID + ")"
 }
 
-// Literal returns the text that the source has for an argument.
+// Literal returns an argument that is literal text in the source.
 func (a *Invocation) Literal(name string) (text string, ok bool) {
 	for _, arg := range a.Args {
 		if arg.Name == name && arg.Value.shape == constant {
@@ -120,8 +117,8 @@ func (a *Invocation) Literal(name string) (text string, ok bool) {
 	return text, ok
 }
 
-// PositionOf returns where in a step an error happened: at one of its templates, or
-// at its beginning.
+// PositionOf returns where in a step an error happened: at one of its templates, or at
+// the start of the step.
 func (s *Step) PositionOf(err error) (line, column int) {
 	if e, ok := errors.AsType[*templateError](err); ok {
 		return e.at.line, e.at.column

@@ -22,7 +22,7 @@ func textOf(source string) text {
 	return t
 }
 
-// line returns what is written on a line, "" if there is none.
+// line returns a line of the source, "" if there is none.
 func (t text) line(number int) string {
 	if number < 1 || number > len(t.starts) {
 		return ""
@@ -31,7 +31,7 @@ func (t text) line(number int) string {
 	return strings.TrimRight(line, " \t\r")
 }
 
-// snippet returns a line for people, shortened.
+// snippet returns a line, shortened for people.
 func (t text) snippet(line int) string {
 	const longest = 200
 	s := t.line(line)
@@ -67,9 +67,8 @@ func (t text) position(at int) (line, column int) {
 	return line, 1 + utf8.RuneCountInString(t.source[t.starts[line-1]:at])
 }
 
-// locate returns the position of a byte of a scalar's text in the source. The two
-// are read side by side: the source has additional white space, quotes and
-// escapes.
+// locate returns the position in the source of a byte of a scalar's text. It reads both
+// side by side, since the source has additional white space, quotes and escapes.
 func (t text) locate(n *node, offset int) (line, column int) {
 	w := walker{rest: t.source[t.offset(n.line, n.column):], style: n.style}
 	switch n.style {
@@ -88,7 +87,7 @@ func (t text) locate(n *node, offset int) (line, column int) {
 	return t.position(len(t.source) - len(w.rest))
 }
 
-// A walker goes through a scalar as it is written.
+// A walker goes through the source of a scalar.
 type walker struct {
 	rest  string // of the source
 	style style
@@ -96,7 +95,7 @@ type walker struct {
 
 func (w *walker) skip(bytes int) { w.rest = w.rest[min(bytes, len(w.rest)):] }
 
-// skipTo goes over the white space that the source has before a character.
+// skipTo skips the white space in the source before a character.
 func (w *walker) skipTo(r rune) {
 	if unicode.IsSpace(r) {
 		return
@@ -107,8 +106,7 @@ func (w *walker) skipTo(r rune) {
 	}
 }
 
-// pass goes over a character. White space is left to skipTo, unless it is
-// escaped.
+// pass skips a character. It leaves white space to skipTo, unless that is escaped.
 func (w *walker) pass(r rune) {
 	switch {
 	case w.style == doubleQuoted && strings.HasPrefix(w.rest, `\`):

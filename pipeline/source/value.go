@@ -6,7 +6,7 @@ import (
 	"sluice/expression"
 )
 
-// A Value is a value of a source whose texts may hold expressions.
+// A Value is a value of a source. Its texts may hold expressions.
 type Value struct {
 	shape    shape
 	data     any       // a constant
@@ -24,7 +24,7 @@ const (
 	objectOf
 )
 
-// Eval returns the value as it is in a scope. Constants are shared.
+// Eval computes the value in a scope. Constants are shared.
 func (v *Value) Eval(scope *expression.Scope) (any, error) {
 	switch v.shape {
 	case formula:
@@ -52,7 +52,7 @@ func (v *Value) Eval(scope *expression.Scope) (any, error) {
 	return v.data, nil
 }
 
-// Secrets returns the names of the secrets that the value asks for; nil asks for
+// Secrets returns the names of the secrets that the value asks for. A nil value asks for
 // none.
 func (v *Value) Secrets() (names []string) {
 	if v == nil {
@@ -98,19 +98,19 @@ func (c *checker) value(n *node) Value {
 	return Value{shape: formula, template: &Template{compiled, n.line, n.column}}
 }
 
-// settled returns a list or object as a constant if all in it is constant.
+// settled turns a list or object of constants into a constant.
 func settled(v Value) Value {
 	for i := range v.items {
 		if v.items[i].shape != constant {
 			return v
 		}
 	}
-	data, _ := v.Eval(nil) // there is nothing to fail
+	data, _ := v.Eval(nil) // constants don't fail
 	return Value{data: data}
 }
 
-// expression compiles a text that is an expression, with or without #{ }
-// around it; true and false stand for themselves.
+// expression compiles an expression, with or without #{ } around it. true and false stand
+// for themselves.
 func (c *checker) expression(n *node, name string) *Template {
 	if n.kind != scalar || n.data == nil {
 		c.problemf(n, "%s must be an expression such as #{body.total > 100}, not %s.", name, n.describe())
@@ -124,7 +124,7 @@ func (c *checker) expression(n *node, name string) *Template {
 	return &Template{compiled, n.line, n.column}
 }
 
-// mistake notes an error in a text at its position within the text.
+// mistake notes an error in a text, at its position within the text.
 func (c *checker) mistake(n *node, err error) {
 	if len(c.problems) >= MaxProblems {
 		return
@@ -137,15 +137,13 @@ func (c *checker) mistake(n *node, err error) {
 	c.problemf(&at, "%s", message)
 }
 
-// A Template is an expression, or a text with expressions in it, and knows where
-// in the source it begins.
+// A Template is an expression, or a text with expressions in it, with its position.
 type Template struct {
 	*expression.Template
 	line, column int
 }
 
-// A templateError is the failure of one template. A step may hold many, so it
-// tells which.
+// A templateError is the failure of one template of a step.
 type templateError struct {
 	error
 	at *Template

@@ -11,8 +11,7 @@ import (
 	"sluice/yamltext"
 )
 
-// readYAML reads a source that is YAML, without what makes YAML a language of
-// its own: aliases, merges and tags.
+// readYAML reads a source that is YAML. It rejects aliases, merges and tags.
 func (c *checker) readYAML(source string) *node {
 	root, second, err := yamltext.One(source)
 	switch {
@@ -54,7 +53,7 @@ func (c *checker) yamlMistake(err error) {
 	c.problemf(at, "This is not YAML: %s.", inPlainWords(message))
 }
 
-// inPlainWords says what a message of the reader means to people.
+// inPlainWords explains a message of the YAML reader.
 func inPlainWords(message string) string {
 	switch message {
 	case "did not find expected key":
@@ -75,7 +74,7 @@ func (c *checker) refuseAlias(at *node) {
 	c.problemf(at, "Anchors (&) and aliases (*) are not taken; write the value out, or put it in quotes if it is text.")
 }
 
-// fromYAML converts a YAML node; it returns nil if something in it is refused.
+// fromYAML converts a YAML node. It returns nil if something in it is rejected.
 func (c *checker) fromYAML(y *yaml.Node, depth int) *node {
 	n := &node{line: y.Line, column: y.Column}
 	switch {

@@ -16,7 +16,7 @@ import (
 	"sluice/value"
 )
 
-// An answer is the result of http.request.
+// An answer is the output of http.request. Its name is that of the API's schema, StepAnswer.
 type answer struct {
 	StatusCode int               `json:"statusCode"`
 	Headers    map[string]string `json:"headers"`
@@ -24,8 +24,8 @@ type answer struct {
 	Encoding   string            `json:"encoding,omitempty"` // base64 if the body is not text
 }
 
-// readAnswer reads a body up to the limit, which counts what is unpacked.
-func readAnswer(body io.Reader, limit int64) ([]byte, error) {
+// readReply reads a body. The limit counts unpacked bytes.
+func readReply(body io.Reader, limit int64) ([]byte, error) {
 	read, err := io.ReadAll(io.LimitReader(body, limit+1))
 	if err != nil {
 		return nil, err
@@ -36,32 +36,27 @@ func readAnswer(body io.Reader, limit int64) ([]byte, error) {
 	return read, nil
 }
 
-func answerOf(response *http.Response, body []byte) answer {
-	a := answer{StatusCode: response.StatusCode, Headers: make(map[string]string, len(response.Header))}
+func replyOf(response *http.Response, body []byte) answer {
+	r := answer{StatusCode: response.StatusCode, Headers: make(map[string]string, len(response.Header))}
 	for name, values := range response.Header {
-		a.Headers[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
+		r.Headers[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
 	}
 	if !utf8.Valid(body) {
-		a.Body, a.Encoding = base64.StdEncoding.EncodeToString(body), "base64"
-		return a
+		r.Body, r.Encoding = base64.StdEncoding.EncodeToString(body), "base64"
+		return r
 	}
-	a.Body = string(body)
+	r.Body = string(body)
+	mediaType, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	levels, _ := value.Inspect(body)
-	if isJSON(response.Header.Get("Content-Type")) && levels <= value.MaxDepth { // deeper, the answer around it would be too deep
+	if err == nil && value.IsMediaType(mediaType) && levels <= value.MaxDepth { // the reply adds a level
 		if decoded, err := decodeJSON(string(body)); err == nil {
-			a.Body = decoded
+			r.Body = decoded
 		}
 	}
-	return a
+	return r
 }
 
-func isJSON(contentType string) bool {
-	mediaType, _, err := mime.ParseMediaType(contentType)
-	return err == nil && value.IsMediaType(mediaType)
-}
-
-// reason returns why a call failed, as far as the author of the pipeline can do
-// something about it.
+// reason returns why a call failed, in words that help the author of the pipeline.
 func reason(err error) string {
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		if lookup.IsNotFound {
