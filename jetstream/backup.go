@@ -25,9 +25,9 @@ import (
 // behind them, so that whatever a pipeline has acknowledged by then waits for
 // another attempt, or has its outcome there. Floors come before the pipelines they are of.
 func (e *Engine) backupOrder() []string {
-	order := []string{stream.Sealed, e.floors.StreamName(), e.keys.StreamName()}
+	order := []string{stream.Sealed, e.lowWater.StreamName(), e.keys.StreamName()}
 	for _, b := range e.buckets() {
-		if b.Name() != e.floors.Name() {
+		if b.Name() != e.lowWater.Name() {
 			order = append(order, b.StreamName())
 		}
 	}
@@ -55,11 +55,11 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 		return stream.NoAnswer(err)
 	}
 	defer conn.Close()
-	e.journal.Finish()
-	if err := e.floors.Write(ctx); err != nil {
+	e.Journal.Finish()
+	if err := e.lowWater.Write(ctx); err != nil {
 		return err
 	}
-	taker := snapshot.NewTaker(conn, to, e.events.writer.Durable)
+	taker := snapshot.NewTaker(conn, to, e.Stored.writer.Durable)
 	for _, name := range e.backupOrder() {
 		if err := taker.Take(ctx, name, name == stream.Events); err != nil {
 			return fmt.Errorf("backup of %s: %w", name, err)

@@ -78,7 +78,7 @@ func TestBackupsGoBetweenEngines(t *testing.T) {
 // bound returns a pipeline that listens to a key.
 func bound(t *testing.T, e *Engine, key string) *sluice.Pipeline {
 	t.Helper()
-	b, err := e.Queue().Bind(t.Context(), sluice.EventPrefix+key, 4)
+	b, err := e.Queue.Bind(t.Context(), sluice.EventPrefix+key, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ type legacy struct {
 func (l *legacy) work(t *testing.T, e *Engine, round string) {
 	t.Helper()
 	const calls, each = 30, 3
-	p, err := e.Pipelines().Get(t.Context(), "moved")
+	p, err := e.Pipelines.Get(t.Context(), "moved")
 	if err != nil || p == nil {
 		t.Fatal(p, err)
 	}
@@ -128,7 +128,7 @@ func (l *legacy) work(t *testing.T, e *Engine, round string) {
 			l.unfinished = append(l.unfinished, result.TraceID)
 		} else {
 			natstest.Eventually(t, "a result", func() bool {
-				result, err = e.Results().Result(t.Context(), result.CorrelationID, time.Second)
+				result, err = e.Results.Result(t.Context(), result.CorrelationID, time.Second)
 				return err == nil && result.Status == sluice.StatusOK
 			})
 		}
@@ -153,7 +153,7 @@ func (l *legacy) check(t *testing.T, e *Engine) {
 			t.Errorf("the result of %s is %s, want %s", id, again.Value, answered.Value)
 		}
 	}
-	p, err := e.Pipelines().Get(t.Context(), "moved")
+	p, err := e.Pipelines.Get(t.Context(), "moved")
 	if err != nil || p == nil {
 		t.Fatal(p, err)
 	}
@@ -166,7 +166,7 @@ func (l *legacy) check(t *testing.T, e *Engine) {
 		return ok(p.Name, fmt.Sprintf("%q", d.TraceID)), nil
 	})
 	defer stop()
-	if _, err := e.Events().Accept(t.Context(), newest, 0); err != nil {
+	if _, err := e.Events.Accept(t.Context(), newest, 0); err != nil {
 		t.Fatal(err)
 	}
 	var ran []string

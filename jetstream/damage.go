@@ -107,7 +107,7 @@ func (e *storeCheck) check(ctx context.Context) (damaged bool, err error) {
 	if e.refuses(cmp.Or(problem, e.checkKeyPrint())) {
 		return true, nil
 	}
-	return false, e.events.checkWhole(ctx, e.marks, e.addDamage)
+	return false, e.Stored.checkWhole(ctx, e.marks, e.addDamage)
 }
 
 // refuses keeps the engine from serving if there is a problem, and tells whether

@@ -88,7 +88,7 @@ func TestLostEventsAreCounted(t *testing.T) {
 	for i := range 60 {
 		big := event(fmt.Sprintf("abcdef:%010d", i))
 		big.Payload = json.RawMessage(`"` + strings.Repeat("x", 1<<10) + `"`)
-		result, err := e.Events().Accept(t.Context(), big, 0)
+		result, err := e.Events.Accept(t.Context(), big, 0)
 		check(t, err)
 		ids = append(ids, result.CorrelationID)
 	}
@@ -110,11 +110,11 @@ func TestLostEventsAreCounted(t *testing.T) {
 					check(t, e.Ready())
 					var gone []int
 					for i, id := range ids {
-						if _, err := e.Results().Result(t.Context(), id, 0); err != nil {
+						if _, err := e.Results.Result(t.Context(), id, 0); err != nil {
 							gone = append(gone, i+1)
 						}
 					}
-					if lost := e.events.lost.Load(); lost != int64(len(gone)) || lost == 0 {
+					if lost := e.Stored.lost.Load(); lost != int64(len(gone)) || lost == 0 {
 						t.Errorf("%d events are said to be lost, but these are: %v", lost, gone)
 					}
 					if name == "flipped" && len(gone) > 2 { // the damage may be where two meet
@@ -134,18 +134,18 @@ func storeSome(t *testing.T, e *Engine) {
 	t.Helper()
 	for i := range 5 {
 		key := fmt.Sprintf("b82c8627-4ca1-4c7a-b273-2bfd67c0000%d", i)
-		storeIn(t, e.webhooks, key)
-		storeIn(t, e.accounts, key)
-		storeIn(t, e.roles, key)
-		storeIn(t, e.clients, key)
-		storeIn(t, e.sessions, key)
-		storeIn(t, e.signing, key)
-		storeIn(t, e.portal, key)
-		storeIn(t, e.minutes, key)
-		storeIn(t, e.hours, key)
-		storeIn(t, e.states, key)
-		storeIn(t, e.versions, key)
-		storeIn(t, e.secrets, key)
+		storeIn(t, e.Webhooks, key)
+		storeIn(t, e.Accounts, key)
+		storeIn(t, e.Roles, key)
+		storeIn(t, e.Clients, key)
+		storeIn(t, e.Sessions, key)
+		storeIn(t, e.SigningKeys, key)
+		storeIn(t, e.PortalSessions, key)
+		storeIn(t, e.Minutes, key)
+		storeIn(t, e.Hours, key)
+		storeIn(t, e.PipelineStates, key)
+		storeIn(t, e.Versions, key)
+		storeIn(t, e.Secrets, key)
 	}
 }
 
@@ -166,8 +166,8 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 	consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return ok(p.Name, `1`), nil })
 	send(t, e, "webhook.p", patience)
 	natstest.Eventually(t, "the floor is known", func() bool {
-		check(t, e.floors.Write(t.Context()))
-		return e.floors.Of(p.Binding.ID) > 0
+		check(t, e.lowWater.Write(t.Context()))
+		return e.lowWater.Of(p.Binding.ID) > 0
 	})
 	stored := make(map[string]string)
 	for _, b := range append(e.buckets(), e.keys) {
@@ -236,8 +236,8 @@ func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 		send(t, e, "webhook.p", patience)
 	}
 	natstest.Eventually(t, "the floor is known", func() bool {
-		check(t, e.floors.Write(t.Context()))
-		return e.floors.Of(p.Binding.ID) == 3
+		check(t, e.lowWater.Write(t.Context()))
+		return e.lowWater.Of(p.Binding.ID) == 3
 	})
 	webhooks := streamOf(t, e, "webhooks")
 	stop()
@@ -255,7 +255,7 @@ func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 	if len(runs) != 4 {
 		t.Errorf("there were %d runs of 4 events", len(runs))
 	}
-	if lost := e.events.lost.Load(); lost != 3 {
+	if lost := e.Stored.lost.Load(); lost != 3 {
 		t.Errorf("%d events are said to be lost", lost)
 	}
 }
@@ -280,7 +280,7 @@ func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
 					}
 					e = openEngine(t, Options{Dir: dir})
 					check(t, e.Ready())
-					if e.pipelines.Copy("p") == nil {
+					if e.Pipelines.Copy("p") == nil {
 						t.Error("the pipeline is gone")
 					}
 					if len(e.Warnings()) == 0 {

@@ -34,7 +34,7 @@ func (e *Engine) useEmbedded() {
 	e.host = stream.NewEmbedded(e.opts.Log, e.opts.Dir)
 	e.host.Syncs = e.opts.syncs
 	e.server, e.losses = &embedded{Engine: e}, &storeCheck{Engine: e}
-	e.kind = "embedded"
+	e.Description = "embedded"
 }
 
 func (m *embedded) connect() error {

@@ -99,40 +99,43 @@ type Engine struct {
 	host   *stream.Host
 	server backend
 	losses lossCheck
-	kind   string   // of engine, in words
 	advice []string // what an operator could do for durability
+
+	Description string // of the engine, in a few words
 
 	spool        *spooler // nil: there is none
 	fallback     *spool.Fallback
 	spoolProblem string // why there is none, if there should be
 
-	webhooks  *record.Bucket[sluice.Webhook]
-	accounts  *record.Bucket[sluice.Account]
-	roles     *record.Bucket[sluice.Role]
-	clients   *record.Bucket[sluice.Client]
-	sessions  *record.Bucket[sluice.Session]
-	signing   *record.Bucket[sluice.SigningKey]
-	portal    *record.Bucket[sluice.PortalSession]
-	minutes   *record.Bucket[sluice.Minute]
-	hours     *record.Bucket[sluice.Minute]
-	pipelines *record.Bucket[sluice.Pipeline]
-	states    *record.Bucket[sluice.PipelineState]
-	versions  *record.Bucket[sluice.PipelineHistory]
-	secrets   *record.Bucket[sluice.Secret]
-	keys      *record.Bucket[record.Key]
+	// Records by key: a token, a name or an id. Minutes are of the last day, hours of
+	// the last 30 days.
+	Webhooks       *record.Bucket[sluice.Webhook]
+	Accounts       *record.Bucket[sluice.Account]
+	Roles          *record.Bucket[sluice.Role]
+	Clients        *record.Bucket[sluice.Client]
+	Sessions       *record.Bucket[sluice.Session]
+	SigningKeys    *record.Bucket[sluice.SigningKey]
+	PortalSessions *record.Bucket[sluice.PortalSession]
+	Minutes        *record.Bucket[sluice.Minute]
+	Hours          *record.Bucket[sluice.Minute]
+	Pipelines      *record.Bucket[sluice.Pipeline]
+	PipelineStates *record.Bucket[sluice.PipelineState] // which pipelines fail
+	Versions       *record.Bucket[sluice.PipelineHistory]
+	Secrets        *record.Bucket[sluice.Secret]
+	keys           *record.Bucket[record.Key]
 
+	Events      sluice.Events  // the way of an event: spool, once, Stored
+	Results     sluice.Results // spool, Stored
+	Stored      *Events
+	Queue       *queue.Queue
+	DeadLetters *deadletter.Store
+	Journal     *journal.Journal
+	Audit       *Audit
+	Quarantine  *quarantine.Store
 	outcomes    *queue.Outcomes
-	deadLetters *deadletter.Store
 	waiting     *queue.Waiting
-	floors      *queue.LowWater
-	queue       *queue.Queue
-	events      *Events
+	lowWater    *queue.LowWater
 	once        delivery.Once
-	accepts     sluice.Events  // the way of an event: spool, once, events
-	results     sluice.Results // spool, events
-	journal     *journal.Journal
-	audit       *Audit
-	quarantine  *quarantine.Store
 	nodes       *nodes
 
 	marks    watermarks // as they were last written
@@ -183,62 +186,62 @@ func build(opts Options) *Engine {
 	h := e.host
 	h.Observe = opts.ObserveBatch
 	e.buildRecords()
-	hub, listeners := queue.NewHub(), queue.NewListeners(e.pipelines)
+	hub, listeners := queue.NewHub(), queue.NewListeners(e.Pipelines)
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
-	e.deadLetters = deadletter.NewStore(h)
+	e.DeadLetters = deadletter.NewStore(h)
 	e.waiting = queue.NewWaiting(h)
-	e.floors = queue.NewLowWater(h, listeners)
-	e.journal = journal.New(h, journal.Events{
+	e.lowWater = queue.NewLowWater(h, listeners)
+	e.Journal = journal.New(h, journal.Events{
 		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
-			return e.queue.Outcome(ctx, env, pipeline)
+			return e.Queue.Outcome(ctx, env, pipeline)
 		},
 	})
-	e.queue = queue.New(h, queue.Options{
-		Listeners: listeners, LowWater: e.floors, Outcomes: e.outcomes, DeadLetters: e.deadLetters, Waiting: e.waiting,
-		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
+	e.Queue = queue.New(h, queue.Options{
+		Listeners: listeners, LowWater: e.lowWater, Outcomes: e.outcomes, DeadLetters: e.DeadLetters, Waiting: e.waiting,
+		Settled: e.Journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
 	})
-	e.events = &Events{
-		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,
+	e.Stored = &Events{
+		host: h, listeners: listeners, floors: e.lowWater, queue: e.Queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
-	e.events.mark, e.events.fit = e.losses.write, e.server.fit
-	e.once = e.server.once(e.events)
-	e.accepts, e.results = e.once, e.events
-	e.audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
-	e.quarantine = quarantine.New(h)
+	e.Stored.mark, e.Stored.fit = e.losses.write, e.server.fit
+	e.once = e.server.once(e.Stored)
+	e.Events, e.Results = e.once, e.Stored
+	e.Audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
+	e.Quarantine = quarantine.New(h)
 	return e
 }
 
 // buildRecords makes the buckets of records.
 func (e *Engine) buildRecords() {
 	h := e.host
-	e.webhooks = record.New[sluice.Webhook](h, "webhooks")
-	e.accounts = record.New[sluice.Account](h, "accounts")
-	e.roles = record.New[sluice.Role](h, "roles")
-	e.clients = record.New[sluice.Client](h, "clients")
-	e.sessions = record.New[sluice.Session](h, "sessions")
-	e.signing = record.New[sluice.SigningKey](h, "signing")
-	e.portal = record.New[sluice.PortalSession](h, "portal")
-	e.minutes = record.New[sluice.Minute](h, "minutes")
-	e.hours = record.New[sluice.Minute](h, "hours")
-	e.pipelines = record.New[sluice.Pipeline](h, "pipelines")
-	e.states = record.New[sluice.PipelineState](h, "states")
-	e.versions = record.New[sluice.PipelineHistory](h, "versions")
-	e.secrets = record.New[sluice.Secret](h, "secrets")
-	e.keys = record.New[record.Key](h, "keys")
+	e.Webhooks = record.New[sluice.Webhook](h, stream.Webhooks)
+	e.Accounts = record.New[sluice.Account](h, stream.Accounts)
+	e.Roles = record.New[sluice.Role](h, stream.Roles)
+	e.Clients = record.New[sluice.Client](h, stream.Clients)
+	e.Sessions = record.New[sluice.Session](h, stream.Sessions)
+	e.SigningKeys = record.New[sluice.SigningKey](h, stream.SigningKeys)
+	e.PortalSessions = record.New[sluice.PortalSession](h, stream.PortalSessions)
+	e.Minutes = record.New[sluice.Minute](h, stream.Minutes)
+	e.Hours = record.New[sluice.Minute](h, stream.Hours)
+	e.Pipelines = record.New[sluice.Pipeline](h, stream.Pipelines)
+	e.PipelineStates = record.New[sluice.PipelineState](h, stream.PipelineStates)
+	e.Versions = record.New[sluice.PipelineHistory](h, stream.Versions)
+	e.Secrets = record.New[sluice.Secret](h, stream.Secrets)
+	e.keys = record.New[record.Key](h, stream.Keys)
 }
 
 // stored is told of each event that is on stable storage.
 func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
-	e.journal.Stored(sequence, subject, event)
+	e.Journal.Stored(sequence, subject, event)
 	e.once.Stored(sequence, event)
 }
 
 // finish stores what would be lost with the process.
 func (e *Engine) finish() {
 	e.once.Finish()
-	e.journal.Finish()
+	e.Journal.Finish()
 	if e.host.Connected() != nil {
 		return
 	}

@@ -36,7 +36,7 @@ func TestADamagedBlockIsNoticed(t *testing.T) {
 				}
 			}
 			e = openEngine(t, Options{Dir: dir})
-			_, err := e.Results().Result(t.Context(), ids[7], 0)
+			_, err := e.Results.Result(t.Context(), ids[7], 0)
 			if !killed && sluice.AsError(err).Code != "event-damaged" {
 				t.Errorf("the damaged event gives %v", err)
 			}

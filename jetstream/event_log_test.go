@@ -32,7 +32,7 @@ func storeEvent(t *testing.T, e *Engine, key, traceID string) {
 	t.Helper()
 	stored := event(traceID)
 	stored.EventKey = key
-	if _, err := e.Events().Accept(t.Context(), stored, 0); err != nil {
+	if _, err := e.Events.Accept(t.Context(), stored, 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -42,7 +42,7 @@ func readAfter(t *testing.T, e *Engine, q sluice.EventQuery) (ids []string, next
 	if q.Limit == 0 {
 		q.Limit = 100
 	}
-	events, next, err := e.Stored().After(t.Context(), q)
+	events, next, err := e.Stored.After(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,12 +124,12 @@ func TestOnlyDurableEventsAreRead(t *testing.T) {
 	key := natstest.UniqueKey("durable")
 	_, start := readAfter(t, e, sluice.EventQuery{Pattern: key})
 	storeEvent(t, e, key, "aaaaaa:1")
-	writer := e.events.writer
-	e.events.writer = &lateWriter{Writer: writer, late: math.MaxInt} // as if the sync were under way
+	writer := e.Stored.writer
+	e.Stored.writer = &lateWriter{Writer: writer, late: math.MaxInt} // as if the sync were under way
 	if ids, next := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start}); ids != nil || next != start {
 		t.Errorf("read %q before it was durable", ids)
 	}
-	e.events.writer = writer
+	e.Stored.writer = writer
 	if ids, _ := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start}); len(ids) != 1 {
 		t.Errorf("read %q, want the one event", ids)
 	}
@@ -143,7 +143,7 @@ func TestAnArrivalBeforeTheReaderIsNotMissed(t *testing.T) {
 	key := natstest.UniqueKey("early")
 	_, start := readAfter(t, e, sluice.EventQuery{Pattern: key})
 	storeEvent(t, e, key, "aaaaaa:1")
-	e.events.writer = &lateWriter{Writer: e.events.writer, late: 2} // for the cursor, and for the first look
+	e.Stored.writer = &lateWriter{Writer: e.Stored.writer, late: 2} // for the cursor, and for the first look
 	if ids, _ := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start, Wait: 10 * time.Second}); len(ids) != 1 {
 		t.Errorf("read %q, want the one event", ids)
 	}
@@ -180,7 +180,7 @@ func TestCursorsOfOthersAreRefused(t *testing.T) {
 		"0" + cursor:    sluice.Gone,
 		cursor + "\x00": sluice.Invalid,
 	} {
-		_, _, err := e.Stored().After(t.Context(), sluice.EventQuery{Pattern: "webhook.test", After: after, Limit: 1})
+		_, _, err := e.Stored.After(t.Context(), sluice.EventQuery{Pattern: "webhook.test", After: after, Limit: 1})
 		if err == nil || sluice.AsError(err).Kind != want {
 			t.Errorf("%q: got %v, want an error of kind %d", after, err, want)
 		}

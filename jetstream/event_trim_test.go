@@ -72,21 +72,21 @@ func TestNothingIsTrimmedOnAGuess(t *testing.T) {
 			for range 10 {
 				send(t, e, "webhook.other", 0)
 			}
-			e.queue.SetUp(e.events.ids, leavingOut{e.events.stream, p.Binding.ID, test.err})
-			before, err := e.events.info(t.Context())
+			e.Queue.SetUp(e.Stored.ids, leavingOut{e.Stored.stream, p.Binding.ID, test.err})
+			before, err := e.Stored.info(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := e.events.remove(t.Context(), before, before.State.LastSeq+1); (err != nil) != test.fails {
+			if _, err := e.Stored.remove(t.Context(), before, before.State.LastSeq+1); (err != nil) != test.fails {
 				t.Errorf("trimming ends with %v", err)
 			}
-			if info, err := e.events.stream.Info(t.Context()); err != nil || info.State.Msgs != test.left {
+			if info, err := e.Stored.stream.Info(t.Context()); err != nil || info.State.Msgs != test.left {
 				t.Errorf("%d of 21 events are left, want %d (%v)", info.State.Msgs, test.left, err)
 			}
-			if backlogs, err := e.queue.Backlogs(t.Context()); (err != nil) != test.fails || len(backlogs) != 0 {
+			if backlogs, err := e.Queue.Backlogs(t.Context()); (err != nil) != test.fails || len(backlogs) != 0 {
 				t.Errorf("the backlogs are %v, %v", backlogs, err)
 			}
-			if err := e.floors.Write(t.Context()); (err != nil) != test.fails {
+			if err := e.lowWater.Write(t.Context()); (err != nil) != test.fails {
 				t.Errorf("writing the floors ends with %v", err)
 			}
 		})
@@ -104,16 +104,16 @@ func TestTrimmingByAgeWithGaps(t *testing.T) {
 	limit := time.Now()
 	var young []uint64
 	for range 10 {
-		place, _ := e.events.ids.Parse(send(t, e, "webhook.young", 0).CorrelationID)
+		place, _ := e.Stored.ids.Parse(send(t, e, "webhook.young", 0).CorrelationID)
 		sequence := place.Sequence
 		young = append(young, sequence)
 	}
 	for _, gone := range young[:9] {
-		if err := e.events.stream.DeleteMsg(t.Context(), gone); err != nil {
+		if err := e.Stored.stream.DeleteMsg(t.Context(), gone); err != nil {
 			t.Fatal(err)
 		}
 	}
-	until, err := stream.FirstSince(t.Context(), e.events.stream, 1, young[9], limit)
+	until, err := stream.FirstSince(t.Context(), e.Stored.stream, 1, young[9], limit)
 	if err != nil || until != young[0] {
 		t.Errorf("events before %d are too old, want those before %d (%v)", until, young[0], err)
 	}

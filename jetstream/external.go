@@ -30,7 +30,7 @@ type remote struct {
 func (e *Engine) useExternal() {
 	e.host = stream.NewExternal(e.opts.Log, e.opts.Replicas)
 	e.server, e.losses = &remote{Engine: e}, noLossCheck{}
-	e.kind = fmt.Sprintf("external, %d replicas", e.opts.Replicas)
+	e.Description = fmt.Sprintf("external, %d replicas", e.opts.Replicas)
 	if !e.opts.SyncsAlways { // its sync_interval can't be seen from here
 		e.advice = append(e.advice, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
 	}
@@ -149,7 +149,7 @@ func (x *remote) watch(running context.Context) error {
 	}
 	var servers atomic.Int64
 	x.host.WatchWrites(running, func(ctx context.Context) error {
-		info, err := x.events.info(ctx) // of the leader that takes events
+		info, err := x.Stored.info(ctx) // of the leader that takes events
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 			for n := 0; time.Since(began) < 2*soon; n++ {
 				sent := event(fmt.Sprintf("abcdef:%d-%04d", i, n))
 				at := time.Now()
-				_, err := e.Events().Accept(t.Context(), sent, 0)
+				_, err := e.Events.Accept(t.Context(), sent, 0)
 				if took := time.Since(at); took > soon {
 					t.Errorf("a call took %v", took)
 				}
@@ -89,7 +89,7 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 	}
 	natstest.Eventually(t, "the node is ready", func() bool { return e.Ready() == nil })
 	natstest.Eventually(t, "what was refused is withdrawn", func() bool {
-		info, err := e.events.stream.Info(t.Context(), jetstream.WithSubjectFilter("svc.direct.withdrawn"))
+		info, err := e.Stored.stream.Info(t.Context(), jetstream.WithSubjectFilter("svc.direct.withdrawn"))
 		return err == nil && info.State.Subjects["svc.direct.withdrawn"] >= doubtful
 	})
 	hung.GoOn()
@@ -144,7 +144,7 @@ func TestAFullStoreIsNotReady(t *testing.T) {
 	natstest.Eventually(t, "the engine is not ready", func() bool {
 		big := keyed("webhook.hanging")
 		big.Payload = json.RawMessage(`"` + strings.Repeat("x", 50<<10) + `"`)
-		_, refused := e.Events().Accept(t.Context(), big, 0)
+		_, refused := e.Events.Accept(t.Context(), big, 0)
 		err := e.Ready()
 		return refused != nil && err != nil && sluice.AsError(err).Code == "storage-full"
 	})

@@ -12,7 +12,7 @@ func TestListeners(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	store := func(name, pattern string) {
 		t.Helper()
-		_, err := e.Pipelines().Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+		_, err := e.Pipelines.Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
 			return &sluice.Pipeline{Name: name, Binding: &sluice.Binding{Pattern: pattern}}, nil
 		})
 		if err != nil {
@@ -21,7 +21,7 @@ func TestListeners(t *testing.T) {
 	}
 	want := func(key string, names ...string) {
 		t.Helper()
-		if got := e.events.listeners.Of(key); !slices.Equal(got, names) {
+		if got := e.Stored.listeners.Of(key); !slices.Equal(got, names) {
 			t.Errorf("%s is listened to by %v, want %v", key, got, names)
 		}
 	}

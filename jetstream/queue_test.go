@@ -30,13 +30,13 @@ const patience = time.Minute
 // bind stores a pipeline that listens to a pattern.
 func bind(t *testing.T, e *Engine, name, pattern string, concurrency int) *sluice.Pipeline {
 	t.Helper()
-	b, err := natstest.Patiently(t.Context(), func() (*sluice.Binding, error) { return e.Queue().Bind(t.Context(), pattern, concurrency) })
+	b, err := natstest.Patiently(t.Context(), func() (*sluice.Binding, error) { return e.Queue.Bind(t.Context(), pattern, concurrency) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &sluice.Pipeline{Name: name, Binding: b}
 	storePipeline(t, e, name, p)
-	t.Cleanup(func() { _ = e.Queue().Unbind(context.Background(), b) })
+	t.Cleanup(func() { _ = e.Queue.Unbind(context.Background(), b) })
 	return p
 }
 
@@ -44,7 +44,7 @@ func bind(t *testing.T, e *Engine, name, pattern string, concurrency int) *sluic
 func storePipeline(t *testing.T, e *Engine, name string, p *sluice.Pipeline) {
 	t.Helper()
 	_, err := natstest.Patiently(t.Context(), func() (*sluice.Pipeline, error) {
-		return e.Pipelines().Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil })
+		return e.Pipelines.Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil })
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func consume(t *testing.T, e *Engine, p *sluice.Pipeline, run func(sluice.Delive
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() { e.Queue().Consume(ctx, p, run) })
+	done.Go(func() { e.Queue.Consume(ctx, p, run) })
 	stop = func() {
 		cancel()
 		done.Wait()
@@ -79,7 +79,7 @@ func ok(pipeline, value string) sluice.Outcome {
 // send accepts an event with a key of its own.
 func send(t *testing.T, e *Engine, key string, wait time.Duration) sluice.Result {
 	t.Helper()
-	result, err := e.Events().Accept(t.Context(), keyed(key), wait)
+	result, err := e.Events.Accept(t.Context(), keyed(key), wait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestACallGetsTheOutcomesOfItsPipelines(t *testing.T) {
 		if want := fmt.Sprintf(`{"one%s":{"a":1},"two%s":null}`, suffix, suffix); string(got.Value) != want {
 			t.Fatalf("two pipelines give %s, want %s", got.Value, want)
 		}
-		again, err := e.Results().Result(t.Context(), got.CorrelationID, 0)
+		again, err := e.Results.Result(t.Context(), got.CorrelationID, 0)
 		if err != nil || string(again.Value) != string(got.Value) || again.Status != sluice.StatusOK {
 			t.Fatalf("the result is %+v (%v)", again, err)
 		}
@@ -134,7 +134,7 @@ func TestAResultIsReadableOnAnyNode(t *testing.T) {
 		}
 		polled := make(chan sluice.Result, 1)
 		go func() {
-			got, err := here.Results().Result(context.Background(), result.CorrelationID, patience)
+			got, err := here.Results.Result(context.Background(), result.CorrelationID, patience)
 			if err != nil {
 				t.Error(err)
 			}
@@ -162,7 +162,7 @@ func TestAnOutcomeThatNobodyTellsOfIsFound(t *testing.T) {
 		check(t, err)
 		polled := make(chan sluice.Result, 1)
 		go func() {
-			got, _ := here.Results().Result(context.Background(), result.CorrelationID, patience)
+			got, _ := here.Results.Result(context.Background(), result.CorrelationID, patience)
 			polled <- got
 		}()
 		for asking := ""; !strings.Contains(asking, result.TraceID); {
@@ -171,9 +171,9 @@ func TestAnOutcomeThatNobodyTellsOfIsFound(t *testing.T) {
 			asking = string(msg.Data)
 		}
 		late := queue.NewOutcomes(here.host, queue.NewHub(), queue.Retention{Age: here.opts.ResultTTL, MaxCount: here.opts.ResultMaxCount, MaxBytes: here.opts.ResultMaxBytes})
-		e, err := here.events.find(t.Context(), result.CorrelationID)
+		e, err := here.Stored.find(t.Context(), result.CorrelationID)
 		check(t, err)
-		check(t, late.SetUp(t.Context(), t.Context(), here.events.ids))
+		check(t, late.SetUp(t.Context(), t.Context(), here.Stored.ids))
 		check(t, late.Put(t.Context(), e.Sequence, e.TraceID, ok(p.Name, `"untold"`)))
 		if got := <-polled; got.Status != sluice.StatusOK || string(got.Value) != `"untold"` {
 			t.Errorf("the held poll gives %s %s", got.Status, got.Value)
@@ -210,7 +210,7 @@ func TestAnUnfinishedEventIsDeliveredAgain(t *testing.T) {
 		if first.CorrelationID != second.CorrelationID || first.CorrelationID != result.CorrelationID {
 			t.Errorf("the correlation ids are %s, %s and %s", result.CorrelationID, first.CorrelationID, second.CorrelationID)
 		}
-		got, err := e.Results().Result(t.Context(), result.CorrelationID, patience)
+		got, err := e.Results.Result(t.Context(), result.CorrelationID, patience)
 		if err != nil || got.Status != sluice.StatusOK {
 			t.Errorf("the result is %+v (%v)", got, err)
 		}
@@ -236,7 +236,7 @@ func TestAnOutcomeOutlivesTheStateOfItsConsumer(t *testing.T) {
 	if got := send(t, e, "webhook.done", patience); string(got.Value) != `"second"` { // behind the first
 		t.Fatalf("the second event comes to %s %s", got.Status, got.Value)
 	}
-	again, err := e.Results().Result(t.Context(), first.CorrelationID, 0)
+	again, err := e.Results.Result(t.Context(), first.CorrelationID, 0)
 	if err != nil || string(again.Value) != `"first"` {
 		t.Errorf("the first event comes to %s %s (%v) after the restart", again.Status, again.Value, err)
 	}
@@ -255,7 +255,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 		}
 		// As if the process had died between the outcome and the
 		// acknowledgement.
-		place, _ := e.events.ids.Parse(d.CorrelationID)
+		place, _ := e.Stored.ids.Parse(d.CorrelationID)
 		sequence := place.Sequence
 		if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
 			t.Error(err)
@@ -269,7 +269,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 		t.Fatalf("the status is %s", second.Status)
 	}
 	natstest.Eventually(t, "all events are done with", func() bool {
-		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+		info, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0 && info.CachedInfo().NumPending == 0
 	})
 	if len(runs) != 2 {
@@ -319,7 +319,7 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 		if result.Status != sluice.StatusError || result.StatusCode != 500 || result.Error.Code != "pipeline-failed" || result.Value != nil {
 			t.Fatalf("the result is %+v", result)
 		}
-		letters, _, err := e.DeadLetters().Letters(t.Context(), sluice.DeadLetterQuery{Pipeline: p.Name, Limit: 10})
+		letters, _, err := e.DeadLetters.Letters(t.Context(), sluice.DeadLetterQuery{Pipeline: p.Name, Limit: 10})
 		if err != nil || len(letters) != 1 {
 			t.Fatalf("there are %d dead letters (%v)", len(letters), err)
 		}
@@ -327,10 +327,10 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 		if l.TraceID != result.TraceID || l.CorrelationID != result.CorrelationID || l.Attempts != 3 || l.Error.Code != "no-good" || l.EventKey != key || !strings.Contains(string(l.Event), key) {
 			t.Errorf("the letter is %+v", l)
 		}
-		if err := e.DeadLetters().Drop(t.Context(), l.Letter); err != nil {
+		if err := e.DeadLetters.Drop(t.Context(), l.Letter); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.DeadLetters().Drop(t.Context(), l.Letter); sluice.AsError(err).Kind != sluice.NotFound {
+		if err := e.DeadLetters.Drop(t.Context(), l.Letter); sluice.AsError(err).Kind != sluice.NotFound {
 			t.Errorf("dropped twice: %v", err)
 		}
 	})
@@ -345,7 +345,7 @@ func TestALetterFollowsItsOutcome(t *testing.T) {
 		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now().UTC()}
 	}
 	letters := func(e *Engine) uint64 {
-		info, err := e.DeadLetters().Info(t.Context())
+		info, err := e.DeadLetters.Info(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -360,7 +360,7 @@ func TestALetterFollowsItsOutcome(t *testing.T) {
 		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return failing(p), nil })
 		send(t, e, "webhook.letter", 0)
 		natstest.Eventually(t, "the event is delivered again", func() bool {
-			info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			info, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 			return err == nil && info.CachedInfo().NumRedelivered > 0
 		})
 		if got := letters(e); got != 0 {
@@ -372,7 +372,7 @@ func TestALetterFollowsItsOutcome(t *testing.T) {
 		p := bind(t, e, "p", sluice.EventPrefix+"webhook.letter", 1)
 		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 			// As if the process had died between the outcome and the letter.
-			place, _ := e.events.ids.Parse(d.CorrelationID)
+			place, _ := e.Stored.ids.Parse(d.CorrelationID)
 			sequence := place.Sequence
 			if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, failing(p)); err != nil {
 				t.Error(err)
@@ -382,7 +382,7 @@ func TestALetterFollowsItsOutcome(t *testing.T) {
 		send(t, e, "webhook.letter", 0)
 		natstest.Eventually(t, "the letter is there", func() bool { return letters(e) == 1 })
 		natstest.Eventually(t, "the event is done with", func() bool {
-			info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			info, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 			return err == nil && info.CachedInfo().NumAckPending == 0
 		})
 		if got := letters(e); got != 1 {
@@ -400,12 +400,12 @@ func TestAnEventForOnePipeline(t *testing.T) {
 	consume(t, e, two, answering(two, `2`))
 	direct := keyed("webhook.shared")
 	direct.To = "two"
-	got, err := e.Events().Accept(t.Context(), direct, patience)
+	got, err := e.Events.Accept(t.Context(), direct, patience)
 	if err != nil || string(got.Value) != `2` {
 		t.Errorf("the result is %s (%v)", got.Value, err)
 	}
 	direct.To = "three"
-	if _, err := e.Events().Accept(t.Context(), direct, 0); sluice.AsError(err).Kind != sluice.NotFound {
+	if _, err := e.Events.Accept(t.Context(), direct, 0); sluice.AsError(err).Kind != sluice.NotFound {
 		t.Errorf("an unknown pipeline: %v", err)
 	}
 }
@@ -417,7 +417,7 @@ func TestResultsOfPipelinesThatAreGone(t *testing.T) {
 	result := send(t, e, "webhook.gone", 0)
 	poll := func() sluice.Result {
 		t.Helper()
-		got, err := e.Results().Result(t.Context(), result.CorrelationID, 0)
+		got, err := e.Results.Result(t.Context(), result.CorrelationID, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -426,7 +426,7 @@ func TestResultsOfPipelinesThatAreGone(t *testing.T) {
 	if got := poll(); got.Status != sluice.StatusProcessing {
 		t.Errorf("before it ran the status is %s", got.Status)
 	}
-	if err := e.Queue().Unbind(t.Context(), p.Binding); err != nil {
+	if err := e.Queue.Unbind(t.Context(), p.Binding); err != nil {
 		t.Fatal(err)
 	}
 	storePipeline(t, e, "p", nil)
@@ -446,7 +446,7 @@ func TestOutcomesExpire(t *testing.T) {
 	consume(t, e, p, answering(p, `1`))
 	result := send(t, e, "webhook.short", patience)
 	natstest.Eventually(t, "the outcome has expired", func() bool {
-		_, err := e.Results().Result(t.Context(), result.CorrelationID, 0)
+		_, err := e.Results.Result(t.Context(), result.CorrelationID, 0)
 		return err != nil && sluice.AsError(err).Kind == sluice.Gone
 	})
 }
@@ -463,12 +463,12 @@ func TestTrimmingStopsAtTheUnfinished(t *testing.T) {
 		send(t, e, "webhook.other", 0)
 	}
 	natstest.Eventually(t, "all but the unfinished and what follows is trimmed", func() bool {
-		info, err := e.events.stream.Info(t.Context())
+		info, err := e.Stored.stream.Info(t.Context())
 		return err == nil && info.State.Msgs == 11
 	})
 	consume(t, e, p, answering(p, `1`))
 	natstest.Eventually(t, "all is trimmed", func() bool {
-		info, err := e.events.stream.Info(t.Context())
+		info, err := e.Stored.stream.Info(t.Context())
 		return err == nil && info.State.Msgs == 0
 	})
 }
@@ -480,17 +480,17 @@ func TestAFullStoreRefusesOnlyWhatNobodyFinished(t *testing.T) {
 	big := func(key string) error {
 		ev := keyed(key)
 		ev.Payload = json.RawMessage(`"` + strings.Repeat("x", 200<<10) + `"`)
-		_, err := e.Events().Accept(t.Context(), ev, 0)
+		_, err := e.Events.Accept(t.Context(), ev, 0)
 		return err
 	}
 	first := send(t, e, "webhook.hanging", 0)
-	natstest.Eventually(t, "the store is full", func() bool { return e.events.space.full.Load() || big("webhook.filler") != nil })
+	natstest.Eventually(t, "the store is full", func() bool { return e.Stored.space.full.Load() || big("webhook.filler") != nil })
 	if err := big("webhook.filler"); err == nil || sluice.AsError(err).Code != "storage-full" {
 		t.Errorf("a full store answers %v", err)
 	}
 	consume(t, e, p, answering(p, `1`))
 	natstest.Eventually(t, "there is room again", func() bool { return big("webhook.filler") == nil })
-	if got, err := e.Results().Result(t.Context(), first.CorrelationID, patience); err == nil && got.Status != sluice.StatusOK {
+	if got, err := e.Results.Result(t.Context(), first.CorrelationID, patience); err == nil && got.Status != sluice.StatusOK {
 		t.Errorf("the event that was waited for has the status %s", got.Status)
 	}
 }
@@ -499,13 +499,13 @@ func TestUnboundConsumersAreDropped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
-	if _, err := e.Queue().Bind(t.Context(), "svc.event.a", 16); err != nil { // and no pipeline is stored
+	if _, err := e.Queue.Bind(t.Context(), "svc.event.a", 16); err != nil { // and no pipeline is stored
 		t.Fatal(err)
 	}
 	bind(t, e, "p", "svc.event.b", 16)
 	e.Close()
 	e = openEngine(t, Options{Dir: dir})
-	info, err := e.events.stream.Info(t.Context())
+	info, err := e.Stored.stream.Info(t.Context())
 	if err != nil || info.State.Consumers != 1 {
 		t.Errorf("there are %d consumers (%v), want 1", info.State.Consumers, err)
 	}
@@ -528,17 +528,17 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 		send(t, e, "webhook.once", patience)
 	}
 	natstest.Eventually(t, "all events are acknowledged", func() bool {
-		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+		info, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0
 	})
-	if err := e.floors.Write(t.Context()); err != nil {
+	if err := e.lowWater.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for range 10 { // above the floor
 		send(t, e, "webhook.once", patience)
 	}
 	stop()
-	if err := e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
+	if err := e.Stored.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
 		t.Fatal(err)
 	}
 	// Below the floor not even the outcomes are needed.
@@ -557,7 +557,7 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 		t.Fatalf("the status is %s", last.Status)
 	}
 	natstest.Eventually(t, "all events are acknowledged again", func() bool {
-		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+		info, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0 && info.CachedInfo().NumPending == 0
 	})
 	if len(runs) != 21 {
@@ -587,16 +587,16 @@ func TestLargeEventsRunFewAtATime(t *testing.T) {
 		large := keyed("webhook.large")
 		large.Payload = slices.Concat([]byte{'"'}, bytes.Repeat([]byte{'x'}, sluice.MaxRunBytes/(together+1)+1<<20), []byte{'"'})
 		var err error
-		if last, err = e.Events().Accept(t.Context(), large, 0); err != nil {
+		if last, err = e.Events.Accept(t.Context(), large, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	natstest.Eventually(t, "all events are handed out, and some run", func() bool {
-		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+		info, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == events && open.Load() == together
 	})
 	close(end)
-	result, err := e.Results().Result(t.Context(), last.CorrelationID, patience)
+	result, err := e.Results.Result(t.Context(), last.CorrelationID, patience)
 	if err != nil || result.Status != sluice.StatusOK {
 		t.Errorf("the last event comes to %s, %v", result.Status, err)
 	}
@@ -614,7 +614,7 @@ func TestConsumingIsTriedAgain(t *testing.T) {
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 		consume(t, e, p, answering(p, `1`))
 		send(t, e, key, patience)
-		if err := e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
+		if err := e.Stored.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
 			t.Fatal(err)
 		}
 		if got := send(t, e, key, patience); got.Status != sluice.StatusOK {
@@ -639,12 +639,12 @@ func TestAConsumerLostUnderWayRunsNothingAnew(t *testing.T) {
 		for range events {
 			send(t, e, key, patience)
 		}
-		if err := e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
+		if err := e.Stored.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
 			t.Fatal(err)
 		}
 		send(t, e, key, patience)
 		natstest.Eventually(t, "all events are done with", func() bool {
-			consumer, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			consumer, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 			if err != nil {
 				return false
 			}

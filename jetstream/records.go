@@ -31,7 +31,7 @@ func (e *Engine) setUpRecords(ctx, running context.Context) error {
 			return err
 		}
 	}
-	if err := e.audit.setUp(ctx, running); err != nil {
+	if err := e.Audit.setUp(ctx, running); err != nil {
 		return err
 	}
 	e.closing.Do(func() {}) // there is nothing of events to finish

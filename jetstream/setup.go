@@ -66,7 +66,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if damaged, err := e.losses.check(ctx); damaged || err != nil {
 		return err // it keeps from serving, and from taking what is left for all
 	}
-	if err := e.queue.DropUnbound(ctx); err != nil {
+	if err := e.Queue.DropUnbound(ctx); err != nil {
 		return fmt.Errorf("bindings of pipelines: %w", err)
 	}
 	// The definitions of streams and buckets, and what an earlier process
@@ -74,13 +74,13 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.host.SyncStore(); err != nil {
 		return err
 	}
-	e.queue.Start(running)
-	e.host.Start(func() { e.events.trim(running) })
-	e.host.Start(func() { e.journal.Serve(running) })
+	e.Queue.Start(running)
+	e.host.Start(func() { e.Stored.trim(running) })
+	e.host.Start(func() { e.Journal.Serve(running) })
 	if err := e.server.watch(running); err != nil {
 		return err
 	}
-	if e.webhooks.Count() > manyRecords {
+	if e.Webhooks.Count() > manyRecords {
 		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
 	}
 	e.host.SetReady()
@@ -89,7 +89,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 
 // buckets returns all buckets of records but that of keys.
 func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.hours, e.pipelines, e.versions, e.states, e.secrets, e.floors}
+	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Secrets, e.lowWater}
 }
 
 // A bucket is one of records of any type.
@@ -122,22 +122,22 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 		})
 	}
 	start("events", func() error {
-		if err := e.events.setUp(ctx, running, ids); err != nil {
+		if err := e.Stored.setUp(ctx, running, ids); err != nil {
 			return err
 		}
-		if err := e.once.SetUp(ctx, running, delivery.Stored{Stream: e.events.stream, IDs: ids, Durable: e.events.writer.Durable}); err != nil {
+		if err := e.once.SetUp(ctx, running, delivery.Stored{Stream: e.Stored.stream, IDs: ids, Durable: e.Stored.writer.Durable}); err != nil {
 			return fmt.Errorf("deliveries: %w", err)
 		}
 		if e.fallback != nil {
-			e.fallback.SetUp(ids, e.events.stream)
+			e.fallback.SetUp(ids, e.Stored.stream)
 		}
-		return e.journal.SetUp(ctx, ids, e.events.stream.CachedInfo().Config)
+		return e.Journal.SetUp(ctx, ids, e.Stored.stream.CachedInfo().Config)
 	})
 	start("results", func() error { return e.outcomes.SetUp(ctx, running, ids) })
-	start("dead letters", func() error { return e.deadLetters.SetUp(ctx, running) })
+	start("dead letters", func() error { return e.DeadLetters.SetUp(ctx, running) })
 	start("waiting events", func() error { return e.waiting.SetUp(ctx, running) })
-	start("audit log", func() error { return e.audit.setUp(ctx, running) })
-	start("quarantine", func() error { return e.quarantine.SetUp(ctx, running, refused) })
+	start("audit log", func() error { return e.Audit.setUp(ctx, running) })
+	start("quarantine", func() error { return e.Quarantine.SetUp(ctx, running, refused) })
 	for _, b := range e.buckets() {
 		group.Go(func() error { return b.SetUp(ctx, running, in) })
 	}

@@ -114,19 +114,19 @@ func (e *Engine) startSpool(ctx context.Context) {
 		return
 	}
 	e.fallback = &spool.Fallback{
-		Spool: e.spool.Spool, Events: e.once, Results: e.events, Host: e.host, Address: e.events.address, Encode: encode,
+		Spool: e.spool.Spool, Events: e.once, Results: e.Stored, Host: e.host, Address: e.Stored.address, Encode: encode,
 	}
-	e.accepts, e.results = e.fallback, e.fallback
+	e.Events, e.Results = e.fallback, e.fallback
 }
 
 // handOver hands over what is in the spool, until ctx ends.
 func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
-	ids := e.events.ids
+	ids := e.Stored.ids
 	e.spool.HandOver(ctx, spool.Destination{
-		Host: e.host, Events: e.events.stream, Markers: markers, IDs: ids, Withdrawn: withdrawnSubject,
+		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids, Withdrawn: withdrawnSubject,
 		Stored: func(sequence uint64, subject string, event *sluice.Event) {
-			e.events.stored(sequence, subject, event)
-			e.journal.Call(sluice.Call{
+			e.Stored.stored(sequence, subject, event)
+			e.Journal.Call(sluice.Call{
 				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), EventKey: event.EventKey, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
 				Status: sluice.StatusBefore(event.Listeners), StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
 			})

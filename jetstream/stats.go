@@ -15,12 +15,12 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 	s := sluice.ServerStats{
 		Ready:      true,
 		Warnings:   e.Warnings(),
-		Engine:     e.Describe(),
+		Engine:     e.Description,
 		FreeDisk:   -1,
 		Pipelines:  []sluice.PipelineStats{},
-		Unrecorded: e.journal.Dropped(),
-		Lost:       e.events.lost.Load(),
-		Unreadable: e.queue.Unreadable(),
+		Unrecorded: e.Journal.Dropped(),
+		Lost:       e.Stored.lost.Load(),
+		Unreadable: e.Queue.Unreadable(),
 	}
 	s.Spool = e.spoolStats(ctx)
 	if err := e.takes(); err != nil {
@@ -29,7 +29,7 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 	if err := e.host.Connected(); err != nil {
 		return s, err
 	}
-	s.Webhooks = e.webhooks.Count()
+	s.Webhooks = e.Webhooks.Count()
 	if e.host.Dir != "" {
 		free, err := durable.FreeSpace(e.host.Dir)
 		if err != nil {
@@ -42,8 +42,8 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		messages    *int64
 		bytesStored *int64
 	}{
-		{e.events.info, &s.Events, &s.EventBytes},
-		{e.deadLetters.Info, &s.DeadLetters, new(int64)},
+		{e.Stored.info, &s.Events, &s.EventBytes},
+		{e.DeadLetters.Info, &s.DeadLetters, new(int64)},
 		{e.outcomes.Info, &s.Results, new(int64)},
 	} {
 		info, err := count.info(ctx)
@@ -52,11 +52,11 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		}
 		*count.messages, *count.bytesStored = int64(info.State.Msgs), int64(info.State.Bytes)
 	}
-	letters, err := e.deadLetters.ByPipeline(ctx)
+	letters, err := e.DeadLetters.ByPipeline(ctx)
 	if err != nil {
 		return s, err
 	}
-	pipelines, err := e.queue.Backlogs(ctx)
+	pipelines, err := e.Queue.Backlogs(ctx)
 	for i := range pipelines {
 		pipelines[i].DeadLetters = letters[pipelines[i].Pipeline]
 	}

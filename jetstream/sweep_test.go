@@ -29,7 +29,7 @@ func TestWhatWaitsForNobodyIsRemoved(t *testing.T) {
 				stop()
 				sweep := func(who string) {
 					t.Helper()
-					check(t, e.Queue().Sweep(t.Context()))
+					check(t, e.Queue.Sweep(t.Context()))
 					if !waits() {
 						t.Fatalf("what waits for %s is removed", who)
 					}
@@ -38,14 +38,14 @@ func TestWhatWaitsForNobodyIsRemoved(t *testing.T) {
 				storePipeline(t, e, p.Name, nil)
 				sweep("a consumer whose pipeline may be about to be stored")
 				storePipeline(t, e, p.Name, p)
-				check(t, e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID))
+				check(t, e.Stored.stream.DeleteConsumer(t.Context(), p.Binding.ID))
 				sweep("a pipeline that has lost its consumer")
 				storePipeline(t, e, p.Name, nil) // and here the node dies
 				if atStart {
 					e.Close()
 					e = open()
 				} else {
-					check(t, e.Queue().Sweep(t.Context()))
+					check(t, e.Queue.Sweep(t.Context()))
 				}
 				if waits() {
 					t.Error("it still waits")

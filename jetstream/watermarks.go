@@ -48,7 +48,7 @@ type watermarks struct {
 // statistics are the buckets that may shrink: lost counts leave gaps in charts, never a
 // wrong answer. Any other bucket could give one: a sender takes an unknown token for
 // final.
-var statistics = []string{"minutes", "hours", "states"}
+var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates}
 
 // readWatermarks returns the watermarks of a folder, none if there are none that can be read.
 func readWatermarks(dir string) (m watermarks, err error) {
@@ -121,7 +121,7 @@ func (e *Engine) keepWatermarks(ctx context.Context) {
 func (e *storeCheck) write(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := watermarks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
+	now := watermarks{First: e.Stored.first.Load(), Last: e.Stored.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
 	for _, b := range append(e.buckets(), e.keys) {
 		has, err := b.Extent(ctx)
 		if err != nil {

@@ -27,10 +27,24 @@ const (
 	BucketSubjects = "$KV."
 )
 
-// Buckets are the names of all buckets of records. On the engine the generation follows.
-var Buckets = []string{
-	"accounts", "clients", "floors", "hours", "keys", "minutes", "pipelines", "portal", "roles", "secrets", "sessions", "signing", "states", "versions", "webhooks",
-}
+// Names of the buckets of records. On the engine the generation follows.
+const (
+	Accounts       = "accounts"
+	Clients        = "clients"
+	LowWater       = "floors"
+	Hours          = "hours"
+	Keys           = "keys"
+	Minutes        = "minutes"
+	Pipelines      = "pipelines"
+	PortalSessions = "portal"
+	Roles          = "roles"
+	Secrets        = "secrets"
+	Sessions       = "sessions"
+	SigningKeys    = "signing"
+	PipelineStates = "states"
+	Versions       = "versions"
+	Webhooks       = "webhooks"
+)
 
 // Subjects, or what they begin with. Those of events are sluice.EventPrefix and what
 // is beside it in package correlation and queue.
