@@ -50,7 +50,7 @@ func (s *space) take(size int) bool {
 }
 
 func storageFull() error {
-	return stream.Unavailable(sluice.CodeStorageFull, "The storage of events is full of events that pipelines have not finished.")
+	return sluice.Passing(sluice.CodeStorageFull, "The storage of events is full of events that pipelines have not finished.")
 }
 
 // room returns nil when there is space for events.

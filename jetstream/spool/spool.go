@@ -91,7 +91,7 @@ func (s *Spool) ready() error {
 		used += st.bytes.Load()
 	}
 	if used+s.room > s.max {
-		return stream.Unavailable(sluice.CodeSpoolFull, "The engine is away, and there is no more room for calls until it is back.")
+		return sluice.Passing(sluice.CodeSpoolFull, "The engine is away, and there is no more room for calls until it is back.")
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (w *batchWriter) Write(_ context.Context, subject string, _ nats.Header, da
 	select {
 	case w.waiting <- e:
 	default:
-		return 0, Unavailable(sluice.CodeOverloaded, "Too many calls are waiting for the disk.")
+		return 0, sluice.Passing(sluice.CodeOverloaded, "Too many calls are waiting for the disk.")
 	}
 	if w.stopped.Load() {
 		w.refuseWaiting() // the loop has ended and answers no more
@@ -158,7 +158,7 @@ func (w *batchWriter) stop() {
 
 // refuseWaiting refuses all entries that wait, for good.
 func (w *batchWriter) refuseWaiting() {
-	w.answerWaiting(writeResult{err: Unavailable(sluice.CodeEngineUnavailable, "The engine has stopped.")})
+	w.answerWaiting(writeResult{err: sluice.Passing(sluice.CodeEngineUnavailable, "The engine has stopped.")})
 }
 
 // answerWaiting gives all entries that wait the same answer.
@@ -212,7 +212,7 @@ func (w *batchWriter) giveUp(before time.Time) {
 	if !w.busy || w.since.After(before) {
 		return
 	}
-	late := writeResult{err: Unavailable(sluice.CodeEngineUnavailable, "The event could not be made durable in time."), late: true}
+	late := writeResult{err: sluice.Passing(sluice.CodeEngineUnavailable, "The event could not be made durable in time."), late: true}
 	for _, e := range w.current {
 		e.done <- late
 	}
@@ -252,13 +252,13 @@ func (w *batchWriter) commit(ctx context.Context, batch []*entry) error {
 			w.host.Fail(fmt.Errorf("%d batches in a row were not stored: %w", w.failing, err))
 		}
 		w.recount(ctx)
-		return Unavailable(sluice.CodeEngineUnavailable, "The engine did not take the event.").Because(err)
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the event.").Because(err)
 	}
 	w.failing = 0
 	if w.blocks != nil {
 		if err := w.blocks.Sync(); err != nil {
 			w.host.Fail(fmt.Errorf("sync of a stream: %w", err))
-			return Unavailable(sluice.CodeEngineFailed, "The event could not be made durable.").Because(err)
+			return sluice.Passing(sluice.CodeEngineFailed, "The event could not be made durable.").Because(err)
 		}
 	}
 	w.synced.Store(w.last)

@@ -8,19 +8,14 @@ import (
 	"sluice"
 )
 
-// Unavailable makes the error of a failure on our side that will pass.
-func Unavailable(code sluice.Code, message string) *sluice.Error {
-	return sluice.Passing(code, message)
-}
-
 // NoAnswer is the error of an engine that does not answer.
 func NoAnswer(err error) error {
-	return Unavailable(sluice.CodeEngineUnavailable, "The engine did not answer.").Because(err)
+	return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not answer.").Because(err)
 }
 
 // failed is the error of an engine that can't go on.
 func failed() error {
-	return Unavailable(sluice.CodeEngineFailed, "The engine failed and is about to restart.")
+	return sluice.Passing(sluice.CodeEngineFailed, "The engine failed and is about to restart.")
 }
 
 // WasConflict reports whether a write lost against another one. Replicated
@@ -61,5 +56,5 @@ func NotTaken(what string, err error) error {
 	if limit := LimitOf(err); limit != "" {
 		return sluice.Errorf(sluice.CodeEngineLimit, "The engine did not take %s: %s.", what, limit).Because(err)
 	}
-	return Unavailable(sluice.CodeEngineUnavailable, "The engine did not take "+what+".").Because(err)
+	return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take "+what+".").Because(err)
 }

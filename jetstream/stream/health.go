@@ -57,9 +57,9 @@ func (h *Host) Ready() error {
 	}
 	switch {
 	case h.LowDisk():
-		return Unavailable(sluice.CodeDiskFull, "Free disk space is below the configured minimum.")
+		return sluice.Passing(sluice.CodeDiskFull, "Free disk space is below the configured minimum.")
 	case h.refusing.Load():
-		return Unavailable(sluice.CodeEngineUnavailable, "The engine takes no events at the moment.")
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine takes no events at the moment.")
 	}
 	return nil
 }
@@ -72,10 +72,10 @@ func (h *Host) Connected() error {
 	default:
 	}
 	if !h.IsSetUp() {
-		return Unavailable(sluice.CodeEngineUnavailable, "Not ready: "+h.problem.Load().(string)+".")
+		return sluice.Passing(sluice.CodeEngineUnavailable, "Not ready: "+h.problem.Load().(string)+".")
 	}
 	if h.Link != nil && !h.Link.Up() {
-		return Unavailable(sluice.CodeEngineUnavailable, "The connection to the engine is lost.")
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The connection to the engine is lost.")
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func (h *Host) SyncStore(folders ...string) error {
 	}
 	if err = errors.Join(err, durable.SyncTree(folder)); err != nil {
 		h.Fail(fmt.Errorf("sync of the store: %w", err))
-		return Unavailable(sluice.CodeEngineFailed, "The change could not be made durable.").Because(err)
+		return sluice.Passing(sluice.CodeEngineFailed, "The change could not be made durable.").Because(err)
 	}
 	return nil
 }
