@@ -149,7 +149,7 @@ func TestACallThatWasNotSentIsInNoDoubt(t *testing.T) {
 func TestAShortcutLeadsToTheLeader(t *testing.T) {
 	w, made := startClusterWriter(t, WriterOptions{})
 	for _, server := range []string{"n0", "n1", "n2"} {
-		if !w.way.lead(server) {
+		if !w.way.connect(server) {
 			t.Fatalf("there is no way to %s", server)
 		}
 		if got := w.way.conn().ConnectedServerName(); got != server {
