@@ -8,8 +8,8 @@ import (
 	"sluice"
 )
 
-// TestRefusalsDontDriveOutChanges: what was changed stays in the audit log,
-// however much was refused since; both are read together, newest first.
+// TestRefusalsDontDriveOutChanges: changes stay in the audit log however many attempts were
+// refused since. Both are read together, newest first.
 func TestRefusalsDontDriveOutChanges(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})

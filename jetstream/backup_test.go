@@ -48,9 +48,9 @@ func restore(t *testing.T, file []byte, s natstest.Setup) error {
 	return Restore(t.Context(), Options{Dir: s.Dir, URL: s.URL, Replicas: s.Replicas, Box: natstest.Box, Log: slog.New(slog.DiscardHandler)}, from)
 }
 
-// TestBackupsGoBetweenEngines: from an embedded engine to an external one, a single
-// server or a cluster, and back. What was finished is not run again, what was not
-// is, ids of calls and deliveries keep their meaning.
+// TestBackupsGoBetweenEngines: from an embedded engine to an external one, a single server or
+// a cluster, and back. Finished events are not run again, the others are, and ids of calls
+// and deliveries keep their meaning.
 func TestBackupsGoBetweenEngines(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func() natstest.Setup{
@@ -92,7 +92,7 @@ type legacy struct {
 	unfinished []string                 // trace ids of events that the pipeline has not finished
 }
 
-// work lets calls come, some of which the pipeline finishes, and some not.
+// work makes calls. The pipeline finishes only some of them.
 func (l *legacy) work(t *testing.T, e *Engine, round string) {
 	t.Helper()
 	const calls, each = 30, 3
@@ -141,7 +141,7 @@ func (l *legacy) work(t *testing.T, e *Engine, round string) {
 	})
 }
 
-// check looks for what engines before have left.
+// check looks for what earlier engines have left.
 func (l *legacy) check(t *testing.T, e *Engine) {
 	t.Helper()
 	for id, answered := range l.answers {
@@ -187,7 +187,7 @@ func (l *legacy) check(t *testing.T, e *Engine) {
 	l.unfinished = nil
 }
 
-// TestEveryStreamIsInABackup: a stream that is not would be lost.
+// TestEveryStreamIsInABackup: otherwise a stream would be lost.
 func TestEveryStreamIsInABackup(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})

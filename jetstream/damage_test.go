@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -78,8 +77,8 @@ func pretendKill(t *testing.T, dir string) {
 	}
 }
 
-// TestLostEventsAreCounted: whatever happens to a block of events, exactly those
-// that can't be read any more are counted, and a damaged record costs no other.
+// TestLostEventsAreCounted: whatever happens to a block of events, exactly the unreadable ones
+// are counted, and a damaged record costs no other.
 func TestLostEventsAreCounted(t *testing.T) {
 	t.Parallel()
 	opts := Options{Dir: t.TempDir(), EventMaxBytes: 120 << 10} // the blocks are of 32 KiB then
@@ -155,8 +154,8 @@ func storeIn[T any](t *testing.T, b *record.Bucket[T], key string) {
 	check(t, err)
 }
 
-// TestADamagedBucketIsNotAnEmptyOne: tokens must not be unknown, nor consumers
-// dropped, because a disk has lost what said otherwise.
+// TestADamagedBucketIsNotAnEmptyOne: a damaged disk must not make tokens unknown, or drop
+// consumers.
 func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 	t.Parallel()
 	whole := t.TempDir()
@@ -218,8 +217,8 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 	}
 }
 
-// TestAcceptedDamageLeavesNothingOut: new events take the places of lost ones, and
-// are run, also if the loss was accepted.
+// TestAcceptedDamageLeavesNothingOut: new events that get the sequences of lost ones are run,
+// even if the loss was accepted.
 func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -260,8 +259,8 @@ func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 	}
 }
 
-// TestRecordsOutliveWhatSaysThatTheyCount: that is a small file of its own, and
-// kept elsewhere as well.
+// TestRecordsOutliveWhatSaysThatTheyCount: the current generation is in a small file of its
+// own, with a copy elsewhere.
 func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
 	t.Parallel()
 	for name, harm := range harms {
@@ -292,8 +291,8 @@ func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
 	}
 }
 
-// TestAPipelineGoesOnWithoutItsState: whatever happens to the state of a consumer,
-// what is done is not run again, and the rest is.
+// TestAPipelineGoesOnWithoutItsState: whatever happens to the state of a consumer, finished
+// events are not run again, and the others are.
 func TestAPipelineGoesOnWithoutItsState(t *testing.T) {
 	t.Parallel()
 	for name, harm := range harms {
@@ -327,30 +326,5 @@ func TestAPipelineGoesOnWithoutItsState(t *testing.T) {
 				t.Errorf("the warnings are %q", warnings)
 			}
 		})
-	}
-}
-
-// TestWhatIsDamagedIsSetAside before the engine cuts it off.
-func TestWhatIsDamagedIsSetAside(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	e := openEngine(t, Options{Dir: dir})
-	for i := range 20 {
-		accept(t, e, fmt.Sprintf("abcdef:%010d", i))
-	}
-	e.Close()
-	pretendKill(t, dir)
-	file := blockOf(dir, stream.Events, 1)
-	harms["flipped"](t, file)
-	want, err := os.ReadFile(file)
-	check(t, err)
-	openEngine(t, Options{Dir: dir})
-	copies, err := filepath.Glob(filepath.Join(dir, "damaged", "*", stream.Events, "msgs", "1.blk"))
-	check(t, err)
-	if len(copies) != 1 {
-		t.Fatalf("set aside are %v", copies)
-	}
-	if got, err := os.ReadFile(copies[0]); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("what is set aside is not what was there (%v)", err)
 	}
 }

@@ -88,8 +88,8 @@ func TestEventsAreReadBehindACursor(t *testing.T) {
 	})
 }
 
-// TestReadersAreWoken: a waiting reader gets each event once, in its order,
-// however the arrival falls between two looks.
+// TestReadersAreWoken: a waiting reader gets each event once and in order, whenever it
+// arrives.
 func TestReadersAreWoken(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
@@ -116,8 +116,8 @@ func TestReadersAreWoken(t *testing.T) {
 	})
 }
 
-// TestOnlyDurableEventsAreRead: an event that may still be lost must not move a
-// cursor, since another one would take its place.
+// TestOnlyDurableEventsAreRead: an event that may still be lost must not move a cursor,
+// because another one would get its sequence.
 func TestOnlyDurableEventsAreRead(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
@@ -135,8 +135,8 @@ func TestOnlyDurableEventsAreRead(t *testing.T) {
 	}
 }
 
-// TestAnArrivalBeforeTheReaderIsNotMissed: an event that arrived before a reader
-// listens, and is durable only after its first look, does not wait for the next.
+// TestAnArrivalBeforeTheReaderIsNotMissed: an event that arrives before a reader listens, and
+// becomes durable after its first look, does not have to wait for the next event.
 func TestAnArrivalBeforeTheReaderIsNotMissed(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
@@ -149,7 +149,7 @@ func TestAnArrivalBeforeTheReaderIsNotMissed(t *testing.T) {
 	}
 }
 
-// A lateWriter says of its last message that it is not durable yet, some times.
+// A lateWriter reports a few times that its last message is not durable yet.
 type lateWriter struct {
 	stream.Writer
 

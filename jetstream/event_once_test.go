@@ -113,9 +113,8 @@ func storedEvents(t *testing.T, e *Engine, key string) (n int) {
 	return n
 }
 
-// TestDeliveriesAreKnownAfterAKill: what no record covers is read from the events,
-// and records are written for what was read; events before there were records cost
-// a start nothing.
+// TestDeliveriesAreKnownAfterAKill: a start reads the events that no record covers, and writes
+// records for them. It does not read events from before there were records.
 func TestDeliveriesAreKnownAfterAKill(t *testing.T) {
 	t.Parallel()
 	for _, events := range []int{1, 40, 5300} {

@@ -21,10 +21,9 @@ import (
 	"sluice/stretch"
 )
 
-// TestAServerThatHangsIsLeft: the engine's quorum lives, and only the server that
-// this node is connected to answers nothing any more. Calls are refused in time,
-// the node says that it is not ready, goes to another server soon, and what was
-// refused is not stored later.
+// TestAServerThatHangsIsLeft: the engine has its quorum, but the server that this node is
+// connected to hangs. Calls are refused in time, the node is not ready, it soon goes to
+// another server, and refused calls are not stored later.
 func TestAServerThatHangsIsLeft(t *testing.T) {
 	defer stretch.By(1)()
 	s := natstest.Start(natstest.Options())
@@ -101,8 +100,8 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 	}
 }
 
-// TestAPasswordIsChanged: the server learns of it before the nodes do, or is set back;
-// they come again however often they were refused.
+// TestAPasswordIsChanged: the server has the new password before the nodes do. They reconnect
+// however often they were refused.
 func TestAPasswordIsChanged(t *testing.T) {
 	t.Parallel()
 	opts := natstest.Options()
@@ -136,7 +135,7 @@ func (r *refusals) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestAFullStoreIsNotReady: load balancers are told what calls are told.
+// TestAFullStoreIsNotReady: load balancers learn what callers learn.
 func TestAFullStoreIsNotReady(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir(), EventMaxBytes: 1 << 20})

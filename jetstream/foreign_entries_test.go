@@ -44,9 +44,8 @@ func openForeign(t *testing.T) (e *Engine, log *leftOut, publish func(subject st
 	return e, log, publish, s.Shutdown
 }
 
-// TestForeignDeadLetters: what another program publishes where the dead letters are,
-// and is none, is left out and logged once; the letters before and behind it are read,
-// counted and dropped.
+// TestForeignDeadLetters: a message of another program among the dead letters is left out and
+// logged once. The letters before and behind it are read, counted and dropped.
 func TestForeignDeadLetters(t *testing.T) {
 	t.Parallel()
 	e, log, publish, stop := openForeign(t)
@@ -109,8 +108,8 @@ func TestForeignDeadLetters(t *testing.T) {
 	}
 }
 
-// TestForeignAuditEntries: what another program publishes where the audit log is, and
-// is no entry, is left out and logged once.
+// TestForeignAuditEntries: a message of another program in the audit log is left out and
+// logged once.
 func TestForeignAuditEntries(t *testing.T) {
 	t.Parallel()
 	e, log, publish, stop := openForeign(t)

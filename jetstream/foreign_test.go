@@ -12,8 +12,8 @@ import (
 )
 
 // TestForeignEvents: a program that publishes to the same engine starts pipelines.
-// What it has left out is made up, the call is found again, its id is nobody
-// else's, and what can't be read becomes a dead letter.
+// Missing fields are filled in, the call is found again, its id is unique, and a message
+// that can't be read becomes a dead letter.
 func TestForeignEvents(t *testing.T) {
 	t.Parallel()
 	s := natstest.Start(natstest.Options())

@@ -17,8 +17,8 @@ func stateOf(dir string, p *sluice.Pipeline) string {
 	return filepath.Join(dir, "jetstream", "$G", "streams", stream.Events, "obs", p.Binding.ID, "o.dat")
 }
 
-// TestAPipelineGoesOnAfterItsStateIsZeros: so a power cut may leave a file that
-// was not synced.
+// TestAPipelineGoesOnAfterItsStateIsZeros: a power cut may leave such a file if it was not
+// synced.
 func TestAPipelineGoesOnAfterItsStateIsZeros(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -42,8 +42,7 @@ func TestAPipelineGoesOnAfterItsStateIsZeros(t *testing.T) {
 	}
 }
 
-// TestWhatIsDoneIsNotRunAgain, also if neither its result nor the state of its
-// consumer is left.
+// TestWhatIsDoneIsNotRunAgain, even if both its result and the state of its consumer are gone.
 func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -78,8 +77,8 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 	}
 }
 
-// TestAFloorAboveTheNewestEvent: a damaged disk may have lost the events up to
-// it. Their sequences are used again, for events that are not done.
+// TestAFloorAboveTheNewestEvent: a damaged disk may have lost the events up to the low-water
+// mark. New events get their sequences, and these are not done.
 func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -107,8 +106,8 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	}
 }
 
-// TestFloorsAreOneRecord: one write is enough for all pipelines, and a floor that an
-// earlier version has stored counts as well.
+// TestFloorsAreOneRecord: one write stores the low-water marks of all pipelines, and one that
+// an earlier version has stored counts as well.
 func TestFloorsAreOneRecord(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	var pipelines []*sluice.Pipeline

@@ -151,7 +151,7 @@ func (i *interrupted) Read(p []byte) (int, error) {
 }
 
 // TestARestoreTakesWhatStreamsNeed: whatever else a backup says of its streams, they are
-// as a server makes them, on disk.
+// configured as a server would, on disk.
 func TestARestoreTakesWhatStreamsNeed(t *testing.T) {
 	t.Parallel()
 	first := openEngine(t, Options{Dir: t.TempDir()})

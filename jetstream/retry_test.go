@@ -13,13 +13,13 @@ import (
 	"sluice/jetstream/natstest"
 )
 
-// again is the outcome of an attempt that failed, if another one is to follow.
+// again is the outcome of a failed attempt that another one follows.
 func again(d sluice.Delivery, wait time.Duration) sluice.Outcome {
 	return sluice.Outcome{Status: sluice.StatusProcessing, Attempts: d.Attempts + 1, Next: time.Now().Add(wait)}
 }
 
-// TestWhatWaitsHoldsNoPlace: events that wait for another attempt keep none from
-// its turn; they are unfinished, and gone with their pipeline.
+// TestWhatWaitsHoldsNoPlace: events that wait for another attempt take no slot. They count as
+// unfinished, and go with their pipeline.
 func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		const failing = 200 // more than are handed out at a time
@@ -65,8 +65,8 @@ func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 	})
 }
 
-// TestAttemptsSurviveARestart: a process after this one goes on counting, and
-// waits as long as this one would have.
+// TestAttemptsSurviveARestart: the next process goes on counting, and waits as long as this
+// one would have.
 func TestAttemptsSurviveARestart(t *testing.T) {
 	for name, concurrency := range map[string]int{"without a place": 16, "with its place": 1} {
 		t.Run(name, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// spooling is a node with a spool whose way to the engine can be cut, and another
-// node that is always connected.
+// spooling is a node with a spool, whose connection to the engine can be cut, and another node
+// that is always connected.
 type spooling struct {
 	*testing.T
 
@@ -109,8 +109,8 @@ func call(key string) *sluice.Event {
 	return e
 }
 
-// TestCallsAreTakenThroughAnOutage: they are answered, polled, handed over in
-// order, found and run as if the engine had been there; more than once.
+// TestCallsAreTakenThroughAnOutage: during more than one outage, calls are answered, polled,
+// handed over in order, found and run as if the engine had been there.
 func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
@@ -168,8 +168,8 @@ func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 	}
 }
 
-// TestACallInDoubtBecomesOneEvent: the engine has read what was sent to it, or has
-// not, and answered nobody.
+// TestACallInDoubtBecomesOneEvent, whether or not the engine has read the call that it did not
+// acknowledge.
 func TestACallInDoubtBecomesOneEvent(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
@@ -202,8 +202,8 @@ func TestACallInDoubtBecomesOneEvent(t *testing.T) {
 	}
 }
 
-// TestADeliveryInTheSpoolIsOneEvent: it is repeated in the spool, and at a node that
-// the engine is there for.
+// TestADeliveryInTheSpoolIsOneEvent, if it is repeated in the spool and at a node that reaches
+// the engine.
 func TestADeliveryInTheSpoolIsOneEvent(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
@@ -235,8 +235,8 @@ func TestADeliveryInTheSpoolIsOneEvent(t *testing.T) {
 	}
 }
 
-// TestASpoolIsHandedOverOnce: by the next start of its node, also if a node was
-// killed before it could note that.
+// TestASpoolIsHandedOverOnce: by the next start of its node, even if an earlier hand-over was
+// killed before it could note its progress.
 func TestASpoolIsHandedOverOnce(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
@@ -266,7 +266,7 @@ func TestASpoolIsHandedOverOnce(t *testing.T) {
 	}
 }
 
-// TestAFullSpoolRefuses: as a node without a spool does, and it says so.
+// TestAFullSpoolRefuses calls as a node without a spool does, and says so.
 func TestAFullSpoolRefuses(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)

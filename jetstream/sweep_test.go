@@ -12,9 +12,9 @@ import (
 	"sluice/jetstream/queue"
 )
 
-// TestWhatWaitsForNobodyIsRemoved: a node may die before it removes what waits for a
-// pipeline that listens no more. Others do, and as long as somebody may need it
-// nobody does.
+// TestWhatWaitsForNobodyIsRemoved: a node may die before it removes events that wait for a
+// pipeline that no longer listens. Then others remove them, but not while a pipeline may
+// need them.
 func TestWhatWaitsForNobodyIsRemoved(t *testing.T) {
 	for name, atStart := range map[string]bool{"by a node that runs": false, "at a start": true} {
 		t.Run(name, func(t *testing.T) {

@@ -11,10 +11,9 @@ import (
 	"sluice"
 )
 
-// The group commit syncs files that the engine names and fills. This pins what
-// it relies on, so that another version of the engine can't switch it off
-// silently: the newest block is there, has the name we expect, and holds an
-// event by the time it is acknowledged.
+// The group commit syncs files that the engine names and fills. This pins what it relies on,
+// so that a new version of the engine can't silently break it: the newest block exists, has
+// the name we expect, and holds an event by the time the event is acknowledged.
 func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
