@@ -94,7 +94,7 @@ func (b *bench) storeWebhooks(ctx context.Context, name, key string, n int) (tok
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		tokens[i] = uuid.NewString()
 		hook := &sluice.Webhook{UUID: tokens[i], EventKey: benchKey(i), PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: now, Updated: now}
-		_, err := engine.Webhooks().Change(ctx, tokens[i], func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+		_, err := engine.Webhooks.Change(ctx, tokens[i], func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
 			return hook, nil
 		})
 		return err

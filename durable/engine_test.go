@@ -32,7 +32,7 @@ func TestTheNewestBlockIsFollowed(t *testing.T) {
 		all.Go(func() {
 			for range 6 {
 				big := &sluice.Event{EventKey: "webhook.big", TraceID: "abcdef:0123456789", ReceivedAt: time.Now(), Payload: payload, PayloadType: sluice.Raw}
-				if _, err := e.Events().Accept(t.Context(), big, 0); err != nil {
+				if _, err := e.Events.Accept(t.Context(), big, 0); err != nil {
 					t.Error(err)
 				}
 			}

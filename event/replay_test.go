@@ -38,7 +38,7 @@ func open(t *testing.T) *store {
 // Accept implements sluice.Events.
 func (s *store) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
 	s.accepted(e)
-	return s.Events().Accept(ctx, e, wait)
+	return s.Events.Accept(ctx, e, wait)
 }
 
 // fill stores events of one key.
@@ -49,7 +49,7 @@ func (s *store) fill(t *testing.T, key string, n int) {
 		all.Go(func() {
 			for i := worker; i < n; i += 64 {
 				now := time.Now()
-				_, err := s.Events().Accept(t.Context(), &sluice.Event{
+				_, err := s.Events.Accept(t.Context(), &sluice.Event{
 					EventKey: key, TraceID: sluice.NewTraceID("abcdef", now), ReceivedAt: now, Payload: fmt.Append(nil, i),
 					PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingJSON,
 				}, 0)
@@ -71,7 +71,7 @@ func (s *store) replay(ctx context.Context, key string, rate int) (any, error) {
 }
 
 func (s *store) run(ctx context.Context, args command.Args) (any, error) {
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{Events: s, Stored: s.Stored(), Journal: s.Journal(), Namespace: "default"}))
+	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{Events: s, Stored: s.Stored, Journal: s.Journal, Namespace: "default"}))
 	cmd, _ := set.Find("event.replay")
 	return set.Call(sluice.WithUser(ctx, sluice.User{Permissions: []string{"*"}}), cmd, args)
 }
@@ -112,7 +112,7 @@ func TestTooManyReplaysAreRefused(t *testing.T) {
 func TestCallsAreReplayedByName(t *testing.T) {
 	s := open(t)
 	s.fill(t, "webhook.some", 5)
-	calls, _, err := s.Journal().Calls(t.Context(), sluice.TraceQuery{Limit: 10})
+	calls, _, err := s.Journal.Calls(t.Context(), sluice.TraceQuery{Limit: 10})
 	if err != nil || len(calls) != 5 {
 		t.Fatalf("found %d calls: %v", len(calls), err)
 	}
@@ -159,7 +159,7 @@ func TestReplaysPageByPage(t *testing.T) {
 	s.fill(t, "webhook.some", 25)
 	now := time.Now()
 	for _, status := range []sluice.Status{sluice.StatusRejected, sluice.StatusHandshake} {
-		s.Journal().Call(sluice.Call{TraceID: sluice.NewTraceID("abcdef", now), EventKey: "webhook.some", Time: now, Status: status, StatusCode: 200})
+		s.Journal.Call(sluice.Call{TraceID: sluice.NewTraceID("abcdef", now), EventKey: "webhook.some", Time: now, Status: status, StatusCode: 200})
 	}
 	span := command.Args{{Name: "from", Value: now.Add(-time.Hour).Format(time.RFC3339)}, {Name: "to", Value: now.Format(time.RFC3339Nano)}, {Name: "rate", Value: 1000}}
 	pages := func(more ...command.Arg) (chosen []string) {

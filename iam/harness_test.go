@@ -39,10 +39,10 @@ func newDirectory(t testing.TB) *Directory {
 	}
 	t.Cleanup(engine.Close)
 	d := NewDirectory(DirectoryOptions{
-		Accounts: engine.Accounts(),
-		Roles:    engine.Roles(),
-		Clients:  engine.Clients(),
-		Audit:    engine.Audit(),
+		Accounts: engine.Accounts,
+		Roles:    engine.Roles,
+		Clients:  engine.Clients,
+		Audit:    engine.Audit,
 		Log:      slog.New(slog.DiscardHandler),
 
 		UserUsed:     func(string) {},

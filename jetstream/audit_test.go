@@ -8,20 +8,20 @@ import (
 	"sluice"
 )
 
-// TestRefusalsDontDriveOutChanges: what was changed stays in the audit log,
-// however much was refused since; both are read together, newest first.
+// TestRefusalsDontDriveOutChanges: changes stay in the audit log however many attempts were
+// refused since. Both are read together, newest first.
 func TestRefusalsDontDriveOutChanges(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
-	config := e.audit.stream.CachedInfo().Config
+	config := e.Audit.stream.CachedInfo().Config
 	config.MaxMsgsPerSubject = 10 // as if it were full
-	if _, err := e.audit.host.JS.UpdateStream(t.Context(), config); err != nil {
+	if _, err := e.Audit.host.JS.UpdateStream(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
 	record := func(entry sluice.AuditEntry) {
 		t.Helper()
 		entry.Time = time.Now().UTC()
-		if err := e.audit.Record(t.Context(), entry); err != nil {
+		if err := e.Audit.Record(t.Context(), entry); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestRefusalsDontDriveOutChanges(t *testing.T) {
 	record(sluice.AuditEntry{Username: "admin", Command: "iam.user.put", Target: "5", Outcome: sluice.AuditAllowed})
 	var targets []string
 	for q := (sluice.AuditQuery{Limit: 4}); ; {
-		entries, next, err := e.audit.Entries(t.Context(), q)
+		entries, next, err := e.Audit.Entries(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"sluice/jetstream/delivery"
 )
 
-// A backend is the server that an Engine uses: embedded in this process (embedded.go), or one or
-// several elsewhere (external.go).
+// A backend is the server of an Engine: embedded in this process (embedded.go), or a server
+// or cluster elsewhere (external.go).
 type backend interface {
 	// connect gives the host its connections.
 	connect() error
@@ -18,39 +18,39 @@ type backend interface {
 	// connection returns a further connection.
 	connection() (*nats.Conn, error)
 
-	// usable returns nil if it can serve at all.
+	// usable returns nil if the server can be used at all.
 	usable(ctx context.Context) error
 
-	// once returns what makes one event of a repeated delivery, before the events.
+	// once returns what stands before the events and finds repeated deliveries.
 	once(events delivery.Engine) delivery.Once
 
 	// fit completes the configuration of the stream of events.
 	fit(ctx context.Context, events *jetstream.StreamConfig) error
 
-	// watch finds out whether it takes events, until running ends.
+	// watch checks whether the server takes events, until running ends.
 	watch(running context.Context) error
 
-	// stop ends it, if it is this process's to end.
+	// stop ends the server, if it is in this process.
 	stop()
 }
 
-// A lossCheck knows how much was stored, so that a start sees what the disk has lost.
+// A lossCheck remembers how much was stored, so that a start notices what the disk has lost.
 type lossCheck interface {
-	// checkKeys tells whether keys are missing, before any is made anew: then the
+	// checkKeys reports whether keys are missing, before new ones are made: then the
 	// engine must not serve.
 	checkKeys(ctx context.Context) (damaged bool, err error)
 
-	// check tells whether so much is missing that the engine must not serve.
+	// check reports whether so much is missing that the engine must not serve.
 	check(ctx context.Context) (damaged bool, err error)
 
-	// write writes down how much there is.
+	// write stores how much there is.
 	write(ctx context.Context) error
 
-	// forget takes what is in the buckets for all there was.
+	// forget makes the next start accept the buckets as they are.
 	forget() error
 }
 
-// noLossCheck is that of an external engine: how it loses something is its own affair.
+// noLossCheck is the lossCheck of an external engine, which has to look after its own disks.
 type noLossCheck struct{}
 
 func (noLossCheck) checkKeys(context.Context) (damaged bool, err error) { return false, nil }

@@ -17,30 +17,30 @@ import (
 	"sluice/journal"
 )
 
-// backupOrder returns the streams of a backup in the order in which they are taken
-// (docs/decisions/0022). The moment of a backup is that of the stream of events.
+// backupOrder returns the streams of a backup in the order in which they are copied
+// (docs/decisions/0022). A backup shows the moment at which the events are copied.
 //
-// Streams that refer to events are copied before the events, so that they refer to no
-// event that is not in the backup: its sequence would be used again. What came of events comes
-// behind them, so that whatever a pipeline has acknowledged by then waits for
-// another attempt, or has its outcome there. Floors come before the pipelines they are of.
+// Streams that refer to events are copied before the events, so that they refer to no event
+// outside the backup: another event would get its sequence. Outcomes are copied after the
+// events, so that the backup has what became of every event that a pipeline had acknowledged
+// by then. Low-water marks are copied before their pipelines.
 func (e *Engine) backupOrder() []string {
-	order := []string{stream.Sealed, e.floors.StreamName(), e.keys.StreamName()}
+	order := []string{stream.Sealed, e.lowWater.StreamName(), e.keys.StreamName()}
 	for _, b := range e.buckets() {
-		if b.Name() != e.floors.Name() {
+		if b.Name() != e.lowWater.Name() {
 			order = append(order, b.StreamName())
 		}
 	}
-	ofEvents, eventless := journal.Streams()
+	ofEvents, loose := journal.Streams()
 	order = append(order, ofEvents...)
-	if e.host.SoleWriter { // otherwise markers among the events tell the same
+	if e.host.SoleWriter { // otherwise there are markers among the events
 		order = append(order, stream.Deliveries)
 	}
 	return append(order, stream.Events,
-		queue.WaitingStream, queue.OutcomeStream, stream.DeadLetters, eventless, stream.Quarantine, stream.Audit)
+		queue.WaitingStream, queue.OutcomeStream, stream.DeadLetters, loose, stream.Quarantine, stream.Audit)
 }
 
-// Backup writes all that is stored to a backup, while the engine goes on.
+// Backup writes all that is stored to a backup while the engine runs.
 func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 	if err := e.host.Connected(); err != nil {
 		return err
@@ -49,17 +49,17 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 		return sluice.Errorf(sluice.CodeBackupRunning, "Another backup is being made; wait until it has ended.")
 	}
 	defer e.backing.Unlock()
-	// A connection of its own: calls must not wait behind it.
+	// With a connection of its own, calls need not wait behind it.
 	conn, err := e.server.connection()
 	if err != nil {
 		return stream.NoAnswer(err)
 	}
 	defer conn.Close()
-	e.journal.Finish()
-	if err := e.floors.Write(ctx); err != nil {
+	e.Journal.Finish()
+	if err := e.lowWater.Write(ctx); err != nil {
 		return err
 	}
-	taker := snapshot.NewTaker(conn, to, e.events.writer.Durable)
+	taker := snapshot.NewTaker(conn, to, e.Stored.writer.Durable)
 	for _, name := range e.backupOrder() {
 		if err := taker.Take(ctx, name, name == stream.Events); err != nil {
 			return fmt.Errorf("backup of %s: %w", name, err)
@@ -68,22 +68,16 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 	return to.End()
 }
 
-// ErrLeftBehind is that of a restore which failed and could not delete what it had made.
+// ErrLeftBehind says that a failed restore could not delete what it had made.
 var ErrLeftBehind = snapshot.ErrLeftBehind
 
-// Restore makes an engine that has nothing yet what a backup says. If it fails, the
-// streams that it has made on an external engine are deleted; the folder of an
-// embedded one is the caller's to clear.
+// Restore restores a backup to an empty engine. If it fails, it deletes the streams that it
+// has made on an external engine; the caller clears the folder of an embedded one.
 func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error) {
 	e := build(opts)
-	var cancel context.CancelFunc
-	ctx, cancel = context.WithCancel(ctx)
-	e.cancel = cancel
+	ctx, e.cancel = context.WithCancel(ctx)
 	defer e.Close()
-	if err := e.server.connect(); err != nil {
-		return err
-	}
-	if err := e.awaitExternal(ctx); err != nil {
+	if err := e.reach(ctx); err != nil {
 		return err
 	}
 	r := snapshot.NewRestoration(e.host, from, stream.Events)
@@ -107,15 +101,15 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error)
 	return nil
 }
 
-// StreamCheck returns a function that refuses streams which Restore refuses, so that a
-// backup can be checked as a whole before anything is made of it.
+// StreamCheck returns a function that refuses the streams that Restore refuses, so that a
+// whole backup can be checked before it is restored.
 func StreamCheck() func(backup.Stream) error {
 	return build(Options{Log: slog.New(slog.DiscardHandler)}).checkStream
 }
 
-// checkStream refuses a stream that no backup has: one of another program may have
-// that name, or listen to those subjects. A backup has the buckets of the generation
-// that counted where it was made, and records of deliveries if that was embedded.
+// checkStream refuses a stream that is not part of a backup: it could be another program's.
+// A backup has the buckets of one generation, and of an embedded engine also the records of
+// deliveries.
 func (e *Engine) checkStream(s backup.Stream) error {
 	known := s.Name == stream.Deliveries || slices.Contains(e.backupOrder(), s.Name)
 	if strings.HasPrefix(s.Name, stream.BucketPrefix) {
@@ -128,9 +122,13 @@ func (e *Engine) checkStream(s backup.Stream) error {
 	return snapshot.CheckSubjects(s)
 }
 
-// awaitExternal returns when an external engine can be used, or why it can't.
-func (e *Engine) awaitExternal(ctx context.Context) (err error) {
+// reach connects and waits until the server can be used, or returns why it can't.
+func (e *Engine) reach(ctx context.Context) error {
 	const patience, pause = 10 * time.Second, 200 * time.Millisecond
+	err := e.server.connect()
+	if err != nil {
+		return err
+	}
 	for deadline := time.Now().Add(patience); ; {
 		if err = e.server.usable(ctx); err == nil || time.Now().After(deadline) {
 			break

@@ -48,9 +48,9 @@ func restore(t *testing.T, file []byte, s natstest.Setup) error {
 	return Restore(t.Context(), Options{Dir: s.Dir, URL: s.URL, Replicas: s.Replicas, Box: natstest.Box, Log: slog.New(slog.DiscardHandler)}, from)
 }
 
-// TestBackupsGoBetweenEngines: from an embedded engine to an external one, a single
-// server or a cluster, and back. What was finished is not run again, what was not
-// is, ids of calls and deliveries keep their meaning.
+// TestBackupsGoBetweenEngines: from an embedded engine to an external one, a single server or
+// a cluster, and back. Finished events are not run again, the others are, and ids of calls
+// and deliveries keep their meaning.
 func TestBackupsGoBetweenEngines(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func() natstest.Setup{
@@ -78,7 +78,7 @@ func TestBackupsGoBetweenEngines(t *testing.T) {
 // bound returns a pipeline that listens to a key.
 func bound(t *testing.T, e *Engine, key string) *sluice.Pipeline {
 	t.Helper()
-	b, err := e.Queue().Bind(t.Context(), sluice.EventPrefix+key, 4)
+	b, err := e.Queue.Bind(t.Context(), sluice.EventPrefix+key, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +92,11 @@ type legacy struct {
 	unfinished []string                 // trace ids of events that the pipeline has not finished
 }
 
-// work lets calls come, some of which the pipeline finishes, and some not.
+// work makes calls. The pipeline finishes only some of them.
 func (l *legacy) work(t *testing.T, e *Engine, round string) {
 	t.Helper()
 	const calls, each = 30, 3
-	p, err := e.Pipelines().Get(t.Context(), "moved")
+	p, err := e.Pipelines.Get(t.Context(), "moved")
 	if err != nil || p == nil {
 		t.Fatal(p, err)
 	}
@@ -128,7 +128,7 @@ func (l *legacy) work(t *testing.T, e *Engine, round string) {
 			l.unfinished = append(l.unfinished, result.TraceID)
 		} else {
 			natstest.Eventually(t, "a result", func() bool {
-				result, err = e.Results().Result(t.Context(), result.CorrelationID, time.Second)
+				result, err = e.Results.Result(t.Context(), result.CorrelationID, time.Second)
 				return err == nil && result.Status == sluice.StatusOK
 			})
 		}
@@ -141,7 +141,7 @@ func (l *legacy) work(t *testing.T, e *Engine, round string) {
 	})
 }
 
-// check looks for what engines before have left.
+// check looks for what earlier engines have left.
 func (l *legacy) check(t *testing.T, e *Engine) {
 	t.Helper()
 	for id, answered := range l.answers {
@@ -153,7 +153,7 @@ func (l *legacy) check(t *testing.T, e *Engine) {
 			t.Errorf("the result of %s is %s, want %s", id, again.Value, answered.Value)
 		}
 	}
-	p, err := e.Pipelines().Get(t.Context(), "moved")
+	p, err := e.Pipelines.Get(t.Context(), "moved")
 	if err != nil || p == nil {
 		t.Fatal(p, err)
 	}
@@ -166,7 +166,7 @@ func (l *legacy) check(t *testing.T, e *Engine) {
 		return ok(p.Name, fmt.Sprintf("%q", d.TraceID)), nil
 	})
 	defer stop()
-	if _, err := e.Events().Accept(t.Context(), newest, 0); err != nil {
+	if _, err := e.Events.Accept(t.Context(), newest, 0); err != nil {
 		t.Fatal(err)
 	}
 	var ran []string
@@ -187,7 +187,7 @@ func (l *legacy) check(t *testing.T, e *Engine) {
 	l.unfinished = nil
 }
 
-// TestEveryStreamIsInABackup: a stream that is not would be lost.
+// TestEveryStreamIsInABackup: otherwise a stream would be lost.
 func TestEveryStreamIsInABackup(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})

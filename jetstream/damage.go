@@ -16,23 +16,22 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// stopNote is the file of the embedded engine's folder that a clean stop leaves.
+// stopNote is the file that a clean stop leaves in the embedded engine's folder.
 const stopNote = "stopped"
 
-// fewBytes is how many bytes a stream has at most that is read at each start; the
-// records of buckets always are.
+// fewBytes is the size up to which a stream is read at each start. Buckets always are.
 const fewBytes = 64 << 20
 
-// inspect looks at the embedded engine's files before the engine does, which
-// would cut off what it can't read. After a clean stop a look at the sizes of large
-// streams has to do; otherwise everything is read.
+// inspect checks the embedded engine's files before the engine opens them, because the
+// engine cuts off what it can't read. After a clean stop only the sizes of large streams
+// are checked; otherwise everything is read.
 func (e *Engine) inspect() (err error) {
 	store := damage.Of(e.opts.Dir)
 	if err := durable.Probe(e.opts.Dir); err != nil {
 		return err
 	}
 	aside := filepath.Join(e.opts.Dir, "damaged", time.Now().UTC().Format("20060102T150405"))
-	if e.marks, err = readWatermarks(e.opts.Dir); err != nil {
+	if e.watermarks, err = readWatermarks(e.opts.Dir); err != nil {
 		return err
 	}
 	dropped, err := store.DropConsumers(aside)
@@ -64,8 +63,8 @@ func (e *Engine) inspect() (err error) {
 		e.host.Log.Error("A file of the engine's store is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
 		e.addDamage(l.Public())
 	}
-	if e.marks.spoil(losses) {
-		return e.marks.store(e.opts.Dir)
+	if e.watermarks.spoil(losses) {
+		return e.watermarks.store(e.opts.Dir)
 	}
 	return nil
 }
@@ -73,7 +72,7 @@ func (e *Engine) inspect() (err error) {
 // contiguous reports which streams lose messages only at their head.
 func contiguous(name string) bool { return name == stream.Events }
 
-// readProgress says from time to time how much of the store was read.
+// readProgress returns a function that logs now and then how much of the store was read.
 func (e *Engine) readProgress() func(done, total int64) {
 	last := time.Now()
 	return func(done, total int64) {
@@ -84,10 +83,10 @@ func (e *Engine) readProgress() func(done, total int64) {
 	}
 }
 
-// noteStop writes down that the engine has stopped cleanly.
+// noteStop notes in the folder that the engine has stopped cleanly.
 func (e *Engine) noteStop() {
 	if !e.host.IsSetUp() {
-		return // what is damaged stays to be found
+		return // the next start must find the damage again
 	}
 	if err := damage.Of(e.opts.Dir).NoteStop(filepath.Join(e.opts.Dir, stopNote)); err != nil {
 		e.host.Log.Warn("The clean stop could not be written down; the next start reads the whole store.", "error", err)
@@ -107,11 +106,10 @@ func (e *storeCheck) check(ctx context.Context) (damaged bool, err error) {
 	if e.refuses(cmp.Or(problem, e.checkKeyPrint())) {
 		return true, nil
 	}
-	return false, e.events.checkWhole(ctx, e.marks, e.addDamage)
+	return false, e.Stored.checkWhole(ctx, e.watermarks, e.addDamage)
 }
 
-// refuses keeps the engine from serving if there is a problem, and tells whether
-// there is.
+// refuses keeps the engine from serving if there is a problem, and reports whether there is.
 func (e *Engine) refuses(problem string) bool {
 	if problem == "" {
 		return false
@@ -121,8 +119,8 @@ func (e *Engine) refuses(problem string) bool {
 	return true
 }
 
-// Check reads all of the store of an embedded engine that is not running, and tells
-// what is damaged. read is told how many bytes were read, of how many.
+// Check reads the whole store of an embedded engine that is not running, and returns what is
+// damaged. It calls read with how many bytes it has read, and of how many.
 func Check(dir string, read func(done, total int64)) (findings []string, err error) {
 	store, noted := damage.Of(dir), make(map[string]bool)
 	was, err := readWatermarks(dir)
@@ -162,7 +160,7 @@ func (e *Engine) addDamage(text string) {
 	}
 }
 
-// damaged returns what the disk has lost or spoiled, at most some of it.
+// damaged returns the first entries of what the disk has lost or spoiled.
 func (e *Engine) damaged() []string {
 	const most = 20
 	e.damageMu.Lock()

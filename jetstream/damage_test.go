@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -78,8 +77,8 @@ func pretendKill(t *testing.T, dir string) {
 	}
 }
 
-// TestLostEventsAreCounted: whatever happens to a block of events, exactly those
-// that can't be read any more are counted, and a damaged record costs no other.
+// TestLostEventsAreCounted: whatever happens to a block of events, exactly the unreadable ones
+// are counted, and a damaged record costs no other.
 func TestLostEventsAreCounted(t *testing.T) {
 	t.Parallel()
 	opts := Options{Dir: t.TempDir(), EventMaxBytes: 120 << 10} // the blocks are of 32 KiB then
@@ -88,7 +87,7 @@ func TestLostEventsAreCounted(t *testing.T) {
 	for i := range 60 {
 		big := event(fmt.Sprintf("abcdef:%010d", i))
 		big.Payload = json.RawMessage(`"` + strings.Repeat("x", 1<<10) + `"`)
-		result, err := e.Events().Accept(t.Context(), big, 0)
+		result, err := e.Events.Accept(t.Context(), big, 0)
 		check(t, err)
 		ids = append(ids, result.CorrelationID)
 	}
@@ -110,11 +109,11 @@ func TestLostEventsAreCounted(t *testing.T) {
 					check(t, e.Ready())
 					var gone []int
 					for i, id := range ids {
-						if _, err := e.Results().Result(t.Context(), id, 0); err != nil {
+						if _, err := e.Results.Result(t.Context(), id, 0); err != nil {
 							gone = append(gone, i+1)
 						}
 					}
-					if lost := e.events.lost.Load(); lost != int64(len(gone)) || lost == 0 {
+					if lost := e.Stored.lost.Load(); lost != int64(len(gone)) || lost == 0 {
 						t.Errorf("%d events are said to be lost, but these are: %v", lost, gone)
 					}
 					if name == "flipped" && len(gone) > 2 { // the damage may be where two meet
@@ -134,18 +133,18 @@ func storeSome(t *testing.T, e *Engine) {
 	t.Helper()
 	for i := range 5 {
 		key := fmt.Sprintf("b82c8627-4ca1-4c7a-b273-2bfd67c0000%d", i)
-		storeIn(t, e.webhooks, key)
-		storeIn(t, e.accounts, key)
-		storeIn(t, e.roles, key)
-		storeIn(t, e.clients, key)
-		storeIn(t, e.sessions, key)
-		storeIn(t, e.signing, key)
-		storeIn(t, e.portal, key)
-		storeIn(t, e.minutes, key)
-		storeIn(t, e.hours, key)
-		storeIn(t, e.states, key)
-		storeIn(t, e.versions, key)
-		storeIn(t, e.secrets, key)
+		storeIn(t, e.Webhooks, key)
+		storeIn(t, e.Accounts, key)
+		storeIn(t, e.Roles, key)
+		storeIn(t, e.Clients, key)
+		storeIn(t, e.Sessions, key)
+		storeIn(t, e.SigningKeys, key)
+		storeIn(t, e.PortalSessions, key)
+		storeIn(t, e.Minutes, key)
+		storeIn(t, e.Hours, key)
+		storeIn(t, e.PipelineStates, key)
+		storeIn(t, e.Versions, key)
+		storeIn(t, e.Secrets, key)
 	}
 }
 
@@ -155,8 +154,8 @@ func storeIn[T any](t *testing.T, b *record.Bucket[T], key string) {
 	check(t, err)
 }
 
-// TestADamagedBucketIsNotAnEmptyOne: tokens must not be unknown, nor consumers
-// dropped, because a disk has lost what said otherwise.
+// TestADamagedBucketIsNotAnEmptyOne: a damaged disk must not make tokens unknown, or drop
+// consumers.
 func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 	t.Parallel()
 	whole := t.TempDir()
@@ -166,8 +165,8 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 	consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return ok(p.Name, `1`), nil })
 	send(t, e, "webhook.p", patience)
 	natstest.Eventually(t, "the floor is known", func() bool {
-		check(t, e.floors.Write(t.Context()))
-		return e.floors.Of(p.Binding.ID) > 0
+		check(t, e.lowWater.Write(t.Context()))
+		return e.lowWater.Of(p.Binding.ID) > 0
 	})
 	stored := make(map[string]string)
 	for _, b := range append(e.buckets(), e.keys) {
@@ -218,8 +217,8 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 	}
 }
 
-// TestAcceptedDamageLeavesNothingOut: new events take the places of lost ones, and
-// are run, also if the loss was accepted.
+// TestAcceptedDamageLeavesNothingOut: new events that get the sequences of lost ones are run,
+// even if the loss was accepted.
 func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -236,8 +235,8 @@ func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 		send(t, e, "webhook.p", patience)
 	}
 	natstest.Eventually(t, "the floor is known", func() bool {
-		check(t, e.floors.Write(t.Context()))
-		return e.floors.Of(p.Binding.ID) == 3
+		check(t, e.lowWater.Write(t.Context()))
+		return e.lowWater.Of(p.Binding.ID) == 3
 	})
 	webhooks := streamOf(t, e, "webhooks")
 	stop()
@@ -255,13 +254,13 @@ func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 	if len(runs) != 4 {
 		t.Errorf("there were %d runs of 4 events", len(runs))
 	}
-	if lost := e.events.lost.Load(); lost != 3 {
+	if lost := e.Stored.lost.Load(); lost != 3 {
 		t.Errorf("%d events are said to be lost", lost)
 	}
 }
 
-// TestRecordsOutliveWhatSaysThatTheyCount: that is a small file of its own, and
-// kept elsewhere as well.
+// TestRecordsOutliveWhatSaysThatTheyCount: the current generation is in a small file of its
+// own, with a copy elsewhere.
 func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
 	t.Parallel()
 	for name, harm := range harms {
@@ -280,7 +279,7 @@ func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
 					}
 					e = openEngine(t, Options{Dir: dir})
 					check(t, e.Ready())
-					if e.pipelines.Copy("p") == nil {
+					if e.Pipelines.Copy("p") == nil {
 						t.Error("the pipeline is gone")
 					}
 					if len(e.Warnings()) == 0 {
@@ -292,8 +291,8 @@ func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
 	}
 }
 
-// TestAPipelineGoesOnWithoutItsState: whatever happens to the state of a consumer,
-// what is done is not run again, and the rest is.
+// TestAPipelineGoesOnWithoutItsState: whatever happens to the state of a consumer, finished
+// events are not run again, and the others are.
 func TestAPipelineGoesOnWithoutItsState(t *testing.T) {
 	t.Parallel()
 	for name, harm := range harms {
@@ -327,30 +326,5 @@ func TestAPipelineGoesOnWithoutItsState(t *testing.T) {
 				t.Errorf("the warnings are %q", warnings)
 			}
 		})
-	}
-}
-
-// TestWhatIsDamagedIsSetAside before the engine cuts it off.
-func TestWhatIsDamagedIsSetAside(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	e := openEngine(t, Options{Dir: dir})
-	for i := range 20 {
-		accept(t, e, fmt.Sprintf("abcdef:%010d", i))
-	}
-	e.Close()
-	pretendKill(t, dir)
-	file := blockOf(dir, stream.Events, 1)
-	harms["flipped"](t, file)
-	want, err := os.ReadFile(file)
-	check(t, err)
-	openEngine(t, Options{Dir: dir})
-	copies, err := filepath.Glob(filepath.Join(dir, "damaged", "*", stream.Events, "msgs", "1.blk"))
-	check(t, err)
-	if len(copies) != 1 {
-		t.Fatalf("set aside are %v", copies)
-	}
-	if got, err := os.ReadFile(copies[0]); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("what is set aside is not what was there (%v)", err)
 	}
 }

@@ -1,24 +1,22 @@
-// Package jetstream is the storage engine: NATS JetStream, embedded in the process
-// or on an external server or cluster. It implements the root package's interfaces
-// for what is stored.
+// Package jetstream is the storage engine: NATS JetStream, embedded in the process or on an
+// external server or cluster. It implements the root package's interfaces for storage.
 //
 // An Engine (engine.go) chooses its backend once, embedded (embedded.go) or external
-// (external.go), builds the parts, each with the others it needs, and gives
-// access to them (stores.go). An event goes one way: the spool, if there is one, takes
-// it while the engine is away; delivery finds out whether it was accepted before; and
-// Events (events.go and event_*.go) stores it in one stream, where it is read in order
-// (event_log.go), trimmed when space runs out (event_trim.go), and asked for its result
-// (event_results.go). On the embedded engine nothing is answered before it is synced to
-// disk; on an external one durability is the cluster's.
+// (external.go), and builds its parts. An event takes one way through them: the spool, if
+// there is one, takes it while the engine is away; delivery finds out whether it was
+// accepted before; and Events (events.go) stores it in one stream. There it is read in order
+// (event_log.go), asked for its result (event_results.go), and removed in the end
+// (event_trim.go). The embedded engine answers nothing before it is synced to disk; on an
+// external one, durability is up to the cluster.
 //
-// The way down:
+// The packages below:
 //
-//   - queue hands stored events to pipelines and keeps what came of them;
+//   - queue hands stored events to pipelines and keeps their outcomes;
 //   - record stores records by key, such as accounts and webhooks;
 //   - correlation has the ids that find their event;
 //   - spool takes calls while an external engine is away;
-//   - delivery makes one event of a delivery that is repeated;
-//   - stream is what all streams have in common, such as their names (layout.go) and the
+//   - delivery makes one event of a repeated delivery;
+//   - stream has what all streams have in common, such as their names (layout.go) and the
 //     group commit;
 //   - package journal, beside this one, searches calls;
 //   - package durable makes files survive a power cut.

@@ -19,22 +19,22 @@ import (
 
 const (
 	embeddedStart = 5 * time.Minute // a killed server reads its whole store
-	embeddedStop  = 5 * time.Second // a clean stop merely saves time at the next start
+	embeddedStop  = 5 * time.Second // a clean stop only makes the next start faster
 )
 
-// An embedded server is in this process, with its store in a folder.
+// embedded is the backend in this process, with its store in a folder.
 type embedded struct {
 	*Engine
 
 	process *server.Server // nil: it has not started
 }
 
-// useEmbedded lets the engine run in this process.
+// useEmbedded gives the engine a backend in this process.
 func (e *Engine) useEmbedded() {
 	e.host = stream.NewEmbedded(e.opts.Log, e.opts.Dir)
 	e.host.Syncs = e.opts.syncs
 	e.server, e.losses = &embedded{Engine: e}, &storeCheck{Engine: e}
-	e.kind = "embedded"
+	e.Description = "embedded"
 }
 
 func (m *embedded) connect() error {
@@ -61,8 +61,7 @@ func (m *embedded) once(events delivery.Engine) delivery.Once {
 	return delivery.NewIndexed(m.host, m.opts.DeliveryMemory, events)
 }
 
-// fit implements backend: unless the operator says otherwise, events take half of the
-// disk.
+// fit implements backend: unless there is a setting, events take half of the disk.
 func (m *embedded) fit(ctx context.Context, events *jetstream.StreamConfig) error {
 	if events.MaxBytes > 0 {
 		return nil
@@ -101,15 +100,15 @@ func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
 		StoreDir:   opts.Dir,
 		MaxPayload: maxMessage,
 		SyncAlways: opts.Sync == EngineSync,
-		// Streams have limits of their own. Without these two the engine
-		// derives a limit from the disk and refuses streams beyond it.
+		// Streams have limits of their own. Without these two the engine derives a
+		// limit from the disk, and refuses streams beyond it.
 		JetStreamMaxMemory: 1 << 30,
 		JetStreamMaxStore:  1 << 50,
-		// Each outcome and acknowledgement has its own subject: a cache of
-		// their subscribers never pays.
+		// Each outcome and acknowledgement has its own subject, so a cache of their
+		// subscribers is useless.
 		NoSublistCache: true,
-		// Otherwise a stream takes 1,000 consumers only, and each listening
-		// pipeline is one.
+		// Otherwise a stream takes only 1,000 consumers, and each listening pipeline
+		// is one.
 		JetStreamLimits: server.JSLimitOpts{DefaultMaxConsumers: -1},
 	})
 	if err != nil {
@@ -134,7 +133,7 @@ func connectEmbedded(s *server.Server) (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(s), nats.MaxReconnects(-1), nats.Timeout(stream.SetUpTimeout))
 }
 
-// stopEmbedded stops a server, within bounds. It tells whether that is done.
+// stopEmbedded stops a server. It reports whether that was done in time.
 func stopEmbedded(s *server.Server) (stopped bool) {
 	done := make(chan struct{})
 	go func() {
@@ -150,7 +149,7 @@ func stopEmbedded(s *server.Server) (stopped bool) {
 	}
 }
 
-// engineLog passes the embedded server's warnings and errors on.
+// engineLog passes on the embedded server's warnings and errors.
 type engineLog struct{ log *slog.Logger }
 
 func (l engineLog) Noticef(string, ...any) {}

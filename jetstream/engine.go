@@ -20,16 +20,16 @@ import (
 	"sluice/stretch"
 )
 
-// SyncMode says who makes the embedded engine's writes durable. Only benchmarks
-// and torture tests use others than GroupCommit, to compare.
+// SyncMode says who makes the embedded engine's writes durable. Only benchmarks and torture
+// tests use another mode than GroupCommit.
 type SyncMode int
 
 // The sync modes.
 const (
-	GroupCommit  SyncMode = iota // one sync for all calls that wait
+	GroupCommit  SyncMode = iota // one sync for all waiting calls
 	EngineSync                   // the engine syncs each message by itself
-	NoSync                       // nobody does: a power cut loses events
-	NoResultSync                 // one sync for all calls that wait, none for results
+	NoSync                       // nobody syncs: a power cut loses events
+	NoResultSync                 // one sync for all waiting calls, none for results
 )
 
 // Options configure an engine.
@@ -38,9 +38,9 @@ type Options struct {
 	URL         string // external engine; empty means embedded
 	Credentials string // file with credentials for the external engine
 	Replicas    int    // of each stream on the external engine
-	SyncsAlways bool   // the external engine does, as its operator says
+	SyncsAlways bool   // the operator says that the external engine syncs each message
 
-	SpoolDir      string // folder of the spool beside an external engine; "": there is none
+	SpoolDir      string // folder of the spool beside an external engine; "": no spool
 	SpoolMaxBytes int64
 
 	EventMaxAge   time.Duration
@@ -51,33 +51,31 @@ type Options struct {
 	ResultMaxCount int64 // results that are kept
 	ResultMaxBytes int64
 
-	// Box returns what records are sealed with. If sealed is true there are
-	// records already: only the key they were sealed with will do.
+	// Box returns the cipher that seals records. If sealed is true, there are sealed
+	// records, and only their key will do.
 	Box func(sealed bool) (*seal.Box, error)
 
-	// Begin is called before anything is stored in the way that this version
-	// stores it; it may be nil.
+	// Begin, if set, is called before anything is stored in this version's format.
 	Begin func() error
 
 	RunMemory      int64 // bytes that the events of all runs take in memory; 0: no bound
-	DeliveryMemory int64 // bytes that the ids of deliveries take; 0: no bound but that on their number
+	DeliveryMemory int64 // bytes that delivery ids take in memory; 0: only their number is bounded
 
 	Version string // of the program
 
 	Sync SyncMode
 	Log  *slog.Logger
 
-	// ObserveFailed, if set, is told the key of each event that a pipeline failed
-	// on for good.
+	// ObserveFailed, if set, is called for each event that a pipeline failed on for
+	// good.
 	ObserveFailed func(eventKey string)
 
-	// ObserveBatch, if set, returns the function to call for each batch of a
-	// stream that was written and synced.
+	// ObserveBatch, if set, returns a function to call for each batch of a stream that
+	// was written and synced.
 	ObserveBatch func(stream string) func(messages int, took time.Duration)
 }
 
-// syncs reports whether writes to a stream of the embedded engine are to be
-// synced by us.
+// syncs reports whether we sync writes to a stream of the embedded engine.
 func (o Options) syncs(name string) bool {
 	switch o.Sync {
 	case GroupCommit:
@@ -89,8 +87,8 @@ func (o Options) syncs(name string) bool {
 	}
 }
 
-// maxMessage is the largest message the engine must take: a payload of 4 MiB
-// is 5.6 MB in base64, plus its headers.
+// maxMessage is the largest message that the engine must take: a payload of 4 MiB is 5.6 MB
+// in base64, plus its headers.
 const maxMessage = 8 << 20
 
 // An Engine builds and holds all that is stored.
@@ -99,57 +97,59 @@ type Engine struct {
 	host   *stream.Host
 	server backend
 	losses lossCheck
-	kind   string   // of engine, in words
 	advice []string // what an operator could do for durability
+
+	Description string // of the engine, in a few words
 
 	spool        *spooler // nil: there is none
 	fallback     *spool.Fallback
-	spoolProblem string // why there is none, if there should be
+	spoolProblem string // why the spool could not be opened
 
-	webhooks  *record.Bucket[sluice.Webhook]
-	accounts  *record.Bucket[sluice.Account]
-	roles     *record.Bucket[sluice.Role]
-	clients   *record.Bucket[sluice.Client]
-	sessions  *record.Bucket[sluice.Session]
-	signing   *record.Bucket[sluice.SigningKey]
-	portal    *record.Bucket[sluice.PortalSession]
-	minutes   *record.Bucket[sluice.Minute]
-	hours     *record.Bucket[sluice.Minute]
-	pipelines *record.Bucket[sluice.Pipeline]
-	states    *record.Bucket[sluice.PipelineState]
-	versions  *record.Bucket[sluice.PipelineHistory]
-	secrets   *record.Bucket[sluice.Secret]
-	keys      *record.Bucket[record.Key]
+	// Records by token, name or id. Minutes are those of the last day, and hours those
+	// of the last 30 days.
+	Webhooks       *record.Bucket[sluice.Webhook]
+	Accounts       *record.Bucket[sluice.Account]
+	Roles          *record.Bucket[sluice.Role]
+	Clients        *record.Bucket[sluice.Client]
+	Sessions       *record.Bucket[sluice.Session]
+	SigningKeys    *record.Bucket[sluice.SigningKey]
+	PortalSessions *record.Bucket[sluice.PortalSession]
+	Minutes        *record.Bucket[sluice.Minute]
+	Hours          *record.Bucket[sluice.Minute]
+	Pipelines      *record.Bucket[sluice.Pipeline]
+	PipelineStates *record.Bucket[sluice.PipelineState] // which pipelines fail
+	Versions       *record.Bucket[sluice.PipelineHistory]
+	Secrets        *record.Bucket[sluice.Secret]
+	keys           *record.Bucket[record.Key]
 
+	Events      sluice.Events  // the way of an event: spool, once, Stored
+	Results     sluice.Results // spool, Stored
+	Stored      *Events
+	Queue       *queue.Queue
+	DeadLetters *deadletter.Store
+	Journal     *journal.Journal
+	Audit       *Audit
+	Quarantine  *quarantine.Store
 	outcomes    *queue.Outcomes
-	deadLetters *deadletter.Store
 	waiting     *queue.Waiting
-	floors      *queue.LowWater
-	queue       *queue.Queue
-	events      *Events
+	lowWater    *queue.LowWater
 	once        delivery.Once
-	accepts     sluice.Events  // the way of an event: spool, once, events
-	results     sluice.Results // spool, events
-	journal     *journal.Journal
-	audit       *Audit
-	quarantine  *quarantine.Store
 	nodes       *nodes
 
-	marks    watermarks // as they were last written
-	keyPrint string     // of the key of the correlation ids
-	sealed   []byte     // which generation of the buckets counts
+	watermarks watermarks // as they were last written
+	keyPrint   string     // of the key of the correlation ids
+	sealed     []byte     // which generation of the buckets counts
 
 	damageMu sync.Mutex
-	damage   []string // what the disk has lost or spoiled, in words
+	damage   []string // what the disk has lost or spoiled
 
 	cancel  context.CancelFunc
 	closing sync.Once
 	backing sync.Mutex // held while a backup is made
 }
 
-// Open starts the embedded engine, or connects to an external one. An external
-// engine that can't be used yet is not an error: Ready says why, and the Engine
-// keeps trying.
+// Open starts the embedded engine, or connects to an external one. If an external engine
+// can't be used yet, that is not an error: Ready says why, and the Engine keeps trying.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	e := build(opts)
@@ -172,7 +172,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// build makes the parts of an engine, each with the others it needs.
+// build makes an engine and its parts. They are not connected or set up yet.
 func build(opts Options) *Engine {
 	e := &Engine{opts: opts}
 	if opts.URL == "" {
@@ -183,62 +183,62 @@ func build(opts Options) *Engine {
 	h := e.host
 	h.Observe = opts.ObserveBatch
 	e.buildRecords()
-	hub, listeners := queue.NewHub(), queue.NewListeners(e.pipelines)
+	hub, listeners := queue.NewHub(), queue.NewListeners(e.Pipelines)
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
-	e.deadLetters = deadletter.NewStore(h)
+	e.DeadLetters = deadletter.NewStore(h)
 	e.waiting = queue.NewWaiting(h)
-	e.floors = queue.NewLowWater(h, listeners)
-	e.journal = journal.New(h, journal.Events{
+	e.lowWater = queue.NewLowWater(h, listeners)
+	e.Journal = journal.New(h, journal.Events{
 		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
-			return e.queue.Outcome(ctx, env, pipeline)
+			return e.Queue.Outcome(ctx, env, pipeline)
 		},
 	})
-	e.queue = queue.New(h, queue.Options{
-		Listeners: listeners, LowWater: e.floors, Outcomes: e.outcomes, DeadLetters: e.deadLetters, Waiting: e.waiting,
-		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
+	e.Queue = queue.New(h, queue.Options{
+		Listeners: listeners, LowWater: e.lowWater, Outcomes: e.outcomes, DeadLetters: e.DeadLetters, Waiting: e.waiting,
+		Settled: e.Journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
 	})
-	e.events = &Events{
-		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,
+	e.Stored = &Events{
+		host: h, listeners: listeners, lowWater: e.lowWater, queue: e.Queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
-	e.events.mark, e.events.fit = e.losses.write, e.server.fit
-	e.once = e.server.once(e.events)
-	e.accepts, e.results = e.once, e.events
-	e.audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
-	e.quarantine = quarantine.New(h)
+	e.Stored.mark, e.Stored.fit = e.losses.write, e.server.fit
+	e.once = e.server.once(e.Stored)
+	e.Events, e.Results = e.once, e.Stored
+	e.Audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
+	e.Quarantine = quarantine.New(h)
 	return e
 }
 
 // buildRecords makes the buckets of records.
 func (e *Engine) buildRecords() {
 	h := e.host
-	e.webhooks = record.New[sluice.Webhook](h, "webhooks")
-	e.accounts = record.New[sluice.Account](h, "accounts")
-	e.roles = record.New[sluice.Role](h, "roles")
-	e.clients = record.New[sluice.Client](h, "clients")
-	e.sessions = record.New[sluice.Session](h, "sessions")
-	e.signing = record.New[sluice.SigningKey](h, "signing")
-	e.portal = record.New[sluice.PortalSession](h, "portal")
-	e.minutes = record.New[sluice.Minute](h, "minutes")
-	e.hours = record.New[sluice.Minute](h, "hours")
-	e.pipelines = record.New[sluice.Pipeline](h, "pipelines")
-	e.states = record.New[sluice.PipelineState](h, "states")
-	e.versions = record.New[sluice.PipelineHistory](h, "versions")
-	e.secrets = record.New[sluice.Secret](h, "secrets")
-	e.keys = record.New[record.Key](h, "keys")
+	e.Webhooks = record.New[sluice.Webhook](h, stream.Webhooks)
+	e.Accounts = record.New[sluice.Account](h, stream.Accounts)
+	e.Roles = record.New[sluice.Role](h, stream.Roles)
+	e.Clients = record.New[sluice.Client](h, stream.Clients)
+	e.Sessions = record.New[sluice.Session](h, stream.Sessions)
+	e.SigningKeys = record.New[sluice.SigningKey](h, stream.SigningKeys)
+	e.PortalSessions = record.New[sluice.PortalSession](h, stream.PortalSessions)
+	e.Minutes = record.New[sluice.Minute](h, stream.Minutes)
+	e.Hours = record.New[sluice.Minute](h, stream.Hours)
+	e.Pipelines = record.New[sluice.Pipeline](h, stream.Pipelines)
+	e.PipelineStates = record.New[sluice.PipelineState](h, stream.PipelineStates)
+	e.Versions = record.New[sluice.PipelineHistory](h, stream.Versions)
+	e.Secrets = record.New[sluice.Secret](h, stream.Secrets)
+	e.keys = record.New[record.Key](h, stream.Keys)
 }
 
-// stored is told of each event that is on stable storage.
+// stored is called for each event on stable storage.
 func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
-	e.journal.Stored(sequence, subject, event)
+	e.Journal.Stored(sequence, subject, event)
 	e.once.Stored(sequence, event)
 }
 
-// finish stores what would be lost with the process.
+// finish stores what is only in memory.
 func (e *Engine) finish() {
 	e.once.Finish()
-	e.journal.Finish()
+	e.Journal.Finish()
 	if e.host.Connected() != nil {
 		return
 	}
@@ -249,7 +249,7 @@ func (e *Engine) finish() {
 	}
 }
 
-// Close stops the engine. What was acknowledged is safe without it.
+// Close stops the engine. What was acknowledged is safe even without Close.
 func (e *Engine) Close() {
 	e.closing.Do(e.finish)
 	e.cancel()

@@ -11,14 +11,13 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A gap is places of the stream of events where none are, though there were some.
+// A gap is a range of sequences whose events are missing.
 type gap struct{ first, last uint64 }
 
 func (g gap) events() int64 { return int64(g.last - g.first + 1) }
 
-// checkWhole looks whether the stream of the embedded engine has all that it once
-// had. Events are only ever removed from its start; what the engine can't read it
-// leaves out without a word.
+// checkWhole checks whether the embedded engine still has all events. Events are removed
+// only from the start of the stream, but the engine silently leaves out what it can't read.
 func (s *Events) checkWhole(ctx context.Context, was watermarks, tell func(string)) error {
 	info, err := s.stream.Info(ctx, jetstream.WithDeletedDetails(true))
 	if err != nil {
@@ -30,7 +29,7 @@ func (s *Events) checkWhole(ctx context.Context, was watermarks, tell func(strin
 	}
 	for _, missing := range info.State.Deleted {
 		if missing == 0 {
-			continue // so it says that the stream is empty
+			continue // the engine reports an empty stream this way
 		}
 		if n := len(s.gaps); n > 0 && s.gaps[n-1].last+1 == missing {
 			s.gaps[n-1].last = missing
@@ -50,15 +49,14 @@ func (s *Events) checkWhole(ctx context.Context, was watermarks, tell func(strin
 		tell(fmt.Sprintf("the disk has lost %d events that were stored, %d to %d of the stream", g.events(), g.first, g.last))
 	}
 	if was.Last > last {
-		// The places of lost events are given to others, which are not done.
-		return s.floors.Lower(ctx, last)
+		// New events get the sequences of the lost ones, and they are not done.
+		return s.lowWater.Lower(ctx, last)
 	}
 	return nil
 }
 
-// missing returns why there is no event with a sequence: it has expired, it
-// never existed, or the disk has lost it. Events are only ever removed from the
-// start.
+// missing returns why there is no event with a sequence: it has expired, it never existed,
+// or the disk has lost it.
 func (s *Events) missing(ctx context.Context, sequence uint64) error {
 	info, err := s.stream.Info(ctx)
 	if err != nil {

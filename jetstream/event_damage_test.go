@@ -12,8 +12,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// TestADamagedBlockIsNoticed: a flipped bit is told of, whether the engine cuts
-// the block off at its start, or finds it when the event is read.
+// TestADamagedBlockIsNoticed: a flipped bit is reported, whether the engine cuts the block off
+// at its start or finds it when the event is read.
 func TestADamagedBlockIsNoticed(t *testing.T) {
 	t.Parallel()
 	for name, killed := range map[string]bool{"after a clean stop": false, "after a kill": true} {
@@ -36,7 +36,7 @@ func TestADamagedBlockIsNoticed(t *testing.T) {
 				}
 			}
 			e = openEngine(t, Options{Dir: dir})
-			_, err := e.Results().Result(t.Context(), ids[7], 0)
+			_, err := e.Results.Result(t.Context(), ids[7], 0)
 			if !killed && sluice.AsError(err).Code != "event-damaged" {
 				t.Errorf("the damaged event gives %v", err)
 			}
@@ -56,5 +56,30 @@ func flipBit(t *testing.T, file, near string) {
 	content[bytes.Index(content, []byte(near))] ^= 1
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestWhatIsDamagedIsSetAside before the engine cuts it off.
+func TestWhatIsDamagedIsSetAside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	for i := range 20 {
+		accept(t, e, fmt.Sprintf("abcdef:%010d", i))
+	}
+	e.Close()
+	pretendKill(t, dir)
+	file := blockOf(dir, stream.Events, 1)
+	harms["flipped"](t, file)
+	want, err := os.ReadFile(file)
+	check(t, err)
+	openEngine(t, Options{Dir: dir})
+	copies, err := filepath.Glob(filepath.Join(dir, "damaged", "*", stream.Events, "msgs", "1.blk"))
+	check(t, err)
+	if len(copies) != 1 {
+		t.Fatalf("set aside are %v", copies)
+	}
+	if got, err := os.ReadFile(copies[0]); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("what is set aside is not what was there (%v)", err)
 	}
 }

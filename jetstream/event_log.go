@@ -17,11 +17,10 @@ import (
 	"sluice/stretch"
 )
 
-// maxReading bounds the bytes that one reading returns, except for its first
-// event.
+// maxReading bounds the bytes that one reading returns. Its first event may be larger.
 const maxReading = 8 << 20
 
-// A reading is a walk along the events that fit a pattern.
+// A reading collects the events that fit a pattern, in order.
 type reading struct {
 	events   *Events
 	subjects []string
@@ -40,8 +39,7 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 	if r.sequence, err = s.sequenceOf(ctx, q.After); err != nil {
 		return nil, "", err
 	}
-	// Listening begins before the first read, so that nothing is missed in
-	// between.
+	// Listening begins before the first read, so that no event is missed in between.
 	arrived, ignore, err := r.listen()
 	if err != nil {
 		return nil, "", err
@@ -62,9 +60,8 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 	return r.found, s.cursorOf(r.sequence), nil
 }
 
-// listen signals events that fit when they arrive, which may be before they are
-// stored. It also signals at once, since an event may have arrived before and
-// be stored later.
+// listen signals when an event that fits arrives, which may be before it is stored. It also
+// signals at once, for an event that has arrived already and is stored later.
 func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
 	signal := make(chan struct{}, 1)
 	signal <- struct{}{}
@@ -90,8 +87,8 @@ func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
 	return signal, ignore, nil
 }
 
-// collectSoon collects what has just arrived, as soon as it is durable, while
-// the caller waits for it.
+// collectSoon collects an event that has just arrived, as soon as it is durable, while the
+// caller waits.
 func (r *reading) collectSoon(ctx, waiting context.Context) error {
 	for pause := 2 * time.Millisecond; pause < stretch.Of(stream.AcceptTimeout); pause *= 2 {
 		if err := r.collect(ctx); err != nil || len(r.found) > 0 {
@@ -106,7 +103,7 @@ func (r *reading) collectSoon(ctx, waiting context.Context) error {
 	return nil // it was not stored
 }
 
-// collect takes the events that are durable by now.
+// collect takes the events that are durable.
 func (r *reading) collect(ctx context.Context) error {
 	durable := r.events.writer.Durable()
 	for len(r.found) < r.limit {
@@ -140,14 +137,14 @@ func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 	return nearest, nil
 }
 
-// cursorOf returns the cursor behind an event. It names the stream as well,
-// since the sequences of another one mean nothing here.
+// cursorOf returns the cursor behind an event. It also names the stream, because sequences
+// of another stream mean nothing here.
 func (s *Events) cursorOf(sequence uint64) string {
 	return strconv.FormatInt(s.created.UnixMicro(), 36) + "-" + strconv.FormatUint(sequence, 36)
 }
 
-// sequenceOf returns the sequence of the event that a cursor is behind; without
-// a cursor, that of the newest one.
+// sequenceOf returns the sequence of the event before a cursor. Without a cursor, that is
+// the newest event.
 func (s *Events) sequenceOf(ctx context.Context, cursor string) (uint64, error) {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
@@ -157,8 +154,8 @@ func (s *Events) sequenceOf(ctx context.Context, cursor string) (uint64, error) 
 	if cursor == "" {
 		return last, nil
 	}
-	store, place, _ := strings.Cut(cursor, "-")
-	sequence, err := strconv.ParseUint(place, 36, 64)
+	store, number, _ := strings.Cut(cursor, "-")
+	sequence, err := strconv.ParseUint(number, 36, 64)
 	if _, storeErr := strconv.ParseInt(store, 36, 64); err != nil || storeErr != nil {
 		return 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in a previous answer.")
 	}

@@ -32,7 +32,7 @@ func storeEvent(t *testing.T, e *Engine, key, traceID string) {
 	t.Helper()
 	stored := event(traceID)
 	stored.EventKey = key
-	if _, err := e.Events().Accept(t.Context(), stored, 0); err != nil {
+	if _, err := e.Events.Accept(t.Context(), stored, 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -42,7 +42,7 @@ func readAfter(t *testing.T, e *Engine, q sluice.EventQuery) (ids []string, next
 	if q.Limit == 0 {
 		q.Limit = 100
 	}
-	events, next, err := e.Stored().After(t.Context(), q)
+	events, next, err := e.Stored.After(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +88,8 @@ func TestEventsAreReadBehindACursor(t *testing.T) {
 	})
 }
 
-// TestReadersAreWoken: a waiting reader gets each event once, in its order,
-// however the arrival falls between two looks.
+// TestReadersAreWoken: a waiting reader gets each event once and in order, whenever it
+// arrives.
 func TestReadersAreWoken(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
@@ -116,40 +116,40 @@ func TestReadersAreWoken(t *testing.T) {
 	})
 }
 
-// TestOnlyDurableEventsAreRead: an event that may still be lost must not move a
-// cursor, since another one would take its place.
+// TestOnlyDurableEventsAreRead: an event that may still be lost must not move a cursor,
+// because another one would get its sequence.
 func TestOnlyDurableEventsAreRead(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	key := natstest.UniqueKey("durable")
 	_, start := readAfter(t, e, sluice.EventQuery{Pattern: key})
 	storeEvent(t, e, key, "aaaaaa:1")
-	writer := e.events.writer
-	e.events.writer = &lateWriter{Writer: writer, late: math.MaxInt} // as if the sync were under way
+	writer := e.Stored.writer
+	e.Stored.writer = &lateWriter{Writer: writer, late: math.MaxInt} // as if the sync were under way
 	if ids, next := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start}); ids != nil || next != start {
 		t.Errorf("read %q before it was durable", ids)
 	}
-	e.events.writer = writer
+	e.Stored.writer = writer
 	if ids, _ := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start}); len(ids) != 1 {
 		t.Errorf("read %q, want the one event", ids)
 	}
 }
 
-// TestAnArrivalBeforeTheReaderIsNotMissed: an event that arrived before a reader
-// listens, and is durable only after its first look, does not wait for the next.
+// TestAnArrivalBeforeTheReaderIsNotMissed: an event that arrives before a reader listens, and
+// becomes durable after its first look, does not have to wait for the next event.
 func TestAnArrivalBeforeTheReaderIsNotMissed(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	key := natstest.UniqueKey("early")
 	_, start := readAfter(t, e, sluice.EventQuery{Pattern: key})
 	storeEvent(t, e, key, "aaaaaa:1")
-	e.events.writer = &lateWriter{Writer: e.events.writer, late: 2} // for the cursor, and for the first look
+	e.Stored.writer = &lateWriter{Writer: e.Stored.writer, late: 2} // for the cursor, and for the first look
 	if ids, _ := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start, Wait: 10 * time.Second}); len(ids) != 1 {
 		t.Errorf("read %q, want the one event", ids)
 	}
 }
 
-// A lateWriter says of its last message that it is not durable yet, some times.
+// A lateWriter reports a few times that its last message is not durable yet.
 type lateWriter struct {
 	stream.Writer
 
@@ -180,7 +180,7 @@ func TestCursorsOfOthersAreRefused(t *testing.T) {
 		"0" + cursor:    sluice.Gone,
 		cursor + "\x00": sluice.Invalid,
 	} {
-		_, _, err := e.Stored().After(t.Context(), sluice.EventQuery{Pattern: "webhook.test", After: after, Limit: 1})
+		_, _, err := e.Stored.After(t.Context(), sluice.EventQuery{Pattern: "webhook.test", After: after, Limit: 1})
 		if err == nil || sluice.AsError(err).Kind != want {
 			t.Errorf("%q: got %v, want an error of kind %d", after, err, want)
 		}

@@ -95,27 +95,26 @@ func TestARepeatedDeliveryIsOneEvent(t *testing.T) {
 }
 
 func acceptPatiently(ctx context.Context, e *Engine, event *sluice.Event) (sluice.Result, error) {
-	return natstest.Patiently(ctx, func() (sluice.Result, error) { return e.Events().Accept(ctx, event, 0) })
+	return natstest.Patiently(ctx, func() (sluice.Result, error) { return e.Events.Accept(ctx, event, 0) })
 }
 
 // storedEvents counts the events with a key.
 func storedEvents(t *testing.T, e *Engine, key string) (n int) {
 	t.Helper()
-	info, err := e.events.info(t.Context())
+	info, err := e.Stored.info(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for sequence := info.State.FirstSeq; sequence <= info.State.LastSeq; sequence++ {
-		if msg, err := e.events.stream.GetMsg(t.Context(), sequence); err == nil && strings.HasSuffix(msg.Subject, key) {
+		if msg, err := e.Stored.stream.GetMsg(t.Context(), sequence); err == nil && strings.HasSuffix(msg.Subject, key) {
 			n++
 		}
 	}
 	return n
 }
 
-// TestDeliveriesAreKnownAfterAKill: what no record covers is read from the events,
-// and records are written for what was read; events before there were records cost
-// a start nothing.
+// TestDeliveriesAreKnownAfterAKill: a start reads the events that no record covers, and writes
+// records for them. It does not read events from before there were records.
 func TestDeliveriesAreKnownAfterAKill(t *testing.T) {
 	t.Parallel()
 	for _, events := range []int{1, 40, 5300} {
@@ -127,7 +126,7 @@ func killBehind(t *testing.T, events int) {
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	accept := func(e *Engine, id string) sluice.Result {
-		result, err := e.Events().Accept(t.Context(), delivered("webhook.kill", id, "", 24*time.Hour), 0)
+		result, err := e.Events.Accept(t.Context(), delivered("webhook.kill", id, "", 24*time.Hour), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -36,7 +37,7 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 		}
 		return sluice.Accepted(e.TraceID, correlationID, e.Received), nil
 	}
-	// Before looking, so that later outcomes are not missed.
+	// Wait before looking, so that no later outcome is missed.
 	caller := s.hub.Wait(e.TraceID)
 	defer s.hub.Leave(e.TraceID, caller)
 	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
@@ -51,11 +52,11 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 	return sluice.Combine(e.Listeners, outcomes, e.TraceID, correlationID, e.Received), nil
 }
 
-// lookAgain is how often a caller that waits looks for outcomes of other nodes.
+// lookAgain is how often a waiting caller looks for outcomes from other nodes.
 const lookAgain = time.Second
 
-// await waits for the outcomes of an event. Another node may be done before it hears
-// that somebody waits here: so it looks from time to time.
+// await waits for the outcomes of an event. Another node may store one before it hears that
+// somebody waits here, so await looks now and then.
 func (s *Events) await(ctx context.Context, caller *queue.Waiter, e correlation.Envelope, outcomes map[string]sluice.Outcome, wait time.Duration) error {
 	others := s.outcomes.Ask(e.TraceID, wait)
 	for until := time.Now().Add(wait); len(outcomes) < len(e.Listeners) && ctx.Err() == nil; {
@@ -74,7 +75,7 @@ func (s *Events) await(ctx context.Context, caller *queue.Waiter, e correlation.
 	return nil
 }
 
-// look adds the outcomes of an event that are stored by now.
+// look adds the stored outcomes of an event.
 func (s *Events) look(ctx context.Context, e correlation.Envelope, outcomes map[string]sluice.Outcome) error {
 	for _, name := range e.Listeners {
 		if _, known := outcomes[name]; known {
@@ -96,12 +97,12 @@ func (s *Events) find(ctx context.Context, correlationID string) (correlation.En
 	if r, ok := s.ids.ParseSpooled(correlationID); ok {
 		return s.findSpooled(ctx, r)
 	}
-	place, ok := s.ids.Parse(correlationID)
+	reference, ok := s.ids.Parse(correlationID)
 	if !ok {
 		return correlation.Envelope{}, queue.Gone()
 	}
-	e, err := s.read(ctx, place.Sequence)
-	if err == nil && !s.ids.Fits(place, e.TraceID) {
+	e, err := s.read(ctx, reference.Sequence)
+	if err == nil && !s.ids.Fits(reference, e.TraceID) {
 		return correlation.Envelope{}, queue.Gone()
 	}
 	return e, err
@@ -110,8 +111,7 @@ func (s *Events) find(ctx context.Context, correlationID string) (correlation.En
 // errWaits is the error of a call that may wait in the spool of another node.
 var errWaits = errors.New("the call may wait in a spool")
 
-// findSpooled returns the envelope of the event that the id of a spooled call leads
-// to.
+// findSpooled returns the envelope of the event that a spooled call's id leads to.
 func (s *Events) findSpooled(ctx context.Context, r correlation.SpooledReference) (correlation.Envelope, error) {
 	found, waits, err := spool.Find(ctx, s.stream, r)
 	if err != nil {
@@ -125,11 +125,7 @@ func (s *Events) findSpooled(ctx context.Context, r correlation.SpooledReference
 		if err != nil {
 			return e, err
 		}
-		traceID := e.TraceID
-		if f.TraceID != "" {
-			traceID = f.TraceID
-		}
-		if s.ids.FitsSpooled(r, traceID) {
+		if s.ids.FitsSpooled(r, cmp.Or(f.TraceID, e.TraceID)) {
 			return e, nil
 		}
 	}
@@ -147,7 +143,7 @@ func (s *Events) read(ctx context.Context, sequence uint64) (correlation.Envelop
 	}
 	e, err := correlation.ReadEnvelope(msg)
 	if err != nil {
-		return correlation.Envelope{}, queue.Gone() // what is no event has no result
+		return correlation.Envelope{}, queue.Gone() // a message that is not an event has no result
 	}
 	if e.Foreign {
 		e.Listeners = s.listeners.Takers(e)

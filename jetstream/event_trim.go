@@ -14,19 +14,18 @@ import (
 
 const (
 	trimEvery = time.Second
-	// Trimming starts when this part of the space for events is used, and
-	// goes on down to the second one. Above the third nothing is taken, until
-	// the fourth is free below that.
+	// Fractions of the space for events: trimming starts above trimAbove and goes down
+	// to trimDown. Above trimFull no event is taken, until trimRoom below it is free.
 	trimAbove, trimDown, trimFull, trimRoom = 0.90, 0.85, 0.97, 0.05
 )
 
-// space is how much may be stored until the stream is looked at next. The
-// engine itself must never refuse an event: it would store a part of the batch.
+// space is how much may be stored until the stream is measured next. The engine itself must
+// never refuse an event: it would store a part of the batch.
 type space struct {
 	left    atomic.Int64
-	refused atomic.Bool   // since the last look
-	full    atomic.Bool   // it was used up
-	low     chan struct{} // asks for a look before its time
+	refused atomic.Bool   // an event, since the last measurement
+	full    atomic.Bool   // all of it is used
+	low     chan struct{} // asks for a measurement at once
 }
 
 func newSpace() *space {
@@ -50,7 +49,7 @@ func (s *space) take(size int) bool {
 }
 
 func storageFull() error {
-	return stream.Unavailable(sluice.CodeStorageFull, "The storage of events is full of events that pipelines have not finished.")
+	return sluice.Passing(sluice.CodeStorageFull, "The storage of events is full of events that pipelines have not finished.")
 }
 
 // room returns nil when there is space for events.
@@ -61,10 +60,9 @@ func (s *Events) room() error {
 	return nil
 }
 
-// trim removes old events until ctx ends: those past their age, and the oldest
-// as the space fills. It stops at the first event that a pipeline has not
-// finished. The engine's own limits would not: they merely refuse events beyond
-// them.
+// trim removes old events until ctx ends: those past their age, and the oldest ones when
+// space runs out. Unlike the engine's own limits, it stops at the first event that a pipeline
+// has not finished.
 func (s *Events) trim(ctx context.Context) {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
@@ -81,7 +79,7 @@ func (s *Events) trim(ctx context.Context) {
 	}
 }
 
-// trimTimeout bounds one round; later answers are ignored.
+// trimTimeout bounds one round.
 const trimTimeout = 10 * time.Second
 
 func (s *Events) trimOnce(ctx context.Context) error {
@@ -102,8 +100,8 @@ func (s *Events) trimOnce(ctx context.Context) error {
 	return nil
 }
 
-// remove removes the events before a sequence that all pipelines are known to have
-// finished, and returns the stream as it is then.
+// remove removes the events before a sequence that all pipelines have finished, and returns
+// the state of the stream after that.
 func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until uint64) (*jetstream.StreamInfo, error) {
 	first := info.State.FirstSeq
 	if until <= first {
@@ -116,8 +114,8 @@ func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until u
 	if until = min(until, unfinished); until <= first {
 		return info, nil
 	}
-	// It is stored first that they are not needed, and then they go: the other
-	// way round a start would miss them.
+	// The watermark is stored before the events go. Otherwise a start would report
+	// them as lost.
 	s.first.Store(until)
 	if err := s.mark(ctx); err != nil {
 		return nil, err
@@ -128,7 +126,7 @@ func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until u
 	return s.stream.Info(ctx)
 }
 
-// used returns the part of the space for events that is used.
+// used returns the fraction of the space for events that is used.
 func used(info *jetstream.StreamInfo) float64 {
 	if info.Config.MaxBytes <= 0 {
 		return 0
@@ -142,8 +140,8 @@ func (s *Events) measureSpace(info *jetstream.StreamInfo) {
 	}
 	left := int64(trimFull*float64(info.Config.MaxBytes)) - int64(info.State.Bytes)
 	s.space.left.Store(left)
-	// An event may be too large for what is left. Once full, there is to be
-	// room for a while before it is said that there is room.
+	// An event may be too large for what is left. After that, or once full, the storage
+	// counts as full until trimRoom is free, so that it does not change with each event.
 	refused := s.space.refused.Swap(false)
 	full := left <= 0 || (refused || s.space.full.Load()) && left < int64(trimRoom*float64(info.Config.MaxBytes))
 	if full == s.space.full.Swap(full) {
@@ -156,8 +154,7 @@ func (s *Events) measureSpace(info *jetstream.StreamInfo) {
 	}
 }
 
-// expendable returns the sequence before which events are too old, or must make
-// space.
+// expendable returns the sequence before which events are too old or must make space.
 func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (uint64, error) {
 	if info.State.Msgs == 0 {
 		return 0, nil
@@ -167,8 +164,8 @@ func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (ui
 		surplus := (u - trimDown) / u
 		until += uint64(math.Ceil(surplus * float64(info.State.Msgs)))
 	}
-	// Once there is something to remove, pipelines are asked how far they are.
-	// So nothing is removed for the sake of a moment.
+	// Removing means asking all pipelines how far they are. It is not worth that for
+	// events that have only just become too old.
 	limit := time.Now().Add(-s.keep.age)
 	if !info.State.FirstTime.Before(limit.Add(-min(s.keep.age/100, time.Minute))) {
 		return until, nil

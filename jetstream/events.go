@@ -18,29 +18,27 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// withdrawnSubject is what is stored under in place of an event that must not be
-// stored any more.
+// withdrawnSubject is the subject of messages that stand for withdrawn events.
 const withdrawnSubject = queue.DirectPrefix + "withdrawn"
 
-// Events implements sluice.Events, sluice.StoredEvents, sluice.EventLog and
-// sluice.Results on one stream. It takes every event for a new one: package delivery,
-// before it, knows which were accepted already.
+// Events implements sluice.Events, sluice.StoredEvents, sluice.EventLog and sluice.Results on
+// one stream. To it every event is new: package delivery, which stands before it, finds the
+// repeated ones.
 type Events struct {
 	host      *stream.Host
 	listeners *queue.Listeners
-	floors    *queue.LowWater
+	lowWater  *queue.LowWater
 	queue     *queue.Queue
 	hub       *queue.Hub
 	outcomes  *queue.Outcomes
 	keep      retention
 	space     *space
 
-	// mark stores how much there is; fit completes the configuration of the stream.
+	// mark writes the watermarks; fit completes the configuration of the stream.
 	mark func(context.Context) error
 	fit  func(context.Context, *jetstream.StreamConfig) error
 
-	// stored is called for each event that is on stable storage. It does not keep
-	// the event.
+	// stored is called for each event on stable storage. It does not keep the event.
 	stored func(sequence uint64, subject string, e *sluice.Event)
 
 	ids     correlation.IDs
@@ -48,26 +46,31 @@ type Events struct {
 	writer  stream.Writer
 	write   delivery.Write // the writer's
 	created time.Time      // of the stream
-	first   atomic.Uint64  // none before it is needed any more
+	first   atomic.Uint64  // no event before it is needed any more
 
-	lost  atomic.Int64 // events found to be lost by the disk
-	found sync.Map     // sequences of those of them that no gap at the start has shown
-	gaps  []gap        // of the stream at the start
+	lost  atomic.Int64 // events that the disk has lost
+	found sync.Map     // sequences of lost events that were noticed since the start
+	gaps  []gap        // that the stream had at the start
 }
 
-// retention is how long events and results are kept, and how many bytes of
-// events.
+// retention is how long events and results are kept, and how many bytes of events.
 type retention struct {
 	age       time.Duration
 	maxBytes  int64 // 0: half of the volume (embedded), unlimited (external)
 	resultAge time.Duration
 }
 
-// setUp creates the stream where it is missing and starts its writer.
+// setUp creates the stream if it is missing and starts its writer.
 func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err error) {
 	s.ids = ids
-	config, err := s.config(ctx)
-	if err != nil {
+	config := s.host.Config(jetstream.StreamConfig{
+		Name:        stream.Events,
+		Subjects:    []string{sluice.EventPrefix + ">", queue.MessagePrefix + ">", queue.DirectPrefix + ">"},
+		MaxBytes:    s.keep.maxBytes,
+		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
+		AllowDirect: s.host.DirectReads,
+	})
+	if err := s.fit(ctx, &config); err != nil {
 		return err
 	}
 	if s.stream, err = s.host.OpenStream(ctx, s.host.JS, config); err != nil {
@@ -82,17 +85,6 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.write = s.writer.Write
 	s.queue.SetUp(ids, s.stream)
 	return nil
-}
-
-func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
-	config := s.host.Config(jetstream.StreamConfig{
-		Name:        stream.Events,
-		Subjects:    []string{sluice.EventPrefix + ">", queue.MessagePrefix + ">", queue.DirectPrefix + ">"},
-		MaxBytes:    s.keep.maxBytes,
-		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
-		AllowDirect: s.host.DirectReads,
-	})
-	return config, s.fit(ctx, &config)
 }
 
 func (s *Events) info(ctx context.Context) (*jetstream.StreamInfo, error) { return s.stream.Info(ctx) }
@@ -149,13 +141,13 @@ func (s *Events) address(e *sluice.Event) (subject string, listeners []string, e
 	if binding == nil {
 		return "", nil, sluice.Errorf(sluice.CodePipelineUnknown, "No pipeline of the name %s listens to events.", e.To)
 	}
-	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on what was checked of those it listens to
+	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on the checks of the events it listens to
 		return "", nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
 	}
 	return queue.DirectPrefix + binding.ID, []string{e.To}, nil
 }
 
-// A draft is an event as it is stored, with its listeners, and its JSON.
+// A draft is an event with its listeners, and its JSON.
 type draft struct {
 	event sluice.Event
 	data  []byte

@@ -52,7 +52,7 @@ func TestResultsAreFoundByTheirCorrelationID(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range calls {
 			all.Go(func() {
-				result, err := e.Events().Accept(t.Context(), event(fmt.Sprintf("abcdef:%010d", i)), 0)
+				result, err := e.Events.Accept(t.Context(), event(fmt.Sprintf("abcdef:%010d", i)), 0)
 				if err != nil {
 					t.Error(err)
 				}
@@ -63,7 +63,7 @@ func TestResultsAreFoundByTheirCorrelationID(t *testing.T) {
 		e.Close()
 		e = open() // results outlive the process
 		for i, id := range ids {
-			result, err := e.Results().Result(t.Context(), id, 0)
+			result, err := e.Results.Result(t.Context(), id, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestAnEventIsStoredAsItsMessage(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	want := event("abcdef:0123456789")
 	accept(t, e, want.TraceID)
-	msg, err := e.events.stream.GetLastMsgForSubject(t.Context(), "svc.event.webhook.test")
+	msg, err := e.Stored.stream.GetLastMsgForSubject(t.Context(), "svc.event.webhook.test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +101,11 @@ func TestUnknownAndExpiredResultsAreGone(t *testing.T) {
 		"expired":          id,
 		"malformed":        "x",
 		"random":           "b82c8627-4ca1-8c7a-b273-2bfd67c02bcf",
-		"another sequence": e.events.ids.ID(2, "abcdef:0123456789"),
-		"another trace":    e.events.ids.ID(1, "abcdef:9876543210"),
+		"another sequence": e.Stored.ids.ID(2, "abcdef:0123456789"),
+		"another trace":    e.Stored.ids.ID(1, "abcdef:9876543210"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := e.Results().Result(t.Context(), asked, 0)
+			_, err := e.Results.Result(t.Context(), asked, 0)
 			wantKind(t, err, sluice.Gone)
 		})
 	}

@@ -19,18 +19,18 @@ import (
 	"sluice/stretch"
 )
 
-// A remote server is one or a cluster elsewhere, which several nodes may share.
+// remote is the backend of a server or cluster elsewhere, which several nodes may share.
 type remote struct {
 	*Engine
 
 	marked *delivery.Marked
 }
 
-// useExternal lets the engine be one elsewhere.
+// useExternal gives the engine a backend elsewhere.
 func (e *Engine) useExternal() {
 	e.host = stream.NewExternal(e.opts.Log, e.opts.Replicas)
 	e.server, e.losses = &remote{Engine: e}, noLossCheck{}
-	e.kind = fmt.Sprintf("external, %d replicas", e.opts.Replicas)
+	e.Description = fmt.Sprintf("external, %d replicas", e.opts.Replicas)
 	if !e.opts.SyncsAlways { // its sync_interval can't be seen from here
 		e.advice = append(e.advice, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
 	}
@@ -55,8 +55,8 @@ func (x *remote) once(events delivery.Engine) delivery.Once {
 	return x.marked
 }
 
-// fit implements backend: markers of deliveries and of spooled calls are among the
-// events.
+// fit implements backend: the stream of events also has the markers of deliveries and of
+// spooled calls.
 func (x *remote) fit(_ context.Context, events *jetstream.StreamConfig) error {
 	events.Subjects = append(events.Subjects, stream.DeliveryPrefix+">", stream.SpooledPrefix+">")
 	events.Duplicates = stream.WithdrawalWindow
@@ -75,8 +75,7 @@ func (x *remote) dial(address string, link *stream.Link, options ...nats.Option)
 	return nats.Connect(address, options...)
 }
 
-// userOf returns the user that an URL of the engine names: the addresses of further
-// servers name none.
+// userOf returns the user in the engine's URL. The addresses of further servers have none.
 func userOf(urls string) []nats.Option {
 	first, _, _ := strings.Cut(urls, ",")
 	parsed, err := url.Parse(first)
@@ -93,7 +92,7 @@ func userOf(urls string) []nats.Option {
 func (x *remote) connectBy(link *stream.Link) (*nats.Conn, error) {
 	nc, err := x.dial(x.opts.URL, link)
 	if err == nil && nc.IsConnected() {
-		link.Connected() // its handler may tell later
+		link.Connected() // its handler may be called later
 	}
 	return nc, err
 }
@@ -112,7 +111,7 @@ func (x *remote) usable(ctx context.Context) error {
 	if got := h.Conn.MaxPayload(); got < maxMessage {
 		return fmt.Errorf("%w: %d bytes", errSmallPayload, got)
 	}
-	// A cluster without a leader does not answer: ask again soon.
+	// A cluster without a leader does not reply: ask again soon.
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(2*time.Second))
 	defer cancel()
 	_, err := h.JS.AccountInfo(ctx)
@@ -141,15 +140,15 @@ func explain(err error, nc *nats.Conn) string {
 	}
 }
 
-// watch implements backend. It also keeps this node where there is room for it, and
-// makes it known to the others.
+// watch implements backend. It also announces this node to the others, and moves it away
+// from a crowded server.
 func (x *remote) watch(running context.Context) error {
 	if err := x.nodes.setUp(running); err != nil {
 		return err
 	}
 	var servers atomic.Int64
 	x.host.WatchWrites(running, func(ctx context.Context) error {
-		info, err := x.events.info(ctx) // of the leader that takes events
+		info, err := x.Stored.info(ctx) // of the leader that takes events
 		if err != nil {
 			return err
 		}
@@ -168,12 +167,12 @@ func (x *remote) watch(running context.Context) error {
 	return x.host.Spread(running, func() int { return int(servers.Load()) })
 }
 
-// probeSubject is what an event of a probe is stored under, which is no event. As
-// long as it is clear without one that events are taken, there is none.
+// probeSubject is the subject of a probe's message, which is not an event. A probe stores one
+// only if it can't tell otherwise whether events are taken.
 const probeSubject = queue.DirectPrefix + "probe"
 
-// hasQuorum reports whether the leader of a stream has just heard of so many of the
-// others that they agree on a write. They say something once a second.
+// hasQuorum reports whether the leader of a stream has just heard from enough of the others
+// to agree on a write. Each of them reports once a second.
 func hasQuorum(cluster *jetstream.ClusterInfo) bool {
 	const lately = 1250 * time.Millisecond
 	if cluster == nil {

@@ -30,7 +30,7 @@ func TestAnExternalEngineThatCantServeIsExplained(t *testing.T) {
 				err := e.Ready()
 				return err != nil && strings.Contains(err.Error(), test.want)
 			})
-			_, err := e.Events().Accept(t.Context(), event("abcdef:0123456789"), 0)
+			_, err := e.Events.Accept(t.Context(), event("abcdef:0123456789"), 0)
 			wantKind(t, err, sluice.Unavailable)
 		})
 	}
@@ -74,7 +74,7 @@ func TestALimitOfTheEngineIsNamed(t *testing.T) {
 				t.Fatalf("the engine was not set up in time: %v", e.Ready())
 			}
 			bind(t, e, "first", "svc.event.first", 1)
-			_, err := e.Queue().Bind(t.Context(), "svc.event.second", 16)
+			_, err := e.Queue.Bind(t.Context(), "svc.event.second", 16)
 			wantKind(t, err, sluice.Unavailable)
 			got := sluice.AsError(err)
 			if got.Code != "engine-limit" || !strings.Contains(got.Message, "raise its "+name) || strings.Contains(got.Message, "Try again") {
@@ -95,7 +95,7 @@ func TestAnExternalEngineMayComeLater(t *testing.T) {
 	natstest.Eventually(t, "it says that the engine is not reachable", func() bool {
 		return strings.Contains(e.Ready().Error(), "not reachable")
 	})
-	_, err := e.Webhooks().Get(t.Context(), "b82c8627-4ca1-4c7a-b273-2bfd67c02bcf")
+	_, err := e.Webhooks.Get(t.Context(), "b82c8627-4ca1-4c7a-b273-2bfd67c02bcf")
 	wantKind(t, err, sluice.Unavailable)
 
 	natstest.Start(opts)

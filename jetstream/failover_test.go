@@ -21,10 +21,9 @@ import (
 	"sluice/stretch"
 )
 
-// TestAServerThatHangsIsLeft: the engine's quorum lives, and only the server that
-// this node is connected to answers nothing any more. Calls are refused in time,
-// the node says that it is not ready, goes to another server soon, and what was
-// refused is not stored later.
+// TestAServerThatHangsIsLeft: the engine has its quorum, but the server that this node is
+// connected to hangs. Calls are refused in time, the node is not ready, it soon goes to
+// another server, and refused calls are not stored later.
 func TestAServerThatHangsIsLeft(t *testing.T) {
 	defer stretch.By(1)()
 	s := natstest.Start(natstest.Options())
@@ -51,7 +50,7 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 			for n := 0; time.Since(began) < 2*soon; n++ {
 				sent := event(fmt.Sprintf("abcdef:%d-%04d", i, n))
 				at := time.Now()
-				_, err := e.Events().Accept(t.Context(), sent, 0)
+				_, err := e.Events.Accept(t.Context(), sent, 0)
 				if took := time.Since(at); took > soon {
 					t.Errorf("a call took %v", took)
 				}
@@ -89,7 +88,7 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 	}
 	natstest.Eventually(t, "the node is ready", func() bool { return e.Ready() == nil })
 	natstest.Eventually(t, "what was refused is withdrawn", func() bool {
-		info, err := e.events.stream.Info(t.Context(), jetstream.WithSubjectFilter("svc.direct.withdrawn"))
+		info, err := e.Stored.stream.Info(t.Context(), jetstream.WithSubjectFilter("svc.direct.withdrawn"))
 		return err == nil && info.State.Subjects["svc.direct.withdrawn"] >= doubtful
 	})
 	hung.GoOn()
@@ -101,8 +100,8 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 	}
 }
 
-// TestAPasswordIsChanged: the server learns of it before the nodes do, or is set back;
-// they come again however often they were refused.
+// TestAPasswordIsChanged: the server has the new password before the nodes do. They reconnect
+// however often they were refused.
 func TestAPasswordIsChanged(t *testing.T) {
 	t.Parallel()
 	opts := natstest.Options()
@@ -136,7 +135,7 @@ func (r *refusals) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestAFullStoreIsNotReady: load balancers are told what calls are told.
+// TestAFullStoreIsNotReady: load balancers learn what callers learn.
 func TestAFullStoreIsNotReady(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir(), EventMaxBytes: 1 << 20})
@@ -144,7 +143,7 @@ func TestAFullStoreIsNotReady(t *testing.T) {
 	natstest.Eventually(t, "the engine is not ready", func() bool {
 		big := keyed("webhook.hanging")
 		big.Payload = json.RawMessage(`"` + strings.Repeat("x", 50<<10) + `"`)
-		_, refused := e.Events().Accept(t.Context(), big, 0)
+		_, refused := e.Events.Accept(t.Context(), big, 0)
 		err := e.Ready()
 		return refused != nil && err != nil && sluice.AsError(err).Code == "storage-full"
 	})

@@ -44,18 +44,17 @@ func openForeign(t *testing.T) (e *Engine, log *leftOut, publish func(subject st
 	return e, log, publish, s.Shutdown
 }
 
-// TestForeignDeadLetters: what another program publishes where the dead letters are,
-// and is none, is left out and logged once; the letters before and behind it are read,
-// counted and dropped.
+// TestForeignDeadLetters: a message of another program among the dead letters is left out and
+// logged once. The letters before and behind it are read, counted and dropped.
 func TestForeignDeadLetters(t *testing.T) {
 	t.Parallel()
 	e, log, publish, stop := openForeign(t)
-	letters, shown := e.DeadLetters(), problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
+	letters, shown := e.DeadLetters, problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
 	began := time.Now().UTC()
 	add := func(id string, after time.Duration) sluice.Outcome {
 		t.Helper()
 		o := sluice.Outcome{Pipeline: "x", Status: sluice.StatusError, Error: shown, Attempts: 1, Finished: began.Add(after)}
-		check(t, e.deadLetters.Add(t.Context(), sluice.Delivery{CorrelationID: id}, []byte(`{"payload":1}`), o))
+		check(t, e.DeadLetters.Add(t.Context(), sluice.Delivery{CorrelationID: id}, []byte(`{"payload":1}`), o))
 		return o
 	}
 	publish("svc.deadletter.x") // the first letter is behind six of them
@@ -92,7 +91,7 @@ func TestForeignDeadLetters(t *testing.T) {
 	if err != nil || len(groups) != 1 || groups[0].Count != 2 {
 		t.Errorf("the groups are %+v (%v)", groups, err)
 	}
-	check(t, e.deadLetters.AddMissing(t.Context(), sluice.Delivery{CorrelationID: "one"}, nil, first)) // it is not missing
+	check(t, e.DeadLetters.AddMissing(t.Context(), sluice.Delivery{CorrelationID: "one"}, nil, first)) // it is not missing
 	if found, _, err := letters.Letters(t.Context(), sluice.DeadLetterQuery{Limit: 10}); err != nil || len(found) != 2 {
 		t.Errorf("there are %d letters (%v), and one was not missing", len(found), err)
 	}
@@ -109,15 +108,15 @@ func TestForeignDeadLetters(t *testing.T) {
 	}
 }
 
-// TestForeignAuditEntries: what another program publishes where the audit log is, and
-// is no entry, is left out and logged once.
+// TestForeignAuditEntries: a message of another program in the audit log is left out and
+// logged once.
 func TestForeignAuditEntries(t *testing.T) {
 	t.Parallel()
 	e, log, publish, stop := openForeign(t)
 	began := time.Now().UTC()
 	record := func(target string) {
 		t.Helper()
-		check(t, e.Audit().Record(t.Context(), sluice.AuditEntry{Time: time.Now().UTC(), Username: "admin", Target: target, Outcome: sluice.AuditAllowed}))
+		check(t, e.Audit.Record(t.Context(), sluice.AuditEntry{Time: time.Now().UTC(), Username: "admin", Target: target, Outcome: sluice.AuditAllowed}))
 	}
 	publish("svc.audit")
 	record("one")
@@ -134,7 +133,7 @@ func TestForeignAuditEntries(t *testing.T) {
 		"from a time on": {sluice.AuditQuery{Limit: 10, From: began}, []string{"two", "one"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, _, err := e.Audit().Entries(t.Context(), test.query)
+			found, _, err := e.Audit.Entries(t.Context(), test.query)
 			var got []string
 			for _, entry := range found {
 				got = append(got, entry.Target)
@@ -148,7 +147,7 @@ func TestForeignAuditEntries(t *testing.T) {
 		t.Errorf("%d messages are logged to be left out, want each of %d once", got, 3*len(unreadable))
 	}
 	stop()
-	if found, _, err := e.Audit().Entries(t.Context(), sluice.AuditQuery{Limit: 10}); sluice.AsError(err).Kind != sluice.Unavailable {
+	if found, _, err := e.Audit.Entries(t.Context(), sluice.AuditQuery{Limit: 10}); sluice.AsError(err).Kind != sluice.Unavailable {
 		t.Errorf("without an engine there are %d entries (%v)", len(found), err)
 	}
 }

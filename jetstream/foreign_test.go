@@ -12,8 +12,8 @@ import (
 )
 
 // TestForeignEvents: a program that publishes to the same engine starts pipelines.
-// What it has left out is made up, the call is found again, its id is nobody
-// else's, and what can't be read becomes a dead letter.
+// Missing fields are filled in, the call is found again, its id is unique, and a message
+// that can't be read becomes a dead letter.
 func TestForeignEvents(t *testing.T) {
 	t.Parallel()
 	s := natstest.Start(natstest.Options())
@@ -53,15 +53,15 @@ func TestForeignEvents(t *testing.T) {
 			if d.Message["eventKey"] != "webhook.foreign" || d.Message["receivedAt"] == nil || d.Hops != 0 {
 				t.Errorf("the message is %v, with %d hops", d.Message, d.Hops)
 			}
-			result, err := e.Results().Result(t.Context(), d.CorrelationID, patience)
+			result, err := e.Results.Result(t.Context(), d.CorrelationID, patience)
 			if err != nil || string(result.Value) != `"done"` {
 				t.Errorf("the result is %s (%v)", result.Value, err)
 			}
-			calls, _, err := e.Journal().Calls(t.Context(), sluice.TraceQuery{TraceID: d.TraceID, Limit: 10})
+			calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{TraceID: d.TraceID, Limit: 10})
 			if err != nil || len(calls) != 1 || calls[0].EventKey != "webhook.foreign" || calls[0].Status != sluice.StatusOK {
 				t.Errorf("the calls found are %+v (%v)", calls, err)
 			}
-			stored, err := e.Journal().Event(t.Context(), d.CorrelationID)
+			stored, err := e.Journal.Event(t.Context(), d.CorrelationID)
 			if err != nil || stored.TraceID != d.TraceID || stored.EventKey != "webhook.foreign" {
 				t.Errorf("the event is %+v (%v)", stored, err)
 			}
@@ -75,14 +75,14 @@ func TestForeignEvents(t *testing.T) {
 	for _, text := range []string{"", "no JSON", "[1]", "\xff"} {
 		check(t, nc.Publish(sluice.EventPrefix+"webhook.foreign", []byte(text)))
 	}
-	natstest.Eventually(t, "what can't be read is counted", func() bool { return e.queue.Unreadable() == 4 })
-	letters, _, err := e.DeadLetters().Letters(t.Context(), sluice.DeadLetterQuery{Pipeline: "p", Limit: 10})
+	natstest.Eventually(t, "what can't be read is counted", func() bool { return e.Queue.Unreadable() == 4 })
+	letters, _, err := e.DeadLetters.Letters(t.Context(), sluice.DeadLetterQuery{Pipeline: "p", Limit: 10})
 	check(t, err)
 	if len(letters) != 4 || letters[0].Error.Code != "event-unreadable" || !strings.Contains(string(letters[2].Event), "no JSON") {
 		t.Errorf("the letters are %+v", letters)
 	}
 	for _, l := range letters {
-		if _, err := e.Results().Result(t.Context(), l.CorrelationID, 0); sluice.AsError(err).Kind != sluice.Gone {
+		if _, err := e.Results.Result(t.Context(), l.CorrelationID, 0); sluice.AsError(err).Kind != sluice.Gone {
 			t.Errorf("the result of what can't be read is %v", err)
 		}
 	}

@@ -8,17 +8,17 @@ import (
 	"sluice/seal"
 )
 
-// moveTimeout bounds how long it takes to move all records to another key.
+// moveTimeout bounds how long Rekey may take.
 const moveTimeout = 10 * time.Minute
 
-// generation returns the generation of the buckets that counts. What an earlier
-// version stored in clear is moved to it first.
+// generation returns the current generation of the buckets. Records that an earlier version
+// stored in clear are moved to it first.
 func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
 	if err := e.server.usable(ctx); err != nil {
 		return record.Generation{}, err
 	}
-	// Without a deadline each request has one of its own: an answer that is
-	// lost costs no more than that.
+	// Without a deadline each request has one of its own, so a lost reply costs no
+	// more than that.
 	current, err := e.generations(nil).Current(ctx)
 	if err != nil {
 		return current, err
@@ -28,21 +28,19 @@ func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
 }
 
 func (e *Engine) generations(progress func(step string)) *record.Generations {
-	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.marks.Sealed, Damaged: e.addDamage, Begin: e.opts.Begin, Progress: progress}
+	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.watermarks.Sealed, Damaged: e.addDamage, Begin: e.opts.Begin, Progress: progress}
 	for _, b := range e.buckets() {
 		g.Buckets = append(g.Buckets, b.Name())
 	}
 	return g
 }
 
-// Rekey seals all records of an engine that nobody uses anew. If it is
-// interrupted, the engine opens with the key before or with the new one, and
-// calling it again finishes the work.
+// Rekey seals all records with a new key, while nobody uses the engine. If it is
+// interrupted, the engine opens with the old key or with the new one, and another call
+// finishes the work.
 func Rekey(ctx context.Context, opts Options, box *seal.Box, progress func(step string)) error {
-	ctx, cancel := context.WithTimeout(ctx, moveTimeout)
-	defer cancel()
 	e := build(opts)
-	e.cancel = cancel
+	ctx, e.cancel = context.WithTimeout(ctx, moveTimeout)
 	defer e.Close()
 	if err := e.server.connect(); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 	"sluice/seal"
 )
 
-// TestNodesSealTogether: of several nodes that start at once on an engine of
-// version 0.1, all have all, and one generation is left.
+// TestNodesSealTogether: when several nodes start at once on an engine of version 0.1, all of
+// them have all records, and one generation is left.
 func TestNodesSealTogether(t *testing.T) {
 	t.Parallel()
 	url := natstest.Start(natstest.Options()).ClientURL()
@@ -64,8 +64,8 @@ func streamNames(t *testing.T, conn *nats.Conn) (names []string) {
 	return names
 }
 
-// TestANodeStartsDuringARekey: it takes away what the rekey has copied so far,
-// so the rekey must not make that count, not even in the very last moment.
+// TestANodeStartsDuringARekey: the node deletes what the rekey has copied so far, so the rekey
+// must not switch to that copy, not even in the last moment.
 func TestANodeStartsDuringARekey(t *testing.T) {
 	t.Parallel()
 	opts := Options{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1, Box: boxOf(1)}

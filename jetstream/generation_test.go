@@ -97,19 +97,19 @@ func clearFolder(t *testing.T) string {
 // wantAll checks that an engine has what version 0.1 stored.
 func wantAll(t *testing.T, e *Engine) {
 	t.Helper()
-	if hook := e.webhooks.Copy(clearToken); hook == nil || hook.EventKey != "webhook.moved" || e.webhooks.Count() != 1 {
-		t.Errorf("the webhook is %+v of %d", hook, e.webhooks.Count())
+	if hook := e.Webhooks.Copy(clearToken); hook == nil || hook.EventKey != "webhook.moved" || e.Webhooks.Count() != 1 {
+		t.Errorf("the webhook is %+v of %d", hook, e.Webhooks.Count())
 	}
-	if role := e.roles.Copy(oddRole); role == nil || role.Name != oddRole {
+	if role := e.Roles.Copy(oddRole); role == nil || role.Name != oddRole {
 		t.Errorf("the role is %+v", role)
 	}
-	if session := e.sessions.Copy(clearSession); session == nil || string(session.MACKey) != "mark" {
+	if session := e.Sessions.Copy(clearSession); session == nil || string(session.MACKey) != "mark" {
 		t.Errorf("the session is %+v", session)
 	}
-	if key := e.signing.Copy("k"); key == nil || string(key.Private) != clearPrivate {
+	if key := e.SigningKeys.Copy("k"); key == nil || string(key.Private) != clearPrivate {
 		t.Errorf("the signing key is %+v", key)
 	}
-	if secret := e.secrets.Copy("s"); secret == nil || secret.Value != secretValue {
+	if secret := e.Secrets.Copy("s"); secret == nil || secret.Value != secretValue {
 		t.Errorf("the secret is %+v", secret)
 	}
 	if key := e.keys.Copy(record.CorrelationKey); key == nil || string(key.Key) != clearKey {
@@ -117,7 +117,7 @@ func wantAll(t *testing.T, e *Engine) {
 	} else if key.FirstForm == nil {
 		t.Error("events that are to come may have ids of the first form")
 	}
-	if floor := e.floors.Of("binding"); floor != 7 {
+	if floor := e.lowWater.Of("binding"); floor != 7 {
 		t.Errorf("the floor is %d", floor)
 	}
 }
@@ -222,7 +222,7 @@ func TestRecordsAreSealedAtTheFirstStart(t *testing.T) {
 			wantSealed(t, dir)
 			e = openEngine(t, Options{Dir: dir, Box: boxOf(1)})
 			wantAll(t, e)
-			if e.roles.Copy("another") == nil {
+			if e.Roles.Copy("another") == nil {
 				t.Error("what was stored since is gone")
 			}
 		})

@@ -13,8 +13,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// correlationIDs returns the correlation ids that all nodes share. The first node
-// that knows of their second form notes which events came before it.
+// correlationIDs returns the correlation ids that all nodes share. The first node that knows
+// their second form notes the last event of the first form.
 func (e *Engine) correlationIDs(ctx context.Context) (ids correlation.IDs, err error) {
 	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
 	if err != nil {
@@ -51,8 +51,7 @@ func lastEvent(ctx context.Context, h *stream.Host) (uint64, error) {
 	return events.CachedInfo().State.LastSeq, nil
 }
 
-// sharedKey returns a key that all nodes share, such as that of the correlation
-// ids. The first node of all makes it.
+// sharedKey returns a key that all nodes share. The first node makes it.
 func sharedKey(ctx context.Context, keys *record.Bucket[record.Key], name string) ([]byte, error) {
 	_, err := keys.ChangeEarly(ctx, name, func(before *record.Key, _ map[string]*record.Key) (*record.Key, error) {
 		if before != nil {

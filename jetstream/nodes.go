@@ -23,8 +23,8 @@ const (
 	nodeGone  = 3 * nodeEvery   // and when it is believed to have gone
 )
 
-// nodes knows the other nodes that share an external engine, so that those of
-// another version are noticed.
+// nodes knows the other nodes that share an external engine, and notices those of another
+// version.
 type nodes struct {
 	host *stream.Host
 	self node
@@ -71,8 +71,7 @@ func (n *nodes) setUp(running context.Context) error {
 	return nil
 }
 
-// hear notes another node. If that one stores in a way that this program does not
-// know, this one can't go on.
+// hear notes another node. If that one stores in a newer format, this one can't go on.
 func (n *nodes) hear(msg *nats.Msg) {
 	var other node
 	if json.Unmarshal(msg.Data, &other) != nil || other.ID == n.self.ID {
@@ -91,7 +90,7 @@ func (n *nodes) hear(msg *nats.Msg) {
 	}
 }
 
-// versions counts the other nodes that are there, by version if that is not ours.
+// versions counts the other nodes whose version is not ours, by version.
 func (n *nodes) versions() map[string]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -107,7 +106,7 @@ func (n *nodes) versions() map[string]int {
 	return found
 }
 
-// warnings tells of nodes that have another version.
+// warnings names the other versions.
 func (n *nodes) warnings() []string {
 	found := n.versions()
 	if len(found) == 0 {

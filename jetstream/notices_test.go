@@ -35,7 +35,7 @@ func TestOnlyNodesThatWaitAreTold(t *testing.T) {
 		<-gate
 		return ok("p", `1`), nil
 	})
-	natstest.Eventually(t, "the other node knows the pipeline", func() bool { return accepts.events.listeners.Binding("p") != nil })
+	natstest.Eventually(t, "the other node knows the pipeline", func() bool { return accepts.Stored.listeners.Binding("p") != nil })
 	count := func(want int, when string) {
 		t.Helper()
 		if err := watcher.Flush(); err != nil { // all that was sent before has arrived
@@ -51,7 +51,7 @@ func TestOnlyNodesThatWaitAreTold(t *testing.T) {
 	done := func(e *Engine, r sluice.Result) {
 		t.Helper()
 		natstest.Eventually(t, "the result", func() bool {
-			got, err := e.Results().Result(t.Context(), r.CorrelationID, 0)
+			got, err := e.Results.Result(t.Context(), r.CorrelationID, 0)
 			return err == nil && got.Status == sluice.StatusOK
 		})
 	}
@@ -74,7 +74,7 @@ func TestOnlyNodesThatWaitAreTold(t *testing.T) {
 
 	r := send(t, runs, "webhook.told", 0)
 	time.AfterFunc(100*time.Millisecond, func() { gate <- struct{}{} })
-	polled, err := accepts.Results().Result(t.Context(), r.CorrelationID, patience)
+	polled, err := accepts.Results.Result(t.Context(), r.CorrelationID, patience)
 	if err != nil || polled.Status != sluice.StatusOK {
 		t.Errorf("a poll elsewhere gives %s (%v)", polled.Status, err)
 	}

@@ -46,13 +46,13 @@ func TestEventsWaitForMemory(t *testing.T) {
 	for range events {
 		large := keyed("webhook.memory")
 		large.Payload = slices.Concat([]byte{'"'}, bytes.Repeat([]byte{'x'}, size), []byte{'"'})
-		if _, err := e.Events().Accept(t.Context(), large, 0); err != nil {
+		if _, err := e.Events.Accept(t.Context(), large, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	handedOut := func() (count int) {
 		for _, p := range pipelines {
-			c, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			c, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestEventsWaitForMemory(t *testing.T) {
 		}
 		return count
 	}
-	c, err := e.events.stream.Consumer(t.Context(), pipelines[0].Binding.ID)
+	c, err := e.Stored.stream.Consumer(t.Context(), pipelines[0].Binding.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

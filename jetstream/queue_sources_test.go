@@ -27,7 +27,7 @@ func fromEverySource(t *testing.T, test func(t *testing.T, failed int)) {
 // deadLettersOf returns how many dead letters there are.
 func deadLettersOf(t *testing.T, e *Engine) uint64 {
 	t.Helper()
-	info, err := e.DeadLetters().Info(t.Context())
+	info, err := e.DeadLetters.Info(t.Context())
 	check(t, err)
 	return info.State.Msgs
 }
@@ -36,7 +36,7 @@ func deadLettersOf(t *testing.T, e *Engine) uint64 {
 func eventuallyNothingIsLeft(t *testing.T, e *Engine, p *sluice.Pipeline) {
 	t.Helper()
 	natstest.Eventually(t, "nothing is left to do", func() bool {
-		c, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+		c, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && c.CachedInfo().NumAckPending == 0 && c.CachedInfo().NumPending == 0 && !waitsFor(t, e, p.Binding)
 	})
 }
@@ -52,7 +52,7 @@ func TestDeliveriesFromEverySource(t *testing.T) {
 	}
 	// stored is a run whose process dies behind its outcome.
 	stored := func(t *testing.T, e *Engine, d sluice.Delivery, o sluice.Outcome) error {
-		place, _ := e.events.ids.Parse(d.CorrelationID)
+		place, _ := e.Stored.ids.Parse(d.CorrelationID)
 		if err := e.outcomes.Put(t.Context(), place.Sequence, d.TraceID, o); err != nil {
 			t.Error(err)
 		}
@@ -101,7 +101,7 @@ func TestDeliveriesFromEverySource(t *testing.T) {
 				})
 				result := send(t, e, "webhook.source", 0)
 				natstest.Eventually(t, "the result", func() bool {
-					got, err := e.Results().Result(t.Context(), result.CorrelationID, 0)
+					got, err := e.Results.Result(t.Context(), result.CorrelationID, 0)
 					return err == nil && got.Status == test.status
 				})
 				eventuallyNothingIsLeft(t, e, p)
@@ -156,7 +156,7 @@ func TestAPausedPipelineLosesNothing(t *testing.T) {
 		stop()
 		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) { return ok(p.Name, fmt.Sprint(d.Attempts)), nil })
 		for _, result := range results {
-			got, err := e.Results().Result(t.Context(), result.CorrelationID, patience)
+			got, err := e.Results.Result(t.Context(), result.CorrelationID, patience)
 			if err != nil || string(got.Value) != fmt.Sprint(failed) {
 				t.Errorf("an event comes to %s %s (%v)", got.Status, got.Value, err)
 			}
@@ -195,7 +195,7 @@ func TestWhatCantBeReadFromEverySource(t *testing.T) {
 			natstest.Eventually(t, "the replay waits", func() bool { return waitsFor(t, e, p.Binding) })
 		}
 		release()
-		natstest.Eventually(t, "the letter is there", func() bool { return e.queue.Unreadable() == 1 })
+		natstest.Eventually(t, "the letter is there", func() bool { return e.Queue.Unreadable() == 1 })
 		eventuallyNothingIsLeft(t, e, p)
 		if got := deadLettersOf(t, e); got != 1 {
 			t.Errorf("there are %d dead letters, want 1", got)

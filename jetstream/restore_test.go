@@ -151,11 +151,11 @@ func (i *interrupted) Read(p []byte) (int, error) {
 }
 
 // TestARestoreTakesWhatStreamsNeed: whatever else a backup says of its streams, they are
-// as a server makes them, on disk.
+// configured as a server would, on disk.
 func TestARestoreTakesWhatStreamsNeed(t *testing.T) {
 	t.Parallel()
 	first := openEngine(t, Options{Dir: t.TempDir()})
-	_, err := first.Roles().Change(t.Context(), "kept", func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
+	_, err := first.Roles.Change(t.Context(), "kept", func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
 		return &sluice.Role{Name: "kept"}, nil
 	})
 	check(t, err)
@@ -202,7 +202,7 @@ func TestARestoreTakesWhatStreamsNeed(t *testing.T) {
 			t.Errorf("%s has the metadata of the backup", name)
 		}
 	}
-	if role, err := e.Roles().Get(t.Context(), "kept"); err != nil || role == nil {
+	if role, err := e.Roles.Get(t.Context(), "kept"); err != nil || role == nil {
 		t.Errorf("the role is %v, %v", role, err)
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"sluice/jetstream/natstest"
 )
 
-// again is the outcome of an attempt that failed, if another one is to follow.
+// again is the outcome of a failed attempt that another one follows.
 func again(d sluice.Delivery, wait time.Duration) sluice.Outcome {
 	return sluice.Outcome{Status: sluice.StatusProcessing, Attempts: d.Attempts + 1, Next: time.Now().Add(wait)}
 }
 
-// TestWhatWaitsHoldsNoPlace: events that wait for another attempt keep none from
-// its turn; they are unfinished, and gone with their pipeline.
+// TestWhatWaitsHoldsNoPlace: events that wait for another attempt take no slot. They count as
+// unfinished, and go with their pipeline.
 func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		const failing = 200 // more than are handed out at a time
@@ -38,7 +38,7 @@ func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 		}
 		good := keyed(key)
 		good.ContentType = "good"
-		if got, err := e.Events().Accept(t.Context(), good, patience); err != nil || string(got.Value) != `"good"` {
+		if got, err := e.Events.Accept(t.Context(), good, patience); err != nil || string(got.Value) != `"good"` {
 			t.Fatalf("the good one comes to %s %s (%v)", got.Status, got.Value, err)
 		}
 		natstest.Eventually(t, "the others to wait", func() bool {
@@ -47,26 +47,26 @@ func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 			return err == nil && i >= 0 && stats.Pipelines[i].Retrying == failing && stats.Pipelines[i].Waiting == failing && stats.Pipelines[i].Oldest != nil
 		})
 		for _, result := range results[:3] {
-			if got, err := e.Results().Result(t.Context(), result.CorrelationID, 0); err != nil || got.Status != sluice.StatusProcessing {
+			if got, err := e.Results.Result(t.Context(), result.CorrelationID, 0); err != nil || got.Status != sluice.StatusProcessing {
 				t.Errorf("one that waits comes to %s (%v)", got.Status, err)
 			}
 		}
-		calls, _, err := e.Journal().Calls(t.Context(), sluice.TraceQuery{EventKey: key, Status: sluice.StatusProcessing, Limit: 1000})
+		calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{EventKey: key, Status: sluice.StatusProcessing, Limit: 1000})
 		if err != nil || len(calls) != failing {
 			t.Errorf("%d of %d are found to be in progress (%v)", len(calls), failing, err)
 		}
 		storePipeline(t, e, p.Name, nil)
-		if err := e.Queue().Unbind(t.Context(), p.Binding); err != nil {
+		if err := e.Queue.Unbind(t.Context(), p.Binding); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := e.Results().Result(t.Context(), results[0].CorrelationID, 0); err != nil || got.Error == nil || got.Error.Code != "pipeline-gone" {
+		if got, err := e.Results.Result(t.Context(), results[0].CorrelationID, 0); err != nil || got.Error == nil || got.Error.Code != "pipeline-gone" {
 			t.Errorf("without its pipeline one comes to %+v (%v)", got, err)
 		}
 	})
 }
 
-// TestAttemptsSurviveARestart: a process after this one goes on counting, and
-// waits as long as this one would have.
+// TestAttemptsSurviveARestart: the next process goes on counting, and waits as long as this
+// one would have.
 func TestAttemptsSurviveARestart(t *testing.T) {
 	for name, concurrency := range map[string]int{"without a place": 16, "with its place": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestAttemptsSurviveARestart(t *testing.T) {
 					ended <- d
 					return ok(p.Name, fmt.Sprint(d.Attempts)), nil
 				})
-				got, err := e.Results().Result(t.Context(), result.CorrelationID, patience)
+				got, err := e.Results.Result(t.Context(), result.CorrelationID, patience)
 				if err != nil || string(got.Value) != "3" {
 					t.Errorf("it comes to %s %s (%v)", got.Status, got.Value, err)
 				}
@@ -175,7 +175,7 @@ func TestNodesShareWhatWaits(t *testing.T) {
 			results = append(results, send(t, nodes[0], key, 0))
 		}
 		for _, result := range results {
-			got, err := nodes[len(nodes)-1].Results().Result(t.Context(), result.CorrelationID, patience)
+			got, err := nodes[len(nodes)-1].Results.Result(t.Context(), result.CorrelationID, patience)
 			if err != nil || got.Status != sluice.StatusOK {
 				t.Fatalf("an event comes to %s (%v)", got.Status, err)
 			}
@@ -212,7 +212,7 @@ func TestLiveEventsGoBeforeReplays(t *testing.T) {
 			}
 			replayed, err := keyed(key).Replay(t.Context(), "")
 			check(t, err)
-			if _, err := e.Events().Accept(t.Context(), replayed, 0); err != nil {
+			if _, err := e.Events.Accept(t.Context(), replayed, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -223,7 +223,7 @@ func TestLiveEventsGoBeforeReplays(t *testing.T) {
 		})
 		live := send(t, e, key, 0)
 		release()
-		if got, err := e.Results().Result(t.Context(), live.CorrelationID, patience); err != nil || got.Status != sluice.StatusOK {
+		if got, err := e.Results.Result(t.Context(), live.CorrelationID, patience); err != nil || got.Status != sluice.StatusOK {
 			t.Fatalf("the live event comes to %s (%v)", got.Status, err)
 		}
 		before := 0

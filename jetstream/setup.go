@@ -58,41 +58,41 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 		return err
 	}
 	if damaged, err := e.losses.checkKeys(ctx); damaged || err != nil {
-		return err // new keys would stand where a backup's belong
+		return err // new keys would take the place of those in a backup
 	}
 	if err := e.setUpStores(ctx, running, generation); err != nil {
 		return err
 	}
 	if damaged, err := e.losses.check(ctx); damaged || err != nil {
-		return err // it keeps from serving, and from taking what is left for all
+		return err // not ready, and the watermarks stay as they are
 	}
-	if err := e.queue.DropUnbound(ctx); err != nil {
+	if err := e.Queue.DropUnbound(ctx); err != nil {
 		return fmt.Errorf("bindings of pipelines: %w", err)
 	}
-	// The definitions of streams and buckets, and what an earlier process
-	// wrote before it was killed, must not vanish either.
+	// The definitions of streams and buckets must be durable too, and so must what an
+	// earlier process wrote before it was killed.
 	if err := e.host.SyncStore(); err != nil {
 		return err
 	}
-	e.queue.Start(running)
-	e.host.Start(func() { e.events.trim(running) })
-	e.host.Start(func() { e.journal.Serve(running) })
+	e.Queue.Start(running)
+	e.host.Start(func() { e.Stored.trim(running) })
+	e.host.Start(func() { e.Journal.Serve(running) })
 	if err := e.server.watch(running); err != nil {
 		return err
 	}
-	if e.webhooks.Count() > manyRecords {
-		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
+	if e.Webhooks.Count() > manyRecords {
+		debug.FreeOSMemory() // reading the records leaves garbage several times their size
 	}
 	e.host.SetReady()
 	return nil
 }
 
-// buckets returns all buckets of records but that of keys.
+// buckets returns all buckets of records, except that of keys.
 func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.hours, e.pipelines, e.versions, e.states, e.secrets, e.floors}
+	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Secrets, e.lowWater}
 }
 
-// A bucket is one of records of any type.
+// A bucket has records of any type.
 type bucket interface {
 	Name() string
 	StreamName() string
@@ -100,8 +100,8 @@ type bucket interface {
 	Extent(ctx context.Context) (record.Extent, error)
 }
 
-// setUpStores prepares streams and buckets, some at a time: a cluster takes a while
-// for each.
+// setUpStores prepares streams and buckets, several at a time: a cluster takes a while for
+// each.
 func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation) error {
 	ids, err := e.correlationIDs(ctx)
 	if err != nil {
@@ -122,28 +122,62 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 		})
 	}
 	start("events", func() error {
-		if err := e.events.setUp(ctx, running, ids); err != nil {
+		if err := e.Stored.setUp(ctx, running, ids); err != nil {
 			return err
 		}
-		if err := e.once.SetUp(ctx, running, delivery.Stored{Stream: e.events.stream, IDs: ids, Durable: e.events.writer.Durable}); err != nil {
+		if err := e.once.SetUp(ctx, running, delivery.Stored{Stream: e.Stored.stream, IDs: ids, Durable: e.Stored.writer.Durable}); err != nil {
 			return fmt.Errorf("deliveries: %w", err)
 		}
 		if e.fallback != nil {
-			e.fallback.SetUp(ids, e.events.stream)
+			e.fallback.SetUp(ids, e.Stored.stream)
 		}
-		return e.journal.SetUp(ctx, ids, e.events.stream.CachedInfo().Config)
+		return e.Journal.SetUp(ctx, ids, e.Stored.stream.CachedInfo().Config)
 	})
 	start("results", func() error { return e.outcomes.SetUp(ctx, running, ids) })
-	start("dead letters", func() error { return e.deadLetters.SetUp(ctx, running) })
+	start("dead letters", func() error { return e.DeadLetters.SetUp(ctx, running) })
 	start("waiting events", func() error { return e.waiting.SetUp(ctx, running) })
-	start("audit log", func() error { return e.audit.setUp(ctx, running) })
-	start("quarantine", func() error { return e.quarantine.SetUp(ctx, running, refused) })
+	start("audit log", func() error { return e.Audit.setUp(ctx, running) })
+	start("quarantine", func() error { return e.Quarantine.SetUp(ctx, running, refused) })
 	for _, b := range e.buckets() {
 		group.Go(func() error { return b.SetUp(ctx, running, in) })
 	}
 	return group.Wait()
 }
 
-// manyRecords is how many records in a bucket make it worthwhile to free memory
-// after the start: that takes longer than the rest of an empty start.
+// manyRecords is how many webhooks make it worthwhile to free memory after the start, which
+// takes longer than all the rest of an empty start.
 const manyRecords = 1000
+
+// OpenRecords opens only the records and the audit log, while nobody else uses the engine:
+// no stream gets other limits, and no pipeline runs.
+func OpenRecords(ctx context.Context, opts Options) (*Engine, error) {
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	e := build(opts)
+	e.cancel = cancel
+	if err := e.setUpRecords(ctx, running); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Engine) setUpRecords(ctx, running context.Context) error {
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	generation, err := e.generation(ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range e.buckets() {
+		if err := b.SetUp(ctx, running, generation); err != nil {
+			return err
+		}
+	}
+	if err := e.Audit.setUp(ctx, running); err != nil {
+		return err
+	}
+	e.closing.Do(func() {}) // there is nothing to finish
+	e.host.SetReady()
+	return nil
+}

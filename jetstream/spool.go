@@ -18,14 +18,14 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A spooler is the embedded engine of a spool.
+// A spooler is a spool with its embedded engine.
 type spooler struct {
 	*spool.Spool
 
 	folder *durable.Folder
 	host   *stream.Host
 	server *server.Server
-	damage []string // what the disk has lost or spoiled, in words
+	damage []string // what the disk has lost or spoiled
 	cancel context.CancelFunc
 }
 
@@ -66,7 +66,7 @@ func openSpool(ctx context.Context, opts Options) (_ *spooler, err error) {
 	return s, nil
 }
 
-// inspect looks at the files before the engine does, which would cut off what it
+// inspect checks the files before the engine opens them, because the engine cuts off what it
 // can't read.
 func (s *spooler) inspect() error {
 	if err := os.MkdirAll(s.host.Dir, 0o700); err != nil {
@@ -84,7 +84,7 @@ func (s *spooler) inspect() error {
 	return err
 }
 
-// close stops the spool. What is in it stays there for the next start.
+// close stops the spool. Its calls stay there for the next start.
 func (s *spooler) close() {
 	if s.Spool != nil {
 		if n := s.Count(); n > 0 {
@@ -100,8 +100,8 @@ func (s *spooler) close() {
 	s.folder.Close()
 }
 
-// startSpool opens the spool, if there is to be one. Without it the node serves as
-// well, and the operator is told.
+// startSpool opens the spool if one is configured. If it fails, the node serves without, and
+// warns the operator.
 func (e *Engine) startSpool(ctx context.Context) {
 	if e.opts.URL == "" || e.opts.SpoolDir == "" {
 		return
@@ -114,19 +114,19 @@ func (e *Engine) startSpool(ctx context.Context) {
 		return
 	}
 	e.fallback = &spool.Fallback{
-		Spool: e.spool.Spool, Events: e.once, Results: e.events, Host: e.host, Address: e.events.address, Encode: encode,
+		Spool: e.spool.Spool, Events: e.once, Results: e.Stored, Host: e.host, Address: e.Stored.address, Encode: encode,
 	}
-	e.accepts, e.results = e.fallback, e.fallback
+	e.Events, e.Results = e.fallback, e.fallback
 }
 
-// handOver hands over what is in the spool, until ctx ends.
+// handOver hands over the calls in the spool, until ctx ends.
 func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
-	ids := e.events.ids
+	ids := e.Stored.ids
 	e.spool.HandOver(ctx, spool.Destination{
-		Host: e.host, Events: e.events.stream, Markers: markers, IDs: ids, Withdrawn: withdrawnSubject,
+		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids, Withdrawn: withdrawnSubject,
 		Stored: func(sequence uint64, subject string, event *sluice.Event) {
-			e.events.stored(sequence, subject, event)
-			e.journal.Call(sluice.Call{
+			e.Stored.stored(sequence, subject, event)
+			e.Journal.Call(sluice.Call{
 				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), EventKey: event.EventKey, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
 				Status: sluice.StatusBefore(event.Listeners), StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
 			})
@@ -134,7 +134,7 @@ func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 	})
 }
 
-// spoolWarnings says what an operator should know about the spool.
+// spoolWarnings returns what an operator should know about the spool.
 func (e *Engine) spoolWarnings() (warnings []string) {
 	if e.spoolProblem != "" {
 		warnings = append(warnings, e.spoolProblem)
@@ -155,19 +155,10 @@ func (e *Engine) spoolWarnings() (warnings []string) {
 	return warnings
 }
 
-// Spooled tells how many calls wait in the spool.
+// Spooled returns how many calls wait in the spool.
 func (e *Engine) Spooled() int64 {
 	if e.spool == nil {
 		return 0
 	}
 	return e.spool.Count()
-}
-
-// spoolStats tells what waits in the spool, nil if there is none.
-func (e *Engine) spoolStats(ctx context.Context) *sluice.SpoolStats {
-	if e.spool == nil {
-		return nil
-	}
-	stats := e.spool.Stats(ctx)
-	return &stats
 }

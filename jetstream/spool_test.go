@@ -17,8 +17,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// spooling is a node with a spool whose way to the engine can be cut, and another
-// node that is always connected.
+// spooling is a node with a spool, whose connection to the engine can be cut, and another node
+// that is always connected.
 type spooling struct {
 	*testing.T
 
@@ -57,7 +57,7 @@ func (s *spooling) mend() {
 // call makes a call that must be taken.
 func (s *spooling) call(e *Engine, ev *sluice.Event) sluice.Result {
 	s.Helper()
-	result, err := e.Events().Accept(s.Context(), ev, 0)
+	result, err := e.Events.Accept(s.Context(), ev, 0)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (s *spooling) result(e *Engine, id string) (result sluice.Result) {
 	s.Helper()
 	natstest.Eventually(s.T, "a poll is answered", func() bool {
 		var err error
-		if result, err = e.Results().Result(s.Context(), id, 0); err != nil && sluice.AsError(err).Kind != sluice.Unavailable {
+		if result, err = e.Results.Result(s.Context(), id, 0); err != nil && sluice.AsError(err).Kind != sluice.Unavailable {
 			s.Fatal(err)
 		}
 		return err == nil
@@ -80,7 +80,7 @@ func (s *spooling) result(e *Engine, id string) (result sluice.Result) {
 // traces returns the trace ids of all events with a key, in order.
 func (s *spooling) traces(key string) (ids []string) {
 	s.Helper()
-	info, err := s.two.events.info(s.Context())
+	info, err := s.two.Stored.info(s.Context())
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func (s *spooling) traces(key string) (ids []string) {
 		var msg *jetstream.RawStreamMsg
 		natstest.Eventually(s.T, "the engine has an event or not", func() (known bool) {
 			var err error
-			msg, err = s.two.events.stream.GetMsg(s.Context(), sequence)
+			msg, err = s.two.Stored.stream.GetMsg(s.Context(), sequence)
 			return err == nil || errors.Is(err, jetstream.ErrMsgNotFound)
 		})
 		if msg == nil || msg.Subject != sluice.EventPrefix+key {
@@ -109,8 +109,8 @@ func call(key string) *sluice.Event {
 	return e
 }
 
-// TestCallsAreTakenThroughAnOutage: they are answered, polled, handed over in
-// order, found and run as if the engine had been there; more than once.
+// TestCallsAreTakenThroughAnOutage: during more than one outage, calls are answered, polled,
+// handed over in order, found and run as if the engine had been there.
 func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
@@ -124,7 +124,7 @@ func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 		seen[d.TraceID], _ = d.Message["correlationId"].(string)
 		return ok("p", `"done"`), nil
 	})
-	natstest.Eventually(t, "the node knows the pipeline", func() bool { return len(s.one.events.listeners.Of(sluice.EventPrefix+"webhook.run")) == 1 })
+	natstest.Eventually(t, "the node knows the pipeline", func() bool { return len(s.one.Stored.listeners.Of(sluice.EventPrefix+"webhook.run")) == 1 })
 	for round := range 2 {
 		s.cut()
 		var wanted []string
@@ -161,15 +161,15 @@ func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 			t.Errorf("the pipeline was given the id %s, the caller %s", seen[run.TraceID], run.CorrelationID)
 		}
 		mu.Unlock()
-		found, _, err := s.one.Journal().Calls(t.Context(), sluice.TraceQuery{TraceID: run.TraceID, Limit: 10})
+		found, _, err := s.one.Journal.Calls(t.Context(), sluice.TraceQuery{TraceID: run.TraceID, Limit: 10})
 		if err != nil || len(found) != 1 || found[0].StatusCode != 200 || len(found[0].Runs) > 1 {
 			t.Errorf("the journal has %+v, %v", found, err)
 		}
 	}
 }
 
-// TestACallInDoubtBecomesOneEvent: the engine has read what was sent to it, or has
-// not, and answered nobody.
+// TestACallInDoubtBecomesOneEvent, whether or not the engine has read the call that it did not
+// acknowledge.
 func TestACallInDoubtBecomesOneEvent(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
@@ -202,8 +202,8 @@ func TestACallInDoubtBecomesOneEvent(t *testing.T) {
 	}
 }
 
-// TestADeliveryInTheSpoolIsOneEvent: it is repeated in the spool, and at a node that
-// the engine is there for.
+// TestADeliveryInTheSpoolIsOneEvent, if it is repeated in the spool and at a node that reaches
+// the engine.
 func TestADeliveryInTheSpoolIsOneEvent(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
@@ -235,8 +235,8 @@ func TestADeliveryInTheSpoolIsOneEvent(t *testing.T) {
 	}
 }
 
-// TestASpoolIsHandedOverOnce: by the next start of its node, also if a node was
-// killed before it could note that.
+// TestASpoolIsHandedOverOnce: by the next start of its node, even if an earlier hand-over was
+// killed before it could note its progress.
 func TestASpoolIsHandedOverOnce(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
@@ -266,7 +266,7 @@ func TestASpoolIsHandedOverOnce(t *testing.T) {
 	}
 }
 
-// TestAFullSpoolRefuses: as a node without a spool does, and it says so.
+// TestAFullSpoolRefuses calls as a node without a spool does, and says so.
 func TestAFullSpoolRefuses(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
@@ -276,7 +276,7 @@ func TestAFullSpoolRefuses(t *testing.T) {
 	s.cut()
 	taken := 0
 	natstest.Eventually(t, "calls are refused", func() bool {
-		_, err := s.one.Events().Accept(t.Context(), call("webhook.full"), 0)
+		_, err := s.one.Events.Accept(t.Context(), call("webhook.full"), 0)
 		if err == nil {
 			taken++
 			return false
@@ -298,7 +298,7 @@ func TestAFullSpoolRefuses(t *testing.T) {
 func TestANodeThatNeverReachedTheEngineRefuses(t *testing.T) {
 	t.Parallel()
 	e := openUnready(t, Options{URL: "nats://127.0.0.1:1", Replicas: 1, SpoolDir: t.TempDir(), SpoolMaxBytes: 64 << 20})
-	_, err := e.Events().Accept(t.Context(), call("webhook.early"), 0)
+	_, err := e.Events.Accept(t.Context(), call("webhook.early"), 0)
 	wantKind(t, err, sluice.Unavailable)
 	wantKind(t, e.Ready(), sluice.Unavailable)
 }
@@ -309,12 +309,12 @@ func TestOnlyOurMarkersLeadToEvents(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
 	id := accept(t, s.two, "abcdef:secret")
-	place, _ := s.two.events.ids.Parse(id)
-	made := s.two.events.ids.SpooledID(7, 300, "abcdef:mine")
+	place, _ := s.two.Stored.ids.Parse(id)
+	made := s.two.Stored.ids.SpooledID(7, 300, "abcdef:mine")
 	forged := fmt.Sprintf(`{"first":300,"events":[0],"others":{"300":{"sequence":%d,"traceId":"abcdef:other"}}}`, place.Sequence)
 	if _, err := s.two.host.JS.Publish(t.Context(), "svc.spooled.7.1.forged", []byte(forged), jetstream.WithExpectStream(stream.Events)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.two.Results().Result(t.Context(), made, 0)
+	_, err := s.two.Results.Result(t.Context(), made, 0)
 	wantKind(t, err, sluice.Gone)
 }

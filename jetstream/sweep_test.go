@@ -12,9 +12,9 @@ import (
 	"sluice/jetstream/queue"
 )
 
-// TestWhatWaitsForNobodyIsRemoved: a node may die before it removes what waits for a
-// pipeline that listens no more. Others do, and as long as somebody may need it
-// nobody does.
+// TestWhatWaitsForNobodyIsRemoved: a node may die before it removes events that wait for a
+// pipeline that no longer listens. Then others remove them, but not while a pipeline may
+// need them.
 func TestWhatWaitsForNobodyIsRemoved(t *testing.T) {
 	for name, atStart := range map[string]bool{"by a node that runs": false, "at a start": true} {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestWhatWaitsForNobodyIsRemoved(t *testing.T) {
 				stop()
 				sweep := func(who string) {
 					t.Helper()
-					check(t, e.Queue().Sweep(t.Context()))
+					check(t, e.Queue.Sweep(t.Context()))
 					if !waits() {
 						t.Fatalf("what waits for %s is removed", who)
 					}
@@ -38,14 +38,14 @@ func TestWhatWaitsForNobodyIsRemoved(t *testing.T) {
 				storePipeline(t, e, p.Name, nil)
 				sweep("a consumer whose pipeline may be about to be stored")
 				storePipeline(t, e, p.Name, p)
-				check(t, e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID))
+				check(t, e.Stored.stream.DeleteConsumer(t.Context(), p.Binding.ID))
 				sweep("a pipeline that has lost its consumer")
 				storePipeline(t, e, p.Name, nil) // and here the node dies
 				if atStart {
 					e.Close()
 					e = open()
 				} else {
-					check(t, e.Queue().Sweep(t.Context()))
+					check(t, e.Queue.Sweep(t.Context()))
 				}
 				if waits() {
 					t.Error("it still waits")

@@ -11,10 +11,9 @@ import (
 	"sluice"
 )
 
-// The group commit syncs files that the engine names and fills. This pins what
-// it relies on, so that another version of the engine can't switch it off
-// silently: the newest block is there, has the name we expect, and holds an
-// event by the time it is acknowledged.
+// The group commit syncs files that the engine names and fills. This pins what it relies on,
+// so that a new version of the engine can't silently break it: the newest block exists, has
+// the name we expect, and holds an event by the time the event is acknowledged.
 func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -48,21 +47,21 @@ func TestAFailedSyncStopsAllWriting(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams", "EVENTS", "msgs")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := e.Events().Accept(t.Context(), event("abcdef:0000000001"), 0)
+	_, err := e.Events.Accept(t.Context(), event("abcdef:0000000001"), 0)
 	wantKind(t, err, sluice.Unavailable)
 	<-e.Failed()
 	if e.Failure() == nil || e.Ready() == nil {
 		t.Error("the engine still claims to be fine")
 	}
-	_, err = e.Events().Accept(t.Context(), event("abcdef:0000000002"), 0)
+	_, err = e.Events.Accept(t.Context(), event("abcdef:0000000002"), 0)
 	wantKind(t, err, sluice.Unavailable)
-	wantKind(t, sluice.Remove(t.Context(), e.Roles(), "before"), sluice.Unavailable)
+	wantKind(t, sluice.Remove(t.Context(), e.Roles, "before"), sluice.Unavailable)
 }
 
 func TestLowDiskSpaceRefusesWrites(t *testing.T) {
 	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir(), MinFreeDisk: 1 << 60})
-	_, err := e.Events().Accept(t.Context(), event("abcdef:0123456789"), 0)
+	_, err := e.Events.Accept(t.Context(), event("abcdef:0123456789"), 0)
 	wantKind(t, err, sluice.Unavailable)
 	if code := sluice.AsError(err).Code; code != "disk-full" {
 		t.Errorf("the code is %s, want disk-full", code)
@@ -76,7 +75,7 @@ func TestAWriteAfterCloseIsRefused(t *testing.T) {
 	e.Close()
 	answers := make(chan error, 1)
 	go func() {
-		_, err := e.Events().Accept(t.Context(), event("abcdef:0000000001"), 0)
+		_, err := e.Events.Accept(t.Context(), event("abcdef:0000000001"), 0)
 		answers <- err
 	}()
 	select {
@@ -90,7 +89,7 @@ func TestAWriteAfterCloseIsRefused(t *testing.T) {
 // putRole stores a role.
 func putRole(t *testing.T, e *Engine, name string) {
 	t.Helper()
-	_, err := e.Roles().Change(t.Context(), name, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
+	_, err := e.Roles.Change(t.Context(), name, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
 		return &sluice.Role{Name: name}, nil
 	})
 	if err != nil {

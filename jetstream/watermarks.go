@@ -21,36 +21,34 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// watermarksFile is the file in the embedded engine's folder that says how much the
-// engine's store had in it.
-const watermarksFile = "marks"
+const (
+	watermarksFile = "marks" // in the embedded engine's folder
+	watermarkEvery = time.Second
+)
 
-// watermarkEvery is how often that is written down.
-const watermarkEvery = time.Second
-
-// storeCheck is the lossCheck of the embedded engine, by its watermarks.
+// storeCheck is the lossCheck of the embedded engine. It compares the store with its
+// watermarks.
 type storeCheck struct {
 	*Engine
 
-	mu sync.Mutex // held while they are written
+	mu sync.Mutex // held while watermarks are written
 }
 
-// watermarks say how much there was on stable storage. The engine takes what it can't
-// read for what never was; with these, a start sees that something is gone.
+// watermarks say how much there was on stable storage. The engine forgets what it can't
+// read; by the watermarks a start notices that something is gone.
 type watermarks struct {
 	First   uint64                   `json:"first"` // of the events: none before it is needed any more
 	Last    uint64                   `json:"last"`
-	Key     string                   `json:"key"` // of the correlation ids, as a hash
+	Key     string                   `json:"key"` // hash of the key of the correlation ids
 	Buckets map[string]record.Extent `json:"buckets"`
-	Sealed  json.RawMessage          `json:"sealed,omitempty"` // which generation of the buckets counts
+	Sealed  json.RawMessage          `json:"sealed,omitempty"` // the current generation of the buckets
 }
 
-// statistics are the buckets that may shrink: lost counts leave gaps in charts, never a
-// wrong answer. Any other bucket could give one: a sender takes an unknown token for
-// final.
-var statistics = []string{"minutes", "hours", "states"}
+// statistics are the buckets that may shrink: lost counts leave gaps in charts, never a wrong
+// answer. Any other bucket could cause one: to a sender, an unknown token is final.
+var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates}
 
-// readWatermarks returns the watermarks of a folder, none if there are none that can be read.
+// readWatermarks returns the watermarks of a folder, empty ones if they can't be read.
 func readWatermarks(dir string) (m watermarks, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, watermarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,10 +63,10 @@ func readWatermarks(dir string) (m watermarks, err error) {
 	return m, nil
 }
 
-// AcceptDamage lets the next start of an engine that is not running take what is in
-// its buckets for all there was. The other watermarks are still needed: a start
-// reports lost events and works on those that get their places. If the record of the
-// current generation is lost, the watermarks hold the only copy.
+// AcceptDamage makes the next start of an engine that is not running accept its buckets as
+// they are. The other watermarks are still needed: by them a start reports lost events, and
+// does not skip the new ones that get their sequences. If the record of the current
+// generation is lost, the watermarks hold the only copy.
 func AcceptDamage(dir string) error {
 	m, err := readWatermarks(dir)
 	if err != nil {
@@ -78,16 +76,15 @@ func AcceptDamage(dir string) error {
 	return m.store(dir)
 }
 
-// forget implements lossCheck: the buckets are others since their records were sealed
-// anew.
+// forget implements lossCheck: records with a new key are in new buckets.
 func (e *storeCheck) forget() error {
-	e.marks.Buckets, e.marks.Sealed = nil, nil
-	return e.marks.store(e.opts.Dir)
+	e.watermarks.Buckets, e.watermarks.Sealed = nil, nil
+	return e.watermarks.store(e.opts.Dir)
 }
 
-// spoil notes which buckets have lost something that was on stable storage, and
-// reports whether any has. The next start sees nothing of it: the engine goes on
-// with what can be read.
+// spoil notes which buckets have lost something that was on stable storage, and reports
+// whether any has. It must be noted because the engine goes on with what it can read, so the
+// next start would not notice.
 func (m watermarks) spoil(losses []damage.Loss) (spoiled bool) {
 	for _, l := range losses {
 		bucket := strings.TrimPrefix(l.Stream, stream.BucketPrefix)
@@ -108,7 +105,7 @@ func (m watermarks) store(dir string) error {
 	return durable.WriteFile(filepath.Join(dir, watermarksFile), text)
 }
 
-// keepWatermarks writes down again and again how much there is, until ctx ends.
+// keepWatermarks writes the watermarks again and again, until ctx ends.
 func (e *Engine) keepWatermarks(ctx context.Context) {
 	e.host.Every(ctx, watermarkEvery, func(time.Time) {
 		if err := e.losses.write(ctx); err != nil && ctx.Err() == nil && e.host.Ready() == nil {
@@ -117,11 +114,11 @@ func (e *Engine) keepWatermarks(ctx context.Context) {
 	})
 }
 
-// write implements lossCheck. What is written already is not written again.
+// write implements lossCheck. It writes only if something has changed.
 func (e *storeCheck) write(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := watermarks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
+	now := watermarks{First: e.Stored.first.Load(), Last: e.Stored.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
 	for _, b := range append(e.buckets(), e.keys) {
 		has, err := b.Extent(ctx)
 		if err != nil {
@@ -129,19 +126,19 @@ func (e *storeCheck) write(ctx context.Context) error {
 		}
 		now.Buckets[has.Bucket] = record.Extent{Revision: has.Revision, Records: has.Records}
 	}
-	if now.First == e.marks.First && now.Last == e.marks.Last && now.Key == e.marks.Key && maps.Equal(now.Buckets, e.marks.Buckets) && bytes.Equal(now.Sealed, e.marks.Sealed) {
+	if now.First == e.watermarks.First && now.Last == e.watermarks.Last && now.Key == e.watermarks.Key && maps.Equal(now.Buckets, e.watermarks.Buckets) && bytes.Equal(now.Sealed, e.watermarks.Sealed) {
 		return nil
 	}
 	if err := now.store(e.opts.Dir); err != nil {
 		e.host.Fail(fmt.Errorf("marks: %w", err))
 		return err
 	}
-	e.marks = now
+	e.watermarks = now
 	return nil
 }
 
-// checkBuckets compares buckets with the watermarks. Where one has shrunk the engine must
-// not serve, and the problem says why; of statistics it is only told.
+// checkBuckets compares buckets with the watermarks. If one has shrunk, the engine must not
+// serve, and problem says why. Shrunk statistics are only a warning.
 func (e *Engine) checkBuckets(ctx context.Context, buckets ...bucket) (problem string, err error) {
 	var shrunk []string
 	for _, b := range buckets {
@@ -166,8 +163,8 @@ func (e *Engine) checkBuckets(ctx context.Context, buckets ...bucket) (problem s
 
 // shrunk says what is missing of a bucket, "" if nothing is.
 func (e *Engine) shrunk(name string, has record.Extent) string {
-	was, known := e.marks.Buckets[has.Bucket]
-	// Changes behind the mark may have removed records.
+	was, known := e.watermarks.Buckets[has.Bucket]
+	// Changes since the watermark may have removed records.
 	least := was.Records - int(max(has.Revision, was.Revision)-was.Revision)
 	switch {
 	case !known, has.Revision >= was.Revision && has.Records >= least && !was.Spoiled:
@@ -181,7 +178,7 @@ func (e *Engine) shrunk(name string, has record.Extent) string {
 
 // checkKeyPrint compares the key of the correlation ids with the watermarks.
 func (e *Engine) checkKeyPrint() (problem string) {
-	if e.marks.Key == "" || e.marks.Key == e.keyPrint {
+	if e.watermarks.Key == "" || e.watermarks.Key == e.keyPrint {
 		return ""
 	}
 	const text = "the key of the correlation ids is lost, so results of earlier calls can't be polled"
@@ -194,7 +191,7 @@ func lostRecords(which string) string {
 		"; restore the data folder from a backup, or accept the loss with sluice check --accept while the server is stopped"
 }
 
-// missing says what of the watermarks is not among the messages that can be read.
+// missing returns which messages below the watermarks can't be read.
 func (m watermarks) missing(streams map[string]damage.Extent) (findings []string) {
 	events := streams[stream.Events]
 	if m.Last > 0 && m.Last >= m.First && events.Last < m.Last {

@@ -64,7 +64,7 @@ func crash(t *testing.T, dir string) string {
 // forget empties all that is kept beside the events.
 func forget(t *testing.T, e *jetstream.Engine) {
 	t.Helper()
-	if err := e.Journal().Forget(t.Context()); err != nil {
+	if err := e.Journal.Forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -79,13 +79,13 @@ func event(traceID string) *sluice.Event {
 // bind stores a pipeline that listens to a pattern.
 func bind(t *testing.T, e *jetstream.Engine, name, pattern string, concurrency int) *sluice.Pipeline {
 	t.Helper()
-	b, err := natstest.Patiently(t.Context(), func() (*sluice.Binding, error) { return e.Queue().Bind(t.Context(), pattern, concurrency) })
+	b, err := natstest.Patiently(t.Context(), func() (*sluice.Binding, error) { return e.Queue.Bind(t.Context(), pattern, concurrency) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &sluice.Pipeline{Name: name, Binding: b}
 	storePipeline(t, e, name, p)
-	t.Cleanup(func() { _ = e.Queue().Unbind(context.Background(), b) })
+	t.Cleanup(func() { _ = e.Queue.Unbind(context.Background(), b) })
 	return p
 }
 
@@ -93,7 +93,7 @@ func bind(t *testing.T, e *jetstream.Engine, name, pattern string, concurrency i
 func storePipeline(t *testing.T, e *jetstream.Engine, name string, p *sluice.Pipeline) {
 	t.Helper()
 	_, err := natstest.Patiently(t.Context(), func() (*sluice.Pipeline, error) {
-		return e.Pipelines().Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil })
+		return e.Pipelines.Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil })
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func consume(t *testing.T, e *jetstream.Engine, p *sluice.Pipeline, run func(slu
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() { e.Queue().Consume(ctx, p, run) })
+	done.Go(func() { e.Queue.Consume(ctx, p, run) })
 	t.Cleanup(func() {
 		cancel()
 		done.Wait()

@@ -22,7 +22,7 @@ func called(t *testing.T, e *jetstream.Engine, owner, key string, at time.Time) 
 	t.Helper()
 	ev := event(sluice.NewTraceID(owner, at))
 	ev.EventKey, ev.ReceivedAt = key, at.UTC()
-	result, err := natstest.Patiently(t.Context(), func() (sluice.Result, error) { return e.Events().Accept(t.Context(), ev, 0) })
+	result, err := natstest.Patiently(t.Context(), func() (sluice.Result, error) { return e.Events.Accept(t.Context(), ev, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func called(t *testing.T, e *jetstream.Engine, owner, key string, at time.Time) 
 		Time: at.UTC(), TraceID: ev.TraceID, CorrelationID: result.CorrelationID, EventKey: key,
 		Status: sluice.StatusBefore(result.Listeners), StatusCode: 200, Size: 17, Duration: 1.5, RemoteAddr: "192.0.2.1", Listeners: result.Listeners,
 	}
-	e.Journal().Call(call)
+	e.Journal.Call(call)
 	return call
 }
 
@@ -38,7 +38,7 @@ func called(t *testing.T, e *jetstream.Engine, owner, key string, at time.Time) 
 func refused(e *jetstream.Engine, owner, code string) sluice.Call {
 	now := time.Now()
 	call := sluice.Call{Time: now.UTC(), TraceID: sluice.NewTraceID(owner, now), Status: sluice.StatusRejected, StatusCode: 401, Code: code, RemoteAddr: "192.0.2.1"}
-	e.Journal().Call(call)
+	e.Journal.Call(call)
 	return call
 }
 
@@ -51,7 +51,7 @@ func find(t *testing.T, e *jetstream.Engine, q sluice.TraceQuery) (calls []sluic
 	for {
 		var next string
 		page, err := natstest.Patiently(t.Context(), func() (page []sluice.Call, err error) {
-			page, next, err = e.Journal().Calls(t.Context(), q)
+			page, next, err = e.Journal.Calls(t.Context(), q)
 			return page, err
 		})
 		if err != nil {
@@ -147,7 +147,7 @@ func TestACallIsShownAsItWent(t *testing.T) {
 		}
 		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-name", Kind: sluice.Invalid}, "A name is missing."))
 		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
-			e.Journal().Run(sluice.RunReport{
+			e.Journal.Run(sluice.RunReport{
 				Pipeline: p.Name, TraceID: d.TraceID, CorrelationID: d.CorrelationID, EventKey: key, Attempt: 1, Delivery: d.Count,
 				Started: time.Now(), Duration: 2, Status: sluice.StatusError, Error: shown,
 				Steps: []sluice.StepReport{{Command: "assert", Line: 3, Started: 1, Duration: 0.001, Status: sluice.StatusError, Code: "no-name"}},
@@ -223,7 +223,7 @@ func TestRunsOfUsersAreFoundByTime(t *testing.T) {
 	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
 	now := time.Now()
 	report := sluice.RunReport{Pipeline: "nightly", TraceID: sluice.NewTraceID(sluice.DirectCall, now), Attempt: 1, Started: now, Status: sluice.StatusOK}
-	e.Journal().Run(report)
+	e.Journal.Run(report)
 	for _, q := range []sluice.TraceQuery{{TraceID: "direct"}, {TraceID: report.TraceID}, {TraceID: "direct", Status: sluice.StatusOK}} {
 		if got := find(t, e, q); len(got) != 1 || got[0].TraceID != report.TraceID || got[0].Runs[0].Pipeline != "nightly" {
 			t.Errorf("%+v finds %+v", q, got)
@@ -239,12 +239,12 @@ func TestRunsOfUsersAreFoundByTime(t *testing.T) {
 func TestSentEventsAreFound(t *testing.T) {
 	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
 	first := called(t, e, "abcdef", "webhook.first", time.Now().Add(-2*time.Hour))
-	stored, err := e.Journal().Event(t.Context(), first.CorrelationID)
+	stored, err := e.Journal.Event(t.Context(), first.CorrelationID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stored.ReplayOf, stored.TraceID = stored.TraceID, sluice.NewTraceID("abcdef", time.Now())
-	if _, err := e.Events().Accept(t.Context(), &stored, 0); err != nil {
+	if _, err := e.Events.Accept(t.Context(), &stored, 0); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -256,7 +256,7 @@ func TestSentEventsAreFound(t *testing.T) {
 		forget(t, e)
 	}
 	message := sluice.Event{Key: "orders.new", TraceID: stored.TraceID, Hops: 1, ReceivedAt: time.Now(), PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingNone}
-	if _, err := e.Events().Accept(t.Context(), &message, 0); err != nil {
+	if _, err := e.Events.Accept(t.Context(), &message, 0); err != nil {
 		t.Fatal(err)
 	}
 	if got := find(t, e, sluice.TraceQuery{TraceID: stored.TraceID}); len(got) != 2 || got[0].Key != "orders.new" {
@@ -267,9 +267,9 @@ func TestSentEventsAreFound(t *testing.T) {
 func TestBadCursorsAreRefused(t *testing.T) {
 	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
 	for _, cursor := range []string{"x", "1", "1-2", "1-2--3", "-1-2-3"} {
-		_, _, err := e.Journal().Calls(t.Context(), sluice.TraceQuery{Limit: 1, Before: cursor})
+		_, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{Limit: 1, Before: cursor})
 		wantKind(t, err, sluice.Invalid)
-		_, err = e.Journal().Follow(t.Context(), sluice.TailQuery{After: cursor})
+		_, err = e.Journal.Follow(t.Context(), sluice.TailQuery{After: cursor})
 		wantKind(t, err, sluice.Invalid)
 	}
 }
@@ -286,7 +286,7 @@ func TestTheIndexMayBeLost(t *testing.T) {
 			for i := worker; i < calls; i += 16 {
 				ev := event(sluice.NewTraceID(fmt.Sprint("hook0", i%webhooks), time.Now()))
 				ev.EventKey = fmt.Sprint("webhook.", i%webhooks)
-				if _, err := e.Events().Accept(t.Context(), ev, 0); err != nil {
+				if _, err := e.Events.Accept(t.Context(), ev, 0); err != nil {
 					t.Error(err)
 				}
 			}
@@ -316,7 +316,7 @@ func TestTheIndexMayBeLost(t *testing.T) {
 	e = openEngine(t, jetstream.Options{Dir: dir})
 	count("stored")
 	e = openEngine(t, jetstream.Options{Dir: crash(t, dir)})
-	if err := e.Journal().ForgetBlock(t.Context(), 1); err != nil {
+	if err := e.Journal.ForgetBlock(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	count("lost in parts")
@@ -329,7 +329,7 @@ func tailing(t *testing.T, e *jetstream.Engine, q sluice.TailQuery, enough int) 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	q.CorrelationIDs = true
-	entries, err := e.Journal().Follow(ctx, q)
+	entries, err := e.Journal.Follow(ctx, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +366,7 @@ func TestATailTellsWhatHappens(t *testing.T) {
 			want = append(want, call.TraceID)
 		}
 		run := sluice.RunReport{Pipeline: "p", TraceID: want[0], EventKey: key, Status: sluice.StatusOK, Started: time.Now()}
-		e.Journal().Run(run)
+		e.Journal.Run(run)
 		want = append(want, refused(e, owner, "payload-too-large").TraceID)
 		called(t, e, "others", natstest.UniqueKey("other"), time.Now())
 

@@ -37,7 +37,7 @@ func TestCallsAreFoundByATextInThem(t *testing.T) {
 			}
 			ev := event(sluice.NewTraceID(owner, time.Now()))
 			ev.EventKey, ev.Payload, ev.PayloadEncoding = key+"."+name, payload, sent.encoding
-			result, err := e.Events().Accept(t.Context(), ev, 0)
+			result, err := e.Events.Accept(t.Context(), ev, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestCallsAreFoundByATextInThem(t *testing.T) {
 				Time: ev.ReceivedAt, TraceID: ev.TraceID, CorrelationID: result.CorrelationID, EventKey: ev.EventKey,
 				Status: sluice.StatusOK, StatusCode: 200, RemoteAddr: "2001:db8::" + name[:1],
 			}
-			e.Journal().Call(call)
+			e.Journal.Call(call)
 			made[name] = call
 		}
 		no := refused(e, owner, "token-odd")
@@ -83,7 +83,7 @@ func TestATextSearchSaysHowFarItCame(t *testing.T) {
 		called(t, e, owner, key, begin.Add(time.Duration(i)*time.Second))
 	}
 	q := sluice.TraceQuery{Text: "needle", Limit: 10}
-	calls, next, err := e.Journal().Calls(t.Context(), q)
+	calls, next, err := e.Journal.Calls(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,15 +91,15 @@ func TestATextSearchSaysHowFarItCame(t *testing.T) {
 	if next != "" {
 		t.Errorf("it goes on at %s, though all was looked at", next)
 	}
-	_, next, err = e.Journal().Calls(t.Context(), sluice.TraceQuery{Text: key, Limit: 10})
+	_, next, err = e.Journal.Calls(t.Context(), sluice.TraceQuery{Text: key, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reached, err := e.Journal().Reached(t.Context(), next)
+	reached, err := e.Journal.Reached(t.Context(), next)
 	if err != nil || time.Since(reached) > time.Minute {
 		t.Errorf("it has come to %v, %v", reached, err)
 	}
-	_, err = e.Journal().Reached(t.Context(), "elsewhere")
+	_, err = e.Journal.Reached(t.Context(), "elsewhere")
 	wantKind(t, err, sluice.Invalid)
 }
 
@@ -109,17 +109,17 @@ func TestSearchesInPayloadsShareTheirMemory(t *testing.T) {
 	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
 	const bytes = 1 << 20
 	memory := limit.NewMemory(bytes, nil)
-	e.Journal().BoundSearches(memory)
+	e.Journal.BoundSearches(memory)
 	send := func(text string) sluice.Call {
 		ev := event(sluice.NewTraceID(owner(), time.Now()))
 		ev.EventKey, ev.PayloadEncoding = natstest.UniqueKey("large"), sluice.EncodingJSON
 		ev.Payload = json.RawMessage(`"` + text + ` needle"`)
-		result, err := e.Events().Accept(t.Context(), ev, 0)
+		result, err := e.Events.Accept(t.Context(), ev, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		call := sluice.Call{Time: ev.ReceivedAt, TraceID: ev.TraceID, CorrelationID: result.CorrelationID, EventKey: ev.EventKey, Status: sluice.StatusOK, Size: len(ev.Payload)}
-		e.Journal().Call(call)
+		e.Journal.Call(call)
 		return call
 	}
 	large, small := send(strings.Repeat("x", bytes/2)), send("x")
@@ -128,16 +128,16 @@ func TestSearchesInPayloadsShareTheirMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := sluice.TraceQuery{Text: "needle", InPayload: true, Limit: 10}
-	calls, next, err := e.Journal().Calls(t.Context(), q)
+	calls, next, err := e.Journal.Calls(t.Context(), q)
 	if err != nil || next == "" {
 		t.Fatalf("without memory a search goes on at %q, %v; want the rest on the next page", next, err)
 	}
 	wantCalls(t, "without memory", calls, []sluice.Call{small})
 	q.Before = next
-	_, _, err = e.Journal().Calls(t.Context(), q)
+	_, _, err = e.Journal.Calls(t.Context(), q)
 	wantKind(t, err, sluice.Unavailable)
 	held.Release()
-	calls, _, err = e.Journal().Calls(t.Context(), q)
+	calls, _, err = e.Journal.Calls(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +152,8 @@ func TestSearchesInPayloadsShareTheirMemory(t *testing.T) {
 func TestALateSearchStillLooksAtRefusedCalls(t *testing.T) {
 	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
 	no := refused(e, owner(), "token-odd")
-	e.Journal().SetTextTime(-time.Second)
-	calls, _, err := e.Journal().Calls(t.Context(), sluice.TraceQuery{Text: "token-odd", Limit: 10})
+	e.Journal.SetTextTime(-time.Second)
+	calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{Text: "token-odd", Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

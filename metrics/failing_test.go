@@ -21,7 +21,7 @@ func TestFailuresOfLongAgo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	states := engine.PipelineStates()
+	states := engine.PipelineStates
 	began := time.Now().Add(-25 * time.Hour).UTC()
 	for _, name := range []string{"gone", "lasting"} {
 		if _, err := states.Change(t.Context(), name, func(*sluice.PipelineState, map[string]*sluice.PipelineState) (*sluice.PipelineState, error) {
@@ -58,7 +58,7 @@ func TestFailingEnds(t *testing.T) {
 			f.Run(sluice.RunReport{Pipeline: pipeline, Status: status, Delivery: 1})
 		}
 	}
-	f := metrics.NewFailing(engine.PipelineStates(), log)
+	f := metrics.NewFailing(engine.PipelineStates, log)
 	for runs, want := range map[string]bool{
 		"": false, "F": true, "FFF": true, "Fg": false, "FFFFFFg": false, "gF": false, "ggggF": false, "gggFFF": true, "FgFgF": true, "ggFF": false, "gFF": true,
 	} {
@@ -80,7 +80,7 @@ func TestFailingEnds(t *testing.T) {
 	keeping.Go(func() { f.Keep(ctx) })
 	stop()
 	keeping.Wait()
-	another := metrics.NewFailing(engine.PipelineStates(), log)
+	another := metrics.NewFailing(engine.PipelineStates, log)
 	if another.Since(&sluice.Pipeline{Name: "pFFF"}) == nil || another.Since(&sluice.Pipeline{Name: "pFg"}) != nil {
 		t.Error("another process does not know what fails")
 	}

@@ -36,7 +36,7 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var keeping sync.WaitGroup
 	for range 2 {
-		node := metrics.NewMinutes(engine.Minutes(), engine.Hours(), log)
+		node := metrics.NewMinutes(engine.Minutes, engine.Hours, log)
 		keeping.Go(func() { node.Keep(ctx) })
 		node.Call(sluice.Call{StatusCode: 200, CorrelationID: "x", Duration: 1})
 		node.Call(sluice.Call{StatusCode: 401})
@@ -49,7 +49,7 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 	}
 	stop()
 	keeping.Wait() // what is left is stored at the end
-	got := sum(metrics.NewMinutes(engine.Minutes(), engine.Hours(), log))
+	got := sum(metrics.NewMinutes(engine.Minutes, engine.Hours, log))
 	if got.Accepted != 2 || got.Rejected != 2 || got.Unavailable != 2 || got.Runs != 4 || got.RunErrors != 2 || got.P50 <= 0 {
 		t.Errorf("together they count %+v", got)
 	}
@@ -63,7 +63,7 @@ func TestMinutesWaitForTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	m := metrics.NewMinutes(engine.Minutes(), engine.Hours(), log)
+	m := metrics.NewMinutes(engine.Minutes, engine.Hours, log)
 	m.Call(sluice.Call{StatusCode: 503})
 	over, stop := context.WithCancel(t.Context())
 	stop()

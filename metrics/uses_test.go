@@ -23,10 +23,10 @@ func TestUses(t *testing.T) {
 	}
 	defer engine.Close()
 	changes := 0
-	store := counted{engine.Secrets(), &changes}
+	store := counted{engine.Secrets, &changes}
 	put := func(name string, used time.Time) {
 		t.Helper()
-		_, err := engine.Secrets().Change(t.Context(), name, func(*sluice.Secret, map[string]*sluice.Secret) (*sluice.Secret, error) {
+		_, err := engine.Secrets.Change(t.Context(), name, func(*sluice.Secret, map[string]*sluice.Secret) (*sluice.Secret, error) {
 			return &sluice.Secret{Name: name, Value: "hush", Used: used}, nil
 		})
 		if err != nil {
@@ -49,7 +49,7 @@ func TestUses(t *testing.T) {
 	stop()
 	keeping.Wait()
 	for name, changed := range map[string]bool{"new": true, "old": true, "recent": false} {
-		secret, err := engine.Secrets().Get(t.Context(), name)
+		secret, err := engine.Secrets.Get(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestUses(t *testing.T) {
 			t.Errorf("%s was last used %v ago", name, since)
 		}
 	}
-	if gone, _ := engine.Secrets().Get(t.Context(), "gone"); gone != nil || changes != 2 {
+	if gone, _ := engine.Secrets.Get(t.Context(), "gone"); gone != nil || changes != 2 {
 		t.Errorf("%d changes, and what is gone is %v", changes, gone)
 	}
 }

@@ -163,7 +163,7 @@ func busyDay(t *testing.T, data string) {
 			minute.Latencies[min(max(0, int(5+2*random.NormFloat64())), 19)]++ // about 1.4 ms
 		}
 		key := strconv.FormatInt(start.Unix()/60%(24*60), 10)
-		_, err := engine.Minutes().Change(t.Context(), key, func(*sluice.Minute, map[string]*sluice.Minute) (*sluice.Minute, error) { return &minute, nil })
+		_, err := engine.Minutes.Change(t.Context(), key, func(*sluice.Minute, map[string]*sluice.Minute) (*sluice.Minute, error) { return &minute, nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func open(t *testing.T, calls int) *room {
 	t.Cleanup(e.Close)
 	<-e.SetUp()
 	keeper := quarantine.NewKeeper(quarantine.Options{
-		Store: e.Quarantine(), Log: slog.New(slog.DiscardHandler),
+		Store: e.Quarantine, Log: slog.New(slog.DiscardHandler),
 		Diagnose: func(context.Context, *sluice.QuarantinedCall) []string { return []string{"It is forged."} },
 	})
 	go keeper.Run(t.Context())

@@ -22,7 +22,7 @@ func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string
 		return false, "", ctx.Err()
 	}
 	if s.cfg.AuthIssuer == "" {
-		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts(), s.opts.AdminPassword)
+		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts, s.opts.AdminPassword)
 	}
 	s.admin.Store(err == nil)
 	return created, password, err
@@ -36,7 +36,7 @@ func (s *Server) checkAdminPassword(ctx context.Context) error {
 	}
 	select {
 	case <-s.engine.SetUp():
-		return iam.CheckFirst(ctx, s.engine.Accounts(), s.opts.AdminPassword)
+		return iam.CheckFirst(ctx, s.engine.Accounts, s.opts.AdminPassword)
 	default:
 		return nil
 	}
@@ -51,13 +51,13 @@ func SetAdminPassword(ctx context.Context, cfg config.Config, password string, l
 			return engineError(err)
 		}
 		defer engine.Close()
-		if generated, err = iam.ResetAdmin(ctx, engine.Accounts(), password); err != nil {
+		if generated, err = iam.ResetAdmin(ctx, engine.Accounts, password); err != nil {
 			return err
 		}
 		if err := endSessions(ctx, engine, sluice.AdminName, ""); err != nil {
 			return err
 		}
-		return engine.Audit().Record(ctx, sluice.AuditEntry{
+		return engine.Audit.Record(ctx, sluice.AuditEntry{
 			Time: time.Now().UTC(), Username: sluice.AdminName, Command: "admin.password", Target: sluice.AdminName, Outcome: sluice.AuditAllowed,
 		})
 	})

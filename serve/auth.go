@@ -65,8 +65,8 @@ func (s *Server) newIssuer() *oidc.Issuer {
 		BaseURL:    s.baseURL,
 		Namespace:  s.cfg.Namespace,
 		Directory:  s.directory,
-		Sessions:   s.engine.Sessions(),
-		Keys:       s.engine.SigningKeys(),
+		Sessions:   s.engine.Sessions,
+		Keys:       s.engine.SigningKeys,
 		AccessTTL:  s.cfg.AccessTTL,
 		RefreshTTL: s.cfg.RefreshTTL,
 		Rotation:   s.cfg.KeyRotation,
@@ -84,11 +84,11 @@ func (s *Server) newIssuer() *oidc.Issuer {
 // endSessions ends the logins of a user, or of a client, and signs the user out of the
 // portal.
 func endSessions(ctx context.Context, engine *jetstream.Engine, username, clientID string) error {
-	err := oidc.EndSessions(ctx, engine.Sessions(), username, clientID)
+	err := oidc.EndSessions(ctx, engine.Sessions, username, clientID)
 	if username == "" {
 		return err
 	}
-	return errors.Join(err, portal.EndSessions(ctx, engine.PortalSessions(), username))
+	return errors.Join(err, portal.EndSessions(ctx, engine.PortalSessions, username))
 }
 
 // openID returns where the issuer of access tokens describes itself: a path on this
@@ -109,8 +109,8 @@ type uses struct {
 
 func newUses(e *jetstream.Engine, log *slog.Logger) *uses {
 	return &uses{
-		accounts: metrics.NewUses(e.Accounts(), func(a *sluice.Account) *time.Time { return &a.Used }, log),
-		clients:  metrics.NewUses(e.Clients(), func(c *sluice.Client) *time.Time { return &c.Used }, log),
-		secrets:  metrics.NewUses(e.Secrets(), func(s *sluice.Secret) *time.Time { return &s.Used }, log),
+		accounts: metrics.NewUses(e.Accounts, func(a *sluice.Account) *time.Time { return &a.Used }, log),
+		clients:  metrics.NewUses(e.Clients, func(c *sluice.Client) *time.Time { return &c.Used }, log),
+		secrets:  metrics.NewUses(e.Secrets, func(s *sluice.Secret) *time.Time { return &s.Used }, log),
 	}
 }

@@ -29,7 +29,7 @@ func backupCommand(send func(ctx context.Context, to io.Writer, passphrase strin
 func (s *Server) backupHeader(passphrase string) (backup.Header, error) {
 	h := backup.Header{
 		Created: time.Now().UTC(), Version: Version, Data: durable.Format,
-		Engine: s.engine.Describe(), Namespace: s.cfg.Namespace,
+		Engine: s.engine.Description, Namespace: s.cfg.Namespace,
 	}
 	if s.folder == nil || s.cfg.SecretKey != "" || s.cfg.SecretKeyFile != "" {
 		return h, nil // the operator has the key

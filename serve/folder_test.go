@@ -61,7 +61,7 @@ var setUpOnce = sync.OnceValues(func() (data string, err error) {
 	defer engine.Close()
 	<-engine.SetUp()
 	now := time.Now().UTC()
-	_, err = engine.Accounts().Change(ctx, sluice.AdminName, func(*sluice.Account, map[string]*sluice.Account) (*sluice.Account, error) {
+	_, err = engine.Accounts.Change(ctx, sluice.AdminName, func(*sluice.Account, map[string]*sluice.Account) (*sluice.Account, error) {
 		return &sluice.Account{Username: sluice.AdminName, Password: cheapHash(adminPassword), Roles: []string{sluice.AdminName}, Created: now, Updated: now}, nil
 	})
 	return data, err

@@ -130,14 +130,14 @@ func (s *Server) warnings() []string {
 func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]) *portal.Portal {
 	opts := portal.Options{
 		Commands:  s.commands,
-		Sessions:  s.engine.PortalSessions(),
+		Sessions:  s.engine.PortalSessions,
 		Provider:  provider,
 		Issuer:    s.cfg.AuthIssuer,
 		Identify:  s.directory.Identify,
 		Note:      s.directory.Note,
 		Receive:   func(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) },
 		Users:     users,
-		Tail:      s.engine.Journal(),
+		Tail:      s.engine.Journal,
 		Stopping:  s.stopping,
 		Reference: sync.OnceValue(s.reference),
 		Functions: expression.Functions(),

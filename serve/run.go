@@ -37,7 +37,7 @@ func (s *Server) greet(out io.Writer) {
 	if where != s.baseURL {
 		where += " as " + s.baseURL
 	}
-	fmt.Fprintf(out, "sluice %s listens on %s (engine: %s)\n", Release(), where, s.engine.Describe())
+	fmt.Fprintf(out, "sluice %s listens on %s (engine: %s)\n", Release(), where, s.engine.Description)
 	for _, w := range s.warnings() {
 		fmt.Fprintf(out, "warning: %s\n", w)
 	}

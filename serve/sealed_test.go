@@ -169,19 +169,19 @@ func recordsIn(t *testing.T, data, key string) map[string]string {
 	}
 	defer e.Close()
 	texts := make(map[string]string)
-	for _, k := range e.SigningKeys().All() {
+	for _, k := range e.SigningKeys.All() {
 		texts["signing key"] = string(k.Private)
 	}
-	for _, session := range e.Sessions().All() {
+	for _, session := range e.Sessions.All() {
 		texts["session"], texts["hash of a refresh token"], texts["key of refresh tokens"] = session.ID, session.Hash, string(session.MACKey)
 	}
-	for _, session := range e.PortalSessions().All() {
+	for _, session := range e.PortalSessions.All() {
 		texts["portal session"] = session.ID
 	}
-	for _, account := range e.Accounts().All() {
+	for _, account := range e.Accounts.All() {
 		texts["hash of the password of "+account.Username] = account.Password
 	}
-	for _, client := range e.Clients().All() {
+	for _, client := range e.Clients.All() {
 		if client.Secret != "" {
 			texts["hash of a client's secret"] = client.Secret
 		}

@@ -198,7 +198,7 @@ func (s *Server) readiness() (map[string]any, error) {
 	if !s.admin.Load() {
 		return nil, sluice.Errorf(sluice.CodeStarting, "The server is starting.").After(time.Second)
 	}
-	detail := map[string]any{"status": "ready", "engine": s.engine.Describe()}
+	detail := map[string]any{"status": "ready", "engine": s.engine.Description}
 	if waiting := s.engine.Spooled(); waiting > 0 {
 		detail["spooled"] = waiting
 	}

@@ -23,17 +23,17 @@ import (
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() {
 	s.uses = newUses(s.engine, s.opts.Log)
-	secrets := step.NewSecrets(s.engine.Secrets(), s.uses.secrets.Note)
-	s.failing = metrics.NewFailing(s.engine.PipelineStates(), s.opts.Log)
-	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.engine.Hours(), s.opts.Log)
+	secrets := step.NewSecrets(s.engine.Secrets, s.uses.secrets.Note)
+	s.failing = metrics.NewFailing(s.engine.PipelineStates, s.opts.Log)
+	s.minutes = metrics.NewMinutes(s.engine.Minutes, s.engine.Hours, s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
-	webhooks := webhook.NewStore(s.engine.Webhooks())
+	webhooks := webhook.NewStore(s.engine.Webhooks)
 	trusts := s.newTrusts(secrets)
 	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
-	s.engine.Journal().BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
+	s.engine.Journal.BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
 	receiver := s.newReceiver(webhooks, trusts, slots, bodies)
-	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
+	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine, Log: s.opts.Log, Diagnose: receiver.Diagnose})
 	receiver.Quarantine = s.keeper
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
@@ -44,7 +44,7 @@ func (s *Server) wire() {
 		receiver:  receiver,
 		keeper:    s.keeper,
 		events:    s.eventOptions(),
-		results:   s.engine.Results(),
+		results:   s.engine.Results,
 		runner:    s.runnerOptions(secrets, webhooks),
 		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}},
 		directory: s.directory,
@@ -68,7 +68,7 @@ type bounds struct {
 func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
 	o := api.Options{
 		Commands:        s.commands,
-		Results:         s.engine.Results(),
+		Results:         s.engine.Results,
 		Authenticate:    login.Authenticate,
 		Auth:            issuer,
 		Portal:          pages.Serve,
@@ -77,7 +77,7 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		Spans:           s.spans(),
 		Readiness:       s.readiness,
 		Stopping:        s.stopping,
-		Tail:            s.engine.Journal(),
+		Tail:            s.engine.Journal,
 		Version:         Version,
 		BaseURL:         s.baseURL,
 		OpenID:          s.openID(),
@@ -98,10 +98,10 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 
 func (s *Server) newDirectory() *iam.Directory {
 	return iam.NewDirectory(iam.DirectoryOptions{
-		Accounts:     s.engine.Accounts(),
-		Roles:        s.engine.Roles(),
-		Clients:      s.engine.Clients(),
-		Audit:        s.engine.Audit(),
+		Accounts:     s.engine.Accounts,
+		Roles:        s.engine.Roles,
+		Clients:      s.engine.Clients,
+		Audit:        s.engine.Audit,
 		Copy:         s.auditCopy(),
 		UserUsed:     s.uses.accounts.Note,
 		ClientUsed:   s.uses.clients.Note,
@@ -122,7 +122,7 @@ func (s *Server) newReceiver(webhooks *webhook.Store, trusts *webhook.Trusts, sl
 		Webhooks:   webhooks,
 		Trusts:     trusts,
 		Learn:      webhooks.Learn,
-		Events:     s.engine.Events(),
+		Events:     s.engine.Events,
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  s.publicURL(),
 		BaseURL:    s.baseURL,
@@ -139,10 +139,10 @@ func (s *Server) newReceiver(webhooks *webhook.Store, trusts *webhook.Trusts, sl
 
 func (s *Server) eventOptions() event.Options {
 	return event.Options{
-		Events:    s.engine.Events(),
-		Stored:    s.engine.Stored(),
-		Log:       s.engine.Stored(),
-		Journal:   s.engine.Journal(),
+		Events:    s.engine.Events,
+		Stored:    s.engine.Stored,
+		Log:       s.engine.Stored,
+		Journal:   s.engine.Journal,
 		Namespace: s.cfg.Namespace,
 		Stopping:  s.stopping,
 		Seen:      s.directory.NotePayload,
@@ -151,13 +151,13 @@ func (s *Server) eventOptions() event.Options {
 
 func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
-		Store:      s.engine.Pipelines(),
-		History:    s.engine.Versions(),
-		Queue:      s.engine.Queue(),
-		Events:     s.engine.Events(),
-		Letters:    s.engine.DeadLetters(),
-		Journal:    s.engine.Journal(),
-		Results:    s.engine.Results(),
+		Store:      s.engine.Pipelines,
+		History:    s.engine.Versions,
+		Queue:      s.engine.Queue,
+		Events:     s.engine.Events,
+		Letters:    s.engine.DeadLetters,
+		Journal:    s.engine.Journal,
+		Results:    s.engine.Results,
 		User:       s.directory.User,
 		Owner:      s.directory.Owner,
 		Note:       s.directory.Note,
@@ -177,18 +177,18 @@ func (s *Server) observeRun(report sluice.RunReport) {
 	s.metrics.Run(report)
 	s.minutes.Run(report)
 	s.failing.Run(report)
-	s.engine.Journal().Run(report)
+	s.engine.Journal.Run(report)
 }
 
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
 	if call.Duplicate {
-		s.engine.Journal().Repeated(call) // the journal has the first call
+		s.engine.Journal.Repeated(call) // the journal has the first call
 		return
 	}
 	s.minutes.Call(call)
 	if !call.Spooled {
-		s.engine.Journal().Call(call)
+		s.engine.Journal.Call(call)
 	}
 }
 
@@ -223,9 +223,9 @@ func (s *Server) stats() sluice.ServerStats {
 func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats, err := s.engine.Stats(ctx)
 	stats.Warnings = append(stats.Warnings, s.certificate.warnings()...)
-	stats.Unkept = s.keeper.Missed() + s.engine.Quarantine().PushedOut()
+	stats.Unkept = s.keeper.Missed() + s.engine.Quarantine.PushedOut()
 	for i := range stats.Pipelines {
-		if p, _ := s.engine.Pipelines().Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
+		if p, _ := s.engine.Pipelines.Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
 			stats.Pipelines[i].Failing = s.failing.Since(p)
 		}
 	}

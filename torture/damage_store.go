@@ -48,25 +48,25 @@ func fillStore(ctx context.Context, dir string) (*wholeStore, error) {
 	defer e.Close()
 	for i := range damageWebhooks {
 		token := fmt.Sprintf("b82c8627-4ca1-4c7a-b273-2bfd67c0%04d", i)
-		_, err := e.Webhooks().Change(ctx, token, func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+		_, err := e.Webhooks.Change(ctx, token, func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
 			return &sluice.Webhook{UUID: token, EventKey: fmt.Sprint("webhook.", i)}, nil
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	binding, err := e.Queue().Bind(ctx, sluice.EventPrefix+"webhook.0", 16)
+	binding, err := e.Queue.Bind(ctx, sluice.EventPrefix+"webhook.0", 16)
 	if err != nil {
 		return nil, err
 	}
 	p := &sluice.Pipeline{Name: "p", Binding: binding}
-	if _, err := e.Pipelines().Change(ctx, "p", func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil }); err != nil {
+	if _, err := e.Pipelines.Change(ctx, "p", func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil }); err != nil {
 		return nil, err
 	}
 	running, stop := context.WithCancel(ctx)
 	var consuming sync.WaitGroup
 	consuming.Go(func() {
-		e.Queue().Consume(running, p, func(sluice.Delivery) (sluice.Outcome, error) {
+		e.Queue.Consume(running, p, func(sluice.Delivery) (sluice.Outcome, error) {
 			return sluice.Outcome{Pipeline: "p", Status: sluice.StatusOK, StatusCode: 200, Value: []byte("1"), Attempts: 1, Finished: time.Now()}, nil
 		})
 	})
@@ -87,7 +87,7 @@ func (w *wholeStore) fill(ctx context.Context, e *jetstream.Engine) error {
 					EventKey: fmt.Sprint("webhook.", i%damageWebhooks), TraceID: sluice.NewTraceID("abcdef", time.Now()), ReceivedAt: time.Now(),
 					Payload: []byte(`"` + text + `"`), PayloadType: sluice.Raw, Method: "POST",
 				}
-				result, err := e.Events().Accept(ctx, event, time.Second)
+				result, err := e.Events.Accept(ctx, event, time.Second)
 				if err != nil {
 					failed[worker] = err
 					return
@@ -158,14 +158,14 @@ func (w *wholeStore) try(ctx context.Context, dir string, c damageCase, further 
 		return f, nil
 	}
 	for _, id := range w.ids {
-		_, err := e.Results().Result(ctx, id, 0)
+		_, err := e.Results.Result(ctx, id, 0)
 		if err != nil && !w.resultIsGone(ctx, e, id) {
 			f.lost++
 		}
 	}
 	stats, _ := e.Stats(ctx) // with an error it is what could be told
 	f.told, f.webhooks, f.warnings = int(stats.Lost), stats.Webhooks, stats.Warnings
-	p, err := e.Pipelines().Get(ctx, "p")
+	p, err := e.Pipelines.Get(ctx, "p")
 	f.bound = p != nil && p.Binding != nil
 	return f, err
 }
@@ -173,7 +173,7 @@ func (w *wholeStore) try(ctx context.Context, dir string, c damageCase, further 
 // resultIsGone reports whether an event is there, and only what a pipeline has made of
 // it is not.
 func (w *wholeStore) resultIsGone(ctx context.Context, e *jetstream.Engine, id string) bool {
-	_, err := e.Journal().Event(ctx, id)
+	_, err := e.Journal.Event(ctx, id)
 	return err == nil
 }
 

@@ -43,14 +43,14 @@ func (f *finder) accept(key string, encoding sluice.Encoding, payload string) st
 		EventKey: key, TraceID: sluice.NewTraceID("abcdef", now), ReceivedAt: now, Payload: json.RawMessage(payload),
 		PayloadType: sluice.Raw, PayloadEncoding: encoding, Method: "POST", ContentType: "text/plain",
 	}
-	if _, err := f.Events().Accept(f.t.Context(), e, 0); err != nil {
+	if _, err := f.Events.Accept(f.t.Context(), e, 0); err != nil {
 		f.t.Fatal(err)
 	}
 	return e.TraceID
 }
 
 func (f *finder) get(permissions []string, pairs ...string) (sluice.TraceAnswer, error) {
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, trace.Commands(f.Journal(), f.Results(), func(_ context.Context, _, target string) { f.seen = append(f.seen, target) }))
+	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, trace.Commands(f.Journal, f.Results, func(_ context.Context, _, target string) { f.seen = append(f.seen, target) }))
 	cmd, _ := set.Find("trace.get")
 	var args command.Args
 	for i := 0; i < len(pairs); i += 2 {

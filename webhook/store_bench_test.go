@@ -19,7 +19,7 @@ func BenchmarkWebhook(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(e.Close)
-	hooks := NewStore(e.Webhooks())
+	hooks := NewStore(e.Webhooks)
 	var tokens []string
 	for i := range 100 {
 		key := fmt.Sprintf("webhook.bench.%d", i)

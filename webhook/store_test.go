@@ -35,7 +35,7 @@ func openStore(t *testing.T, s natstest.Setup) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
-	store := NewStore(e.Webhooks()) // also before the engine is set up
+	store := NewStore(e.Webhooks) // also before the engine is set up
 	<-e.SetUp()
 	return store
 }

@@ -139,7 +139,7 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 		return unknown
 	}
 	if err != nil {
-		return stream.Unavailable(sluice.CodeEngineUnavailable, "The engine did not delete the dead letter.").Because(err)
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not delete the dead letter.").Because(err)
 	}
 	return l.host.SyncStream(stream.DeadLetters, "msgs")
 }

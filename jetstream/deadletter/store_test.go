@@ -34,7 +34,7 @@ func openStore(t *testing.T, s natstest.Setup) *deadletter.Store {
 	case <-time.After(time.Minute):
 		t.Fatalf("the engine was not set up in time: %v", e.Ready())
 	}
-	return e.DeadLetters()
+	return e.DeadLetters
 }
 
 // add stores the letter of a failed run.

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 
@@ -11,8 +10,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// ReadAtStart makes the next start of an embedded engine without records read its
-// events for deliveries. Without it, a start treats existing events as having no
+// ReadAtStart makes the next start of an embedded engine that has no records look for
+// deliveries among its events. Otherwise a start treats existing events as having no
 // delivery ids.
 func ReadAtStart(ctx context.Context, h *stream.Host) error {
 	if _, err := h.OpenStream(ctx, h.JS, recordConfig(h)); err != nil {
@@ -22,8 +21,8 @@ func ReadAtStart(ctx context.Context, h *stream.Host) error {
 	return err
 }
 
-// Convert makes markers of the records that came to an external engine from an
-// embedded one, and deletes the records.
+// Convert turns records that were restored from an embedded engine to an external one into
+// markers, and deletes the records.
 func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 	r := NewRecords(h, NewIndex(0))
 	if r.events, err = h.JS.Stream(ctx, events); err != nil {
@@ -44,14 +43,14 @@ func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 	return h.JS.DeleteStream(ctx, stream.Deliveries)
 }
 
-// writeMarkers writes a marker for each delivery that is known. It can't stand right
-// before its event, so it names it.
+// writeMarkers writes a marker for each known delivery. The marker can't stand right before
+// its event, so it names the event.
 func (x *Index) writeMarkers(ctx context.Context, js jetstream.JetStream) error {
 	const atOnce = 256
 	var pending []jetstream.PubAckFuture
 	for i := range x.shards {
-		for kind := range x.shards[i].shelves {
-			s := &x.shards[i].shelves[kind]
+		for kind := range x.shards[i].histories {
+			s := &x.shards[i].histories[kind]
 			for number := s.first; number < s.next; number++ {
 				e := s.at(number)
 				at := e.at()
@@ -75,7 +74,7 @@ func (x *Index) writeMarkers(ctx context.Context, js jetstream.JetStream) error 
 	return settle(ctx, pending)
 }
 
-// settle returns when messages are stored.
+// settle waits until messages are stored.
 func settle(ctx context.Context, pending []jetstream.PubAckFuture) error {
 	for _, future := range pending {
 		select {
@@ -87,8 +86,4 @@ func settle(ctx context.Context, pending []jetstream.PubAckFuture) error {
 		}
 	}
 	return nil
-}
-
-func markerSubject(key [12]byte) string {
-	return stream.DeliveryPrefix + base64.RawURLEncoding.EncodeToString(key[:])
 }

@@ -9,7 +9,7 @@ import (
 	"sluice"
 )
 
-// An Accepted delivery is the call that was the first with its id.
+// An Accepted delivery is the first call with its id.
 type Accepted struct {
 	Sequence uint64 // of its event
 	TraceID  string
@@ -25,12 +25,13 @@ type entry struct {
 	trace    [11]byte // what is random in the trace id, and its time
 }
 
-const entrySize = 32
+const (
+	entrySize = 32
+	digits    = 8 // of base 36, in the time of a trace id and in its random part
+)
 
-const digits = 8 // of base 36: time and random part of a trace id have as many
-
-// entryOf returns the entry of an accepted event. Trace ids that were not made by
-// us are not remembered.
+// entryOf returns the entry of an accepted event. It is not ok if the trace id was not made
+// by us.
 func entryOf(f *sluice.Fingerprint, sequence uint64, traceID string) (e entry, ok bool) {
 	_, id, _ := strings.Cut(traceID, ":")
 	if len(id) != 2*digits {
@@ -48,7 +49,7 @@ func entryOf(f *sluice.Fingerprint, sequence uint64, traceID string) (e entry, o
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], sequence)
 	copy(e.sequence[:], b[2:])
-	// 42 bits each.
+	// The time and the random part have 42 bits each.
 	binary.BigEndian.PutUint64(b[:], at<<2|random>>40)
 	copy(e.trace[:6], b[2:])
 	binary.BigEndian.PutUint64(b[:], random&(1<<40-1))
@@ -78,8 +79,8 @@ func (e *entry) number() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// accepted returns what an entry tells of the first call. The owner is the part of
-// its trace id that stands for the webhook.
+// accepted returns the first call of an entry. The owner is the part of its trace id that
+// stands for the webhook.
 func (e *entry) accepted(owner string) Accepted {
 	return Accepted{
 		Sequence: e.number(),

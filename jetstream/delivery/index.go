@@ -14,14 +14,14 @@ import (
 // MaxIDs bounds the ids that are remembered. Beyond it the oldest are forgotten.
 const MaxIDs = 10_000_000
 
-// bytesPerID is what one takes in memory at most.
+// bytesPerID is how much memory an id takes at most.
 const bytesPerID = 48
 
-// keeps are how long entries are kept: the shortest that covers the window of a
-// webhook.
+// keeps are how long entries are kept: the shortest one that covers a webhook's window
+// counts.
 var keeps = [...]time.Duration{time.Hour, 24 * time.Hour, stream.DeliveryAge}
 
-// kindOf returns which of the shelves is for a window.
+// kindOf returns which history is for a window.
 func kindOf(window time.Duration) int {
 	for i, keep := range keeps {
 		if window <= keep {
@@ -31,8 +31,8 @@ func kindOf(window time.Duration) int {
 	return len(keeps) - 1
 }
 
-// An Index knows the deliveries that were accepted, in memory, and those that
-// are being accepted.
+// An Index has the deliveries that were accepted, and those that are being accepted, in
+// memory.
 type Index struct {
 	shards [64]shard
 	count  atomic.Int64
@@ -41,14 +41,14 @@ type Index struct {
 
 // A shard is a part of the index with a lock of its own.
 type shard struct {
-	mu      sync.Mutex
-	shelves [len(keeps)]shelf
-	flights map[[12]byte]chan struct{} // deliveries that are being accepted; closed when that is over, nil if nobody waits
-	doubts  map[[12]byte]uint64        // deliveries that may have been stored behind an event, nobody knows
+	mu        sync.Mutex
+	histories [len(keeps)]history
+	flights   map[[12]byte]chan struct{} // deliveries being accepted; closed when that is over, nil if nobody waits
+	doubts    map[[12]byte]uint64        // deliveries that may be stored, by the event they would come after
 }
 
-// NewIndex returns an index that knows nothing yet. It takes at most so many bytes
-// of memory; 0 is no bound but that on the number of ids.
+// NewIndex returns an empty index that takes at most so many bytes of memory. With 0, only
+// MaxIDs bounds it.
 func NewIndex(memory int64) *Index {
 	x := &Index{max: MaxIDs}
 	if memory > 0 {
@@ -58,7 +58,7 @@ func NewIndex(memory int64) *Index {
 		s := &x.shards[i]
 		s.flights, s.doubts = make(map[[12]byte]chan struct{}), make(map[[12]byte]uint64)
 		for kind, keep := range keeps {
-			s.shelves[kind].keep = keep
+			s.histories[kind].keep = keep
 		}
 	}
 	return x
@@ -67,13 +67,13 @@ func NewIndex(memory int64) *Index {
 // Count returns how many ids are remembered.
 func (x *Index) Count() int64 { return x.count.Load() }
 
-// slotOf uses the first bytes of the key, this one another.
+// shard returns the part of the index for a key. It uses a byte that slotOf does not.
 func (x *Index) shard(key *[12]byte) *shard { return &x.shards[key[4]%byte(len(x.shards))] }
 
-// Begin returns the first call of a delivery, if one was accepted within the
-// window. Otherwise the caller accepts it, and must call End or Fail, for which
-// others with the same id wait. If it is not known whether an earlier attempt was
-// stored, doubt is the event behind which it would be.
+// Begin returns the first call of a delivery, if one was accepted within the window.
+// Otherwise the caller accepts the delivery and then calls End or Fail: until then others
+// with the same id wait. If an earlier attempt may have been stored, doubt is the event
+// that it would come after.
 func (x *Index) Begin(ctx context.Context, f *sluice.Fingerprint, owner string, now time.Time) (first *Accepted, doubt *uint64, err error) {
 	s := x.shard(&f.Key)
 	for {
@@ -105,11 +105,10 @@ func (x *Index) Begin(ctx context.Context, f *sluice.Fingerprint, owner string, 
 	}
 }
 
-// find returns the newest entry of a delivery within its window, nil if there is
-// none.
+// find returns the newest entry of a delivery within its window, nil if there is none.
 func (s *shard) find(f *sluice.Fingerprint, now time.Time) (newest *entry) {
-	for i := range s.shelves {
-		e := s.shelves[i].get(&f.Key)
+	for i := range s.histories {
+		e := s.histories[i].get(&f.Key)
 		if e != nil && now.Sub(e.at()) < f.Window && (newest == nil || e.millis() > newest.millis()) {
 			newest = e
 		}
@@ -117,7 +116,7 @@ func (s *shard) find(f *sluice.Fingerprint, now time.Time) (newest *entry) {
 	return newest
 }
 
-// End says that the delivery that has begun is stored as an event.
+// End notes that a delivery is stored as an event.
 func (x *Index) End(f *sluice.Fingerprint, sequence uint64, traceID string) {
 	s := x.shard(&f.Key)
 	s.mu.Lock()
@@ -129,8 +128,8 @@ func (x *Index) End(f *sluice.Fingerprint, sequence uint64, traceID string) {
 	s.land(f)
 }
 
-// Fail says that the delivery that has begun is not known to be stored. If it may
-// be, it would be behind an event.
+// Fail notes that a delivery is not known to be stored. If it may be, it comes after the
+// event behind.
 func (x *Index) Fail(f *sluice.Fingerprint, mayBe bool, behind uint64) {
 	const maxDoubts = 10_000
 	s := x.shard(&f.Key)
@@ -162,33 +161,32 @@ func (x *Index) learn(kind int, e entry, now time.Time) {
 	x.add(s, kind, e)
 }
 
-// few is how many entries of a shelf are taken off whenever one comes.
+// few is how many old entries of a history go whenever a new one comes.
 const few = 4
 
-// add puts an entry on a shelf.
 func (x *Index) add(s *shard, kind int, e entry) {
 	if x.count.Load() >= x.max && s.makeRoom() {
 		x.count.Add(-1)
 	}
-	s.shelves[kind].put(e)
+	s.histories[kind].put(e)
 	x.count.Add(1)
 }
 
-// expire takes off entries whose time is over, at most so many of each shelf, and
-// tells how many.
+// expire removes entries whose time is over, at most so many of each history, and returns
+// how many.
 func (s *shard) expire(now time.Time, most int) (gone int) {
-	for i := range s.shelves {
-		gone += s.shelves[i].expire(now, most)
+	for i := range s.histories {
+		gone += s.histories[i].expire(now, most)
 	}
 	return gone
 }
 
-// makeRoom drops the oldest entry of the fullest shelf, if there is one.
+// makeRoom drops the oldest entry of the fullest history. It reports whether there was one.
 func (s *shard) makeRoom() bool {
-	fullest := &s.shelves[0]
-	for i := range s.shelves {
-		if s.shelves[i].len() > fullest.len() {
-			fullest = &s.shelves[i]
+	fullest := &s.histories[0]
+	for i := range s.histories {
+		if s.histories[i].len() > fullest.len() {
+			fullest = &s.histories[i]
 		}
 	}
 	if fullest.len() == 0 {
@@ -198,7 +196,7 @@ func (s *shard) makeRoom() bool {
 	return true
 }
 
-// Expire takes off the entries whose time is over.
+// Expire removes the entries whose time is over.
 func (x *Index) Expire(now time.Time) {
 	for i := range x.shards {
 		s := &x.shards[i]

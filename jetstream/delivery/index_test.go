@@ -35,10 +35,10 @@ func TestEntriesKeepWhatTheyAreGiven(t *testing.T) {
 	})
 }
 
-// TestAShelfIsAMapInOrder compares a shelf with a map.
-func TestAShelfIsAMapInOrder(t *testing.T) {
+// TestAHistoryIsAMapInOrder compares a history with a map.
+func TestAHistoryIsAMapInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := shelf{keep: time.Hour, first: rapid.SampledFrom([]uint64{0, 5, round - 40, round*3 - 1}).Draw(t, "first")}
+		s := history{keep: time.Hour, first: rapid.SampledFrom([]uint64{0, 5, round - 40, round*3 - 1}).Draw(t, "first")}
 		s.next = s.first
 		var order []entry
 		made := uint32(0)

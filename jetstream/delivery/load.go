@@ -13,7 +13,7 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// load fills the index, from the records and from the events that none covers.
+// load fills the index from the records, and from the events that no record covers.
 func (r *Records) load(ctx context.Context) error {
 	info, err := r.events.Info(ctx)
 	if err != nil {
@@ -21,8 +21,8 @@ func (r *Records) load(ctx context.Context) error {
 	}
 	last := info.State.LastSeq
 	if r.stream.CachedInfo().State.LastSeq == 0 {
-		// There are no records yet, so that the events up to now were no
-		// deliveries: this first record says so, also if there are none.
+		// Without records, none of the events so far is a delivery. The first
+		// record says so, even if there are no events.
 		r.begin(last + 1)
 		return r.put(ctx, &block{first: 1, last: last})
 	}
@@ -47,7 +47,7 @@ func (r *Records) load(ctx context.Context) error {
 	return nil
 }
 
-// begin makes the block that the next event belongs to, unless it is there.
+// begin makes the block of the next event, unless there is one.
 func (r *Records) begin(next uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,8 +57,8 @@ func (r *Records) begin(next uint64) {
 	}
 }
 
-// readRecords puts the entries of all records into the index, and gives what they
-// cover, in order.
+// readRecords puts the entries of all records into the index, and returns the blocks that
+// they cover, in order.
 func (r *Records) readRecords(ctx context.Context) (covered []block, err error) {
 	now := time.Now()
 	for next := uint64(1); ; {
@@ -83,8 +83,8 @@ func (r *Records) readRecords(ctx context.Context) (covered []block, err error) 
 	}
 }
 
-// readEvents puts events that no record covers into the index, and writes the
-// records that are missing, all but that of the newest block.
+// readEvents puts events that no record covers into the index, and writes the missing
+// records, except that of the newest block.
 func (r *Records) readEvents(ctx context.Context, first, last uint64) error {
 	for first <= last {
 		number := first / blockSize
@@ -107,7 +107,7 @@ func (r *Records) readEvents(ctx context.Context, first, last uint64) error {
 	return nil
 }
 
-// readBlock reads the events of a block up to one.
+// readBlock reads the events of a block, up to last.
 func (r *Records) readBlock(ctx context.Context, b *block, last uint64) error {
 	now := time.Now()
 	name := r.events.CachedInfo().Config.Name
@@ -123,7 +123,7 @@ func (r *Records) readBlock(ctx context.Context, b *block, last uint64) error {
 			envelope, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: msg.Sequence, Subject: msg.Subject, Data: msg.Data})
 			f := envelope.Fingerprint
 			if err != nil || f == nil {
-				continue // no delivery
+				continue // not a delivery
 			}
 			kind := len(keeps) - 1 // the window of its webhook is not known here
 			if e, ok := entryOf(f, msg.Sequence, envelope.TraceID); ok {

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"time"
@@ -17,29 +18,28 @@ import (
 const (
 	// writeTimeout bounds one attempt to store an event with its marker.
 	writeTimeout = 1200 * time.Millisecond
-	// together bounds the events that a node stores so at the same time: the
-	// engine takes 50 of a stream, from all nodes.
+	// together is how many events a node stores with their markers at the same time.
+	// The engine takes 50 per stream, from all nodes.
 	together = 12
 	attempts = 4
 )
 
-// Markers let an external engine decide which call of a delivery is the first. A
-// marker is stored together with its event or not at all, on condition that there
-// is none yet. Both are in the stream of events: the marker right before the
-// event.
+// Markers let an external engine decide which call of a delivery is the first. A marker is
+// stored together with its event or not at all, and only if the delivery has none yet. It
+// is in the stream of events, right before its event.
 type Markers struct {
 	host   *stream.Host
 	events jetstream.Stream
-	places chan struct{}
+	slots  chan struct{}
 }
 
 // NewMarkers returns the markers in the stream of events of an external engine.
 func NewMarkers(h *stream.Host, events jetstream.Stream) *Markers {
-	return &Markers{host: h, events: events, places: make(chan struct{}, together)}
+	return &Markers{host: h, events: events, slots: make(chan struct{}, together)}
 }
 
-// A marker is what is stored of a delivery. One that was made of a record has its
-// event's place and time in it, and a trace id without the webhook's part.
+// A marker is what is stored of a delivery. One that was made from a record has the
+// sequence and time of its event, and a trace id without the webhook's part.
 type marker struct {
 	TraceID  string     `json:"traceId"`
 	Digest   []byte     `json:"digest"`
@@ -47,18 +47,18 @@ type marker struct {
 	At       *time.Time `json:"at,omitempty"`
 }
 
-// Write stores the event of a delivery, and gives its sequence. If the delivery
-// was accepted before, within its window, it stores nothing and gives that one.
+// Write stores the event of a delivery and returns its sequence. If the delivery was
+// accepted before, within its window, it stores nothing and returns the first one.
 func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID string, event *nats.Msg) (sequence uint64, first *Accepted, err error) {
 	if !m.events.CachedInfo().Config.AllowAtomicPublish {
-		return 0, nil, stream.Unavailable(sluice.CodeEngineTooOld, "Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
+		return 0, nil, sluice.Passing(sluice.CodeEngineTooOld, "Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
 	}
-	// What was begun is carried through, but for the time that callers have.
+	// What was begun is finished even if the caller leaves, but in the caller's time.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stretch.Of(2*writeTimeout))
 	defer cancel()
 	select {
-	case m.places <- struct{}{}:
-		defer func() { <-m.places }()
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
 	case <-ctx.Done():
 		return 0, nil, stream.NotTaken("the event", ctx.Err())
 	}
@@ -72,7 +72,7 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID stri
 		if _, answered := errors.AsType[*jetstream.APIError](err); !answered {
 			m.host.Doubt()
 		}
-		// Be it a conflict or no answer: the marker tells what happened.
+		// After a conflict or no reply, the marker tells what happened.
 		known, at, failed := m.Find(ctx, f, sluice.TraceOwner(traceID))
 		switch {
 		case failed != nil:
@@ -80,33 +80,36 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID stri
 		case known == nil:
 			before = 0
 		case known.TraceID == traceID:
-			return known.Sequence, nil, nil // an attempt that was not answered
+			return known.Sequence, nil, nil // by an attempt that was not acknowledged
 		case time.Since(known.At) < f.Window:
 			return 0, known, nil
 		default:
-			before = at // too long ago: a new one in its place
+			before = at // too long ago: a new marker replaces it
 		}
 	}
 	return 0, nil, stream.NotTaken("the event", err)
 }
 
-// store stores a marker and its event, and gives the event's sequence.
+// store stores a marker and its event, and returns the event's sequence.
 func (m *Markers) store(ctx context.Context, messages []*nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
 	defer cancel()
 	return m.host.StoreTogether(ctx, messages)
 }
 
-// Marker makes the marker of a delivery, to be stored right before its event on
-// condition that the marker before is the one with a sequence.
+func markerSubject(key [12]byte) string {
+	return stream.DeliveryPrefix + base64.RawURLEncoding.EncodeToString(key[:])
+}
+
+// Marker makes the marker of a delivery, which goes right before its event. The engine
+// stores it only if the sequence of the newest marker of the delivery is before.
 func Marker(f *sluice.Fingerprint, traceID string, before uint64) *nats.Msg {
 	content, _ := json.Marshal(marker{TraceID: traceID, Digest: f.Digest[:]}) //nolint:errchkjson // texts only
 	return stream.ExpectLast(&nats.Msg{Subject: markerSubject(f.Key), Data: content}, before)
 }
 
-// Find returns the delivery that was accepted last with a fingerprint, nil if there
-// is none, and where its marker is. The owner is the part of the trace id that
-// stands for the webhook.
+// Find returns the last accepted delivery with a fingerprint, nil if there is none, and the
+// sequence of its marker. The owner is the part of the trace id that stands for the webhook.
 func (m *Markers) Find(ctx context.Context, f *sluice.Fingerprint, owner string) (first *Accepted, at uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
 	defer cancel()

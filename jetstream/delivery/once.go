@@ -14,12 +14,12 @@ import (
 	"sluice/stretch"
 )
 
-// Once stands before a store of events, and makes one event of a delivery however often
-// it is repeated. What is no delivery passes.
+// Once stands before the store of events, and makes one event of a delivery however often
+// it is repeated. Events that are not deliveries pass through.
 type Once interface {
 	sluice.Events
 
-	// SetUp prepares it for the events that are there, until running ends.
+	// SetUp prepares it for the stored events, until running ends.
 	SetUp(ctx, running context.Context, events Stored) error
 
 	// Stored is told of each event on stable storage, before it is answered.
@@ -29,11 +29,11 @@ type Once interface {
 	Finish()
 }
 
-// Stored is what is known of the stored events.
+// Stored describes the stored events.
 type Stored struct {
 	Stream  jetstream.Stream
 	IDs     correlation.IDs
-	Durable func() uint64 // the sequence up to which they are on stable storage
+	Durable func() uint64 // events up to this sequence are on stable storage
 }
 
 // A Write stores an event, as stream.Writer does.
@@ -48,8 +48,8 @@ type Engine interface {
 	AcceptBy(ctx context.Context, e *sluice.Event, wait time.Duration, write Write) (sluice.Result, error)
 }
 
-// again returns the result of the first call of a delivery, for one that repeats
-// it. A result that is not kept any more was accepted all the same.
+// again answers a repeated delivery with the result of the first call. If that result is
+// gone, the delivery is still an accepted one.
 func again(ctx context.Context, results sluice.Results, ids correlation.IDs, first *Accepted, f *sluice.Fingerprint, wait time.Duration) (sluice.Result, error) {
 	id := ids.ID(first.Sequence, first.TraceID)
 	result, err := results.Result(ctx, id, wait)
@@ -63,8 +63,8 @@ func again(ctx context.Context, results sluice.Results, ids correlation.IDs, fir
 	return result, nil
 }
 
-// Indexed is the Once of an engine that only this process writes to: an index in memory
-// decides.
+// Indexed is the Once of an engine that only this process writes to. It decides by an index
+// in memory.
 type Indexed struct {
 	next    Engine
 	host    *stream.Host
@@ -73,8 +73,7 @@ type Indexed struct {
 	events  Stored
 }
 
-// NewIndexed returns a Once before an engine. Its ids take at most so many bytes of
-// memory; 0 is no bound but that on their number.
+// NewIndexed returns a Once before an engine. For memory, see NewIndex.
 func NewIndexed(h *stream.Host, memory int64, next Engine) *Indexed {
 	index := NewIndex(memory)
 	return &Indexed{next: next, host: h, index: index, records: NewRecords(h, index)}
@@ -115,7 +114,7 @@ func (o *Indexed) Accept(ctx context.Context, e *sluice.Event, wait time.Duratio
 		return o.next.Accept(ctx, e, wait)
 	}
 	if err := o.host.Ready(); err != nil {
-		return result, err // nothing was begun, so nothing is in doubt
+		return result, err // before Begin, so that there is no doubt
 	}
 	first, doubt, err := o.index.Begin(ctx, f, sluice.TraceOwner(e.TraceID), e.ReceivedAt)
 	if err != nil {
@@ -141,8 +140,8 @@ func (o *Indexed) Accept(ctx context.Context, e *sluice.Event, wait time.Duratio
 	return result, err
 }
 
-// find looks among the events behind one for that of a delivery whose attempt was not
-// answered: nil if it is not there, Unavailable if it is not yet durable.
+// find looks behind an event for one that an unacknowledged attempt of a delivery stored.
+// It returns nil if there is none, and Unavailable if it is not durable yet.
 func (o *Indexed) find(ctx context.Context, e *sluice.Event, behind uint64) (*Accepted, error) {
 	const batch = 256
 	for next := behind + 1; ; {
@@ -157,15 +156,15 @@ func (o *Indexed) find(ctx context.Context, e *sluice.Event, behind uint64) (*Ac
 				continue
 			}
 			if msg.Sequence > o.events.Durable() {
-				return nil, stream.Unavailable(sluice.CodeEngineUnavailable, "The first call of this delivery is not durable yet.")
+				return nil, sluice.Passing(sluice.CodeEngineUnavailable, "The first call of this delivery is not durable yet.")
 			}
 			return &Accepted{Sequence: msg.Sequence, TraceID: found.TraceID, At: found.Received, Digest: found.Fingerprint.Digest}, nil
 		}
 	}
 }
 
-// Marked is the Once of an engine that several nodes write to: a marker that is stored
-// with the event or not at all decides.
+// Marked is the Once of an engine that several nodes write to. The engine decides, by a
+// marker that is stored with the event or not at all.
 type Marked struct {
 	next    Engine
 	host    *stream.Host
@@ -188,7 +187,7 @@ func (o *Marked) Stored(uint64, *sluice.Event) {}
 // Finish implements Once.
 func (o *Marked) Finish() {}
 
-// A repeatedError is that of a delivery which was accepted before.
+// A repeatedError says that a delivery was accepted before.
 type repeatedError struct{ first *Accepted }
 
 // Error implements error.

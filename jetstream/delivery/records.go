@@ -14,15 +14,15 @@ import (
 
 const (
 	blockSize  = 4096 // events that a record covers
-	blocksKept = 64   // that wait for their last events
+	blocksKept = 64   // incomplete ones
 
 	readBatch = 1000 // messages that are read at a time
 )
 
-// Records keep what the index knows. A record covers a block of events: it has
-// the entries of those that were deliveries, and is written once all events of
-// the block are stored. So a start reads the records, and those events that none
-// covers: the newest, and those around a failure.
+// Records store what is in the index. A record covers a block of events: it has the entries
+// of the deliveries among them, and is written once all events of the block are stored. A
+// start reads the records, and the events that no record covers: the newest ones, and those
+// around a failure.
 type Records struct {
 	host   *stream.Host
 	index  *Index
@@ -35,20 +35,20 @@ type Records struct {
 	full   chan *block       // to be written
 }
 
-// A block is what is known of some events that follow each other.
+// A block has the entries of consecutive events.
 type block struct {
 	first, last uint64 // events that it covers
-	noted       int    // of them
+	noted       int    // how many of them are noted
 	entries     []byte
 }
 
-// NewRecords returns the records of an index, yet to be set up.
+// NewRecords returns the records of an index. They need SetUp.
 func NewRecords(h *stream.Host, index *Index) *Records {
 	return &Records{host: h, index: index, blocks: make(map[uint64]*block), full: make(chan *block, blocksKept)}
 }
 
-// SetUp creates the stream where it is missing, fills the index, and writes
-// records as long as running lasts. Events is the stream of events.
+// SetUp creates the stream if it is missing, fills the index from it and from the stream of
+// events, and writes records until running ends.
 func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (err error) {
 	r.events = events
 	if r.stream, err = r.host.OpenStream(ctx, r.host.JS, recordConfig(r.host)); err != nil {
@@ -75,8 +75,8 @@ func recordConfig(h *stream.Host) jetstream.StreamConfig {
 	})
 }
 
-// Note says that an event is on stable storage; f is nil if it is no delivery.
-// Every event must be noted once.
+// Note notes an event on stable storage; f is nil if it is not a delivery. Every event must
+// be noted once.
 func (r *Records) Note(sequence uint64, f *sluice.Fingerprint, traceID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +85,11 @@ func (r *Records) Note(sequence uint64, f *sluice.Fingerprint, traceID string) {
 	if b == nil {
 		b = &block{first: max(number*blockSize, 1), last: (number+1)*blockSize - 1}
 		r.blocks[number] = b
-		r.forget(number)
+		for old := range r.blocks {
+			if old+blocksKept < number {
+				delete(r.blocks, old) // a start reads its events
+			}
+		}
 	}
 	if sequence < b.first {
 		return
@@ -101,15 +105,6 @@ func (r *Records) Note(sequence uint64, f *sluice.Fingerprint, traceID string) {
 		select {
 		case r.full <- b:
 		default: // a start reads its events
-		}
-	}
-}
-
-// forget gives up blocks that have waited for long: a start reads their events.
-func (r *Records) forget(newest uint64) {
-	for number := range r.blocks {
-		if number+blocksKept < newest {
-			delete(r.blocks, number)
 		}
 	}
 }
@@ -134,8 +129,8 @@ func (r *Records) put(ctx context.Context, b *block) error {
 	return err
 }
 
-// Finish writes what is known of the newest events, before the engine stops: then
-// the next start has nothing to read but records. Last is the newest event.
+// Finish writes the record of the newest events before the engine stops, so that the next
+// start reads only records. Last is the newest event.
 func (r *Records) Finish(ctx context.Context, last uint64) {
 	if r.writer == nil || r.host.Connected() != nil {
 		return

@@ -31,7 +31,7 @@ func openStore(t *testing.T, s natstest.Setup) *quarantine.Store {
 	case <-time.After(time.Minute):
 		t.Fatalf("the engine was not set up in time: %v", e.Ready())
 	}
-	return e.Quarantine()
+	return e.Quarantine
 }
 
 // list returns the ids of a page, and the cursor behind it.

@@ -44,7 +44,7 @@ type LowWater struct {
 
 // NewLowWater returns low-water marks that are yet to be set up.
 func NewLowWater(h *stream.Host, l *Listeners) *LowWater {
-	return &LowWater{host: h, listeners: l, Bucket: record.New[lowWaterMarks](h, "floors")}
+	return &LowWater{host: h, listeners: l, Bucket: record.New[lowWaterMarks](h, stream.LowWater)}
 }
 
 // Of returns the low-water mark of a binding.

@@ -124,7 +124,7 @@ func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*slu
 func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
 	err := q.events.DeleteConsumer(ctx, b.ID)
 	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return stream.Unavailable(sluice.CodeEngineUnavailable, "The engine did not end the binding.").Because(err)
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not end the binding.").Because(err)
 	}
 	q.waiting.dropAll(ctx, b.ID)
 	if err := q.lowWater.drop(ctx, b.ID); err != nil {

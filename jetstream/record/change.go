@@ -50,7 +50,7 @@ func (b *Bucket[T]) settle(ctx context.Context, key string, revision uint64) err
 		if !errors.Is(err, context.DeadlineExceeded) {
 			b.host.Fail(fmt.Errorf("sync of bucket %s: %w", b.name, err))
 		}
-		return stream.Unavailable(sluice.CodeEngineUnavailable, "The change could not be made durable.").Because(err)
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The change could not be made durable.").Because(err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *Bucket[T]) write(ctx context.Context, key string, decide func(before *T
 	case <-b.writing:
 		defer func() { b.writing <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, 0, stream.Unavailable(sluice.CodeEngineUnavailable, "Too many changes are waiting.")
+		return nil, 0, sluice.Passing(sluice.CodeEngineUnavailable, "Too many changes are waiting.")
 	}
 	upToDate := b.host.SoleWriter
 	for {
@@ -149,7 +149,7 @@ func (b *Bucket[T]) await(ctx context.Context, revision uint64) error {
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return stream.Unavailable(sluice.CodeEngineUnavailable, "The engine is too slow.").Because(ctx.Err())
+			return sluice.Passing(sluice.CodeEngineUnavailable, "The engine is too slow.").Because(ctx.Err())
 		}
 	}
 }

@@ -29,7 +29,7 @@ type kind[T any] struct {
 // webhooks are stored by their tokens as they are, all others by encoded keys.
 var (
 	webhookKind = kind[sluice.Webhook]{
-		records: (*jetstream.Engine).Webhooks,
+		records: func(e *jetstream.Engine) *record.Bucket[sluice.Webhook] { return e.Webhooks },
 		key:     uuid.NewString,
 		create:  func(key, name string) *sluice.Webhook { return &sluice.Webhook{UUID: key, EventKey: name} },
 		name:    func(h *sluice.Webhook) string { return h.EventKey },
@@ -40,7 +40,7 @@ var (
 		edits: func(h *sluice.Webhook) int { return h.MaxPayloadLength },
 	}
 	roleKind = kind[sluice.Role]{
-		records: func(e *jetstream.Engine) *record.Bucket[sluice.Role] { return e.Roles().(*record.Bucket[sluice.Role]) },
+		records: func(e *jetstream.Engine) *record.Bucket[sluice.Role] { return e.Roles },
 		key:     func() string { return "a name, with ünlikely characters > " + natstest.UniqueKey("role") },
 		create:  func(_, name string) *sluice.Role { return &sluice.Role{Name: name} },
 		name:    func(r *sluice.Role) string { return r.Name },

@@ -12,8 +12,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A Fallback stands before a store of events on an external engine. While that engine is
-// away, calls go to the spool, and their results are asked for there.
+// A Fallback stands before the events of an external engine. While that engine is away,
+// it puts calls in the spool and answers polls for their results.
 type Fallback struct {
 	Spool   *Spool
 	Events  sluice.Events
@@ -33,19 +33,18 @@ type Fallback struct {
 // SetUp is called before the host is set up.
 func (f *Fallback) SetUp(ids correlation.IDs, events jetstream.Stream) { f.ids, f.stream = ids, events }
 
-// Takes reports whether calls go to the spool while the engine has an error. A node
-// that has not reached the engine since its start knows no webhooks.
+// Takes reports whether calls go to the spool because of an error of the engine. A node
+// that has not reached the engine since its start has no webhooks to call.
 func (f *Fallback) Takes(away error) bool {
 	return sluice.AsError(away).Code == sluice.CodeEngineUnavailable.Word && f.Host.IsSetUp() && f.stream.CachedInfo().Config.AllowAtomicPublish
 }
 
-// isCall reports whether an event is the call of a webhook. Its trace id is its own.
-func isCall(e *sluice.Event) bool { return e.Method != "" && e.ReplayOf == "" }
-
-// Accept implements sluice.Events. After a doubt the call may be stored already.
+// Accept implements sluice.Events. Only calls of webhooks go to the spool: their trace ids
+// are their own. After a DoubtError the call may be stored already.
 func (f *Fallback) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
 	result, away := f.Events.Accept(ctx, e, wait)
-	if away == nil || !isCall(e) || !f.Takes(away) {
+	isCall := e.Method != "" && e.ReplayOf == ""
+	if away == nil || !isCall || !f.Takes(away) {
 		return result, away
 	}
 	subject, listeners, err := f.Address(e)
@@ -72,8 +71,8 @@ func (f *Fallback) Accept(ctx context.Context, e *sluice.Event, wait time.Durati
 	return result, nil
 }
 
-// Result implements sluice.Results. A call that waits here takes the time that a poll
-// may take.
+// Result implements sluice.Results. For a call that waits here, a poll takes as long as it
+// may: nothing can end it sooner.
 func (f *Fallback) Result(ctx context.Context, correlationID string, wait time.Duration) (sluice.Result, error) {
 	e, err := f.waiting(ctx, correlationID)
 	if err != nil {
@@ -89,7 +88,7 @@ func (f *Fallback) Result(ctx context.Context, correlationID string, wait time.D
 	return sluice.Processing(e.TraceID, correlationID, e.Received), nil
 }
 
-// waiting returns what is known of a call that waits here, nil if it does not.
+// waiting returns what is known of a call that waits here, nil if it does not wait.
 func (f *Fallback) waiting(ctx context.Context, correlationID string) (*correlation.Envelope, error) {
 	if !f.Host.IsSetUp() {
 		return nil, nil

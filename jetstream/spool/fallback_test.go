@@ -80,7 +80,7 @@ func TestFallback(t *testing.T) {
 		engine.err = fails
 		return f.Accept(t.Context(), e, 0)
 	}
-	gone := stream.Unavailable(sluice.CodeEngineUnavailable, "It is away.")
+	gone := sluice.Passing(sluice.CodeEngineUnavailable, "It is away.")
 	if _, err := accept(call, gone); err == nil {
 		t.Error("a node that has never reached the engine takes a call")
 	}
@@ -95,7 +95,7 @@ func TestFallback(t *testing.T) {
 			t.Errorf("%s is spooled", what)
 		}
 	}
-	if _, err := accept(call, stream.Unavailable(sluice.CodeStorageFull, "It is full.")); err == nil {
+	if _, err := accept(call, sluice.Passing(sluice.CodeStorageFull, "It is full.")); err == nil {
 		t.Error("a call is spooled though the engine is there")
 	}
 	if n := f.Spool.Count(); n != 0 {

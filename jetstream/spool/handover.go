@@ -23,14 +23,13 @@ const (
 	handOverTimeout = 5 * time.Second // of one request, and of storing a batch
 )
 
-// A Destination is where calls are handed over to: the stream of events of an
-// external engine.
+// A Destination takes the calls of a spool: the stream of events of an external engine.
 type Destination struct {
 	Host      *stream.Host
 	Events    jetstream.Stream
 	Markers   *delivery.Markers
 	IDs       correlation.IDs
-	Withdrawn string // subject of messages that take the place of others
+	Withdrawn string // subject of the messages that stand for withdrawn ones
 
 	// Stored is called for each event that was stored.
 	Stored func(sequence uint64, subject string, e *sluice.Event)
@@ -62,62 +61,61 @@ func (s *Spool) HandOver(ctx context.Context, to Destination) {
 	}
 }
 
-// handOver hands over what waits while the engine takes it.
+// handOver hands over waiting calls as long as the engine takes them.
 func (s *Spool) handOver(ctx context.Context, to Destination) error {
 	for to.Host.Ready() == nil && ctx.Err() == nil {
-		b := s.first()
-		if b.waiting() == 0 {
+		st := s.first()
+		if st.waiting() == 0 {
 			return s.renew(ctx)
 		}
-		if err := to.take(ctx, b); err != nil {
+		if err := to.take(ctx, st); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// first returns the box to hand over from: the oldest one in which calls wait, or the
-// last.
-func (s *Spool) first() *box {
+// first returns the oldest store in which calls wait, or the last store.
+func (s *Spool) first() *store {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, b := range s.boxes {
-		if b.waiting() > 0 {
-			return b
+	for _, st := range s.stores {
+		if st.waiting() > 0 {
+			return st
 		}
 	}
-	return s.boxes[len(s.boxes)-1]
+	return s.stores[len(s.stores)-1]
 }
 
-// take stores the next calls of a box among the events, with a marker. If that was
-// done before, and nobody was told, the marker of then says so.
-func (d Destination) take(ctx context.Context, b *box) error {
+// take stores the next calls of a store among the events, with a marker. If an earlier
+// attempt stored them without an acknowledgement, its marker shows that.
+func (d Destination) take(ctx context.Context, st *store) error {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(2*handOverTimeout))
 	defer cancel()
-	before, err := newestMarker(ctx, d.Events, stream.SpooledPrefix+"*.*."+b.name)
+	before, err := newestMarker(ctx, d.Events, stream.SpooledPrefix+"*.*."+st.name)
 	if err != nil {
 		return err
 	}
-	if before != nil && before.last() > b.done.Load() {
-		b.done.Store(before.last())
+	if before != nil && before.last() > st.done.Load() {
+		st.done.Store(before.last())
 		return nil
 	}
-	calls, err := b.read(ctx, b.done.Load()+1)
+	calls, err := st.read(ctx, st.done.Load()+1)
 	if err != nil {
 		return err
 	}
 	if len(calls) == 0 { // the disk has lost them
-		b.skip()
+		st.skip()
 		return nil
 	}
-	batch, err := d.compose(ctx, b, calls)
+	batch, err := d.compose(ctx, st, calls)
 	if err != nil {
 		return err
 	}
-	return d.store(ctx, b, batch, before)
+	return d.store(ctx, st, batch, before)
 }
 
-// A batch is calls that are handed over together.
+// A batch has the calls that are handed over together.
 type batch struct {
 	marker
 	messages []*nats.Msg // behind the marker
@@ -125,10 +123,10 @@ type batch struct {
 	places   []uint64 // of the events, behind the marker
 }
 
-// compose makes a batch of calls, as many as can be stored together. Those that may
-// be known are looked up one by one, which on a distant engine takes its time: what
-// was looked up until then is handed over.
-func (d Destination) compose(ctx context.Context, b *box, calls []*Call) (*batch, error) {
+// compose makes a batch of calls. Those that may be stored already are looked up one by
+// one, which is slow on a distant engine: half the time goes to that, and the batch ends
+// where it runs out.
+func (d Destination) compose(ctx context.Context, st *store, calls []*Call) (*batch, error) {
 	made := &batch{marker: marker{First: calls[0].place, Others: make(map[uint64]other)}}
 	keys := make(map[[12]byte]bool) // of deliveries
 	end, _ := ctx.Deadline()
@@ -139,12 +137,12 @@ func (d Destination) compose(ctx context.Context, b *box, calls []*Call) (*batch
 		}
 		e := new(sluice.Event)
 		if err := json.Unmarshal(c.Event, e); err != nil {
-			b.host.Log.Error("A call in the spool can't be read; it is lost.", "place", c.place, "error", err)
+			st.host.Log.Error("A call in the spool can't be read; it is lost.", "place", c.place, "error", err)
 			made.add(c.place, 0)
 			continue
 		}
 		if e.Fingerprint != nil && keys[e.Fingerprint.Key] {
-			break // the marker of the one before must be there first
+			break // the marker of the earlier call must be stored first
 		}
 		first, at, err := d.known(ctx, c, e)
 		if err != nil {
@@ -159,7 +157,7 @@ func (d Destination) compose(ctx context.Context, b *box, calls []*Call) (*batch
 			keys[f.Key] = true
 			made.messages = append(made.messages, delivery.Marker(f, e.TraceID, at))
 		}
-		id := d.IDs.SpooledID(b.number, c.place, e.TraceID)
+		id := d.IDs.SpooledID(st.number, c.place, e.TraceID)
 		made.messages = append(made.messages, &nats.Msg{Subject: c.Subject, Data: slices.Concat([]byte(`{"correlationId":"`+id+`",`), c.Event[1:])})
 		made.add(c.place, uint64(len(made.messages)))
 		made.events = append(made.events, e)
@@ -168,13 +166,13 @@ func (d Destination) compose(ctx context.Context, b *box, calls []*Call) (*batch
 	return made, nil
 }
 
-// taken is in place of the sequence of a delivery's marker: another delivery has
-// the same id, and the call becomes an event without a marker.
+// taken stands for the sequence of a delivery's marker if another delivery has the same
+// id: then the call becomes an event without a marker.
 const taken = ^uint64(0)
 
-// known returns the event of a call that made one before: by an attempt that was not
-// answered, or in another call of the same delivery. Otherwise it gives where the
-// marker of its delivery is.
+// known returns the event that a call has made already, by an attempt that was not
+// acknowledged or by another call of the same delivery. If there is none, it returns the
+// sequence of the delivery's marker.
 func (d Destination) known(ctx context.Context, c *Call, e *sluice.Event) (first *delivery.Accepted, at uint64, err error) {
 	if c.ID != "" {
 		if first, err = d.withdraw(ctx, c, e.TraceID); first != nil || err != nil {
@@ -192,15 +190,15 @@ func (d Destination) known(ctx context.Context, c *Call, e *sluice.Event) (first
 	case first == nil || first.TraceID == e.TraceID:
 		return first, at, nil
 	case e.ReceivedAt.Sub(first.At) >= c.Window:
-		return nil, at, nil // too long ago: a new marker in its place
+		return nil, at, nil // too long ago: a new marker replaces it
 	case first.Digest != f.Digest:
 		return nil, taken, nil // the caller was told that it is accepted
 	}
 	return first, at, nil
 }
 
-// withdraw makes sure that the batch in which a call may be is not stored any more.
-// If it was, it gives the event.
+// withdraw keeps the batch in which a call may be from being stored later. If the batch is
+// stored already, withdraw returns the call's event.
 func (d Destination) withdraw(ctx context.Context, c *Call, traceID string) (*delivery.Accepted, error) {
 	ack, err := d.Host.JS.Publish(ctx, d.Withdrawn, nil, jetstream.WithMsgID(c.ID), jetstream.WithExpectStream(d.Events.CachedInfo().Config.Name))
 	if err != nil {
@@ -224,8 +222,8 @@ func (d Destination) withdraw(ctx context.Context, c *Call, traceID string) (*de
 }
 
 // store stores a batch behind the marker before it.
-func (d Destination) store(ctx context.Context, b *box, made *batch, before *marker) error {
-	head, err := made.message(b, before)
+func (d Destination) store(ctx context.Context, st *store, made *batch, before *marker) error {
+	head, err := made.message(st, before)
 	if err != nil {
 		return err
 	}
@@ -238,6 +236,6 @@ func (d Destination) store(ctx context.Context, b *box, made *batch, before *mar
 	for i, e := range made.events {
 		d.Stored(at+made.places[i], made.messages[made.places[i]-1].Subject, e)
 	}
-	b.done.Store(made.last())
+	st.done.Store(made.last())
 	return nil
 }

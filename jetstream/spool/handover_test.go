@@ -46,7 +46,7 @@ func TestADistantEngineIsHandedSomeCalls(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*handOverTimeout)
 		defer cancel()
-		made, err := Destination{Markers: delivery.NewMarkers(nil, distant{})}.compose(ctx, &box{}, calls)
+		made, err := Destination{Markers: delivery.NewMarkers(nil, distant{})}.compose(ctx, &store{}, calls)
 		if err != nil {
 			t.Fatal(err)
 		}

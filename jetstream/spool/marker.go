@@ -14,15 +14,15 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// blockSize is how many places of a box the markers of one subject are about.
+// blockSize is how many places of a store share the subject of their markers.
 const blockSize = 256
 
-// A marker says where calls of a box are that were handed over. It is stored
-// together with their events, and they are right behind it.
+// A marker says where the handed-over calls of a store are. It is stored together with
+// their events, right before them.
 type marker struct {
 	First  uint64           `json:"first"`            // place of the first call
-	Events []uint64         `json:"events"`           // for each place: how far behind the marker its event is; 0: see below
-	Others map[uint64]other `json:"others,omitempty"` // by place: calls that made no event, since theirs was there
+	Events []uint64         `json:"events"`           // for each place: how far behind the marker its event is; 0: in Others, or lost
+	Others map[uint64]other `json:"others,omitempty"` // by place: calls whose event existed already
 
 	sequence uint64 // of the marker
 }
@@ -33,11 +33,11 @@ type other struct {
 	TraceID  string `json:"traceId"` // of the call
 }
 
-// last returns the last place that the marker is about.
+// last returns the last place that the marker covers.
 func (m *marker) last() uint64 { return m.First + uint64(len(m.Events)) - 1 }
 
-// add says where the call at a place is. The calls between that one and the one
-// before are lost.
+// add notes how far behind the marker the event of a place is. Places that were skipped
+// are lost.
 func (m *marker) add(place, behind uint64) {
 	for m.First+uint64(len(m.Events)) < place {
 		m.Events = append(m.Events, 0)
@@ -45,13 +45,13 @@ func (m *marker) add(place, behind uint64) {
 	m.Events = append(m.Events, behind)
 }
 
-func markerSubject(number, place uint64, box string) string {
-	return stream.SpooledPrefix + strconv.FormatUint(number, 36) + "." + strconv.FormatUint(place/blockSize, 36) + "." + box
+func markerSubject(number, place uint64, store string) string {
+	return stream.SpooledPrefix + strconv.FormatUint(number, 36) + "." + strconv.FormatUint(place/blockSize, 36) + "." + store
 }
 
-// message makes the message of a marker, to be stored on condition that the one
-// before is there.
-func (m *marker) message(b *box, before *marker) (*nats.Msg, error) {
+// message makes the message of a marker. The engine stores it only if the marker before
+// is still the newest.
+func (m *marker) message(st *store, before *marker) (*nats.Msg, error) {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (m *marker) message(b *box, before *marker) (*nats.Msg, error) {
 	if before != nil && before.First/blockSize == m.First/blockSize {
 		expected = before.sequence
 	}
-	return stream.ExpectLast(&nats.Msg{Subject: markerSubject(b.number, m.First, b.name), Data: data}, expected), nil
+	return stream.ExpectLast(&nats.Msg{Subject: markerSubject(st.number, m.First, st.name), Data: data}, expected), nil
 }
 
 func readMarker(msg *jetstream.RawStreamMsg) (*marker, error) {
@@ -71,7 +71,7 @@ func readMarker(msg *jetstream.RawStreamMsg) (*marker, error) {
 	return m, nil
 }
 
-// newestMarker returns the newest marker of subjects, nil if there is none.
+// newestMarker returns the newest marker whose subject fits, nil if there is none.
 func newestMarker(ctx context.Context, events jetstream.Stream, subjects string) (*marker, error) {
 	msg, err := events.GetLastMsgForSubject(ctx, subjects)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -83,15 +83,15 @@ func newestMarker(ctx context.Context, events jetstream.Stream, subjects string)
 	return readMarker(msg)
 }
 
-// A Found event may be the one that an id of a spool leads to.
+// A Found event may be the one that a spooled call's id leads to.
 type Found struct {
 	Sequence uint64
 	TraceID  string // of the call; "": that of the event
 }
 
-// Find returns the events that the id of a spooled call may lead to, by what is
-// stored among events: several if their spools have the same number. It tells
-// whether the call may wait in a spool elsewhere.
+// Find returns the events that the id of a spooled call may lead to: several if their
+// spools have the same number. It also reports whether the call may still wait in the
+// spool of another node.
 func Find(ctx context.Context, events jetstream.Stream, r correlation.SpooledReference) (found []Found, waits bool, err error) {
 	subjects := markerSubject(r.Spool, r.Place, "*")
 	for next := uint64(1); ; {
@@ -105,7 +105,7 @@ func Find(ctx context.Context, events jetstream.Stream, r correlation.SpooledRef
 		next = msg.Sequence + 1
 		m, err := readMarker(msg)
 		if err != nil || r.Place < m.First || r.Place > m.last() {
-			continue // none of ours, or about others
+			continue // not one of ours, or of other places
 		}
 		if behind := m.Events[r.Place-m.First]; behind > 0 {
 			found = append(found, Found{Sequence: m.sequence + behind})

@@ -21,18 +21,17 @@ import (
 type Spool struct {
 	host *stream.Host // an embedded engine of its own
 	max  int64        // bytes
-	room int64        // that must be left for a call: that of the largest
+	room int64        // bytes to leave free: the largest call must fit
 
-	running context.Context //nolint:containedctx // ends the boxes
+	running context.Context //nolint:containedctx // ends the stores
 	written chan struct{}   // holds one token once there is something to hand over
 
-	mu    sync.RWMutex // held for reading while a call is put in
-	boxes []*box       // oldest first; calls are put in the last one
-	next  string       // name of a box that was to be made, and may have been
+	mu     sync.RWMutex // held for reading while a call is put in
+	stores []*store     // oldest first; calls are put in the last one
+	next   string       // name of a new store, after an attempt that may have made it
 }
 
-// Open opens the spool on a host. It takes calls until its bytes are max, and
-// always leaves room for one that large.
+// Open opens the spool on a host. It takes calls while room bytes are free of maxBytes.
 func Open(ctx, running context.Context, h *stream.Host, maxBytes, room int64) (*Spool, error) {
 	s := &Spool{host: h, max: maxBytes, room: room, running: running, written: make(chan struct{}, 1)}
 	var found []jetstream.Stream
@@ -52,18 +51,18 @@ func Open(ctx, running context.Context, h *stream.Host, maxBytes, room int64) (*
 	}
 	slices.SortFunc(found, func(a, b jetstream.Stream) int { return a.CachedInfo().Created.Compare(b.CachedInfo().Created) })
 	for _, f := range found {
-		b, err := openBox(running, h, f)
+		st, err := openStore(running, h, f)
 		if err != nil {
 			return nil, err
 		}
-		s.boxes = append(s.boxes, b)
+		s.stores = append(s.stores, st)
 	}
-	if len(s.boxes) == 0 {
-		b, err := newBox(ctx, running, h, rand.Text())
+	if len(s.stores) == 0 {
+		st, err := newStore(ctx, running, h, rand.Text())
 		if err != nil {
 			return nil, err
 		}
-		s.boxes = append(s.boxes, b)
+		s.stores = append(s.stores, st)
 	}
 	s.wake()
 	return s, nil
@@ -88,56 +87,56 @@ func (s *Spool) ready() error {
 		return err
 	}
 	var used int64
-	for _, b := range s.boxes {
-		used += b.bytes.Load()
+	for _, st := range s.stores {
+		used += st.bytes.Load()
 	}
 	if used+s.room > s.max {
-		return stream.Unavailable(sluice.CodeSpoolFull, "The engine is away, and there is no more room for calls until it is back.")
+		return sluice.Passing(sluice.CodeSpoolFull, "The engine is away, and there is no more room for calls until it is back.")
 	}
 	return nil
 }
 
-// Put stores a call on stable storage, and says where: the number of the spool and
-// the call's place in it, as they are part of correlation ids.
+// Put puts a call on stable storage. It returns the number of the spool and the call's
+// place in it, which are parts of its correlation id.
 func (s *Spool) Put(ctx context.Context, c *Call) (spool, place uint64, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if err := s.ready(); err != nil {
 		return 0, 0, err
 	}
-	b := s.boxes[len(s.boxes)-1]
-	if place, err = b.put(ctx, c); err != nil {
+	st := s.stores[len(s.stores)-1]
+	if place, err = st.put(ctx, c); err != nil {
 		return 0, 0, err
 	}
 	s.wake()
-	return b.number, place, nil
+	return st.number, place, nil
 }
 
-// Waiting returns what is known of the call that an id leads to while it waits here,
-// nil if it does not.
+// Waiting returns what is known of the call that an id leads to, nil if it does not wait
+// here.
 func (s *Spool) Waiting(ctx context.Context, r correlation.SpooledReference, fits func(traceID string) bool) (*correlation.Envelope, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, b := range s.boxes {
-		if b.number != r.Spool || r.Place <= b.done.Load() {
+	for _, st := range s.stores {
+		if st.number != r.Spool || r.Place <= st.done.Load() {
 			continue
 		}
-		if e, err := b.envelope(ctx, r.Place); err != nil || e != nil && fits(e.TraceID) {
+		if e, err := st.envelope(ctx, r.Place); err != nil || e != nil && fits(e.TraceID) {
 			return e, err
 		}
 	}
 	return nil, nil
 }
 
-// Stats tells what waits.
+// Stats returns how many calls wait, and since when.
 func (s *Spool) Stats(ctx context.Context) sluice.SpoolStats {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	stats := sluice.SpoolStats{MaxBytes: s.max}
-	for _, b := range s.boxes {
-		stats.Waiting += b.waiting()
-		stats.Bytes += b.bytes.Load()
-		if at := b.oldest(ctx); !at.IsZero() && (stats.Oldest == nil || at.Before(*stats.Oldest)) {
+	for _, st := range s.stores {
+		stats.Waiting += st.waiting()
+		stats.Bytes += st.bytes.Load()
+		if at := st.oldest(ctx); !at.IsZero() && (stats.Oldest == nil || at.Before(*stats.Oldest)) {
 			stats.Oldest = &at
 		}
 	}
@@ -148,38 +147,38 @@ func (s *Spool) Stats(ctx context.Context) sluice.SpoolStats {
 func (s *Spool) Count() (n int64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, b := range s.boxes {
-		n += b.waiting()
+	for _, st := range s.stores {
+		n += st.waiting()
 	}
 	return n
 }
 
-// renew drops the boxes that are handed over, and begins a new one in place of the
-// last.
+// renew deletes the stores whose calls are handed over, and makes a new one if that
+// includes the last.
 func (s *Spool) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(renewTimeout))
 	defer cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	last := s.boxes[len(s.boxes)-1]
+	last := s.stores[len(s.stores)-1]
 	if last.writer.Durable() > 0 && last.waiting() == 0 {
 		s.next = cmp.Or(s.next, rand.Text())
-		b, err := newBox(ctx, s.running, s.host, s.next)
+		st, err := newStore(ctx, s.running, s.host, s.next)
 		if err != nil {
 			return err
 		}
-		s.boxes, s.next = append(s.boxes, b), ""
+		s.stores, s.next = append(s.stores, st), ""
 	}
-	for len(s.boxes) > 1 && s.boxes[0].waiting() == 0 {
-		b := s.boxes[0]
-		s.boxes = s.boxes[1:]
-		b.stop()
-		if err := s.host.JS.DeleteStream(ctx, stream.SpoolPrefix+b.name); err != nil {
+	for len(s.stores) > 1 && s.stores[0].waiting() == 0 {
+		st := s.stores[0]
+		s.stores = s.stores[1:]
+		st.stop()
+		if err := s.host.JS.DeleteStream(ctx, stream.SpoolPrefix+st.name); err != nil {
 			s.host.Log.Warn("What was handed over could not be removed from the spool.", "error", err)
 		}
 	}
 	return nil
 }
 
-// renewTimeout bounds how long calls may wait for a new box.
+// renewTimeout bounds how long calls may wait for a new store.
 const renewTimeout = 2 * time.Second

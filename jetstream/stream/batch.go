@@ -28,36 +28,35 @@ const (
 	maxWaiting = 8192
 	// maxBatchBytes keeps a batch well below what the engine buffers.
 	maxBatchBytes = 16 << 20
-	// maxFailures is how many batches in a row may fail before the engine is
-	// given up: after one failed write it accepts nothing more until a restart.
+	// maxFailures is how many batches in a row may fail before the engine is given up:
+	// after one failed write it accepts nothing more until a restart.
 	maxFailures = 3
 )
 
-// batchWriter is the group commit of the embedded engine. One loop takes all
-// entries that wait, publishes them, asks for an acknowledgement of the last
-// only, syncs once, and wakes the callers. It is the stream's only writer, so
-// the acknowledged sequence tells whether all of the batch was stored, and each
-// entry's sequence follows from its position in the batch.
+// batchWriter is the group commit of the embedded engine. One loop takes all waiting
+// entries, publishes them, asks for an acknowledgement of the last one only, syncs once,
+// and wakes the callers. It is the stream's only writer, so the acknowledged sequence tells
+// whether the whole batch was stored, and which sequence each entry has.
 type batchWriter struct {
 	host    *Host
 	stream  jetstream.Stream
-	blocks  *durable.Blocks // nil: not to be synced by us
+	blocks  *durable.Blocks // nil: we don't sync them
 	waiting chan *entry
 	inbox   string
 	acks    chan *nats.Msg
 	replies *nats.Subscription // fills acks
-	batches uint64             // how many were published: part of the address for the ack
+	batches uint64             // how many were published: part of the ack's subject
 	last    uint64             // sequence of the newest message
 	failing int                // batches that failed in a row
 	observe func(messages int, took time.Duration)
 	synced  atomic.Uint64 // sequence up to which all is on stable storage
 	ended   chan struct{} // closed when the loop ends
-	stopped atomic.Bool   // the same, to be read without waiting
+	stopped atomic.Bool   // the same, cheaper to read
 
 	mu      sync.Mutex
 	busy    bool      // a batch is under way
 	since   time.Time // when it began
-	current []*entry  // its entries; nil once they are given up
+	current []*entry  // its entries; nil once watch has given them up
 }
 
 // An entry is one message on its way to the disk.
@@ -104,7 +103,7 @@ func (w *batchWriter) Write(_ context.Context, subject string, _ nats.Header, da
 	select {
 	case w.waiting <- e:
 	default:
-		return 0, Unavailable(sluice.CodeOverloaded, "Too many calls are waiting for the disk.")
+		return 0, sluice.Passing(sluice.CodeOverloaded, "Too many calls are waiting for the disk.")
 	}
 	if w.stopped.Load() {
 		w.refuseWaiting() // the loop has ended and answers no more
@@ -117,8 +116,8 @@ func (w *batchWriter) Write(_ context.Context, subject string, _ nats.Header, da
 	return out.sequence, out.err
 }
 
-// run serves entries until ctx ends. Then it refuses those that wait; Write
-// refuses later ones.
+// run serves entries until ctx ends. Then it refuses those that wait, and Write refuses
+// later ones.
 func (w *batchWriter) run(ctx context.Context) {
 	defer w.stop()
 	if w.blocks != nil {
@@ -145,8 +144,8 @@ func (w *batchWriter) run(ctx context.Context) {
 	}
 }
 
-// stop ends the writer. An entry that enters the queue from now on sees that it is
-// stopped; one that entered before is refused here.
+// stop ends the writer. Entries that are waiting by now are refused here, later ones by
+// Write, which then sees that the writer has stopped.
 func (w *batchWriter) stop() {
 	w.stopped.Store(true)
 	close(w.ended)
@@ -156,12 +155,12 @@ func (w *batchWriter) stop() {
 	w.refuseWaiting()
 }
 
-// refuseWaiting refuses all entries that wait, for good.
+// refuseWaiting refuses all waiting entries, because the writer has stopped.
 func (w *batchWriter) refuseWaiting() {
-	w.answerWaiting(writeResult{err: Unavailable(sluice.CodeEngineUnavailable, "The engine has stopped.")})
+	w.answerWaiting(writeResult{err: sluice.Passing(sluice.CodeEngineUnavailable, "The engine has stopped.")})
 }
 
-// answerWaiting gives all entries that wait the same answer.
+// answerWaiting gives all waiting entries the same result.
 func (w *batchWriter) answerWaiting(out writeResult) {
 	for {
 		select {
@@ -179,8 +178,8 @@ func (w *batchWriter) begin(batch []*entry) {
 	w.busy, w.since, w.current = true, time.Now(), batch
 }
 
-// end ends the batch under way; it returns when it began, and whether it is
-// still unanswered.
+// end ends the batch under way. It returns when the batch began, and whether its callers
+// still wait.
 func (w *batchWriter) end() (began time.Time, unanswered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,9 +188,9 @@ func (w *batchWriter) end() (began time.Time, unanswered bool) {
 	return w.since, unanswered
 }
 
-// watch gives up a batch that takes too long, as on a disk that hangs, and all
-// entries that wait behind it. One check of all of them is cheaper than a timer
-// for each. It goes on as long as the loop, which may end late on such a disk.
+// watch gives up a batch that takes too long, as on a disk that hangs, and all entries that
+// wait behind it. One check of all is cheaper than a timer for each. It runs as long as the
+// loop, which may end late on such a disk.
 func (w *batchWriter) watch() {
 	tick := time.NewTicker(AcceptTimeout / 12)
 	defer tick.Stop()
@@ -205,14 +204,14 @@ func (w *batchWriter) watch() {
 	}
 }
 
-// giveUp answers the batch under way if it began before a time.
+// giveUp refuses the batch under way if it began before a time, and all waiting entries.
 func (w *batchWriter) giveUp(before time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.busy || w.since.After(before) {
 		return
 	}
-	late := writeResult{err: Unavailable(sluice.CodeEngineUnavailable, "The event could not be made durable in time."), late: true}
+	late := writeResult{err: sluice.Passing(sluice.CodeEngineUnavailable, "The event could not be made durable in time."), late: true}
 	for _, e := range w.current {
 		e.done <- late
 	}
@@ -220,9 +219,8 @@ func (w *batchWriter) giveUp(before time.Time) {
 	w.answerWaiting(late)
 }
 
-// gather adds the entries that wait by now. It first yields to callers that are
-// about to add theirs: the larger the batch, the less each entry pays for the
-// sync.
+// gather adds the waiting entries. It first yields to callers that are about to add theirs:
+// the larger the batch, the less each entry pays for the sync.
 func (w *batchWriter) gather(batch []*entry) []*entry {
 	runtime.Gosched()
 	size := len(batch[0].data)
@@ -238,8 +236,7 @@ func (w *batchWriter) gather(batch []*entry) []*entry {
 	return batch
 }
 
-// commit stores a batch and syncs it. After an error, nobody knows which of
-// the batch were stored.
+// commit stores a batch and syncs it. After an error, any of its entries may be stored.
 func (w *batchWriter) commit(ctx context.Context, batch []*entry) error {
 	select {
 	case <-w.host.failed:
@@ -252,13 +249,13 @@ func (w *batchWriter) commit(ctx context.Context, batch []*entry) error {
 			w.host.Fail(fmt.Errorf("%d batches in a row were not stored: %w", w.failing, err))
 		}
 		w.recount(ctx)
-		return Unavailable(sluice.CodeEngineUnavailable, "The engine did not take the event.").Because(err)
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the event.").Because(err)
 	}
 	w.failing = 0
 	if w.blocks != nil {
 		if err := w.blocks.Sync(); err != nil {
 			w.host.Fail(fmt.Errorf("sync of a stream: %w", err))
-			return Unavailable(sluice.CodeEngineFailed, "The event could not be made durable.").Because(err)
+			return sluice.Passing(sluice.CodeEngineFailed, "The event could not be made durable.").Because(err)
 		}
 	}
 	w.synced.Store(w.last)
@@ -307,7 +304,7 @@ func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
 			switch {
 			case msg.Subject != reply:
 				if err == nil && ack.Error == nil {
-					w.failing = 0 // a batch that was given up was stored: the engine is slow, and lives
+					w.failing = 0 // an earlier batch was stored late: the engine is slow, but works
 				}
 			case err != nil:
 				return 0, err

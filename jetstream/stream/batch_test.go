@@ -9,8 +9,8 @@ import (
 	"sluice/jetstream/natstest"
 )
 
-// A disk that hangs must not hang the callers: they are told to come again, and
-// so are those behind them.
+// A disk that hangs must not hang the callers: they and those behind them are told to try
+// again.
 func TestABatchThatTakesTooLongIsGivenUp(t *testing.T) {
 	w := &batchWriter{waiting: make(chan *entry, 8)}
 	answers := make(chan error, 3)

@@ -18,51 +18,50 @@ import (
 )
 
 const (
-	// clusterTimeout bounds how long a message may take to be stored on an
-	// external engine. Senders wait 3 to 5 seconds in all.
+	// clusterTimeout bounds how long it takes to store a message on an external
+	// engine. Senders wait 3 to 5 seconds in all.
 	clusterTimeout = 2400 * time.Millisecond
 	// ackWithin is how long one attempt may take.
 	ackWithin = clusterTimeout / 2
 	// attemptPause is the pause before another attempt.
 	attemptPause = 100 * time.Millisecond
-	// answerGrace is how long a caller waits for the end of an attempt.
-	answerGrace = 300 * time.Millisecond
+	// ackGrace is how much longer a caller waits for the end of an attempt.
+	ackGrace = 300 * time.Millisecond
 
-	// inFlight is how many batches of a stream are on their way at the same
-	// time. The engine takes 50 of a stream, from all nodes.
+	// inFlight is how many batches of a stream are on their way at the same time. The
+	// engine takes 50 per stream, from all nodes.
 	inFlight = 2
 	// maxTogether and togetherBytes bound a batch.
 	maxTogether   = 256
 	togetherBytes = 1 << 20
 )
 
-// Windows in which an external engine knows messages by their ids.
+// For how long an external engine remembers the ids of messages.
 const (
-	// retryWindow is enough for the attempts to store a message.
+	// retryWindow is enough for all attempts to store a message.
 	retryWindow = 4 * clusterTimeout
-	// WithdrawalWindow is for how long a message can be withdrawn that a server
-	// has read before it hung.
+	// WithdrawalWindow is for how long a message can be withdrawn that a server had
+	// read before it hung.
 	WithdrawalWindow = 2 * time.Minute
 )
 
-// clusterWriter stores messages on an external engine. Those that wait at the same
-// time are stored as one batch, with one id and one acknowledgement: all of them
-// or none, one right behind the other. Few batches are on their way at once, so
-// batches grow with the load, and callers that can't be served wait here: what was
-// not sent is in no doubt.
+// clusterWriter stores messages on an external engine. It stores all waiting messages as one
+// batch, with one id and one acknowledgement: all of them or none, one right behind the
+// other. Few batches are on their way at once, so batches grow with the load, and under too
+// much load callers wait here: a message that was not sent is certainly not stored.
 type clusterWriter struct {
 	host     *Host
 	stream   string
 	together bool // the engine takes batches
 	way      *shortcut
 	waiting  chan *publication
-	places   chan struct{} // of the batches on their way
+	slots    chan struct{} // of the batches on their way
 
 	withdrawn string      // subject of withdrawals
-	doubted   chan string // ids of batches that are to be withdrawn
+	doubted   chan string // ids of batches to withdraw
 }
 
-// A publication is a message that is to be stored.
+// A publication is a message to store.
 type publication struct {
 	subject string
 	header  nats.Header
@@ -72,7 +71,7 @@ type publication struct {
 	done    chan writeResult
 }
 
-// A DoubtError is the error of a message that may be stored, though nobody has said so.
+// A DoubtError is the error of a message that may be stored, but was not acknowledged.
 type DoubtError struct {
 	ID    string // of the batch
 	Place uint64 // in the batch
@@ -86,8 +85,7 @@ func (d *DoubtError) Error() string { return "not acknowledged: " + d.cause.Erro
 // Unwrap returns what kept the acknowledgement away.
 func (d *DoubtError) Unwrap() error { return d.cause }
 
-// abandoned is in place of a publication's doubt when its caller has gone before it was
-// sent.
+// abandoned stands for the doubt of a publication whose caller left before it was sent.
 var abandoned = new(DoubtError)
 
 var (
@@ -98,11 +96,11 @@ var (
 func newClusterWriter(running context.Context, h *Host, config jetstream.StreamConfig, o WriterOptions) *clusterWriter {
 	w := &clusterWriter{
 		host: h, stream: config.Name,
-		// An engine that is no cluster stores batches apart first, each in a file.
+		// An engine that is not a cluster first writes each batch to a file of its own.
 		together:  config.AllowAtomicPublish && config.Replicas > 1,
-		way:       newShortcut(h, config.Name),
+		way:       &shortcut{host: h, stream: config.Name},
 		waiting:   make(chan *publication, maxWaiting),
-		places:    make(chan struct{}, inFlight),
+		slots:     make(chan struct{}, inFlight),
 		withdrawn: o.Withdrawn,
 		doubted:   make(chan string, maxWaiting),
 	}
@@ -134,7 +132,7 @@ func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Hea
 	if p.sent.CompareAndSwap(nil, abandoned) {
 		return 0, NotTaken("the event", errUnsent)
 	}
-	timer.Reset(stretch.Of(answerGrace))
+	timer.Reset(stretch.Of(ackGrace))
 	select {
 	case out := <-p.done:
 		return out.sequence, out.err
@@ -142,7 +140,7 @@ func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Hea
 		if sent := p.sent.Load(); sent != nil {
 			return 0, NotTaken("the event", &DoubtError{sent.ID, sent.Place, nats.ErrTimeout})
 		}
-		return 0, NotTaken("the event", errUnsent) // it is too late to send it by itself
+		return 0, NotTaken("the event", errUnsent) // too late to send it without its batch
 	}
 }
 
@@ -158,21 +156,20 @@ func (w *clusterWriter) run(ctx context.Context) {
 				continue
 			}
 			select {
-			case w.places <- struct{}{}:
+			case w.slots <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
 			batch := w.gather(first)
 			w.host.Start(func() {
-				defer func() { <-w.places }()
+				defer func() { <-w.slots }()
 				w.store(ctx, batch)
 			})
 		}
 	}
 }
 
-// gather adds the messages that wait by now, after yielding once to callers about to
-// enqueue.
+// gather adds the waiting messages, after yielding once to callers about to enqueue.
 func (w *clusterWriter) gather(first *publication) []*publication {
 	runtime.Gosched()
 	batch, size := []*publication{first}, len(first.data)
@@ -188,8 +185,8 @@ func (w *clusterWriter) gather(first *publication) []*publication {
 	return batch
 }
 
-// store stores messages together. An attempt that was not answered is made again
-// with the same id, so that the engine stores the messages once.
+// store stores messages together. It repeats an attempt that was not answered with the same
+// id, so that the engine stores the messages once.
 func (w *clusterWriter) store(ctx context.Context, batch []*publication) {
 	id := rand.Text()
 	if batch = taken(batch, id); len(batch) == 0 {
@@ -224,8 +221,8 @@ func (w *clusterWriter) store(ctx context.Context, batch []*publication) {
 	}
 }
 
-// taken leaves out the messages whose callers have gone, and gives the others their
-// places in a batch.
+// taken leaves out the messages whose callers have left, and gives the others their places
+// in the batch.
 func taken(batch []*publication, id string) []*publication {
 	there := batch[:0]
 	for _, p := range batch {
@@ -236,12 +233,12 @@ func taken(batch []*publication, id string) []*publication {
 	return there
 }
 
-// refuse tells callers that their messages were not taken, as far as is known.
+// refuse tells callers that their messages were not taken, or may not have been.
 func (w *clusterWriter) refuse(id string, batch []*publication, doubtful bool, cause error) {
 	if doubtful && w.withdrawn != "" {
 		select {
 		case w.doubted <- id:
-		default: // so many that the engine can't have read them all
+		default: // with so many, the engine can't have read them all
 		}
 	}
 	for i, p := range batch {
@@ -253,11 +250,10 @@ func (w *clusterWriter) refuse(id string, batch []*publication, doubtful bool, c
 	}
 }
 
-// attempt sends messages once, and waits for the acknowledgement of the last one.
-// After an error, it tells whether it is certain that this attempt has stored none.
+// attempt sends messages once and waits for the acknowledgement of the last one. After an
+// error, answered says that this attempt has certainly stored none.
 func (w *clusterWriter) attempt(ctx context.Context, id string, batch []*publication) (last uint64, answered bool, err error) {
-	// While it connects, the client library holds back what it is given, for as
-	// long as that takes.
+	// While the client library connects, it holds messages back, however long that takes.
 	if !w.host.Link.connected() {
 		return 0, true, nats.ErrDisconnected
 	}
@@ -270,10 +266,10 @@ func (w *clusterWriter) attempt(ctx context.Context, id string, batch []*publica
 	conn := w.way.conn()
 	ack, err := storeTogether(ctx, conn, w.messages(id, batch))
 	if isDuplicate(err) {
-		// An attempt before has stored them. The first one has the id, so that it
-		// is not stored again, and the engine says where it is.
+		// An earlier attempt has stored them. The first message has the id, so the
+		// engine does not store it again, and replies with its sequence.
 		if ack, err = storeTogether(ctx, conn, w.messages(id, batch[:1])); err == nil && !ack.Duplicate {
-			return 0, false, errors.New("the engine does not know a batch any more that it knew")
+			return 0, false, errors.New("the engine has forgotten a batch that it knew")
 		}
 	}
 	if err != nil {
@@ -284,12 +280,12 @@ func (w *clusterWriter) attempt(ctx context.Context, id string, batch []*publica
 		return 0, refused, err
 	}
 	if ack.Duplicate {
-		return ack.Sequence + uint64(len(batch)-1), true, nil // the id is that of the first one
+		return ack.Sequence + uint64(len(batch)-1), true, nil // the acknowledged one is the first
 	}
 	return ack.Sequence, true, nil
 }
 
-// messages makes the messages of a batch. The first one has the id of all.
+// messages makes the messages of a batch. The first one has the id of the batch.
 func (w *clusterWriter) messages(id string, batch []*publication) []*nats.Msg {
 	messages := make([]*nats.Msg, len(batch))
 	for i, p := range batch {
@@ -312,7 +308,7 @@ func (w *clusterWriter) identify(msg *nats.Msg, id string) *nats.Msg {
 // tell lets the host know whether the engine takes events.
 func (w *clusterWriter) tell(err error) {
 	switch {
-	case w.withdrawn == "": // others may be taken when events are not
+	case w.withdrawn == "": // not the stream of events
 	case err == nil:
 		w.host.Wrote()
 	default:
@@ -320,6 +316,5 @@ func (w *clusterWriter) tell(err error) {
 	}
 }
 
-// Durable implements Writer: what can be read from an external engine is
-// durable.
+// Durable implements Writer: what can be read from an external engine is durable.
 func (w *clusterWriter) Durable() uint64 { return math.MaxUint64 }

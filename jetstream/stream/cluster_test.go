@@ -50,8 +50,8 @@ func startClusterWriter(t *testing.T, o WriterOptions) (*clusterWriter, jetstrea
 
 var clusterURL = sync.OnceValue(natstest.StartCluster)
 
-// TestMessagesThatComeTogetherAreStoredTogether: each gets its own sequence, and few
-// of them an id; also those that come while the connection is lost.
+// TestMessagesThatComeTogetherAreStoredTogether: each gets its own sequence, and few of them
+// have an id. That is also so for messages that come while the connection is lost.
 func TestMessagesThatComeTogetherAreStoredTogether(t *testing.T) {
 	w, made := startClusterWriter(t, WriterOptions{Busy: true})
 	const messages = 300
@@ -108,8 +108,8 @@ func TestABatchThatWasNotAnsweredIsStoredOnce(t *testing.T) {
 	}
 }
 
-// TestARefusedBatchIsWithdrawn as a whole: what took its place is stored, and no
-// message of it can be.
+// TestARefusedBatchIsWithdrawn as a whole: the withdrawal is stored, so that no message of the
+// batch can be.
 func TestARefusedBatchIsWithdrawn(t *testing.T) {
 	w, made := startClusterWriter(t, WriterOptions{Withdrawn: t.Name() + ".withdrawn"})
 	batch := []*publication{
@@ -149,7 +149,7 @@ func TestACallThatWasNotSentIsInNoDoubt(t *testing.T) {
 func TestAShortcutLeadsToTheLeader(t *testing.T) {
 	w, made := startClusterWriter(t, WriterOptions{})
 	for _, server := range []string{"n0", "n1", "n2"} {
-		if !w.way.lead(server) {
+		if !w.way.connect(server) {
 			t.Fatalf("there is no way to %s", server)
 		}
 		if got := w.way.conn().ConnectedServerName(); got != server {

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// Bounds of one look for a stream, and of one attempt to make it. Of the
-	// answers to nodes that make the same stream at the same moment a cluster
-	// loses some: then it is there, and nobody is told.
+	// Bounds of one look for a stream, and of one attempt to make it. When nodes make
+	// the same stream at the same moment, a cluster may lose a reply though it has made
+	// the stream.
 	findTimeout   = 2 * time.Second
 	createTimeout = 2500 * time.Millisecond
 	createPause   = 300 * time.Millisecond
 )
 
-// OpenStream returns a stream, which it makes where it is missing, and gives this
-// configuration where it has another one.
+// OpenStream returns the stream of a configuration. It makes the stream if it is missing,
+// and updates one that is configured otherwise.
 func (h *Host) OpenStream(ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig) (found jetstream.Stream, err error) {
 	err = h.open(ctx, "the stream "+config.Name, func(ctx context.Context) (err error) {
 		found, err = js.Stream(ctx, config.Name)
@@ -58,8 +58,8 @@ func (h *Host) OpenBucket(ctx context.Context, name string, history int) (found 
 	return found, err
 }
 
-// open looks for something, makes it where it is missing, and does so again as
-// long as nobody answers and ctx lasts.
+// open finds something or makes it, and tries again while the engine does not reply and ctx
+// lasts.
 func (h *Host) open(ctx context.Context, what string, find, create func(context.Context) error) error {
 	within := func(d time.Duration, do func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, h.Patience(d))
@@ -75,8 +75,8 @@ func (h *Host) open(ctx context.Context, what string, find, create func(context.
 	})
 }
 
-// Insist does something that has bounds of its own, again and again as long as the
-// engine does not answer and ctx lasts.
+// Insist does something until the engine replies or ctx ends. Each attempt needs a bound of
+// its own.
 func (h *Host) Insist(ctx context.Context, what string, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
@@ -95,8 +95,8 @@ func (h *Host) Insist(ctx context.Context, what string, do func(context.Context)
 	}
 }
 
-// fits reports whether a stream has a configuration already. What is not set there
-// is the engine's choice.
+// fits reports whether a stream has the configuration that is wanted. Limits that are not
+// set are the engine's choice.
 func fits(has, want jetstream.StreamConfig) bool {
 	limit := func(has, want int64) bool { return has == want || want == 0 && has <= 0 }
 	return slices.Equal(has.Subjects, want.Subjects) && has.MaxAge == want.MaxAge && has.Replicas == want.Replicas &&

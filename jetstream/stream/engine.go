@@ -21,23 +21,56 @@ type engine interface {
 	// startWriter returns the writer of a stream.
 	startWriter(h *Host, running context.Context, s jetstream.Stream, o WriterOptions) (Writer, error)
 
-	// passing reports whether an error about something may be over at the next attempt.
+	// passing reports whether the next attempt may succeed after an error.
 	passing(about string, err error) bool
 
-	// patience returns how long an answer may take that mostly takes so long.
+	// patience returns how long a reply may take that mostly takes so long.
 	patience(mostly time.Duration, isSetUp bool) time.Duration
 }
 
-// NewEmbedded returns the host of an engine in this process, with its store in a
-// folder. It is yet to be connected and set up.
+// A Writer stores messages in one stream.
+type Writer interface {
+	// Write returns the message's sequence once it is on stable storage, and
+	// Unavailable if that takes too long or the engine has stopped. The end of ctx
+	// does not stop it. It keeps data only if it fails. After a DoubtError the message
+	// may still be stored. Only an external engine stores the header, which may be nil.
+	Write(ctx context.Context, subject string, header nats.Header, data []byte) (sequence uint64, err error)
+
+	// Durable returns the sequence up to which all messages are on stable storage.
+	// Later ones can be read, but may still be lost.
+	Durable() uint64
+}
+
+// WriterOptions configure a writer. The zero value will do.
+type WriterOptions struct {
+	// Withdrawn, if set, keeps a refused message from being stored later: a message
+	// with this subject takes its place.
+	Withdrawn string
+
+	// Busy says that there are many messages: on an external engine they go straight
+	// to the server that leads the stream.
+	Busy bool
+
+	// Rewritten says that messages are removed from the middle of the stream. Then the
+	// engine rewrites older blocks, and these are synced, too.
+	Rewritten bool
+}
+
+// StartWriter returns a writer for a stream of the host.
+func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, o WriterOptions) (Writer, error) {
+	return h.engine.startWriter(h, running, stream, o)
+}
+
+// NewEmbedded returns the host of an engine in this process, with its store in a folder. It
+// is not connected or set up yet.
 func NewEmbedded(log *slog.Logger, dir string) *Host {
 	h := newHost(log, embedded{log})
 	h.Dir, h.DirectReads, h.SoleWriter = dir, true, true
 	return h
 }
 
-// NewExternal returns the host of an engine elsewhere, on which each stream has so many
-// replicas. It is yet to be connected and set up.
+// NewExternal returns the host of an external engine, where each stream has so many
+// replicas. It is not connected or set up yet.
 func NewExternal(log *slog.Logger, replicas int) *Host {
 	h := newHost(log, external{})
 	h.Replicas = replicas
@@ -46,8 +79,8 @@ func NewExternal(log *slog.Logger, replicas int) *Host {
 
 type embedded struct{ log *slog.Logger }
 
-// complete implements engine. The embedded engine need not remember the ids of
-// messages: it would read all messages of the window at each start.
+// complete implements engine. The window is short because messages have no ids here, and
+// the engine reads all messages of the window at each start.
 func (embedded) complete(c *jetstream.StreamConfig) { c.Duplicates = 100 * time.Millisecond }
 
 func (embedded) startWriter(h *Host, running context.Context, s jetstream.Stream, o WriterOptions) (Writer, error) {
@@ -67,14 +100,13 @@ func (e embedded) passing(about string, err error) bool {
 	if !timedOut(err) {
 		return false
 	}
-	// Nobody is told of problems before it is set up.
+	// Before the engine is set up, only the log can tell of a problem.
 	e.log.Warn("The engine has not answered; asking again.", "about", about, "error", err)
 	return true
 }
 
-// patience implements engine. While the engine is being set up nobody waits for an
-// answer yet, and the disk may be slow. At any other time one that hangs must be
-// noticed.
+// patience implements engine. During set-up no caller waits and the disk may be slow.
+// Afterwards a disk that hangs must be noticed.
 func (embedded) patience(mostly time.Duration, isSetUp bool) time.Duration {
 	if isSetUp {
 		return mostly
@@ -93,8 +125,8 @@ func (external) startWriter(h *Host, running context.Context, s jetstream.Stream
 	return newClusterWriter(running, h, s.CachedInfo().Config, o), nil
 }
 
-// passing implements engine. Another node may have just made the same, and not every
-// server knows yet.
+// passing implements engine. Another node may have just made the same stream, and not every
+// server knows of it yet.
 func (external) passing(_ string, err error) bool {
 	for _, known := range []error{
 		jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound, jetstream.ErrStreamNameAlreadyInUse, jetstream.ErrBucketExists,
@@ -109,7 +141,7 @@ func (external) passing(_ string, err error) bool {
 
 func (external) patience(mostly time.Duration, _ bool) time.Duration { return mostly }
 
-// timedOut reports whether nobody has answered.
+// timedOut reports whether there was no reply in time.
 func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 }

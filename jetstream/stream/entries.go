@@ -10,9 +10,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Entries reads what is stored in a stream as JSON, each entry with its time. A message
-// that can't be read is left out, as if it were gone: on an external engine another
-// program may have published it, and the entries around it are wanted all the more.
+// Entries reads a stream of JSON entries, each with its time. A message that can't be read
+// is left out, so that the entries around it can be read: on an external engine another
+// program may have published it.
 type Entries[T any] struct {
 	host   *Host
 	stream jetstream.Stream
@@ -45,9 +45,9 @@ func (e *Entries[T]) Read(ctx context.Context, sequence uint64) (*T, error) {
 
 var errNoTime = errors.New("it has no time, which every entry has")
 
-// Readable reports whether a message is an entry, given what was read of it and the
-// error of that, and logs that it is none. One without a time is none either: it would
-// seem to be the oldest, and a scan would end there.
+// Readable reports whether a message is an entry, given what was read of it and the error
+// of reading it. It logs a message that is none. An entry must have a time: otherwise it
+// would seem to be the oldest, and a scan would end there.
 func (e *Entries[T]) Readable(entry *T, sequence uint64, subject string, err error) bool {
 	if err == nil && e.timeOf(entry).IsZero() {
 		err = errNoTime
@@ -58,12 +58,10 @@ func (e *Entries[T]) Readable(entry *T, sequence uint64, subject string, err err
 	return err == nil
 }
 
-// maxLeftOut bounds the messages of a stream that the log names. Whoever publishes
-// that many is known by then.
+// maxLeftOut bounds how many messages of a stream the log names.
 const maxLeftOut = 1000
 
-// leaveOut logs that a message is left out: once, since entries are read again and
-// again.
+// leaveOut logs once that a message is left out, however often it is read.
 func (e *Entries[T]) leaveOut(sequence uint64, subject string, err error) {
 	e.mu.Lock()
 	known := e.leftOut[sequence] || len(e.leftOut) == maxLeftOut

@@ -13,7 +13,7 @@ import (
 	"sluice"
 )
 
-// spoilt is a stream with a message that is no entry at each place, or one that fails.
+// spoilt is a stream in which no message is an entry, or in which reading fails.
 type spoilt struct {
 	jetstream.Stream
 
@@ -26,8 +26,8 @@ func (s *spoilt) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*jetst
 
 func (s *spoilt) CachedInfo() *jetstream.StreamInfo { return new(jetstream.StreamInfo) }
 
-// TestWhatIsLeftOutIsLogged: each message once, and not without end. An error of the
-// engine is none of a message.
+// TestWhatIsLeftOutIsLogged: each message once, up to a bound. An error of the engine is not
+// an error of a message.
 func TestWhatIsLeftOutIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	s := new(spoilt)

@@ -8,31 +8,26 @@ import (
 	"sluice"
 )
 
-// Unavailable makes the error of a failure on our side that will pass.
-func Unavailable(code sluice.Code, message string) *sluice.Error {
-	return sluice.Passing(code, message)
-}
-
-// NoAnswer is the error of an engine that does not answer.
+// NoAnswer is the error of an engine that does not reply.
 func NoAnswer(err error) error {
-	return Unavailable(sluice.CodeEngineUnavailable, "The engine did not answer.").Because(err)
+	return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not answer.").Because(err)
 }
 
 // failed is the error of an engine that can't go on.
 func failed() error {
-	return Unavailable(sluice.CodeEngineFailed, "The engine failed and is about to restart.")
+	return sluice.Passing(sluice.CodeEngineFailed, "The engine failed and is about to restart.")
 }
 
-// WasConflict reports whether a write lost against another one. Replicated
-// streams report that with another code.
+// WasConflict reports whether another write came first. Replicated streams report that with
+// a code of their own.
 func WasConflict(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// limits are what to do about the limits that an external engine may have, by
-// the codes of its errors. The library names few of the codes.
+// limits say what to do about the limits of an external engine, by the codes of its errors.
+// The library names few of the codes.
 var limits = map[jetstream.ErrorCode]string{
 	jetstream.JSErrCodeMaximumConsumersLimit: "the engine's account takes no more consumers, and each pipeline that listens needs one; raise its max_consumers, or delete a pipeline that listens",
 
@@ -45,8 +40,8 @@ var limits = map[jetstream.ErrorCode]string{
 	10122: "the engine's account takes only smaller streams; raise its max_stream_bytes, or lower --event-max-bytes and --result-max-bytes",
 }
 
-// LimitOf returns which limit of the engine an error is about and what to do,
-// "" if it is about none.
+// LimitOf returns what to do about the limit of the engine that caused an error, "" if none
+// did.
 func LimitOf(err error) string {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	if !ok {
@@ -55,11 +50,11 @@ func LimitOf(err error) string {
 	return limits[api.ErrorCode]
 }
 
-// NotTaken is the error of a write that the engine has refused. A limit stays
-// until the operator raises it, so trying again soon makes no sense.
+// NotTaken is the error of a write that the engine has not taken. A limit stays until the
+// operator raises it, so trying again soon makes no sense.
 func NotTaken(what string, err error) error {
 	if limit := LimitOf(err); limit != "" {
 		return sluice.Errorf(sluice.CodeEngineLimit, "The engine did not take %s: %s.", what, limit).Because(err)
 	}
-	return Unavailable(sluice.CodeEngineUnavailable, "The engine did not take "+what+".").Because(err)
+	return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take "+what+".").Because(err)
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A Range selects messages of a stream that allows direct reads: from a
-// sequence or a time on, those of a subject or all. One request returns many of
-// them.
+// A Range selects messages of a stream that allows direct reads: from a sequence or a time
+// on, all of them or those of a subject. One request returns many.
 type Range struct {
 	Sequence uint64     `json:"seq,omitempty"`
 	Subject  string     `json:"next_by_subj,omitempty"`
@@ -26,10 +25,10 @@ type Range struct {
 // FetchBytes bounds the messages that one request returns.
 const FetchBytes = 4 << 20
 
-// fetchTimeout bounds how long the engine may take to answer.
+// fetchTimeout bounds how long the engine may take to reply.
 const fetchTimeout = 5 * time.Second
 
-// A Stored message is one that was fetched.
+// A Stored message was fetched from a stream.
 type Stored struct {
 	Sequence uint64
 	Subject  string
@@ -37,7 +36,7 @@ type Stored struct {
 	Data     []byte
 }
 
-// Fetch returns the messages of a range, in their order.
+// Fetch returns the messages of a range, in order.
 func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Patience(fetchTimeout))
 	defer cancel()
@@ -90,8 +89,8 @@ func readStored(msg *nats.Msg) (s Stored, err error) {
 	return s, err
 }
 
-// SequenceAt returns the sequence of the first message of a stream that was
-// stored at a time or later; behind the last one if there is none.
+// SequenceAt returns the sequence of the first message that was stored at a time or later.
+// If there is none, it returns the sequence after the last one.
 func (h *Host) SequenceAt(ctx context.Context, stream jetstream.Stream, state jetstream.StreamState, at time.Time) (uint64, error) {
 	switch {
 	case state.Msgs == 0 || at.After(state.LastTime):
@@ -118,9 +117,8 @@ func (h *Host) SequenceAt(ctx context.Context, stream jetstream.Stream, state je
 	return found[0].Sequence, nil
 }
 
-// FirstSince returns a sequence of a stream before which all messages are older
-// than a time. Where messages are missing, the next one that is there stands for
-// them.
+// FirstSince returns the sequence of a stream before which all messages are older than a
+// time. The next message stands for missing ones.
 func FirstSince(ctx context.Context, stream jetstream.Stream, first, last uint64, limit time.Time) (uint64, error) {
 	var failed error
 	n := sort.Search(int(last+1-first), func(i int) bool {
@@ -129,7 +127,7 @@ func FirstSince(ctx context.Context, stream jetstream.Stream, first, last uint64
 		}
 		msg, err := stream.GetMsg(ctx, first+uint64(i), jetstream.WithGetMsgSubject(">"))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return true // none is behind it
+			return true // there is none from here on
 		}
 		failed = err
 		return err != nil || !msg.Time.Before(limit)

@@ -7,14 +7,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// beginAgain is the pause before a stream is followed anew.
+// beginAgain is the pause before a stream is followed again.
 const beginAgain = time.Second
 
-// A Follower reads the messages of a stream from the first one on, in order, and goes
-// on with those that are yet to come. The client library gives that up if the engine
-// goes away at the wrong moment; a follower doesn't.
+// A Follower reads the messages of a stream in order, from the first one on, and then waits
+// for new ones. The client library gives up if the engine goes away at the wrong moment; a
+// follower doesn't.
 type Follower struct {
-	Pending uint64 // messages there were at the beginning
+	Pending uint64 // messages there were when it began
 
 	stream   jetstream.Stream
 	config   jetstream.OrderedConsumerConfig

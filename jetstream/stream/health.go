@@ -1,9 +1,11 @@
 package stream
 
 import (
+	"context"
 	"time"
 
 	"sluice"
+	"sluice/durable"
 	"sluice/stretch"
 )
 
@@ -20,8 +22,7 @@ func (h *Host) IsSetUp() bool {
 	}
 }
 
-// Patience returns how long the engine may take for what it mostly does within a
-// time.
+// Patience returns how long the engine may take for something that mostly takes so long.
 func (h *Host) Patience(mostly time.Duration) time.Duration {
 	return h.engine.patience(stretch.Of(mostly), h.IsSetUp())
 }
@@ -29,7 +30,7 @@ func (h *Host) Patience(mostly time.Duration) time.Duration {
 // SetReady marks the host as usable.
 func (h *Host) SetReady() { close(h.ready) }
 
-// SetProblem sets why the host can't be used yet.
+// SetProblem sets the reason why the host can't be used yet.
 func (h *Host) SetProblem(reason string) { h.problem.Store(reason) }
 
 // Failed is closed when the engine can't go on and the process must restart;
@@ -57,9 +58,9 @@ func (h *Host) Ready() error {
 	}
 	switch {
 	case h.LowDisk():
-		return Unavailable(sluice.CodeDiskFull, "Free disk space is below the configured minimum.")
+		return sluice.Passing(sluice.CodeDiskFull, "Free disk space is below the configured minimum.")
 	case h.refusing.Load():
-		return Unavailable(sluice.CodeEngineUnavailable, "The engine takes no events at the moment.")
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine takes no events at the moment.")
 	}
 	return nil
 }
@@ -72,10 +73,40 @@ func (h *Host) Connected() error {
 	default:
 	}
 	if !h.IsSetUp() {
-		return Unavailable(sluice.CodeEngineUnavailable, "Not ready: "+h.problem.Load().(string)+".")
+		return sluice.Passing(sluice.CodeEngineUnavailable, "Not ready: "+h.problem.Load().(string)+".")
 	}
 	if h.Link != nil && !h.Link.Up() {
-		return Unavailable(sluice.CodeEngineUnavailable, "The connection to the engine is lost.")
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The connection to the engine is lost.")
 	}
 	return nil
 }
+
+// diskCheckEvery is so short that even a fast disk does not fill up between two checks.
+const diskCheckEvery = 100 * time.Millisecond
+
+// WatchDisk refuses writes before the disk is full: after one failed write the engine
+// accepts nothing more until a restart.
+func (h *Host) WatchDisk(ctx context.Context, minimum int64) {
+	h.checkDisk(minimum)
+	h.Every(ctx, diskCheckEvery, func(time.Time) { h.checkDisk(minimum) })
+}
+
+func (h *Host) checkDisk(minimum int64) {
+	free, err := durable.FreeSpace(h.Dir)
+	if err != nil {
+		h.Log.Error("Can't tell how much disk space is free.", "error", err)
+		return
+	}
+	low := free < minimum
+	if low == h.lowDisk.Swap(low) {
+		return
+	}
+	if low {
+		h.Log.Error("Free disk space is below the minimum; refusing new events.", "free", free, "minimum", minimum)
+	} else {
+		h.Log.Info("Free disk space is sufficient again.", "free", free)
+	}
+}
+
+// LowDisk reports whether there is too little free disk space to write.
+func (h *Host) LowDisk() bool { return h.lowDisk.Load() }

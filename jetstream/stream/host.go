@@ -19,12 +19,13 @@ import (
 	"sluice/stretch"
 )
 
-// AskTimeout bounds each request to the engine that has no bound of its own.
-const AskTimeout = 3 * time.Second
-
-// SetUpTimeout bounds how long an embedded engine may be set up. It is not meant to
-// be reached: that engine always answers, as soon as the disk lets it.
-const SetUpTimeout = time.Hour
+const (
+	// AskTimeout bounds each request to the engine that has no bound of its own.
+	AskTimeout = 3 * time.Second
+	// SetUpTimeout bounds the set-up of an embedded engine. It should never be reached:
+	// that engine always replies, as soon as the disk lets it.
+	SetUpTimeout = time.Hour
+)
 
 // A Host is the server that streams live on: the embedded one or an external one.
 type Host struct {
@@ -37,23 +38,23 @@ type Host struct {
 	Replicas int                 // of each stream on the external engine
 	Log      *slog.Logger
 
-	// DirectReads says that whoever answers a read has all that was written. In a
-	// cluster a replica may be behind, so there the leader is asked.
+	// DirectReads says that any server can answer a read. In a cluster a replica may
+	// be behind, so there only the leader can.
 	DirectReads bool
 
-	// SoleWriter says that only this process writes: what it knows is all there is,
-	// and there are no other nodes to tell or to ask.
+	// SoleWriter says that only this process writes: there are no other nodes to tell
+	// or to ask.
 	SoleWriter bool
 
 	// Dial connects to one server of an external engine; nil if it is embedded.
 	Dial func(url string, link *Link, options ...nats.Option) (*nats.Conn, error)
 
-	// Syncs reports whether the embedded engine's writes to a stream are to be
-	// synced by us, or with "" those to any.
+	// Syncs reports whether we sync the embedded engine's writes to a stream, or with
+	// "" to any stream.
 	Syncs func(stream string) bool
 
-	// Observe, if set, returns the function to call for each batch of a stream
-	// that was written and synced.
+	// Observe, if set, returns a function to call for each batch of a stream that was
+	// written and synced.
 	Observe func(stream string) func(messages int, took time.Duration)
 
 	engine  engine
@@ -66,7 +67,7 @@ type Host struct {
 
 	refusing atomic.Bool  // the external engine takes no writes
 	wrote    atomic.Int64 // when it last took one, in nanoseconds
-	doubtful atomic.Bool  // it has left one unanswered since
+	doubtful atomic.Bool  // since then it has left one unanswered
 
 	failOnce sync.Once
 	failed   chan struct{} // closed when it can't go on
@@ -83,7 +84,7 @@ func newHost(log *slog.Logger, engine engine) *Host {
 // Start runs a function that Wait waits for.
 func (h *Host) Start(run func()) { h.running.Go(run) }
 
-// Every does something at an interval until ctx ends. Wait waits for that.
+// Every does something at an interval until ctx ends. Wait waits for it.
 func (h *Host) Every(ctx context.Context, interval time.Duration, do func(now time.Time)) {
 	h.Start(func() {
 		tick := time.NewTicker(interval)
@@ -117,8 +118,8 @@ func (h *Host) Disconnect() {
 	}
 }
 
-// Connect gives the host its connections: one for calls, and one for work that must not
-// hold them up, which may be the same.
+// Connect gives the host its connections: one for calls and one for work that must not hold
+// them up. Both may be the same.
 func (h *Host) Connect(calls, side *nats.Conn) (err error) {
 	h.Conn, h.Side = calls, side
 	if h.JS, err = jetstream.New(calls, jetstream.WithDefaultTimeout(stretch.Of(AskTimeout))); err != nil {
@@ -138,8 +139,8 @@ func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
 	return c
 }
 
-// Blocks returns the message blocks of one of the embedded engine's streams,
-// nil if they are not to be synced by us.
+// Blocks returns the message blocks of one of the embedded engine's streams, nil if we don't
+// sync them.
 func (h *Host) Blocks(stream string) *durable.Blocks {
 	if !h.Syncs(stream) {
 		return nil
@@ -152,8 +153,8 @@ func (h *Host) StreamFolder(stream string) string {
 	return filepath.Join(h.Dir, "jetstream", "$G", "streams", stream)
 }
 
-// RemoveFiles removes what is left of a stream that was deleted. The embedded engine
-// removes files later, and not at all if it is killed meanwhile.
+// RemoveFiles removes the files of a deleted stream. The embedded engine removes them later,
+// or never if it is killed before.
 func (h *Host) RemoveFiles(stream string) error {
 	if h.Dir == "" {
 		return nil
@@ -168,9 +169,8 @@ func (h *Host) SyncStream(stream string, below ...string) error {
 	return h.SyncStore(append([]string{"jetstream", "$G", "streams", stream}, below...)...)
 }
 
-// SyncStore puts all that was written so far to a folder of the embedded
-// engine's store on stable storage, including the folder's own name and those
-// above it.
+// SyncStore puts a folder of the embedded engine's store on stable storage, with the names
+// of the folder and of those above it.
 func (h *Host) SyncStore(folders ...string) error {
 	if !h.Syncs("") {
 		return nil
@@ -183,7 +183,7 @@ func (h *Host) SyncStore(folders ...string) error {
 	}
 	if err = errors.Join(err, durable.SyncTree(folder)); err != nil {
 		h.Fail(fmt.Errorf("sync of the store: %w", err))
-		return Unavailable(sluice.CodeEngineFailed, "The change could not be made durable.").Because(err)
+		return sluice.Passing(sluice.CodeEngineFailed, "The change could not be made durable.").Because(err)
 	}
 	return nil
 }

@@ -2,8 +2,8 @@ package stream
 
 import "time"
 
-// This file has the names of everything on an engine: streams, buckets and subjects. They
-// are stored, so none may ever change.
+// This file has the names of all streams, buckets and subjects of an engine. They are
+// stored, so none may ever change.
 
 // Names of streams.
 const (
@@ -21,21 +21,35 @@ const (
 	SpoolPrefix = "SPOOL_"     // of the streams in a spool
 )
 
-// The engine's client makes buckets of streams and subjects with these names.
+// The engine's client prefixes the streams and subjects of buckets with these.
 const (
 	BucketPrefix   = "KV_"
 	BucketSubjects = "$KV."
 )
 
-// Buckets are the names of all buckets of records. On the engine the generation follows.
-var Buckets = []string{
-	"accounts", "clients", "floors", "hours", "keys", "minutes", "pipelines", "portal", "roles", "secrets", "sessions", "signing", "states", "versions", "webhooks",
-}
-
-// Subjects, or what they begin with. Those of events are sluice.EventPrefix and what
-// is beside it in package correlation and queue.
+// Names of the buckets of records. On the engine the generation follows.
 const (
-	OurSubjects = "svc." // what all but those of buckets begin with
+	Accounts       = "accounts"
+	Clients        = "clients"
+	LowWater       = "floors"
+	Hours          = "hours"
+	Keys           = "keys"
+	Minutes        = "minutes"
+	Pipelines      = "pipelines"
+	PortalSessions = "portal"
+	Roles          = "roles"
+	Secrets        = "secrets"
+	Sessions       = "sessions"
+	SigningKeys    = "signing"
+	PipelineStates = "states"
+	Versions       = "versions"
+	Webhooks       = "webhooks"
+)
+
+// Subjects, or what they begin with. Those of events are sluice.EventPrefix and others in
+// packages correlation and queue.
+const (
+	OurSubjects = "svc." // all subjects except those of buckets begin with it
 
 	DeliveryPrefix   = "svc.delivery." // before the key of a delivery, on an external engine
 	SpooledPrefix    = "svc.spooled."  // before the place of calls that a spool handed over
@@ -52,10 +66,9 @@ const (
 	NodeSubject       = "svc.node" // nodes say here which server they use and which version they are
 )
 
-// How long things are kept that no setting is about, and how many bytes of them.
-// Changes in the audit log have a subject of their own with as many entries as the
-// others have together: so nobody can drive them out by being refused. The bytes are
-// more than two full subjects take.
+// How long streams keep messages, and how many bytes of them, where there is no setting for
+// it. Changes in the audit log have a subject of their own, so that refused attempts can't
+// drive them out. AuditBytes is more than two full subjects take.
 const (
 	AuditAge     = 365 * 24 * time.Hour
 	AuditEntries = 500_000 // of each subject

@@ -14,17 +14,16 @@ const (
 	dialTimeout = 2 * time.Second
 	// sendTimeout bounds one write to a server that reads nothing.
 	sendTimeout = time.Second
-	// pingEvery and pingsOut say when a server that answers nothing is left,
-	// should the probe not have done that before.
+	// pingEvery and pingsOut say when a silent server is left, if the probe has not
+	// left it before.
 	pingEvery, pingsOut = 2 * time.Second, 2
-	// reconnecting is for how long a connection that was lost counts as one
-	// that is about to be there again. Calls wait that long for it.
+	// reconnecting is for how long a lost connection is expected to be back soon.
+	// Calls wait that long for it.
 	reconnecting = time.Second
 )
 
-// A Link knows the state of the connection to an external engine. The client
-// library would have to be asked under its lock, which it holds while it writes
-// to a server that hangs.
+// A Link knows the state of the connection to an external engine. Asking the client library
+// takes its lock, which it holds while it writes to a server that hangs.
 type Link struct {
 	log  *slog.Logger
 	lost atomic.Int64 // when the connection was lost, in nanoseconds; 0: it is there
@@ -32,20 +31,20 @@ type Link struct {
 	socket atomic.Pointer[net.TCPConn]
 }
 
-// NewLink returns a link that is yet to be connected.
+// NewLink returns a link that is not connected yet.
 func NewLink(log *slog.Logger) *Link {
 	l := &Link{log: log}
 	l.lost.Store(1)
 	return l
 }
 
-// Options are those of the connection.
+// Options returns the options of the connection.
 func (l *Link) Options() []nats.Option {
 	return []nats.Option{
 		nats.Name("sluice"),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
-		nats.IgnoreAuthErrorAbort(), // a wrong password may be one that is being changed
+		nats.IgnoreAuthErrorAbort(), // a password may be wrong only while it is being changed
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectBufSize(-1), // a write without a connection fails at once
 		nats.Timeout(dialTimeout),
@@ -71,7 +70,7 @@ func (l *Link) Options() []nats.Option {
 	}
 }
 
-// Connected says that there is a connection.
+// Connected notes that there is a connection.
 func (l *Link) Connected() { l.lost.Store(0) }
 
 // Dial implements nats.CustomDialer.
@@ -81,9 +80,9 @@ func (l *Link) Dial(network, address string) (net.Conn, error) {
 		return nil, err
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		// What a server has not read when it is left must not reach it later:
-		// the callers behind it have been refused by then.
-		_ = tcp.SetLinger(0) // otherwise it may
+		// What a server has not read when it is left must not reach it later: by then
+		// the callers have been refused.
+		_ = tcp.SetLinger(0) // if it fails, there is nothing else to do
 		l.socket.Store(tcp)
 	}
 	return conn, nil

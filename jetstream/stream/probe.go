@@ -8,32 +8,31 @@ import (
 )
 
 const (
-	// probeEvery and probeTimeout keep the time below two seconds until it is
-	// known that an engine takes nothing any more.
+	// With probeEvery and probeTimeout, it takes less than two seconds to notice that
+	// an engine takes no writes.
 	probeEvery   = 500 * time.Millisecond
 	probeTimeout = time.Second
-	// A server is left after so many probes in a row that failed: one that does
-	// not even answer a ping soon; one that does when an election should be
-	// over, since it may be cut off from the others.
+	// A server is left after so many failed probes in a row. One that does not even
+	// answer a ping is left soon. One that does may be cut off from the others: it is
+	// left when an election should be over.
 	leaveSilent, leaveCutOff = 2, 15
 )
 
-// A probe finds out again and again whether an external engine takes writes.
+// A probe checks again and again whether an external engine takes writes.
 type probe struct {
 	host   *Host
 	write  func(context.Context) error
 	failed int // in a row
 }
 
-// what a probe found.
+// A finding is what a probe has found.
 type finding struct {
 	alive bool // the server that this node is connected to answers
 	err   error
 }
 
-// WatchWrites lets Ready tell what a call would be told, until ctx ends: write
-// finds out whether the engine agrees on a write. A server that does not answer is left
-// for another one.
+// WatchWrites makes Ready report whether the engine takes writes, until ctx ends: write finds
+// that out. A server that does not answer is left for another one.
 func (h *Host) WatchWrites(ctx context.Context, write func(context.Context) error) {
 	p := &probe{host: h, write: write}
 	h.Start(func() { p.run(ctx) })
@@ -64,7 +63,7 @@ func (p *probe) run(ctx context.Context) {
 	}
 }
 
-// ask makes one probe. It may take longer than its time, since the client library
+// ask makes one probe. It may take longer than probeTimeout, because the client library
 // does not look at the clock while it writes or connects.
 func (p *probe) ask(ctx context.Context) finding {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -75,11 +74,11 @@ func (p *probe) ask(ctx context.Context) finding {
 	return finding{alive: true, err: p.write(ctx)}
 }
 
-// note draws the conclusions of a probe that began at a time.
+// note acts on what a probe has found that began at a time.
 func (p *probe) note(found finding, began time.Time) {
 	h := p.host
 	if found.err != nil && h.wrote.Load() >= began.UnixNano() {
-		found.err = nil // others got through meanwhile
+		found.err = nil // another write got through meanwhile
 	}
 	if found.err == nil {
 		if p.failed > 0 {
@@ -104,16 +103,16 @@ func (p *probe) note(found finding, began time.Time) {
 	}
 }
 
-// Wrote says that the engine has just agreed on a write.
+// Wrote notes that the engine has just agreed on a write.
 func (h *Host) Wrote() {
 	h.wrote.Store(time.Now().UnixNano())
 	h.doubtful.Store(false)
 }
 
-// Doubt says that the engine has left a write unanswered.
+// Doubt notes that the engine has left a write unanswered.
 func (h *Host) Doubt() { h.doubtful.Store(true) }
 
-// Doubtful reports whether a write was left unanswered, and none was taken since.
+// Doubtful reports whether a write was left unanswered and none was taken since.
 func (h *Host) Doubtful() bool { return h.doubtful.Load() }
 
 // jitter returns a duration between half and one and a half of d.

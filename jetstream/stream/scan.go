@@ -9,7 +9,7 @@ import (
 	"sluice"
 )
 
-// maxScan bounds the entries that one scan reads; a cursor goes on from there.
+// maxScan bounds the entries that one scan reads; its cursor continues from there.
 const maxScan = 10_000
 
 // A ScanQuery selects the entries of a stream that a scan reads.
@@ -20,9 +20,8 @@ type ScanQuery struct {
 	Limit    int
 }
 
-// Scan returns the selected entries that match, in the order of the query, and the
-// cursor behind them if there may be more. Entries are stored in the order of
-// their times.
+// Scan returns the selected entries that match, in the order of the query, and the cursor
+// behind them if there may be more. Entries must be stored in the order of their times.
 func (e *Entries[T]) Scan(ctx context.Context, s ScanQuery, matches func(sequence uint64, entry *T) bool) (entries []T, next string, err error) {
 	info, err := e.stream.Info(ctx)
 	if err != nil {
@@ -77,7 +76,7 @@ func (s ScanQuery) bounds(first, last uint64) (uint64, uint64, error) {
 	return first, min(last, place-1), nil
 }
 
-// cursor returns the cursor before the entry that comes next.
+// cursor returns the cursor before the next entry.
 func (s ScanQuery) cursor(next uint64) string {
 	if s.Oldest {
 		return strconv.FormatUint(next, 10)

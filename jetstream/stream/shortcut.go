@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,16 +13,15 @@ import (
 )
 
 const (
-	// leaderEvery is how often a shortcut looks who leads its stream.
+	// leaderEvery is how often a shortcut asks who leads its stream.
 	leaderEvery = 2 * time.Second
-	// noWay is the pause after a leader could not be reached.
+	// noWay is the pause after a server could not be reached.
 	noWay = time.Minute
 )
 
-// A shortcut is a connection to the server that leads a stream. Whatever another
-// server gets for the stream it has to pass on, and the answer comes back the same
-// way. Without a shortcut everything works as well, by the node's own connection:
-// so it is given up at the first sign of trouble.
+// A shortcut is a connection to the server that leads a stream. Any other server has to
+// pass messages on to the leader, and the reply back. Everything also works without a
+// shortcut, over the node's own connection, so it is given up at the first sign of trouble.
 type shortcut struct {
 	host   *Host
 	stream string
@@ -36,9 +36,7 @@ type direct struct {
 	server string
 }
 
-func newShortcut(h *Host, stream string) *shortcut { return &shortcut{host: h, stream: stream} }
-
-// conn returns the shortest way to the leader that is known.
+// conn returns the shortest known way to the leader.
 func (s *shortcut) conn() *nats.Conn {
 	if d := s.direct.Load(); d != nil && d.link.connected() {
 		return d.Conn
@@ -46,8 +44,8 @@ func (s *shortcut) conn() *nats.Conn {
 	return s.host.Conn
 }
 
-// leave gives a shortcut up that does not answer. What the server has not read must
-// not reach it later.
+// leave gives up a shortcut that does not reply. What the server has not read yet must not
+// reach it later.
 func (s *shortcut) leave(conn *nats.Conn) {
 	if d := s.direct.Load(); d != nil && d.Conn == conn && s.direct.CompareAndSwap(d, nil) {
 		d.link.Cut()
@@ -55,7 +53,7 @@ func (s *shortcut) leave(conn *nats.Conn) {
 	}
 }
 
-// follow leads to the server that leads the stream, until ctx ends.
+// follow keeps the shortcut to the current leader of the stream, until ctx ends.
 func (s *shortcut) follow(ctx context.Context) {
 	for wait := jitter(leaderEvery); ; {
 		select {
@@ -68,7 +66,7 @@ func (s *shortcut) follow(ctx context.Context) {
 		case <-time.After(wait):
 		}
 		wait = leaderEvery
-		if leader := s.leader(ctx); leader != "" && !s.lead(leader) {
+		if leader := s.leader(ctx); leader != "" && !s.connect(leader) {
 			wait = noWay
 		}
 	}
@@ -86,8 +84,8 @@ func (s *shortcut) leader(ctx context.Context) string {
 	return stream.CachedInfo().Cluster.Leader
 }
 
-// lead lets the shortcut lead to a server. It is not ok if that can't be reached.
-func (s *shortcut) lead(server string) (ok bool) {
+// connect makes the shortcut lead to a server. It is not ok if the server can't be reached.
+func (s *shortcut) connect(server string) (ok bool) {
 	before := s.direct.Load()
 	if before != nil && before.server == server && before.link.connected() {
 		return true
@@ -99,17 +97,17 @@ func (s *shortcut) lead(server string) (ok bool) {
 		}
 	}
 	s.direct.Store(now)
-	if before != nil { // what is on its way there is answered first
+	if before != nil { // let what is on its way there be answered
 		time.AfterFunc(stretch.Of(clusterTimeout), func() { before.Close() })
 	}
 	return true
 }
 
-// dial connects to the server of a name, nil if it can't be reached: which address
-// it has is found out by trying those that are known.
+// dial connects to the server of a name, nil if it can't be reached. The addresses of
+// servers don't tell their names, so it tries all that are known.
 func (h *Host) dial(server string) *direct {
 	for _, url := range h.Conn.Servers() {
-		link := NewLink(slog.New(slog.DiscardHandler)) // its end is no news
+		link := NewLink(slog.New(slog.DiscardHandler)) // nobody needs to know when it ends
 		conn, err := h.Dial(url, link, nats.NoReconnect(), nats.RetryOnFailedConnect(false), nats.IgnoreDiscoveredServers())
 		if err != nil {
 			continue
@@ -121,4 +119,47 @@ func (h *Host) dial(server string) *direct {
 		conn.Close()
 	}
 	return nil
+}
+
+// near has connections for deliveries, one for each server of an external engine that
+// leads consumers. Messages from there need not be passed on by another server.
+type near struct {
+	mu      sync.Mutex
+	servers map[string]*direct
+	failed  map[string]time.Time // servers that could not be reached
+}
+
+// Near returns a connection to the server of a name. It is the node's own one if that is
+// connected to this server, or if there is no better one. It does not reconnect by itself.
+func (h *Host) Near(server string) *nats.Conn {
+	if server == "" || h.Dial == nil || h.Conn.ConnectedServerName() == server {
+		return h.Conn
+	}
+	n := &h.near
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if d := n.servers[server]; d != nil && d.link.connected() {
+		return d.Conn
+	}
+	if time.Since(n.failed[server]) < noWay {
+		return h.Conn
+	}
+	d := h.dial(server)
+	if d == nil {
+		n.failed[server] = time.Now()
+		return h.Conn
+	}
+	n.servers[server] = d
+	return d.Conn
+}
+
+// leaveNear ends these connections.
+func (h *Host) leaveNear() {
+	h.near.mu.Lock()
+	defer h.near.mu.Unlock()
+	for _, d := range h.near.servers {
+		d.link.Release()
+		d.Close()
+	}
+	clear(h.near.servers)
 }

@@ -13,12 +13,12 @@ import (
 
 const (
 	sayEvery    = 5 * time.Second
-	heardWithin = 3 * sayEvery // who was not heard for that long is gone
+	heardWithin = 3 * sayEvery // a node that was not heard for that long is gone
 	moveEvery   = 30 * time.Second
 )
 
-// nodes knows which server each node is connected to. After a server was away,
-// all nodes sit on the others; nothing but a reconnect spreads them again.
+// nodes knows which server each node is connected to. After a server was away, all nodes are
+// on the others, and only a reconnect spreads them again.
 type nodes struct {
 	mu    sync.Mutex
 	heard map[string]heard // by node
@@ -29,8 +29,8 @@ type heard struct {
 	at     time.Time
 }
 
-// Spread moves this node to another server of an external engine, until ctx ends,
-// while its own serves more nodes than it has to. servers gives how many there are.
+// Spread moves this node to another server of an external engine whenever its own has more
+// than its share of nodes, until ctx ends. The function servers returns how many there are.
 func (h *Host) Spread(ctx context.Context, servers func() int) error {
 	n := &nodes{heard: make(map[string]heard)}
 	self := rand.Text()
@@ -46,7 +46,7 @@ func (h *Host) Spread(ctx context.Context, servers func() int) error {
 	var moved time.Time
 	say := func(now time.Time) {
 		if h.Ready() != nil {
-			moved = now // first all must be well for a while
+			moved = now // wait until the engine has been well for a while
 			return
 		}
 		server := h.Conn.ConnectedServerId()
@@ -55,7 +55,7 @@ func (h *Host) Spread(ctx context.Context, servers func() int) error {
 		if now.Sub(moved) < moveEvery {
 			return
 		}
-		// One of those that are too many goes, not all of them.
+		// On average one of the surplus nodes moves, not all of them.
 		if mine, most := n.share(server, servers(), now); mine > most && mathrand.IntN(mine) == 0 {
 			moved = now
 			h.Log.Info("Going to another server of the engine, since this one serves many nodes.", "nodes", mine)
@@ -72,8 +72,8 @@ func (n *nodes) hear(node, server string, now time.Time) {
 	n.heard[node] = heard{server, now}
 }
 
-// share returns how many nodes a server has, and how many each has at most when
-// they are spread evenly.
+// share returns how many nodes a server has, and how many it has at most if they are spread
+// evenly.
 func (n *nodes) share(server string, servers int, now time.Time) (mine, most int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

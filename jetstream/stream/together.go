@@ -7,27 +7,30 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/stretch"
 )
 
-// ExpectLast lets a message be stored on condition that the newest one of its
-// subject is that with a sequence; 0: that there is none.
+// ExpectLast lets the engine store a message only if the newest one of its subject has that
+// sequence; 0: only if there is none.
 func ExpectLast(msg *nats.Msg, sequence uint64) *nats.Msg {
 	msg.Header = nats.Header{jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(sequence, 10)}}
 	return msg
 }
 
-// StoreTogether stores messages of one stream of an external engine, all or none
-// of them, and gives the sequence of the last one: those before it follow each
-// other. After an error they may be stored all the same, unless it is an APIError.
+// StoreTogether stores all or none of the messages in one stream of an external engine, one
+// right behind the other, and returns the sequence of the last one. After an error they may
+// be stored, unless it is an APIError.
 func (h *Host) StoreTogether(ctx context.Context, messages []*nats.Msg) (sequence uint64, err error) {
 	ack, err := storeTogether(ctx, h.Conn, messages)
 	return ack.Sequence, err
 }
 
-// An acknowledgement is what the engine says of messages that were stored.
+// An acknowledgement is the engine's reply about messages that it was sent.
 type acknowledgement struct {
 	Sequence  uint64              `json:"seq"` // of the last one
 	Duplicate bool                `json:"duplicate"`
@@ -57,9 +60,9 @@ func storeTogether(ctx context.Context, conn *nats.Conn, messages []*nats.Msg) (
 	return ack, nil
 }
 
-// number gives messages their places in a batch, which the last one ends.
+// number gives messages their numbers in a batch, which the last one ends.
 func number(messages []*nats.Msg) {
-	batch := rand.Text()[:16] // it is unique among those under way
+	batch := rand.Text()[:16] // unique among the batches under way
 	for i, msg := range messages {
 		if msg.Header == nil {
 			msg.Header = make(nats.Header, 2)
@@ -70,19 +73,50 @@ func number(messages []*nats.Msg) {
 	messages[len(messages)-1].Header["Nats-Batch-Commit"] = []string{"1"}
 }
 
-// blamesOne reports whether the engine refuses a batch for one of its messages, which
-// may be taken without it. An engine that is elsewhere, or has another leader since
-// the first message, refuses whatever it is sent.
+// blamesOne reports whether the engine refuses a batch because of one message, so that it
+// may take the others. An engine that takes no writes, or has changed its leader since the
+// first message, refuses any batch.
 func blamesOne(err error) bool {
 	const incomplete = 10176
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && api.Code == http.StatusBadRequest && api.ErrorCode != incomplete
 }
 
-// isDuplicate reports whether the engine refuses a batch since it knows the id of a
-// message in it.
+// isDuplicate reports whether the engine refuses a batch because it knows the id of one of
+// its messages.
 func isDuplicate(err error) bool {
 	const containsDuplicate = 10201
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && api.ErrorCode == containsDuplicate
+}
+
+// withdraw stores withdrawals until ctx ends. When a server that hung goes on, it may read
+// messages whose callers were refused long ago. A withdrawal has the id of such a batch: of
+// the two, the engine stores only the one that comes first.
+func (w *clusterWriter) withdraw(ctx context.Context) {
+	for {
+		var id string
+		select {
+		case <-ctx.Done():
+			return
+		case id = <-w.doubted:
+		}
+		for began := time.Now(); time.Since(began) < WithdrawalWindow && !w.withdrawOne(ctx, id); {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(attemptPause):
+			}
+		}
+	}
+}
+
+func (w *clusterWriter) withdrawOne(ctx context.Context, id string) (done bool) {
+	if w.host.Ready() != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackWithin))
+	defer cancel()
+	_, err := storeTogether(ctx, w.host.Conn, []*nats.Msg{w.identify(&nats.Msg{Subject: w.withdrawn}, id)})
+	return err == nil
 }

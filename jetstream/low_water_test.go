@@ -17,8 +17,8 @@ func stateOf(dir string, p *sluice.Pipeline) string {
 	return filepath.Join(dir, "jetstream", "$G", "streams", stream.Events, "obs", p.Binding.ID, "o.dat")
 }
 
-// TestAPipelineGoesOnAfterItsStateIsZeros: so a power cut may leave a file that
-// was not synced.
+// TestAPipelineGoesOnAfterItsStateIsZeros: a power cut may leave such a file if it was not
+// synced.
 func TestAPipelineGoesOnAfterItsStateIsZeros(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -36,14 +36,13 @@ func TestAPipelineGoesOnAfterItsStateIsZeros(t *testing.T) {
 	if got := send(t, e, "webhook.zeros", patience); string(got.Value) != `"second"` {
 		t.Fatalf("the second event comes to %s %s", got.Status, got.Value)
 	}
-	again, err := e.Results().Result(t.Context(), first.CorrelationID, 0)
+	again, err := e.Results.Result(t.Context(), first.CorrelationID, 0)
 	if err != nil || string(again.Value) != `"first"` {
 		t.Errorf("the first event comes to %s %s (%v) after the restart", again.Status, again.Value, err)
 	}
 }
 
-// TestWhatIsDoneIsNotRunAgain, also if neither its result nor the state of its
-// consumer is left.
+// TestWhatIsDoneIsNotRunAgain, even if both its result and the state of its consumer are gone.
 func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -52,13 +51,13 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.floor", 1)
 	stop := consume(t, e, p, answering(p, `1`))
 	done := send(t, e, "webhook.floor", patience)
-	place, _ := e.events.ids.Parse(done.CorrelationID)
+	place, _ := e.Stored.ids.Parse(done.CorrelationID)
 	sequence := place.Sequence
 	natstest.Eventually(t, "the acknowledgement", func() bool {
-		return e.floors.Write(t.Context()) == nil && e.floors.Of(p.Binding.ID) == sequence
+		return e.lowWater.Write(t.Context()) == nil && e.lowWater.Of(p.Binding.ID) == sequence
 	})
 	natstest.Eventually(t, "the result to expire", func() bool {
-		_, err := e.Results().Result(t.Context(), done.CorrelationID, 0)
+		_, err := e.Results.Result(t.Context(), done.CorrelationID, 0)
 		return err != nil && sluice.AsError(err).Kind == sluice.Gone
 	})
 	stop()
@@ -78,8 +77,8 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 	}
 }
 
-// TestAFloorAboveTheNewestEvent: a damaged disk may have lost the events up to
-// it. Their sequences are used again, for events that are not done.
+// TestAFloorAboveTheNewestEvent: a damaged disk may have lost the events up to the low-water
+// mark. New events get their sequences, and these are not done.
 func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -100,15 +99,15 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	natstest.Eventually(t, "the floor is known", func() bool { return e.floors.Of(p.Binding.ID) == 100 })
+	natstest.Eventually(t, "the floor is known", func() bool { return e.lowWater.Of(p.Binding.ID) == 100 })
 	consume(t, e, p, answering(p, `1`))
 	if got := send(t, e, "webhook.above", patience); got.Status != sluice.StatusOK {
 		t.Errorf("an event below the floor is %s", got.Status)
 	}
 }
 
-// TestFloorsAreOneRecord: one write is enough for all pipelines, and a floor that an
-// earlier version has stored counts as well.
+// TestFloorsAreOneRecord: one write stores the low-water marks of all pipelines, and one that
+// an earlier version has stored counts as well.
 func TestFloorsAreOneRecord(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	var pipelines []*sluice.Pipeline
@@ -118,29 +117,29 @@ func TestFloorsAreOneRecord(t *testing.T) {
 		pipelines = append(pipelines, p)
 	}
 	send(t, e, "webhook.record", patience)
-	before, err := e.floors.Extent(t.Context())
+	before, err := e.lowWater.Extent(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	natstest.Eventually(t, "all floors are written", func() bool {
-		if err := e.floors.Write(t.Context()); err != nil {
+		if err := e.lowWater.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range pipelines {
-			if e.floors.Of(p.Binding.ID) == 0 {
+			if e.lowWater.Of(p.Binding.ID) == 0 {
 				return false
 			}
 		}
 		return true
 	})
-	after, err := e.floors.Extent(t.Context())
+	after, err := e.lowWater.Extent(t.Context())
 	if err != nil || after.Records-before.Records != 1 {
 		t.Errorf("%d records more (%v), want 1", after.Records-before.Records, err)
 	}
-	if err := e.Queue().Unbind(t.Context(), pipelines[0].Binding); err != nil {
+	if err := e.Queue.Unbind(t.Context(), pipelines[0].Binding); err != nil {
 		t.Fatal(err)
 	}
-	if e.floors.Of(pipelines[0].Binding.ID) != 0 || e.floors.Of(pipelines[1].Binding.ID) == 0 {
+	if e.lowWater.Of(pipelines[0].Binding.ID) != 0 || e.lowWater.Of(pipelines[1].Binding.ID) == 0 {
 		t.Error("dropping one floor does not leave the others")
 	}
 }

@@ -1,0 +1,111 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/durable"
+)
+
+// SetUp returns a channel that is closed once streams and buckets are there.
+func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }
+
+// Ready returns nil if the engine or the spool takes calls, otherwise an Unavailable error
+// that says why not.
+func (e *Engine) Ready() error {
+	err := e.takes()
+	if err != nil && e.fallback != nil && e.fallback.Takes(err) && e.spool.Ready() == nil {
+		return nil
+	}
+	return err
+}
+
+// takes returns nil if the engine takes events.
+func (e *Engine) takes() error {
+	if err := e.host.Ready(); err != nil {
+		return err
+	}
+	return e.Stored.room()
+}
+
+// Failed returns a channel that is closed when the engine can't go on and the process must
+// restart. Failure then says why.
+func (e *Engine) Failed() <-chan struct{} { return e.host.Failed() }
+
+// Failure reports why the engine can't go on.
+func (e *Engine) Failure() error { return e.host.Failure() }
+
+// Warnings returns what an operator should know: what the disk has lost, and what makes an
+// external engine less durable than the embedded one.
+func (e *Engine) Warnings() []string {
+	warnings := e.damaged()
+	if lost := e.Stored.lost.Load(); lost > 0 {
+		warnings = append(warnings, fmt.Sprintf("the disk has lost %d events that were stored; the log says more", lost))
+	}
+	if short := e.outcomes.Warning(); short != "" {
+		warnings = append(warnings, short)
+	}
+	warnings = append(warnings, e.spoolWarnings()...)
+	return append(append(warnings, e.nodes.warnings()...), e.advice...)
+}
+
+// Stats returns the state of the engine: all of a server's stats except its minutes. With an
+// error, it has what is known all the same.
+func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
+	s := sluice.ServerStats{
+		Ready:      true,
+		Warnings:   e.Warnings(),
+		Engine:     e.Description,
+		FreeDisk:   -1,
+		Pipelines:  []sluice.PipelineStats{},
+		Unrecorded: e.Journal.Dropped(),
+		Lost:       e.Stored.lost.Load(),
+		Unreadable: e.Queue.Unreadable(),
+	}
+	if e.spool != nil {
+		spooled := e.spool.Stats(ctx)
+		s.Spool = &spooled
+	}
+	if err := e.takes(); err != nil {
+		s.Ready, s.Problem = false, err.Error()
+	}
+	if err := e.host.Connected(); err != nil {
+		return s, err
+	}
+	s.Webhooks = e.Webhooks.Count()
+	if e.host.Dir != "" {
+		free, err := durable.FreeSpace(e.host.Dir)
+		if err != nil {
+			return s, err
+		}
+		s.FreeDisk = free
+	}
+	for _, count := range []struct {
+		info        func(context.Context) (*jetstream.StreamInfo, error)
+		messages    *int64
+		bytesStored *int64
+	}{
+		{e.Stored.info, &s.Events, &s.EventBytes},
+		{e.DeadLetters.Info, &s.DeadLetters, new(int64)},
+		{e.outcomes.Info, &s.Results, new(int64)},
+	} {
+		info, err := count.info(ctx)
+		if err != nil {
+			return s, err
+		}
+		*count.messages, *count.bytesStored = int64(info.State.Msgs), int64(info.State.Bytes)
+	}
+	letters, err := e.DeadLetters.ByPipeline(ctx)
+	if err != nil {
+		return s, err
+	}
+	pipelines, err := e.Queue.Backlogs(ctx)
+	for i := range pipelines {
+		pipelines[i].DeadLetters = letters[pipelines[i].Pipeline]
+	}
+	s.Pipelines = append(s.Pipelines, pipelines...)
+	return s, err
+}
