@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,49 +13,46 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/spelling"
 )
 
-// A noun is a kind of thing that a server keeps. Its verbs follow from the
-// commands for it: list and show, create and edit, delete. Their flags are those
-// commands' parameters.
-type noun struct {
+// A resource is a sort of thing that a server keeps. Its commands at the server
+// become its verbs (list, show, create, edit, delete), and their parameters the
+// flags.
+type resource struct {
 	sluice.Resource
 
-	thing   string // in sentences; "" means the same
+	thing   string // its name in sentences; "" means Name
 	short   string
 	word    string // what people call the key
 	example string // of a key
 	handle  string // field and parameter by which edit and delete find it; "" means the key
-	single  string // parameter of get that is about one thing alone; "" means that there is none
+	single  string // parameter of get that makes sense for one thing only, if there is one
 	none    string // text for an empty list
 	columns []column
-	own     bool                                        // storing and deleting are verbs of its own
-	verbs   func(t *terminal, n *noun) []*cobra.Command // further ones
+	own     bool                                            // verbs has those that store and delete
+	verbs   func(t *terminal, n *resource) []*cobra.Command // further ones
 }
 
-// called returns the name of one in sentences.
-func (n *noun) called() string { return firstOf(n.thing, n.Name) }
+func (n *resource) called() string { return cmp.Or(n.thing, n.Name) }
 
-// arg returns what stands for the key in usage lines.
-func (n *noun) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(n.Key), "-", "")) }
+// arg returns the placeholder for the key in usage lines.
+func (n *resource) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(n.Key), "-", "")) }
 
-// keyed returns in words what the argument of a verb is.
-func (n *noun) keyed() string { return "the " + n.word + " of a " + n.called() }
-
-// nounCommand makes the command of a noun with its verbs. The noun alone lists.
-func nounCommand(t *terminal, n *noun) *cobra.Command {
+// resourceCommand makes the command of a resource. Without a verb it lists.
+func resourceCommand(t *terminal, n *resource) *cobra.Command {
 	things := list{n.Get, []string{n.Key, n.handle, n.single}, n.none, n.called() + "s", n.Page, n.columns}
 	cmd := things.verb(t, n.Name, n.short)
 	cmd.Args = orVerb
 	cmd.AddCommand(things.verb(t, "list", "List the "+n.called()+"s"))
 	if hasParam(t.declaration(n.Get), n.Key) {
-		cmd.AddCommand(nounShow(t, n))
+		cmd.AddCommand(resourceShow(t, n))
 	}
 	if n.Put != "" && !n.own {
-		cmd.AddCommand(nounCreate(t, n), nounEdit(t, n))
+		cmd.AddCommand(resourceCreate(t, n), resourceEdit(t, n))
 	}
 	if n.Remove != "" && !n.own {
-		cmd.AddCommand(nounDelete(t, n))
+		cmd.AddCommand(resourceDelete(t, n))
 	}
 	if n.verbs != nil {
 		cmd.AddCommand(n.verbs(t, n)...)
@@ -62,26 +60,25 @@ func nounCommand(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// nounNamed returns a noun by its name.
-func nounNamed(name string) *noun {
-	for _, n := range nouns() {
+func resourceNamed(name string) *resource {
+	for _, n := range resources() {
 		if n.Name == name {
 			return n
 		}
 	}
-	panic("there is no noun " + name) // a mistake in the program
+	panic("there is no resource " + name) // a mistake in the program
 }
 
-// about makes a verb with the key of a thing as its argument, or with many the
-// keys of several.
-func (n *noun) about(t *terminal, verb, short string, many bool, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+// about makes a verb whose argument is the key of a thing, or of several things
+// with many.
+func (n *resource) about(t *terminal, verb, short string, many bool, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	most, use := 1, verb+" "+n.arg()
 	if many {
 		most, use = -1, use+"..."
 	}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: "  sluice " + n.Name + " " + verb + " " + n.example,
-		Args: arguments(1, most, n.keyed()), RunE: run,
+		Args: arguments(1, most, "the "+n.word+" of a "+n.called()), RunE: run,
 	}
 	if verb != "create" {
 		cmd.ValidArgsFunction = t.completeNames(n.Get, n.Key, noFiles)
@@ -89,13 +86,9 @@ func (n *noun) about(t *terminal, verb, short string, many bool, run func(cmd *c
 	return cmd
 }
 
-func nounShow(t *terminal, n *noun) *cobra.Command {
+func resourceShow(t *terminal, n *resource) *cobra.Command {
 	var open bool
-	cmd := n.about(t, "show", "Show a "+n.called(), false, func(cmd *cobra.Command, args []string) error {
-		c, err := t.connect()
-		if err != nil {
-			return err
-		}
+	cmd := n.about(t, "show", "Show a "+n.called(), false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		if open {
 			return t.open(cmd.Context(), c, n.Page, args[0])
 		}
@@ -104,14 +97,14 @@ func nounShow(t *terminal, n *noun) *cobra.Command {
 			return err
 		}
 		return t.show(document)
-	})
+	}))
 	if n.Page != "" {
 		t.addOpen(cmd, &open)
 	}
 	return cmd
 }
 
-func nounCreate(t *terminal, n *noun) *cobra.Command {
+func resourceCreate(t *terminal, n *resource) *cobra.Command {
 	var params *parameters
 	cmd := n.about(t, "create", "Create a "+n.called(), false, func(cmd *cobra.Command, args []string) error {
 		values, err := params.values()
@@ -133,14 +126,14 @@ func nounCreate(t *terminal, n *noun) *cobra.Command {
 			}
 		}
 		values.Set(n.Key, args[0])
-		t.showTokens = true // this is when they are needed
+		t.showTokens = true // people need it now, to set up the sender
 		return n.store(cmd.Context(), t, c, values)
 	})
 	params = t.declare(cmd, n.Put, n.Key, n.handle, "renew")
 	return cmd
 }
 
-func nounEdit(t *terminal, n *noun) *cobra.Command {
+func resourceEdit(t *terminal, n *resource) *cobra.Command {
 	var params *parameters
 	cmd := n.about(t, "edit", "Change a "+n.called()+"; what is not given keeps its value", false, func(cmd *cobra.Command, args []string) error {
 		values, err := params.values()
@@ -169,13 +162,13 @@ func nounEdit(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// taken is the error for a key that another thing has.
-func (n *noun) taken(code, key string) error {
+// taken is the error for a key that is in use.
+func (n *resource) taken(code, key string) error {
 	return sluice.Errorf(sluice.Code{Word: code, Kind: sluice.Conflict}, "There is a %s %s already; sluice %s edit %s changes it.", n.called(), key, n.Name, key)
 }
 
 // store stores a thing and shows it.
-func (n *noun) store(ctx context.Context, t *terminal, c *client.Client, values url.Values) error {
+func (n *resource) store(ctx context.Context, t *terminal, c *client.Client, values url.Values) error {
 	answer, err := c.Command(ctx, n.Put, values, nil)
 	switch {
 	case sluice.CodeEventKeyTaken.Is(err):
@@ -192,13 +185,9 @@ func (n *noun) store(ctx context.Context, t *terminal, c *client.Client, values 
 	return nil
 }
 
-func nounDelete(t *terminal, n *noun) *cobra.Command {
+func resourceDelete(t *terminal, n *resource) *cobra.Command {
 	var yes bool
-	cmd := n.about(t, "delete", "Delete "+n.called()+"s", true, func(cmd *cobra.Command, args []string) error {
-		c, err := t.connect()
-		if err != nil {
-			return err
-		}
+	cmd := n.about(t, "delete", "Delete "+n.called()+"s", true, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		what := n.called() + " " + args[0]
 		if len(args) > 1 {
 			what = counted(len(args), n.called())
@@ -216,19 +205,19 @@ func nounDelete(t *terminal, n *noun) *cobra.Command {
 			answer, err := c.Command(cmd.Context(), n.Remove, url.Values{field: {handle}}, nil)
 			return answer, n.missing(cmd.Context(), c, key, err)
 		})
-	})
+	}))
 	addYes(cmd, &yes)
 	return cmd
 }
 
 // one returns the thing with a key.
-func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawMessage, error) {
+func (n *resource) one(ctx context.Context, c *client.Client, key string) (json.RawMessage, error) {
 	answer, err := c.Command(ctx, n.Get, url.Values{n.Key: {key}}, nil)
 	if err != nil {
 		return nil, n.missing(ctx, c, key, err)
 	}
 	var page sluice.List[json.RawMessage]
-	_ = json.Unmarshal(answer.Body, &page) // not a list, but the thing itself: it has no items
+	_ = json.Unmarshal(answer.Body, &page) // most commands answer with the thing itself, which has no items
 	if page.Items == nil {
 		return answer.Body, nil
 	}
@@ -238,13 +227,14 @@ func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawM
 	return page.Items[0], nil
 }
 
-// handleOf returns the parameter by which a thing is changed, with its value.
-func (n *noun) handleOf(ctx context.Context, c *client.Client, key string) (field, handle string, err error) {
+// handleOf returns the parameter that tells edit and delete which thing is meant,
+// and its value.
+func (n *resource) handleOf(ctx context.Context, c *client.Client, key string) (field, handle string, err error) {
 	if n.handle == "" {
 		if n.Put == "" || n.own {
 			return n.Key, key, nil
 		}
-		_, err := n.one(ctx, c, key) // a put would make one
+		_, err := n.one(ctx, c, key) // putting an unknown one would create it
 		return n.Key, key, err
 	}
 	document, err := n.one(ctx, c, key)
@@ -262,24 +252,23 @@ func (n *noun) handleOf(ctx context.Context, c *client.Client, key string) (fiel
 	return n.handle, handle, nil
 }
 
-// unknown is the code of errors about a thing that is not there.
-func (n *noun) unknown() sluice.Code {
+// unknown is the code of errors about a thing that does not exist.
+func (n *resource) unknown() sluice.Code {
 	return sluice.Code{Word: n.Name + "-unknown", Kind: sluice.NotFound}
 }
 
-// missing returns the error for an unknown thing, with what may be meant.
-func (n *noun) missing(ctx context.Context, c *client.Client, key string, err error) error {
+// missing adds to a NotFound error the name that was probably meant.
+func (n *resource) missing(ctx context.Context, c *client.Client, key string, err error) error {
 	if err == nil || sluice.AsError(err).Kind != sluice.NotFound {
 		return err
 	}
 	names, _ := namesOf(ctx, c, n.Get, n.Key) // without them there is less to say
 	return sluice.Errorf(n.unknown(), "There is no %s %s; %s", n.called(), key,
-		didYouMean(key, names, fmt.Sprintf("sluice %s list lists those there are.", n.Name)))
+		spelling.Hint(key, names, "sluice "+n.Name+" list lists those there are."))
 }
 
-// forEach does something with each of several things, even if some fail, and
-// shows the answers; people see a sentence for each, if there is one. A single
-// thing is shown alone, not as a list.
+// forEach calls do for each name, even if some fail, and shows the answers. People
+// see the sentence instead, if there is one. A single answer is not shown as a list.
 func (t *terminal) forEach(names []string, sentence string, do func(string) (client.Answer, error)) error {
 	form, err := t.form()
 	if err != nil {

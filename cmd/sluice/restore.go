@@ -11,8 +11,7 @@ import (
 	"sluice/serve"
 )
 
-// restoreCommand works on a data folder, or on an external engine, rather than with
-// a server.
+// restoreCommand works on a data folder or an external engine, without a server.
 func restoreCommand(t *terminal) *cobra.Command {
 	var checkOnly bool
 	cmd := t.onStopped(&cobra.Command{

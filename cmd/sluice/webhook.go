@@ -6,26 +6,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/client"
 )
 
-func webhookNoun() *noun {
-	return &noun{
+func webhookResource() *resource {
+	return &resource{
 		Resource: sluice.ResourceNamed("webhook"), short: "Create webhooks, look after them, and test them",
 		word: "event key", handle: "uuid", example: "webhook.lead.created",
 		columns: columnsOf("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description"),
 		none:    "There are no webhooks; sluice webhook create makes one.",
-		verbs: func(t *terminal, n *noun) []*cobra.Command {
+		verbs: func(t *terminal, n *resource) []*cobra.Command {
 			return []*cobra.Command{webhookURL(t, n), webhookTest(t, n)}
 		},
 	}
 }
 
-func webhookURL(t *terminal, n *noun) *cobra.Command {
-	cmd := n.about(t, "url", "Print the URL of a webhook, with its token", false, func(cmd *cobra.Command, args []string) error {
-		c, err := t.connect()
-		if err != nil {
-			return err
-		}
+func webhookURL(t *terminal, n *resource) *cobra.Command {
+	cmd := n.about(t, "url", "Print the URL of a webhook, with its token", false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		if _, _, err := n.handleOf(cmd.Context(), c, args[0]); err != nil { // refuses users who may not see tokens
 			return err
 		}
@@ -43,12 +40,12 @@ func webhookURL(t *terminal, n *noun) *cobra.Command {
 		}
 		_, err = fmt.Fprintln(t.out, printable(url))
 		return err
-	})
+	}))
 	cmd.Example = "  curl -d hello \"$(sluice webhook url webhook.lead.created)\""
 	return cmd
 }
 
-func webhookTest(t *terminal, n *noun) *cobra.Command {
+func webhookTest(t *terminal, n *resource) *cobra.Command {
 	call := testCall{wait: wait{wanted: true}}
 	cmd := n.about(t, "test", "Call a webhook, wait for the result, and show it", false, func(cmd *cobra.Command, args []string) error {
 		return t.call(cmd.Context(), args[0], call)
