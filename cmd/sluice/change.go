@@ -21,34 +21,34 @@ type change struct {
 	groups      string // command that counts what the flags select, if there is one
 }
 
-func (ch change) of(t *terminal, n *resource) *cobra.Command {
+func (ch change) of(t *terminal, r *resource) *cobra.Command {
 	var params *parameters
 	var yes bool
-	cmd := n.about(t, ch.verb, ch.short, true, func(cmd *cobra.Command, args []string) error {
+	cmd := r.about(t, ch.verb, ch.short, true, func(cmd *cobra.Command, args []string) error {
 		values, err := params.values()
 		if err != nil {
 			return err
 		}
 		selected := len(values) > 0
 		if selected == (len(args) > 0) {
-			return usage("Say which: name %ss, or select them with flags such as --since.", n.called()).help(cmd)
+			return usage("Say which: name %ss, or select them with flags such as --since.", r.called()).help(cmd)
 		}
 		c, err := t.connect()
 		if err != nil {
 			return err
 		}
-		what := "all " + n.called() + "s that the flags select"
+		what := "all " + r.called() + "s that the flags select"
 		if !selected {
-			what = counted(len(args), n.called())
+			what = counted(len(args), r.called())
 		}
 		if err := t.confirm(cmd.Context(), yes || !ch.asks, titleOf(ch.verb)+" "+what+" for good?"); err != nil {
 			return err
 		}
 		if selected {
-			return t.changeAll(cmd.Context(), c, ch, n, values)
+			return t.changeAll(cmd.Context(), c, ch, r, values)
 		}
-		return t.forEach(args, titleOf(n.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
-			answer, err := c.Command(cmd.Context(), ch.command, url.Values{n.Key: {key}}, nil)
+		return t.forEach(args, titleOf(r.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
+			answer, err := c.Command(cmd.Context(), ch.command, url.Values{r.Key: {key}}, nil)
 			var done changed
 			if err == nil {
 				err = json.Unmarshal(answer.Body, &done)
@@ -56,23 +56,23 @@ func (ch change) of(t *terminal, n *resource) *cobra.Command {
 			if err == nil && done.Refused > 0 {
 				err = done.refusal()
 			}
-			return answer, n.missing(cmd.Context(), c, key, err)
+			return answer, r.missing(cmd.Context(), c, key, err)
 		})
 	})
-	cmd.Use = ch.verb + " [" + n.arg() + "...]"
+	cmd.Use = ch.verb + " [" + r.arg() + "...]"
 	cmd.Long = ch.short + ": those named, or all that flags select."
-	cmd.Example += "\n  sluice " + n.Name + " " + ch.verb + " --since 1d"
+	cmd.Example += "\n  sluice " + r.Name + " " + ch.verb + " --since 1d"
 	cmd.Args = cobra.ArbitraryArgs
 	if ch.asks {
 		addYes(cmd, &yes)
 	}
-	params = t.declare(cmd, ch.command, n.Key, "limit", "after")
+	params = t.declare(cmd, ch.command, r.Key, "limit", "after")
 	return cmd
 }
 
 // changeAll changes all things that parameters select, page by page. Things that
 // appear meanwhile, perhaps because of a change, are left out.
-func (t *terminal) changeAll(ctx context.Context, c *client.Client, ch change, n *resource, params url.Values) error {
+func (t *terminal) changeAll(ctx context.Context, c *client.Client, ch change, r *resource, params url.Values) error {
 	const page = "100"
 	if params.Get("to") == "" {
 		params.Set("to", time.Now().UTC().Format(time.RFC3339Nano))
@@ -85,23 +85,23 @@ func (t *terminal) changeAll(ctx context.Context, c *client.Client, ch change, n
 		var done changed
 		if err := c.Decode(ctx, ch.command, params, nil, &done); err != nil {
 			bar.end()
-			return t.interrupted(ch, n, all, err)
+			return t.interrupted(ch, r, all, err)
 		}
 		all.add(done)
 		bar.steps(done.count() + done.Skipped + done.Refused)
 		params.Set("after", done.Next)
 	}
 	bar.end()
-	return t.reportChange(ch, n, all)
+	return t.reportChange(ch, r, all)
 }
 
 // interrupted tells what was changed before an error. The next call does not select
 // those things again.
-func (t *terminal) interrupted(ch change, n *resource, all changed, err error) error {
+func (t *terminal) interrupted(ch change, r *resource, all changed, err error) error {
 	if all.count() == 0 {
 		return err
 	}
-	if failed := t.reportChange(ch, n, all); failed != nil {
+	if failed := t.reportChange(ch, r, all); failed != nil {
 		return failed
 	}
 	t.note("The same command goes on with the rest.")
@@ -109,20 +109,20 @@ func (t *terminal) interrupted(ch change, n *resource, all changed, err error) e
 }
 
 // reportChange tells how many things were changed, and how many were not.
-func (t *terminal) reportChange(ch change, n *resource, all changed) error {
+func (t *terminal) reportChange(ch change, r *resource, all changed) error {
 	report := map[string]any{ch.count: all.count()}
 	if len(all.Items) > 0 {
 		report["items"] = all.Items
 	}
 	if all.Skipped > 0 {
 		report["skipped"] = all.Skipped
-		t.note(counted(all.Skipped, n.called()) + " skipped: their pipelines no longer listen to them.")
+		t.note(counted(all.Skipped, r.called()) + " skipped: their pipelines no longer listen to them.")
 	}
 	if all.Refused > 0 {
 		report["refused"] = all.Refused
-		t.note(counted(all.Refused, n.called()) + " stayed, refused again; the first: " + printable(all.refusal().Message))
+		t.note(counted(all.Refused, r.called()) + " stayed, refused again; the first: " + printable(all.refusal().Message))
 	}
-	return t.report(report, "%s: %s", counted(all.count(), n.called()), ch.count)
+	return t.report(report, "%s: %s", counted(all.count(), r.called()), ch.count)
 }
 
 // selected returns how many things parameters select, -1 if that is unknown.

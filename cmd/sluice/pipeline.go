@@ -25,9 +25,9 @@ func pipelineResource() *resource {
 		columns: columnsOf("name", "listens", "paused", "owner", "updated", "description"),
 		own:     true,
 		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
-		verbs: func(t *terminal, n *resource) []*cobra.Command {
-			return append(pipelinePauses(t, n),
-				pipelineDelete(t, n), pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t), pipelineTry(t),
+		verbs: func(t *terminal, r *resource) []*cobra.Command {
+			return append(pipelinePauses(t, r),
+				pipelineDelete(t, r), pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t), pipelineTry(t),
 				pipelineVersions(t), pipelineDiff(t), pipelineRollback(t))
 		},
 	}
@@ -35,18 +35,18 @@ func pipelineResource() *resource {
 
 // pipelineDelete deletes as resourceDelete does, and tells how many events that
 // abandons.
-func pipelineDelete(t *terminal, n *resource) *cobra.Command {
-	deleted := *n
+func pipelineDelete(t *terminal, r *resource) *cobra.Command {
+	deleted := *r
 	cmd := resourceDelete(t, &deleted)
 	remove := cmd.RunE
 	cmd.RunE = t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		waiting, known := waitingFor(cmd.Context(), c, args)
-		deleted.Effect = n.Effect
+		deleted.Effect = r.Effect
 		switch {
 		case !known:
-			deleted.Effect = strings.TrimSuffix(n.Effect, ".") + ", and it abandons those still waiting."
+			deleted.Effect = strings.TrimSuffix(r.Effect, ".") + ", and it abandons those still waiting."
 		case waiting > 0:
-			deleted.Effect = strings.TrimSuffix(n.Effect, ".") + ", and it abandons " + counted(waiting, "event") + " still waiting."
+			deleted.Effect = strings.TrimSuffix(r.Effect, ".") + ", and it abandons " + counted(waiting, "event") + " still waiting."
 		}
 		if err := remove(cmd, args); err != nil {
 			return err
@@ -209,12 +209,12 @@ func filesIn(args []string) ([]string, error) {
 }
 
 // pipelinePauses makes the verbs that pause and resume pipelines.
-func pipelinePauses(t *terminal, n *resource) []*cobra.Command {
+func pipelinePauses(t *terminal, r *resource) []*cobra.Command {
 	verb := func(name, short, sentence string) *cobra.Command {
-		return n.about(t, name, short, true, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+		return r.about(t, name, short, true, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			return t.forEach(args, sentence, func(key string) (client.Answer, error) {
-				answer, err := c.Command(cmd.Context(), "pipeline."+name, url.Values{n.Key: {key}}, nil)
-				return answer, n.missing(cmd.Context(), c, key, err)
+				answer, err := c.Command(cmd.Context(), "pipeline."+name, url.Values{r.Key: {key}}, nil)
+				return answer, r.missing(cmd.Context(), c, key, err)
 			})
 		}))
 	}

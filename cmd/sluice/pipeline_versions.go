@@ -13,11 +13,11 @@ import (
 )
 
 func pipelineVersions(t *terminal) *cobra.Command {
-	n := resourceNamed("pipeline")
-	return n.about(t, "versions", "List the latest sources of a pipeline: who stored each, and when", false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+	r := resourceNamed("pipeline")
+	return r.about(t, "versions", "List the latest sources of a pipeline: who stored each, and when", false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		answer, err := c.Command(cmd.Context(), "pipeline.versions", url.Values{"name": {args[0]}}, nil)
 		if err != nil {
-			return n.missing(cmd.Context(), c, args[0], err)
+			return r.missing(cmd.Context(), c, args[0], err)
 		}
 		return t.show(answer.Body, columnsOf("version", "owner", "time", "current")...)
 	}))

@@ -31,39 +31,39 @@ type resource struct {
 	none    string // text for an empty list
 	columns []column
 	own     bool                                            // verbs has those that store and delete
-	verbs   func(t *terminal, n *resource) []*cobra.Command // further ones
+	verbs   func(t *terminal, r *resource) []*cobra.Command // further ones
 }
 
-func (n *resource) called() string { return cmp.Or(n.thing, n.Name) }
+func (r *resource) called() string { return cmp.Or(r.thing, r.Name) }
 
 // arg returns the placeholder for the key in usage lines.
-func (n *resource) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(n.Key), "-", "")) }
+func (r *resource) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(r.Key), "-", "")) }
 
 // resourceCommand makes the command of a resource. Without a verb it lists.
-func resourceCommand(t *terminal, n *resource) *cobra.Command {
-	things := list{n.Get, []string{n.Key, n.handle, n.single}, n.none, n.called() + "s", n.Page, n.columns}
-	cmd := things.verb(t, n.Name, n.short)
+func resourceCommand(t *terminal, r *resource) *cobra.Command {
+	things := list{r.Get, []string{r.Key, r.handle, r.single}, r.none, r.called() + "s", r.Page, r.columns}
+	cmd := things.verb(t, r.Name, r.short)
 	cmd.Args = orVerb
-	cmd.AddCommand(things.verb(t, "list", "List the "+n.called()+"s"))
-	if hasParam(t.declaration(n.Get), n.Key) {
-		cmd.AddCommand(resourceShow(t, n))
+	cmd.AddCommand(things.verb(t, "list", "List the "+r.called()+"s"))
+	if hasParam(t.declaration(r.Get), r.Key) {
+		cmd.AddCommand(resourceShow(t, r))
 	}
-	if n.Put != "" && !n.own {
-		cmd.AddCommand(resourceCreate(t, n), resourceEdit(t, n))
+	if r.Put != "" && !r.own {
+		cmd.AddCommand(resourceCreate(t, r), resourceEdit(t, r))
 	}
-	if n.Remove != "" && !n.own {
-		cmd.AddCommand(resourceDelete(t, n))
+	if r.Remove != "" && !r.own {
+		cmd.AddCommand(resourceDelete(t, r))
 	}
-	if n.verbs != nil {
-		cmd.AddCommand(n.verbs(t, n)...)
+	if r.verbs != nil {
+		cmd.AddCommand(r.verbs(t, r)...)
 	}
 	return cmd
 }
 
 func resourceNamed(name string) *resource {
-	for _, n := range resources() {
-		if n.Name == name {
-			return n
+	for _, r := range resources() {
+		if r.Name == name {
+			return r
 		}
 	}
 	panic("there is no resource " + name) // a mistake in the program
@@ -71,42 +71,42 @@ func resourceNamed(name string) *resource {
 
 // about makes a verb whose argument is the key of a thing, or of several things
 // with many.
-func (n *resource) about(t *terminal, verb, short string, many bool, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
-	most, use := 1, verb+" "+n.arg()
+func (r *resource) about(t *terminal, verb, short string, many bool, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	most, use := 1, verb+" "+r.arg()
 	if many {
 		most, use = -1, use+"..."
 	}
 	cmd := &cobra.Command{
-		Use: use, Short: short, Example: "  sluice " + n.Name + " " + verb + " " + n.example,
-		Args: arguments(1, most, "the "+n.word+" of a "+n.called()), RunE: run,
+		Use: use, Short: short, Example: "  sluice " + r.Name + " " + verb + " " + r.example,
+		Args: arguments(1, most, "the "+r.word+" of a "+r.called()), RunE: run,
 	}
 	if verb != "create" {
-		cmd.ValidArgsFunction = t.completeNames(n.Get, n.Key, noFiles)
+		cmd.ValidArgsFunction = t.completeNames(r.Get, r.Key, noFiles)
 	}
 	return cmd
 }
 
-func resourceShow(t *terminal, n *resource) *cobra.Command {
+func resourceShow(t *terminal, r *resource) *cobra.Command {
 	var open bool
-	cmd := n.about(t, "show", "Show a "+n.called(), false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+	cmd := r.about(t, "show", "Show a "+r.called(), false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		if open {
-			return t.open(cmd.Context(), c, n.Page, args[0])
+			return t.open(cmd.Context(), c, r.Page, args[0])
 		}
-		document, err := n.one(cmd.Context(), c, args[0])
+		document, err := r.one(cmd.Context(), c, args[0])
 		if err != nil {
 			return err
 		}
 		return t.show(document)
 	}))
-	if n.Page != "" {
+	if r.Page != "" {
 		t.addOpen(cmd, &open)
 	}
 	return cmd
 }
 
-func resourceCreate(t *terminal, n *resource) *cobra.Command {
+func resourceCreate(t *terminal, r *resource) *cobra.Command {
 	var params *parameters
-	cmd := n.about(t, "create", "Create a "+n.called(), false, func(cmd *cobra.Command, args []string) error {
+	cmd := r.about(t, "create", "Create a "+r.called(), false, func(cmd *cobra.Command, args []string) error {
 		values, err := params.values()
 		if err != nil {
 			return err
@@ -118,24 +118,24 @@ func resourceCreate(t *terminal, n *resource) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if n.handle == "" { // the command would edit the existing one
-			if _, err := n.one(cmd.Context(), c, args[0]); err == nil {
-				return n.taken("taken", args[0])
+		if r.handle == "" { // the command would edit the existing one
+			if _, err := r.one(cmd.Context(), c, args[0]); err == nil {
+				return r.taken("taken", args[0])
 			} else if sluice.AsError(err).Kind != sluice.NotFound {
 				return err
 			}
 		}
-		values.Set(n.Key, args[0])
+		values.Set(r.Key, args[0])
 		t.showTokens = true // people need it now, to set up the sender
-		return n.store(cmd.Context(), t, c, values)
+		return r.store(cmd.Context(), t, c, values)
 	})
-	params = t.declare(cmd, n.Put, n.Key, n.handle, "renew")
+	params = t.declare(cmd, r.Put, r.Key, r.handle, "renew")
 	return cmd
 }
 
-func resourceEdit(t *terminal, n *resource) *cobra.Command {
+func resourceEdit(t *terminal, r *resource) *cobra.Command {
 	var params *parameters
-	cmd := n.about(t, "edit", "Change a "+n.called()+"; what is not given keeps its value", false, func(cmd *cobra.Command, args []string) error {
+	cmd := r.about(t, "edit", "Change a "+r.called()+"; what is not given keeps its value", false, func(cmd *cobra.Command, args []string) error {
 		values, err := params.values()
 		if err != nil {
 			return err
@@ -147,32 +147,32 @@ func resourceEdit(t *terminal, n *resource) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		field, handle, err := n.handleOf(cmd.Context(), c, args[0])
+		field, handle, err := r.handleOf(cmd.Context(), c, args[0])
 		if err != nil {
 			return err
 		}
 		values.Set(field, handle)
-		return n.store(cmd.Context(), t, c, values)
+		return r.store(cmd.Context(), t, c, values)
 	})
-	without := []string{n.Key}
-	if n.handle != "" { // then the key can be changed
-		without = []string{n.handle}
+	without := []string{r.Key}
+	if r.handle != "" { // then the key can be changed
+		without = []string{r.handle}
 	}
-	params = t.declare(cmd, n.Put, without...)
+	params = t.declare(cmd, r.Put, without...)
 	return cmd
 }
 
 // taken is the error for a key that is in use.
-func (n *resource) taken(code, key string) error {
-	return sluice.Errorf(sluice.Code{Word: code, Kind: sluice.Conflict}, "There is a %s %s already; sluice %s edit %s changes it.", n.called(), key, n.Name, key)
+func (r *resource) taken(code, key string) error {
+	return sluice.Errorf(sluice.Code{Word: code, Kind: sluice.Conflict}, "There is a %s %s already; sluice %s edit %s changes it.", r.called(), key, r.Name, key)
 }
 
 // store stores a thing and shows it.
-func (n *resource) store(ctx context.Context, t *terminal, c *client.Client, values url.Values) error {
-	answer, err := c.Command(ctx, n.Put, values, nil)
+func (r *resource) store(ctx context.Context, t *terminal, c *client.Client, values url.Values) error {
+	answer, err := c.Command(ctx, r.Put, values, nil)
 	switch {
 	case sluice.CodeEventKeyTaken.Is(err):
-		return n.taken("event-key-taken", values.Get(n.Key))
+		return r.taken("event-key-taken", values.Get(r.Key))
 	case err != nil:
 		return err
 	}
@@ -185,25 +185,25 @@ func (n *resource) store(ctx context.Context, t *terminal, c *client.Client, val
 	return nil
 }
 
-func resourceDelete(t *terminal, n *resource) *cobra.Command {
+func resourceDelete(t *terminal, r *resource) *cobra.Command {
 	var yes bool
-	cmd := n.about(t, "delete", "Delete "+n.called()+"s", true, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
-		what := n.called() + " " + args[0]
+	cmd := r.about(t, "delete", "Delete "+r.called()+"s", true, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+		what := r.called() + " " + args[0]
 		if len(args) > 1 {
-			what = counted(len(args), n.called())
-		} else if _, _, err := n.handleOf(cmd.Context(), c, args[0]); err != nil { // don't ask about what isn't there
+			what = counted(len(args), r.called())
+		} else if _, _, err := r.handleOf(cmd.Context(), c, args[0]); err != nil { // don't ask about what isn't there
 			return err
 		}
-		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+n.Effect); err != nil {
+		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+r.Effect); err != nil {
 			return err
 		}
-		return t.forEach(args, "Deleted the "+n.called()+" %s.", func(key string) (client.Answer, error) {
-			field, handle, err := n.handleOf(cmd.Context(), c, key)
+		return t.forEach(args, "Deleted the "+r.called()+" %s.", func(key string) (client.Answer, error) {
+			field, handle, err := r.handleOf(cmd.Context(), c, key)
 			if err != nil {
 				return client.Answer{}, err
 			}
-			answer, err := c.Command(cmd.Context(), n.Remove, url.Values{field: {handle}}, nil)
-			return answer, n.missing(cmd.Context(), c, key, err)
+			answer, err := c.Command(cmd.Context(), r.Remove, url.Values{field: {handle}}, nil)
+			return answer, r.missing(cmd.Context(), c, key, err)
 		})
 	}))
 	addYes(cmd, &yes)
@@ -211,10 +211,10 @@ func resourceDelete(t *terminal, n *resource) *cobra.Command {
 }
 
 // one returns the thing with a key.
-func (n *resource) one(ctx context.Context, c *client.Client, key string) (json.RawMessage, error) {
-	answer, err := c.Command(ctx, n.Get, url.Values{n.Key: {key}}, nil)
+func (r *resource) one(ctx context.Context, c *client.Client, key string) (json.RawMessage, error) {
+	answer, err := c.Command(ctx, r.Get, url.Values{r.Key: {key}}, nil)
 	if err != nil {
-		return nil, n.missing(ctx, c, key, err)
+		return nil, r.missing(ctx, c, key, err)
 	}
 	var page sluice.List[json.RawMessage]
 	_ = json.Unmarshal(answer.Body, &page) // most commands answer with the thing itself, which has no items
@@ -222,22 +222,22 @@ func (n *resource) one(ctx context.Context, c *client.Client, key string) (json.
 		return answer.Body, nil
 	}
 	if len(page.Items) == 0 {
-		return nil, n.missing(ctx, c, key, sluice.Errorf(n.unknown(), "There is no %s %s.", n.called(), key))
+		return nil, r.missing(ctx, c, key, sluice.Errorf(r.unknown(), "There is no %s %s.", r.called(), key))
 	}
 	return page.Items[0], nil
 }
 
 // handleOf returns the parameter that tells edit and delete which thing is meant,
 // and its value.
-func (n *resource) handleOf(ctx context.Context, c *client.Client, key string) (field, handle string, err error) {
-	if n.handle == "" {
-		if n.Put == "" || n.own {
-			return n.Key, key, nil
+func (r *resource) handleOf(ctx context.Context, c *client.Client, key string) (field, handle string, err error) {
+	if r.handle == "" {
+		if r.Put == "" || r.own {
+			return r.Key, key, nil
 		}
-		_, err := n.one(ctx, c, key) // putting an unknown one would create it
-		return n.Key, key, err
+		_, err := r.one(ctx, c, key) // putting an unknown one would create it
+		return r.Key, key, err
 	}
-	document, err := n.one(ctx, c, key)
+	document, err := r.one(ctx, c, key)
 	if err != nil {
 		return "", "", err
 	}
@@ -245,26 +245,26 @@ func (n *resource) handleOf(ctx context.Context, c *client.Client, key string) (
 	if err != nil {
 		return "", "", err
 	}
-	handle = textOf(root, n.handle)
+	handle = textOf(root, r.handle)
 	if strings.HasPrefix(handle, "…") {
 		return "", "", sluice.NotPermitted(sluice.MaySeeTokens)
 	}
-	return n.handle, handle, nil
+	return r.handle, handle, nil
 }
 
 // unknown is the code of errors about a thing that does not exist.
-func (n *resource) unknown() sluice.Code {
-	return sluice.Code{Word: n.Name + "-unknown", Kind: sluice.NotFound}
+func (r *resource) unknown() sluice.Code {
+	return sluice.Code{Word: r.Name + "-unknown", Kind: sluice.NotFound}
 }
 
 // missing adds to a NotFound error the name that was probably meant.
-func (n *resource) missing(ctx context.Context, c *client.Client, key string, err error) error {
+func (r *resource) missing(ctx context.Context, c *client.Client, key string, err error) error {
 	if err == nil || sluice.AsError(err).Kind != sluice.NotFound {
 		return err
 	}
-	names, _ := namesOf(ctx, c, n.Get, n.Key) // without them there is less to say
-	return sluice.Errorf(n.unknown(), "There is no %s %s; %s", n.called(), key,
-		spelling.Hint(key, names, "sluice "+n.Name+" list lists those there are."))
+	names, _ := namesOf(ctx, c, r.Get, r.Key) // without them there is less to say
+	return sluice.Errorf(r.unknown(), "There is no %s %s; %s", r.called(), key,
+		spelling.Hint(key, names, "sluice "+r.Name+" list lists those there are."))
 }
 
 // forEach calls do for each name, even if some fail, and shows the answers. People

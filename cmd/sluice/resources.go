@@ -16,8 +16,8 @@ func resources() []*resource {
 
 func resourceCommands(t *terminal) []*cobra.Command {
 	all := make([]*cobra.Command, len(resources()))
-	for i, n := range resources() {
-		all[i] = resourceCommand(t, n)
+	for i, r := range resources() {
+		all[i] = resourceCommand(t, r)
 	}
 	return all
 }
@@ -29,10 +29,10 @@ func quarantineResource() *resource {
 		word: "id", example: "8e28f2:mwi5dwlm8z03z34e",
 		columns: columnsOf("id", "time", "eventKey", "code", "size", "remoteAddr", "diagnosis"),
 		none:    "No refused calls are kept.",
-		verbs: func(t *terminal, n *resource) []*cobra.Command {
+		verbs: func(t *terminal, r *resource) []*cobra.Command {
 			admit := change{"admit", "Let refused calls in after all", "quarantine.admit", "admitted", false, ""}
 			remove := change{"delete", "Delete refused calls for good", "quarantine.delete", "deleted", true, ""}
-			return []*cobra.Command{admit.of(t, n), remove.of(t, n)}
+			return []*cobra.Command{admit.of(t, r), remove.of(t, r)}
 		},
 	}
 }
@@ -54,11 +54,11 @@ func deadletterResource() *resource {
 		word: "number", example: "17",
 		columns: columnsOf("letter", "time", "pipeline", "eventKey", "attempts", "error", "traceId"),
 		none:    "There are no dead letters.",
-		verbs: func(t *terminal, n *resource) []*cobra.Command {
+		verbs: func(t *terminal, r *resource) []*cobra.Command {
 			replay := change{"replay", "Send the events of dead letters again", "deadletter.replay", "replayed", false, "deadletter.groups"}
 			remove := change{"delete", "Delete dead letters for good", "deadletter.delete", "deleted", true, "deadletter.groups"}
-			groups := list{"deadletter.groups", nil, n.none, n.called() + "s", "", columnsOf("count", "pipeline", "code", "first", "last")}
-			return []*cobra.Command{groups.verb(t, "groups", "Count dead letters by pipeline and error"), replay.of(t, n), remove.of(t, n)}
+			groups := list{"deadletter.groups", nil, r.none, r.called() + "s", "", columnsOf("count", "pipeline", "code", "first", "last")}
+			return []*cobra.Command{groups.verb(t, "groups", "Count dead letters by pipeline and error"), replay.of(t, r), remove.of(t, r)}
 		},
 	}
 }
@@ -69,13 +69,13 @@ func userResource() *resource {
 		word: "name", example: "ada",
 		columns: columnsOf("username", "roles", "disabled", "lastUsed", "updated"),
 		none:    "There are no users.",
-		verbs:   func(t *terminal, n *resource) []*cobra.Command { return []*cobra.Command{userPassword(t, n)} },
+		verbs:   func(t *terminal, r *resource) []*cobra.Command { return []*cobra.Command{userPassword(t, r)} },
 	}
 }
 
-func userPassword(t *terminal, n *resource) *cobra.Command {
+func userPassword(t *terminal, r *resource) *cobra.Command {
 	var params *parameters
-	cmd := n.about(t, "password", "Set a password: your own, or that of a user", false, func(cmd *cobra.Command, args []string) error {
+	cmd := r.about(t, "password", "Set a password: your own, or that of a user", false, func(cmd *cobra.Command, args []string) error {
 		values, err := params.values()
 		if err != nil {
 			return err

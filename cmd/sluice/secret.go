@@ -20,15 +20,15 @@ func secretResource() *resource {
 		columns: columnsOf("name", "lastUsed", "updated"),
 		own:     true,
 		none:    "There are no secrets; sluice secret put stores one.",
-		verbs: func(t *terminal, n *resource) []*cobra.Command {
-			return []*cobra.Command{secretPut(t, n), secretDelete(t, n), secretRekey(t)}
+		verbs: func(t *terminal, r *resource) []*cobra.Command {
+			return []*cobra.Command{secretPut(t, r), secretDelete(t, r), secretRekey(t)}
 		},
 	}
 }
 
-func secretPut(t *terminal, n *resource) *cobra.Command {
+func secretPut(t *terminal, r *resource) *cobra.Command {
 	var params *parameters
-	cmd := n.about(t, "put", "Store a secret, in place of the one of that name if there is one", false, func(cmd *cobra.Command, args []string) error {
+	cmd := r.about(t, "put", "Store a secret, in place of the one of that name if there is one", false, func(cmd *cobra.Command, args []string) error {
 		values, err := params.values()
 		if err != nil {
 			return err
@@ -47,10 +47,10 @@ func secretPut(t *terminal, n *resource) *cobra.Command {
 	return cmd
 }
 
-func secretDelete(t *terminal, n *resource) *cobra.Command {
+func secretDelete(t *terminal, r *resource) *cobra.Command {
 	var params *parameters
 	var yes bool
-	cmd := n.about(t, "delete", "Delete secrets", true, func(cmd *cobra.Command, args []string) error {
+	cmd := r.about(t, "delete", "Delete secrets", true, func(cmd *cobra.Command, args []string) error {
 		values, c, err := params.connect()
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func secretDelete(t *terminal, n *resource) *cobra.Command {
 			what = counted(len(args), "secret")
 		}
 		if values.Get("force") == "true" {
-			effect = n.Effect
+			effect = r.Effect
 		}
 		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+effect); err != nil {
 			return err
@@ -68,7 +68,7 @@ func secretDelete(t *terminal, n *resource) *cobra.Command {
 		return t.forEach(args, "Deleted the secret %s.", func(name string) (client.Answer, error) {
 			values.Set("name", name)
 			answer, err := c.Command(cmd.Context(), "secret.delete", values, nil)
-			return answer, n.missing(cmd.Context(), c, name, err)
+			return answer, r.missing(cmd.Context(), c, name, err)
 		})
 	})
 	cmd.Long = cmd.Short + ".\nIt is refused while webhooks or pipelines use one; sluice secret show tells which."
