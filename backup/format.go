@@ -35,7 +35,7 @@ var checksums = crc32.MakeTable(crc32.Castagnoli)
 type Header struct {
 	Created   time.Time  `json:"created"`
 	Version   string     `json:"version"`    // of the server
-	Data      int        `json:"dataFormat"` // in which the server stores
+	Data      int        `json:"dataFormat"` // format of the server's data
 	Engine    string     `json:"engine"`
 	Namespace string     `json:"namespace"`
 	Key       *SealedKey `json:"key,omitempty"` // nil if the operator has the key
@@ -50,7 +50,7 @@ type Stream struct {
 	Bytes    uint64          `json:"bytes"` // of its messages as they are stored
 }
 
-// A Summary is what is in a backup.
+// A Summary counts what a backup has.
 type Summary struct {
 	Streams  int    `json:"streams"`
 	Messages uint64 `json:"messages"`

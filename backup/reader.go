@@ -202,7 +202,7 @@ func (r *Reader) where() string {
 	return ", in " + r.stream
 }
 
-// Check reads a backup to its end, and returns what is in it if it is whole.
+// Check reads a backup to its end, and returns what it has if it is whole.
 func Check(from io.Reader) (Header, Summary, error) {
 	return CheckEach(from, func(Stream) {})
 }

@@ -27,7 +27,7 @@ func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error
 	if err != nil {
 		return nil, mistake("%v", err)
 	}
-	defer func() { _ = root.Close() }() // what was written is closed by itself
+	defer func() { _ = root.Close() }() // the written files are closed already
 	done := &Exported{Written: []string{}}
 	for _, r := range resources() {
 		err := done.export(ctx, c, root, r)

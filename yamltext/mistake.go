@@ -1,5 +1,5 @@
 // Package yamltext reads YAML by the rules of JSON: one document, and exact numbers. It
-// also finds the line with which a text ceases to be YAML, since the errors of the YAML
+// also finds the line where a text stops being YAML, since the errors of the YAML
 // library name the start of the block instead, and count lines in two ways.
 package yamltext
 
@@ -14,7 +14,7 @@ import (
 var readerError = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?(?:line (\d+): )?(.*)`)
 
 // Mistake returns the message of an error of the YAML library, and its position: the
-// start of the line with which the text ceases to be YAML.
+// start of the line where the text stops being YAML.
 func Mistake(text string, err error) (line, column int, message string) {
 	found := readerError.FindStringSubmatch(err.Error())
 	message = strings.TrimSuffix(found[2], ".")

@@ -19,7 +19,7 @@ type list struct {
 	command string
 	without []string // parameters without a flag
 	none    string   // text for an empty list
-	things  string   // what is listed, in the plural; "" if none is right even when flags select
+	things  string   // the plural of what is listed; "" if the text above fits selections, too
 	page    string   // of the portal
 	columns []column
 }
@@ -118,7 +118,7 @@ func (t *terminal) none(document []byte, text string) bool {
 	return true
 }
 
-// note tells people something beside the answer.
+// note tells people something besides the answer.
 func (t *terminal) note(text string) {
 	if form, err := t.form(); err == nil && form == "table" {
 		fmt.Fprintln(t.err, text)

@@ -143,7 +143,7 @@ type listener struct {
 	waiting   bool              // people know that the program can't be reached
 }
 
-// delivered is what is shown about an event.
+// delivered is what the output shows of an event.
 type delivered struct {
 	Time     time.Time `json:"time"`
 	EventKey string    `json:"eventKey"`

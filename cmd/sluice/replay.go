@@ -73,7 +73,7 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 	bar := t.progress(count, "replaying")
 	defer bar.end()
 	params.Set("limit", "100")
-	if perSecond, err := strconv.Atoi(params.Get("rate")); err == nil { // the server refuses what is no number
+	if perSecond, err := strconv.Atoi(params.Get("rate")); err == nil { // otherwise the server refuses it
 		params.Set("limit", strconv.Itoa(min(max(1, 2*perSecond), 1000)))
 	}
 	var all sluice.Replays

@@ -65,7 +65,7 @@ func restoredDocument(done serve.Restored) map[string]any {
 	}
 }
 
-// startLine says how to start a server on what was restored.
+// startLine returns the command that starts a server on the restored data.
 func startLine(cfg config.Config, done serve.Restored) string {
 	line := "sluice serve --data " + cfg.Data
 	if cfg.NATS != "" {
