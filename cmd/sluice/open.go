@@ -20,10 +20,12 @@ func (t *terminal) addOpen(cmd *cobra.Command, open *bool) {
 
 // open opens a page of the portal, or prints its URL where there is no browser.
 func (t *terminal) open(ctx context.Context, c *client.Client, page string, item ...string) error {
-	target := c.URL() + page
+	path := make([]string, 1, 1+len(item))
+	path[0] = c.URL() + page
 	for _, part := range item {
-		target += "/" + url.PathEscape(part)
+		path = append(path, url.PathEscape(part))
 	}
+	target := strings.Join(path, "/")
 	if browser := browserCommand(runtime.GOOS); browser != nil {
 		fmt.Fprintf(t.err, "Opening %s\n", target)
 		if _, err := startBrowser(ctx, browser, target); err == nil {
