@@ -11,37 +11,37 @@ import (
 // format is the version of the files that this program writes and reads.
 const format = 1
 
-// magic is what every file begins with; the format and a line end follow.
+// magic starts every file; the format and a line end follow.
 const magic = "sluice backup, format "
 
-// Kinds of frames.
+// Types of frames.
 const (
 	headerFrame  = 'H'
-	streamFrame  = 'S' // begins a stream
+	streamFrame  = 'S' // starts a stream
 	dataFrame    = 'D' // some of the stream's contents
 	endFrame     = 'E'
-	failureFrame = 'F' // why there is no more
+	failureFrame = 'F' // why the backup ends early
 )
 
 const (
-	frameHead = 5        // kind and length
+	frameHead = 5        // type and length
 	frameSum  = 4        // checksum
 	maxFrame  = 16 << 20 // content: a damaged length must not take all memory
 )
 
 var checksums = crc32.MakeTable(crc32.Castagnoli)
 
-// A Header says what a backup is of.
+// A Header describes the server that a backup is of.
 type Header struct {
 	Created   time.Time  `json:"created"`
 	Version   string     `json:"version"`    // of the server
-	Data      int        `json:"dataFormat"` // in which the server stores
+	Data      int        `json:"dataFormat"` // format of the server's data
 	Engine    string     `json:"engine"`
 	Namespace string     `json:"namespace"`
-	Key       *SealedKey `json:"key,omitempty"` // nil: the operator has the key
+	Key       *SealedKey `json:"key,omitempty"` // nil if the operator has the key
 }
 
-// A Stream is one of the engine's, as it was at a moment.
+// A Stream is a stream of the engine at one moment.
 type Stream struct {
 	Name     string          `json:"name"`
 	Config   json.RawMessage `json:"config"` // as the engine describes it
@@ -50,7 +50,7 @@ type Stream struct {
 	Bytes    uint64          `json:"bytes"` // of its messages as they are stored
 }
 
-// A Summary is what is in a backup.
+// A Summary counts what a backup has.
 type Summary struct {
 	Streams  int    `json:"streams"`
 	Messages uint64 `json:"messages"`
@@ -63,7 +63,7 @@ func (s *Summary) add(of Stream) {
 	s.Bytes += of.Bytes
 }
 
-// damaged is the error of a file that can't be restored.
+// damaged is the error for a file that can't be restored.
 func damaged(format string, args ...any) error {
 	return sluice.Errorf(sluice.CodeBackupDamaged, format, args...)
 }

@@ -9,16 +9,15 @@ import (
 	"sluice/seal"
 )
 
-// A SealedKey is the key that opens the records of a backup, sealed with a
-// passphrase. An empty passphrase protects it from a look, and from nothing more:
-// whoever has the file then has the key.
+// A SealedKey is the key that opens the records of a backup, sealed with a passphrase.
+// An empty passphrase only hides it from a glance: whoever has the file has the key.
 type SealedKey struct {
 	Passphrase bool   `json:"passphrase"` // there is one
 	Salt       []byte `json:"salt"`
 	Sealed     []byte `json:"sealed"`
 }
 
-const keyName = "key of a backup" // that it is sealed for
+const keyName = "key of a backup" // what the box seals it for
 
 // SealKey seals a key with a passphrase, which may be empty.
 func SealKey(key, passphrase string) (*SealedKey, error) {
@@ -51,7 +50,7 @@ func (k *SealedKey) Open(passphrase string) (string, error) {
 	return string(key), nil
 }
 
-// box is slow on purpose, where there is a passphrase: people think them up.
+// box is slow on purpose if there is a passphrase: people think up weak ones.
 func (k *SealedKey) box(passphrase string) (*seal.Box, error) {
 	const threads = 1
 	passes, memory := uint32(3), uint32(64<<10) // as RFC 9106 recommends

@@ -13,33 +13,33 @@ import (
 	"sluice"
 )
 
-// A Reader reads a backup. Whatever it returns was checked; that a backup is whole
-// is known only when Next has returned io.EOF.
+// A Reader reads a backup, and checks what it returns. The backup is whole only if
+// Next returns io.EOF in the end.
 type Reader struct {
 	Header Header
 
 	from    *bufio.Reader
 	sum     uint32
-	place   int64 // bytes that were read
+	offset  int64 // bytes read so far
 	stream  string
-	summary Summary // of what was read
+	summary Summary // of the streams so far
 	content []byte  // of the last frame
-	left    []byte  // of it, to be read
-	next    byte    // kind of a frame that Read has found behind the contents; 0: none
+	left    []byte  // the rest of it, for Read
+	next    byte    // type of the frame that Read found after the contents, or 0
 }
 
-// NewReader reads the beginning of a backup.
+// NewReader reads the start of a backup.
 func NewReader(from io.Reader) (*Reader, error) {
 	r := &Reader{from: bufio.NewReaderSize(from, 1<<20)}
 	if err := r.checkFormat(); err != nil {
 		return nil, err
 	}
-	kind, err := r.frame()
+	frameType, err := r.frame()
 	if err != nil {
 		return nil, err
 	}
-	if kind != headerFrame {
-		return nil, r.misplaced(kind)
+	if frameType != headerFrame {
+		return nil, r.misplaced(frameType)
 	}
 	return r, r.decode(&r.Header)
 }
@@ -64,27 +64,27 @@ func (r *Reader) checkFormat() error {
 	case found > format:
 		return sluice.Errorf(sluice.CodeBackupNewer, "A newer version wrote this backup: it has format %d, this program knows %d. Restore it with that version.", found, format)
 	}
-	r.place = int64(len(first)) + 1
-	r.sum = crc32.Checksum(line[:r.place], checksums)
-	_, err = r.from.Discard(int(r.place))
+	r.offset = int64(len(first)) + 1
+	r.sum = crc32.Checksum(line[:r.offset], checksums)
+	_, err = r.from.Discard(int(r.offset))
 	return err
 }
 
-// Next goes on to the next stream, over what is left of the one before. At the end
-// of a backup that is whole it returns io.EOF.
+// Next goes on to the next stream, and skips the rest of the one before. At the end of
+// a whole backup it returns io.EOF.
 func (r *Reader) Next() (Stream, error) {
-	kind, err := r.next, error(nil)
-	if r.next = 0; kind == 0 {
-		kind, err = r.frame()
+	frameType, err := r.next, error(nil)
+	if r.next = 0; frameType == 0 {
+		frameType, err = r.frame()
 	}
-	for err == nil && kind == dataFrame && r.stream != "" {
-		kind, err = r.frame()
+	for err == nil && frameType == dataFrame && r.stream != "" {
+		frameType, err = r.frame()
 	}
 	r.left = nil
 	if err != nil {
 		return Stream{}, err
 	}
-	switch kind {
+	switch frameType {
 	case streamFrame:
 		var s Stream
 		if err := r.decode(&s); err != nil {
@@ -96,23 +96,23 @@ func (r *Reader) Next() (Stream, error) {
 	case endFrame:
 		return Stream{}, r.end()
 	}
-	return Stream{}, r.misplaced(kind)
+	return Stream{}, r.misplaced(frameType)
 }
 
-// Read reads the contents of the stream.
+// Read reads the contents of the current stream.
 func (r *Reader) Read(p []byte) (int, error) {
 	for len(r.left) == 0 {
 		if r.next != 0 {
 			return 0, io.EOF
 		}
-		kind, err := r.frame()
+		frameType, err := r.frame()
 		switch {
 		case err != nil:
 			return 0, err
-		case kind == dataFrame:
+		case frameType == dataFrame:
 			r.left = r.content
 		default:
-			r.next = kind
+			r.next = frameType
 		}
 	}
 	n := copy(p, r.left)
@@ -120,7 +120,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// end checks the last frame, and that nothing is behind it.
+// end checks the last frame, and that nothing follows.
 func (r *Reader) end() error {
 	var said Summary
 	if err := r.decode(&said); err != nil {
@@ -130,12 +130,12 @@ func (r *Reader) end() error {
 		return damaged("The backup is damaged: it has %d streams with %d messages, and should have %d with %d.", r.summary.Streams, r.summary.Messages, said.Streams, said.Messages)
 	}
 	if _, err := r.from.ReadByte(); err == nil {
-		return damaged("The backup is damaged: there is something behind its end, at byte %d.", r.place)
+		return damaged("The backup is damaged: there is something behind its end, at byte %d.", r.offset)
 	}
 	return io.EOF
 }
 
-// frame reads a frame, and returns its kind.
+// frame reads a frame, and returns its type.
 func (r *Reader) frame() (byte, error) {
 	var head [frameHead]byte
 	if err := r.fill(head[:]); err != nil {
@@ -160,7 +160,7 @@ func (r *Reader) frame() (byte, error) {
 	if r.sum != binary.BigEndian.Uint32(sum[:]) {
 		return 0, r.broken()
 	}
-	r.place += int64(len(head)) + int64(length) + int64(len(sum))
+	r.offset += int64(len(head)) + int64(length) + int64(len(sum))
 	if head[0] == failureFrame {
 		return 0, sluice.Errorf(sluice.CodeBackupFailed, "The backup ended early: %s", r.content)
 	}
@@ -183,18 +183,18 @@ func (r *Reader) decode(into any) error {
 }
 
 func (r *Reader) cutOff() error {
-	return damaged("The backup is cut off behind byte %d%s: its end is missing.", r.place, r.where())
+	return damaged("The backup is cut off behind byte %d%s: its end is missing.", r.offset, r.where())
 }
 
 func (r *Reader) broken() error {
-	return damaged("The backup is damaged behind byte %d%s: a checksum does not match.", r.place, r.where())
+	return damaged("The backup is damaged behind byte %d%s: a checksum does not match.", r.offset, r.where())
 }
 
-func (r *Reader) misplaced(kind byte) error {
-	return damaged("The backup is damaged behind byte %d%s: there is a part of the kind %q that does not belong there.", r.place, r.where(), kind)
+func (r *Reader) misplaced(frameType byte) error {
+	return damaged("The backup is damaged behind byte %d%s: there is a part of the kind %q that does not belong there.", r.offset, r.where(), frameType)
 }
 
-// where names the stream that was being read.
+// where names the current stream in errors.
 func (r *Reader) where() string {
 	if r.stream == "" {
 		return ""
@@ -202,12 +202,12 @@ func (r *Reader) where() string {
 	return ", in " + r.stream
 }
 
-// Check reads a backup to its end, and returns what is in it if it is whole.
+// Check reads a backup to its end, and returns what it has if it is whole.
 func Check(from io.Reader) (Header, Summary, error) {
 	return CheckEach(from, func(Stream) {})
 }
 
-// CheckEach does what Check does, and shows each stream to visit on the way.
+// CheckEach does what Check does, and calls visit with each stream.
 func CheckEach(from io.Reader, visit func(Stream)) (Header, Summary, error) {
 	r, err := NewReader(from)
 	if err != nil {

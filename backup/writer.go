@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// A Writer writes a backup, in the order of its methods: streams, each with its
-// contents, and the end.
+// A Writer writes a backup. Callers use its methods in order: for each stream Stream
+// and Write, and in the end End or Fail.
 type Writer struct {
 	to      io.Writer
 	sum     uint32
@@ -17,7 +17,7 @@ type Writer struct {
 	head    [frameHead]byte
 }
 
-// NewWriter begins a backup.
+// NewWriter starts a backup.
 func NewWriter(to io.Writer, h Header) (*Writer, error) {
 	first := fmt.Appendf(nil, "%s%d\n", magic, format)
 	w := &Writer{to: to, sum: crc32.Checksum(first, checksums)}
@@ -27,13 +27,13 @@ func NewWriter(to io.Writer, h Header) (*Writer, error) {
 	return w, w.describe(headerFrame, h)
 }
 
-// Stream begins a stream.
+// Stream starts a stream.
 func (w *Writer) Stream(s Stream) error {
 	w.summary.add(s)
 	return w.describe(streamFrame, s)
 }
 
-// Write adds to the contents of the stream.
+// Write adds to the contents of the current stream.
 func (w *Writer) Write(content []byte) (int, error) {
 	return len(content), w.frame(dataFrame, content)
 }
@@ -44,16 +44,16 @@ func (w *Writer) End() error { return w.describe(endFrame, w.summary) }
 // Fail says why the backup ends early.
 func (w *Writer) Fail(message string) error { return w.frame(failureFrame, []byte(message)) }
 
-func (w *Writer) describe(kind byte, content any) error {
+func (w *Writer) describe(frameType byte, content any) error {
 	text, err := json.Marshal(content)
 	if err != nil {
 		return err
 	}
-	return w.frame(kind, text)
+	return w.frame(frameType, text)
 }
 
-func (w *Writer) frame(kind byte, content []byte) error {
-	w.head[0] = kind
+func (w *Writer) frame(frameType byte, content []byte) error {
+	w.head[0] = frameType
 	binary.BigEndian.PutUint32(w.head[1:], uint32(len(content)))
 	w.sum = crc32.Update(crc32.Update(w.sum, checksums, w.head[:]), checksums, content)
 	var sum [frameSum]byte

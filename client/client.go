@@ -11,12 +11,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"sluice"
 )
 
-// maxAnswer bounds what is read of an answer: a list of events may be long.
+// maxAnswer bounds an answer: a list of events may be long.
 const maxAnswer = 256 << 20
 
 // A Client calls one server.
@@ -28,8 +27,8 @@ type Client struct {
 
 // Credentials say who is calling.
 type Credentials interface {
-	// Authorization returns the value of the header. The server may just have
-	// refused one that was valid before: then refused is that one.
+	// Authorization returns the value of the header. If the server has just refused
+	// a value that was valid before, refused is that value.
 	Authorization(ctx context.Context, refused string) (string, error)
 }
 
@@ -54,9 +53,8 @@ func New(server string, credentials Credentials) (*Client, error) {
 	}}, nil
 }
 
-// CleanURL returns the URL of a server as it is stored and compared. What
-// people leave out is added: the scheme is http for this machine and private
-// networks, and https otherwise.
+// CleanURL returns the URL of a server in the form that is stored and compared. A
+// missing scheme is http for this machine and private networks, otherwise https.
 func CleanURL(text string) (string, error) {
 	u, err := url.Parse(strings.TrimRight(withScheme(strings.TrimSpace(text)), "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
@@ -66,13 +64,12 @@ func CleanURL(text string) (string, error) {
 	return u.String(), nil
 }
 
-// withScheme returns a URL that has a scheme.
+// withScheme adds the scheme to a URL that has none.
 func withScheme(text string) string {
 	if strings.Contains(text, "://") {
 		return text
 	}
-	u, err := url.Parse("http://" + text)
-	if err == nil && !isPrivate(u.Hostname()) {
+	if u, err := url.Parse("http://" + text); err == nil && !isPrivate(u.Hostname()) {
 		return "https://" + text
 	}
 	return "http://" + text
@@ -99,13 +96,12 @@ func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
 
 // A request is one call of the server.
 type request struct {
-	method  string
-	path    string // below the server's URL, with its query
-	body    []byte
-	header  http.Header
-	open    bool          // no credentials are sent
-	polls   bool          // a redirect is an answer, too
-	timeout time.Duration // 0: only that of the context
+	method string
+	path   string // below the server's URL, with its query
+	body   []byte
+	header http.Header
+	open   bool // no credentials are sent
+	polls  bool // a redirect is an answer, too
 }
 
 // An Answer is what the server answered with success.
@@ -117,35 +113,38 @@ type Answer struct {
 
 // do makes a request. What the server refuses is an *sluice.Error.
 func (c *Client) do(ctx context.Context, r request) (Answer, error) {
-	if r.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.timeout)
-		defer cancel()
-	}
 	response, err := c.open(ctx, r)
 	if err != nil {
 		return Answer{}, err
 	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	answer, err := c.read(ctx, response)
 	if err != nil {
-		return Answer{}, c.unreachable(ctx, err)
+		return Answer{}, err
 	}
-	answer := Answer{response.StatusCode, response.Header, content}
 	if isSuccess(answer.Status) || r.polls && answer.Status == http.StatusFound {
 		return answer, nil
 	}
 	return answer, refusal(answer)
 }
 
-// isSuccess reports whether a status is one of success. That of a redirect is none: a
-// page that leads elsewhere is not what was asked for.
+// read reads an answer to its end.
+func (c *Client) read(ctx context.Context, response *http.Response) (Answer, error) {
+	defer response.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return Answer{}, c.unreachable(ctx, err)
+	}
+	return Answer{response.StatusCode, response.Header, content}, nil
+}
+
+// isSuccess reports whether a status means success. A redirect does not: a page that
+// leads elsewhere is not what was asked for.
 func isSuccess(status int) bool {
 	return status >= http.StatusOK && status < http.StatusMultipleChoices
 }
 
-// open makes a request and leaves its body to be read. An access token that has
-// just ceased to be valid is replaced, and the request made again.
+// open makes a request. If the access token has just expired, it gets a new one and
+// makes the request again.
 func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	if r.open {
 		return c.send(ctx, r, "")
@@ -170,8 +169,8 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	return c.send(ctx, r, renewed)
 }
 
-// refusedToken reports whether the server did nothing because the access token
-// is not valid. A pipeline may answer 401 as well, after it has run.
+// refusedToken reports whether the server did nothing because the access token is
+// not valid. A pipeline can answer 401 as well, after it has run.
 func refusedToken(response *http.Response) bool {
 	challenges := strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
 	return response.StatusCode == http.StatusUnauthorized && strings.Contains(challenges, `error="invalid_token"`)
@@ -231,7 +230,6 @@ func rootOf(err error) error {
 	}
 }
 
-// usage makes the error for input that makes no sense.
 func usage(format string, args ...any) *sluice.Error {
 	return sluice.Errorf(sluice.CodeUsage, format, args...)
 }
@@ -242,8 +240,8 @@ func Password(username, password string) Fixed {
 }
 
 // Token returns the header of a token. It may begin with its scheme, as in
-// Refresh <token>; otherwise one of three parts is an access token, and any
-// other a refresh token.
+// Refresh <token>. Otherwise one with two dots is an access token, and any other a
+// refresh token.
 func Token(token string) Fixed {
 	switch {
 	case strings.Contains(token, " "):

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -9,7 +10,7 @@ import (
 	"sluice"
 )
 
-// A Body is what a call carries beside its parameters.
+// A Body is what a call carries besides its parameters.
 type Body struct {
 	Content     []byte
 	ContentType string // "" lets the server detect it
@@ -21,15 +22,40 @@ func (c *Client) Command(ctx context.Context, name string, params url.Values, bo
 	if body == nil {
 		return c.do(ctx, plainCommand(name, params))
 	}
-	r := request{method: http.MethodPost, path: sluice.CommandPath + url.PathEscape(name), header: http.Header{}}
+	return c.post(ctx, sluice.CommandPath+url.PathEscape(name), params, body)
+}
+
+// Decode does what Command does, and decodes the answer.
+func (c *Client) Decode(ctx context.Context, name string, params url.Values, body *Body, into any) error {
+	answer, err := c.Command(ctx, name, params, body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(answer.Body, into); err != nil {
+		return sluice.Errorf(sluice.CodeAnswerMalformed, "The server's answer to %s can't be read.", name).Because(err)
+	}
+	return nil
+}
+
+// post sends a body, if there is one, with parameters in the query.
+func (c *Client) post(ctx context.Context, path string, params url.Values, body *Body) (Answer, error) {
+	r := request{method: http.MethodPost, path: path, header: http.Header{}}
 	if len(params) > 0 {
 		r.path += "?" + params.Encode()
+	}
+	r.carry(body)
+	return c.do(ctx, r)
+}
+
+// carry gives a request a body, if there is one.
+func (r *request) carry(body *Body) {
+	if body == nil {
+		return
 	}
 	r.body = body.Content
 	if body.ContentType != "" {
 		r.header.Set("Content-Type", body.ContentType)
 	}
-	return c.do(ctx, r)
 }
 
 // plainCommand returns the request for a command with parameters only.
@@ -40,7 +66,7 @@ func plainCommand(name string, params url.Values) request {
 	}
 }
 
-// Download calls a command that answers with bytes, and leaves them to be read.
+// Download calls a command that answers with bytes. The caller reads and closes them.
 func (c *Client) Download(ctx context.Context, name string, params url.Values) (io.ReadCloser, error) {
 	response, err := c.open(ctx, plainCommand(name, params))
 	if err != nil {
@@ -49,10 +75,9 @@ func (c *Client) Download(ctx context.Context, name string, params url.Values) (
 	if isSuccess(response.StatusCode) {
 		return response.Body, nil
 	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	answer, err := c.read(ctx, response)
 	if err != nil {
-		return nil, c.unreachable(ctx, err)
+		return nil, err
 	}
-	return nil, refusal(Answer{response.StatusCode, response.Header, content})
+	return nil, refusal(answer)
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A Position is how far the events of a server were forwarded.
+// A Position says how far the events of a server were forwarded.
 type Position struct {
 	URL     string `json:"url"`
 	Pattern string `json:"eventKey"`
@@ -25,9 +25,8 @@ func (p *Profiles) positionFile(position Position) string {
 	return filepath.Join(p.dir, "cursors", hex.EncodeToString(hash[:12])+".json")
 }
 
-// Resume returns a position with the cursor that was kept for it, "" if none
-// was. For a URL that is new it is the cursor at which the same events were
-// delivered last.
+// Resume returns a position with the cursor that was kept for it, "" if none was. A
+// new URL starts where the same events were last forwarded to any other.
 func (p *Profiles) Resume(position Position) (Position, error) {
 	kept, err := readPosition(p.positionFile(position))
 	if err != nil {
@@ -52,8 +51,8 @@ func readPosition(name string) (position Position, err error) {
 	return position, err
 }
 
-// latest returns the position of the same events that was kept last, whichever
-// URL they were forwarded to.
+// latest returns the position that was kept last for the same events, whichever URL
+// they were forwarded to.
 func (p *Profiles) latest(wanted Position) (found Position) {
 	files, err := filepath.Glob(filepath.Join(p.dir, "cursors", "*.json"))
 	if err != nil {

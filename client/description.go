@@ -28,7 +28,7 @@ type Command struct {
 	ReadOnly bool    `json:"readOnly"`
 	Open     bool    `json:"open,omitempty"` // needs no login
 	Body     string  `json:"body,omitempty"` // what the body of a call is
-	InQuery  bool    `json:"-"`              // parameters can't be in the body, since it is one itself
+	InQuery  bool    `json:"-"`              // parameters go in the query, since the body is one itself
 	Params   []Param `json:"parameters"`
 }
 
@@ -42,7 +42,7 @@ type Param struct {
 	Doc      string   `json:"description"`
 }
 
-// openAPI is what is read of the server's description.
+// openAPI is the part of the server's description that we need.
 type openAPI struct {
 	Info struct {
 		Version string `json:"version"`
@@ -57,7 +57,7 @@ type openAPI struct {
 	} `json:"components"`
 }
 
-// A schema is what a value is like, or where that is said.
+// A schema describes a value, or refers to a schema that does.
 type schema struct {
 	Ref         string            `json:"$ref"`
 	Type        any               `json:"type"` // a newer server may have several
@@ -83,7 +83,7 @@ type operation struct {
 		Required    bool   `json:"required"`
 		Description string `json:"description"`
 		Schema      schema `json:"schema"`
-		Content     media  `json:"content"` // in place of the schema, for what is written as JSON
+		Content     media  `json:"content"` // instead of the schema, for values written as JSON
 	} `json:"parameters"`
 	Body struct {
 		Parameter   string `json:"x-parameter"`
@@ -92,7 +92,7 @@ type operation struct {
 	} `json:"requestBody"`
 }
 
-// media is what a value is like, by how it is written.
+// media has the schema of a value that is written as JSON.
 type media struct {
 	JSON struct {
 		Schema schema `json:"schema"`
@@ -124,8 +124,8 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	return d, nil
 }
 
-// command returns a command as its operations describe it: its parameters are in
-// the query beside a body that it takes whole, and otherwise in the body.
+// command returns the command that a path describes. If the body is one parameter,
+// the others are in the query; otherwise all are in the body.
 func (d *openAPI) command(name string, item pathItem) Command {
 	post := item.Post
 	c := Command{Name: name, Summary: post.Summary, ReadOnly: item.Get != nil, Params: []Param{}}
@@ -178,9 +178,6 @@ func (d Description) Find(name string) (Command, error) {
 		}
 		names[i] = c.Name
 	}
-	hint := "sluice command lists those there are"
-	if near := spelling.Nearest(name, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
+	hint := spelling.Hint(name, names, "sluice command lists those there are")
 	return Command{}, sluice.Errorf(sluice.CodeCommandUnknown, "The server has no command %s; %s", name, hint)
 }

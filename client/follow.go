@@ -15,8 +15,8 @@ import (
 )
 
 // Follow hands calls and runs to visit as they happen, until ctx ends or visit
-// fails: entries whose type is call, run, or what a newer server has. After a
-// broken connection it goes on where that broke.
+// fails. Newer servers may have further types of entries. After a broken connection
+// it goes on where that broke.
 func (c *Client) Follow(ctx context.Context, query url.Values, visit func(sluice.TailEntry) error) error {
 	last := ""
 	retry := &retries{forever: true}
@@ -54,7 +54,7 @@ func (r *refused) Error() string { return r.err.Error() }
 
 func statusIn(problem json.RawMessage) int {
 	var p sluice.Problem
-	_ = json.Unmarshal(problem, &p) // otherwise it is 0, which is no status
+	_ = json.Unmarshal(problem, &p) // then it is 0, which is no status
 	return p.Status
 }
 
@@ -75,7 +75,7 @@ func (c *Client) follow(ctx context.Context, query url.Values, last string, visi
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		content, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // as far as it can be read
+		content, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // whatever can be read
 		return refusal(Answer{response.StatusCode, response.Header, content})
 	}
 	pulse := time.AfterFunc(longestSilence, cancel)
@@ -87,8 +87,8 @@ func (c *Client) follow(ctx context.Context, query url.Values, last string, visi
 	return err
 }
 
-// longestSilence is how long a connection may be silent before it counts as
-// broken: the server sends something far more often.
+// longestSilence is when a silent connection counts as broken: the server sends
+// something far more often.
 const longestSilence = time.Minute
 
 // watched is a stream that is closed after longestSilence without a read.
@@ -137,5 +137,5 @@ func readEvents(stream io.Reader, visit func(sluice.TailEntry) error) error {
 			data = append(data, value)
 		}
 	}
-	return nil // broken or ended is the same: Follow goes on
+	return nil // broken or ended: Follow goes on either way
 }

@@ -27,8 +27,8 @@ type Forwarder struct {
 	http *http.Client
 }
 
-// NewForwarder returns a forwarder to a URL. A port alone is one of this
-// machine, and the scheme may be left out.
+// NewForwarder returns a forwarder to a URL. A port alone is on this machine, and the
+// scheme may be left out.
 func NewForwarder(target string) (*Forwarder, error) {
 	full := target
 	if _, err := strconv.Atoi(target); err == nil {
@@ -44,7 +44,7 @@ func NewForwarder(target string) (*Forwarder, error) {
 	}}, nil
 }
 
-// isPort reports whether a text is the number of a port, or left out.
+// isPort reports whether a text is a port number or empty.
 func isPort(text string) bool {
 	port, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && port > 0
@@ -56,7 +56,7 @@ func (f *Forwarder) URL() string { return f.url.String() }
 // Forwarded says what became of an event that was forwarded.
 type Forwarded struct {
 	Status int   // of the answer; 0 if there was none
-	Done   bool  // it was sent, or never can be: don't try again
+	Done   bool  // it was sent, or never can be; don't try again
 	Err    error // why there was no answer
 }
 
@@ -117,8 +117,8 @@ func (f *Forwarder) request(ctx context.Context, e sluice.Event) (*http.Request,
 	return r, nil
 }
 
-// bodyOf returns the body of the call behind an event, byte for byte where the
-// event has the bytes.
+// bodyOf returns the body of the call behind an event, byte for byte if the event has
+// the bytes.
 func bodyOf(e sluice.Event) (body []byte, contentType string, err error) {
 	switch e.PayloadEncoding {
 	case sluice.EncodingNone:
@@ -139,8 +139,8 @@ func bodyOf(e sluice.Event) (body []byte, contentType string, err error) {
 	return e.Payload, e.ContentType, nil
 }
 
-// filesOf returns a body with the files of an event; nothing else of the upload
-// is stored.
+// filesOf returns a body with the files of an event. The rest of an upload is not
+// stored.
 func filesOf(e sluice.Event) (body []byte, contentType string, err error) {
 	var payload struct {
 		Files []struct {
@@ -162,17 +162,22 @@ func filesOf(e sluice.Event) (body []byte, contentType string, err error) {
 				return nil, "", err
 			}
 		}
-		header := textproto.MIMEHeader{}
-		header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": file.Filename}))
-		header.Set("Content-Type", file.ContentType)
-		part, err := form.CreatePart(header)
-		if err == nil {
-			_, err = part.Write(origin)
-		}
-		if err != nil {
+		if err := AddFile(form, file.Filename, file.ContentType, origin); err != nil {
 			return nil, "", err
 		}
 	}
 	err = form.Close()
 	return content.Bytes(), form.FormDataContentType(), err
+}
+
+// AddFile adds a file to a form.
+func AddFile(form *multipart.Writer, name, contentType string, content []byte) error {
+	header := textproto.MIMEHeader{}
+	header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": name}))
+	header.Set("Content-Type", contentType)
+	part, err := form.CreatePart(header)
+	if err == nil {
+		_, err = part.Write(content)
+	}
+	return err
 }

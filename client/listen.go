@@ -10,22 +10,21 @@ import (
 	"sluice"
 )
 
-// listenWait is how long the server is to wait for an event, and answerMargin
-// how much longer its answer may take before the connection counts as broken.
+// The server waits for an event for listenWait. If its answer takes longer than
+// answerMargin after that, the connection counts as broken.
 const (
 	listenWait   = 30 * time.Second
 	answerMargin = 15 * time.Second
 )
 
-// A Received is a stored event: the document as the server gave it, and what it
-// says.
+// A Received is a stored event: the server's document, and what it says.
 type Received struct {
 	Document json.RawMessage
 	sluice.Event
 }
 
-// Events returns the stored events behind a cursor, and the cursor behind them.
-// Without a cursor there are none, and the cursor is behind the newest event.
+// Events returns the stored events after a cursor, and the cursor after them. Without
+// a cursor it returns no events, and the cursor after the newest one.
 func (c *Client) Events(ctx context.Context, pattern, after string, limit int, wait time.Duration) (events []Received, next string, err error) {
 	params := url.Values{"eventKey": {pattern}, "limit": {strconv.Itoa(limit)}}
 	if after != "" {
@@ -52,10 +51,9 @@ func (c *Client) Events(ctx context.Context, pattern, after string, limit int, w
 	return events, batch.Next, nil
 }
 
-// Listen hands the events behind a cursor to deliver, one after the other,
-// until ctx ends or deliver fails. moved is called with the cursor behind each
-// event that was delivered; to start there again misses none. A broken
-// connection is made again.
+// Listen hands the events after a cursor to deliver, one by one, until ctx ends or
+// deliver fails. It calls moved with the cursor after each delivered event; a new
+// start from there misses none. It makes a broken connection again.
 func (c *Client) Listen(ctx context.Context, pattern, after string, deliver func(context.Context, Received) error, moved func(cursor string) error) error {
 	retry := &retries{forever: true}
 	for {

@@ -12,7 +12,7 @@ import (
 	"sluice"
 )
 
-// A Machine implements Credentials by the id and the secret of an OAuth 2.0
+// A Machine implements Credentials with the id and the secret of an OAuth 2.0
 // client. It gets an access token when it needs one, and keeps it in memory.
 type Machine struct {
 	Server     string
@@ -59,29 +59,23 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 		return tokens{}, sluice.Errorf(sluice.CodeNoIssuer, "The server gives no tokens; set SLUICE_TOKEN, or SLUICE_USERNAME and SLUICE_PASSWORD.")
 	}
 	defer issuer.CloseIdle()
-	endpoint, err := issuer.tokenEndpoint(ctx)
+	document, err := issuer.discover(ctx, "")
+	if err != nil {
+		return tokens{}, err
+	}
+	endpoint, err := New(document.Token, Fixed(""))
 	if err != nil {
 		return tokens{}, err
 	}
 	defer endpoint.CloseIdle()
-	answer, err := endpoint.post(ctx, "", form)
+	answer, err := endpoint.postForm(ctx, "", form)
 	if err != nil {
 		return tokens{}, refusedMachine(err)
 	}
 	return readTokens(answer)
 }
 
-// tokenEndpoint returns a client of the URL where an external issuer gives
-// tokens.
-func (c *Client) tokenEndpoint(ctx context.Context) (*Client, error) {
-	document, err := c.discover(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	return New(document.Token, Fixed(""))
-}
-
-// metadata is what is read of an issuer's description.
+// metadata is the part of an issuer's description that we need.
 type metadata struct {
 	Issuer    string `json:"issuer"`
 	Authorize string `json:"authorization_endpoint"`
@@ -101,7 +95,7 @@ func (c *Client) discover(ctx context.Context, issuer string) (metadata, error) 
 	return document, nil
 }
 
-// refusedMachine is the error for an id or a secret that is wrong.
+// refusedMachine names the variables in the error for a wrong id or secret.
 func refusedMachine(err error) error {
 	if err == nil {
 		return nil

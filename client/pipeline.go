@@ -11,7 +11,7 @@ import (
 	"sluice"
 )
 
-// maxSourceInQuery bounds a source that travels beside a body.
+// maxSourceInQuery bounds a source that is sent in the query, besides a body.
 const maxSourceInQuery = 16 << 10
 
 // PutPipeline stores a pipeline. With force it is stored although steps would be
@@ -25,23 +25,18 @@ func (c *Client) PutPipeline(ctx context.Context, name, source string, force boo
 }
 
 // Lint lets the server check the source of a pipeline: it knows its own commands,
-// and who may do what. The name is that of the stored pipeline which it is meant
-// for, "" if it is for none.
+// and who may do what. The name is that of the stored pipeline that it belongs to,
+// if there is one.
 func (c *Client) Lint(ctx context.Context, name, source string) (found sluice.LintResult, err error) {
 	params := url.Values{}
 	if name != "" {
 		params.Set("name", name)
 	}
-	answer, err := c.Command(ctx, "pipeline.lint", params, sourceBody(source))
-	if err != nil {
-		return found, err
-	}
-	return found, json.Unmarshal(answer.Body, &found)
+	return found, c.Decode(ctx, "pipeline.lint", params, sourceBody(source), &found)
 }
 
-// SourceOf returns the content of a file as a source. One with nothing in it
-// becomes a comment: without a body there would be no source at all, not one with
-// the mistake that it is empty.
+// SourceOf returns the content of a file as a source. Nothing becomes a comment:
+// without a body the server would miss the source, and not find it empty.
 func SourceOf(content string) string {
 	if strings.TrimSpace(content) == "" {
 		return "#"
@@ -51,8 +46,8 @@ func SourceOf(content string) string {
 
 func sourceBody(source string) *Body { return &Body{Content: []byte(SourceOf(source))} }
 
-// PipelineSource returns the source of a stored pipeline with its tag, by which a
-// change can be made to that source alone. Version 0 is the current one.
+// PipelineSource returns the source of a stored pipeline, and its tag for a change
+// that must replace no other source. Version 0 is the current one.
 func (c *Client) PipelineSource(ctx context.Context, name string, version int) (source, tag string, err error) {
 	path := sluice.PipelinePath + "/" + url.PathEscape(name)
 	if version != 0 {
@@ -65,34 +60,26 @@ func (c *Client) PipelineSource(ctx context.Context, name string, version int) (
 	return string(answer.Body), answer.Header.Get("ETag"), nil
 }
 
-// PipelineVersions returns the versions of a pipeline that are kept, newest first:
-// there is at least the current one.
+// PipelineVersions returns the kept versions of a pipeline, newest first. There is at
+// least the current one.
 func (c *Client) PipelineVersions(ctx context.Context, name string) (versions []sluice.VersionView, err error) {
-	answer, err := c.Command(ctx, "pipeline.versions", url.Values{"name": {name}}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return versions, json.Unmarshal(answer.Body, &versions)
+	return versions, c.Decode(ctx, "pipeline.versions", url.Values{"name": {name}}, nil, &versions)
 }
 
 // Try tries a draft on past events.
 func (c *Client) Try(ctx context.Context, source string, params url.Values) (found sluice.TryResult, err error) {
-	answer, err := c.Command(ctx, "pipeline.try", params, sourceBody(source))
-	if err != nil {
-		return found, err
-	}
-	return found, json.Unmarshal(answer.Body, &found)
+	return found, c.Decode(ctx, "pipeline.try", params, sourceBody(source), &found)
 }
 
 // RunPipeline runs a stored pipeline and returns its final body.
 func (c *Client) RunPipeline(ctx context.Context, name string, vars url.Values, body *Body) (Answer, error) {
-	return c.run(ctx, sluice.PipelinePath+"/"+url.PathEscape(name), vars, body)
+	return c.post(ctx, sluice.PipelinePath+"/"+url.PathEscape(name), vars, body)
 }
 
 // RunSource runs a pipeline that is not stored and returns its final body.
 func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, body *Body) (Answer, error) {
 	if body == nil {
-		return c.run(ctx, sluice.PipelinePath, vars, sourceBody(source))
+		return c.post(ctx, sluice.PipelinePath, vars, sourceBody(source))
 	}
 	if len(source) > maxSourceInQuery {
 		return Answer{}, sluice.Errorf(sluice.CodeSourceTooLong, "A pipeline that is not stored can be at most %d bytes long where the run has a body; store it with sluice pipeline put first.", maxSourceInQuery)
@@ -106,18 +93,4 @@ func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, 
 		return Answer{}, err
 	}
 	return c.Command(ctx, "pipeline.run", url.Values{"source": {SourceOf(source)}, "vars": {string(text)}}, body)
-}
-
-func (c *Client) run(ctx context.Context, path string, vars url.Values, body *Body) (Answer, error) {
-	r := request{method: http.MethodPost, path: path, header: http.Header{}}
-	if len(vars) > 0 {
-		r.path += "?" + vars.Encode()
-	}
-	if body != nil {
-		r.body = body.Content
-		if body.ContentType != "" {
-			r.header.Set("Content-Type", body.ContentType)
-		}
-	}
-	return c.do(ctx, r)
 }

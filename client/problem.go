@@ -23,8 +23,8 @@ func refusal(a Answer) *sluice.Error {
 		Code        string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	_ = json.Unmarshal(a.Body, &p)     // otherwise the fields stay empty
-	_ = json.Unmarshal(a.Body, &oauth) // as those of another form do
+	_ = json.Unmarshal(a.Body, &p)     // the body has one of these forms, or another:
+	_ = json.Unmarshal(a.Body, &oauth) // then the fields stay empty
 	kind := problem.KindOf(a.Status)
 	if oauth.Code == sluice.CodeInvalidGrant.Word {
 		kind = sluice.Unauthenticated
@@ -36,14 +36,14 @@ func refusal(a Answer) *sluice.Error {
 		At(sluice.Place{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header)).Detailed(p.Errors)
 }
 
-// elsewhere is the error of a redirect, such as that of a proxy to HTTPS. It names
-// the place, but not a path or query, which may be a secret.
+// elsewhere is the error for a redirect, such as a proxy's to HTTPS. It names the
+// host, but not the path or query, which may be secret.
 func elsewhere(a Answer) *sluice.Error {
-	place := "elsewhere"
+	target := "elsewhere"
 	if to, err := url.Parse(a.Header.Get("Location")); err == nil && to.Host != "" {
-		place = "to " + to.Scheme + "://" + to.Host
+		target = "to " + to.Scheme + "://" + to.Host
 	}
-	return sluice.Errorf(sluice.CodeRedirected, "The server leads %s; log in with the URL where sluice is.", place).WithStatus(a.Status)
+	return sluice.Errorf(sluice.CodeRedirected, "The server leads %s; log in with the URL where sluice is.", target).WithStatus(a.Status)
 }
 
 // retryAfter reads the header of that name, 0 if there is none.

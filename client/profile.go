@@ -17,7 +17,7 @@ import (
 	"sluice/spelling"
 )
 
-// A Login is a server, with the tokens that a person has there.
+// A Login is a server, and a person's tokens there.
 type Login struct {
 	URL          string    `json:"url"`
 	Username     string    `json:"username"`
@@ -27,14 +27,14 @@ type Login struct {
 	Expires      time.Time `json:"expires"` // of the access token
 }
 
-// take stores new tokens. They count from the time of the request: how long the
-// answer took to arrive is not known.
+// take stores new tokens. Their lifetime counts from the request, since nobody knows
+// how long the answer took to arrive.
 func (l *Login) take(t tokens, asked time.Time) {
 	l.AccessToken, l.RefreshToken = t.Access, t.Refresh
 	l.Expires = asked.Add(time.Duration(t.ExpiresIn) * time.Second).UTC()
 }
 
-// fresh reports whether the access token is good for another call.
+// fresh reports whether the access token is valid long enough for another call.
 func (l *Login) fresh(now time.Time) bool {
 	const margin = 5 * time.Second
 	return l.AccessToken != "" && l.Expires.Sub(now) > margin
@@ -72,11 +72,8 @@ func (p *Profiles) Load(name string) (Login, error) {
 	}
 	content, err := os.ReadFile(p.file(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		hint := "sluice profile lists those there are."
-		names, _ := p.Names() // without them there is less to say
-		if near := spelling.Nearest(name, names); near != "" {
-			hint = "did you mean " + near + "?"
-		}
+		names, _ := p.Names() // without names there is no suggestion
+		hint := spelling.Hint(name, names, "sluice profile lists those there are.")
 		return Login{}, sluice.Errorf(sluice.CodeProfileUnknown, "There is no profile %s; sluice login --profile %s makes it; %s", name, name, hint)
 	}
 	if err != nil {
@@ -164,7 +161,7 @@ func (p *Profiles) Use(name string) error {
 	return write(filepath.Join(p.dir, "current"), []byte(name+"\n"))
 }
 
-// write writes a file of the folder of profiles, as a whole or not at all.
+// write writes a file in the folder of profiles, whole or not at all.
 func write(name string, content []byte) error {
 	if err := durable.MakeFolder(filepath.Dir(name)); err != nil {
 		return storage(err)
@@ -180,8 +177,8 @@ func storage(err error) error {
 	return fmt.Errorf("the folder of profiles can't be used: %w", err)
 }
 
-// lock keeps other clients of the same person out until unlock is called. The
-// lock of a client that has died is free.
+// lock keeps out other clients of the same person until unlock is called. A client
+// that dies frees its lock.
 func lock(ctx context.Context, name string) (unlock func(), err error) {
 	if err := durable.MakeFolder(filepath.Dir(name)); err != nil {
 		return nil, storage(err)
@@ -190,7 +187,7 @@ func lock(ctx context.Context, name string) (unlock func(), err error) {
 	if err != nil {
 		return nil, storage(err)
 	}
-	const look = 20 * time.Millisecond
+	const pause = 20 * time.Millisecond
 	for {
 		if err := durable.TryLock(file); err == nil {
 			return func() { _ = file.Close() }, nil // which frees the lock
@@ -202,7 +199,7 @@ func lock(ctx context.Context, name string) (unlock func(), err error) {
 				return nil, sluice.Errorf(sluice.CodeProfileLocked, "Another sluice has been renewing the login for too long; end it, or try again.")
 			}
 			return nil, ctx.Err()
-		case <-time.After(look):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"sluice"
 )
 
-// A Result is the result of a call: the document from the server, and the parts
-// of it that matter here.
+// A Result is the result of a call: the server's document, and what it says.
 type Result struct {
 	Document json.RawMessage
 	sluice.Result
@@ -54,8 +53,8 @@ func pollPath(id, redirect string) string {
 	return sluice.ResultPath + "?" + url.Values{sluice.CorrelationQuery: {id}, sluice.RedirectQuery: {redirect}}.Encode()
 }
 
-// nextPoll returns the path that a redirect leads to. Its host is ignored: the
-// server is where we have reached it.
+// nextPoll returns the path that a redirect leads to. Its host is ignored, since it
+// may be wrong from here.
 func nextPoll(a Answer) (string, error) {
 	to, err := url.Parse(a.Header.Get("Location"))
 	if err != nil || !strings.HasSuffix(to.Path, sluice.ResultPath) {
@@ -72,11 +71,11 @@ func resultOf(a Answer) (Result, error) {
 	return r, nil
 }
 
-// retries bears failures that pass: those that say when to try again, and those
-// of a server that is restarting.
+// retries waits after failures that pass: those that say when to try again, and
+// those of a server that is restarting.
 type retries struct {
 	forever bool
-	since   time.Time // of the failures in a row; zero: none
+	since   time.Time // of the first failure in a row; zero means none
 	count   int
 }
 
@@ -88,8 +87,7 @@ const (
 // succeeded ends a row of failures.
 func (r *retries) succeeded() { r.since, r.count = time.Time{}, 0 }
 
-// wait waits as long as makes sense after a failure, or returns it if waiting
-// makes none.
+// wait waits after a failure, or returns it if trying again makes no sense.
 func (r *retries) wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -7,16 +7,15 @@ import (
 	"sluice"
 )
 
-// How long new tokens may take, in all and after an interrupt: tokens that were
-// issued but not stored would make the next use of the old ones look like a
-// theft.
+// How long a renewal may take, in all and after an interrupt. If new tokens were
+// issued but not stored, the next use of the old ones would look like theft.
 const (
 	renewal      = 30 * time.Second
 	renewalGrace = 2 * time.Second
 )
 
-// A Session implements Credentials by the login of a profile. It renews the
-// access token when that has expired.
+// A Session implements Credentials with the login of a profile. It renews the access
+// token when it has expired.
 type Session struct {
 	Profiles *Profiles
 	Profile  string
@@ -42,8 +41,8 @@ func (s *Session) usable(login Login, refused string) bool {
 	return login.fresh(time.Now()) && bearer(login) != refused
 }
 
-// renew exchanges the refresh token for new tokens. Only one client does so at
-// a time; those that wait then find its tokens.
+// renew exchanges the refresh token for new tokens. Only one client does so at a
+// time; the others wait and use its tokens.
 func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 	turn, cancel := context.WithTimeout(ctx, renewal)
 	defer cancel()

@@ -24,9 +24,9 @@ const (
 	pageWait     = 2 * time.Second // for the browser to get the last page
 )
 
-// A SignIn is a login that waits for a person to sign in in a browser, by the
-// authorization code grant with PKCE. The browser comes back to a port of this
-// machine, where nothing but the code arrives.
+// A SignIn waits for a person to sign in in a browser, by the authorization code
+// grant with PKCE. The browser returns to a port of this machine, and brings nothing
+// but the code.
 type SignIn struct {
 	URL string // what the browser opens
 
@@ -40,14 +40,14 @@ type SignIn struct {
 	came     chan arrival
 }
 
-// An arrival is a browser that has come back, and waits to be told how it went.
+// An arrival is a browser that has returned, and waits to be told how it went.
 type arrival struct {
 	query url.Values
 	told  chan error
 }
 
-// SignIn begins a login in a browser. The error is NotFound if the server has no
-// page for it. Wait must be called to end it.
+// SignIn starts a login in a browser; callers must call Wait to end it. The error is
+// NotFound if the server has no page to sign in on.
 func (c *Client) SignIn(ctx context.Context) (*SignIn, error) {
 	issuer, err := c.ownIssuer(ctx)
 	if err != nil {
@@ -70,8 +70,8 @@ func (c *Client) SignIn(ctx context.Context) (*SignIn, error) {
 		state:    oauth2.GenerateVerifier(), verifier: oauth2.GenerateVerifier(),
 		came: make(chan arrival),
 	}
-	// The page is where this client reaches the server, which may not be where
-	// the server thinks it is.
+	// The browser goes to the URL by which we reach the server, which may differ
+	// from the one that the server believes it has.
 	page := strings.TrimPrefix(document.Authorize, strings.TrimSuffix(document.Issuer, issuer))
 	s.URL = c.url + page + "?" + url.Values{
 		"response_type": {"code"}, "client_id": {clientID}, "redirect_uri": {s.redirect},
@@ -104,8 +104,8 @@ func (s *SignIn) Wait(ctx context.Context) (Login, error) {
 	}
 }
 
-// serve takes the browser that comes back. What does not know the state was not
-// sent by the server, and changes nothing.
+// serve takes the browser that returns. A request without the state does not come
+// from the server, and changes nothing.
 func (s *SignIn) serve(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if r.Method != http.MethodGet || r.URL.Path != callbackPath || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(s.state)) != 1 {
@@ -147,7 +147,7 @@ func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
 	return login, err
 }
 
-// username asks whom a login stands for.
+// username asks the issuer who has logged in.
 func (c *Client) username(ctx context.Context, login Login) (string, error) {
 	answer, err := c.do(ctx, request{
 		method: http.MethodGet,

@@ -69,20 +69,20 @@ func (c *Client) Logout(ctx context.Context, login Login) error {
 	return err
 }
 
-// token asks one of the issuer's endpoints.
+// token posts a form to one of the issuer's endpoints.
 func (c *Client) token(ctx context.Context, issuer, endpoint string, form url.Values) (tokens, error) {
 	if !form.Has("client_id") {
 		form.Set("client_id", clientID)
 	}
-	answer, err := c.post(ctx, issuer+"/protocol/openid-connect/"+endpoint, form)
+	answer, err := c.postForm(ctx, issuer+"/protocol/openid-connect/"+endpoint, form)
 	if err != nil || endpoint != "token" {
 		return tokens{}, err
 	}
 	return readTokens(answer)
 }
 
-// post sends a form without credentials.
-func (c *Client) post(ctx context.Context, path string, form url.Values) (Answer, error) {
+// postForm sends a form without credentials.
+func (c *Client) postForm(ctx context.Context, path string, form url.Values) (Answer, error) {
 	return c.do(ctx, request{
 		method: http.MethodPost,
 		path:   path,

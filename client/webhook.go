@@ -11,10 +11,10 @@ import (
 	"sluice"
 )
 
-// A Webhook is what its callers must know.
+// A Webhook is what callers must know of a webhook.
 type Webhook struct {
 	Token          string `json:"uuid"`
-	SigningSecrets int    `json:"signingSecrets"` // 0: its calls are not signed, or only their sender can
+	SigningSecrets int    `json:"signingSecrets"` // 0: its calls need no signature, or only their sender can sign
 }
 
 // Webhook returns the webhook with an event key.
@@ -40,16 +40,11 @@ func (c *Client) Call(ctx context.Context, token string, header http.Header, bod
 		r.header = http.Header{}
 	}
 	r.header.Set("token", token)
-	if body != nil {
-		r.body = body.Content
-		if body.ContentType != "" {
-			r.header.Set("Content-Type", body.ContentType)
-		}
-	}
+	r.carry(body)
 	return c.receive(ctx, r)
 }
 
-// Sign has the server make a call of the webhook with an event key, with its signature.
+// Sign lets the server make a signed call of the webhook with an event key.
 func (c *Client) Sign(ctx context.Context, eventKey string, body *Body) (made sluice.SignedCall, err error) {
 	params := url.Values{"eventKey": {eventKey}}
 	payload := &Body{}
@@ -67,10 +62,9 @@ func (c *Client) Sign(ctx context.Context, eventKey string, body *Body) (made sl
 	return made, nil
 }
 
-// CallSigned makes a call that was signed. A header that is given takes the place of
-// the sender's.
+// CallSigned sends a signed call. The given headers replace those of the sender.
 func (c *Client) CallSigned(ctx context.Context, made sluice.SignedCall, header http.Header) (Result, error) {
-	_, query, _ := strings.Cut(made.URL, "?") // with the token; the server is where we have reached it
+	_, query, _ := strings.Cut(made.URL, "?") // it has the token; the host may be wrong from here
 	r := request{method: http.MethodPost, path: sluice.ReceivePath + "?" + query, header: http.Header{}, body: []byte(made.Body), open: true}
 	for name, value := range made.Headers {
 		r.header.Set(name, value)

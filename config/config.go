@@ -5,6 +5,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -18,8 +19,8 @@ import (
 	"sluice/value"
 )
 
-// Config is the settings of a server. The tags name each setting, give its
-// default and say what it does.
+// Config is the settings of a server. The tags name each setting, give its default,
+// and say what it does.
 type Config struct {
 	Listen        string `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
 	Data          string `name:"data" default:"./data" doc:"folder of the embedded engine, or of the spool"`
@@ -93,54 +94,39 @@ type Config struct {
 
 var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// check tells what is wrong with the settings taken together.
+// check refuses settings that can't be, or don't fit together.
 func (c *Config) check() error {
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+	_, _, err := net.SplitHostPort(c.Listen)
+	switch {
+	case err != nil:
 		return fmt.Errorf("listen: %q is not host:port", c.Listen)
-	}
-	if !validNamespace.MatchString(c.Namespace) {
+	case !validNamespace.MatchString(c.Namespace):
 		return fmt.Errorf("namespace: %q must be 1 to 63 lower-case letters, digits and -, beginning with a letter or digit", c.Namespace)
-	}
-	if c.Data == "" && c.NATS == "" {
+	case c.Data == "" && c.NATS == "":
 		return errors.New("data: needs a folder")
-	}
-	if (c.TLSCert == "") != (c.TLSKey == "") {
+	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("tls-cert and tls-key: give both or none")
-	}
-	if c.NATSReplicas < 1 || c.NATSReplicas > 5 {
+	case c.NATSReplicas < 1 || c.NATSReplicas > 5:
 		return fmt.Errorf("nats-replicas: %d is not from 1 to 5", c.NATSReplicas)
-	}
-	if c.EventMaxAge < c.ResultTTL {
+	case c.EventMaxAge < c.ResultTTL:
 		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
-	}
-	if c.NATSSync != "unknown" && c.NATSSync != "always" {
+	case c.NATSSync != "unknown" && c.NATSSync != "always":
 		return fmt.Errorf("nats-sync: %q is neither always nor unknown", c.NATSSync)
-	}
-	if c.SecretKey != "" && c.SecretKeyFile != "" {
+	case c.SecretKey != "" && c.SecretKeyFile != "":
 		return errors.New("secret-key and secret-key-file: give one of them")
-	}
-	if c.NATS != "" && c.SecretKey == "" && c.SecretKeyFile == "" {
+	case c.NATS != "" && c.SecretKey == "" && c.SecretKeyFile == "":
 		return errors.New("secret-key: needed with nats, the same on every node; openssl rand -base64 32 makes one")
-	}
-	if err := c.checkChoices(); err != nil {
-		return err
-	}
-	if c.PasswordCores < 0 {
+	case c.PasswordCores < 0:
 		return errors.New("password-cores: must be 0 or more")
+	case c.PublicURL != "" && !isAddress(c.PublicURL):
+		return errors.New("public-url: must be http:// or https:// with a host and perhaps a path, such as https://hooks.example.org")
+	case c.ResultWait < 0 || c.DrainWait < 0 || c.RunGrace < 0:
+		return errors.New("result-wait, drain-wait and run-grace: must not be negative")
 	}
-	if err := c.checkNATS(); err != nil {
-		return err
-	}
-	if err := c.checkProvider(); err != nil {
-		return err
-	}
-	if err := c.checkPublicURL(); err != nil {
-		return err
-	}
-	return c.checkPositive()
+	return cmp.Or(c.checkChoices(), c.checkNATS(), c.checkProvider(), c.checkMemory(), c.checkPositive())
 }
 
-// checkChoices refuses values that are none of those there are.
+// checkChoices refuses values of settings that have a fixed choice.
 func (c *Config) checkChoices() error {
 	for _, choice := range []struct {
 		name, value string
@@ -157,7 +143,7 @@ func (c *Config) checkChoices() error {
 	return nil
 }
 
-// checkNATS refuses addresses at which no engine can ever be reached.
+// checkNATS refuses addresses that no engine can have.
 func (c *Config) checkNATS() error {
 	for _, address := range list([]byte(c.NATS)) {
 		if !strings.Contains(address, "://") {
@@ -171,8 +157,8 @@ func (c *Config) checkNATS() error {
 	return nil
 }
 
-// checkProvider refuses settings of an external provider that would count for
-// nothing: who gives them believes that there is one.
+// checkProvider refuses settings of an external provider that would have no effect:
+// whoever gives them believes that there is one.
 func (c *Config) checkProvider() error {
 	if c.AuthIssuer != "" {
 		if c.AuthClientID == "" {
@@ -183,24 +169,10 @@ func (c *Config) checkProvider() error {
 		}
 		return nil
 	}
-	given := map[string]string{
-		"auth-client-id":      c.AuthClientID,
-		"auth-client-secret":  c.AuthClientSecret,
-		"auth-audience":       c.AuthAudience,
-		"auth-roles-claim":    c.AuthRolesClaim,
-		"auth-username-claim": c.AuthUsernameClaim,
-	}
 	for _, s := range Settings() {
-		if value, ok := given[s.Name]; ok && value != s.Default {
+		if strings.HasPrefix(s.Name, "auth-") && c.field(s.Name).String() != s.Default {
 			return fmt.Errorf("%s: needs auth-issuer, without which there is no external provider", s.Name)
 		}
-	}
-	return nil
-}
-
-func (c *Config) checkPublicURL() error {
-	if c.PublicURL != "" && !isAddress(c.PublicURL) {
-		return errors.New("public-url: must be http:// or https:// with a host and perhaps a path, such as https://hooks.example.org")
 	}
 	return nil
 }
@@ -212,38 +184,19 @@ func isAddress(text string) bool {
 }
 
 func (c *Config) checkPositive() error {
-	if c.ResultWait < 0 || c.DrainWait < 0 || c.RunGrace < 0 {
-		return errors.New("result-wait, drain-wait and run-grace: must not be negative")
-	}
-	if err := c.checkMemory(); err != nil {
-		return err
-	}
-	for name, value := range map[string]int64{
-		"result-ttl":                  int64(c.ResultTTL),
-		"access-ttl":                  int64(c.AccessTTL),
-		"refresh-ttl":                 int64(c.RefreshTTL),
-		"key-rotation":                int64(c.KeyRotation),
-		"result-max-count":            int64(c.ResultMaxCount),
-		"result-max-bytes":            int64(c.ResultMaxBytes),
-		"max-runs":                    int64(c.MaxRuns),
-		"run-timeout":                 int64(c.RunTimeout),
-		"max-in-flight":               int64(c.MaxInFlight),
-		"max-in-flight-per-user":      int64(c.MaxInFlightPerUser),
-		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),
-		"header-timeout":              int64(c.HeaderTimeout),
-		"body-idle-timeout":           int64(c.BodyIdleTimeout),
-		"body-timeout":                int64(c.BodyTimeout),
-		"idle-timeout":                int64(c.IdleTimeout),
-		"write-timeout":               int64(c.WriteTimeout),
+	for _, name := range []string{
+		"result-ttl", "access-ttl", "refresh-ttl", "key-rotation", "result-max-count", "result-max-bytes", "max-runs", "run-timeout",
+		"max-in-flight", "max-in-flight-per-user", "max-connections-per-address", "header-timeout", "body-idle-timeout", "body-timeout",
+		"idle-timeout", "write-timeout",
 	} {
-		if value <= 0 {
+		if c.field(name).Int() <= 0 {
 			return fmt.Errorf("%s: must be positive", name)
 		}
 	}
 	return nil
 }
 
-// checkMemory checks what is given of memory; 0 leaves it to the server.
+// checkMemory refuses too little memory; 0 leaves it to the server.
 func (c *Config) checkMemory() error {
 	switch {
 	case c.MemoryLimit > 0 && c.MemoryLimit < leastMemory:
@@ -260,8 +213,7 @@ func (c *Config) checkMemory() error {
 	return nil
 }
 
-// leastSpool is room for one of the largest calls, which is always left, and another.
-const leastSpool = 16 << 20
-
-// leastMemory is what a server needs for itself, and to do anything beside.
-const leastMemory = 128 << 20
+const (
+	leastSpool  = 16 << 20  // for two of the largest calls: room for one is always left
+	leastMemory = 128 << 20 // for the server itself, and some work
+)

@@ -17,7 +17,7 @@ import (
 	"sluice/yamltext"
 )
 
-// A Setting is one field of Config as flags and documentation show it.
+// A Setting is a field of Config, for flags and documentation.
 type Setting struct {
 	Name    string
 	Default string
@@ -33,18 +33,17 @@ func Settings() []Setting {
 	return all
 }
 
-// otherVariables are variables of the environment that are not settings. Most
-// are those of the command-line client, which may be set when a server starts.
+// otherVariables are our variables of the environment that are not settings. Most
+// belong to the client, and may be set when a server starts.
 var otherVariables = []string{
 	"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD", "SLUICE_NEW_SECRET_KEY", "SLUICE_BACKUP_PASSPHRASE",
 	"SLUICE_URL", "SLUICE_USERNAME", "SLUICE_PASSWORD", "SLUICE_TOKEN", "SLUICE_PROFILE", "SLUICE_CLIENT_DIR",
 	"SLUICE_CLIENT_ID", "SLUICE_CLIENT_SECRET",
 }
 
-// Load returns the settings: defaults, then the YAML file if there is one, then
-// the environment (as os.Environ gives it; an empty variable counts as unset),
-// then flags by name. Its error is one line that names the setting at fault and
-// where it was found.
+// Load returns the settings: defaults, then the YAML file if there is one, then the
+// environment in the form of os.Environ, where an empty variable counts as unset, then
+// flags by name. Its error is one line that names the wrong setting and its source.
 func Load(file string, environ []string, flags map[string]string) (Config, error) {
 	var c Config
 	for _, s := range Settings() {
@@ -106,7 +105,7 @@ func (c *Config) loadFile(file string) error {
 	return nil
 }
 
-// scalar returns a YAML value as the text that a flag would have.
+// scalar returns a YAML value in the form of a flag.
 func scalar(n *yaml.Node) (string, error) {
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -140,22 +139,27 @@ func (c *Config) loadEnvironment(environ []string) error {
 	return nil
 }
 
-// set gives a setting its value.
-func (c *Config) set(name, text string) error {
+// field returns the field of a setting, which is invalid if there is no such setting.
+func (c *Config) field(name string) reflect.Value {
 	target := reflect.ValueOf(c).Elem()
 	for i := range target.NumField() {
 		if target.Type().Field(i).Tag.Get("name") == name {
-			return parse(target.Field(i), text)
+			return target.Field(i)
 		}
+	}
+	return reflect.Value{}
+}
+
+// set gives a setting its value.
+func (c *Config) set(name, text string) error {
+	if field := c.field(name); field.IsValid() {
+		return parse(field, text)
 	}
 	var names []string
 	for _, setting := range Settings() {
 		names = append(names, setting.Name)
 	}
-	if near := spelling.Nearest(name, names); near != "" {
-		return fmt.Errorf("there is no such setting; did you mean %s?", near)
-	}
-	return errors.New("there is no such setting; sluice serve --help lists them")
+	return errors.New("there is no such setting; " + spelling.Hint(name, names, "sluice serve --help lists them"))
 }
 
 func parse(field reflect.Value, text string) error {

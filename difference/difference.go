@@ -1,6 +1,4 @@
-// Package difference says how one text differs from another, line by line. How
-// that is shown is the business of those who show it: the command line and the
-// portal.
+// Package difference compares texts line by line, for the command line and the portal.
 package difference
 
 import (
@@ -14,8 +12,8 @@ type Edit struct {
 	Line string
 }
 
-// Lines returns the way from one text to another, with a few unchanged lines
-// around each change.
+// Lines returns the edits from one text to another, with a few unchanged lines around
+// each change.
 func Lines(before, after string) (edits []Edit) {
 	all := editsOf(linesOf(before), linesOf(after))
 	for i, e := range all {
@@ -43,8 +41,8 @@ func nearChange(edits []Edit, at int) bool {
 	return false
 }
 
-// editsOf returns the shortest way from one text to another. A common start and
-// end need no search; a search that would take too long is left out.
+// editsOf returns the fewest edits from one text to another. If the search would take
+// too long, it replaces everything between the common start and end.
 func editsOf(a, b []string) []Edit {
 	const most = 4_000_000
 	var head, tail []Edit
@@ -70,9 +68,9 @@ func editsOf(a, b []string) []Edit {
 	return append(append(head, middle...), tail...)
 }
 
-// viaCommon goes by the longest common subsequence of two lists of lines.
+// viaCommon keeps the longest common subsequence of two lists of lines.
 func viaCommon(a, b []string) (edits []Edit) {
-	common := make([][]int, len(a)+1) // of what follows
+	common := make([][]int, len(a)+1) // its length from line i of a and j of b
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}

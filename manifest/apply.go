@@ -3,7 +3,6 @@ package manifest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +11,8 @@ import (
 	"sluice/client"
 )
 
-// check lets the server look at everything that it would have to store, and notes
-// what it warns of. It returns the first thing that is refused.
+// check lets the server check everything that it would have to store, and notes its
+// warnings. It returns the first refusal.
 func (p *Plan) check(ctx context.Context, c *client.Client) error {
 	if err := p.permitted(ctx, c); err != nil {
 		return err
@@ -26,28 +25,24 @@ func (p *Plan) check(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// permitted refuses changes whose commands the user may not call. Users who may
-// not even ask what they may do learn it from the commands.
+// permitted refuses changes whose commands the user may not call. For users who may
+// not even ask for their permissions, the commands find out.
 func (p *Plan) permitted(ctx context.Context, c *client.Client) error {
 	if len(p.Changes) == 0 {
 		return nil
 	}
-	answer, err := c.Command(ctx, "iam.whoami", nil, nil)
-	if err != nil {
-		if sluice.AsError(err).Kind == sluice.Forbidden {
-			return nil
-		}
-		return err
-	}
 	var me sluice.User
-	if err := json.Unmarshal(answer.Body, &me); err != nil {
-		return malformed(&kind{Resource: sluice.Resource{Name: "permission"}}, err)
+	switch err := c.Decode(ctx, "iam.whoami", nil, nil, &me); {
+	case err != nil && sluice.AsError(err).Kind == sluice.Forbidden:
+		return nil
+	case err != nil:
+		return err
 	}
 	for _, change := range p.Changes {
 		about := cmp.Or(change.after, change.before)
-		command := about.kind.Put
+		command := about.resource.Put
 		if change.Action == Delete {
-			command = about.kind.Remove
+			command = about.resource.Remove
 		}
 		if !me.May(command) {
 			return about.blame(sluice.NotPermitted(command))
@@ -57,25 +52,23 @@ func (p *Plan) permitted(ctx context.Context, c *client.Client) error {
 }
 
 func (p *Plan) checkChange(ctx context.Context, c *client.Client, change *Change) error {
-	if change.Kind == "webhook" && change.before != nil {
-		if err := change.before.changeable(); err != nil {
-			return err
-		}
+	if change.before != nil && strings.HasPrefix(change.before.token, "…") { // a webhook's, hidden from this user
+		return change.before.blame(sluice.NotPermitted(sluice.MaySeeTokens))
 	}
 	t := change.after
 	switch {
 	case change.Action == Delete:
 		return nil
-	case t.kind.isText():
+	case t.resource.isText():
 		return p.lint(ctx, c, change)
-	case change.Kind == "role" && change.Action == Create:
+	case change.Resource == "role" && change.Action == Create:
 		if err := t.isOwn(ctx, c); err != nil {
 			return err
 		}
 	}
 	params := t.params(change.before)
 	params["dryRun"] = true
-	if change.Kind == "client" {
+	if change.Resource == "client" {
 		params["roles"] = p.without(Create, "role", params["roles"])
 	}
 	answer, err := t.put(ctx, c, params)
@@ -85,45 +78,39 @@ func (p *Plan) checkChange(ctx context.Context, c *client.Client, change *Change
 	warnings, _ := answer["warnings"].([]any)
 	for _, warning := range warnings {
 		text := fmt.Sprint(warning)
-		change.Warnings = append(change.Warnings, t.place("", text)+": "+text)
+		change.Warnings = append(change.Warnings, t.position("", text)+": "+text)
 	}
 	return nil
 }
 
-// without returns a list of names without those of things that the plan changes
-// in a way: a server does not know the roles yet that it is about to get.
-func (p *Plan) without(action, kind string, names any) []any {
+// without returns a list of names without those that the plan creates, updates or
+// deletes: the server does not know the roles yet that it will get.
+func (p *Plan) without(action, resource string, names any) []any {
 	list, _ := names.([]any)
-	return slices.DeleteFunc(slices.Clone(list), func(name any) bool { return p.has(action, kind, fmt.Sprint(name)) })
+	return slices.DeleteFunc(slices.Clone(list), func(name any) bool { return p.has(action, resource, fmt.Sprint(name)) })
 }
 
-func (p *Plan) has(action, kind, name string) bool {
-	return slices.ContainsFunc(p.Changes, func(ch *Change) bool { return ch.Action == action && ch.Kind == kind && ch.Name == name })
+func (p *Plan) has(action, resource, name string) bool {
+	return slices.ContainsFunc(p.Changes, func(ch *Change) bool { return ch.Action == action && ch.Resource == resource && ch.Name == name })
 }
 
-// isOwn refuses a role that is built in, which a server does not list among its
-// own.
+// isOwn refuses a built-in role.
 func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
-	answer, err := c.Command(ctx, t.kind.Get, map[string][]string{t.kind.Key: {t.name}}, nil)
-	if err != nil {
-		if sluice.AsError(err).Kind == sluice.NotFound {
-			return nil
-		}
-		return err
-	}
 	var role map[string]any
-	if err := json.Unmarshal(answer.Body, &role); err != nil {
-		return malformed(t.kind, err)
-	}
-	if role["builtIn"] != nil {
+	switch err := c.Decode(ctx, t.resource.Get, map[string][]string{t.resource.Key: {t.name}}, nil, &role); {
+	case err != nil && sluice.AsError(err).Kind == sluice.NotFound:
+		return nil
+	case err != nil:
+		return err
+	case role["builtIn"] != nil:
 		return mistake("%s: the role %s is built in, and files leave such roles alone; delete the file, or rename it.", t.file, t.name)
 	}
 	return nil
 }
 
-// lint refuses a pipeline with mistakes, or with steps that would be refused,
-// such as one that needs a secret which isn't there. Roles that the plan changes
-// may make a difference, so that rights are then left to the moment of storing.
+// lint refuses a pipeline with mistakes, or with steps that would be refused, such as
+// one that needs an unknown secret. If the plan changes roles, rights may change, too:
+// then they are checked when the pipeline is stored.
 func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error {
 	t := change.after
 	if !sluice.ValidPipelineName(t.name) {
@@ -133,7 +120,7 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error
 	if err != nil {
 		return t.blame(err)
 	}
-	roles := slices.ContainsFunc(p.Changes, func(other *Change) bool { return other.Kind == "role" })
+	roles := slices.ContainsFunc(p.Changes, func(other *Change) bool { return other.Resource == "role" })
 	var problems []sluice.Finding
 	for _, f := range found.Problems {
 		switch {
@@ -159,14 +146,14 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error
 	return (&sluice.Error{Kind: sluice.Unprocessable, Code: first.Code, Message: text}).At(sluice.Place{Line: first.Line, Column: first.Column})
 }
 
-// told returns a finding in the file of a pipeline, in a line.
+// told returns a finding in one line, with its position.
 func (t *thing) told(f sluice.Finding) string {
 	text := fmt.Sprintf("%s:%d:%d: %s %s", t.file, f.Line, f.Column, f.Message, f.Advice())
 	return strings.TrimSpace(text)
 }
 
-// Apply carries out a plan and tells of each change once it is made. It stops at
-// the first that fails; a new plan goes on from there.
+// Apply carries out a plan, and calls done after each change. It stops at the first
+// failure; a new plan goes on from there.
 func (p *Plan) Apply(ctx context.Context, c *client.Client, done func(*Change)) error {
 	for _, change := range p.Changes {
 		if err := change.make(ctx, c, p.force); err != nil {
@@ -181,7 +168,7 @@ func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error 
 	switch {
 	case ch.Action == Delete:
 		return ch.before.delete(ctx, c)
-	case ch.after.kind.isText():
+	case ch.after.resource.isText():
 		return ch.after.putText(ctx, c, ch.before, force)
 	}
 	answer, err := ch.after.put(ctx, c, ch.after.params(ch.before))

@@ -141,7 +141,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || len(plan.Changes) > 0 {
 			for _, change := range plan.Changes {
 				before, after := change.Sources()
-				t.Errorf("%s %s %s:\n%s\n%s", change.Action, change.Kind, change.Name, before, after)
+				t.Errorf("%s %s %s:\n%s\n%s", change.Action, change.Resource, change.Name, before, after)
 			}
 			t.Errorf("a second time there is something to do: %v", err)
 		}

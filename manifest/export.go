@@ -12,13 +12,13 @@ import (
 // An Exported is what an export did.
 type Exported struct {
 	Written   []string `json:"written"`           // files
-	Unchanged int      `json:"unchanged"`         // files that say already what the server has
-	Stale     []string `json:"stale,omitempty"`   // files about what the server does not have
+	Unchanged int      `json:"unchanged"`         // files that already say what the server has
+	Stale     []string `json:"stale,omitempty"`   // files of things that the server does not have
 	Skipped   []string `json:"skipped,omitempty"` // folders that the user may not read
 }
 
-// Export writes what a server is configured with to a folder. Files that say the
-// same in other words stay as they are, and no file is deleted.
+// Export writes what a server is configured with to a folder. Files that say the same
+// in other words stay as they are, and no file is deleted.
 func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, mistake("%v", err)
@@ -27,31 +27,31 @@ func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error
 	if err != nil {
 		return nil, mistake("%v", err)
 	}
-	defer func() { _ = root.Close() }() // what was written is closed by itself
+	defer func() { _ = root.Close() }() // the written files are closed already
 	done := &Exported{Written: []string{}}
-	for _, k := range kinds() {
-		err := done.export(ctx, c, root, k)
+	for _, r := range resources() {
+		err := done.export(ctx, c, root, r)
 		switch e := sluice.AsError(err); {
 		case err == nil:
 		case e.Kind == sluice.Forbidden || e.Code == sluice.CodeExternalUsers.Word:
-			done.Skipped = append(done.Skipped, k.folder())
+			done.Skipped = append(done.Skipped, r.folder())
 		default:
 			return nil, err
 		}
 	}
-	if len(done.Skipped) == len(kinds()) {
+	if len(done.Skipped) == len(resources()) {
 		return nil, sluice.Errorf(sluice.CodeForbidden, "You may read none of the webhooks, pipelines, roles and clients; ask an administrator for a role that may.")
 	}
 	return done, nil
 }
 
-func (e *Exported) export(ctx context.Context, c *client.Client, root *os.Root, k *kind) error {
-	files, _, err := readKind(root, k)
+func (e *Exported) export(ctx context.Context, c *client.Client, root *os.Root, r *resource) error {
+	files, _, err := readFolder(root, r)
 	if err != nil {
 		return err
 	}
 	before := &Plan{}
-	there, err := before.compareKind(ctx, c, k, files)
+	there, err := before.compareResource(ctx, c, r, files)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (e *Exported) export(ctx context.Context, c *client.Client, root *os.Root, 
 	e.Unchanged += len(files) - len(before.Changes)
 	for _, t := range there {
 		if t.file == "" {
-			t.file = k.folder() + "/" + t.name + endings[0]
+			t.file = r.folder() + "/" + t.name + endings[0]
 		}
 		if err := t.write(root); err != nil {
 			return err

@@ -7,15 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 )
 
-// endings are those of files with things.
 var endings = []string{".yaml", ".yml", ".json"}
 
-// nameOf returns the name of the thing in a file.
-func nameOf(file string) string {
-	base := path.Base(file)
+// NameOf returns the name of the thing in a file, which is the name of the file without
+// its ending. Files with other endings keep their name.
+func NameOf(file string) string {
+	base := filepath.Base(file)
 	for _, ending := range endings {
 		if name, ok := strings.CutSuffix(base, ending); ok {
 			return name
@@ -24,44 +25,44 @@ func nameOf(file string) string {
 	return base
 }
 
-// readKind returns the things of a kind that files describe, by name. ok tells
-// whether there is a folder for them.
-func readKind(dir *os.Root, k *kind) (things map[string]*thing, ok bool, err error) {
-	// Opening what is neither a folder nor a file, such as a pipe, could last for ever.
-	switch info, err := dir.Stat(k.folder()); {
+// readFolder returns the things in the folder of a resource, by name. ok tells whether
+// there is one.
+func readFolder(dir *os.Root, r *resource) (things map[string]*thing, ok bool, err error) {
+	// Opening a pipe, for one, could take for ever.
+	switch info, err := dir.Stat(r.folder()); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil
 	case err != nil:
 		return nil, false, unreadable(err)
 	case !info.IsDir():
-		return nil, true, mistake("%s is not a folder; move it away.", k.folder())
+		return nil, true, mistake("%s is not a folder; move it away.", r.folder())
 	}
-	entries, err := fs.ReadDir(dir.FS(), k.folder())
+	entries, err := fs.ReadDir(dir.FS(), r.folder())
 	if err != nil {
 		return nil, false, unreadable(err)
 	}
 	things = make(map[string]*thing)
 	for _, entry := range entries {
-		file := path.Join(k.folder(), entry.Name())
-		name := nameOf(file)
+		file := path.Join(r.folder(), entry.Name())
+		name := NameOf(file)
 		if entry.IsDir() || strings.HasPrefix(name, ".") || name == entry.Name() {
 			continue
 		}
 		if other := things[name]; other != nil {
-			return nil, true, mistake("%s and %s are both the %s %s; delete one.", other.file, file, k.Name, name)
+			return nil, true, mistake("%s and %s are both the %s %s; delete one.", other.file, file, r.Name, name)
 		}
-		if things[name], err = readThing(dir, k, name, file); err != nil {
+		if things[name], err = readThing(dir, r, name, file); err != nil {
 			return nil, true, err
 		}
 	}
 	return things, true, nil
 }
 
-// maxFile bounds what is read of a file; a server takes less.
+// maxFile bounds a file; servers take less.
 const maxFile = 1 << 20
 
-// readThing reads a file. Its fields are as they are given.
-func readThing(dir *os.Root, k *kind, name, file string) (*thing, error) {
+// readThing reads a file. It leaves the fields as they are.
+func readThing(dir *os.Root, r *resource, name, file string) (*thing, error) {
 	switch info, err := dir.Stat(file); {
 	case err != nil:
 		return nil, unreadable(err)
@@ -80,8 +81,8 @@ func readThing(dir *os.Root, k *kind, name, file string) (*thing, error) {
 	case len(content) > maxFile:
 		return nil, mistake("%s is larger than 1 MiB.", file)
 	}
-	t := &thing{kind: k, name: name, file: file, text: string(content)}
-	if k.isText() {
+	t := &thing{resource: r, name: name, file: file, text: string(content)}
+	if r.isText() {
 		return t, nil
 	}
 	if err := t.decode(); err != nil {
@@ -90,22 +91,20 @@ func readThing(dir *os.Root, k *kind, name, file string) (*thing, error) {
 	return t, t.check()
 }
 
-// write writes a thing to its file.
 func (t *thing) write(dir *os.Root) error {
 	text := t.source()
 	if t.secrets {
 		text = "# Its secrets are kept by the server and not written here. To store it at another one, put the\n" +
 			"# signing secret there with sluice secret put NAME, and add: signingSecret: secret:NAME\n" + text
 	}
-	if err := dir.MkdirAll(t.kind.folder(), 0o750); err != nil {
-		return unwritable(err)
+	err := dir.MkdirAll(t.resource.folder(), 0o750)
+	if err == nil {
+		err = dir.WriteFile(t.file, []byte(text), 0o600)
 	}
-	if err := dir.WriteFile(t.file, []byte(text), 0o600); err != nil {
-		return unwritable(err)
+	if err != nil {
+		return fmt.Errorf("the files can't be written: %w", err)
 	}
 	return nil
 }
 
 func unreadable(err error) error { return fmt.Errorf("the files can't be read: %w", err) }
-
-func unwritable(err error) error { return fmt.Errorf("the files can't be written: %w", err) }

@@ -18,18 +18,18 @@ var leftOut = []string{"uuid", verifyToken, "ifMatch", "ifUpdated", "dryRun", "r
 // is one of its files, too, or left out on purpose.
 func TestFilesHaveEveryParameter(t *testing.T) {
 	t.Parallel()
-	for _, k := range kinds() {
-		if k.isText() {
+	for _, r := range resources() {
+		if r.isText() {
 			continue
 		}
-		put, ok := serve.Commands().Find(k.Put)
+		put, ok := serve.Commands().Find(r.Put)
 		if !ok {
-			t.Fatalf("there is no command %s", k.Put)
+			t.Fatalf("there is no command %s", r.Put)
 		}
 		for _, p := range put.Params {
-			known := p.Name == k.Key || slices.ContainsFunc(k.fields, func(f field) bool { return f.name == p.Name })
+			known := p.Name == r.Key || slices.ContainsFunc(r.fields, func(f field) bool { return f.name == p.Name })
 			if !known && !slices.Contains(leftOut, p.Name) {
-				t.Errorf("files of a %s can't have %s", k.Name, p.Name)
+				t.Errorf("files of a %s can't have %s", r.Name, p.Name)
 			}
 		}
 	}
@@ -39,7 +39,7 @@ func TestFilesHaveEveryParameter(t *testing.T) {
 func TestNormalForm(t *testing.T) {
 	t.Parallel()
 	presets := map[string]string{"github": "header:x-github-delivery", "asana": ""}
-	for name, test := range map[string]struct{ kind, file, want string }{
+	for name, test := range map[string]struct{ resource, file, want string }{
 		"nothing":                  {"webhook", "{}", "# all as by default\n"},
 		"an empty file":            {"webhook", "# all as by default\n", "# all as by default\n"},
 		"defaults":                 {"webhook", "payloadType: base64\nmaxPayloadLength: 512000\ndisabled: false\nmultipart: files\ndedupe: off\ndedupeWindow: 1440m", "# all as by default\n"},
@@ -52,12 +52,12 @@ func TestNormalForm(t *testing.T) {
 		"grants by default":        {"client", "roles: []\ngrants: [client_credentials]", "# all as by default\n"},
 		"grants of a public one":   {"client", "public: true\ngrants: [refresh_token, authorization_code]", "public: true\n"},
 	} {
-		k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.Name == test.kind })]
-		read := &thing{kind: k, file: "file.yaml", text: test.file}
+		r := resources()[slices.IndexFunc(resources(), func(r *resource) bool { return r.Name == test.resource })]
+		read := &thing{resource: r, file: "file.yaml", text: test.file}
 		if err := errors.Join(read.decode(), read.check()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := (&thing{kind: k, fields: k.normal(read.fields, presets)}).source(); got != test.want {
+		if got := (&thing{resource: r, fields: r.normal(read.fields, presets)}).source(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestRefusedFiles(t *testing.T) {
 		"schema: *nowhere":                   "1:1: this is not YAML: unknown anchor 'nowhere' referenced.",
 		"schema: !!binary '%'\ndisabled: no": "1:",
 	} {
-		read := &thing{kind: kinds()[2], file: "file.yaml", text: file}
+		read := &thing{resource: resources()[2], file: "file.yaml", text: file}
 		err := read.decode()
 		if err == nil {
 			err = read.check()

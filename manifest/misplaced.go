@@ -10,14 +10,14 @@ import (
 	"sluice/spelling"
 )
 
-// misplaced refuses files that look like things and stand where none is looked
-// for: they would be left out without a word. Hidden files and folders are
-// somebody else's, as is what has another ending.
+// misplaced refuses files that look like things but stand in the wrong folder: they
+// would be ignored without a word. Hidden files and folders, and files with other
+// endings, are not ours.
 func misplaced(dir *os.Root) error {
-	all := kinds()
+	all := resources()
 	folders := make([]string, len(all))
-	for i, k := range all {
-		folders[i] = k.folder()
+	for i, r := range all {
+		folders[i] = r.folder()
 	}
 	return fs.WalkDir(dir.FS(), ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -33,9 +33,8 @@ func misplaced(dir *os.Root) error {
 	})
 }
 
-// checkPlace refuses a file that is a thing by its ending and stands in none of
-// the folders. JSON is taken for a thing only in them: other programs have such
-// files, too.
+// checkPlace refuses a file whose ending is that of a thing, and that stands in none
+// of the folders. JSON elsewhere is fine: other programs have such files, too.
 func checkPlace(file string, folders []string) error {
 	ending := strings.ToLower(path.Ext(file))
 	folder, inner, nested := strings.Cut(file, "/")

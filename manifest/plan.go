@@ -17,32 +17,32 @@ const (
 	Delete = "delete"
 )
 
-// A Change is one thing that a server has in another form than the files.
+// A Change is a thing in which the server differs from the files.
 type Change struct {
-	Action string `json:"action"`
-	Kind   string `json:"kind"`
-	Name   string `json:"name"`
-	Before any    `json:"before,omitempty"` // fields, or the source of a pipeline
-	After  any    `json:"after,omitempty"`
+	Action   string `json:"action"`
+	Resource string `json:"kind"`
+	Name     string `json:"name"`
+	Before   any    `json:"before,omitempty"` // fields, or the source of a pipeline
+	After    any    `json:"after,omitempty"`
 
 	WebhookURL string `json:"webhookUrl,omitempty"` // of a webhook that was created
 	Secret     string `json:"secret,omitempty"`     // of a client that was created: it is not shown again
 
-	Warnings []string `json:"warnings,omitempty"` // what the server takes, and should be looked at, with its place
+	Warnings []string `json:"warnings,omitempty"` // of the server, each with its position
 
 	before, after *thing
 }
 
-// Sources returns a thing before and after a change as it stands in files.
+// Sources returns the content of the file before and after a change.
 func (ch *Change) Sources() (before, after string) { return ch.before.source(), ch.after.source() }
 
-// A Name is that of a thing.
+// A Name names a thing.
 type Name struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
+	Resource string `json:"kind"`
+	Name     string `json:"name"`
 }
 
-// A Plan is what makes a server as files say.
+// A Plan has the changes that make a server as the files say.
 type Plan struct {
 	Changes []*Change `json:"changes"`
 	Left    []Name    `json:"left,omitempty"` // in no file, and left alone
@@ -56,8 +56,8 @@ type Options struct {
 	Force bool // store pipelines although steps would be refused when they run
 }
 
-// Compare makes the plan for a folder. Kinds for which it has no folder are left
-// alone. What the server would refuse is found before anything is changed.
+// Compare makes the plan for a folder. Resources without a folder in it are left
+// alone. The plan is checked: the server accepts it before anything changes.
 func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Plan, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -70,8 +70,8 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 	plan := &Plan{Changes: []*Change{}, force: o.Force}
 	var deletions []*Change
 	found := false
-	for _, k := range kinds() {
-		files, ok, err := readKind(root, k)
+	for _, r := range resources() {
+		files, ok, err := readFolder(root, r)
 		if err != nil {
 			return nil, err
 		}
@@ -79,18 +79,18 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 			continue
 		}
 		found = true
-		superfluous, err := plan.compareKind(ctx, c, k, files)
+		superfluous, err := plan.compareResource(ctx, c, r, files)
 		if err != nil {
 			return nil, err
 		}
-		if superfluous, err = keepOneself(ctx, c, k, superfluous, o.Prune); err != nil {
+		if superfluous, err = keepOneself(ctx, c, r, superfluous, o.Prune); err != nil {
 			return nil, err
 		}
 		for _, t := range superfluous {
 			if o.Prune {
-				deletions = append(deletions, &Change{Action: Delete, Kind: k.Name, Name: t.name, Before: t.document(), before: t})
+				deletions = append(deletions, &Change{Action: Delete, Resource: r.Name, Name: t.name, Before: t.document(), before: t})
 			} else {
-				plan.Left = append(plan.Left, Name{k.Name, t.name})
+				plan.Left = append(plan.Left, Name{r.Name, t.name})
 			}
 		}
 	}
@@ -102,26 +102,26 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 	return plan, plan.check(ctx, c)
 }
 
-// compareKind adds what is to be created and updated of a kind, and gives what
-// is in no file.
-func (p *Plan) compareKind(ctx context.Context, c *client.Client, k *kind, files map[string]*thing) (superfluous []*thing, err error) {
+// compareResource adds the things of a resource to create and to update, and returns
+// those that are in no file.
+func (p *Plan) compareResource(ctx context.Context, c *client.Client, r *resource, files map[string]*thing) (superfluous []*thing, err error) {
 	var presets map[string]string
-	if k.Name == "webhook" {
+	if r.Name == "webhook" {
 		if presets, err = presetsOf(ctx, c); err != nil {
 			return nil, err
 		}
 	}
-	there, err := k.stored(ctx, c, presets)
+	there, err := r.stored(ctx, c, presets)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		after, before := files[name], there[name]
 		delete(there, name)
-		if !k.isText() {
-			after.fields = k.normal(after.fields, presets)
+		if !r.isText() {
+			after.fields = r.normal(after.fields, presets)
 		}
-		change := &Change{Action: Create, Kind: k.Name, Name: name, Before: before.document(), After: after.document(), before: before, after: after}
+		change := &Change{Action: Create, Resource: r.Name, Name: name, Before: before.document(), After: after.document(), before: before, after: after}
 		if before != nil {
 			if after.keepSecret(before); after.source() == before.source() {
 				continue
@@ -136,8 +136,8 @@ func (p *Plan) compareKind(ctx context.Context, c *client.Client, k *kind, files
 	return superfluous, nil
 }
 
-// keepSecret leaves the signing secret of a webhook alone where the file names
-// none and it still has a sender.
+// keepSecret keeps the signing secret of a webhook if the file names none and the
+// webhook still has a sender.
 func (t *thing) keepSecret(before *thing) {
 	name, has := before.fields[signingSecret]
 	if has && t.fields[signingSecret] == nil && (t.fields["provider"] != nil || t.fields["signature"] != nil) {
@@ -145,19 +145,17 @@ func (t *thing) keepSecret(before *thing) {
 	}
 }
 
-// keepOneself leaves out the client that a plan is carried out as.
-func keepOneself(ctx context.Context, c *client.Client, k *kind, things []*thing, prune bool) ([]*thing, error) {
-	if k.Name != "client" || len(things) == 0 || !prune {
+// keepOneself keeps the plan from deleting the client that carries it out.
+func keepOneself(ctx context.Context, c *client.Client, r *resource, things []*thing, prune bool) ([]*thing, error) {
+	if r.Name != "client" || len(things) == 0 || !prune {
 		return things, nil
 	}
-	answer, err := c.Command(ctx, "iam.whoami", nil, nil)
-	if err != nil {
+	var me struct {
+		Username string `json:"username"`
+	}
+	if err := c.Decode(ctx, "iam.whoami", nil, nil, &me); err != nil {
 		return nil, err
 	}
-	var me map[string]any
-	if err := decodeJSON(answer.Body, &me); err != nil {
-		return nil, malformed(k, err)
-	}
-	id, isClient := strings.CutPrefix(textOf(me, "username"), "client:")
+	id, isClient := strings.CutPrefix(me.Username, "client:")
 	return slices.DeleteFunc(things, func(t *thing) bool { return isClient && t.name == id }), nil
 }

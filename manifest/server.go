@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,51 +13,46 @@ import (
 	"sluice/client"
 )
 
-// stored returns the things of a kind that a server has, by name: those that files
-// may describe.
-func (k *kind) stored(ctx context.Context, c *client.Client, presets map[string]string) (map[string]*thing, error) {
-	answer, err := c.Command(ctx, k.Get, nil, nil)
+// stored returns the things that a server has, by name, without those that files
+// can't describe.
+func (r *resource) stored(ctx context.Context, c *client.Client, presets map[string]string) (map[string]*thing, error) {
+	answer, err := c.Command(ctx, r.Get, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(answer.Body, &list); err != nil {
-		return nil, malformed(k, err)
+	var list []map[string]any
+	dec := json.NewDecoder(bytes.NewReader(answer.Body))
+	dec.UseNumber()
+	if err := dec.Decode(&list); err != nil {
+		return nil, sluice.Errorf(sluice.CodeAnswerMalformed, "The server gave no %ss.", r.Name).Because(err)
 	}
 	things := make(map[string]*thing, len(list))
-	for _, document := range list {
-		var given map[string]any
-		if err := decodeJSON(document, &given); err != nil {
-			return nil, malformed(k, err)
-		}
+	for _, given := range list {
+		plain(given)
 		if given["builtIn"] != nil || given["folder"] == true {
-			continue // a role of the program's, or a pipeline of the operator's own folder
+			continue // a built-in role, or a pipeline from the operator's folder
 		}
-		t := &thing{kind: k, name: textOf(given, k.Key), token: textOf(given, "uuid"), tag: textOf(given, "etag")}
-		if k.isText() {
+		t := &thing{resource: r, name: textOf(given, r.Key), token: textOf(given, "uuid"), tag: textOf(given, "etag")}
+		if r.isText() {
 			if t.text, t.tag, err = c.PipelineSource(ctx, t.name, 0); err != nil {
 				return nil, err
 			}
 		} else {
 			secrets, _ := given["signingSecrets"].(int)
 			t.secrets = secrets > 0 && given[signingSecret] == nil || given[verifyToken] != nil
-			t.fields = k.normal(given, presets)
+			t.fields = r.normal(given, presets)
 		}
 		things[t.name] = t
 	}
 	return things, nil
 }
 
-// presetsOf returns where known senders have the ids of their deliveries: what
-// holds for a webhook that does not say it.
+// presetsOf returns where known senders put their delivery ids: the default for
+// webhooks that don't say it.
 func presetsOf(ctx context.Context, c *client.Client) (map[string]string, error) {
-	answer, err := c.Command(ctx, "provider.get", nil, nil)
-	if err != nil {
-		return nil, err
-	}
 	var list []sluice.ProviderView
-	if err := json.Unmarshal(answer.Body, &list); err != nil {
-		return nil, malformed(&kind{Resource: sluice.Resource{Name: "provider"}}, err)
+	if err := c.Decode(ctx, "provider.get", nil, nil, &list); err != nil {
+		return nil, err
 	}
 	presets := make(map[string]string, len(list))
 	for _, p := range list {
@@ -67,19 +63,19 @@ func presetsOf(ctx context.Context, c *client.Client) (map[string]string, error)
 	return presets, nil
 }
 
-// params returns the parameters that store a thing in place of what was there
-// before.
+// params returns the parameters that store a thing in place of the one before.
 func (t *thing) params(before *thing) map[string]any {
-	params := map[string]any{t.kind.Key: t.name}
-	for _, f := range t.kind.fields {
+	params := map[string]any{t.resource.Key: t.name}
+	for _, f := range t.resource.fields {
 		after, has := t.fields[f.name]
+		_, isList := f.unset.([]any)
 		switch {
 		case has:
 			params[f.name] = after
 		case f.name == "grants" && t.fields["public"] == true:
 			params[f.name] = grants(true)
-		case isList(f.unset) && (before == nil || f.name == "grants"): // what is right for a public client is wrong for another
-			params[f.name] = f.unset // an empty list is no missing one
+		case isList && (before == nil || f.name == "grants"): // grants of a public client are wrong for another
+			params[f.name] = f.unset // an empty list differs from a missing one
 		case before != nil && before.fields[f.name] != nil:
 			params[f.name] = f.unset
 			if f.unset == nil || f.name == "dedupeWindow" {
@@ -99,46 +95,33 @@ func (t *thing) put(ctx context.Context, c *client.Client, params map[string]any
 	if err != nil {
 		return nil, err
 	}
-	got, err := c.Command(ctx, t.kind.Put, nil, &client.Body{Content: body, ContentType: "application/json"})
-	if err != nil {
-		return nil, t.blame(err)
-	}
-	return answer, decodeJSON(got.Body, &answer)
+	err = c.Decode(ctx, t.resource.Put, nil, &client.Body{Content: body, ContentType: "application/json"}, &answer)
+	return answer, t.blame(err)
 }
 
-// putText stores a pipeline in place of the one that was there before, nil if none
-// was.
+// putText stores a pipeline in place of the one before, if there was one.
 func (t *thing) putText(ctx context.Context, c *client.Client, before *thing, force bool) error {
-	params := url.Values{t.kind.Key: {t.name}, "force": {strconv.FormatBool(force)}}
+	params := url.Values{t.resource.Key: {t.name}, "force": {strconv.FormatBool(force)}}
 	if before != nil {
 		params.Set("ifMatch", before.tag)
 	}
-	_, err := c.Command(ctx, t.kind.Put, params, &client.Body{Content: []byte(t.text)})
+	_, err := c.Command(ctx, t.resource.Put, params, &client.Body{Content: []byte(t.text)})
 	return t.blame(err)
 }
 
-// delete deletes a thing.
 func (t *thing) delete(ctx context.Context, c *client.Client) error {
-	params := url.Values{t.kind.Key: {t.name}}
+	params := url.Values{t.resource.Key: {t.name}}
 	switch {
 	case t.token != "":
 		params = url.Values{"uuid": {t.token}}
 	case t.tag != "":
 		params.Set("ifMatch", t.tag)
 	}
-	_, err := c.Command(ctx, t.kind.Remove, params, nil)
+	_, err := c.Command(ctx, t.resource.Remove, params, nil)
 	return t.blame(err)
 }
 
-// changeable refuses a webhook whose token is not shown.
-func (t *thing) changeable() error {
-	if strings.HasPrefix(t.token, "…") {
-		return t.blame(sluice.NotPermitted(sluice.MaySeeTokens))
-	}
-	return nil
-}
-
-// blame names the thing that an error is about, and its place in the file.
+// blame adds to an error the thing that it is about, and the position in its file.
 func (t *thing) blame(err error) error {
 	if err == nil {
 		return nil
@@ -148,22 +131,13 @@ func (t *thing) blame(err error) error {
 		return err
 	}
 	if t.file == "" {
-		return e.Saying(fmt.Sprintf("The %s %s: %s", t.kind.Name, t.name, e.Message))
+		return e.Saying(fmt.Sprintf("The %s %s: %s", t.resource.Name, t.name, e.Message))
 	}
-	message := strings.Replace(e.Message, "The parameter "+t.kind.Key+" ", "The name of the file ", 1)
-	return e.Saying(t.place(e.Parameter, e.Message) + ": " + message)
-}
-
-func isList(value any) bool {
-	_, ok := value.([]any)
-	return ok
+	message := strings.Replace(e.Message, "The parameter "+t.resource.Key+" ", "The name of the file ", 1)
+	return e.Saying(t.position(e.Parameter, e.Message) + ": " + message)
 }
 
 func textOf(fields map[string]any, name string) string {
 	text, _ := fields[name].(string)
 	return text
-}
-
-func malformed(k *kind, cause error) error {
-	return sluice.Errorf(sluice.CodeAnswerMalformed, "The server gave no %ss.", k.Name).Because(cause)
 }

@@ -14,27 +14,27 @@ import (
 	"sluice"
 )
 
-// A thing is one of a kind, as a file has it or as the server does.
+// A thing is a webhook, pipeline, role or client, as a file or the server has it.
 type thing struct {
-	kind *kind
-	name string
-	file string // that describes it; "" if none is read
+	resource *resource
+	name     string
+	file     string // its file; "" if none was read
 
-	text   string         // of a kind that is text
-	fields map[string]any // of the others: those that differ from what is unset
-	root   *yaml.Node     // of the file, nil if it says nothing
+	text   string         // the content of the file
+	fields map[string]any // without those that are unset; nil for text
+	root   *yaml.Node     // of the file; nil if it is empty
 
-	token   string // by which the server finds a webhook
+	token   string // of a webhook
 	tag     string // of the version of a webhook or pipeline
-	secrets bool   // it has secrets that are not in the file
+	secrets bool   // the server has secrets of it that are not in the file
 }
 
-// document returns a thing as programs read it.
+// document returns a thing for programs.
 func (t *thing) document() any {
 	switch {
 	case t == nil:
 		return nil
-	case t.kind.isText():
+	case t.resource.isText():
 		return t.text
 	}
 	return t.fields
@@ -45,11 +45,11 @@ func (t *thing) source() string {
 	if t == nil {
 		return ""
 	}
-	if t.kind.isText() {
+	if t.resource.isText() {
 		return t.text
 	}
 	root := &yaml.Node{Kind: yaml.MappingNode}
-	for _, f := range t.kind.fields {
+	for _, f := range t.resource.fields {
 		value, has := t.fields[f.name]
 		if !has {
 			continue
@@ -61,7 +61,7 @@ func (t *thing) source() string {
 		root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: f.name}, &node)
 	}
 	if len(root.Content) == 0 {
-		return "# all as by default\n" // lines can be added, unlike to {}
+		return "# all as by default\n" // people can add lines to it, unlike to {}
 	}
 	var text bytes.Buffer
 	enc := yaml.NewEncoder(&text)
@@ -72,11 +72,11 @@ func (t *thing) source() string {
 	return text.String()
 }
 
-// normal returns the fields of a thing in the one form in which they are compared,
-// without those that say no more than a missing one.
-func (k *kind) normal(given map[string]any, presets map[string]string) map[string]any {
+// normal returns the fields of a thing in a form that can be compared, without those
+// that have their default value.
+func (r *resource) normal(given map[string]any, presets map[string]string) map[string]any {
 	fields := make(map[string]any)
-	for _, f := range k.fields {
+	for _, f := range r.fields {
 		value, has := given[f.name]
 		if !has || value == nil {
 			continue
@@ -87,7 +87,7 @@ func (k *kind) normal(given map[string]any, presets map[string]string) map[strin
 			slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 			value = slices.Compact(list)
 		case f.name == "dedupeWindow":
-			if d, err := time.ParseDuration(fmt.Sprint(value)); err == nil { // otherwise the server says what is wrong
+			if d, err := time.ParseDuration(fmt.Sprint(value)); err == nil { // otherwise the server refuses it
 				value = sluice.ShortDuration(d)
 			}
 		case f.name == "dedupe":
@@ -106,18 +106,7 @@ func (k *kind) normal(given map[string]any, presets map[string]string) map[strin
 	return fields
 }
 
-// decodeJSON decodes a document of the server as decode does a file.
-func decodeJSON(document []byte, into *map[string]any) error {
-	dec := json.NewDecoder(bytes.NewReader(document))
-	dec.UseNumber()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	plain(*into)
-	return nil
-}
-
-// plain replaces the numbers in a value by such as files have.
+// plain replaces the numbers in a value by int and float64, which files have.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

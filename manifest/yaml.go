@@ -10,8 +10,8 @@ import (
 	"sluice/yamltext"
 )
 
-// decode reads the fields of a thing from its file, and where they stand there.
-// What looks like a date is text, as it is in JSON.
+// decode reads the fields of a thing and their positions from its file. Dates are
+// text, as in JSON.
 func (t *thing) decode() error {
 	root, second, err := yamltext.One(t.text)
 	switch {
@@ -20,10 +20,10 @@ func (t *thing) decode() error {
 	case second != nil:
 		return mistake("%s: a second document starts here; a file has one.", t.at(second))
 	case root == nil || root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null":
-		return nil // a file with nothing in it says nothing
+		return nil // all fields are unset
 	case root.Kind != yaml.MappingNode:
 		return mistake("%s: a %s is written as lines of the form name: value, and this is %s; there can be %s.",
-			t.at(root), t.kind.Name, shapeOf(root), strings.Join(t.kind.fieldNames(), ", "))
+			t.at(root), t.resource.Name, shapeOf(root), strings.Join(t.resource.fieldNames(), ", "))
 	}
 	if err := t.likeJSON(root); err != nil {
 		return err
@@ -42,7 +42,7 @@ func shapeOf(n *yaml.Node) string {
 	return "a single value"
 }
 
-// likeJSON refuses what JSON has no form for, and turns dates into text.
+// likeJSON refuses what JSON can't express, and turns dates into text.
 func (t *thing) likeJSON(n *yaml.Node) error {
 	if n.Tag == "!!timestamp" {
 		n.Tag = "!!str"
@@ -68,13 +68,13 @@ func (t *thing) likeJSON(n *yaml.Node) error {
 	return nil
 }
 
-// syntaxMistake returns an error of the YAML reader with its place.
+// syntaxMistake returns an error of the YAML reader with its position.
 func (t *thing) syntaxMistake(err error) error {
 	line, column, message := yamltext.Mistake(t.text, err)
 	return mistake("%s:%d:%d: this is not YAML: %s.", t.file, line, column, message)
 }
 
-// at returns the place of a node in the file of a thing: FILE:LINE:COLUMN.
+// at returns the position of a node in the file of a thing: FILE:LINE:COLUMN.
 func (t *thing) at(n *yaml.Node) string {
 	if n == nil {
 		return t.file
@@ -95,10 +95,10 @@ func (t *thing) field(name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// place returns the position that a server's message refers to: an item of a list that
-// it names, otherwise the field of that parameter.
-func (t *thing) place(parameter, message string) string {
-	for _, name := range t.kind.fieldNames() {
+// position returns where in the file a server's message refers to: the item of a list
+// that it names, otherwise the field of the parameter.
+func (t *thing) position(parameter, message string) string {
+	for _, name := range t.resource.fieldNames() {
 		_, value := t.field(name)
 		if value == nil || value.Kind != yaml.SequenceNode || parameter != "" && parameter != name {
 			continue

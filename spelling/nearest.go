@@ -1,12 +1,11 @@
-// Package spelling guesses which name was meant by one that does not exist. It
-// knows no names itself: the caller that refuses a name passes those it would
-// have accepted.
+// Package spelling guesses which name was meant by one that does not exist.
+// Callers pass the names that they would have accepted.
 package spelling
 
 import "strings"
 
-// Nearest returns the candidate with the smallest edit distance to name if it
-// is close enough to be a slip, otherwise nothing.
+// Nearest returns the candidate with the smallest edit distance to name, or "" if
+// none is close enough to be a slip.
 func Nearest(name string, candidates []string) string {
 	const longest = 64 // no name of ours is longer: bounds the work on hostile input
 	if len(name) > longest {
@@ -21,8 +20,17 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance returns how many bytes of a must be changed, added, removed or
-// swapped with the next one to make it b.
+// Hint ends a sentence about an unknown name: with the name that was probably
+// meant, or with the text for when no candidate is close.
+func Hint(name string, candidates []string, otherwise string) string {
+	if near := Nearest(name, candidates); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return otherwise
+}
+
+// distance returns how many bytes of a must be changed, added, removed or swapped
+// with the next byte to turn it into b.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

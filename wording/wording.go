@@ -1,5 +1,5 @@
-// Package wording says numbers as people read them, on pages and on the command line:
-// sizes, durations, counts, and how long ago something was.
+// Package wording writes numbers for people, on pages and on the command line: sizes,
+// durations, counts, and how long ago something was.
 package wording
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Ago says how far a time is from now, or its date if that was long ago.
+// Ago returns how far a time is from now, or its date if that is long.
 func Ago(now, at time.Time) string {
 	const day, month = 24 * time.Hour, 30 * 24 * time.Hour
 	passed := now.Sub(at)
@@ -32,7 +32,7 @@ func Ago(now, at time.Time) string {
 	return at.Format(time.DateOnly)
 }
 
-// Duration says a duration with two or three digits.
+// Duration returns a duration with two or three digits.
 func Duration(d time.Duration) string {
 	switch milliseconds := float64(d) / float64(time.Millisecond); {
 	case d == 0:
@@ -49,7 +49,7 @@ func Duration(d time.Duration) string {
 	return d.Truncate(time.Second).String()
 }
 
-// Bytes says a size. One below zero is not known.
+// Bytes returns a size; a negative one is unknown.
 func Bytes[N int | int64 | float64](n N) string {
 	if n < 0 {
 		return "unknown"
@@ -62,7 +62,7 @@ func Bytes[N int | int64 | float64](n N) string {
 	return strconv.FormatFloat(math.Round(number*10)/10, 'f', -1, 64) + " " + units[unit]
 }
 
-// Count writes a number with its thousands apart.
+// Count returns a number with commas between the thousands.
 func Count[N int | int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -71,7 +71,7 @@ func Count[N int | int64](n N) string {
 	return digits
 }
 
-// Plural writes a number with the word for one or for several.
+// Plural returns a number with the word for one or for several.
 func Plural[N int | int64](n N, one, several string) string {
 	if n == 1 {
 		return "1 " + one
@@ -79,7 +79,7 @@ func Plural[N int | int64](n N, one, several string) string {
 	return Count(n) + " " + several
 }
 
-// Times says how often something was.
+// Times returns how often something happened.
 func Times[N int | int64](n N) string {
 	if n == 1 {
 		return "once"

@@ -13,8 +13,8 @@ import (
 	"sluice/value"
 )
 
-// One reads a text that has one document: root is nil if there is nothing in it, and
-// second is where a second document starts, which callers refuse.
+// One reads a text with one document. root is nil if the text is empty, and second is
+// the start of a second document, which callers refuse.
 func One(text string) (root, second *yaml.Node, err error) {
 	dec := yaml.NewDecoder(strings.NewReader(text))
 	var document, next yaml.Node
@@ -33,11 +33,11 @@ func One(text string) (root, second *yaml.Node, err error) {
 	return document.Content[0], second, nil
 }
 
-// ErrNotFinite means that a number is one that JSON has no form for.
+// ErrNotFinite means that JSON can't express a number.
 var ErrNotFinite = errors.New("only finite numbers are taken")
 
-// Number returns the value of a number: as reading JSON does where it can, so that it
-// stays exact. What a leading zero means is for the caller to say.
+// Number returns the value of a number. It reads it as JSON if it can, so that it stays
+// exact. Callers decide what a leading zero means.
 func Number(n *yaml.Node) (any, error) {
 	decoded, err := value.Decode(n.Value)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package yamltext reads YAML by the rules of JSON: one document, and numbers that stay
-// exact. It says where a text ceases to be YAML: the reader's own errors name where the
-// block begins that they are in, and count lines in two ways.
+// Package yamltext reads YAML by the rules of JSON: one document, and exact numbers. It
+// also finds the line where a text stops being YAML, since the errors of the YAML
+// library name the start of the block instead, and count lines in two ways.
 package yamltext
 
 import (
@@ -13,14 +13,14 @@ import (
 
 var readerError = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?(?:line (\d+): )?(.*)`)
 
-// Mistake returns what an error of the reader says of a text, and the place: the
-// beginning of the line at which the text ceases to be YAML.
+// Mistake returns the message of an error of the YAML library, and its position: the
+// start of the line where the text stops being YAML.
 func Mistake(text string, err error) (line, column int, message string) {
 	found := readerError.FindStringSubmatch(err.Error())
 	message = strings.TrimSuffix(found[2], ".")
-	reported, _ := strconv.Atoi(found[1]) // not every error names one
+	reported, _ := strconv.Atoi(found[1]) // not every error names a line
 	if strings.HasPrefix(message, "did not find expected") {
-		reported++ // of these errors the reader counts lines from 0
+		reported++ // in these errors lines count from 0
 	}
 	lines := strings.SplitAfter(text, "\n")
 	line = brokenLine(lines, min(max(1, reported), len(lines)))
@@ -28,13 +28,13 @@ func Mistake(text string, err error) (line, column int, message string) {
 	return line, 1 + len(written) - len(strings.TrimLeft(written, " ")), message
 }
 
-// brokenLine returns the first line with which all that comes before is not YAML, and
-// does not become so a few lines later. A text that is YAML after all, or too large to
-// be read again and again, has the line that the reader reported.
+// brokenLine returns the first line up to which the text is not YAML, and does not
+// become YAML a few lines later. If the text is YAML after all, or too large to read
+// again and again, it returns the line that the library reported.
 func brokenLine(lines []string, reported int) int {
 	const (
 		maxRead = 8 << 20 // bytes in all
-		further = 40      // lines that texts and lists in brackets may go on for
+		further = 40      // lines that a text or a list in brackets may take
 	)
 	read := 0
 	isYAML := func(count int) bool {

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// asSent are fields whose content is user data, which is shown unchanged.
+// asSent are fields with user data, which is shown unchanged.
 var asSent = []string{"body", "headers", "payload", "query", "schema", "signature", "source", "value", "vars"}
 
 // A fact is a line about something.
@@ -31,8 +31,8 @@ func (v *view) facts(w io.Writer, indent string, facts []fact) {
 	}
 }
 
-// account writes an object: what fits in a line first, then the rest under
-// headings.
+// account writes an object: first the fields that fit in a line, then the others
+// under headings.
 func (v *view) account(w io.Writer, object *yaml.Node, indent string) error {
 	var facts []fact
 	var longer []int
@@ -67,8 +67,8 @@ func (v *view) section(w io.Writer, name string, value *yaml.Node, indent string
 	return v.account(w, value, indent)
 }
 
-// writeIndented writes a value unchanged; a payload in base64 is decoded if it
-// is text.
+// writeIndented writes a value unchanged, except that it decodes a payload in base64
+// that is text.
 func writeIndented(w io.Writer, value *yaml.Node, indent string) error {
 	text := value.Value
 	if origin := textOf(value, "origin"); origin != "" && len(value.Content) == 2 {
@@ -93,7 +93,7 @@ func isEmpty(n *yaml.Node) bool {
 	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" || n.Kind != yaml.ScalarNode && len(n.Content) == 0
 }
 
-// isLine reports whether a value is shown in a line.
+// isLine reports whether a value fits in a line.
 func isLine(name string, n *yaml.Node) bool {
 	switch n.Kind {
 	case yaml.ScalarNode:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,11 +28,7 @@ func exportCommand(t *terminal) *cobra.Command {
 			"a server as the files say.",
 		Example: "  sluice export config",
 		Args:    arguments(1, 1, "the folder for the files"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			done, err := manifest.Export(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
@@ -43,11 +40,11 @@ func exportCommand(t *terminal) *cobra.Command {
 				fmt.Fprintf(t.err, "The server has nothing of what is in %s; the file is still there.\n", printable(file))
 			}
 			return t.report(done, "Wrote %s to %s; %d unchanged.", counted(len(done.Written), "file"), args[0], done.Unchanged)
-		},
+		}),
 	}
 }
 
-// How a folder is applied.
+// An application is how a folder is applied.
 type application struct {
 	manifest.Options
 
@@ -77,7 +74,7 @@ func applyCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// An applied is what apply shows to programs.
+// An applied is what programs see of apply.
 type applied struct {
 	*manifest.Plan
 
@@ -101,7 +98,7 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 			change.Warnings[i] = fromHere(dir, warning)
 		}
 		before, after := change.Sources()
-		fmt.Fprint(t.err, diff(change.Kind+" "+change.Name, before, after, colours(t.err)))
+		fmt.Fprint(t.err, diff(change.Resource+" "+change.Name, before, after, colours(t.err)))
 		for _, warning := range change.Warnings {
 			fmt.Fprintln(t.err, "warning: "+printable(warning))
 		}
@@ -113,9 +110,10 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 	case len(plan.Changes) == 0:
 		return t.report(applied{Plan: plan}, "Nothing has changed.")
 	case a.check:
-		return firstError(t.showPlan(plan), func() error {
-			return &failure{code: exitConflict, message: "The server is not as the files say: " + tally(plan) + "."}
-		})
+		if err := t.showPlan(plan); err != nil {
+			return err
+		}
+		return &failure{code: exitConflict, message: "The server is not as the files say: " + tally(plan) + "."}
 	case a.dryRun:
 		return t.showPlan(plan)
 	}
@@ -125,8 +123,8 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 	return reachable(dir, t.carryOut(ctx, c, plan))
 }
 
-// reachable returns an error whose files in a folder are named as they are reached
-// from here, so that editors find them.
+// reachable puts the folder before the names of its files in an error, so that
+// editors find them.
 func reachable(dir string, err error) error {
 	e, ok := errors.AsType[*sluice.Error](err)
 	if !ok {
@@ -137,24 +135,23 @@ func reachable(dir string, err error) error {
 
 var fileName = regexp.MustCompile(`(?i)[^\s:"]+\.(ya?ml|json)\b`)
 
-// fromHere returns a text with the files of a folder as they are reached from here.
+// fromHere puts the folder before the names of its files in a text.
 func fromHere(dir, text string) string {
 	return fileName.ReplaceAllStringFunc(text, func(name string) string {
 		reached := filepath.Join(dir, name)
 		if _, err := os.Stat(reached); err != nil {
-			return name // it is none of them
+			return name // the folder has no such file
 		}
 		return reached
 	})
 }
 
-// showPlan shows what would be changed.
 func (t *terminal) showPlan(plan *manifest.Plan) error {
 	return t.report(applied{Plan: plan}, "To be done: %s.", tally(plan))
 }
 
-// carryOut makes the changes of a plan. Those that were made are shown even if
-// one fails: secrets among them can't be had again.
+// carryOut makes the changes of a plan. If one fails, those before it are shown all
+// the same: the server shows their secrets only once.
 func (t *terminal) carryOut(ctx context.Context, c *client.Client, plan *manifest.Plan) error {
 	form, err := t.form()
 	if err != nil {
@@ -170,13 +167,12 @@ func (t *terminal) carryOut(ctx context.Context, c *client.Client, plan *manifes
 	if form != "table" {
 		err = t.showValue(applied{made, true})
 	}
-	return firstError(failed, func() error { return err })
+	return cmp.Or(failed, err)
 }
 
-// sentence says what was done.
 func sentence(change *manifest.Change) string {
 	done := map[string]string{manifest.Create: "Created", manifest.Update: "Changed", manifest.Delete: "Deleted"}[change.Action]
-	text := fmt.Sprintf("%s the %s %s.", done, change.Kind, change.Name)
+	text := fmt.Sprintf("%s the %s %s.", done, change.Resource, change.Name)
 	switch {
 	case change.WebhookURL != "":
 		text += " Its URL: " + change.WebhookURL
@@ -186,7 +182,7 @@ func sentence(change *manifest.Change) string {
 	return text
 }
 
-// tally counts the changes of a plan: 2 to create, 1 to delete.
+// tally counts the changes of a plan, as in 2 to create, 1 to delete.
 func tally(plan *manifest.Plan) string {
 	counts := make(map[string]int)
 	for _, change := range plan.Changes {
@@ -201,8 +197,8 @@ func tally(plan *manifest.Plan) string {
 	return strings.Join(parts, ", ")
 }
 
-// diff returns how a text differs from what it was, line by line, with a few
-// unchanged lines around each change.
+// diff returns how two texts differ, line by line, with a few unchanged lines around
+// each change.
 func diff(name, before, after string, colour bool) string {
 	var b strings.Builder
 	title := "changed"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ func backupCommand(t *terminal) *cobra.Command {
 			defer answer.Close()
 			s := &saving{terminal: t, name: args[0]}
 			if err := s.save(answer); err != nil {
-				return firstError(cmd.Context().Err(), func() error { return err })
+				return cmp.Or(cmd.Context().Err(), err)
 			}
 			if args[0] == "-" {
 				return nil
@@ -61,7 +62,7 @@ func backupCommand(t *terminal) *cobra.Command {
 	}
 }
 
-// A saving is a backup that is written to a file.
+// A saving is a backup on its way to a file.
 type saving struct {
 	*terminal
 
@@ -71,7 +72,7 @@ type saving struct {
 	written int64
 }
 
-// save writes a backup, and checks it meanwhile. A file of that name is replaced
+// save writes a backup and checks it meanwhile. It replaces a file of that name only
 // once the new one is whole.
 func (s *saving) save(from io.Reader) error {
 	if s.name == "-" {
@@ -97,7 +98,7 @@ func (s *saving) copy(from io.Reader, to io.Writer) (err error) {
 	return err
 }
 
-// told is what programs are told.
+// told is what programs see.
 func (s *saving) told() map[string]any {
 	return map[string]any{
 		"file": s.name, "size": s.written, "created": s.header.Created,

@@ -2,14 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -20,7 +19,7 @@ import (
 	"sluice/client"
 )
 
-// A testCall is a call of a webhook as flags describe it.
+// A testCall is a call of a webhook, from flags.
 type testCall struct {
 	body        string
 	contentType string
@@ -78,8 +77,8 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 	return t.showResult(result)
 }
 
-// makeCall calls the webhook with a token as any stranger would, and the one with an
-// event key as its sender would.
+// makeCall calls a webhook. By its token it calls as any stranger would, by its event
+// key as the sender would, with a signature.
 func makeCall(ctx context.Context, c *client.Client, name string, header http.Header, body *client.Body) (client.Result, error) {
 	if sluice.IsToken(name) {
 		result, err := c.Call(ctx, name, header, body)
@@ -91,7 +90,7 @@ func makeCall(ctx context.Context, c *client.Client, name string, header http.He
 	hook, err := c.Webhook(ctx, name)
 	switch {
 	case err != nil:
-		return client.Result{}, nounNamed("webhook").missing(ctx, c, name, err)
+		return client.Result{}, resourceNamed("webhook").missing(ctx, c, name, err)
 	case hook.SigningSecrets == 0:
 		return c.Call(ctx, hook.Token, header, body)
 	}
@@ -100,7 +99,7 @@ func makeCall(ctx context.Context, c *client.Client, name string, header http.He
 	case err == nil:
 		return c.CallSigned(ctx, made, header)
 	case len(header) > 0:
-		return c.Call(ctx, hook.Token, header, body) // the headers may have the signature
+		return c.Call(ctx, hook.Token, header, body) // perhaps the headers have the signature
 	case sluice.CodeBodyMalformed.Is(err):
 		err = sluice.Errorf(sluice.CodeNotSignable, "The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
 	}
@@ -134,11 +133,11 @@ func (t *terminal) payload(call testCall) (*client.Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client.Body{Content: content, ContentType: firstOf(call.contentType, typeOf(call.body, content))}, nil
+	return &client.Body{Content: content, ContentType: cmp.Or(call.contentType, typeOf(call.body, content))}, nil
 }
 
-// readBody returns the content of a file, or the text itself if that is JSON:
-// the name of a file does not look like it.
+// readBody returns the content of a file, or the text itself if it looks like JSON and
+// not like the name of a file.
 func (t *terminal) readBody(text string) ([]byte, error) {
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`) {
 		return []byte(text), nil
@@ -168,14 +167,7 @@ func (t *terminal) upload(files []string) (*client.Body, error) {
 		if err != nil {
 			return nil, err
 		}
-		header := textproto.MIMEHeader{}
-		header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": filepath.Base(name)}))
-		header.Set("Content-Type", typeOf(name, file))
-		part, err := form.CreatePart(header)
-		if err == nil {
-			_, err = io.Copy(part, bytes.NewReader(file))
-		}
-		if err != nil {
+		if err := client.AddFile(form, filepath.Base(name), typeOf(name, file), file); err != nil {
 			return nil, err
 		}
 	}

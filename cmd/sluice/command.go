@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 )
 
@@ -26,13 +29,13 @@ func commandCommand(t *terminal) *cobra.Command {
 		Example: "  sluice command webhook.put eventKey=webhook.lead.created payloadType=raw\n" +
 			"  sluice command pipeline.put name=leads --body leads.yaml",
 		ValidArgsFunction: t.completeCommand,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			if len(args) == 0 {
-				return t.listCommands(cmd.Context(), c)
+				described, err := c.Describe(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return t.showValue(described.Commands, columnsOf("name", "summary")...)
 			}
 			params, err := t.pairs(args[1:])
 			if err != nil {
@@ -43,7 +46,7 @@ func commandCommand(t *terminal) *cobra.Command {
 				return err
 			}
 			return t.callCommand(cmd.Context(), c, args[0], params, carried)
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&body, "body", "", "body of the call: JSON text, a file, or - for standard input")
 	cmd.Flags().StringVar(&contentType, "content-type", "", "type of the body (default: the server looks)")
@@ -58,8 +61,7 @@ func commandCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// carried returns the body that the flag of a command names, nil if it is not
-// set.
+// carried returns the body that the flag --body names, nil if it is not set.
 func (t *terminal) carried(cmd *cobra.Command, file, contentType string) (*client.Body, error) {
 	if !cmd.Flags().Changed("body") {
 		return nil, nil
@@ -74,7 +76,7 @@ func (t *terminal) carried(cmd *cobra.Command, file, contentType string) (*clien
 func (t *terminal) callCommand(ctx context.Context, c *client.Client, name string, params url.Values, body *client.Body) error {
 	inQuery := slices.ContainsFunc(t.commands, func(known client.Command) bool { return known.Name == name && known.InQuery })
 	if body == nil && inQuery {
-		body = &client.Body{} // with a body, even an empty one, parameters are in the query
+		body = &client.Body{} // with a body, even an empty one, parameters go in the query
 	}
 	answer, err := c.Command(ctx, name, params, body)
 	if err != nil {
@@ -92,7 +94,7 @@ func (t *terminal) callCommand(ctx context.Context, c *client.Client, name strin
 	return nil
 }
 
-// nextPage returns the cursor of the page after an answer, if there is one.
+// nextPage returns the cursor of the next page, "" at the end.
 func nextPage(answer client.Answer) string {
 	if link := answer.Header.Get("Link"); strings.Contains(link, `rel="next"`) {
 		target, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
@@ -100,19 +102,11 @@ func nextPage(answer client.Answer) string {
 			return u.Query().Get("after")
 		}
 	}
-	root, err := parseJSON(answer.Body)
-	if err != nil || fieldOf(root, "items") == nil || fieldOf(root, "next") == nil {
+	var page sluice.List[json.RawMessage]
+	if json.Unmarshal(answer.Body, &page) != nil || page.Items == nil {
 		return ""
 	}
-	return fieldOf(root, "next").Value
-}
-
-func (t *terminal) listCommands(ctx context.Context, c *client.Client) error {
-	described, err := c.Describe(ctx)
-	if err != nil {
-		return err
-	}
-	return t.showValue(described.Commands, columnsOf("name", "summary")...)
+	return page.Next
 }
 
 // explainCommand writes the help of one of the server's commands.
@@ -160,12 +154,12 @@ func (t *terminal) explainCommand(ctx context.Context, w io.Writer, name string)
 
 // takes returns in a few words which values a parameter takes.
 func takes(p client.Param) string {
-	kind := firstOf(strings.Join(p.Enum, "|"), p.Type, "any")
+	text := cmp.Or(strings.Join(p.Enum, "|"), p.Type, "any")
 	if p.Required {
-		kind += ", required"
+		text += ", required"
 	}
 	if p.Alias != "" {
-		kind += ", also " + p.Alias
+		text += ", also " + p.Alias
 	}
-	return kind
+	return text
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,14 +17,13 @@ const completionTime = time.Second
 
 const noFiles = cobra.ShellCompDirectiveNoFileComp
 
-// complete sets how the values of a flag are completed.
 func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
 		panic(err) // there is no such flag: a mistake in the program
 	}
 }
 
-// asking returns a client for a completion. A failure completes nothing.
+// asking returns a client for a completion, nil if there is none.
 func (t *terminal) asking(cmd *cobra.Command) (context.Context, context.CancelFunc, *client.Client) {
 	parent := cmd.Context()
 	if parent == nil {
@@ -37,8 +37,8 @@ func (t *terminal) asking(cmd *cobra.Command) (context.Context, context.CancelFu
 	return ctx, cancel, c
 }
 
-// completeCommand completes the names of commands, their parameters, and values
-// where there is a choice.
+// completeCommand completes the names of commands, their parameters, and the values
+// of parameters that have a fixed choice.
 func (t *terminal) completeCommand(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	ctx, cancel, c := t.asking(cmd)
 	defer cancel()
@@ -75,7 +75,7 @@ func completeParameter(known client.Command, given []string, word string) ([]cob
 			for _, choice := range p.Enum {
 				found = append(found, name+"="+choice)
 			}
-		case !hasValue && !isGiven(given, p.Name):
+		case !hasValue && !slices.ContainsFunc(given, func(arg string) bool { return strings.HasPrefix(arg, p.Name+"=") }):
 			found = append(found, cobra.CompletionWithDesc(p.Name+"=", p.Doc))
 		}
 	}
@@ -85,16 +85,7 @@ func completeParameter(known client.Command, given []string, word string) ([]cob
 	return found, noFiles | cobra.ShellCompDirectiveNoSpace
 }
 
-func isGiven(given []string, name string) bool {
-	for _, arg := range given {
-		if strings.HasPrefix(arg, name+"=") {
-			return true
-		}
-	}
-	return false
-}
-
-// completeNames returns a completion by a field of what a command lists.
+// completeNames completes with a field of what a command lists.
 func (t *terminal) completeNames(command, field string, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel, c := t.asking(cmd)
@@ -102,10 +93,7 @@ func (t *terminal) completeNames(command, field string, otherwise cobra.ShellCom
 		if c == nil {
 			return nil, otherwise
 		}
-		names, err := namesOf(ctx, c, command, field)
-		if err != nil {
-			return nil, otherwise
-		}
+		names, _ := namesOf(ctx, c, command, field) // a failure completes nothing
 		return names, otherwise
 	}
 }
@@ -120,11 +108,12 @@ func namesOf(ctx context.Context, c *client.Client, command, field string) ([]st
 	if err != nil {
 		return nil, err
 	}
-	if items := fieldOf(root, "items"); items != nil {
-		root = items
+	items := itemsOf(root)
+	if items == nil {
+		return nil, nil
 	}
 	var names []string
-	for _, item := range root.Content {
+	for _, item := range items.Content {
 		if name := textOf(item, field); name != "" {
 			names = append(names, name)
 		}
@@ -137,9 +126,6 @@ func (t *terminal) completeProfiles(*cobra.Command, []string, string) ([]cobra.C
 	if err != nil {
 		return nil, noFiles
 	}
-	names, err := profiles.Names()
-	if err != nil {
-		return nil, noFiles
-	}
+	names, _ := profiles.Names()
 	return names, noFiles
 }

@@ -12,7 +12,7 @@ import (
 	"sluice/serve"
 )
 
-// bashWords stands in for the package bash-completion where that is not there.
+// bashWords stands in for the package bash-completion where it is not installed.
 //
 //go:embed words.bash
 var bashWords string

@@ -18,22 +18,21 @@ import (
 	"sluice/stretch"
 )
 
-// parameters are the flags of a verb that come from the parameters of a command:
+// parameters are the flags of a verb that stand for the parameters of a command:
 // --payload-type is payloadType.
 type parameters struct {
 	t       *terminal
 	cmd     *cobra.Command
 	command client.Command
 	names   map[string]string // of the parameters, by flag
-	when    *span             // nil: the command takes none
+	when    *span             // nil if the command takes no span of time
 }
 
-// declare gives a verb a flag for each parameter of a command, except some. The
-// flags come from this program's own declaration; the server is asked about a
-// flag that is not among them.
+// declare gives a verb a flag for each parameter of a command, except those in
+// without. The flags are those that this program declares; see learn for others.
 func (t *terminal) declare(cmd *cobra.Command, command string, without ...string) *parameters {
 	p := &parameters{t: t, cmd: cmd, command: t.declaration(command), names: make(map[string]string)}
-	if isPeriod(p.command) {
+	if hasParam(p.command, "from") {
 		p.when = new(span)
 		p.when.addFlags(cmd)
 	}
@@ -53,23 +52,24 @@ func (t *terminal) declare(cmd *cobra.Command, command string, without ...string
 		}
 		t.completeParam(cmd, flag, param)
 	}
-	annotate(cmd, command)
+	if cmd.Annotations == nil {
+		cmd.Annotations = make(map[string]string)
+	}
+	cmd.Annotations[declaresCommand] = command
 	return p
 }
 
 // declaresCommand marks the verbs whose flags come from a command.
 const declaresCommand = "command"
 
-func annotate(cmd *cobra.Command, command string) {
-	if cmd.Annotations == nil {
-		cmd.Annotations = make(map[string]string)
+// connect returns what the flags hold, as values does, and a client of the server.
+func (p *parameters) connect() (url.Values, *client.Client, error) {
+	params, err := p.values()
+	if err != nil {
+		return nil, nil, err
 	}
-	cmd.Annotations[declaresCommand] = command
-}
-
-// isPeriod reports whether a command takes a span of time.
-func isPeriod(c client.Command) bool {
-	return slices.ContainsFunc(c.Params, func(p client.Param) bool { return p.Name == "from" })
+	c, err := p.t.connect()
+	return params, c, err
 }
 
 // values returns what the flags hold, as parameters of the command.
@@ -92,7 +92,7 @@ func (p *parameters) values() (url.Values, error) {
 		}
 		value, err := p.t.value(text)
 		if failed = err; strings.HasPrefix(text, "@") {
-			value = strings.TrimRight(value, "\r\n") // files end with one, values don't
+			value = strings.TrimRight(value, "\r\n") // files end with a line end, values don't
 		}
 		if name == "status" {
 			if value, err = p.status(f.Name, value); failed == nil {
@@ -104,8 +104,8 @@ func (p *parameters) values() (url.Values, error) {
 	return params, failed
 }
 
-// status returns the status that a word stands for. A word that is none is
-// refused here: the server would list its own.
+// status returns the status that a word stands for. Unknown words are refused here,
+// since the server would list statuses and not these words.
 func (p *parameters) status(flag, word string) (string, error) {
 	status := string(sluice.StatusOf(word))
 	known := slices.IndexFunc(p.command.Params, func(param client.Param) bool { return param.Name == "status" })
@@ -121,7 +121,7 @@ func (p *parameters) status(flag, word string) (string, error) {
 	return "", refusal
 }
 
-// need refuses to go on without the parameters that the command requires.
+// need refuses a command line without the parameters that the command requires.
 func (p *parameters) need() error {
 	for _, param := range p.command.Params {
 		flag := kebab(param.Name)
@@ -144,11 +144,10 @@ func kebab(name string) string {
 	return b.String()
 }
 
-// declaration returns a command as the server declares it, if it was asked, or
-// as this program does.
+// declaration returns a command as this program declares it, or the server if it was
+// asked.
 func (t *terminal) declaration(name string) client.Command {
-	byName := func(c client.Command) bool { return c.Name == name }
-	if i := slices.IndexFunc(t.commands, byName); i >= 0 {
+	if i := slices.IndexFunc(t.commands, func(c client.Command) bool { return c.Name == name }); i >= 0 {
 		return t.commands[i]
 	}
 	panic("there is no command " + name) // a mistake in the program
@@ -172,11 +171,11 @@ func ownCommands() []client.Command {
 	return all
 }
 
-// learningTime bounds how long a flag that may be mistyped is looked up.
+// learningTime bounds how long an unknown flag, perhaps a mistyped one, is looked up.
 const learningTime = 5 * time.Second
 
-// learn asks the server for its own declaration of the command that a verb
-// calls, which may be newer. It reports whether that was possible.
+// learn asks the server, which may be newer, for its own declarations of commands. It
+// reports whether that was possible.
 func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string) bool {
 	name := cmd.Annotations[declaresCommand]
 	if name == "" {
@@ -204,15 +203,14 @@ func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string)
 	return true
 }
 
-// named has completions for parameters that name a thing: the command that
-// lists such things, and the field with the name.
+// named is for parameters that name a thing: the command that lists such things,
+// and the field with the name.
 var named = map[string][2]string{
 	"eventKey": {"webhook.get", "eventKey"}, "pipeline": {"pipeline.get", "name"},
 	"roles": {"iam.role.get", "role"}, "username": {"iam.user.get", "username"}, "provider": {"provider.get", "provider"},
 }
 
-// changing returns the names of the commands that stand in the audit log if they
-// are called.
+// changing returns the names of the commands whose calls stand in the audit log.
 func (t *terminal) changing() (names []string) {
 	for _, c := range t.commands {
 		if !c.ReadOnly {
@@ -222,8 +220,8 @@ func (t *terminal) changing() (names []string) {
 	return names
 }
 
-// choicesOf returns the values of a parameter that has a choice of some, in the
-// words of the command line.
+// choicesOf returns the values that a parameter can have, in the words of the command
+// line.
 func choicesOf(param client.Param) []string {
 	choices := slices.Clone(param.Enum)
 	for i := range choices {

@@ -43,7 +43,7 @@ const (
 `
 )
 
-// exitOf is the one place that maps kinds of failure to exit codes.
+// exitOf maps kinds of failure to exit codes.
 var exitOf = map[sluice.Kind]int{
 	sluice.Internal:         exitOther,
 	sluice.Invalid:          exitUsage,
@@ -78,7 +78,7 @@ func usage(format string, args ...any) *failure {
 	return &failure{code: exitUsage, message: fmt.Sprintf(format, args...)}
 }
 
-// help adds where the arguments of a verb are explained.
+// help adds a hint to the verb's help.
 func (f *failure) help(cmd *cobra.Command) *failure {
 	return &failure{f.code, f.message, cmd.CommandPath() + " --help explains it."}
 }
@@ -106,17 +106,18 @@ func exitCode(err error) int {
 	return exitOther
 }
 
-// isOfSignature reports whether a webhook has refused a call for its signature.
+// isOfSignature reports whether a webhook refused a call because of its signature.
 func isOfSignature(e *sluice.Error) bool {
 	return e.Kind == sluice.Unauthenticated && strings.HasPrefix(e.Code, "signature-")
 }
 
-// isOfLogin reports whether another login may help: webhooks know none.
+// isOfLogin reports whether another login may help. It does not with webhooks, which
+// know no logins.
 func isOfLogin(e *sluice.Error) bool {
 	return e.Kind == sluice.Unauthenticated && !isOfSignature(e) && e.Code != sluice.CodeTokenInvalid.Word
 }
 
-// explain returns an error as one line that says what to do next.
+// explain returns an error in one line, with what to do next.
 func explain(err error) string {
 	text := err.Error()
 	e, ok := errors.AsType[*sluice.Error](err)
@@ -147,13 +148,11 @@ func withHint(e *sluice.Error) string {
 	return text
 }
 
-// exitCodesTopic is a topic of the help.
 func exitCodesTopic() *cobra.Command {
 	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exitCodesSummary)}
 }
 
-// failures joins what went wrong with several things into one error with the
-// code of the first.
+// failures joins several errors into one, with the exit code of the first.
 func failures(errs []error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	switch len(errs) {

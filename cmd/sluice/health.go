@@ -33,15 +33,15 @@ func healthCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
-			target, client, err := healthTarget(url)
-			if err != nil {
-				return &failure{code: exitOther, message: err.Error()}
-			}
 			path := sluice.ReadyPath
 			if live {
 				path = sluice.HealthPath
 			}
-			if err := askHealth(ctx, client, target+path); err != nil {
+			target, client, err := healthTarget(url)
+			if err == nil {
+				err = askHealth(ctx, client, target+path)
+			}
+			if err != nil {
 				return &failure{code: exitOther, message: err.Error()}
 			}
 			return nil
@@ -80,8 +80,8 @@ func healthTarget(url string) (string, *http.Client, error) {
 	scheme := "http"
 	if cfg.TLSCert != "" {
 		scheme = "https"
-		// The certificate is for the name that others use; nothing secret is
-		// sent, and a process that listens here in the server's place is local, too.
+		// The certificate is for the name that others use. Nothing secret is sent, and
+		// whoever could listen here instead of the server is on this machine, too.
 		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // see above
 	}
 	return scheme + "://" + net.JoinHostPort(host, port), &http.Client{Transport: transport}, nil
@@ -112,7 +112,7 @@ func askHealth(ctx context.Context, client *http.Client, url string) error {
 		return nil
 	}
 	const longest = 64 << 10
-	content, _ := io.ReadAll(io.LimitReader(response.Body, longest)) // what there is of it
+	content, _ := io.ReadAll(io.LimitReader(response.Body, longest)) // whatever can be read
 	var problem struct {
 		Detail string `json:"detail"`
 	}

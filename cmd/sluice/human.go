@@ -14,14 +14,14 @@ import (
 	"sluice/wording"
 )
 
-// A view is how things are shown to a person: when, where, and on how wide a
-// screen.
+// A view says how things are shown to a person: when, where, and how wide the screen
+// is.
 type view struct {
 	now    time.Time
 	zone   *time.Location
-	width  int // columns of the terminal; 0: no bound
+	width  int // columns of the terminal; 0 means no bound
 	colour bool
-	tokens bool // the tokens of webhooks are shown
+	tokens bool // show the tokens of webhooks
 }
 
 func (t *terminal) view() *view {
@@ -34,14 +34,13 @@ func (t *terminal) view() *view {
 	return v
 }
 
-// What the numbers in these fields count.
+// Fields whose numbers have a unit.
 var (
 	inMilliseconds = []string{"duration", "p50", "p99"}
 	inBytes        = []string{"size", "maxPayloadLength", "freeDisk", "eventBytes"}
 )
 
-// text returns the value of a field in one line, times as how long ago they
-// were.
+// text returns the value of a field in one line. Times become how long ago they were.
 func (v *view) text(field string, n *yaml.Node) string {
 	text := n.Value
 	at, isTime := timeOf(n)
@@ -73,7 +72,7 @@ func (v *view) text(field string, n *yaml.Node) string {
 	return strings.ReplaceAll(printable(text), "\t", " ")
 }
 
-// whole returns a value as text does, but a time in full.
+// whole does what text does, but shows times in full.
 func (v *view) whole(field string, n *yaml.Node) string {
 	if at, ok := timeOf(n); ok {
 		return at.In(v.zone).Format("2006-01-02 15:04:05 MST") + " (" + v.ago(at) + ")"
@@ -81,8 +80,7 @@ func (v *view) whole(field string, n *yaml.Node) string {
 	return v.text(field, n)
 }
 
-// parts returns the items of a list, or the fields of an object, in one line
-// each.
+// parts returns the items of a list or the fields of an object, each in one line.
 func (v *view) parts(n *yaml.Node) []string {
 	var all []string
 	for i := 0; i < len(n.Content); i++ {
@@ -96,8 +94,7 @@ func (v *view) parts(n *yaml.Node) []string {
 	return all
 }
 
-// token hides a webhook's token except its last characters, which are in trace
-// ids.
+// token hides a webhook's token, except the last characters, which trace ids show.
 func (v *view) token(text string) string {
 	start := strings.LastIndex(text, "=") + 1
 	if v.tokens || !sluice.IsToken(text[start:]) {
@@ -106,7 +103,7 @@ func (v *view) token(text string) string {
 	return text[:start] + "…" + sluice.Last6(text)
 }
 
-// problemOf returns what a problem document says, and its code.
+// problemOf returns the detail of a problem document, with its code.
 func problemOf(n *yaml.Node) string {
 	text := fieldOf(n, "detail").Value
 	if code := fieldOf(n, "code"); code != nil {
@@ -138,7 +135,7 @@ func milliseconds(number float64) string {
 	return wording.Duration(time.Duration(number * float64(time.Millisecond)))
 }
 
-// titles are those of fields whose title can't be made from the name.
+// titles are for fields whose title does not follow from the name.
 var titles = map[string]string{
 	"uuid": "Token", "webhookUrl": "URL", "maxPayloadLength": "Largest payload", "clientId": "Client",
 	"remoteAddr": "Caller", "updated": "Changed", "url": "URL", "role": "Role", "p50": "Median", "p99": "99th percentile",

@@ -26,7 +26,7 @@ func TestWhatPeopleSee(t *testing.T) {
 		"calls":      {view{width: 100}, callColumns},
 		"calls-wide": {view{}, callColumns},
 		"call":       {view{}, nil},
-		"webhooks":   {view{width: 60}, nounNamed("webhook").columns},
+		"webhooks":   {view{width: 60}, resourceNamed("webhook").columns},
 		"webhook":    {view{}, nil},
 		"colours":    {view{colour: true, tokens: true}, nil},
 	} {

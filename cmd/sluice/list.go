@@ -9,34 +9,28 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"sluice/client"
 	"sluice/spelling"
 )
 
-// A list is a verb that shows the things a command lists.
+// A list is a verb that shows what a command lists.
 type list struct {
 	command string
 	without []string // parameters without a flag
 	none    string   // text for an empty list
-	things  string   // what is listed, in the plural; "" means that the text is also right where flags select
+	things  string   // the plural of what is listed; "" if the text above fits selections, too
 	page    string   // of the portal
 	columns []column
 }
 
-// verb makes a verb that lists.
 func (l list) verb(t *terminal, use, short string) *cobra.Command {
 	var params *parameters
 	var open bool
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			values, err := params.values()
-			if err != nil {
-				return err
-			}
-			c, err := t.connect()
+			values, c, err := params.connect()
 			if err != nil {
 				return err
 			}
@@ -69,13 +63,12 @@ func (l list) show(ctx context.Context, t *terminal, c *client.Client, params ur
 	return l.print(t, answer)
 }
 
-// selection returns in words what the flags of a list select, "" if that is
-// everything.
+// selection returns in words what flags select, "" if they select everything.
 func selection(params url.Values) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		switch name {
-		case "limit", "after", "brief": // they select nothing
+		case "limit", "after", "brief": // these don't select
 		case "from", "to":
 			parts = append(parts, "the span of time")
 		default:
@@ -85,15 +78,14 @@ func selection(params url.Values) string {
 	return strings.Join(slices.Compact(parts), " and ")
 }
 
-// meant tells people which name they may have meant, where a parameter names
-// something that is not there.
+// meant suggests another name where a parameter names something unknown.
 func (t *terminal) meant(ctx context.Context, c *client.Client, params url.Values) {
 	for name := range params {
 		list, ok := named[name]
 		if !ok {
 			continue
 		}
-		names, _ := namesOf(ctx, c, list[0], list[1]) // without them there is nothing to say
+		names, _ := namesOf(ctx, c, list[0], list[1]) // without names there is no suggestion
 		given := params.Get(name)
 		if near := spelling.Nearest(given, names); near != "" && !slices.Contains(names, given) {
 			t.note(printable("There is no " + given + "; did you mean " + near + "?"))
@@ -103,9 +95,6 @@ func (t *terminal) meant(ctx context.Context, c *client.Client, params url.Value
 
 // print shows a page, and how to get the next one.
 func (l list) print(t *terminal, answer client.Answer) error {
-	if t.none(answer.Body, l.none) {
-		return nil
-	}
 	if err := t.show(answer.Body, l.columns...); err != nil {
 		return err
 	}
@@ -115,24 +104,21 @@ func (l list) print(t *terminal, answer client.Answer) error {
 	return nil
 }
 
-// none tells people that a list is empty. Programs see that in the document.
+// none tells people that a list is empty. Programs see it in the document.
 func (t *terminal) none(document []byte, text string) bool {
 	form, err := t.form()
 	root, parseErr := parseJSON(document)
 	if err != nil || parseErr != nil || form != "table" {
 		return false
 	}
-	if items := fieldOf(root, "items"); items != nil {
-		root = items
-	}
-	if root.Kind != yaml.SequenceNode || len(root.Content) > 0 {
+	if items := itemsOf(root); items == nil || len(items.Content) > 0 {
 		return false
 	}
 	fmt.Fprintln(t.err, text)
 	return true
 }
 
-// note tells people something beside the answer.
+// note tells people something besides the answer.
 func (t *terminal) note(text string) {
 	if form, err := t.form(); err == nil && form == "table" {
 		fmt.Fprintln(t.err, text)

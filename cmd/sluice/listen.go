@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -14,10 +15,10 @@ import (
 	"sluice/client"
 )
 
-// listenTo is what to listen to, as given on the command line.
+// listenTo says what to listen to, from the command line.
 type listenTo struct {
 	pattern string
-	forward string // "": events are printed
+	forward string // "" means that events are printed
 	anew    bool
 	wait    bool
 }
@@ -52,7 +53,7 @@ func listenCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// read reads the arguments. One that can't be an event key is a URL.
+// read reads the arguments: one that can't be an event key is a URL.
 func (l *listenTo) read(args []string) error {
 	for _, arg := range args {
 		_, notNumber := strconv.Atoi(arg)
@@ -67,21 +68,20 @@ func (l *listenTo) read(args []string) error {
 			l.pattern = arg
 		}
 	}
-	l.pattern = firstOf(l.pattern, "#")
+	l.pattern = cmp.Or(l.pattern, "#")
 	return nil
 }
 
-// known refuses to wait for events that can't come: of a key that no webhook
-// has.
+// known refuses to wait for the events of a key that no webhook has.
 func (l *listenTo) known(ctx context.Context, c *client.Client) error {
 	if l.wait || strings.ContainsAny(l.pattern, "*#") {
 		return nil
 	}
-	_, err := nounNamed("webhook").one(ctx, c, l.pattern)
+	_, err := resourceNamed("webhook").one(ctx, c, l.pattern)
 	if e := sluice.AsError(err); err != nil && e.Kind == sluice.NotFound {
 		return e.Saying(e.Message + " With --wait it is listened to all the same.")
 	}
-	return nil // reading the events shows whatever else is wrong
+	return nil // other errors appear when the events are read
 }
 
 func (t *terminal) listen(ctx context.Context, to listenTo) error {
@@ -107,25 +107,24 @@ func (t *terminal) listen(ctx context.Context, to listenTo) error {
 	if err := to.known(ctx, c); err != nil {
 		return err
 	}
-	pattern := to.pattern
-	position := client.Position{URL: c.URL(), Pattern: pattern, Forward: to.forward}
+	position := client.Position{URL: c.URL(), Pattern: to.pattern, Forward: to.forward}
 	if !to.anew {
 		if position, err = profiles.Resume(position); err != nil {
 			return err
 		}
 	}
 	if position.After == "" {
-		if _, position.After, err = c.Events(ctx, pattern, "", 1, 0); err != nil {
+		if _, position.After, err = c.Events(ctx, to.pattern, "", 1, 0); err != nil {
 			return err
 		}
 		if err := profiles.Keep(position); err != nil {
 			return err
 		}
-		fmt.Fprintf(t.err, "Waiting for events of %s.\n", pattern)
+		fmt.Fprintf(t.err, "Waiting for events of %s.\n", to.pattern)
 	} else {
-		fmt.Fprintf(t.err, "Going on with events of %s where it ended; --new begins anew.\n", pattern)
+		fmt.Fprintf(t.err, "Going on with events of %s where it ended; --new begins anew.\n", to.pattern)
 	}
-	err = c.Listen(ctx, pattern, position.After, l.deliver, func(cursor string) error {
+	err = c.Listen(ctx, to.pattern, position.After, l.deliver, func(cursor string) error {
 		position.After = cursor
 		return profiles.Keep(position)
 	})
@@ -139,12 +138,12 @@ func (t *terminal) listen(ctx context.Context, to listenTo) error {
 type listener struct {
 	*terminal
 
-	forwarder *client.Forwarder // nil: they are printed
-	table     bool              // for people
-	waiting   bool              // the person was told that the program can't be reached
+	forwarder *client.Forwarder // nil means that events are printed
+	table     bool              // the output is for people
+	waiting   bool              // people know that the program can't be reached
 }
 
-// delivered is what is shown about an event.
+// delivered is what the output shows of an event.
 type delivered struct {
 	Time     time.Time `json:"time"`
 	EventKey string    `json:"eventKey"`
@@ -155,8 +154,8 @@ type delivered struct {
 	Error    string    `json:"error,omitempty"`
 }
 
-// deliver delivers one event. It keeps trying while the program can't be
-// reached, but never sends twice what may have arrived.
+// deliver delivers one event. It tries again while the program can't be reached, but
+// never sends twice what may have arrived.
 func (l *listener) deliver(ctx context.Context, e client.Received) error {
 	switch {
 	case l.forwarder == nil && l.table:

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +33,7 @@ func loginCommand(t *terminal) *cobra.Command {
 			if len(args) > 0 {
 				t.url = args[0]
 			}
-			return t.login(cmd.Context(), firstOf(username, env("SLUICE_USERNAME")), noBrowser)
+			return t.login(cmd.Context(), cmp.Or(username, os.Getenv("SLUICE_USERNAME")), noBrowser)
 		},
 	}
 	cmd.Flags().StringVar(&username, "username", "", "username (SLUICE_USERNAME)")
@@ -39,7 +41,7 @@ func loginCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// stored is what is shown about a profile.
+// stored is what the output shows of a profile.
 type stored struct {
 	Profile  string `json:"profile"`
 	URL      string `json:"url"`
@@ -57,13 +59,13 @@ func (t *terminal) login(ctx context.Context, username string, noBrowser bool) e
 	if err != nil && sluice.AsError(err).Kind == sluice.Invalid {
 		return err // the name is wrong
 	}
-	c, err := t.server(ctx, firstOf(before.URL, defaultURL))
+	c, err := t.server(ctx, cmp.Or(before.URL, defaultURL))
 	if err != nil {
 		return err
 	}
 	t.warnOfPlainHTTP(c.URL())
 	var login client.Login
-	if noBrowser || username != "" || env("SLUICE_PASSWORD") != "" || !isTerminal(t.in) || browserHere() == nil {
+	if noBrowser || username != "" || os.Getenv("SLUICE_PASSWORD") != "" || !isTerminal(t.in) || browserHere() == nil {
 		login, err = t.loginByPassword(ctx, c, username, before.Username)
 	} else {
 		login, err = t.loginInBrowser(ctx, c, before.Username)
@@ -84,13 +86,13 @@ func (t *terminal) login(ctx context.Context, username string, noBrowser bool) e
 	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (%s).", login.URL, login.Username, profile)
 }
 
-// loginByPassword asks for what is missing.
+// loginByPassword asks for the name and the password that were not given.
 func (t *terminal) loginByPassword(ctx context.Context, c *client.Client, username, fallback string) (client.Login, error) {
 	username, err := t.given(ctx, "Username", username, fallback)
 	if err != nil {
 		return client.Login{}, err
 	}
-	password := env("SLUICE_PASSWORD")
+	password := os.Getenv("SLUICE_PASSWORD")
 	if password == "" {
 		if !isTerminal(t.in) {
 			return client.Login{}, usage("This is not a terminal to ask for a password on; set SLUICE_PASSWORD.")
@@ -105,7 +107,7 @@ func (t *terminal) loginByPassword(ctx context.Context, c *client.Client, userna
 // errNoBrowser means that the person has no browser after all.
 var errNoBrowser = errors.New("no browser")
 
-// loginInBrowser lets the person sign in in a browser. If that can't be, it asks
+// loginInBrowser lets the person sign in in a browser. If that is impossible, it asks
 // for the password.
 func (t *terminal) loginInBrowser(ctx context.Context, c *client.Client, fallback string) (client.Login, error) {
 	signIn, err := c.SignIn(ctx)
@@ -136,10 +138,10 @@ func (t *terminal) loginInBrowser(ctx context.Context, c *client.Client, fallbac
 	return login, err
 }
 
-// server returns a client of the server to log in at. A person who mistypes its
-// URL is asked again.
+// server returns a client of the server to log in at. It asks again if a person
+// mistypes the URL.
 func (t *terminal) server(ctx context.Context, fallback string) (*client.Client, error) {
-	for given := firstOf(t.url, env("SLUICE_URL")); ; given = "" {
+	for given := cmp.Or(t.url, os.Getenv("SLUICE_URL")); ; given = "" {
 		address, err := t.given(ctx, "Server", given, fallback)
 		if err != nil {
 			return nil, err
@@ -152,7 +154,7 @@ func (t *terminal) server(ctx context.Context, fallback string) (*client.Client,
 	}
 }
 
-// given returns what was given, or asks for it.
+// given returns the value that was given, or asks for it.
 func (t *terminal) given(ctx context.Context, what, given, fallback string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -168,10 +170,10 @@ func (t *terminal) given(ctx context.Context, what, given, fallback string) (str
 		question = fmt.Sprintf("%s [%s]: ", what, fallback)
 	}
 	answer, err := t.ask(ctx, question)
-	return firstOf(answer, fallback), err
+	return cmp.Or(answer, fallback), err
 }
 
-// end ends a login that was replaced. If that fails, it ends by its age.
+// end ends a login that was replaced. If that fails, the login expires one day.
 func (t *terminal) end(ctx context.Context, login client.Login) {
 	c, err := client.New(login.URL, client.Fixed(""))
 	if err != nil {

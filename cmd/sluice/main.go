@@ -29,8 +29,8 @@ func main() {
 }
 
 // interrupts returns a context that ends at the first SIGINT or SIGTERM, and a
-// channel that is closed at the second. The third kills the program, as does
-// any after release.
+// channel that is closed at the second. The third kills the program, as does any
+// signal after release.
 func interrupts() (first context.Context, second <-chan struct{}, release func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -47,8 +47,8 @@ func interrupts() (first context.Context, second <-chan struct{}, release func()
 	return first, hurry, release
 }
 
-// execute runs the verb that a command line names. A flag that this program does
-// not know may be one of a newer server.
+// execute runs a command line. A flag that this program does not know may belong to
+// a newer server.
 func execute(ctx context.Context, t *terminal, hurry <-chan struct{}, args []string) error {
 	root := rootCommand(t, hurry)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -84,7 +84,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 		&cobra.Group{ID: "server", Title: "The server:"},
 	)
 	for group, commands := range map[string][]*cobra.Command{
-		"things": nounCommands(t),
+		"things": resourceCommands(t),
 		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), replayCommand(t)},
 		"login":  {loginCommand(t), logoutCommand(t), profileCommand(t)},
 		"server": {commandCommand(t), auditCommand(t), statsCommand(t), exportCommand(t), applyCommand(t), backupCommand(t)},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -25,17 +26,14 @@ func (t *terminal) open(ctx context.Context, c *client.Client, page string, item
 		path = append(path, url.PathEscape(part))
 	}
 	target := strings.Join(path, "/")
-	browser := browserCommand(runtime.GOOS)
-	if browser == nil {
-		_, err := fmt.Fprintln(t.out, target)
-		return err
+	if browser := browserCommand(runtime.GOOS); browser != nil {
+		fmt.Fprintf(t.err, "Opening %s\n", target)
+		if _, err := startBrowser(ctx, browser, target); err == nil {
+			return nil
+		}
 	}
-	fmt.Fprintf(t.err, "Opening %s\n", target)
-	if _, err := startBrowser(ctx, browser, target); err != nil {
-		_, err = fmt.Fprintln(t.out, target)
-		return err
-	}
-	return nil
+	_, err := fmt.Fprintln(t.out, target)
+	return err
 }
 
 // startBrowser opens a page in a browser, which outlives ctx.
@@ -44,27 +42,25 @@ func startBrowser(ctx context.Context, browser []string, target string) (*exec.C
 	return cmd, cmd.Start()
 }
 
-// browserHere returns how a browser is started that can reach a port of this
-// machine: not one at the other end of a session by SSH, unless the person says
-// so.
+// browserHere returns the command of a browser that can reach a port of this machine.
+// In a session by SSH there is none, unless the person names one.
 func browserHere() []string {
-	if env("BROWSER") == "" && (env("SSH_CONNECTION") != "" || env("SSH_TTY") != "") {
+	if os.Getenv("BROWSER") == "" && (os.Getenv("SSH_CONNECTION") != "" || os.Getenv("SSH_TTY") != "") {
 		return nil
 	}
 	return browserCommand(runtime.GOOS)
 }
 
-// browserCommand returns how a browser is started, nil where there is no
-// display.
+// browserCommand returns the command that starts a browser, nil without a display.
 func browserCommand(system string) []string {
-	switch own := strings.Fields(env("BROWSER")); {
+	switch own := strings.Fields(os.Getenv("BROWSER")); {
 	case len(own) > 0:
 		return own
 	case system == "darwin":
 		return []string{"open"}
 	case system == "windows":
 		return []string{"rundll32", "url.dll,FileProtocolHandler"}
-	case env("DISPLAY") != "" || env("WAYLAND_DISPLAY") != "":
+	case os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "":
 		return []string{"xdg-open"}
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 	"sluice/value"
 )
 
-// form returns the form of the output.
 func (t *terminal) form() (string, error) {
 	switch {
 	case t.json && t.format != "" && t.format != "json":
@@ -32,18 +31,17 @@ func (t *terminal) form() (string, error) {
 	return "", usage("There is no output form %q; use table, json or yaml.", t.format)
 }
 
-// forms are those that output has.
 var forms = []string{"table", "json", "yaml"}
 
-// show writes a document of the server. columns are those of a list to show to
-// people; none means all.
+// show writes a document of the server. The columns are those of a list that people
+// see; none means all.
 func (t *terminal) show(document []byte, columns ...column) error {
 	if t.showTokens && bytes.Contains(document, []byte(`"uuid":"…`)) {
 		t.note("Whole tokens are shown to users with the permission webhook.token.")
 	}
 	return t.write(document, func(w io.Writer, root *yaml.Node) error {
 		v := t.view()
-		if items := fieldOf(root, "items"); items != nil && items.Kind == yaml.SequenceNode {
+		if items := itemsOf(root); items != nil {
 			root = items
 		}
 		switch {
@@ -59,11 +57,11 @@ func (t *terminal) show(document []byte, columns ...column) error {
 	})
 }
 
-// warn prints the server's warnings, and removes them from what is shown.
+// warn prints the server's warnings, and removes them from the document.
 func (t *terminal) warn(root *yaml.Node) {
 	warnings := fieldOf(root, "warnings")
 	if warnings == nil || slices.ContainsFunc(warnings.Content, func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }) {
-		return // they are shown with the rest
+		return // these are no texts, and are shown with the rest
 	}
 	for _, warning := range warnings.Content {
 		fmt.Fprintln(t.err, "warning:", printable(warning.Value))
@@ -76,7 +74,7 @@ func (t *terminal) showData(document []byte) error {
 	return t.write(document, func(w io.Writer, root *yaml.Node) error { return writeIndented(w, root, "") })
 }
 
-// write writes a document in the wanted form; people writes it for people.
+// write writes a document in the wanted form; people is the form for people.
 func (t *terminal) write(document []byte, people func(io.Writer, *yaml.Node) error) error {
 	form, err := t.form()
 	if err != nil {
@@ -101,20 +99,27 @@ func (t *terminal) write(document []byte, people func(io.Writer, *yaml.Node) err
 	return err
 }
 
-// report writes what was done: a line for people, a document for programs.
-func (t *terminal) report(document any, format string, args ...any) error {
+// tell shows a document to programs; people writes what people see instead.
+func (t *terminal) tell(document any, people func(io.Writer)) error {
 	form, err := t.form()
 	if err != nil {
 		return err
 	}
-	if form == "table" {
-		_, err = fmt.Fprintln(t.out, printable(fmt.Sprintf(format, args...)))
-		return err
+	if form != "table" {
+		return t.showValue(document)
 	}
-	return t.showValue(document)
+	var text bytes.Buffer
+	people(&text)
+	_, err = t.out.Write(text.Bytes())
+	return err
 }
 
-// advise tells people, and no programs, what to do next.
+// report writes what was done: a line for people, a document for programs.
+func (t *terminal) report(document any, format string, args ...any) error {
+	return t.tell(document, func(w io.Writer) { fmt.Fprintln(w, printable(fmt.Sprintf(format, args...))) })
+}
+
+// advise tells people, but not programs, what to do next.
 func (t *terminal) advise(sentence string) error {
 	form, err := t.form()
 	if err == nil && form == "table" {
@@ -154,7 +159,7 @@ func writeJSON(w io.Writer, document []byte, indent bool) error {
 	return err
 }
 
-// harmless escapes the control characters that JSON leaves unescaped and some
+// harmless escapes the control characters that JSON leaves as they are, and some
 // terminals obey.
 func harmless(text string) string {
 	var b strings.Builder
@@ -168,7 +173,7 @@ func harmless(text string) string {
 	return b.String()
 }
 
-// printable returns a text without what a terminal would obey.
+// printable escapes everything in a text that a terminal would obey.
 func printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -184,7 +189,7 @@ func printable(text string) string {
 	return b.String()
 }
 
-// lines returns a text of several lines without what a terminal would obey.
+// lines does what printable does, and keeps the line ends.
 func lines(text string) string {
 	shown := strings.Split(text, "\n")
 	for i, line := range shown {
@@ -222,7 +227,7 @@ func parseValue(dec *json.Decoder) (*yaml.Node, error) {
 			n.Kind = yaml.SequenceNode
 		}
 		for dec.More() {
-			item, err := parseValue(dec) // of a mapping keys and values take turns
+			item, err := parseValue(dec) // in an object, keys and values alternate
 			if err != nil {
 				return nil, err
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -16,40 +15,38 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/manifest"
 )
 
-func pipelineNoun() *noun {
-	return &noun{
+func pipelineResource() *resource {
+	return &resource{
 		Resource: sluice.ResourceNamed("pipeline"), short: "Store, read, run, check and test pipelines",
 		word: "name", example: "leads", single: "version",
 		columns: columnsOf("name", "listens", "paused", "owner", "updated", "description"),
 		own:     true,
 		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
-		verbs: func(t *terminal, n *noun) []*cobra.Command {
-			return append(pipelinePauses(t, n),
-				pipelineDelete(t, n), pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t), pipelineTry(t),
+		verbs: func(t *terminal, r *resource) []*cobra.Command {
+			return append(pipelinePauses(t, r),
+				pipelineDelete(t, r), pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t), pipelineTry(t),
 				pipelineVersions(t), pipelineDiff(t), pipelineRollback(t))
 		},
 	}
 }
 
-// pipelineDelete deletes as other nouns do, and tells how many events that abandons.
-func pipelineDelete(t *terminal, n *noun) *cobra.Command {
-	deleted := *n
-	cmd := nounDelete(t, &deleted)
+// pipelineDelete deletes as resourceDelete does, and tells how many events that
+// abandons.
+func pipelineDelete(t *terminal, r *resource) *cobra.Command {
+	deleted := *r
+	cmd := resourceDelete(t, &deleted)
 	remove := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := t.connect()
-		if err != nil {
-			return err
-		}
+	cmd.RunE = t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		waiting, known := waitingFor(cmd.Context(), c, args)
-		deleted.Effect = n.Effect
+		deleted.Effect = r.Effect
 		switch {
 		case !known:
-			deleted.Effect = strings.TrimSuffix(n.Effect, ".") + ", and it abandons those still waiting."
+			deleted.Effect = strings.TrimSuffix(r.Effect, ".") + ", and it abandons those still waiting."
 		case waiting > 0:
-			deleted.Effect = strings.TrimSuffix(n.Effect, ".") + ", and it abandons " + counted(waiting, "event") + " still waiting."
+			deleted.Effect = strings.TrimSuffix(r.Effect, ".") + ", and it abandons " + counted(waiting, "event") + " still waiting."
 		}
 		if err := remove(cmd, args); err != nil {
 			return err
@@ -58,18 +55,17 @@ func pipelineDelete(t *terminal, n *noun) *cobra.Command {
 			t.note("Abandoned " + counted(waiting, "event") + " still waiting.")
 		}
 		return nil
-	}
+	})
 	return cmd
 }
 
-// waitingFor returns how many events some pipelines have not finished. Users who
-// may delete a pipeline need not be allowed to know.
+// waitingFor returns how many events wait for some pipelines. Not every user who may
+// delete a pipeline may know that.
 func waitingFor(ctx context.Context, c *client.Client, names []string) (count int, known bool) {
-	answer, err := c.Command(ctx, "server.stats", url.Values{"minutes": {"1"}}, nil)
 	var stats struct {
 		Pipelines []sluice.PipelineStats `json:"pipelines"`
 	}
-	if err != nil || json.Unmarshal(answer.Body, &stats) != nil {
+	if c.Decode(ctx, "server.stats", url.Values{"minutes": {"1"}}, nil, &stats) != nil {
 		return 0, false
 	}
 	for _, p := range stats.Pipelines {
@@ -88,11 +84,7 @@ func pipelineGet(t *terminal) *cobra.Command {
 		Example:           "  sluice pipeline get leads > leads.yaml",
 		Args:              arguments(1, 1, "the name of a pipeline"),
 		ValidArgsFunction: t.completeNames("pipeline.get", "name", noFiles),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			if t.format != "" || t.json {
 				params := url.Values{"name": {args[0]}}
 				if version != 0 {
@@ -109,7 +101,7 @@ func pipelineGet(t *terminal) *cobra.Command {
 			}
 			_, err = t.out.WriteString(source)
 			return err
-		},
+		}),
 	}
 	cmd.Flags().IntVar(&version, "version", 0, "a former version, as sluice pipeline versions lists them (default: the current one)")
 	return cmd
@@ -153,7 +145,7 @@ func pipelineRun(t *terminal) *cobra.Command {
 }
 
 func (t *terminal) run(ctx context.Context, c *client.Client, name string, vars url.Values, body *client.Body) (client.Answer, error) {
-	if !strings.Contains(name, "/") && nameOf(name) == name {
+	if !strings.Contains(name, "/") && manifest.NameOf(name) == name {
 		answer, err := c.RunPipeline(ctx, name, vars, body)
 		return answer, pipelineMissing(ctx, c, name, err)
 	}
@@ -165,8 +157,8 @@ func (t *terminal) run(ctx context.Context, c *client.Client, name string, vars 
 	return answer, inFile(name, err)
 }
 
-// inFile returns an error about a source with its place in the file, as lint has
-// it.
+// inFile returns an error about a source with its position in the file, in the form
+// that lint has.
 func inFile(file string, err error) error {
 	e, ok := errors.AsType[*sluice.Error](err)
 	if !ok || e.Place.Line == 0 {
@@ -177,31 +169,17 @@ func inFile(file string, err error) error {
 	return e.Saying(fmt.Sprintf("%s:%d:%d: %s", file, e.Place.Line, max(1, e.Place.Column), message))
 }
 
-// pipelineMissing returns an error with what may be meant, if it is that there is
-// no such pipeline. Other things may be missing as well.
+// pipelineMissing adds the name that was probably meant to the error for an unknown
+// pipeline. NotFound errors can be about other things as well.
 func pipelineMissing(ctx context.Context, c *client.Client, name string, err error) error {
-	if err == nil || !sluice.CodePipelineUnknown.Is(err) {
+	if !sluice.CodePipelineUnknown.Is(err) {
 		return err
 	}
-	return nounNamed("pipeline").missing(ctx, c, name, err)
+	return resourceNamed("pipeline").missing(ctx, c, name, err)
 }
 
-// endings are those of files with pipelines.
-var endings = []string{".yaml", ".yml", ".json"}
-
-// nameOf returns the name of the pipeline in a file.
-func nameOf(file string) string {
-	base := filepath.Base(file)
-	for _, ending := range endings {
-		if name, ok := strings.CutSuffix(base, ending); ok {
-			return name
-		}
-	}
-	return base
-}
-
-// filesIn returns the files with pipelines that arguments name: themselves, or
-// all in a folder.
+// filesIn returns the files that arguments name, and all pipelines in the folders that
+// they name.
 func filesIn(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
@@ -219,7 +197,7 @@ func filesIn(args []string) ([]string, error) {
 		}
 		found := len(files)
 		for _, entry := range entries {
-			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && nameOf(entry.Name()) != entry.Name() {
+			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && manifest.NameOf(entry.Name()) != entry.Name() {
 				files = append(files, filepath.Join(arg, entry.Name()))
 			}
 		}
@@ -230,19 +208,15 @@ func filesIn(args []string) ([]string, error) {
 	return files, nil
 }
 
-// pipelinePauses makes the verbs that let events wait for pipelines, and end that.
-func pipelinePauses(t *terminal, n *noun) []*cobra.Command {
+// pipelinePauses makes the verbs that pause and resume pipelines.
+func pipelinePauses(t *terminal, r *resource) []*cobra.Command {
 	verb := func(name, short, sentence string) *cobra.Command {
-		return n.about(t, name, short, true, func(cmd *cobra.Command, args []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
+		return r.about(t, name, short, true, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			return t.forEach(args, sentence, func(key string) (client.Answer, error) {
-				answer, err := c.Command(cmd.Context(), "pipeline."+name, url.Values{n.Key: {key}}, nil)
-				return answer, n.missing(cmd.Context(), c, key, err)
+				answer, err := c.Command(cmd.Context(), "pipeline."+name, url.Values{r.Key: {key}}, nil)
+				return answer, r.missing(cmd.Context(), c, key, err)
 			})
-		})
+		}))
 	}
 	return []*cobra.Command{
 		verb("pause", "Let events wait for pipelines", "Paused the pipeline %s; events wait for it."),

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -14,8 +14,8 @@ import (
 	"sluice/serve"
 )
 
-// mistake returns the first mistake of a source, nil if there is none. With
-// force a lack of rights is none.
+// mistake returns the first mistake in a source, nil if there is none. With force,
+// missing rights don't count.
 func mistake(l sluice.LintResult, file string, force bool) error {
 	if force {
 		l.Problems = slices.DeleteFunc(l.Problems, func(f sluice.Finding) bool { return f.Permission != "" })
@@ -31,7 +31,6 @@ func mistake(l sluice.LintResult, file string, force bool) error {
 	return &failure{code: exitFailed, message: text, hint: first.Advice()}
 }
 
-// A lintedFile is a file with its mistakes.
 type lintedFile struct {
 	File string `json:"file"`
 	sluice.LintResult
@@ -52,13 +51,14 @@ func pipelineLint(t *terminal) *cobra.Command {
 			found := make([]lintedFile, len(files))
 			var failed []error
 			for i, file := range files {
-				found[i].File = file
-				if err := t.lint(cmd.Context(), file, &found[i].LintResult); err != nil {
+				linted, err := t.lint(cmd.Context(), file)
+				if err != nil {
 					return err
 				}
-				failed = append(failed, mistake(found[i].LintResult, file, false))
+				found[i] = lintedFile{file, linted}
+				failed = append(failed, mistake(linted, file, false))
 			}
-			if err := t.showLinted(found); err != nil {
+			if err := t.tell(found, func(w io.Writer) { t.listLinted(w, found) }); err != nil {
 				return err
 			}
 			return failures(failed)
@@ -66,76 +66,53 @@ func pipelineLint(t *terminal) *cobra.Command {
 	}
 }
 
-// lint lets the server look at a file, or this program where there is none.
-func (t *terminal) lint(ctx context.Context, file string, into *sluice.LintResult) error {
+// lint lets the server check a file, or this program if there is no server.
+func (t *terminal) lint(ctx context.Context, file string) (found sluice.LintResult, err error) {
 	source, err := t.read(file)
 	if err != nil {
-		return err
+		return found, err
 	}
 	c, why := t.connect()
 	if why == nil {
-		*into, why = c.Lint(ctx, "", string(source))
+		found, why = c.Lint(ctx, "", string(source))
 	}
 	if why == nil {
-		return nil
+		return found, nil
 	}
 	t.note("Rights were not checked: " + explain(why))
-	return t.offline(ctx, "pipeline.lint", string(source), into)
+	return offline[sluice.LintResult](ctx, "pipeline.lint", string(source))
 }
 
-func (t *terminal) showLinted(found []lintedFile) error {
-	form, err := t.form()
-	if err != nil || form != "table" {
-		return firstError(err, func() error { return t.showValue(found) })
-	}
+func (t *terminal) listLinted(w io.Writer, found []lintedFile) {
 	for _, f := range found {
 		if f.Valid {
-			fmt.Fprintf(t.out, "%s: no mistakes\n", f.File)
+			fmt.Fprintf(w, "%s: no mistakes\n", f.File)
 		}
 		for i, p := range slices.Concat(f.Problems, f.Warnings) {
 			text := p.Message + " " + p.Advice()
 			if i >= len(f.Problems) {
 				text = "warning: " + text
 			}
-			fmt.Fprintf(t.out, "%s:%d:%d: %s\n", f.File, p.Line, p.Column, printable(strings.TrimSpace(text)))
+			fmt.Fprintf(w, "%s:%d:%d: %s\n", f.File, p.Line, p.Column, printable(strings.TrimSpace(text)))
 			if p.Snippet != "" {
-				fmt.Fprintln(t.out, "    "+paint(colours(t.out), faint, printable(p.Snippet)))
+				fmt.Fprintln(w, "    "+paint(colours(t.out), faint, printable(p.Snippet)))
 			}
 		}
 	}
-	return nil
-}
-
-func firstError(err error, next func() error) error {
-	if err != nil {
-		return err
-	}
-	return next()
 }
 
 // offline runs a command of this program, not of a server, on a source.
-func (t *terminal) offline(ctx context.Context, command, source string, into any) error {
+func offline[T any](ctx context.Context, command, source string) (found T, err error) {
 	out, err := serve.Offline(ctx, command, client.SourceOf(source))
 	if err != nil {
-		return err
+		return found, err
 	}
-	document, err := json.Marshal(out)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(document, into)
+	return out.(T), nil
 }
 
-// A testedFile is a file with how its tests went.
 type testedFile struct {
-	File   string `json:"file"`
-	Passed int    `json:"passed"`
-	Failed int    `json:"failed"`
-	Tests  []struct {
-		Name    string `json:"name"`
-		Passed  bool   `json:"passed"`
-		Message string `json:"message,omitempty"`
-	} `json:"tests"`
+	File string `json:"file"`
+	sluice.TestReport
 }
 
 func pipelineTest(t *terminal) *cobra.Command {
@@ -151,24 +128,12 @@ func pipelineTest(t *terminal) *cobra.Command {
 			results := make([]testedFile, len(files))
 			failed := 0
 			for i, file := range files {
-				source, err := t.read(file)
-				if err != nil {
+				if results[i], err = t.test(cmd.Context(), file); err != nil {
 					return err
 				}
-				var lint sluice.LintResult
-				if err := t.offline(cmd.Context(), "pipeline.lint", string(source), &lint); err != nil {
-					return err
-				}
-				if err := mistake(lint, file, false); err != nil {
-					return err
-				}
-				if err := t.offline(cmd.Context(), "pipeline.test", string(source), &results[i]); err != nil {
-					return err
-				}
-				results[i].File = file
 				failed += results[i].Failed
 			}
-			if err := t.showTested(results); err != nil {
+			if err := t.tell(results, func(w io.Writer) { t.listTested(w, results) }); err != nil {
 				return err
 			}
 			if failed > 0 {
@@ -179,21 +144,33 @@ func pipelineTest(t *terminal) *cobra.Command {
 	}
 }
 
-func (t *terminal) showTested(results []testedFile) error {
-	form, err := t.form()
-	if err != nil || form != "table" {
-		return firstError(err, func() error { return t.showValue(results) })
+// test runs the tests in a file, unless it has mistakes.
+func (t *terminal) test(ctx context.Context, file string) (testedFile, error) {
+	source, err := t.read(file)
+	if err != nil {
+		return testedFile{}, err
 	}
+	linted, err := offline[sluice.LintResult](ctx, "pipeline.lint", string(source))
+	if err == nil {
+		err = mistake(linted, file, false)
+	}
+	if err != nil {
+		return testedFile{}, err
+	}
+	report, err := offline[sluice.TestReport](ctx, "pipeline.test", string(source))
+	return testedFile{file, report}, err
+}
+
+func (t *terminal) listTested(w io.Writer, results []testedFile) {
 	colour := colours(t.out)
 	for _, r := range results {
-		fmt.Fprintf(t.out, "%s: %d passed, %d failed\n", r.File, r.Passed, r.Failed)
+		fmt.Fprintf(w, "%s: %d passed, %d failed\n", r.File, r.Passed, r.Failed)
 		for _, test := range r.Tests {
 			if test.Passed {
-				fmt.Fprintf(t.out, "  %s  %s\n", paint(colour, green, "ok  "), printable(test.Name))
+				fmt.Fprintf(w, "  %s  %s\n", paint(colour, green, "ok  "), printable(test.Name))
 			} else {
-				fmt.Fprintf(t.out, "  %s  %s: %s\n", paint(colour, red, "FAIL"), printable(test.Name), printable(test.Message))
+				fmt.Fprintf(w, "  %s  %s: %s\n", paint(colour, red, "FAIL"), printable(test.Name), printable(test.Message))
 			}
 		}
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/manifest"
 )
 
 func pipelinePut(t *terminal) *cobra.Command {
@@ -65,7 +67,7 @@ func pipelinePut(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// A draft is a pipeline that is to be stored.
+// A draft is a pipeline to store.
 type draft struct {
 	name, file, source string
 }
@@ -78,7 +80,7 @@ func (t *terminal) drafts(files []string, name string) ([]draft, error) {
 		if err != nil {
 			return nil, err
 		}
-		drafts[i] = draft{firstOf(name, nameOf(file)), file, string(source)}
+		drafts[i] = draft{cmp.Or(name, manifest.NameOf(file)), file, string(source)}
 		if other := seen[drafts[i].name]; other != "" {
 			return nil, usage("%s and %s are both the pipeline %s; rename one.", other, file, drafts[i].name)
 		}
@@ -87,7 +89,7 @@ func (t *terminal) drafts(files []string, name string) ([]draft, error) {
 	return drafts, nil
 }
 
-// changed returns the drafts that differ from what is stored, and how.
+// changed returns the drafts that differ from the stored pipelines, and how.
 func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft) (changed []draft, diffs []string, err error) {
 	bar := t.progress(len(drafts), "comparing")
 	defer bar.end()
@@ -105,8 +107,8 @@ func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft
 	return changed, diffs, nil
 }
 
-// faultless returns the first mistake in drafts with its place. Where the user may
-// not ask for mistakes, storing finds them.
+// faultless returns the first mistake in drafts. If the user may not lint, storing
+// finds the mistakes.
 func faultless(ctx context.Context, c *client.Client, drafts []draft, force bool) error {
 	for _, d := range drafts {
 		found, err := c.Lint(ctx, d.name, d.source)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
 	"strings"
@@ -12,11 +14,12 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/manifest"
 )
 
 const (
 	defaultTries = 100
-	triesAtOnce  = 25 // so that progress is seen
+	triesAtOnce  = 25 // so that people see progress
 	triesShown   = 20
 )
 
@@ -46,8 +49,9 @@ func pipelineTry(t *terminal) *cobra.Command {
 				return err
 			}
 			if !values.Has("eventKey") && !values.Has("pipeline") {
-				if _, err := c.PipelineVersions(cmd.Context(), nameOf(args[0])); err == nil {
-					values.Set("pipeline", nameOf(args[0]))
+				name := manifest.NameOf(args[0])
+				if _, err := c.PipelineVersions(cmd.Context(), name); err == nil {
+					values.Set("pipeline", name)
 				}
 			}
 			found, failed := t.tryAll(cmd.Context(), c, string(source), values)
@@ -67,8 +71,8 @@ func pipelineTry(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// tryAll tries a draft page by page. With an error, it returns what was found by
-// then.
+// tryAll tries a draft page by page. With an error it returns what it has found so
+// far.
 func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, params url.Values) (all sluice.TryResult, err error) {
 	limit := defaultTries
 	if params.Has("limit") {
@@ -92,9 +96,7 @@ func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, 
 		all.Mended, all.New, all.StillFails = all.Mended+page.Mended, all.New+page.New, all.StillFails+page.StillFails
 		all.Same, all.Differs, all.Fails, all.Unknown = all.Same+page.Same, all.Differs+page.Differs, all.Fails+page.Fails, all.Unknown+page.Unknown
 		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
-		for range page.Tried() {
-			bar.step()
-		}
+		bar.steps(page.Tried())
 		if all.Next = page.Next; page.Next == "" {
 			break
 		}
@@ -104,33 +106,32 @@ func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, 
 }
 
 func (t *terminal) showTried(file string, found sluice.TryResult) error {
-	form, err := t.form()
-	if err != nil || form != "table" {
-		return firstError(err, func() error { return t.showValue(found) })
-	}
+	return t.tell(found, func(w io.Writer) { t.listTried(w, file, found) })
+}
+
+func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {
 	still := ""
 	if found.StillFails > 0 {
 		still = fmt.Sprintf(" (%d of them still fail)", found.StillFails)
 	}
-	fmt.Fprintf(t.out, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file, counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
+	fmt.Fprintf(w, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file, counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
 	colour := colours(t.out)
 	for _, item := range found.Items {
 		shade := yellow
 		if item.Verdict == sluice.TryFails || item.Verdict == sluice.TrySame && item.Failed() {
 			shade = red
 		}
-		fmt.Fprintf(t.out, "  %s  %s  %s\n", paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID, item.EventKey)
+		fmt.Fprintf(w, "  %s  %s  %s\n", paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID, item.EventKey)
 		if item.Reason != "" {
-			fmt.Fprintln(t.out, "    "+printable(item.Reason))
+			fmt.Fprintln(w, "    "+printable(item.Reason))
 			continue
 		}
-		fmt.Fprintln(t.out, "    was:      "+printable(ended(item.Was)))
-		fmt.Fprintln(t.out, "    would be: "+printable(ended(item.WouldBe)))
+		fmt.Fprintln(w, "    was:      "+printable(ended(item.Was)))
+		fmt.Fprintln(w, "    would be: "+printable(ended(item.WouldBe)))
 	}
-	return nil
 }
 
-// ended tells in a line how a run ended.
+// ended returns in a line how a run ended.
 func ended(o *sluice.TryOutcome) string {
 	const longest = 200
 	if o == nil {
@@ -150,7 +151,7 @@ func ended(o *sluice.TryOutcome) string {
 	for _, call := range o.Calls {
 		done := call.Command
 		if call.HTTP != nil {
-			done += " " + call.HTTP.Method + " " + firstOf(call.HTTP.URL, call.HTTP.Host)
+			done += " " + call.HTTP.Method + " " + cmp.Or(call.HTTP.URL, call.HTTP.Host)
 		}
 		said = append(said, done)
 	}

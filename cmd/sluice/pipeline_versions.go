@@ -13,18 +13,14 @@ import (
 )
 
 func pipelineVersions(t *terminal) *cobra.Command {
-	n := nounNamed("pipeline")
-	return n.about(t, "versions", "List the latest sources of a pipeline: who stored each, and when", false, func(cmd *cobra.Command, args []string) error {
-		c, err := t.connect()
-		if err != nil {
-			return err
-		}
+	r := resourceNamed("pipeline")
+	return r.about(t, "versions", "List the latest sources of a pipeline: who stored each, and when", false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		answer, err := c.Command(cmd.Context(), "pipeline.versions", url.Values{"name": {args[0]}}, nil)
 		if err != nil {
-			return n.missing(cmd.Context(), c, args[0], err)
+			return r.missing(cmd.Context(), c, args[0], err)
 		}
 		return t.show(answer.Body, columnsOf("version", "owner", "time", "current")...)
-	})
+	}))
 }
 
 func pipelineDiff(t *terminal) *cobra.Command {
@@ -35,11 +31,7 @@ func pipelineDiff(t *terminal) *cobra.Command {
 			"one, or any two.",
 		Example: "  sluice pipeline diff leads\n  sluice pipeline diff leads 3 5",
 		Args:    arguments(1, 3, "the name of a pipeline, and up to two versions"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			pair, err := versionsOf(cmd.Context(), c, args)
 			if err != nil {
 				return err
@@ -48,9 +40,10 @@ func pipelineDiff(t *terminal) *cobra.Command {
 				t.note("They are the same.")
 				return nil
 			}
-			_, err = t.out.WriteString(pair.diff(args[0], colours(t.out)))
+			title := fmt.Sprintf("%s, version %d and %d", args[0], pair.old, pair.new)
+			_, err = t.out.WriteString(diff(title, pair.before, pair.after, colours(t.out)))
 			return err
-		},
+		}),
 	}
 	cmd.ValidArgsFunction = t.completeNames("pipeline.get", "name", noFiles)
 	return cmd
@@ -63,16 +56,12 @@ type versionPair struct {
 	tag           string // of the new one
 }
 
-func (p versionPair) diff(name string, colour bool) string {
-	return diff(fmt.Sprintf("%s, version %d and %d", name, p.old, p.new), p.before, p.after, colour)
-}
-
 // versionsOf returns the versions that arguments name: NAME [OLD [NEW]].
 func versionsOf(ctx context.Context, c *client.Client, args []string) (p versionPair, err error) {
 	name := args[0]
 	kept, err := c.PipelineVersions(ctx, name)
 	if err != nil {
-		return p, nounNamed("pipeline").missing(ctx, c, name, err)
+		return p, resourceNamed("pipeline").missing(ctx, c, name, err)
 	}
 	p.new = kept[0].Version
 	switch {
@@ -112,17 +101,12 @@ func pipelineRollback(t *terminal) *cobra.Command {
 			"It becomes a new version, which is yours.",
 		Example: "  sluice pipeline rollback leads",
 		Args:    arguments(1, 2, "the name of a pipeline, and perhaps a version"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			pair, err := versionsOf(cmd.Context(), c, args)
 			if err != nil {
 				return err
 			}
-			pair.before, pair.after = pair.after, pair.before
-			fmt.Fprint(t.err, diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old), pair.before, pair.after, colours(t.err)))
+			fmt.Fprint(t.err, diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old), pair.after, pair.before, colours(t.err)))
 			if err := t.confirm(cmd.Context(), yes, fmt.Sprintf("Store version %d again?", pair.old)); err != nil {
 				return err
 			}
@@ -132,7 +116,7 @@ func pipelineRollback(t *terminal) *cobra.Command {
 				return err
 			}
 			return t.show(answer.Body)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "store it although steps would be refused when it runs")
 	addYes(cmd, &yes)

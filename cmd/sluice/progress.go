@@ -6,9 +6,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// A progress shows how far long work has come, to people only.
+// A progress shows people how far long work has come.
 type progress struct {
-	bar  *progressbar.ProgressBar // nil: not shown
+	bar  *progressbar.ProgressBar // nil if it is not shown
 	stop chan struct{}
 	done chan struct{}
 }
@@ -56,7 +56,7 @@ func (p *progress) turn() {
 // step notes that a step is done.
 func (p *progress) step() { p.steps(1) }
 
-// steps notes that some steps are done. Of an unknown number nothing is counted.
+// steps notes that some steps are done, if their number is known.
 func (p *progress) steps(done int) {
 	if p.bar != nil && p.stop == nil {
 		_ = p.bar.Add(done)
@@ -76,8 +76,8 @@ func (p *progress) end() {
 	p.bar, p.stop = nil, nil
 }
 
-// transfer shows how many bytes have come, of how many: 0 if that is told later, -1
-// if nobody knows.
+// transfer shows how many of all bytes have come. An all of 0 means that reachOf
+// tells it later, and -1 that nobody knows it.
 func (t *terminal) transfer(all int64, what string) *progress {
 	if !isTerminal(t.err) {
 		return &progress{}
@@ -92,14 +92,14 @@ func (t *terminal) transfer(all int64, what string) *progress {
 	)}
 }
 
-// reach notes how far it has come.
+// reach notes how many bytes have come.
 func (p *progress) reach(done int64) {
 	if p.bar != nil {
 		_ = p.bar.Set64(done) // fails if it can't be shown
 	}
 }
 
-// reachOf notes how far it has come, of how much.
+// reachOf notes how many of all bytes have come.
 func (p *progress) reachOf(done, all int64) {
 	if p.bar != nil && p.bar.GetMax64() != all {
 		p.bar.ChangeMax64(all)

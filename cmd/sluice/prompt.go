@@ -19,7 +19,7 @@ func (t *terminal) ask(ctx context.Context, question string) (string, error) {
 	})
 }
 
-// confirm asks before something is done that can't be undone.
+// confirm asks before a change that can't be undone.
 func (t *terminal) confirm(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
@@ -74,8 +74,8 @@ func (t *terminal) askSecret(ctx context.Context, question string) (string, erro
 	})
 }
 
-// await waits for input, which no context can stop. If ctx ends, the terminal
-// is restored, so that the shell shows again what is typed.
+// await waits for input. Nothing can stop the read, but when ctx ends await returns,
+// and restores the terminal so that the shell shows again what is typed.
 func (t *terminal) await(ctx context.Context, read func() (string, error)) (string, error) {
 	before, err := term.GetState(int(t.in.Fd()))
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -58,8 +57,8 @@ func replayCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// replayAll sends the events of a span of time again, however many they are: some with
-// each request, so that people see how far it is.
+// replayAll sends the events of a span of time again, page by page, so that people see
+// progress.
 func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.Values) error {
 	count, err := t.countReplays(ctx, c, params)
 	if err != nil {
@@ -74,13 +73,13 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 	bar := t.progress(count, "replaying")
 	defer bar.end()
 	params.Set("limit", "100")
-	if perSecond, err := strconv.Atoi(params.Get("rate")); err == nil { // the server refuses what is no number
+	if perSecond, err := strconv.Atoi(params.Get("rate")); err == nil { // otherwise the server refuses it
 		params.Set("limit", strconv.Itoa(min(max(1, 2*perSecond), 1000)))
 	}
 	var all sluice.Replays
 	for more := true; more; more = all.Next != "" {
-		some, err := replaySome(ctx, c, params)
-		if err != nil {
+		var some sluice.Replays
+		if err := c.Decode(ctx, "event.replay", params, nil, &some); err != nil {
 			bar.end()
 			if from, _, _ := strings.Cut(all.Next, ","); from != "" {
 				t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.", all.Replayed, counted(count, "event"), from))
@@ -108,20 +107,12 @@ func (t *terminal) countReplays(ctx context.Context, c *client.Client, params ur
 	by.Set("dryRun", "true")
 	by.Set("limit", "1000")
 	for more := true; more; more = by.Get("after") != "" {
-		some, err := replaySome(ctx, c, by)
-		if err != nil {
+		var some sluice.Replays
+		if err := c.Decode(ctx, "event.replay", by, nil, &some); err != nil {
 			return 0, err
 		}
 		count += some.Selected
 		by.Set("after", some.Next)
 	}
 	return count, nil
-}
-
-func replaySome(ctx context.Context, c *client.Client, params url.Values) (some sluice.Replays, err error) {
-	answer, err := c.Command(ctx, "event.replay", params, nil)
-	if err != nil {
-		return some, err
-	}
-	return some, json.Unmarshal(answer.Body, &some)
 }

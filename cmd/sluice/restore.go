@@ -11,8 +11,7 @@ import (
 	"sluice/serve"
 )
 
-// restoreCommand works on a data folder, or on an external engine, rather than with
-// a server.
+// restoreCommand works on a data folder or an external engine, without a server.
 func restoreCommand(t *terminal) *cobra.Command {
 	var checkOnly bool
 	cmd := t.onStopped(&cobra.Command{
@@ -66,7 +65,7 @@ func restoredDocument(done serve.Restored) map[string]any {
 	}
 }
 
-// startLine says how to start a server on what was restored.
+// startLine returns the command that starts a server on the restored data.
 func startLine(cfg config.Config, done serve.Restored) string {
 	line := "sluice serve --data " + cfg.Data
 	if cfg.NATS != "" {

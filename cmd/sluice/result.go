@@ -37,11 +37,7 @@ func resultCommand(t *terminal) *cobra.Command {
 			"the request until the result is there. A result that tells of a failure ends with exit code 9.",
 		Example: "  sluice result 1b9c5a0e-94d2-8c6f-a9f1-3d6a5e0f7c21 --wait",
 		Args:    arguments(1, 1, "the correlation id of a call"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			if w.wanted {
 				return t.awaitResult(cmd.Context(), c, args[0], w)
 			}
@@ -50,7 +46,7 @@ func resultCommand(t *terminal) *cobra.Command {
 				return err
 			}
 			return t.showResult(result)
-		},
+		}),
 	}
 	w.addFlags(cmd)
 	return cmd
@@ -75,7 +71,7 @@ func (t *terminal) awaitResult(ctx context.Context, c *client.Client, id string,
 	return t.showResult(result)
 }
 
-// showResult prints a result. That of a pipeline that failed is a failure here.
+// showResult prints a result. If a pipeline failed, so does the verb.
 func (t *terminal) showResult(r client.Result) error {
 	err := t.write(r.Document, func(w io.Writer, root *yaml.Node) error { return t.view().result(w, root) })
 	if err != nil {
@@ -106,7 +102,7 @@ func (v *view) result(w io.Writer, result *yaml.Node) error {
 	return v.data(w, result, "value")
 }
 
-// data writes fields with user data under headings, if they are there.
+// data writes those of the named fields that an object has, under headings.
 func (v *view) data(w io.Writer, object *yaml.Node, names ...string) error {
 	for _, name := range names {
 		value := fieldOf(object, name)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
@@ -12,22 +13,22 @@ import (
 	"sluice/serve"
 )
 
-func secretNoun() *noun {
-	return &noun{
+func secretResource() *resource {
+	return &resource{
 		Resource: sluice.ResourceNamed("secret"), short: "Look after secrets that pipelines use",
 		word: "name", example: "crm-password",
 		columns: columnsOf("name", "lastUsed", "updated"),
 		own:     true,
 		none:    "There are no secrets; sluice secret put stores one.",
-		verbs: func(t *terminal, n *noun) []*cobra.Command {
-			return []*cobra.Command{secretPut(t, n), secretDelete(t, n), secretRekey(t)}
+		verbs: func(t *terminal, r *resource) []*cobra.Command {
+			return []*cobra.Command{secretPut(t, r), secretDelete(t, r), secretRekey(t)}
 		},
 	}
 }
 
-func secretPut(t *terminal, n *noun) *cobra.Command {
+func secretPut(t *terminal, r *resource) *cobra.Command {
 	var params *parameters
-	cmd := n.about(t, "put", "Store a secret, in place of the one of that name if there is one", false, func(cmd *cobra.Command, args []string) error {
+	cmd := r.about(t, "put", "Store a secret, in place of the one of that name if there is one", false, func(cmd *cobra.Command, args []string) error {
 		values, err := params.values()
 		if err != nil {
 			return err
@@ -46,15 +47,11 @@ func secretPut(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-func secretDelete(t *terminal, n *noun) *cobra.Command {
+func secretDelete(t *terminal, r *resource) *cobra.Command {
 	var params *parameters
 	var yes bool
-	cmd := n.about(t, "delete", "Delete secrets", true, func(cmd *cobra.Command, args []string) error {
-		values, err := params.values()
-		if err != nil {
-			return err
-		}
-		c, err := t.connect()
+	cmd := r.about(t, "delete", "Delete secrets", true, func(cmd *cobra.Command, args []string) error {
+		values, c, err := params.connect()
 		if err != nil {
 			return err
 		}
@@ -63,7 +60,7 @@ func secretDelete(t *terminal, n *noun) *cobra.Command {
 			what = counted(len(args), "secret")
 		}
 		if values.Get("force") == "true" {
-			effect = n.Effect
+			effect = r.Effect
 		}
 		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+effect); err != nil {
 			return err
@@ -71,7 +68,7 @@ func secretDelete(t *terminal, n *noun) *cobra.Command {
 		return t.forEach(args, "Deleted the secret %s.", func(name string) (client.Answer, error) {
 			values.Set("name", name)
 			answer, err := c.Command(cmd.Context(), "secret.delete", values, nil)
-			return answer, n.missing(cmd.Context(), c, name, err)
+			return answer, r.missing(cmd.Context(), c, name, err)
 		})
 	})
 	cmd.Long = cmd.Short + ".\nIt is refused while webhooks or pipelines use one; sluice secret show tells which."
@@ -80,7 +77,7 @@ func secretDelete(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// secretRekey works on a data folder rather than with a server.
+// secretRekey works on the data folder, without a server.
 func secretRekey(t *terminal) *cobra.Command {
 	return t.onStopped(&cobra.Command{
 		Use: "rekey", Short: "Seal all that a stopped server has stored with another key",
@@ -102,8 +99,7 @@ func secretRekey(t *terminal) *cobra.Command {
 	})
 }
 
-// done calls a command that changes something, and says so to people in a
-// sentence.
+// done calls a command. People see the sentence, programs the answer.
 func (t *terminal) done(cmd *cobra.Command, command string, values url.Values, sentence string, args ...any) error {
 	c, err := t.connect()
 	if err != nil {
@@ -113,9 +109,5 @@ func (t *terminal) done(cmd *cobra.Command, command string, values url.Values, s
 	if err != nil {
 		return err
 	}
-	form, err := t.form()
-	if err != nil || form != "table" {
-		return firstError(err, func() error { return t.show(answer.Body) })
-	}
-	return t.report(nil, sentence, args...)
+	return t.report(json.RawMessage(answer.Body), sentence, args...)
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"sluice/config"
 	"sluice/serve"
@@ -20,10 +20,7 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 			"sets the admin's password at the first start.",
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file == "" {
-				file = os.Getenv("SLUICE_CONFIG")
-			}
-			cfg, err := config.Load(file, os.Environ(), changed(cmd.Flags()))
+			cfg, err := loadSettings(cmd, file)
 			if err != nil {
 				return err
 			}
@@ -43,13 +40,13 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 	return cmd
 }
 
-// changed returns the settings that were given as flags.
-func changed(flags *pflag.FlagSet) map[string]string {
+// loadSettings returns the settings of a server: from flags, variables and the file.
+func loadSettings(cmd *cobra.Command, file string) (config.Config, error) {
 	given := make(map[string]string)
-	flags.Visit(func(f *pflag.Flag) {
-		if f.Name != "config" {
-			given[f.Name] = f.Value.String()
+	for _, s := range config.Settings() {
+		if flag := cmd.Flags().Lookup(s.Name); flag != nil && flag.Changed {
+			given[s.Name] = flag.Value.String()
 		}
-	})
-	return given
+	}
+	return config.Load(cmp.Or(file, os.Getenv("SLUICE_CONFIG")), os.Environ(), given)
 }

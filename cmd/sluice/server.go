@@ -23,11 +23,7 @@ func statsCommand(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "stats", Short: "See what the server is doing", Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			values, err := params.values()
-			if err != nil {
-				return err
-			}
-			c, err := t.connect()
+			values, c, err := params.connect()
 			if err != nil {
 				return err
 			}
@@ -53,15 +49,15 @@ func statsCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// figureNames are what people call the figures of a minute: a failed call is one
-// that a pipeline failed on, as everywhere on the command line.
+// figureNames are what people call the figures of a minute. Everywhere on the
+// command line, a failed call is one that a pipeline failed on.
 var figureNames = map[string]string{"failed": "notTaken", "errors": "failed", "runErrors": "failedRuns"}
 
-// tabulate makes minutes or hours fit for a table.
+// tabulate makes minutes or hours fit a table: without idle ones, and narrow.
 func tabulate(figures *yaml.Node) {
 	figures.Content = slices.DeleteFunc(figures.Content, isIdle)
 	for _, minute := range figures.Content {
-		dropField(minute, "webhooks") // too wide; the whole is in --json
+		dropField(minute, "webhooks") // too wide; --json shows them
 		for i := 0; i+1 < len(minute.Content); i += 2 {
 			if name := figureNames[minute.Content[i].Value]; name != "" {
 				minute.Content[i].Value = name

@@ -9,7 +9,7 @@ import (
 	"sluice"
 )
 
-// A span is a span of time, as given by flags.
+// A span is a span of time, from flags.
 type span struct {
 	from, to, since string
 }
@@ -22,7 +22,7 @@ func (s *span) addFlags(cmd *cobra.Command) {
 
 func (s *span) given() bool { return s.from != "" || s.to != "" || s.since != "" }
 
-// set enters the span in parameters.
+// set sets the parameters from and to.
 func (s *span) set(params url.Values) error {
 	if s.since != "" && s.from != "" {
 		return usage("Give --since, such as 1h, or --from; not both.")
@@ -43,8 +43,8 @@ func (s *span) set(params url.Values) error {
 
 var moments = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly}
 
-// parseMoment reads a time: how long ago it was, a day that has a name, or a
-// date. Without a zone it is in local time.
+// parseMoment reads a time: how long ago it was, the name of a day, or a date, in
+// local time unless it has a zone.
 func parseMoment(text string, now time.Time) (at time.Time, err error) {
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	switch text {

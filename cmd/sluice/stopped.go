@@ -1,32 +1,33 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/config"
 	"sluice/serve"
 )
 
-// stopped is a server that does not run: its settings, and a log for the work on what it
-// has stored.
+// stopped is a server that does not run: its settings, and a log for work on its data.
 type stopped struct {
 	config.Config
 
 	log *slog.Logger
 }
 
-// Settings that say where a server keeps what it stores, and how to open it.
+// Settings that say where a server keeps its data, and how to open it.
 var (
 	folderSettings  = []string{"data"}
 	stoppedSettings = []string{"data", "nats", "nats-credentials", "nats-replicas", "secret-key-file"}
 )
 
-// onStopped makes a verb one that works on what a stopped server has stored: it gets the
-// flags that say which server is meant, by the settings of these names.
+// onStopped makes a verb work on the data of a stopped server. The named settings
+// become flags that say where the data is.
 func (t *terminal) onStopped(cmd *cobra.Command, settings []string, run func(cmd *cobra.Command, at stopped, args []string) error) *cobra.Command {
 	file := cmd.Flags().String("config", "", "YAML file with the settings of the server")
 	for _, s := range config.Settings() {
@@ -35,13 +36,7 @@ func (t *terminal) onStopped(cmd *cobra.Command, settings []string, run func(cmd
 		}
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		given := make(map[string]string)
-		for _, name := range settings {
-			if flag := cmd.Flags().Lookup(name); flag.Changed {
-				given[name] = flag.Value.String()
-			}
-		}
-		cfg, err := config.Load(firstOf(*file, os.Getenv("SLUICE_CONFIG")), os.Environ(), given)
+		cfg, err := loadSettings(cmd, *file)
 		if err != nil {
 			return err
 		}
@@ -49,5 +44,86 @@ func (t *terminal) onStopped(cmd *cobra.Command, settings []string, run func(cmd
 		defer flush()
 		return run(cmd, stopped{cfg, log}, args)
 	}
+	return cmd
+}
+
+func adminCommand(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "admin", Short: "Get back into a server",
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(adminPassword(t))
+	t.addForm(cmd)
+	return cmd
+}
+
+func adminPassword(t *terminal) *cobra.Command {
+	return t.onStopped(&cobra.Command{
+		Use: "password", Short: "Set the admin's password, with the server stopped",
+		Long: "Set the admin's password, with the server stopped: for whoever has lost it. It is read from\n" +
+			"SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up\n" +
+			"and printed. Logins of the admin end. Users and everything else stay as they are.",
+		Example: "  sluice admin password --data ./data",
+		Args:    arguments(0, 0, ""),
+	}, stoppedSettings, func(cmd *cobra.Command, at stopped, _ []string) (err error) {
+		password := os.Getenv("SLUICE_ADMIN_PASSWORD")
+		if password == "" {
+			if password, err = t.secretValue(cmd.Context(), "New password of "+sluice.AdminName+" (empty: one is made up)"); err != nil {
+				return err
+			}
+		}
+		generated, err := serve.SetAdminPassword(cmd.Context(), at.Config, password, at.log)
+		if err != nil {
+			return err
+		}
+		done := map[string]string{"username": sluice.AdminName}
+		if generated == "" {
+			return t.report(done, "The user %s has the new password. Start the server again.", sluice.AdminName)
+		}
+		done["password"] = generated
+		return t.report(done, "The user %s has the password %s (shown this once). Start the server again.", sluice.AdminName, generated)
+	})
+}
+
+// checkSteps is how many steps of progress the reading of a store has.
+const checkSteps = 100
+
+func checkCommand(t *terminal) *cobra.Command {
+	var accept bool
+	cmd := t.onStopped(&cobra.Command{
+		Use:   "check",
+		Short: "Read a data folder and tell what is damaged",
+		Long: "Read everything in the data folder of a server that is stopped, and tell what is damaged.\n" +
+			"Nothing is changed. A server that has lost webhooks, accounts or other records refuses to\n" +
+			"serve, until the folder is restored from a backup; with --accept it goes on with what is\n" +
+			"left. One that has lost events serves, and tells which.",
+		Args: arguments(0, 0, ""),
+	}, folderSettings, func(_ *cobra.Command, at stopped, _ []string) error {
+		bar, shown := t.progress(checkSteps, "reading"), int64(0)
+		defer bar.end()
+		findings, err := serve.Check(at.Data, accept, func(done, total int64) {
+			for ; shown < done*checkSteps/max(1, total); shown++ {
+				bar.step()
+			}
+		})
+		bar.end()
+		if err != nil {
+			return err
+		}
+		for _, finding := range findings {
+			fmt.Fprintln(t.out, finding)
+		}
+		switch {
+		case len(findings) == 0:
+			fmt.Fprintln(t.out, "Everything can be read, and nothing is missing.")
+			return nil
+		case accept:
+			fmt.Fprintln(t.out, "The server will go on with what is left.")
+			return nil
+		}
+		return sluice.Errorf(sluice.CodeDamaged, "The store is damaged in %s.", counted(len(findings), "place"))
+	})
+	cmd.Flags().BoolVar(&accept, "accept", false, "let the server go on with what is left")
 	return cmd
 }

@@ -17,11 +17,10 @@ type column struct {
 	title string
 	field string
 	of    func(row *yaml.Node) string // in place of a field
-	whole bool                        // it is cut last, since people copy what is in it
+	whole bool                        // it is cut last, since people copy from it
 }
 
-// columnsOf returns columns that show fields. The first one names what a row is
-// about.
+// columnsOf returns a column for each field. The first one names the row.
 func columnsOf(fields ...string) []column {
 	columns := make([]column, len(fields))
 	for i, field := range fields {
@@ -30,8 +29,7 @@ func columnsOf(fields ...string) []column {
 	return columns
 }
 
-// fieldsIn returns the fields that any row has, in the order of their
-// appearance.
+// fieldsIn returns the fields of all rows, in the order in which they appear.
 func fieldsIn(rows []*yaml.Node) []string {
 	var fields []string
 	for _, row := range rows {
@@ -49,8 +47,21 @@ func allObjects(list *yaml.Node) bool {
 		!slices.ContainsFunc(list.Content, func(n *yaml.Node) bool { return n.Kind != yaml.MappingNode })
 }
 
+// itemsOf returns the list that a document is, or has as a page of one. It is nil for
+// other documents.
+func itemsOf(document *yaml.Node) *yaml.Node {
+	if items := fieldOf(document, "items"); items != nil {
+		document = items
+	}
+	if document.Kind != yaml.SequenceNode {
+		return nil
+	}
+	return document
+}
+
+// fieldOf returns the value of a field, nil if there is no such field or no object.
 func fieldOf(object *yaml.Node, name string) *yaml.Node {
-	if object.Kind != yaml.MappingNode {
+	if object == nil || object.Kind != yaml.MappingNode {
 		return nil
 	}
 	for i := 0; i+1 < len(object.Content); i += 2 {
@@ -61,7 +72,6 @@ func fieldOf(object *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// dropField takes a field out of an object.
 func dropField(object *yaml.Node, name string) {
 	for i := 0; i+1 < len(object.Content); i += 2 {
 		if object.Content[i].Value == name {
@@ -69,6 +79,14 @@ func dropField(object *yaml.Node, name string) {
 			return
 		}
 	}
+}
+
+// listOf returns the items of a field, nil if there are none.
+func listOf(object *yaml.Node, name string) []*yaml.Node {
+	if n := fieldOf(object, name); n != nil && n.Kind == yaml.SequenceNode {
+		return n.Content
+	}
+	return nil
 }
 
 // textOf returns the text in a field, "" if there is none.
@@ -79,8 +97,8 @@ func textOf(object *yaml.Node, name string) string {
 	return ""
 }
 
-// rows writes a list of objects as a table that fits the screen. Columns that
-// are empty in every row are left out.
+// rows writes a list of objects as a table that fits the screen, without columns
+// that are empty in every row.
 func (v *view) rows(w io.Writer, rows []*yaml.Node, columns []column, indent string) error {
 	if len(columns) == 0 {
 		columns = columnsOf(fieldsIn(rows)...)
@@ -144,8 +162,8 @@ func withoutEmpty(columns []column, cells [][]string) (kept []column, keptCells 
 // gap is how far columns are apart.
 const gap = 2
 
-// fit returns the widths of those columns that fit. The widest are cut first.
-// Then the last ones are left out, before one is cut that people copy.
+// fit returns the widths of the columns that fit. The widest are cut first, then the
+// last ones are left out, and columns that people copy from are cut last.
 func fit(widths []int, columns []column, width int) []int {
 	for shown := len(widths); ; shown-- {
 		fitted := slices.Clone(widths[:shown])
@@ -159,7 +177,8 @@ func fit(widths []int, columns []column, width int) []int {
 	}
 }
 
-// narrow makes the widest of some columns narrower until all fit, if they can.
+// narrow cuts the widest of the columns that may be cut until all fit, and reports
+// whether they do.
 func narrow(widths []int, width int, may func(i int) bool) bool {
 	const least = 7 // the width of a shown token
 	total := gap * (len(widths) - 1)
@@ -237,17 +256,14 @@ var statusColours = map[string]string{
 	"ok": green, "allowed": green, "handshake": green, "failed": red, "refused": yellow, "processing": yellow,
 }
 
-// statusOf returns the status that an object has, as people read it.
+// statusOf returns the status of an object as people read it.
 func (v *view) statusOf(object *yaml.Node) string {
 	return v.painted("status", printable(sluice.Status(textOf(object, "status")).Word()))
 }
 
-// painted returns a value in the colour that its field has.
+// painted returns a value in its colour: a status and an outcome have one.
 func (v *view) painted(field, text string) string {
-	if field != "status" && field != "outcome" {
-		return text
-	}
-	if colour := statusColours[text]; colour != "" {
+	if colour := statusColours[text]; colour != "" && (field == "status" || field == "outcome") {
 		return paint(v.colour, colour, text)
 	}
 	return text

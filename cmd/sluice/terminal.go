@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -18,8 +19,8 @@ import (
 // defaultURL is the address of a server that was started without settings.
 const defaultURL = "http://127.0.0.1:8080"
 
-// A terminal is what all verbs share: the flags that say which server is meant
-// and in which form to answer, and the person's terminal, if there is one.
+// A terminal is what all verbs share: the flags that choose the server and the form
+// of the output, and the person's terminal, if there is one.
 type terminal struct {
 	url     string
 	profile string
@@ -27,7 +28,7 @@ type terminal struct {
 	json    bool
 
 	showTokens bool
-	commands   []client.Command // as this program declares them, or the server that was asked
+	commands   []client.Command // as this program declares them, or a server that was asked
 
 	in       *os.File
 	out, err *os.File
@@ -51,7 +52,7 @@ func (t *terminal) addFlags(cmd *cobra.Command) {
 	t.addForm(cmd)
 }
 
-// addForm gives a verb the flags that say in which form to answer.
+// addForm gives a verb the flags for the form of its output.
 func (t *terminal) addForm(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	flags.StringVarP(&t.format, "output", "o", "", "form of the output: table, json or yaml (default: table on a terminal, otherwise json)")
@@ -63,12 +64,11 @@ func (t *terminal) addForm(cmd *cobra.Command) {
 func (t *terminal) begin(cmd *cobra.Command) {
 	t.begun = true
 	if cmd.Name() == "serve" {
-		return // it stops in its own time; see interrupts
+		return // it takes its time to stop; see interrupts
 	}
 	context.AfterFunc(cmd.Context(), func() {
 		t.release()
-		// No context can end some things, such as writing to a pipe that is not
-		// read.
+		// No context ends a write to a pipe that nobody reads, for one.
 		time.AfterFunc(lastGrace, func() { os.Exit(exitInterrupted) })
 	})
 }
@@ -76,12 +76,9 @@ func (t *terminal) begin(cmd *cobra.Command) {
 // lastGrace is how long the program may take to end once it was interrupted.
 const lastGrace = 3 * time.Second
 
-// env returns a variable of the environment; an empty one counts as unset.
-func env(name string) string { return os.Getenv(name) }
-
 // profiles returns the person's logins.
 func (t *terminal) profiles() (*client.Profiles, error) {
-	dir := env("SLUICE_CLIENT_DIR")
+	dir := os.Getenv("SLUICE_CLIENT_DIR")
 	if dir == "" {
 		base, err := os.UserConfigDir()
 		if err != nil {
@@ -94,17 +91,23 @@ func (t *terminal) profiles() (*client.Profiles, error) {
 
 // profileName returns the chosen profile.
 func (t *terminal) profileName(profiles *client.Profiles) string {
-	for _, name := range []string{t.profile, env("SLUICE_PROFILE")} {
-		if name != "" {
-			return name
-		}
-	}
-	return profiles.Current()
+	return cmp.Or(t.profile, os.Getenv("SLUICE_PROFILE"), profiles.Current())
 }
 
-// connect returns a client of the chosen server with the chosen credentials:
-// the login of a profile that is named, otherwise those in variables, otherwise
-// the login of the current profile.
+// connected makes a verb from a function that needs a client of the server.
+func (t *terminal) connected(run func(cmd *cobra.Command, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := t.connect()
+		if err != nil {
+			return err
+		}
+		return run(cmd, c, args)
+	}
+}
+
+// connect returns a client of the chosen server. Its credentials are the login of
+// the profile that --profile names, otherwise those in variables, otherwise the
+// login of the current profile.
 func (t *terminal) connect() (*client.Client, error) {
 	profiles, err := t.profiles()
 	if err != nil {
@@ -112,11 +115,11 @@ func (t *terminal) connect() (*client.Client, error) {
 	}
 	name := t.profileName(profiles)
 	login, loadErr := profiles.Load(name)
-	named := t.profile != "" || env("SLUICE_PROFILE") != ""
+	named := t.profile != "" || os.Getenv("SLUICE_PROFILE") != ""
 	if loadErr != nil && (named || sluice.AsError(loadErr).Kind != sluice.NotFound) {
 		return nil, loadErr
 	}
-	server := firstOf(t.url, env("SLUICE_URL"), login.URL, defaultURL)
+	server := cmp.Or(t.url, os.Getenv("SLUICE_URL"), login.URL, defaultURL)
 	if server, err = client.CleanURL(server); err != nil {
 		return nil, err
 	}
@@ -137,11 +140,11 @@ func (t *terminal) connect() (*client.Client, error) {
 
 // fromEnvironment returns the credentials that variables hold, nil if none do.
 func fromEnvironment(server string) (client.Credentials, error) {
-	username, password := env("SLUICE_USERNAME"), env("SLUICE_PASSWORD")
-	id, secret := env("SLUICE_CLIENT_ID"), env("SLUICE_CLIENT_SECRET")
+	username, password := os.Getenv("SLUICE_USERNAME"), os.Getenv("SLUICE_PASSWORD")
+	id, secret := os.Getenv("SLUICE_CLIENT_ID"), os.Getenv("SLUICE_CLIENT_SECRET")
 	switch {
-	case env("SLUICE_TOKEN") != "":
-		return client.Token(env("SLUICE_TOKEN")), nil
+	case os.Getenv("SLUICE_TOKEN") != "":
+		return client.Token(os.Getenv("SLUICE_TOKEN")), nil
 	case (id == "") != (secret == ""):
 		return nil, usage("Only one of SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET is set; set both.")
 	case id != "":
@@ -154,21 +157,12 @@ func fromEnvironment(server string) (client.Credentials, error) {
 	return nil, nil
 }
 
-// notLoggedIn are the credentials of a person without any.
+// notLoggedIn are credentials that fail, for a person who has none.
 type notLoggedIn string
 
 // Authorization implements client.Credentials.
 func (n notLoggedIn) Authorization(context.Context, string) (string, error) {
 	return "", sluice.Errorf(sluice.CodeNotLoggedIn, "You are not logged in at %s. Log in with sluice login --url %s.", string(n), string(n))
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // isTerminal reports whether a person is at a stream.
@@ -179,7 +173,7 @@ func isTerminal(stream any) bool {
 
 // colours reports whether a stream shows colours.
 func colours(stream any) bool {
-	return env("NO_COLOR") == "" && env("TERM") != "dumb" && isTerminal(stream)
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(stream)
 }
 
 // read returns the content of a file, or of standard input for -.
@@ -214,8 +208,7 @@ func (t *terminal) pairs(args []string) (map[string][]string, error) {
 	return values, nil
 }
 
-// value returns a value as typed, or the content of the file for @file; @@x is
-// @x.
+// value returns a value as typed, or the content of a file for @file. @@x means @x.
 func (t *terminal) value(text string) (string, error) {
 	file, isFile := strings.CutPrefix(text, "@")
 	if !isFile || strings.HasPrefix(file, "@") {

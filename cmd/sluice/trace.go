@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -31,17 +30,14 @@ func traceCommand(t *terminal) *cobra.Command {
 		Example: "  sluice trace 4a5575 --since 1h --status failed\n  sluice trace --event-key webhook.lead.created --follow",
 		Args:    arguments(0, 1, "one trace id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			values, err := params.values()
+			values, c, err := params.connect()
 			if err != nil {
 				return err
 			}
 			if len(args) > 0 {
 				values.Set("traceId", args[0])
 			}
-			c, err := t.connect()
 			switch {
-			case err != nil:
-				return err
 			case open:
 				return t.open(cmd.Context(), c, "/calls", args...)
 			case !follow:
@@ -83,7 +79,7 @@ func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Value
 		if err != nil {
 			return err
 		}
-		for _, call := range calls { // the first, and events that followed from it
+		for _, call := range calls { // the call itself, then those that followed from it
 			if err := t.view().call(w, call, replays); err != nil {
 				return err
 			}
@@ -93,13 +89,13 @@ func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Value
 	})
 }
 
-// replaysOf returns the replays of a call that are among the newest calls of its
-// webhook, as the portal does.
+// replaysOf returns the replays of a call among the newest calls of its webhook. The
+// portal finds the same ones.
 func replaysOf(ctx context.Context, c *client.Client, call *yaml.Node) (replays []*yaml.Node, err error) {
 	const looked = "100"
 	key := textOf(call, "eventKey")
 	if status := textOf(call, "status"); key == "" || status == string(sluice.StatusRejected) || status == string(sluice.StatusHandshake) {
-		return nil, nil // there is no event to repeat
+		return nil, nil // it has no event to replay
 	}
 	answer, err := c.Command(ctx, "trace.get", url.Values{"eventKey": {key}, "from": {textOf(call, "time")}, "limit": {looked}}, nil)
 	if err != nil {
@@ -109,17 +105,15 @@ func replaysOf(ctx context.Context, c *client.Client, call *yaml.Node) (replays 
 	if err != nil {
 		return nil, err
 	}
-	if items := fieldOf(page, "items"); items != nil {
-		for _, other := range slices.Backward(items.Content) { // the oldest first
-			if textOf(other, "replayOf") == textOf(call, "traceId") {
-				replays = append(replays, other)
-			}
+	for _, other := range slices.Backward(listOf(page, "items")) { // the oldest first
+		if textOf(other, "replayOf") == textOf(call, "traceId") {
+			replays = append(replays, other)
 		}
 	}
 	return replays, nil
 }
 
-// follow shows what happens, a line each.
+// follow shows calls and runs as they happen, each in a line.
 func (t *terminal) follow(ctx context.Context, c *client.Client, params url.Values) error {
 	form, err := t.form()
 	if err != nil {
@@ -140,18 +134,13 @@ func (t *terminal) line(value any) error {
 	if err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	if err := writeJSON(&text, document, false); err != nil {
-		return err
-	}
-	_, err = t.out.Write(text.Bytes())
-	return err
+	return writeJSON(t.out, document, false)
 }
 
 // describe returns an entry as people read it.
 func (t *terminal) describe(entry sluice.TailEntry) string {
 	var d struct {
-		sluice.Call // a run has some of its fields as well
+		sluice.Call // a run has some of these fields, too
 
 		Started  time.Time       `json:"started"`
 		Pipeline string          `json:"pipeline"`
@@ -162,7 +151,7 @@ func (t *terminal) describe(entry sluice.TailEntry) string {
 	}
 	at, what, detail := d.Time, d.EventKey, d.Code
 	if entry.Type == "run" {
-		at, what = d.Started, firstOf(d.Pipeline, "(not stored)")
+		at, what = d.Started, cmp.Or(d.Pipeline, "(not stored)")
 	}
 	if d.Error != nil {
 		detail = d.Error.Detail

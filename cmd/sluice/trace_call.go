@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -12,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// callColumns are those of a list of calls.
 var callColumns = append(columnsOf("time", "status", "eventKey", "traceId", "duration"), column{title: "Reason", of: reasonOf})
 
 // reasonOf returns why a call was refused, or why a pipeline failed on it.
@@ -20,11 +20,7 @@ func reasonOf(call *yaml.Node) string {
 	if code := textOf(call, "code"); code != "" {
 		return code
 	}
-	runs := fieldOf(call, "runs")
-	if runs == nil {
-		return ""
-	}
-	for _, run := range slices.Backward(runs.Content) { // the latest attempt first
+	for _, run := range slices.Backward(listOf(call, "runs")) { // the latest attempt first
 		if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
 			return problemOf(problem)
 		}
@@ -44,13 +40,10 @@ var stepColumns = []column{
 // exchangeOf returns what a step sent, and the status that came back.
 func exchangeOf(step *yaml.Node) string {
 	http := fieldOf(step, "http")
-	if http == nil {
-		return ""
-	}
-	return strings.TrimSpace(textOf(http, "method") + " " + firstOf(textOf(http, "url"), textOf(http, "host")) + " " + textOf(http, "statusCode"))
+	return strings.TrimSpace(textOf(http, "method") + " " + cmp.Or(textOf(http, "url"), textOf(http, "host")) + " " + textOf(http, "statusCode"))
 }
 
-// call writes everything about a call, and which calls repeat it.
+// call writes everything about a call, and lists its replays.
 func (v *view) call(w io.Writer, call *yaml.Node, replays []*yaml.Node) error {
 	facts := v.callFacts(call)
 	for _, again := range replays {
@@ -61,29 +54,22 @@ func (v *view) call(w io.Writer, call *yaml.Node, replays []*yaml.Node) error {
 		facts = append(facts, fact{"Replayed as", text})
 	}
 	v.facts(w, "", facts)
-	if runs := fieldOf(call, "runs"); runs != nil {
-		for _, run := range runs.Content {
-			if err := v.run(w, run, isRepeated(runs, run)); err != nil {
-				return err
-			}
+	runs := listOf(call, "runs")
+	for _, run := range runs {
+		if err := v.run(w, run, isRepeated(runs, run)); err != nil {
+			return err
 		}
 	}
 	readable(fieldOf(call, "payload"))
 	if err := v.data(w, call, "headers", "payload"); err != nil {
 		return err
 	}
-	if result := fieldOf(call, "result"); result != nil {
-		return v.data(w, result, "value")
-	}
-	return nil
+	return v.data(w, fieldOf(call, "result"), "value")
 }
 
-// readable puts the text or JSON that a payload is in the place of its base64. Bytes that are
-// no text stay as they are.
+// readable replaces the base64 of a payload by the text or JSON that it is. Bytes that
+// are no text stay as they are.
 func readable(payload *yaml.Node) {
-	if payload == nil {
-		return
-	}
 	origin := fieldOf(payload, "origin")
 	if origin == nil {
 		return
@@ -99,9 +85,9 @@ func readable(payload *yaml.Node) {
 }
 
 func (v *view) callFacts(call *yaml.Node) []fact {
-	request := strings.TrimSpace(textOf(call, "method") + " " + firstOf(textOf(call, "eventKey"), "(no webhook)"))
+	request := strings.TrimSpace(textOf(call, "method") + " " + cmp.Or(textOf(call, "eventKey"), "(no webhook)"))
 	var body []string
-	if size := fieldOf(call, "size"); size != nil && textOf(call, "replayOf") == "" { // that of a replay is the event's, not the body's
+	if size := fieldOf(call, "size"); size != nil && textOf(call, "replayOf") == "" { // a replay has the size of the event, not of the body
 		body = append(body, v.text("size", size))
 	}
 	if media := textOf(call, "contentType"); media != "" {
@@ -129,8 +115,8 @@ func (v *view) callFacts(call *yaml.Node) []fact {
 	return facts
 }
 
-// answerOf returns what a caller was answered. Events that were sent or replayed have
-// no caller.
+// answerOf returns what the caller was answered. Events that were sent or replayed
+// have no caller.
 func (v *view) answerOf(call *yaml.Node) string {
 	code := textOf(call, "statusCode")
 	if code == "" {
@@ -144,17 +130,17 @@ func (v *view) answerOf(call *yaml.Node) string {
 }
 
 // isRepeated reports whether a run is one of several attempts.
-func isRepeated(runs, run *yaml.Node) bool {
-	return slices.ContainsFunc(runs.Content, func(other *yaml.Node) bool {
+func isRepeated(runs []*yaml.Node, run *yaml.Node) bool {
+	return slices.ContainsFunc(runs, func(other *yaml.Node) bool {
 		attempt := textOf(other, "attempt")
 		return textOf(other, "pipeline") == textOf(run, "pipeline") && attempt != "" && attempt != "1"
 	})
 }
 
-// run writes what a pipeline did, step by step, and when if there were several
-// attempts.
+// run writes what a pipeline did, step by step, and which attempt it was if there
+// were several.
 func (v *view) run(w io.Writer, run *yaml.Node, repeated bool) error {
-	head := paint(v.colour, bold, "Pipeline "+printable(firstOf(textOf(run, "pipeline"), "(not stored)")))
+	head := paint(v.colour, bold, "Pipeline "+printable(cmp.Or(textOf(run, "pipeline"), "(not stored)")))
 	fmt.Fprintf(w, "\n%s  %s", head, v.statusOf(run))
 	if took := fieldOf(run, "duration"); took != nil {
 		fmt.Fprintf(w, " after %s", v.text("duration", took))
@@ -174,26 +160,23 @@ func (v *view) run(w io.Writer, run *yaml.Node, repeated bool) error {
 	if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
 		fmt.Fprintln(w, "  "+paint(v.colour, red, printable(problemOf(problem))))
 	}
-	steps := fieldOf(run, "steps")
-	if steps == nil || len(steps.Content) == 0 {
+	steps := listOf(run, "steps")
+	if len(steps) == 0 {
 		return nil
 	}
-	if err := v.rows(w, steps.Content, stepColumns, "  "); err != nil {
+	if err := v.rows(w, steps, stepColumns, "  "); err != nil {
 		return err
 	}
-	for _, step := range steps.Content {
+	for _, step := range steps {
 		v.exchange(w, step)
 	}
 	return nil
 }
 
-// exchange writes what a step has sent and what came back, if the server tells:
-// only users who may see payloads get that.
+// exchange writes what a step sent and what came back. The server shows that only to
+// users who may see payloads.
 func (v *view) exchange(w io.Writer, step *yaml.Node) {
 	http := fieldOf(step, "http")
-	if http == nil {
-		return
-	}
 	for _, part := range []struct{ field, verb string }{{"request", "sent"}, {"response", "got back"}} {
 		text := textOf(http, part.field)
 		if text == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 	"sluice/spelling"
 )
 
-// arguments lets a verb take a number of arguments, and otherwise says what is
-// missing; most is -1 where there is no bound.
+// arguments refuses fewer than least and more than most arguments, and says what
+// the verb needs. A most of -1 means any number.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -30,11 +31,11 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 // exampleOf returns the first example of a verb, or how it is used.
 func exampleOf(cmd *cobra.Command) string {
 	example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
-	return firstOf(example, cmd.UseLine())
+	return cmp.Or(example, cmd.UseLine())
 }
 
-// orVerb refuses arguments of a noun, since its verbs are commands of their
-// own.
+// orVerb refuses arguments of a command that has verbs: they can only be unknown
+// verbs.
 func orVerb(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownVerb(cmd, args[0])
@@ -42,8 +43,8 @@ func orVerb(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// otherVerbs are what other programs call some of the verbs. Of several, the first
-// that there is where it was typed is meant.
+// otherVerbs are what other programs call our verbs. Of several suggestions, the
+// first one that the typed command has is made.
 var otherVerbs = map[string][]string{
 	"ls": {"list"}, "get": {"show"}, "describe": {"show"}, "add": {"create"}, "new": {"create"}, "set": {"edit"}, "update": {"edit"},
 	"rm": {"delete"}, "remove": {"delete"}, "del": {"delete"}, "create": {"put"}, "edit": {"put"}, "check": {"lint"}, "validate": {"lint"},
@@ -53,11 +54,11 @@ var otherVerbs = map[string][]string{
 	"events": {"trace"}, "calls": {"trace"}, "history": {"trace"}, "whoami": {"command iam.whoami"},
 }
 
-// irreversible are verbs that are suggested to those who said so in another word,
-// and not for a slip.
+// irreversible are verbs that are never suggested for a slip, only for another word
+// that means the same.
 var irreversible = []string{"delete", "rekey", "restore"}
 
-// unknownVerb is the error for a verb that a noun, or the program, does not have.
+// unknownVerb is the error for a verb that a command does not have.
 func unknownVerb(cmd *cobra.Command, name string) error {
 	hint := ""
 	for _, verb := range otherVerbs[name] {
@@ -72,13 +73,13 @@ func unknownVerb(cmd *cobra.Command, name string) error {
 				names = append(names, verb.Name())
 			}
 		}
-		hint = didYouMean(name, names, cmd.CommandPath()+" --help lists those there are.")
+		hint = spelling.Hint(name, names, cmd.CommandPath()+" --help lists those there are.")
 	}
 	return usage("There is no command %q; %s", cmd.CommandPath()+" "+name, hint)
 }
 
-// takesVerb reports whether a noun, or the program, has a verb with the flag that
-// may follow it.
+// takesVerb reports whether a command has the verb that a line begins with, and the
+// flag that may follow.
 func takesVerb(cmd *cobra.Command, line string) bool {
 	name, rest, _ := strings.Cut(line, " ")
 	flag, isFlag := strings.CutPrefix(rest, "--")
@@ -88,19 +89,11 @@ func takesVerb(cmd *cobra.Command, line string) bool {
 	})
 }
 
-// didYouMean ends a sentence about an unknown name.
-func didYouMean(name string, names []string, otherwise string) string {
-	if near := spelling.Nearest(name, names); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return otherwise
-}
-
-// usageError returns in a sentence what is wrong with a command line.
+// usageError says what is wrong with a command line.
 func usageError(root, cmd *cobra.Command, args []string, err error) error {
 	if own, ok := errors.AsType[*failure](err); ok {
 		if strings.Contains(own.message, " --help ") {
-			return own // it says so already
+			return own // it mentions the help already
 		}
 		return own.help(cmd)
 	}
@@ -131,8 +124,8 @@ func usageError(root, cmd *cobra.Command, args []string, err error) error {
 }
 
 // wanted returns in words what a flag of a type takes.
-func wanted(kind string) string {
-	switch kind {
+func wanted(flagType string) string {
+	switch flagType {
 	case "bool":
 		return "true or false"
 	case "duration":
@@ -142,7 +135,7 @@ func wanted(kind string) string {
 	case "float64":
 		return "a number"
 	}
-	return "a " + kind
+	return "a " + flagType
 }
 
 // firstWord returns the first argument that is not a flag.
@@ -155,7 +148,7 @@ func firstWord(args []string) string {
 	return ""
 }
 
-// helpCommand is sluice help, which knows what may be meant, too.
+// helpCommand replaces cobra's help, which suggests nothing for unknown commands.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",

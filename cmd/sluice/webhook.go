@@ -6,30 +6,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/client"
 )
 
-func webhookNoun() *noun {
-	return &noun{
+func webhookResource() *resource {
+	return &resource{
 		Resource: sluice.ResourceNamed("webhook"), short: "Create webhooks, look after them, and test them",
 		word: "event key", handle: "uuid", example: "webhook.lead.created",
 		columns: columnsOf("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description"),
 		none:    "There are no webhooks; sluice webhook create makes one.",
-		verbs: func(t *terminal, n *noun) []*cobra.Command {
-			return []*cobra.Command{webhookURL(t, n), webhookTest(t, n)}
+		verbs: func(t *terminal, r *resource) []*cobra.Command {
+			return []*cobra.Command{webhookURL(t, r), webhookTest(t, r)}
 		},
 	}
 }
 
-func webhookURL(t *terminal, n *noun) *cobra.Command {
-	cmd := n.about(t, "url", "Print the URL of a webhook, with its token", false, func(cmd *cobra.Command, args []string) error {
-		c, err := t.connect()
-		if err != nil {
+func webhookURL(t *terminal, r *resource) *cobra.Command {
+	cmd := r.about(t, "url", "Print the URL of a webhook, with its token", false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+		if _, _, err := r.handleOf(cmd.Context(), c, args[0]); err != nil { // refuses users who may not see tokens
 			return err
 		}
-		if _, _, err := n.handleOf(cmd.Context(), c, args[0]); err != nil { // refuses users who may not see tokens
-			return err
-		}
-		document, err := n.one(cmd.Context(), c, args[0])
+		document, err := r.one(cmd.Context(), c, args[0])
 		if err != nil {
 			return err
 		}
@@ -43,14 +40,14 @@ func webhookURL(t *terminal, n *noun) *cobra.Command {
 		}
 		_, err = fmt.Fprintln(t.out, printable(url))
 		return err
-	})
+	}))
 	cmd.Example = "  curl -d hello \"$(sluice webhook url webhook.lead.created)\""
 	return cmd
 }
 
-func webhookTest(t *terminal, n *noun) *cobra.Command {
+func webhookTest(t *terminal, r *resource) *cobra.Command {
 	call := testCall{wait: wait{wanted: true}}
-	cmd := n.about(t, "test", "Call a webhook, wait for the result, and show it", false, func(cmd *cobra.Command, args []string) error {
+	cmd := r.about(t, "test", "Call a webhook, wait for the result, and show it", false, func(cmd *cobra.Command, args []string) error {
 		return t.call(cmd.Context(), args[0], call)
 	})
 	cmd.Long = cmd.Short + ".\nA call that must be signed is signed as its sender would. If a pipeline fails, so does this, with\n" +

@@ -9,25 +9,24 @@ import (
 	"sluice/spelling"
 )
 
-// A kind is a kind of thing that files describe. Its folder is its name in the
+// A resource is a sort of thing that files describe, in a folder of its name in the
 // plural.
-type kind struct {
+type resource struct {
 	sluice.Resource
 
-	fields []field
+	fields []field // none means that its files are text, not fields
 }
 
-// A field is one that a file may have, and a parameter of the command that
-// stores the thing. A kind without fields has text as its files.
+// A field of a file is also a parameter of the command that stores the thing.
 type field struct {
 	name  string
-	unset any // the value where a file has none; it removes what is stored
+	unset any // the value if the file has none; it removes the stored one
 }
 
-// kinds are in the order in which they are stored: clients have roles, and
-// pipelines may need all others. They are deleted in the opposite order.
-func kinds() []*kind {
-	return []*kind{
+// resources are in the order in which they are stored: clients have roles, and
+// pipelines may need all others. Deleting goes in the opposite order.
+func resources() []*resource {
+	return []*resource{
 		{Resource: sluice.ResourceNamed("role"), fields: []field{
 			{"permissions", []any{}},
 		}},
@@ -49,22 +48,20 @@ const (
 	verifyToken   = "verifyToken"
 )
 
-func (k *kind) folder() string { return k.Name + "s" }
+func (r *resource) folder() string { return r.Name + "s" }
 
-// isText reports whether the files of the kind are the things themselves, not
-// descriptions of them.
-func (k *kind) isText() bool { return k.fields == nil }
+// isText reports whether a file is the source of a thing, and has no fields.
+func (r *resource) isText() bool { return r.fields == nil }
 
-// fieldNames returns the names of all fields.
-func (k *kind) fieldNames() []string {
-	names := make([]string, len(k.fields))
-	for i, f := range k.fields {
+func (r *resource) fieldNames() []string {
+	names := make([]string, len(r.fields))
+	for i, f := range r.fields {
 		names[i] = f.name
 	}
 	return names
 }
 
-// grants are those of a client whose file names none.
+// grants are the grants of a client whose file names none.
 func grants(public bool) []any {
 	defaults := sluice.DefaultGrants(public)
 	all := make([]any, len(defaults))
@@ -74,15 +71,15 @@ func grants(public bool) []any {
 	return all
 }
 
-// check refuses what the file of a thing can't have.
+// check refuses fields that a file can't have.
 func (t *thing) check() error {
-	for _, f := range t.kind.fields {
+	for _, f := range t.resource.fields {
 		if value, has := t.fields[f.name]; has && !f.takes(value) {
 			_, node := t.field(f.name)
 			return mistake("%s: %s must be %s.", t.at(node), f.name, f.wants())
 		}
 	}
-	names := t.kind.fieldNames()
+	names := t.resource.fieldNames()
 	for _, name := range slices.Sorted(maps.Keys(t.fields)) {
 		key, _ := t.field(name)
 		switch {
@@ -90,15 +87,15 @@ func (t *thing) check() error {
 		case name == verifyToken:
 			return mistake("%s: a verify token is a secret, which is not for files; sluice webhook edit %s --verify-token sets it.", t.at(key), t.name)
 		case spelling.Nearest(name, names) != "":
-			return mistake("%s: a %s has no %q; did you mean %s?", t.at(key), t.kind.Name, name, spelling.Nearest(name, names))
+			return mistake("%s: a %s has no %q; did you mean %s?", t.at(key), t.resource.Name, name, spelling.Nearest(name, names))
 		default:
-			return mistake("%s: a %s has no %q in a file; there are %s.", t.at(key), t.kind.Name, name, strings.Join(names, ", "))
+			return mistake("%s: a %s has no %q in a file; there are %s.", t.at(key), t.resource.Name, name, strings.Join(names, ", "))
 		}
 	}
 	return t.checkSecrets()
 }
 
-// checkSecrets refuses a secret in place of the name of one.
+// checkSecrets refuses a secret where its name should be.
 func (t *thing) checkSecrets() error {
 	text, _ := t.fields[signingSecret].(string)
 	if text == "" {
@@ -129,7 +126,7 @@ func (f field) takes(value any) bool {
 		return ok && !slices.ContainsFunc(list, func(item any) bool { _, text := item.(string); return !text })
 	}
 	_, ok := value.(map[string]any)
-	return ok // the server knows more
+	return ok // the server checks the rest
 }
 
 func (f field) wants() string {
@@ -146,7 +143,7 @@ func (f field) wants() string {
 	return "text"
 }
 
-// mistake is the error for files that make no sense.
+// mistake is the error for a file with a mistake.
 func mistake(format string, args ...any) *sluice.Error {
 	return sluice.Errorf(sluice.CodeFileInvalid, format, args...)
 }
