@@ -31,13 +31,13 @@ func (e *Engine) backupOrder() []string {
 			order = append(order, b.StreamName())
 		}
 	}
-	ofEvents, eventless := journal.Streams()
+	ofEvents, loose := journal.Streams()
 	order = append(order, ofEvents...)
 	if e.host.SoleWriter { // otherwise markers among the events tell the same
 		order = append(order, stream.Deliveries)
 	}
 	return append(order, stream.Events,
-		queue.WaitingStream, queue.OutcomeStream, stream.DeadLetters, eventless, stream.Quarantine, stream.Audit)
+		queue.WaitingStream, queue.OutcomeStream, stream.DeadLetters, loose, stream.Quarantine, stream.Audit)
 }
 
 // Backup writes all that is stored to a backup, while the engine goes on.

@@ -10,8 +10,8 @@ import (
 // maxDuplicates bounds the duplicates that a call is shown with: the newest.
 const maxDuplicates = 50
 
-// repeated are the duplicates of one delivery that came since entries were
-// written last: one line, however often a sender repeats itself.
+// repeated are the duplicates of one delivery since entries were last written: one
+// line, however often a sender repeats itself.
 type repeated struct {
 	sluice.Duplicate
 
@@ -24,7 +24,7 @@ type repeated struct {
 func (j *Journal) Repeated(c sluice.Call) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	key := c.TraceID + " " + c.Quarantine // those that are kept stand alone
+	key := c.TraceID + " " + c.Quarantine // a quarantined call has a line of its own
 	r, known := j.pending.repeated[key]
 	if !known && len(j.pending.repeated) >= maxPending {
 		j.dropped.Add(1)
@@ -40,7 +40,7 @@ func (j *Journal) Repeated(c sluice.Call) {
 	j.rouse()
 }
 
-// duplicates returns the duplicates of a call that lines tell of.
+// duplicates returns the duplicates of a call that lines have.
 func duplicates(lines []line, traceID string) (found []sluice.Duplicate) {
 	for _, l := range lines {
 		var r repeated

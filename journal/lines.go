@@ -24,7 +24,7 @@ const (
 )
 
 // Kinds of lines. A line is its kind, the event's sequence in base 36, a space
-// and JSON, so that lines about other events are skipped without decoding.
+// and JSON. So lines about other events are skipped without decoding.
 const (
 	lineCall     = 'C' // sluice.Call
 	lineSent     = 's' // sentEvent
@@ -69,7 +69,7 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 		s := &p.sent[i]
 		text, err := json.Marshal(s)
 		if err != nil {
-			continue // none of our values
+			continue // can't happen with our values
 		}
 		msg := w.begin(lineSent, s.sequence, s.TraceID)
 		msg.Data = append(append(msg.Data, text...), '\n')
@@ -82,7 +82,7 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 	for _, r := range p.repeated {
 		text, err := json.Marshal(r)
 		sequence := j.sequenceOf(r.correlationID)
-		if err != nil || sequence == 0 { // none of our values, or the first call is still in a spool
+		if err != nil || sequence == 0 { // the first call is still in a spool
 			continue
 		}
 		msg := w.begin(lineRepeated, sequence, r.TraceID)
@@ -103,28 +103,28 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 // sequenceOf returns the sequence of the event that a correlation id leads to,
 // 0 for none.
 func (j *Journal) sequenceOf(correlationID string) uint64 {
-	place, ok := j.ids.Parse(correlationID)
-	if !ok {
-		return 0
+	if reference, ok := j.ids.Parse(correlationID); ok {
+		return reference.Sequence
 	}
-	return place.Sequence
+	return 0
 }
 
 // A lineWriter gathers lines in messages.
 type lineWriter struct {
 	messages []*nats.Msg
-	current  map[string]*nats.Msg // that lines are added to, by subject
+	current  map[string]*nats.Msg // the message that takes lines, by subject
 }
 
 // begin begins a line and returns the message that it is in.
 func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) *nats.Msg {
+	subject := chunkSubject(sequence)
 	if sequence == 0 {
-		return w.beginIn(eventlessSubject(traceID), kind, sequence)
+		subject = looseSubject(traceID)
 	}
-	return w.beginIn(chunkSubject(sequence), kind, sequence)
+	return w.beginIn(subject, kind, sequence)
 }
 
-// beginIn does the same for a line of that subject.
+// beginIn does the same for a line of a given subject.
 func (w *lineWriter) beginIn(subject string, kind byte, sequence uint64) *nats.Msg {
 	msg := w.current[subject]
 	if msg == nil || len(msg.Data) > maxLines {
@@ -149,8 +149,8 @@ func failedSubject(sequence uint64) string {
 	return failedPrefix + strconv.FormatUint(sequence/indexed, 10)
 }
 
-// eventlessSubject returns the subject of what belongs to no event.
-func eventlessSubject(traceID string) string {
+// looseSubject returns the subject of what belongs to no event.
+func looseSubject(traceID string) string {
 	return stream.LoosePrefix + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(sluice.TraceOwner(traceID)))%slots), 10)
 }
 
