@@ -6,9 +6,9 @@ import (
 	"sluice/stretch"
 )
 
-// Get returns a record, or nil. On an external engine a record that another
-// node has just written may not have reached the copy: then the copy catches up
-// first, at a limited rate, so that guessing keys can't load the engine.
+// Get returns a record, or nil. On an external engine a record that another node has
+// just written may be missing in the copy: then the copy catches up first, at a
+// limited rate, so that guessing keys can't load the engine.
 func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
 	record := b.Copy(key)
 	if record != nil || b.host.SoleWriter {
@@ -53,7 +53,7 @@ func (b *Bucket[T]) All() []*T {
 	return all
 }
 
-// Keys returns the keys of the records that are chosen.
+// Keys returns the keys of the records for which chosen returns true.
 func (b *Bucket[T]) Keys(chosen func(record *T) bool) (keys []string) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -73,10 +73,9 @@ func (b *Bucket[T]) Changed() <-chan struct{} {
 	return b.moved
 }
 
-// Follow calls follow for each record that is there, and for each change from
-// now on: before is nil for a new record, after for a deleted one. The calls
-// are in order and under the lock of the copy, so follow must be quick and not
-// use the bucket.
+// Follow calls follow for each record, and for each change from now on: before is nil
+// for a new record, after for a deleted one. The calls come in order and under the
+// lock of the copy, so follow must be quick and not use the bucket.
 func (b *Bucket[T]) Follow(follow func(before, after *T)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,17 +9,17 @@ import (
 	"sluice/seal"
 )
 
-// A Generation is all buckets that are sealed with one key. The engine sees of a
-// record a keyed hash of its key and sealed bytes: a copy of its files tells
-// nothing to whoever doesn't have the key.
+// A Generation is all buckets that are sealed with one key. Of a record the engine
+// sees only a keyed hash of its key, and sealed bytes: nobody can read a copy of its
+// files without the key.
 type Generation struct {
-	id    string // that the names of the buckets end in
+	id    string // the names of the buckets end in it
 	box   *seal.Box
 	check []byte // opens with its key
 }
 
-// stored is a record with its key: the engine's key can't be read back. A deleted
-// one has no record.
+// stored is a record with its key, which the engine's key does not tell. A deleted
+// record is nil.
 type stored[T any] struct {
 	key    string
 	record *T
@@ -34,8 +34,8 @@ func (g Generation) key(bucket, key string) string {
 	return base64.RawURLEncoding.EncodeToString(hash[:])
 }
 
-// sealRecord returns what the engine is to store under a key of its own: the length
-// of the record's key, that key, and the record as JSON, sealed.
+// sealRecord returns what the engine stores under its own key: the length of the
+// record's key, that key, and the record as JSON, sealed.
 func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
 	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
 	if s.record != nil {
@@ -48,7 +48,7 @@ func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]b
 	return g.box.Seal(bucket+"/"+engineKey, content), nil
 }
 
-// openRecord returns back what was sealed for a key of the engine.
+// openRecord opens what sealRecord has sealed.
 func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s stored[T], err error) {
 	content, err := g.box.Open(bucket+"/"+engineKey, sealed)
 	if err != nil {

@@ -12,15 +12,13 @@ import (
 	"sluice/jetstream/stream"
 )
 
-const (
-	// mark is the name under which a stream says which restoration has made it.
-	mark = "sluice.restore"
-)
+// restoredBy is the metadata of a stream that says which restoration has made it.
+const restoredBy = "sluice.restore"
 
 // config returns the configuration that a stream is restored with. A backup may come
-// from anywhere, so of what it says only that is taken which the stream needs until a
-// start sets the rest; nothing sets a bucket right later, so it is made as by the
-// engine's client.
+// from anywhere, so the only settings taken from it are those that the stream needs
+// until a server starts and sets the rest. No start corrects a bucket: it is made as
+// the engine's client makes one.
 func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
 	said, err := read(s)
 	if err != nil {
@@ -28,24 +26,24 @@ func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
 	}
 	config := jetstream.StreamConfig{
 		Name: s.Name, Subjects: said.Subjects, MaxMsgsPerSubject: said.MaxMsgsPerSubject, AllowDirect: said.AllowDirect,
-		Storage: jetstream.FileStorage, MaxBytes: -1, Metadata: map[string]string{mark: r.id},
+		Storage: jetstream.FileStorage, MaxBytes: -1, Metadata: map[string]string{restoredBy: r.id},
 	}
 	if strings.HasPrefix(s.Name, stream.BucketPrefix) {
 		config.AllowDirect, config.AllowRollup, config.DenyDelete, config.Discard = true, true, true, jetstream.DiscardNew
 	}
-	if marks := stream.DeliveryPrefix + ">"; s.Name == r.events && !r.host.SoleWriter && !slices.Contains(config.Subjects, marks) {
-		config.Subjects = append(config.Subjects, marks)
+	if markers := stream.DeliveryPrefix + ">"; s.Name == r.events && !r.host.SoleWriter && !slices.Contains(config.Subjects, markers) {
+		config.Subjects = append(config.Subjects, markers)
 	}
 	return r.host.Config(config), nil
 }
 
-// CheckSubjects refuses a stream that would take the messages of other programs.
+// CheckSubjects refuses a stream that would take messages of other programs.
 func CheckSubjects(s backup.Stream) error {
 	_, err := read(s)
 	return err
 }
 
-// read returns the configuration that is in a backup, if its subjects are sluice's.
+// read returns the configuration in a backup, if its subjects are sluice's.
 func read(s backup.Stream) (said jetstream.StreamConfig, err error) {
 	if err := json.Unmarshal(s.Config, &said); err != nil {
 		return said, err
@@ -59,7 +57,7 @@ func read(s backup.Stream) (said jetstream.StreamConfig, err error) {
 	return said, nil
 }
 
-// Foreign is the error of a backup that has something which sluice does not put there.
+// Foreign is the error of a backup with something in it that is not sluice's.
 func Foreign(format string, args ...any) error {
 	return sluice.Errorf(sluice.CodeBackupForeign, "The backup has something that is not sluice's: "+format+". Restore one that sluice backup of this version, or an earlier one, has made.", args...)
 }
