@@ -15,16 +15,16 @@ import (
 //	                  (2 bits) and 12 zero bits, masked with a keyed hash of the
 //	                  nonce
 //
-// So an id finds its event without an index, tells nobody how many events
-// there are, and can't be made up, nor be derived from that of another event with
-// the same trace id: the nonce must fit the event that the locator points to. The
-// zero bits turn most guesses away before anything is read; some of them can
-// become the number of a partition.
+// So an id finds its event without an index and tells nobody how many events there
+// are. It can't be made up, nor derived from that of another event with the same
+// trace id: the nonce must fit the event that the locator points to. The zero bits
+// stop most guesses before anything is read; some of them can become the number of a
+// partition.
 //
-// The first form, whose nonce depends on the trace id alone, is read as well, for
-// events from before the second: an id of it leads to each event with the same
-// trace id, if somebody changes the place in it. The third one is of events that
-// wait in a spool: see SpooledID.
+// In the first form the nonce depends on the trace id alone, so somebody who changes
+// the sequence in such an id reaches another event with the same trace id. It is read
+// only for events older than the second form. The third form is for events that wait
+// in a spool: see SpooledID.
 type IDs struct {
 	key   []byte
 	first uint64 // sequence of the last event that has an id of the first form
@@ -38,8 +38,8 @@ type Reference struct {
 	form  uint64
 }
 
-// NewIDs returns the ids of all nodes that share a key. Events up to the sequence
-// first may have ids of the first form.
+// NewIDs returns the ids that all nodes with the same key make. Events up to the
+// sequence first may have ids of the first form.
 func NewIDs(key []byte, first uint64) IDs { return IDs{key, first} }
 
 const (
@@ -104,8 +104,8 @@ func (c IDs) mask(nonce uint64) uint64 {
 	return c.hash("mask", binary.BigEndian.AppendUint64(make([]byte, 0, 8), nonce)) >> (64 - locatorBits)
 }
 
-// hash is a keyed hash. It is truncated, so plain SHA-256 serves: to extend it,
-// an attacker would need the part that was cut off.
+// hash is a keyed hash. It is truncated, so plain SHA-256 is enough: to extend it, an
+// attacker would need the part that was cut off.
 func (c IDs) hash(purpose string, data []byte) uint64 {
 	var space [128]byte // off the heap
 	sum := sha256.Sum256(append(append(append(space[:0], c.key...), purpose...), data...))

@@ -15,9 +15,9 @@ type SpooledReference struct {
 	nonce uint64
 }
 
-// SpooledID returns the correlation id of an event that waits in a spool, and is
-// yet to get its place among all events. Instead of that it has the number of the
-// spool and the event's place there, and stays good when the event is handed over.
+// SpooledID returns the correlation id of an event that waits in a spool, and has no
+// sequence among all events yet. The id has the number of the spool and the event's
+// place there, and stays good when the event is handed over.
 func (c IDs) SpooledID(spool, place uint64, traceID string) string {
 	locator := spool<<placeBits | place&(1<<placeBits-1)
 	nonce := c.spooledNonce(locator, traceID)
@@ -37,8 +37,7 @@ func (c IDs) FitsSpooled(r SpooledReference, traceID string) bool {
 	return r.nonce == c.spooledNonce(r.Spool<<placeBits|r.Place, traceID)
 }
 
-// WasSpooled reports whether a spool has given out an id for the event with a trace
-// id.
+// WasSpooled reports whether a spool has made an id for the event with a trace id.
 func (c IDs) WasSpooled(id, traceID string) bool {
 	if id == "" {
 		return false

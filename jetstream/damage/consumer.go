@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// DropConsumers sets the states of consumers aside that can't be read: the engine
-// would refuse the consumers for ever. They then begin where they once began.
+// DropConsumers sets aside the states of consumers that can't be read: the engine
+// would refuse these consumers for ever. Without a state they start over.
 func (s Store) DropConsumers(aside string) (dropped []string, err error) {
 	names, err := s.BadConsumers()
 	for _, name := range names {
@@ -34,7 +34,7 @@ func (s Store) BadConsumers() (names []string, err error) {
 			return names, err
 		}
 		if len(content) == 0 || readable(content) {
-			continue // an empty one is that of a consumer that has not begun
+			continue // an empty state is that of a consumer that has not begun
 		}
 		name, err := filepath.Rel(s.Dir, state)
 		if err != nil {
@@ -52,7 +52,7 @@ func readable(state []byte) bool {
 		return false
 	}
 	r := varints{state[2:], true}
-	for range 2 { // acknowledged, and delivered: by the consumer's count, and in the stream
+	for range 2 { // acknowledged and delivered, each by the consumer's count and by the stream's
 		r.unsigned()
 		if r.unsigned()>>63 != 0 {
 			return false
@@ -73,7 +73,7 @@ func readable(state []byte) bool {
 	return r.ok
 }
 
-// varints reads numbers until one is not whole.
+// varints reads numbers. ok is false once one is cut off.
 type varints struct {
 	rest []byte
 	ok   bool

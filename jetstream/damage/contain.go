@@ -7,8 +7,8 @@ import (
 	"sluice/durable"
 )
 
-// Contain cuts out of each block what can't be read, and nothing else: the engine
-// would cut the block off there. The block as it was is set aside.
+// Contain cuts out of each block only what can't be read: the engine would cut off the
+// rest of the block with it. A copy of the block is set aside.
 func (s Store) Contain(aside string, contiguous func(stream string) bool, read func(done, total int64)) (losses []Loss, err error) {
 	report, err := s.Read(contiguous, read)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s Store) containBlock(aside string, f blockFile) error {
 	}
 	holes, records, _, _ := b.holes()
 	if len(holes) == 0 {
-		return nil // it is another block that is missing
+		return nil // another block is missing
 	}
 	if err := s.setAside(aside, f.name); err != nil {
 		return err
@@ -54,19 +54,18 @@ func (s Store) containBlock(aside string, f blockFile) error {
 	switch tail := holes[len(holes)-1]; {
 	case records == 0:
 		err = os.Remove(name)
-	case len(holes) == 1 && tail.to == len(content): // the engine cuts it off just there
+	case len(holes) == 1 && tail.to == len(content): // the engine cuts off the same
 	default:
 		err = durable.WriteFile(name, b.without(holes))
 	}
 	if err != nil {
 		return err
 	}
-	// It describes the block as it was.
-	err = os.Remove(filepath.Join(filepath.Dir(name), "index.db"))
-	if os.IsNotExist(err) {
-		return nil
+	// The index describes the block as it was.
+	if err := os.Remove(filepath.Join(filepath.Dir(name), "index.db")); !os.IsNotExist(err) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // setAside copies a file of the store to another folder.

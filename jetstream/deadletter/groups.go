@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -14,8 +13,7 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// Groups implements sluice.DeadLetters. It reads all letters of the time there are
-// by now, one after the other, of each what stands before the event.
+// Groups implements sluice.DeadLetters. It reads all letters, each up to its event.
 func (l *Store) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.DeadLetterGroup, error) {
 	if err := l.host.Connected(); err != nil {
 		return nil, err
@@ -42,7 +40,7 @@ func (l *Store) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.
 		return nil, err
 	}
 	found := make([]sluice.DeadLetterGroup, 0, len(groups))
-	for g := range maps.Values(groups) {
+	for _, g := range groups {
 		found = append(found, *g)
 	}
 	slices.SortFunc(found, func(a, b sluice.DeadLetterGroup) int {
@@ -79,7 +77,7 @@ func readLetter(data []byte) (letter sluice.DeadLetter, err error) {
 		head = append(bytes.Clone(head), '}')
 	}
 	if err = json.Unmarshal(head, &letter); err != nil {
-		err = json.Unmarshal(data, &letter) // the text stands elsewhere
+		err = json.Unmarshal(data, &letter) // the cut was elsewhere
 	}
 	return letter, err
 }

@@ -1,4 +1,4 @@
-// Package deadletter keeps the events that pipelines have failed on, each with the
+// Package deadletter keeps the events that pipelines have failed on, each with its
 // error, until they are replayed, deleted or too old. Package queue adds them.
 package deadletter
 
@@ -16,8 +16,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A Store implements sluice.DeadLetters on a stream of its own. A letter has its
-// event in it, since the event may be gone before the letter is looked at.
+// A Store implements sluice.DeadLetters on a stream of its own. A letter contains its
+// event, since the event may be gone before anybody looks at the letter.
 type Store struct {
 	host   *stream.Host
 	stream jetstream.Stream
@@ -26,7 +26,7 @@ type Store struct {
 	letters *stream.Entries[sluice.DeadLetter]
 }
 
-// NewStore returns dead letters that are yet to be set up.
+// NewStore returns a store. SetUp comes next.
 func NewStore(h *stream.Host) *Store { return &Store{host: h} }
 
 // SetUp creates the stream where it is missing.
@@ -68,8 +68,8 @@ func (l *Store) Add(ctx context.Context, d sluice.Delivery, event []byte, o slui
 	return err
 }
 
-// AddMissing stores a letter unless it is there: whoever stored the outcome may
-// not have come to the letter.
+// AddMissing stores a letter unless there is one: whoever stored the outcome may have
+// stopped before the letter.
 func (l *Store) AddMissing(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
 	found, _, err := l.letters.Scan(ctx, stream.ScanQuery{From: o.Finished, Limit: 1},
 		func(_ uint64, other *sluice.DeadLetter) bool {
@@ -113,8 +113,7 @@ func (l *Store) letter(ctx context.Context, name string) (*sluice.DeadLetter, er
 	return letter, err
 }
 
-// letterSequence returns the sequence that a letter is named by, if the name
-// can be one.
+// letterSequence returns the sequence that names a letter.
 func letterSequence(name string) (sequence uint64, ok bool) {
 	sequence, err := strconv.ParseUint(name, 10, 64)
 	return sequence, err == nil && sequence > 0
