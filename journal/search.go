@@ -94,8 +94,7 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 // calls searches calls that were stored at most late after their time.
 func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Duration) (calls []sluice.Call, next string, err error) {
 	s := j.newSearch(q)
-	s.late = late
-	s.since, s.until = math.MinInt64, math.MaxInt64
+	s.late, s.since, s.until = late, math.MinInt64, math.MaxInt64
 	if !s.q.From.IsZero() {
 		s.since = s.q.From.UnixMilli()
 	}

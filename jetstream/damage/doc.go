@@ -1,6 +1,6 @@
 // Package damage reads the files of the embedded engine without the engine, to
 // find what a disk has lost: records that can't be read (block.go, store.go),
-// states of consumers (consumer.go), and files that have changed since a clean stop
+// states of consumers, and files that have changed since a clean stop
 // (stop.go). The engine would cut off too much at its start, so the damage is set
 // aside and cut out more carefully (contain.go).
 //

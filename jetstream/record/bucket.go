@@ -14,6 +14,7 @@ import (
 
 	"sluice/durable"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // A Bucket is a key-value bucket of records of one type, with a copy in memory
@@ -232,4 +233,83 @@ func (b *Bucket[T]) replace(key string, after *T) {
 			follow(before, after)
 		}
 	}
+}
+
+// Get returns a record, or nil. On an external engine a record that another node has
+// just written may be missing in the copy: then the copy catches up first, at a
+// limited rate, so that guessing keys can't load the engine.
+func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
+	record := b.Copy(key)
+	if record != nil || b.host.SoleWriter {
+		return record, nil
+	}
+	if err := b.host.Connected(); err != nil {
+		return nil, err
+	}
+	if !b.misses.Allow() {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
+	defer cancel()
+	if err := b.CatchUp(ctx); err != nil {
+		return nil, err
+	}
+	return b.Copy(key), nil
+}
+
+// Count returns how many records there are.
+func (b *Bucket[T]) Count() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.records)
+}
+
+// Copy returns a record of the copy, or nil. It never waits.
+func (b *Bucket[T]) Copy(key string) *T {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.records[key]
+}
+
+// All returns every record, in no particular order.
+func (b *Bucket[T]) All() []*T {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	all := make([]*T, 0, len(b.records))
+	for _, record := range b.records {
+		all = append(all, record)
+	}
+	return all
+}
+
+// Keys returns the keys of the records for which chosen returns true.
+func (b *Bucket[T]) Keys(chosen func(record *T) bool) (keys []string) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for key, record := range b.records {
+		if chosen(record) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Changed returns a channel that is closed at the next change, whichever node
+// makes it.
+func (b *Bucket[T]) Changed() <-chan struct{} {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.moved
+}
+
+// Follow calls follow for each record, and for each change from now on: before is nil
+// for a new record, after for a deleted one. The calls come in order and under the
+// lock of the copy, so follow must be quick and not use the bucket.
+func (b *Bucket[T]) Follow(follow func(before, after *T)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, record := range b.records {
+		follow(nil, record)
+	}
+	b.followers = append(b.followers, follow)
 }

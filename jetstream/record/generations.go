@@ -3,6 +3,8 @@ package record
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -242,4 +244,62 @@ func (g *Generations) tellf(format string, args ...any) {
 func otherKey() error {
 	return sluice.Errorf(sluice.CodeSecretKeyOther,
 		"What is stored here was sealed with another key than the one given; start with that key (SLUICE_SECRET_KEY or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
+}
+
+// A Generation is all buckets that are sealed with one key. Of a record the engine
+// sees only a keyed hash of its key, and sealed bytes: nobody can read a copy of its
+// files without the key.
+type Generation struct {
+	id    string // the names of the buckets end in it
+	box   *seal.Box
+	check []byte // opens with its key
+}
+
+// stored is a record with its key, which the engine's key does not tell. A deleted
+// record is nil.
+type stored[T any] struct {
+	key    string
+	record *T
+}
+
+// bucket returns the name by which the engine knows a bucket.
+func (g Generation) bucket(name string) string { return name + "-" + g.id }
+
+// key returns the engine's key of a record.
+func (g Generation) key(bucket, key string) string {
+	hash := g.box.Hash(bucket + "/" + key)
+	return base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+// sealRecord returns what the engine stores under its own key: the length of the
+// record's key, that key, and the record as JSON, sealed.
+func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
+	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
+	if s.record != nil {
+		document, err := json.Marshal(s.record)
+		if err != nil {
+			return nil, err
+		}
+		content = append(content, document...)
+	}
+	return g.box.Seal(bucket+"/"+engineKey, content), nil
+}
+
+// openRecord opens what sealRecord has sealed.
+func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s stored[T], err error) {
+	content, err := g.box.Open(bucket+"/"+engineKey, sealed)
+	if err != nil {
+		return s, err
+	}
+	length, size := binary.Uvarint(content)
+	if size <= 0 || length > uint64(len(content)-size) {
+		return s, errors.New("the record has no key")
+	}
+	s.key = string(content[size : size+int(length)])
+	document := content[size+int(length):]
+	if len(document) == 0 {
+		return s, nil
+	}
+	s.record = new(T)
+	return s, json.Unmarshal(document, s.record)
 }
