@@ -86,7 +86,7 @@ type Events struct {
 	Takers func(e correlation.Envelope) []string
 }
 
-// New returns a journal that is yet to be set up.
+// New returns a journal. SetUp comes next.
 func New(h *stream.Host, about Events) *Journal {
 	j := &Journal{
 		host:     h,

@@ -88,7 +88,7 @@ func (w *Waiter) Await(ctx context.Context, sequence uint64, names []string, out
 		}
 		w.outcomes = nil
 		w.mu.Unlock()
-		if hasAll(outcomes, names) {
+		if !slices.ContainsFunc(names, func(name string) bool { _, ok := outcomes[name]; return !ok }) {
 			return
 		}
 		select {
@@ -99,10 +99,6 @@ func (w *Waiter) Await(ctx context.Context, sequence uint64, names []string, out
 			return
 		}
 	}
-}
-
-func hasAll(outcomes map[string]sluice.Outcome, names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { _, ok := outcomes[name]; return !ok })
 }
 
 const (

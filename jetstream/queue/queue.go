@@ -88,7 +88,7 @@ func (q *Queue) Start(running context.Context) {
 	q.lowWater.keep(running)
 	q.host.Every(running, time.Minute, func(time.Time) {
 		if err := q.Sweep(running); err != nil && running.Err() == nil && q.host.Ready() == nil {
-			q.host.Log.Warn("What waits for pipelines that listen no more could not be removed.", "error", err)
+			q.host.Log.Warn("Events that wait for pipelines that no longer listen could not be removed.", "error", err)
 		}
 	})
 }

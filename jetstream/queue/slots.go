@@ -67,11 +67,12 @@ func (s *slots) take(ctx context.Context, waited bool) error {
 	}
 }
 
-// tryTake takes a slot if one is free.
+// tryTake takes a slot if one is free that nobody waits for.
 func (s *slots) tryTake(waited bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.idle(waited) || !s.paced() {
+	idle := s.free > 0 && len(s.live) == 0 && len(s.waited) == 0 && (!waited || s.waitedFree > 0)
+	if !idle || !s.paced() {
 		return false
 	}
 	s.occupy(waited)
@@ -91,11 +92,6 @@ func (s *slots) release(waited bool) {
 		s.waitedFree++
 	}
 	s.grant()
-}
-
-// idle reports whether there is a slot that nobody waits for.
-func (s *slots) idle(waited bool) bool {
-	return s.free > 0 && len(s.live) == 0 && len(s.waited) == 0 && (!waited || s.waitedFree > 0)
 }
 
 func (s *slots) occupy(waited bool) {

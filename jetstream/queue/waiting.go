@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -154,8 +155,7 @@ func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state
 	if err != nil {
 		return err
 	}
-	copied := append(append(make([]byte, 0, len(head)+1+len(e.data)), head...), '\n')
-	copied = append(copied, e.data...)
+	copied := slices.Concat(head, []byte("\n"), e.data)
 	if _, err := w.writer.Write(ctx, waitingSubject(binding, key, waitingEvent), nil, copied); err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {
 			case ok && entry != nil:
 				b.apply(entry)
 			case !ok && ctx.Err() == nil:
-				b.host.Fail(errors.New("the engine tells of no more changes"))
+				b.host.Fail(errors.New("the engine reports no more changes"))
 				return
 			case !ok:
 				return
