@@ -20,8 +20,8 @@ import (
 type Blocks struct {
 	Dir string // of the stream's messages
 
-	// Rewritten says that the engine also rewrites older blocks, as it does
-	// for buckets, whose old values it drops. Then every changed block is synced.
+	// Rewritten says that the engine also rewrites older blocks, as it does to
+	// drop old values of buckets. Then every changed block is synced.
 	Rewritten bool
 
 	newest int                 // every block before this one is synced
@@ -34,9 +34,9 @@ func (b *Blocks) Sync() error {
 	if b.Rewritten {
 		return b.syncChanged()
 	}
-	// The look for the next block comes first. Synced the other way round,
-	// messages that went to this block after its sync and before the next
-	// block appeared would be left behind for good.
+	// Look for the next block before the sync. The other way round, messages
+	// that went to this block after its sync and before the next block appeared
+	// would never be synced.
 	_, err := os.Lstat(b.path(b.newest + 1))
 	if errors.Is(err, fs.ErrNotExist) && b.newest > 0 {
 		if err = b.syncNewest(); err == nil {
@@ -49,8 +49,8 @@ func (b *Blocks) Sync() error {
 	return b.syncFromNewest()
 }
 
-// syncNewest syncs the newest block. The file is opened once; a look at its name
-// makes sure that it is still the one the engine writes to.
+// syncNewest syncs the newest block. The file stays open; its name is checked to
+// still lead to it.
 func (b *Blocks) syncNewest() error {
 	named, err := os.Lstat(b.path(b.newest))
 	if err != nil {
@@ -76,8 +76,8 @@ func (b *Blocks) Close() {
 	}
 }
 
-// syncFromNewest syncs the block that was the newest and all behind it, and
-// the folder, since it has new names in it.
+// syncFromNewest syncs the block that was the newest and all later ones, and
+// the folder, which has new names in it.
 func (b *Blocks) syncFromNewest() error {
 	found, err := b.list()
 	if err != nil {
@@ -97,8 +97,7 @@ func (b *Blocks) syncFromNewest() error {
 	return Sync(b.Dir)
 }
 
-// syncChanged syncs each block that differs from when it was last synced, and
-// the folder.
+// syncChanged syncs each block that has changed since its last sync, and the folder.
 func (b *Blocks) syncChanged() error {
 	found, err := b.list()
 	if err != nil {
@@ -124,8 +123,8 @@ func unchanged(before, now fs.FileInfo) bool {
 		before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
-// list returns the numbers of the blocks in order. None at all is an error: an
-// engine that keeps its messages elsewhere must not pass for a durable one.
+// list returns the numbers of the blocks in order. A folder without blocks is an
+// error: an engine that keeps its messages elsewhere must not pass for a durable one.
 func (b *Blocks) list() ([]int, error) {
 	entries, err := os.ReadDir(b.Dir)
 	if err != nil {

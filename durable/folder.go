@@ -11,8 +11,8 @@ import (
 )
 
 // Format is the version of what servers store, in the data folder or on an external
-// engine. It changes when a program that knows only the former one could no longer
-// read it. This one: records are sealed.
+// engine. It changes when a program that knows only the previous format can't read
+// the new one. In this one records are sealed.
 const Format = 2
 
 const (
@@ -29,8 +29,8 @@ type Folder struct {
 }
 
 // OpenFolder makes the data folder where it is missing, locks it, and checks
-// that this program can read it. On a system where files can't be made durable it
-// refuses.
+// that this program can read it. It fails on a system where files can't be made
+// durable.
 func OpenFolder(path string) (*Folder, error) {
 	if err := checkSystem(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func lockFolder(path string) (*Folder, error) {
 	return f, nil
 }
 
-// store is the name of the folder's folder for the engine.
+// store is the name of the engine's folder in the data folder.
 const store = "engine"
 
 // Store returns the path of the folder that the embedded engine keeps its store in.
@@ -79,7 +79,7 @@ func OpenExisting(path string) (*Folder, error) {
 }
 
 // checkFormat writes the format into a new folder, and refuses a folder of any
-// format but that and the one before, which Convert ends.
+// format but that and the one before, which Convert replaces.
 func (f *Folder) checkFormat() error {
 	_, noFormat := os.Stat(f.Path(formatFile))
 	if _, err := os.Stat(f.Store()); err == nil && errors.Is(noFormat, fs.ErrNotExist) {
@@ -101,14 +101,14 @@ func (f *Folder) checkFormat() error {
 	return nil
 }
 
-// Convert says that from now on programs of an earlier format can't read the
-// folder any more.
+// Convert marks the folder as one of this format: programs that know only an earlier
+// one refuse it from now on.
 func (f *Folder) Convert() error {
 	return WriteFile(f.Path(formatFile), []byte(strconv.Itoa(Format)+"\n"))
 }
 
-// Content returns the line in a file of the folder. The first time it makes the
-// file, which then survives a power cut; with a nil first it returns "" instead.
+// Content returns the line in a file of the folder. If the file is missing, Content
+// makes it durably with what first returns; if first is nil, it returns "".
 func (f *Folder) Content(name string, first func() string) (string, error) {
 	file := f.Path(name)
 	content, err := os.ReadFile(file)
@@ -130,3 +130,60 @@ func (f *Folder) Path(name string) string { return filepath.Join(f.path, name) }
 
 // Close releases the lock.
 func (f *Folder) Close() { _ = f.lock.Close() }
+
+// A NewFolder is a data folder that is being filled. Until Finish no server starts
+// on it.
+type NewFolder struct {
+	*Folder
+
+	existed bool
+}
+
+// CreateFolder makes a data folder to be filled. The folder may exist, but must be
+// empty.
+func CreateFolder(path string) (*NewFolder, error) {
+	if err := checkSystem(); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	if len(entries) > 0 {
+		return nil, fmt.Errorf("%s has something in it (%s); choose a folder that is empty, or not there", path, entries[0].Name())
+	}
+	f := &NewFolder{existed: err == nil}
+	if err := MakeFolder(path); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	if err := WriteFile(filepath.Join(path, formatFile), []byte(restoring+"\n")); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	if f.Folder, err = lockFolder(path); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Finish puts all that is in the folder on stable storage, and makes it a data
+// folder like any other.
+func (f *NewFolder) Finish() error {
+	defer f.Close()
+	if err := SyncTree(f.path); err != nil {
+		return err
+	}
+	return f.Convert()
+}
+
+// Abandon empties the folder, and removes it unless it existed before.
+func (f *NewFolder) Abandon() error {
+	defer f.Close()
+	if !f.existed {
+		return os.RemoveAll(f.path)
+	}
+	entries, err := os.ReadDir(f.path)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(f.Path(e.Name())))
+	}
+	return err
+}

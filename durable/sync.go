@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -21,8 +22,8 @@ func Sync(path string) error {
 	return f.Sync()
 }
 
-// SyncTree syncs every file and folder below root, some at a time, since the disk
-// then writes them together. Files that vanish while it walks need no sync.
+// SyncTree syncs every file and folder below root, several at a time, so that the
+// disk writes them together. Files that vanish meanwhile need no sync.
 func SyncTree(root string) error {
 	var group errgroup.Group
 	group.SetLimit(16)
@@ -41,8 +42,8 @@ func SyncTree(root string) error {
 	return errors.Join(err, group.Wait())
 }
 
-// WriteFile writes a file that only its owner can read, and that is there after a
-// power cut as a whole or not at all.
+// WriteFile writes a file that only its owner can read. After a power cut the file is
+// there as a whole or not at all.
 func WriteFile(name string, content []byte) error {
 	return Write(name, func(file io.Writer) error {
 		_, err := file.Write(content)
@@ -51,8 +52,8 @@ func WriteFile(name string, content []byte) error {
 }
 
 // Write is WriteFile for what a function writes. A draft is synced before it is renamed.
-// It is always a new file with a name that nobody can foresee: one that somebody else has
-// put there could be theirs to read, or lead elsewhere.
+// The draft is always a new file with a name that nobody can guess: somebody else's file
+// could be theirs to read, or a link to elsewhere.
 func Write(name string, write func(io.Writer) error) (err error) {
 	draft, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.new") // with mode 0600
 	if err != nil {
@@ -75,8 +76,8 @@ func Write(name string, write func(io.Writer) error) (err error) {
 	return syncNames(filepath.Dir(name))
 }
 
-// Probe reports whether a folder, which it makes where it is missing, can be written
-// to so that what was written survives a power cut.
+// Probe checks that files can be written durably to a folder, which it makes where it
+// is missing.
 func Probe(folder string) error {
 	if err := MakeFolder(folder); err != nil {
 		return err
@@ -88,8 +89,8 @@ func Probe(folder string) error {
 	return os.Remove(name)
 }
 
-// MakeFolder makes a folder and those above it where they are missing, so that they
-// survive a power cut. Only their owner can read them.
+// MakeFolder durably makes a folder and its missing parents. Only their owner can read
+// them.
 func MakeFolder(path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -102,4 +103,66 @@ func MakeFolder(path string) error {
 		return err
 	}
 	return syncNames(parent)
+}
+
+// A Flusher lets many writers share one sync: each waits for a sync that began
+// after its request.
+type Flusher struct {
+	sync    func() error
+	waiting chan chan error
+}
+
+// NewFlusher returns a flusher for what sync makes durable. Run does the work.
+func NewFlusher(sync func() error) *Flusher {
+	return &Flusher{sync: sync, waiting: make(chan chan error)}
+}
+
+// Run serves writers until ctx ends. A failed sync is never tried again: the
+// kernel may have dropped what it could not write, and a second try would then
+// succeed without it. So every later writer gets the same error.
+func (f *Flusher) Run(ctx context.Context) {
+	var failed error
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-f.waiting:
+			batch := f.gather(first)
+			if failed == nil {
+				failed = f.sync()
+			}
+			for _, done := range batch {
+				done <- failed
+			}
+		}
+	}
+}
+
+// gather returns the first writer and all others that wait by now.
+func (f *Flusher) gather(first chan error) []chan error {
+	batch := []chan error{first}
+	for {
+		select {
+		case done := <-f.waiting:
+			batch = append(batch, done)
+		default:
+			return batch
+		}
+	}
+}
+
+// Flush returns once everything written before the call is on stable storage.
+func (f *Flusher) Flush(ctx context.Context) error {
+	done := make(chan error, 1)
+	select {
+	case f.waiting <- done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -33,7 +33,7 @@ func (j *Journal) Forget(ctx context.Context) error {
 	j.index.mu.Lock()
 	defer j.index.mu.Unlock()
 	clear(j.index.blocks)
-	j.index.recent = limit.NewCache[uint64, *marks](indexRecent)
+	j.index.recent = limit.NewCache[uint64, *entries](indexRecent)
 	return nil
 }
 

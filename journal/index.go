@@ -26,35 +26,35 @@ const (
 	// indexRecentTime is how long they stay.
 	indexRecentTime = time.Hour
 	// indexSettled is how old an event that was read must be for the index to
-	// keep its mark: a younger one may be lost in a power cut, and its sequence
+	// keep its entry: a younger one may be lost in a power cut, and its sequence
 	// used again. Events that this node has accepted are durable.
 	indexSettled = 10 * time.Second
 )
 
-// index tells which events a search can pass over. It is made of blocks of
-// marks, one for each 4096 events. A node marks the events it accepts and stores
-// its view of a block when the next one has begun; a search joins the views of
-// all nodes. What no view has, such as the last events before a crash, is read
-// from the events themselves. So the index may be lost at any time.
+// index tells which events a search can pass over. It has a block of entries for
+// each 4096 events. A node enters the events it accepts, and stores its view of a
+// block when the next one has begun; a search joins the views of all nodes. What
+// no view has, such as the last events before a crash, is read from the events
+// themselves. So the index may be lost at any time.
 type index struct {
 	host   *stream.Host
 	events jetstream.Stream
 	takers func(correlation.Envelope) []string // pipelines that a foreign event is for
 
 	mu     sync.Mutex
-	blocks map[uint64]*indexBlock // that this node has marks for
+	blocks map[uint64]*indexBlock // that this node has entries for
 	newest uint64
-	recent *limit.Cache[uint64, *marks] // complete blocks that were read; they don't change
+	recent *limit.Cache[uint64, *entries] // complete blocks that were read; they don't change
 }
 
 type indexBlock struct {
-	marks
+	entries
 
 	changed bool // since it was stored
 }
 
 func newIndex(h *stream.Host, takers func(correlation.Envelope) []string) *index {
-	return &index{host: h, takers: takers, blocks: make(map[uint64]*indexBlock), recent: limit.NewCache[uint64, *marks](indexRecent)}
+	return &index{host: h, takers: takers, blocks: make(map[uint64]*indexBlock), recent: limit.NewCache[uint64, *entries](indexRecent)}
 }
 
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
@@ -62,7 +62,7 @@ func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.
 	_, err := x.host.OpenStream(ctx, x.host.JS, x.host.Config(jetstream.StreamConfig{
 		Name:              stream.Index,
 		Subjects:          []string{stream.IndexPrefix + ">"},
-		MaxAge:            maxAge + stream.IndexBeyond, // events that stay longer, since unfinished, are read
+		MaxAge:            maxAge + stream.IndexBeyond, // unfinished events may stay longer: they are read
 		MaxBytes:          stream.IndexBytes,
 		MaxMsgsPerSubject: indexViews,
 		AllowDirect:       true,
@@ -70,19 +70,24 @@ func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.
 	return err
 }
 
-// add marks an event that is on stable storage.
-func (x *index) add(sequence uint64, m mark) {
+// add enters an event that is on stable storage.
+func (x *index) add(sequence uint64, e entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	number := sequence / indexed
+	x.change(sequence / indexed).entries[sequence%indexed] = e
+}
+
+// change returns a block of this node that is about to change. The caller holds the
+// lock.
+func (x *index) change(number uint64) *indexBlock {
 	b := x.blocks[number]
 	if b == nil {
 		b = new(indexBlock)
 		x.blocks[number] = b
 		x.newest = max(x.newest, number)
 	}
-	b.marks[sequence%indexed] = m
 	b.changed = true
+	return b
 }
 
 // unstored returns the blocks to store, all or those before the newest, and
@@ -104,9 +109,9 @@ func (x *index) unstored(all bool) (messages []*nats.Msg) {
 
 func indexSubject(number uint64) string { return stream.IndexPrefix + strconv.FormatUint(number, 10) }
 
-// block returns the marks of a block between two positions: all of them, or the
+// block returns the entries of a block from first to last: all of them, or the
 // newest if the allowance is spent.
-func (x *index) block(ctx context.Context, number uint64, first, last int, allow *allowance) (*marks, error) {
+func (x *index) block(ctx context.Context, number uint64, first, last int, allow *allowance) (*entries, error) {
 	found, complete := x.inMemory(number)
 	if complete || len(found.unknown(first, last)) == 0 {
 		return found, nil
@@ -118,79 +123,68 @@ func (x *index) block(ctx context.Context, number uint64, first, last int, allow
 	for _, view := range views {
 		found.learn(view.Data)
 	}
-	positions := found.unknown(first, last)
-	if len(positions) == 0 {
-		x.keep(number, found)
+	missing := found.unknown(first, last)
+	if len(missing) == 0 {
+		if len(found.unknown(0, indexed-1)) == 0 {
+			x.recent.Put(number, found, time.Now().Add(indexRecentTime))
+		}
 		return found, nil
 	}
-	young, err := x.read(ctx, number, found, positions, allow)
+	young, err := x.read(ctx, number, found, missing, allow)
 	if err != nil {
 		return nil, err
 	}
-	if len(positions) > len(young) {
+	if len(missing) > len(young) {
 		x.remember(number, *found, young)
 	}
 	return found, nil
 }
 
-// inMemory returns the marks of a block that need no reading, and whether they
+// inMemory returns the entries of a block that are in memory, and whether they
 // are known to be complete.
-func (x *index) inMemory(number uint64) (found *marks, complete bool) {
+func (x *index) inMemory(number uint64) (found *entries, complete bool) {
 	if all, ok := x.recent.Get(number, time.Now()); ok {
 		return all, true
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	found = new(marks)
+	found = new(entries)
 	if b := x.blocks[number]; b != nil {
-		*found = b.marks
+		*found = b.entries
 	}
 	return found, false
 }
 
-// keep keeps a block for further searches, if it is complete.
-func (x *index) keep(number uint64, found *marks) {
-	if len(found.unknown(0, indexed-1)) > 0 {
-		return
-	}
-	x.recent.Put(number, found, time.Now().Add(indexRecentTime))
-}
-
 // remember keeps a block that was completed by reading, except events that are
-// too young.
-func (x *index) remember(number uint64, found marks, young []int) {
-	for _, place := range young {
-		found[place] = mark{}
+// too young. A node that only searches learns of new blocks here alone.
+func (x *index) remember(number uint64, found entries, young []int) {
+	for _, i := range young {
+		found[i] = entry{}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	b := x.blocks[number]
-	if b == nil {
-		b = new(indexBlock)
-		x.blocks[number] = b
-		x.newest = max(x.newest, number) // a node that only searches has no other way to know
-	}
-	for i, m := range found {
-		if b.marks[i].owner == markUnknown {
-			b.marks[i] = m
+	b := x.change(number)
+	for i, e := range found {
+		if b.entries[i].owner == entryUnknown {
+			b.entries[i] = e
 		}
 	}
-	b.changed = true
 }
 
-// read marks events by reading them, and returns which of them are young.
-func (x *index) read(ctx context.Context, number uint64, found *marks, positions []int, allow *allowance) (young []int, err error) {
+// read makes the missing entries from the events themselves, and returns which of
+// these events are young.
+func (x *index) read(ctx context.Context, number uint64, found *entries, missing []int, allow *allowance) (young []int, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	work := make(chan int)
-	for range min(readers, len(positions)) {
+	for range min(readers, len(missing)) {
 		all.Go(func() {
-			for place := range work {
-				m, settled, failed := x.readOne(ctx, number*indexed+uint64(place), allow)
-				found[place] = m
+			for i := range work {
+				e, settled, failed := x.readOne(ctx, number*indexed+uint64(i), allow)
+				found[i] = e
 				mu.Lock()
 				if !settled {
-					young = append(young, place)
+					young = append(young, i)
 				}
 				err = errors.Join(err, failed)
 				mu.Unlock()
@@ -198,31 +192,31 @@ func (x *index) read(ctx context.Context, number uint64, found *marks, positions
 		})
 	}
 	// Newest first, as a search goes: what exceeds the allowance is older.
-	for i := len(positions) - 1; i >= 0 && allow.bytes.Load() > 0; i-- {
-		work <- positions[i]
+	for i := len(missing) - 1; i >= 0 && allow.bytes.Load() > 0; i-- {
+		work <- missing[i]
 	}
 	close(work)
 	all.Wait()
 	return young, err
 }
 
-// readOne makes the mark of an event, and reports whether the event is old
+// readOne makes the entry of an event, and reports whether the event is old
 // enough to keep it.
-func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) (m mark, settled bool, err error) {
-	msg, err := x.events.GetMsg(ctx, sequence)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return mark{owner: markAbsent}, true, nil
-	}
+func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) (_ entry, settled bool, err error) {
+	msg, err := storedEvent(ctx, x.events, sequence)
 	if err != nil {
-		return mark{}, false, stream.NoAnswer(err)
+		return entry{}, false, err
+	}
+	if msg == nil {
+		return entry{owner: entryAbsent}, true, nil
 	}
 	allow.read(len(msg.Data))
 	e, err := correlation.ReadEnvelope(msg)
 	if err != nil {
-		return mark{owner: markAbsent}, true, nil //nolint:nilerr // nothing to be found
+		return entry{owner: entryAbsent}, true, nil //nolint:nilerr // it is no event
 	}
 	if e.Foreign {
 		e.Listeners = x.takers(e)
 	}
-	return markOf(e.TraceID, e.EventKey+e.Key, e.Received, e.Listeners), time.Since(msg.Time) > indexSettled, nil
+	return entryOf(e.TraceID, e.EventKey+e.Key, e.Received, e.Listeners), time.Since(msg.Time) > indexSettled, nil
 }

@@ -26,19 +26,18 @@ const (
 	journalSync = time.Second
 	// maxPending bounds the entries of each kind that wait to be written.
 	maxPending = 1 << 15
-	// maxRefused bounds the refused calls that are recorded one by one in a
-	// second: a flood must not fill the disk.
+	// maxRefused is how many refused calls are recorded one by one each second: a
+	// flood must not fill the disk.
 	maxRefused = 1000
 )
 
-// Journal implements sluice.Journal and sluice.Tail. Accepted calls are found
-// in the stream of events; the journal has what that doesn't: how calls and
-// runs went, and the calls that were refused. It is written in the background,
-// several entries at a time:
+// Journal implements sluice.Journal and sluice.Tail. Accepted calls are in the
+// stream of events; the journal adds how calls and runs went, and the calls that
+// were refused. It is written in the background, several entries at a time:
 //
-//   - JOURNAL has a chunk for each 64 events, made of all messages of one
-//     subject: what is known of those events. Beside the chunks it has a list
-//     for each block of the index, of the events in it that pipelines failed on.
+//   - JOURNAL has a chunk for each 64 events: all messages of one subject, with
+//     what is known of those events. For each block of the index it also has a
+//     list of the events that pipelines failed on.
 //   - LOOSE has what belongs to no event: refused calls, and runs that a user
 //     has started. Its subjects are few, whichever tokens callers make up.
 //   - INDEX says which events a search can skip.
@@ -51,14 +50,14 @@ type Journal struct {
 	memory   *limit.Memory // for events that searches look into
 	textTime time.Duration // of a search for a text
 
-	events    jetstream.Stream
-	chunks    jetstream.Stream
-	eventless jetstream.Stream
+	events jetstream.Stream
+	chunks jetstream.Stream
+	loose  jetstream.Stream
 
 	mu         sync.Mutex
 	pending    pending
 	refusals   *rate.Limiter
-	unrecorded int // refused calls beyond the limit
+	unrecorded int // refused calls beyond its limit
 
 	wake    chan struct{} // holds one token while there is something to write
 	writing chan struct{} // holds one token: the right to write
@@ -87,7 +86,7 @@ type Events struct {
 	Takers func(e correlation.Envelope) []string
 }
 
-// New returns a journal that is yet to be set up.
+// New returns a journal. SetUp comes next.
 func New(h *stream.Host, about Events) *Journal {
 	j := &Journal{
 		host:     h,
@@ -103,8 +102,8 @@ func New(h *stream.Host, about Events) *Journal {
 	return j
 }
 
-// BoundSearches sets what all searches together may take for events that they
-// look into. It is called before there are any.
+// BoundSearches sets the memory that all searches share for events that they look
+// into. It is called before the first search.
 func (j *Journal) BoundSearches(memory *limit.Memory) { j.memory = memory }
 
 // SetUp creates the streams where they are missing, beside the stream of events.
@@ -120,7 +119,7 @@ func (j *Journal) SetUp(ctx context.Context, ids correlation.IDs, events jetstre
 	if j.chunks, err = j.stream(ctx, stream.Journal, stream.ChunkPrefix, journalBytes(events.MaxBytes)); err != nil {
 		return err
 	}
-	j.eventless, err = j.stream(ctx, stream.Loose, stream.LoosePrefix, stream.LooseBytes)
+	j.loose, err = j.stream(ctx, stream.Loose, stream.LoosePrefix, stream.LooseBytes)
 	return err
 }
 
@@ -174,12 +173,12 @@ func (j *Journal) Run(r sluice.RunReport) {
 	enter(j, &j.pending.runs, r)
 }
 
-// Stored indexes an event that is on stable storage. A call is recorded once it
-// is answered; what was sent or replayed is recorded here.
+// Stored indexes an event that is on stable storage. Call records calls, once they
+// are answered; Stored records what was sent or replayed.
 func (j *Journal) Stored(sequence uint64, subject string, e *sluice.Event) {
 	key := e.EventKey + e.Key // one of them
 	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
-	j.index.add(sequence, markOf(e.TraceID, key, at, e.Listeners))
+	j.index.add(sequence, entryOf(e.TraceID, key, at, e.Listeners))
 	if e.Method != "" && e.ReplayOf == "" {
 		return
 	}
@@ -208,8 +207,8 @@ func (j *Journal) Settled(sequence uint64, traceID string, o sluice.Outcome) {
 	enter(j, &j.pending.outcomes, runOutcome{sequence: sequence, TraceID: traceID, Pipeline: o.Pipeline, Status: o.Status})
 }
 
-// enter adds an entry to those that wait to be written, if there is space. What
-// is dropped is how a call went: the call itself is among the events.
+// enter adds an entry to those that wait to be written, if there is space. A dropped
+// entry loses how a call went: the call itself is among the events.
 func enter[T any](j *Journal, list *[]T, entry T) {
 	if len(*list) >= maxPending {
 		j.dropped.Add(1)
@@ -219,7 +218,7 @@ func enter[T any](j *Journal, list *[]T, entry T) {
 	j.rouse()
 }
 
-// rouse has what waits written soon.
+// rouse wakes the writer.
 func (j *Journal) rouse() {
 	select {
 	case j.wake <- struct{}{}:
@@ -253,3 +252,9 @@ func (j *Journal) take() pending {
 
 // Dropped returns how many entries were dropped since the start.
 func (j *Journal) Dropped() int64 { return j.dropped.Load() }
+
+// Streams names the streams of the journal: those about events, and the one about
+// the rest.
+func Streams() (ofEvents []string, rest string) {
+	return []string{stream.Journal, stream.Index}, stream.Loose
+}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"hash/crc32"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -24,7 +26,7 @@ const (
 )
 
 // Kinds of lines. A line is its kind, the event's sequence in base 36, a space
-// and JSON, so that lines about other events are skipped without decoding.
+// and JSON. So lines about other events are skipped without decoding.
 const (
 	lineCall     = 'C' // sluice.Call
 	lineSent     = 's' // sentEvent
@@ -69,7 +71,7 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 		s := &p.sent[i]
 		text, err := json.Marshal(s)
 		if err != nil {
-			continue // none of our values
+			continue // can't happen with our values
 		}
 		msg := w.begin(lineSent, s.sequence, s.TraceID)
 		msg.Data = append(append(msg.Data, text...), '\n')
@@ -82,7 +84,7 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 	for _, r := range p.repeated {
 		text, err := json.Marshal(r)
 		sequence := j.sequenceOf(r.correlationID)
-		if err != nil || sequence == 0 { // none of our values, or the first call is still in a spool
+		if err != nil || sequence == 0 { // the first call is still in a spool
 			continue
 		}
 		msg := w.begin(lineRepeated, sequence, r.TraceID)
@@ -103,28 +105,28 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 // sequenceOf returns the sequence of the event that a correlation id leads to,
 // 0 for none.
 func (j *Journal) sequenceOf(correlationID string) uint64 {
-	place, ok := j.ids.Parse(correlationID)
-	if !ok {
-		return 0
+	if reference, ok := j.ids.Parse(correlationID); ok {
+		return reference.Sequence
 	}
-	return place.Sequence
+	return 0
 }
 
 // A lineWriter gathers lines in messages.
 type lineWriter struct {
 	messages []*nats.Msg
-	current  map[string]*nats.Msg // that lines are added to, by subject
+	current  map[string]*nats.Msg // the message that takes lines, by subject
 }
 
 // begin begins a line and returns the message that it is in.
 func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) *nats.Msg {
+	subject := chunkSubject(sequence)
 	if sequence == 0 {
-		return w.beginIn(eventlessSubject(traceID), kind, sequence)
+		subject = looseSubject(traceID)
 	}
-	return w.beginIn(chunkSubject(sequence), kind, sequence)
+	return w.beginIn(subject, kind, sequence)
 }
 
-// beginIn does the same for a line of that subject.
+// beginIn does the same for a line of a given subject.
 func (w *lineWriter) beginIn(subject string, kind byte, sequence uint64) *nats.Msg {
 	msg := w.current[subject]
 	if msg == nil || len(msg.Data) > maxLines {
@@ -149,8 +151,8 @@ func failedSubject(sequence uint64) string {
 	return failedPrefix + strconv.FormatUint(sequence/indexed, 10)
 }
 
-// eventlessSubject returns the subject of what belongs to no event.
-func eventlessSubject(traceID string) string {
+// looseSubject returns the subject of what belongs to no event.
+func looseSubject(traceID string) string {
 	return stream.LoosePrefix + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(sluice.TraceOwner(traceID)))%slots), 10)
 }
 
@@ -174,4 +176,131 @@ func parseLines(data []byte) (lines []line) {
 		}
 	}
 	return lines
+}
+
+// call returns the call that a line is about, or the event or message that was
+// sent, and the subject it is stored under.
+func (l line) call() (c sluice.Call, subject string, ok bool) {
+	switch l.kind {
+	case lineCall:
+		ok = json.Unmarshal(l.data, &c) == nil
+	case lineCall010:
+		var old call010
+		ok = json.Unmarshal(l.data, &old) == nil
+		c = old.call()
+	case lineSent:
+		var sent sentEvent
+		ok = json.Unmarshal(l.data, &sent) == nil
+		sent.Status = sluice.StatusBefore(sent.Listeners) // version 0.1.0 wrote none
+		return sent.Call, sent.Subject, ok
+	}
+	return c, sluice.EventPrefix + c.EventKey, ok
+}
+
+// run returns the run that a line is about.
+func (l line) run() (r sluice.RunReport, ok bool) {
+	switch l.kind {
+	case lineRun:
+		return r, json.Unmarshal(l.data, &r) == nil
+	case lineRun010:
+		var old run010
+		ok = json.Unmarshal(l.data, &old) == nil
+		return old.run(), ok
+	}
+	return r, false
+}
+
+// Kinds of lines that version 0.1.0 wrote. Such lines are kept as long as their
+// events.
+const (
+	lineCall010 = 'c' // call010
+	lineRun010  = 'r' // run010
+)
+
+// call010 is a call as version 0.1.0 wrote it: the status is that of the HTTP
+// answer, and times are in nanoseconds.
+type call010 struct {
+	sluice.Call
+
+	Status   int           `json:"status"`
+	Duration time.Duration `json:"duration"`
+}
+
+func (o *call010) call() sluice.Call {
+	c := o.Call
+	c.Status, c.StatusCode, c.Duration = sluice.StatusBefore(c.Listeners), o.Status, sluice.Milliseconds(o.Duration)
+	if c.CorrelationID == "" {
+		c.Status = sluice.StatusRejected
+	}
+	return c
+}
+
+// run010 is a run as version 0.1.0 wrote it: times are in nanoseconds.
+type run010 struct {
+	sluice.RunReport
+
+	Duration time.Duration `json:"duration"`
+	Steps    []step010     `json:"steps"`
+}
+
+type step010 struct {
+	sluice.StepReport
+
+	Started  time.Duration `json:"started"`
+	Duration time.Duration `json:"duration"`
+}
+
+func (o *run010) run() sluice.RunReport {
+	r := o.RunReport
+	r.Duration, r.Steps = sluice.Milliseconds(o.Duration), make([]sluice.StepReport, len(o.Steps))
+	for i, s := range o.Steps {
+		r.Steps[i] = s.StepReport
+		r.Steps[i].Started, r.Steps[i].Duration = sluice.Milliseconds(s.Started), sluice.Milliseconds(s.Duration)
+	}
+	return r
+}
+
+// maxDuplicates bounds the duplicates that a call is shown with: the newest.
+const maxDuplicates = 50
+
+// repeated are the duplicates of one delivery since entries were last written: one
+// line, however often a sender repeats itself.
+type repeated struct {
+	sluice.Duplicate
+
+	TraceID       string `json:"traceId"` // of the first call
+	correlationID string
+}
+
+// Repeated records a call whose delivery was accepted before: its ids are those
+// of the first call. It never waits.
+func (j *Journal) Repeated(c sluice.Call) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	key := c.TraceID + " " + c.Quarantine // a quarantined call has a line of its own
+	r, known := j.pending.repeated[key]
+	if !known && len(j.pending.repeated) >= maxPending {
+		j.dropped.Add(1)
+		return
+	}
+	if j.pending.repeated == nil {
+		j.pending.repeated = make(map[string]repeated)
+	}
+	j.pending.repeated[key] = repeated{
+		Duplicate: sluice.Duplicate{Time: c.Time, RemoteAddr: c.RemoteAddr, Quarantine: c.Quarantine, Count: r.Count + 1},
+		TraceID:   c.TraceID, correlationID: c.CorrelationID,
+	}
+	j.rouse()
+}
+
+// duplicates returns the duplicates of a call that lines have.
+func duplicates(lines []line, traceID string) (found []sluice.Duplicate) {
+	for _, l := range lines {
+		var r repeated
+		if l.kind == lineRepeated && json.Unmarshal(l.data, &r) == nil && r.TraceID == traceID {
+			found = append(found, r.Duplicate)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b sluice.Duplicate) int { return a.Time.Compare(b.Time) })
+	return found[max(0, len(found)-maxDuplicates):]
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,16 +15,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
 
 const (
-	// How much before and after its time a call may be stored: its body takes
+	// How long before and after its time a call may be stored: its body takes
 	// time to arrive, and the clocks of nodes differ. With an external engine it
 	// may have waited in a spool.
 	storedBefore, storedAfter, spooledFor = time.Minute, 5 * time.Minute, time.Hour
-	// traceLasts is how long after a call its consequences are searched, given
-	// its whole trace id.
+	// traceLasts is how long after a call a search for its whole trace id looks for
+	// what followed.
 	traceLasts = 10 * time.Minute
 )
 
@@ -63,7 +65,7 @@ type search struct {
 	*Journal
 
 	q     sluice.TraceQuery
-	want  mark // what a mark must have; 0 matches any
+	want  entry // what an entry must have; 0 matches any
 	owner string
 	whole bool   // the query has a whole trace id
 	text  string // the query's, in lower case
@@ -84,16 +86,15 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 	}
 	calls, next, err = j.calls(ctx, q, spooledFor)
 	if len(calls) == 0 && next == "" && err == nil && sluice.TraceOwner(q.TraceID) != q.TraceID {
-		return j.calls(ctx, q, j.about.MaxAge) // it is a certain call that is searched
+		return j.calls(ctx, q, j.about.MaxAge) // the query is for one call
 	}
 	return calls, next, err
 }
 
-// calls searches calls that were stored at most so late after their time.
+// calls searches calls that were stored at most late after their time.
 func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Duration) (calls []sluice.Call, next string, err error) {
 	s := j.newSearch(q)
-	s.late = late
-	s.since, s.until = math.MinInt64, math.MaxInt64
+	s.late, s.since, s.until = late, math.MinInt64, math.MaxInt64
 	if !s.q.From.IsZero() {
 		s.since = s.q.From.UnixMilli()
 	}
@@ -104,21 +105,24 @@ func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Dura
 	if err != nil {
 		return nil, "", err
 	}
-	eventless, err := s.eventlessWalk(ctx)
+	loose, err := s.looseWalk(ctx)
 	if err != nil {
 		return nil, "", err
 	}
 	if q.Before != "" {
-		if err := resume(q.Before, events, eventless); err != nil {
+		before, looseBefore, line, err := parseCursor(q.Before)
+		if err != nil {
 			return nil, "", err
 		}
+		events.before = min(events.before, before)
+		loose.resume(looseBefore, line)
 	}
-	calls, more, err := merge(ctx, q.Limit, events, eventless)
+	calls, more, err := merge(ctx, q.Limit, events, loose)
 	if err != nil {
 		return nil, "", err
 	}
 	if more {
-		next = fmt.Sprintf("%d-%d-%d", events.before, eventless.before, eventless.line)
+		next = fmt.Sprintf("%d-%d-%d", events.before, loose.before, loose.line)
 	}
 	slices.SortStableFunc(calls, func(a, b sluice.Call) int { return b.Time.Compare(a.Time) })
 	return calls, next, nil
@@ -187,40 +191,29 @@ func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behin
 	return max(1, first), behind, nil
 }
 
-// resume sets walks to where a page of calls has ended.
-func resume(cursor string, events *eventWalk, eventless *eventlessWalk) error {
-	before, eventlessBefore, line, err := parseCursor(cursor)
-	if err != nil {
-		return err
-	}
-	events.before = min(events.before, before)
-	eventless.resume(eventlessBefore, line)
-	return nil
-}
-
 // parseCursor returns where the walks of a search go on.
-func parseCursor(cursor string) (events, eventless uint64, line int, err error) {
-	if n, err := fmt.Sscanf(cursor, "%d-%d-%d", &events, &eventless, &line); err != nil || n != 3 || line < 0 {
+func parseCursor(cursor string) (events, loose uint64, line int, err error) {
+	if n, err := fmt.Sscanf(cursor, "%d-%d-%d", &events, &loose, &line); err != nil || n != 3 || line < 0 {
 		return 0, 0, 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
 	}
-	return events, eventless, line, nil
+	return events, loose, line, nil
 }
 
-// Reached implements sluice.Journal: the time of the event that a search looked
-// at last, or of the refused call if it has no events left to look at.
+// Reached implements sluice.Journal: it returns the time of the event that a search
+// looked at last, or of the loose call if no events are left.
 func (j *Journal) Reached(ctx context.Context, cursor string) (time.Time, error) {
-	events, eventless, _, err := parseCursor(cursor)
+	events, loose, _, err := parseCursor(cursor)
 	if err != nil {
 		return time.Time{}, err
 	}
-	msg, err := j.events.GetMsg(ctx, max(1, events))
-	if err == nil {
+	msg, err := storedEvent(ctx, j.events, max(1, events))
+	if err != nil {
+		return time.Time{}, err
+	}
+	if msg != nil {
 		return msg.Time.UTC(), nil
 	}
-	if !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return time.Time{}, stream.NoAnswer(err)
-	}
-	found, err := j.host.Fetch(ctx, stream.Loose, stream.Range{Sequence: max(1, eventless), Count: 1})
+	found, err := j.host.Fetch(ctx, stream.Loose, stream.Range{Sequence: max(1, loose), Count: 1})
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -232,7 +225,7 @@ func (j *Journal) Reached(ctx context.Context, cursor string) (time.Time, error)
 
 // merge takes calls of both walks in the order of their times, and reports
 // whether there may be more.
-func merge(ctx context.Context, limit int, events *eventWalk, eventless *eventlessWalk) (calls []sluice.Call, more bool, err error) {
+func merge(ctx context.Context, limit int, events *eventWalk, loose *looseWalk) (calls []sluice.Call, more bool, err error) {
 	for len(calls) < limit {
 		event, err := events.peek(ctx)
 		if err != nil {
@@ -241,16 +234,16 @@ func merge(ctx context.Context, limit int, events *eventWalk, eventless *eventle
 		if event == nil && !events.done() {
 			return calls, true, nil
 		}
-		var since time.Time // older ones come after the event
+		var since time.Time // older calls come after the event
 		if event != nil {
 			since = event.Time
 		}
-		other, err := eventless.peek(ctx, since)
+		other, err := loose.peek(ctx, since)
 		if err != nil {
 			return nil, false, err
 		}
 		switch {
-		case other == nil && !eventless.passed(since):
+		case other == nil && !loose.passed(since):
 			return calls, true, nil
 		case event == nil && other == nil:
 			return calls, false, nil
@@ -259,14 +252,14 @@ func merge(ctx context.Context, limit int, events *eventWalk, eventless *eventle
 			events.pass()
 		default:
 			calls = append(calls, *other)
-			eventless.pass()
+			loose.pass()
 		}
 	}
-	return calls, !events.done() || !eventless.done(), nil
+	return calls, !events.done() || !loose.done(), nil
 }
 
 // found returns a call as a search or a tail shows it: without listeners, and
-// with a list of runs, still empty.
+// with an empty list of runs.
 func found(c sluice.Call) sluice.Call {
 	c.Listeners, c.Runs = nil, []sluice.RunReport{}
 	return c
@@ -283,4 +276,46 @@ func sortRuns(runs []sluice.RunReport) {
 	slices.SortStableFunc(runs, func(a, b sluice.RunReport) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
 	})
+}
+
+// storedEvent returns an event as it is stored, nil if it is gone.
+func storedEvent(ctx context.Context, events jetstream.Stream, sequence uint64) (*jetstream.RawStreamMsg, error) {
+	msg, err := events.GetMsg(ctx, sequence)
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, stream.NoAnswer(err)
+	}
+	return msg, nil
+}
+
+// Event implements sluice.Journal.
+func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Event, err error) {
+	if err := j.host.Connected(); err != nil {
+		return e, err
+	}
+	missing := sluice.Errorf(sluice.CodeEventGone, "The event of this call is no longer kept.")
+	reference, ok := j.ids.Parse(correlationID)
+	if !ok {
+		return e, missing
+	}
+	msg, err := storedEvent(ctx, j.events, reference.Sequence)
+	if err != nil {
+		return e, err
+	}
+	if msg == nil {
+		return e, missing
+	}
+	envelope, err := correlation.ReadEnvelope(msg)
+	if err != nil || !j.ids.Fits(reference, envelope.TraceID) {
+		return sluice.Event{}, missing
+	}
+	if err := json.Unmarshal(msg.Data, &e); err != nil && !envelope.Foreign {
+		return e, err
+	}
+	if envelope.Foreign {
+		e.TraceID, e.EventKey, e.Key, e.ReceivedAt = envelope.TraceID, envelope.EventKey, envelope.Key, envelope.Received
+	}
+	return e, nil
 }

@@ -2,13 +2,12 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
 	"slices"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 	"sluice/jetstream/correlation"
@@ -17,8 +16,8 @@ import (
 
 // An eventWalk goes through the stored events that match a search, newest
 // first. The index says which to look at; chunks of the journal say how they
-// went. So a search reads few of the events themselves, each of which would
-// load a whole block of the engine.
+// went. So a search reads few of the events themselves: for each, the engine
+// would load a whole block.
 type eventWalk struct {
 	*search
 
@@ -27,10 +26,10 @@ type eventWalk struct {
 	found  *sluice.Call
 	at     uint64 // sequence of found
 
-	number uint64 // of the block below
-	marks  *marks // nil: none was read yet
-	chunk  chunk
-	looked lookedInto // for a search in payloads
+	number  uint64   // of the block below
+	entries *entries // nil: none was read yet
+	chunk   chunk
+	looked  lookedInto // for a search in payloads
 
 	failed     failed      // for a search for failed events
 	unfinished *unfinished // for a search for events in progress
@@ -49,8 +48,7 @@ func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 	case sluice.StatusProcessing:
 		w.unfinished, err = s.unfinished(ctx)
 	case sluice.StatusError:
-		w.failed.listeners = s.listeners()
-		w.failed.blocks, err = s.failedBlocks(ctx)
+		w.failed, err = s.failed(ctx)
 	}
 	return w, err
 }
@@ -65,8 +63,8 @@ func (w *eventWalk) pass() {
 }
 
 // peek returns the next call that matches, nil if there is none or the search
-// has read as much as it may. What was read ahead is looked at in any case: to read
-// it was most of the work.
+// has read as much as it may. What was read ahead is looked at in any case: most of
+// the work is done by then.
 func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
 	for w.found == nil && w.before > w.first && (w.before > w.looked.first || !w.allow.spent()) {
 		if err := w.load(ctx, w.before-1); err != nil {
@@ -76,7 +74,7 @@ func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
 			continue
 		}
 		sequence := w.before - 1
-		if w.marks[sequence%indexed].owner == markUnknown {
+		if w.entries[sequence%indexed].owner == entryUnknown {
 			return nil, nil // the allowance is spent
 		}
 		call, err := w.call(ctx, sequence)
@@ -95,22 +93,22 @@ func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
 	return w.found, nil
 }
 
-// skip goes back to the next event of the block to look at, and reports whether
-// there is one. Most of the time of a search is spent here.
+// skip goes back to the next event of the block that may match, and reports whether
+// there is one. A search spends most of its time here.
 func (w *eventWalk) skip() bool {
 	for lowest := max(w.first, w.number*indexed); w.before > lowest; w.before-- {
-		m := &w.marks[(w.before-1)%indexed]
-		if m.owner == markUnknown || w.may(m) && w.mayHaveStatus(w.before-1, m) {
+		m := &w.entries[(w.before-1)%indexed]
+		if m.owner == entryUnknown || w.may(m) && w.mayHaveStatus(w.before-1, m) {
 			return true
 		}
 	}
 	return false
 }
 
-// load makes sure that the marks of the event's block are there.
+// load makes sure that the entries of the event's block are there.
 func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
 	number := sequence / indexed
-	if w.marks != nil && w.number == number {
+	if w.entries != nil && w.number == number {
 		return nil
 	}
 	first := 0
@@ -119,16 +117,16 @@ func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
 	}
 	w.allow.blocks--
 	w.number = number
-	if w.marks, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow); err != nil || w.q.Status != sluice.StatusError {
+	if w.entries, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow); err != nil || w.q.Status != sluice.StatusError {
 		return err
 	}
 	return w.loadFailed(ctx)
 }
 
 // may reports whether an event may fit the query.
-func (w *eventWalk) may(m *mark) bool {
+func (w *eventWalk) may(m *entry) bool {
 	switch {
-	case m.owner == markAbsent,
+	case m.owner == entryAbsent,
 		w.want.owner != 0 && m.owner != w.want.owner,
 		w.want.trace != 0 && m.trace != w.want.trace,
 		w.want.key != 0 && m.key != w.want.key,
@@ -140,7 +138,7 @@ func (w *eventWalk) may(m *mark) bool {
 }
 
 // mayHaveStatus reports whether an event may have the status of the query.
-func (w *eventWalk) mayHaveStatus(sequence uint64, m *mark) bool {
+func (w *eventWalk) mayHaveStatus(sequence uint64, m *entry) bool {
 	switch w.q.Status {
 	case sluice.StatusError:
 		return m.pipelines != 0 && w.failed.may(sequence, m)
@@ -158,12 +156,7 @@ type chunk struct {
 
 // about returns the lines about an event, each once.
 func (c *chunk) about(sequence uint64) []line {
-	first, _ := slices.BinarySearchFunc(c.lines, sequence, func(l line, s uint64) int {
-		if l.sequence < s {
-			return -1
-		}
-		return 1
-	})
+	first, _ := slices.BinarySearchFunc(c.lines, sequence, func(l line, s uint64) int { return cmp.Compare(l.sequence, s) })
 	var found []line
 	for _, l := range c.lines[first:] {
 		if l.sequence != sequence {
@@ -187,17 +180,8 @@ func (w *eventWalk) loadChunk(ctx context.Context, sequence uint64) error {
 	if err != nil {
 		return err
 	}
-	c := chunk{subject, lines}
-	slices.SortStableFunc(c.lines, func(a, b line) int {
-		switch {
-		case a.sequence < b.sequence:
-			return -1
-		case a.sequence > b.sequence:
-			return 1
-		}
-		return 0
-	})
-	w.chunk = c
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.sequence, b.sequence) })
+	w.chunk = chunk{subject, lines}
 	return nil
 }
 
@@ -265,12 +249,9 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 			return &call, e, nil
 		}
 	}
-	msg, err := w.events.GetMsg(ctx, sequence)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, e, nil
-	}
-	if err != nil {
-		return nil, e, stream.NoAnswer(err)
+	msg, err := storedEvent(ctx, w.events, sequence)
+	if msg == nil || err != nil {
+		return nil, e, err
 	}
 	w.allow.read(len(msg.Data))
 	if e, err = correlation.ReadEnvelope(msg); err != nil {

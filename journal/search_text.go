@@ -9,31 +9,28 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"sluice"
-	"sluice/jetstream/stream"
 	"sluice/limit"
 )
 
 // fits reports whether an event with its runs has the code and the text of the
 // query.
 func (w *eventWalk) fits(ctx context.Context, c *sluice.Call, sequence uint64) (bool, error) {
-	if !w.hasCode(c) {
+	switch {
+	case !w.hasCode(c):
 		return false, nil
-	}
-	if w.mentions(c) {
+	case w.mentions(c):
 		return true, nil
-	}
-	if !w.q.InPayload {
+	case !w.q.InPayload:
 		return false, nil
 	}
 	return w.inPayload(ctx, sequence)
 }
 
-// hasCode reports whether a call was refused, or one of its runs failed, as the
-// query wants.
+// hasCode reports whether a call was rejected, or one of its runs failed, with the
+// code of the query.
 func (s *search) hasCode(c *sluice.Call) bool {
 	if s.q.Code == "" || c.Code == s.q.Code {
 		return true
@@ -46,8 +43,7 @@ func (s *search) hasCode(c *sluice.Call) bool {
 	return false
 }
 
-// mentions reports whether what is known of a call has the text of the query in
-// it.
+// mentions reports whether what is known of a call has the text of the query.
 func (s *search) mentions(c *sluice.Call) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), s.text) }
 	if has(c.EventKey) || has(c.Key) || has(c.TraceID) || has(c.ReplayOf) || has(c.RemoteAddr) || has(c.Code) || s.q.InCorrelation && has(c.CorrelationID) {
@@ -68,8 +64,7 @@ const readers = 16
 // looks into it: on their way through the engine, as they are stored, and decoded.
 const copies = 6
 
-// lookedInto is what a search knows of the payloads of successive events: of each,
-// only whether it has the text.
+// lookedInto says which of some successive events have the text in their payload.
 type lookedInto struct {
 	first uint64
 	has   map[uint64]bool
@@ -81,8 +76,8 @@ type reading struct {
 	hold     limit.Hold
 }
 
-// errLater says that there is no memory to look into an event, but that there was for
-// others: so the next page goes on with it.
+// errLater says that there is no memory left to look into an event: the next page goes
+// on with it.
 var errLater = errors.New("the next page goes on here")
 
 // inPayload reports whether an event has the text of the query in its payload.
@@ -107,8 +102,7 @@ func (w *eventWalk) inPayload(ctx context.Context, sequence uint64) (bool, error
 	for range readers {
 		group.Go(func() (failed error) {
 			for r := range work {
-				data, err := w.event(ctx, r.sequence)
-				has := payloadHas(data, w.text)
+				has, err := w.look(ctx, r.sequence)
 				r.hold.Release()
 				mu.Lock()
 				w.looked.has[r.sequence] = has
@@ -125,10 +119,10 @@ func (w *eventWalk) inPayload(ctx context.Context, sequence uint64) (bool, error
 	return w.looked.has[sequence], err
 }
 
-// lookAhead has the events before one looked into.
+// lookAhead hands out the events before one, in its chunk.
 func (w *eventWalk) lookAhead(sequence uint64, work chan<- reading) {
 	for at := sequence - 1; at >= max(1, w.first, sequence/chunkEvents*chunkEvents); at-- {
-		m := &w.marks[at%indexed]
+		m := &w.entries[at%indexed]
 		if !w.may(m) || !w.mayHaveStatus(at, m) {
 			continue
 		}
@@ -141,21 +135,18 @@ func (w *eventWalk) lookAhead(sequence uint64, work chan<- reading) {
 	}
 }
 
-// event returns an event as it is stored, nil if it is gone.
-func (w *eventWalk) event(ctx context.Context, sequence uint64) ([]byte, error) {
-	msg, err := w.events.GetMsg(ctx, sequence)
-	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound):
-		return nil, nil
-	case err != nil:
-		return nil, stream.NoAnswer(err)
+// look reports whether an event, unless it is gone, has the text in its payload.
+func (w *eventWalk) look(ctx context.Context, sequence uint64) (bool, error) {
+	msg, err := storedEvent(ctx, w.events, sequence)
+	if msg == nil || err != nil {
+		return false, err
 	}
 	w.allow.read(len(msg.Data))
-	return msg.Data, nil
+	return payloadHas(msg.Data, w.text), nil
 }
 
-// size returns about how many bytes an event of the chunk has; one that the
-// journal knows nothing of may be as large as any.
+// size returns about how many bytes an event of the chunk has. One that the
+// journal does not know may be of any size.
 func (c *chunk) size(sequence uint64) int64 {
 	for _, l := range c.about(sequence) {
 		var call struct {
@@ -168,8 +159,8 @@ func (c *chunk) size(sequence uint64) int64 {
 	return sluice.MaxPayloadLength
 }
 
-// payloadHas reports whether a stored event has a text in its payload: in the
-// text or the JSON that was sent, or in the bytes and files of it.
+// payloadHas reports whether a stored event has a text in its payload: in the text,
+// JSON or bytes that were sent, or in its files.
 func payloadHas(data []byte, text string) bool {
 	var e struct {
 		Payload  json.RawMessage `json:"payload"`
@@ -201,7 +192,7 @@ func payloadHas(data []byte, text string) bool {
 		for _, f := range payload.Files {
 			content := []byte(f.Origin)
 			if f.Encoding != sluice.EncodingText {
-				content, _ = base64.StdEncoding.DecodeString(f.Origin) // what could be read of it
+				content, _ = base64.StdEncoding.DecodeString(f.Origin) // up to what can't be decoded
 			}
 			if has([]byte(f.Filename)) || has(content) {
 				return true

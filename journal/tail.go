@@ -21,11 +21,10 @@ type follower struct {
 	stream jetstream.Stream
 	next   uint64 // message to read next
 	line   int    // lines of it that were handed out
-	begun  uint64 // message from which on it is live
+	begun  uint64 // first message that came after the tail began
 }
 
-// followers are those of a tail: of the chunks, and of what belongs to no
-// event.
+// followers are those of a tail: one of the chunks, one of what belongs to no event.
 type followers [2]*follower
 
 // position names what comes next.
@@ -47,7 +46,7 @@ func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery) (iter.Seq2[slu
 	if err := j.host.Connected(); err != nil {
 		return nil, err
 	}
-	both := followers{{stream: j.chunks}, {stream: j.eventless}}
+	both := followers{{stream: j.chunks}, {stream: j.loose}}
 	if q.After != "" {
 		if err := both.seek(q.After); err != nil {
 			return nil, err
@@ -116,14 +115,14 @@ func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) 
 	}
 	for _, msg := range messages {
 		if msg.Sequence != f.next {
-			f.next, f.line = msg.Sequence, 0 // earlier ones are gone
+			f.next, f.line = msg.Sequence, 0 // earlier messages are gone
 		}
 		for i, l := range parseLines(msg.Data) {
 			if i < f.line {
 				continue
 			}
 			f.line = i + 1
-			if entry, ok := entryOf(t.q, l); ok {
+			if entry, ok := tailEntry(t.q, l); ok {
 				entry.Position, entry.Past = t.both.position(), msg.Sequence < f.begun
 				if t.ended = !t.yield(entry, nil); t.ended {
 					return true, nil
@@ -135,8 +134,8 @@ func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) 
 	return len(messages) > 0, nil
 }
 
-// entryOf returns the entry of a line, if it fits the query.
-func entryOf(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
+// tailEntry returns the entry of a line, if it fits the query.
+func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	var traceID, eventKey string
 	var data any
 	if call, _, ok := l.call(); ok {
@@ -145,7 +144,7 @@ func entryOf(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 		}
 		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
 	} else if run, ok := l.run(); ok {
-		run.HidePayloads() // who follows has no need for them, and may not be allowed to see them
+		run.HidePayloads() // the reader may not be allowed to see them
 		if !q.CorrelationIDs {
 			run.CorrelationID = ""
 		}

@@ -81,7 +81,7 @@ func (j *Journal) Finish() {
 }
 
 // flushSoon lets a search find what was recorded before it. If that can't be
-// written, the rest can still be found.
+// written, the search still finds the rest.
 func (j *Journal) flushSoon(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
 	defer cancel()
@@ -141,7 +141,7 @@ func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*
 			unsent = append(unsent, messages[i])
 		case <-ctx.Done():
 			select {
-			case <-ack.Ok(): // before the time was over, too
+			case <-ack.Ok(): // it came in time
 				j.noteWritten(messages[i].Subject)
 			default:
 				unsent = append(unsent, messages[i])
@@ -151,7 +151,7 @@ func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*
 	return unsent
 }
 
-// A disk is what a stream of the journal is kept on.
+// A disk has the files of a stream of the journal.
 type disk struct {
 	prefix  string // of the stream's subjects
 	blocks  *durable.Blocks

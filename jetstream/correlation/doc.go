@@ -2,6 +2,6 @@
 // of the event that an id leads to: enough to know whether it is the right one,
 // when it came, and which pipelines listen to it.
 //
-// It reads no stream: package jetstream does for results, package journal for
+// It reads no stream: package jetstream does that for results, package journal for
 // searches.
 package correlation

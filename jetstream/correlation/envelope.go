@@ -29,13 +29,13 @@ type Envelope struct {
 
 	Fingerprint *sluice.Fingerprint // of a call with an id; nil for others
 
-	// Foreign says that something was missing, or did not fit, and was made up:
-	// a program of somebody else has published the event.
+	// Foreign says that something was missing or wrong, and was made up: another
+	// program has published the event.
 	Foreign bool
 }
 
-// ReadEnvelope reads the fields of an event that stand before its payload: what
-// follows may be megabytes. What is no event at all is an error.
+// ReadEnvelope reads the fields of an event before its payload, which may be
+// megabytes. It fails for what is no event at all.
 func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 	e := Envelope{Sequence: msg.Sequence, Subject: msg.Subject}
 	if err := e.read(json.NewDecoder(bytes.NewReader(msg.Data))); err != nil {
@@ -58,13 +58,13 @@ func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 	return e, nil
 }
 
-// published reports whether programs of others may publish on a subject.
+// published reports whether other programs may publish on a subject.
 func published(subject string) bool {
 	return strings.HasPrefix(subject, sluice.EventPrefix) || strings.HasPrefix(subject, MessagePrefix)
 }
 
-// KeysOf returns the keys of what was published on a subject. A program of somebody
-// else may have left them out, or written others.
+// KeysOf returns the keys of what was published on a subject. Another program may have
+// left them out, or written others.
 func KeysOf(subject, eventKey, key string) (string, string) {
 	if on, ok := strings.CutPrefix(subject, sluice.EventPrefix); ok {
 		return on, ""
@@ -108,7 +108,7 @@ func (e *Envelope) read(dec *json.Decoder) error {
 			if _, broken := errors.AsType[*json.SyntaxError](err); broken || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				return err
 			}
-			e.Foreign = true // another type than ours: as if it were missing
+			e.Foreign = true // of another type: as if it were missing
 		}
 		if name == "receivedAt" && !e.Received.IsZero() {
 			return nil

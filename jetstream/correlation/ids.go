@@ -15,16 +15,16 @@ import (
 //	                  (2 bits) and 12 zero bits, masked with a keyed hash of the
 //	                  nonce
 //
-// So an id finds its event without an index, tells nobody how many events
-// there are, and can't be made up, nor be derived from that of another event with
-// the same trace id: the nonce must fit the event that the locator points to. The
-// zero bits turn most guesses away before anything is read; some of them can
-// become the number of a partition.
+// So an id finds its event without an index and tells nobody how many events there
+// are. It can't be made up, nor derived from that of another event with the same
+// trace id: the nonce must fit the event that the locator points to. The zero bits
+// stop most guesses before anything is read; some of them can become the number of a
+// partition.
 //
-// The first form, whose nonce depends on the trace id alone, is read as well, for
-// events from before the second: an id of it leads to each event with the same
-// trace id, if somebody changes the place in it. The third one is of events that
-// wait in a spool: see SpooledID.
+// In the first form the nonce depends on the trace id alone, so somebody who changes
+// the sequence in such an id reaches another event with the same trace id. It is read
+// only for events older than the second form. The third form is for events that wait
+// in a spool: see SpooledID.
 type IDs struct {
 	key   []byte
 	first uint64 // sequence of the last event that has an id of the first form
@@ -38,8 +38,8 @@ type Reference struct {
 	form  uint64
 }
 
-// NewIDs returns the ids of all nodes that share a key. Events up to the sequence
-// first may have ids of the first form.
+// NewIDs returns the ids that all nodes with the same key make. Events up to the
+// sequence first may have ids of the first form.
 func NewIDs(key []byte, first uint64) IDs { return IDs{key, first} }
 
 const (
@@ -104,8 +104,8 @@ func (c IDs) mask(nonce uint64) uint64 {
 	return c.hash("mask", binary.BigEndian.AppendUint64(make([]byte, 0, 8), nonce)) >> (64 - locatorBits)
 }
 
-// hash is a keyed hash. It is truncated, so plain SHA-256 serves: to extend it,
-// an attacker would need the part that was cut off.
+// hash is a keyed hash. It is truncated, so plain SHA-256 is enough: to extend it, an
+// attacker would need the part that was cut off.
 func (c IDs) hash(purpose string, data []byte) uint64 {
 	var space [128]byte // off the heap
 	sum := sha256.Sum256(append(append(append(space[:0], c.key...), purpose...), data...))
@@ -125,4 +125,53 @@ func unpack(u uuid.UUID) (nonce, locator uint64) {
 	high, low := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
 	nonce = (high>>16<<12|high&0xfff)<<4 | low>>locatorBits&0xf
 	return nonce, low & (1<<locatorBits - 1)
+}
+
+// SpoolBits is how many bits the number of a spool has.
+const SpoolBits = 16
+
+const placeBits = sequenceBits - SpoolBits
+
+// A SpooledReference is what the correlation id of a spooled event says.
+type SpooledReference struct {
+	Spool uint64 // its number
+	Place uint64 // of the event in it
+
+	nonce uint64
+}
+
+// SpooledID returns the correlation id of an event that waits in a spool, and has no
+// sequence among all events yet. The id has the number of the spool and the event's
+// place there, and stays good when the event is handed over.
+func (c IDs) SpooledID(spool, place uint64, traceID string) string {
+	locator := spool<<placeBits | place&(1<<placeBits-1)
+	nonce := c.spooledNonce(locator, traceID)
+	return pack(nonce, (locator<<formBits|spooledForm)<<zeroBits^c.mask(nonce)).String()
+}
+
+// ParseSpooled reads the id of a spooled event.
+func (c IDs) ParseSpooled(id string) (r SpooledReference, ok bool) {
+	nonce, locator, ok := c.open(id)
+	place := locator >> formBits
+	r = SpooledReference{Spool: place >> placeBits, Place: place & (1<<placeBits - 1), nonce: nonce}
+	return r, ok && locator&(1<<formBits-1) == spooledForm
+}
+
+// FitsSpooled reports whether an id leads to the event with a trace id.
+func (c IDs) FitsSpooled(r SpooledReference, traceID string) bool {
+	return r.nonce == c.spooledNonce(r.Spool<<placeBits|r.Place, traceID)
+}
+
+// WasSpooled reports whether a spool has made an id for the event with a trace id.
+func (c IDs) WasSpooled(id, traceID string) bool {
+	if id == "" {
+		return false
+	}
+	r, ok := c.ParseSpooled(id)
+	return ok && c.FitsSpooled(r, traceID)
+}
+
+func (c IDs) spooledNonce(locator uint64, traceID string) uint64 {
+	var space [8 + 64]byte // for a trace id of ours, off the heap
+	return c.hash("spooled", append(binary.BigEndian.AppendUint64(space[:0], locator), traceID...))
 }

@@ -10,15 +10,15 @@ import (
 )
 
 // Layout of a record in a block, as the engine writes it: length, sequence, time,
-// length of the subject, subject, where the top bit of the length is set the length
-// of the headers, headers and payload, checksum.
+// length of the subject, subject, the length of the headers if the top bit of the first
+// length is set, headers and payload, checksum.
 const (
 	headSize = 22
 	hashSize = 8
 	longest  = 32 << 20
 
 	headersBit = 1 << 31
-	flagBits   = 3 << 62 // of a sequence: erased, or the note that it was removed
+	flagBits   = 3 << 62 // of a sequence: the message was erased, or the record says that it was removed
 )
 
 // A hole is a part of a block that can't be read.
@@ -39,8 +39,8 @@ func newBlock(stream string, number int, content []byte) (*block, error) {
 	return &block{content, hash}, err
 }
 
-// record returns the size and the sequence of the record at a place, not ok if there
-// is none that can be read.
+// record returns the size and the sequence of the record at an offset; not ok says that
+// none can be read there.
 func (b *block) record(at int) (size int, sequence uint64, ok bool) {
 	if at+headSize+hashSize > len(b.content) {
 		return 0, 0, false
@@ -73,8 +73,8 @@ func (b *block) record(at int) (size int, sequence uint64, ok bool) {
 	return size, sequence, true
 }
 
-// holes returns what can't be read, how many records can, and the first and the last
-// message among them.
+// holes returns the parts that can't be read, the number of records that can, and the
+// first and last message among these.
 func (b *block) holes() (holes []hole, records int, first, last uint64) {
 	for at := 0; at < len(b.content); {
 		size, sequence, ok := b.record(at)
@@ -99,7 +99,7 @@ func (b *block) holes() (holes []hole, records int, first, last uint64) {
 	return holes, records, first, last
 }
 
-// resume returns the place of the next record that can be read.
+// resume returns the offset of the next record that can be read.
 func (b *block) resume(at int) int {
 	for ; at+headSize+hashSize <= len(b.content); at++ {
 		if _, _, ok := b.record(at); ok {

@@ -11,8 +11,7 @@ import (
 	"sluice/durable"
 )
 
-// NoteStop writes down that the engine has stopped cleanly, with the files that it
-// left.
+// NoteStop notes that the engine has stopped cleanly, with the sizes of its files.
 func (s Store) NoteStop(note string) error {
 	files, _, err := s.blocks()
 	if err != nil {
@@ -29,8 +28,8 @@ func (s Store) NoteStop(note string) error {
 	return durable.WriteFile(note, text)
 }
 
-// TakeStop reports whether the engine has stopped cleanly, and forgets that. It gives
-// the blocks that are not as they were left then.
+// TakeStop reports whether the engine has stopped cleanly, and removes the note. It
+// returns the blocks that have changed since.
 func (s Store) TakeStop(note string) (clean bool, changed []Loss, err error) {
 	clean, changed, err = s.ReadStop(note)
 	if err != nil {
@@ -42,7 +41,7 @@ func (s Store) TakeStop(note string) (clean bool, changed []Loss, err error) {
 	return clean, changed, durable.Sync(filepath.Dir(note))
 }
 
-// ReadStop tells the same, and forgets nothing.
+// ReadStop returns the same as TakeStop, and leaves the note.
 func (s Store) ReadStop(note string) (clean bool, changed []Loss, err error) {
 	text, err := os.ReadFile(note)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +58,7 @@ func (s Store) ReadStop(note string) (clean bool, changed []Loss, err error) {
 	return err == nil && len(changed) == 0, changed, err
 }
 
-// changed returns the blocks that are not as a clean stop has noted them.
+// changed returns the blocks that differ from the note of a clean stop.
 func (s Store) changed(sizes map[string]int64) (changed []Loss, err error) {
 	for name, size := range sizes {
 		l := Loss{Stream: filepath.Dir(filepath.Dir(name)), File: name}
@@ -96,7 +95,7 @@ func beginsWithZeros(name string) (bool, error) {
 	switch _, err := io.ReadFull(f, head[:]); err {
 	case nil:
 		return head == [headSize]byte{}, nil
-	case io.EOF, io.ErrUnexpectedEOF: // it is too short for a message
+	case io.EOF, io.ErrUnexpectedEOF: // too short for a message
 		return false, nil
 	default:
 		return false, err

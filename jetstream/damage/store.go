@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Loss is what was found to be damaged.
+// A Loss is a damage that was found.
 type Loss struct {
 	Stream      string
 	File        string // below the folder of the streams
-	First, Last uint64 // messages that are lost; 0: that can't be told from the file
+	First, Last uint64 // messages that are lost; 0: the file does not tell
 	Problem     string
 }
 
@@ -47,8 +47,8 @@ func (l Loss) messages() string {
 type Store struct {
 	Dir string
 
-	// Reads says which streams are read, by their names and how many bytes of
-	// messages they have; nil: all.
+	// Reads says which streams are read, by their names and the bytes of their
+	// messages; nil: all.
 	Reads func(stream string, size int64) bool
 }
 
@@ -63,7 +63,7 @@ type blockFile struct {
 	size   int64
 }
 
-// blocks returns the files of messages of the streams that are read, in their order.
+// blocks returns the files of the streams that are read, in order, and their bytes.
 func (s Store) blocks() (files []blockFile, size int64, err error) {
 	names, err := filepath.Glob(filepath.Join(s.Dir, "*", "msgs", "*.blk"))
 	if err != nil {
@@ -105,14 +105,14 @@ type Report struct {
 	Streams map[string]Extent
 }
 
-// An Extent is which messages of a stream can be read.
+// An Extent says which messages of a stream can be read.
 type Extent struct {
 	First, Last uint64
 }
 
-// Read reads every message of all streams. Of a stream that is contiguous, the
-// messages that are missing between two blocks are lost as well. read is told how
-// many bytes were read, of how many, one call at a time.
+// Read reads every message of all streams. In a contiguous stream, messages that are
+// missing between two blocks are lost as well. read is called with the bytes that were
+// read so far, one call at a time.
 func (s Store) Read(contiguous func(stream string) bool, read func(done, total int64)) (Report, error) {
 	r := Report{Streams: make(map[string]Extent)}
 	files, total, err := s.blocks()
@@ -123,7 +123,7 @@ func (s Store) Read(contiguous func(stream string) bool, read func(done, total i
 	var group errgroup.Group
 	var mu sync.Mutex
 	done, spaces := int64(0), sync.Pool{New: func() any { return new(bytes.Buffer) }}
-	group.SetLimit(runtime.GOMAXPROCS(0)) // what takes time is to compute checksums
+	group.SetLimit(runtime.GOMAXPROCS(0)) // the checksums take most of the time
 	for i, f := range files {
 		group.Go(func() (err error) {
 			space := spaces.Get().(*bytes.Buffer)
@@ -142,12 +142,12 @@ func (s Store) Read(contiguous func(stream string) bool, read func(done, total i
 		return r, err
 	}
 	for i, f := range files {
-		r.add(f, contiguous(f.stream), found[i].losses, found[i].Extent)
+		r.add(f, contiguous(f.stream), found[i])
 	}
 	return r, nil
 }
 
-// findings are what reading one block has shown.
+// findings are what one block has shown.
 type findings struct {
 	Extent
 
@@ -155,16 +155,16 @@ type findings struct {
 }
 
 // add adds what was found in the next block of a stream.
-func (r *Report) add(f blockFile, contiguous bool, found []Loss, block Extent) {
+func (r *Report) add(f blockFile, contiguous bool, block findings) {
 	before := r.Streams[f.stream]
 	if n := len(r.Losses); n > 0 && r.Losses[n-1].Stream == f.stream && r.Losses[n-1].open() {
-		if block.First > 0 { // what was lost before ends where this block begins
+		if block.First > 0 { // the loss ends where this block begins
 			r.Losses[n-1].Last = block.First - 1
 		}
 	} else if contiguous && before.Last > 0 && block.First > before.Last+1 {
 		r.Losses = append(r.Losses, Loss{Stream: f.stream, File: f.name, First: before.Last + 1, Last: block.First - 1, Problem: "messages before this block are missing"})
 	}
-	for _, l := range found {
+	for _, l := range block.losses {
 		if l.First == 0 && before.Last > 0 {
 			l.First = before.Last + 1
 		}
@@ -177,11 +177,11 @@ func (r *Report) add(f blockFile, contiguous bool, found []Loss, block Extent) {
 	r.Streams[f.stream] = before
 }
 
-// open reports whether it is not known yet where a loss ends.
+// open reports whether the end of a loss is not known yet.
 func (l Loss) open() bool { return l.First > 0 && l.Last == 0 }
 
-// readBlock returns what can't be read of a block, and which messages can. The space
-// is used again for the next one.
+// readBlock returns what a block has lost, and which messages can be read. The space
+// is reused.
 func (s Store) readBlock(f blockFile, space *bytes.Buffer) (found findings, err error) {
 	file, err := os.Open(filepath.Join(s.Dir, f.name))
 	if err != nil {

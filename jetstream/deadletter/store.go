@@ -1,11 +1,14 @@
-// Package deadletter keeps the events that pipelines have failed on, each with the
+// Package deadletter keeps the events that pipelines have failed on, each with its
 // error, until they are replayed, deleted or too old. Package queue adds them.
 package deadletter
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +19,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A Store implements sluice.DeadLetters on a stream of its own. A letter has its
-// event in it, since the event may be gone before the letter is looked at.
+// A Store implements sluice.DeadLetters on a stream of its own. A letter contains its
+// event, since the event may be gone before anybody looks at the letter.
 type Store struct {
 	host   *stream.Host
 	stream jetstream.Stream
@@ -26,7 +29,7 @@ type Store struct {
 	letters *stream.Entries[sluice.DeadLetter]
 }
 
-// NewStore returns dead letters that are yet to be set up.
+// NewStore returns a store. SetUp comes next.
 func NewStore(h *stream.Host) *Store { return &Store{host: h} }
 
 // SetUp creates the stream where it is missing.
@@ -68,8 +71,8 @@ func (l *Store) Add(ctx context.Context, d sluice.Delivery, event []byte, o slui
 	return err
 }
 
-// AddMissing stores a letter unless it is there: whoever stored the outcome may
-// not have come to the letter.
+// AddMissing stores a letter unless there is one: whoever stored the outcome may have
+// stopped before the letter.
 func (l *Store) AddMissing(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
 	found, _, err := l.letters.Scan(ctx, stream.ScanQuery{From: o.Finished, Limit: 1},
 		func(_ uint64, other *sluice.DeadLetter) bool {
@@ -87,7 +90,7 @@ func (l *Store) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters 
 		return nil, "", err
 	}
 	if q.Letter != "" {
-		letter, err := l.letter(ctx, q.Letter)
+		letter, _, err := l.letter(ctx, q.Letter)
 		if letter == nil {
 			return nil, "", err
 		}
@@ -100,24 +103,15 @@ func (l *Store) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters 
 		})
 }
 
-// letter returns one letter, nil if there is none.
-func (l *Store) letter(ctx context.Context, name string) (*sluice.DeadLetter, error) {
-	sequence, ok := letterSequence(name)
-	if !ok {
-		return nil, nil
+// letter returns one letter, nil if there is none. Its sequence is its name.
+func (l *Store) letter(ctx context.Context, name string) (letter *sluice.DeadLetter, sequence uint64, err error) {
+	if sequence, err = strconv.ParseUint(name, 10, 64); err != nil || sequence == 0 {
+		return nil, 0, nil //nolint:nilerr // no letter has such a name
 	}
-	letter, err := l.letters.Read(ctx, sequence)
-	if letter != nil {
+	if letter, err = l.letters.Read(ctx, sequence); letter != nil {
 		letter.Letter = name
 	}
-	return letter, err
-}
-
-// letterSequence returns the sequence that a letter is named by, if the name
-// can be one.
-func letterSequence(name string) (sequence uint64, ok bool) {
-	sequence, err := strconv.ParseUint(name, 10, 64)
-	return sequence, err == nil && sequence > 0
+	return letter, sequence, err
 }
 
 // Drop implements sluice.DeadLetters.
@@ -125,7 +119,7 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 	if err := l.host.Ready(); err != nil {
 		return err
 	}
-	letter, err := l.letter(ctx, name)
+	letter, sequence, err := l.letter(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -133,7 +127,6 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 	if letter == nil {
 		return unknown
 	}
-	sequence, _ := letterSequence(name)
 	err = l.stream.DeleteMsg(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return unknown
@@ -160,4 +153,73 @@ func (l *Store) ByPipeline(ctx context.Context) (map[string]int64, error) {
 // Info asks the engine about the stream of dead letters.
 func (l *Store) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	return l.stream.Info(ctx)
+}
+
+// Groups implements sluice.DeadLetters. It reads all letters, each up to its event.
+func (l *Store) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.DeadLetterGroup, error) {
+	if err := l.host.Connected(); err != nil {
+		return nil, err
+	}
+	subject := stream.DeadLetterPrefix + ">"
+	if q.Pipeline != "" {
+		subject = stream.DeadLetterPrefix + q.Pipeline
+	}
+	groups := make(map[[2]string]*sluice.DeadLetterGroup)
+	err := l.each(ctx, subject, func(letter sluice.DeadLetter) {
+		if letter.Time.Before(q.From) || !q.To.IsZero() && letter.Time.After(q.To) {
+			return
+		}
+		key := [2]string{letter.Pipeline, letter.Error.Code}
+		g := groups[key]
+		if g == nil {
+			g = &sluice.DeadLetterGroup{Pipeline: letter.Pipeline, Code: letter.Error.Code, First: letter.Time}
+			groups[key] = g
+		}
+		g.Count++
+		g.Last = letter.Time
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]sluice.DeadLetterGroup, 0, len(groups))
+	for _, g := range groups {
+		found = append(found, *g)
+	}
+	slices.SortFunc(found, func(a, b sluice.DeadLetterGroup) int {
+		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Pipeline, b.Pipeline), cmp.Compare(a.Code, b.Code))
+	})
+	return found, nil
+}
+
+// each visits the letters of a subject, oldest first, without their events.
+func (l *Store) each(ctx context.Context, subject string, visit func(sluice.DeadLetter)) error {
+	letters, err := stream.Follow(ctx, l.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject}})
+	if err != nil {
+		return stream.NoAnswer(err)
+	}
+	defer letters.Stop()
+	for left := letters.Pending; left > 0; {
+		msg, meta, err := letters.Next(ctx)
+		if err != nil {
+			return stream.NoAnswer(err)
+		}
+		left = meta.NumPending
+		letter, err := readLetter(msg.Data())
+		if l.letters.Readable(&letter, meta.Sequence.Stream, msg.Subject(), err) {
+			visit(letter)
+		}
+	}
+	return nil
+}
+
+// readLetter reads a letter up to its event, which may be megabytes.
+func readLetter(data []byte) (letter sluice.DeadLetter, err error) {
+	head, _, cut := bytes.Cut(data, []byte(`,"event":{`))
+	if cut {
+		head = append(bytes.Clone(head), '}')
+	}
+	if err = json.Unmarshal(head, &letter); err != nil {
+		err = json.Unmarshal(data, &letter) // the cut was elsewhere
+	}
+	return letter, err
 }

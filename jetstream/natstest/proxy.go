@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A Proxy is the way to a server that can be made to hang: connections stay, and
-// nothing moves on them until it goes on.
+// A Proxy leads to a server, and can hang: connections stay open, but nothing moves on
+// them.
 type Proxy struct {
 	URL      string
 	target   string
@@ -22,7 +22,7 @@ type Proxy struct {
 	conns []net.Conn
 }
 
-// StartProxy returns a way to the server at a host and port.
+// StartProxy returns a proxy of the server at a host and port.
 func StartProxy(t *testing.T, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,7 +55,7 @@ func (p *Proxy) Hang() {
 	p.gate = make(chan struct{})
 }
 
-// GoOn lets everything move again, what was on its way first.
+// GoOn lets everything move again.
 func (p *Proxy) GoOn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

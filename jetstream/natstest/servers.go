@@ -26,8 +26,8 @@ import (
 	"sluice/stretch"
 )
 
-// A Setup is where an engine of a test lives. External servers are shared by all
-// tests, so each test uses event keys of its own.
+// A Setup is the engine that a test uses. All tests share the external servers, so
+// each test uses event keys of its own.
 type Setup struct {
 	Dir      string // of the embedded engine; empty if it is external
 	URL      string // of the external engine
@@ -49,8 +49,8 @@ func OnEverySetup(t *testing.T, test func(t *testing.T, s Setup)) {
 	}
 }
 
-// patience bounds every wait for a server or a condition. It is far longer than
-// what is waited for ever takes: reaching it is a failure.
+// patience bounds every wait for a server or a condition. It is far longer than any
+// of them takes: reaching it is a failure.
 const patience = 3 * time.Minute
 
 var (
@@ -68,9 +68,9 @@ func atEnd(stop func()) {
 	stops = slices.Insert(stops, 0, stop)
 }
 
-// Main runs the tests of a package and stops the servers that they have started.
-// Such tests mostly wait, for disks and for each other: so more of them run at the
-// same time than there are cores, and time-outs are stretched.
+// Main runs the tests of a package, and then stops the servers that they have started.
+// Such tests mostly wait for disks and for each other, so more of them run at the same
+// time than there are cores, and time-outs are stretched.
 func Main(m *testing.M) {
 	stretch.By(5)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
@@ -83,7 +83,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Box returns what engines of tests are sealed with.
+// Box returns the box of the engines of tests.
 func Box(bool) (*seal.Box, error) { return seal.New(make([]byte, seal.KeySize)) }
 
 // UniqueKey returns an event key that no other test has.
@@ -91,7 +91,7 @@ func UniqueKey(name string) string {
 	return "webhook." + strings.ToLower(rand.Text()) + "." + name
 }
 
-// Options are those of a server that can serve as an external engine.
+// Options returns the options of a server that can be an external engine.
 func Options() *server.Options {
 	dir, err := os.MkdirTemp("", "sluice-external-")
 	if err != nil {
@@ -144,8 +144,8 @@ const clusterSize = 3
 // leadsAll reports whether a server leads its cluster and has heard of all of it.
 func leadsAll(s *server.Server) bool { return len(s.JetStreamClusterPeers()) == clusterSize }
 
-// startCluster tries to run a cluster. Its servers have to know the ports of each
-// other before they listen on them: it fails if one is taken meanwhile.
+// startCluster tries to run a cluster. Its servers must know each other's ports before
+// they listen on them: it fails if another program takes one meanwhile.
 func startCluster() (urls []string, err error) {
 	var routes []*url.URL
 	ports := make([]net.Listener, clusterSize)
@@ -153,10 +153,10 @@ func startCluster() (urls []string, err error) {
 		if ports[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 			return nil, err
 		}
-		defer func() { _ = ports[i].Close() }() // it is closed by then
+		defer func() { _ = ports[i].Close() }() // closed by then, unless a step fails
 		routes = append(routes, &url.URL{Scheme: "nats", Host: ports[i].Addr().String()})
 	}
-	name := "test-" + rand.Text() // who has taken a port may be a server of another cluster
+	name := "test-" + rand.Text() // a server of another cluster may have taken a port
 	var started []*server.Server
 	var starting sync.WaitGroup
 	stop := func() {
@@ -188,8 +188,8 @@ func startCluster() (urls []string, err error) {
 		urls = append(urls, s.ClientURL())
 	}
 	starting.Wait()
-	// Without a leader that has heard of all the others it answers nothing, or has no
-	// place for a stream, and callers don't wait long.
+	// Without a leader that has heard of all the others it does not reply, or can't
+	// place a stream, and callers don't wait long.
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(patience); !slices.ContainsFunc(started, leadsAll); <-tick.C {
@@ -217,7 +217,7 @@ func ready(s *server.Server, failed failure) error {
 	return errors.New("a server of the cluster did not start")
 }
 
-// A failure is a log of a server that keeps the first reason why it can't go on.
+// A failure is the log of a server. It keeps the first fatal error.
 type failure chan error
 
 // Fatalf implements server.Logger.
@@ -243,11 +243,11 @@ func (failure) Debugf(string, ...any) {}
 // Tracef implements server.Logger.
 func (failure) Tracef(string, ...any) {}
 
-// Patiently does what a caller does who is told to try again soon: it tries again.
+// Patiently tries again, as a caller does who is told to.
 func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) { // hundreds of callers leave the engine room
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) { // leaves room for hundreds of callers
 		result, err := do()
 		if err == nil || sluice.AsError(err).Kind != sluice.Unavailable {
 			return result, err

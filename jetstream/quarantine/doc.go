@@ -1,7 +1,7 @@
-// Package quarantine keeps the calls that were refused, for some time: store.go
-// has the stream that they are in, known.go what is known of them in memory, and
-// which of them have to make way for others, place.go their order.
+// Package quarantine keeps refused calls for some time: store.go has their stream,
+// known.go what is known of them in memory, their order, and which of them are
+// removed for others.
 //
-// Which calls are kept, and what users do with them, is the business of the
-// packages webhook and quarantine.
+// The packages webhook and quarantine decide which calls are kept, and what users
+// can do with them.
 package quarantine

@@ -1,7 +1,9 @@
 package quarantine
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -10,19 +12,17 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A webhook's share of the quarantine: what is beyond it drives out the webhook's
-// own.
+// A webhook's share of the quarantine. Calls beyond it replace the webhook's own.
 const (
 	shareBytes = stream.QuarantineBytes / 8
 	shareCount = 2000
 )
 
-// known is what is known of the calls in the quarantine, but for their
-// requests.
+// known is what is known of the calls in the quarantine, without their requests.
 type known struct {
 	mu     sync.Mutex
 	calls  map[string]*keptCall // by id
-	shares map[string]*share    // by the part of the subject that stands for the webhook
+	shares map[string]*share    // by the webhook's part of the subject
 	bytes  int
 }
 
@@ -43,7 +43,7 @@ func newKnown() *known {
 	return &known{calls: make(map[string]*keptCall), shares: make(map[string]*share)}
 }
 
-// shareOf returns the part of a call's subject that stands for its webhook.
+// shareOf returns the webhook's part of a call's subject.
 func shareOf(subject string) string {
 	return subject[:strings.LastIndexByte(subject, '.')]
 }
@@ -55,8 +55,7 @@ func (k *known) find(id string) *keptCall {
 	return k.calls[id]
 }
 
-// add adds a call that is not known yet, and removes those of the same webhook
-// whose time is over.
+// add adds a call that is not known yet, and removes expired calls of the same webhook.
 func (k *known) add(c *keptCall) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -99,8 +98,8 @@ func (k *known) drop(c *keptCall) {
 	}
 }
 
-// surplus returns the call that has to make way, nil if none has: the oldest of a
-// webhook that has more than its share, or of the one that has most.
+// surplus returns the next call to remove, nil if there is space: the oldest call of
+// the newest's webhook, if that has more than its share, or of the largest share.
 func (k *known) surplus(newest string) *keptCall {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -119,14 +118,14 @@ func (k *known) surplus(newest string) *keptCall {
 	return largest.calls[0]
 }
 
-// list returns the calls that a query asks for, and the place of the last of them if
-// there are more.
-func (k *known) list(query sluice.QuarantineQuery, after place) (calls []sluice.QuarantinedCall, more place) {
+// list returns the calls that match a query, and the cursor of the last one if there
+// are more.
+func (k *known) list(query sluice.QuarantineQuery, after cursor) (calls []sluice.QuarantinedCall, next cursor) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	order := place.compare
+	order := cursor.compare
 	if !query.Oldest {
-		order = func(a, b place) int { return b.compare(a) }
+		order = func(a, b cursor) int { return b.compare(a) }
 	}
 	oldest := time.Now().Add(-stream.QuarantineAge)
 	for _, c := range k.calls {
@@ -137,15 +136,48 @@ func (k *known) list(query sluice.QuarantineQuery, after place) (calls []sluice.
 			query.Code != "" && c.Code != query.Code,
 			c.Time.Before(query.From),
 			!query.To.IsZero() && c.Time.After(query.To),
-			after != place{} && order(placeOf(&c.QuarantinedCall), after) <= 0:
+			after != cursor{} && order(cursorOf(&c.QuarantinedCall), after) <= 0:
 			continue
 		}
 		calls = append(calls, c.QuarantinedCall)
 	}
-	slices.SortFunc(calls, func(a, b sluice.QuarantinedCall) int { return order(placeOf(&a), placeOf(&b)) })
+	slices.SortFunc(calls, func(a, b sluice.QuarantinedCall) int { return order(cursorOf(&a), cursorOf(&b)) })
 	if query.Limit > 0 && len(calls) > query.Limit {
 		calls = calls[:query.Limit]
-		more = placeOf(&calls[query.Limit-1])
+		next = cursorOf(&calls[query.Limit-1])
 	}
-	return calls, more
+	return calls, next
+}
+
+// A cursor is where a call is in the order of all calls, on every node. It stays good
+// when the call is gone: people admit and delete calls while they turn pages.
+type cursor struct {
+	time int64 // in nanoseconds
+	id   string
+}
+
+func cursorOf(c *sluice.QuarantinedCall) cursor { return cursor{c.Time.UnixNano(), c.ID} }
+
+func (c cursor) compare(other cursor) int {
+	return cmp.Or(cmp.Compare(c.time, other.time), cmp.Compare(c.id, other.id))
+}
+
+func (c cursor) String() string {
+	if c == (cursor{}) {
+		return ""
+	}
+	return strconv.FormatInt(c.time, 10) + "-" + c.id
+}
+
+// parseCursor is the opposite of String.
+func parseCursor(text string) (c cursor, err error) {
+	if text == "" {
+		return c, nil
+	}
+	at, id, _ := strings.Cut(text, "-")
+	c.id = id
+	if c.time, err = strconv.ParseInt(at, 10, 64); err != nil || !sluice.ValidTraceID(id) {
+		return cursor{}, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
+	}
+	return c, nil
 }

@@ -25,29 +25,28 @@ import (
 const Key = "quarantine"
 
 const (
-	metaHeader = "Sluice-Call" // with what is known of a call, but for its request
+	metaHeader = "Sluice-Call" // what is known of a call, without its request
 	syncEvery  = time.Second
 )
 
-// Store implements sluice.QuarantineStore on a stream of its own. Each call
-// has a subject of its own: an empty message there says that it is gone. What is
-// known of calls is in memory, too; only their requests are read when they are
-// asked for.
+// Store implements sluice.QuarantineStore on a stream of its own. Each call has its
+// own subject: an empty message there says that the call is gone. What is known of
+// calls is in memory as well; their requests are read only on demand.
 type Store struct {
 	host   *stream.Host
 	stream jetstream.Stream
 	box    *seal.Box
 	known  *known
 	dirty  atomic.Bool  // something is not synced
-	pushed atomic.Int64 // calls that had to make way
+	pushed atomic.Int64 // calls that newer ones replaced
 }
 
-// New returns a store that is yet to be set up.
+// New returns a store. SetUp comes next.
 func New(h *stream.Host) *Store {
 	return &Store{host: h, known: newKnown()}
 }
 
-// SetUp prepares the stream, and learns of what is in it until running ends.
+// SetUp creates the stream where it is missing, and follows it until running ends.
 func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 	if s.box, err = seal.New(key); err != nil {
 		return err
@@ -56,7 +55,7 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 		Name:              stream.Quarantine,
 		Subjects:          []string{stream.QuarantinePrefix + ">"},
 		MaxAge:            stream.QuarantineAge,
-		MaxBytes:          stream.QuarantineBytes + stream.QuarantineBytes/4, // what was dropped takes some space for a while
+		MaxBytes:          stream.QuarantineBytes + stream.QuarantineBytes/4, // dropped calls still take some space for a while
 		MaxMsgsPerSubject: 1,
 		AllowDirect:       s.host.DirectReads,
 	}))
@@ -175,7 +174,7 @@ func (s *Store) publish(ctx context.Context, msg *nats.Msg) error {
 	return nil
 }
 
-// erase stores that a call is gone, in place of the call.
+// erase replaces a call by the note that it is gone.
 func (s *Store) erase(ctx context.Context, c *keptCall) error {
 	if err := s.publish(ctx, &nats.Msg{Subject: c.subject}); err != nil {
 		return err
@@ -193,8 +192,8 @@ func (s *Store) List(_ context.Context, query sluice.QuarantineQuery) (calls []s
 	if err != nil {
 		return nil, "", err
 	}
-	calls, more := s.known.list(query, after)
-	return calls, more.cursor(), nil
+	calls, last := s.known.list(query, after)
+	return calls, last.String(), nil
 }
 
 // sealedCall is what is sealed of a call.
@@ -214,7 +213,7 @@ func (s *Store) Open(ctx context.Context, c *sluice.QuarantinedCall) (bool, erro
 	}
 	msg, err := s.stream.GetLastMsgForSubject(ctx, known.subject)
 	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && len(msg.Data) == 0 {
-		s.known.remove(c.ID) // another node has dropped it, or its time is over
+		s.known.remove(c.ID) // another node has dropped it, or it has expired
 		return false, nil
 	}
 	if err != nil {
@@ -247,6 +246,6 @@ func (s *Store) Drop(ctx context.Context, id string) (bool, error) {
 	return true, s.host.SyncStream(stream.Quarantine, "msgs")
 }
 
-// PushedOut returns how many calls had to make way for newer ones on this node, since
-// the start.
+// PushedOut returns how many calls this node has removed for newer ones, since the
+// start.
 func (s *Store) PushedOut() int64 { return s.pushed.Load() }

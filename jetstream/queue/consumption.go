@@ -28,8 +28,8 @@ type consumption struct {
 	slots    *slots
 	ordered  bool // events are run one after the other
 
-	bytes      *semaphore.Weighted // of the events that are decoded
-	taken      chan struct{}       // one for each delivery from the waiting room
+	bytes      *semaphore.Weighted // of decoded events
+	taken      chan struct{}       // one token for each delivery from the waiting room
 	deliveries sync.WaitGroup
 }
 
@@ -53,8 +53,8 @@ func (c *consumption) deliver(ctx context.Context, d *delivery) {
 	}
 }
 
-// attemptAndSettle makes one attempt and settles the delivery, unless the event
-// has waited with its place. Then it returns true: the next attempt is due.
+// attemptAndSettle makes one attempt and settles the delivery. It returns true if the
+// event kept its place and has waited until its next attempt, which is due.
 func (c *consumption) attemptAndSettle(ctx context.Context, d *delivery) (due bool) {
 	a, err := c.attempt(ctx, d)
 	if a.release != nil {
@@ -74,7 +74,7 @@ func (c *consumption) attemptAndSettle(ctx context.Context, d *delivery) (due bo
 }
 
 var (
-	// errNoSlot is the error of a delivery that had no slot before the pipeline
+	// errNoSlot is the error of a delivery that got no slot before the pipeline
 	// stopped.
 	errNoSlot = errors.New("no slot")
 	// errElsewhere is the error of a delivery that has no work to do: the event
@@ -100,9 +100,9 @@ func (c *consumption) tell(ctx context.Context, d *delivery, a attempt, err erro
 }
 
 // pause returns how long the source keeps an event that was given back. If an attempt
-// has just failed and its state could not be stored, the event stays until it is due:
-// nothing else would keep it from being tried at once. If the due time is stored, the
-// event comes sooner, so that the clock is read again.
+// has just failed and its state could not be stored, the source keeps the event until
+// it is due: nothing else delays the next attempt. A due time that is stored is checked
+// again sooner.
 func (c *consumption) pause(a attempt) time.Duration {
 	if !a.failed() {
 		return consumeRetry
@@ -115,8 +115,8 @@ func (c *consumption) pause(a attempt) time.Duration {
 }
 
 // attempt runs the pipeline once, as soon as there is a slot and memory for it. The
-// slot is free again when attempt returns. Until then the event is not decoded, since
-// it takes the least memory so.
+// event is decoded only then, to save memory. The slot is free again when attempt
+// returns.
 func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err error) {
 	if err := c.takeSlot(ctx, d); err != nil {
 		return a, err
@@ -145,7 +145,7 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 }
 
 // takeSlot waits for a slot. A live replay that finds none moves to the waiting room
-// instead, so that it keeps no other event waiting.
+// instead, so that no other event waits for it.
 func (c *consumption) takeSlot(ctx context.Context, d *delivery) error {
 	if c.slots.tryTake(d.waited) {
 		return nil
@@ -159,8 +159,8 @@ func (c *consumption) takeSlot(ctx context.Context, d *delivery) error {
 	return nil
 }
 
-// giveWay moves a live replay to the waiting room, and returns errElsewhere if it is
-// there. A replay that was moved before, or is done, is found out when it has a slot.
+// giveWay moves a live replay to the waiting room, and then returns errElsewhere. A
+// replay that was moved before, or is done, waits for a slot: attempt looks it up.
 func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 	const head = 8 << 10 // the field stands before the payload
 	if d.waited || d.sequence == 0 || !bytes.Contains(d.data[:min(len(d.data), head)], []byte(`"replayOf":"`)) || c.keepsPlace() {
@@ -168,13 +168,13 @@ func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 	}
 	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: d.sequence, Subject: d.Subject, Data: d.data, Time: d.Time})
 	if err != nil || e.ReplayOf == "" {
-		return nil //nolint:nilerr // what is wrong with it is found when it has a slot
+		return nil //nolint:nilerr // attempt finds what is wrong with it
 	}
 	waiting := c.queue.waiting
 	key := eventKey(c.queue.ids, e.Sequence, e.TraceID)
 	if d.doubtful {
 		if known, err := waiting.find(ctx, c.binding, key); known != nil || err != nil {
-			return nil //nolint:nilerr // it is looked up again when the event has a slot
+			return nil //nolint:nilerr // attempt looks it up again
 		}
 	}
 	if err := waiting.put(context.Background(), c.binding, key, d.event, state{Due: waiting.now().UTC()}); err != nil {
@@ -183,8 +183,8 @@ func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 	return errElsewhere
 }
 
-// keepsPlace reports whether a live event that is to be tried again waits with its
-// place: because the order counts, or because the waiting room is full.
+// keepsPlace reports whether a live event keeps its place while it waits for its next
+// attempt: because the order counts, or because the waiting room is full.
 func (c *consumption) keepsPlace() bool { return c.ordered || c.queue.waiting.full(c.binding) }
 
 // decoding waits for the memory to decode an event.
@@ -205,7 +205,7 @@ func (c *consumption) decoding(ctx context.Context, data []byte) (release func()
 }
 
 // lookUp returns what an earlier delivery has made of the event. If nothing is known,
-// the pipeline is to be run now.
+// the pipeline runs now.
 func (c *consumption) lookUp(ctx context.Context, d *delivery) (a attempt, known bool, err error) {
 	outcome, err := c.queue.outcomes.Get(ctx, d.sequence, d.TraceID, c.pipeline)
 	switch {
@@ -242,16 +242,16 @@ func (c *consumption) runOnce(d *delivery) (a attempt, err error) {
 	if a.outcome, err = c.run(d.Delivery); err != nil {
 		return attempt{}, err
 	}
-	a.release = c.queue.memory.settling(a.outcome) // still in the slot: no other run makes an outcome meanwhile
+	a.release = c.queue.memory.settling(a.outcome) // still in the slot, so no other run makes an outcome meanwhile
 	return a, nil
 }
 
-// settle stores what came of an event for good, and removes it from the waiting room.
+// settle stores the outcome of an event, and removes the event from the waiting room.
 func (c *consumption) settle(d *delivery, a attempt) error {
 	if err := c.queue.store(d, a, d.data); err != nil {
 		return err
 	}
-	if d.state != nil || d.Count > 1 { // an earlier process may have begun to let it wait
+	if d.state != nil || d.Count > 1 { // an earlier process may have put it there
 		c.queue.waiting.drop(context.Background(), c.binding, d.key)
 	}
 	return nil
@@ -261,8 +261,8 @@ func (c *consumption) settle(d *delivery, a attempt) error {
 // are on stable storage before the event is acknowledged: otherwise a power cut could
 // keep the acknowledgement and lose the outcome.
 func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
-	// Not the run's context: what was done is stored even while the server
-	// stops. Writers have time-outs of their own.
+	// Not the run's context: outcomes are stored even while the server stops.
+	// Writers have time-outs of their own.
 	ctx := context.Background()
 	failed := a.outcome.Status == sluice.StatusError
 	if a.before {
@@ -271,8 +271,8 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 		}
 		return q.deadLetters.AddMissing(ctx, d.Delivery, letter, a.outcome)
 	}
-	// The outcome comes first: without one the event is run again, and a letter
-	// would be left behind if it went well then.
+	// The outcome comes first. Without it the event is run again, and a letter
+	// would remain even if that run succeeds.
 	if err := q.outcomes.Put(ctx, d.sequence, d.TraceID, a.outcome); err != nil {
 		return err
 	}
@@ -292,18 +292,18 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 	return nil
 }
 
-// maxUnreadable is how much of an event that can't be read its dead letter has.
+// maxUnreadable bounds how much of an unreadable event its dead letter has.
 const maxUnreadable = 64 << 10
 
-// refuse makes a dead letter of an event that can't be read, now or ever.
+// refuse makes a dead letter of an event that can never be read.
 func (c *consumption) refuse(d *delivery, cause error) {
 	c.queue.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
 	shown := problem.Of(sluice.Errorf(sluice.CodeEventUnreadable, "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
 	a := attempt{outcome: sluice.Outcome{
 		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: shown.StatusCode, Error: shown, Attempts: 1, Finished: time.Now().UTC(),
 	}}
-	beginning := d.data[:min(len(d.data), maxUnreadable)]
-	text, err := json.Marshal(strings.ToValidUTF8(string(beginning), "\uFFFD"))
+	head := d.data[:min(len(d.data), maxUnreadable)]
+	text, err := json.Marshal(strings.ToValidUTF8(string(head), "\uFFFD"))
 	if err == nil {
 		err = c.queue.store(d, a, text)
 	}

@@ -13,7 +13,7 @@ import (
 	"sluice/value"
 )
 
-// An event is one as it is stored.
+// An event is an event as it is stored.
 type event struct {
 	sequence uint64 // in the stream of events
 	data     []byte
@@ -36,21 +36,21 @@ type delivery struct {
 	waited   bool   // the event comes from the waiting room
 	doubtful bool   // an earlier delivery may have run the event
 	key      string // of the event in the waiting room
-	state    *state // how far the event has come; nil: no attempt has failed, as far as is known
+	state    *state // nil: no attempt is known to have failed
 }
 
-// A source hands out deliveries. Its methods say what the steps of a delivery
-// mean for the place that the event comes from.
+// A source hands out deliveries. Its methods say what the steps of a delivery mean
+// for it.
 type source interface {
-	// load makes the event ready to be decoded. The delivery has a slot by then.
+	// load makes the event ready to be decoded. The delivery has a slot.
 	load(ctx context.Context, d *delivery) error
-	// wait lets an event wait for its next attempt, with its state on stable
-	// storage. It returns true if the attempt is due by now. Otherwise the
-	// event waits in the waiting room, and this delivery is over.
+	// wait stores the state of an event, which waits for its next attempt. It
+	// returns true if that attempt is due by now. Otherwise the event waits in the
+	// waiting room, and this delivery is over.
 	wait(ctx context.Context, d *delivery, a attempt) (due bool, err error)
 	// ack ends a delivery whose event is done, or waits elsewhere.
 	ack()
-	// refuse ends a delivery whose event can't be read and is a dead letter.
+	// refuse ends a delivery whose event can't be read and became a dead letter.
 	refuse(d *delivery)
 	// giveBack has the event delivered again after a while.
 	giveBack(d *delivery, after time.Duration)
@@ -61,20 +61,20 @@ type source interface {
 // An attempt is one run of the pipeline on a delivery, with its outcome.
 type attempt struct {
 	outcome sluice.Outcome
-	before  bool      // the outcome is stored: the run was that of an earlier delivery
+	before  bool      // the outcome is that of an earlier delivery, and is stored
 	began   time.Time // zero if before
-	release func()    // the memory of the outcome; nil: it takes none
+	release func()    // gives back the memory of the outcome; nil: it takes none
 }
 
-// failed reports whether another attempt is to follow.
+// failed reports whether another attempt follows.
 func (a attempt) failed() bool { return a.outcome.Status == sluice.StatusProcessing }
 
-// after returns how far the event has come after an attempt that failed.
+// after returns the state of the event after an attempt that failed.
 func (d *delivery) after(a attempt) state {
 	return state{Attempts: a.outcome.Attempts, Count: d.Count, First: cmp.Or(d.First, a.began), Due: a.outcome.Next.UTC()}
 }
 
-// errUnreadable is the error of an event that can't be decoded, now or ever.
+// errUnreadable is the error of an event that can never be decoded.
 var errUnreadable = errors.New("unreadable event")
 
 // decode completes a delivery with what is in its event. After an error the ids

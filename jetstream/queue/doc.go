@@ -1,8 +1,8 @@
 // Package queue hands stored events to the pipelines that listen to them, and
 // keeps what came of it.
 //
-// Read downward, as an event travels. listeners.go says which pipelines listen to it,
-// and queue.go binds a pipeline to the stream of events. A delivery (delivery.go) comes
+// Read downward, as an event travels. listeners.go says which pipelines listen to it;
+// queue.go binds a pipeline to the stream of events. A delivery (delivery.go) comes
 // from one of two sources: the pipeline's consumer (live.go) or, for an event that has
 // waited, the waiting room (waited.go, on waiting.go and its index, line.go). All
 // deliveries go the same way (consumption.go): they take a slot (slots.go) and memory

@@ -14,10 +14,9 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A Hub wakes callers that wait for the outcomes of an event. It finds them by
-// trace id, since they must be known before the event has its sequence in
-// the stream: a pipeline may be done before its caller knows that the event is
-// durable.
+// A Hub wakes callers that wait for the outcomes of an event. It knows them by trace
+// id, since they begin to wait before the event has a sequence: a pipeline may be done
+// before its caller knows that the event is durable.
 type Hub struct {
 	mu      sync.Mutex
 	waiters map[string][]*Waiter
@@ -82,14 +81,14 @@ func (w *Waiter) Await(ctx context.Context, sequence uint64, names []string, out
 	defer timer.Stop()
 	for {
 		w.mu.Lock()
-		for _, p := range w.outcomes {
-			if p.sequence == sequence {
-				outcomes[p.outcome.Pipeline] = p.outcome
+		for _, o := range w.outcomes {
+			if o.sequence == sequence {
+				outcomes[o.outcome.Pipeline] = o.outcome
 			}
 		}
 		w.outcomes = nil
 		w.mu.Unlock()
-		if hasAll(outcomes, names) {
+		if !slices.ContainsFunc(names, func(name string) bool { _, ok := outcomes[name]; return !ok }) {
 			return
 		}
 		select {
@@ -102,21 +101,16 @@ func (w *Waiter) Await(ctx context.Context, sequence uint64, names []string, out
 	}
 }
 
-func hasAll(outcomes map[string]sluice.Outcome, names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { _, ok := outcomes[name]; return !ok })
-}
-
 const (
-	doneSubject  = "svc.done." // before the node that is told of an outcome
+	doneSubject  = "svc.done." // before the node that waits for an outcome
 	awaitSubject = "svc.await" // nodes say here that they wait for an outcome
 
 	// waitsHeader names, with a stored event, the node whose caller waits.
 	waitsHeader = "Sluice-Waits"
 )
 
-// notices tell the hub of outcomes, and those other nodes that wait for them. The node
-// that has accepted a call is named with its event; one at which a result is polled
-// says so to all.
+// notices tell the hub, and other nodes that wait, of outcomes. The event names the
+// node that has accepted the call; a node at which a result is polled tells all others.
 type notices struct {
 	host *stream.Host
 	hub  *Hub
@@ -173,7 +167,7 @@ func (n *notices) subscribe(running context.Context) error {
 	return nil
 }
 
-// maxWait bounds how long a node is taken at its word that it waits.
+// maxWait bounds how long another node is believed to wait.
 const maxWait = time.Minute
 
 // expect remembers that another node waits.
@@ -195,14 +189,14 @@ func (n *notices) forget(traceID string) {
 	}
 }
 
-// ask has the other nodes, if any, tell this one of the outcomes of a trace id.
+// ask asks the other nodes, if any, to tell this one of the outcomes of a trace id.
 func (n *notices) ask(traceID string, wait time.Duration) bool {
 	if n.host.SoleWriter {
 		return false
 	}
 	text, err := json.Marshal(request{traceID, n.node, wait})
 	if err == nil {
-		_ = n.host.Conn.Publish(awaitSubject, text) // otherwise the caller waits for nothing, and asks again
+		_ = n.host.Conn.Publish(awaitSubject, text) // if this fails, the caller waits in vain, and asks again
 	}
 	return true
 }
@@ -215,8 +209,8 @@ func (n *notices) header() nats.Header {
 	return nats.Header{waitsHeader: {n.node}}
 }
 
-// tell tells those who wait for an outcome, here and on other nodes. The first is the
-// node that is named with the event, "" if none is.
+// tell wakes those who wait for an outcome, here and on other nodes. first is the node
+// that the event names, "" if none.
 func (n *notices) tell(sequence uint64, traceID string, outcome sluice.Outcome, first string) error {
 	n.hub.notify(traceID, sequence, outcome)
 	n.mu.Lock()
@@ -234,7 +228,7 @@ func (n *notices) tell(sequence uint64, traceID string, outcome sluice.Outcome, 
 	}
 	slices.Sort(nodes)
 	for _, node := range slices.Compact(nodes) {
-		_ = n.host.Conn.Publish(doneSubject+node, text) // who misses it finds the outcome in the stream
+		_ = n.host.Conn.Publish(doneSubject+node, text) // a node that misses it finds the outcome in the stream
 	}
 	return nil
 }

@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// lookAgain bounds each wait for a time that was stored. A timer counts the seconds that
-// pass, whatever becomes of the clock: a wait that was worked out while the clock was a
-// day behind would last a day, although the clock is right soon after. Being late by so
-// little does no harm to an event that waits that long, and it costs nothing, since a
-// pipeline has one timer for all of its events.
+// lookAgain bounds each wait for a stored time. A timer ignores changes of the clock: a
+// wait that begins while the clock is a day behind would last a day, even if the clock
+// is soon set right. Checking again costs nothing, since a pipeline has one timer for all
+// of its events.
 const lookAgain = 5 * time.Second
 
-// A line has the events that wait for one pipeline.
+// A line is the events that wait for one pipeline.
 type line struct {
 	events    map[string]*entry // by key
 	sequences map[uint64]int    // of those events, in the stream of events
-	due       dueHeap           // those events that were not taken
+	due       dueHeap           // the events that were not taken
 	changed   chan struct{}     // closed and replaced when an event joins the line
 	used      bool              // an event has waited here since the start
 }
@@ -45,7 +44,7 @@ func (w *Waiting) expect(binding string) {
 	w.line(binding).used = true
 }
 
-// may reports whether an event may wait for a binding, here or with its place. The index
+// may reports whether an event may wait for a binding, here or in its place. The index
 // knows all that this node has stored.
 func (w *Waiting) may(binding string) bool {
 	if !w.host.SoleWriter {
@@ -57,7 +56,7 @@ func (w *Waiting) may(binding string) bool {
 	return w.behind > 0 || l != nil && l.used
 }
 
-// note adds a state that was stored to the index; behind is how many follow it.
+// note adds a stored state to the index; behind is how many states follow it.
 func (w *Waiting) note(binding, key string, s state, behind uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,8 +113,8 @@ func (w *Waiting) await(ctx context.Context, binding string) error {
 	}
 }
 
-// take takes the event that is due next out of its line, nil if none is due. Once the
-// event is settled, again puts it back, or forget ends that.
+// take takes the next event that is due out of its line, nil if none is. Later again puts
+// it back, or forget removes it.
 func (w *Waiting) take(binding string) *entry {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +126,7 @@ func (w *Waiting) take(binding string) *entry {
 	return &taken
 }
 
-// again puts an event that was taken back in line, to be due after a while.
+// again puts a taken event back in line, due after a while.
 func (w *Waiting) again(binding, key string, wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,15 +204,13 @@ func (w *Waiting) Waits(sequence uint64) bool {
 	return false
 }
 
-// left returns how long it is until a time by the wall clock. That clock counts, not the
-// seconds since the start: it is what is stored and what people are shown, and all that
-// other nodes and the next process have.
+// left returns how long it is until a time by the wall clock: the clock that people see,
+// and the only one that other nodes and the next process share.
 func (w *Waiting) left(due time.Time) time.Duration { return due.Round(0).Sub(w.now()) }
 
-// until returns when a time has come, or with the error of ctx. It has come when the
-// clock says so, or when as many seconds have passed as were left at the beginning: if
-// the clock is set back meanwhile, an event that keeps others waiting must not wait
-// longer than it was told to.
+// until returns when a time has come, or with the error of ctx. The time has come when
+// the clock says so, or when the seconds have passed that were left at the start: if the
+// clock is set back meanwhile, an event that others wait for does not wait longer.
 func (w *Waiting) until(ctx context.Context, due time.Time) error {
 	passed := time.NewTimer(due.Sub(w.now()))
 	defer passed.Stop()

@@ -19,7 +19,7 @@ type Listeners struct {
 
 // listening is a state of the listeners.
 type listening struct {
-	changes  uint64              // that it includes
+	changes  uint64              // how many it includes
 	exact    map[string][]string // names by key
 	patterns []namedPattern
 }
@@ -57,8 +57,7 @@ func (l *Listeners) Of(key string) []string {
 }
 
 func (l *Listeners) collect() *listening {
-	// Counted before looking, so that what changes meanwhile is collected
-	// again.
+	// Counted first, so that what changes meanwhile is collected again.
 	now := &listening{changes: l.changes.Load(), exact: make(map[string][]string)}
 	for _, p := range l.pipelines.All() {
 		switch {
@@ -95,8 +94,8 @@ func (l *Listeners) Bound() map[string]*sluice.Pipeline {
 	return bound
 }
 
-// Takers returns the names of the pipelines that take an event which does not say so
-// itself.
+// Takers returns the names of the pipelines that take an event that does not name its
+// listeners.
 func (l *Listeners) Takers(e correlation.Envelope) (names []string) {
 	for _, p := range l.pipelines.All() {
 		if p.Binding != nil && e.Sequence >= p.Binding.Start && reaches(p.Binding, e.Subject) {
@@ -146,8 +145,8 @@ func subjectsOf(pattern string) []string {
 	return append(subjects, Wildcards(sluice.EventPrefix+strings.Join(groups[2:], "."))...)
 }
 
-// Wildcards writes a pattern as the engine does. Its > stands for one group or
-// more, ours for any number.
+// Wildcards translates a pattern to the engine's. There > stands for one group or more,
+// here # for any number.
 func Wildcards(pattern string) []string {
 	prefix, many := strings.CutSuffix(pattern, ".#")
 	switch {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// ackWait is how long an event may be without a heartbeat, as after a
-	// crash, before it is delivered again.
+	// ackWait is how long an event may go without a heartbeat, as after a crash,
+	// before it is delivered again.
 	ackWait = 4 * time.Second
 	// heartbeat is how often the engine is told that an event is in progress.
 	heartbeat = time.Second
@@ -42,8 +42,8 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
-	// Whatever is stored by now may have been run before: by a process before
-	// this one, or for a consumer that the engine has lost since.
+	// Events that are stored by now may have been run before: by an earlier process,
+	// or for a consumer that the engine has lost since.
 	before, err := c.past(ctx)
 	if err != nil {
 		return err
@@ -53,8 +53,8 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
-	// What has been delivered by then is given back: otherwise the engine would
-	// wait for acknowledgements before it delivers it again.
+	// Drain lets the loop give back what was delivered: otherwise the engine waits for
+	// acknowledgements before it delivers that again.
 	stop := context.AfterFunc(ctx, messages.Drain)
 	defer stop()
 	defer messages.Stop()
@@ -65,7 +65,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		}
 		meta, _ := msg.Metadata() // without it the event is found to be unreadable
 		if meta != nil {
-			if meta.Sequence.Consumer <= count { // it is another consumer of the same name
+			if meta.Sequence.Consumer <= count { // another consumer of the same name
 				if before, err = c.past(ctx); err != nil {
 					return err
 				}
@@ -84,8 +84,8 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	}
 }
 
-// messages begins to take the events of a consumer, straight from the server that
-// leads it. If that is not over the node's own connection, own is that connection.
+// messages begins to take the events of a consumer, from the server that leads it. If
+// they come over another connection than the node's own, own is the node's own.
 func (c *consumption) messages(ctx context.Context, consumer jetstream.Consumer, b *sluice.Binding) (messages jetstream.MessagesContext, own *nats.Conn, err error) {
 	from := c.queue.host.Conn
 	if cluster := consumer.CachedInfo().Cluster; cluster != nil {
@@ -105,10 +105,10 @@ func (c *consumption) messages(ctx context.Context, consumer jetstream.Consumer,
 	return messages, own, err
 }
 
-// past is what may have been done with events before.
+// past says which events may have been run before.
 type past struct {
-	done   uint64 // all up to this sequence were run
-	stored uint64 // those up to this one may have been, and then have an outcome
+	done   uint64 // the events up to this one were run
+	stored uint64 // the events up to this one may have been, and then have an outcome
 }
 
 func (c *consumption) past(ctx context.Context) (past, error) {
@@ -130,22 +130,21 @@ type live struct {
 	*consumption
 	msg   jetstream.Msg
 	own   *nats.Conn // the node's own connection, if the event came over another one
-	size  int64      // that the event takes as it is stored
+	size  int64      // of the event as it is stored
 	began time.Time
 }
 
-// begin returns the delivery as soon as there is memory for the event as it is stored:
-// until then further ones stay in the stream. It returns nil if the event is in
-// progress here.
+// begin returns the delivery as soon as there is memory for the stored event. Until then
+// further events stay in the stream. It returns nil if the event is in progress here.
 func (l *live) begin(ctx context.Context, meta *jetstream.MsgMetadata) *delivery {
 	d := &delivery{from: l, event: event{data: l.msg.Data(), origin: origin{Subject: l.msg.Subject(), Waits: l.msg.Headers().Get(waitsHeader)}}}
 	if meta != nil {
 		d.sequence, d.Count, d.Time = meta.Sequence.Stream, int(meta.NumDelivered), meta.Timestamp
 	}
-	if !l.queue.work.begin(place{l.binding, d.sequence}, l) {
+	if !l.queue.work.begin(liveKey{l.binding, d.sequence}, l) {
 		return nil
 	}
-	l.size, _ = l.queue.memory.stored.acquire(ctx, len(d.data)) // it is given back when the pipeline stops
+	l.size, _ = l.queue.memory.stored.acquire(ctx, len(d.data)) // fails if the pipeline stops, which gives the event back
 	return d
 }
 
@@ -153,8 +152,7 @@ func (l *live) begin(ctx context.Context, meta *jetstream.MsgMetadata) *delivery
 func (l *live) load(context.Context, *delivery) error { return nil }
 
 // wait implements source. Where the order counts, or the waiting room is full, the
-// event waits with its place. If its state can't be stored then, only this process
-// knows it.
+// event keeps its place. If its state can't be stored then, only this process knows it.
 func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err error) {
 	waiting, s := l.queue.waiting, d.after(a)
 	if !l.keepsPlace() {
@@ -190,11 +188,11 @@ func (l *live) giveBack(_ *delivery, after time.Duration) {
 // end implements source.
 func (l *live) end(d *delivery) {
 	l.queue.memory.stored.release(l.size)
-	l.queue.work.end(place{l.binding, d.sequence})
+	l.queue.work.end(liveKey{l.binding, d.sequence})
 }
 
-// beat tells the engine that the event is in progress. That goes over the node's own
-// connection, which is the one that is watched, and made again.
+// beat tells the engine that the event is in progress, over the node's own connection:
+// only that one is watched and made again.
 func (l *live) beat() {
 	if l.own != nil {
 		_ = l.own.Publish(l.msg.Reply(), []byte("+WPI"))
@@ -207,35 +205,35 @@ func (l *live) beat() {
 // regularly, so that it does not deliver their events again.
 type inProgress struct {
 	mu         sync.Mutex
-	deliveries map[place]*live
+	deliveries map[liveKey]*live
 }
 
-// A place is that of an event in the consumer of a binding.
-type place struct {
+// A liveKey is an event and the binding that it is delivered to.
+type liveKey struct {
 	binding  string
 	sequence uint64
 }
 
-// begin reports whether an event is not worked on already. Its delivery is in progress
-// from then on, until end is called. One that waits for memory for too long comes again.
-func (w *inProgress) begin(at place, l *live) bool {
+// begin adds a delivery, until end, and reports whether its event was not in progress
+// yet: the engine delivers one again that waits too long for memory.
+func (w *inProgress) begin(key liveKey, l *live) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.deliveries[at] != nil {
+	if w.deliveries[key] != nil {
 		return false
 	}
 	l.began = time.Now()
-	w.deliveries[at] = l
+	w.deliveries[key] = l
 	return true
 }
 
-func (w *inProgress) end(at place) {
+func (w *inProgress) end(key liveKey) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.deliveries, at)
+	delete(w.deliveries, key)
 }
 
-// beat tells the engine once more.
+// beat tells the engine which deliveries are in progress.
 func (w *inProgress) beat(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

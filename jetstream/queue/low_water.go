@@ -19,18 +19,18 @@ const lowWaterEvery = 10 * time.Second
 
 // lowWaterMarks is the record of the low-water marks. A mark is the sequence in the
 // stream of events up to which a pipeline is done. The engine keeps that as well, but
-// writes it without a sync: after a power cut it may begin at the start again. Then
-// events up to the mark are not run again, and later ones only if they have no outcome.
+// without a sync: after a power cut it may start over. Then events up to the mark are not
+// run again, and later ones only if they have no outcome.
 //
-// All marks are in one record, so that one write is enough for any number of
-// pipelines. Earlier versions have stored a record for each binding: it is read as
-// well, and dropped with the binding.
+// One record has all marks, so that one write is enough for any number of pipelines.
+// Earlier versions stored a record for each binding: it is still read, and dropped with
+// the binding.
 type lowWaterMarks struct {
 	Sequence uint64            `json:"sequence,omitempty"` // of one binding, from earlier versions
 	All      map[string]uint64 `json:"all,omitempty"`      // by binding
 }
 
-// allMarks is the key of the record with all marks. It is no id of a binding.
+// allMarks is the key of the record with all marks. No binding has this id.
 const allMarks = "all"
 
 // LowWater is the bucket with the low-water marks of all bindings.
@@ -42,7 +42,7 @@ type LowWater struct {
 	states func(ctx context.Context, bound map[string]*sluice.Pipeline) (map[string]*jetstream.ConsumerInfo, error)
 }
 
-// NewLowWater returns low-water marks that are yet to be set up.
+// NewLowWater returns low-water marks. SetUp comes next.
 func NewLowWater(h *stream.Host, l *Listeners) *LowWater {
 	return &LowWater{host: h, listeners: l, Bucket: record.New[lowWaterMarks](h, stream.LowWater)}
 }
@@ -81,7 +81,7 @@ func (w *LowWater) Write(ctx context.Context) error {
 	if len(moved) == 0 {
 		return untold
 	}
-	// Several nodes may do so at the same time: no mark sinks.
+	// Several nodes may write at the same time: no mark sinks.
 	_, err := w.Change(ctx, allMarks, func(before *lowWaterMarks, _ map[string]*lowWaterMarks) (*lowWaterMarks, error) {
 		after := before.copy()
 		for binding, sequence := range moved {

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// smallEvent is the size up to which an event takes no memory that counts.
+	// smallEvent is the size up to which the memory of an event is not counted.
 	smallEvent = 64 << 10
-	// prefetched is how many bytes of events a pipeline may have here before
-	// they have a slot. The largest event must fit in.
+	// prefetched is how many bytes of events a pipeline may take in before they have
+	// a slot. The largest event must fit in.
 	prefetched = 8 << 20
 )
 
@@ -22,12 +22,11 @@ const (
 // as the pipeline made it, as it is written, and on its way through the engine.
 const outcomeCopies = 5
 
-// A memory bounds what the events of all pipelines take together: those that are
-// handed out, as they are stored, and those of them that are decoded; and the
-// outcomes that are being stored.
+// A memory bounds what all pipelines together take for events as they are stored, for
+// decoded events, and for outcomes that are being stored.
 type memory struct{ stored, decoded, outcomes bound }
 
-// newMemory returns a memory of so many bytes; 0 is no bound.
+// newMemory returns a memory of so many bytes; 0: no bound.
 func newMemory(bytes int64) *memory {
 	if bytes == 0 {
 		bytes = math.MaxInt64
@@ -37,7 +36,7 @@ func newMemory(bytes int64) *memory {
 
 // settling waits for the memory to store an outcome, until release is called.
 func (m *memory) settling(o sluice.Outcome) (release func()) {
-	// Those before it give theirs back in any case: writers have time-outs.
+	// Others give theirs back in any case: writers have time-outs.
 	weight, _ := m.outcomes.acquire(context.Background(), outcomeCopies*len(o.Value))
 	return func() { m.outcomes.release(weight) }
 }
@@ -49,8 +48,8 @@ type bound struct {
 
 func newBound(most int64) bound { return bound{most, semaphore.NewWeighted(most)} }
 
-// acquire waits for so many bytes, and returns how many are to be released.
-// Whatever is more than there is, is allowed alone.
+// acquire waits for so many bytes, and returns how many to release. An event that is
+// larger than the bound is allowed alone.
 func (b bound) acquire(ctx context.Context, bytes int) (weight int64, err error) {
 	if bytes <= smallEvent {
 		return 0, nil

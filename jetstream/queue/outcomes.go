@@ -32,7 +32,7 @@ type Outcomes struct {
 	ids     correlation.IDs
 	stream  jetstream.Stream
 	writer  stream.Writer
-	kept    atomic.Int64 // for how many nanoseconds outcomes are kept; 0: as long as they should be
+	kept    atomic.Int64 // nanoseconds that outcomes are kept; 0: as long as they should be
 }
 
 // Retention is how long outcomes are kept, and how many of them.
@@ -42,8 +42,7 @@ type Retention struct {
 	MaxBytes int64
 }
 
-// NewOutcomes returns outcomes that are yet to be set up. The hub is notified
-// of each.
+// NewOutcomes returns outcomes that the hub is notified of. SetUp comes next.
 func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
 	return &Outcomes{host: h, notices: newNotices(h, hub), keep: keep}
 }
@@ -75,7 +74,7 @@ func (o *Outcomes) subject(sequence uint64, traceID, pipeline string) string {
 }
 
 // eventKey returns the key of an event among outcomes and waiting events. The sequence
-// is not enough: after a power cut that of a lost event is used again.
+// is not enough: after a power cut the sequence of a lost event is used again.
 func eventKey(ids correlation.IDs, sequence uint64, traceID string) string {
 	return strconv.FormatUint(ids.Nonce(traceID), 36) + "-" + strconv.FormatUint(sequence, 36)
 }
@@ -96,15 +95,14 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 	return nil
 }
 
-// Ask has the other nodes tell this one of the outcomes of an event, for a while. It
-// returns false if there are no other nodes, and so no outcomes that this one may have
-// missed before.
+// Ask asks the other nodes to tell this one of the outcomes of an event, for a while. It
+// returns false if there are no other nodes, and so no outcomes to have missed.
 func (o *Outcomes) Ask(traceID string, wait time.Duration) bool { return o.notices.ask(traceID, wait) }
 
-// Waits is the header of an event for which a caller waits at this node.
+// Waits returns the header of an event that a caller waits for at this node.
 func (o *Outcomes) Waits() nats.Header { return o.notices.header() }
 
-// Get returns an outcome, nil if there is none (any more).
+// Get returns an outcome, nil if there is none or it has expired.
 func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline string) (*sluice.Outcome, error) {
 	msg, err := o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline))
 	switch {
@@ -124,13 +122,13 @@ func (o *Outcomes) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	return o.stream.Info(ctx)
 }
 
-// keptEvery is how often it is checked for how long outcomes are kept.
+// keptEvery is how often watchKept checks.
 const keptEvery = 10 * time.Second
 
-// watchKept logs for how long outcomes are to be kept, and checks regularly that they
-// are, until ctx ends.
+// watchKept logs how long outcomes should be kept, and checks regularly that they are,
+// until ctx ends.
 func (o *Outcomes) watchKept(ctx context.Context) {
-	// Not before the start is over: the first line of one that fails is why.
+	// After the start: if that fails, the first line of the log says why.
 	tell := sync.OnceFunc(func() { o.host.Log.Info(o.promise()) })
 	o.host.Every(ctx, keptEvery, func(time.Time) {
 		tell()
@@ -147,7 +145,7 @@ func (o *Outcomes) watchKept(ctx context.Context) {
 	})
 }
 
-// promise says for how long outcomes are kept, up to which rate.
+// promise says how long outcomes are kept, and up to which rate.
 func (o *Outcomes) promise() string {
 	k := o.keep
 	text, seconds := fmt.Sprintf("Results of pipelines are kept for %v", k.Age), int64(k.Age.Seconds())

@@ -15,8 +15,8 @@ import (
 	"sluice/problem"
 )
 
-// Backlogs returns what waits for each pipeline that listens. With an error it
-// is what could be told.
+// Backlogs returns what waits for each pipeline that listens. With an error it returns
+// the backlogs that are known.
 func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 	bound := q.listeners.Bound()
 	states, untold := q.states(ctx, bound)
@@ -48,11 +48,10 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 	return backlogs, untold
 }
 
-// states returns what the engine knows of each consumer: of those that are bound,
-// nil for one that it has lost, and of any other there is. In a cluster a list
-// leaves out, without a word, each consumer that has no leader at the moment. So
-// one that is missing is asked for by itself; the error says that one did not
-// answer, and the states are those that did.
+// states returns what the engine knows of each consumer, bound or not, and nil for a
+// bound one that it has lost. In a cluster a list silently leaves out each consumer that
+// has no leader at the moment, so a missing one is asked for by itself. With an error,
+// the states are those of the consumers that replied.
 func (q *Queue) states(ctx context.Context, bound map[string]*sluice.Pipeline) (map[string]*jetstream.ConsumerInfo, error) {
 	states := make(map[string]*jetstream.ConsumerInfo, len(bound))
 	list := q.events.ListConsumers(ctx)
@@ -77,8 +76,8 @@ func (q *Queue) states(ctx context.Context, bound map[string]*sluice.Pipeline) (
 	return states, untold
 }
 
-// FirstUnfinished returns the place up to which all pipelines are known to be done.
-// It looks no further once that is not above least.
+// FirstUnfinished returns the first event that a pipeline may not be done with. It
+// stops looking once that is not above least.
 func (q *Queue) FirstUnfinished(ctx context.Context, least uint64) (uint64, error) {
 	// A pipeline that another node has just stored counts as well.
 	if err := q.listeners.pipelines.CatchUp(ctx); err != nil {
@@ -94,7 +93,7 @@ func (q *Queue) FirstUnfinished(ctx context.Context, least uint64) (uint64, erro
 		if unfinished <= least {
 			break
 		}
-		if info == nil { // it is about to be made again, and goes on from the low-water mark
+		if info == nil { // the consumer is about to be made again, and goes on from the low-water mark
 			unfinished = min(unfinished, max(q.lowWater.Of(id)+1, bound[id].Binding.Start))
 			continue
 		}
@@ -117,8 +116,8 @@ func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerIn
 	case info.NumAckPending > 0:
 		behind = info.AckFloor.Stream
 	case info.NumPending == 0 && q.host.DirectReads:
-		// In a cluster the consumer may live where the newest events have not
-		// arrived yet: only the leader of the stream knows that none follow.
+		// In a cluster, where the newest events may not have reached the consumer's
+		// server yet, only the leader of the stream knows that none follow.
 		return nil, nil
 	}
 	for _, subject := range info.Config.FilterSubjects {
@@ -148,18 +147,18 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 		if time.Since(e.Received) > q.outcomes.keep.Age {
 			return nil, Gone()
 		}
-		return abandoned(pipeline, e), nil
+		return unhandled(pipeline, e), nil
 	}
 	finished, err := q.finished(ctx, binding.ID, e.Sequence)
 	if err != nil || !finished {
 		return nil, err
 	}
-	// It may be acknowledged because it waits for another attempt.
+	// It may be acknowledged and wait for another attempt.
 	waits, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
 	if err != nil || waits != nil {
 		return nil, err
 	}
-	// It may have finished after the first look.
+	// It may have finished after the first Get.
 	outcome, err = q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
 	if outcome == nil && err == nil {
 		err = Gone()
@@ -167,9 +166,9 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 	return outcome, err
 }
 
-// abandoned is the outcome of an event whose pipeline was deleted, or listens to
-// something else, before it ran.
-func abandoned(pipeline string, e correlation.Envelope) *sluice.Outcome {
+// unhandled is the outcome of an event whose pipeline was deleted, or listens to other
+// events, before it ran.
+func unhandled(pipeline string, e correlation.Envelope) *sluice.Outcome {
 	err := sluice.Errorf(sluice.CodePipelineGone, "The pipeline %s was deleted or listens to other events by now.", pipeline)
 	shown := problem.Of(err.InCall(e.TraceID))
 	said := &sluice.Said{Message: "What was to handle the call was removed before it came to that.", StatusCode: shown.Status, Code: err.Code}
@@ -181,11 +180,10 @@ func Gone() error {
 	return sluice.Errorf(sluice.CodeResultGone, "There is no result with this correlation id, or it has expired.")
 }
 
-// How far consumers are is remembered for a moment, so that polls don't ask the
-// engine each time.
+// Bounds of the cache of consumers' states, so that not every poll asks the engine.
 const (
 	progressAge = 250 * time.Millisecond
-	maxProgress = 10_000 // bindings of which it is remembered
+	maxProgress = 10_000 // bindings
 )
 
 // finished reports whether a pipeline is done with the event with a sequence.

@@ -21,7 +21,7 @@ import (
 // consumeRetry is the pause before a failed consumer or delivery is tried again.
 const consumeRetry = 500 * time.Millisecond
 
-// Options are what a queue is made of.
+// Options are the parts of a queue.
 type Options struct {
 	Listeners   *Listeners
 	LowWater    *LowWater
@@ -29,13 +29,12 @@ type Options struct {
 	DeadLetters *deadletter.Store
 	Waiting     *Waiting
 
-	// Settled is told what a pipeline has made of an event for good, and Failed
-	// the keys of those on which it failed. Failed may be nil.
+	// Settled is called with each final outcome, and Failed with the keys of events
+	// that a pipeline failed on. Failed may be nil.
 	Settled func(sequence uint64, traceID string, o sluice.Outcome)
 	Failed  func(eventKey string)
 
-	// RunMemory bounds what the events of all runs take in memory; 0: nothing
-	// does.
+	// RunMemory bounds the memory of the events of all runs; 0: no bound.
 	RunMemory int64
 }
 
@@ -62,7 +61,7 @@ type Queue struct {
 	crew     *crew
 }
 
-// New returns a queue that is yet to be set up.
+// New returns a queue. SetUp comes next.
 func New(h *stream.Host, o Options) *Queue {
 	if o.Failed == nil {
 		o.Failed = func(string) {}
@@ -71,25 +70,25 @@ func New(h *stream.Host, o Options) *Queue {
 		host: h, listeners: o.Listeners, lowWater: o.LowWater, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
 		settled: o.Settled, failed: o.Failed, memory: newMemory(o.RunMemory),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
-		work:     &inProgress{deliveries: make(map[place]*live)},
+		work:     &inProgress{deliveries: make(map[liveKey]*live)},
 	}
 }
 
-// SetUp ties the queue to the stream of events.
+// SetUp connects the queue to the stream of events.
 func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
 	q.ids, q.events = ids, events
 	q.lowWater.states = q.states
 }
 
-// Start begins the regular work, which goes on until running ends. Events can
-// be consumed from then on.
+// Start begins the regular work, until running ends. Events can be consumed from then
+// on.
 func (q *Queue) Start(running context.Context) {
 	q.crew = &crew{start: q.host.Start, done: running.Done(), work: make(chan func())}
 	q.host.Every(running, heartbeat, q.work.beat)
 	q.lowWater.keep(running)
 	q.host.Every(running, time.Minute, func(time.Time) {
 		if err := q.Sweep(running); err != nil && running.Err() == nil && q.host.Ready() == nil {
-			q.host.Log.Warn("What waits for pipelines that listen no more could not be removed.", "error", err)
+			q.host.Log.Warn("Events that wait for pipelines that no longer listen could not be removed.", "error", err)
 		}
 	})
 }
@@ -106,8 +105,8 @@ func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*slu
 	if err != nil {
 		return nil, stream.NoAnswer(err)
 	}
-	// A sequence, never "from now on": should the engine lose the consumer's
-	// state, events come twice instead of not at all.
+	// A sequence, never "from now on": if the engine loses the consumer's state, events
+	// come twice instead of not at all.
 	b := &sluice.Binding{
 		ID:          strings.ToLower(rand.Text()),
 		Pattern:     pattern,
@@ -133,7 +132,7 @@ func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
 	return q.syncBinding(b)
 }
 
-// syncBinding puts on stable storage that a binding exists, or no longer does.
+// syncBinding makes the creation or deletion of a binding durable.
 func (q *Queue) syncBinding(b *sluice.Binding) error {
 	return q.host.SyncStream(q.events.CachedInfo().Config.Name, "obs", b.ID)
 }
@@ -166,8 +165,8 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 	}
 }
 
-// DropUnbound deletes consumers without a pipeline: remains of a process that
-// ended between storing a binding and its pipeline.
+// DropUnbound deletes consumers without a pipeline: a process may have ended after it
+// stored a binding, and before it stored the pipeline.
 func (q *Queue) DropUnbound(ctx context.Context) error {
 	const settled = 10 * time.Minute // another node may be about to store its pipeline
 	bound := q.listeners.Bound()
@@ -190,17 +189,16 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 	return q.sweep(ctx, stored)
 }
 
-// Sweep removes what still waits for pipelines that listen no more, as far as the
+// Sweep removes events that wait for pipelines that no longer listen, as far as the
 // index knows.
 func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx, q.waiting.known()) }
 
-// sweep removes what waits for those of the bindings that there are no more: remains
-// of a node that ended before it removed them, or of a run that ended after that.
+// sweep removes what waits for those of the bindings that no longer exist. A node may have
+// ended before it removed that, or a run may have ended later.
 //
-// Something waits for them, so they had a consumer and a pipeline; and both are never
-// made again under the same id. Where both are gone, by what the leaders say, nobody
-// needs what waits. Where only one is, a node may be about to store or remove the
-// other.
+// Something waits for these bindings, so they had a consumer and a pipeline; neither is
+// ever made again under the same id. If both are gone, as the leaders say, nobody needs
+// what waits. If only one is gone, a node may be about to store or remove the other.
 func (q *Queue) sweep(ctx context.Context, bindings map[string]bool) error {
 	for binding := range q.listeners.Bound() {
 		delete(bindings, binding)

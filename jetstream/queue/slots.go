@@ -13,10 +13,10 @@ import (
 )
 
 // slots says when a pipeline may begin its next run: there must be a free slot, and the
-// pipeline's rate must allow it. Live events go first. Events that waited, retries and
-// replays, get at most half of the slots, so that runs that hang keep no live event from
-// its slot. While live events wait for a slot, they get one in waitedShare, so that they
-// don't wait for ever.
+// pipeline's rate must allow it. Live events go first. Events that waited (retries and
+// replays) get at most half of the slots, so that live events get theirs even if those
+// runs hang. While live events wait for a slot, one slot in waitedShare goes to events
+// that waited, so that they don't wait for ever.
 type slots struct {
 	pace *rate.Limiter // nil: any rate
 
@@ -29,7 +29,6 @@ type slots struct {
 	timer      *time.Timer // runs when the pace allows the next run
 }
 
-// One slot in waitedShare goes to an event that waited.
 const waitedShare = 8
 
 // A caller waits for a slot.
@@ -68,11 +67,12 @@ func (s *slots) take(ctx context.Context, waited bool) error {
 	}
 }
 
-// tryTake takes a slot if there is one at once.
+// tryTake takes a slot if one is free that nobody waits for.
 func (s *slots) tryTake(waited bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.idle(waited) || !s.paced() {
+	idle := s.free > 0 && len(s.live) == 0 && len(s.waited) == 0 && (!waited || s.waitedFree > 0)
+	if !idle || !s.paced() {
 		return false
 	}
 	s.occupy(waited)
@@ -94,11 +94,6 @@ func (s *slots) release(waited bool) {
 	s.grant()
 }
 
-// idle reports whether there is a slot that nobody waits for.
-func (s *slots) idle(waited bool) bool {
-	return s.free > 0 && len(s.live) == 0 && len(s.waited) == 0 && (!waited || s.waitedFree > 0)
-}
-
 func (s *slots) occupy(waited bool) {
 	s.free--
 	if waited {
@@ -106,8 +101,8 @@ func (s *slots) occupy(waited bool) {
 	}
 }
 
-// paced reports whether the pace allows another run now. Otherwise slots are granted
-// as soon as it does.
+// paced reports whether the pace allows another run now. If not, slots are granted as
+// soon as it does.
 func (s *slots) paced() bool {
 	if s.pace == nil {
 		return true

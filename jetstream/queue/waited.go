@@ -35,7 +35,7 @@ func (c *consumption) followWaiting(ctx context.Context) {
 type waited struct {
 	*consumption
 	sequence uint64 // of the state that was due
-	size     int64  // that the event takes as it is stored
+	size     int64  // of the event as it is stored
 	unclaim  func()
 }
 
@@ -104,9 +104,9 @@ func (w *waited) keepClaim(ctx context.Context, key string, s state) (stop func(
 	return stop
 }
 
-// claim makes an event that was taken this node's for a while, and returns its newest
-// state. The one that was due is the state with the sequence. It returns nil if the
-// event is not here any more, or another node has it.
+// claim reserves a taken event for this node for a while, and returns its newest state.
+// sequence is that of the state that was due. It returns nil if the event is no longer
+// here, or another node has it.
 func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint64) (*state, error) {
 	s, err := w.find(ctx, binding, key)
 	switch {
@@ -129,8 +129,8 @@ func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint6
 	return s, nil
 }
 
-// extendClaim has the claim on an event last for another lease, if its state is the
-// newest one.
+// extendClaim extends the claim on an event by another lease, if its state is the newest
+// one.
 func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
 	claimed := *s
 	claimed.Due, claimed.Node = w.now().Add(lease).UTC(), w.node

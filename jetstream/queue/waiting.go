@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,25 +22,25 @@ import (
 const (
 	// WaitingStream is the stream that holds the waiting events.
 	WaitingStream = stream.Waiting
-	waitingPrefix = "svc.waiting." // before the binding, the event's key, and one of the next
+	waitingPrefix = "svc.waiting." // before the binding, the event's key, and one of these:
 	waitingEvent  = "event"
 	waitingState  = "state"
 
-	// maxWaiting bounds the events of one pipeline that wait here. Further ones
-	// keep their place with the consumer, which keeps more from coming.
+	// maxWaiting bounds the events of one pipeline that wait here. Further ones keep
+	// their place with the consumer, which then delivers no more.
 	maxWaiting = 100_000
 	// waitingSync is how often removals are synced.
 	waitingSync = time.Second
-	// lease is how long a claim on an event holds. A node that runs the event
+	// lease is how long a claim on an event lasts. The node that runs the event
 	// renews it in time.
 	lease = 30 * time.Second
 )
 
 // Waiting is the waiting room: it keeps the events that wait for their next attempt, and
-// replays that let live events go first. Of each it has a copy and, after each attempt,
-// a state, on stable storage. An event that is here is acknowledged. So it takes no
-// place of its pipeline, does not hold back the low-water mark, and may be trimmed from
-// the stream of events.
+// replays that let live events go first. It stores a copy of each and, after each
+// attempt, a state. An event that is here is acknowledged. So it takes no place with its
+// pipeline's consumer, does not hold back the low-water mark, and may be trimmed from the
+// stream of events.
 //
 // Each node has an index of the waiting events in memory, which follows the stream.
 type Waiting struct {
@@ -52,7 +53,7 @@ type Waiting struct {
 
 	mu     sync.Mutex
 	lines  map[string]*line // by binding
-	behind uint64           // states that were stored before the start and are not in the index yet
+	behind uint64           // states from before the start that are not in the index yet
 }
 
 // A state is how far an event has come with a pipeline.
@@ -60,13 +61,13 @@ type state struct {
 	Attempts int       `json:"attempts"`       // that have failed
 	Count    int       `json:"count"`          // of deliveries
 	First    time.Time `json:"first,omitzero"` // when the first attempt began
-	Due      time.Time `json:"due"`            // of the next attempt
+	Due      time.Time `json:"due"`            // when the next attempt is
 	Held     bool      `json:"held,omitempty"` // the event is not here: it keeps its place
-	Node     string    `json:"node,omitempty"` // that has claimed the event until it is due
+	Node     string    `json:"node,omitempty"` // has claimed the event until it is due
 	sequence uint64    // of the state itself
 }
 
-// NewWaiting returns a waiting room that is yet to be set up.
+// NewWaiting returns a waiting room. SetUp comes next.
 func NewWaiting(h *stream.Host) *Waiting {
 	return &Waiting{host: h, node: rand.Text(), now: time.Now, lines: make(map[string]*line)}
 }
@@ -94,8 +95,8 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	return nil
 }
 
-// syncRemovals regularly syncs the blocks that the engine rewrites to remove events.
-// An event that comes back after a power cut has an outcome, and is removed again.
+// syncRemovals regularly syncs the blocks that the engine rewrites to remove events. An
+// event that is back after a power cut has an outcome, and is removed again.
 func (w *Waiting) syncRemovals(running context.Context) {
 	blocks := w.host.Blocks(WaitingStream)
 	if blocks == nil {
@@ -129,7 +130,7 @@ func (w *Waiting) follow(running context.Context, states *stream.Follower) {
 	}
 }
 
-// sequenceOf returns the sequence of the event with a key, 0 if it is none.
+// sequenceOf returns the sequence of the event with a key, 0 if it is no key.
 func sequenceOf(key string) uint64 {
 	_, text, _ := strings.Cut(key, "-")
 	sequence, _ := strconv.ParseUint(text, 36, 64)
@@ -148,14 +149,13 @@ func waitingKey(subject string) (binding, key string, ok bool) {
 	return parts[0], parts[1], sequenceOf(parts[1]) > 0
 }
 
-// put stores an event and its state. Then it waits here.
+// put stores an event and its state.
 func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state) error {
 	head, err := json.Marshal(e.origin)
 	if err != nil {
 		return err
 	}
-	copied := append(append(make([]byte, 0, len(head)+1+len(e.data)), head...), '\n')
-	copied = append(copied, e.data...)
+	copied := slices.Concat(head, []byte("\n"), e.data)
 	if _, err := w.writer.Write(ctx, waitingSubject(binding, key, waitingEvent), nil, copied); err != nil {
 		return err
 	}
@@ -212,8 +212,7 @@ func (w *Waiting) last(ctx context.Context, subject string) (*jetstream.RawStrea
 	return msg, nil
 }
 
-// drop removes an event that is done. If that fails, the event is found to be done when
-// it is due.
+// drop removes an event that is done. If that fails, the event is removed when it is due.
 func (w *Waiting) drop(ctx context.Context, binding, key string) {
 	if !w.may(binding) {
 		return

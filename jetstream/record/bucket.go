@@ -14,6 +14,7 @@ import (
 
 	"sluice/durable"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // A Bucket is a key-value bucket of records of one type, with a copy in memory
@@ -27,13 +28,13 @@ import (
 type Bucket[T any] struct {
 	host   *stream.Host
 	name   string
-	stream jetstream.Stream // that the bucket is made of
+	stream jetstream.Stream // behind the bucket
 	disk   *durable.Flusher // nil: durability is the engine's own
 
 	followers []func(before, after *T) // called under the lock of the copy
 
 	writing chan struct{} // holds one token: the right to write from this node
-	misses  *rate.Limiter // of look-ups for keys that the copy doesn't have
+	misses  *rate.Limiter // bounds look-ups of keys that the copy doesn't have
 
 	mu       sync.RWMutex
 	in       Generation // of the last attempt to set it up
@@ -45,7 +46,7 @@ type Bucket[T any] struct {
 	flushed atomic.Uint64 // revision up to which Extent knows that all is on the disk
 }
 
-// New returns a bucket that is yet to be set up.
+// New returns a bucket. SetUp comes next.
 func New[T any](h *stream.Host, name string) *Bucket[T] {
 	b := &Bucket[T]{
 		host:     h,
@@ -63,7 +64,7 @@ func New[T any](h *stream.Host, name string) *Bucket[T] {
 // Name returns the name of the bucket.
 func (b *Bucket[T]) Name() string { return b.name }
 
-// StreamName returns the name of the stream that the bucket is made of.
+// StreamName returns the name of the stream behind the bucket.
 func (b *Bucket[T]) StreamName() string { return streamOf(b.generation().bucket(b.name)) }
 
 // SetUp creates the bucket of a generation where it is missing, fills the copy
@@ -77,7 +78,7 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 	b.mu.Lock()
 	b.in = in
 	b.mu.Unlock()
-	kv, err := createBucket(ctx, b.host, in.bucket(b.name))
+	kv, err := b.host.OpenBucket(ctx, in.bucket(b.name), history)
 	if err != nil {
 		return err
 	}
@@ -96,14 +97,14 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 
 // follow fills the copy and keeps it up to date.
 func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue, stream string) (err error) {
-	// Taken before the watch begins: all up to here is among its first values,
+	// Read before the watch begins: its first values include everything up to here,
 	// even if the newest messages of the stream are gone.
 	if b.stream, err = b.host.JS.Stream(ctx, stream); err != nil {
 		return err
 	}
 	last := b.stream.CachedInfo().State.LastSeq
-	// All values in their order, at most two of a key: to find the newest ones among
-	// a million, the engine takes longer than to read them all.
+	// All values in their order, at most two of a key: reading a million of them takes
+	// the engine less time than finding the newest ones.
 	watch, err := kv.WatchAll(running, jetstream.IncludeHistory())
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ type Extent struct {
 	Bucket   string `json:"-"` // as the engine names it
 	Revision uint64 `json:"revision"`
 	Records  int    `json:"records"`
-	Spoiled  bool   `json:"spoiled,omitempty"` // the disk has, since: an earlier value may stand for a lost one
+	Spoiled  bool   `json:"spoiled,omitempty"` // by the disk: an earlier value may stand for a lost one
 }
 
 // Extent returns how much the bucket has in it, once that is on stable storage.
@@ -143,16 +144,13 @@ func (b *Bucket[T]) Extent(ctx context.Context) (Extent, error) {
 	return e, nil
 }
 
-// createBucket makes a key-value bucket of the engine where it is missing. It
-// keeps two values of a key: see settle.
-func createBucket(ctx context.Context, h *stream.Host, name string) (jetstream.KeyValue, error) {
-	return h.OpenBucket(ctx, name, 2)
-}
+// history is how many values of a key a bucket keeps: see settle.
+const history = 2
 
 func streamOf(bucket string) string { return stream.BucketPrefix + bucket }
 
-// keepUp applies changes as they come. A watch that ends by itself, as with a
-// connection that is closed for good, would leave the node with what it knew.
+// keepUp applies changes as they come. If the watch ends by itself, as when the
+// connection is closed for good, the copy would grow stale: the host fails.
 func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {
 	for {
 		select {
@@ -161,7 +159,7 @@ func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {
 			case ok && entry != nil:
 				b.apply(entry)
 			case !ok && ctx.Err() == nil:
-				b.host.Fail(errors.New("the engine tells of no more changes"))
+				b.host.Fail(errors.New("the engine reports no more changes"))
 				return
 			case !ok:
 				return
@@ -175,7 +173,7 @@ func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {
 // fillTimeout is how long the next of the first values may take.
 const fillTimeout = 5 * time.Second
 
-// fill applies the values that are there when a watch begins.
+// fill applies the first values of a watch.
 func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last uint64) error {
 	patience := b.host.Patience(fillTimeout)
 	idle := time.NewTimer(patience)
@@ -195,15 +193,15 @@ func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last u
 			}
 			b.apply(entry)
 		case <-idle.C:
-			return fmt.Errorf("the watch stands still: %w", nats.ErrTimeout)
+			return fmt.Errorf("the watch does not go on: %w", nats.ErrTimeout)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// apply brings a change of the engine's into the copy. Which record one is about
-// that can't be opened, nobody knows.
+// apply brings a change into the copy. A change that can't be opened is left out:
+// nobody knows which record it is about.
 func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) {
 	change, err := openRecord[T](b.generation(), b.name, entry.Key(), entry.Value())
 	if err != nil {
@@ -222,7 +220,7 @@ func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) {
 	b.moved = make(chan struct{})
 }
 
-// replace puts a record into the copy, nil takes it out.
+// replace puts a record into the copy, or takes it out if after is nil.
 func (b *Bucket[T]) replace(key string, after *T) {
 	before := b.records[key]
 	if after == nil {
@@ -235,4 +233,83 @@ func (b *Bucket[T]) replace(key string, after *T) {
 			follow(before, after)
 		}
 	}
+}
+
+// Get returns a record, or nil. On an external engine a record that another node has
+// just written may be missing in the copy: then the copy catches up first, at a
+// limited rate, so that guessing keys can't load the engine.
+func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
+	record := b.Copy(key)
+	if record != nil || b.host.SoleWriter {
+		return record, nil
+	}
+	if err := b.host.Connected(); err != nil {
+		return nil, err
+	}
+	if !b.misses.Allow() {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
+	defer cancel()
+	if err := b.CatchUp(ctx); err != nil {
+		return nil, err
+	}
+	return b.Copy(key), nil
+}
+
+// Count returns how many records there are.
+func (b *Bucket[T]) Count() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.records)
+}
+
+// Copy returns a record of the copy, or nil. It never waits.
+func (b *Bucket[T]) Copy(key string) *T {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.records[key]
+}
+
+// All returns every record, in no particular order.
+func (b *Bucket[T]) All() []*T {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	all := make([]*T, 0, len(b.records))
+	for _, record := range b.records {
+		all = append(all, record)
+	}
+	return all
+}
+
+// Keys returns the keys of the records for which chosen returns true.
+func (b *Bucket[T]) Keys(chosen func(record *T) bool) (keys []string) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for key, record := range b.records {
+		if chosen(record) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Changed returns a channel that is closed at the next change, whichever node
+// makes it.
+func (b *Bucket[T]) Changed() <-chan struct{} {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.moved
+}
+
+// Follow calls follow for each record, and for each change from now on: before is nil
+// for a new record, after for a deleted one. The calls come in order and under the
+// lock of the copy, so follow must be quick and not use the bucket.
+func (b *Bucket[T]) Follow(follow func(before, after *T)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, record := range b.records {
+		follow(nil, record)
+	}
+	b.followers = append(b.followers, follow)
 }

@@ -16,10 +16,10 @@ import (
 // writeTimeout bounds a change to a bucket.
 const writeTimeout = 5 * time.Second
 
-// Change replaces the record of a key by what decide makes of it (nil: none
-// before, or to be deleted) and returns once that is on stable storage. decide
-// sees the copy as it is, under its lock, and may be called again if another
-// node writes at the same time; its error, if it stays, is returned unchanged.
+// Change replaces the record of a key by what decide returns, and itself returns once
+// that is on stable storage. A nil record means none before, or that it is deleted.
+// decide sees the copy, under its lock, and may be called again if another node writes
+// at the same time; its last error is returned unchanged.
 func (b *Bucket[T]) Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
 	if err := b.host.Ready(); err != nil {
 		return nil, err
@@ -39,9 +39,9 @@ func (b *Bucket[T]) ChangeEarly(ctx context.Context, key string, decide func(bef
 	return after, b.settle(ctx, key, revision)
 }
 
-// settle makes a change durable. The engine keeps two values of a key: the one
-// it drops when a third is written may be gone from the disk at once, so the
-// second has to be there by then. That is why write settles what is unsynced.
+// settle makes a change durable. The engine keeps two values of a key. When a third
+// is written, the first may be gone from the disk at once, so the second must be
+// there by then: write settles it first.
 func (b *Bucket[T]) settle(ctx context.Context, key string, revision uint64) error {
 	if b.disk == nil {
 		return nil
@@ -124,8 +124,8 @@ func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, er
 	return msg, nil
 }
 
-// CatchUp returns once the copy has all that any node has written by now. The
-// stream's leader is asked, since a replica may be behind itself.
+// CatchUp returns once the copy has all that any node has written by now. It asks the
+// stream's leader, since a replica may be behind.
 func (b *Bucket[T]) CatchUp(ctx context.Context) error {
 	if b.host.SoleWriter {
 		return nil

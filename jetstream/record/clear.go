@@ -14,13 +14,12 @@ import (
 	"sluice/seal"
 )
 
-// clearBuckets are the buckets as version 0.1 stored them: in clear, but for the values
-// of secrets, which were sealed each by itself.
+// clearBuckets are the buckets as version 0.1 stored them: in clear, except for the
+// values of secrets, each of which was sealed by itself.
 type clearBuckets struct {
-	there   bool
-	secrets int // how many there are
-	box     *seal.Box
-	sealed  []clearSecret
+	there  bool
+	box    *seal.Box
+	sealed []clearSecret
 }
 
 // A clearSecret is a secret as version 0.1 stored it.
@@ -35,15 +34,16 @@ type Key struct {
 	Key []byte `json:"key"`
 
 	// FirstForm is the sequence of the last event whose correlation id may have the
-	// first form; nil: that is not known yet.
+	// first form; nil: not known yet.
 	FirstForm *uint64 `json:"firstForm,omitempty"`
 }
 
 // CorrelationKey is the name of the key of the correlation ids.
 const CorrelationKey = "correlation"
 
-// findClear looks for what version 0.1 stored. On an external engine others may
-// have buckets of the same names: the key that it made first of all tells.
+// findClear looks for what version 0.1 stored. On an external engine other programs
+// may have buckets of the same names: version 0.1 is told by the key that it made
+// before anything else.
 func findClear(ctx context.Context, h *stream.Host) (*clearBuckets, error) {
 	found := new(clearBuckets)
 	err := each(ctx, h, "keys", func(entry jetstream.KeyValueEntry) error {
@@ -61,12 +61,11 @@ func findClear(ctx context.Context, h *stream.Host) (*clearBuckets, error) {
 		found.sealed = append(found.sealed, secret)
 		return nil
 	})
-	found.secrets = len(found.sealed)
 	return found, err
 }
 
-// fits reports whether the key is the one that secrets were sealed with. Some may
-// have been sealed with another one before: they are lost anyway.
+// fits reports whether the key opens a secret, or there are none. Some secrets may
+// have been sealed with an earlier key: they are lost anyway.
 func (c *clearBuckets) fits() bool {
 	for _, secret := range c.sealed {
 		if _, err := c.box.Open(secret.Name, secret.Sealed); err == nil {
@@ -79,20 +78,9 @@ func (c *clearBuckets) fits() bool {
 // bucket implements source.
 func (c *clearBuckets) bucket(name string) string {
 	if !c.there {
-		return "none-" + name // there is no bucket of that name
+		return ""
 	}
 	return name
-}
-
-// streams implements source.
-func (c *clearBuckets) streams(buckets []string) (names []string) {
-	if !c.there {
-		return nil
-	}
-	for _, bucket := range buckets {
-		names = append(names, streamOf(bucket))
-	}
-	return names
 }
 
 // read implements source.

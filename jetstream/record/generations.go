@@ -3,6 +3,8 @@ package record
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -19,42 +21,41 @@ import (
 
 // Generations says which generation of the buckets counts.
 //
-// Records are moved by a new generation: they are copied to buckets of other
-// names, a single write says that those count, and then the buckets before are
-// deleted. So a move that is killed leaves one generation that is whole, and of
-// several nodes that move at the same time one wins.
+// A move makes a new generation: it copies the records to buckets of other names,
+// says with a single write that those count, and deletes the old buckets. So a move
+// that is killed leaves one whole generation, and if several nodes move at the same
+// time one wins.
 type Generations struct {
 	Host    *stream.Host
 	Buckets []string // names of all buckets
 
-	// Box returns what the records are sealed with. If sealed is true there are
-	// records already: only the key they were sealed with will do.
+	// Box returns the box that seals the records. If sealed is true there are records
+	// already: the key must be the one that they were sealed with.
 	Box func(sealed bool) (*seal.Box, error)
 
-	// Kept is the state as Generation.State gave it, from a place that a damage
-	// of the engine's files leaves alone; nil if there is none. Damaged is told
-	// when it was needed.
+	// Kept is the state as Generation.State returned it, kept apart from the engine's
+	// files; nil if there is none. Damaged is called when it was needed.
 	Kept    []byte
 	Damaged func(text string)
 
-	// Begin is called once before anything is stored here in the way that this
-	// program stores it; it may be nil.
+	// Begin is called once, before anything is stored in the format of this
+	// program; it may be nil.
 	Begin func() error
 
-	// Progress is told of each step of a move; it may be nil.
+	// Progress is called with each step of a move; it may be nil.
 	Progress func(step string)
 }
 
 // checkName is what the check value is sealed for.
 const checkName = "check"
 
-// A state says which generation counts. It is a stream of its own rather than a
-// bucket, since a bucket may be read from a replica that is behind.
+// A state says which generation counts. It has a stream of its own: a bucket may be
+// read from a replica that is behind.
 type state struct {
 	Format     int      `json:"format,omitempty"` // of all that is stored; 0: the first that had a state
 	Generation string   `json:"generation"`
 	Check      []byte   `json:"check"`          // opens with the key of the generation
-	Drop       []string `json:"drop,omitempty"` // streams that don't count any more
+	Drop       []string `json:"drop,omitempty"` // streams that no longer count
 
 	revision uint64
 }
@@ -97,8 +98,8 @@ func (g *Generations) Current(ctx context.Context) (Generation, error) {
 	return Generation{s.Generation, box, s.Check}, nil
 }
 
-// restore stores the state anew that the disk has lost. A first generation in its
-// place would count all records as leftovers.
+// restore stores the state that the disk has lost from its copy. A new first
+// generation would make all records leftovers.
 func (g *Generations) restore(ctx context.Context) error {
 	var s state
 	if err := json.Unmarshal(g.Kept, &s); err != nil {
@@ -108,18 +109,18 @@ func (g *Generations) restore(ctx context.Context) error {
 	g.Damaged("what says which records count was lost; a copy has taken its place")
 	err := g.save(ctx, &s, 0)
 	if stream.WasConflict(err) {
-		return nil // only the stream itself was unknown, and what it had is there again
+		return nil // the engine knows the state again
 	}
 	return err
 }
 
-// State returns what says that the generation counts.
+// State returns the state in which the generation counts, to be kept elsewhere.
 func (g Generation) State() ([]byte, error) {
 	return json.Marshal(state{Generation: g.id, Check: g.check})
 }
 
 // Rekey moves all records to another key. If they are sealed with it already, it
-// only tidies up behind a move that was interrupted.
+// only cleans up after a move that was interrupted.
 func (g *Generations) Rekey(ctx context.Context, box *seal.Box) error {
 	s, err := g.load(ctx)
 	if err != nil {
@@ -144,14 +145,14 @@ func (g *Generations) Rekey(ctx context.Context, box *seal.Box) error {
 	return g.clean(ctx, s)
 }
 
-// begin makes the first generation, of what an earlier version stored in clear
-// or of nothing. Another node may be faster.
+// begin makes the first generation, from what an earlier version stored in clear, if
+// anything. Another node may be faster.
 func (g *Generations) begin(ctx context.Context) error {
 	earlier, err := findClear(ctx, g.Host)
 	if err != nil {
 		return err
 	}
-	box, err := g.Box(earlier.secrets > 0)
+	box, err := g.Box(len(earlier.sealed) > 0)
 	if err != nil {
 		return err
 	}
@@ -178,17 +179,12 @@ func newGeneration(box *seal.Box) Generation {
 	return g
 }
 
-// newState returns the state in which a generation counts.
-func newState(in Generation, drop []string) *state {
-	return &state{Format: durable.Format, Generation: in.id, Check: in.check, Drop: drop}
-}
-
 func (s *state) opensWith(box *seal.Box) bool {
 	id, err := box.Open(checkName, s.Check)
 	return err == nil && string(id) == s.Generation
 }
 
-// load reads the state, nil if there is none.
+// load returns the state, nil if there is none.
 func (g *Generations) load(ctx context.Context) (*state, error) {
 	found, err := g.Host.JS.Stream(ctx, stream.Sealed)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -215,8 +211,8 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 	return s, nil
 }
 
-// save stores the state durably, on condition that it is still the one of a
-// revision, 0 for none.
+// save stores the state durably, if the stored one still has that revision, 0 for
+// none.
 func (g *Generations) save(ctx context.Context, s *state, revision uint64) error {
 	_, err := g.Host.OpenStream(ctx, g.Host.JS, g.Host.Config(jetstream.StreamConfig{
 		Name:              stream.Sealed,
@@ -248,4 +244,62 @@ func (g *Generations) tellf(format string, args ...any) {
 func otherKey() error {
 	return sluice.Errorf(sluice.CodeSecretKeyOther,
 		"What is stored here was sealed with another key than the one given; start with that key (SLUICE_SECRET_KEY or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
+}
+
+// A Generation is all buckets that are sealed with one key. Of a record the engine
+// sees only a keyed hash of its key, and sealed bytes: nobody can read a copy of its
+// files without the key.
+type Generation struct {
+	id    string // the names of the buckets end in it
+	box   *seal.Box
+	check []byte // opens with its key
+}
+
+// stored is a record with its key, which the engine's key does not tell. A deleted
+// record is nil.
+type stored[T any] struct {
+	key    string
+	record *T
+}
+
+// bucket returns the name by which the engine knows a bucket.
+func (g Generation) bucket(name string) string { return name + "-" + g.id }
+
+// key returns the engine's key of a record.
+func (g Generation) key(bucket, key string) string {
+	hash := g.box.Hash(bucket + "/" + key)
+	return base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+// sealRecord returns what the engine stores under its own key: the length of the
+// record's key, that key, and the record as JSON, sealed.
+func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
+	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
+	if s.record != nil {
+		document, err := json.Marshal(s.record)
+		if err != nil {
+			return nil, err
+		}
+		content = append(content, document...)
+	}
+	return g.box.Seal(bucket+"/"+engineKey, content), nil
+}
+
+// openRecord opens what sealRecord has sealed.
+func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s stored[T], err error) {
+	content, err := g.box.Open(bucket+"/"+engineKey, sealed)
+	if err != nil {
+		return s, err
+	}
+	length, size := binary.Uvarint(content)
+	if size <= 0 || length > uint64(len(content)-size) {
+		return s, errors.New("the record has no key")
+	}
+	s.key = string(content[size : size+int(length)])
+	document := content[size+int(length):]
+	if len(document) == 0 {
+		return s, nil
+	}
+	s.record = new(T)
+	return s, json.Unmarshal(document, s.record)
 }

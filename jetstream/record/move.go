@@ -12,23 +12,31 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice/durable"
 	"sluice/jetstream/stream"
 )
 
 // A source is where records are moved from.
 type source interface {
-	// bucket returns the engine's name of a bucket.
+	// bucket returns the engine's name of a bucket, "" if there is none.
 	bucket(name string) string
 
 	// read returns the record of an entry of a bucket.
 	read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error)
+}
 
-	// streams names the streams that don't count any more after a move.
-	streams(buckets []string) []string
+// streamsOf names the streams behind the buckets of a source.
+func streamsOf(from source, buckets []string) (names []string) {
+	for _, bucket := range buckets {
+		if name := from.bucket(bucket); name != "" {
+			names = append(names, streamOf(name))
+		}
+	}
+	return names
 }
 
 // move copies all records to another generation, and then makes it the one that
-// counts, if the state is still that of a revision.
+// counts, if the state still has that revision.
 func (g *Generations) move(ctx context.Context, from source, to Generation, revision uint64) (err error) {
 	defer func() {
 		if err != nil {
@@ -51,14 +59,15 @@ func (g *Generations) move(ctx context.Context, from source, to Generation, revi
 			return err
 		}
 	}
-	if err := g.save(ctx, newState(to, from.streams(g.Buckets)), revision); err != nil {
+	counts := &state{Format: durable.Format, Generation: to.id, Check: to.check, Drop: streamsOf(from, g.Buckets)}
+	if err := g.save(ctx, counts, revision); err != nil {
 		return err
 	}
 	g.tellf("the copies count from now on")
 	return nil
 }
 
-// copy copies the records of a bucket, and gives how many there were.
+// copy copies the records of a bucket, and returns how many there were.
 func (g *Generations) copy(ctx context.Context, bucket string, from source, to Generation) (copied int, err error) {
 	const atOnce = 256
 	var pending []jetstream.PubAckFuture
@@ -82,7 +91,7 @@ func (g *Generations) copy(ctx context.Context, bucket string, from source, to G
 			return nil
 		}
 		if copied == 0 {
-			if _, err := createBucket(ctx, g.Host, to.bucket(bucket)); err != nil {
+			if _, err := g.Host.OpenBucket(ctx, to.bucket(bucket), history); err != nil {
 				return err
 			}
 		}
@@ -105,6 +114,9 @@ func (g *Generations) copy(ctx context.Context, bucket string, from source, to G
 
 // each visits the records of a bucket of the engine, if there is one.
 func each(ctx context.Context, h *stream.Host, bucket string, visit func(jetstream.KeyValueEntry) error) error {
+	if bucket == "" {
+		return nil
+	}
 	kv, err := h.JS.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return nil
@@ -150,21 +162,13 @@ func (g Generation) read(bucket string, entry jetstream.KeyValueEntry) (stored[j
 	return openRecord[json.RawMessage](g, bucket, entry.Key(), entry.Value())
 }
 
-// streams implements source.
-func (g Generation) streams(buckets []string) (names []string) {
-	for _, bucket := range buckets {
-		names = append(names, streamOf(g.bucket(bucket)))
-	}
-	return names
-}
-
-// giveUp deletes what a move has made that came to nothing. What it fails to
-// delete, a later clean does.
+// giveUp deletes what a failed move has made. A later clean deletes what giveUp
+// could not.
 func (g *Generations) giveUp(ctx context.Context, to Generation) {
 	if s, err := g.load(ctx); err != nil || s != nil && s.Generation == to.id {
 		return // it may count after all
 	}
-	for _, name := range to.streams(g.Buckets) {
+	for _, name := range streamsOf(to, g.Buckets) {
 		if err := g.drop(ctx, name); err != nil {
 			g.Host.Log.Warn("What a move of records has left behind could not be deleted yet.", "error", err)
 			return
@@ -172,9 +176,9 @@ func (g *Generations) giveUp(ctx context.Context, to Generation) {
 	}
 }
 
-// clean deletes all that does not count, be it that a move was interrupted
-// before or after it was to count. What is to be deleted is written down first:
-// a move that is going on elsewhere then fails instead of counting on it.
+// clean deletes all that does not count, whether a move was interrupted before or
+// after its copies counted. It stores first what it will delete: then a move that
+// another node is making fails, instead of making buckets count that are deleted.
 func (g *Generations) clean(ctx context.Context, s *state) error {
 	left, err := g.leftovers(ctx, s)
 	if err != nil {
@@ -192,7 +196,7 @@ func (g *Generations) clean(ctx context.Context, s *state) error {
 	g.tellf("deleting what does not count")
 	for _, name := range s.Drop {
 		if _, ours := g.Owns(name); !ours {
-			continue // the state may be from a backup, and that from anywhere
+			continue // the state may be from a backup, which may come from anywhere
 		}
 		if err := g.drop(ctx, name); err != nil {
 			return err
@@ -208,8 +212,8 @@ func (g *Generations) clean(ctx context.Context, s *state) error {
 
 var generationEnd = regexp.MustCompile(`-([0-9a-f]{12})$`)
 
-// Owns reports whether a stream is one of the buckets, and of which generation: "" if
-// it is from before there were any.
+// Owns reports whether a stream is that of a bucket, and of which generation: "" if
+// the bucket is older than generations.
 func (g *Generations) Owns(name string) (generation string, ours bool) {
 	bucket, ours := strings.CutPrefix(name, stream.BucketPrefix)
 	if match := generationEnd.FindStringSubmatch(bucket); match != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,7 +20,7 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// undoTimeout bounds how long it takes to delete what was made.
+// undoTimeout bounds the deletion of what was made.
 const undoTimeout = 30 * time.Second
 
 // A Restoration makes the streams of an engine from a backup.
@@ -27,12 +28,12 @@ type Restoration struct {
 	host   *stream.Host
 	from   *backup.Reader
 	events string   // name of the stream of events
-	id     string   // that the streams it makes are marked with
+	id     string   // marks the streams that it makes
 	asked  []string // names of the streams that the engine was asked to make
 }
 
-// NewRestoration returns one that is to be begun with CheckEmpty. The stream of
-// events has that name.
+// NewRestoration returns a restoration, which begins with CheckEmpty. events is the
+// name of the stream of events.
 func NewRestoration(h *stream.Host, from *backup.Reader, events string) *Restoration {
 	return &Restoration{host: h, from: from, events: events, id: rand.Text()}
 }
@@ -51,16 +52,20 @@ func (r *Restoration) CheckEmpty(ctx context.Context, ours []string) error {
 // ErrLeftBehind is the error of a restore that failed and could not be undone.
 var ErrLeftBehind = errors.New("streams of the restore are left behind")
 
-// Undo deletes what was made, which may be half of a stream, and nothing else: another
-// restore, or another program, may have been faster with a name.
+// Undo deletes what this restoration has made, which may be half of a stream. It leaves
+// alone what another restore, or another program, has made under the same names.
 func (r *Restoration) Undo(ctx context.Context) (left error) {
-	if r.host.Dir != "" { // its folder is the caller's to clear
+	if r.host.Dir != "" { // the caller clears its folder
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	for _, name := range r.asked {
-		if err := r.drop(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		found, err := r.host.JS.Stream(ctx, name)
+		if err == nil && found.CachedInfo().Config.Metadata[restoredBy] == r.id {
+			err = r.host.JS.DeleteStream(ctx, name)
+		}
+		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			r.host.Log.Error("A stream of a failed restore is left behind; delete it.", "stream", name, "error", err)
 			left = ErrLeftBehind
 		}
@@ -68,16 +73,7 @@ func (r *Restoration) Undo(ctx context.Context) (left error) {
 	return left
 }
 
-// drop deletes a stream if this restoration has made it.
-func (r *Restoration) drop(ctx context.Context, name string) error {
-	found, err := r.host.JS.Stream(ctx, name)
-	if err != nil || found.CachedInfo().Config.Metadata[mark] != r.id {
-		return err
-	}
-	return r.host.JS.DeleteStream(ctx, name)
-}
-
-// Streams restores all streams of the backup, as long as check takes them.
+// Streams restores all streams of the backup, until check refuses one.
 func (r *Restoration) Streams(ctx context.Context, check func(backup.Stream) error) error {
 	for {
 		s, err := r.from.Next()
@@ -103,8 +99,12 @@ func (r *Restoration) stream(ctx context.Context, s backup.Stream) error {
 	if err != nil {
 		return err
 	}
+	var want extent
+	if err := json.Unmarshal(s.State, &want); err != nil {
+		return err
+	}
 	var begun struct {
-		apiAnswer
+		apiReply
 
 		To string `json:"deliver_subject"`
 	}
@@ -115,11 +115,9 @@ func (r *Restoration) stream(ctx context.Context, s backup.Stream) error {
 		return err
 	}
 	var done struct {
-		apiAnswer
+		apiReply
 
-		State struct {
-			LastSeq uint64 `json:"last_seq"`
-		} `json:"state"`
+		State extent `json:"state"`
 	}
 	last, err := r.host.Conn.RequestWithContext(ctx, begun.To, nil)
 	if err != nil {
@@ -128,23 +126,20 @@ func (r *Restoration) stream(ctx context.Context, s backup.Stream) error {
 	if err := json.Unmarshal(last.Data, &done); err != nil {
 		return err
 	}
-	var want struct {
-		LastSeq uint64 `json:"last_seq"`
-	}
-	if err := errors.Join(done.failure(), json.Unmarshal(s.State, &want)); err != nil {
+	if err := done.failure(); err != nil {
 		return err
 	}
-	if done.State.LastSeq != want.LastSeq {
-		return fmt.Errorf("it ends at %d in place of %d", done.State.LastSeq, want.LastSeq)
+	if done.State != want {
+		return fmt.Errorf("it ends at %d instead of %d", done.State.LastSeq, want.LastSeq)
 	}
 	if s.Name == r.events {
-		return untilAnswered(ctx, r.closeStart)
+		return untilReply(ctx, r.closeStart)
 	}
 	return nil
 }
 
-// closeStart lets the stream of events begin with its first event. Events that were
-// removed while the backup was made would otherwise pass for lost ones.
+// closeStart makes the stream of events begin with its first event. Otherwise events
+// that were removed while the backup was made would pass for lost ones.
 func (r *Restoration) closeStart(ctx context.Context) error {
 	events, err := r.host.JS.Stream(ctx, r.events)
 	if err != nil {
@@ -161,8 +156,7 @@ func (r *Restoration) closeStart(ctx context.Context) error {
 	return events.Purge(ctx, jetstream.WithPurgeSequence(first.Sequence))
 }
 
-// send sends the contents of a stream to where the engine wants them, some chunks
-// at a time.
+// send sends the contents of a stream to the engine, several chunks at a time.
 func (r *Restoration) send(ctx context.Context, to string) error {
 	const onTheWay = chunkWindow / chunkSize
 	acks := make(chan *nats.Msg, onTheWay+1)
@@ -171,13 +165,20 @@ func (r *Restoration) send(ctx context.Context, to string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = sub.Unsubscribe() }() // fails if the connection has gone, which ends it too
+	defer func() { _ = sub.Unsubscribe() }() // fails only if the connection is gone
 	unanswered := 0
 	// await waits until at most so many chunks are unanswered.
 	await := func(most int) error {
 		for ; unanswered > most; unanswered-- {
-			if err := taken(ctx, acks); err != nil {
-				return err
+			select {
+			case ack := <-acks:
+				if err := refusal(ack); err != nil {
+					return err
+				}
+			case <-time.After(chunkTimeout):
+				return stream.NoAnswer(errors.New("the engine does not take more"))
+			case <-ctx.Done():
+				return ctx.Err()
 			}
 		}
 		return nil
@@ -204,9 +205,9 @@ func (r *Restoration) send(ctx context.Context, to string) error {
 	return await(0)
 }
 
-// begin sends the first chunk. Where nobody has it, it is sent again.
+// begin sends the first chunk, again if nobody took it.
 func (r *Restoration) begin(ctx context.Context, to string, chunk []byte) error {
-	return untilAnswered(ctx, func(ctx context.Context) error {
+	return untilReply(ctx, func(ctx context.Context) error {
 		ack, err := r.host.Conn.RequestWithContext(ctx, to, chunk)
 		if err != nil {
 			return stream.NoAnswer(err)
@@ -215,10 +216,9 @@ func (r *Restoration) begin(ctx context.Context, to string, chunk []byte) error 
 	})
 }
 
-// untilAnswered repeats a request for a while if nobody is there to answer it: the
-// servers of a cluster may not all know yet what was just made, or have no leader
-// for it.
-func untilAnswered(ctx context.Context, request func(ctx context.Context) error) error {
+// untilReply repeats a request for a while if nobody is there to reply: the servers of
+// a cluster may not all know yet what was just made, or have no leader for it.
+func untilReply(ctx context.Context, request func(ctx context.Context) error) error {
 	const pause = 100 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
 	defer cancel()
@@ -235,7 +235,7 @@ func untilAnswered(ctx context.Context, request func(ctx context.Context) error)
 	}
 }
 
-// refusal returns why the engine did not take a chunk, nil if it did.
+// refusal returns why the engine refused a chunk, nil if it took it.
 func refusal(ack *nats.Msg) error {
 	if status := ack.Header.Get("Status"); status != "" {
 		return stream.NoAnswer(fmt.Errorf("restore: status %s %s", status, ack.Header.Get("Description")))
@@ -243,23 +243,11 @@ func refusal(ack *nats.Msg) error {
 	if len(ack.Data) == 0 {
 		return nil
 	}
-	var failed apiAnswer
+	var failed apiReply
 	return errors.Join(json.Unmarshal(ack.Data, &failed), failed.failure())
 }
 
-// taken waits until the engine has taken a chunk.
-func taken(ctx context.Context, acks <-chan *nats.Msg) error {
-	select {
-	case ack := <-acks:
-		return refusal(ack)
-	case <-time.After(chunkTimeout):
-		return stream.NoAnswer(errors.New("the engine does not take more"))
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// AwaitReplicas returns when every replica that is there has all of its stream.
+// AwaitReplicas returns when every replica that is online has all of its stream.
 func (r *Restoration) AwaitReplicas(ctx context.Context) error {
 	const pause = 200 * time.Millisecond
 	for _, name := range r.asked {
@@ -282,7 +270,7 @@ func replicated(cluster *jetstream.ClusterInfo) bool {
 	return cluster == nil || !slices.ContainsFunc(cluster.Replicas, func(p *jetstream.PeerInfo) bool { return !p.Offline && (!p.Current || p.Lag > 0) })
 }
 
-// Deliveries brings what is known of accepted deliveries into the form that the
+// Deliveries converts what is known of accepted deliveries to the form that the
 // engine needs: records if it is embedded, markers if it is external.
 func (r *Restoration) Deliveries(ctx context.Context) error {
 	recorded := slices.Contains(r.asked, stream.Deliveries)
@@ -293,4 +281,54 @@ func (r *Restoration) Deliveries(ctx context.Context) error {
 		return delivery.Convert(ctx, r.host, r.events)
 	}
 	return nil
+}
+
+// restoredBy is the metadata of a stream that says which restoration has made it.
+const restoredBy = "sluice.restore"
+
+// config returns the configuration that a stream is restored with. A backup may come
+// from anywhere, so the only settings taken from it are those that the stream needs
+// until a server starts and sets the rest. No start corrects a bucket: it is made as
+// the engine's client makes one.
+func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
+	said, err := read(s)
+	if err != nil {
+		return said, err
+	}
+	config := jetstream.StreamConfig{
+		Name: s.Name, Subjects: said.Subjects, MaxMsgsPerSubject: said.MaxMsgsPerSubject, AllowDirect: said.AllowDirect,
+		Storage: jetstream.FileStorage, MaxBytes: -1, Metadata: map[string]string{restoredBy: r.id},
+	}
+	if strings.HasPrefix(s.Name, stream.BucketPrefix) {
+		config.AllowDirect, config.AllowRollup, config.DenyDelete, config.Discard = true, true, true, jetstream.DiscardNew
+	}
+	if markers := stream.DeliveryPrefix + ">"; s.Name == r.events && !r.host.SoleWriter && !slices.Contains(config.Subjects, markers) {
+		config.Subjects = append(config.Subjects, markers)
+	}
+	return r.host.Config(config), nil
+}
+
+// CheckSubjects refuses a stream that would take messages of other programs.
+func CheckSubjects(s backup.Stream) error {
+	_, err := read(s)
+	return err
+}
+
+// read returns the configuration in a backup, if its subjects are sluice's.
+func read(s backup.Stream) (said jetstream.StreamConfig, err error) {
+	if err := json.Unmarshal(s.Config, &said); err != nil {
+		return said, err
+	}
+	bucket, isBucket := strings.CutPrefix(s.Name, stream.BucketPrefix)
+	for _, subject := range said.Subjects {
+		if isBucket && subject != stream.BucketSubjects+bucket+".>" || !isBucket && !strings.HasPrefix(subject, stream.OurSubjects) {
+			return said, Foreign("the subject %s of the stream %s", subject, s.Name)
+		}
+	}
+	return said, nil
+}
+
+// Foreign is the error of a backup with something in it that is not sluice's.
+func Foreign(format string, args ...any) error {
+	return sluice.Errorf(sluice.CodeBackupForeign, "The backup has something that is not sluice's: "+format+". Restore one that sluice backup of this version, or an earlier one, has made.", args...)
 }

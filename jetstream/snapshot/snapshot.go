@@ -1,9 +1,9 @@
 // Package snapshot moves whole streams between an engine and a backup: take.go
-// writes them while the engine goes on, restore.go makes them on an engine that
+// writes them while the engine runs, restore.go makes them on an engine that
 // has none.
 //
-// Which streams there are, and in which order they are taken, is package
-// jetstream's business; what the file looks like is package backup's.
+// Package jetstream decides which streams there are and in which order they are
+// taken; package backup defines the file.
 package snapshot
 
 import (
@@ -20,42 +20,47 @@ import (
 
 const (
 	chunkSize   = 256 << 10
-	chunkWindow = 4 << 20 // chunks that are on their way
+	chunkWindow = 4 << 20 // bytes sent and not acknowledged yet
 
-	// chunkTimeout is how long the engine may be silent: it gives up itself
-	// when nobody takes what it sends for 5 seconds.
+	// chunkTimeout is how long the engine may be silent. It gives up after 5
+	// seconds itself, if nobody takes what it sends.
 	chunkTimeout = 30 * time.Second
 
-	// A cluster that changes its leaders does not answer, or fails.
+	// snapshotAttempts: a cluster that changes its leaders fails, or does not reply.
 	snapshotAttempts = 5
 )
 
-// An apiAnswer is what all answers of the engine's API have in common.
-type apiAnswer struct {
+// An apiReply is what all replies of the engine's API have in common.
+type apiReply struct {
 	Error *jetstream.APIError `json:"error"`
 }
 
-func (a *apiAnswer) failure() error {
-	if a.Error == nil {
+func (r *apiReply) failure() error {
+	if r.Error == nil {
 		return nil
 	}
-	return a.Error
+	return r.Error
 }
 
-// ask sends a request to the engine's API, for which its client has no function.
-func ask(ctx context.Context, conn *nats.Conn, subject string, request any, answer interface{ failure() error }) error {
+// An extent is the part of a stream's state that a restore compares.
+type extent struct {
+	LastSeq uint64 `json:"last_seq"`
+}
+
+// ask sends a request to the engine's API that its client has no function for.
+func ask(ctx context.Context, conn *nats.Conn, subject string, request any, reply interface{ failure() error }) error {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(stream.AskTimeout))
 	defer cancel()
 	content, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
-	reply, err := conn.RequestWithContext(ctx, subject, content)
+	msg, err := conn.RequestWithContext(ctx, subject, content)
 	if err != nil {
 		return stream.NoAnswer(err)
 	}
-	if err := json.Unmarshal(reply.Data, answer); err != nil {
+	if err := json.Unmarshal(msg.Data, reply); err != nil {
 		return err
 	}
-	return answer.failure()
+	return reply.failure()
 }

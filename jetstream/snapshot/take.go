@@ -16,26 +16,26 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A Taker writes streams to a backup as they are at a moment, each at its own.
+// A Taker writes streams to a backup, each as it is at one moment.
 type Taker struct {
 	conn *nats.Conn
 	to   *backup.Writer
 
-	calls func() uint64 // how many there were
-	seen  uint64        // of them, at
-	at    time.Time
-	busy  bool // there are many
+	calls func() uint64 // how many calls there were
+	seen  uint64        // what calls returned last
+	at    time.Time     // when that was
+	busy  bool          // many calls came since
 }
 
-// NewTaker returns one that asks over a connection of its own. While many calls
-// come, of which there were so many, it lets them go first.
+// NewTaker returns a taker with a connection of its own. While many calls come, as
+// calls counts them, it lets them go first.
 func NewTaker(conn *nats.Conn, to *backup.Writer, calls func() uint64) *Taker {
 	return &Taker{conn: conn, to: to, calls: calls}
 }
 
-// yield lets calls go first: nobody waits for a backup. While more than some come, it
-// sends some 25 MB a second; a backup that took all it can get would slow them down, and
-// then take their small number for leave to do so.
+// yield lets calls go first: nobody waits for a backup. While many calls come, it slows
+// the backup to some 25 MB a second. A backup at full speed would slow the calls down,
+// and then find that few come.
 func (s *Taker) yield() {
 	const look, some, rest = 100 * time.Millisecond, 20, 10 * time.Millisecond
 	if took := time.Since(s.at); took > look {
@@ -48,7 +48,7 @@ func (s *Taker) yield() {
 	}
 }
 
-// Take writes a stream, with its consumers if they are wanted.
+// Take writes a stream, with its consumers if consumers is true.
 func (s *Taker) Take(ctx context.Context, name string, consumers bool) error {
 	for attempt := 1; ; attempt++ {
 		begun, err := s.try(ctx, name, consumers)
@@ -63,7 +63,7 @@ func (s *Taker) Take(ctx context.Context, name string, consumers bool) error {
 	}
 }
 
-// try writes a stream. If it fails before it has begun to, it can be tried again.
+// try writes a stream. If it fails before begun, it can be tried again.
 func (s *Taker) try(ctx context.Context, name string, consumers bool) (begun bool, err error) {
 	chunks := make(chan *nats.Msg, 2*chunkWindow/chunkSize)
 	inbox := s.conn.NewInbox()
@@ -72,15 +72,15 @@ func (s *Taker) try(ctx context.Context, name string, consumers bool) (begun boo
 		return false, err
 	}
 	defer func() { _ = sub.Unsubscribe() }() // the connection ends soon
-	var answer struct {
-		apiAnswer
+	var reply struct {
+		apiReply
 
 		Config json.RawMessage `json:"config"`
 		State  json.RawMessage `json:"state"`
 	}
 	err = ask(ctx, s.conn, "$JS.API.STREAM.SNAPSHOT."+name, map[string]any{
 		"deliver_subject": inbox, "no_consumers": !consumers, "chunk_size": chunkSize, "window_size": chunkWindow,
-	}, &answer)
+	}, &reply)
 	if err != nil {
 		return false, err
 	}
@@ -88,10 +88,10 @@ func (s *Taker) try(ctx context.Context, name string, consumers bool) (begun boo
 		Messages uint64 `json:"messages"`
 		Bytes    uint64 `json:"bytes"`
 	}
-	if err := json.Unmarshal(answer.State, &state); err != nil {
+	if err := json.Unmarshal(reply.State, &state); err != nil {
 		return false, err
 	}
-	about := backup.Stream{Name: name, Config: answer.Config, State: answer.State, Messages: state.Messages, Bytes: state.Bytes}
+	about := backup.Stream{Name: name, Config: reply.Config, State: reply.State, Messages: state.Messages, Bytes: state.Bytes}
 	return s.copy(ctx, about, chunks)
 }
 
@@ -128,8 +128,8 @@ func (s *Taker) copy(ctx context.Context, about backup.Stream, chunks <-chan *na
 	}
 }
 
-// write writes a chunk of a stream, and before the first one what is known of the
-// stream. It reports whether the backup has something of the stream.
+// write writes a chunk of a stream, and before the first chunk the description of the
+// stream. It reports whether the backup has anything of the stream.
 func (s *Taker) write(about backup.Stream, chunk []byte, begun bool) (bool, error) {
 	if !begun {
 		if err := checkArchive(chunk); err != nil {
@@ -145,8 +145,8 @@ func (s *Taker) write(about backup.Stream, chunk []byte, begun bool) (bool, erro
 }
 
 // checkArchive refuses the snapshots of engines that copy their files one after the
-// other: their consumers may be ahead of their messages. The first bytes of what is
-// compressed can't be a repetition of others, so they are there as they are.
+// other: their consumers may be ahead of their messages. The archive is compressed, but
+// its first bytes repeat nothing before them, so they are there unchanged.
 func checkArchive(first []byte) error {
 	const within = 64
 	if !bytes.Contains(first[:min(within, len(first))], []byte(archive.MagicBytes)) {

@@ -7,10 +7,10 @@ import (
 	"sluice"
 )
 
-// A mark is what the index knows of one stored event: enough to rule out that a
-// search is about it. Hashes may collide, so an event that isn't ruled out is
+// An entry is what the index knows of one stored event: enough to rule out most
+// events in a search. Hashes may collide, so an event that isn't ruled out is
 // compared itself.
-type mark struct {
+type entry struct {
 	owner     uint32   // hash of the webhook's part of the trace id
 	trace     uint32   // hash of the whole trace id
 	key       uint32   // hash of the key
@@ -34,17 +34,17 @@ func bitsOf(names ...string) (bits nameBits) {
 	return bits
 }
 
-// has reports whether all of some bits are in the set.
+// has reports whether the set has all of some names.
 func (b nameBits) has(some nameBits) bool { return b&some == some }
 
 // Owners that are not hashes.
 const (
-	markUnknown = 0 // the event was not looked at yet
-	markAbsent  = 1 // there is no event
+	entryUnknown = 0 // the event was not looked at yet
+	entryAbsent  = 1 // there is no event
 )
 
-func markOf(traceID, key string, received time.Time, pipelines []string) mark {
-	return mark{
+func entryOf(traceID, key string, received time.Time, pipelines []string) entry {
+	return entry{
 		owner:     hash32(sluice.TraceOwner(traceID)),
 		trace:     hash32(traceID),
 		key:       hash32(key),
@@ -59,38 +59,38 @@ func hash32(text string) uint32 {
 	for i := range len(text) {
 		h = (h ^ uint32(text[i])) * 16777619
 	}
-	return max(h, markAbsent+1)
+	return max(h, entryAbsent+1)
 }
 
 // indexed is how many events a block of the index covers.
 const indexed = 4096
 
-// marks are those of one block, by position.
-type marks [indexed]mark
+// entries are those of one block.
+type entries [indexed]entry
 
-const markSize = 28
+const entrySize = 28
 
-func (m *marks) encode() []byte {
-	data := make([]byte, 0, indexed*markSize)
-	for i := range m {
-		for _, n := range [...]uint32{m[i].owner, m[i].trace, m[i].key} {
+func (e *entries) encode() []byte {
+	data := make([]byte, 0, indexed*entrySize)
+	for i := range e {
+		for _, n := range [...]uint32{e[i].owner, e[i].trace, e[i].key} {
 			data = binary.LittleEndian.AppendUint32(data, n)
 		}
-		data = binary.LittleEndian.AppendUint64(data, uint64(m[i].at))
-		data = binary.LittleEndian.AppendUint64(data, uint64(m[i].pipelines))
+		data = binary.LittleEndian.AppendUint64(data, uint64(e[i].at))
+		data = binary.LittleEndian.AppendUint64(data, uint64(e[i].pipelines))
 	}
 	return data
 }
 
-// learn adds the marks that another view has and this one lacks.
-func (m *marks) learn(data []byte) {
-	if len(data) != indexed*markSize {
-		return // of another version: ignored
+// learn adds the entries that another view has and this one lacks.
+func (e *entries) learn(data []byte) {
+	if len(data) != indexed*entrySize {
+		return // another version wrote it
 	}
-	for i := range m {
-		if m[i].owner == markUnknown {
-			b := data[i*markSize:]
-			m[i] = mark{
+	for i := range e {
+		if e[i].owner == entryUnknown {
+			b := data[i*entrySize:]
+			e[i] = entry{
 				owner:     binary.LittleEndian.Uint32(b),
 				trace:     binary.LittleEndian.Uint32(b[4:]),
 				key:       binary.LittleEndian.Uint32(b[8:]),
@@ -101,12 +101,12 @@ func (m *marks) learn(data []byte) {
 	}
 }
 
-// unknown returns the positions between two, both included, without a mark.
-func (m *marks) unknown(first, last int) (positions []int) {
+// unknown returns which events from first to last have no entry.
+func (e *entries) unknown(first, last int) (missing []int) {
 	for i := first; i <= last; i++ {
-		if m[i].owner == markUnknown {
-			positions = append(positions, i)
+		if e[i].owner == entryUnknown {
+			missing = append(missing, i)
 		}
 	}
-	return positions
+	return missing
 }

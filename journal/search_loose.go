@@ -8,22 +8,22 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// An eventlessWalk goes through refused calls and runs without an event that
+// A looseWalk goes through the refused calls and runs without an event that
 // match a search, newest first. The engine reads only forward, so the walk
 // reads windows that grow as it goes back.
-type eventlessWalk struct {
+type looseWalk struct {
 	*search
 
 	runs   bool   // runs that users have started are searched
 	first  uint64 // where to end
-	before uint64 // where to go on: with the message before this one
-	line   int    // how many lines of that message were passed, from its end
+	before uint64 // where to go on: the messages before this one are left
+	line   int    // how many lines at the end of the next message were passed
 
 	window  uint64
 	low     uint64          // start of the window that was read
-	reached time.Time       // when the start was stored; zero: none was read
-	read    []stream.Stored // its messages that are left
-	lines   []line          // of the last one that are left
+	reached time.Time       // when the start was stored; zero: nothing was read
+	read    []stream.Stored // messages of the window that are left
+	lines   []line          // of the last message, those that are left
 	loaded  bool
 	found   *sluice.Call
 }
@@ -34,44 +34,44 @@ const (
 	maxWindow    = 1 << 14
 )
 
-func (s *search) eventlessWalk(ctx context.Context) (*eventlessWalk, error) {
-	w := &eventlessWalk{search: s, window: firstWindow, runs: s.owner == sluice.DirectCall || s.owner == "" && s.q.Pipeline != ""}
+func (s *search) looseWalk(ctx context.Context) (*looseWalk, error) {
+	w := &looseWalk{search: s, window: firstWindow, runs: s.owner == sluice.DirectCall || s.owner == "" && s.q.Pipeline != ""}
 	switch {
 	case s.q.Status == sluice.StatusProcessing,
 		!w.runs && s.q.Pipeline != "",
 		!w.runs && s.q.Status != "" && s.q.Status != sluice.StatusRejected && s.q.Status != sluice.StatusHandshake:
-		return w, nil // none of these is here
+		return w, nil // nothing here can match
 	}
 	var err error
-	w.first, w.before, err = s.between(ctx, s.eventless)
+	w.first, w.before, err = s.between(ctx, s.loose)
 	w.low = w.before
 	return w, err
 }
 
-func (w *eventlessWalk) resume(before uint64, line int) {
+func (w *looseWalk) resume(before uint64, line int) {
 	if before <= w.before {
 		w.before, w.line, w.low = before, line, before
 	}
 }
 
 // done reports whether there is nothing left.
-func (w *eventlessWalk) done() bool { return w.found == nil && w.before <= w.first }
+func (w *looseWalk) done() bool { return w.found == nil && w.before <= w.first }
 
 // passed reports whether all that is left is older than a time: an entry is
-// stored after what it is about.
-func (w *eventlessWalk) passed(since time.Time) bool {
+// stored after the call or run that it is about.
+func (w *looseWalk) passed(since time.Time) bool {
 	return w.done() || len(w.read) == 0 && !w.reached.IsZero() && w.reached.Before(since)
 }
 
 // pass skips the call that peek returned.
-func (w *eventlessWalk) pass() {
+func (w *looseWalk) pass() {
 	w.step()
 	w.found = nil
 }
 
 // peek returns the next call that matches, nil if there is none since a time or
 // the search has read as much as it may.
-func (w *eventlessWalk) peek(ctx context.Context, since time.Time) (*sluice.Call, error) {
+func (w *looseWalk) peek(ctx context.Context, since time.Time) (*sluice.Call, error) {
 	for w.found == nil && !w.passed(since) {
 		ok, err := w.load(ctx)
 		if !ok || err != nil {
@@ -91,7 +91,7 @@ func (w *eventlessWalk) peek(ctx context.Context, since time.Time) (*sluice.Call
 }
 
 // step skips the last line.
-func (w *eventlessWalk) step() {
+func (w *looseWalk) step() {
 	w.lines = w.lines[:len(w.lines)-1]
 	w.line++
 	if len(w.lines) == 0 {
@@ -100,14 +100,14 @@ func (w *eventlessWalk) step() {
 }
 
 // endMessage goes on with the previous message.
-func (w *eventlessWalk) endMessage() {
+func (w *looseWalk) endMessage() {
 	w.before, w.line, w.loaded = w.read[len(w.read)-1].Sequence, 0, false
 	w.read = w.read[:len(w.read)-1]
 }
 
-// load makes sure that there are lines to look at; ok reports whether there
-// are.
-func (w *eventlessWalk) load(ctx context.Context) (ok bool, err error) {
+// load makes the next lines ready; not ok says that the search has read as much as it
+// may.
+func (w *looseWalk) load(ctx context.Context) (ok bool, err error) {
 	if w.loaded {
 		return true, nil
 	}
@@ -122,12 +122,9 @@ func (w *eventlessWalk) load(ctx context.Context) (ok bool, err error) {
 		}
 		return true, w.readWindow(ctx)
 	}
-	last := w.read[len(w.read)-1]
-	w.lines = parseLines(last.Data)
+	w.lines = parseLines(w.read[len(w.read)-1].Data)
+	w.lines = w.lines[:max(0, len(w.lines)-w.line)]
 	w.loaded = true
-	if w.line > 0 {
-		w.lines = w.lines[:max(0, len(w.lines)-w.line)]
-	}
 	if len(w.lines) == 0 {
 		w.endMessage()
 	}
@@ -135,7 +132,7 @@ func (w *eventlessWalk) load(ctx context.Context) (ok bool, err error) {
 }
 
 // readWindow reads the messages of the next window.
-func (w *eventlessWalk) readWindow(ctx context.Context) error {
+func (w *looseWalk) readWindow(ctx context.Context) error {
 	behind := w.before
 	w.low = w.first
 	if behind > w.first+w.window {
@@ -146,9 +143,9 @@ func (w *eventlessWalk) readWindow(ctx context.Context) error {
 	subject := "" // any
 	switch {
 	case w.runs:
-		subject = eventlessSubject(sluice.DirectCall)
+		subject = looseSubject(sluice.DirectCall)
 	case w.owner != "":
-		subject = eventlessSubject(w.owner)
+		subject = looseSubject(w.owner)
 	}
 	for from := w.low; from < behind; {
 		messages, err := w.host.Fetch(ctx, stream.Loose, stream.Range{Sequence: from, Subject: subject, Count: int(min(1000, behind-from))})
@@ -169,7 +166,7 @@ func (w *eventlessWalk) readWindow(ctx context.Context) error {
 }
 
 // noteReached finds out when the start of the window was stored.
-func (w *eventlessWalk) noteReached(ctx context.Context) error {
+func (w *looseWalk) noteReached(ctx context.Context) error {
 	if len(w.read) > 0 {
 		w.reached = w.read[0].Time
 		return nil
@@ -182,7 +179,7 @@ func (w *eventlessWalk) noteReached(ctx context.Context) error {
 }
 
 // call returns the call that a line is about, nil if it doesn't fit the query.
-func (w *eventlessWalk) call(l line) *sluice.Call {
+func (w *looseWalk) call(l line) *sluice.Call {
 	if call, _, ok := l.call(); ok && w.q.Pipeline == "" {
 		call = found(call)
 		return &call

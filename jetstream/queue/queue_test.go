@@ -1,0 +1,90 @@
+package queue
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice"
+)
+
+// TestForHowLongOutcomesAreKept: the log promises no more than the bounds allow, and a
+// warning says when they are reached.
+func TestForHowLongOutcomesAreKept(t *testing.T) {
+	for _, test := range []struct {
+		keep         Retention
+		promise      string
+		count, bytes int64
+		full         bool
+	}{
+		{Retention{Age: time.Hour}, "kept for 1h0m0s.", 1 << 40, 1 << 40, false},
+		{Retention{Age: time.Hour, MaxCount: 1_000_000}, "up to 277 a second (--result-max-count).", 989_999, 0, false},
+		{Retention{Age: time.Hour, MaxCount: 1_000_000}, "up to 277 a second", 990_000, 0, true},
+		{Retention{Age: time.Hour, MaxBytes: 3600 << 10}, "up to 1024 bytes a second (--result-max-bytes).", 0, 3600 << 10, true},
+		{Retention{Age: 100 * time.Millisecond, MaxCount: 10}, "kept for 100ms.", 1, 1, false},
+	} {
+		o := &Outcomes{keep: test.keep}
+		if got := o.promise(); !strings.Contains(got, test.promise) {
+			t.Errorf("%+v promises %q", test.keep, got)
+		}
+		if got := test.keep.full(test.count, test.bytes); got != test.full {
+			t.Errorf("%+v is full with %d outcomes of %d bytes: %t", test.keep, test.count, test.bytes, got)
+		}
+	}
+	o := &Outcomes{keep: Retention{Age: time.Hour}}
+	if o.Warning() != "" {
+		t.Errorf("it warns %q for nothing", o.Warning())
+	}
+	o.kept.Store(int64(12 * time.Minute))
+	if want := "results of pipelines go after 12m0s instead of 1h0m0s"; !strings.HasPrefix(o.Warning(), want) {
+		t.Errorf("it warns %q", o.Warning())
+	}
+}
+
+// TestOutcomesWaitForMemory: large outcomes are stored one after the other where
+// there is no memory for more, and keep nobody else waiting.
+func TestOutcomesWaitForMemory(t *testing.T) {
+	m := newMemory(8 << 20)
+	outcome := func(size int) sluice.Outcome { return sluice.Outcome{Value: make(json.RawMessage, size)} }
+	release := m.settling(outcome(1 << 20))
+	m.settling(outcome(1 << 10))() // a small one
+	m.settling(outcome(0))()       // nothing came of the run
+	waiting, entered := make(chan struct{}), make(chan struct{})
+	go func() {
+		close(waiting)
+		defer close(entered)
+		m.settling(outcome(4 << 20))() // more than there is, alone
+	}()
+	<-waiting
+	if m.outcomes.free.TryAcquire(m.outcomes.most) {
+		t.Fatal("an outcome that is being stored takes no memory")
+	}
+	release()
+	<-entered
+	if !m.outcomes.free.TryAcquire(m.outcomes.most) {
+		t.Error("not all memory came back")
+	}
+}
+
+func TestSubjectsOfPatterns(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"svc.event.a.b": "svc.event.a.b",
+		"svc.event.a.*": "svc.event.a.*",
+		"svc.event.a.#": "svc.event.a svc.event.a.>",
+		"svc.event.#":   "svc.event.>",
+		"a.b":           "svc.message.a.b",
+		"a.#":           "svc.message.a svc.message.a.>",
+		"#":             "svc.message.> svc.event.>",
+		"*":             "svc.message.*",
+		"*.*":           "svc.message.*.*",
+		"*.event.x":     "svc.message.*.event.x svc.event.x",
+		"svc.*.x.#":     "svc.message.svc.*.x svc.message.svc.*.x.> svc.event.x svc.event.x.>",
+		"svc.#":         "svc.message.svc svc.message.svc.> svc.event.>",
+		"*.a.x":         "svc.message.*.a.x",
+	} {
+		if got := strings.Join(subjectsOf(pattern), " "); got != want {
+			t.Errorf("%s is %q, want %q", pattern, got, want)
+		}
+	}
+}
