@@ -7,6 +7,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/sender"
 )
 
 // Commands returns the commands about webhooks. baseURL is what callers put
@@ -106,4 +107,96 @@ func checkEventKey(key string) (warnings []string, err error) {
 		warnings = append(warnings, "By convention an eventKey starts with webhook. and a dot-separated name.")
 	}
 	return warnings, nil
+}
+
+type getParams struct {
+	UUID     string `json:"uuid" audit:"last6" doc:"Token of the one webhook to show. Without it all are listed."`
+	EventKey string `json:"eventKey" doc:"Shows the one webhook with this event key."`
+	Search   string `json:"search" doc:"List only webhooks whose event key contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only webhooks whose event key comes after this one."`
+}
+
+func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
+	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token or event key.",
+		func(ctx context.Context, p getParams) (any, error) {
+			if p.UUID != "" {
+				hook, err := hooks.Webhook(ctx, canonical(p.UUID))
+				if err != nil {
+					return nil, err
+				}
+				return show(ctx, hook, trusts, baseURL), nil
+			}
+			if p.EventKey != "" {
+				hook, err := hooks.withKey(p.EventKey)
+				if err != nil {
+					return nil, err
+				}
+				return show(ctx, hook, trusts, baseURL), nil
+			}
+			found, more := hooks.list(p.Search, p.After, p.Limit)
+			page := command.Page[sluice.WebhookView]{Items: make([]sluice.WebhookView, len(found))}
+			for i, hook := range found {
+				page.Items[i] = show(ctx, *hook, trusts, baseURL)
+			}
+			if more {
+				page.Next = found[len(found)-1].EventKey
+			}
+			return page, nil
+		},
+		command.ReadOnly, command.Answers([]sluice.WebhookView{}, sluice.WebhookView{}))
+}
+
+type deleteParams struct {
+	UUID string `json:"uuid" audit:"last6" required:"true" doc:"Token of the webhook to delete."`
+}
+
+type deleted struct {
+	UUID    string `json:"uuid"`
+	Deleted bool   `json:"deleted"`
+}
+
+func deleteCommand(hooks *Store) command.Command {
+	return command.New("webhook.delete", "Delete the webhook with that token: calls to it are refused from then on.",
+		func(ctx context.Context, p deleteParams) (deleted, error) {
+			token := canonical(p.UUID)
+			if err := hooks.remove(ctx, token); err != nil {
+				return deleted{}, err
+			}
+			return deleted{UUID: token, Deleted: true}, nil
+		})
+}
+
+type providerParams struct {
+	Provider string `json:"provider" doc:"Name of the one provider to show. Without it all are listed."`
+	Search   string `json:"search" doc:"List only providers whose name contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only providers whose name comes after this one."`
+}
+
+func showProvider(p sender.Preset) sluice.ProviderView {
+	return sluice.ProviderView{
+		Provider: p.Name, Title: p.Title, Checks: p.Checks,
+		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned, VerifyToken: p.VerifyToken,
+		Handshake: p.Handshake, Dedupe: p.Dedupe, Setup: p.Setup,
+	}
+}
+
+func providerCommand() command.Command {
+	return command.New("provider.get", "List the known senders that a webhook can have as its provider, or show one: what is checked of its calls, and how to set it up.",
+		func(_ context.Context, p providerParams) (any, error) {
+			if p.Provider != "" {
+				preset, err := findPreset(p.Provider)
+				if err != nil {
+					return nil, err
+				}
+				return showProvider(preset), nil
+			}
+			var views []sluice.ProviderView
+			for _, preset := range sender.Presets() {
+				views = append(views, showProvider(preset))
+			}
+			return command.PageOf(views, func(v sluice.ProviderView) string { return v.Provider }, p.Search, p.After, p.Limit), nil
+		},
+		command.ReadOnly, command.Answers([]sluice.ProviderView{}, sluice.ProviderView{}))
 }

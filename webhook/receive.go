@@ -113,26 +113,6 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refuse reports a call that was rejected to Observe, and keeps the call where it
-// may have been meant well.
-func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
-	traceID := e.TraceID
-	if traceID == "" {
-		traceID = sluice.NewTraceID(in.claimed(), in.arrived)
-	}
-	if in.hook.UUID != "" {
-		e = e.InCall(traceID) // others learn nothing from the answer
-	}
-	call := rejected(traceID, e)
-	call.EventKey = in.hook.EventKey
-	if in.hook.UUID != "" && isQuarantined(e.Code) {
-		call.Quarantine = rc.quarantine(in, traceID, e, "")
-	}
-	rc.observe(in, call)
-	rc.logRefusal(in.request, &call)
-	return e
-}
-
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 	c.Time, c.Duration = in.arrived.UTC(), sluice.Milliseconds(time.Since(in.arrived))
 	c.EventKey = in.hook.EventKey
