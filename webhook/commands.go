@@ -25,8 +25,8 @@ func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) 
 	}
 }
 
-// show returns the view of a webhook for the user of ctx. Users who may
-// not see tokens see their last 6 characters.
+// show returns the view of a webhook for the user of ctx. Users who may not see tokens
+// get the last 6 characters.
 func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string) sluice.WebhookView {
 	token, mayToken := h.UUID, sluice.UserFrom(ctx).May(sluice.MaySeeTokens)
 	if !mayToken {
@@ -50,7 +50,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 	}
 	v.Provider, v.Signature, v.Schema = h.Trust.Provider, h.Trust.Signature, h.Trust.Schema
 	g, err := trusts.of(ctx, &h)
-	if err != nil { // what can't be used now can still be edited
+	if err != nil { // it can still be edited
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
 		return v
 	}
@@ -71,8 +71,8 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 	return v
 }
 
-// namesOnly returns signing secrets that are all names of stored ones, and nothing
-// if one is not.
+// namesOnly returns signing secrets if all of them are names of stored ones, otherwise
+// "".
 func namesOnly(signing string) string {
 	for part := range strings.SplitSeq(signing, ",") {
 		if _, ok := storedName(part); !ok {
@@ -94,8 +94,7 @@ func firstReason(err error) string {
 // keyPrefix is what event keys begin with by convention.
 const keyPrefix = "webhook."
 
-// checkEventKey refuses what can't be an event key, and warns of what is not
-// by convention.
+// checkEventKey refuses what can't be an event key, and warns of unconventional ones.
 func checkEventKey(key string) (warnings []string, err error) {
 	if !sluice.ValidKey(key) {
 		return nil, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s, such as webhook.lead.created.", sluice.KeyRule)
