@@ -29,8 +29,8 @@ func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error
 	return nil
 }
 
-// serveMetrics serves the metrics to users with the permission. Calls from this
-// machine are no exception: a proxy here passes on what anybody sends.
+// serveMetrics serves the metrics to users with the permission. Calls from this machine
+// need it too: a local proxy passes on what anybody sends.
 func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")
@@ -71,6 +71,6 @@ func Draining() error {
 	return sluice.Passing(sluice.CodeDraining, "The server is stopping.").Closing()
 }
 
-// Interrupt ends the commands that are running: those that can end early tell
-// their callers that the server stops.
+// Interrupt ends the commands that are running. Those that can end early tell their
+// callers that the server stops.
 func (a *API) Interrupt() { a.interrupt(Draining()) }
