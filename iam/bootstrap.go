@@ -11,9 +11,9 @@ import (
 	"sluice"
 )
 
-// Bootstrap creates the admin if there is none, with the given password or one
-// that it makes up and returns: it is shown once and stored nowhere. Invalid if
-// the given one is too weak, see CheckFirst.
+// Bootstrap creates the admin if there is none, with the given password, or with one
+// that it generates and returns; that is shown once and stored nowhere. Invalid if the
+// given password is too weak, see CheckFirst.
 func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (created bool, generated string, err error) {
 	admin, err := accounts.Get(ctx, sluice.AdminName)
 	if err != nil || admin != nil {
@@ -49,8 +49,8 @@ func newAdmin(hash string) *sluice.Account {
 	}
 }
 
-// ResetAdmin lets the admin in again: with the given password, or one that it makes
-// up and returns, and with all that an admin may do, whatever was changed since.
+// ResetAdmin lets the admin in again, with the given password, or with one that it
+// generates and returns. The account is enabled and gets the role of admins back.
 func ResetAdmin(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (generated string, err error) {
 	if password == "" {
 		generated = madeUp()

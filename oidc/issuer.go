@@ -18,7 +18,7 @@ const ownAudience = "sluice"
 // does not prolong our own tokens: see checkToken.
 const leeway = time.Minute
 
-// maxRemembered bounds how many secrets of a kind something is remembered of.
+// maxRemembered bounds each cache.
 const maxRemembered = 10_000
 
 // A fingerprint stands for a secret without giving it away.

@@ -72,8 +72,8 @@ func (s *sessions) find(ctx context.Context, token string) (*sluice.Session, err
 	if err != nil || session == nil || isCurrent(session, token) {
 		return session, err
 	}
-	// Another node may just have replaced the token. A change that is given up
-	// sees what is stored by now.
+	// Another node may just have replaced the token. An abandoned change sees what is
+	// stored now.
 	var latest *sluice.Session
 	_, err = s.records.Change(ctx, session.ID, func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
 		latest = before
@@ -115,8 +115,8 @@ func (s *sessions) rotate(ctx context.Context, token string) (session *sluice.Se
 	return session, renewed, err
 }
 
-// refuse returns the error for a refresh token that is not used after all. If
-// it is not the valid one, its session ends all the same.
+// refuse returns the error for a refresh token that is not used after all. If it is not
+// the valid one, its session still ends.
 func (s *sessions) refuse(ctx context.Context, token string, reason error) error {
 	session, err := s.use(ctx, token, func(sluice.Session) (*sluice.Session, error) { return nil, reason })
 	if err == nil && session == nil {

@@ -13,7 +13,7 @@ import (
 	"sluice"
 )
 
-// errTooLong is the fault of a token that we never made so.
+// errTooLong is the fault of a token that we can't have made.
 var errTooLong = errors.New("the token is valid for longer than tokens are here")
 
 // verified is an access token whose signature and claims were right.
