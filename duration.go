@@ -35,8 +35,8 @@ func ParseAge(text string) (age time.Duration, err error) {
 	return age + more, err
 }
 
-// Since returns the time that the parameters from and since of a command stand
-// for, of which one may be given.
+// Since returns the time that the parameters from and since of a command stand for. At
+// most one of them may be given.
 func Since(from time.Time, since string) (time.Time, error) {
 	if since == "" {
 		return from, nil

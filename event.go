@@ -85,7 +85,7 @@ func (e *Event) Replay(ctx context.Context, pipeline string) (*Event, error) {
 	repeated.ReplayOf = e.TraceID
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
 	repeated.Hops, repeated.Listeners, repeated.To = hops, nil, pipeline
-	repeated.Fingerprint = nil // it is meant to be there twice
+	repeated.Fingerprint = nil // the repetition is wanted
 	return &repeated, nil
 }
 

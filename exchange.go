@@ -6,7 +6,7 @@ import "strings"
 type Exchange struct {
 	Method     string `json:"method"`
 	URL        string `json:"url,omitempty"`
-	Host       string `json:"host,omitempty"`       // in place of the URL, for those who may not see payloads
+	Host       string `json:"host,omitempty"`       // in place of the URL, for users who may not see payloads
 	StatusCode int    `json:"statusCode,omitempty"` // 0: there was no reply
 	Request    string `json:"request,omitempty"`    // headers and body, as far as they are kept
 	Response   string `json:"response,omitempty"`   // likewise
@@ -24,7 +24,7 @@ func (e *Exchange) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// brief returns the exchange as it is shown to those who may not see payloads.
+// brief returns the exchange for users who may not see payloads.
 func (e *Exchange) brief() *Exchange {
 	host := e.Host
 	if _, rest, ok := strings.Cut(e.URL, "://"); ok { // it has no user, and may be cut off

@@ -102,7 +102,7 @@ func RequestFrom(ctx context.Context) map[string]any {
 	if r == nil {
 		return nil
 	}
-	given, _ := url.ParseQuery(r.RawQuery) // what is malformed was refused before
+	given, _ := url.ParseQuery(r.RawQuery) // a malformed one was refused before
 	query, headers := make(map[string]any, len(given)), make(map[string]any, len(r.Header))
 	for name, values := range given {
 		items := make([]any, len(values))

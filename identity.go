@@ -8,7 +8,7 @@ import (
 
 // An Account is what the service stores of a user.
 type Account struct {
-	ID       string    `json:"id,omitempty"` // another one if an account of the same name is made anew; see Identity
+	ID       string    `json:"id,omitempty"` // a new account of the same name has another one, see Identity
 	Username string    `json:"username"`
 	Password string    `json:"password"` // argon2id hash; empty: can't log in
 	Roles    []string  `json:"roles"`
@@ -122,8 +122,8 @@ type Authorization struct {
 	MaxAge    time.Duration // how long ago they may have signed in; negative: any time
 	Lasts     time.Duration // how long the program's login would last at most
 
-	// Refused is where the browser takes the news that the request can't be
-	// met; empty if it can.
+	// Refused is where the browser tells the program that its request is refused;
+	// empty if it is not.
 	Refused string
 }
 

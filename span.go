@@ -5,9 +5,9 @@ import "context"
 // A Span is a piece of work that tracing tools are told of.
 type Span struct {
 	Name        string
-	Subject     string // what is worked on; the name that tools show ends with it
+	Subject     string // what the work is about; ends the name that tools show
 	Kind        SpanKind
-	Traceparent string // header that tells of the work it is part of; empty: it is part of that of the context
+	Traceparent string // header that names the work it is part of; empty: the work of the context
 	SpanFacts
 }
 
@@ -42,8 +42,8 @@ type Tracer interface {
 	// Add reports further facts about the work of ctx.
 	Add(ctx context.Context, facts SpanFacts)
 
-	// Traceparent returns the header that tells others of the work of ctx,
-	// empty if there is none.
+	// Traceparent returns the header that names the work of ctx to others, empty if
+	// there is none.
 	Traceparent(ctx context.Context) string
 }
 
@@ -68,8 +68,8 @@ func (s Spans) Add(ctx context.Context, facts SpanFacts) {
 	}
 }
 
-// Traceparent returns the header that tells others of the work of ctx, empty if
-// there is none.
+// Traceparent returns the header that names the work of ctx to others, empty if there is
+// none.
 func (s Spans) Traceparent(ctx context.Context) string {
 	if s.Tracer == nil {
 		return ""

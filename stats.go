@@ -23,7 +23,7 @@ type ServerStats struct {
 	Hours       []Minute        `json:"hours,omitempty"` // likewise, hour by hour
 
 	// What only the metrics show.
-	Lost       int64 `json:"-"` // events found to be lost by the disk
+	Lost       int64 `json:"-"` // events that the disk has lost
 	Unreadable int64 `json:"-"` // events that pipelines could not read, since the start
 	Unrecorded int64 `json:"-"` // entries that the journal had no space for, since the start
 	Unkept     int64 `json:"-"` // rejected calls that the quarantine did not keep, or dropped early, since the start
@@ -42,7 +42,7 @@ type SpoolStats struct {
 type PipelineStats struct {
 	Pipeline    string     `json:"pipeline"`
 	Waiting     int64      `json:"waiting"`          // events that it has not finished
-	Retrying    int64      `json:"retrying"`         // those of them that wait for another attempt, or for live events to go first
+	Retrying    int64      `json:"retrying"`         // those of them that wait for another attempt, or behind live events
 	Oldest      *time.Time `json:"oldest,omitempty"` // since when the oldest of those waits
 	DeadLetters int64      `json:"deadLetters"`
 	Failing     *time.Time `json:"failingSince,omitempty"` // since when its latest runs fail

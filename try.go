@@ -44,7 +44,7 @@ type TryItem struct {
 	WouldBe  *TryOutcome `json:"wouldBe,omitempty"`
 }
 
-// A TryOutcome is what a run ended with, and what it did outside on its way.
+// A TryOutcome is what a run ended with, and what it did outside.
 type TryOutcome struct {
 	Status  Status          `json:"status"`
 	Code    string          `json:"code,omitempty"`    // of the error

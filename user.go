@@ -9,7 +9,7 @@ import (
 // A User is the caller of a command, with their permissions.
 type User struct {
 	Name        string
-	ID          string // of the account: one of the same name that is made anew has another; empty if there is none
+	ID          string // of the account; a new account of the same name has another one; empty if there is no account
 	Roles       []string
 	Permissions []string // command names, or patterns with a trailing *
 	Address     string   // where the call comes from

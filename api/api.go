@@ -28,7 +28,7 @@ type Options struct {
 	Results      sluice.Results
 	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // the caller; Unauthenticated if there is none
 	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
-	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
+	Portal       command.Endpoint                                              // serves all other paths; nil if there is no portal
 	Metrics      http.Handler                                                  // serves /metrics
 	ObservePoll  func(status int)                                              // is told of each poll
 	Spans        sluice.Spans
@@ -41,7 +41,7 @@ type Options struct {
 	OpenID          string // where the issuer of access tokens describes itself
 	PublicURL       string // where redirects lead to; "" means this host
 	TrustedProxies  []netip.Prefix
-	ForwardedHeader string   // in which they tell the client's address
+	ForwardedHeader string   // in which they pass on the client's address
 	CORSOrigins     []string // of pages that may call the API
 	Slots           *limit.Slots
 	Users           *limit.Shares[string] // of the slots, by username

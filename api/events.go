@@ -226,8 +226,7 @@ func (t *tail) end(why error) error {
 	return t.write(string(appendEvent(nil, "", "error", problem)))
 }
 
-// write sends what is not written yet, how many entries were dropped, and a
-// text.
+// write sends the entries that are not written yet, how many were dropped, and a text.
 func (t *tail) write(text string) error {
 	if n := t.dropped.Swap(0); n > 0 {
 		t.unwritten = appendEvent(t.unwritten, "", "dropped", fmt.Appendf(nil, `{"count":%d}`, n))

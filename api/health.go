@@ -65,8 +65,8 @@ func (a *API) draining() bool {
 	}
 }
 
-// Draining is what is answered while the server drains: 503 with Retry-After,
-// and the connection is closed.
+// Draining is the error while the server drains: 503 with Retry-After, and the connection
+// is closed.
 func Draining() error {
 	return sluice.Passing(sluice.CodeDraining, "The server is stopping.").Closing()
 }

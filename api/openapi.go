@@ -107,7 +107,7 @@ type description struct{ schemas *schemas }
 
 const (
 	problemMedia = "application/problem+json"
-	generalTag   = "general" // of what is no command
+	generalTag   = "general" // of operations that are no commands
 )
 
 // tags declares the tags of the operations: the groups of the commands.

@@ -108,7 +108,7 @@ func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.C
 	bare := r.Clone(r.Context())
 	bare.URL.RawQuery = ""
 	if name == "" {
-		bare.Header.Set("Content-Type", "text/plain") // whatever the caller calls it
+		bare.Header.Set("Content-Type", "text/plain") // whatever type the caller gave it
 	}
 	args, err := a.arguments(w, bare, cmd, memory)
 	if err != nil {

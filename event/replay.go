@@ -15,9 +15,9 @@ import (
 
 const (
 	defaultRate = 50
-	// maxReplays bounds the events of one replay without a limit, and maxListed
-	// those that its answer lists. At most maxNamed are named by their trace ids.
-	maxReplays, maxListed, maxNamed = 10_000, 1000, 1000
+	maxReplays  = 10_000 // events of one replay without a limit
+	maxListed   = 1000   // events that its answer lists
+	maxNamed    = 1000   // trace ids in a request
 )
 
 type replayParams struct {

@@ -39,7 +39,7 @@ func (d *Directory) NotePayload(ctx context.Context, command, target string) {
 	}
 }
 
-// FlushAudit enters what was counted and is not in the audit log yet.
+// FlushAudit enters what was counted so far.
 func (d *Directory) FlushAudit(ctx context.Context) { d.tally.flush(ctx) }
 
 // maxTarget bounds the target of an entry, in bytes of ASCII: the log bounds the number

@@ -74,8 +74,8 @@ func ResetAdmin(ctx context.Context, accounts sluice.Records[sluice.Account], pa
 	return generated, err
 }
 
-// CheckFirst refuses a password that is too weak for the admin, unless there is
-// an admin already, who has one.
+// CheckFirst refuses a password that is too weak for the admin, unless the admin exists
+// already.
 func CheckFirst(ctx context.Context, accounts sluice.Records[sluice.Account], password string) error {
 	weak := checkPassword(password, sluice.AdminName)
 	if password == "" || weak == nil {

@@ -20,7 +20,7 @@ type DirectoryOptions struct {
 	Roles    sluice.Records[sluice.Role]
 	Clients  sluice.Records[sluice.Client]
 	Audit    sluice.Audit
-	Copy     func(sluice.AuditEntry) // is given what is entered in the audit log; nil: nobody wants it
+	Copy     func(sluice.AuditEntry) // gets every entry of the audit log; nil: nobody wants them
 	Log      *slog.Logger
 	Cores    int  // that may check passwords at the same time; 0 means half of all
 	External bool // users and clients are those of an external provider

@@ -37,10 +37,9 @@ type ProviderOptions struct {
 	Log           *slog.Logger // nil: none
 }
 
-// A Provider is an OpenID provider elsewhere, such as Keycloak or Dex, that
-// says whom tokens and passwords stand for. It is asked when it is first
-// needed: one that is down doesn't keep the server from starting, and is tried
-// again.
+// A Provider is an external OpenID provider, such as Keycloak or Dex, which says whom
+// tokens and passwords stand for. It is asked when it is first needed, so that one that is
+// down doesn't keep the server from starting.
 type Provider struct {
 	ProviderOptions
 
@@ -120,7 +119,7 @@ func (p *Provider) remote(ctx context.Context) (*remote, error) {
 	})
 }
 
-// maxDocument bounds what is read of the document that discovery starts with.
+// maxDocument bounds the document that discovery reads, in bytes.
 const maxDocument = 1 << 20
 
 // bounded returns a client that does not read endless replies, as the library would.
@@ -174,8 +173,8 @@ func (p *Provider) discover(ctx context.Context) (*remote, error) {
 	return r, nil
 }
 
-// scopesOf returns the scopes to ask for: those that bring names and roles, as
-// far as the provider has them, since some refuse a request for others.
+// scopesOf returns the scopes to ask for: those with names and roles that the provider
+// supports. Some providers refuse requests for others.
 func scopesOf(supported []string) []string {
 	wanted := []string{"openid", "profile", "email", "groups", "roles"}
 	return slices.DeleteFunc(wanted, func(s string) bool {

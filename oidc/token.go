@@ -24,7 +24,7 @@ type request struct {
 	client  *sluice.Client
 	form    map[string]string
 	address string
-	login   *Login          // to be observed
+	login   *Login          // for Observe
 	scope   string          // that is granted
 	session *sluice.Session // that is refreshed
 }

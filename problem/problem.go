@@ -62,8 +62,7 @@ func KindOf(status int) sluice.Kind {
 	return sluice.Invalid
 }
 
-// SetHeaders sets the headers of the answer to a request that tell the caller
-// what to do next, whatever form its body has.
+// SetHeaders sets the headers that tell the caller what to do next, whatever the body is.
 func SetHeaders(header http.Header, r *http.Request, e *sluice.Error) {
 	if e.Allow != "" {
 		header.Set("Allow", e.Allow)

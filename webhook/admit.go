@@ -28,7 +28,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 	if in.hook, err = rc.Webhooks.Webhook(ctx, c.Token); err != nil {
 		return nil, err
 	}
-	if token, _ := requestToken(in.query, request.Header); token != "" { // what was ambiguous was rejected before
+	if token, _ := requestToken(in.query, request.Header); token != "" { // an ambiguous one was not kept
 		in.token = token // as it was written
 	} else if token, rest, err := bodyToken(request.Header.Get("Content-Type"), in.body); err == nil && token != "" {
 		in.token, in.body, in.raw = token, rest, in.body

@@ -15,7 +15,7 @@ import (
 type incoming struct {
 	request *http.Request
 	arrived time.Time
-	token   string // that was found in it, right or wrong
+	token   string // as the caller sent it, right or wrong
 	query   query
 	body    []byte
 	raw     []byte  // the body with the token that it came with; nil if it had none
@@ -28,7 +28,7 @@ type incoming struct {
 	payload []byte // as JSON
 
 	listeners []string   // pipelines that the event starts
-	memory    limit.Hold // what the body takes, and what is made of it
+	memory    limit.Hold // for the body and what is made of it
 }
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}
@@ -125,7 +125,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 }
 
 // claimed returns what stands for the webhook in the trace id of a rejected call: the
-// last characters of its token, with those that a trace id can't have replaced.
+// last characters of its token, with _ for those that a trace id can't have.
 func (in *incoming) claimed() string {
 	if in.token == "" {
 		return "none"

@@ -22,10 +22,9 @@ import (
 type Records interface {
 	sluice.Records[sluice.Webhook]
 
-	// Follow tells of each record that is there, and then of each change,
-	// before the change is answered: before is nil for a new record, after
-	// for a deleted one. What follow knows is in step with the records that a
-	// decision sees.
+	// Follow calls follow for each record there is, and then for each change, before
+	// the change returns. before is nil for a new record, after for a deleted one.
+	// follow has seen all records that a deciding function sees.
 	Follow(follow func(before, after *sluice.Webhook))
 }
 

@@ -65,8 +65,7 @@ func formToken(body []byte) (token string, rest []byte, err error) {
 	return token, cut(body, from, to), nil
 }
 
-// isTokenField reports whether the name of a form's field is token, in whatever
-// way it is escaped.
+// isTokenField reports whether the name of a form's field is token, escaped or not.
 func isTokenField(name []byte) bool {
 	const word = "token"
 	if len(name) == len(word) {
@@ -116,8 +115,7 @@ func jsonToken(body []byte) (token string, rest []byte, err error) {
 	return token, cutMember(body, from, to), nil
 }
 
-// isTokenMember reports whether the name of a member is token, in whatever way it
-// is escaped.
+// isTokenMember reports whether the name of a member is token, escaped or not.
 func isTokenMember(name []byte) bool {
 	const word = `"token"`
 	if len(name) == len(word) {

@@ -13,7 +13,7 @@ import (
 	"sluice/spelling"
 )
 
-// TrustOptions are what is needed to check calls.
+// TrustOptions are what checking calls needs.
 type TrustOptions struct {
 	Secret func(ctx context.Context, name string) (string, error) // gives a stored secret
 	Keys   sender.Keys                                            // gets the public keys of senders
@@ -30,7 +30,7 @@ type Trusts struct {
 	kept map[string]*trust // by token
 }
 
-// maxTrusts bounds what is kept.
+// maxTrusts bounds how many trusts are kept.
 const maxTrusts = 10_000
 
 // NewTrusts returns trusts that are made when they are needed.
@@ -68,7 +68,7 @@ func (g *Trusts) of(ctx context.Context, hook *sluice.Webhook) (*trust, error) {
 	}
 	made, err := g.build(ctx, *hook.Trust)
 	if err != nil {
-		// It could be made when it was stored: what it needs is not there now.
+		// It was checked when it was stored, so only something outside can be missing.
 		return nil, sluice.Errorf(sluice.CodeWebhookUnavailable, "Calls of this webhook can't be checked now; its operator knows more.").Because(err)
 	}
 	made.version = hook.Updated

@@ -19,7 +19,7 @@ const (
 	longestWindow  = 168 * time.Hour
 )
 
-// givesTrust reports whether a put says what is demanded of calls.
+// givesTrust reports whether a put has parameters of the trust.
 func (p *putParams) givesTrust() bool {
 	return p.Provider != nil || p.SigningSecret != nil || p.Signature != nil || p.Dedupe != nil || p.DedupeWindow != nil || p.Schema != nil || p.VerifyToken != nil
 }
