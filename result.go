@@ -64,8 +64,9 @@ type Result struct {
 func Accepted(traceID, correlationID string, at time.Time) Result {
 	value := append(make([]byte, 0, 64), `{"status":"OK"`...)
 	value = appendField(value, `,"traceId":`, traceID)
+	value = append(value, '}')
 	r := Processing(traceID, correlationID, at)
-	r.Status, r.Value = StatusOK, append(value, '}')
+	r.Status, r.Value = StatusOK, value
 	return r
 }
 

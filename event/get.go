@@ -67,13 +67,14 @@ func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left 
 			found.Items = items
 			return found, nil
 		}
+		over := !time.Now().Before(end) || ctx.Err() != nil
 		select {
 		case <-stopping:
-			return found, nil
+			over = true
 		default:
-			if !time.Now().Before(end) || ctx.Err() != nil {
-				return found, nil
-			}
+		}
+		if over {
+			return found, nil
 		}
 	}
 }

@@ -83,7 +83,10 @@ func parseClientHeader(header string) (id, secret string, ok bool) {
 	id, secret, ok = strings.Cut(string(decoded), ":")
 	id, idErr := url.QueryUnescape(id)
 	secret, secretErr := url.QueryUnescape(secret)
-	return id, secret, ok && idErr == nil && secretErr == nil && id != "" && plain(id) && plain(secret)
+	if !ok || idErr != nil || secretErr != nil || id == "" || !plain(id) || !plain(secret) {
+		return "", "", false
+	}
+	return id, secret, true
 }
 
 func (i *Issuer) invalidClient() *sluice.Error {

@@ -42,12 +42,8 @@ func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx cont
 				return sluice.TraceAnswer{}, err
 			}
 			out := sluice.TraceAnswer{List: sluice.List[sluice.CallView]{Items: make([]sluice.CallView, len(calls)), Next: next}}
-			if q.Text != "" && next != "" {
-				at, err := journal.Reached(ctx, next)
-				if err != nil {
-					return sluice.TraceAnswer{}, err
-				}
-				out.Searched = &at
+			if out.Searched, err = reached(ctx, journal, q, next); err != nil {
+				return sluice.TraceAnswer{}, err
 			}
 			if unfinished := next != "" && len(calls) < q.Limit; p.Facets && !unfinished { // that took long enough
 				if out.Facets, err = countFacets(ctx, journal, q); err != nil {
@@ -65,6 +61,15 @@ func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx cont
 			}
 			return out, nil
 		}, command.ReadOnly)}
+}
+
+// reached returns how far back a search for a text has looked, nil if it is done.
+func reached(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, next string) (*time.Time, error) {
+	if q.Text == "" || next == "" {
+		return nil, nil
+	}
+	at, err := journal.Reached(ctx, next)
+	return &at, err
 }
 
 // viewOf returns a call as the user may see it: in full, or without its payload and
