@@ -6,8 +6,8 @@ type List[T any] struct {
 	Next  string `json:"next,omitempty" doc:"Value of the parameter after for the next page; missing at the end."`
 }
 
-// Bulk is what all commands answer that do something with many things at once, a
-// page of them in each request.
+// Bulk is the common part of the answers of commands that do something with many
+// things, a page of them in each request.
 type Bulk struct {
 	Skipped int        `json:"skipped,omitempty" doc:"How many stay as they are, since nothing could be done with them."`
 	Items   []BulkItem `json:"items,omitzero" doc:"What became of each."`
@@ -48,7 +48,7 @@ type Deletions struct {
 
 // A BulkAnswer is any answer about many things.
 type BulkAnswer interface {
-	// Did returns with how many things it was done, and the rest of the answer.
+	// Did returns how many things were done, and the common part of the answer.
 	Did() (int, Bulk)
 }
 

@@ -29,9 +29,8 @@ type AuditEntry struct {
 	TraceID  string    `json:"traceId,omitempty"`  // of that run, or of the call that led to the event
 }
 
-// Change reports whether the entry is about something that was changed. Refusals,
-// failures, logins and reading are not: anybody can make many of them, so they
-// are kept apart.
+// Change reports whether the entry is about something that was changed. Others, such
+// as refusals and logins, are kept apart, since anybody can make many of them.
 func (e *AuditEntry) Change() bool {
 	return e.Outcome == AuditAllowed && !e.Access
 }

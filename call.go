@@ -9,8 +9,8 @@ import (
 // StatusRejected is the status of a call that was refused: it became no event.
 const StatusRejected Status = "rejected"
 
-// StatusHandshake is the status of a call by which a sender made sure that
-// somebody listens: there is no event of it either.
+// StatusHandshake is the status of a call by which a sender made sure that somebody
+// listens. It made no event either.
 const StatusHandshake Status = "handshake"
 
 // A Call is one call of a webhook, accepted or refused; or an event or message
@@ -86,11 +86,10 @@ func (c Call) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// Replays reports whether a replay for a pipeline, "" for all, of the calls with that
-// status and code, "" for any, sends the event of this one again. Calls without an
-// event are left out, and so are replays. A code must be that of the pipeline. Of
-// failed calls, the pipeline gets those that it failed on: what others failed on it may
-// have done already.
+// Replays reports whether a replay sends the event of this call again: a replay for a
+// pipeline, "" for all, of the calls with that status and code, "" for any. Calls
+// without an event are left out, and so are replays. A pipeline gets only the failed
+// calls that it failed on itself, since it may have handled the others already.
 func (c Call) Replays(pipeline string, status Status, code string) bool {
 	switch {
 	case c.ReplayOf != "" || !c.Accepted():
@@ -104,8 +103,8 @@ func (c Call) Replays(pipeline string, status Status, code string) bool {
 	})
 }
 
-// failedIn reports whether the latest run of a pipeline failed: what went well when it
-// was tried again did not.
+// failedIn reports whether the latest run of a pipeline failed. An earlier failure does
+// not count.
 func (c Call) failedIn(pipeline string) bool {
 	for _, r := range slices.Backward(c.Runs) {
 		if r.Pipeline == pipeline {
@@ -121,11 +120,11 @@ func (c Call) Accepted() bool {
 	return c.Status != StatusRejected && c.Status != StatusHandshake && (c.EventKey != "" || c.Key != "")
 }
 
-// Stored is how long it took until the event was on stable storage, in
-// milliseconds. Waiting for pipelines is what came after that.
+// Stored is how long it took until the event was on stable storage, in milliseconds:
+// the duration without the time of waiting for pipelines.
 func (c Call) Stored() float64 { return c.Duration - c.Waited }
 
-// ByHand reports whether it is not a call but a run that a user has started.
+// ByHand reports whether it is a run that a user has started, and no call.
 func (c Call) ByHand() bool { return TraceOwner(c.TraceID) == DirectCall }
 
 // StatusBefore returns the status of an accepted call before its listeners have

@@ -30,7 +30,7 @@ const (
 	Throttled                    // it comes too often
 	Unavailable                  // we can't do it now; trying again helps
 	Loop                         // it would cause itself over and over
-	Unprocessable                // it is well-formed, and not what is allowed here
+	Unprocessable                // it is well-formed, but not allowed here
 	Outdated                     // it was changed since the caller read it
 )
 
@@ -59,8 +59,8 @@ type Hints struct {
 	Said       *Said         // what outsiders may know of it
 }
 
-// Said is what the outside caller of a webhook is told of a failure. All else
-// that an error has is about the inside, and none of their business.
+// Said is what the caller of a webhook is told of a failure. Everything else in an
+// error is for insiders.
 type Said struct {
 	Message    string `json:"message"`
 	StatusCode int    `json:"statusCode,omitempty"` // 0 means that of any failure
@@ -118,7 +118,7 @@ func (e *Error) Coded(code Code) *Error {
 	return e.with(func(c *Error) { c.Code = code.Word })
 }
 
-// OfKind replaces the kind, where the cause of a failure decides what kind it is.
+// OfKind replaces the kind, where the kind depends on the cause of a failure.
 func (e *Error) OfKind(kind Kind) *Error {
 	return e.with(func(c *Error) { c.Kind = kind })
 }
@@ -190,7 +190,7 @@ func AsError(err error) *Error {
 	return Errorf(CodeInternal, "The server failed to handle this request; its log has the cause.").Because(err)
 }
 
-// Passing is the error of something that can't be had now, and can be soon.
+// Passing is the error of something that is not available now, but will be soon.
 func Passing(code Code, message string) *Error {
 	return Errorf(code, "%s Try again soon.", message).OfKind(Unavailable).After(2 * time.Second)
 }
@@ -200,7 +200,7 @@ func WrongCredentials() *Error {
 	return Errorf(CodeAuthorizationInvalid, "The credentials are not valid.")
 }
 
-// Quote shows in a message what somebody wrote, shortened and without control characters.
+// Quote quotes a stranger's text for a message, shortened and without control characters.
 func Quote(s string) string {
 	const longest = 60
 	if len(s) > longest {
@@ -209,8 +209,8 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// EngineAway reports whether an error is about the absence of the storage engine, as
-// in an election of a cluster: nobody's fault, and over soon.
+// EngineAway reports whether an error means that the storage engine is not available,
+// as during an election of a cluster. It passes by itself.
 func EngineAway(err error) bool {
 	switch AsError(err).Code {
 	case CodeEngineUnavailable.Word, CodeEngineFailed.Word, CodeDiskFull.Word:
@@ -218,4 +218,22 @@ func EngineAway(err error) bool {
 	default:
 		return false
 	}
+}
+
+// A Problem is an error as callers see it (RFC 9457): the body of an answer, or
+// a part of the result of a failed pipeline. Package problem makes them.
+type Problem struct {
+	Type       string `json:"type" doc:"Name of the kind of problem."`
+	Title      string `json:"title" doc:"The status in words."`
+	Status     int    `json:"status" doc:"The HTTP status."`
+	Detail     string `json:"detail" doc:"What went wrong, and what to do next."`
+	Code       string `json:"code" doc:"A stable word for it, such as payload-too-large."`
+	StatusCode int    `json:"statusCode" doc:"The HTTP status once more."`
+	TraceID    string `json:"traceId,omitempty" doc:"The call that it is about."`
+	Parameter  string `json:"parameter,omitempty" doc:"The parameter at fault."`
+	Line       int    `json:"line,omitempty" doc:"Where in the source it is."`
+	Column     int    `json:"column,omitempty" doc:"Where in the line it is."`
+	Snippet    string `json:"snippet,omitempty" doc:"That part of the source."`
+	Step       string `json:"step,omitempty" doc:"The step that failed."`
+	Errors     any    `json:"errors,omitempty" doc:"What is wrong, one by one."`
 }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"sluice/value"
@@ -73,8 +74,8 @@ func (c *CloudEvent) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// Replay returns an event that repeats this one, for all pipelines that listen
-// now or for one alone. A run that replays what started it is a loop as any other.
+// Replay returns an event that repeats this one, for one pipeline, or for all that
+// listen now if it is "". It counts as a hop, so a run that replays its own event ends.
 func (e *Event) Replay(ctx context.Context, pipeline string) (*Event, error) {
 	hops, err := NextHop(ctx)
 	if err != nil {
@@ -84,7 +85,7 @@ func (e *Event) Replay(ctx context.Context, pipeline string) (*Event, error) {
 	repeated.ReplayOf = e.TraceID
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
 	repeated.Hops, repeated.Listeners, repeated.To = hops, nil, pipeline
-	repeated.Fingerprint = nil // it is meant to be there twice
+	repeated.Fingerprint = nil // the repetition is wanted
 	return &repeated, nil
 }
 
@@ -100,19 +101,14 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendField(b, `,"namespace":`, e.Namespace)
 	b = appendField(b, `,"traceId":`, e.TraceID)
 	if e.Hops > 0 {
-		b = append(b, `,"hops":`...)
-		b = strconv.AppendInt(b, int64(e.Hops), 10)
+		b = appendNumber(b, `,"hops":`, e.Hops)
 	}
 	if len(e.Listeners) > 0 {
 		b = append(b, `,"listeners":`...)
 		b = appendStrings(b, e.Listeners)
 	}
-	if e.To != "" {
-		b = appendField(b, `,"to":`, e.To)
-	}
-	if e.ReplayOf != "" {
-		b = appendField(b, `,"replayOf":`, e.ReplayOf)
-	}
+	b = appendOptional(b, `,"to":`, e.To)
+	b = appendOptional(b, `,"replayOf":`, e.ReplayOf)
 	if e.Admitted {
 		b = append(b, `,"admitted":true`...)
 	}
@@ -121,9 +117,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 		b = append(b, `,"delivery":`...)
 		b = e.Fingerprint.appendJSON(b)
 	}
-	if e.Traceparent != "" {
-		b = appendField(b, `,"traceparent":`, e.Traceparent)
-	}
+	b = appendOptional(b, `,"traceparent":`, e.Traceparent)
 	b = append(b, `,"receivedAt":"`...)
 	b = e.ReceivedAt.UTC().AppendFormat(b, time.RFC3339Nano)
 	b = append(b, '"')
@@ -140,7 +134,9 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendField(b, `,"method":`, e.Method)
 	b = append(b, `,"query":{`...)
 	if len(e.Query) > 0 { // sorting nothing is not free
-		b = appendQuery(b, e.Query)
+		for i, name := range slices.Sorted(maps.Keys(e.Query)) {
+			b = appendStrings(appendKey(b, i, name), e.Query[name])
+		}
 	}
 	b = append(b, `},"headers":{`...)
 	for i, h := range e.Headers {
@@ -149,14 +145,6 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	}
 	b = appendField(b, `},"remoteAddr":`, e.RemoteAddr)
 	return append(b, '}')
-}
-
-func appendQuery(b []byte, query map[string][]string) []byte {
-	for i, name := range slices.Sorted(maps.Keys(query)) {
-		b = appendKey(b, i, name)
-		b = appendStrings(b, query[name])
-	}
-	return b
 }
 
 func appendStrings(b []byte, texts []string) []byte {
@@ -214,12 +202,10 @@ func (e *Event) MessageKey() string {
 
 // Events takes events to stable storage.
 type Events interface {
-	// Accept stores an event, with the names of the pipelines that listen to
-	// it, and waits for their outcomes, at most that long. It returns
-	// once the event is on stable storage, with the result as it is then and
-	// the listeners in it; the event itself stays as it is. An
-	// error of kind Unavailable means that the event may or may not have been
-	// stored.
+	// Accept stores an event, with the names of the pipelines that listen to it,
+	// and waits for their outcomes, at most that long. It returns once the event
+	// is on stable storage. The result has the listeners; the event itself stays
+	// unchanged. After an error of kind Unavailable the event may be stored or not.
 	//
 	// An event whose Fingerprint was accepted before, within its window, is not
 	// stored: the result is that of the first one, and a Duplicate.
@@ -233,4 +219,58 @@ type StoredEvents interface {
 
 	// Next waits for an event with that key, until ctx ends: then it is nil.
 	Next(ctx context.Context, eventKey string) (json.RawMessage, error)
+}
+
+// An EventQuery selects stored events in the order in which they were stored.
+type EventQuery struct {
+	Pattern string        // of event keys, see KeyMatches
+	After   string        // cursor: start behind this event; "" means behind the newest
+	Limit   int           // at most this many
+	Wait    time.Duration // how long to wait for the first one
+}
+
+// EventLog reads stored events one after the other.
+type EventLog interface {
+	// After returns the events of a query as JSON, and the cursor behind them.
+	// There are none if none came in time. They are on stable storage, so a
+	// cursor never skips one. Gone if the cursor is of another store.
+	After(ctx context.Context, q EventQuery) (events []json.RawMessage, next string, err error)
+}
+
+// maxKey is the length of the longest key of an event or a message.
+const maxKey = 200
+
+var (
+	validKey     = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+	validPattern = regexp.MustCompile(`^([A-Za-z0-9_-]+|\*)(\.([A-Za-z0-9_-]+|\*))*(\.#)?$`)
+)
+
+// KeyRule says in words what a key is.
+const KeyRule = "1 to 200 letters, digits, _ and -, in groups joined by dots"
+
+// ValidKey reports whether a text can be the key of an event or a message.
+func ValidKey(key string) bool { return len(key) <= maxKey && validKey.MatchString(key) }
+
+// ValidPattern reports whether a text can be a pattern of keys: a key in which
+// * stands for one group, and # at the end for any number of groups.
+func ValidPattern(pattern string) bool {
+	return pattern == "#" || len(pattern) <= maxKey && validPattern.MatchString(pattern)
+}
+
+// KeyMatches reports whether a pattern fits a key.
+func KeyMatches(pattern, key string) bool {
+	for {
+		p, morePattern, hasPattern := strings.Cut(pattern, ".")
+		if p == "#" {
+			return true
+		}
+		k, moreKey, hasKey := strings.Cut(key, ".")
+		if p != "*" && p != k {
+			return false
+		}
+		if !hasPattern || !hasKey {
+			return hasPattern == hasKey || !hasKey && morePattern == "#"
+		}
+		pattern, key = morePattern, moreKey
+	}
 }

@@ -2,13 +2,12 @@ package sluice
 
 import "strings"
 
-// An Exchange is an HTTP request that a step of a run has sent, and the answer
-// that came back.
+// An Exchange is an HTTP request that a step of a run has sent, and its reply.
 type Exchange struct {
 	Method     string `json:"method"`
 	URL        string `json:"url,omitempty"`
-	Host       string `json:"host,omitempty"`       // in place of the URL, for those who may not see payloads
-	StatusCode int    `json:"statusCode,omitempty"` // 0: there was no answer
+	Host       string `json:"host,omitempty"`       // in place of the URL, for users who may not see payloads
+	StatusCode int    `json:"statusCode,omitempty"` // 0: there was no reply
 	Request    string `json:"request,omitempty"`    // headers and body, as far as they are kept
 	Response   string `json:"response,omitempty"`   // likewise
 }
@@ -25,7 +24,7 @@ func (e *Exchange) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// brief returns the exchange as it is shown to those who may not see payloads.
+// brief returns the exchange for users who may not see payloads.
 func (e *Exchange) brief() *Exchange {
 	host := e.Host
 	if _, rest, ok := strings.Cut(e.URL, "://"); ok { // it has no user, and may be cut off
@@ -34,7 +33,7 @@ func (e *Exchange) brief() *Exchange {
 	return &Exchange{Method: e.Method, Host: host, StatusCode: e.StatusCode}
 }
 
-// HidePayloads leaves of exchanges what everybody may see who may see calls.
+// HidePayloads reduces exchanges to what everybody who sees calls may see.
 func (r *RunReport) HidePayloads() {
 	for i := range r.Steps {
 		if r.Steps[i].HTTP != nil {
@@ -43,8 +42,7 @@ func (r *RunReport) HidePayloads() {
 	}
 }
 
-// NotRecorded is the error of a request whose answer is not known: see
-// Run.Recorded.
+// NotRecorded is the error of a request whose reply is not known, see Run.Recorded.
 func NotRecorded() *Error {
 	return Errorf(CodeNotRecorded, "It is not known what this request would have been answered with.")
 }

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// A Fingerprint is what tells a call that is repeated from a new one: a hash of the
-// webhook and of the id that the sender gave the call. Its JSON is a text of 20
-// characters.
+// A Fingerprint tells a repeated call from a new one: a hash of the webhook and of the
+// delivery id. Its JSON is a text of 20 characters.
 type Fingerprint struct {
 	Key    [12]byte      // of webhook and id
 	Digest [3]byte       // of the body
@@ -22,7 +21,7 @@ func NewFingerprint(uuid, id string, body []byte, window time.Duration) *Fingerp
 	var space [128]byte
 	sum := sha256.Sum256(append(append(append(space[:0], uuid...), 0), id...))
 	f := &Fingerprint{Key: [12]byte(sum[:]), Window: window}
-	// No more than a hint that a sender has used an id twice: quick will do.
+	// It only hints that a sender has used an id twice, so a quick checksum will do.
 	content := crc32.Checksum(body, castagnoli)
 	f.Digest = [3]byte{byte(content), byte(content >> 8), byte(content >> 16)}
 	return f

@@ -8,7 +8,7 @@ import (
 
 // An Account is what the service stores of a user.
 type Account struct {
-	ID       string    `json:"id,omitempty"` // another one if an account of the same name is made anew; see Identity
+	ID       string    `json:"id,omitempty"` // a new account of the same name has another one, see Identity
 	Username string    `json:"username"`
 	Password string    `json:"password"` // argon2id hash; empty: can't log in
 	Roles    []string  `json:"roles"`
@@ -26,7 +26,7 @@ func (a *Account) Identity() string {
 	return a.ID
 }
 
-// madeAt returns the name of what is told from others by when it was made.
+// madeAt makes a name from the time when something was made.
 func madeAt(created time.Time) string { return created.UTC().Format(time.RFC3339Nano) }
 
 // A Role is a named set of permissions.
@@ -65,14 +65,13 @@ func DefaultGrants(public bool) []string {
 // Identity names the client, and no other that had or will have its id.
 func (c *Client) Identity() string { return madeAt(c.Created) }
 
-// Generation is in the tokens that the client gets for itself. The time at which
-// they were issued would not do: it has whole seconds, in which both a former secret
-// and its successor may have been used.
+// Generation is in the tokens that the client gets for itself. The time of issue is
+// not enough: within one second both a former secret and its successor may be used.
 func (c *Client) Generation() string { return madeAt(c.TokensSince) }
 
-// Honours reports whether a token that the client got for itself is still valid, by its
-// generation, and if it is from before there were any by when it was issued. A nil
-// client honours none.
+// Honours reports whether a token that the client got for itself is still valid. Old
+// tokens without a generation are judged by their time of issue. A nil client honours
+// none.
 func (c *Client) Honours(generation string, issued time.Time) bool {
 	switch {
 	case c == nil:
@@ -100,8 +99,8 @@ type Session struct {
 	Code     *AuthorizationCode `json:"code,omitempty"`    // what it began with, if a person allowed it in a browser
 }
 
-// An AuthorizationCode says what an authorization code is bound to. Its session is found
-// by it, and has no tokens until it is used.
+// An AuthorizationCode says what an authorization code is bound to. The code leads to a
+// session, which has no tokens until the code is used.
 type AuthorizationCode struct {
 	Redirect  string `json:"redirect"`
 	Challenge string `json:"challenge"`
@@ -123,8 +122,8 @@ type Authorization struct {
 	MaxAge    time.Duration // how long ago they may have signed in; negative: any time
 	Lasts     time.Duration // how long the program's login would last at most
 
-	// Refused is where the browser takes the news that the request can't be
-	// met; empty if it can.
+	// Refused is where the browser tells the program that its request is refused;
+	// empty if it is not.
 	Refused string
 }
 
@@ -206,4 +205,15 @@ func Remove[T any](ctx context.Context, records Records[T], key string) error {
 		return nil
 	}
 	return err
+}
+
+// A PortalSession is a person who is signed in to the portal, in one browser.
+type PortalSession struct {
+	ID       string    `json:"id"` // SHA-256 of what the browser's cookie holds
+	Username string    `json:"username"`
+	External bool      `json:"outside,omitempty"` // signed in at an external provider,
+	Issuer   string    `json:"issuer,omitempty"`  // this one
+	Roles    []string  `json:"roles,omitempty"`   // as that provider said at the sign-in
+	Created  time.Time `json:"created"`
+	Seen     time.Time `json:"seen"` // when it was last used, roughly
 }

@@ -18,22 +18,20 @@ type TraceQuery struct {
 	Limit    int
 	Before   string // cursor: where the page before it ended
 
-	// Text is what a call must have in it, in whatever case: in its keys, its
-	// trace id, where it came from, or how it failed. It may also be in the
-	// correlation id and in the payload, if these say so.
+	// Text must be in the call, in any case: in its keys, its trace id, its address
+	// or its error; with InCorrelation or InPayload also there.
 	Text          string
 	InCorrelation bool
 	InPayload     bool
 }
 
-// Journal searches the calls there were, as far back as events are kept.
+// Journal searches calls, as far back as events are kept.
 type Journal interface {
 	// Calls returns the calls of a query, and the cursor behind them if there
 	// may be more. A call is found as soon as it was answered.
 	Calls(ctx context.Context, q TraceQuery) (calls []Call, next string, err error)
 
-	// Reached returns how far back the search has looked that ended with a
-	// cursor.
+	// Reached returns how far back the search that ended with a cursor has looked.
 	Reached(ctx context.Context, cursor string) (time.Time, error)
 
 	// Event returns the event that a correlation id leads to, Gone if it is not

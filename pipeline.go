@@ -108,13 +108,12 @@ type Queue interface {
 	Unbind(ctx context.Context, b *Binding) error
 
 	// Consume hands the events of a pipeline to run until ctx ends, and returns
-	// when all runs have. Each event is handed out until an outcome of it is on
-	// stable storage, on one node at a time. If run returns an outcome that is
-	// processing, how often it was tried is on stable storage, and the event
-	// waits for the next attempt without a place of the pipeline, unless order
-	// counts. If run returns an error, that was no attempt: there is no outcome,
-	// and the event is handed out again soon. While the engine can't be reached,
-	// Consume keeps trying.
+	// when all runs have ended. Each event is handed out, on one node at a time,
+	// until its outcome is on stable storage. If run returns an outcome that is
+	// processing, the number of attempts is stored, and the event waits for the
+	// next one without a slot of the pipeline, unless order counts. If run returns
+	// an error, that was no attempt: the event is handed out again soon. While the
+	// engine can't be reached, Consume keeps trying.
 	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error))
 }
 
@@ -163,4 +162,12 @@ type DeadLetters interface {
 
 	// Drop deletes a dead letter, NotFound if there is none.
 	Drop(ctx context.Context, letter string) error
+}
+
+// A Secret is a value that pipelines use and nobody reads back.
+type Secret struct {
+	Name    string    `json:"name"`
+	Value   string    `json:"value"`
+	Updated time.Time `json:"updated"`
+	Used    time.Time `json:"used,omitzero"` // last, to the minute
 }

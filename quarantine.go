@@ -51,10 +51,10 @@ type QuarantineStore interface {
 	// behind them if there are more. Invalid if the query's cursor is none.
 	List(ctx context.Context, q QuarantineQuery) (calls []QuarantinedCall, next string, err error)
 
-	// Open adds token and request to a call that was listed. It tells whether
-	// the call is still there.
+	// Open adds token and request to a call that was listed. It reports whether the
+	// call is still there.
 	Open(ctx context.Context, c *QuarantinedCall) (bool, error)
 
-	// Drop removes a call, durably. It tells whether it was there.
+	// Drop removes a call, durably. It reports whether it was there.
 	Drop(ctx context.Context, id string) (bool, error)
 }

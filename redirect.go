@@ -21,11 +21,10 @@ func ValidRedirect(uri string) bool {
 	return u != nil && (isLoopback(u) || u.Scheme == "https" && webHost.MatchString(u.Host))
 }
 
-// MayRedirect reports whether a browser may take an authorization code for the
-// client to a URI: to a registered one, to the letter. A client that has
-// neither a secret nor a registered one runs on people's own machines, and may
-// have codes taken there. On that machine any port will do, since programs take
-// the one that is free (RFC 8252, 7.3).
+// MayRedirect reports whether a browser may take an authorization code for the client
+// to a URI. It must be registered, to the letter. A client without a secret and without
+// registered URIs runs on people's own machines, and may get codes there. On such a
+// machine any port will do, since programs take a free one (RFC 8252, 7.3).
 func (c *Client) MayRedirect(uri string) bool {
 	u := redirectOf(uri)
 	if u == nil {

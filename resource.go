@@ -7,8 +7,8 @@ type Resource struct {
 	Key    string // parameter and field with the name of a thing
 	Page   string // of the portal; "" means that there is none
 	Get    string // commands
-	Put    string // "" means that they are not stored so
-	Remove string // "" means that they are not deleted so
+	Put    string // "" means that there is none
+	Remove string // "" means that there is none
 	Effect string // of a deletion
 }
 
@@ -42,8 +42,8 @@ var resources = []Resource{
 	},
 }
 
-// ResourceNamed returns the resource of a name. One that is not there is a mistake in the
-// program.
+// ResourceNamed returns the resource of a name. It panics if there is none, since that is
+// a mistake in the program.
 func ResourceNamed(name string) Resource {
 	for _, r := range resources {
 		if r.Name == name {

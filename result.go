@@ -64,39 +64,28 @@ type Result struct {
 func Accepted(traceID, correlationID string, at time.Time) Result {
 	value := append(make([]byte, 0, 64), `{"status":"OK"`...)
 	value = appendField(value, `,"traceId":`, traceID)
-	return Result{
-		StatusCode:    statusDone,
-		Status:        StatusOK,
-		Value:         append(value, '}'),
-		CorrelationID: correlationID,
-		TraceID:       traceID,
-		Created:       at.UTC(),
-	}
+	value = append(value, '}')
+	r := Processing(traceID, correlationID, at)
+	r.Status, r.Value = StatusOK, value
+	return r
 }
 
-// Processing returns the result of a call that was taken and of which nothing more
-// is known yet.
+// Processing returns the result of a call that was accepted and is not handled yet.
 func Processing(traceID, correlationID string, at time.Time) Result {
 	return Result{StatusCode: statusDone, Status: StatusProcessing, CorrelationID: correlationID, TraceID: traceID, Created: at.UTC()}
 }
 
-// Combine returns the result of a call from the outcomes of the pipelines that
-// listen to it, by their names; one that is missing is not done yet. The value
-// of a single listener stands for itself, those of several are in an object.
+// Combine returns the result of a call from the outcomes of the pipelines that listen
+// to it, by name. A pipeline without an outcome is not done yet. The value of a single
+// listener is the result's value; those of several are in an object.
 func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlationID string, at time.Time) Result {
-	r := Result{
-		StatusCode:    statusDone,
-		Status:        StatusOK,
-		CorrelationID: correlationID,
-		TraceID:       traceID,
-		Created:       at.UTC(),
-	}
+	r := Processing(traceID, correlationID, at)
+	r.Status = StatusOK
 	for _, name := range listeners {
 		o, done := outcomes[name]
 		switch {
 		case !done:
-			r.StatusCode, r.Status, r.Value, r.Error = statusDone, StatusProcessing, nil, nil
-			return r
+			return Processing(traceID, correlationID, at)
 		case o.Status == StatusError && r.Error == nil:
 			r.Status, r.Error = StatusError, o.failure(traceID)
 			r.StatusCode = r.Error.StatusCode
@@ -114,9 +103,8 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 	return r
 }
 
-// failure is what the caller of a webhook is told of an outcome that is an
-// error: nothing of the inside, and what the author of the pipeline says to
-// callers.
+// failure is what the caller of a webhook is told of a failed run: what the author of
+// the pipeline says to callers, and nothing of the inside.
 func (o *Outcome) failure(traceID string) *Problem {
 	p := &Problem{
 		Title:  "The call could not be handled",
@@ -141,8 +129,7 @@ func appendValue(b []byte, value json.RawMessage) []byte {
 // AppendJSON appends the result's JSON, with which calls and polls are answered:
 // what encoding/json would write, without the escapes that only HTML needs.
 func (r *Result) AppendJSON(b []byte) []byte {
-	b = append(b, `{"statusCode":`...)
-	b = strconv.AppendInt(b, int64(r.StatusCode), 10)
+	b = appendNumber(b, `{"statusCode":`, r.StatusCode)
 	b = appendField(b, `,"status":`, string(r.Status))
 	b = append(b, `,"value":`...)
 	b = appendValue(b, r.Value)

@@ -24,8 +24,8 @@ type Run struct {
 	// cut out of all that people read of the run.
 	Secret func(ctx context.Context, name string) (string, error)
 
-	// Recorded, if set, answers HTTP requests of steps in place of those whom they
-	// call: the run is only tried, and sends nothing. NotRecorded if it can't.
+	// Recorded, if set, replies to HTTP requests of steps in place of the servers
+	// they call: the run is a rehearsal, and sends nothing. NotRecorded if it can't.
 	Recorded func(ctx context.Context, sent Exchange) (Exchange, error)
 
 	user   User
@@ -45,9 +45,8 @@ func (r *Run) Switch(u User) {
 	r.user = u
 }
 
-// Bind lets whoever the run switches to, from now on, do no more than its owner
-// may: the pipeline runs within another, whose author may not know what is in
-// this one.
+// Bind bounds all users that the run switches to from now on by what its owner may do.
+// The pipeline runs within another one, whose author may not know what it contains.
 func (r *Run) Bind(owner User) { r.bound = &owner }
 
 // Exit ends the run with the output of this step.
@@ -69,8 +68,8 @@ func RunFrom(ctx context.Context) *Run {
 	return r
 }
 
-// OwnerError returns the error of Owner as a step answers it that needs the owner's
-// rights: whoever called is known, though the owner is gone.
+// OwnerError returns the error of Owner for a step that needs the owner's rights. It is
+// Forbidden instead of Unauthenticated: the caller is known, only the owner is gone.
 func OwnerError(err error) error {
 	if e := AsError(err); e.Kind == Unauthenticated {
 		return &Error{Kind: Forbidden, Code: e.Code, Message: e.Message}
@@ -78,12 +77,11 @@ func OwnerError(err error) error {
 	return err
 }
 
-// MaxHops is how many events and pipelines may follow from each other: more is
-// taken for a loop.
+// MaxHops is how many events and pipelines may follow from each other. More count as a
+// loop.
 const MaxHops = 16
 
-// NextHop returns the count for what a run, or the request of a caller, sends
-// or starts.
+// NextHop returns the hops of what the run or the request of ctx sends or starts.
 func NextHop(ctx context.Context) (hops int, err error) {
 	if run := RunFrom(ctx); run != nil {
 		if run.Hops >= MaxHops {
@@ -114,4 +112,44 @@ func HopsOf(header map[string][]string) (int, error) {
 
 func tooManyHops(kind Kind) *Error {
 	return Errorf(CodeTooManyHops, "This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.", MaxHops+1).OfKind(kind)
+}
+
+// How many pipelines run at the same time on one node. Six bounds apply, from the
+// single pipeline to the whole node. An event passes them in this order:
+//
+//  1. Deliveries: the events of a pipeline that the engine has handed out and that
+//     are not acknowledged, and as many waiting events. There are more of them than
+//     runs, since an event keeps its delivery until its outcome is synced; so runs
+//     never wait for the disk.
+//  2. Idle goroutines (MaxIdleRunners). Each delivery has a goroutine, unless order
+//     counts. One that is done waits for another delivery, with the stack it has
+//     grown; beyond this number it ends.
+//  3. Slots, a pipeline's concurrency: the runs of one pipeline at the same time. One
+//     slot keeps the order of events. Retries and replays get half of the slots at
+//     most. A pipeline's rate bounds how often a slot is taken. An event that waits for
+//     another attempt takes none, unless order counts.
+//  4. Bytes (MaxRunBytes): the stored size of the events that the runs of one pipeline
+//     have decoded. Slots alone don't bound memory, since a decoded event takes up to
+//     twenty times its size.
+//  5. Memory of the node (max-run-memory): what the events of all pipelines take, stored
+//     and decoded, and what runs make of them. An event waits for memory. A run that
+//     finds none for what it makes ends, and its event is given back.
+//  6. Slots of the node (max-runs): the runs of all pipelines together. The run of an
+//     event waits for a slot, and keeps the slot and bytes of its pipeline. A run that
+//     a user starts is refused.
+const (
+	DefaultConcurrency = 16
+	MaxConcurrency     = 1000
+	MaxIdleRunners     = 256
+	MaxRunBytes        = 16 << 20
+	DefaultMaxRuns     = 1024 // of a Runner without a setting; the server's setting has its own default
+)
+
+// Deliveries is how many events of a pipeline are handed out at the same time: only one
+// if order counts.
+func Deliveries(concurrency int) int {
+	if concurrency == 1 {
+		return 1
+	}
+	return 8 * concurrency
 }

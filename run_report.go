@@ -2,8 +2,8 @@ package sluice
 
 import "time"
 
-// A RunReport tells how one attempt of a pipeline to handle a call went. Within a
-// Call it has no ids and no key of its own.
+// A RunReport tells how one attempt of a pipeline went. Within a Call it has no ids and no
+// key of its own.
 type RunReport struct {
 	TraceID       string       `json:"traceId,omitempty" doc:"-"`
 	CorrelationID string       `json:"correlationId,omitempty" doc:"-"`

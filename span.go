@@ -2,12 +2,12 @@ package sluice
 
 import "context"
 
-// A Span is a piece of work, as outside tools are told of it.
+// A Span is a piece of work that tracing tools are told of.
 type Span struct {
 	Name        string
-	Subject     string // what is worked on; the name that tools show ends with it
+	Subject     string // what the work is about; ends the name that tools show
 	Kind        SpanKind
-	Traceparent string // header that tells of the work it is part of; empty: it is part of that of the context
+	Traceparent string // header that names the work it is part of; empty: the work of the context
 	SpanFacts
 }
 
@@ -22,8 +22,7 @@ const (
 	ConsumerSpan                 // handles an event
 )
 
-// SpanFacts are what there is to know of a piece of work. What is zero is not
-// told.
+// SpanFacts describe a piece of work. Zero fields are left out.
 type SpanFacts struct {
 	Method, Path, Server string // of an HTTP request
 	Secure               bool   // it comes or goes by HTTPS
@@ -34,23 +33,21 @@ type SpanFacts struct {
 	User                 string // who it is done for
 }
 
-// A Tracer tells outside tools which work belongs together, as OpenTelemetry
-// does.
+// A Tracer tells tracing tools which work belongs together, as OpenTelemetry does.
 type Tracer interface {
-	// Start begins a piece of work. What is done with the context it gives is
+	// Start begins a piece of work. Whatever is done with the returned context is
 	// part of it. end is called once, with the error of the work.
 	Start(ctx context.Context, span Span) (_ context.Context, end func(error))
 
-	// Add reports what else there is to know of the work of ctx.
+	// Add reports further facts about the work of ctx.
 	Add(ctx context.Context, facts SpanFacts)
 
-	// Traceparent returns the header that tells others of the work of ctx,
-	// empty if there is none.
+	// Traceparent returns the header that names the work of ctx to others, empty if
+	// there is none.
 	Traceparent(ctx context.Context) string
 }
 
-// Spans does work in spans. The zero value tells nobody of them, and costs
-// nothing.
+// Spans does work in spans. The zero value reports nothing, and costs nothing.
 type Spans struct{ Tracer Tracer }
 
 // Do does a piece of work in a span, and gives its error.
@@ -64,15 +61,15 @@ func (s Spans) Do(ctx context.Context, span Span, work func(context.Context) err
 	return err
 }
 
-// Add reports what else there is to know of the work of ctx.
+// Add reports further facts about the work of ctx.
 func (s Spans) Add(ctx context.Context, facts SpanFacts) {
 	if s.Tracer != nil {
 		s.Tracer.Add(ctx, facts)
 	}
 }
 
-// Traceparent returns the header that tells others of the work of ctx, empty if
-// there is none.
+// Traceparent returns the header that names the work of ctx to others, empty if there is
+// none.
 func (s Spans) Traceparent(ctx context.Context) string {
 	if s.Tracer == nil {
 		return ""

@@ -23,10 +23,10 @@ type ServerStats struct {
 	Hours       []Minute        `json:"hours,omitempty"` // likewise, hour by hour
 
 	// What only the metrics show.
-	Lost       int64 `json:"-"` // events found to be lost by the disk
+	Lost       int64 `json:"-"` // events that the disk has lost
 	Unreadable int64 `json:"-"` // events that pipelines could not read, since the start
 	Unrecorded int64 `json:"-"` // entries that the journal had no space for, since the start
-	Unkept     int64 `json:"-"` // refused calls that the quarantine did not keep, or not for its time, since the start
+	Unkept     int64 `json:"-"` // rejected calls that the quarantine did not keep, or dropped early, since the start
 }
 
 // SpoolStats are the calls that a node has taken while the engine was away, and
@@ -42,7 +42,7 @@ type SpoolStats struct {
 type PipelineStats struct {
 	Pipeline    string     `json:"pipeline"`
 	Waiting     int64      `json:"waiting"`          // events that it has not finished
-	Retrying    int64      `json:"retrying"`         // those of them that wait for another attempt, or for live events to go first
+	Retrying    int64      `json:"retrying"`         // those of them that wait for another attempt, or behind live events
 	Oldest      *time.Time `json:"oldest,omitempty"` // since when the oldest of those waits
 	DeadLetters int64      `json:"deadLetters"`
 	Failing     *time.Time `json:"failingSince,omitempty"` // since when its latest runs fail
@@ -86,8 +86,8 @@ type WebhookFigures struct {
 	Last     time.Time `json:"last,omitzero"`    // when the last call came
 }
 
-// Well returns how many calls were accepted, and no pipeline failed on. A failure may
-// be counted later than its call.
+// Well returns how many calls were accepted without a pipeline failing on them. A
+// failure may be counted later than its call, so the difference may be negative.
 func (m *Minute) Well() int { return max(0, m.Accepted-m.Errors) }
 
 // Well returns the same of a webhook.
@@ -102,8 +102,7 @@ type WebhookStats struct {
 	Hours []int `json:"hours"` // calls in each hour, rejected ones included
 }
 
-// UnmarshalJSON also reads what version 0.1.0 has stored: there the time is the
-// start.
+// UnmarshalJSON also reads what version 0.1.0 stored, where the time is named start.
 func (m *Minute) UnmarshalJSON(data []byte) error {
 	type minute Minute
 	stored := struct {

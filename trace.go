@@ -13,30 +13,28 @@ const base36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 // pipeline that a user runs.
 const DirectCall = "direct"
 
-// NewTraceID makes the trace id of a call: the last 6 characters of the
-// webhook's token, a colon, and a random id. The random id starts with the
-// time in milliseconds (8 characters of base 36), so that a search finds the
-// place in the stream; 8 random characters follow.
+// NewTraceID makes the trace id of a call: the last 6 characters of the webhook's
+// token, a colon, the time in milliseconds (8 characters of base 36), by which a search
+// finds its position in the stream, and 8 random characters.
 func NewTraceID(uuid string, at time.Time) string {
-	id := make([]byte, 0, 6+1+8+8)
-	id = append(id, Last6(uuid)...)
-	id = append(id, ':')
-	id = appendBase36(id, uint64(at.UnixMilli()))
-	id = appendBase36(id, rand.Uint64())
-	return string(id)
+	return traceID(Last6(uuid), at, rand.Uint64())
 }
 
 // foreignEvent stands in a trace id for the webhook where a foreign program has
 // published the event.
 const foreignEvent = "extern"
 
-// ForeignTraceID returns the trace id of an event that came without one: the same
-// whenever it is asked for.
+// ForeignTraceID returns the trace id of an event that came without one. It is always
+// the same for an event.
 func ForeignTraceID(at time.Time, sequence uint64) string {
-	id := append(make([]byte, 0, 6+1+8+8), foreignEvent...)
+	return traceID(foreignEvent, at, sequence)
+}
+
+func traceID(owner string, at time.Time, number uint64) string {
+	id := append(make([]byte, 0, 6+1+8+8), owner...)
 	id = append(id, ':')
 	id = appendBase36(id, uint64(at.UnixMilli()))
-	return string(appendBase36(id, sequence))
+	return string(appendBase36(id, number))
 }
 
 // ValidTraceID reports whether a text can serve as a trace id, whoever made it.

@@ -22,15 +22,14 @@ type TryResult struct {
 // Tried returns how many events the draft was tried on.
 func (r *TryResult) Tried() int { return r.Same + r.Differs + r.Fails + r.Unknown }
 
-// A Verdict is how what a draft would make of an event compares to what was made
-// of it.
+// A Verdict compares what a draft would make of an event with what was made of it.
 type Verdict string
 
 // The verdicts.
 const (
 	TrySame    Verdict = "same"
 	TryDiffers Verdict = "differs"
-	TryFails   Verdict = "fails"   // and did not, or in another way
+	TryFails   Verdict = "fails"   // the event did not fail before, or failed in another way
 	TryUnknown Verdict = "unknown" // nobody knows what a command would have answered
 )
 
@@ -45,7 +44,7 @@ type TryItem struct {
 	WouldBe  *TryOutcome `json:"wouldBe,omitempty"`
 }
 
-// A TryOutcome is what a run ended with, and what it did outside on its way.
+// A TryOutcome is what a run ended with, and what it did outside.
 type TryOutcome struct {
 	Status  Status          `json:"status"`
 	Code    string          `json:"code,omitempty"`    // of the error

@@ -9,13 +9,13 @@ import (
 // A User is the caller of a command, with their permissions.
 type User struct {
 	Name        string
-	ID          string // of the account: one of the same name that is made anew has another; empty if there is none
+	ID          string // of the account; a new account of the same name has another one; empty if there is no account
 	Roles       []string
 	Permissions []string // command names, or patterns with a trailing *
 	Address     string   // where the call comes from
 
-	// Bounds are the permissions of others, none of which the user may go
-	// beyond: of the owners of pipelines that run within another.
+	// Bounds are the permissions of others, beyond which the user may not go: those
+	// of the owners of pipelines that run within another.
 	Bounds [][]string
 }
 
@@ -31,8 +31,8 @@ func (u User) May(permission string) bool {
 	return u.mayAll(func(permissions []string) bool { return allows(permissions, permission) })
 }
 
-// MayCall reports whether the user may run a command, which changes something or
-// not.
+// MayCall reports whether the user may run a command. A command that changes nothing is
+// also allowed by MayRead.
 func (u User) MayCall(command string, readOnly bool) bool {
 	return u.mayAll(func(permissions []string) bool {
 		return allows(permissions, command) || readOnly && allows(permissions, MayRead)
@@ -61,8 +61,8 @@ func (u User) mayAll(allowed func(permissions []string) bool) bool {
 	return allowed(u.Permissions) && !slices.ContainsFunc(u.Bounds, func(bound []string) bool { return !allowed(bound) })
 }
 
-// allows reports whether a permission is among some, which may be patterns. A
-// pattern is allowed by one that reaches as far.
+// allows reports whether one of some permissions, which may be patterns, includes a
+// permission. A pattern is included in one that reaches as far.
 func allows(permissions []string, permission string) bool {
 	for _, p := range permissions {
 		if prefix, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(permission, prefix) || p == permission {
@@ -84,4 +84,30 @@ func WithUser(ctx context.Context, u User) context.Context {
 func UserFrom(ctx context.Context) User {
 	u, _ := ctx.Value(userKey{}).(User)
 	return u
+}
+
+// The permissions that are not the name of a command; the name of each command
+// is a permission as well.
+const (
+	MayRead       = "read"          // run every command that changes nothing
+	MaySeeTokens  = "webhook.token" // see the whole token of a webhook, not its end alone
+	MaySeePayload = "trace.payload" // see what callers have sent, and the results
+	MayUseSecrets = "secret.use"    // own pipelines that use secrets
+	MaySeeMetrics = "metrics.get"   // read /metrics
+	MayRunAs      = "run.as:"       // followed by a username: own pipelines that switch to that user
+)
+
+// ExtraPermissions lists the permissions that are not the name of a command.
+func ExtraPermissions() []string {
+	return []string{MayRead, MaySeeTokens, MaySeePayload, MayUseSecrets, MaySeeMetrics, MayRunAs}
+}
+
+// NotPermitted is the error of a caller who lacks a permission.
+func NotPermitted(permission string) *Error {
+	return Errorf(CodeForbidden, "This needs the permission %s; ask an administrator for a role that has it.", permission)
+}
+
+// OwnerNotPermitted is the error of a pipeline whose owner lacks a permission.
+func OwnerNotPermitted(permission string) *Error {
+	return Errorf(CodeForbidden, "The pipeline's owner needs the permission %s.", permission)
 }

@@ -90,7 +90,7 @@ type PipelineView struct {
 // Document returns the source alone, for requests that want no JSON.
 func (v PipelineView) Document() (mediaType, text string) { return "application/yaml", v.Source }
 
-// EntityTag returns what tells this version of the pipeline from others.
+// EntityTag names this version of the pipeline.
 func (v PipelineView) EntityTag() string { return v.ETag }
 
 // ListensTo returns what starts the pipeline, as its author wrote it.
@@ -155,7 +155,7 @@ type TraceAnswer struct {
 type Facets struct {
 	Calls     int        `json:"calls"`           // that were counted
 	More      bool       `json:"more"`            // there are older ones, which were not
-	Since     *time.Time `json:"since,omitempty"` // the oldest of those that were counted
+	Since     *time.Time `json:"since,omitempty"` // time of the oldest call that was counted
 	Webhooks  []Facet    `json:"webhooks"`
 	Pipelines []Facet    `json:"pipelines"`
 	Statuses  []Facet    `json:"statuses"`

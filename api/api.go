@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -18,6 +19,7 @@ import (
 	"sluice/command"
 	"sluice/limit"
 	"sluice/problem"
+	"sluice/value"
 )
 
 // Options are what the API is made of.
@@ -26,7 +28,7 @@ type Options struct {
 	Results      sluice.Results
 	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // the caller; Unauthenticated if there is none
 	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
-	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
+	Portal       command.Endpoint                                              // serves all other paths; nil if there is no portal
 	Metrics      http.Handler                                                  // serves /metrics
 	ObservePoll  func(status int)                                              // is told of each poll
 	Spans        sluice.Spans
@@ -39,10 +41,10 @@ type Options struct {
 	OpenID          string // where the issuer of access tokens describes itself
 	PublicURL       string // where redirects lead to; "" means this host
 	TrustedProxies  []netip.Prefix
-	ForwardedHeader string   // in which they tell the client's address
+	ForwardedHeader string   // in which they pass on the client's address
 	CORSOrigins     []string // of pages that may call the API
 	Slots           *limit.Slots
-	Users           *limit.Shares[string] // of the places, by username
+	Users           *limit.Shares[string] // of the slots, by username
 	Bodies          *limit.Bodies
 	Log             *slog.Logger
 }
@@ -56,7 +58,7 @@ type API struct {
 	readers *limit.Shares[string] // of the tails, by username
 	misses  *limit.Tries          // polls for unknown results, by client address
 	polls   *polls
-	looks   chan struct{} // results that are being read
+	reads   chan struct{} // results that are being read
 
 	document func() ([]byte, error) // describes the API
 
@@ -72,7 +74,7 @@ func New(o Options) *API {
 		readers: limit.NewShares[string](sluice.MaxTailsPerUser),
 		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
-		looks:   make(chan struct{}, max(leastLooks, min(o.Bodies.Answers.Fits(largestResult), mostLooks))),
+		reads:   make(chan struct{}, max(minReads, min(o.Bodies.Answers.Fits(largestResult), maxReads))),
 	}
 	a.document = sync.OnceValues(func() ([]byte, error) {
 		return json.MarshalIndent(describe(o.Commands, o.Version, o.BaseURL, o.OpenID), "", "  ")
@@ -87,7 +89,7 @@ func New(o Options) *API {
 	mux.HandleFunc(sluice.PipelinePath, pipelines)
 	mux.HandleFunc(sluice.PipelinePath+"/{name}", pipelines)
 	if o.Auth != nil {
-		issuer := a.handle(a.arrived(maxForm, a.placed(o.Auth)))
+		issuer := a.handle(a.arrived(maxForm, a.inSlot(o.Auth)))
 		mux.HandleFunc(sluice.AuthPath, issuer)
 		mux.HandleFunc(sluice.MetadataPath, issuer)
 		mux.HandleFunc(sluice.MetadataPath+"/", issuer)
@@ -101,7 +103,7 @@ func New(o Options) *API {
 	}
 	mux.HandleFunc("/", a.handle(a.arrived(maxBody, o.Portal)))
 	others := compressed(func(w http.ResponseWriter, r *http.Request) {
-		// Commands are data, not routes; and most requests are calls of one.
+		// Commands are data, not routes, and most requests call one.
 		if strings.HasPrefix(r.URL.Path, sluice.CommandPath) {
 			commands(w, r)
 			return
@@ -119,10 +121,10 @@ func New(o Options) *API {
 }
 
 // How many results are read from the engine at the same time: as many as there is
-// memory for if all are of the largest, which are in it twice.
+// memory for if all are as large as can be. Each is in memory twice.
 const (
-	leastLooks    = 4
-	mostLooks     = 64
+	minReads      = 4
+	maxReads      = 64
 	largestResult = 4 * sluice.MaxPayloadLength
 )
 
@@ -149,16 +151,16 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 		header["X-Content-Type-Options"] = noSniff
 		header["Content-Security-Policy"] = noContent
 		if r.TransferEncoding != nil || !r.ProtoAtLeast(1, 1) {
-			// A request may have had a Content-Length as well, and one of
-			// HTTP/1.0 a Transfer-Encoding that nobody looks at: what follows
-			// on such a connection can't be trusted (RFC 9112, 6.1).
+			// Such a request may also have a Content-Length, or in HTTP/1.0 a
+			// Transfer-Encoding that is ignored. What follows on the connection
+			// can't be trusted (RFC 9112, 6.1).
 			header.Set("Connection", "close")
 		}
 		defer a.recover(w, r)
 		r.RemoteAddr = a.clientAddress(r)
 		if clean := path.Clean(r.URL.Path); r.URL.Path != clean {
 			if r.URL.Path == clean+"/" && r.Method == http.MethodGet && problem.WantsHTML(r) {
-				// A person typed it. The way there is relative, as a proxy may serve us below a path.
+				// A person typed it. The redirect is relative, since a proxy may serve us below a path.
 				header.Set("Location", (&url.URL{Path: "../" + path.Base(clean), RawQuery: r.URL.RawQuery}).String())
 				w.WriteHeader(http.StatusPermanentRedirect)
 				return
@@ -195,8 +197,8 @@ func (a *API) handle(serve command.Endpoint) http.HandlerFunc {
 	}
 }
 
-// counted counts the calls that a stop of the server waits for, also those whose
-// body is still on its way.
+// counted counts the calls that a stop of the server waits for, including those whose
+// body is still arriving.
 func (a *API) counted(serve command.Endpoint) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		a.begun.Add(1)
@@ -211,4 +213,31 @@ func notFound(http.ResponseWriter, *http.Request) error {
 
 func notAllowed(allow string) error {
 	return sluice.Errorf(sluice.CodeMethodNotAllowed, "This method is not allowed here; use %s.", allow).Allowing(allow)
+}
+
+// fail answers a request with an error.
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	limit.Discard(w, r)
+	e := sluice.AsError(err)
+	shown := problem.Of(e)
+	if shown.Status >= http.StatusInternalServerError && e.Err != nil && !abandoned(e.Err) {
+		a.Log.ErrorContext(r.Context(), "A request failed.", "path", r.URL.Path, "code", e.Code, "traceId", e.TraceID, "error", e.Err)
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/problem+json")
+	problem.SetHeaders(header, r, e)
+	w.WriteHeader(shown.Status)
+	writeJSON(w, shown)
+}
+
+// abandoned reports whether an error is not the server's: the caller has gone, or
+// the server stops.
+func abandoned(err error) bool {
+	return errors.Is(err, context.Canceled) || sluice.CodeDraining.Is(err)
+}
+
+// writeJSON writes a value that has a JSON form. An error means that the caller
+// has gone.
+func writeJSON(w http.ResponseWriter, v any) {
+	_ = value.Encode(w, v)
 }

@@ -67,7 +67,7 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 		}
 		more = slices.DeleteFunc(more, func(arg command.Arg) bool {
 			p, err := cmd.Param(arg.Name)
-			return arg.Value == nil && (err != nil || p.Type != "") // a null is as good as none, where it is no value
+			return arg.Value == nil && (err != nil || p.Type != "") // null counts as not given, unless any value will do
 		})
 	case takesBody:
 		return withBody(args, whole, media, content)

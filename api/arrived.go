@@ -10,14 +10,13 @@ import (
 	"sluice/command"
 )
 
-// formCopies is how many times a large form is in memory when it is read: as it
-// came, as its reader gathers it, and as the values in it.
+// formCopies is how many times a large form is in memory while it is read: as it came,
+// as its reader gathers it, and as its values.
 const formCopies = 4
 
-// arrived hands a request on when its form is here, within the bounds on bodies of
-// strangers: the issuer and the portal read forms by themselves, and know only then
-// who has sent them. What is too large is left to them to refuse, as are other
-// bodies: they read none.
+// arrived hands on a request when its form is complete. It applies the bounds on bodies
+// of strangers, since the issuer and the portal learn from the form who has sent it.
+// They refuse forms that are too large, and read no other bodies.
 func (a *API) arrived(longest int, next command.Endpoint) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != formType {
@@ -32,7 +31,7 @@ func (a *API) arrived(longest int, next command.Endpoint) command.Endpoint {
 		if err := a.Bodies.Grow(r.Context(), &memory, formCopies*int64(len(body))); err != nil {
 			return err
 		}
-		// Of one that is too large there may be more, which is not a form.
+		// A form that is too large goes on in the request's own body.
 		r.Body = struct {
 			io.Reader
 			io.Closer
@@ -41,8 +40,8 @@ func (a *API) arrived(longest int, next command.Endpoint) command.Endpoint {
 	}
 }
 
-// placed gives a request one of the places.
-func (a *API) placed(next http.Handler) command.Endpoint {
+// inSlot serves a request in one of the slots.
+func (a *API) inSlot(next http.Handler) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := a.Slots.Enter(); err != nil {
 			return err

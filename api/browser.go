@@ -9,8 +9,8 @@ import (
 	"sluice"
 )
 
-// browsers is what the API does because browsers exist: they send requests for
-// pages of other sites, with credentials that they have remembered.
+// browsers protects the API from pages of other sites, which can make a browser send
+// requests with credentials that it remembers.
 type browsers struct {
 	guard   *http.CrossOriginProtection
 	origins []string // whose pages may call the API
@@ -39,11 +39,11 @@ const (
 	crossMaxAge  = "600" // seconds that a preflight is remembered for
 )
 
-// admit does what a browser needs of any answer. It reports whether the request is
-// answered already, and refuses what a page of another site has made the browser
-// send. Where the caller shows a token or a secret in the request itself, there
-// is nothing that a browser adds: calls of webhooks, and the issuer. The portal
-// has a guard of its own, since its pages take no calls of other origins at all.
+// admit sets the headers that browsers need, and refuses what a page of another site has
+// made a browser send. It reports whether the request is already answered. Webhooks and
+// the issuer are not checked: their callers show a token or a secret in the request
+// itself, so a browser adds nothing. The portal has a guard of its own, since its pages
+// take no calls of other origins at all.
 func (b *browsers) admit(w http.ResponseWriter, r *http.Request) (answered bool, err error) {
 	if b.secure || r.TLS != nil {
 		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
@@ -66,9 +66,9 @@ func (b *browsers) admit(w http.ResponseWriter, r *http.Request) (answered bool,
 	return false, nil
 }
 
-// share lets a page of another origin read the answer, if it may: what describes
-// the API and the issuer anyone, the API itself those that the operator names.
-// No credentials of the browser's own are sent along.
+// share lets a page of another origin read the answer, if it may. Any page may read what
+// describes the API and the issuer; only those that the operator names may call the API.
+// Browsers add no credentials of their own.
 func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 	allowed := "*"
 	if !describes(r.URL.Path) {
@@ -84,8 +84,7 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// describes reports whether a path says how the API or the issuer is to be used,
-// which is no secret.
+// describes reports whether a path describes the API or the issuer, which is no secret.
 func describes(path string) bool {
 	if path == sluice.OpenAPIPath || strings.HasPrefix(path, sluice.MetadataPath) {
 		return true

@@ -37,8 +37,11 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if !known {
 		return a.unknownCommand(name)
 	}
-	if allow := methodsOf(cmd); r.Method != http.MethodPost && (r.Method != http.MethodGet || !cmd.ReadOnly) {
-		return notAllowed(allow)
+	switch {
+	case cmd.ReadOnly && r.Method != http.MethodPost && r.Method != http.MethodGet:
+		return notAllowed("GET, POST")
+	case !cmd.ReadOnly && r.Method != http.MethodPost:
+		return notAllowed("POST")
 	}
 	memory := a.Bodies.Known.Hold()
 	defer memory.Release()
@@ -57,8 +60,8 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	return a.answer(w, r, args, out)
 }
 
-// enter finds out which user calls, and counts the call until leave is called: no
-// user may have so many at the same time that there is no room for others.
+// enter finds out which user calls, and counts the call until leave is called: one user
+// must not take all the slots.
 func (a *API) enter(w http.ResponseWriter, r *http.Request) (user sluice.User, leave func(), err error) {
 	if user, err = a.Authenticate(w, r); err != nil {
 		return sluice.User{}, nil, err
@@ -86,39 +89,24 @@ func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args 
 	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
 	defer stop()
 	user.Address = r.RemoteAddr
-	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), requestOf(r))
+	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), sluice.Request{Method: r.Method, RawQuery: r.URL.RawQuery, Header: r.Header, RemoteAddr: r.RemoteAddr})
 	span := sluice.Span{
 		Name: cmd.Name, Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
 		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path, Secure: r.TLS != nil, User: user.Name},
 	}
 	err = a.Spans.Do(ctx, span, func(ctx context.Context) error {
 		if a.Spans.Tracer != nil {
-			*r = *r.WithContext(ctx) // what is logged of the request belongs to the span
+			*r = *r.WithContext(ctx) // so that log lines of the request belong to the span
 		}
 		out, err = a.Commands.Call(ctx, cmd, args)
-		a.Spans.Add(ctx, sluice.SpanFacts{StatusCode: statusCode(err)})
+		status := http.StatusOK
+		if err != nil {
+			status = problem.Status(err)
+		}
+		a.Spans.Add(ctx, sluice.SpanFacts{StatusCode: status})
 		return err
 	})
 	return out, err
-}
-
-// statusCode returns the status that the outcome of a command is answered with.
-func statusCode(err error) int {
-	if err == nil {
-		return http.StatusOK
-	}
-	return problem.Status(err)
-}
-
-func requestOf(r *http.Request) sluice.Request {
-	return sluice.Request{Method: r.Method, RawQuery: r.URL.RawQuery, Header: r.Header, RemoteAddr: r.RemoteAddr}
-}
-
-func methodsOf(cmd command.Command) string {
-	if cmd.ReadOnly {
-		return "GET, POST"
-	}
-	return "POST"
 }
 
 func (a *API) unknownCommand(name string) error {
@@ -137,10 +125,9 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, 
 		if next != "" {
 			query := url.Values{} // wherever the arguments came from
 			for _, arg := range args {
-				if arg.Value == nil {
-					continue
+				if arg.Value != nil {
+					query.Set(arg.Name, textOf(arg.Value))
 				}
-				query.Set(arg.Name, textOf(arg.Value))
 			}
 			query.Set("after", next)
 			w.Header().Set("Link", "<"+r.URL.Path+"?"+query.Encode()+`>; rel="next"`)
@@ -161,8 +148,8 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, 
 	return nil
 }
 
-// textOf returns an argument as the query of a URL has it: a list is separated
-// by commas, an object is JSON.
+// textOf returns an argument as text for a query: a list separated by commas, an object
+// as JSON.
 func textOf(value any) string {
 	switch v := value.(type) {
 	case []any:
@@ -184,7 +171,7 @@ func (a *API) download(w http.ResponseWriter, r *http.Request, d command.Downloa
 	defer cancel(nil)
 	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
 	defer stop()
-	// It outlasts what a request may take to be read.
+	// A download may take longer than reading a request.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", d.ContentType)
 	to := &started{ResponseWriter: w}

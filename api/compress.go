@@ -22,14 +22,13 @@ const (
 	jitter = 100
 )
 
-// compressed answers with gzip where the caller accepts it and it saves something.
+// compressed answers with gzip if the caller accepts it and it saves something.
 //
-// A compressed answer that holds both a secret and what an attacker put into the
-// request reveals the secret by its length (BREACH). An attacker can make a browser
-// send a request with its cookie, so such requests are answered uncompressed if they
-// carry input: a query, or anything but GET. Answers of the issuer, which hold tokens,
-// are never compressed. All others get a random length, which makes guessing from what
-// is stored expensive.
+// A compressed answer with both a secret and an attacker's input reveals the secret by
+// its length (BREACH). An attacker can make a browser send a request with its cookie. So
+// requests with a cookie are answered uncompressed if they carry input: a query, or a
+// method other than GET. Answers of the issuer, which hold tokens, are never compressed.
+// All others get a random length, which makes guessing expensive.
 func compressed(next http.HandlerFunc) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(worthCompressing), gzhttp.ContentTypeFilter(isText), gzhttp.RandomJitter(jitter, 0, false))
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 	tailQueue     = 64                     // entries that wait for a reader
 	tailPatience  = 500 * time.Millisecond // before the first is dropped
 	tailHeartbeat = 15 * time.Second       // keeps proxies from taking the connection for dead
-	tailRecheck   = 30 * time.Second       // between looks whether the reader still may
+	tailRecheck   = 30 * time.Second       // between checks whether the reader still may read
 )
 
 // events sends calls and runs as they happen, as Server-Sent Events.
@@ -86,7 +86,7 @@ func (a *API) enterTail(user sluice.User) (leave func(), err error) {
 	}, nil
 }
 
-// mayTail returns who reads, and refuses who may not read traces.
+// mayTail returns the user, and refuses one who may not read traces.
 func (a *API) mayTail(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
 	user, err := a.Authenticate(w, r)
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *API) mayTail(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 	return user, nil
 }
 
-// mayGoOn refuses a reader who may not read, any more, what the tail tells.
+// mayGoOn refuses a reader who has lost the right to read the tail.
 func (a *API) mayGoOn(r *http.Request, q sluice.TailQuery) error {
 	user, err := a.mayTail(unseen{}, r)
 	if err == nil && q.CorrelationIDs && !user.May(sluice.MaySeePayload) {
@@ -126,8 +126,8 @@ func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
 	return q, nil
 }
 
-// A tail is one reader of the entries. Each follows the journal by itself, so
-// none waits for another.
+// A tail is one reader of the entries. Each follows the journal on its own, so that no
+// reader waits for another.
 type tail struct {
 	queue   chan sluice.TailEntry
 	stalled bool // the reader did not take one in time
@@ -139,8 +139,8 @@ type tail struct {
 	unwritten []byte
 }
 
-// offer hands on an entry, or drops it for a reader who is too slow. What
-// the reader wants to catch up with can wait: it is stored.
+// offer hands on an entry, or drops it if the reader is too slow. Past entries are never
+// dropped: they are stored, so they can wait.
 func (t *tail) offer(ctx context.Context, entry sluice.TailEntry) {
 	select {
 	case t.queue <- entry:
@@ -169,7 +169,7 @@ func (t *tail) offer(ctx context.Context, entry sluice.TailEntry) {
 
 // serveTail writes until the reader goes or may not go on, or the server stops.
 func (a *API) serveTail(r *http.Request, t *tail, q sluice.TailQuery) error {
-	// A tail outlasts what a request may take to be read.
+	// A tail takes longer than reading a request.
 	_ = t.control.SetReadDeadline(time.Time{})
 	header := t.w.Header()
 	header.Set("Content-Type", "text/event-stream")
@@ -205,8 +205,7 @@ func (a *API) serveTail(r *http.Request, t *tail, q sluice.TailQuery) error {
 	}
 }
 
-// tell writes an entry, unless others wait behind it: then it is written with
-// them.
+// tell writes an entry. If others wait behind it, it is written together with them.
 func (t *tail) tell(entry sluice.TailEntry) error {
 	t.unwritten = appendEvent(t.unwritten, entry.Position, entry.Type, entry.Data)
 	if len(t.queue) > 0 && len(t.unwritten) < 64<<10 {
@@ -227,8 +226,7 @@ func (t *tail) end(why error) error {
 	return t.write(string(appendEvent(nil, "", "error", problem)))
 }
 
-// write sends what is not written yet, how many entries were dropped, and a
-// text.
+// write sends the entries that are not written yet, how many were dropped, and a text.
 func (t *tail) write(text string) error {
 	if n := t.dropped.Swap(0); n > 0 {
 		t.unwritten = appendEvent(t.unwritten, "", "dropped", fmt.Appendf(nil, `{"count":%d}`, n))
@@ -251,7 +249,7 @@ func appendEvent(b []byte, id, event string, data []byte) []byte {
 	return append(append(append(b, "data: "...), data...), "\n\n"...)
 }
 
-// unseen takes the headers of an answer that has long begun.
+// unseen discards the headers for an answer that has already begun.
 type unseen struct{}
 
 // Header implements http.ResponseWriter.

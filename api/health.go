@@ -29,8 +29,8 @@ func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error
 	return nil
 }
 
-// serveMetrics serves the metrics to users with the permission. Calls from this
-// machine are no exception: a proxy here passes on what anybody sends.
+// serveMetrics serves the metrics to users with the permission. Calls from this machine
+// need it too: a local proxy passes on what anybody sends.
 func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")
@@ -65,12 +65,12 @@ func (a *API) draining() bool {
 	}
 }
 
-// Draining is what is answered while the server drains: 503 with Retry-After,
-// and the connection is closed.
+// Draining is the error while the server drains: 503 with Retry-After, and the connection
+// is closed.
 func Draining() error {
 	return sluice.Passing(sluice.CodeDraining, "The server is stopping.").Closing()
 }
 
-// Interrupt ends the commands that are running: those that can end early tell
-// their callers that the server stops.
+// Interrupt ends the commands that are running. Those that can end early tell their
+// callers that the server stops.
 func (a *API) Interrupt() { a.interrupt(Draining()) }

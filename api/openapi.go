@@ -14,12 +14,12 @@ import (
 	"sluice/command"
 )
 
-// object is a piece of a JSON document.
+// object is a part of a JSON document.
 type object = map[string]any
 
-// openAPI returns the endpoint that describes the API. The commands don't
-// change while the service runs, so the document is compressed once: anyone may
-// ask for it, as often as they like.
+// openAPI returns the endpoint that describes the API. Anyone may ask for it as often as
+// they like, so the document is compressed only once: commands never change while the
+// service runs.
 func (a *API) openAPI() command.Endpoint {
 	zipped := sync.OnceValue(func() []byte {
 		document, _ := a.OpenAPI() // its error was returned before
@@ -43,15 +43,15 @@ func (a *API) openAPI() command.Endpoint {
 	}
 }
 
-// OpenAPI returns the description of the API as OpenAPI 3.1. It is made when it is
-// first asked for: a start does not wait for it.
+// OpenAPI returns the description of the API as OpenAPI 3.1. It is made when it is first
+// needed, so that it does not delay a start.
 func (a *API) OpenAPI() ([]byte, error) { return a.document() }
 
 // describe describes the commands and the other endpoints. openID is where the
 // issuer of access tokens describes itself: a path for the server's own, the URL of
 // an external provider, or nothing.
 func describe(set command.Set, version, baseURL, openID string) object {
-	d := &description{schemas: newSchemas()}
+	d := &description{schemas: &schemas{object{}, make(map[string]reflect.Type)}}
 	paths := object{
 		sluice.ResultPath: object{"get": d.result()},
 		sluice.EventsPath: object{"get": d.events()},
@@ -107,7 +107,7 @@ type description struct{ schemas *schemas }
 
 const (
 	problemMedia = "application/problem+json"
-	generalTag   = "general" // of what is no command
+	generalTag   = "general" // of operations that are no commands
 )
 
 // tags declares the tags of the operations: the groups of the commands.
@@ -141,7 +141,7 @@ func (*description) openID(paths object) {
 
 func (d *description) result() object {
 	ready := content("The result; with status processing and a Retry-After if pollingRedirectEnabled is false and it is not ready.", "application/json", d.schemas.of(reflect.TypeFor[sluice.Result]()))
-	ready["headers"] = object{"Retry-After": integerHeader("How many seconds to wait before the next poll.")}
+	ready["headers"] = object{"Retry-After": header("integer", "How many seconds to wait before the next poll.")}
 	return object{
 		"operationId": "result",
 		"summary":     "Get the result of a call.",
@@ -212,17 +212,13 @@ func responses(ok object) object {
 // redirect is an answer that leads elsewhere.
 func redirect(about string) object {
 	return object{"description": about, "headers": object{
-		"Location":    textHeader("Where to go."),
-		"Retry-After": integerHeader("How many seconds to wait, for those who don't follow at once."),
+		"Location":    header("string", "Where to go."),
+		"Retry-After": header("integer", "How many seconds to wait, for those who don't follow at once."),
 	}}
 }
 
-func textHeader(about string) object {
-	return object{"description": about, "schema": object{"type": "string"}}
-}
-
-func integerHeader(about string) object {
-	return object{"description": about, "schema": object{"type": "integer"}}
+func header(kind, about string) object {
+	return object{"description": about, "schema": object{"type": kind}}
 }
 
 func authenticated() []object { return []object{{"basic": []string{}}, {"bearer": []string{}}} }

@@ -9,10 +9,9 @@ import (
 	"sluice/command"
 )
 
-// command describes a command, called by a method. Parameters may be mixed: in
-// the query, a form or a JSON object. For each method one way is described, the
-// one that a client should take: JSON with POST, the query with GET and beside a
-// body that the command takes whole.
+// command describes a command, called by a method. Callers may mix parameters in the
+// query, a form and a JSON object. The description has one way for each method: JSON with
+// POST, and the query with GET or beside a body that the command takes whole.
 func (d *description) command(cmd command.Command, method string) object {
 	op := object{
 		"operationId": operationID(cmd, method),
@@ -153,8 +152,8 @@ func (d *description) answers(cmd command.Command) object {
 	if cmd.Endpoint != nil {
 		ok := content("The result of the call, or that it is on its way.", "application/json", d.schemas.of(reflect.TypeFor[sluice.Result]()))
 		ok["headers"] = object{
-			strings.ToLower(sluice.CorrelationHeader): textHeader("The correlation id, to poll with."),
-			strings.ToLower(sluice.TraceHeader):       textHeader("The trace id, to find the call by."),
+			strings.ToLower(sluice.CorrelationHeader): header("string", "The correlation id, to poll with."),
+			strings.ToLower(sluice.TraceHeader):       header("string", "The trace id, to find the call by."),
 		}
 		all := responses(ok)
 		all["302"] = redirect("The way to the result, where a redirect was asked for.")
@@ -173,13 +172,12 @@ func (d *description) answers(cmd command.Command) object {
 	// One by its name, or the list of all.
 	ok := content("The list, or the one that was asked for.", "application/json", object{"oneOf": alternatives})
 	if slices.ContainsFunc(cmd.Params, func(p command.Param) bool { return p.Name == "after" }) {
-		ok["headers"] = object{"Link": textHeader("The next page of the list, if there is one.")}
+		ok["headers"] = object{"Link": header("string", "The next page of the list, if there is one.")}
 	}
 	return responses(ok)
 }
 
-// documentParameters are those that a request to one pipeline may have besides its
-// name.
+// documentParameters are the parameters of a request to one pipeline besides its name.
 func documentParameters(cmd command.Command) (params []object) {
 	for _, p := range query(cmd) {
 		switch p["name"] {

@@ -11,15 +11,15 @@ import (
 	"sluice/limit"
 )
 
-// A document is what a command answers with that can also be read by itself.
+// A document is the output of a command that can also be read as plain text.
 type document interface {
 	// Document returns the text and its media type.
 	Document() (mediaType, text string)
 }
 
-// tagged is what a command answers with of which there are versions.
+// tagged is the output of a command that has versions.
 type tagged interface {
-	// EntityTag returns what tells this version from others, without quotes.
+	// EntityTag names this version, without quotes.
 	EntityTag() string
 }
 
@@ -90,8 +90,9 @@ func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string, 
 	return cmd, append(args, command.Arg{Name: "name", Value: name}), nil
 }
 
-// runArguments are those of a run: of a stored pipeline, whose variables are in
-// the query and whose body is the request's, or of the pipeline in the body.
+// runArguments returns the arguments of a run. A stored pipeline gets its variables from
+// the query and its body from the request. Without a name, the request's body is the
+// pipeline itself.
 func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.Command, name string, memory *limit.Hold) (command.Args, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -107,7 +108,7 @@ func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.C
 	bare := r.Clone(r.Context())
 	bare.URL.RawQuery = ""
 	if name == "" {
-		bare.Header.Set("Content-Type", "text/plain") // whatever the caller calls it
+		bare.Header.Set("Content-Type", "text/plain") // whatever type the caller gave it
 	}
 	args, err := a.arguments(w, bare, cmd, memory)
 	if err != nil {

@@ -27,8 +27,7 @@ func newPolls() *polls {
 	return &polls{next: limit.NewCache[string, time.Time](maxPolled), held: make(map[string]bool)}
 }
 
-// try refuses a poll that comes too early; each such poll makes the wait
-// longer.
+// try refuses a poll that comes too early. Each such poll makes the wait longer.
 func (p *polls) try(id string, now time.Time) error {
 	var early, wait time.Duration
 	p.next.Change(id, now, func(next time.Time) (_, until time.Time) {

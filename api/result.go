@@ -14,11 +14,9 @@ import (
 	"sluice/limit"
 )
 
-// hold is how long a poll waits for its result, and how often it looks for
-// reasons to stop waiting.
 const (
-	holdFor  = 5 * time.Second
-	holdLook = 500 * time.Millisecond
+	holdFor   = 5 * time.Second        // how long a poll waits for its result
+	holdCheck = 500 * time.Millisecond // how often it checks for reasons to stop waiting
 )
 
 // A poll asks for a result. Anyone with the correlation id may ask.
@@ -61,7 +59,7 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	}
 	memory := a.Bodies.Answers.Hold()
 	defer memory.Release()
-	result, err := a.look(r, p, &memory)
+	result, err := a.readResult(r, p, &memory)
 	if err != nil {
 		return a.throttleMisses(r, err)
 	}
@@ -82,16 +80,16 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// look returns a result as it is now, and takes memory for it. Only a few are read
-// at the same time: how large one is shows when it is here.
-func (a *API) look(r *http.Request, p poll, memory *limit.Hold) (result sluice.Result, err error) {
+// readResult returns a result as it is now, and takes memory for it. Only a few are read
+// at the same time, since the size of a result is not known before.
+func (a *API) readResult(r *http.Request, p poll, memory *limit.Hold) (result sluice.Result, err error) {
 	if err := a.Slots.Enter(); err != nil {
 		return result, err
 	}
 	defer a.Slots.Leave()
 	select {
-	case a.looks <- struct{}{}:
-		defer func() { <-a.looks }()
+	case a.reads <- struct{}{}:
+		defer func() { <-a.reads }()
 	case <-r.Context().Done():
 		return result, r.Context().Err()
 	}
@@ -101,8 +99,8 @@ func (a *API) look(r *http.Request, p poll, memory *limit.Hold) (result sluice.R
 	return result, err
 }
 
-// hold waits for a result, but not for ever: clients that follow redirects have
-// a time-out, and so have proxies. Nor does it hold up a stop of the server.
+// hold waits for a result, but not for long: clients and proxies have time-outs. It does
+// not delay a stop of the server.
 func (a *API) hold(r *http.Request, p poll) (sluice.Result, error) {
 	release, err := a.polls.hold(p.id)
 	if err != nil {
@@ -111,8 +109,8 @@ func (a *API) hold(r *http.Request, p poll) (sluice.Result, error) {
 	defer release()
 	for end := time.Now().Add(holdFor); ; {
 		left := time.Until(end)
-		result, err := a.Results.Result(r.Context(), p.id, min(left, holdLook))
-		if err != nil || result.Status != sluice.StatusProcessing || left <= holdLook || r.Context().Err() != nil || a.draining() {
+		result, err := a.Results.Result(r.Context(), p.id, min(left, holdCheck))
+		if err != nil || result.Status != sluice.StatusProcessing || left <= holdCheck || r.Context().Err() != nil || a.draining() {
 			return result, err
 		}
 	}
@@ -150,7 +148,7 @@ func parsePoll(r *http.Request) (poll, error) {
 	if p.id, err = correlationID(query); err != nil {
 		return poll{}, err
 	}
-	p.id = strings.ToLower(p.id) // one way to write it, for the counting of polls
+	p.id = strings.ToLower(p.id) // polls are counted by it
 	if _, err = command.Flag(sluice.RedirectQuery, p.redirect); err != nil {
 		return poll{}, err
 	}

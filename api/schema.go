@@ -42,8 +42,6 @@ type schemas struct {
 	types map[string]reflect.Type
 }
 
-func newSchemas() *schemas { return &schemas{object{}, make(map[string]reflect.Type)} }
-
 // of returns the schema of a type, or a reference to it.
 func (s *schemas) of(t reflect.Type) object {
 	switch {
@@ -104,24 +102,23 @@ func (s *schemas) list(t reflect.Type) object {
 // its name ends with view.
 func isView(t reflect.Type) bool { return strings.HasSuffix(strings.ToLower(t.Name()), "view") }
 
-// name returns the name of a struct for programs. A view has that of the thing
-// that it shows, others that of their package and their own: webhook.view is a
-// Webhook, iam.userView a User, event.replays are EventReplays. Types of the root
-// package are known by their own.
+// name returns the name of a struct for programs. A view has the name of the thing that
+// it shows: iam.userView is User. Other types have the name of their package before their
+// own: event.sent is EventSent. Types of the root package have their own names.
 func (s *schemas) name(t reflect.Type) string {
-	room := title(path.Base(t.PkgPath()))
+	pkg := title(path.Base(t.PkgPath()))
 	own := title(t.Name())
-	name := room + own
+	name := pkg + own
 	switch {
 	case t.Name() == "view":
-		name = room
+		name = pkg
 	case isView(t):
 		name = strings.TrimSuffix(own, "View")
 	case t.PkgPath() == "sluice":
 		name = own
 	}
 	if other := s.types[name]; other != nil && other != t {
-		name = room + own
+		name = pkg + own
 	}
 	s.types[name] = t
 	return name

@@ -56,8 +56,8 @@ func bind(target reflect.Value, params []Param, args Args) error {
 	return checkPeriod(params, given)
 }
 
-// wholeBody says where parameters belong that were not found, if a body was taken whole
-// that they may be in.
+// wholeBody says where a missing parameter belongs, if it may be in a body that was
+// taken whole as another parameter.
 func wholeBody(params []Param, given map[int]any) string {
 	for _, p := range params {
 		if _, ok := given[p.field]; ok && p.Body == BodyOnly {
@@ -168,8 +168,11 @@ func (p Param) parse(arg any) (any, error) {
 			return false, nil
 		}
 	case "string":
-		s, ok := stringOf(arg)
-		if !ok || !p.allows(s) {
+		if text, ok := arg.(Text); ok {
+			arg = string(text)
+		}
+		s, ok := arg.(string)
+		if !ok || p.Enum != nil && !slices.Contains(p.Enum, s) {
 			break
 		}
 		if value, ok := p.parseText(s); ok {
@@ -194,14 +197,6 @@ func (p Param) parseText(text string) (value any, ok bool) {
 	return text, true
 }
 
-func stringOf(arg any) (string, bool) {
-	if text, ok := arg.(Text); ok {
-		return string(text), true
-	}
-	s, ok := arg.(string)
-	return s, ok
-}
-
 func intOf(arg any) (int, bool) {
 	switch v := arg.(type) {
 	case int:
@@ -220,16 +215,10 @@ func intOf(arg any) (int, bool) {
 
 // objectOf returns an object, which may be given as JSON text.
 func objectOf(arg any) (object map[string]any, ok bool) {
-	text, isText := arg.(Text)
-	if !isText {
-		object, ok = arg.(map[string]any)
-		return object, ok
+	if text, isText := arg.(Text); isText {
+		arg, _ = value.Decode(text) // nil if it is no JSON
 	}
-	decoded, err := value.Decode(text)
-	if err != nil {
-		return nil, false
-	}
-	object, ok = decoded.(map[string]any)
+	object, ok = arg.(map[string]any)
 	return object, ok
 }
 
@@ -254,11 +243,17 @@ func MalformedQuery() error {
 // stringsOf returns the items of a list, or of a text with commas.
 func stringsOf(arg any) (items []string, ok bool) {
 	items = []string{}
+	if text, ok := arg.(Text); ok {
+		arg = string(text)
+	}
 	switch v := arg.(type) {
-	case Text:
-		return splitList(string(v)), true
 	case string:
-		return splitList(v), true
+		for item := range strings.SplitSeq(v, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				items = append(items, item)
+			}
+		}
+		return items, true
 	case []any:
 		for _, item := range v {
 			s, ok := item.(string)
@@ -270,18 +265,4 @@ func stringsOf(arg any) (items []string, ok bool) {
 		return items, true
 	}
 	return nil, false
-}
-
-func splitList(s string) []string {
-	items := []string{}
-	for item := range strings.SplitSeq(s, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, item)
-		}
-	}
-	return items
-}
-
-func (p Param) allows(s string) bool {
-	return p.Enum == nil || slices.Contains(p.Enum, s)
 }

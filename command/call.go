@@ -35,8 +35,7 @@ func (c Command) Allows(user sluice.User) bool {
 	return user.MayCall(c.Name, c.ReadOnly)
 }
 
-// record enters a call in the audit log: refused ones, and those that may have
-// changed something.
+// record enters a call in the audit log.
 func (s Set) record(ctx context.Context, c Command, args Args, err error) {
 	user := sluice.UserFrom(ctx)
 	entry := sluice.AuditEntry{

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -17,7 +18,7 @@ type Command struct {
 	ReadOnly bool           // changes nothing, so that GET may run it
 	Pure     bool           // needs nothing but its arguments and its run, so tests of pipelines run it unchanged
 	Traffic  bool           // moves data, as pipelines do constantly: the audit log has only refusals
-	Recorded bool           // takes recorded answers where a run is only tried, see sluice.Run
+	Recorded bool           // takes recordings in a rehearsal, see sluice.Run
 	InRun    bool           // is a step of pipelines only: callers can't run it by itself
 	Trigger  bool           // starts a pipeline: the first step or none
 	Download bool           // answers with a Download
@@ -51,8 +52,8 @@ func Pure(c *Command) { c.ReadOnly, c.Pure = true, true }
 // audit log has only refused calls.
 func Traffic(c *Command) { c.Traffic = true }
 
-// Recorded declares that the command does nothing outside where a run is only
-// tried: it asks the run for recorded answers.
+// Recorded declares that the command reaches nothing outside in a rehearsal: it asks the
+// run for recordings.
 func Recorded(c *Command) { c.Recorded = true }
 
 // InRun declares that the command is a step of pipelines only: a caller who
@@ -62,8 +63,8 @@ func InRun(c *Command) { c.InRun = true }
 // Trigger declares that the command starts the pipeline whose first step it is.
 func Trigger(c *Command) { c.ReadOnly, c.Pure, c.Trigger = true, true, true }
 
-// Answers declares the types of a command's results, where its function's
-// result type doesn't.
+// Answers declares the types of a command's results, if its function's result type is
+// not specific.
 func Answers(samples ...any) Option {
 	return func(c *Command) {
 		c.Results = nil
@@ -114,3 +115,17 @@ func (c Command) with(opts []Option) Command {
 	}
 	return c
 }
+
+// A Download is the output of a command that is bytes rather than JSON. They are made
+// while they are sent. Such a command is called over HTTP only.
+type Download struct {
+	ContentType string
+
+	// Send writes the bytes. An error after the first of them cuts the connection, so
+	// that nobody mistakes a part for the whole.
+	Send func(ctx context.Context, to io.Writer) error
+}
+
+// HTTPOnly reports whether the command can be called over HTTP only: neither as a step
+// of a pipeline nor in the portal.
+func (c Command) HTTPOnly() bool { return c.Endpoint != nil || c.Download }

@@ -27,11 +27,14 @@ import (
 //	body:"only"       it is the body of the call, and can't be given by name
 //	body:"default"    in a pipeline it is the body unless it is given
 //
-// A field is a string, an int, a bool or a time.Duration, or a pointer to one:
-// then nil means that it was not given. Or it is a time.Time, where zero means
-// that, or a list of strings, given as an array or separated by commas, or an
-// object: again nil means not given. Or it is of type any and takes every value,
-// or a pointer to that, where nil means not given and null is a value.
+// A field has one of these types:
+//   - a string, an int, a bool or a time.Duration, or a pointer to one: nil if it was
+//     not given;
+//   - a time.Time: zero if it was not given;
+//   - a list of strings, given as an array or separated by commas, or an object: nil if
+//     it was not given;
+//   - any, which takes every value, or a pointer to it: nil if it was not given, while
+//     null is a value.
 type Param struct {
 	Name     string
 	Alias    string

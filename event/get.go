@@ -1,16 +1,18 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
-// Bounds on one read of the stored events. A wait is made of short ones, so
-// that it does not hold up the stop of the server.
+// Bounds on one read of the stored events. A long wait is made of short ones, so that
+// it does not delay a stop of the server.
 const (
 	defaultEvents = 10
 	maxWait       = time.Minute
@@ -24,22 +26,19 @@ type getParams struct {
 	Wait     *time.Duration `json:"wait" doc:"How long to wait for an event if there is none, such as 30s; at most 1m."`
 }
 
-// A page is some stored events, each as it is stored.
+// A page is some events, as they are stored.
 type page = sluice.List[json.RawMessage]
 
 func getCommand(o Options) command.Command {
 	return command.New("event.get", "Read stored events in the order in which they came, page by page. Needs the permission trace.payload, too, since events show what callers have sent.",
 		func(ctx context.Context, p getParams) (page, error) {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
-				return page{}, payloadForbidden()
+				return page{}, sluice.NotPermitted(sluice.MaySeePayload)
 			}
 			if !sluice.ValidPattern(p.EventKey) {
 				return page{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for one group, # at the end for any number of groups.", sluice.KeyRule)
 			}
-			q := sluice.EventQuery{Pattern: p.EventKey, After: p.After, Limit: p.Limit}
-			if q.Limit == 0 {
-				q.Limit = defaultEvents
-			}
+			q := sluice.EventQuery{Pattern: p.EventKey, After: p.After, Limit: cmp.Or(p.Limit, defaultEvents)}
 			left := time.Duration(0)
 			if p.Wait != nil {
 				left = min(*p.Wait, maxWait)
@@ -52,23 +51,11 @@ func getCommand(o Options) command.Command {
 		}, command.ReadOnly)
 }
 
-func payloadForbidden() error {
-	return sluice.NotPermitted(sluice.MaySeePayload)
-}
-
 // readOn reads until there is an event, the time is up, or the caller or the
 // server stops.
 func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{}) (page, error) {
 	found := page{Items: []json.RawMessage{}}
 	end := time.Now().Add(left)
-	over := func() bool {
-		select {
-		case <-stopping:
-			return true
-		default:
-			return !time.Now().Before(end) || ctx.Err() != nil
-		}
-	}
 	for {
 		q.Wait = min(max(0, time.Until(end)), waitSlice)
 		items, next, err := log.After(ctx, q)
@@ -80,8 +67,52 @@ func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left 
 			found.Items = items
 			return found, nil
 		}
-		if over() {
+		over := !time.Now().Before(end) || ctx.Err() != nil
+		select {
+		case <-stopping:
+			over = true
+		default:
+		}
+		if over {
 			return found, nil
 		}
 	}
+}
+
+// maxTimeout bounds how long event.receive waits.
+const maxTimeout = 15 * time.Minute
+
+type receiveParams struct {
+	EventKey string         `json:"eventKey" alias:"key" required:"true" doc:"Key of the event."`
+	Timeout  *time.Duration `json:"timeout" doc:"How long to wait for the next event, such as 30s; without it the newest stored event counts."`
+}
+
+func receiveCommand(o Options) command.Command {
+	return command.New("event.receive", "Get an event: the one that started the run if it has that key, otherwise the newest stored one, or the next one if a timeout is given; null if there is none. The permission to read is not enough, since events show what callers have sent: it takes event.receive itself, or trace.payload.",
+		func(ctx context.Context, p receiveParams) (any, error) {
+			if user := sluice.UserFrom(ctx); !user.May("event.receive") && !user.May(sluice.MaySeePayload) {
+				return nil, sluice.NotPermitted(sluice.MaySeePayload)
+			}
+			if err := checkKey("eventKey", p.EventKey); err != nil {
+				return nil, err
+			}
+			if run := sluice.RunFrom(ctx); run != nil && run.Event != nil && run.Event["eventKey"] == p.EventKey {
+				return run.Event, nil
+			}
+			found, err := receive(ctx, o.Stored, p)
+			if found == nil || err != nil {
+				return nil, err
+			}
+			o.Seen(ctx, "event.receive", p.EventKey)
+			return value.Decode(found)
+		}, command.ReadOnly)
+}
+
+func receive(ctx context.Context, stored sluice.StoredEvents, p receiveParams) (json.RawMessage, error) {
+	if p.Timeout == nil {
+		return stored.Newest(ctx, p.EventKey)
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(*p.Timeout, maxTimeout))
+	defer cancel()
+	return stored.Next(ctx, p.EventKey)
 }

@@ -15,9 +15,9 @@ import (
 
 const (
 	defaultRate = 50
-	// maxReplays bounds the events of one replay without a limit, and maxListed
-	// those that its answer lists. At most maxNamed are named by their trace ids.
-	maxReplays, maxListed, maxNamed = 10_000, 1000, 1000
+	maxReplays  = 10_000 // events of one replay without a limit
+	maxListed   = 1000   // events that its answer lists
+	maxNamed    = 1000   // trace ids in a request
 )
 
 type replayParams struct {
@@ -58,8 +58,8 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 		})
 }
 
-// find returns the calls whose events are to be sent again, oldest first, and the
-// cursor behind them if there are more.
+// find returns the calls whose events are sent again, oldest first, and the cursor
+// behind them if there are more.
 func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found []sluice.Call, next string, err error) {
 	from, err := sluice.Since(p.From, p.Since)
 	if err != nil {
@@ -101,13 +101,13 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found [
 	return found[:end], next, nil
 }
 
-// firstSpan is the time in which the oldest calls are looked for first.
+// firstSpan is the first span of time that is searched; each further one is twice as
+// long.
 const firstSpan = 10 * time.Minute
 
-// oldest returns the oldest calls that are selected, in their order: more than the
-// limit, if there are so many. The journal finds the newest calls first. To look
-// through all of them for each page would take ever longer, so it is asked for one
-// span of time after the other.
+// oldest returns the oldest selected calls in order, more than the limit if there are
+// so many. The journal finds the newest calls first, and searching all of them for each
+// page would take ever longer. So it searches one span of time after the other.
 func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from time.Time) (found []sluice.Call, err error) {
 	after, err := parsePosition(p.After)
 	if err != nil {
@@ -146,7 +146,7 @@ func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from t
 	return found, nil
 }
 
-// A position is how far a replay has come: behind this call.
+// A position is how far a replay has come: the call that it sent last.
 type position struct {
 	time    time.Time
 	traceID string
@@ -173,9 +173,9 @@ func parsePosition(cursor string) (p position, err error) {
 	return p, nil
 }
 
-// named returns the calls that are named by their trace ids, without those that are
-// not there. All are looked up before the first is sent: a look-up waits until the
-// journal has written what it was told of meanwhile.
+// named returns the calls with the given trace ids, as far as they exist. All are looked
+// up before the first is sent: each look-up waits until the journal has written what it
+// knows, which would include the events that were sent.
 func (p replayParams) named(ctx context.Context, journal sluice.Journal) (named []sluice.Call, err error) {
 	if len(p.TraceID) > maxNamed {
 		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must have at most %d trace ids.", maxNamed)
@@ -224,8 +224,7 @@ func (p replayParams) replayAll(ctx context.Context, events sluice.Events, journ
 		case done.Replayed == 0:
 			return err
 		default:
-			e := sluice.Errorf(sluice.CodeReplayIncomplete, "Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed, len(old), last)
-			return e.Because(err)
+			return sluice.Errorf(sluice.CodeReplayIncomplete, "Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed, len(old), last).Because(err)
 		}
 		done.Replayed++
 		last = c.TraceID

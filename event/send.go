@@ -53,8 +53,8 @@ func messageSendCommand(events sluice.Events, namespace string) command.Command 
 		}, command.Traffic)
 }
 
-// send stores an event that carries a value. It keeps the trace id of the run
-// that sends it, so that one search finds all that a call has led to.
+// send stores an event that carries a value. The event has the trace id of the run that
+// sends it, so that one search finds everything that a call has led to.
 func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any) (sent, error) {
 	text, err := json.Marshal(payload)
 	if err != nil {
@@ -70,7 +70,10 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 		return sent{}, err
 	}
 	e.ReceivedAt = time.Now().UTC()
-	e.TraceID = traceID(ctx, e.ReceivedAt)
+	e.TraceID = sluice.NewTraceID(sluice.DirectCall, e.ReceivedAt)
+	if run := sluice.RunFrom(ctx); run != nil {
+		e.TraceID = run.TraceID
+	}
 	e.Payload = text
 	e.PayloadType, e.PayloadEncoding = sluice.Raw, sluice.EncodingJSON
 	e.ContentType = "application/json"
@@ -80,11 +83,4 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 		return sent{}, err
 	}
 	return sent{EventKey: e.EventKey, Key: e.Key, TraceID: result.TraceID, CorrelationID: result.CorrelationID}, nil
-}
-
-func traceID(ctx context.Context, now time.Time) string {
-	if run := sluice.RunFrom(ctx); run != nil {
-		return run.TraceID
-	}
-	return sluice.NewTraceID(sluice.DirectCall, now)
 }

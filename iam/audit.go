@@ -1,16 +1,19 @@
 package iam
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"sluice"
+	"sluice/command"
 	"sluice/limit"
 )
 
-// Note enters something in the audit log, with the pipeline that did it. Of what
-// changed nothing a user gets so many entries; beyond those it is counted, and
-// one entry stands for what came within a minute.
+// Note enters something in the audit log, with the pipeline that did it. A user may make
+// a limited number of entries about what changed nothing. Further ones are counted, and
+// one entry stands for all of a minute.
 func (d *Directory) Note(ctx context.Context, e sluice.AuditEntry) {
 	e = complete(ctx, e)
 	if !e.Change() && d.entries.Try(e.Username) > 0 {
@@ -20,9 +23,8 @@ func (d *Directory) Note(ctx context.Context, e sluice.AuditEntry) {
 	d.record(ctx, e)
 }
 
-// NotePayload enters in the audit log that a user has seen what callers have
-// sent: the first time in a minute, and then how often it was. What pipelines
-// read is not for people.
+// NotePayload enters in the audit log that a user has seen payloads: the first time in a
+// minute, and then how often it was. What pipelines read does not count.
 func (d *Directory) NotePayload(ctx context.Context, command, target string) {
 	if sluice.RunFrom(ctx) != nil {
 		return
@@ -37,11 +39,11 @@ func (d *Directory) NotePayload(ctx context.Context, command, target string) {
 	}
 }
 
-// FlushAudit enters what was counted and is not in the audit log yet.
+// FlushAudit enters what was counted so far.
 func (d *Directory) FlushAudit(ctx context.Context) { d.tally.flush(ctx) }
 
-// maxTarget bounds what an entry says of what it is about, in bytes: entries are
-// kept by number. It is plain ASCII.
+// maxTarget bounds the target of an entry, in bytes of ASCII: the log bounds the number
+// of entries, not their size.
 const maxTarget = 512
 
 // complete adds what all entries have.
@@ -54,8 +56,9 @@ func complete(ctx context.Context, e sluice.AuditEntry) sluice.AuditEntry {
 	return e
 }
 
-// record stores an entry, and copies it to the operator's log if that is wanted. What can't be stored
-// is logged: the deed is done by then, and the caller must not be told otherwise.
+// record stores an entry, and copies it to the operator's log if that is wanted. If it
+// can't be stored, that is only logged: the command has already had its effect, and its
+// caller must not be told otherwise.
 func (d *Directory) record(ctx context.Context, e sluice.AuditEntry) {
 	if d.Copy != nil {
 		d.Copy(e)
@@ -66,8 +69,8 @@ func (d *Directory) record(ctx context.Context, e sluice.AuditEntry) {
 	}
 }
 
-// NoteLogin enters a request for tokens in the audit log. Wrong passwords are
-// there already, from where they are checked.
+// NoteLogin enters a request for tokens in the audit log. Wrong passwords are entered
+// where they are checked.
 func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, address string, granted bool, code string) {
 	if !granted && grant == "password" {
 		return
@@ -77,7 +80,7 @@ func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, ad
 		e.Username = clientPrefix + clientID
 	}
 	if !granted {
-		// Nobody had to prove anything: no unknown names, and not too many.
+		// Anybody can cause these: no unknown names, and not too many.
 		if client, err := d.Client(ctx, clientID); err != nil || client == nil || d.refusals.Try(limit.Network(address)) > 0 {
 			return
 		}
@@ -86,8 +89,8 @@ func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, ad
 	d.Note(ctx, e)
 }
 
-// NoteLogout enters the end of a login in the audit log. It was wanted, or a
-// refresh token was used again that had been replaced: then someone is a thief.
+// NoteLogout enters the end of a login in the audit log. Either it was wanted, or a
+// replaced refresh token was used again, so one of its users has stolen it.
 func (d *Directory) NoteLogout(ctx context.Context, username, clientID, address string, reused bool) {
 	e := sluice.AuditEntry{Username: username, Address: address, Command: "logout", Target: clientID, Outcome: sluice.AuditAllowed, Access: true}
 	if reused {
@@ -96,8 +99,8 @@ func (d *Directory) NoteLogout(ctx context.Context, username, clientID, address 
 	d.Note(ctx, e)
 }
 
-// noteRefused enters an Authorization header that was refused in the audit log,
-// with the user if its token is one of ours, and from each address not too many.
+// noteRefused enters a refused Authorization header in the audit log, with the user if
+// its token is one of ours, and not too many from each address.
 func (d *Directory) noteRefused(ctx context.Context, scheme string, id sluice.Identity, address string, err error) {
 	if sluice.AsError(err).Kind != sluice.Unauthenticated || d.refusals.Try(limit.Network(address)) > 0 {
 		return
@@ -107,4 +110,56 @@ func (d *Directory) noteRefused(ctx context.Context, scheme string, id sluice.Id
 		e.Username = clientPrefix + id.ClientID
 	}
 	d.Note(ctx, e)
+}
+
+type auditGetParams struct {
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Username string    `json:"username" doc:"Only what this user did."`
+	Command  string    `json:"command" doc:"Only calls of this command; login and logout are there too."`
+	Outcome  string    `json:"outcome" enum:"allowed,refused,failed" doc:"Only what ended so: refused means that the user may not, failed that it went wrong."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many entries. Default 100."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
+}
+
+func auditGetCommand(d *Directory) command.Command {
+	return command.New("audit.get", "Read the audit log, newest first: who did what to what, from where, and whether it was allowed.",
+		func(ctx context.Context, p auditGetParams) (sluice.List[sluice.AuditEntry], error) {
+			entries, next, err := d.audited(ctx, sluice.AuditQuery{Username: p.Username, Command: p.Command, Outcome: p.Outcome, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, 100), Before: p.After})
+			if err != nil {
+				return sluice.List[sluice.AuditEntry]{}, err
+			}
+			return sluice.List[sluice.AuditEntry]{Items: append([]sluice.AuditEntry{}, entries...), Next: next}, nil
+		}, command.ReadOnly)
+}
+
+// storedLate is how long after its time an entry may be stored. One that stands for
+// several waits for more of them, and the engine may take a while.
+const storedLate = 2 * tallyTime
+
+// audited returns a page of entries, the newest first. The log has them in the order in
+// which they were stored, and ends a search by time at the first entry that is too old.
+func (d *Directory) audited(ctx context.Context, q sluice.AuditQuery) (entries []sluice.AuditEntry, next string, err error) {
+	from, to := q.From, q.To
+	if !from.IsZero() {
+		q.From = from.Add(-storedLate)
+	}
+	if !to.IsZero() {
+		q.To = to.Add(storedLate)
+	}
+	for {
+		if entries, next, err = d.Audit.Entries(ctx, q); err != nil {
+			return nil, "", err
+		}
+		found := len(entries)
+		entries = slices.DeleteFunc(entries, func(e sluice.AuditEntry) bool {
+			return e.Time.Before(from) || !to.IsZero() && e.Time.After(to)
+		})
+		if len(entries) == 0 && found > 0 && next != "" {
+			q.Before = next // nothing on this page is within the span
+			continue
+		}
+		slices.SortStableFunc(entries, func(a, b sluice.AuditEntry) int { return b.Time.Compare(a.Time) })
+		return entries, next, nil
+	}
 }

@@ -28,9 +28,8 @@ type AuthenticatorOptions struct {
 	// provider's.
 	Login func(ctx context.Context, username, password, address string) (sluice.User, error)
 
-	// Observe is told of every authentication: its scheme is basic, bearer,
-	// refresh, other or none, its outcome ok, invalid, throttled or
-	// unavailable.
+	// Observe is called for every authentication. The scheme is basic, bearer,
+	// refresh, other or none; the outcome is ok, invalid, throttled or unavailable.
 	Observe func(scheme, outcome string)
 }
 
@@ -40,9 +39,9 @@ type Authenticator struct{ AuthenticatorOptions }
 // NewAuthenticator returns an authenticator.
 func NewAuthenticator(o AuthenticatorOptions) *Authenticator { return &Authenticator{o} }
 
-// Authenticate returns the user that a request stands for. Where an issuer
-// replaced the refresh token of the request, the answer's header
-// svc-refresh-token has the one to use next.
+// Authenticate returns the user that a request stands for. If the issuer replaced the
+// refresh token of the request, the header svc-refresh-token of the answer has the next
+// one.
 func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
 	starting := a.Directory.starting()
 	headers := r.Header.Values("Authorization")
@@ -67,8 +66,8 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sl
 	return user, nil
 }
 
-// Authorize returns the user that the value of an Authorization header stands
-// for, and a refresh token that replaces the one in it, if there is such.
+// Authorize returns the user that the value of an Authorization header stands for, and
+// the refresh token that replaces the one in it, if there is one.
 func (a *Authenticator) Authorize(ctx context.Context, authorization, address string) (user sluice.User, renewed string, err error) {
 	scheme, credentials := parseHeader(authorization)
 	user, renewed, err = a.check(ctx, scheme, credentials, address)
@@ -78,7 +77,7 @@ func (a *Authenticator) Authorize(ctx context.Context, authorization, address st
 
 // check finds the user behind credentials. What it refuses is in the audit log.
 func (a *Authenticator) check(ctx context.Context, scheme, credentials, address string) (user sluice.User, renewed string, err error) {
-	// A login that a token ends is ended from this address.
+	// A reused token ends its login, and the audit log then has this address.
 	ctx = sluice.WithUser(ctx, sluice.User{Address: address})
 	var id sluice.Identity
 	switch {
@@ -137,7 +136,7 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 	return username, password, ok && !control && username != "" && len(username) <= limit.MaxUsername && len(password) <= limit.MaxPassword
 }
 
-// challenge tells how to authenticate, where that is what went wrong.
+// challenge adds to an error how to authenticate, if that is what went wrong.
 func (a *Authenticator) challenge(scheme string, err error) error {
 	e := sluice.AsError(err)
 	if e.Kind != sluice.Unauthenticated {
@@ -155,7 +154,6 @@ func (a *Authenticator) challenge(scheme string, err error) error {
 	return e.Challenging("Basic "+realm+`, charset="UTF-8"`, bearer, refresh)
 }
 
-// observe tells of an authentication.
 func (a *Authenticator) observe(scheme string, err error) {
 	outcome := "ok"
 	if err != nil {
@@ -176,9 +174,9 @@ const (
 	maxRemembered = 10_000
 )
 
-// recent holds credentials that were right a short time ago, so that Basic
-// doesn't cost a password hash per call. The key is a keyed hash of name and
-// password, which is of no use elsewhere; a changed password hash makes it void.
+// recent holds credentials that were right a short time ago, so that Basic doesn't cost a
+// password hash per call. It knows them by a keyed hash, which is of no use elsewhere.
+// Another password makes them void.
 type recent struct {
 	key   []byte
 	known *limit.Cache[[sha256.Size]byte, string] // the password hash it was checked against

@@ -11,9 +11,9 @@ import (
 	"sluice"
 )
 
-// Bootstrap creates the admin if there is none, with the given password or one
-// that it makes up and returns: it is shown once and stored nowhere. Invalid if
-// the given one is too weak, see CheckFirst.
+// Bootstrap creates the admin if there is none, with the given password, or with one
+// that it generates and returns; that is shown once and stored nowhere. Invalid if the
+// given password is too weak, see CheckFirst.
 func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (created bool, generated string, err error) {
 	admin, err := accounts.Get(ctx, sluice.AdminName)
 	if err != nil || admin != nil {
@@ -49,8 +49,8 @@ func newAdmin(hash string) *sluice.Account {
 	}
 }
 
-// ResetAdmin lets the admin in again: with the given password, or one that it makes
-// up and returns, and with all that an admin may do, whatever was changed since.
+// ResetAdmin lets the admin in again, with the given password, or with one that it
+// generates and returns. The account is enabled and gets the role of admins back.
 func ResetAdmin(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (generated string, err error) {
 	if password == "" {
 		generated = madeUp()
@@ -74,8 +74,8 @@ func ResetAdmin(ctx context.Context, accounts sluice.Records[sluice.Account], pa
 	return generated, err
 }
 
-// CheckFirst refuses a password that is too weak for the admin, unless there is
-// an admin already, who has one.
+// CheckFirst refuses a password that is too weak for the admin, unless the admin exists
+// already.
 func CheckFirst(ctx context.Context, accounts sluice.Records[sluice.Account], password string) error {
 	weak := checkPassword(password, sluice.AdminName)
 	if password == "" || weak == nil {

@@ -89,8 +89,8 @@ func (d *Directory) tryClient(ctx context.Context, id string, change func(*sluic
 	return showClient(after), nil
 }
 
-// apply returns the client as the parameters want it, with its secret if that
-// was made. There is none before if it is new.
+// apply returns the client with the given parameters set, and its secret if a new one was
+// made. before is nil for a new client.
 func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, secret string, err error) {
 	after = &sluice.Client{ID: p.ClientID, Roles: []string{}, Created: now()}
 	public := false
@@ -155,8 +155,8 @@ func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
 	return d.mayGrant(ctx, p.Roles)
 }
 
-// hashSecret returns the stored form of a client's secret. It is long and
-// random, so a plain hash serves.
+// hashSecret returns the stored form of a client's secret. A plain hash is enough, since
+// the secret is long and random.
 func hashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

@@ -31,8 +31,8 @@ var (
 	permissions   = regexp.MustCompile(`^([A-Za-z0-9._@:+-]+\*?|\*)$`)
 )
 
-// ofOurs makes a command about users or clients refuse to run where they are an
-// external provider's: what it did would have no effect on who may call.
+// ofOurs makes a command about users or clients refuse to run if they belong to an
+// external provider: it would have no effect on who may call.
 func ofOurs[P, R any](d *Directory, run func(context.Context, P) (R, error)) func(context.Context, P) (R, error) {
 	return func(ctx context.Context, p P) (R, error) {
 		if d.External {

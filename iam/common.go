@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -25,8 +26,8 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 //go:embed commonest.txt.gz
 var commonestZipped []byte
 
-// commonest are the passwords of 8 characters or more that people have had most
-// often, as lists of stolen ones show.
+// commonest are the most common passwords of 8 characters or more, from lists of stolen
+// ones.
 var commonest = sync.OnceValue(func() map[string]bool {
 	passwords := make(map[string]bool)
 	unzip, err := gzip.NewReader(bytes.NewReader(commonestZipped))
@@ -43,15 +44,13 @@ var commonest = sync.OnceValue(func() map[string]bool {
 // letterFor undoes what people write in place of letters.
 var letterFor = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i")
 
-// minDigits is how many digits a password needs that has nothing else: fewer are
-// mostly dates and telephone numbers.
+// minDigits is how many digits a password of digits needs: shorter ones are mostly dates
+// and telephone numbers.
 const minDigits = 12
 
-// isCommon reports whether a password is among those that are guessed first: one of
-// the commonest; a common word, once or twice, as it is or with some characters in place of
-// letters, with digits and signs before or behind it; a pattern that repeats; a
-// row of neighbours in the alphabet or on a keyboard; a short number; or the
-// name of its user.
+// isCommon reports whether a password is among those that are guessed first: one of the
+// commonest; a common word or the user's name (see isWord); a pattern that repeats; a row
+// of neighbours in the alphabet or on a keyboard; or a short number.
 func isCommon(password, username string) bool {
 	plain := strings.ToLower(password)
 	if username != "" && isWord(plain, map[string]bool{strings.ToLower(username): true}) {
@@ -114,8 +113,6 @@ func inRow(text string) bool {
 
 func reversed(text string) string {
 	letters := []byte(text) // rows are ASCII
-	for i, j := 0, len(letters)-1; i < j; i, j = i+1, j-1 {
-		letters[i], letters[j] = letters[j], letters[i]
-	}
+	slices.Reverse(letters)
 	return string(letters)
 }

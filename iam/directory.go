@@ -20,18 +20,17 @@ type DirectoryOptions struct {
 	Roles    sluice.Records[sluice.Role]
 	Clients  sluice.Records[sluice.Client]
 	Audit    sluice.Audit
-	Copy     func(sluice.AuditEntry) // is given what is entered in the audit log; nil: nobody wants it
+	Copy     func(sluice.AuditEntry) // gets every entry of the audit log; nil: nobody wants them
 	Log      *slog.Logger
 	Cores    int  // that may check passwords at the same time; 0 means half of all
 	External bool // users and clients are those of an external provider
 
-	// UserUsed and ClientUsed are told of whom a call was authenticated as, and
-	// of the client that has the token. With an external provider they are not
-	// called.
+	// UserUsed and ClientUsed are called with the user of an authenticated call, and
+	// with the client of its token. With an external provider they are not called.
 	UserUsed, ClientUsed func(name string)
 
-	// Started reports whether the first user was made. Until then nobody can
-	// have the right credentials; nil means that it was.
+	// Started reports whether the first user exists. Until then nobody can have the
+	// right credentials. nil means that it does.
 	Started func() bool
 
 	// CommandNames lists the commands that a permission can be about.
@@ -65,9 +64,9 @@ type Directory struct {
 // before it has to wait.
 const freeGuesses = 5
 
-// freeAccounts is how many accounts an address may guess at before it is slowed
-// down. Only the first wrong password of each counts: who has forgotten theirs
-// must not lock out others at the same address.
+// freeAccounts is how many accounts an address may guess at before it is slowed down.
+// Only the first wrong password of each counts: somebody who has forgotten theirs must
+// not lock out others at the same address.
 const freeAccounts = 100
 
 // NewDirectory returns a directory over its stores.
@@ -107,10 +106,9 @@ func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, erro
 	return d.Clients.Get(ctx, id)
 }
 
-// Owner returns the user who stored a pipeline, with their present permissions. It
-// is the account, not one of the same name that was made since. With an external
-// provider the roles of that time count: only the provider knows the present
-// ones.
+// Owner returns the user who stored a pipeline, with their present permissions. A later
+// account of the same name does not count. With an external provider the roles at that
+// time count, since only the provider knows the present ones.
 func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
 	if d.External {
 		return d.userWith(ctx, p.Owner, p.OwnerID, p.Roles)
@@ -132,13 +130,12 @@ func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User,
 	return owner, nil
 }
 
-// ownerGone is the error of a pipeline that has nobody's rights to borrow any more.
+// ownerGone is the error of a pipeline whose owner is gone.
 func ownerGone(name string) error {
 	return sluice.Errorf(sluice.CodeOwnerGone, "The account of %s, who owns this pipeline, is deleted or disabled; let another user store the pipeline again.", name)
 }
 
-// account returns a user or a client by the name of its calls, and when it was
-// made.
+// account returns the user or the client of a name, and when it was made.
 func (d *Directory) account(ctx context.Context, name string) (user sluice.User, created time.Time, err error) {
 	if id, isClient := strings.CutPrefix(name, clientPrefix); isClient {
 		client, err := d.Client(ctx, id)

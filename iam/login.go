@@ -29,8 +29,8 @@ func (d *Directory) Login(ctx context.Context, username, password, address strin
 // starting reports whether there may be no user yet.
 func (d *Directory) starting() bool { return d.Started != nil && !d.Started() }
 
-// unlessStarting replaces the refusal of a caller by one that passes, if the first
-// user was not made when the credentials came: they may be right.
+// unlessStarting replaces the refusal of a caller by a passing error, if the first user
+// did not exist yet when the credentials came: they may be right.
 func unlessStarting(starting bool, err error) error {
 	if err == nil || !starting || sluice.AsError(err).Kind != sluice.Unauthenticated {
 		return err
@@ -47,8 +47,8 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 	if account != nil && !account.Disabled {
 		stored = account.Password
 	}
-	// The throttle comes first: otherwise a password that is remembered could
-	// be guessed at any speed.
+	// The throttle comes first. Otherwise a remembered password could be guessed at
+	// any speed.
 	if err := d.mayTry(username, address); err != nil {
 		return sluice.User{}, err
 	}
@@ -60,9 +60,8 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 		}
 		defer release()
 	}
-	// It looks at the throttle again, after the wait for a core, and counts
-	// before the core is free: otherwise all of a flood of guesses that wait
-	// together would be checked.
+	// The throttle is checked again after the wait for a core, and counts before the
+	// core is free. Otherwise a flood of guesses that wait together would all be checked.
 	return d.counted(username, address, func() (sluice.User, error) {
 		if !remembered {
 			if !d.isRight(stored, password) {
@@ -84,8 +83,8 @@ func (d *Directory) takeCore() (release func(), err error) {
 	}
 }
 
-// isRight checks a password against what is stored. Where nothing is, it costs
-// the same and fails.
+// isRight checks a password against the stored hash. Without one, it takes as long and
+// fails.
 func (d *Directory) isRight(stored, password string) bool {
 	if len(password) > limit.MaxPassword {
 		return false
@@ -97,8 +96,8 @@ func (d *Directory) isRight(stored, password string) bool {
 	return verify(stored, password)
 }
 
-// Throttled runs a check of credentials, unless too many went wrong before for
-// this account from this address, or for many accounts from this address.
+// Throttled runs a check of credentials, unless too many wrong ones came from this
+// address before, for this account or for many accounts.
 func (d *Directory) Throttled(ctx context.Context, username, address string, check func() (sluice.User, error)) (sluice.User, error) {
 	user, err := d.counted(username, address, check)
 	d.noteWrong(ctx, username, address, err)
@@ -132,8 +131,8 @@ func (d *Directory) noteWrong(ctx context.Context, username, address string, err
 	d.Note(ctx, sluice.AuditEntry{Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
 }
 
-// provenFor is how long an account that was logged in to from an address is not
-// slowed down by what else comes from there.
+// provenFor is how long after a login from an address the account is not slowed down by
+// other wrong credentials from there.
 const provenFor = 24 * time.Hour
 
 // mayTry refuses credentials if too many went wrong before.

@@ -33,10 +33,10 @@ func runAsCommand(d *Directory) command.Command {
 		}, command.Traffic, command.InRun) // refusals are in the audit log, switches in the trace of the run
 }
 
-// runAs returns the user that a pipeline switches to, if its owner may switch to
-// that one: an owner to themselves, an administrator to anyone, others to users
-// they have the permission run.as:<username> for. Only the present permissions
-// of the owner count, not those of the user that the pipeline runs as.
+// runAs returns the user that a pipeline switches to, if its owner may switch to that
+// one: owners to themselves, administrators to anyone, others to users for whom they have
+// the permission run.as:<username>. Only the present permissions of the owner count, not
+// those of the user that the pipeline runs as.
 func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (sluice.User, error) {
 	if owner.Name != "" && owner.Name == target {
 		return owner, nil

@@ -8,22 +8,21 @@ import (
 	"sluice"
 )
 
-// tallyTime is how long entries of the audit log are counted before one stands
-// for them.
+// tallyTime is how long entries are counted before one entry stands for them.
 const tallyTime = time.Minute
 
-// A tally counts what anybody could flood the audit log with, and enters it from
-// time to time.
+// A tally counts entries that anybody could flood the audit log with, and enters one for
+// all of them from time to time.
 type tally struct {
 	record func(context.Context, sluice.AuditEntry)
 
 	mu      sync.Mutex
-	counted map[tallyKey]*sluice.AuditEntry // how many there were is their count
-	timer   *time.Timer                     // enters them; nil: there are none
+	counted map[tallyKey]*sluice.AuditEntry
+	timer   *time.Timer // enters them; nil: there are none
 }
 
-// A tallyKey says which entries one can stand for. A user has as many as there
-// are commands and codes.
+// A tallyKey says which entries are counted together. A user has at most one for each
+// command, outcome and code.
 type tallyKey struct{ username, command, outcome, code string }
 
 func keyOf(e sluice.AuditEntry) tallyKey { return tallyKey{e.Username, e.Command, e.Outcome, e.Code} }
@@ -39,8 +38,8 @@ func (t *tally) add(e sluice.AuditEntry) {
 	t.find(e).Count++
 }
 
-// repeated counts an entry, if one of its kind came within the last minute.
-// Otherwise the caller is to enter it by itself.
+// repeated counts an entry if one like it came within the last minute. Otherwise the
+// caller must enter it.
 func (t *tally) repeated(e sluice.AuditEntry) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -77,8 +77,9 @@ func userPutCommand(d *Directory) command.Command {
 		}))
 }
 
-// hash returns the hash of the new password, if one is given. One's own takes the
-// one before: otherwise a session that was left open is an account.
+// hash returns the hash of the new password, if one is given. It refuses to set the
+// caller's own, which needs the current one: otherwise whoever finds an open session
+// could take over the account.
 func (p userPutParams) hash(ctx context.Context) (string, error) {
 	if p.Password == nil {
 		return "", nil
@@ -89,7 +90,7 @@ func (p userPutParams) hash(ctx context.Context) (string, error) {
 	return newPassword(*p.Password, p.Username)
 }
 
-// checkUser refuses what no user can be, and what the caller may not make.
+// checkUser refuses invalid users, and those that the caller may not make.
 func (d *Directory) checkUser(ctx context.Context, p userPutParams) error {
 	if err := checkUsername(p.Username); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (d *Directory) checkUser(ctx context.Context, p userPutParams) error {
 	return d.mayGrant(ctx, p.Roles)
 }
 
-// standsOut refuses the name of a new user that people would take for another's.
+// standsOut refuses the name of a new user that people could mistake for another's.
 func standsOut(username string, all map[string]*sluice.Account) error {
 	for _, other := range all {
 		if strings.EqualFold(other.Username, username) {
@@ -110,7 +111,7 @@ func standsOut(username string, all map[string]*sluice.Account) error {
 	return nil
 }
 
-// apply changes what was given.
+// apply sets the given parameters.
 func (p userPutParams) apply(a *sluice.Account, hash string) {
 	a.Updated = now()
 	if p.Password != nil {

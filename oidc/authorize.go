@@ -16,10 +16,9 @@ const (
 	maxNonce      = 512 // bytes; it is stored
 )
 
-// Asked reads the request of a program that a browser brings (RFC 6749, 4.1.1).
-// Without a client and a URI that belongs to it there is nobody to tell, and the
-// error is for the person: Invalid. Other mistakes are for the program, see
-// Refused of the authorization.
+// Asked reads the request of a program that a browser brings (RFC 6749, 4.1.1). If the
+// client is unknown or the URI is not its own, the person is told: Invalid. The program
+// is told of other mistakes, see Refused of the authorization.
 func (i *Issuer) Asked(ctx context.Context, query string) (sluice.Authorization, error) {
 	form, err := parseForm(query)
 	if err != nil {
@@ -51,7 +50,7 @@ func (i *Issuer) Asked(ctx context.Context, query string) (sluice.Authorization,
 	return a, nil
 }
 
-// complete checks what the program asks for and how, and enters it.
+// complete checks the rest of the request, and enters it.
 func complete(a *sluice.Authorization, client *sluice.Client, form map[string]string) (err error) {
 	switch {
 	case form["request"] != "":
@@ -108,14 +107,14 @@ func (i *Issuer) Allow(ctx context.Context, a sluice.Authorization, username str
 	return i.back(a, url.Values{"code": {code}}), nil
 }
 
-// Deny returns where the browser takes the news that the program gets no code,
-// with the reason in a word of OAuth and in a sentence.
+// Deny returns where the browser tells the program that it gets no code, with the reason
+// as an error code of OAuth and as a sentence.
 func (i *Issuer) Deny(a sluice.Authorization, reason, sentence string) string {
 	return i.back(a, url.Values{"error": {reason}, "error_description": {strings.Map(descriptive, sentence)}})
 }
 
-// back returns where the browser takes an answer. It names the issuer, so that
-// programs with several ones are not led astray (RFC 9207).
+// back returns where the browser takes an answer. The answer names the issuer, so that
+// programs with several issuers don't mix them up (RFC 9207).
 func (i *Issuer) back(a sluice.Authorization, answer url.Values) string {
 	answer.Set("iss", i.url)
 	if a.State != "" {

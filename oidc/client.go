@@ -13,8 +13,8 @@ import (
 	"sluice"
 )
 
-// nobody is the client that unknown ones are checked against, so that they take
-// as long. No secret has its hash.
+// nobody is the client that unknown clients are checked against, so that they take as
+// long. No secret has its hash.
 var nobody = &sluice.Client{Secret: strings.Repeat("0", hex.EncodedLen(sha256.Size))}
 
 // authenticate returns the client that makes a request. It identifies itself by
@@ -25,11 +25,7 @@ func (i *Issuer) authenticate(r *http.Request, form map[string]string) (*sluice.
 	if err != nil {
 		return nil, err
 	}
-	return i.checkClient(r.Context(), id, secret)
-}
-
-func (i *Issuer) checkClient(ctx context.Context, id, secret string) (*sluice.Client, error) {
-	client, err := i.Directory.Client(ctx, id)
+	client, err := i.Directory.Client(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +81,9 @@ func parseClientHeader(header string) (id, secret string, ok bool) {
 		return "", "", false
 	}
 	id, secret, ok = strings.Cut(string(decoded), ":")
-	if !ok {
-		return "", "", false
-	}
 	id, idErr := url.QueryUnescape(id)
 	secret, secretErr := url.QueryUnescape(secret)
-	ok = idErr == nil && secretErr == nil && id != "" && plain(id) && plain(secret)
-	if !ok {
+	if !ok || idErr != nil || secretErr != nil || id == "" || !plain(id) || !plain(secret) {
 		return "", "", false
 	}
 	return id, secret, true
@@ -99,4 +91,16 @@ func parseClientHeader(header string) (id, secret string, ok bool) {
 
 func (i *Issuer) invalidClient() *sluice.Error {
 	return sluice.Errorf(sluice.CodeInvalidClient, "The client is not known, or its secret is wrong or missing.").Challenging(`Basic realm="` + i.Namespace + `", charset="UTF-8"`)
+}
+
+// clientCredentials is the grant for a client that asks for itself (RFC 6749,
+// 4.4). There is no session, so its tokens can't be revoked: they are short.
+func (i *Issuer) clientCredentials(_ context.Context, r *request) (issue, error) {
+	return issue{user: r.client.ID, client: true, roles: r.client.Roles}, nil
+}
+
+// clientScope leaves openid out: an ID token is about a person.
+func clientScope(_ context.Context, r *request) (string, error) {
+	scope, err := grantScope(r.form["scope"])
+	return withoutScope(scope, "openid"), err
 }

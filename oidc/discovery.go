@@ -11,8 +11,8 @@ import (
 	"sluice"
 )
 
-// metadata describes the issuer at the place that follows from its URL (RFC
-// 8414, 3.1). The host has no other issuer, so that its root will do as well.
+// metadata describes the issuer at the path that follows from its URL (RFC 8414, 3.1), or
+// at the root, since the host has no other issuer.
 func (i *Issuer) metadata(w http.ResponseWriter, r *http.Request) error {
 	if named := r.PathValue("issuer"); named != "" {
 		if u, err := url.Parse(i.url); err != nil || u.Path != "/"+named {

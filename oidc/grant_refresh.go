@@ -6,9 +6,8 @@ import (
 	"sluice"
 )
 
-// refresh is the grant for a refresh token (RFC 6749, 6). Each token is used
-// once and replaced; a second use means that it was stolen, from the client or
-// from the thief, so the session ends (RFC 9700, 4.14).
+// refresh is the grant for a refresh token (RFC 6749, 6). Each token is used once and
+// replaced. A second use means that it was stolen, so the session ends (RFC 9700, 4.14).
 func (i *Issuer) refresh(ctx context.Context, r *request) (issue, error) {
 	user, err := i.userOf(ctx, r.session, deadRefresh())
 	if err != nil {
@@ -25,8 +24,8 @@ func (i *Issuer) refresh(ctx context.Context, r *request) (issue, error) {
 	return is, nil
 }
 
-// userOf returns the user of a session. If there is none any more the session
-// ends, since the next user of that name must not inherit it.
+// userOf returns the user of a session. If the user is gone the session ends, since the
+// next user of that name must not inherit it.
 func (i *Issuer) userOf(ctx context.Context, session *sluice.Session, dead error) (sluice.User, error) {
 	user, err := i.Directory.User(ctx, session.Username)
 	if err == nil || sluice.AsError(err).Kind != sluice.Unauthenticated {

@@ -16,8 +16,8 @@ type endpoint func(w http.ResponseWriter, r *http.Request) error
 // protocol is the path of most endpoints below the realm.
 const protocol = "/protocol/openid-connect"
 
-// Handler serves all paths below /auth/ and the metadata. It takes the request's RemoteAddr for
-// the address of the client.
+// Handler serves all paths below /auth/ and the metadata. It takes the request's
+// RemoteAddr for the address of the client.
 func (i *Issuer) Handler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(path string, serve endpoint, methods ...string) {
@@ -69,8 +69,8 @@ func notFound(http.ResponseWriter, *http.Request) error {
 	return sluice.Errorf(sluice.CodeOAuthNotFound, "There is nothing at this path.")
 }
 
-// codeOf returns the error code of a failure by the rules of OAuth: for what is no
-// matter of the request, OAuth has words of its own.
+// codeOf returns the error code that OAuth has for a failure. Failures that are not about
+// the request have codes of their own.
 func codeOf(e *sluice.Error) string {
 	switch e.Kind {
 	case sluice.Throttled:

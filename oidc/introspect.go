@@ -25,9 +25,13 @@ type introspection struct {
 	ID        string           `json:"jti,omitempty"`
 }
 
-// introspect answers a client with a secret whether a token is valid.
+// introspect tells a client with a secret whether a token is valid.
 func (i *Issuer) introspect(w http.ResponseWriter, r *http.Request) error {
-	client, form, err := i.clientForm(w, r)
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	client, err := i.authenticate(r, form)
 	if err != nil {
 		return err
 	}
@@ -44,16 +48,6 @@ func (i *Issuer) introspect(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK, found)
 	return nil
-}
-
-// clientForm reads a form and authenticates its client.
-func (i *Issuer) clientForm(w http.ResponseWriter, r *http.Request) (*sluice.Client, map[string]string, error) {
-	form, err := readForm(w, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	client, err := i.authenticate(r, form)
-	return client, form, err
 }
 
 func (i *Issuer) inspect(ctx context.Context, token string) (introspection, error) {

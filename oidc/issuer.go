@@ -18,7 +18,7 @@ const ownAudience = "sluice"
 // does not prolong our own tokens: see checkToken.
 const leeway = time.Minute
 
-// maxRemembered bounds how many secrets of a kind something is remembered of.
+// maxRemembered bounds each cache.
 const maxRemembered = 10_000
 
 // A fingerprint stands for a secret without giving it away.
@@ -44,8 +44,8 @@ type IssuerOptions struct {
 	Log     *slog.Logger
 }
 
-// A Login is a request for tokens and what came of it. It holds no secrets, but
-// the names in it are the caller's words unless the outcome is Granted.
+// A Login is a request for tokens and its outcome. It holds no secrets. Its names are
+// unchecked unless the outcome is Granted.
 type Login struct {
 	Grant    string // empty if there is none of that name
 	ClientID string
@@ -135,7 +135,7 @@ func (i *Issuer) Refresh(ctx context.Context, token string) (id sluice.Identity,
 	}, "", nil
 }
 
-// tellEnded tells of the end of a login. The address of the caller is in ctx.
+// tellEnded calls Ended for a login. The address of the caller is in ctx.
 func (i *Issuer) tellEnded(ctx context.Context, s *sluice.Session, reused bool) {
 	i.Ended(ctx, Ending{Username: s.Username, ClientID: s.ClientID, Address: sluice.UserFrom(ctx).Address, Reused: reused})
 }

@@ -46,7 +46,7 @@ func (k *keyring) signing(ctx context.Context) (*signingKey, error) {
 	return k.parse(live[0])
 }
 
-// published returns the keys whose tokens may be alive, the newest first.
+// published returns the keys whose tokens may be valid, the newest first.
 func (k *keyring) published(ctx context.Context) ([]*signingKey, error) {
 	if _, err := k.signing(ctx); err != nil {
 		return nil, err
@@ -63,8 +63,7 @@ func (k *keyring) published(ctx context.Context) ([]*signingKey, error) {
 	return keys, nil
 }
 
-// find returns the key with that id, or nil. The id may be anything that a caller
-// made up.
+// find returns the key with that id, or nil. A caller may have made up the id.
 func (k *keyring) find(ctx context.Context, id string) (*signingKey, error) {
 	if !isRandom(id, familySize) {
 		return nil, nil
@@ -84,8 +83,8 @@ func (k *keyring) find(ctx context.Context, id string) (*signingKey, error) {
 	return k.parse(record)
 }
 
-// sort puts the newest key first, and apart those whose successor is so old
-// that none of their tokens is alive.
+// sort puts the newest key first. dead are the keys whose successor is so old that none of
+// their tokens is valid any more.
 func (k *keyring) sort(records []*sluice.SigningKey) (live, dead []*sluice.SigningKey) {
 	slices.SortFunc(records, func(a, b *sluice.SigningKey) int { return b.Created.Compare(a.Created) })
 	for n := 1; n < len(records); n++ {
@@ -122,8 +121,7 @@ func (k *keyring) rotate(ctx context.Context) error {
 	return nil
 }
 
-// add stores a new key, unless there is one that will do: another node may just
-// have made it.
+// add stores a new key, unless willDo accepts one that another node may just have made.
 func (k *keyring) add(ctx context.Context, willDo func(*sluice.SigningKey) bool) (*sluice.SigningKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -7,12 +7,17 @@ import (
 	"sluice"
 )
 
-// logout ends a login (OpenID Connect RP-Initiated Logout, 2). A client proves
-// by its refresh token which one, in the form that Keycloak takes, or hints at
-// it by an ID token. There are no redirects, since clients don't register where
-// to; other parameters of such a request are ignored.
+// logout ends a login (OpenID Connect RP-Initiated Logout, 2). A client names the login
+// by its refresh token, as with Keycloak, or by an ID token. There are no redirects, since
+// clients don't register URIs for them; other parameters are ignored.
 func (i *Issuer) logout(w http.ResponseWriter, r *http.Request) error {
-	form, err := logoutForm(w, r)
+	var form map[string]string
+	var err error
+	if r.Method == http.MethodGet { // browsers bring the parameters in the URL
+		form, err = parseForm(r.URL.RawQuery)
+	} else {
+		form, err = readForm(w, r)
+	}
 	if err != nil {
 		return err
 	}
@@ -30,14 +35,6 @@ func (i *Issuer) logout(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
-}
-
-// logoutForm reads the parameters of a logout. Browsers bring them in the URL.
-func logoutForm(w http.ResponseWriter, r *http.Request) (map[string]string, error) {
-	if r.Method == http.MethodGet {
-		return parseForm(r.URL.RawQuery)
-	}
-	return readForm(w, r)
 }
 
 // endHinted ends the session that an ID token of ours was issued in. The token

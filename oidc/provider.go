@@ -3,8 +3,10 @@ package oidc
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -35,10 +37,9 @@ type ProviderOptions struct {
 	Log           *slog.Logger // nil: none
 }
 
-// A Provider is an OpenID provider elsewhere, such as Keycloak or Dex, that
-// says whom tokens and passwords stand for. It is asked when it is first
-// needed: one that is down doesn't keep the server from starting, and is tried
-// again.
+// A Provider is an external OpenID provider, such as Keycloak or Dex, which says whom
+// tokens and passwords stand for. It is asked when it is first needed, so that one that is
+// down doesn't keep the server from starting.
 type Provider struct {
 	ProviderOptions
 
@@ -118,10 +119,10 @@ func (p *Provider) remote(ctx context.Context) (*remote, error) {
 	})
 }
 
-// maxDocument bounds what is read of the document that discovery starts with.
+// maxDocument bounds the document that discovery reads, in bytes.
 const maxDocument = 1 << 20
 
-// bounded returns a client that reads no endless answers, which the library would.
+// bounded returns a client that does not read endless replies, as the library would.
 func bounded(client *http.Client) *http.Client {
 	limited := *client
 	limited.Transport = boundedTransport{client.Transport}
@@ -172,8 +173,8 @@ func (p *Provider) discover(ctx context.Context) (*remote, error) {
 	return r, nil
 }
 
-// scopesOf returns the scopes to ask for: those that bring names and roles, as
-// far as the provider has them, since some refuse a request for others.
+// scopesOf returns the scopes to ask for: those with names and roles that the provider
+// supports. Some providers refuse requests for others.
 func scopesOf(supported []string) []string {
 	wanted := []string{"openid", "profile", "email", "groups", "roles"}
 	return slices.DeleteFunc(wanted, func(s string) bool {
@@ -184,4 +185,31 @@ func scopesOf(supported []string) []string {
 // unreachable is the error of a provider that can't be reached.
 func unreachable(cause error) *sluice.Error {
 	return sluice.Errorf(sluice.CodeProviderUnavailable, "The identity provider can't be asked. Try again soon.").Because(cause).After(retryAfter)
+}
+
+// shareTimeout bounds how long callers who share an answer wait.
+const shareTimeout = 10 * time.Second
+
+// share lets callers with the same request at the same time share one reply. run goes on
+// even if the caller who started it gives up, since others may wait, and what it has
+// changed at the provider must be known here.
+func share[V any](ctx context.Context, group *singleflight.Group, key string, run func(context.Context) (V, error)) (V, error) {
+	shared := group.DoChan(key, func() (_ any, err error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shareTimeout)
+		defer cancel()
+		defer func() {
+			if reason := recover(); reason != nil { // in this goroutine it would end the process
+				err = unreachable(fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
+			}
+		}()
+		return run(ctx)
+	})
+	var answer singleflight.Result
+	select {
+	case answer = <-shared:
+	case <-ctx.Done():
+		answer.Err = unreachable(ctx.Err())
+	}
+	value, _ := answer.Val.(V)
+	return value, answer.Err
 }

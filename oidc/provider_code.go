@@ -46,9 +46,8 @@ func (p *Provider) SignIn(ctx context.Context, redirect, code, nonce, verifier s
 	return p.signedIn(ctx, r, token, nonce)
 }
 
-// signedIn reads the identity in an answer of the token endpoint. The ID token
-// says who it is, since it is for this sign-in; the access token of the same
-// person may have more roles.
+// signedIn reads the identity in a reply of the token endpoint. The ID token says who
+// signed in. If it has no roles, those of the access token count.
 func (p *Provider) signedIn(ctx context.Context, r *remote, token *oauth2.Token, nonce string) (sluice.Identity, error) {
 	text, _ := token.Extra("id_token").(string)
 	id, _, err := p.verify(ctx, text, true)

@@ -110,9 +110,8 @@ func (p *Provider) recall(digest fingerprint) (answer exchanged, ok bool, err er
 	return exchanged{}, true, refusal
 }
 
-// read returns whom an answer of the token endpoint is about: by its access
-// token, which has the roles at most providers, or by its ID token if the
-// access token is not for us to read.
+// read returns the identity in a reply of the token endpoint. Most providers put the roles
+// into the access token; the ID token is read if the access token is not for us.
 func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, error) {
 	id, _, err := p.verify(ctx, token.AccessToken, false)
 	if idToken, ok := token.Extra("id_token").(string); ok && err != nil {
@@ -133,8 +132,8 @@ func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, er
 	return exchanged{id: id, renewed: token.RefreshToken}, nil
 }
 
-// remember keeps an answer until it expires, under the new refresh token as
-// well: it need not be used up to learn the same.
+// remember keeps a reply until it expires, also under the new refresh token, which need
+// not be used up to learn the same.
 func (p *Provider) remember(digest fingerprint, answer exchanged) {
 	p.exchanged.Put(digest, answer, answer.id.Expires)
 	if answer.renewed != "" {
@@ -153,9 +152,9 @@ func (p *Provider) fingerprint(parts ...string) (id fingerprint) {
 	return fingerprint(h.Sum(id[:0]))
 }
 
-// refusal returns the error of a failed exchange: wrong credentials, a kind of
-// them that the provider does not take, too many requests, or a provider that
-// can't be used, which may be its fault or that of our settings there.
+// refusal returns the error of a failed exchange: wrong credentials, a kind of credentials
+// that the provider does not take, too many requests, or a provider that can't be used,
+// by its own fault or because of our settings there.
 func refusal(err error) *sluice.Error {
 	failure, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {

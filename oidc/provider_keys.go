@@ -23,8 +23,8 @@ const (
 	maxKeySet    = 1 << 20
 )
 
-// algorithms are those that a provider's keys may be for: all with a public
-// half, so that knowing the published key is of no use.
+// algorithms are those that a provider's keys may be for. All are asymmetric, so that
+// nobody can sign with a published key.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
@@ -55,9 +55,9 @@ func newKeySet(url string, client *http.Client, now func() time.Time) *keySet {
 	return &keySet{url: url, client: client, now: now, limit: rate.NewLimiter(rate.Every(keysCoolDown), keysBurst)}
 }
 
-// want makes sure that the key with that id is here, if the provider has it. It
-// fails only if the key is not here and the provider can't be asked, or not
-// again so soon: whether there is such a key is then unknown.
+// want makes sure that the key with that id is here, if the provider has it. It fails
+// only if the key is not here and the provider can't be asked now: then nobody knows
+// whether there is such a key.
 func (k *keySet) want(ctx context.Context, id string) error {
 	known, old := k.state(id)
 	if known && !old {

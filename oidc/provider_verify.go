@@ -13,7 +13,7 @@ import (
 	"sluice"
 )
 
-// foreign is an access token of the provider that was found to be valid.
+// foreign is a valid access token of the provider.
 type foreign struct {
 	id  sluice.Identity
 	key string // that signed it
@@ -88,8 +88,8 @@ func (p *Provider) verify(ctx context.Context, token string, idToken bool) (id s
 	return id, header.KeyID, nil
 }
 
-// checkAudience reports whether a token is for us. If it is not, the settings
-// may be wrong, so the log says what it is for.
+// checkAudience reports whether a token is for us. If it is not, the settings may be
+// wrong, so it logs the audience.
 func (p *Provider) checkAudience(has []string, idToken bool) bool {
 	wanted := p.Audience
 	if idToken {

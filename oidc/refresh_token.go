@@ -12,11 +12,10 @@ import (
 	"sluice"
 )
 
-// A refresh token is <family>.<secret>. The id of its session is a hash of the
-// family, so that access tokens, which show the id, don't give the family away.
-// The secret is random bytes and an HMAC of them made with a key
-// that the session holds. The valid token is known by its hash; the HMAC
-// distinguishes those that were valid once, whose use ends the session, from
+// A refresh token is <family>.<secret>. The id of its session is a hash of the family, so
+// that access tokens, which show the id, don't reveal the family. The secret is random
+// bytes and their HMAC, with a key that the session holds. The session knows the valid
+// token by its hash. The HMAC tells earlier tokens, whose use ends the session, from
 // made-up ones, whose use must not.
 const (
 	familySize = 16

@@ -21,8 +21,8 @@ func (i *Issuer) revoke(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// endBy ends the session that the token in a parameter belongs to. A token that
-// is not valid is no error: the client has what it wants already.
+// endBy ends the session of the token in a parameter. An invalid token is no error: the
+// client already has what it wants.
 func (i *Issuer) endBy(r *http.Request, form map[string]string, parameter string) error {
 	client, err := i.authenticate(r, form)
 	if err != nil {

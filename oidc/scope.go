@@ -7,13 +7,12 @@ import (
 	"sluice"
 )
 
-// scopes are those that change something: openid asks for an ID token, profile
-// for the name in it.
+// scopes are those that have an effect: openid asks for an ID token, profile for the name
+// in it.
 var scopes = []string{"openid", "profile"}
 
-// grantScope returns what is granted of the scopes that are asked for. Those
-// that mean nothing here are left out, as OpenID Connect requires; the answer
-// says which were granted.
+// grantScope returns the granted part of the scopes that are asked for. It leaves out
+// unknown ones, as OpenID Connect requires; the answer says which were granted.
 func grantScope(asked string) (string, error) {
 	if strings.ContainsFunc(asked, notScope) {
 		return "", invalidScope("The scope has characters that no scope has.")
@@ -27,7 +26,7 @@ func grantScope(asked string) (string, error) {
 	return strings.Join(granted, " "), nil
 }
 
-// narrowScope returns the scope of a refreshed token: what was granted before,
+// narrowScope returns the scope of a refreshed token: the scope that was granted before,
 // or the part of it that is asked for.
 func narrowScope(before, asked string) (string, error) {
 	if asked == "" {

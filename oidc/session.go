@@ -42,8 +42,8 @@ func (s *sessions) store(ctx context.Context, family string, session sluice.Sess
 	})
 }
 
-// ofFamily returns the session that a refresh token was issued for, be it the
-// valid one or one before; nil if there is none, or the token was never issued.
+// ofFamily returns the session that a refresh token was issued for, whether the token is
+// the valid one or an earlier one; nil if there is no such session.
 func (s *sessions) ofFamily(ctx context.Context, token string) (*sluice.Session, error) {
 	id, ok := parseRefresh(token)
 	if !ok {
@@ -65,15 +65,14 @@ func (s *sessions) get(ctx context.Context, id string) (*sluice.Session, error) 
 	return session, nil
 }
 
-// find returns the session whose valid refresh token is the given one, or nil.
-// It changes nothing.
+// find returns the session of a valid refresh token, or nil. It changes nothing.
 func (s *sessions) find(ctx context.Context, token string) (*sluice.Session, error) {
 	session, err := s.ofFamily(ctx, token)
 	if err != nil || session == nil || isCurrent(session, token) {
 		return session, err
 	}
-	// Another node may just have replaced the token. A change that is given up
-	// sees what is stored by now.
+	// Another node may just have replaced the token. An abandoned change sees what is
+	// stored now.
 	var latest *sluice.Session
 	_, err = s.records.Change(ctx, session.ID, func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
 		latest = before
@@ -88,8 +87,8 @@ func (s *sessions) find(ctx context.Context, token string) (*sluice.Session, err
 	return latest, nil
 }
 
-// accept returns the session of a refresh token and does not use it up. If it
-// is not the valid one, the session ends and there is none.
+// accept returns the session of a refresh token without using up the token. If it is not
+// the valid one, the session ends and accept returns nil.
 func (s *sessions) accept(ctx context.Context, token string) (*sluice.Session, error) {
 	session, err := s.ofFamily(ctx, token)
 	if err != nil || session == nil || isCurrent(session, token) {
@@ -103,8 +102,8 @@ func (s *sessions) accept(ctx context.Context, token string) (*sluice.Session, e
 	return latest, err
 }
 
-// rotate replaces a refresh token by a new one. If it is not the valid one of
-// its session, the session ends and there is none.
+// rotate replaces a refresh token by a new one. If it is not the valid one, the session
+// ends and rotate returns nil.
 func (s *sessions) rotate(ctx context.Context, token string) (session *sluice.Session, renewed string, err error) {
 	family, _, _ := strings.Cut(token, ".")
 	session, err = s.use(ctx, token, func(before sluice.Session) (*sluice.Session, error) {
@@ -115,8 +114,8 @@ func (s *sessions) rotate(ctx context.Context, token string) (session *sluice.Se
 	return session, renewed, err
 }
 
-// refuse returns the error for a refresh token that is not used after all. If
-// it is not the valid one, its session ends all the same.
+// refuse returns the error for a refresh token that is not used after all. If it is not
+// the valid one, its session still ends.
 func (s *sessions) refuse(ctx context.Context, token string, reason error) error {
 	session, err := s.use(ctx, token, func(sluice.Session) (*sluice.Session, error) { return nil, reason })
 	if err == nil && session == nil {
@@ -125,8 +124,8 @@ func (s *sessions) refuse(ctx context.Context, token string, reason error) error
 	return err
 }
 
-// use changes the session of a refresh token if it is the valid one, and ends
-// the session if it is not. The token must be known to be issued.
+// use changes the session of a refresh token if the token is the valid one, and ends the
+// session if it is not. The caller must know that the token was issued.
 func (s *sessions) use(ctx context.Context, token string, change func(sluice.Session) (*sluice.Session, error)) (*sluice.Session, error) {
 	id, _ := parseRefresh(token)
 	var reused *sluice.Session

@@ -15,9 +15,9 @@ const (
 	maxSessions = 1000 // of one user; beyond that the oldest end
 )
 
-// sweep deletes a few sessions that are over, and the oldest of users who have
-// too many. Each login does it, so that a program that logs in for every call
-// can't fill the store.
+// sweep deletes a few sessions that are over, and the oldest ones of users who have too
+// many. Each login does it, so that a program that logs in for every call can't fill the
+// store.
 func (s *sessions) sweep(ctx context.Context) error {
 	if !s.mu.TryLock() {
 		return nil // another login does it

@@ -11,10 +11,10 @@ import (
 	"sluice/limit"
 )
 
-// A grant is one way to get tokens. It runs when the client is known and may
-// use it, and the scope is decided on.
+// A grant is one way to get tokens. It runs after its client was authenticated and the
+// scope decided.
 type grant struct {
-	scope  func(context.Context, *request) (string, error) // what is granted of the scope that is asked for
+	scope  func(context.Context, *request) (string, error) // the granted part of the scope that is asked for
 	run    func(context.Context, *request) (issue, error)
 	public bool // clients without a secret may use it
 }
@@ -24,7 +24,7 @@ type request struct {
 	client  *sluice.Client
 	form    map[string]string
 	address string
-	login   *Login          // to be observed
+	login   *Login          // for Observe
 	scope   string          // that is granted
 	session *sluice.Session // that is refreshed
 }

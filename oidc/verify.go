@@ -13,7 +13,7 @@ import (
 	"sluice"
 )
 
-// errTooLong is the fault of a token that we never made so.
+// errTooLong is the fault of a token that we can't have made.
 var errTooLong = errors.New("the token is valid for longer than tokens are here")
 
 // verified is an access token whose signature and claims were right.
@@ -101,7 +101,7 @@ func (i *Issuer) checkToken(ctx context.Context, token string) (*verified, error
 	if !i.now().Before(v.Expiry.Time()) {
 		return nil, notAccepted().Because(jwt.ErrExpired)
 	}
-	if v.Expiry.Time().Sub(v.IssuedAt.Time()) >= i.AccessTTL+time.Second { // tokens tell the second
+	if v.Expiry.Time().Sub(v.IssuedAt.Time()) >= i.AccessTTL+time.Second { // times in tokens are whole seconds
 		return nil, notAccepted().Because(errTooLong)
 	}
 	return v, nil

@@ -1,6 +1,6 @@
-// Package problem is the one place where errors meet HTTP: which status an error
-// has, which headers go with it, how it reads as a problem document (RFC 9457),
-// and what kind of error a status stands for.
+// Package problem maps errors to HTTP, and nothing else does: which status an error
+// has, which headers go with it, how it reads as a problem document (RFC 9457), and
+// what kind of error a status stands for.
 //
 // The packages that answer over HTTP (api, portal, oidc) write the answers
 // themselves; client reads them.
@@ -62,8 +62,7 @@ func KindOf(status int) sluice.Kind {
 	return sluice.Invalid
 }
 
-// SetHeaders sets the headers of the answer to a request that tell the caller
-// what to do next, whatever form its body has.
+// SetHeaders sets the headers that tell the caller what to do next, whatever the body is.
 func SetHeaders(header http.Header, r *http.Request, e *sluice.Error) {
 	if e.Allow != "" {
 		header.Set("Allow", e.Allow)
@@ -76,7 +75,7 @@ func SetHeaders(header http.Header, r *http.Request, e *sluice.Error) {
 	}
 	if wait := e.RetryAfter; wait > 0 {
 		if e.Kind == sluice.Unavailable {
-			wait += rand.N(wait + time.Second) // those who are refused together come again one by one
+			wait += rand.N(wait + time.Second) // so that callers who were refused together come back one by one
 		}
 		header.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 	}
@@ -88,9 +87,9 @@ func SetHeaders(header http.Header, r *http.Request, e *sluice.Error) {
 // WantsHTML reports whether a request is answered best with a page.
 func WantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
-// fromBrowser reports whether a browser has sent a request. A browser that is told
-// of Basic asks for a password, remembers it, and sends it along with whatever
-// pages of other sites make it send. Without HTTPS, browsers don't tell the mode.
+// fromBrowser reports whether a browser has sent a request. A browser that is told of
+// Basic asks for a password, remembers it, and adds it to all requests, even those that
+// pages of other sites make it send. Without HTTPS, browsers don't send the mode.
 func fromBrowser(r *http.Request) bool {
 	return r.Header.Get("Sec-Fetch-Mode") != "" || WantsHTML(r)
 }

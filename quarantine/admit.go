@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -49,16 +50,13 @@ func admitCommand(k *Keeper, receiver Receiver) command.Command {
 		})
 }
 
-// chosen returns the calls that a command is about, the oldest first, and the cursor
-// behind them.
+// chosen returns the calls that a query selects, the oldest first, and the cursor behind
+// them.
 func (k *Keeper) chosen(ctx context.Context, q sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, next string, err error) {
 	if q.ID == "" && q.EventKey == "" && q.Code == "" && q.From.IsZero() && q.To.IsZero() {
 		return nil, "", sluice.Errorf(sluice.CodeParameterMissing, "Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
 	}
-	q.Oldest = true
-	if q.Limit == 0 {
-		q.Limit = defaultLimit
-	}
+	q.Oldest, q.Limit = true, cmp.Or(q.Limit, defaultLimit)
 	k.settle(ctx)
 	calls, next, err = k.Store.List(ctx, q)
 	if err == nil && q.ID != "" && len(calls) == 0 {
@@ -83,4 +81,35 @@ func (k *Keeper) admit(ctx context.Context, receiver Receiver, c *sluice.Quarant
 	}
 	_, err = k.Store.Drop(ctx, c.ID)
 	return &sluice.BulkItem{ID: c.ID, TraceID: result.TraceID, CorrelationID: result.CorrelationID}, err
+}
+
+type deleteParams struct {
+	ID       string    `json:"id" audit:"yes" doc:"Id of the one call to delete."`
+	EventKey string    `json:"eventKey" audit:"yes" doc:"Deletes calls of the webhook with this key."`
+	Code     string    `json:"code" audit:"yes" doc:"Deletes calls that were refused with this code, such as signature-invalid."`
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls, the oldest first. Default 100."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
+}
+
+func deleteCommand(k *Keeper) command.Command {
+	return command.New("quarantine.delete", "Delete refused calls that are kept.",
+		func(ctx context.Context, p deleteParams) (out sluice.Deletions, err error) {
+			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After})
+			if err != nil {
+				return out, err
+			}
+			out.Next = next
+			for _, c := range calls {
+				there, err := k.Store.Drop(ctx, c.ID)
+				if err != nil {
+					return out, err
+				}
+				if there {
+					out.Deleted++
+				}
+			}
+			return out, nil
+		})
 }

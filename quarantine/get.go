@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"time"
@@ -10,13 +11,13 @@ import (
 	"sluice/command"
 )
 
-// Receiver is what is needed of the one that rejected the calls.
+// Receiver is the part of a webhook.Receiver that the commands need.
 type Receiver interface {
-	// Show returns a request without what is secret in it.
+	// Show returns a request without its secrets.
 	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte)
 
-	// Admit takes a call in, checked again as its webhook is now, or with
-	// force as it is. Errors say why it is rejected again.
+	// Admit takes in a call. It is checked by what its webhook demands now, or not at
+	// all with force. Errors say why it is rejected again.
 	Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error)
 }
 
@@ -43,19 +44,11 @@ type getParams struct {
 	Brief    bool      `json:"brief" doc:"Leaves out headers and bodies."`
 }
 
-func (p *getParams) query() sluice.QuarantineQuery {
-	q := sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After}
-	if q.Limit == 0 {
-		q.Limit = defaultLimit
-	}
-	return q
-}
-
 func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) command.Command {
 	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; with headers and bodies, secrets masked, for users who may see payloads.",
 		func(ctx context.Context, p getParams) (sluice.List[sluice.QuarantineView], error) {
 			k.settle(ctx)
-			calls, next, err := k.Store.List(ctx, p.query())
+			calls, next, err := k.Store.List(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, defaultLimit), After: p.After})
 			if err != nil {
 				return sluice.List[sluice.QuarantineView]{}, err
 			}
@@ -84,7 +77,7 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 		}, command.ReadOnly)
 }
 
-// fill adds the request to a call, and tells whether the call is still there.
+// fill adds the request to a call, and reports whether the call is still there.
 func fill(ctx context.Context, v *sluice.QuarantineView, k *Keeper, receiver Receiver) (bool, error) {
 	there, err := k.Store.Open(ctx, &v.QuarantinedCall)
 	if !there || err != nil {

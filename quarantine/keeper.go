@@ -12,9 +12,8 @@ import (
 	"sluice"
 )
 
-// Bounds of what waits to be stored, and of how often calls of one webhook are
-// kept: a wave of forged calls must not take the server's time, nor the places of
-// other webhooks.
+// Bounds of what waits to be stored, and of how often calls of one webhook are kept: a
+// wave of forged calls must not take the server's time, nor the slots of other webhooks.
 const (
 	maxWaiting      = 1024
 	maxWaitingBytes = 32 << 20
@@ -36,7 +35,7 @@ type Options struct {
 	Diagnose func(context.Context, *sluice.QuarantinedCall) []string
 }
 
-// A Keeper takes rejected calls over and stores them behind the calls' backs.
+// A Keeper takes over rejected calls and stores them in the background.
 type Keeper struct {
 	Options
 
@@ -47,9 +46,9 @@ type Keeper struct {
 
 	mu      sync.Mutex
 	taken   int                      // calls so far
-	handled int                      // of them
-	moved   chan struct{}            // closed and replaced whenever one is
-	bytes   int                      // of those that wait
+	handled int                      // how many of them are stored or lost
+	moved   chan struct{}            // closed and replaced whenever one is handled
+	bytes   int                      // of the calls that wait
 	of      map[string]use           // what waits, by token
 	limits  map[string]*rate.Limiter // by token
 }
@@ -69,18 +68,17 @@ func NewKeeper(o Options) *Keeper {
 // they could not be stored.
 func (k *Keeper) Missed() int64 { return k.missed.Load() }
 
-// Keep takes a call of a webhook over, if there is room for its bytes. It never
-// waits.
+// Keep takes over a call of a webhook, if there is room for its bytes. It never waits.
 func (k *Keeper) Keep(token string, size int, call func() *sluice.QuarantinedCall) bool {
 	if !k.take(token, size) {
 		k.missed.Add(1)
 		return false
 	}
-	k.waiting <- call() // there is a place for it
+	k.waiting <- call() // there is a slot for it
 	return true
 }
 
-// take reserves a place for a call.
+// take reserves a slot for a call.
 func (k *Keeper) take(token string, size int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -120,8 +118,7 @@ func (k *Keeper) release(token string, size int) {
 	k.of[token] = use{used.calls - 1, used.bytes - size}
 }
 
-// Run stores what is kept, until ctx ends; then what waits, too, as long as a stop
-// may take for that.
+// Run stores calls until ctx ends, and then those that still wait, within a time-out.
 func (k *Keeper) Run(ctx context.Context) {
 	defer close(k.stopped)
 	for {
@@ -147,22 +144,17 @@ func (k *Keeper) handle(ctx context.Context, c *sluice.QuarantinedCall) {
 	defer k.release(c.Token, c.Size)
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	if err := k.store(ctx, c); err != nil {
+	c.Diagnosis = []string{"Too many calls were refused at that moment to look into each of them."}
+	if k.diagnose.Allow() {
+		c.Diagnosis = k.Diagnose(ctx, c)
+	}
+	if err := k.Store.Put(ctx, c); err != nil {
 		k.missed.Add(1)
 		k.Log.Warn("A refused call could not be kept.", "traceId", c.ID, "error", err)
 	}
 }
 
-func (k *Keeper) store(ctx context.Context, c *sluice.QuarantinedCall) error {
-	if k.diagnose.Allow() {
-		c.Diagnosis = k.Diagnose(ctx, c)
-	} else {
-		c.Diagnosis = []string{"Too many calls were refused at that moment to look into each of them."}
-	}
-	return k.Store.Put(ctx, c)
-}
-
-// settle returns once all that was kept before is stored, or soon after.
+// settle waits until all calls that were kept before are stored, within a time-out.
 func (k *Keeper) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

@@ -26,8 +26,8 @@ func asana() Preset {
 	}
 }
 
-// greetAsana learns the secret. A known one is merely repeated, in case the
-// first answer got lost.
+// greetAsana learns the secret. A known one is only repeated, in case the first answer got
+// lost.
 func greetAsana(g greeting) (*Answer, error) {
 	const name = "X-Hook-Secret"
 	given := g.Header[name]
@@ -35,7 +35,7 @@ func greetAsana(g greeting) (*Answer, error) {
 		return nil, nil
 	}
 	if strings.ContainsAny(given[0], ",:") {
-		return nil, nil // it would stand for several secrets, or for a stored one
+		return nil, nil // it would read as several secrets, or as the name of a stored one
 	}
 	answer := &Answer{Status: http.StatusOK, Header: http.Header{name: {given[0]}}}
 	switch {

@@ -56,8 +56,7 @@ var snsSigned = map[string][]string{
 	"UnsubscribeConfirmation":  {"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"},
 }
 
-// check ignores the time: SNS repeats a message for weeks with its first
-// Timestamp.
+// check ignores the time: SNS repeats a message for weeks with the same Timestamp.
 func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	message, ok := uniqueTexts(c.Body)
 	if !ok || message["Signature"] == "" {
@@ -96,8 +95,8 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	return nil
 }
 
-// key returns the key of a certificate of SNS. The address has a new name for
-// each certificate, so that what was read once stays true.
+// key returns the key of a certificate of SNS. Each certificate has an address of its own,
+// so it never has to be read again.
 func (s snsCheck) key(ctx context.Context, address string, now time.Time) (*rsa.PublicKey, error) {
 	content, err := s.keys.Get(ctx, address, keptFor)
 	if err != nil {
@@ -145,10 +144,9 @@ func isSubscribeURL(address string) bool {
 	return ok && u.Path == "/" && u.Query().Get("Action") == "ConfirmSubscription"
 }
 
-// uniqueTexts returns the members of a JSON object that are texts. It refuses
-// one that has a name twice: which of the two is meant would depend on the
-// reader. Other members are passed over, and not decoded: a stranger may have sent
-// them.
+// uniqueTexts returns the members of a JSON object that are texts. It refuses an object
+// that has a name twice, since readers differ in which one counts. Other members are
+// skipped without decoding them: a stranger may have sent them.
 func uniqueTexts(body []byte) (map[string]string, bool) {
 	const most = 64 // a message has a dozen
 	dec := json.NewDecoder(bytes.NewReader(body))

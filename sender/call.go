@@ -17,9 +17,8 @@ type Call struct {
 	Body   []byte      // the bytes as they came
 }
 
-// maxHeader bounds the headers that are looked at. Signatures and tokens are
-// shorter; an id that is signed may be longer than an id can be, which is said only
-// once its signature is known to be right.
+// maxHeader bounds the headers that are read. Signatures and tokens are shorter. A signed
+// id may be longer than an id can be; that is refused after its signature was checked.
 const maxHeader = 16 << 10
 
 // header returns the one value of a header whose name is canonical.
@@ -51,8 +50,7 @@ func (c *Call) query(name string) (values []string) {
 	return values
 }
 
-// parameter returns the value of a parameter that the URL has once, otherwise
-// "".
+// parameter returns the value of a parameter that is in the URL once, otherwise "".
 func (c *Call) parameter(name string) string {
 	if values := c.query(name); len(values) == 1 {
 		return values[0]

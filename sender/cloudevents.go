@@ -28,8 +28,8 @@ func cloudEvents() Preset {
 	}
 }
 
-// CloudEvent returns the attributes of the event that a call is, in binary or
-// in structured mode. Other calls, and batches of more than one, have none.
+// CloudEvent returns the attributes of a call that is a CloudEvent, in binary or in
+// structured mode. Other calls, and batches of more than one, have none.
 func (c *Call) CloudEvent() (e sluice.CloudEvent, ok bool) {
 	attributes := map[string]*string{"id": &e.ID, "source": &e.Source, "type": &e.Type, "subject": &e.Subject, "time": &e.Time}
 	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))

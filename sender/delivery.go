@@ -47,8 +47,8 @@ func ParseDedupe(text string) (Dedupe, error) {
 	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, mailgun, or off.")
 }
 
-// ID returns the id of a delivery, "" if the call has none. One that can't be an
-// id is an error with the code delivery-id-invalid.
+// ID returns the id of a delivery, "" if the call has none. An invalid one is an error with
+// the code delivery-id-invalid.
 func (d Dedupe) ID(c *Call) (string, error) {
 	var values []string
 	switch d.where {

@@ -15,10 +15,10 @@ import (
 	"sluice"
 )
 
-// Diagnose returns, for the operator, why Verify refuses a call, and which
-// change would make it valid: sentences, the cause first. others are further
-// secrets to try, by the names to call them. It tries many things and is
-// expensive; what it returns must not reach the caller.
+// Diagnose tells the operator why Verify refuses a call, and which change would make it
+// valid: sentences, the cause first. others are further secrets to try, by the names they
+// are called in the sentences. It tries many things and is expensive. Its result must not
+// reach the caller.
 func (v *Verifier) Diagnose(ctx context.Context, c *Call, now time.Time, others map[string]string) (findings []string) {
 	err := v.Verify(ctx, c, now)
 	if err == nil {
@@ -96,8 +96,8 @@ func otherWritings(secret string) []writtenSecret {
 	return written
 }
 
-// otherEncoding returns the verifier with hex for base64 or the other way
-// round, nil if the sender has neither.
+// otherEncoding returns the verifier with hex in place of base64, or the other way round;
+// nil if the sender uses neither.
 func (v *Verifier) otherEncoding() *Verifier {
 	if v.preset.rule == nil {
 		return nil

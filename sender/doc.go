@@ -1,6 +1,6 @@
-// Package sender knows the systems that call webhooks: how each signs its
-// calls, how it checks that the receiver wants its calls (its handshake), where
-// the id of a delivery is, and what to enter where when it is set up.
+// Package sender knows the systems that call webhooks: how each signs its calls, how it
+// checks that the receiver wants them (its handshake), where the id of a delivery is, and
+// how it is set up.
 //
 // A known sender is a Preset, one file each; any other is described by a
 // Scheme. Either makes a Verifier, which a webhook keeps. Nothing here

@@ -8,8 +8,8 @@ const (
 	inTimestamp = "{timestamp}"
 )
 
-// maxAlternatives bounds the signatures in one header: senders put one there for
-// each of their keys.
+// maxAlternatives bounds the signatures in one header: senders put in one for each of
+// their keys.
 const maxAlternatives = 16
 
 // A format says how a header reads: parts with a separator between them, in any
@@ -27,8 +27,8 @@ type part struct {
 
 func (f format) timestamps() bool { return len(f.parts) == 2 }
 
-// parseFormat reads a format such as "t={timestamp},v1={signature}". Between two
-// placeholders stands the separator; with one alone it is a space.
+// parseFormat reads a format such as "t={timestamp},v1={signature}". The separator stands
+// between two placeholders; with only one placeholder it is a space.
 func parseFormat(text string) (f format, err error) {
 	if text == "" {
 		text = inSignature

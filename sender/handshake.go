@@ -12,15 +12,14 @@ import (
 	"sluice/value"
 )
 
-// An Answer is what a sender demands as the answer to its handshake, byte for
-// byte.
+// An Answer is the answer that a sender expects to its handshake, byte for byte.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 
-	LearnedSecret string // if not empty: to be stored, durably, before answering
-	Fetch         string // if not empty: to be got, with GET and successfully, before answering
+	LearnedSecret string // if not empty, the caller must store it durably before answering
+	Fetch         string // if not empty, the caller must GET this URL successfully before answering
 }
 
 // A greeting is a call that may be a handshake.
@@ -31,7 +30,7 @@ type greeting struct {
 	verifyToken string
 }
 
-// maxChallenge bounds what a stranger can make us repeat.
+// maxChallenge bounds the text that a stranger can make us repeat.
 const maxChallenge = 4 << 10
 
 // Handshake returns the answer to a call that is a handshake of the sender, nil
@@ -88,8 +87,8 @@ func jsonAnswer(pairs ...[2]string) *Answer {
 	return &Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: append(body, '}')}
 }
 
-// hubChallenge returns the challenge of a subscription as Meta and Strava send
-// it, "" if the call is none.
+// hubChallenge returns the challenge of a subscription as Meta and Strava send it, "" if
+// the call is no subscription.
 func (g greeting) hubChallenge() (string, error) {
 	if g.Method != http.MethodGet || g.parameter("hub.mode") != "subscribe" {
 		return "", nil

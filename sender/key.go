@@ -20,10 +20,10 @@ import (
 	"sluice"
 )
 
-// ecdsaP256 is the algorithm of a single sender, so that no scheme offers it.
+// ecdsaP256 is not offered to schemes, since only one sender uses it.
 const ecdsaP256 = "ecdsa-p256"
 
-// A publicKey verifies signatures of a key that only the sender has.
+// A publicKey verifies signatures made with a private key of the sender.
 type publicKey interface {
 	verify(pieces [][]byte, signature []byte) bool
 }
@@ -69,8 +69,8 @@ func (s *signature) setShared(secret string) (err error) {
 // plainKey takes a secret as it is.
 func plainKey(secret string) ([]byte, error) { return []byte(secret), nil }
 
-// writtenKey takes the secret of an own scheme as it is, unless it says that it
-// is written in base64 or hex.
+// writtenKey takes the secret of a webhook's own scheme as it is, unless its prefix says
+// that it is base64 or hex.
 func writtenKey(secret string) ([]byte, error) {
 	form, text, _ := strings.Cut(secret, ":")
 	decode := base64.StdEncoding.DecodeString

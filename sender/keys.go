@@ -20,8 +20,8 @@ import (
 
 // Keys gets the public keys that senders publish.
 type Keys interface {
-	// Get returns the content of an address that is at most as old as maxAge.
-	// It is Unavailable if the address can't be read now.
+	// Get returns the content of an address, not older than maxAge. Unavailable if the
+	// address can't be read now.
 	Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error)
 }
 
@@ -85,8 +85,8 @@ func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration)
 	return content.([]byte), nil
 }
 
-// limitOf returns the limit of an address. Presets decide which domains there are, so
-// they are few; callers may choose hosts within some of them.
+// limitOf returns the limit of an address's domain. Domains are few, since presets decide
+// about them; callers may choose hosts within some of them.
 func (f *Fetcher) limitOf(address string) *rate.Limiter {
 	domain := ""
 	if u, err := url.Parse(address); err == nil {

@@ -49,8 +49,7 @@ func (m mailgunCheck) check(_ context.Context, c *Call, now time.Time) error {
 	if fits != 1 {
 		return invalid("The signature in the body does not match.")
 	}
-	// In seconds and no other way: what is signed does not say where the time ends
-	// and the token begins.
+	// Only whole seconds: in the signed text nothing separates the time from the token.
 	seconds, err := strconv.ParseUint(timestamp, 10, 63)
 	if err != nil || len(timestamp) != 10 {
 		return invalid("The timestamp in the body is no time.")

@@ -6,9 +6,9 @@ import (
 	"iter"
 )
 
-// lookup returns the bytes of a value in JSON by its path, nil if it isn't
-// there. It reads and checks no more than it must. In a list the only name is
-// 0, and only if the list has one item.
+// lookup returns the bytes of a value in JSON by its path, nil if it isn't there. It reads
+// and checks no more than it must. In a list the only name is 0, and the list must have
+// exactly one item.
 func lookup(data []byte, path []string) []byte {
 	at := skipSpace(data, 0)
 	for _, name := range path {
@@ -23,8 +23,8 @@ func lookup(data []byte, path []string) []byte {
 	return data[at:end]
 }
 
-// enter returns the position of the member of an object, or of the element of a
-// list, -1 if there is none.
+// enter returns the position of a member of an object or of an element of a list, -1 if
+// there is none.
 func enter(data []byte, at int, name string) int {
 	switch {
 	case at >= len(data):
@@ -44,7 +44,7 @@ func enter(data []byte, at int, name string) int {
 	return -1
 }
 
-// elements visits the items of a JSON list, and nil where it ceases to be one.
+// elements visits the items of a JSON list, and nil where the list is malformed.
 func elements(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if len(data) == 0 || data[0] != '[' {
@@ -169,7 +169,7 @@ func closing(data []byte, at int) int {
 	return -1
 }
 
-// putMember adds a member to the JSON object that a body is, before all others.
+// putMember adds a member to a body that is a JSON object, before all others.
 func putMember(body []byte, name string, value any) ([]byte, error) {
 	encoded, err := json.Marshal(map[string]any{name: value})
 	if err != nil {

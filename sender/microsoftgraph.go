@@ -37,7 +37,7 @@ func microsoftGraph() Preset {
 
 type graphCheck struct{ clientState string }
 
-// notifications returns those in a body, nil if there is none.
+// notifications returns the notifications in a body, nil if there are none.
 func notifications(body []byte) (whole map[string]any, each []any) {
 	value, err := value.Decode(body)
 	if err != nil {
@@ -48,7 +48,7 @@ func notifications(body []byte) (whole map[string]any, each []any) {
 	return whole, each
 }
 
-// check decodes nothing but what it looks for: a stranger may have sent the rest.
+// check decodes only what it looks for: a stranger may have sent the rest.
 func (g graphCheck) check(_ context.Context, c *Call, _ time.Time) error {
 	none := true
 	for item := range elements(lookup(c.Body, []string{"value"})) {

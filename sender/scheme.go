@@ -69,7 +69,7 @@ type rule struct {
 	stamp func(*Call, time.Time) error        // puts it there
 	milli bool                                // the time is sent in milliseconds
 
-	handedOut *regexp.Regexp // what the handshake signs for whoever asks; a body is never such
+	handedOut *regexp.Regexp // texts that the handshake signs for anybody; a body never matches
 }
 
 // checker makes the checker of a rule for one secret.

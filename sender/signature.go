@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A signature checks calls by a rule and one key. Its buffers and hash states
-// are pooled: a call that fits costs no allocation.
+// A signature checks calls by a rule and one key. Its buffers and hash states are pooled,
+// so that a valid call costs no allocation.
 type signature struct {
 	rule
 
@@ -41,7 +41,7 @@ const (
 	maxTimestamp = 40
 )
 
-// claim is what a call says about its signature.
+// A claim is what a call says about its signature.
 type claim struct {
 	signatures    []string
 	timestamp, id string

@@ -25,7 +25,7 @@ func standardWebhooks() Preset {
 	}
 }
 
-// standardRule is how Standard Webhooks signs, with headers of that prefix.
+// standardRule is the rule of Standard Webhooks, with a prefix for its headers.
 func standardRule(prefix string) *rule {
 	return &rule{
 		Scheme: Scheme{

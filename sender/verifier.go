@@ -8,11 +8,11 @@ import (
 	"sluice"
 )
 
-// maxSecrets is how many secrets count at a time: the old and the new one while
-// they are being changed.
+// maxSecrets is how many secrets a webhook may have: the old and the new one during a
+// change.
 const maxSecrets = 2
 
-// SplitSecrets parts the parameter signingSecret at its comma.
+// SplitSecrets splits the parameter signingSecret at its comma.
 func SplitSecrets(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -31,7 +31,7 @@ type checker interface {
 	// The signature is checked before its time.
 	check(ctx context.Context, c *Call, now time.Time) error
 
-	// sign makes a call one that the check accepts.
+	// sign changes a call so that check accepts it.
 	sign(c *Call, now time.Time) error
 }
 
@@ -56,8 +56,8 @@ func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
 	return v, v.build()
 }
 
-// meanwhile says what to do as long as the sender has not shown its secret: it may
-// want the webhook's URL first.
+// meanwhile says what to do until the sender shows its secret, if it wants the webhook's
+// URL first.
 func (p Preset) meanwhile() string {
 	switch p.SecretFrom() {
 	case SecretFromSender:
@@ -128,7 +128,7 @@ func (v *Verifier) verify(ctx context.Context, c *Call, now time.Time) (secret i
 		if e == nil {
 			return i, nil
 		}
-		if err == nil || isExpired(e) { // the one that says most
+		if err == nil || isExpired(e) { // an expired signature says most
 			err = e
 		}
 	}
@@ -154,6 +154,6 @@ func notSignable() *sluice.Error {
 	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender can't be signed here, since only the sender has the key for that.")
 }
 
-// Masked returns the headers of the sender that carry a secret itself, in lower
-// case: they don't belong in events.
+// Masked returns the headers in which the sender sends a secret itself, in lower case.
+// They don't belong in events.
 func (v *Verifier) Masked() []string { return v.preset.Masked }

@@ -7,8 +7,8 @@ import (
 	"regexp"
 )
 
-// xChallenge is what challenges of X look like. They are signed with the key of the
-// calls, for strangers as well; the bodies of calls are objects.
+// xChallenge matches the challenges of X. We sign them with the key of the calls, even for
+// strangers; so no call may have such a body. The bodies of real calls are objects.
 var xChallenge = regexp.MustCompile(`^[A-Za-z0-9_=-]{1,128}$`)
 
 func x() Preset {

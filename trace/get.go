@@ -11,12 +11,6 @@ import (
 	"sluice/command"
 )
 
-// Commands returns the commands that find calls. seen is called when a user sees
-// payloads.
-func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) []command.Command {
-	return []command.Command{getCommand(journal, results, seen)}
-}
-
 type getParams struct {
 	TraceID  string    `json:"traceId" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
 	From     time.Time `json:"from" doc:"Earliest time."`
@@ -34,8 +28,10 @@ type getParams struct {
 
 const defaultLimit = 100
 
-func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) command.Command {
-	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. Users who may see payloads also get the correlation ids, and with a whole trace id the payload and the result.",
+// Commands returns the command that finds calls. seen is called when a user sees
+// payloads.
+func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) []command.Command {
+	return []command.Command{command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. Users who may see payloads also get the correlation ids, and with a whole trace id the payload and the result.",
 		func(ctx context.Context, p getParams) (sluice.TraceAnswer, error) {
 			q, err := p.query(ctx, journal)
 			if err != nil {
@@ -49,7 +45,7 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 			if out.Searched, err = reached(ctx, journal, q, next); err != nil {
 				return sluice.TraceAnswer{}, err
 			}
-			if late := next != "" && len(calls) < q.Limit; p.Facets && !late { // a search that is not done has taken its time
+			if unfinished := next != "" && len(calls) < q.Limit; p.Facets && !unfinished { // that took long enough
 				if out.Facets, err = countFacets(ctx, journal, q); err != nil {
 					return sluice.TraceAnswer{}, err
 				}
@@ -64,11 +60,10 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 				}
 			}
 			return out, nil
-		}, command.ReadOnly)
+		}, command.ReadOnly)}
 }
 
-// reached returns how far back a search for a text has looked, nil if it is done or
-// there is none.
+// reached returns how far back a search for a text has looked, nil if it is done.
 func reached(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, next string) (*time.Time, error) {
 	if q.Text == "" || next == "" {
 		return nil, nil
@@ -77,8 +72,8 @@ func reached(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, n
 	return &at, err
 }
 
-// viewOf returns a call as it is shown: with all there is of it, or without its
-// payload and result.
+// viewOf returns a call as the user may see it: in full, or without its payload and
+// result.
 func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results) (sluice.CallView, error) {
 	v := sluice.CallView{Call: call}
 	if !mayKnow {
@@ -126,8 +121,8 @@ func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.Tr
 // maxText bounds the text of a search.
 const maxText = 200
 
-// shortCut searches for a whole trace id or correlation id by itself: that is
-// found at once, however long ago it was.
+// shortCut looks up a text that is a whole trace id or correlation id directly, which is
+// quick however old the call is.
 func (p getParams) shortCut(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery) (sluice.TraceQuery, error) {
 	if q.TraceID != "" || q.InPayload {
 		return q, nil

@@ -11,7 +11,7 @@ import (
 const (
 	// maxShown bounds the calls of one trace id that are shown in full.
 	maxShown = 10
-	// maxBinary is how long a base64 payload may be to be shown as it is.
+	// maxBinary bounds the base64 payloads that are shown in full.
 	maxBinary = 64 << 10
 )
 

@@ -28,7 +28,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 	if in.hook, err = rc.Webhooks.Webhook(ctx, c.Token); err != nil {
 		return nil, err
 	}
-	if token, _ := requestToken(in.query, request.Header); token != "" { // what was ambiguous was rejected before
+	if token, _ := requestToken(in.query, request.Header); token != "" { // an ambiguous one was not kept
 		in.token = token // as it was written
 	} else if token, rest, err := bodyToken(request.Header.Get("Content-Type"), in.body); err == nil && token != "" {
 		in.token, in.body, in.raw = token, rest, in.body
@@ -36,9 +36,9 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 	return in, nil
 }
 
-// Admit takes a rejected call in, as a new call: checked again by what
-// its webhook demands now, or with force as it is. Times in signatures are
-// compared with the time when it came.
+// Admit takes in a rejected call as a new one. It is checked by what its webhook
+// demands now, or not at all with force. Times in signatures are compared with the
+// time when the call first came.
 func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error) {
 	in, err := rc.again(ctx, c)
 	if err != nil {
@@ -47,8 +47,7 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 	if err := rc.checkAgain(ctx, in, force); err != nil {
 		return sluice.Result{}, err
 	}
-	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body, upload{all: in.hook.Multipart == sluice.MultipartAll, noToken: in.raw != nil})
-	if err != nil {
+	if err := in.parseUpload(); err != nil {
 		return sluice.Result{}, err
 	}
 	in.arrived = time.Now()
@@ -92,10 +91,10 @@ func (rc *Receiver) checkAgain(ctx context.Context, in *incoming, force bool) (e
 	return err
 }
 
-// mask stands for what is secret.
+// mask replaces secrets.
 const mask = "•••"
 
-// Show returns a rejected request without what is secret in it.
+// Show returns a rejected request without its secrets.
 func (rc *Receiver) Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte) {
 	headers, body = make(map[string]string, len(c.Request.Header)), c.Request.Body
 	token := c.Token
@@ -119,11 +118,10 @@ func (rc *Receiver) Show(ctx context.Context, c *sluice.QuarantinedCall) (header
 	return headers, query, body
 }
 
-// maxOthers bounds the other webhooks whose secrets a diagnosis tries.
-const maxOthers = 20
-
-// maxDiagnosed bounds the bodies that a diagnosis tries changes of, in bytes.
-const maxDiagnosed = 256 << 10
+const (
+	maxOthers    = 20        // other webhooks whose secrets a diagnosis tries
+	maxDiagnosed = 256 << 10 // bytes of a body that a diagnosis tries changes of
+)
 
 // Diagnose says, for the operator, why a call was rejected and what would help.
 func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []string {
@@ -135,7 +133,12 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 	case sluice.CodeDeliveryIDInvalid.Word:
 		return []string{"The delivery id is empty, came twice, is longer than 256 bytes, or has control characters in it: dedupe may name the wrong place. With dedupe off, or by force, such a call is let in without an id."}
 	case sluice.CodePayloadInvalid.Word:
-		return diagnosePayload(c)
+		found, _ := c.Errors.([]finding)
+		findings := make([]string, len(found))
+		for i, f := range found {
+			findings[i] = "At " + shownPointer(f.Pointer) + ": " + f.Message
+		}
+		return findings
 	}
 	in, err := rc.again(ctx, c)
 	if err != nil {
@@ -151,16 +154,8 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 	return trust.verifier.Diagnose(ctx, rc.callOf(in), c.Time, rc.Trusts.others(trust, in.hook.UUID))
 }
 
-func diagnosePayload(c *sluice.QuarantinedCall) (findings []string) {
-	found, _ := c.Errors.([]finding)
-	for _, f := range found {
-		findings = append(findings, "At "+place(f.Pointer)+": "+f.Message)
-	}
-	return findings
-}
-
-// others returns the signing secrets of other webhooks that check calls in the same
-// way: people mix them up.
+// others returns the signing secrets of other webhooks with the same provider: people
+// mix them up.
 func (g *Trusts) others(like *trust, token string) map[string]string {
 	g.mu.RLock()
 	defer g.mu.RUnlock()

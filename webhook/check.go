@@ -10,8 +10,8 @@ import (
 	"sluice/sender"
 )
 
-// check refuses a call that is not what its webhook demands. If the call is a
-// handshake, it gives the answer that the sender demands. Nothing is stored yet.
+// check rejects a call that does not meet what its webhook demands. For a handshake it
+// returns the answer that the sender expects. It stores no event.
 func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 	if in.hook.Disabled {
 		return nil, sluice.Errorf(sluice.CodeWebhookDisabled, "This webhook is disabled at the moment.")
@@ -37,12 +37,11 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 	return nil, err
 }
 
-// smallBody is how large a body may be that takes no memory worth counting, whatever
-// is in it: checking it is over before the next one is here.
+// smallBody bounds the bodies whose memory is not counted: checking one is over before
+// the next one is here.
 const smallBody = 4 << 10
 
-// admits refuses a call whose signature, payload or id is not what it should be,
-// and gives its id.
+// admits rejects a call with a wrong signature, payload or id, and returns its id.
 func (g *trust) admits(ctx context.Context, call *sender.Call, payload []byte, at time.Time) (id string, err error) {
 	if g.verifier != nil {
 		if err := g.verifier.Verify(ctx, call, at); err != nil {
@@ -60,22 +59,16 @@ func (g *trust) admits(ctx context.Context, call *sender.Call, payload []byte, a
 	return "", nil
 }
 
-// callOf returns a call as its sender made it.
+// callOf returns a call as its sender made it, with the URL that was entered there.
 func (rc *Receiver) callOf(in *incoming) *sender.Call {
-	r := in.request
-	return &sender.Call{Method: r.Method, URL: rc.urlOf(r.URL.RawQuery), Header: r.Header, Body: in.sent()}
-}
-
-// urlOf returns the URL that was called as it is entered at senders.
-func (rc *Receiver) urlOf(rawQuery string) string {
-	address := rc.BaseURL + sluice.ReceivePath
-	if rawQuery != "" {
-		address += "?" + rawQuery
+	r, address := in.request, rc.BaseURL+sluice.ReceivePath
+	if r.URL.RawQuery != "" {
+		address += "?" + r.URL.RawQuery
 	}
-	return address
+	return &sender.Call{Method: r.Method, URL: address, Header: r.Header, Body: in.sent()}
 }
 
-// sent returns the body as it came: a signature covers the token that it had.
+// sent returns the body as it came: signatures cover the token in it.
 func (in *incoming) sent() []byte {
 	if in.raw != nil {
 		return in.raw
@@ -91,8 +84,8 @@ func (g *trust) masked() []string {
 	return g.verifier.Masked()
 }
 
-// cloudEvent returns the attributes of a call that is an event in the format of the
-// CNCF, nil for others: for most calls that takes one look.
+// cloudEvent returns the attributes of a call that is a CloudEvent, nil for others.
+// Most calls are ruled out by their headers.
 func cloudEvent(header http.Header, body []byte) *sluice.CloudEvent {
 	const structured = "application/cloudevents"
 	media := header["Content-Type"]

@@ -7,6 +7,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/sender"
 )
 
 // Commands returns the commands about webhooks. baseURL is what callers put
@@ -24,8 +25,8 @@ func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) 
 	}
 }
 
-// show returns the view of a webhook for the user of ctx. Users who may
-// not see tokens see their last 6 characters.
+// show returns the view of a webhook for the user of ctx. Users who may not see tokens
+// get the last 6 characters.
 func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string) sluice.WebhookView {
 	token, mayToken := h.UUID, sluice.UserFrom(ctx).May(sluice.MaySeeTokens)
 	if !mayToken {
@@ -49,7 +50,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 	}
 	v.Provider, v.Signature, v.Schema = h.Trust.Provider, h.Trust.Signature, h.Trust.Schema
 	g, err := trusts.of(ctx, &h)
-	if err != nil { // what can't be used now can still be edited
+	if err != nil { // it can still be edited
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
 		return v
 	}
@@ -70,8 +71,8 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 	return v
 }
 
-// namesOnly returns signing secrets that are all names of stored ones, and nothing
-// if one is not.
+// namesOnly returns signing secrets if all of them are names of stored ones, otherwise
+// "".
 func namesOnly(signing string) string {
 	for part := range strings.SplitSeq(signing, ",") {
 		if _, ok := storedName(part); !ok {
@@ -93,8 +94,7 @@ func firstReason(err error) string {
 // keyPrefix is what event keys begin with by convention.
 const keyPrefix = "webhook."
 
-// checkEventKey refuses what can't be an event key, and warns of what is not
-// by convention.
+// checkEventKey refuses what can't be an event key, and warns of unconventional ones.
 func checkEventKey(key string) (warnings []string, err error) {
 	if !sluice.ValidKey(key) {
 		return nil, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s, such as webhook.lead.created.", sluice.KeyRule)
@@ -106,4 +106,96 @@ func checkEventKey(key string) (warnings []string, err error) {
 		warnings = append(warnings, "By convention an eventKey starts with webhook. and a dot-separated name.")
 	}
 	return warnings, nil
+}
+
+type getParams struct {
+	UUID     string `json:"uuid" audit:"last6" doc:"Token of the one webhook to show. Without it all are listed."`
+	EventKey string `json:"eventKey" doc:"Shows the one webhook with this event key."`
+	Search   string `json:"search" doc:"List only webhooks whose event key contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only webhooks whose event key comes after this one."`
+}
+
+func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
+	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token or event key.",
+		func(ctx context.Context, p getParams) (any, error) {
+			if p.UUID != "" {
+				hook, err := hooks.Webhook(ctx, canonical(p.UUID))
+				if err != nil {
+					return nil, err
+				}
+				return show(ctx, hook, trusts, baseURL), nil
+			}
+			if p.EventKey != "" {
+				hook, err := hooks.withKey(p.EventKey)
+				if err != nil {
+					return nil, err
+				}
+				return show(ctx, hook, trusts, baseURL), nil
+			}
+			found, more := hooks.list(p.Search, p.After, p.Limit)
+			page := command.Page[sluice.WebhookView]{Items: make([]sluice.WebhookView, len(found))}
+			for i, hook := range found {
+				page.Items[i] = show(ctx, *hook, trusts, baseURL)
+			}
+			if more {
+				page.Next = found[len(found)-1].EventKey
+			}
+			return page, nil
+		},
+		command.ReadOnly, command.Answers([]sluice.WebhookView{}, sluice.WebhookView{}))
+}
+
+type deleteParams struct {
+	UUID string `json:"uuid" audit:"last6" required:"true" doc:"Token of the webhook to delete."`
+}
+
+type deleted struct {
+	UUID    string `json:"uuid"`
+	Deleted bool   `json:"deleted"`
+}
+
+func deleteCommand(hooks *Store) command.Command {
+	return command.New("webhook.delete", "Delete the webhook with that token: calls to it are refused from then on.",
+		func(ctx context.Context, p deleteParams) (deleted, error) {
+			token := canonical(p.UUID)
+			if err := hooks.remove(ctx, token); err != nil {
+				return deleted{}, err
+			}
+			return deleted{UUID: token, Deleted: true}, nil
+		})
+}
+
+type providerParams struct {
+	Provider string `json:"provider" doc:"Name of the one provider to show. Without it all are listed."`
+	Search   string `json:"search" doc:"List only providers whose name contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only providers whose name comes after this one."`
+}
+
+func showProvider(p sender.Preset) sluice.ProviderView {
+	return sluice.ProviderView{
+		Provider: p.Name, Title: p.Title, Checks: p.Checks,
+		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned, VerifyToken: p.VerifyToken,
+		Handshake: p.Handshake, Dedupe: p.Dedupe, Setup: p.Setup,
+	}
+}
+
+func providerCommand() command.Command {
+	return command.New("provider.get", "List the known senders that a webhook can have as its provider, or show one: what is checked of its calls, and how to set it up.",
+		func(_ context.Context, p providerParams) (any, error) {
+			if p.Provider != "" {
+				preset, err := findPreset(p.Provider)
+				if err != nil {
+					return nil, err
+				}
+				return showProvider(preset), nil
+			}
+			var views []sluice.ProviderView
+			for _, preset := range sender.Presets() {
+				views = append(views, showProvider(preset))
+			}
+			return command.PageOf(views, func(v sluice.ProviderView) string { return v.Provider }, p.Search, p.After, p.Limit), nil
+		},
+		command.ReadOnly, command.Answers([]sluice.ProviderView{}, sluice.ProviderView{}))
 }

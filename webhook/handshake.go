@@ -10,8 +10,8 @@ import (
 	"sluice/sender"
 )
 
-// handshake returns the answer to a call that is a handshake of its sender, nil if
-// it is none. What the answer depends on is done by then.
+// handshake returns the answer to a call that is a handshake of its sender, nil if it
+// is none. By then the subscription is confirmed and a learned secret is stored.
 func (rc *Receiver) handshake(ctx context.Context, in *incoming, call *sender.Call) (*sender.Answer, error) {
 	if in.trust == nil || in.trust.verifier == nil {
 		return nil, nil
@@ -35,7 +35,7 @@ func (rc *Receiver) handshake(ctx context.Context, in *incoming, call *sender.Ca
 	if sluice.AsError(err).Kind != sluice.Conflict {
 		return nil, err
 	}
-	// Another secret was learned meanwhile: this call is judged by that one.
+	// Another secret was learned meanwhile, and decides about this call.
 	if in.hook, err = rc.Webhooks.Webhook(ctx, in.hook.UUID); err != nil {
 		return nil, err
 	}

@@ -10,8 +10,7 @@ import (
 	"sluice"
 )
 
-// appendHeaders appends the headers of a call with a token as events carry them,
-// without those that are secret.
+// appendHeaders appends the headers of a call as events carry them, without secrets.
 func appendHeaders(headers sluice.Headers, r *http.Request, token string, redact ...[]string) sluice.Headers {
 	headers = append(headers, sluice.Header{Name: "host", Value: r.Host})
 	for name, values := range r.Header {
@@ -25,17 +24,12 @@ func appendHeaders(headers sluice.Headers, r *http.Request, token string, redact
 }
 
 func containedIn(lists [][]string, name string) bool {
-	for _, list := range lists {
-		if slices.Contains(list, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lists, func(list []string) bool { return slices.Contains(list, name) })
 }
 
-// withoutToken shortens the token of a call in the value of a header, and any token
-// in the URL of a webhook: proxies and browsers pass on the URL that was called in
-// headers of their own, such as X-Original-Uri and Referer.
+// withoutToken shortens tokens in the value of a header: that of the call, and any in
+// the URL of a webhook. Proxies and browsers pass on the URL that was called in headers
+// such as X-Original-Uri and Referer.
 func withoutToken(value, token string) string {
 	if len(token) == sluice.TokenLength && len(value) >= sluice.TokenLength {
 		value = strings.ReplaceAll(value, token, "…"+sluice.Last6(token))
@@ -48,8 +42,7 @@ func withoutToken(value, token string) string {
 
 var tokenInURL = regexp.MustCompile(`(?i)((?:token|uuid)(?:=|%3d))[0-9a-f-]{30}([0-9a-f]{6})`)
 
-// lower returns a header name in lower case. Those that most calls come with are
-// not made anew each time.
+// lower returns a header name in lower case, without an allocation for common ones.
 func lower(name string) string {
 	switch name {
 	case "Accept":

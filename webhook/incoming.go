@@ -15,7 +15,7 @@ import (
 type incoming struct {
 	request *http.Request
 	arrived time.Time
-	token   string // that was found in it, right or wrong
+	token   string // as the caller sent it, right or wrong
 	query   query
 	body    []byte
 	raw     []byte  // the body with the token that it came with; nil if it had none
@@ -28,13 +28,13 @@ type incoming struct {
 	payload []byte // as JSON
 
 	listeners []string   // pipelines that the event starts
-	memory    limit.Hold // what the body takes, and what is made of it
+	memory    limit.Hold // for the body and what is made of it
 }
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
-// maxKept is how large a buffer may be to be kept for another call. A larger one
-// would stay when the memory that was taken for it is given back.
+// maxKept bounds the buffers that are kept for another call. A larger one would stay
+// after its memory was given back to the budget.
 const maxKept = 128 << 10
 
 // release keeps the buffers for another call.
@@ -76,6 +76,10 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 	if err := rc.Bodies.Grow(in.request.Context(), &in.memory, limit.Copies*int64(len(in.body))); err != nil {
 		return err
 	}
+	return in.parseUpload()
+}
+
+func (in *incoming) parseUpload() (err error) {
 	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body, upload{all: in.hook.Multipart == sluice.MultipartAll, noToken: in.raw != nil})
 	return err
 }
@@ -97,8 +101,8 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 	return in.memory.Move(in.request.Context(), rc.Bodies.Known)
 }
 
-// find looks a token up. Calls with an unknown token, or none, are throttled by
-// client address; those with a valid one never are.
+// find looks up a token. Calls without a valid token are throttled by client address;
+// others never are.
 func (rc *Receiver) find(in *incoming, token string) error {
 	in.token = token
 	if sluice.IsToken(token) {
@@ -115,13 +119,13 @@ func (rc *Receiver) find(in *incoming, token string) error {
 		return sluice.Errorf(sluice.CodeTooManyBadTokens, "Too many calls without a valid token came from this address.").After(wait)
 	}
 	if token == "" {
-		return missing()
+		return sluice.Errorf(sluice.CodeTokenMissing, "The call carries no token; send it as the header token, as the query parameter token, or in the body.").Challenging(challenge)
 	}
-	return unknown()
+	return sluice.Errorf(sluice.CodeTokenInvalid, "No webhook has this token; check the webhookUrl that webhook.put or webhook.get shows.").Challenging(challenge)
 }
 
-// claimed returns what stands for the webhook in the trace id of a rejected call:
-// the end of its token, as far as that can be shown.
+// claimed returns what stands for the webhook in the trace id of a rejected call: the
+// last characters of its token, with _ for those that a trace id can't have.
 func (in *incoming) claimed() string {
 	if in.token == "" {
 		return "none"

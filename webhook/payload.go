@@ -16,8 +16,8 @@ import (
 // long; beyond this bound it is carried as base64, which always fits.
 const maxText = 11 << 19 // 5.5 MiB
 
-// encode writes the payload of a call as its webhook wants it to in.payload,
-// and says which form that is.
+// encode writes the payload of a call to in.payload, in the form that its webhook
+// wants, and returns that form.
 func (in *incoming) encode() sluice.Encoding {
 	raw := in.hook.PayloadType == sluice.Raw
 	switch {
@@ -41,9 +41,8 @@ func (in *incoming) encode() sluice.Encoding {
 	return sluice.EncodingBase64
 }
 
-// isJSONBody reports whether a body is JSON that can be in an event unchanged.
-// Deeper JSON is carried as text: with the event around it, it would be too
-// deep.
+// isJSONBody reports whether a body is JSON that an event can carry unchanged. Deeper
+// JSON is carried as text, since the event around it adds a level.
 func isJSONBody(contentType string, body []byte) bool {
 	media, _, _ := mime.ParseMediaType(contentType)
 	if !value.IsMediaType(media) || !utf8.Valid(body) || !json.Valid(body) {

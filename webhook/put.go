@@ -53,7 +53,7 @@ func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 		})
 }
 
-// check refuses parameters that can't be so, whatever webhook they are for.
+// check refuses parameters that no webhook can have.
 func (p *putParams) check() (warnings []string, err error) {
 	if p.UUID == "" && p.EventKey == nil {
 		return nil, sluice.Errorf(sluice.CodeParameterMissing, "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
@@ -75,7 +75,7 @@ func (p *putParams) check() (warnings []string, err error) {
 
 func isUnprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// apply changes what is given, except the trust.
+// apply sets the given parameters, except those of the trust.
 func (p *putParams) apply(hook *sluice.Webhook) {
 	set(&hook.EventKey, p.EventKey)
 	set(&hook.PayloadType, p.PayloadType)
@@ -92,7 +92,7 @@ func set[T any](field, given *T) {
 	}
 }
 
-// checkMatch refuses an edit of a webhook that is not as its caller knows it.
+// checkMatch refuses to edit a webhook that was changed since the caller read it.
 func (p *putParams) checkMatch(hook *sluice.Webhook) error {
 	var parameter string
 	switch {
@@ -106,5 +106,5 @@ func (p *putParams) checkMatch(hook *sluice.Webhook) error {
 	return sluice.Errorf(sluice.CodeChangedMeanwhile, "The webhook was changed since it was read; read it again, and then change it.").About(parameter)
 }
 
-// tagOf returns what tells a version of a webhook from all others.
+// tagOf returns the entity tag of a version of a webhook.
 func tagOf(hook *sluice.Webhook) string { return sluice.EntityTag(1, hook.Updated) }

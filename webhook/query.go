@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A query is the parameters of a URL in their order. Most calls have one, the
-// token: for that a map would cost more than all the rest of reading it.
+// A query is the parameters of a URL in their order. Most calls have only the token,
+// and a map for it would cost more than parsing the query.
 type query []parameter
 
 type parameter struct{ name, value string }

@@ -31,7 +31,7 @@ type ReceiverOptions struct {
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
-	// Observe is called for every call once it is answered.
+	// Observe is called for every call after it was answered.
 	Observe func(sluice.Call)
 
 	// Learn stores the signing secret that a sender has sent in its handshake,
@@ -52,9 +52,8 @@ type Receiver struct {
 	refusals *limit.Tries // that are logged
 }
 
-// NewReceiver returns a receiver that lets a client address guess 20 tokens, and
-// one more every 3 seconds. As many rejected calls are logged, whatever strangers
-// do.
+// NewReceiver returns a receiver that lets a client address guess 20 tokens, and one
+// more every 3 seconds. It logs rejected calls at the same rate, however many come.
 func NewReceiver(o ReceiverOptions) *Receiver {
 	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second), refusals: limit.NewTries(20, 3*time.Second)}
 }
@@ -76,8 +75,8 @@ func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
 		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path, Secure: r.TLS != nil},
 	}
 	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
-		if ctx != r.Context() { // a copy of the request costs more than a look
-			*r = *r.WithContext(ctx) // what is logged of the request belongs to the span
+		if ctx != r.Context() { // a copy of the request costs more than this check
+			*r = *r.WithContext(ctx) // so that log lines of the request belong to the span
 		}
 		return rc.handle(w, r)
 	})
@@ -113,26 +112,6 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refuse reports a call that was rejected to Observe, and keeps the call where it
-// may have been meant well.
-func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
-	traceID := e.TraceID
-	if traceID == "" {
-		traceID = sluice.NewTraceID(in.claimed(), in.arrived)
-	}
-	if in.hook.UUID != "" {
-		e = e.InCall(traceID) // others learn nothing from the answer
-	}
-	call := rejected(traceID, e)
-	call.EventKey = in.hook.EventKey
-	if in.hook.UUID != "" && isQuarantined(e.Code) {
-		call.Quarantine = rc.quarantine(in, traceID, e, "")
-	}
-	rc.observe(in, call)
-	rc.logRefusal(in.request, &call)
-	return e
-}
-
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 	c.Time, c.Duration = in.arrived.UTC(), sluice.Milliseconds(time.Since(in.arrived))
 	c.EventKey = in.hook.EventKey
@@ -142,7 +121,7 @@ func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 	rc.Observe(c)
 }
 
-// receive makes an event of a call and gives its result.
+// receive makes an event of a call and returns its result.
 func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.Result, err error) {
 	r := in.request
 	switch r.Method {
@@ -190,29 +169,30 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	return result, nil
 }
 
-// waiting returns the context in which a call waits for its result. net/http ends
-// that of a request when its caller closes its own side, which some do when they
-// have said everything; they get an answer all the same.
+// waiting returns the context in which a call waits for its result. net/http ends the
+// context of a request when the caller closes its side of the connection. Some callers
+// do that once they have sent everything, and still want an answer.
 func (rc *Receiver) waiting(r *http.Request) context.Context {
 	ctx := r.Context()
 	if rc.Answering == nil || ctx.Value(http.ServerContextKey) == nil {
 		return ctx
 	}
-	return outlasting{rc.Answering, ctx}
+	return answering{rc.Answering, ctx}
 }
 
-// An outlasting context has the values of another one.
-type outlasting struct {
+// An answering context ends when calls can't be answered any more, and has the values
+// of another one.
+type answering struct {
 	context.Context //nolint:containedctx // it is one
 
 	values context.Context //nolint:containedctx // see above
 }
 
 // Value implements context.Context.
-func (o outlasting) Value(key any) any { return o.values.Value(key) }
+func (a answering) Value(key any) any { return a.values.Value(key) }
 
-// log writes the line by which a call is found again. It makes the record by
-// hand, since a logger would look up the place in the source each time.
+// log writes the line by which people find a call again. It makes the record by hand,
+// since a logger would look up the line of the source each time.
 func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 	if !rc.Log.Enabled(ctx, slog.LevelInfo) {
 		return
@@ -258,7 +238,7 @@ var (
 	retryAfter  = []string{strconv.Itoa(int(sluice.PollInterval / time.Second))}
 )
 
-// answer tells the caller what became of its call. It uses space for the body.
+// answer tells the caller what became of its call. It writes the body into space.
 func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) (status int) {
 	header := w.Header()
 	ids := []string{result.CorrelationID, result.TraceID}

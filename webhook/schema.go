@@ -35,8 +35,8 @@ const (
 	schemaAddress = schemaBase + "schema"
 )
 
-// A schema is what payloads of a webhook must meet. Compiled schemas count their
-// steps, so that each serves one payload at a time.
+// A schema is what payloads of a webhook must meet. A compiled schema counts its steps,
+// so it serves one payload at a time.
 type schema struct {
 	source   []byte
 	compiled chan *countingSchema
@@ -54,7 +54,7 @@ type finding struct {
 	Message string `json:"message"`
 }
 
-// newSchema compiles a schema. What is wrong with it is told with its place.
+// newSchema compiles a schema. Errors say what is wrong and where.
 func newSchema(source []byte) (*schema, error) {
 	if len(source) > maxSchema {
 		return nil, badSchema(fmt.Sprintf("has more than %d KiB", maxSchema>>10))
@@ -98,31 +98,31 @@ func compileSchema(source []byte) (*countingSchema, error) {
 	done := make(map[*jsonschema.Schema]bool)
 	for s := range all {
 		if found := endless(s, nil, done); found != nil {
-			return nil, badSchema("is not valid: at " + placeOf(found) + ": it leads back to itself without end")
+			return nil, badSchema("is not valid: at " + locationOf(found) + ": it leads back to itself without end")
 		}
 	}
 	return c, nil
 }
 
-// noLoader refuses references to other places.
+// noLoader refuses references to other documents.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("references lead within the schema only")
 }
 
-// schemaFault says what the compiler has found, and where.
+// schemaFault says what the compiler found wrong, and where.
 func schemaFault(err error) string {
 	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if e, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err); ok {
 			found := findingsOf(e, nil)
-			return "at " + place(found[0].Pointer) + ": " + found[0].Message
+			return "at " + shownPointer(found[0].Pointer) + ": " + found[0].Message
 		}
 	}
 	return strings.NewReplacer(schemaAddress, "", schemaBase, "").Replace(err.Error())
 }
 
-func place(pointer string) string {
+func shownPointer(pointer string) string {
 	if pointer == "" {
 		return "its top"
 	}
@@ -132,8 +132,8 @@ func place(pointer string) string {
 // errSteps ends a check that takes too many steps.
 var errSteps = errors.New("too many steps")
 
-// count makes every schema within a schema count a step when it is tried: the
-// format is the first of its keywords that can be given a function.
+// count makes every schema within a schema count a step when it is tried. It uses the
+// format, the first keyword that can have a function.
 func (c *countingSchema) count(v reflect.Value, seen map[*jsonschema.Schema]bool) error {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -191,8 +191,8 @@ func (c *countingSchema) countWithin(v reflect.Value, seen map[*jsonschema.Schem
 	return nil
 }
 
-// footprint returns how many bytes it takes, about, to check a payload, in addition
-// to what a call takes anyway: those of its values, and of what is found wrong.
+// footprint estimates the memory for checking a payload, beyond what a call takes
+// anyway: for its decoded values, and for what is found wrong.
 func (s *schema) footprint(body []byte) int64 {
 	const perStep = 256
 	_, values := value.Inspect(body)
@@ -226,8 +226,8 @@ func (s *schema) check(body []byte) error {
 	return payloadInvalid(found)
 }
 
-// vastNumber finds a number that would take long to compare: the schema's are
-// compared exactly, with all their digits.
+// vastNumber finds a number that would take long to compare: numbers are compared
+// exactly, with all their digits.
 func vastNumber(v any) (path []string, found bool) {
 	const longest = 400 // characters, and the largest exponent: more than a float64 has
 	switch v := v.(type) {
@@ -299,8 +299,8 @@ func findingsOf(e *jsonschema.ValidationError, found []finding) []finding {
 	return found
 }
 
-// reason says why something was refused, without values of the payload: people who
-// may not see payloads read it, and it is stored in clear.
+// reason says why a value is wrong, without showing it: people who may not see payloads
+// read this, and it is stored in clear.
 func reason(why jsonschema.ErrorKind) string {
 	switch why := why.(type) {
 	case *kind.Pattern:

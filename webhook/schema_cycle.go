@@ -7,10 +7,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// endless finds a schema that leads back to itself without going any deeper into
-// the payload, such as one that refers to itself: nothing could ever meet it. One
-// that leads back to itself for a member or an item is fine, since payloads end.
-// It returns that schema, nil if there is none.
+// endless returns a schema that leads back to itself without going deeper into the
+// payload, such as one that refers to itself; nil if there is none. Checking it would
+// never end. A schema may lead back to itself for a member or an item, since payloads
+// end.
 func endless(s *jsonschema.Schema, way []*jsonschema.Schema, done map[*jsonschema.Schema]bool) *jsonschema.Schema {
 	if slices.Contains(way, s) {
 		return s
@@ -27,8 +27,7 @@ func endless(s *jsonschema.Schema, way []*jsonschema.Schema, done map[*jsonschem
 	return nil
 }
 
-// sameValue returns the schemas that a schema tries on the very value that it is
-// tried on itself.
+// sameValue returns the schemas that a schema applies to the same value as itself.
 func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
 	if s.DynamicRef != nil {
@@ -45,8 +44,8 @@ func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
 	return slices.DeleteFunc(all, func(s *jsonschema.Schema) bool { return s == nil })
 }
 
-// placeOf returns where a schema is within the whole.
-func placeOf(s *jsonschema.Schema) string {
+// locationOf returns where a schema stands within the whole.
+func locationOf(s *jsonschema.Schema) string {
 	_, pointer, _ := strings.Cut(s.Location, "#")
-	return place(pointer)
+	return shownPointer(pointer)
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/btree"
 
 	"sluice"
 	"sluice/spelling"
@@ -20,29 +22,36 @@ import (
 type Records interface {
 	sluice.Records[sluice.Webhook]
 
-	// Follow tells of each record that is there, and then of each change,
-	// before the change is answered: before is nil for a new record, after
-	// for a deleted one. What follow knows is in step with the records that a
-	// decision sees.
+	// Follow calls follow for each record there is, and then for each change, before
+	// the change returns. before is nil for a new record, after for a deleted one.
+	// follow has seen all records that a deciding function sees.
 	Follow(follow func(before, after *sluice.Webhook))
 }
 
 // A Store has the webhooks, and keeps the rules they are stored by: what a new
-// one is like, and that an event key is taken once.
+// one is like, and that no two webhooks have the same event key.
 type Store struct {
 	records Records
 
-	// mu is never held for long: changes of the records wait for it, and calls for
-	// them.
+	// mu is never held for long: changes of the records wait for it, and calls
+	// wait for those.
 	mu    sync.RWMutex
-	byKey order
+	byKey *btree.BTreeG[*sluice.Webhook]
 }
 
 // NewStore returns the webhooks that are stored in records.
 func NewStore(records Records) *Store {
-	s := &Store{records: records}
+	s := &Store{records: records, byKey: newOrder()}
 	records.Follow(s.follow)
 	return s
+}
+
+// newOrder returns an empty tree of webhooks, sorted by event key. A damaged store
+// may have two webhooks with the same key; then the token decides.
+func newOrder() *btree.BTreeG[*sluice.Webhook] {
+	return btree.NewBTreeGOptions(func(a, b *sluice.Webhook) bool {
+		return cmp.Or(cmp.Compare(a.EventKey, b.EventKey), cmp.Compare(a.UUID, b.UUID)) < 0
+	}, btree.Options{NoLocks: true})
 }
 
 // follow keeps the order of event keys in step with the records.
@@ -50,10 +59,10 @@ func (s *Store) follow(before, after *sluice.Webhook) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before != nil && (after == nil || after.EventKey != before.EventKey) {
-		s.byKey.remove(before)
+		s.byKey.Delete(before)
 	}
 	if after != nil {
-		s.byKey.put(after)
+		s.byKey.Set(after)
 	}
 }
 
@@ -73,21 +82,26 @@ func (s *Store) Webhook(ctx context.Context, token string) (sluice.Webhook, erro
 func (s *Store) withKey(key string) (sluice.Webhook, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if hooks := s.byKey.from(key); len(hooks) > 0 && hooks[0].EventKey == key {
-		return *hooks[0], nil
+	var found *sluice.Webhook
+	s.byKey.Ascend(&sluice.Webhook{EventKey: key}, func(hook *sluice.Webhook) bool {
+		found = hook
+		return false
+	})
+	if found == nil || found.EventKey != key {
+		return sluice.Webhook{}, noWebhook("event key").About("eventKey")
 	}
-	return sluice.Webhook{}, noWebhook("event key").About("eventKey")
+	return *found, nil
 }
 
-// NearestKey returns the event key of a webhook that may be meant by a key: the same
-// if a webhook has it, or one that is like it; "" if there is none.
+// NearestKey returns the event key that a caller may have meant: the given one if a
+// webhook has it, otherwise a similar one; "" if there is none.
 func (s *Store) NearestKey(key string) string {
 	if _, err := s.withKey(key); err == nil {
 		return key
 	}
 	const compared = 1000
 	hooks, _ := s.list("", "", compared)
-	tails := make(map[string]string, len(hooks)) // what all keys begin with says nothing
+	tails := make(map[string]string, len(hooks)) // keys without the prefix that they share
 	for _, hook := range hooks {
 		tails[strings.TrimPrefix(hook.EventKey, keyPrefix)] = hook.EventKey
 	}
@@ -98,12 +112,12 @@ func noWebhook(what string) *sluice.Error {
 	return sluice.Errorf(sluice.CodeWebhookNotFound, "There is no webhook with that %s; webhook.get lists those there are.", what)
 }
 
-// list returns the webhooks of a query in the order of their event keys, and
-// whether there are more behind them: those whose event key has search in it and
-// comes behind after, limit of them or all if it is 0.
+// list returns the webhooks whose event key contains search and comes after the
+// given key, in the order of their keys, and whether there are more. A limit of 0
+// means all of them.
 func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, more bool) {
-	for {
-		last, ended := s.visit(after, func(h *sluice.Webhook) (goOn bool) {
+	for ended := false; !ended; {
+		after, ended = s.visit(after, func(h *sluice.Webhook) (goOn bool) {
 			if !strings.Contains(h.EventKey, search) {
 				return true
 			}
@@ -112,16 +126,13 @@ func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, 
 			}
 			return !more
 		})
-		if ended {
-			return hooks, more
-		}
-		after = last
 		runtime.Gosched() // a search among a million must not keep calls from the processor
 	}
+	return hooks, more
 }
 
-// SignedWith returns the event keys of the webhooks whose calls may be signed with a
-// stored secret, in their order.
+// SignedWith returns the event keys of the webhooks that use a stored secret to check
+// signatures, in order.
 func (s *Store) SignedWith(secret string) (keys []string) {
 	hooks, _ := s.list("", "", 0)
 	for _, hook := range hooks {
@@ -135,28 +146,31 @@ func (s *Store) SignedWith(secret string) (keys []string) {
 	return keys
 }
 
-// visit shows some of the webhooks behind an event key, in their order, until it is
-// told not to go on. It gives the last of their event keys, or that there are no
-// more to be shown.
+// maxVisited bounds how many webhooks are visited under one lock.
+const maxVisited = 512
+
+// visit shows the webhooks after an event key, in order, until show returns false or
+// maxVisited were shown. It returns the last event key, and whether the visit is over.
 func (s *Store) visit(after string, show func(*sluice.Webhook) (goOn bool)) (last string, ended bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	some := s.byKey.from(after + "\x00")
-	for _, h := range some {
-		if !show(h) {
-			return "", true
+	visited := 0
+	s.byKey.Ascend(&sluice.Webhook{EventKey: after + "\x00"}, func(hook *sluice.Webhook) bool {
+		if visited == maxVisited {
+			return false
 		}
-	}
-	if len(some) == 0 {
-		return "", true
-	}
-	return some[len(some)-1].EventKey, false
+		visited++
+		last = hook.EventKey
+		ended = !show(hook)
+		return !ended
+	})
+	return last, ended || visited < maxVisited
 }
 
 // put creates a webhook if the parameters have no token, otherwise it edits the one
 // with that token: NotFound if there is none, Conflict if the event key is taken,
-// Outdated if it is not as its caller knows it. Of two concurrent edits neither undoes
-// the fields of the other.
+// Outdated if it was changed since the caller read it. Neither of two concurrent edits
+// undoes the fields of the other.
 func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.Webhook, error) {
 	token := canonical(p.UUID)
 	creating := token == ""
@@ -211,9 +225,9 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 	return *hook, nil
 }
 
-// revised returns what gives the trust that a put leads to. To check it takes time,
-// for which changes of other webhooks must not wait: it is done beforehand, and once
-// more only for a webhook that was changed meanwhile.
+// revised returns a function that gives the trust of a webhook after a put. Checking a
+// trust takes time, and changes of other webhooks must not wait for it. So it is
+// checked beforehand, and again only if the webhook was changed meanwhile.
 func (s *Store) revised(ctx context.Context, token string, creating bool, p putParams, trusts *Trusts) (func(*sluice.Webhook) (*sluice.Trust, error), error) {
 	if !p.givesTrust() {
 		return nil, nil
@@ -235,10 +249,10 @@ func (s *Store) revised(ctx context.Context, token string, creating bool, p putP
 	}, err
 }
 
-// errDryRun ends a change that is only to be checked.
-var errDryRun = errors.New("nothing is to be stored")
+// errDryRun ends a change that is only checked.
+var errDryRun = errors.New("a dry run stores nothing")
 
-// later returns the time of a change, which tells it from every change before.
+// later returns the time of a change. It is later than that of every change before.
 func later(now time.Time, before *sluice.Webhook) time.Time {
 	if before != nil && !now.After(before.Updated) {
 		return before.Updated.Add(time.Millisecond)
@@ -253,6 +267,29 @@ func (s *Store) remove(ctx context.Context, token string) error {
 			return nil, noWebhook("uuid")
 		}
 		return nil, nil
+	})
+	return err
+}
+
+// handshakeRetry is when a sender may try its handshake again.
+const handshakeRetry = 5 * time.Second
+
+// Learn stores a signing secret that came with a handshake. Conflict if the webhook
+// has another one already.
+func (s *Store) Learn(ctx context.Context, token, secret string) error {
+	_, err := s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+		if before == nil {
+			return nil, noWebhook("uuid")
+		}
+		known := trustOf(before)
+		if known.Signing != "" && known.Signing != secret {
+			return nil, sluice.Errorf(sluice.CodeSigningSecretKnown, "The webhook has a signing secret already.")
+		}
+		known.Signing = secret
+		after := *before
+		after.Updated = later(time.Now().UTC().Truncate(time.Millisecond), before)
+		after.Trust = stored(known)
+		return &after, nil
 	})
 	return err
 }

@@ -1,11 +1,299 @@
 package webhook
 
 import (
+	"bytes"
+	"encoding/json"
+	"mime"
 	"net/http"
+	"net/textproto"
+	"net/url"
 	"strings"
 
 	"sluice"
+	"sluice/value"
 )
+
+// Whoever sends the token in the body is a stranger until the token is found. So the
+// search walks over the body by offsets. It allocates for what may be the token, and
+// nothing for each pair, member or part.
+
+// longestToken bounds the text that is taken for a token: every character escaped as in
+// JSON, and one more, so that a text that was cut off matches no token.
+const longestToken = sluice.TokenLength*len(`\u0000`) + 1
+
+// bodyToken looks for the token in a body that is a form, a JSON object or multipart.
+// It returns the body without the token, since that is a secret. A multipart body stays
+// as it is: its parts are read one by one later.
+func bodyToken(contentType string, body []byte) (token string, rest []byte, err error) {
+	media, params, _ := mime.ParseMediaType(contentType)
+	switch {
+	case media == "application/x-www-form-urlencoded":
+		return formToken(body)
+	case value.IsMediaType(media):
+		return jsonToken(body)
+	case media == multipartForm:
+		token, err = partToken(body, params["boundary"])
+	}
+	return token, body, err
+}
+
+// formToken cuts the field token out of a form.
+func formToken(body []byte) (token string, rest []byte, err error) {
+	found, from, to := false, 0, 0
+	for start := 0; start <= len(body); {
+		end := len(body)
+		if i := bytes.IndexByte(body[start:], '&'); i >= 0 {
+			end = start + i
+		}
+		if name, value, _ := bytes.Cut(body[start:end], []byte("=")); isTokenField(name) {
+			if found {
+				return "", body, ambiguous()
+			}
+			found, from, to = true, start, end
+			token = unescaped(value)
+		}
+		start = end + 1
+	}
+	switch {
+	case !found:
+		return "", body, nil
+	case to < len(body):
+		to++ // with the & behind it
+	case from > 0:
+		from-- // otherwise the one before
+	}
+	return token, cut(body, from, to), nil
+}
+
+// isTokenField reports whether the name of a form's field is token, escaped or not.
+func isTokenField(name []byte) bool {
+	const word = "token"
+	if len(name) == len(word) {
+		return string(name) == word
+	}
+	return len(name) > len(word) && len(name) <= len("%74%6f%6b%65%6e") && bytes.IndexByte(name, '%') >= 0 && unescaped(name) == word
+}
+
+// unescaped returns a text of a form. What is malformed stays as it is.
+func unescaped(text []byte) string {
+	s := string(text[max(0, len(text)-longestToken):])
+	if plain, err := url.QueryUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
+
+// jsonToken cuts the member token out of a JSON object. All other bytes stay
+// as they are. What is not JSON has no token.
+func jsonToken(body []byte) (token string, rest []byte, err error) {
+	at := skipSpace(body, 0)
+	if at == len(body) || body[at] != '{' || !json.Valid(body) {
+		return "", body, nil
+	}
+	found, from, to := false, 0, 0
+	for at = skipSpace(body, at+1); body[at] != '}'; {
+		start := at
+		at = skipValue(body, at)
+		name := body[start:at]
+		at = skipSpace(body, skipSpace(body, at)+1) // over the colon
+		value := at
+		at = skipValue(body, at)
+		if isTokenMember(name) {
+			if found {
+				return "", body, ambiguous()
+			}
+			found, from, to = true, start, at
+			token = tokenText(body[value:at])
+		}
+		if at = skipSpace(body, at); body[at] == ',' {
+			at = skipSpace(body, at+1)
+		}
+	}
+	if !found {
+		return "", body, nil
+	}
+	return token, cutMember(body, from, to), nil
+}
+
+// isTokenMember reports whether the name of a member is token, escaped or not.
+func isTokenMember(name []byte) bool {
+	const word = `"token"`
+	if len(name) == len(word) {
+		return string(name) == word
+	}
+	return len(name) > len(word) && len(name) <= len(word)*len(`\u0000`) && bytes.IndexByte(name, '\\') >= 0 && tokenText(name) == "token"
+}
+
+// tokenText returns the text of a JSON value. What is no text, or far too long,
+// matches no webhook.
+func tokenText(value []byte) (text string) {
+	if len(value) > longestToken {
+		return string(value[len(value)-longestToken:])
+	}
+	_ = json.Unmarshal(value, &text) // see above
+	return text
+}
+
+// skipSpace returns the offset of what follows white space.
+func skipSpace(b []byte, at int) int {
+	for at < len(b) && (b[at] == ' ' || b[at] == '\t' || b[at] == '\r' || b[at] == '\n') {
+		at++
+	}
+	return at
+}
+
+// skipValue returns the offset behind the value that begins at an offset of valid
+// JSON.
+func skipValue(b []byte, at int) int {
+	for depth := 0; ; {
+		switch b[at] {
+		case '"':
+			at = skipText(b, at)
+		case '{', '[':
+			depth++
+			at++
+		case '}', ']':
+			depth--
+			at++
+		case ',', ':', ' ', '\t', '\r', '\n':
+			at++
+		default:
+			for at < len(b) && strings.IndexByte(",]} \t\r\n", b[at]) < 0 {
+				at++
+			}
+		}
+		if depth == 0 {
+			return at
+		}
+	}
+}
+
+// skipText returns the offset behind the text that begins at an offset.
+func skipText(b []byte, at int) int {
+	for at++; b[at] != '"'; at++ {
+		if b[at] == '\\' {
+			at++
+		}
+	}
+	return at + 1
+}
+
+// cutMember removes the bytes from..to of an object, and the comma that parted
+// them from the next member, or otherwise from the one before.
+func cutMember(body []byte, from, to int) []byte {
+	const space = " \t\r\n"
+	behind := bytes.TrimLeft(body[to:], space)
+	ahead := bytes.TrimRight(body[:from], space)
+	switch {
+	case bytes.HasPrefix(behind, []byte(",")):
+		to = len(body) - len(behind) + 1
+	case bytes.HasSuffix(ahead, []byte(",")):
+		from = len(ahead) - 1
+	}
+	return cut(body, from, to)
+}
+
+// cut returns a copy of the body without the bytes from..to.
+func cut(body []byte, from, to int) []byte {
+	return append(append(make([]byte, 0, len(body)-(to-from)), body[:from]...), body[to:]...)
+}
+
+// partToken returns the content of the part token of a multipart body.
+func partToken(body []byte, boundary string) (token string, err error) {
+	if boundary == "" || len(boundary) > maxBoundary {
+		return "", badBoundary()
+	}
+	delimiter, crlf := []byte("--"+boundary), []byte("\r\n")
+	_, rest, _ := nextDelimiter(body, delimiter)
+	wholeLines := bytes.HasSuffix(body[:len(body)-len(rest)], crlf)
+	for parts, found := 0, false; rest != nil; parts++ {
+		if parts == maxParts {
+			return "", tooManyParts()
+		}
+		var part []byte
+		var ended bool
+		part, rest, ended = nextDelimiter(rest, delimiter)
+		if ended && wholeLines && len(part) > 0 && !bytes.HasSuffix(part, crlf) {
+			return "", badUpload("has delimiters whose lines end in different ways") // others would read it differently
+		}
+		text, isToken := tokenPart(part)
+		if isToken && found {
+			return "", ambiguous()
+		}
+		if isToken {
+			token, found = text, true
+		}
+	}
+	return token, nil
+}
+
+// nextDelimiter cuts a body at the next line that is a delimiter. Behind the one
+// that ends the last part, or where none is found, rest is nil.
+func nextDelimiter(body, delimiter []byte) (before, rest []byte, found bool) {
+	for from := 0; ; {
+		i := bytes.Index(body[from:], delimiter)
+		if i < 0 {
+			return body, nil, false
+		}
+		at := from + i
+		from = at + len(delimiter)
+		if at > 0 && body[at-1] != '\n' {
+			continue
+		}
+		behind := body[from:]
+		if bytes.HasPrefix(behind, []byte("--")) {
+			return body[:at], nil, true
+		}
+		line, rest, isLine := bytes.Cut(behind, []byte("\n"))
+		if isLine && len(bytes.TrimLeft(bytes.TrimSuffix(line, []byte("\r")), " \t")) == 0 {
+			return body[:at], rest, true
+		}
+	}
+}
+
+// tokenPart returns the content of a part if it is the token. Only the headers of
+// parts that mention it are read.
+func tokenPart(part []byte) (token string, ok bool) {
+	head, content, ok := cutHeader(part[:min(len(part), maxPartHeader)])
+	if !ok || !bytes.Contains(head, []byte("token")) {
+		return "", false
+	}
+	for line := range bytes.SplitSeq(head, []byte("\n")) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		if textproto.CanonicalMIMEHeaderKey(string(name)) != "Content-Disposition" {
+			continue
+		}
+		disposition, params, err := mime.ParseMediaType(string(value))
+		if err != nil || disposition != "form-data" || params["name"] != "token" || params["filename"] != "" {
+			return "", false
+		}
+		content = bytes.TrimSuffix(bytes.TrimSuffix(content, []byte("\n")), []byte("\r"))
+		return string(content[:min(len(content), maxToken)]), true
+	}
+	return "", false
+}
+
+// cutHeader cuts a part at the empty line behind its header.
+func cutHeader(part []byte) (header, content []byte, ok bool) {
+	for at := 0; ; {
+		line, rest, isLine := bytes.Cut(part[at:], []byte("\n"))
+		if !isLine {
+			return nil, nil, false
+		}
+		if len(line) == 0 || string(line) == "\r" {
+			return part[:at], rest, true
+		}
+		at += len(line) + 1
+	}
+}
+
+func badBoundary() error {
+	return badUpload("needs a boundary of 1 to 70 characters in its Content-Type")
+}
+
+func tooManyParts() error {
+	return sluice.Errorf(sluice.CodeTooManyParts, "The multipart body has more than %d parts.", maxParts)
+}
 
 // canonical returns a token as it is stored. A text that can't be a token stays
 // unchanged and matches none.
@@ -13,17 +301,17 @@ func canonical(token string) string {
 	return strings.ToLower(token)
 }
 
-// requestToken returns the token in the query and the header of a request, ""
-// if there is none. They may repeat each other and nothing else.
+// requestToken returns the token in the query and the headers of a request, "" if
+// there is none.
 func requestToken(q query, header http.Header) (string, error) {
 	return agree(q.all("token"), q.all("uuid"), header["Token"], header["Uuid"])
 }
 
-// agree returns the one token that all places name. Two values in one place are
+// agree returns the one token that all sources name. Two values in one source are
 // ambiguous even if they are equal.
-func agree(places ...[]string) (string, error) {
+func agree(sources ...[]string) (string, error) {
 	token := ""
-	for _, values := range places {
+	for _, values := range sources {
 		if len(values) == 0 || len(values) == 1 && values[0] == "" {
 			continue
 		}
@@ -36,15 +324,7 @@ func agree(places ...[]string) (string, error) {
 }
 
 // challenge says how to send a token.
-var challenge = []string{`Webhook realm="webhook.receive", parameter="token"`}
-
-func missing() error {
-	return sluice.Errorf(sluice.CodeTokenMissing, "The call carries no token; send it as the header token, as the query parameter token, or in the body.").Challenging(challenge...)
-}
-
-func unknown() *sluice.Error {
-	return sluice.Errorf(sluice.CodeTokenInvalid, "No webhook has this token; check the webhookUrl that webhook.put or webhook.get shows.").Challenging(challenge...)
-}
+const challenge = `Webhook realm="webhook.receive", parameter="token"`
 
 func ambiguous() error {
 	return sluice.Errorf(sluice.CodeTokenAmbiguous, "The call carries more than one token; send it in one place, once.")

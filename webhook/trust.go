@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"sluice/spelling"
 )
 
-// TrustOptions are what is needed to check calls.
+// TrustOptions are what checking calls needs.
 type TrustOptions struct {
 	Secret func(ctx context.Context, name string) (string, error) // gives a stored secret
 	Keys   sender.Keys                                            // gets the public keys of senders
@@ -20,8 +21,8 @@ type TrustOptions struct {
 	Log    *slog.Logger                                           // nil discards what it writes
 }
 
-// Trusts makes and keeps what checks the calls of webhooks: a trust for each version
-// of a webhook that demands more than its token.
+// Trusts makes and keeps the trusts of webhooks, which check their calls. Webhooks that
+// demand nothing but their token have none.
 type Trusts struct {
 	TrustOptions
 
@@ -29,7 +30,7 @@ type Trusts struct {
 	kept map[string]*trust // by token
 }
 
-// maxTrusts bounds what is kept.
+// maxTrusts bounds how many trusts are kept.
 const maxTrusts = 10_000
 
 // NewTrusts returns trusts that are made when they are needed.
@@ -67,7 +68,7 @@ func (g *Trusts) of(ctx context.Context, hook *sluice.Webhook) (*trust, error) {
 	}
 	made, err := g.build(ctx, *hook.Trust)
 	if err != nil {
-		// It could be made when it was stored: what it needs is not there now.
+		// It was checked when it was stored, so only something outside can be missing.
 		return nil, sluice.Errorf(sluice.CodeWebhookUnavailable, "Calls of this webhook can't be checked now; its operator knows more.").Because(err)
 	}
 	made.version = hook.Updated
@@ -80,8 +81,8 @@ func (g *Trusts) of(ctx context.Context, hook *sluice.Webhook) (*trust, error) {
 	return made, nil
 }
 
-// keep keeps the trust of a token in place of any other one, if there are too many:
-// which of them will be needed next is not known. The caller must have the lock.
+// keep keeps the trust of a token. If there are too many it drops any other one, since
+// nobody knows which is needed next. The caller must hold the lock.
 func (g *Trusts) keep(token string, made *trust) {
 	if _, known := g.kept[token]; !known && len(g.kept) >= maxTrusts {
 		for other := range g.kept {
@@ -92,8 +93,7 @@ func (g *Trusts) keep(token string, made *trust) {
 	g.kept[token] = made
 }
 
-// isCurrent reports whether the secrets that a trust was made with still are the
-// ones that are stored.
+// isCurrent reports whether a trust was made with the secrets that are stored now.
 func (g *Trusts) isCurrent(ctx context.Context, known *trust) bool {
 	if known.resolved == "" {
 		return true
@@ -102,8 +102,8 @@ func (g *Trusts) isCurrent(ctx context.Context, known *trust) bool {
 	return err == nil && resolved == known.resolved
 }
 
-// build makes what checks calls, without signing secrets that are gone.
-// Errors name the parameter at fault.
+// build makes a trust. It leaves out signing secrets that are gone. Errors name the
+// parameter at fault.
 func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
 	resolved, missing, err := g.resolve(ctx, t.Signing)
 	if err != nil {
@@ -124,9 +124,7 @@ func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
 		if err != nil {
 			return nil, err
 		}
-		if made.where == "" {
-			made.where = preset.Dedupe
-		}
+		made.where = cmp.Or(made.where, preset.Dedupe)
 		if made.verifier, err = sender.New(preset, signing, g.Keys); err != nil {
 			return nil, err
 		}
@@ -142,7 +140,7 @@ func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
 	return made, made.complete()
 }
 
-// complete makes what does not depend on the sender.
+// complete prepares what does not depend on the sender.
 func (g *trust) complete() (err error) {
 	if g.where != "" && g.where != "off" {
 		ids, err := sender.ParseDedupe(g.where)
@@ -173,10 +171,9 @@ func findPreset(name string) (sender.Preset, error) {
 	return preset, sluice.InvalidParameter("provider", "There is no provider of that name. %s", hint)
 }
 
-// resolve returns signing secrets with those that are stored elsewhere in place of
-// their names. One that is gone is left out, so that a call with another one is
-// taken, and missing says so. Without any it is an error: a webhook that had secrets
-// must not take calls that are not signed.
+// resolve returns signing secrets with names replaced by the stored secrets. One that
+// is gone is left out, so that calls with another one are taken; missing says so. If
+// none is left it is an error: a webhook that had secrets must not take unsigned calls.
 func (g *Trusts) resolve(ctx context.Context, text string) (resolved string, missing, err error) {
 	if !strings.Contains(text, sluice.StoredSecret) {
 		return text, nil, nil
@@ -219,7 +216,7 @@ func trustOf(hook *sluice.Webhook) sluice.Trust {
 	return *hook.Trust
 }
 
-// stored returns a trust as it is stored: nil if nothing is demanded.
+// stored returns a trust as it is stored: nil if it demands nothing.
 func stored(t sluice.Trust) *sluice.Trust {
 	if t.Provider == "" && t.Signature == nil && t.Signing == "" && t.VerifyToken == "" && t.Dedupe == "" && t.DedupeWindow == 0 && t.Schema == nil {
 		return nil

@@ -19,13 +19,13 @@ const (
 	longestWindow  = 168 * time.Hour
 )
 
-// givesTrust reports whether a put says what is demanded of calls.
+// givesTrust reports whether a put has parameters of the trust.
 func (p *putParams) givesTrust() bool {
 	return p.Provider != nil || p.SigningSecret != nil || p.Signature != nil || p.Dedupe != nil || p.DedupeWindow != nil || p.Schema != nil || p.VerifyToken != nil
 }
 
-// revise returns what a put makes of the trust of a webhook, nil if it is a new one;
-// checked, so that calls can be checked with it.
+// revise returns the trust of a webhook as a put changes it, after making sure that
+// calls can be checked by it. The hook is nil for a new webhook.
 func (g *Trusts) revise(ctx context.Context, hook *sluice.Webhook, p *putParams) (*sluice.Trust, error) {
 	t := trustOf(hook)
 	before := t
@@ -51,15 +51,12 @@ func (g *Trusts) revise(ctx context.Context, hook *sluice.Webhook, p *putParams)
 	return stored(t), err
 }
 
-// demand enters what a put demands of calls.
+// demand sets the parameters that are given.
 func (p *putParams) demand(t *sluice.Trust) (err error) {
-	for _, text := range []struct{ given, to *string }{
-		{p.Provider, &t.Provider}, {p.SigningSecret, &t.Signing}, {p.Dedupe, &t.Dedupe}, {p.VerifyToken, &t.VerifyToken},
-	} {
-		if text.given != nil {
-			*text.to = *text.given
-		}
-	}
+	set(&t.Provider, p.Provider)
+	set(&t.Signing, p.SigningSecret)
+	set(&t.Dedupe, p.Dedupe)
+	set(&t.VerifyToken, p.VerifyToken)
 	if len(t.Signing) > maxSecret || !utf8.ValidString(t.Signing) {
 		return sluice.InvalidParameter("signingSecret", "The parameter signingSecret must be text of at most 16 KiB.")
 	}
@@ -93,8 +90,7 @@ func parseWindow(text string) (time.Duration, error) {
 	return window, nil
 }
 
-// fit refuses demands that don't go together, and drops what belonged to a sender
-// that was removed.
+// fit refuses contradictions, and drops what belonged to a sender that was removed.
 func (p *putParams) fit(t *sluice.Trust) error {
 	switch {
 	case t.Provider != "" && t.Signature != nil && p.Signature != nil:
@@ -124,8 +120,8 @@ func (p *putParams) fit(t *sluice.Trust) error {
 	return nil
 }
 
-// document returns the JSON of a parameter that is a JSON value or its text; nil
-// to remove what is there.
+// document returns the JSON of a parameter that is a JSON value or its text; nil means
+// that the stored one is removed.
 func document(parameter string, given any) (json.RawMessage, error) {
 	switch v := given.(type) {
 	case nil:

@@ -26,7 +26,7 @@ const (
 
 const multipartForm = "multipart/form-data"
 
-// An upload is a multipart body: its files, and where all is wanted its fields.
+// An upload is a multipart body: its files, and its fields if all is set.
 type upload struct {
 	all      bool
 	noToken  bool // the field token is left out, since it is the webhook's
@@ -42,7 +42,7 @@ type file struct {
 	content     []byte
 }
 
-// parseUpload reads a multipart/form-data body as wanted. It gives nil for other
+// parseUpload reads a multipart/form-data body as wanted. It returns nil for other
 // bodies.
 func parseUpload(contentType string, body []byte, wanted upload) (*upload, error) {
 	if len(contentType) < len(multipartForm) || !strings.EqualFold(contentType[:len(multipartForm)], multipartForm) {
@@ -75,14 +75,14 @@ func parseUpload(contentType string, body []byte, wanted upload) (*upload, error
 	}
 }
 
-// closed reports whether a body has the boundary that ends it. The reader takes a
-// body for ended that was cut short in the header of a part.
+// closed reports whether a body has its final boundary. Without one, the reader takes
+// a body that was cut short in the header of a part for complete.
 func closed(body []byte, boundary string) bool {
 	end := []byte("--" + boundary + "--")
 	return bytes.HasPrefix(body, end) || bytes.Contains(body, append([]byte("\n"), end...))
 }
 
-// add takes a part up, if it is a file.
+// add reads a part within its bounds, and keeps it if it is wanted.
 func (u *upload) add(part *multipart.Part) error {
 	size := 0
 	for name, values := range part.Header {
@@ -99,8 +99,8 @@ func (u *upload) add(part *multipart.Part) error {
 	return nil
 }
 
-// sort takes a part as a file, as a field, or not at all. A field that is no text
-// is taken as a file, so that nothing of it is lost.
+// sort keeps a part as a file, as a field, or not at all. A field that is no text
+// counts as a file, so that nothing of it is lost.
 func (u *upload) sort(part *multipart.Part, content []byte) {
 	name, filename := part.FormName(), part.FileName()
 	switch {
@@ -138,8 +138,8 @@ func baseName(name string) string {
 	return name
 }
 
-// appendJSON appends the payload that an upload makes. Where raw is wanted,
-// files that are text are carried as such.
+// appendJSON appends the payload of an upload. With raw, files that are text are
+// carried as text.
 func (u *upload) appendJSON(b []byte, raw bool) []byte {
 	b = append(b, `{"files":[`...)
 	for i, f := range u.files {
@@ -168,7 +168,7 @@ func (u *upload) appendJSON(b []byte, raw bool) []byte {
 	return append(b, '}')
 }
 
-// appendFields appends the fields of an upload: one that is repeated as an array.
+// appendFields appends the fields of an upload. A repeated field becomes an array.
 func (u *upload) appendFields(b []byte) []byte {
 	for i, name := range u.names {
 		if i > 0 {

@@ -4,7 +4,44 @@ import (
 	"context"
 	"net/url"
 	"strings"
+	"time"
 )
+
+// The paths of the HTTP API, for the server and its clients.
+const (
+	CommandPath   = "/api/v3/command/" // and the name of a command
+	PipelinePath  = "/api/v3/pipeline" // and a slash and the name of a stored one
+	ResultPath    = "/api/v3/result"
+	EventsPath    = "/api/v3/events"
+	AuthPath      = "/auth/"                                  // below which the issuer of tokens is
+	RealmsPath    = AuthPath + "realms/"                      // and the namespace
+	OpenIDPath    = "/.well-known/openid-configuration"       // below the issuer's URL
+	AuthorizePath = "/authorize"                              // where people let programs act for them
+	MetadataPath  = "/.well-known/oauth-authorization-server" // and the path of the issuer's URL (RFC 8414)
+	OpenAPIPath   = "/openapi.json"
+	HealthPath    = "/healthz"
+	ReadyPath     = "/readyz"
+	MetricsPath   = "/metrics"
+	LivePath      = "/live" // what pages follow
+
+	// ReceivePath is where webhooks are called.
+	ReceivePath = CommandPath + "webhook.receive"
+)
+
+// Names in requests and answers.
+const (
+	CorrelationHeader = "Svc-Result-Correlationid" // the id to poll with
+	CorrelationQuery  = "svc-result-correlationid" // the same id in a poll
+	RedirectQuery     = "pollingRedirectEnabled"   // whether polls are redirected until the result is ready
+	TraceHeader       = "Svc-Trace-Id"             // names the call in logs and traces
+
+	// HopsHeader counts the events and pipelines that led to a request of a
+	// pipeline, so that loops through HTTP end, too.
+	HopsHeader = "Svc-Hops"
+)
+
+// PollInterval is how far apart polls for a result that is not ready must be.
+const PollInterval = 5 * time.Second
 
 // A Request is the HTTP request that led to a call, as far as pipelines see it.
 type Request struct {
@@ -37,8 +74,8 @@ func IsHeaderName(name string) bool {
 	return name != ""
 }
 
-// CredentialHeader reports whether a header of a request or an answer, in lower case, is
-// likely to carry a secret, by its name. It is masked where people look at what was sent.
+// CredentialHeader reports whether a header, in lower case, is likely to carry a secret,
+// by its name. It is masked where people look at what was sent.
 func CredentialHeader(name string) bool {
 	for _, word := range []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey"} {
 		if strings.Contains(name, word) {
@@ -48,9 +85,9 @@ func CredentialHeader(name string) bool {
 	return SecretHeader(name)
 }
 
-// SecretHeader reports whether a header of a request, in lower case, is one that no event
-// carries and no pipeline sees. Senders that need a CredentialHeader of another name have it
-// in their events.
+// SecretHeader reports whether a header of a request, in lower case, is kept out of
+// events and pipelines. Other headers that CredentialHeader masks stay in events, since
+// pipelines may need them.
 func SecretHeader(name string) bool {
 	switch name {
 	case "token", "uuid", "authorization", "cookie", "proxy-authorization", "x-gitlab-token":
@@ -66,7 +103,7 @@ func RequestFrom(ctx context.Context) map[string]any {
 	if r == nil {
 		return nil
 	}
-	given, _ := url.ParseQuery(r.RawQuery) // what is malformed was refused before
+	given, _ := url.ParseQuery(r.RawQuery) // a malformed one was refused before
 	query, headers := make(map[string]any, len(given)), make(map[string]any, len(r.Header))
 	for name, values := range given {
 		items := make([]any, len(values))

@@ -1,0 +1,99 @@
+package webhook
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/problem"
+)
+
+// A Quarantine keeps calls that were rejected, for people to look at.
+type Quarantine interface {
+	// Keep takes over a call of a webhook if there is room for a body of that
+	// size. Only then it calls call. It never waits.
+	Keep(token string, size int, call func() *sluice.QuarantinedCall) bool
+}
+
+// isQuarantined reports whether calls that were rejected with a code are kept: their
+// webhook is known, and they may be meant well.
+func isQuarantined(code string) bool {
+	switch code {
+	case sluice.CodeSignatureInvalid.Word, sluice.CodeSignatureMissing.Word, sluice.CodeSignatureExpired.Word, sluice.CodePayloadInvalid.Word, sluice.CodeWebhookDisabled.Word, sluice.CodeDeliveryIDInvalid.Word, sluice.CodeDuplicateDiffers.Word:
+		return true
+	}
+	return false
+}
+
+// quarantine keeps a rejected call and returns its id there, "" if there is no room.
+// duplicateOf is the trace id of the call that first had its delivery id, if one had.
+func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error, duplicateOf string) (id string) {
+	r, sent := in.request, in.sent()
+	taken := rc.Quarantine.Keep(in.hook.UUID, len(sent), func() *sluice.QuarantinedCall {
+		return &sluice.QuarantinedCall{
+			ID: traceID, Token: in.hook.UUID, EventKey: in.hook.EventKey,
+			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Details,
+			Time: in.arrived.UTC(), RemoteAddr: r.RemoteAddr, Size: len(sent), DuplicateOf: duplicateOf,
+			Request: sluice.KeptRequest{Method: r.Method, RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent)},
+		}
+	})
+	if !taken {
+		return ""
+	}
+	return traceID
+}
+
+// refuse reports a rejected call to Observe, and keeps it if it may be meant well.
+func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
+	traceID := cmp.Or(e.TraceID, sluice.NewTraceID(in.claimed(), in.arrived))
+	if in.hook.UUID != "" {
+		e = e.InCall(traceID) // others learn nothing from the answer
+	}
+	call := rejected(traceID, e)
+	call.EventKey = in.hook.EventKey
+	if in.hook.UUID != "" && isQuarantined(e.Code) {
+		call.Quarantine = rc.quarantine(in, traceID, e, "")
+	}
+	rc.observe(in, call)
+	rc.logRefusal(in.request, &call)
+	return e
+}
+
+// repeated returns the record of a call whose delivery was accepted before.
+func (rc *Receiver) repeated(in *incoming, result *sluice.Result, status int) sluice.Call {
+	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusOK, StatusCode: status, Duplicate: true}
+	if result.Differs {
+		traceID := sluice.NewTraceID(in.hook.UUID, in.arrived)
+		e := sluice.Errorf(sluice.CodeDuplicateDiffers, "The id of this delivery is known, with another body.")
+		call.Quarantine = rc.quarantine(in, traceID, e, result.TraceID)
+	}
+	return call
+}
+
+// refused reports to Observe a call that was rejected unread, because the server is
+// overloaded or stops. Its token is not looked up and its body is not read, so it is
+// filed under the last characters of a token in the query or header.
+func (rc *Receiver) refused(r *http.Request, err error) {
+	in := &incoming{request: r, arrived: time.Now()}
+	if query, err := parseQuery(nil, r.URL.RawQuery); err == nil {
+		in.token, _ = requestToken(query, r.Header) // "" if there are several
+	}
+	rc.observe(in, rejected(sluice.NewTraceID(in.claimed(), in.arrived), sluice.AsError(err)))
+}
+
+func rejected(traceID string, e *sluice.Error) sluice.Call {
+	return sluice.Call{TraceID: traceID, Status: sluice.StatusRejected, StatusCode: problem.Status(e), Code: e.Code}
+}
+
+// logRefusal logs a call that was rejected because of its caller. Our own failures are
+// logged where they happen.
+func (rc *Receiver) logRefusal(r *http.Request, c *sluice.Call) {
+	if c.StatusCode >= http.StatusInternalServerError || rc.refusals.Try("") > 0 {
+		return
+	}
+	rc.Log.LogAttrs(r.Context(), slog.LevelInfo, "A call was refused.", slog.String("traceId", c.TraceID),
+		slog.String("code", c.Code), slog.Int("statusCode", c.StatusCode), slog.String("eventKey", c.EventKey), slog.String("remoteAddr", r.RemoteAddr))
+}
