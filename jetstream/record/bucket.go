@@ -39,9 +39,10 @@ type Bucket[T any] struct {
 	mu       sync.RWMutex
 	in       Generation // of the last attempt to set it up
 	records  map[string]*T
-	unsynced map[string]uint64 // revisions that may not be on the disk yet
-	applied  uint64            // revision up to which the copy is complete
-	moved    chan struct{}     // closed and replaced whenever applied grows
+	unsynced map[string]uint64    // revisions that may not be on the disk yet
+	watch    jetstream.KeyWatcher // whoever keeps up has it
+	applied  uint64               // revision up to which the copy is complete
+	moved    chan struct{}        // closed and replaced whenever applied grows
 
 	flushed atomic.Uint64 // revision up to which Extent knows that all is on the disk
 }
@@ -112,7 +113,8 @@ func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue, 
 	if err := b.fill(ctx, watch, last); err != nil {
 		return errors.Join(err, watch.Stop())
 	}
-	b.host.Start(func() { b.keepUp(running, watch) })
+	b.watch = watch
+	b.host.Start(func() { b.keepUp(running, kv) })
 	return nil
 }
 
@@ -149,23 +151,52 @@ const history = 2
 
 func streamOf(bucket string) string { return stream.BucketPrefix + bucket }
 
-// keepUp applies changes as they come. If the watch ends by itself, as when the
-// connection is closed for good, the copy would grow stale: the host fails.
-func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {
+// keepUp applies changes as they come. The client library gives a watch up if the
+// engine goes away at the wrong moment. Then another watch goes on where it ended.
+func (b *Bucket[T]) keepUp(ctx context.Context, kv jetstream.KeyValue) {
 	for {
 		select {
-		case entry, ok := <-watch.Updates():
+		case entry, ok := <-b.watch.Updates():
 			switch {
 			case ok && entry != nil:
 				b.apply(entry)
-			case !ok && ctx.Err() == nil:
-				b.host.Fail(errors.New("the engine reports no more changes"))
-				return
-			case !ok:
+			case !ok && !b.watchAgain(ctx, kv):
 				return
 			}
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// beginAgain is the pause before a bucket is watched again.
+const beginAgain = time.Second
+
+// watchAgain begins another watch behind what was applied. It returns false when ctx has
+// ended, or the connection is closed for good: the copy would grow stale, so the host
+// fails.
+func (b *Bucket[T]) watchAgain(ctx context.Context, kv jetstream.KeyValue) bool {
+	for {
+		if ctx.Err() != nil {
+			return false
+		}
+		if b.host.Conn.IsClosed() {
+			b.host.Fail(errors.New("the engine reports no more changes"))
+			return false
+		}
+		b.mu.RLock()
+		next := b.applied + 1
+		b.mu.RUnlock()
+		watch, err := kv.WatchAll(ctx, jetstream.IncludeHistory(), jetstream.ResumeFromRevision(next))
+		if err == nil {
+			b.watch = watch
+			return true
+		}
+		b.host.Log.Warn("Changes of records can't be followed; trying again.", "bucket", b.name, "error", err)
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(beginAgain):
 		}
 	}
 }

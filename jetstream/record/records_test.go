@@ -62,6 +62,32 @@ func TestRecords(t *testing.T) {
 	})
 }
 
+// TestWatchesBeginAgain: a copy is kept up to date after the client library has given
+// its watch up.
+func TestWatchesBeginAgain(t *testing.T) {
+	natstest.OnEverySetup(t, func(t *testing.T, s natstest.Setup) {
+		e := openEngine(t, s)
+		if err := e.Roles.EndWatch(); err != nil {
+			t.Fatal(err)
+		}
+		key := roleKind.key()
+		if _, err := natstest.Patiently(t.Context(), func() (*sluice.Role, error) {
+			return e.Roles.Change(t.Context(), key, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
+				return &sluice.Role{Name: key}, nil
+			})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "the role is in the copy", func() bool {
+			found, err := e.Roles.Get(t.Context(), key)
+			return err == nil && found != nil
+		})
+		if err := e.Ready(); err != nil {
+			t.Errorf("the engine is not ready: %v", err)
+		}
+	})
+}
+
 func TestMain(m *testing.M) { natstest.Main(m) }
 
 // openEngine opens an engine and closes it with the test.
