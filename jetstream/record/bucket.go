@@ -169,9 +169,6 @@ func (b *Bucket[T]) keepUp(ctx context.Context, kv jetstream.KeyValue) {
 	}
 }
 
-// beginAgain is the pause before a bucket is watched again.
-const beginAgain = time.Second
-
 // watchAgain begins another watch behind what was applied. It returns false when ctx has
 // ended, or the connection is closed for good: the copy would grow stale, so the host
 // fails.
@@ -196,7 +193,7 @@ func (b *Bucket[T]) watchAgain(ctx context.Context, kv jetstream.KeyValue) bool 
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(beginAgain):
+		case <-time.After(stream.BeginAgain):
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// beginAgain is the pause before a stream is followed again.
-const beginAgain = time.Second
+// BeginAgain is the pause before a stream or a bucket is followed again.
+const BeginAgain = time.Second
 
 // A Follower reads the messages of a stream in order, from the first one on, and then waits
 // for new ones. The client library gives up if the engine goes away at the wrong moment; a
@@ -63,7 +63,7 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 			select {
 			case <-ctx.Done():
 				return nil, nil, ctx.Err()
-			case <-time.After(beginAgain):
+			case <-time.After(BeginAgain):
 			}
 		}
 	}
