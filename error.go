@@ -48,7 +48,7 @@ type Error struct {
 // Hints tell the caller more about an error. Each is optional.
 type Hints struct {
 	Parameter  string        // the parameter at fault
-	Place      Place         // where in a pipeline it is
+	Position   Position      // where in a pipeline it is
 	TraceID    string        // the call it belongs to
 	Status     int           // the HTTP status that an author chose in place of the kind's
 	RetryAfter time.Duration // when trying again makes sense
@@ -67,8 +67,8 @@ type Said struct {
 	Code       string `json:"code,omitempty"`       // empty means that of any failure
 }
 
-// A Place is a spot in the source of a pipeline.
-type Place struct {
+// A Position is a line and column in the source of a pipeline.
+type Position struct {
 	Line, Column int    // counted from 1; 0 means unknown
 	Snippet      string // the line as it is written
 	Step         string // the command of the step, with its id if it has one
@@ -129,8 +129,8 @@ func (e *Error) About(parameter string) *Error {
 }
 
 // At names the place in a pipeline where it happened.
-func (e *Error) At(place Place) *Error {
-	return e.with(func(c *Error) { c.Place = place })
+func (e *Error) At(p Position) *Error {
+	return e.with(func(c *Error) { c.Position = p })
 }
 
 // InCall names the call it belongs to.

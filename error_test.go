@@ -14,7 +14,7 @@ import (
 func TestErrorsDoNotChange(t *testing.T) {
 	shared := sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good.")
 	before := *shared
-	changed := shared.Because(errors.New("why")).Saying("Bad.").Coded(sluice.Code{Word: "bad"}).About("name").At(sluice.Place{Line: 1}).
+	changed := shared.Because(errors.New("why")).Saying("Bad.").Coded(sluice.Code{Word: "bad"}).About("name").At(sluice.Position{Line: 1}).
 		InCall("abcdef:0123456789").WithStatus(418).After(time.Second).Allowing("GET").Challenging("Basic").Closing().Detailed([]string{"one"}).
 		Telling(sluice.Said{Message: "No."})
 	if !reflect.DeepEqual(*shared, before) {

@@ -33,7 +33,7 @@ func refusal(a Answer) *sluice.Error {
 	message := cmp.Or(oauth.Description, p.Detail,
 		"The server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status)+"; is there a sluice at this URL?")
 	return (&sluice.Error{Kind: kind, Code: code, Message: message}).WithStatus(a.Status).About(p.Parameter).InCall(p.TraceID).
-		At(sluice.Place{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header)).Detailed(p.Errors)
+		At(sluice.Position{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header)).Detailed(p.Errors)
 }
 
 // elsewhere is the error for a redirect, such as a proxy's to HTTPS. It names the

@@ -143,7 +143,7 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error
 	if more := len(problems) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return (&sluice.Error{Kind: sluice.Unprocessable, Code: first.Code, Message: text}).At(sluice.Place{Line: first.Line, Column: first.Column})
+	return (&sluice.Error{Kind: sluice.Unprocessable, Code: first.Code, Message: text}).At(sluice.Position{Line: first.Line, Column: first.Column})
 }
 
 // told returns a finding in one line, with its position.

@@ -174,7 +174,7 @@ func compilerStyle(err error) error {
 		return err
 	}
 	first := problems[0]
-	return fmt.Errorf("%d:%d: %s", first.Place.Line, first.Place.Column, first.Message)
+	return fmt.Errorf("%d:%d: %s", first.Position.Line, first.Position.Column, first.Message)
 }
 
 func readSource(root *os.Root, name string) (string, error) {

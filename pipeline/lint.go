@@ -85,10 +85,10 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 
 func findingOf(e *sluice.Error) sluice.Finding {
 	return sluice.Finding{
-		Line:      e.Place.Line,
-		Column:    e.Place.Column,
-		Snippet:   e.Place.Snippet,
-		Step:      e.Place.Step,
+		Line:      e.Position.Line,
+		Column:    e.Position.Column,
+		Snippet:   e.Position.Snippet,
+		Step:      e.Position.Step,
 		Code:      e.Code,
 		Parameter: e.Parameter,
 		Message:   e.Message,
@@ -104,7 +104,7 @@ func notPermitted(found []sluice.Finding) error {
 		message += fmt.Sprintf(" There are %d more.", more)
 	}
 	return sluice.Errorf(sluice.CodePipelineNotPermitted, "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
-		At(sluice.Place{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
+		At(sluice.Position{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
 }
 
 // unknownKey warns of an event key that no webhook has. That is no mistake, since events

@@ -107,10 +107,10 @@ func Of(err error) *sluice.Problem {
 		StatusCode: status,
 		TraceID:    e.TraceID,
 		Parameter:  e.Parameter,
-		Line:       e.Place.Line,
-		Column:     e.Place.Column,
-		Snippet:    e.Place.Snippet,
-		Step:       e.Place.Step,
+		Line:       e.Position.Line,
+		Column:     e.Position.Column,
+		Snippet:    e.Position.Snippet,
+		Step:       e.Position.Step,
 		Errors:     e.Details,
 	}
 }

@@ -30,7 +30,7 @@ func TestEveryKindHasAStatus(t *testing.T) {
 
 func TestProblemOfAnError(t *testing.T) {
 	e := sluice.Errorf(sluice.CodeTooManyLogins, "Too many.").After(1500 * time.Millisecond).About("name").
-		At(sluice.Place{Line: 3, Column: 5, Snippet: "- x", Step: "x"}).InCall("abcdef:0123456789")
+		At(sluice.Position{Line: 3, Column: 5, Snippet: "- x", Step: "x"}).InCall("abcdef:0123456789")
 	want := &sluice.Problem{
 		Type: "urn:sluice:problem:too-many-logins", Title: "Too many logins", Status: 429, StatusCode: 429, Detail: "Too many.",
 		Code: "too-many-logins", TraceID: "abcdef:0123456789", Parameter: "name", Line: 3, Column: 5, Snippet: "- x", Step: "x",

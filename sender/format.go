@@ -113,33 +113,33 @@ func (f format) part(text string) int {
 	return -1
 }
 
-// A place is where a piece of what is signed comes from.
-type place int
+// A field is where a fragment of what is signed comes from.
+type field int
 
 const (
-	placeLiteral place = iota
-	placeBody
-	placeTimestamp
-	placeID
-	placeURL
-	placeMethod
+	fieldLiteral field = iota
+	fieldBody
+	fieldTimestamp
+	fieldID
+	fieldURL
+	fieldMethod
 )
 
-var places = map[string]place{
-	"body": placeBody, "timestamp": placeTimestamp, "id": placeID, "url": placeURL, "method": placeMethod,
+var fields = map[string]field{
+	"body": fieldBody, "timestamp": fieldTimestamp, "id": fieldID, "url": fieldURL, "method": fieldMethod,
 }
 
-// A piece is a part of what is signed.
-type piece struct {
-	place   place
+// A fragment is a part of what is signed.
+type fragment struct {
+	field   field
 	literal []byte
 }
 
-// maxPieces bounds how often the body is hashed.
-const maxPieces = 16
+// maxFragments bounds how often the body is hashed.
+const maxFragments = 16
 
 // parseSigned reads what is signed, such as "{timestamp}.{body}".
-func parseSigned(text string) (pieces []piece, err error) {
+func parseSigned(text string) (fragments []fragment, err error) {
 	if text == "" {
 		text = "{body}"
 	}
@@ -149,23 +149,23 @@ func parseSigned(text string) (pieces []piece, err error) {
 	for rest := text; rest != ""; {
 		literal, behind, more := strings.Cut(rest, "{")
 		if literal != "" {
-			pieces = append(pieces, piece{literal: []byte(literal)})
+			fragments = append(fragments, fragment{literal: []byte(literal)})
 		}
 		if !more {
 			break
 		}
 		name, tail, closed := strings.Cut(behind, "}")
-		at, known := places[name]
+		at, known := fields[name]
 		if !closed || !known {
 			return nil, fieldError("signed", "has the unknown placeholder {%s}; there are {body}, {timestamp}, {id}, {url} and {method}", name)
 		}
-		pieces = append(pieces, piece{place: at})
+		fragments = append(fragments, fragment{field: at})
 		rest = tail
 	}
-	if len(pieces) > maxPieces {
-		return nil, fieldError("signed", "has more than %d parts", maxPieces)
+	if len(fragments) > maxFragments {
+		return nil, fieldError("signed", "has more than %d parts", maxFragments)
 	}
-	return pieces, nil
+	return fragments, nil
 }
 
 func isPrintable(text string) bool {

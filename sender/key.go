@@ -25,7 +25,7 @@ const ecdsaP256 = "ecdsa-p256"
 
 // A publicKey verifies signatures made with a private key of the sender.
 type publicKey interface {
-	verify(pieces [][]byte, signature []byte) bool
+	verify(fragments [][]byte, signature []byte) bool
 }
 
 // setKey makes the key of a secret.
@@ -90,8 +90,8 @@ func writtenKey(secret string) ([]byte, error) {
 
 type ed25519Key ed25519.PublicKey
 
-func (k ed25519Key) verify(pieces [][]byte, signature []byte) bool {
-	return len(signature) == ed25519.SignatureSize && ed25519.Verify(ed25519.PublicKey(k), bytes.Join(pieces, nil), signature)
+func (k ed25519Key) verify(fragments [][]byte, signature []byte) bool {
+	return len(signature) == ed25519.SignatureSize && ed25519.Verify(ed25519.PublicKey(k), bytes.Join(fragments, nil), signature)
 }
 
 // parseEd25519 reads a public key in hex, base64 or PEM.
@@ -113,9 +113,9 @@ func parseEd25519(text string) (publicKey, error) {
 
 type ecdsaKey struct{ *ecdsa.PublicKey }
 
-func (k ecdsaKey) verify(pieces [][]byte, signature []byte) bool {
+func (k ecdsaKey) verify(fragments [][]byte, signature []byte) bool {
 	h := sha256.New()
-	for _, p := range pieces {
+	for _, p := range fragments {
 		_, _ = h.Write(p) // a hash takes everything
 	}
 	return ecdsa.VerifyASN1(k.PublicKey, h.Sum(nil), signature)

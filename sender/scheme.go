@@ -121,9 +121,9 @@ func (r rule) compile() (*signature, error) {
 
 // consistent finds contradictions between fields.
 func (s *signature) consistent() error {
-	has := func(p place) bool {
-		for _, piece := range s.signed {
-			if piece.place == p {
+	has := func(p field) bool {
+		for _, fragment := range s.signed {
+			if fragment.field == p {
 				return true
 			}
 		}
@@ -132,7 +132,7 @@ func (s *signature) consistent() error {
 	inFormat := s.format.timestamps()
 	timed := inFormat || s.timestampHeader != ""
 	switch {
-	case !has(placeBody):
+	case !has(fieldBody):
 		return fieldError("signed", "must have {body} in it; otherwise any body would fit")
 	case inFormat && s.timestampHeader != "":
 		return fieldError("timestampHeader", "is one place too many for the time, since format has {timestamp}")
@@ -140,13 +140,13 @@ func (s *signature) consistent() error {
 		return fieldError("timestampHeader", "must be another header than that of the signature; for a header with both use {timestamp} in format")
 	case s.idHeader != "" && (s.idHeader == s.header || s.idHeader == s.timestampHeader):
 		return fieldError("idHeader", "must be another header than those of signature and time")
-	case has(placeTimestamp) && !timed:
+	case has(fieldTimestamp) && !timed:
 		return fieldError("signed", "has {timestamp}, but neither format nor timestampHeader says where the time is")
-	case timed && !has(placeTimestamp):
+	case timed && !has(fieldTimestamp):
 		return fieldError("signed", "must have {timestamp} in it; otherwise any time would fit")
-	case has(placeID) && s.idHeader == "":
+	case has(fieldID) && s.idHeader == "":
 		return fieldError("signed", "has {id}, but idHeader does not say where the id is")
-	case s.idHeader != "" && !has(placeID):
+	case s.idHeader != "" && !has(fieldID):
 		return fieldError("idHeader", "is of no use, since signed has no {id}")
 	case s.Tolerance != "" && !timed && s.time == nil:
 		return fieldError("tolerance", "is of no use without a time: say where it is with {timestamp} in format, or with timestampHeader")

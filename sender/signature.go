@@ -20,7 +20,7 @@ type signature struct {
 	header, timestampHeader, idHeader string
 
 	format    format
-	signed    []piece
+	signed    []fragment
 	tolerance time.Duration
 	public    publicKey // nil: the key is shared, an HMAC
 	scratch   sync.Pool // of *scratch
@@ -28,12 +28,12 @@ type signature struct {
 
 // scratch is what one check needs.
 type scratch struct {
-	mac     hash.Hash // nil with a public key
-	pieces  [][]byte
-	text    []byte
-	found   []string
-	sum     []byte
-	decoded [maxSignature]byte
+	mac       hash.Hash // nil with a public key
+	fragments [][]byte
+	text      []byte
+	found     []string
+	sum       []byte
+	decoded   [maxSignature]byte
 }
 
 const (
@@ -70,9 +70,9 @@ func (s *signature) check(_ context.Context, c *Call, now time.Time) error {
 
 // release keeps the buffers for another call, without references to this one.
 func (w *scratch) release(pool *sync.Pool) {
-	clear(w.pieces)
+	clear(w.fragments)
 	clear(w.found)
-	w.pieces, w.found = w.pieces[:0], w.found[:0]
+	w.fragments, w.found = w.fragments[:0], w.found[:0]
 	pool.Put(w)
 }
 
@@ -112,20 +112,20 @@ func (s *signature) gather(c *Call, w *scratch, said claim) {
 	w.text = w.text[:0]
 	for _, p := range s.signed {
 		text := ""
-		switch p.place {
-		case placeLiteral:
-			w.pieces = append(w.pieces, p.literal)
+		switch p.field {
+		case fieldLiteral:
+			w.fragments = append(w.fragments, p.literal)
 			continue
-		case placeBody:
-			w.pieces = append(w.pieces, c.Body)
+		case fieldBody:
+			w.fragments = append(w.fragments, c.Body)
 			continue
-		case placeTimestamp:
+		case fieldTimestamp:
 			text = said.timestamp
-		case placeID:
+		case fieldID:
 			text = said.id
-		case placeMethod:
+		case fieldMethod:
 			text = c.Method
-		case placeURL:
+		case fieldURL:
 			text = c.URL
 			if s.url != nil {
 				text = s.url(text)
@@ -133,11 +133,11 @@ func (s *signature) gather(c *Call, w *scratch, said claim) {
 		}
 		start := len(w.text)
 		w.text = append(w.text, text...)
-		w.pieces = append(w.pieces, w.text[start:])
+		w.fragments = append(w.fragments, w.text[start:])
 	}
 }
 
-// fits reports whether one of the signatures is that of the pieces.
+// fits reports whether one of the signatures is that of the fragments.
 func (s *signature) fits(w *scratch, signatures []string) bool {
 	if s.public == nil {
 		w.hash()
@@ -148,7 +148,7 @@ func (s *signature) fits(w *scratch, signatures []string) bool {
 			continue
 		}
 		if s.public != nil {
-			if s.public.verify(w.pieces, w.decoded[:n]) {
+			if s.public.verify(w.fragments, w.decoded[:n]) {
 				return true
 			}
 			continue
@@ -160,10 +160,10 @@ func (s *signature) fits(w *scratch, signatures []string) bool {
 	return false
 }
 
-// hash computes the HMAC of the pieces.
+// hash computes the HMAC of the fragments.
 func (w *scratch) hash() {
 	w.mac.Reset()
-	for _, p := range w.pieces {
+	for _, p := range w.fragments {
 		_, _ = w.mac.Write(p) // a hash takes everything
 	}
 	w.sum = w.mac.Sum(w.sum[:0])

@@ -92,7 +92,7 @@ func exitCode(err error) int {
 		return 0
 	case isOwn:
 		return own.code
-	case isError && (e.Place.Line > 0 || e.Place.Step != ""):
+	case isError && (e.Position.Line > 0 || e.Position.Step != ""):
 		return exitFailed
 	case isError && isOfSignature(e):
 		return exitForbidden // whoever is logged in

@@ -161,12 +161,12 @@ func (t *terminal) run(ctx context.Context, c *client.Client, name string, vars 
 // that lint has.
 func inFile(file string, err error) error {
 	e, ok := errors.AsType[*sluice.Error](err)
-	if !ok || e.Place.Line == 0 {
+	if !ok || e.Position.Line == 0 {
 		return err
 	}
-	message := strings.TrimPrefix(e.Message, fmt.Sprintf("Line %d: ", e.Place.Line))
+	message := strings.TrimPrefix(e.Message, fmt.Sprintf("Line %d: ", e.Position.Line))
 	message = strings.Replace(message, "; pipeline.lint lists all.", "; sluice pipeline lint "+file+" lists all.", 1)
-	return e.Saying(fmt.Sprintf("%s:%d:%d: %s", file, e.Place.Line, max(1, e.Place.Column), message))
+	return e.Saying(fmt.Sprintf("%s:%d:%d: %s", file, e.Position.Line, max(1, e.Position.Column), message))
 }
 
 // pipelineMissing adds the name that was probably meant to the error for an unknown

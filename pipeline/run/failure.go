@@ -16,7 +16,7 @@ import (
 func (x *execution) ignore(err error) {
 	e := x.secrets.hideError(sluice.AsError(err))
 	x.assign(source.Target{Section: source.ToVars, Name: "error"}, map[string]any{
-		"code": e.Code, "statusCode": problem.Status(e), "message": e.Message, "step": e.Place.Step,
+		"code": e.Code, "statusCode": problem.Status(e), "message": e.Message, "step": e.Position.Step,
 	}, weight{len(e.Message), len(e.Message)})
 }
 
@@ -39,7 +39,7 @@ func (x *execution) positioned(ctx context.Context, s *source.Step, err error) e
 	e := blamed(err)
 	line, column := s.PositionOf(err)
 	return e.Saying(s.Title(line) + ": " + shortened(x.secrets.hideText(e.Message))).
-		At(sluice.Place{Line: line, Column: column, Step: s.Label()})
+		At(sluice.Position{Line: line, Column: column, Step: s.Label()})
 }
 
 // blamed returns the error of a step. If an expression failed because of a function that

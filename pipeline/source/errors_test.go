@@ -54,19 +54,19 @@ func TestErrors(t *testing.T) {
 
 // describe shows a mistake as an editor would.
 func describe(e *sluice.Error) string {
-	where := fmt.Sprintf("%d:%d", e.Place.Line, e.Place.Column)
-	if e.Place.Step != "" {
-		where += " in " + e.Place.Step
+	where := fmt.Sprintf("%d:%d", e.Position.Line, e.Position.Column)
+	if e.Position.Step != "" {
+		where += " in " + e.Position.Step
 	}
 	text := fmt.Sprintf("%s: %s\n", where, e.Message)
-	if e.Place.Snippet != "" {
+	if e.Position.Snippet != "" {
 		pad := strings.Map(func(r rune) rune {
 			if r == '\t' {
 				return r
 			}
 			return ' '
-		}, string([]rune(e.Place.Snippet)[:min(e.Place.Column-1, len([]rune(e.Place.Snippet)))]))
-		text += "    " + e.Place.Snippet + "\n    " + pad + "^\n"
+		}, string([]rune(e.Position.Snippet)[:min(e.Position.Column-1, len([]rune(e.Position.Snippet)))]))
+		text += "    " + e.Position.Snippet + "\n    " + pad + "^\n"
 	}
 	return text
 }

@@ -38,7 +38,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("the error has no list of problems: %v", err)
 		}
 		for _, e := range problems {
-			if e.Message == "" || e.Place.Line < 1 || e.Place.Column < 1 || !utf8.ValidString(e.Place.Snippet) && utf8.ValidString(text) {
+			if e.Message == "" || e.Position.Line < 1 || e.Position.Column < 1 || !utf8.ValidString(e.Position.Snippet) && utf8.ValidString(text) {
 				t.Fatalf("a problem is %+v", e)
 			}
 		}

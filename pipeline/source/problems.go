@@ -20,7 +20,7 @@ const MaxProblems = 100
 func (p sourceErrors) Error() string {
 	lines := make([]string, len(p))
 	for i, e := range p {
-		lines[i] = fmt.Sprintf("%d:%d: %s", e.Place.Line, e.Place.Column, e.Message)
+		lines[i] = fmt.Sprintf("%d:%d: %s", e.Position.Line, e.Position.Column, e.Message)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -38,12 +38,12 @@ func (p sourceErrors) joined() error {
 		return nil
 	}
 	slices.SortStableFunc(p, func(a, b *sluice.Error) int {
-		return cmp.Or(a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
+		return cmp.Or(a.Position.Line-b.Position.Line, a.Position.Column-b.Position.Column)
 	})
 	first := p[0]
 	message := first.Message
-	if first.Place.Line > 0 {
-		message = fmt.Sprintf("Line %d: %s", first.Place.Line, message)
+	if first.Position.Line > 0 {
+		message = fmt.Sprintf("Line %d: %s", first.Position.Line, message)
 	}
 	switch more := len(p) - 1; {
 	case more == 1:
@@ -61,6 +61,6 @@ func (c *checker) problemf(at *node, format string, args ...any) {
 
 func (c *checker) note(e *sluice.Error, line, column int) {
 	if len(c.problems) < MaxProblems {
-		c.problems = append(c.problems, e.At(sluice.Place{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}))
+		c.problems = append(c.problems, e.At(sluice.Position{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}))
 	}
 }
