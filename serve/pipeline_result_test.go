@@ -138,21 +138,19 @@ func TestWhatCallersLearn(t *testing.T) {
 	}
 }
 
-// cause returns why a call failed, as its dead letter says, which is stored behind
-// the result.
+// cause returns why a call failed, as its dead letter says: whoever has the result of
+// a failure finds its letter.
 func (s *service) cause(t *testing.T, of result) (found map[string]any) {
 	t.Helper()
-	eventually(t, "the dead letter of "+of.TraceID, func() bool {
-		var page struct{ Items []map[string]any }
-		s.command("deadletter.get", map[string]any{"limit": 1000}).wantStatus(t, http.StatusOK).into(t, &page)
-		for _, letter := range page.Items {
-			if letter["correlationId"] == of.CorrelationID {
-				found = letter["error"].(map[string]any)
-			}
+	var page struct{ Items []map[string]any }
+	s.command("deadletter.get", map[string]any{"limit": 1000}).wantStatus(t, http.StatusOK).into(t, &page)
+	for _, letter := range page.Items {
+		if letter["correlationId"] == of.CorrelationID {
+			return letter["error"].(map[string]any)
 		}
-		return found != nil
-	})
-	return found
+	}
+	t.Fatalf("there is no dead letter of %s", of.TraceID)
+	return nil
 }
 
 // TestFailedRun: the event is a dead letter, and a replay reaches the pipeline as
@@ -244,16 +242,11 @@ func TestReplayReachesOnlyWhoFailed(t *testing.T) {
 	}
 }
 
-// letters returns the dead letters of a pipeline, as many as there must be. A letter is
-// stored right after the result, so whoever has polled for that may be too early.
+// letters returns the dead letters of a pipeline, as many as there must be.
 func (s *service) letters(t *testing.T, pipeline string, count int) []map[string]any {
 	t.Helper()
 	var page struct{ Items []map[string]any }
-	eventually(t, "the dead letters", func() bool {
-		page.Items = nil
-		s.command("deadletter.get", map[string]any{"pipeline": pipeline}).wantStatus(t, http.StatusOK).into(t, &page)
-		return len(page.Items) >= count
-	})
+	s.command("deadletter.get", map[string]any{"pipeline": pipeline}).wantStatus(t, http.StatusOK).into(t, &page)
 	if len(page.Items) != count {
 		t.Fatalf("%s has %d dead letters, want %d", pipeline, len(page.Items), count)
 	}

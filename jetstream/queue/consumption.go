@@ -272,7 +272,13 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 		return q.deadLetters.AddMissing(ctx, d.Delivery, letter, a.outcome)
 	}
 	// The outcome comes first. Without it the event is run again, and a letter
-	// would remain even if that run succeeds.
+	// would remain even if that run succeeds. Callers hear of a failure when its
+	// letter is stored, too, so that they find it.
+	if failed {
+		subject := q.outcomes.subject(d.sequence, d.TraceID, a.outcome.Pipeline)
+		q.unlettered.Store(subject, true)
+		defer q.unlettered.Delete(subject)
+	}
 	if err := q.outcomes.Put(ctx, d.sequence, d.TraceID, a.outcome); err != nil {
 		return err
 	}

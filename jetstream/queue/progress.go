@@ -139,6 +139,11 @@ func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerIn
 // yet, Gone if the outcome has expired.
 func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 	outcome, err := q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
+	if outcome != nil {
+		if _, early := q.unlettered.Load(q.outcomes.subject(e.Sequence, e.TraceID, pipeline)); early {
+			return nil, nil
+		}
+	}
 	if outcome != nil || err != nil {
 		return outcome, err
 	}

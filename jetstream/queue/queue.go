@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +56,7 @@ type Queue struct {
 	events jetstream.Stream
 
 	unreadable atomic.Int64 // events that could not be read, since the start
+	unlettered sync.Map     // subjects of stored failures whose dead letter is under way
 
 	progress *limit.Cache[string, *jetstream.ConsumerInfo] // by binding
 	work     *inProgress
