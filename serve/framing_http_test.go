@@ -77,6 +77,7 @@ func TestSlowBodies(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			s := start(t, test.settings...)
 			hook := s.create("webhook.slow")
 			w := s.dial(t)
@@ -119,6 +120,7 @@ func TestBodyOfARefusedCall(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			w := s.dial(t)
 			w.say(strings.ReplaceAll(test.head, "{receive}", receivePath))
 			w.hear(http.MethodPost).wantStatus(t, test.status)
