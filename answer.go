@@ -26,6 +26,11 @@ type BulkItem struct {
 	Message       string `json:"message,omitempty" doc:"The reason in words."`
 }
 
+// Retries tell how many events are tried now.
+type Retries struct {
+	Retried int `json:"retried" doc:"How many events are due now, or would be."`
+}
+
 // Replays tell which events were sent again.
 type Replays struct {
 	Replayed int `json:"replayed" doc:"How many were sent again."`

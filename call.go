@@ -23,7 +23,8 @@ type Call struct {
 	Key           string    `json:"key,omitempty" doc:"Of a message, if it is no event."`
 	ReplayOf      string    `json:"replayOf,omitempty" doc:"Trace id of the event that it repeats."`
 	Time          time.Time `json:"time" doc:"When it came."`
-	Status        Status    `json:"status" doc:"By its runs; ok if no pipeline listens." enum:"processing,ok,error,rejected,handshake"`
+	Status        Status    `json:"status" doc:"By its runs; ok if no pipeline listens." enum:"processing,retrying,ok,error,recovered,rejected,handshake"`
+	Next          time.Time `json:"next,omitzero" doc:"When it is tried again, while it is retrying."`
 	StatusCode    int       `json:"statusCode,omitempty" doc:"Of the HTTP answer."`
 	Code          string    `json:"code,omitempty" doc:"Of the refusal."`
 	Quarantine    string    `json:"quarantine,omitempty" doc:"Id of what is kept of a refused one."`
@@ -99,19 +100,24 @@ func (c Call) Replays(pipeline string, status Status, code string) bool {
 	}
 	return slices.ContainsFunc(c.Runs, func(r RunReport) bool {
 		return r.Error != nil && (code == "" || code == r.Error.Code) && (pipeline == "" || pipeline == r.Pipeline) &&
-			(status != StatusError || c.failedIn(r.Pipeline))
+			(status != StatusError || c.latest(r.Pipeline).Error != nil)
 	})
 }
 
-// failedIn reports whether the latest run of a pipeline failed. An earlier failure does
-// not count.
-func (c Call) failedIn(pipeline string) bool {
+// WaitsFor reports whether the event of this call waits for another attempt of a
+// pipeline, "" for any.
+func (c Call) WaitsFor(pipeline string) bool {
+	return c.Status == StatusRetrying && (pipeline == "" || !c.latest(pipeline).Next.IsZero())
+}
+
+// latest returns the latest run of a pipeline. An earlier failure does not count.
+func (c Call) latest(pipeline string) (run RunReport) {
 	for _, r := range slices.Backward(c.Runs) {
 		if r.Pipeline == pipeline {
-			return r.Error != nil
+			return r
 		}
 	}
-	return false
+	return run
 }
 
 // Accepted reports whether the call became an event or a message, which can be sent

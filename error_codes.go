@@ -90,6 +90,7 @@ var (
 	CodeCallUnknown        = Code{"call-unknown", NotFound, "There is no such call."}
 	CodeCallNotEditable    = Code{"call-not-editable", Invalid, "What the call has sent is not kept, no text, or not to be seen by this user."}
 	CodeEventUnknown       = Code{"event-unknown", NotFound, "No stored event matches."}
+	CodeEventWaits         = Code{"event-waits", Conflict, "The event waits for its next attempt; event.retry makes that now."}
 	CodeEventGone          = Code{"event-gone", Gone, "The event is no longer kept."}
 	CodeEventDamaged       = Code{"event-damaged", Internal, "The disk has lost this event."}
 	CodeEventUnreadable    = Code{"event-unreadable", Invalid, "Another program has published an event that is no JSON object within the limits."}

@@ -1,6 +1,7 @@
 package sluice
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -40,6 +41,7 @@ type Event struct {
 	Listeners       []string            `json:"listeners,omitempty"`   // pipelines that it starts
 	To              string              `json:"to,omitempty"`          // the only pipeline it is for
 	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
+	FirstID         string              `json:"firstId,omitempty"`     // correlation id of the event that was the first of its replays
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
 	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
 	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
@@ -74,15 +76,16 @@ func (c *CloudEvent) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// Replay returns an event that repeats this one, for one pipeline, or for all that
-// listen now if it is "". It counts as a hop, so a run that replays its own event ends.
-func (e *Event) Replay(ctx context.Context, pipeline string) (*Event, error) {
+// Replay returns an event that repeats this one, which has a correlation id, for one
+// pipeline, or for all that listen now if it is "". It counts as a hop, so a run that
+// replays its own event ends.
+func (e *Event) Replay(ctx context.Context, correlationID, pipeline string) (*Event, error) {
 	hops, err := NextHop(ctx)
 	if err != nil {
 		return nil, err
 	}
 	repeated := *e
-	repeated.ReplayOf = e.TraceID
+	repeated.ReplayOf, repeated.FirstID = e.TraceID, cmp.Or(e.FirstID, correlationID)
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
 	repeated.Hops, repeated.Listeners, repeated.To = hops, nil, pipeline
 	repeated.Fingerprint = nil // the repetition is wanted
@@ -109,6 +112,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	}
 	b = appendOptional(b, `,"to":`, e.To)
 	b = appendOptional(b, `,"replayOf":`, e.ReplayOf)
+	b = appendOptional(b, `,"firstId":`, e.FirstID)
 	if e.Admitted {
 		b = append(b, `,"admitted":true`...)
 	}

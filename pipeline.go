@@ -72,7 +72,8 @@ type Outcome struct {
 	Attempts   int             `json:"attempts"`
 	Finished   time.Time       `json:"finished"`
 
-	Next time.Time `json:"-"` // when another attempt is due, if it is processing
+	Next     time.Time `json:"-"` // when another attempt is due, if it is processing
+	Recovers bool      `json:"-"` // the event waits for its target, and follows when that is back
 }
 
 // AppendJSON appends the outcome's JSON, as encoding/json would write it.
@@ -115,6 +116,21 @@ type Queue interface {
 	// an error, that was no attempt: the event is handed out again soon. While the
 	// engine can't be reached, Consume keeps trying.
 	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error))
+}
+
+// WaitingEvents are the events that wait for another attempt of a pipeline.
+type WaitingEvents interface {
+	// Retry makes those of a query due now, and returns how many.
+	Retry(q RetryQuery) int
+}
+
+// A RetryQuery selects events that wait for another attempt.
+type RetryQuery struct {
+	Pipeline string    // empty means any
+	TraceID  string    // empty means any
+	Code     string    // of the last attempt's error; empty means any
+	Since    time.Time // when the first attempt began; zero means any time
+	DryRun   bool      // only counts them
 }
 
 // A DeadLetter is an event that a pipeline failed on for good.

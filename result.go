@@ -21,6 +21,13 @@ const (
 	StatusError      Status = "error"      // it failed for good, and Error says why
 )
 
+// What traces and figures tell besides. Results keep to the words above: such a call is
+// processing, or an error.
+const (
+	StatusRetrying  Status = "retrying"  // an attempt failed, and another one will come
+	StatusRecovered Status = "recovered" // it failed for good, and a replay went well
+)
+
 // statusWords are the statuses that people know by another word than the API.
 var statusWords = map[Status]string{StatusError: "failed", StatusRejected: "refused"}
 

@@ -13,6 +13,7 @@ type Options struct {
 	Stored    sluice.StoredEvents
 	Log       sluice.EventLog
 	Journal   sluice.Journal
+	Waiting   sluice.WaitingEvents
 	Namespace string
 	Seen      func(ctx context.Context, command, target string) // called when a user sees payloads
 	Stopping  <-chan struct{}                                   // closed when the server begins to stop, which ends all waiting
@@ -26,6 +27,7 @@ func Commands(o Options) []command.Command {
 		receiveCommand(o),
 		sendCommand(o.Events, o.Namespace),
 		replayCommand(o.Events, o.Journal),
+		retryCommand(o.Waiting),
 		messageReceiveCommand(),
 		messageSendCommand(o.Events, o.Namespace),
 	}

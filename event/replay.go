@@ -23,7 +23,7 @@ const (
 type replayParams struct {
 	TraceID  []string  `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again, or up to 1000 of them, sent in this order. Give this, or some of what follows."`
 	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, except replays. Default: any."`
-	Status   string    `json:"status" enum:"ok,error,processing" audit:"yes" doc:"Only events of calls with this status. With error and a pipeline: only those that it failed on."`
+	Status   string    `json:"status" enum:"ok,error,recovered,processing,retrying" audit:"yes" doc:"Only events of calls with this status. With error and a pipeline: only those that it failed on."`
 	Code     string    `json:"code" audit:"yes" doc:"Only events that a pipeline failed on with this error code."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these events."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these events. Default: now."`
@@ -32,6 +32,7 @@ type replayParams struct {
 	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50. Live events go before them in any case."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many, the oldest first; next in the answer goes on behind them. Default: all, which may be 10000 at most."`
 	After    string    `json:"after" doc:"The value of next in the previous answer. Give to as well, so that each request means the same events."`
+	Force    bool      `json:"force" audit:"yes" doc:"Also events that wait for another attempt: their pipeline gets them twice."`
 	DryRun   bool      `json:"dryRun" audit:"yes" doc:"Sends nothing again: selected in the answer says how many events would be, and items lists their calls, up to 1000."`
 }
 
@@ -133,7 +134,7 @@ func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from t
 				return nil, err
 			}
 			for _, c := range calls {
-				if c.Replays(p.Pipeline, q.Status, p.Code) && inOrder(positionOf(c), after) > 0 {
+				if c.Replays(p.Pipeline, q.Status, p.Code) && (p.Force || !c.WaitsFor(p.Pipeline)) && inOrder(positionOf(c), after) > 0 {
 					some = append(some, sluice.Call{TraceID: c.TraceID, CorrelationID: c.CorrelationID, Time: c.Time}) // there may be very many
 				}
 			}
@@ -189,10 +190,14 @@ func (p replayParams) named(ctx context.Context, journal sluice.Journal) (named 
 			return nil, err
 		}
 		for _, c := range slices.Backward(calls) { // what followed from the call is newer
-			if c.Accepted() {
-				named = append(named, c)
-				break
+			if !c.Accepted() {
+				continue
 			}
+			if !p.Force && c.WaitsFor(p.Pipeline) {
+				return nil, sluice.Errorf(sluice.CodeEventWaits, "The event of %s waits for its next attempt. event.retry makes that now; with force=true it is sent again all the same, and the pipeline gets it twice.", c.TraceID)
+			}
+			named = append(named, c)
+			break
 		}
 	}
 	return named, nil
@@ -248,7 +253,7 @@ func (p replayParams) send(ctx context.Context, events sluice.Events, journal sl
 	if err != nil {
 		return item, err
 	}
-	repeated, err := e.Replay(ctx, p.Pipeline)
+	repeated, err := e.Replay(ctx, c.CorrelationID, p.Pipeline)
 	if err != nil {
 		return item, err
 	}

@@ -71,7 +71,7 @@ func (s *store) replay(ctx context.Context, key string, rate int) (any, error) {
 }
 
 func (s *store) run(ctx context.Context, args command.Args) (any, error) {
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{Events: s, Stored: s.Stored, Journal: s.Journal, Namespace: "default"}))
+	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue, Namespace: "default"}))
 	cmd, _ := set.Find("event.replay")
 	return set.Call(sluice.WithUser(ctx, sluice.User{Permissions: []string{"*"}}), cmd, args)
 }

@@ -175,7 +175,7 @@ var builtinRoles = map[string][]string{
 		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats",
 	},
 	"viewer":  viewing,
-	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "deadletter.*", "quarantine.*"),
+	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "event.retry", "deadletter.*", "quarantine.*"),
 	sluice.AnonymousRole: {
 		"log", "set", "assert", "fail", "exit", "wait", "convert.*", "crypto.*",
 		"event.receive", "iam.whoami", "iam.run.as", "iam.authorize",

@@ -190,6 +190,9 @@ func build(opts Options) *Engine {
 	e.lowWater = queue.NewLowWater(h, listeners)
 	e.Journal = journal.New(h, journal.Events{
 		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
+		Retries: func(ctx context.Context, env correlation.Envelope, pipeline string) (bool, time.Time, error) {
+			return e.Queue.Retries(ctx, env, pipeline)
+		},
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 			return e.Queue.Outcome(ctx, env, pipeline)
 		},

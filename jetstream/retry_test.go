@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,9 +52,9 @@ func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 				t.Errorf("one that waits comes to %s (%v)", got.Status, err)
 			}
 		}
-		calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{EventKey: key, Status: sluice.StatusProcessing, Limit: 1000})
+		calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{EventKey: key, Status: sluice.StatusRetrying, Limit: 1000})
 		if err != nil || len(calls) != failing {
-			t.Errorf("%d of %d are found to be in progress (%v)", len(calls), failing, err)
+			t.Errorf("%d of %d are found to be tried again (%v)", len(calls), failing, err)
 		}
 		storePipeline(t, e, p.Name, nil)
 		if err := e.Queue.Unbind(t.Context(), p.Binding); err != nil {
@@ -210,7 +211,7 @@ func TestLiveEventsGoBeforeReplays(t *testing.T) {
 			if i == replays/2 { // some are stored before the pipeline begins
 				consume(t, e, p, run)
 			}
-			replayed, err := keyed(key).Replay(t.Context(), "")
+			replayed, err := keyed(key).Replay(t.Context(), "", "")
 			check(t, err)
 			if _, err := e.Events.Accept(t.Context(), replayed, 0); err != nil {
 				t.Fatal(err)
@@ -263,4 +264,59 @@ func TestAnAttemptOfNobody(t *testing.T) {
 			t.Errorf("an attempt is told of %d before it, want %d", got, want)
 		}
 	}
+}
+
+// TestWhatWaitedFollowsItsTarget: when the target takes an event again, those that wait
+// for it follow in the order they came; those that wait for another reason, or were told
+// to stay, don't.
+func TestWhatWaitedFollowsItsTarget(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		const waiting = 150 // more than follow at once
+		e := open()
+		key := natstest.UniqueKey("follow")
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 2) // one slot for what waited
+		var back atomic.Bool
+		var mu sync.Mutex
+		var followed []time.Time
+		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+			if back.Load() {
+				if d.Attempts > 0 {
+					mu.Lock()
+					defer mu.Unlock()
+					at, _ := sluice.TraceTime(d.TraceID)
+					followed = append(followed, at)
+				}
+				return ok(p.Name, "1"), nil
+			}
+			o := again(d, time.Hour)
+			o.Recovers = d.Message["contentType"] != "stays"
+			return o, nil
+		})
+		for i := range waiting {
+			event := keyed(key)
+			event.TraceID = sluice.NewTraceID("follow", time.Now().Add(time.Duration(i)*time.Millisecond))
+			if i%10 == 0 {
+				event.ContentType = "stays"
+			}
+			if _, err := acceptPatiently(t.Context(), e, event); err != nil {
+				t.Fatal(err)
+			}
+		}
+		retrying := func() int { return e.Queue.Retry(sluice.RetryQuery{Pipeline: p.Name, DryRun: true}) }
+		natstest.Eventually(t, "all to wait", func() bool { return retrying() == waiting })
+		back.Store(true)
+		send(t, e, key, 0)
+		natstest.Eventually(t, "those that follow", func() bool { return retrying() == waiting/10 })
+		natstest.Eventually(t, "their runs", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(followed) == waiting-waiting/10
+		})
+		inOrder := slices.SortedFunc(slices.Values(followed), time.Time.Compare)
+		for i, at := range followed { // those that are due at a time may overtake each other
+			if came := slices.Index(inOrder, at); came > i+sluice.Deliveries(2) {
+				t.Errorf("the event that came as number %d follows as number %d", came, i)
+			}
+		}
+	})
 }

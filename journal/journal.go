@@ -75,7 +75,11 @@ type Events struct {
 	// done yet, Gone if the outcome has expired.
 	Outcome func(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error)
 
-	// Waits reports whether an event waits for another attempt of a pipeline.
+	// Retries reports whether an event waits for another attempt of a pipeline, or
+	// is in it, and when that is due; zero while it runs.
+	Retries func(ctx context.Context, e correlation.Envelope, pipeline string) (retries bool, next time.Time, err error)
+
+	// Waits reports whether an event waits for another attempt of some pipeline.
 	Waits func(sequence uint64) bool
 
 	// Bound returns the pipelines that listen, by the ids of their bindings.
@@ -152,6 +156,7 @@ type pending struct {
 	runs     []sluice.RunReport
 	sent     []sentEvent
 	outcomes []runOutcome
+	repaired []recovery
 	repeated map[string]repeated // by trace id and quarantine
 }
 
@@ -200,10 +205,14 @@ func (j *Journal) Stored(sequence uint64, subject string, e *sluice.Event) {
 	})
 }
 
-// Settled records the final outcome of an event and a pipeline.
-func (j *Journal) Settled(sequence uint64, traceID string, o sluice.Outcome) {
+// Settled records the final outcome of an event and a pipeline. For a replay, first is
+// the correlation id of the event that it repeats.
+func (j *Journal) Settled(sequence uint64, traceID, first string, o sluice.Outcome) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if first != "" && o.Status == sluice.StatusOK {
+		enter(j, &j.pending.repaired, recovery{CorrelationID: first, Pipeline: o.Pipeline, TraceID: traceID})
+	}
 	enter(j, &j.pending.outcomes, runOutcome{sequence: sequence, TraceID: traceID, Pipeline: o.Pipeline, Status: o.Status})
 }
 

@@ -34,6 +34,7 @@ const (
 	lineOutcome  = 'd' // runOutcome
 	lineFailed   = 'f' // name of the pipeline that failed on the event
 	lineRepeated = 'D' // repeated
+	lineRecovery = 'v' // recovery
 )
 
 // sentEvent is an event that was not received: one that was sent or replayed.
@@ -50,6 +51,14 @@ type runOutcome struct {
 	TraceID  string        `json:"traceId"`
 	Pipeline string        `json:"pipeline"`
 	Status   sluice.Status `json:"status"`
+}
+
+// recovery says that a replay of an event went well in a pipeline that may have failed
+// on the event.
+type recovery struct {
+	CorrelationID string `json:"correlationId"` // of the event
+	Pipeline      string `json:"pipeline"`
+	TraceID       string `json:"traceId"` // of the replay
 }
 
 func (o *runOutcome) appendJSON(b []byte) []byte {
@@ -88,6 +97,15 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 			continue
 		}
 		msg := w.begin(lineRepeated, sequence, r.TraceID)
+		msg.Data = append(append(msg.Data, text...), '\n')
+	}
+	for _, r := range p.repaired {
+		text, err := json.Marshal(r)
+		sequence := j.sequenceOf(r.CorrelationID)
+		if err != nil || sequence == 0 {
+			continue
+		}
+		msg := w.begin(lineRecovery, sequence, r.TraceID)
 		msg.Data = append(append(msg.Data, text...), '\n')
 	}
 	for i := range p.outcomes {

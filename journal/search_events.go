@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"sluice"
 	"sluice/jetstream/correlation"
@@ -31,7 +32,7 @@ type eventWalk struct {
 	chunk   chunk
 	looked  lookedInto // for a search in payloads
 
-	failed     failed      // for a search for failed events
+	failed     *failed     // for a search for failed events
 	unfinished *unfinished // for a search for events in progress
 }
 
@@ -45,9 +46,9 @@ func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 		return nil, err
 	}
 	switch s.q.Status {
-	case sluice.StatusProcessing:
+	case sluice.StatusProcessing, sluice.StatusRetrying:
 		w.unfinished, err = s.unfinished(ctx)
-	case sluice.StatusError:
+	case sluice.StatusError, sluice.StatusRecovered:
 		w.failed, err = s.failed(ctx)
 	}
 	return w, err
@@ -117,7 +118,7 @@ func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
 	}
 	w.allow.blocks--
 	w.number = number
-	if w.entries, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow); err != nil || w.q.Status != sluice.StatusError {
+	if w.entries, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow); err != nil || w.failed == nil {
 		return err
 	}
 	return w.loadFailed(ctx)
@@ -140,9 +141,9 @@ func (w *eventWalk) may(m *entry) bool {
 // mayHaveStatus reports whether an event may have the status of the query.
 func (w *eventWalk) mayHaveStatus(sequence uint64, m *entry) bool {
 	switch w.q.Status {
-	case sluice.StatusError:
+	case sluice.StatusError, sluice.StatusRecovered:
 		return m.pipelines != 0 && w.failed.may(sequence, m)
-	case sluice.StatusProcessing:
+	case sluice.StatusProcessing, sluice.StatusRetrying:
 		return m.pipelines != 0 && w.unfinished.may(sequence, m)
 	}
 	return true
@@ -219,14 +220,9 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 		return nil, nil
 	}
 	call.CorrelationID = w.ids.ID(sequence, call.TraceID)
-	settled := make(map[string]sluice.Status)
 	for _, l := range lines {
 		if run, ok := l.run(); ok && w.ids.Same(run.CorrelationID, sequence, call.TraceID) {
 			addRun(call, run)
-		}
-		var outcome runOutcome
-		if l.kind == lineOutcome && json.Unmarshal(l.data, &outcome) == nil && outcome.TraceID == call.TraceID {
-			settled[outcome.Pipeline] = outcome.Status
 		}
 	}
 	sortRuns(call.Runs)
@@ -234,8 +230,26 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 	if fits, err := w.fits(ctx, call, sequence); !fits || err != nil {
 		return nil, err
 	}
-	call.Status, err = w.status(ctx, e, call.Runs, settled)
+	call.Status, call.Next, err = w.status(ctx, e, call.Runs, settled(lines, call.CorrelationID, call.TraceID))
 	return call, err
+}
+
+// settled returns how an event ended in each pipeline that is done with it.
+func settled(lines []line, correlationID, traceID string) map[string]sluice.Status {
+	settled := make(map[string]sluice.Status)
+	for _, l := range lines {
+		var outcome runOutcome
+		if l.kind == lineOutcome && json.Unmarshal(l.data, &outcome) == nil && outcome.TraceID == traceID {
+			settled[outcome.Pipeline] = outcome.Status
+		}
+	}
+	for _, l := range lines {
+		var r recovery
+		if l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && r.CorrelationID == correlationID && settled[r.Pipeline] == sluice.StatusError {
+			settled[r.Pipeline] = sluice.StatusRecovered
+		}
+	}
+	return settled
 }
 
 // subject returns a call without its runs, from its line in the journal or, if
@@ -264,44 +278,49 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 	return &call, e, nil
 }
 
-// status returns how far an event has come.
-func (w *eventWalk) status(ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, settled map[string]sluice.Status) (sluice.Status, error) {
-	status := sluice.StatusOK
+// urgency orders statuses: that of a call is the most urgent of its pipelines'.
+var urgency = []sluice.Status{sluice.StatusOK, sluice.StatusRecovered, sluice.StatusError, sluice.StatusProcessing, sluice.StatusRetrying}
+
+// status returns how far an event has come, and when it is tried again.
+func (w *eventWalk) status(ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, settled map[string]sluice.Status) (status sluice.Status, next time.Time, err error) {
+	most := 0
 	for _, name := range e.Listeners {
 		is, known := settled[name]
 		if !known {
-			var err error
-			if is, err = w.unsettled(ctx, e, name, runs); err != nil {
-				return "", err
+			var due time.Time
+			if is, due, err = w.unsettled(ctx, e, name, runs); err != nil {
+				return "", next, err
+			}
+			if next.IsZero() || !due.IsZero() && due.Before(next) {
+				next = due
 			}
 		}
-		switch is {
-		case sluice.StatusProcessing:
-			return is, nil
-		case sluice.StatusError:
-			status = is
-		}
+		most = max(most, slices.Index(urgency, is))
 	}
-	return status, nil
+	return urgency[most], next, nil
 }
 
 // unsettled returns how far a pipeline has come without an outcome in the
 // journal: it still runs, or the outcome was lost in a crash.
-func (w *eventWalk) unsettled(ctx context.Context, e correlation.Envelope, pipeline string, runs []sluice.RunReport) (sluice.Status, error) {
+func (w *eventWalk) unsettled(ctx context.Context, e correlation.Envelope, pipeline string, runs []sluice.RunReport) (status sluice.Status, next time.Time, err error) {
 	outcome, err := w.about.Outcome(ctx, e, pipeline)
 	switch {
 	case err == nil && outcome == nil:
-		return sluice.StatusProcessing, nil
+		retries, next, err := w.about.Retries(ctx, e, pipeline)
+		if retries {
+			return sluice.StatusRetrying, next, err
+		}
+		return sluice.StatusProcessing, next, err
 	case err == nil:
-		return outcome.Status, nil
+		return outcome.Status, next, nil
 	case sluice.AsError(err).Kind != sluice.Gone:
-		return "", err
+		return "", next, err
 	}
-	status := sluice.StatusOK
+	status = sluice.StatusOK
 	for _, run := range runs {
 		if run.Pipeline == pipeline {
 			status = run.Status
 		}
 	}
-	return status, nil
+	return status, next, nil
 }

@@ -37,7 +37,7 @@ const (
 func (s *search) looseWalk(ctx context.Context) (*looseWalk, error) {
 	w := &looseWalk{search: s, window: firstWindow, runs: s.owner == sluice.DirectCall || s.owner == "" && s.q.Pipeline != ""}
 	switch {
-	case s.q.Status == sluice.StatusProcessing,
+	case s.q.Status == sluice.StatusProcessing || s.q.Status == sluice.StatusRetrying || s.q.Status == sluice.StatusRecovered,
 		!w.runs && s.q.Pipeline != "",
 		!w.runs && s.q.Status != "" && s.q.Status != sluice.StatusRejected && s.q.Status != sluice.StatusHandshake:
 		return w, nil // nothing here can match

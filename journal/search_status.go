@@ -32,13 +32,14 @@ type listener struct {
 }
 
 // failed asks the engine for the subjects of the lists of failed events.
-func (s *search) failed(ctx context.Context) (f failed, err error) {
+func (s *search) failed(ctx context.Context) (*failed, error) {
+	f := new(failed)
 	for _, p := range s.about.Bound() {
 		f.listeners = append(f.listeners, listener{bitsOf(p.Name), p.Binding.Start})
 	}
 	info, err := s.chunks.Info(ctx, jetstream.WithSubjectFilter(failedPrefix+">"))
 	if err != nil {
-		return f, stream.NoAnswer(err)
+		return nil, stream.NoAnswer(err)
 	}
 	f.blocks = info.State.Subjects
 	return f, nil

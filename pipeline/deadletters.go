@@ -200,7 +200,7 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (sluice.B
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return sluice.BulkItem{}, err
 	}
-	again, err := event.Replay(ctx, letter.Pipeline)
+	again, err := event.Replay(ctx, letter.CorrelationID, letter.Pipeline)
 	if err != nil {
 		return sluice.BulkItem{}, err
 	}

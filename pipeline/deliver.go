@@ -32,7 +32,10 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	case next.IsZero():
 		return r.failed(p, d, number, err), nil
 	}
-	return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusProcessing, Attempts: number, Next: next}, nil
+	return sluice.Outcome{
+		Pipeline: p.Name, Status: sluice.StatusProcessing, Error: problem.Of(err), Attempts: number,
+		Next: next, Recovers: !program.Retry.Stays && targetAway(err),
+	}, nil
 }
 
 // longestGiveBack bounds how long a run that got no memory waits before its event goes

@@ -43,6 +43,14 @@ func (p retryPolicy) wait(attempts int, asked time.Duration) time.Duration {
 	return max(wait, min(asked, p.MaxBackoff))
 }
 
+// targetAway reports whether an attempt failed because the server that it called is out
+// of order or overloaded.
+func targetAway(err error) bool {
+	status := problem.Status(err)
+	return sluice.CodeHTTPFailed.Is(err) || sluice.CodeHTTPTimeout.Is(err) ||
+		sluice.CodeHTTPStatus.Is(err) && (status == http.StatusTooManyRequests || status >= http.StatusInternalServerError)
+}
+
 // worthRetrying reports whether another attempt may succeed. It can't after a loop, nor
 // after a refusal that is not temporary.
 func worthRetrying(err error) bool {

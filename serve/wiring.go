@@ -143,6 +143,7 @@ func (s *Server) eventOptions() event.Options {
 		Stored:    s.engine.Stored,
 		Log:       s.engine.Stored,
 		Journal:   s.engine.Journal,
+		Waiting:   s.engine.Queue,
 		Namespace: s.cfg.Namespace,
 		Stopping:  s.stopping,
 		Seen:      s.directory.NotePayload,

@@ -2,6 +2,7 @@ package step
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -28,7 +29,9 @@ func forwardCommand(c *client) command.Command {
 			if run == nil || run.Event == nil {
 				return answer{}, sluice.Errorf(sluice.CodeNoEvent, "There is no call to send on: only in a pipeline that an event has started is there one. To call a URL with something else, use http.request.")
 			}
-			request, err := newForward(ctx, run.Event, run.CorrelationID, p)
+			// A replay has the id of the first attempt, so that the target can tell.
+			first, _ := run.Event["firstId"].(string)
+			request, err := newForward(ctx, run.Event, cmp.Or(first, run.CorrelationID), p)
 			if err != nil {
 				return answer{}, err
 			}

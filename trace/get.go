@@ -15,7 +15,7 @@ type getParams struct {
 	TraceID  string    `json:"traceId" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
-	Status   string    `json:"status" enum:"ok,error,processing,rejected,handshake" doc:"Only calls with this status; rejected ones were refused, a handshake was answered as its sender demands."`
+	Status   string    `json:"status" enum:"processing,retrying,ok,error,recovered,rejected,handshake" doc:"Only calls with this status. Retrying ones failed and will be tried again, recovered ones failed and were replayed well; rejected ones were refused, a handshake was answered as its sender demands."`
 	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
 	Pipeline string    `json:"pipeline" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
 	Code     string    `json:"code" doc:"Only calls that were refused with this code, or whose run failed with it."`

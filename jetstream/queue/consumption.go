@@ -63,6 +63,9 @@ func (c *consumption) attemptAndSettle(ctx context.Context, d *delivery) (due bo
 	switch {
 	case err != nil:
 	case a.failed():
+		if a.outcome.Recovers {
+			c.queue.waiting.targetAway(c.binding)
+		}
 		if due, err = d.from.wait(ctx, d, a); due {
 			return true
 		}
@@ -251,6 +254,9 @@ func (c *consumption) settle(d *delivery, a attempt) error {
 	if err := c.queue.store(d, a, d.data); err != nil {
 		return err
 	}
+	if a.outcome.Status == sluice.StatusOK {
+		c.queue.waiting.targetBack(c.binding)
+	}
 	if d.state != nil || d.Count > 1 { // an earlier process may have put it there
 		c.queue.waiting.drop(context.Background(), c.binding, d.key)
 	}
@@ -290,7 +296,8 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 	if err := q.outcomes.notices.tell(d.sequence, d.TraceID, a.outcome, d.Waits); err != nil {
 		return err
 	}
-	q.settled(d.sequence, d.TraceID, a.outcome)
+	first, _ := d.Message["firstId"].(string)
+	q.settled(d.sequence, d.TraceID, first, a.outcome)
 	if failed {
 		key, _ := d.Message["eventKey"].(string)
 		q.failed(key)

@@ -19,6 +19,8 @@ type line struct {
 	due       dueHeap           // the events that were not taken
 	changed   chan struct{}     // closed and replaced when an event joins the line
 	used      bool              // an event has waited here since the start
+	held      map[*held]bool    // that keep their place
+	following []*entry          // the events that become due one after the other; nil: none do
 }
 
 // An entry is an event in a line.
@@ -31,7 +33,7 @@ type entry struct {
 func (w *Waiting) line(binding string) *line {
 	l := w.lines[binding]
 	if l == nil {
-		l = &line{events: make(map[string]*entry), sequences: make(map[uint64]int), changed: make(chan struct{})}
+		l = &line{events: make(map[string]*entry), sequences: make(map[uint64]int), held: make(map[*held]bool), changed: make(chan struct{})}
 		w.lines[binding] = l
 	}
 	return l

@@ -166,7 +166,7 @@ func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err 
 		d.state = &s
 	}
 	d.Message = nil // it is decoded again
-	err = waiting.until(ctx, a.outcome.Next)
+	err = waiting.hold(ctx, l.binding, d.key, s)
 	return err == nil, err
 }
 

@@ -135,6 +135,23 @@ func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerIn
 	return oldest, nil
 }
 
+// Retries reports whether an event waits for another attempt of a pipeline, or is in
+// it, and when that is due; zero while it runs.
+func (q *Queue) Retries(ctx context.Context, e correlation.Envelope, pipeline string) (retries bool, next time.Time, err error) {
+	binding := q.listeners.Binding(pipeline)
+	if binding == nil {
+		return false, next, nil
+	}
+	s, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
+	if s == nil || s.Attempts == 0 || err != nil {
+		return false, next, err
+	}
+	if s.Node == "" && s.Due.After(q.waiting.now()) {
+		next = s.Due
+	}
+	return true, next, nil
+}
+
 // Outcome returns what a pipeline has made of an event: nil if it is not done
 // yet, Gone if the outcome has expired.
 func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error) {

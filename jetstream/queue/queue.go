@@ -30,9 +30,10 @@ type Options struct {
 	DeadLetters *deadletter.Store
 	Waiting     *Waiting
 
-	// Settled is called with each final outcome, and Failed with the keys of events
-	// that a pipeline failed on. Failed may be nil.
-	Settled func(sequence uint64, traceID string, o sluice.Outcome)
+	// Settled is called with each final outcome; first is the correlation id of the
+	// event that a replay repeats. Failed is called with the keys of events that a
+	// pipeline failed on, and may be nil.
+	Settled func(sequence uint64, traceID, first string, o sluice.Outcome)
 	Failed  func(eventKey string)
 
 	// RunMemory bounds the memory of the events of all runs; 0: no bound.
@@ -48,7 +49,7 @@ type Queue struct {
 	outcomes    *Outcomes
 	deadLetters *deadletter.Store
 	waiting     *Waiting
-	settled     func(sequence uint64, traceID string, o sluice.Outcome)
+	settled     func(sequence uint64, traceID, first string, o sluice.Outcome)
 	failed      func(eventKey string)
 	memory      *memory
 

@@ -58,12 +58,14 @@ type Waiting struct {
 
 // A state is how far an event has come with a pipeline.
 type state struct {
-	Attempts int       `json:"attempts"`       // that have failed
-	Count    int       `json:"count"`          // of deliveries
-	First    time.Time `json:"first,omitzero"` // when the first attempt began
-	Due      time.Time `json:"due"`            // when the next attempt is
-	Held     bool      `json:"held,omitempty"` // the event is not here: it keeps its place
-	Node     string    `json:"node,omitempty"` // has claimed the event until it is due
+	Attempts int       `json:"attempts"`           // that have failed
+	Count    int       `json:"count"`              // of deliveries
+	First    time.Time `json:"first,omitzero"`     // when the first attempt began
+	Due      time.Time `json:"due"`                // when the next attempt is
+	Code     string    `json:"code,omitempty"`     // of the last attempt's error
+	Recovers bool      `json:"recovers,omitempty"` // the event waits for its target, and follows when that is back
+	Held     bool      `json:"held,omitempty"`     // the event is not here: it keeps its place
+	Node     string    `json:"node,omitempty"`     // has claimed the event until it is due
 	sequence uint64    // of the state itself
 }
 

@@ -136,6 +136,14 @@ func (c *checker) integer(n *node, name string, least, most int) int {
 	return number
 }
 
+func (c *checker) boolean(n *node, name string) bool {
+	is, ok := n.data.(bool)
+	if !ok {
+		c.problemf(n, "%s must be true or false.", name)
+	}
+	return is
+}
+
 func (c *checker) duration(n *node, name string, least, most time.Duration) time.Duration {
 	s, _ := n.string()
 	d, err := time.ParseDuration(s)

@@ -24,6 +24,7 @@ type Retry struct {
 	Backoff    time.Duration // before the first retry; it doubles
 	MaxBackoff time.Duration
 	Within     time.Duration // of the first attempt
+	Stays      bool          // an event does not follow when its target is back
 }
 
 var defaultRetry = Retry{Backoff: defaultBackoff, MaxBackoff: defaultMaxBackoff, Within: defaultWithin}
@@ -34,6 +35,7 @@ func (c *checker) retry(p *Program, n *node) {
 		"backoff":    func(n *node) { p.Retry.Backoff = c.duration(n, "backoff", leastBackoff, longestBackoff) },
 		"maxBackoff": func(n *node) { p.Retry.MaxBackoff = c.duration(n, "maxBackoff", leastBackoff, longestBackoff) },
 		"within":     func(n *node) { p.Retry.Within = c.duration(n, "within", time.Second, longestWithin) },
+		"recover":    func(n *node) { p.Retry.Stays = !c.boolean(n, "recover") },
 	})
 }
 
