@@ -85,7 +85,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	)
 	for group, commands := range map[string][]*cobra.Command{
 		"things": resourceCommands(t),
-		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), replayCommand(t)},
+		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), retryCommand(t), replayCommand(t)},
 		"login":  {loginCommand(t), logoutCommand(t), profileCommand(t)},
 		"server": {commandCommand(t), auditCommand(t), statsCommand(t), exportCommand(t), applyCommand(t), backupCommand(t)},
 	} {

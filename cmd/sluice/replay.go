@@ -16,6 +16,41 @@ import (
 	"sluice/client"
 )
 
+func retryCommand(t *terminal) *cobra.Command {
+	var params *parameters
+	cmd := &cobra.Command{
+		Use:     "retry [TRACEID]",
+		Short:   "Try events now that wait for another attempt",
+		Long:    "Try events now that wait for another attempt: that of one call, those that flags select, or all.",
+		Example: "  sluice retry 4a5575:mwhgm5pn41onykmb\n  sluice retry --pipeline leads",
+		Args:    arguments(0, 1, "one trace id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			values, err := params.values()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				values.Set("traceId", args[0])
+			}
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			var done sluice.Retries
+			if err := c.Decode(cmd.Context(), "event.retry", values, nil, &done); err != nil {
+				return err
+			}
+			did := "tried now"
+			if values.Get("dryRun") == "true" {
+				did = "would be tried"
+			}
+			return t.report(done, "%s: %s", counted(done.Retried, "event"), did)
+		},
+	}
+	params = t.declare(cmd, "event.retry", "traceId")
+	return cmd
+}
+
 func replayCommand(t *terminal) *cobra.Command {
 	var params *parameters
 	cmd := &cobra.Command{

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,7 +14,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var callColumns = append(columnsOf("time", "status", "eventKey", "traceId", "duration"), column{title: "Reason", of: reasonOf})
+var callColumns = append(columnsOf("time", "status", "next", "eventKey", "traceId", "duration"), column{title: "Reason", of: func(call *yaml.Node) string {
+	return stepBefore.ReplaceAllString(reasonOf(call), "")
+}})
+
+// stepBefore is where it failed. A line of a list is cut at its end, and what happened
+// matters more.
+var stepBefore = regexp.MustCompile(`^Step \d+, [^:]*: `)
 
 // reasonOf returns why a call was refused, or why a pipeline failed on it.
 func reasonOf(call *yaml.Node) string {
@@ -104,6 +111,9 @@ func (v *view) callFacts(call *yaml.Node) []fact {
 		facts = append(facts, fact{"Received", v.whole("time", at)})
 	}
 	facts = append(facts, fact{"Status", v.statusOf(call) + v.answerOf(call)})
+	if next := fieldOf(call, "next"); next != nil {
+		facts = append(facts, fact{"Tried again", v.whole("next", next)})
+	}
 	if reason := reasonOf(call); reason != "" {
 		facts = append(facts, fact{"Reason", printable(reason)})
 	}
