@@ -20,7 +20,7 @@ type callFilter struct {
 	path string
 }
 
-var callStatuses = []sluice.Status{sluice.StatusOK, sluice.StatusProcessing, sluice.StatusError, sluice.StatusRejected, sluice.StatusHandshake}
+var callStatuses = []sluice.Status{sluice.StatusProcessing, sluice.StatusRetrying, sluice.StatusOK, sluice.StatusError, sluice.StatusRecovered, sluice.StatusRejected, sluice.StatusHandshake}
 
 func filterOf(base string, query url.Values) callFilter {
 	return callFilter{

@@ -56,7 +56,7 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 	if view.tracedCall.Result != nil {
 		view.Result = pretty(view.tracedCall.Result)
 	}
-	if view.Status == sluice.StatusProcessing {
+	if view.Status == sluice.StatusProcessing || view.Status == sluice.StatusRetrying {
 		view.Live = p.liveFrom("", view.TraceID)
 	}
 	if view.Quarantine != "" && p.may(user, "quarantine.get") {
@@ -97,6 +97,16 @@ func shownHeaders(headers map[string]string) (shown []sluice.Header) {
 		}
 	}
 	return shown
+}
+
+// callRetry tries the event of a call now, which waits for its next attempt.
+func (p *Portal) callRetry(w http.ResponseWriter, r *http.Request) error {
+	trace := r.PathValue("trace")
+	if _, err := ask[sluice.Retries](p, r, "event.retry", args("traceId", trace)); err != nil {
+		return err
+	}
+	p.redirect(w, r, "/calls/"+url.PathEscape(trace)+"?done=retried")
+	return nil
 }
 
 // callReplay replays a call.

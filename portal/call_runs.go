@@ -100,7 +100,7 @@ func outputsOf(c tracedCall) map[string]string {
 
 // replaysOf returns the recent replays of a failed call.
 func (p *Portal) replaysOf(r *http.Request, c tracedCall) (replays []tracedCall, err error) {
-	if c.Status != sluice.StatusError || c.EventKey == "" {
+	if c.Status != sluice.StatusError && c.Status != sluice.StatusRecovered || c.EventKey == "" {
 		return nil, nil
 	}
 	const looked = "100"

@@ -23,6 +23,7 @@ func (p *Portal) routeCalls() {
 	p.page("GET /calls/{trace}/previous", p.callPrevious)
 	p.page("GET /calls/{trace}/next", p.callNext)
 	p.page("POST /calls/{trace}/replay", p.callReplay)
+	p.page("POST /calls/{trace}/retry", p.callRetry)
 	p.page("GET /calls/{trace}/edit", p.callEdit)
 	p.form("/calls/{trace}/edit", p.callResend)
 	p.page("GET "+sluice.LivePath, p.live)

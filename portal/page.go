@@ -45,6 +45,7 @@ var done = map[string]string{
 	"secret":     "The signing secret is stored.",
 	"deleted":    "Deleted.",
 	"replayed":   "Replayed: this is the new call.",
+	"retried":    "Tried now: the result is below as soon as it is there.",
 	"sent":       "Sent: this is the new call.",
 	"rolledback": "Rolled back: the earlier source is stored again.",
 	"last":       "There is no further call of this webhook in that direction.",

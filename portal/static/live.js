@@ -1,7 +1,7 @@
 // Live updates. What callers have sent is set as text only.
 "use strict";
 
-const classes = { ok: "good", handshake: "good", error: "bad" };
+const classes = { ok: "good", recovered: "good", handshake: "good", error: "bad" };
 const words = { error: "failed", rejected: "refused" };
 const root = document.querySelector("a.brand")?.getAttribute("href") ?? "/";
 const callPath = (trace) => root + "calls/" + encodeURIComponent(trace);
@@ -49,11 +49,11 @@ function addRow(call, most = maxRows) {
   showTimes(row);
 }
 
-// A call has failed if one of its pipelines has.
+// A call is tried again, or has failed, if one of its pipelines is or has.
 function settle(call, run) {
-  call.runs = { ...call.runs, [run.pipeline]: run.status };
+  call.runs = { ...call.runs, [run.pipeline]: run.next ? "retrying" : run.status };
   if (run.error) call.reason = run.error.detail.replace(/^Step \d+, [^:]* \(line \d+\): /, ""); // as in the lists
-  return Object.values(call.runs).includes("error") ? "error" : run.status;
+  return ["retrying", "error"].find((status) => Object.values(call.runs).includes(status)) ?? run.status;
 }
 
 // A call is reported when it is answered, perhaps after one of its runs.
@@ -75,10 +75,10 @@ function noteRun(run) {
   const row = shownRow(run.traceId);
   if (!row) keepEarly(run);
   const badge = row?.querySelector("[data-status] .badge");
-  if (!badge || !row.runs && badge.textContent !== "processing") return;
+  if (!badge || !row.runs && !["processing", "retrying"].includes(badge.textContent)) return;
   const status = settle(row, run);
   setBadge(badge, status);
-  if (status === "error" && row.reason) row.querySelector(".reason").textContent = row.reason;
+  if (status !== "ok" && row.reason) row.querySelector(".reason").textContent = row.reason;
 }
 
 // New calls wait above the list until people ask for them.
