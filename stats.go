@@ -42,7 +42,7 @@ type SpoolStats struct {
 type PipelineStats struct {
 	Pipeline    string     `json:"pipeline"`
 	Waiting     int64      `json:"waiting"`          // events that it has not finished
-	Retrying    int64      `json:"retrying"`         // those of them that wait for another attempt, or behind live events
+	Retrying    int64      `json:"retrying"`         // those of them that wait for another attempt
 	Oldest      *time.Time `json:"oldest,omitempty"` // since when the oldest of those waits
 	DeadLetters int64      `json:"deadLetters"`
 	Failing     *time.Time `json:"failingSince,omitempty"` // since when its latest runs fail

@@ -220,7 +220,7 @@ func TestLiveEventsGoBeforeReplays(t *testing.T) {
 		natstest.Eventually(t, "the replays to give way", func() bool {
 			stats, err := e.Stats(t.Context())
 			i := slices.IndexFunc(stats.Pipelines, func(s sluice.PipelineStats) bool { return s.Pipeline == p.Name })
-			return err == nil && i >= 0 && stats.Pipelines[i].Retrying >= replays-3
+			return err == nil && i >= 0 && stats.Pipelines[i].Waiting >= replays-3
 		})
 		live := send(t, e, key, 0)
 		release()

@@ -82,6 +82,12 @@ func alertsOf(stats sluice.ServerStats) (all []alert) {
 	}
 	failing := 0
 	for _, p := range stats.Pipelines {
+		if p.Failing == nil && p.Retrying > 0 {
+			all = append(all, alert{
+				Text: plural(int(p.Retrying), "event waits", "events wait") + " for another attempt of the pipeline " + p.Pipeline + ".",
+				Link: "/calls?" + url.Values{"pipeline": {p.Pipeline}, "status": {string(sluice.StatusRetrying)}}.Encode(),
+			})
+		}
 		if p.Failing == nil {
 			continue
 		}

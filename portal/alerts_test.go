@@ -30,6 +30,10 @@ func TestAlertsOf(t *testing.T) {
 			sluice.ServerStats{Ready: true, Pipelines: []sluice.PipelineStats{{Pipeline: "good"}, {Pipeline: "orders", Failing: &since}}},
 			[]alert{{Bad: true, Text: "The pipeline orders has been failing", Since: &since, Link: "/pipelines/orders#failure"}},
 		},
+		"a target that is back": {
+			sluice.ServerStats{Ready: true, Pipelines: []sluice.PipelineStats{{Pipeline: "orders", Retrying: 2}}},
+			[]alert{{Text: "2 events wait for another attempt of the pipeline orders.", Link: "/calls?pipeline=orders&status=retrying"}},
+		},
 	} {
 		if diff := cmp.Diff(test.want, alertsOf(test.stats)); diff != "" {
 			t.Errorf("%s: %s", name, diff)

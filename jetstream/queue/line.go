@@ -169,21 +169,24 @@ func (w *Waiting) known() map[string]bool {
 	return bindings
 }
 
-// count returns how many events wait for a binding, and when the first attempt on any
-// of them began.
-func (w *Waiting) count(binding string) (count int, oldest time.Time) {
+// count returns how many events wait for a binding, how many of them for another
+// attempt, and when the first attempt on any of them began.
+func (w *Waiting) count(binding string) (count, retrying int, oldest time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.lines[binding]
 	if l == nil {
-		return 0, oldest
+		return 0, 0, oldest
 	}
 	for _, e := range l.events {
+		if e.Attempts > 0 {
+			retrying++
+		}
 		if oldest.IsZero() || !e.First.IsZero() && e.First.Before(oldest) {
 			oldest = e.First
 		}
 	}
-	return len(l.events), oldest
+	return len(l.events), retrying, oldest
 }
 
 // full reports whether the line of a binding is as long as it may be.

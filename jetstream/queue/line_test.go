@@ -53,7 +53,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 				t.Errorf("after %s %+v is taken", at, e)
 			}
 		}
-		if count, _ := w.count("b"); count != 16 || !w.Waits(1) || w.Waits(99) {
+		if count, _, _ := w.count("b"); count != 16 || !w.Waits(1) || w.Waits(99) {
 			t.Errorf("%d are known", count)
 		}
 	})
@@ -93,7 +93,7 @@ func TestStatesOfOneEvent(t *testing.T) {
 		if err := w.await(ctx, "b"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("nothing waits, and something is due: %v", err)
 		}
-		if count, _ := w.count("b"); count != 0 || !w.may("b") {
+		if count, _, _ := w.count("b"); count != 0 || !w.may("b") {
 			t.Errorf("%d are left", count)
 		}
 	})

@@ -36,9 +36,9 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 				b.Oldest = &oldest.Time
 			}
 		}
-		if count, since := q.waiting.count(id); count > 0 {
+		if count, retrying, since := q.waiting.count(id); count > 0 {
 			b.Waiting += int64(count)
-			b.Retrying = int64(count)
+			b.Retrying = int64(retrying)
 			if b.Oldest == nil || !since.IsZero() && since.Before(*b.Oldest) {
 				b.Oldest = &since
 			}
