@@ -85,6 +85,7 @@ func TestDeliveriesFromEverySource(t *testing.T) {
 		}, []int{0}, sluice.StatusError, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			fromEverySource(t, func(t *testing.T, failed int) {
 				e := openEngine(t, Options{Dir: t.TempDir()})
 				p := bind(t, e, "p", sluice.EventPrefix+"webhook.source", 4)
