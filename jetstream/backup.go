@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"sluice"
 	"sluice/backup"
@@ -120,27 +119,4 @@ func (e *Engine) checkStream(s backup.Stream) error {
 		return snapshot.Foreign("the stream %s", s.Name)
 	}
 	return snapshot.CheckSubjects(s)
-}
-
-// reach connects and waits until the server can be used, or returns why it can't.
-func (e *Engine) reach(ctx context.Context) error {
-	const patience, pause = 10 * time.Second, 200 * time.Millisecond
-	err := e.server.connect()
-	if err != nil {
-		return err
-	}
-	for deadline := time.Now().Add(patience); ; {
-		if err = e.server.usable(ctx); err == nil || time.Now().After(deadline) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-	if err != nil {
-		return sluice.Errorf(sluice.CodeEngineUnavailable, "It can't be restored: %s.", explain(err, e.host.Conn)).Because(err)
-	}
-	return nil
 }

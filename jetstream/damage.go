@@ -1,13 +1,8 @@
 package jetstream
 
 import (
-	"cmp"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -93,32 +88,6 @@ func (e *Engine) noteStop() {
 	}
 }
 
-func (e *storeCheck) checkKeys(ctx context.Context) (damaged bool, err error) {
-	problem, err := e.checkBuckets(ctx, e.keys)
-	return e.refuses(problem), err
-}
-
-func (e *storeCheck) check(ctx context.Context) (damaged bool, err error) {
-	problem, err := e.checkBuckets(ctx, e.buckets()...)
-	if err != nil {
-		return false, err
-	}
-	if e.refuses(cmp.Or(problem, e.checkKeyPrint())) {
-		return true, nil
-	}
-	return false, e.Stored.checkWhole(ctx, e.watermarks, e.addDamage)
-}
-
-// refuses keeps the engine from serving if there is a problem, and reports whether there is.
-func (e *Engine) refuses(problem string) bool {
-	if problem == "" {
-		return false
-	}
-	e.host.SetProblem(problem)
-	e.host.Log.Error("The engine's store is damaged; refusing to serve.", "problem", problem)
-	return true
-}
-
 // Check reads the whole store of an embedded engine that is not running, and returns what is
 // damaged. It calls read with how many bytes it has read, and of how many.
 func Check(dir string, read func(done, total int64)) (findings []string, err error) {
@@ -149,30 +118,4 @@ func Check(dir string, read func(done, total int64)) (findings []string, err err
 		findings = append(findings, name+": the state of a pipeline's queue can't be read; it goes on from what is known to be done")
 	}
 	return append(findings, was.missing(report.Streams)...), err
-}
-
-// addDamage remembers what the disk has lost or spoiled.
-func (e *Engine) addDamage(text string) {
-	e.damageMu.Lock()
-	defer e.damageMu.Unlock()
-	if !slices.Contains(e.damage, text) {
-		e.damage = append(e.damage, text)
-	}
-}
-
-// damaged returns the first entries of what the disk has lost or spoiled.
-func (e *Engine) damaged() []string {
-	const most = 20
-	e.damageMu.Lock()
-	defer e.damageMu.Unlock()
-	if len(e.damage) <= most {
-		return slices.Clone(e.damage)
-	}
-	return append(slices.Clone(e.damage[:most]), fmt.Sprintf("and %d more; the log has them all", len(e.damage)-most))
-}
-
-// fingerprint returns a short text that tells keys apart and does not show them.
-func fingerprint(key []byte) string {
-	sum := sha256.Sum256(key)
-	return hex.EncodeToString(sum[:8])
 }

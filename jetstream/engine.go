@@ -2,12 +2,11 @@ package jetstream
 
 import (
 	"context"
-	"log/slog"
+	"fmt"
+	"slices"
 	"sync"
-	"time"
 
 	"sluice"
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/deadletter"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/quarantine"
@@ -16,80 +15,8 @@ import (
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 	"sluice/journal"
-	"sluice/seal"
 	"sluice/stretch"
 )
-
-// SyncMode says who makes the embedded engine's writes durable. Only benchmarks and torture
-// tests use another mode than GroupCommit.
-type SyncMode int
-
-// The sync modes.
-const (
-	GroupCommit  SyncMode = iota // one sync for all waiting calls
-	EngineSync                   // the engine syncs each message by itself
-	NoSync                       // nobody syncs: a power cut loses events
-	NoResultSync                 // one sync for all waiting calls, none for results
-)
-
-// Options configure an engine.
-type Options struct {
-	Dir         string // folder of the embedded engine's store
-	URL         string // external engine; empty means embedded
-	Credentials string // file with credentials for the external engine
-	Replicas    int    // of each stream on the external engine
-	SyncsAlways bool   // the operator says that the external engine syncs each message
-
-	SpoolDir      string // folder of the spool beside an external engine; "": no spool
-	SpoolMaxBytes int64
-
-	EventMaxAge   time.Duration
-	EventMaxBytes int64 // 0: half of the volume (embedded), unlimited (external)
-	MinFreeDisk   int64
-	ResultTTL     time.Duration
-
-	ResultMaxCount int64 // results that are kept
-	ResultMaxBytes int64
-
-	// Box returns the cipher that seals records. If sealed is true, there are sealed
-	// records, and only their key will do.
-	Box func(sealed bool) (*seal.Box, error)
-
-	// Begin, if set, is called before anything is stored in this version's format.
-	Begin func() error
-
-	RunMemory      int64 // bytes that the events of all runs take in memory; 0: no bound
-	DeliveryMemory int64 // bytes that delivery ids take in memory; 0: only their number is bounded
-
-	Version string // of the program
-
-	Sync SyncMode
-	Log  *slog.Logger
-
-	// ObserveFailed, if set, is called for each event that a pipeline failed on for
-	// good.
-	ObserveFailed func(eventKey string)
-
-	// ObserveBatch, if set, returns a function to call for each batch of a stream that
-	// was written and synced.
-	ObserveBatch func(stream string) func(messages int, took time.Duration)
-}
-
-// syncs reports whether we sync writes to a stream of the embedded engine.
-func (o Options) syncs(name string) bool {
-	switch o.Sync {
-	case GroupCommit:
-		return true
-	case NoResultSync:
-		return name != queue.OutcomeStream
-	default:
-		return false
-	}
-}
-
-// maxMessage is the largest message that the engine must take: a payload of 4 MiB is 5.6 MB
-// in base64, plus its headers.
-const maxMessage = 8 << 20
 
 // An Engine builds and holds all that is stored.
 type Engine struct {
@@ -148,90 +75,6 @@ type Engine struct {
 	backing sync.Mutex // held while a backup is made
 }
 
-// Open starts the embedded engine, or connects to an external one. If an external engine
-// can't be used yet, that is not an error: Ready says why, and the Engine keeps trying.
-func Open(ctx context.Context, opts Options) (*Engine, error) {
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	e := build(opts)
-	e.cancel = cancel
-	if err := e.server.connect(); err != nil {
-		e.Close()
-		return nil, err
-	}
-	e.startSpool(ctx)
-	if opts.URL != "" {
-		e.host.Start(func() { e.setUpUntilDone(running) })
-		return e, nil
-	}
-	ctx, done := context.WithTimeout(ctx, stream.SetUpTimeout)
-	defer done()
-	if err := e.setUp(ctx, running); err != nil {
-		e.Close()
-		return nil, err
-	}
-	return e, nil
-}
-
-// build makes an engine and its parts. They are not connected or set up yet.
-func build(opts Options) *Engine {
-	e := &Engine{opts: opts}
-	if opts.URL == "" {
-		e.useEmbedded()
-	} else {
-		e.useExternal()
-	}
-	h := e.host
-	h.Observe = opts.ObserveBatch
-	e.buildRecords()
-	hub, listeners := queue.NewHub(), queue.NewListeners(e.Pipelines)
-	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
-	e.DeadLetters = deadletter.NewStore(h)
-	e.waiting = queue.NewWaiting(h)
-	e.lowWater = queue.NewLowWater(h, listeners)
-	e.Journal = journal.New(h, journal.Events{
-		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
-		Retries: func(ctx context.Context, env correlation.Envelope, pipeline string) (bool, time.Time, error) {
-			return e.Queue.Retries(ctx, env, pipeline)
-		},
-		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
-			return e.Queue.Outcome(ctx, env, pipeline)
-		},
-	})
-	e.Queue = queue.New(h, queue.Options{
-		Listeners: listeners, LowWater: e.lowWater, Outcomes: e.outcomes, DeadLetters: e.DeadLetters, Waiting: e.waiting,
-		Settled: e.Journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
-	})
-	e.Stored = &Events{
-		host: h, listeners: listeners, lowWater: e.lowWater, queue: e.Queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,
-		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
-	}
-	e.Stored.mark, e.Stored.fit = e.losses.write, e.server.fit
-	e.once = e.server.once(e.Stored)
-	e.Events, e.Results = e.once, e.Stored
-	e.Audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
-	e.Quarantine = quarantine.New(h)
-	return e
-}
-
-// buildRecords makes the buckets of records.
-func (e *Engine) buildRecords() {
-	h := e.host
-	e.Webhooks = record.New[sluice.Webhook](h, stream.Webhooks)
-	e.Accounts = record.New[sluice.Account](h, stream.Accounts)
-	e.Roles = record.New[sluice.Role](h, stream.Roles)
-	e.Clients = record.New[sluice.Client](h, stream.Clients)
-	e.Sessions = record.New[sluice.Session](h, stream.Sessions)
-	e.SigningKeys = record.New[sluice.SigningKey](h, stream.SigningKeys)
-	e.PortalSessions = record.New[sluice.PortalSession](h, stream.PortalSessions)
-	e.Minutes = record.New[sluice.Minute](h, stream.Minutes)
-	e.Hours = record.New[sluice.Minute](h, stream.Hours)
-	e.Pipelines = record.New[sluice.Pipeline](h, stream.Pipelines)
-	e.PipelineStates = record.New[sluice.PipelineState](h, stream.PipelineStates)
-	e.Versions = record.New[sluice.PipelineHistory](h, stream.Versions)
-	e.Secrets = record.New[sluice.Secret](h, stream.Secrets)
-	e.keys = record.New[record.Key](h, stream.Keys)
-}
-
 // stored is called for each event on stable storage.
 func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
 	e.Journal.Stored(sequence, subject, event)
@@ -262,4 +105,37 @@ func (e *Engine) Close() {
 		e.spool.close()
 	}
 	e.server.stop()
+}
+
+// buckets returns all buckets of records, except that of keys.
+func (e *Engine) buckets() []bucket {
+	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Secrets, e.lowWater}
+}
+
+// A bucket has records of any type.
+type bucket interface {
+	Name() string
+	StreamName() string
+	SetUp(ctx, running context.Context, in record.Generation) error
+	Extent(ctx context.Context) (record.Extent, error)
+}
+
+// addDamage remembers what the disk has lost or spoiled.
+func (e *Engine) addDamage(text string) {
+	e.damageMu.Lock()
+	defer e.damageMu.Unlock()
+	if !slices.Contains(e.damage, text) {
+		e.damage = append(e.damage, text)
+	}
+}
+
+// damaged returns the first entries of what the disk has lost or spoiled.
+func (e *Engine) damaged() []string {
+	const most = 20
+	e.damageMu.Lock()
+	defer e.damageMu.Unlock()
+	if len(e.damage) <= most {
+		return slices.Clone(e.damage)
+	}
+	return append(slices.Clone(e.damage[:most]), fmt.Sprintf("and %d more; the log has them all", len(e.damage)-most))
 }

@@ -11,11 +11,6 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A gap is a range of sequences whose events are missing.
-type gap struct{ first, last uint64 }
-
-func (g gap) events() int64 { return int64(g.last - g.first + 1) }
-
 // checkWhole checks whether the embedded engine still has all events. Events are removed
 // only from the start of the stream, but the engine silently leaves out what it can't read.
 func (s *Events) checkWhole(ctx context.Context, was watermarks, tell func(string)) error {

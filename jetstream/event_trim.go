@@ -3,62 +3,19 @@ package jetstream
 import (
 	"context"
 	"math"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice"
 	"sluice/jetstream/stream"
 )
 
 const (
 	trimEvery = time.Second
 	// Fractions of the space for events: trimming starts above trimAbove and goes down
-	// to trimDown. Above trimFull no event is taken, until trimRoom below it is free.
-	trimAbove, trimDown, trimFull, trimRoom = 0.90, 0.85, 0.97, 0.05
+	// to trimDown.
+	trimAbove, trimDown = 0.90, 0.85
 )
-
-// space is how much may be stored until the stream is measured next. The engine itself must
-// never refuse an event: it would store a part of the batch.
-type space struct {
-	left    atomic.Int64
-	refused atomic.Bool   // an event, since the last measurement
-	full    atomic.Bool   // all of it is used
-	low     chan struct{} // asks for a measurement at once
-}
-
-func newSpace() *space {
-	s := &space{low: make(chan struct{}, 1)}
-	s.left.Store(math.MaxInt64)
-	return s
-}
-
-// take reports whether there is space for an event.
-func (s *space) take(size int) bool {
-	const overhead = 512 // of a message: subject, times, checksum
-	if s.left.Add(-int64(size)-overhead) > 0 {
-		return true
-	}
-	s.refused.Store(true)
-	select {
-	case s.low <- struct{}{}:
-	default:
-	}
-	return false
-}
-
-func storageFull() error {
-	return sluice.Passing(sluice.CodeStorageFull, "The storage of events is full of events that pipelines have not finished.")
-}
-
-// room returns nil when there is space for events.
-func (s *Events) room() error {
-	if s.space.full.Load() {
-		return storageFull()
-	}
-	return nil
-}
 
 // trim removes old events until ctx ends: those past their age, and the oldest ones when
 // space runs out. Unlike the engine's own limits, it stops at the first event that a pipeline
@@ -96,7 +53,7 @@ func (s *Events) trimOnce(ctx context.Context) error {
 	if info, err = s.remove(ctx, info, until); err != nil {
 		return err
 	}
-	s.measureSpace(info)
+	s.space.measure(info, s.host.Log)
 	return nil
 }
 
@@ -132,26 +89,6 @@ func used(info *jetstream.StreamInfo) float64 {
 		return 0
 	}
 	return float64(info.State.Bytes) / float64(info.Config.MaxBytes)
-}
-
-func (s *Events) measureSpace(info *jetstream.StreamInfo) {
-	if info.Config.MaxBytes <= 0 {
-		return
-	}
-	left := int64(trimFull*float64(info.Config.MaxBytes)) - int64(info.State.Bytes)
-	s.space.left.Store(left)
-	// An event may be too large for what is left. After that, or once full, the storage
-	// counts as full until trimRoom is free, so that it does not change with each event.
-	refused := s.space.refused.Swap(false)
-	full := left <= 0 || (refused || s.space.full.Load()) && left < int64(trimRoom*float64(info.Config.MaxBytes))
-	if full == s.space.full.Swap(full) {
-		return
-	}
-	if full {
-		s.host.Log.Error("The storage of events is full of events that pipelines have not finished; refusing new ones.")
-	} else {
-		s.host.Log.Info("There is space for events again.")
-	}
 }
 
 // expendable returns the sequence before which events are too old or must make space.

@@ -53,6 +53,11 @@ type Events struct {
 	gaps  []gap        // that the stream had at the start
 }
 
+// A gap is a range of sequences whose events are missing.
+type gap struct{ first, last uint64 }
+
+func (g gap) events() int64 { return int64(g.last - g.first + 1) }
+
 // retention is how long events and results are kept, and how many bytes of events.
 type retention struct {
 	age       time.Duration
@@ -78,7 +83,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	}
 	s.created = s.stream.CachedInfo().Created
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
-	s.measureSpace(s.stream.CachedInfo())
+	s.space.measure(s.stream.CachedInfo(), s.host.Log)
 	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: withdrawnSubject, Busy: true}); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -13,8 +14,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/queue"
+	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
 )
@@ -185,4 +188,19 @@ func hasQuorum(cluster *jetstream.ClusterInfo) bool {
 		}
 	}
 	return 2*heard > 1+len(cluster.Replicas)
+}
+
+// handOver hands over the calls in the spool, until ctx ends.
+func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
+	ids := e.Stored.ids
+	e.spool.HandOver(ctx, spool.Destination{
+		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids, Withdrawn: withdrawnSubject,
+		Stored: func(sequence uint64, subject string, event *sluice.Event) {
+			e.Stored.stored(sequence, subject, event)
+			e.Journal.Call(sluice.Call{
+				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), EventKey: event.EventKey, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
+				Status: sluice.StatusBefore(event.Listeners), StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
+			})
+		},
+	})
 }

@@ -28,7 +28,7 @@ func (e *Engine) takes() error {
 	if err := e.host.Ready(); err != nil {
 		return err
 	}
-	return e.Stored.room()
+	return e.Stored.space.room()
 }
 
 // Failed returns a channel that is closed when the engine can't go on and the process must
@@ -108,4 +108,33 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 	}
 	s.Pipelines = append(s.Pipelines, pipelines...)
 	return s, err
+}
+
+// spoolWarnings returns what an operator should know about the spool.
+func (e *Engine) spoolWarnings() (warnings []string) {
+	if e.spoolProblem != "" {
+		warnings = append(warnings, e.spoolProblem)
+	}
+	if e.spool == nil {
+		return warnings
+	}
+	warnings = append(warnings, e.spool.damage...)
+	if n := e.spool.Count(); n > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d calls wait in the spool of this node until the engine takes them", n))
+	}
+	if err := e.host.Ready(); err != nil {
+		warnings = append(warnings, "the engine is away; calls go to the spool, and commands and pipelines have to wait")
+	}
+	if err := e.spool.Ready(); err != nil {
+		warnings = append(warnings, "the spool takes no calls: "+sluice.AsError(err).Message)
+	}
+	return warnings
+}
+
+// Spooled returns how many calls wait in the spool.
+func (e *Engine) Spooled() int64 {
+	if e.spool == nil {
+		return 0
+	}
+	return e.spool.Count()
 }

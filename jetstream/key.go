@@ -3,6 +3,8 @@ package jetstream
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -65,4 +67,10 @@ func sharedKey(ctx context.Context, keys *record.Bucket[record.Key], name string
 		return nil, err
 	}
 	return keys.Copy(name).Key, nil
+}
+
+// fingerprint returns a short text that tells keys apart and does not show them.
+func fingerprint(key []byte) string {
+	sum := sha256.Sum256(key)
+	return hex.EncodeToString(sum[:8])
 }

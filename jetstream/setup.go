@@ -87,19 +87,6 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	return nil
 }
 
-// buckets returns all buckets of records, except that of keys.
-func (e *Engine) buckets() []bucket {
-	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Secrets, e.lowWater}
-}
-
-// A bucket has records of any type.
-type bucket interface {
-	Name() string
-	StreamName() string
-	SetUp(ctx, running context.Context, in record.Generation) error
-	Extent(ctx context.Context) (record.Extent, error)
-}
-
 // setUpStores prepares streams and buckets, several at a time: a cluster takes a while for
 // each.
 func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation) error {
@@ -148,36 +135,26 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 // takes longer than all the rest of an empty start.
 const manyRecords = 1000
 
-// OpenRecords opens only the records and the audit log, while nobody else uses the engine:
-// no stream gets other limits, and no pipeline runs.
-func OpenRecords(ctx context.Context, opts Options) (*Engine, error) {
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	e := build(opts)
-	e.cancel = cancel
-	if err := e.setUpRecords(ctx, running); err != nil {
-		e.Close()
-		return nil, err
+// generation returns the current generation of the buckets. Records that an earlier version
+// stored in clear are moved to it first.
+func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
+	if err := e.server.usable(ctx); err != nil {
+		return record.Generation{}, err
 	}
-	return e, nil
+	// Without a deadline each request has one of its own, so a lost reply costs no
+	// more than that.
+	current, err := e.generations(nil).Current(ctx)
+	if err != nil {
+		return current, err
+	}
+	e.sealed, err = current.State()
+	return current, err
 }
 
-func (e *Engine) setUpRecords(ctx, running context.Context) error {
-	if err := e.reach(ctx); err != nil {
-		return err
-	}
-	generation, err := e.generation(ctx)
-	if err != nil {
-		return err
-	}
+func (e *Engine) generations(progress func(step string)) *record.Generations {
+	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.watermarks.Sealed, Damaged: e.addDamage, Begin: e.opts.Begin, Progress: progress}
 	for _, b := range e.buckets() {
-		if err := b.SetUp(ctx, running, generation); err != nil {
-			return err
-		}
+		g.Buckets = append(g.Buckets, b.Name())
 	}
-	if err := e.Audit.setUp(ctx, running); err != nil {
-		return err
-	}
-	e.closing.Do(func() {}) // there is nothing to finish
-	e.host.SetReady()
-	return nil
+	return g
 }

@@ -2,18 +2,14 @@ package jetstream
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"sluice"
 	"sluice/durable"
 	"sluice/jetstream/damage"
-	"sluice/jetstream/delivery"
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 )
@@ -98,67 +94,4 @@ func (s *spooler) close() {
 		stopEmbedded(s.server)
 	}
 	s.folder.Close()
-}
-
-// startSpool opens the spool if one is configured. If it fails, the node serves without, and
-// warns the operator.
-func (e *Engine) startSpool(ctx context.Context) {
-	if e.opts.URL == "" || e.opts.SpoolDir == "" {
-		return
-	}
-	var err error
-	if e.spool, err = openSpool(ctx, e.opts); err != nil {
-		e.spool = nil
-		e.host.Log.Error("There is no spool: calls are refused while the engine is away.", "error", err)
-		e.spoolProblem = "there is no spool, so calls are refused while the engine is away; the log has the cause"
-		return
-	}
-	e.fallback = &spool.Fallback{
-		Spool: e.spool.Spool, Events: e.once, Results: e.Stored, Host: e.host, Address: e.Stored.address, Encode: encode,
-	}
-	e.Events, e.Results = e.fallback, e.fallback
-}
-
-// handOver hands over the calls in the spool, until ctx ends.
-func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
-	ids := e.Stored.ids
-	e.spool.HandOver(ctx, spool.Destination{
-		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids, Withdrawn: withdrawnSubject,
-		Stored: func(sequence uint64, subject string, event *sluice.Event) {
-			e.Stored.stored(sequence, subject, event)
-			e.Journal.Call(sluice.Call{
-				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), EventKey: event.EventKey, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
-				Status: sluice.StatusBefore(event.Listeners), StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
-			})
-		},
-	})
-}
-
-// spoolWarnings returns what an operator should know about the spool.
-func (e *Engine) spoolWarnings() (warnings []string) {
-	if e.spoolProblem != "" {
-		warnings = append(warnings, e.spoolProblem)
-	}
-	if e.spool == nil {
-		return warnings
-	}
-	warnings = append(warnings, e.spool.damage...)
-	if n := e.spool.Count(); n > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d calls wait in the spool of this node until the engine takes them", n))
-	}
-	if err := e.host.Ready(); err != nil {
-		warnings = append(warnings, "the engine is away; calls go to the spool, and commands and pipelines have to wait")
-	}
-	if err := e.spool.Ready(); err != nil {
-		warnings = append(warnings, "the spool takes no calls: "+sluice.AsError(err).Message)
-	}
-	return warnings
-}
-
-// Spooled returns how many calls wait in the spool.
-func (e *Engine) Spooled() int64 {
-	if e.spool == nil {
-		return 0
-	}
-	return e.spool.Count()
 }

@@ -1,8 +1,6 @@
 package jetstream
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"sluice/durable"
@@ -25,14 +22,6 @@ const (
 	watermarksFile = "marks" // in the embedded engine's folder
 	watermarkEvery = time.Second
 )
-
-// storeCheck is the lossCheck of the embedded engine. It compares the store with its
-// watermarks.
-type storeCheck struct {
-	*Engine
-
-	mu sync.Mutex // held while watermarks are written
-}
 
 // watermarks say how much there was on stable storage. The engine forgets what it can't
 // read; by the watermarks a start notices that something is gone.
@@ -76,12 +65,6 @@ func AcceptDamage(dir string) error {
 	return m.store(dir)
 }
 
-// forget implements lossCheck: records with a new key are in new buckets.
-func (e *storeCheck) forget() error {
-	e.watermarks.Buckets, e.watermarks.Sealed = nil, nil
-	return e.watermarks.store(e.opts.Dir)
-}
-
 // spoil notes which buckets have lost something that was on stable storage, and reports
 // whether any has. It must be noted because the engine goes on with what it can read, so the
 // next start would not notice.
@@ -105,65 +88,9 @@ func (m watermarks) store(dir string) error {
 	return durable.WriteFile(filepath.Join(dir, watermarksFile), text)
 }
 
-// keepWatermarks writes the watermarks again and again, until ctx ends.
-func (e *Engine) keepWatermarks(ctx context.Context) {
-	e.host.Every(ctx, watermarkEvery, func(time.Time) {
-		if err := e.losses.write(ctx); err != nil && ctx.Err() == nil && e.host.Ready() == nil {
-			e.host.Log.Warn("How much is stored could not be written down.", "error", err)
-		}
-	})
-}
-
-// write implements lossCheck. It writes only if something has changed.
-func (e *storeCheck) write(ctx context.Context) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	now := watermarks{First: e.Stored.first.Load(), Last: e.Stored.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
-	for _, b := range append(e.buckets(), e.keys) {
-		has, err := b.Extent(ctx)
-		if err != nil {
-			return err
-		}
-		now.Buckets[has.Bucket] = record.Extent{Revision: has.Revision, Records: has.Records}
-	}
-	if now.First == e.watermarks.First && now.Last == e.watermarks.Last && now.Key == e.watermarks.Key && maps.Equal(now.Buckets, e.watermarks.Buckets) && bytes.Equal(now.Sealed, e.watermarks.Sealed) {
-		return nil
-	}
-	if err := now.store(e.opts.Dir); err != nil {
-		e.host.Fail(fmt.Errorf("marks: %w", err))
-		return err
-	}
-	e.watermarks = now
-	return nil
-}
-
-// checkBuckets compares buckets with the watermarks. If one has shrunk, the engine must not
-// serve, and problem says why. Shrunk statistics are only a warning.
-func (e *Engine) checkBuckets(ctx context.Context, buckets ...bucket) (problem string, err error) {
-	var shrunk []string
-	for _, b := range buckets {
-		has, err := b.Extent(ctx)
-		if err != nil {
-			return "", err
-		}
-		text := e.shrunk(b.Name(), has)
-		if text == "" {
-			continue
-		}
-		e.addDamage(text)
-		if !slices.Contains(statistics, b.Name()) {
-			shrunk = append(shrunk, text)
-		}
-	}
-	if len(shrunk) == 0 {
-		return "", nil
-	}
-	return lostRecords(strings.Join(shrunk, "; ")), nil
-}
-
 // shrunk says what is missing of a bucket, "" if nothing is.
-func (e *Engine) shrunk(name string, has record.Extent) string {
-	was, known := e.watermarks.Buckets[has.Bucket]
+func (m watermarks) shrunk(name string, has record.Extent) string {
+	was, known := m.Buckets[has.Bucket]
 	// Changes since the watermark may have removed records.
 	least := was.Records - int(max(has.Revision, was.Revision)-was.Revision)
 	switch {
@@ -174,16 +101,6 @@ func (e *Engine) shrunk(name string, has record.Extent) string {
 	default:
 		return fmt.Sprintf("of the %s %d of %d are left", name, has.Records, was.Records)
 	}
-}
-
-// checkKeyPrint compares the key of the correlation ids with the watermarks.
-func (e *Engine) checkKeyPrint() (problem string) {
-	if e.watermarks.Key == "" || e.watermarks.Key == e.keyPrint {
-		return ""
-	}
-	const text = "the key of the correlation ids is lost, so results of earlier calls can't be polled"
-	e.addDamage(text)
-	return lostRecords(text)
 }
 
 func lostRecords(which string) string {
