@@ -54,7 +54,17 @@ type ProviderView struct {
 	VerifyToken    bool      `json:"verifyToken"`
 	Handshake      string    `json:"handshake,omitempty"`
 	Dedupe         string    `json:"dedupe"`
+	Retries        string    `json:"retries" doc:"How long it tries again after a failure: none, a duration such as 3d, or unknown."`
 	Setup          [3]string `json:"setup"`
+	Samples        []Sample  `json:"samples,omitempty" doc:"Events as it sends them, without a signature; lists leave them out."`
+}
+
+// A Sample is an event of a known sender, for tests.
+type Sample struct {
+	Name        string            `json:"name"`
+	ContentType string            `json:"contentType"`
+	Headers     map[string]string `json:"headers" doc:"Further headers."`
+	Body        string            `json:"body"`
 }
 
 // TakesSecret reports whether people enter a signing secret, here or at the sender.

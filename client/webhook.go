@@ -44,13 +44,17 @@ func (c *Client) Call(ctx context.Context, token string, header http.Header, bod
 	return c.receive(ctx, r)
 }
 
-// Sign lets the server make a signed call of the webhook with an event key.
-func (c *Client) Sign(ctx context.Context, eventKey string, body *Body) (made sluice.SignedCall, err error) {
+// Sign lets the server make a signed call of the webhook with an event key. It has the
+// body, or that of a sample of the webhook's provider.
+func (c *Client) Sign(ctx context.Context, eventKey, sample string, body *Body) (made sluice.SignedCall, err error) {
 	params := url.Values{"eventKey": {eventKey}}
 	payload := &Body{}
 	if body != nil {
 		payload.Content = body.Content
 		params.Set("contentType", body.ContentType)
+	}
+	if sample != "" {
+		params.Set("sample", sample)
 	}
 	answer, err := c.Command(ctx, "webhook.sign", params, payload)
 	if err != nil {

@@ -8,6 +8,7 @@ func azureEventGrid() Preset {
 		SecretOptional: true,
 		Handshake:      "SubscriptionValidationEvent: its code is repeated; OPTIONS: the origin is allowed",
 		Dedupe:         "body:0.id",
+		Retries:        "24h",
 		Setup: [3]string{
 			"At the topic: Event Subscription, Endpoint Type Web Hook; Subscriber Endpoint is the webhook's URL.",
 			"Leave output batching at one event per call, since only then calls have an id.",

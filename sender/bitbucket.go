@@ -7,6 +7,7 @@ func bitbucket() Preset {
 		Secret:       "the webhook's secret",
 		SecretChosen: true,
 		Dedupe:       "header:X-Request-UUID",
+		Retries:      "unknown",
 		Setup: [3]string{
 			"In the repository: Repository settings, Webhooks, Add webhook; URL is the webhook's URL.",
 			"Secret is a random text, the same as the `signingSecret`.",

@@ -7,6 +7,7 @@ func calendly() Preset {
 		Secret:       "the subscription's signing key",
 		SecretChosen: true,
 		Dedupe:       "off",
+		Retries:      "24h",
 		Setup: [3]string{
 			"Create the subscription with POST https://api.calendly.com/webhook_subscriptions; url is the webhook's URL.",
 			"signing_key is a random text, the same as the `signingSecret`.",

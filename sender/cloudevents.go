@@ -17,6 +17,7 @@ func cloudEvents() Preset {
 		SecretOptional: true,
 		Handshake:      "OPTIONS with WebHook-Request-Origin: the origin is allowed",
 		Dedupe:         "cloudevent",
+		Retries:        "unknown",
 		Setup: [3]string{
 			"At the sender (Knative, Event Grid, a broker, …), the sink or endpoint is the webhook's URL; binary and structured mode are both fine.",
 			"If it can send a bearer token, that is a random text, the same as the `signingSecret`.",

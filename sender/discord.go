@@ -9,6 +9,7 @@ func discord() Preset {
 		Secret:    "the application's public key",
 		Handshake: "PING, signed: answered with PONG, or 204 for webhook events",
 		Dedupe:    "body:id",
+		Retries:   "10m",
 		Setup: [3]string{
 			"At discord.com/developers, your application, General Information: enter the Public Key as the `signingSecret` first.",
 			"Endpoint on the page Webhooks, or Interactions Endpoint URL there, is the webhook's URL. Interactions are received, but can't be answered in Discord's own form yet.",

@@ -6,12 +6,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // docs/providers.md is generated: UPDATE_GOLDEN=1 go test ./... writes it anew.
 func TestProvidersPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(beginning)
+	b.WriteString("\n| Provider | Name | Proof | Secret | Delivery id | Tries again |\n|---|---|---|---|---|---|\n")
+	for _, p := range Presets() {
+		proof, _, _ := strings.Cut(p.Checks, ";")
+		fmt.Fprintf(&b, "| [%s](#%s) | `%s` | %s | %s | %s | %s |\n", p.Title, anchor(p.Title), p.Name, proof, secretMakers[p.SecretFrom()], yesNo(p.Dedupe != "off"), retried(p))
+	}
 	for _, p := range Presets() {
 		fmt.Fprintf(&b, "\n## %s\n\n`%s`. %s\n", p.Title, p.Name, facts(p))
 		for i, line := range p.Setup {
@@ -63,9 +69,41 @@ With the command line, for GitHub:
 1. 'sluice secret put github' asks for the secret that you share with the provider, so that it is in no history of commands.
 2. 'sluice webhook create webhook.github.push --provider github --signing-secret secret:github' makes the webhook.
 3. 'sluice webhook url webhook.github.push' prints the URL to enter there.
+4. 'sluice webhook test webhook.github.push --sample push' sends an event as GitHub would, signed; every provider has samples.
 
-Some providers show their secret only when they have the URL. Then give a random text as the secret first, and the right one afterwards: 'sluice webhook edit webhook.stripe --signing-secret secret:stripe'; until then all calls are refused. The portal does this by itself if the secret is left empty. A public key (Discord, SendGrid) can't be made up: enter any URL at the provider first, and the right one when the webhook is there. While a secret is being changed, give both, separated by a comma, and in the end the new one alone.
+Some providers show their secret only when they have the URL. Then give a random text as the secret first, and the right one afterwards: 'sluice webhook edit webhook.stripe --signing-secret secret:stripe'; until then all calls are refused. The portal does this by itself if the secret is left empty. A public key (Discord, SendGrid) cannot be made up: enter any URL at the provider first, and the right one when the webhook is there. While a secret is being changed, give both, separated by a comma, and in the end the new one alone.
 `, "'", "`")
+
+// anchor returns the fragment that leads to a heading.
+func anchor(title string) string {
+	return strings.ReplaceAll(strings.Map(func(c rune) rune {
+		if strings.ContainsRune("().,/", c) {
+			return -1
+		}
+		return unicode.ToLower(c)
+	}, title), " ", "-")
+}
+
+func yesNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+// secretMakers says in the table where a secret comes from.
+var secretMakers = map[string]string{"": "none", "you": "yours", "sender": "theirs", "public-key": "public key", "handshake": "learned"}
+
+// retried says how long a sender tries again.
+func retried(p Preset) string {
+	switch p.Retries {
+	case "none":
+		return "never"
+	case "unknown":
+		return "not documented"
+	}
+	return "for " + p.Retries
+}
 
 // facts returns one line of what a preset says of itself.
 func facts(p Preset) string {
@@ -88,5 +126,11 @@ func facts(p Preset) string {
 	} else {
 		parts = append(parts, "Delivery id: `"+p.Dedupe+"`")
 	}
+	parts = append(parts, "After a failure it tries again: "+retried(p))
+	var samples []string
+	for _, s := range p.Samples() {
+		samples = append(samples, "`"+s.Name+"`")
+	}
+	parts = append(parts, "Samples: "+strings.Join(samples, ", "))
 	return strings.Join(parts, ". ") + "."
 }

@@ -9,6 +9,7 @@ func dropbox() Preset {
 		Secret:    "the app secret",
 		Handshake: "GET with challenge: it is repeated",
 		Dedupe:    "off",
+		Retries:   "unknown",
 		Setup: [3]string{
 			"In the App Console, Settings: enter the App secret as the `signingSecret`.",
 			"Webhooks, Webhook URIs: add the webhook's URL; Dropbox checks it at once.",

@@ -7,6 +7,7 @@ func github() Preset {
 		Secret:       "the webhook's secret",
 		SecretChosen: true,
 		Dedupe:       "header:X-GitHub-Delivery",
+		Retries:      "none",
 		Setup: [3]string{
 			"In the repository or organization: Settings, Webhooks, Add webhook; Payload URL is the webhook's URL, Content type is application/json.",
 			"Secret is a random text of at least 20 characters, the same as the `signingSecret`.",

@@ -8,6 +8,7 @@ func gitlab() Preset {
 		Secret:       "the webhook's secret token",
 		SecretChosen: true,
 		Dedupe:       "header:Idempotency-Key",
+		Retries:      "none",
 		Setup: [3]string{
 			"In the project or group: Settings, Webhooks, Add new webhook; URL is the webhook's URL.",
 			"Secret token is a random text, the same as the `signingSecret`.",

@@ -19,6 +19,7 @@ func googlePubSub() Preset {
 		Secret:         "the e-mail address of the service account, so that no other one is taken",
 		SecretOptional: true,
 		Dedupe:         "body:message.messageId",
+		Retries:        "7d",
 		Setup: [3]string{
 			"Create the subscription: Delivery type Push; Endpoint URL is the webhook's URL. Leave payload unwrapping off.",
 			"Enable authentication: choose a service account, leave Audience empty, and enter the account's e-mail address as the `signingSecret`.",

@@ -5,9 +5,10 @@ import "time"
 func linear() Preset {
 	return Preset{
 		Name: "linear", Title: "Linear",
-		Checks: "Linear-Signature: HMAC-SHA256 of the body, in hex; webhookTimestamp in it at most a minute old",
-		Secret: "the webhook's signing secret",
-		Dedupe: "header:Linear-Delivery",
+		Checks:  "Linear-Signature: HMAC-SHA256 of the body, in hex; webhookTimestamp in it at most a minute old",
+		Secret:  "the webhook's signing secret",
+		Dedupe:  "header:Linear-Delivery",
+		Retries: "7h",
 		Setup: [3]string{
 			"In the workspace: Settings, Administration, API, New webhook; URL is the webhook's URL.",
 			"Copy the signing secret of the webhook and enter it as the `signingSecret`.",

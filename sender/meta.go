@@ -8,6 +8,7 @@ func meta() Preset {
 		Handshake:   "GET with hub.challenge: it is repeated, if hub.verify_token is `verifyToken`",
 		VerifyToken: true,
 		Dedupe:      "body:entry.0.changes.0.value.messages.0.id",
+		Retries:     "36h",
 		Setup: [3]string{
 			"At developers.facebook.com, App settings, Basic: enter the App secret as the `signingSecret`.",
 			"In the product (WhatsApp, Messenger, …), Configuration, Webhook: Callback URL is the webhook's URL, Verify token is a random text, the same as the `verifyToken`.",

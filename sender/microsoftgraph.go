@@ -20,6 +20,7 @@ func microsoftGraph() Preset {
 		SecretOptional: true,
 		Handshake:      "POST with validationToken: it is repeated",
 		Dedupe:         "body:value.0.id",
+		Retries:        "4h",
 		Setup: [3]string{
 			"Create the subscription with POST https://graph.microsoft.com/v1.0/subscriptions; notificationUrl is the webhook's URL.",
 			"clientState is a random text of at most 128 characters, the same as the `signingSecret`.",

@@ -11,6 +11,7 @@ func okta() Preset {
 		SecretChosen: true,
 		Handshake:    "GET with X-Okta-Verification-Challenge: it is repeated",
 		Dedupe:       "body:eventId",
+		Retries:      "unknown",
 		Setup: [3]string{
 			"In the Admin Console: Workflow, Event Hooks, Create Event Hook; URL is the webhook's URL.",
 			"Authentication field is Authorization, Authentication secret is a random text, the same as the `signingSecret`.",

@@ -3,9 +3,10 @@ package sender
 func sendgrid() Preset {
 	return Preset{
 		Name: "sendgrid", Title: "SendGrid",
-		Checks: "X-Twilio-Email-Event-Webhook-Signature: ECDSA of time and body, in base64; at most 5 minutes old",
-		Secret: "the verification key (a public key)",
-		Dedupe: "body:0.sg_event_id",
+		Checks:  "X-Twilio-Email-Event-Webhook-Signature: ECDSA of time and body, in base64; at most 5 minutes old",
+		Secret:  "the verification key (a public key)",
+		Dedupe:  "body:0.sg_event_id",
+		Retries: "24h",
 		Setup: [3]string{
 			"Settings, Mail Settings, Event Webhooks, Create new webhook; Post URL is the webhook's URL.",
 			"Turn Signed Event Webhook on, save, open it again and enter the Verification Key as the `signingSecret`.",

@@ -7,6 +7,7 @@ func slack() Preset {
 		Secret:    "the app's signing secret",
 		Handshake: "url_verification, signed: the challenge is repeated",
 		Dedupe:    "body:event_id",
+		Retries:   "6m",
 		Setup: [3]string{
 			"At api.slack.com/apps, Basic Information: enter the Signing Secret as the `signingSecret` first, since Slack checks the URL at once.",
 			"Event Subscriptions: enable them; Request URL is the webhook's URL. It also takes slash commands and interactivity, but answers them with sluice's own JSON, which Slack does not understand yet.",

@@ -9,6 +9,7 @@ func strava() Preset {
 		Handshake:      "GET with hub.challenge: it is repeated, if hub.verify_token is `verifyToken`",
 		VerifyToken:    true,
 		Dedupe:         "off",
+		Retries:        "unknown",
 		Setup: [3]string{
 			"Strava does not sign its calls, so there is no `signingSecret`: whoever has the URL can call.",
 			"Create the subscription with POST https://www.strava.com/api/v3/push_subscriptions; callback_url is the webhook's URL, verify_token is a random text, the same as the `verifyToken`.",

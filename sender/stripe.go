@@ -3,9 +3,10 @@ package sender
 func stripe() Preset {
 	return Preset{
 		Name: "stripe", Title: "Stripe",
-		Checks: "Stripe-Signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
-		Secret: "the endpoint's signing secret (whsec_…)",
-		Dedupe: "body:id",
+		Checks:  "Stripe-Signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
+		Secret:  "the endpoint's signing secret (whsec_…)",
+		Dedupe:  "body:id",
+		Retries: "3d",
 		Setup: [3]string{
 			"In the Dashboard: Developers, Webhooks, Add destination; choose the events, then Webhook endpoint.",
 			"Endpoint URL is the webhook's URL.",

@@ -9,6 +9,7 @@ func trello() Preset {
 		Secret:    "the secret of the Power-Up's API key",
 		Handshake: "HEAD: answered with 200",
 		Dedupe:    "body:action.id",
+		Retries:   "4m",
 		Setup: [3]string{
 			"At trello.com/power-ups/admin, your Power-Up, API key: enter the Secret as the `signingSecret`.",
 			"Create the webhook with POST https://api.trello.com/1/webhooks; callbackURL is the webhook's URL, idModel the board or card.",

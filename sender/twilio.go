@@ -18,9 +18,10 @@ import (
 func twilio() Preset {
 	return Preset{
 		Name: "twilio", Title: "Twilio",
-		Checks: "X-Twilio-Signature: HMAC-SHA1 of the URL and the form's fields, in base64",
-		Secret: "the account's primary auth token",
-		Dedupe: "header:I-Twilio-Idempotency-Token",
+		Checks:  "X-Twilio-Signature: HMAC-SHA1 of the URL and the form's fields, in base64",
+		Secret:  "the account's primary auth token",
+		Dedupe:  "header:I-Twilio-Idempotency-Token",
+		Retries: "none",
 		Setup: [3]string{
 			"In the Console, Account, API keys & tokens: enter the primary Auth Token as the `signingSecret`.",
 			"At the phone number or messaging service: A message (or call) comes in: Webhook, HTTP POST, and the webhook's URL. The answer is sluice's own JSON, not TwiML: it can't reply to a message or speak on a call yet.",

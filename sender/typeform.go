@@ -7,6 +7,7 @@ func typeform() Preset {
 		Secret:       "the webhook's secret",
 		SecretChosen: true,
 		Dedupe:       "body:event_id",
+		Retries:      "10h",
 		Setup: [3]string{
 			"In the form: Connect, Webhooks, Add a webhook; Endpoint is the webhook's URL.",
 			"Edit, Secret is a random text, the same as the `signingSecret`.",

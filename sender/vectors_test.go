@@ -3,6 +3,7 @@ package sender
 import (
 	"context"
 	"encoding/json"
+	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -204,6 +205,8 @@ func TestPresetsAreComplete(t *testing.T) {
 			"handshake vectors": (p.Handshake != "") == (len(file.Handshakes) > 0) && (p.Handshake != "") == (p.greet != nil),
 			"one way to check":  p.Secret == "" || (p.rule != nil) != (p.checker != nil),
 			"own file":          fileOf(p.Name),
+			"samples":           len(p.Samples()) >= 1 && len(p.Samples()) <= 3,
+			"retries":           retriesAreSaid(p.Retries),
 		} {
 			if !there {
 				t.Errorf("%s: %s is missing", p.Name, what)
@@ -221,6 +224,68 @@ func TestPresetsAreComplete(t *testing.T) {
 	}
 }
 
+func retriesAreSaid(text string) bool {
+	_, err := sluice.ParseAge(text)
+	return err == nil || text == "none" || text == "unknown"
+}
+
+// Each sample can be sent as it is: it reads as its type says, no handshake is taken for
+// one, and signed it is accepted, with a new delivery id each time.
+func TestSamples(t *testing.T) {
+	folders, err := sampleFiles.ReadDir("samples")
+	if presets := Presets(); err != nil || len(folders) != len(presets) {
+		t.Errorf("%d presets and %d folders of samples (%v)", len(presets), len(folders), err)
+	}
+	for _, p := range Presets() {
+		file := readVectors(t, p.Name)
+		v := verifierOf(t, p.Name, file.Secrets, file.Keys)
+		dedupe, err := ParseDedupe(p.Dedupe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.Samples() {
+			t.Run(p.Name+"/"+s.Name, func(t *testing.T) {
+				media, _, err := mime.ParseMediaType(s.Header.Get("Content-Type"))
+				if err != nil || strings.HasSuffix(media, "json") && !json.Valid(s.Body) {
+					t.Errorf("%q is not what its type %s says: %s", s.Name, media, s.Body)
+				}
+				ids := map[string]bool{}
+				for range 2 {
+					call := &Call{Method: "POST", URL: "https://hooks.example.com/x?token=1", Header: s.Header.Clone(), Body: slices.Clone(s.Body)}
+					dedupe.Renew(call)
+					if answer, err := v.Handshake(t.Context(), call, file.now(), ""); answer != nil || err != nil {
+						t.Errorf("it is taken for a handshake: %v, %v", answer, err)
+					}
+					err := v.Sign(call, file.now())
+					if slices.Contains(unsignable, p.Name) != (codeOf(err) == "not-signable") {
+						t.Fatal(err)
+					}
+					if err == nil {
+						err = v.Verify(t.Context(), call, file.now())
+					}
+					if err != nil && codeOf(err) != "not-signable" {
+						t.Errorf("it is refused: %v", err)
+					}
+					id, err := dedupe.ID(call)
+					if err != nil || ids[id] && id != "" {
+						t.Errorf("the delivery id is %q, %v, and was before", id, err)
+					}
+					ids[id] = true
+				}
+				if ids[""] && p.Dedupe != "off" && !slices.Contains(withoutID, p.Name+"/"+s.Name) {
+					t.Error("it has no delivery id")
+				}
+			})
+		}
+	}
+}
+
+// withoutID are samples of kinds that have no delivery id, unlike others of their sender.
+var withoutID = []string{"slack/slash-command", "meta/page-comment"}
+
+// unsignable are presets whose calls only the sender can sign.
+var unsignable = []string{"aws-sns", "discord", "google-pubsub", "sendgrid"}
+
 func fileOf(preset string) bool {
 	_, err := os.Stat(strings.ReplaceAll(preset, "-", "") + ".go")
 	return err == nil
@@ -229,7 +294,6 @@ func fileOf(preset string) bool {
 // What Sign makes, Verify accepts: with either of two secrets, and not with a
 // third.
 func TestSign(t *testing.T) {
-	unsignable := []string{"aws-sns", "discord", "google-pubsub", "sendgrid"}
 	for _, p := range Presets() {
 		t.Run(p.Name, func(t *testing.T) {
 			file := readVectors(t, p.Name)

@@ -12,6 +12,7 @@ func zoom() Preset {
 		Secret:    "the app's secret token",
 		Handshake: "endpoint.url_validation, signed: plainToken and its HMAC",
 		Dedupe:    "off",
+		Retries:   "90m",
 		Setup: [3]string{
 			"At marketplace.zoom.us, Manage, your app, Features, Access: enter the Secret Token as the `signingSecret` first.",
 			"Event Subscriptions: add one; Event notification endpoint URL is the webhook's URL.",

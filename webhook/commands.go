@@ -177,19 +177,35 @@ func showProvider(p sender.Preset) sluice.ProviderView {
 	return sluice.ProviderView{
 		Provider: p.Name, Title: p.Title, Checks: p.Checks,
 		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned, VerifyToken: p.VerifyToken,
-		Handshake: p.Handshake, Dedupe: p.Dedupe, Setup: p.Setup,
+		Handshake: p.Handshake, Dedupe: p.Dedupe, Retries: p.Retries, Setup: p.Setup,
 	}
 }
 
+// showSamples returns the samples of a preset.
+func showSamples(p sender.Preset) (views []sluice.Sample) {
+	for _, s := range p.Samples() {
+		view := sluice.Sample{Name: s.Name, ContentType: s.Header.Get("Content-Type"), Headers: make(map[string]string), Body: string(s.Body)}
+		for name, values := range s.Header {
+			if name != "Content-Type" {
+				view.Headers[name] = values[0]
+			}
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
 func providerCommand() command.Command {
-	return command.New("provider.get", "List the known senders that a webhook can have as its provider, or show one: what is checked of its calls, and how to set it up.",
+	return command.New("provider.get", "List the known senders that a webhook can have as its provider, or show one: what is checked of its calls, how to set it up, and samples of its events.",
 		func(_ context.Context, p providerParams) (any, error) {
 			if p.Provider != "" {
 				preset, err := findPreset(p.Provider)
 				if err != nil {
 					return nil, err
 				}
-				return showProvider(preset), nil
+				view := showProvider(preset)
+				view.Samples = showSamples(preset)
+				return view, nil
 			}
 			var views []sluice.ProviderView
 			for _, preset := range sender.Presets() {

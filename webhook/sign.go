@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"sluice"
@@ -13,6 +15,7 @@ import (
 type signParams struct {
 	EventKey    string `json:"eventKey" required:"true" audit:"yes" doc:"Event key of the webhook."`
 	ContentType string `json:"contentType" doc:"Media type of the payload. Default application/json."`
+	Sample      string `json:"sample" doc:"Name of a sample of the webhook's provider, such as push, in place of a payload: it is sent with the provider's headers and a new delivery id."`
 	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
 }
 
@@ -45,11 +48,17 @@ func (g *trust) showsSecret() bool {
 
 // sign makes a call with a signature, where calls have one.
 func (g *trust) sign(url string, p signParams, now time.Time) (sluice.SignedCall, error) {
-	media := p.ContentType
-	if media == "" {
-		media = "application/json"
+	call := &sender.Call{Method: http.MethodPost, URL: url, Header: http.Header{"Content-Type": {cmp.Or(p.ContentType, "application/json")}}, Body: []byte(p.Payload)}
+	if p.Sample != "" {
+		sample, err := g.sample(p)
+		if err != nil {
+			return sluice.SignedCall{}, err
+		}
+		call.Header, call.Body = sample.Header, sample.Body
+		if g.ids != nil {
+			g.ids.Renew(call)
+		}
 	}
-	call := &sender.Call{Method: http.MethodPost, URL: url, Header: http.Header{"Content-Type": {media}}, Body: []byte(p.Payload)}
 	if g != nil && g.verifier != nil {
 		if err := g.verifier.Sign(call, now); err != nil {
 			return sluice.SignedCall{}, err
@@ -60,4 +69,26 @@ func (g *trust) sign(url string, p signParams, now time.Time) (sluice.SignedCall
 		out.Headers[name] = values[0]
 	}
 	return out, nil
+}
+
+// sample finds the sample that is asked for among those of the webhook's provider.
+func (g *trust) sample(p signParams) (sender.Sample, error) {
+	if p.Payload != "" || p.ContentType != "" {
+		return sender.Sample{}, sluice.InvalidParameter("sample", "Give a sample, or a payload with its type.")
+	}
+	if g == nil || g.Provider == "" {
+		return sender.Sample{}, sluice.InvalidParameter("sample", "Samples belong to providers, and this webhook has none: give a payload.")
+	}
+	preset, err := findPreset(g.Provider)
+	if err != nil {
+		return sender.Sample{}, err
+	}
+	var names []string
+	for _, s := range preset.Samples() {
+		if s.Name == p.Sample {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return sender.Sample{}, sluice.InvalidParameter("sample", "%s has no sample of that name; there are: %s.", preset.Title, strings.Join(names, ", "))
 }

@@ -22,6 +22,7 @@ import (
 // A testCall is a call of a webhook, from flags.
 type testCall struct {
 	body        string
+	sample      string
 	contentType string
 	files       []string
 	headers     []string
@@ -49,6 +50,7 @@ func callCommand(t *terminal) *cobra.Command {
 func (call *testCall) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&call.body, "body", "", "payload: JSON text, a file, or - for standard input")
+	flags.StringVar(&call.sample, "sample", "", "event of the webhook's provider to send, such as push; sluice provider show lists them")
 	flags.StringVar(&call.contentType, "content-type", "", "type of the payload (default: by the file's ending, or by its look)")
 	flags.StringArrayVar(&call.files, "file", nil, "file to upload; may be repeated")
 	flags.StringArrayVar(&call.headers, "header", nil, "further header as name: value; may be repeated")
@@ -67,7 +69,7 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 	if err != nil {
 		return err
 	}
-	result, err := makeCall(ctx, c, name, header, body)
+	result, err := makeCall(ctx, c, name, call.sample, header, body)
 	if err != nil {
 		return err
 	}
@@ -79,8 +81,11 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 
 // makeCall calls a webhook. By its token it calls as any stranger would, by its event
 // key as the sender would, with a signature.
-func makeCall(ctx context.Context, c *client.Client, name string, header http.Header, body *client.Body) (client.Result, error) {
+func makeCall(ctx context.Context, c *client.Client, name, sample string, header http.Header, body *client.Body) (client.Result, error) {
 	if sluice.IsToken(name) {
+		if sample != "" {
+			return client.Result{}, usage("--sample needs the event key of the webhook, not its token.")
+		}
 		result, err := c.Call(ctx, name, header, body)
 		if e, ok := errors.AsType[*sluice.Error](err); ok && e.Code == sluice.CodeSignatureMissing.Word {
 			err = e.Saying(e.Message + " Call it by its event key, logged in, to have it signed.")
@@ -91,14 +96,14 @@ func makeCall(ctx context.Context, c *client.Client, name string, header http.He
 	switch {
 	case err != nil:
 		return client.Result{}, resourceNamed("webhook").missing(ctx, c, name, err)
-	case hook.SigningSecrets == 0:
+	case hook.SigningSecrets == 0 && sample == "":
 		return c.Call(ctx, hook.Token, header, body)
 	}
-	made, err := c.Sign(ctx, name, body)
+	made, err := c.Sign(ctx, name, sample, body)
 	switch {
 	case err == nil:
 		return c.CallSigned(ctx, made, header)
-	case len(header) > 0:
+	case len(header) > 0 && sample == "":
 		return c.Call(ctx, hook.Token, header, body) // perhaps the headers have the signature
 	case sluice.CodeBodyMalformed.Is(err):
 		err = sluice.Errorf(sluice.CodeNotSignable, "The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
@@ -123,6 +128,8 @@ func (t *terminal) payload(call testCall) (*client.Body, error) {
 	switch {
 	case len(call.files) > 0 && call.body != "":
 		return nil, usage("--body and --file exclude each other; give one of them.")
+	case call.sample != "" && (call.body != "" || len(call.files) > 0):
+		return nil, usage("--sample brings its own payload; leave out --body and --file.")
 	case len(call.files) > 0:
 		return t.upload(call.files)
 	}

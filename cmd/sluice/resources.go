@@ -42,7 +42,7 @@ func providerResource() *resource {
 		Resource: sluice.Resource{Name: "provider", Key: "provider", Get: "provider.get"},
 		short:    "See the senders that webhooks know, and how to set them up",
 		word:     "name", example: "github",
-		columns: columnsOf("provider", "title", "checks"),
+		columns: columnsOf("provider", "title", "retries", "checks"),
 		none:    "There are no providers.",
 	}
 }

@@ -52,7 +52,7 @@ func webhookTest(t *terminal, r *resource) *cobra.Command {
 	})
 	cmd.Long = cmd.Short + ".\nA call that must be signed is signed as its sender would. If a pipeline fails, so does this, with\n" +
 		"exit code 9. sluice call does the same without waiting."
-	cmd.Example = "  sluice webhook test webhook.lead.created --body '{\"name\":\"Ada\"}'"
+	cmd.Example = "  sluice webhook test webhook.lead.created --body '{\"name\":\"Ada\"}'\n  sluice webhook test webhook.github.push --sample push"
 	call.addFlags(cmd)
 	call.wait.addTimeout(cmd)
 	return cmd
