@@ -32,6 +32,8 @@ const (
 	Loop                         // it would cause itself over and over
 	Unprocessable                // it is well-formed, but not allowed here
 	Outdated                     // it was changed since the caller read it
+	HeadTooLarge                 // the headers of the request exceed a limit
+	Full                         // there is no room for it; trying again does not help
 )
 
 // Error is a failure with a text that is safe to show to the caller. An Error

@@ -44,6 +44,7 @@ var (
 	CodeBodyTimeout            = Code{"body-timeout", Timeout, "The body did not arrive in time."}
 	CodeContentTypeUnsupported = Code{"content-type-unsupported", Unsupported, "The body has a content type that is not accepted here."}
 	CodeHeaderMalformed        = Code{"header-malformed", Invalid, "A line of the headers is not written as `name: value`."}
+	CodeTooManyHeaders         = Code{"too-many-headers", HeadTooLarge, "The request has too many header fields."}
 	CodeMethodNotAllowed       = Code{"method-not-allowed", MethodNotAllowed, "The method does not apply here; `Allow` lists those that do."}
 	CodeNotFound               = Code{"not-found", NotFound, "There is nothing at this path."}
 	CodeCrossOrigin            = Code{"cross-origin", Forbidden, "The request came from a page of another site."}

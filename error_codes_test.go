@@ -41,7 +41,7 @@ var kinds = map[string]sluice.Kind{
 	"Forbidden": sluice.Forbidden, "NotFound": sluice.NotFound, "MethodNotAllowed": sluice.MethodNotAllowed,
 	"Timeout": sluice.Timeout, "Conflict": sluice.Conflict, "Gone": sluice.Gone, "TooLarge": sluice.TooLarge,
 	"Unsupported": sluice.Unsupported, "Throttled": sluice.Throttled, "Unavailable": sluice.Unavailable,
-	"Loop": sluice.Loop, "Unprocessable": sluice.Unprocessable, "Outdated": sluice.Outdated,
+	"Loop": sluice.Loop, "Unprocessable": sluice.Unprocessable, "Outdated": sluice.Outdated, "HeadTooLarge": sluice.HeadTooLarge, "Full": sluice.Full,
 }
 
 func referenceOfCodes(t *testing.T) []byte {

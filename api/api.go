@@ -46,6 +46,7 @@ type Options struct {
 	Slots           *limit.Slots
 	Users           *limit.Shares[string] // of the slots, by username
 	Bodies          *limit.Bodies
+	Streams         *limit.Streams
 	Log             *slog.Logger
 }
 
@@ -218,6 +219,11 @@ func notAllowed(allow string) error {
 // fail answers a request with an error.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	limit.Discard(w, r)
+	a.tell(w, r, err)
+}
+
+// tell is fail for a request whose body is not to be read.
+func (a *API) tell(w http.ResponseWriter, r *http.Request, err error) {
 	e := sluice.AsError(err)
 	shown := problem.Of(e)
 	if shown.Status >= http.StatusInternalServerError && e.Err != nil && !abandoned(e.Err) {

@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -35,6 +36,7 @@ type conn struct {
 
 	lane     *Lane
 	remote   string
+	secure   *tls.ConnectionState // nil: plain
 	state    atomic.Int32
 	deadline time.Time // the socket's read deadline
 	ends     int       // bytes of empty lines that may follow the last call
@@ -58,6 +60,9 @@ func (c *conn) serve() {
 	defer c.leave()
 	defer c.recover()
 	c.remote = c.RemoteAddr().String() // this may read from the connection
+	if !c.shakeHands() {
+		return
+	}
 	for timeout := c.lane.opts.HeaderTimeout; c.await(timeout); timeout = c.lane.opts.IdleTimeout {
 		r, size := c.call()
 		if r == nil {
@@ -73,6 +78,25 @@ func (c *conn) serve() {
 			c.ends = 2 * len(endOfLine)
 		}
 	}
+}
+
+// shakeHands begins TLS where the listener has it. HTTP/2, and a failed handshake, are for
+// net/http: then it returns false.
+func (c *conn) shakeHands() bool {
+	encrypted, ok := c.Conn.(*tls.Conn)
+	if !ok {
+		return true
+	}
+	c.setDeadline(time.Now().Add(c.lane.opts.HeaderTimeout))
+	err := encrypted.Handshake()
+	state := encrypted.ConnectionState()
+	if err != nil || state.NegotiatedProtocol == "h2" {
+		c.setDeadline(time.Time{})
+		c.handed = c.lane.handOn(handed{conn: encrypted})
+		return false
+	}
+	c.secure = &state
+	return true
 }
 
 func (c *conn) leave() {
@@ -131,7 +155,7 @@ func (c *conn) call() (*http.Request, int) {
 		r, size, kind := read(c.data, c.lane.blank)
 		switch kind {
 		case whole:
-			r.RemoteAddr = c.remote
+			r.RemoteAddr, r.TLS = c.remote, c.secure
 			return r, size
 		case other:
 			return nil, 0
@@ -223,7 +247,12 @@ func (c *conn) handOn() {
 		<-c.lane.large
 	}
 	c.setDeadline(time.Time{})
-	c.handed = c.lane.handOn(handed{conn: &begun{Conn: c.Conn, data: c.data}})
+	next := &begun{Conn: c.Conn, data: c.data}
+	if c.secure != nil {
+		c.handed = c.lane.handOn(handed{conn: &begunTLS{next, c.secure}})
+		return
+	}
+	c.handed = c.lane.handOn(handed{conn: next})
 }
 
 // linger ends a connection after its last answer. It reads on for a moment: closing a
@@ -245,34 +274,4 @@ func (c *conn) closeIdle() {
 func (c *conn) setDeadline(t time.Time) {
 	c.deadline = t
 	_ = c.SetReadDeadline(t) // fails on a closed connection, as the read will
-}
-
-// begun is a connection with bytes that were read already.
-type begun struct {
-	net.Conn
-
-	data []byte
-}
-
-// Read implements net.Conn.
-func (b *begun) Read(p []byte) (int, error) {
-	if len(b.data) == 0 {
-		b.data = nil // the connection may stay for long
-		return b.Conn.Read(p)
-	}
-	n := copy(p, b.data)
-	b.data = b.data[n:]
-	return n, nil
-}
-
-// CloseWrite lets net/http end a connection without cutting off its last answer, as with a
-// plain TCP connection.
-func (b *begun) CloseWrite() error { return closeWrite(b.Conn) }
-
-func closeWrite(c net.Conn) error {
-	half, ok := c.(interface{ CloseWrite() error })
-	if !ok {
-		return errors.ErrUnsupported
-	}
-	return half.CloseWrite()
 }

@@ -97,6 +97,9 @@ func readLine(r *http.Request, line, path string) bool {
 
 func readFields(r *http.Request, fields string) bool {
 	lines := strings.Count(fields, endOfLine)
+	if lines > maxFields {
+		return false
+	}
 	r.Header = make(http.Header, lines)
 	values := make([]string, 0, lines) // space for all of them
 	for fields != "" {

@@ -33,6 +33,8 @@ var statusOf = map[sluice.Kind]int{
 	sluice.Loop:             http.StatusLoopDetected,
 	sluice.Unprocessable:    http.StatusUnprocessableEntity,
 	sluice.Outdated:         http.StatusPreconditionFailed,
+	sluice.HeadTooLarge:     http.StatusRequestHeaderFieldsTooLarge,
+	sluice.Full:             http.StatusInsufficientStorage,
 }
 
 // Status returns the HTTP status of an error: that of its kind, unless it has

@@ -15,13 +15,13 @@ import (
 // TestEveryKindHasAStatus: no error is answered with the status 0, and a client
 // reads the kind from the status again.
 func TestEveryKindHasAStatus(t *testing.T) {
-	for kind := sluice.Internal; kind <= sluice.Outdated; kind++ {
+	for kind := sluice.Internal; kind <= sluice.Full; kind++ {
 		status := problem.Status(sluice.Errorf(sluice.Code{Word: "x", Kind: kind}, "X."))
 		if http.StatusText(status) == "" || problem.KindOf(status) != kind {
 			t.Errorf("kind %d has the status %d, which is of kind %d", kind, status, problem.KindOf(status))
 		}
 	}
-	for status, want := range map[int]sluice.Kind{502: sluice.Unavailable, 504: sluice.Unavailable, 507: sluice.Internal, 418: sluice.Invalid} {
+	for status, want := range map[int]sluice.Kind{502: sluice.Unavailable, 504: sluice.Unavailable, 505: sluice.Internal, 418: sluice.Invalid} {
 		if got := problem.KindOf(status); got != want {
 			t.Errorf("%d is of kind %d, want %d", status, got, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"sluice"
 	"sluice/config"
@@ -23,21 +24,30 @@ import (
 // maxHeader bounds the headers of a request; net/http adds 4 KiB.
 const maxHeader = 28 << 10
 
-// maxUnread bounds the bytes on an HTTP/2 connection that no handler has read yet.
-const maxUnread = 256 << 10
+// Bounds on an HTTP/2 connection: its streams, and the bytes that no handler has read yet.
+const (
+	maxStreams = 64
+	maxUnread  = 256 << 10
+)
+
+// ownAnswers is how long a client may take to read what net/http answers by itself: on a
+// stream of HTTP/2 that counts nowhere. Handlers have deadlines of their own.
+const ownAnswers = time.Second
 
 func (s *Server) httpServer() *http.Server {
 	server := &http.Server{
-		Handler:           limit.Streams(s.api, s.cfg.WriteTimeout),
+		Handler:           s.api.Bounded(),
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
 		ReadTimeout:       s.cfg.BodyIdleTimeout, // for unread bodies; limit.Pace sets its own
+		WriteTimeout:      ownAnswers,
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread},
+		ConnState:         lane.ConnState,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread},
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 	}
 	if s.certificate != nil {
-		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get}
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	return server
 }
@@ -45,7 +55,11 @@ func (s *Server) httpServer() *http.Server {
 // newLane returns the lane for calls of webhooks, which are most requests. It hands other
 // connections to the HTTP server.
 func (s *Server) newLane() *lane.Lane {
-	return lane.New(s.listener, lane.Options{
+	listener := s.listener
+	if s.http.TLSConfig != nil {
+		listener = tls.NewListener(listener, s.http.TLSConfig)
+	}
+	return lane.New(listener, lane.Options{
 		Path:          sluice.ReceivePath,
 		Handler:       s.api,
 		HeaderTimeout: s.cfg.HeaderTimeout,
@@ -73,13 +87,7 @@ func (s *Server) startMetrics(ctx context.Context) error {
 }
 
 func (s *Server) serve() {
-	var err error
-	if s.lane == nil {
-		err = s.http.ServeTLS(s.listener, "", "")
-	} else {
-		err = s.http.Serve(s.lane)
-	}
-	if !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(s.lane); !errors.Is(err, http.ErrServerClosed) {
 		s.served <- err
 	}
 }

@@ -102,8 +102,8 @@ func TestHTTP2Streams(t *testing.T) {
 			announced = binary.BigEndian.Uint32(p[2:])
 		}
 	}
-	if announced != 100 {
-		t.Fatalf("the server announces %d streams, want 100", announced)
+	if announced != 64 {
+		t.Fatalf("the server announces %d streams, want 64", announced)
 	}
 	for i := range announced + 1 {
 		w.send(openCall(2*i+1, hook.UUID))

@@ -81,14 +81,14 @@ func sharesOf(cfg config.Config) shares {
 // collector's limit.
 func (s shares) named() map[string]int64 {
 	return map[string]int64{
-		"bodies of known senders and users":     s.bodies,
-		"large answers that are not read yet":   s.answers,
-		"bodies of strangers":                   s.strangers,
-		"events that runs have open":            s.events,
-		"values that runs make":                 s.values,
-		"large results that are being stored":   s.results,
-		"events that searches in payloads read": s.searches,
-		"ids of deliveries":                     s.deliveries,
+		"bodies of known senders and users":       s.bodies,
+		"large answers that are not read yet":     s.answers,
+		"bodies of strangers, and headers of all": s.strangers,
+		"events that runs have open":              s.events,
+		"values that runs make":                   s.values,
+		"large results that are being stored":     s.results,
+		"events that searches in payloads read":   s.searches,
+		"ids of deliveries":                       s.deliveries,
 	}
 }
 

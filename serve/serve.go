@@ -65,7 +65,7 @@ type Server struct {
 	http        *http.Server
 	certificate *certificate // nil without TLS
 	listener    net.Listener
-	lane        *lane.Lane // nil with TLS
+	lane        *lane.Lane
 	baseURL     string
 	served      chan error // errors that end the server
 
@@ -141,9 +141,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if err = s.startMetrics(ctx); err != nil {
 		return nil, err
 	}
-	if s.http.TLSConfig == nil {
-		s.lane = s.newLane()
-	}
+	s.lane = s.newLane()
 	go s.serve()
 	return s, nil
 }

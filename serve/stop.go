@@ -27,10 +27,7 @@ func (s *Server) Stop() error {
 	defer late.Stop()
 	// Connections stay open for now, so that callers on them are told to come again.
 	await(ctx, func() bool { return s.api.InFlight() == 0 })
-	var err error
-	if s.lane != nil {
-		err = s.lane.Shutdown(ctx)
-	}
+	err := s.lane.Shutdown(ctx)
 	if err = errors.Join(err, s.http.Shutdown(ctx)); err != nil && ctx.Err() != nil {
 		s.opts.Log.Warn("Calls that did not end in time are cut off.")
 		err = s.http.Close()

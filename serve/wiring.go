@@ -88,6 +88,7 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		Slots:           b.slots,
 		Users:           b.users,
 		Bodies:          b.bodies,
+		Streams:         s.newStreams(),
 		Log:             s.opts.Log,
 	}
 	if s.opts.NoAuth {
@@ -203,6 +204,12 @@ func (s *Server) newBodies() *limit.Bodies {
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
 		Pressure:   s.pressure,
 	})
+}
+
+// newStreams bounds the streams of HTTP/2. One connection may have all of its own.
+func (s *Server) newStreams() *limit.Streams {
+	total := max(s.cfg.MaxConnections/4, maxStreams)
+	return limit.NewStreams(total, max(total/4, maxStreams), s.cfg.WriteTimeout)
 }
 
 // publicURL is the start of URLs in redirects; "" means the called host.

@@ -61,6 +61,8 @@ var exitOf = map[sluice.Kind]int{
 	sluice.Loop:             exitOther,
 	sluice.Unprocessable:    exitUsage,
 	sluice.Outdated:         exitConflict,
+	sluice.HeadTooLarge:     exitUsage,
+	sluice.Full:             exitConflict,
 }
 
 // A failure is an error with an exit code of its own.
