@@ -159,7 +159,7 @@ func hexOf(t *testing.T, s Scheme, secret string, body []byte, now time.Time) st
 
 func schemeVerifier(t testing.TB, s Scheme, secrets ...string) *Verifier {
 	t.Helper()
-	v, err := NewScheme(s, secrets)
+	v, err := NewScheme(s, secrets, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

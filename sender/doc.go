@@ -5,7 +5,7 @@
 // A known sender is a Preset, one file each; any other is described by a
 // Scheme. Either makes a Verifier, which a webhook keeps. Nothing here
 // reads requests, stores anything or talks to the network, except a Fetcher,
-// which gets the public keys of the two providers that have them.
+// which gets the public keys that senders publish.
 //
 // Package webhook asks this one before it makes an event of a call.
 package sender

@@ -3,7 +3,6 @@ package sender
 import (
 	"context"
 	"crypto/subtle"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -25,22 +24,22 @@ func googlePubSub() Preset {
 			"Enable authentication: choose a service account, leave Audience empty, and enter the account's e-mail address as the `signingSecret`.",
 			"The server must be told its public URL (`--public-url`), since the token is for the URL as it was entered.",
 		},
-		Masked:  []string{"authorization"},
-		public:  true,
-		checker: func(secret string, keys Keys) (checker, error) { return pubsubCheck{secret, keys}, nil },
+		Masked: []string{"authorization"},
+		public: true,
+		checker: func(secret string, keys Keys) (checker, error) {
+			return pubsubCheck{secret, &keyring{address: googleKeys, keys: keys}}, nil
+		},
 	}
 }
 
 const (
-	googleKeys       = "https://www.googleapis.com/oauth2/v3/certs"
-	googleKeysMaxAge = time.Hour
-	googleKeysRetry  = 10 * time.Second // between fetches that made-up key ids cause
-	googleLeeway     = time.Minute
+	googleKeys   = "https://www.googleapis.com/oauth2/v3/certs"
+	googleLeeway = time.Minute
 )
 
 type pubsubCheck struct {
 	account string // "" means any
-	keys    Keys
+	ring    *keyring
 }
 
 type pubsubClaims struct {
@@ -60,7 +59,7 @@ func (p pubsubCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	if err != nil || !strings.EqualFold(word, "Bearer") || len(token.Headers) != 1 {
 		return invalid("The header Authorization has no token of Google.")
 	}
-	key, err := p.key(ctx, token.Headers[0].KeyID)
+	key, err := p.ring.find(ctx, token.Headers[0].KeyID, token.Headers[0].Algorithm)
 	if err != nil {
 		return err
 	}
@@ -90,25 +89,6 @@ func (p pubsubCheck) accept(claims pubsubClaims, address string, now time.Time) 
 		return expired("The token is %s in the future.", round(claims.IssuedAt.Time().Sub(now)))
 	}
 	return nil
-}
-
-// key returns Google's key with that id. An unknown id may be that of a new
-// key.
-func (p pubsubCheck) key(ctx context.Context, id string) (any, error) {
-	for _, maxAge := range []time.Duration{googleKeysMaxAge, googleKeysRetry} {
-		content, err := p.keys.Get(ctx, googleKeys, maxAge)
-		if err != nil {
-			return nil, err
-		}
-		var set jose.JSONWebKeySet
-		if json.Unmarshal(content, &set) != nil {
-			return nil, invalid("The keys of Google can't be read.")
-		}
-		if keys := set.Key(id); len(keys) == 1 && keys[0].IsPublic() {
-			return keys[0].Key, nil
-		}
-	}
-	return nil, invalid("The token is signed by a key that Google does not have.")
 }
 
 func (pubsubCheck) sign(*Call, time.Time) error { return notSignable() }

@@ -2,11 +2,13 @@ package sender
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/hmac"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha1" //nolint:gosec // some senders have nothing better
 	"crypto/sha256"
 	"crypto/sha512"
@@ -15,13 +17,11 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"hash"
+	"math/big"
 	"strings"
 
 	"sluice"
 )
-
-// ecdsaP256 is not offered to schemes, since only one sender uses it.
-const ecdsaP256 = "ecdsa-p256"
 
 // A publicKey verifies signatures made with a private key of the sender.
 type publicKey interface {
@@ -32,10 +32,12 @@ type publicKey interface {
 func (s *signature) setKey(secret string) error {
 	var err error
 	switch s.Algorithm {
-	case "ed25519":
+	case ed25519Signature:
 		s.public, err = parseEd25519(secret)
-	case ecdsaP256:
+	case ecdsaSHA256:
 		s.public, err = parseECDSA(secret)
+	case rsaSHA256, rsaPSSSHA256:
+		s.public, err = parseRSA(secret, s.Algorithm == rsaPSSSHA256)
 	default:
 		return s.setShared(secret)
 	}
@@ -101,9 +103,8 @@ func parseEd25519(text string) (publicKey, error) {
 		raw = derOf(strings.TrimPrefix(text, "whpk_"))
 	}
 	if len(raw) != ed25519.PublicKeySize {
-		key, err := x509.ParsePKIXPublicKey(raw)
-		public, ok := key.(ed25519.PublicKey)
-		if err != nil || !ok {
+		public, ok := parsePublic(strings.TrimPrefix(text, "whpk_")).(ed25519.PublicKey)
+		if !ok {
 			return nil, secretError("The signing secret must be an ed25519 public key in hex, base64 or PEM.")
 		}
 		raw = public
@@ -113,22 +114,82 @@ func parseEd25519(text string) (publicKey, error) {
 
 type ecdsaKey struct{ *ecdsa.PublicKey }
 
+// verify takes a signature in DER, or the 64 bytes of its two numbers.
 func (k ecdsaKey) verify(fragments [][]byte, signature []byte) bool {
-	h := sha256.New()
-	for _, p := range fragments {
-		_, _ = h.Write(p) // a hash takes everything
-	}
-	return ecdsa.VerifyASN1(k.PublicKey, h.Sum(nil), signature)
+	digest := digestOf(fragments)
+	return ecdsa.VerifyASN1(k.PublicKey, digest, signature) || verifyPair(k.PublicKey, digest, signature)
+}
+
+// verifyPair verifies a P-256 signature that is the 64 bytes of its two numbers.
+func verifyPair(key *ecdsa.PublicKey, digest, signature []byte) bool {
+	const half = 32
+	return len(signature) == 2*half &&
+		ecdsa.Verify(key, digest, new(big.Int).SetBytes(signature[:half]), new(big.Int).SetBytes(signature[half:]))
 }
 
 // parseECDSA reads a P-256 public key in base64 or PEM.
 func parseECDSA(text string) (publicKey, error) {
-	key, err := x509.ParsePKIXPublicKey(derOf(text))
-	public, ok := key.(*ecdsa.PublicKey)
-	if err != nil || !ok || public.Curve != elliptic.P256() {
+	public, ok := parsePublic(text).(*ecdsa.PublicKey)
+	if !ok || public.Curve != elliptic.P256() {
 		return nil, secretError("The signing secret must be the verification key: an ECDSA P-256 public key in base64 or PEM.")
 	}
 	return ecdsaKey{public}, nil
+}
+
+type rsaKey struct {
+	*rsa.PublicKey
+
+	pss bool // otherwise PKCS #1 v1.5
+}
+
+func (k rsaKey) verify(fragments [][]byte, signature []byte) bool {
+	digest := digestOf(fragments)
+	if k.pss {
+		return rsa.VerifyPSS(k.PublicKey, crypto.SHA256, digest, signature, nil) == nil
+	}
+	return rsa.VerifyPKCS1v15(k.PublicKey, crypto.SHA256, digest, signature) == nil
+}
+
+// Bounds of an RSA key, in bits: shorter ones can be broken, and longer ones are slow.
+const (
+	minRSA = 1024
+	maxRSA = 8 * maxSignature
+)
+
+func isSafe(key *rsa.PublicKey) bool { return key.N.BitLen() >= minRSA && key.N.BitLen() <= maxRSA }
+
+// parseRSA reads a public key in base64 or PEM.
+func parseRSA(text string, pss bool) (publicKey, error) {
+	public, ok := parsePublic(text).(*rsa.PublicKey)
+	if !ok || !isSafe(public) {
+		return nil, secretError("The signing secret must be the sender's RSA public key of 1024 to 8192 bits, in base64 or PEM.")
+	}
+	return rsaKey{public, pss}, nil
+}
+
+// digestOf returns the SHA-256 of fragments.
+func digestOf(fragments [][]byte) []byte {
+	h := sha256.New()
+	for _, p := range fragments {
+		_, _ = h.Write(p) // a hash takes everything
+	}
+	return h.Sum(nil)
+}
+
+// parsePublic reads a public key in PEM or base64: the key itself, or a certificate that
+// has it; nil if it is none.
+func parsePublic(text string) crypto.PublicKey {
+	der := derOf(text)
+	if key, err := x509.ParsePKIXPublicKey(der); err == nil {
+		return key
+	}
+	if key, err := x509.ParsePKCS1PublicKey(der); err == nil {
+		return key
+	}
+	if certificate, err := x509.ParseCertificate(der); err == nil {
+		return certificate.PublicKey
+	}
+	return nil
 }
 
 // derOf decodes PEM or base64, nil if it is neither.
@@ -136,7 +197,7 @@ func derOf(text string) []byte {
 	if block, _ := pem.Decode([]byte(text)); block != nil {
 		return block.Bytes
 	}
-	raw, _ := base64.StdEncoding.DecodeString(text)
+	raw, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	return raw
 }
 

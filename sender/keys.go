@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -27,7 +26,8 @@ type Keys interface {
 
 // Bounds of a Fetcher.
 const (
-	maxKeys      = 64             // addresses whose content is kept
+	maxKeys      = 256            // addresses whose content is kept
+	maxDomains   = 1024           // whose limits are kept
 	keptFor      = 24 * time.Hour // nobody takes older content
 	maxKeySize   = 64 << 10
 	fetchTimeout = 5 * time.Second
@@ -40,10 +40,8 @@ type Fetcher struct {
 	client *http.Client
 	now    func() time.Time
 	flight singleflight.Group
-	kept   *limit.Cache[string, fetched] // by address
-
-	mu     sync.Mutex
-	limits map[string]*rate.Limiter // by domain: forged calls of one sender must not starve the others
+	kept   *limit.Cache[string, fetched]       // by address
+	limits *limit.Cache[string, *rate.Limiter] // by domain: forged calls of one sender must not starve the others
 }
 
 type fetched struct {
@@ -61,7 +59,7 @@ func NewFetcher(transport http.RoundTripper) *Fetcher {
 		},
 		now:    time.Now,
 		kept:   limit.NewCache[string, fetched](maxKeys),
-		limits: make(map[string]*rate.Limiter),
+		limits: limit.NewCache[string, *rate.Limiter](maxDomains),
 	}
 }
 
@@ -85,20 +83,22 @@ func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration)
 	return content.([]byte), nil
 }
 
-// limitOf returns the limit of an address's domain. Domains are few, since presets decide
-// about them; callers may choose hosts within some of them.
-func (f *Fetcher) limitOf(address string) *rate.Limiter {
+// limitOf returns the limit of an address's domain: callers may choose hosts within some
+// domains.
+func (f *Fetcher) limitOf(address string) (limiter *rate.Limiter) {
 	domain := ""
 	if u, err := url.Parse(address); err == nil {
 		labels := strings.Split(u.Hostname(), ".")
 		domain = strings.Join(labels[max(0, len(labels)-2):], ".")
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.limits[domain] == nil {
-		f.limits[domain] = rate.NewLimiter(1, fetchBurst)
-	}
-	return f.limits[domain]
+	now := f.now()
+	f.limits.Change(domain, now, func(known *rate.Limiter) (*rate.Limiter, time.Time) {
+		if limiter = known; limiter == nil {
+			limiter = rate.NewLimiter(1, fetchBurst)
+		}
+		return limiter, now.Add(keptFor)
+	})
+	return limiter
 }
 
 func (f *Fetcher) known(address string, maxAge time.Duration) ([]byte, bool) {

@@ -195,7 +195,7 @@ func TestChangedKeys(t *testing.T) {
 		t.Errorf("without its key: %v", err)
 	}
 	content = file.Keys[googleKeys]
-	now = now.Add(googleKeysRetry + time.Second)
+	now = now.Add(publishedRetry + time.Second)
 	if err := v.Verify(t.Context(), file.Calls[0].call(), now); err != nil {
 		t.Errorf("with the new key: %v", err)
 	}

@@ -49,7 +49,7 @@ func (p Preset) SecretFrom() string {
 		return SecretFromHandshake
 	case p.SecretChosen:
 		return SecretFromYou
-	case p.rule != nil && (p.rule.Algorithm == "ed25519" || p.rule.Algorithm == ecdsaP256):
+	case p.rule != nil && isAsymmetric(p.rule.Algorithm):
 		return SecretFromPublicKey
 	}
 	return SecretFromSender

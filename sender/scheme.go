@@ -16,14 +16,22 @@ import (
 // A Scheme says how a sender signs its calls: the parameter signature of
 // webhook.put. Empty fields have defaults.
 type Scheme struct {
-	Header          string `json:"header"`                    // that carries the signature
+	Header          string `json:"header,omitempty"`          // that carries the signature
 	Format          string `json:"format,omitempty"`          // how it reads, with {signature} and {timestamp}
-	Algorithm       string `json:"algorithm,omitempty"`       // sha256, sha1, sha512: HMAC; or ed25519
+	Algorithm       string `json:"algorithm,omitempty"`       // one of algorithms; "" means sha256
 	Encoding        string `json:"encoding,omitempty"`        // hex or base64
 	Signed          string `json:"signed,omitempty"`          // of {body}, {timestamp}, {id}, {url}, {method}
 	TimestampHeader string `json:"timestampHeader,omitempty"` // that carries the time
 	IDHeader        string `json:"idHeader,omitempty"`        // that carries the id
 	Tolerance       string `json:"tolerance,omitempty"`       // how far the clocks may be apart
+
+	Keys     string `json:"keys,omitempty"`     // address of the sender's JWKS, in place of a secret
+	Issuer   string `json:"issuer,omitempty"`   // that a JWT must have
+	Audience string `json:"audience,omitempty"` // likewise
+	BodyHash string `json:"bodyHash,omitempty"` // claim of a JWT with the SHA-256 of the body, in hex
+
+	Label      string   `json:"label,omitempty"`      // of the signature among several (RFC 9421)
+	Components []string `json:"components,omitempty"` // that such a signature must cover
 }
 
 // Bounds of what a scheme may say.
@@ -41,17 +49,20 @@ func ParseScheme(data []byte) (Scheme, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&s); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+			if wrong.Field == "components" {
+				return s, fieldError(wrong.Field, "must be a list of texts")
+			}
 			return s, fieldError(wrong.Field, "must be a text")
 		}
 		if _, field, ok := strings.Cut(err.Error(), "unknown field "); ok {
-			return s, sluice.InvalidParameter("signature", "A signature has no field %s; it has header, format, algorithm, encoding, signed, timestampHeader, idHeader and tolerance.", field)
+			return s, sluice.InvalidParameter("signature", "A signature has no field %s; it has header, format, algorithm, encoding, signed, timestampHeader, idHeader, tolerance, keys, issuer, audience, bodyHash, label and components.", field)
 		}
-		return s, sluice.InvalidParameter("signature", "A signature is a JSON object with the field header at least.")
+		return s, sluice.InvalidParameter("signature", "A signature is a JSON object, with the field header for most algorithms.")
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return s, sluice.InvalidParameter("signature", "A signature is one JSON object with nothing behind it.")
 	}
-	_, err := rule{Scheme: s}.compile()
+	_, err := s.preset()
 	return s, err
 }
 
@@ -83,7 +94,7 @@ func (r rule) checker(secret string, _ Keys) (checker, error) {
 
 // compile checks a rule and prepares it for use.
 func (r rule) compile() (*signature, error) {
-	s := &signature{rule: r, tolerance: defaultTolerance}
+	s := &signature{rule: r}
 	for _, h := range []struct {
 		field string
 		name  string
@@ -101,7 +112,7 @@ func (r rule) compile() (*signature, error) {
 	if s.header == "" {
 		return nil, fieldError("header", "is missing: it names the header that carries the signature")
 	}
-	if err := s.setAlgorithm(); err != nil {
+	if err := s.setEncoding(); err != nil {
 		return nil, err
 	}
 	var err error
@@ -111,12 +122,22 @@ func (r rule) compile() (*signature, error) {
 	if s.signed, err = parseSigned(r.Signed); err != nil {
 		return nil, err
 	}
-	if r.Tolerance != "" {
-		if s.tolerance, err = time.ParseDuration(r.Tolerance); err != nil || s.tolerance < time.Second || s.tolerance > maxTolerance {
-			return nil, fieldError("tolerance", "must be a duration from 1s to 24h, such as 5m")
-		}
+	if s.tolerance, err = r.within(defaultTolerance); err != nil {
+		return nil, err
 	}
 	return s, s.consistent()
+}
+
+// within returns how far the clocks may be apart.
+func (s Scheme) within(otherwise time.Duration) (time.Duration, error) {
+	if s.Tolerance == "" {
+		return otherwise, nil
+	}
+	d, err := time.ParseDuration(s.Tolerance)
+	if err != nil || d < time.Second || d > maxTolerance {
+		return 0, fieldError("tolerance", "must be a duration from 1s to 24h, such as 5m")
+	}
+	return d, nil
 }
 
 // consistent finds contradictions between fields.
@@ -154,18 +175,12 @@ func (s *signature) consistent() error {
 	return nil
 }
 
-func (s *signature) setAlgorithm() error {
-	switch s.Algorithm {
-	case "", "sha256", "sha1", "sha512", "ed25519", ecdsaP256:
-	default:
-		return fieldError("algorithm", "must be sha256, sha1, sha512 or ed25519")
-	}
+func (s *signature) setEncoding() error {
 	switch s.Encoding {
 	case "", "hex", "base64":
-	default:
-		return fieldError("encoding", "must be hex or base64")
+		return nil
 	}
-	return nil
+	return fieldError("encoding", "must be hex or base64")
 }
 
 // isHeaderName reports whether a text is a token (RFC 9110, 5.6.2) of bounded

@@ -13,7 +13,7 @@ func sendgrid() Preset {
 			"Choose the actions and test the integration. Only calls with a single event have an id.",
 		},
 		rule: &rule{Scheme: Scheme{
-			Header: "X-Twilio-Email-Event-Webhook-Signature", Algorithm: ecdsaP256, Encoding: "base64",
+			Header: "X-Twilio-Email-Event-Webhook-Signature", Algorithm: ecdsaSHA256, Encoding: "base64",
 			Signed: "{timestamp}{body}", TimestampHeader: "X-Twilio-Email-Event-Webhook-Timestamp",
 		}},
 	}

@@ -37,7 +37,7 @@ type scratch struct {
 }
 
 const (
-	maxSignature = 128 // bytes, decoded
+	maxSignature = 1024 // bytes, decoded: that of the longest RSA key
 	maxTimestamp = 40
 )
 

@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"strings"
 	"time"
+
+	"sluice"
 )
 
 // A tokenCheck is for senders that send the secret itself in a header.
@@ -14,6 +17,8 @@ type tokenCheck struct {
 	scheme string // a word before the secret, such as Bearer
 	digest [sha256.Size]byte
 	secret string
+
+	challenge string // what the answer to another secret asks for, "" for nothing
 }
 
 // byToken makes the checker of a sender that sends the secret in a header.
@@ -23,9 +28,28 @@ func byToken(header, scheme string) func(string, Keys) (checker, error) {
 	}
 }
 
-// check compares digests, so that not even the length of the secret can be
-// measured.
+// basic makes the checker of a sender that sends a name and a password. Some send them only
+// when the answer asks for them.
+func basic(secret string, keys Keys) (checker, error) {
+	if !strings.Contains(secret, ":") {
+		return nil, secretError("The signing secret must be what the sender logs in with, as user:password.")
+	}
+	c, err := byToken("Authorization", "Basic")(base64.StdEncoding.EncodeToString([]byte(secret)), keys)
+	c.(*tokenCheck).challenge = `Basic realm="webhook.receive", charset="UTF-8"`
+	return c, err
+}
+
 func (t *tokenCheck) check(_ context.Context, c *Call, _ time.Time) error {
+	err := t.compare(c)
+	if err != nil && t.challenge != "" {
+		return sluice.AsError(err).Challenging(t.challenge)
+	}
+	return err
+}
+
+// compare compares digests, so that not even the length of the secret can be
+// measured.
+func (t *tokenCheck) compare(c *Call) error {
 	value, err := c.header(t.header)
 	if err != nil {
 		return err

@@ -69,16 +69,18 @@ func (p Preset) meanwhile() string {
 }
 
 // NewScheme returns the verifier of a scheme. A secret that begins with base64:
-// or hex: is decoded first.
-func NewScheme(s Scheme, secrets []string) (*Verifier, error) {
-	r := rule{Scheme: s, key: writtenKey}
-	if _, err := r.compile(); err != nil {
+// or hex: is decoded first. Keys are needed where the scheme says where they are.
+func NewScheme(s Scheme, secrets []string, keys Keys) (*Verifier, error) {
+	p, err := s.preset()
+	switch {
+	case err != nil:
 		return nil, err
+	case len(secrets) == 0 && !p.public:
+		return nil, secretError("A webhook with a signature needs the secret that is shared with the sender, or its public key.")
+	case len(secrets) > 0 && p.public:
+		return nil, secretError("The keys of this sender come from the address in keys, so that there is no signing secret to be set.")
 	}
-	if len(secrets) == 0 {
-		return nil, secretError("A webhook with a signature needs the secret that is shared with the sender.")
-	}
-	v := &Verifier{preset: Preset{rule: &r}, secrets: secrets}
+	v := &Verifier{preset: p, secrets: secrets, keys: keys}
 	return v, v.build()
 }
 
@@ -153,6 +155,19 @@ func (v *Verifier) Sign(c *Call, now time.Time) error {
 func notSignable() *sluice.Error {
 	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender can't be signed here, since only the sender has the key for that.")
 }
+
+// SendsSecret reports whether calls of a provider, or by a scheme, carry the secret itself.
+func SendsSecret(provider string, scheme []byte) bool {
+	p, ok := Find(provider)
+	if !ok {
+		s, _ := ParseScheme(scheme) // a wrong one is refused elsewhere
+		p, _ = s.preset()
+	}
+	return p.Unsigned
+}
+
+// SendsSecret reports whether calls carry the secret itself.
+func (v *Verifier) SendsSecret() bool { return v.preset.Unsigned && len(v.secrets) > 0 }
 
 // Masked returns the headers in which the sender sends a secret itself, in lower case.
 // They don't belong in events.

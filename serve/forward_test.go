@@ -80,7 +80,7 @@ func TestACallIsPassedOn(t *testing.T) {
 	verifier, err := sender.NewScheme(sender.Scheme{
 		Header: "webhook-signature", Format: "v1,{signature}", Encoding: "base64", Signed: "{id}.{timestamp}.{body}",
 		TimestampHeader: "webhook-timestamp", IDHeader: "webhook-id",
-	}, []string{key})
+	}, []string{key}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

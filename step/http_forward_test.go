@@ -159,7 +159,7 @@ func TestForwardsAreSigned(t *testing.T) {
 	plain, err := sender.NewScheme(sender.Scheme{
 		Header: "webhook-signature", Format: "v1,{signature}", Encoding: "base64", Signed: "{id}.{timestamp}.{body}",
 		TimestampHeader: "webhook-timestamp", IDHeader: "webhook-id",
-	}, []string{"s3cret"})
+	}, []string{"s3cret"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

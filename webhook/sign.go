@@ -33,17 +33,11 @@ func signCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			if err != nil {
 				return sluice.SignedCall{}, err
 			}
-			if g != nil && g.showsSecret() && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
+			if g != nil && g.verifier != nil && g.verifier.SendsSecret() && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
 				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
 			return g.sign(baseURL+sluice.ReceivePath+"?token="+hook.UUID, p, time.Now())
 		})
-}
-
-// showsSecret reports whether calls carry the signing secret itself.
-func (g *trust) showsSecret() bool {
-	preset, _ := sender.Find(g.Provider) // none signs in its own way
-	return preset.Unsigned && g.Signing != ""
 }
 
 // sign makes a call with a signature, where calls have one.

@@ -133,7 +133,7 @@ func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
 		if err != nil {
 			return nil, err
 		}
-		if made.verifier, err = sender.NewScheme(scheme, signing); err != nil {
+		if made.verifier, err = sender.NewScheme(scheme, signing, g.Keys); err != nil {
 			return nil, err
 		}
 	}

@@ -32,7 +32,7 @@ func (g *Trusts) revise(ctx context.Context, hook *sluice.Webhook, p *putParams)
 	if err := p.demand(&t); err != nil {
 		return nil, err
 	}
-	if preset, _ := sender.Find(t.Provider); preset.Unsigned && p.SigningSecret == nil && t.Signing != "" && t.Provider != before.Provider {
+	if p.SigningSecret == nil && t.Signing != "" && sender.SendsSecret(t.Provider, t.Signature) && !sender.SendsSecret(before.Provider, before.Signature) {
 		return nil, sluice.InvalidParameter("signingSecret", "Calls of this sender carry the secret itself, which webhook.sign would show; give the signing secret again.")
 	}
 	if p.SigningSecret != nil && strings.Contains(t.Signing, sluice.StoredSecret) && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {

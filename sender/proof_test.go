@@ -1,0 +1,266 @@
+package sender
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/asn1"
+	"encoding/base64"
+	"encoding/pem"
+	"math/big"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice"
+)
+
+var proofTime = time.Unix(1_800_000_000, 0)
+
+func schemeOf(t testing.TB, text, secret string, keys Keys) *Verifier {
+	t.Helper()
+	s, err := ParseScheme([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var secrets []string
+	if secret != "" {
+		secrets = []string{secret}
+	}
+	v, err := NewScheme(s, secrets, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func pemOf(t testing.TB, public any) string {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func callWith(header, value string) *Call {
+	c := &Call{Method: "POST", URL: "https://x.example.com/?token=t", Header: http.Header{}, Body: []byte("body")}
+	if value != "" {
+		c.Header.Set(header, value)
+	}
+	return c
+}
+
+// TestPublicKeySignatures: RSA and ECDSA, right and forged.
+func TestPublicKeySignatures(t *testing.T) {
+	digest := sha256.Sum256([]byte("body"))
+	rsaPrivate, other := must(rsa.GenerateKey(rand.Reader, 2048)), must(rsa.GenerateKey(rand.Reader, 2048))
+	curve := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	pkcs := must(rsa.SignPKCS1v15(nil, rsaPrivate, crypto.SHA256, digest[:]))
+	pss := must(rsa.SignPSS(rand.Reader, rsaPrivate, crypto.SHA256, digest[:], nil))
+	der := must(ecdsa.SignASN1(rand.Reader, curve, digest[:]))
+	var numbers struct{ R, S *big.Int }
+	must(asn1.Unmarshal(der, &numbers))
+	pair := append(numbers.R.FillBytes(make([]byte, 32)), numbers.S.FillBytes(make([]byte, 32))...)
+	zero := must(asn1.Marshal(struct{ R, S *big.Int }{new(big.Int), new(big.Int)}))
+	order := curve.Params().N.FillBytes(make([]byte, 32))
+	for algorithm, group := range map[string]struct {
+		key   string
+		calls map[string]struct {
+			signature []byte
+			ok        bool
+		}
+	}{
+		rsaSHA256: {pemOf(t, &rsaPrivate.PublicKey), map[string]struct {
+			signature []byte
+			ok        bool
+		}{
+			"right":              {pkcs, true},
+			"other padding":      {pss, false},
+			"another key's":      {must(rsa.SignPKCS1v15(nil, other, crypto.SHA256, digest[:])), false},
+			"of another digest":  {must(rsa.SignPKCS1v15(nil, rsaPrivate, 0, digest[:])), false},
+			"truncated":          {pkcs[:255], false},
+			"with a zero before": {append([]byte{0}, pkcs...), false},
+			"plus the modulus":   {new(big.Int).Add(new(big.Int).SetBytes(pkcs), rsaPrivate.N).Bytes(), false},
+			"one":                {append(make([]byte, 255), 1), false},
+		}},
+		rsaPSSSHA256: {pemOf(t, &rsaPrivate.PublicKey), map[string]struct {
+			signature []byte
+			ok        bool
+		}{
+			"right":         {pss, true},
+			"short salt":    {must(rsa.SignPSS(rand.Reader, rsaPrivate, crypto.SHA256, digest[:], &rsa.PSSOptions{SaltLength: 20})), true},
+			"other padding": {pkcs, false},
+			"truncated":     {pss[1:], false},
+		}},
+		ecdsaSHA256: {pemOf(t, &curve.PublicKey), map[string]struct {
+			signature []byte
+			ok        bool
+		}{
+			"DER":               {der, true},
+			"64 bytes":          {pair, true},
+			"DER and more":      {append(bytes.Clone(der), 0), false},
+			"DER truncated":     {der[:len(der)-1], false},
+			"65 bytes":          {append([]byte{0}, pair...), false},
+			"numbers exchanged": {append(bytes.Clone(pair[32:]), pair[:32]...), false},
+			"zeros in DER":      {zero, false},
+			"zeros":             {make([]byte, 64), false},
+			"the order":         {append(bytes.Clone(order), order...), false},
+			"beyond the order":  {append(new(big.Int).Add(numbers.R, curve.Params().N).Bytes(), pair[32:]...), false},
+		}},
+	} {
+		v := schemeOf(t, `{"header":"X-S","encoding":"base64","algorithm":"`+algorithm+`"}`, group.key, nil)
+		for name, test := range group.calls {
+			want := "signature-invalid"
+			if test.ok {
+				want = "ok"
+			}
+			call := callWith("X-S", base64.StdEncoding.EncodeToString(test.signature))
+			if err := v.Verify(t.Context(), call, proofTime); codeOf(err) != want {
+				t.Errorf("%s, %s: %v, want %s", algorithm, name, err, want)
+			}
+			call.Body = []byte("Body")
+			if err := v.Verify(t.Context(), call, proofTime); codeOf(err) != "signature-invalid" {
+				t.Errorf("%s, %s: another body gives %v", algorithm, name, err)
+			}
+		}
+		if err := v.Verify(t.Context(), callWith("", ""), proofTime); codeOf(err) != "signature-missing" {
+			t.Errorf("%s without a signature: %v", algorithm, err)
+		}
+		if codeOf(v.Sign(callWith("", ""), proofTime)) != "not-signable" {
+			t.Errorf("%s is signed without a private key", algorithm)
+		}
+	}
+}
+
+// TestKeysOfAlgorithms: no key is taken for another sort, and no public key for a shared
+// secret.
+func TestKeysOfAlgorithms(t *testing.T) {
+	curve, large := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)), must(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))
+	private := must(rsa.GenerateKey(rand.Reader, 2048))
+	short := &rsa.PublicKey{N: new(big.Int).Lsh(big.NewInt(1), 700), E: 65537}
+	p256, p384, long, weak := pemOf(t, &curve.PublicKey), pemOf(t, &large.PublicKey), pemOf(t, &private.PublicKey), pemOf(t, short)
+	pkcs1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: x509.MarshalPKCS1PublicKey(&private.PublicKey)}))
+	inBase64 := base64.StdEncoding.EncodeToString(derOf(long))
+	for _, test := range []struct {
+		scheme, secret string
+		ok             bool
+	}{
+		{`{"header":"X-S","algorithm":"rsa-sha256"}`, long, true},
+		{`{"header":"X-S","algorithm":"rsa-sha256"}`, pkcs1, true},
+		{`{"header":"X-S","algorithm":"rsa-sha256"}`, inBase64, true},
+		{`{"header":"X-S","algorithm":"rsa-sha256"}`, weak, false},
+		{`{"header":"X-S","algorithm":"rsa-sha256"}`, p256, false},
+		{`{"header":"X-S","algorithm":"rsa-pss-sha256"}`, "secret", false},
+		{`{"header":"X-S","algorithm":"ecdsa-sha256"}`, p256, true},
+		{`{"header":"X-S","algorithm":"ecdsa-sha256"}`, p384, false},
+		{`{"header":"X-S","algorithm":"ecdsa-sha256"}`, long, false},
+		{`{"algorithm":"basic"}`, "user:password", true},
+		{`{"algorithm":"basic"}`, "password", false},
+		{`{"header":"X-S","algorithm":"plain"}`, "secret", true},
+		{`{"header":"X-S","algorithm":"jwt"}`, "secret", true},
+		{`{"header":"X-S","algorithm":"jwt"}`, p384, true},
+		{`{"header":"X-S","algorithm":"jwt"}`, weak, false},
+		{`{"header":"X-S","algorithm":"jwt"}`, `{"kty":"RSA"}`, false},
+		{`{"header":"X-S","algorithm":"jwt"}`, "-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----", false},
+		{`{"header":"X-S","algorithm":"jwt","keys":"https://a.example/jwks"}`, "secret", false},
+		{`{"algorithm":"rfc9421"}`, "secret", true},
+		{`{"algorithm":"rfc9421"}`, p256, true},
+		{`{"algorithm":"rfc9421"}`, p384, false},
+	} {
+		s, err := ParseScheme([]byte(test.scheme))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewScheme(s, []string{test.secret}, nil); (err == nil) != test.ok || err != nil && sluice.AsError(err).Parameter != "signingSecret" {
+			t.Errorf("%s with %.60q: %v", test.scheme, test.secret, err)
+		}
+	}
+	if v := schemeOf(t, `{"algorithm":"rfc9421"}`, inBase64, nil); algorithmOf(v.checkers[0].(*messageCheck).ring.fixed) != "rsa-pss-sha512" {
+		t.Error("a public key in base64 is taken for a shared secret")
+	}
+}
+
+// TestFieldsOfAlgorithms: a field that an algorithm does not read is refused.
+func TestFieldsOfAlgorithms(t *testing.T) {
+	for text, field := range map[string]string{
+		`{"algorithm":"basic","header":"X-S"}`:                                      "header",
+		`{"algorithm":"plain","header":"X-S","encoding":"hex"}`:                     "encoding",
+		`{"algorithm":"plain"}`:                                                     "header",
+		`{"algorithm":"jwt","header":"X-S","signed":"{body}"}`:                      "signed",
+		`{"algorithm":"jwt"}`:                                                       "header",
+		`{"algorithm":"jwt","header":"X-S","keys":"http://a.example/jwks"}`:         "keys",
+		`{"algorithm":"jwt","header":"X-S","keys":"https://u:p@a.example/jwks"}`:    "keys",
+		`{"algorithm":"jwt","header":"X-S","tolerance":"2d"}`:                       "tolerance",
+		`{"algorithm":"rfc9421","header":"X-S"}`:                                    "header",
+		`{"algorithm":"rfc9421","issuer":"x"}`:                                      "issuer",
+		`{"algorithm":"rfc9421","label":"Sig 1"}`:                                   "label",
+		`{"algorithm":"rfc9421","components":["@method"]}`:                          "components",
+		`{"algorithm":"rfc9421","components":["Content-Digest"]}`:                   "components",
+		`{"algorithm":"rfc9421","components":["content-digest","@status"]}`:         "components",
+		`{"algorithm":"rfc9421","components":["content-digest",""]}`:                "components",
+		`{"algorithm":"rfc9421","components":"content-digest"}`:                     "components",
+		`{"algorithm":"sha256","header":"X-S","issuer":"x"}`:                        "issuer",
+		`{"algorithm":"rsa-sha256","header":"X-S","components":["content-digest"]}`: "components",
+	} {
+		_, err := ParseScheme([]byte(text))
+		if err == nil || sluice.AsError(err).Parameter != "signature."+field {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestSecretsThatAreSent(t *testing.T) {
+	plain, login := schemeOf(t, `{"header":"x-api-key","algorithm":"plain"}`, "s3cret", nil), schemeOf(t, `{"algorithm":"basic"}`, "user:pass:word", nil)
+	const basic = "Basic dXNlcjpwYXNzOndvcmQ="
+	for _, test := range []struct {
+		v                   *Verifier
+		header, value, want string
+	}{
+		{plain, "X-Api-Key", "s3cret", "ok"},
+		{plain, "X-Api-Key", "s3cre", "signature-invalid"},
+		{plain, "X-Api-Key", "S3cret", "signature-invalid"},
+		{plain, "X-Api-Key", "s3cret ", "signature-invalid"},
+		{plain, "X-Api-Key", "", "signature-missing"},
+		{login, "Authorization", basic, "ok"},
+		{login, "Authorization", strings.Replace(basic, "Basic", "basic", 1), "ok"},
+		{login, "Authorization", strings.TrimRight(basic, "="), "signature-invalid"},
+		{login, "Authorization", "Bearer user:pass:word", "signature-invalid"},
+		{login, "Authorization", "Basic user:pass:word", "signature-invalid"},
+		{login, "X-Api-Key", basic, "signature-missing"},
+	} {
+		err := test.v.Verify(t.Context(), callWith(test.header, test.value), proofTime)
+		if codeOf(err) != test.want {
+			t.Errorf("%s: %q gives %v, want %s", test.header, test.value, err, test.want)
+		}
+		if test.v == login && err != nil && len(sluice.AsError(err).Challenge) == 0 {
+			t.Errorf("%q is not asked for credentials", test.value)
+		}
+	}
+	for _, v := range []*Verifier{plain, login} {
+		call := callWith("", "")
+		if err := v.Sign(call, proofTime); err != nil || v.Verify(t.Context(), call, proofTime) != nil {
+			t.Errorf("what was signed is refused: %v", err)
+		}
+		call.Header[http.CanonicalHeaderKey(v.Masked()[0])] = []string{"a", "b"}
+		if err := v.Verify(t.Context(), call, proofTime); codeOf(err) != "signature-invalid" {
+			t.Errorf("twice: %v", err)
+		}
+		if !v.SendsSecret() {
+			t.Error("the secret is not known to be sent")
+		}
+	}
+}
