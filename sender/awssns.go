@@ -71,7 +71,7 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	if !isSigningCertURL(message["SigningCertURL"]) {
 		return invalid("SigningCertURL is no address of SNS.")
 	}
-	key, err := s.key(ctx, message["SigningCertURL"], now)
+	key, err := certificateKey(ctx, s.keys, message["SigningCertURL"], now)
 	if err != nil {
 		return err
 	}
@@ -96,24 +96,24 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	return nil
 }
 
-// key returns the key of a certificate of SNS. Each certificate has an address of its own,
-// so it never has to be read again.
-func (s snsCheck) key(ctx context.Context, address string, now time.Time) (*rsa.PublicKey, error) {
-	content, err := s.keys.Get(ctx, address, keptFor)
+// certificateKey returns the key of a certificate. Each has an address of its own, so it
+// never has to be read again.
+func certificateKey(ctx context.Context, keys Keys, address string, now time.Time) (*rsa.PublicKey, error) {
+	content, err := keys.Get(ctx, address, keptFor)
 	if err != nil {
 		return nil, err
 	}
 	block, _ := pem.Decode(content)
 	if block == nil {
-		return nil, invalid("SigningCertURL is no certificate.")
+		return nil, invalid("What is at %s is no certificate.", address)
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, invalid("SigningCertURL is no certificate.")
+		return nil, invalid("What is at %s is no certificate.", address)
 	}
 	key, ok := certificate.PublicKey.(*rsa.PublicKey)
 	if !ok || now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
-		return nil, invalid("The certificate of SigningCertURL is not valid now.")
+		return nil, invalid("The certificate at %s is not valid now.", address)
 	}
 	return key, nil
 }

@@ -42,11 +42,16 @@ func TestProvidersPage(t *testing.T) {
 // TestWhereSecretsComeFrom names for each sender who makes its secret.
 func TestWhereSecretsComeFrom(t *testing.T) {
 	want := map[string]string{
-		"asana": "handshake", "aws-sns": "sender", "azure-event-grid": "", "bitbucket": "you", "calendly": "you", "cloudevents": "you",
-		"discord": "public-key", "dropbox": "sender", "github": "you", "gitlab": "you", "google-pubsub": "sender", "hubspot": "sender",
-		"intercom": "sender", "linear": "sender", "mailgun": "sender", "meta": "sender", "microsoft-graph": "you", "okta": "you",
-		"paddle": "sender", "sendgrid": "public-key", "shopify": "sender", "slack": "sender", "square": "sender", "standard-webhooks": "sender",
-		"strava": "", "stripe": "sender", "svix": "sender", "trello": "sender", "twilio": "sender", "typeform": "you", "x": "sender", "zoom": "sender",
+		"adyen": "sender", "airtable": "sender", "alertmanager": "you", "asana": "handshake", "aws-sns": "sender", "azure-event-grid": "",
+		"bigcommerce": "you", "bitbucket": "you", "box": "sender", "buildkite": "sender", "calendly": "you", "chargebee": "you", "circleci": "you",
+		"clerk": "sender", "cloudevents": "you", "discord": "public-key", "docusign": "sender", "dropbox": "sender", "figma": "you", "gitea": "you",
+		"github": "you", "gitlab": "you", "gocardless": "you", "google-pubsub": "sender", "grafana": "you", "hubspot": "sender", "intercom": "sender",
+		"jira": "you", "klaviyo": "you", "lemon-squeezy": "you", "line": "sender", "linear": "sender", "mailgun": "sender", "meta": "sender",
+		"microsoft-graph": "you", "monday": "sender", "mux": "sender", "netlify": "you", "notion": "sender", "okta": "you", "paddle": "sender",
+		"pagerduty": "sender", "paypal": "sender", "pipedrive": "you", "postmark": "you", "razorpay": "you", "resend": "sender", "sendgrid": "public-key",
+		"sentry": "sender", "shopify": "sender", "slack": "sender", "square": "sender", "standard-webhooks": "sender", "strava": "", "stripe": "sender",
+		"svix": "sender", "telegram": "you", "trello": "sender", "twilio": "sender", "twitch": "you", "typeform": "you", "vercel": "sender",
+		"vonage": "sender", "wise": "public-key", "woocommerce": "you", "x": "sender", "xero": "sender", "zendesk": "sender", "zoom": "sender",
 	}
 	const random = "98b7670e98800692697dcdca94e66ff91ec12d39"
 	for _, p := range Presets() {

@@ -9,6 +9,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -43,11 +44,22 @@ func (s Scheme) tokenPreset() (Preset, error) {
 	return p, checkKeysAddress(s.Keys)
 }
 
+// byJWT makes the checker of a preset. Tokens of some have no end, but the body's digest,
+// which is as good as a signature of the body.
+func byJWT(s Scheme, endless bool) func(string, Keys) (checker, error) {
+	return func(secret string, keys Keys) (checker, error) {
+		ring, err := newKeyring(s.Keys, secret, keys)
+		return &jwtCheck{scheme: s, header: http.CanonicalHeaderKey(s.Header), leeway: tokenLeeway, ring: ring, endless: endless}, err
+	}
+}
+
 type jwtCheck struct {
 	scheme Scheme
 	header string
 	leeway time.Duration
 	ring   *keyring
+
+	endless bool // tokens need no exp
 }
 
 // tokenAlgorithms has those that keys of each sort may sign tokens with. What the token
@@ -111,6 +123,10 @@ func (j *jwtCheck) accept(claims jwt.Claims, all map[string]any, body []byte, no
 		return invalid("The token is for another audience.")
 	case s.BodyHash != "" && subtle.ConstantTimeCompare([]byte(strings.ToLower(digest)), []byte(hexDigest(body))) != 1:
 		return invalid("The claim %s of the token is not the SHA-256 of the body.", s.BodyHash)
+	case claims.Expiry == nil && j.endless && claims.IssuedAt != nil:
+		return fresh(claims.IssuedAt.Time(), now, defaultTolerance)
+	case claims.Expiry == nil && j.endless:
+		return nil
 	case claims.Expiry == nil:
 		return invalid("The token has no exp: it would be valid for ever.")
 	case now.After(claims.Expiry.Time().Add(j.leeway)):

@@ -80,6 +80,9 @@ type rule struct {
 	stamp func(*Call, time.Time) error        // puts it there
 	milli bool                                // the time is sent in milliseconds
 
+	layout string // how the time is written; "": in seconds
+	commas bool   // several signatures have commas between them
+
 	handedOut *regexp.Regexp // texts that the handshake signs for anybody; a body never matches
 }
 
@@ -118,6 +121,9 @@ func (r rule) compile() (*signature, error) {
 	var err error
 	if s.format, err = parseFormat(r.Format); err != nil {
 		return nil, err
+	}
+	if r.commas {
+		s.format.separator = ','
 	}
 	if s.signed, err = parseSigned(r.Signed); err != nil {
 		return nil, err

@@ -229,8 +229,11 @@ func (s *signature) sign(c *Call, now time.Time) error {
 	w := s.scratch.Get().(*scratch)
 	defer w.release(&s.scratch)
 	said := claim{timestamp: strconv.FormatInt(now.Unix(), 10)}
-	if s.milli {
+	switch {
+	case s.milli:
 		said.timestamp = strconv.FormatInt(now.UnixMilli(), 10)
+	case s.layout != "":
+		said.timestamp = now.UTC().Format(s.layout)
 	}
 	if s.stamp != nil {
 		if err := s.stamp(c, now); err != nil {

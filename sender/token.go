@@ -39,6 +39,14 @@ func basic(secret string, keys Keys) (checker, error) {
 	return c, err
 }
 
+// password is basic for people who made up only a password: the name is then sluice.
+func password(secret string, keys Keys) (checker, error) {
+	if !strings.Contains(secret, ":") {
+		secret = "sluice:" + secret
+	}
+	return basic(secret, keys)
+}
+
 func (t *tokenCheck) check(_ context.Context, c *Call, _ time.Time) error {
 	err := t.compare(c)
 	if err != nil && t.challenge != "" {

@@ -284,7 +284,7 @@ func TestSamples(t *testing.T) {
 var withoutID = []string{"slack/slash-command", "meta/page-comment"}
 
 // unsignable are presets whose calls only the sender can sign.
-var unsignable = []string{"aws-sns", "discord", "google-pubsub", "sendgrid"}
+var unsignable = []string{"aws-sns", "discord", "google-pubsub", "paypal", "sendgrid", "wise"}
 
 func fileOf(preset string) bool {
 	_, err := os.Stat(strings.ReplaceAll(preset, "-", "") + ".go")
@@ -317,6 +317,9 @@ func TestSign(t *testing.T) {
 				return
 			}
 			another := "whsec_AAAA"
+			if p.Name == "adyen" {
+				another = "AAAA" // it has to be hex
+			}
 			two := verifierOf(t, p.Name, []string{another, file.Secrets[0]}, nil)
 			if err := two.Verify(t.Context(), call, now); err != nil {
 				t.Errorf("as the second of two: %v", err)

@@ -1,0 +1,20 @@
+package sender
+
+func pipedrive() Preset {
+	return Preset{
+		Name: "pipedrive", Title: "Pipedrive",
+		Checks:       "Authorization: user name and password; the body is not signed",
+		Unsigned:     true,
+		Secret:       "user:password of the webhook's HTTP authentication",
+		SecretChosen: true,
+		Dedupe:       "body:meta.id",
+		Retries:      "3m",
+		Setup: [3]string{
+			"In Pipedrive: Tools and apps, Webhooks, Create new webhook; Endpoint URL is the webhook's URL.",
+			"HTTP Auth username and password are your own; `user:password` is the `signingSecret`. Without a colon it is the password of the user `sluice`.",
+			"Choose event action and object, and save.",
+		},
+		Masked:  []string{"authorization"},
+		checker: password,
+	}
+}
