@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -78,7 +77,7 @@ func New(o Options) *API {
 		reads:   make(chan struct{}, max(minReads, min(o.Bodies.Answers.Fits(largestResult), maxReads))),
 	}
 	a.document = sync.OnceValues(func() ([]byte, error) {
-		return json.MarshalIndent(describe(o.Commands, o.Version, o.BaseURL, o.OpenID), "", "  ")
+		return value.MarshalIndent(describe(o.Commands, o.Version, o.BaseURL, o.OpenID))
 	})
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()

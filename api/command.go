@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -150,8 +149,8 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, 
 
 // textOf returns an argument as text for a query: a list separated by commas, an object
 // as JSON.
-func textOf(value any) string {
-	switch v := value.(type) {
+func textOf(given any) string {
+	switch v := given.(type) {
 	case []any:
 		items := make([]string, len(v))
 		for i, item := range v {
@@ -159,10 +158,10 @@ func textOf(value any) string {
 		}
 		return strings.Join(items, ",")
 	case map[string]any:
-		object, _ := json.Marshal(v) //nolint:errchkjson // it came as JSON
+		object, _ := value.Marshal(v) //nolint:errchkjson // it came as JSON
 		return string(object)
 	}
-	return fmt.Sprint(value)
+	return fmt.Sprint(given)
 }
 
 // download sends bytes as they are made, until the caller goes or the server stops.

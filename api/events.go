@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 	"sluice/command"
 	"sluice/problem"
 	"sluice/stretch"
+	"sluice/value"
 )
 
 const (
@@ -219,7 +219,7 @@ func (t *tail) end(why error) error {
 	if why == nil {
 		return nil
 	}
-	problem, err := json.Marshal(problem.Of(why))
+	problem, err := value.Marshal(problem.Of(why))
 	if err != nil {
 		return err
 	}

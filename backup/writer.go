@@ -2,10 +2,11 @@ package backup
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"sluice/value"
 )
 
 // A Writer writes a backup. Callers use its methods in order: for each stream Stream
@@ -45,7 +46,7 @@ func (w *Writer) End() error { return w.describe(endFrame, w.summary) }
 func (w *Writer) Fail(message string) error { return w.frame(failureFrame, []byte(message)) }
 
 func (w *Writer) describe(frameType byte, content any) error {
-	text, err := json.Marshal(content)
+	text, err := value.Marshal(content)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sluice/value"
 	"time"
 )
 
@@ -74,7 +75,7 @@ func (p *Profiles) latest(wanted Position) (found Position) {
 
 // Keep stores a position, so that it survives a power cut.
 func (p *Profiles) Keep(position Position) error {
-	content, err := json.MarshalIndent(position, "", "  ")
+	content, err := value.MarshalIndent(position)
 	if err != nil {
 		return err
 	}

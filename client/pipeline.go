@@ -2,13 +2,13 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"sluice"
+	"sluice/value"
 )
 
 // maxSourceInQuery bounds a source that is sent in the query, besides a body.
@@ -88,7 +88,7 @@ func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, 
 	for name := range vars {
 		named[name] = vars.Get(name)
 	}
-	text, err := json.Marshal(named)
+	text, err := value.Marshal(named)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -15,6 +15,7 @@ import (
 	"sluice"
 	"sluice/durable"
 	"sluice/spelling"
+	"sluice/value"
 )
 
 // A Login is a server, and a person's tokens there.
@@ -107,7 +108,7 @@ func (p *Profiles) lockFile(name string) string { return p.file(name) + ".lock" 
 
 // store writes the login of a profile. The caller must have the lock.
 func (p *Profiles) store(name string, login Login) error {
-	content, err := json.MarshalIndent(login, "", "  ") //nolint:gosec // storing tokens is the point
+	content, err := value.MarshalIndent(login)
 	if err != nil {
 		return err
 	}

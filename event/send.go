@@ -2,7 +2,6 @@ package event
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -56,7 +55,7 @@ func messageSendCommand(events sluice.Events, namespace string) command.Command 
 // send stores an event that carries a value. The event has the trace id of the run that
 // sends it, so that one search finds everything that a call has led to.
 func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any) (sent, error) {
-	text, err := json.Marshal(payload)
+	text, err := value.Marshal(payload)
 	if err != nil {
 		return sent{}, err
 	}

@@ -2,13 +2,13 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // Audit implements sluice.Audit on a stream of its own.
@@ -43,7 +43,7 @@ func (a *Audit) Record(ctx context.Context, e sluice.AuditEntry) error {
 	if err := a.host.Connected(); err != nil {
 		return err
 	}
-	data, err := json.Marshal(e)
+	data, err := value.Marshal(e)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"sluice"
 	"sluice/durable"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 const (
@@ -56,7 +57,7 @@ func newNodes(h *stream.Host, version string) *nodes {
 
 // setUp begins to announce this node and to listen to the others.
 func (n *nodes) setUp(running context.Context) error {
-	hello, err := json.Marshal(n.self)
+	hello, err := value.Marshal(n.self)
 	if err != nil {
 		return err
 	}

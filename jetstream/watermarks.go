@@ -16,6 +16,7 @@ import (
 	"sluice/jetstream/damage"
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 const (
@@ -81,7 +82,7 @@ func (m watermarks) spoil(losses []damage.Loss) (spoiled bool) {
 
 // store puts the watermarks on stable storage.
 func (m watermarks) store(dir string) error {
-	text, err := json.Marshal(m)
+	text, err := value.Marshal(m)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 	}
 	for i := range p.sent {
 		s := &p.sent[i]
-		text, err := json.Marshal(s)
+		text, err := value.Marshal(s)
 		if err != nil {
 			continue // can't happen with our values
 		}
@@ -91,7 +91,7 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 		msg.Data = append(r.AppendJSON(msg.Data), '\n')
 	}
 	for _, r := range p.repeated {
-		text, err := json.Marshal(r)
+		text, err := value.Marshal(r)
 		sequence := j.sequenceOf(r.correlationID)
 		if err != nil || sequence == 0 { // the first call is still in a spool
 			continue
@@ -100,7 +100,7 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 		msg.Data = append(append(msg.Data, text...), '\n')
 	}
 	for _, r := range p.repaired {
-		text, err := json.Marshal(r)
+		text, err := value.Marshal(r)
 		sequence := j.sequenceOf(r.CorrelationID)
 		if err != nil || sequence == 0 {
 			continue

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // followEvery is how often a tail looks for what is new.
@@ -158,6 +158,6 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 		return entry, false
 	}
 	var err error
-	entry.Data, err = json.Marshal(data)
+	entry.Data, err = value.Marshal(data)
 	return entry, err == nil
 }

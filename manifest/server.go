@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/value"
 )
 
 // stored returns the things that a server has, by name, without those that files
@@ -91,7 +92,7 @@ func (t *thing) params(before *thing) map[string]any {
 
 // put stores a thing, or checks it, as the parameters say.
 func (t *thing) put(ctx context.Context, c *client.Client, params map[string]any) (answer map[string]any, err error) {
-	body, err := json.Marshal(params)
+	body, err := value.Marshal(params)
 	if err != nil {
 		return nil, err
 	}

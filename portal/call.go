@@ -9,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // allows reports whether the signed-in user may run a command.
@@ -72,9 +73,7 @@ func (p *Portal) document(r *http.Request, name string, args command.Args) (outp
 		out, next = list.Page()
 	}
 	var content bytes.Buffer
-	enc := json.NewEncoder(&content)
-	enc.SetEscapeHTML(false) // the templates escape what pages show
-	err = enc.Encode(out)
+	err = value.Encode(&content, out) // the templates escape what pages show
 	return content.Bytes(), next, err
 }
 

@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // maxExported bounds the calls of an export. The list of calls shows the bound.
@@ -162,10 +162,8 @@ func startExport(w http.ResponseWriter) {
 }
 
 func writeLines[T any](w http.ResponseWriter, lines []T) {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
 	for _, line := range lines {
-		if err := enc.Encode(line); err != nil {
+		if err := value.Encode(w, line); err != nil {
 			return // the browser has gone
 		}
 	}

@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 	"sluice"
 	"sluice/difference"
 	"sluice/problem"
+	"sluice/value"
 )
 
 // An editor is the page where people write the source of a pipeline.
@@ -304,7 +304,7 @@ func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
 			*list.to = append(*list.to, text(item[list.key]))
 		}
 	}
-	content, err := json.Marshal(words)
+	content, err := value.Marshal(words)
 	if err != nil {
 		return err
 	}

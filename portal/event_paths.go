@@ -98,8 +98,8 @@ func payloadSeen(c tracedCall) (path string, payload json.RawMessage) {
 	return "body.payload", c.Payload
 }
 
-func asJSON(value any) json.RawMessage {
-	content, err := json.Marshal(value)
+func asJSON(v any) json.RawMessage {
+	content, err := value.Marshal(v)
 	if err != nil {
 		return json.RawMessage("null")
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/value"
 	"sluice/wording"
 )
 
@@ -73,15 +74,15 @@ const (
 // pretty formats JSON, and shortens it.
 func pretty(value any) string { return prettyUpTo(value, maxShown) }
 
-func prettyUpTo(value any, limit int) string {
+func prettyUpTo(shown any, limit int) string {
 	var text []byte
-	switch v := value.(type) {
+	switch v := shown.(type) {
 	case json.RawMessage:
 		text = v
 	case string:
 		text = []byte(v)
 	default:
-		content, err := json.Marshal(v)
+		content, err := value.Marshal(v)
 		if err != nil {
 			return "(can't be shown)"
 		}

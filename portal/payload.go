@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/value"
 	"sluice/wording"
 )
 
@@ -94,7 +95,7 @@ func (p *Portal) eventOf(r *http.Request, trace string) (json.RawMessage, error)
 		return nil, sluice.Errorf(sluice.CodeCallUnknown, "The event of that call is no longer kept, or you may not see payloads.")
 	}
 	c := found.Items[0]
-	return json.Marshal(map[string]any{
+	return value.Marshal(map[string]any{
 		"eventKey": c.EventKey, "traceId": c.TraceID, "correlationId": c.CorrelationID, "receivedAt": c.Time,
 		"payload": c.Payload, "payloadEncoding": c.PayloadEncoding, "contentType": c.ContentType, "method": c.Method,
 		"query": c.Query, "headers": c.Headers, "remoteAddr": c.RemoteAddr,

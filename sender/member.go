@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+
+	"sluice/value"
 )
 
 // lookup returns the bytes of a value in JSON by its path, nil if it isn't there. It reads
@@ -170,8 +172,8 @@ func closing(data []byte, at int) int {
 }
 
 // putMember adds a member to a body that is a JSON object, before all others.
-func putMember(body []byte, name string, value any) ([]byte, error) {
-	encoded, err := json.Marshal(map[string]any{name: value})
+func putMember(body []byte, name string, member any) ([]byte, error) {
+	encoded, err := value.Marshal(map[string]any{name: member})
 	if err != nil {
 		return nil, err
 	}

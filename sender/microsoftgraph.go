@@ -3,7 +3,6 @@ package sender
 import (
 	"context"
 	"crypto/subtle"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -78,6 +77,6 @@ func (g graphCheck) sign(c *Call, _ time.Time) (err error) {
 			n["clientState"] = g.clientState
 		}
 	}
-	c.Body, err = json.Marshal(whole)
+	c.Body, err = value.Marshal(whole)
 	return err
 }

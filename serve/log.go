@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bufio"
-	"encoding/json"
 	"log/slog"
 	"os"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"github.com/lmittmann/tint"
 
 	"sluice"
+	"sluice/value"
 )
 
 // flushEvery is how long a log line stays in memory at most.
@@ -87,11 +87,10 @@ func (s *Server) auditCopy() func(sluice.AuditEntry) {
 		out = os.Stderr
 	}
 	var mu sync.Mutex
-	enc := json.NewEncoder(out)
 	return func(e sluice.AuditEntry) {
 		mu.Lock()
 		defer mu.Unlock()
-		if err := enc.Encode(e); err != nil {
+		if err := value.Encode(out, e); err != nil {
 			s.opts.Log.Error("An entry of the audit log could not be copied.", "error", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/value"
 )
 
 const (
@@ -59,7 +60,7 @@ func shownPayload(e *sluice.Event) (json.RawMessage, error) {
 		if err := json.Unmarshal(e.Payload, &payload); err != nil {
 			return nil, err
 		}
-		return json.Marshal(asBinary("", e.ContentType, payload.Origin, few))
+		return value.Marshal(asBinary("", e.ContentType, payload.Origin, few))
 	case sluice.EncodingFiles:
 		var payload struct {
 			Files []struct {
@@ -79,7 +80,7 @@ func shownPayload(e *sluice.Event) (json.RawMessage, error) {
 				files[i].Size = len(f.Origin)
 			}
 		}
-		return json.Marshal(map[string]any{"files": files})
+		return value.Marshal(map[string]any{"files": files})
 	}
 	return e.Payload, nil
 }

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"maps"
@@ -13,6 +14,25 @@ import (
 // IsMediaType reports whether a media type, in lower case and without parameters, is JSON.
 func IsMediaType(media string) bool {
 	return media == "application/json" || strings.HasSuffix(media, "+json")
+}
+
+// Marshal returns the compact JSON of a Go value. Other than json.Marshal it has no escapes
+// for HTML, which make six bytes of one: what fits as it came must also fit when it is stored.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	err := Encode(&b, v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// MarshalIndent does the same on several lines, for people.
+func MarshalIndent(v any) ([]byte, error) {
+	compact, err := Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = json.Indent(&b, compact, "", "  ")
+	return b.Bytes(), err
 }
 
 // Encode writes a Go value as a line of JSON, without escapes for HTML.

@@ -37,3 +37,15 @@ func FuzzAppendString(f *testing.F) {
 		}
 	})
 }
+
+func TestMarshalLeavesWhatHTMLEscapes(t *testing.T) {
+	for _, write := range []func(any) ([]byte, error){value.Marshal, value.MarshalIndent} {
+		got, err := write(json.RawMessage(`"<a href='x'>&\u2028"`))
+		if want := `"<a href='x'>&\u2028"`; err != nil || string(got) != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+	}
+	if _, err := value.Marshal(func() {}); err == nil {
+		t.Error("a function has JSON")
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/sender"
+	"sluice/value"
 )
 
 const (
@@ -135,7 +136,7 @@ func document(parameter string, given any) (json.RawMessage, error) {
 		}
 		return json.RawMessage(v), nil
 	}
-	text, err := json.Marshal(given)
+	text, err := value.Marshal(given)
 	if err != nil {
 		return nil, sluice.InvalidParameter(parameter, "The parameter %s must be JSON.", parameter)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"sluice/durable"
+	"sluice/value"
 )
 
 // NoteStop notes that the engine has stopped cleanly, with the sizes of its files.
@@ -21,7 +22,7 @@ func (s Store) NoteStop(note string) error {
 	for _, f := range files {
 		sizes[f.name] = f.size
 	}
-	text, err := json.Marshal(sizes)
+	text, err := value.Marshal(sizes)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // A Store implements sluice.DeadLetters on a stream of its own. A letter contains its
@@ -63,7 +64,7 @@ func (l *Store) Add(ctx context.Context, d sluice.Delivery, event []byte, o slui
 	if o.Error != nil {
 		letter.Error = *o.Error
 	}
-	data, err := json.Marshal(letter)
+	data, err := value.Marshal(letter)
 	if err != nil {
 		return err
 	}

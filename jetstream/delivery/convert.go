@@ -2,12 +2,12 @@ package delivery
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // ReadAtStart makes the next start of an embedded engine that has no records look for
@@ -54,7 +54,7 @@ func (x *Index) writeMarkers(ctx context.Context, js jetstream.JetStream) error 
 			for number := s.first; number < s.next; number++ {
 				e := s.at(number)
 				at := e.at()
-				content, err := json.Marshal(marker{TraceID: e.accepted("").TraceID, Digest: e.digest[:], Sequence: e.number(), At: &at})
+				content, err := value.Marshal(marker{TraceID: e.accepted("").TraceID, Digest: e.digest[:], Sequence: e.number(), At: &at})
 				if err != nil {
 					return err
 				}

@@ -19,6 +19,7 @@ import (
 	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/seal"
+	"sluice/value"
 )
 
 // Key is the name of the key that requests are sealed with.
@@ -139,12 +140,12 @@ func (s *Store) Put(ctx context.Context, c *sluice.QuarantinedCall) error {
 	if err := s.host.Ready(); err != nil {
 		return err
 	}
-	request, err := json.Marshal(sealedCall{c.Token, c.Request})
+	request, err := value.Marshal(sealedCall{c.Token, c.Request})
 	if err != nil {
 		return err
 	}
 	sealed := s.box.Seal(c.ID, request)
-	meta, err := json.Marshal(c)
+	meta, err := value.Marshal(c)
 	if err != nil {
 		return err
 	}

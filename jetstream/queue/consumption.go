@@ -3,7 +3,6 @@ package queue
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/problem"
+	"sluice/value"
 )
 
 // A consumption runs one pipeline for its deliveries, within the bounds of
@@ -316,7 +316,7 @@ func (c *consumption) refuse(d *delivery, cause error) {
 		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: shown.StatusCode, Error: shown, Attempts: 1, Finished: time.Now().UTC(),
 	}}
 	head := d.data[:min(len(d.data), maxUnreadable)]
-	text, err := json.Marshal(strings.ToValidUTF8(string(head), "\uFFFD"))
+	text, err := value.Marshal(strings.ToValidUTF8(string(head), "\uFFFD"))
 	if err == nil {
 		err = c.queue.store(d, a, text)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // A Hub wakes callers that wait for the outcomes of an event. It knows them by trace
@@ -194,7 +195,7 @@ func (n *notices) ask(traceID string, wait time.Duration) bool {
 	if n.host.SoleWriter {
 		return false
 	}
-	text, err := json.Marshal(request{traceID, n.node, wait})
+	text, err := value.Marshal(request{traceID, n.node, wait})
 	if err == nil {
 		_ = n.host.Conn.Publish(awaitSubject, text) // if this fails, the caller waits in vain, and asks again
 	}
@@ -222,7 +223,7 @@ func (n *notices) tell(sequence uint64, traceID string, outcome sluice.Outcome, 
 	if len(nodes) == 0 {
 		return nil
 	}
-	text, err := json.Marshal(notice{traceID, sequence, outcome})
+	text, err := value.Marshal(notice{traceID, sequence, outcome})
 	if err != nil {
 		return err
 	}

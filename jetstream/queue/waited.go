@@ -2,13 +2,13 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // followWaiting delivers the events of the waiting room, each when it is due, until
@@ -134,7 +134,7 @@ func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint6
 func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
 	claimed := *s
 	claimed.Due, claimed.Node = w.now().Add(lease).UTC(), w.node
-	data, err := json.Marshal(claimed)
+	data, err := value.Marshal(claimed)
 	if err != nil {
 		return false, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 const (
@@ -153,7 +154,7 @@ func waitingKey(subject string) (binding, key string, ok bool) {
 
 // put stores an event and its state.
 func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state) error {
-	head, err := json.Marshal(e.origin)
+	head, err := value.Marshal(e.origin)
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state
 
 // set stores the state of an event.
 func (w *Waiting) set(ctx context.Context, binding, key string, s state) error {
-	data, err := json.Marshal(s)
+	data, err := value.Marshal(s)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/seal"
+	"sluice/value"
 )
 
 // clearBuckets are the buckets as version 0.1 stored them: in clear, except for the
@@ -85,14 +86,14 @@ func (c *clearBuckets) bucket(name string) string {
 
 // read implements source.
 func (c *clearBuckets) read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error) {
-	key, value := entry.Key(), json.RawMessage(entry.Value())
+	key, text := entry.Key(), json.RawMessage(entry.Value())
 	var err error
 	switch bucket {
 	case "webhooks", "floors":
 	case "keys":
-		value, err = json.Marshal(Key{Key: entry.Value()})
+		text, err = value.Marshal(Key{Key: entry.Value()})
 	case "secrets":
-		if value, err = c.openSecret(value); err != nil {
+		if text, err = c.openSecret(text); err != nil {
 			return stored[json.RawMessage]{}, err
 		}
 		fallthrough
@@ -101,21 +102,21 @@ func (c *clearBuckets) read(bucket string, entry jetstream.KeyValueEntry) (store
 		name, err = base64.RawURLEncoding.DecodeString(key)
 		key = string(name)
 	}
-	if err == nil && !json.Valid(value) {
+	if err == nil && !json.Valid(text) {
 		err = errors.New("it is no JSON")
 	}
-	return stored[json.RawMessage]{key, &value}, err
+	return stored[json.RawMessage]{key, &text}, err
 }
 
 // openSecret returns a secret as it is stored now: sealed as all records are.
-func (c *clearBuckets) openSecret(value []byte) (json.RawMessage, error) {
+func (c *clearBuckets) openSecret(text []byte) (json.RawMessage, error) {
 	var secret clearSecret
-	if err := json.Unmarshal(value, &secret); err != nil {
+	if err := json.Unmarshal(text, &secret); err != nil {
 		return nil, err
 	}
 	opened, err := c.box.Open(secret.Name, secret.Sealed)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(sluice.Secret{Name: secret.Name, Value: string(opened), Updated: secret.Updated})
+	return value.Marshal(sluice.Secret{Name: secret.Name, Value: string(opened), Updated: secret.Updated})
 }

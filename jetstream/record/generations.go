@@ -17,6 +17,7 @@ import (
 	"sluice/durable"
 	"sluice/jetstream/stream"
 	"sluice/seal"
+	"sluice/value"
 )
 
 // Generations says which generation of the buckets counts.
@@ -116,7 +117,7 @@ func (g *Generations) restore(ctx context.Context) error {
 
 // State returns the state in which the generation counts, to be kept elsewhere.
 func (g Generation) State() ([]byte, error) {
-	return json.Marshal(state{Generation: g.id, Check: g.check})
+	return value.Marshal(state{Generation: g.id, Check: g.check})
 }
 
 // Rekey moves all records to another key. If they are sealed with it already, it
@@ -223,7 +224,7 @@ func (g *Generations) save(ctx context.Context, s *state, revision uint64) error
 		return err
 	}
 	msg := nats.NewMsg(stream.SealedSubject)
-	if msg.Data, err = json.Marshal(s); err != nil {
+	if msg.Data, err = value.Marshal(s); err != nil {
 		return err
 	}
 	ack, err := g.Host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(revision))
@@ -276,7 +277,7 @@ func (g Generation) key(bucket, key string) string {
 func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
 	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
 	if s.record != nil {
-		document, err := json.Marshal(s.record)
+		document, err := value.Marshal(s.record)
 		if err != nil {
 			return nil, err
 		}

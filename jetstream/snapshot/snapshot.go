@@ -16,6 +16,7 @@ import (
 
 	"sluice/jetstream/stream"
 	"sluice/stretch"
+	"sluice/value"
 )
 
 const (
@@ -51,7 +52,7 @@ type extent struct {
 func ask(ctx context.Context, conn *nats.Conn, subject string, request any, reply interface{ failure() error }) error {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(stream.AskTimeout))
 	defer cancel()
-	content, err := json.Marshal(request)
+	content, err := value.Marshal(request)
 	if err != nil {
 		return err
 	}

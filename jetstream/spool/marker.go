@@ -12,6 +12,7 @@ import (
 
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // blockSize is how many places of a store share the subject of their markers.
@@ -52,7 +53,7 @@ func markerSubject(number, place uint64, store string) string {
 // message makes the message of a marker. The engine stores it only if the marker before
 // is still the newest.
 func (m *marker) message(st *store, before *marker) (*nats.Msg, error) {
-	data, err := json.Marshal(m)
+	data, err := value.Marshal(m)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // A store is one stream of waiting calls. Its name is never used again, so a place in it
@@ -99,7 +100,7 @@ const overhead = 256
 
 // put puts a call on stable storage and returns its place.
 func (s *store) put(ctx context.Context, c *Call) (place uint64, err error) {
-	head, err := json.Marshal(c)
+	head, err := value.Marshal(c)
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sort"
 	"strconv"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/value"
 )
 
 // A Range selects messages of a stream that allows direct reads: from a sequence or a time
@@ -41,7 +42,7 @@ func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, err
 	ctx, cancel := context.WithTimeout(ctx, h.Patience(fetchTimeout))
 	defer cancel()
 	r.MaxBytes = FetchBytes
-	request, err := json.Marshal(r)
+	request, err := value.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
