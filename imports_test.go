@@ -37,7 +37,7 @@ var rooms = map[string][]string{
 	"lane":       {"stretch"},
 	"sender":     {".", "limit", "value"},
 	"event":      {".", "command", "value"},
-	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "value"},
+	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "stretch", "value"},
 	"iam":        {".", "command", "limit", "spelling", "stretch"},
 	"jetstream":  {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/deadletter", "jetstream/delivery", "jetstream/quarantine", "jetstream/queue", "jetstream/record", "jetstream/snapshot", "jetstream/spool", "jetstream/stream", "journal", "seal", "stretch", "value"},
 	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "stretch", "value"},

@@ -23,6 +23,13 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 	if c.InRun && sluice.RunFrom(ctx) == nil {
 		return nil, sluice.Errorf(sluice.CodeNotInAPipeline, "%s is a step of pipelines; it does nothing by itself.", c.Name)
 	}
+	if s.charge != nil && sluice.RunFrom(ctx) == nil {
+		release, err := s.charge(ctx, c.Name, args)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
 	out, err := c.run(ctx, args)
 	if !c.ReadOnly && !c.Traffic {
 		s.record(ctx, c, args, err)

@@ -15,6 +15,7 @@ import (
 type Set struct {
 	commands []Command
 	audit    func(context.Context, sluice.AuditEntry)
+	charge   func(ctx context.Context, name string, args Args) (release func(), err error) // nil: calls are free
 }
 
 // NewSet joins lists of commands. It panics if two commands share a name. audit
@@ -27,7 +28,14 @@ func NewSet(audit func(context.Context, sluice.AuditEntry), lists ...[]Command) 
 			panic(fmt.Sprintf("command %q is declared twice", all[i].Name))
 		}
 	}
-	return Set{all, audit}
+	return Set{commands: all, audit: audit}
+}
+
+// Charging returns the set with a function that takes memory for each call outside a run,
+// until release is called. A run pays for its steps itself.
+func (s Set) Charging(charge func(ctx context.Context, name string, args Args) (release func(), err error)) Set {
+	s.charge = charge
+	return s
 }
 
 // All returns the commands in the order of their names.

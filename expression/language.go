@@ -151,14 +151,24 @@ func (f *frame) received(v any) (any, error) {
 }
 
 // Expansion estimates the memory that a command or function needs for a text that it
-// decodes. Small texts count as 0.
+// decodes, or for a value that it writes. Small texts count as 0.
 func Expansion(name string, arg any) int {
-	const small = 64 << 10
+	const small, yamlNodes = 4 << 10, 4
 	text, isText := arg.(string)
-	if len(text) <= small || !isText || !strings.HasPrefix(name, "convert.from") {
+	switch {
+	case isText && len(text) <= small || !strings.HasPrefix(name, "convert."):
 		return 0
+	case name == "convert.fromYaml" && isText:
+		return value.YAMLFootprint(text)
+	case isText:
+		return value.Footprint(text)
 	}
-	return value.Footprint(text)
+	var scale value.Scale
+	_ = scale.Add(arg) // the command says what is wrong with it
+	if name == "convert.toYaml" {
+		return scale.Memory * yamlNodes
+	}
+	return scale.Memory
 }
 
 func (c *compiler) noFunction(node ast.Node, name string) error {

@@ -87,7 +87,7 @@ func (r *Runner) one(ctx context.Context, p getParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, _ := r.Parse(stored.Source) // nil after an error
+	program, _ := r.parse(ctx, stored.Source) // nil after an error
 	shown := viewOf(stored, program)
 	shown.Source = stored.Source
 	return shown, nil

@@ -39,7 +39,7 @@ func lintCommand(r *Runner) command.Command {
 			if err != nil {
 				return sluice.LintResult{}, err
 			}
-			program, err := r.Parse(text)
+			program, err := r.parse(ctx, text)
 			if err == nil {
 				return r.lintRights(ctx, p.Name, program)
 			}

@@ -27,7 +27,7 @@ func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, err
 	if err := checkName(p.Name); err != nil {
 		return sluice.PipelineView{}, err
 	}
-	program, err := r.Parse(p.Source)
+	program, err := r.parse(ctx, p.Source)
 	if err != nil {
 		return sluice.PipelineView{}, err
 	}

@@ -28,7 +28,7 @@ type tryParams struct {
 func tryCommand(r *Runner) command.Command {
 	return command.New("pipeline.try", "Try a draft of a pipeline on past events, and compare what it would make of them with what was made of them. Nothing is done outside: commands that reach outside answer as recorded, otherwise as the stubs of the draft's first test say; otherwise the outcome is unknown. It takes the permission trace.payload: a draft can tell all that callers have sent.",
 		func(ctx context.Context, p tryParams) (sluice.TryResult, error) {
-			program, err := r.Parse(p.Source)
+			program, err := r.parse(ctx, p.Source)
 			if err != nil {
 				return sluice.TryResult{}, err
 			}
@@ -89,7 +89,7 @@ func testCommand(r *Runner) command.Command {
 			if err != nil {
 				return sluice.TestReport{}, err
 			}
-			program, err := r.Parse(source)
+			program, err := r.parse(ctx, source)
 			if err != nil {
 				return sluice.TestReport{}, err
 			}

@@ -84,7 +84,7 @@ func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*sou
 		caller := sluice.UserFrom(ctx)
 		run.OwnerName = caller.Name
 		run.Owner = func(context.Context) (sluice.User, error) { return caller, nil }
-		return r.Parse(p.Source)
+		return r.parse(ctx, p.Source)
 	}
 	stored, err := r.find(ctx, p.Name)
 	if err != nil {

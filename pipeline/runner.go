@@ -73,6 +73,26 @@ func (r *Runner) Parse(text string) (*source.Program, error) {
 	return source.Parse(text, r.Commands(), r.Language)
 }
 
+// parse is Parse for a caller: what the parser needs is taken from the memory of all runs.
+func (r *Runner) parse(ctx context.Context, text string) (*source.Program, error) {
+	release, err := r.Limits.Reserve(ctx, int64(expression.Expansion("convert.fromYaml", text)))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return r.Parse(text)
+}
+
+// Charge takes memory for what a command makes of its arguments, as a run does for a step,
+// until release is called.
+func (r *Runner) Charge(ctx context.Context, name string, args command.Args) (release func(), err error) {
+	bytes := 0
+	for _, arg := range args {
+		bytes += expression.Expansion(name, arg.Value)
+	}
+	return r.Limits.Reserve(ctx, int64(bytes))
+}
+
 // owner returns a function that looks up the user whose permissions a stored pipeline
 // may borrow.
 func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, error) {

@@ -57,6 +57,20 @@ func Footprint[S ~string | ~[]byte](text S) int {
 	return bytes
 }
 
+// YAMLFootprint estimates how many bytes of memory parsing a YAML text takes: the parser
+// keeps a node for each value, with its place and comments.
+func YAMLFootprint(text string) int {
+	const node = 240
+	bytes := len(text)
+	for i := range len(text) {
+		switch text[i] {
+		case '[', '{', ',', ':', '-', '?', '\n':
+			bytes += node
+		}
+	}
+	return bytes
+}
+
 // Describe names the type of a value, never the value: it may be a secret.
 func Describe(v any) string {
 	switch v.(type) {

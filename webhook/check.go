@@ -28,12 +28,15 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 	if answer, err := rc.handshake(ctx, in, call); answer != nil || err != nil {
 		return answer, err
 	}
+	var decoded int64
 	if in.trust.schema != nil && len(in.body) > smallBody {
-		if err := rc.Bodies.Grow(ctx, &in.memory, in.trust.schema.footprint(in.body)); err != nil {
+		decoded = in.trust.schema.footprint(in.body)
+		if err := rc.Bodies.Grow(ctx, &in.memory, decoded); err != nil {
 			return nil, err
 		}
 	}
-	in.id, err = in.trust.admits(ctx, call, in.body, in.arrived)
+	take := func(more int64) error { return rc.Bodies.Grow(ctx, &in.memory, decoded+more) }
+	in.id, err = in.trust.admits(ctx, call, in.body, in.arrived, take)
 	return nil, err
 }
 
@@ -41,15 +44,16 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 // the next one is here.
 const smallBody = 4 << 10
 
-// admits rejects a call with a wrong signature, payload or id, and returns its id.
-func (g *trust) admits(ctx context.Context, call *sender.Call, payload []byte, at time.Time) (id string, err error) {
+// admits rejects a call with a wrong signature, payload or id, and returns its id. Checking
+// the payload takes memory.
+func (g *trust) admits(ctx context.Context, call *sender.Call, payload []byte, at time.Time, take func(more int64) error) (id string, err error) {
 	if g.verifier != nil {
 		if err := g.verifier.Verify(ctx, call, at); err != nil {
 			return "", err
 		}
 	}
 	if g.schema != nil {
-		if err := g.schema.check(payload); err != nil {
+		if err := g.schema.check(ctx, payload, take); err != nil {
 			return "", err
 		}
 	}

@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,9 +29,8 @@ const (
 	maxSchemaDepth = 64
 
 	maxFindings   = 20
-	maxFinding    = 300     // bytes of a message, and of where it belongs
-	maxSteps      = 200_000 // schemas within the schema that are tried on one payload
-	schemasKept   = 16      // compiled ones that wait for payloads
+	maxFinding    = 300 // bytes of a message, and of where it belongs
+	schemasKept   = 16  // compiled ones that wait for payloads
 	schemaBase    = "https://schema.invalid/"
 	schemaAddress = schemaBase + "schema"
 )
@@ -40,12 +40,6 @@ const (
 type schema struct {
 	source   []byte
 	compiled chan *countingSchema
-}
-
-type countingSchema struct {
-	*jsonschema.Schema
-
-	steps int
 }
 
 // A finding is what is wrong with a payload, and where.
@@ -129,78 +123,15 @@ func shownPointer(pointer string) string {
 	return pointer
 }
 
-// errSteps ends a check that takes too many steps.
-var errSteps = errors.New("too many steps")
-
-// count makes every schema within a schema count a step when it is tried. It uses the
-// format, the first keyword that can have a function.
-func (c *countingSchema) count(v reflect.Value, seen map[*jsonschema.Schema]bool) error {
-	switch v.Kind() {
-	case reflect.Interface:
-		if !v.IsNil() {
-			return c.count(v.Elem(), seen)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if err := c.count(v.Index(i), seen); err != nil {
-				return err
-			}
-		}
-	case reflect.Map:
-		for _, key := range v.MapKeys() {
-			if err := c.count(v.MapIndex(key), seen); err != nil {
-				return err
-			}
-		}
-	case reflect.Pointer:
-		return c.countWithin(v, seen)
-	}
-	return nil
-}
-
-func (c *countingSchema) countWithin(v reflect.Value, seen map[*jsonschema.Schema]bool) error {
-	if dynamic, ok := reflect.TypeAssert[*jsonschema.DynamicRef](v); ok && dynamic != nil {
-		return c.count(reflect.ValueOf(dynamic.Ref), seen)
-	}
-	s, ok := reflect.TypeAssert[*jsonschema.Schema](v)
-	if !ok || s == nil || seen[s] {
-		return nil
-	}
-	seen[s] = true
-	if !strings.HasPrefix(s.Location, schemaAddress) {
-		return badSchema("refers to " + s.Location + ", but references lead within the schema only")
-	}
-	format := jsonschema.Format{Validate: func(any) error { return nil }}
-	if s.Format != nil {
-		format = *s.Format
-	}
-	s.Format = &jsonschema.Format{Name: format.Name, Validate: func(v any) error {
-		if c.steps++; c.steps > maxSteps {
-			panic(errSteps)
-		}
-		return format.Validate(v)
-	}}
-	fields := v.Elem()
-	for i := range fields.NumField() {
-		if fields.Type().Field(i).IsExported() {
-			if err := c.count(fields.Field(i), seen); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // footprint estimates the memory for checking a payload, beyond what a call takes
-// anyway: for its decoded values, and for what is found wrong.
+// anyway: for its decoded values.
 func (s *schema) footprint(body []byte) int64 {
-	const perStep = 256
-	_, values := value.Inspect(body)
-	return limit.Copies*int64(len(body)) + int64(value.Footprint(body)) + perStep*int64(min(values, maxSteps))
+	return limit.Copies*int64(len(body)) + int64(value.Footprint(body))
 }
 
-// check refuses a payload that does not meet the schema.
-func (s *schema) check(body []byte) error {
+// check refuses a payload that does not meet the schema. It ends early if ctx does, if it
+// takes too long, or if there is no memory for what is found wrong: take is told how much.
+func (s *schema) check(ctx context.Context, body []byte, take func(more int64) error) error {
 	document, err := value.Decode(body)
 	if _, tooDeep := errors.AsType[*value.Error](err); tooDeep {
 		return payloadInvalid([]finding{{"", "The payload is nested too deeply."}})
@@ -215,13 +146,13 @@ func (s *schema) check(body []byte) error {
 	if err != nil {
 		return err
 	}
-	found := compiled.findings(document)
+	found, err := compiled.findings(ctx, document, take)
 	select {
 	case s.compiled <- compiled:
 	default: // there are enough
 	}
-	if len(found) == 0 {
-		return nil
+	if err != nil || len(found) == 0 {
+		return err
 	}
 	return payloadInvalid(found)
 }
@@ -259,25 +190,6 @@ func (s *schema) take() (*countingSchema, error) {
 	default:
 		return compileSchema(s.source)
 	}
-}
-
-func (c *countingSchema) findings(document any) (found []finding) {
-	defer func() {
-		if v := recover(); v == errSteps { //nolint:errorlint // a panic of ours
-			found = []finding{{"", "The payload takes too many steps to check."}}
-		} else if v != nil {
-			panic(v)
-		}
-	}()
-	c.steps = 0
-	err := c.Validate(document)
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
-		return findingsOf(e, nil)
-	}
-	return []finding{{"", "The payload can't be checked."}}
 }
 
 func payloadInvalid(found []finding) error {
