@@ -31,9 +31,9 @@ var backups = mode{
 				m.load.stop()
 				return m.backUp(ctx, m.ledger.mark())
 			}},
-			trial{name: "backup", takeDown: kill, moveOn: func(ctx context.Context, m *move) error {
+			[]trial{{name: "backup", anyTime: true, takeDown: kill, moveOn: func(ctx context.Context, m *move) error {
 				return m.backUp(ctx, m.ledger.mark())
-			}},
+			}}},
 			// It is believed that the backup began later than it did.
 			trial{name: "negative control", takeDown: kill, mustLose: losses{calls: true, results: true, traces: true}, moveOn: func(ctx context.Context, m *move) error {
 				if err := m.save(ctx); err != nil {

@@ -17,30 +17,38 @@ type image struct {
 	size   int64
 
 	dir     string // holds the file and the mount point
+	mounts  string // what is mounted: the file, or a device on it
 	mounted bool
 }
 
 func (i *image) file() string  { return filepath.Join(i.dir, "image") }
 func (i *image) point() string { return filepath.Join(i.dir, "mnt") }
+func (i *image) data() string  { return filepath.Join(i.point(), "data") }
 
 // setUp implements disk.
 func (i *image) setUp() (data string, err error) {
-	if i.dir, err = os.MkdirTemp(i.parent, "torture-"); err != nil {
+	if err := i.format(); err != nil {
 		return "", err
+	}
+	i.mounts = i.file()
+	return i.data(), i.mount()
+}
+
+// format makes the file, and a file system in it.
+func (i *image) format() (err error) {
+	if i.dir, err = os.MkdirTemp(i.parent, "torture-"); err != nil {
+		return err
 	}
 	if err := os.Mkdir(i.point(), 0o700); err != nil {
-		return "", err
+		return err
 	}
 	if err := os.WriteFile(i.file(), nil, 0o600); err != nil {
-		return "", err
+		return err
 	}
 	if err := os.Truncate(i.file(), i.size); err != nil {
-		return "", err
+		return err
 	}
-	if err := execute("mkfs.ext4", "-q", "-F", i.file()); err != nil {
-		return "", err
-	}
-	return filepath.Join(i.point(), "data"), i.mount()
+	return execute("mkfs.ext4", "-q", "-F", i.file())
 }
 
 // clear implements disk.
@@ -56,7 +64,7 @@ func (i *image) clear() error {
 }
 
 func (i *image) mount() error {
-	err := execute("mount", "-o", "loop", i.file(), i.point())
+	err := execute("mount", "-o", "loop", i.mounts, i.point())
 	i.mounted = err == nil
 	return err
 }

@@ -18,7 +18,7 @@ var kill9 = mode{
 		f := &folder{parent: s.dir, inFlight: int64(s.connections) * 2 * longestBody}
 		return runTrials(ctx, f, s.trials(
 			trial{takeDown: (*server).stop},
-			trial{name: "kill9", takeDown: func(s *server) error { s.kill(); return nil }},
+			[]trial{{name: "kill9", anyTime: true, takeDown: func(s *server) error { s.kill(); return nil }}},
 			trial{name: "negative control", takeDown: f.killAndDamage, mustLose: losses{calls: true, results: true, traces: true}},
 		))
 	},

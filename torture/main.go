@@ -2,13 +2,14 @@
 // that nothing it acknowledged is lost.
 //
 //	go run ./torture power-cut    as root on Linux: cuts the power of its disk
+//	go run ./torture disk         as root on Linux: lets its disk fail, hang and lie
 //	go run ./torture kill9        kills the process, without root
 //	go run ./torture backup       backs up, and restores elsewhere
 //	go run ./torture siege        as root on Linux: takes its memory and time
 //	go run ./torture cluster      breaks an external engine of three servers
 //	go run ./torture damage       damages one file of a store after the other
 //
-// The first three load a server of their own over HTTP: calls of webhooks, each with
+// The first four load a server of their own over HTTP: calls of webhooks, each with
 // a body that no other call has and made twice, and changes of webhooks. Pipelines
 // listen to most of the calls; some fail, some take a while, and some tell a
 // counter in this program of each of their runs. They keep a ledger of every
@@ -68,7 +69,7 @@ type mode struct {
 }
 
 // modes lists all modes; a new one is a file and a line here.
-var modes = []mode{powerCut, kill9, backups, siege, clusterMode, damageMode}
+var modes = []mode{powerCut, diskMode, kill9, backups, siege, clusterMode, damageMode}
 
 // parts are what the program runs as processes of its own.
 var parts = map[string]func(ctx context.Context, data string, options []string) error{

@@ -22,7 +22,7 @@ var powerCut = mode{
 		i := &image{parent: s.dir, size: imageSize(s)}
 		return runTrials(ctx, i, s.trials(
 			trial{takeDown: i.stop},
-			trial{name: "power-cut", takeDown: i.cutPower},
+			[]trial{{name: "power-cut", anyTime: true, takeDown: i.cutPower}},
 			// What the start wrote is synced, so that the figure is about
 			// events and not about a stream that was never there.
 			trial{name: "negative control", takeDown: i.cutPower, options: []string{syncNothing}, prepare: i.sync, mustLose: losses{calls: true, results: true, traces: true}},

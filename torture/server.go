@@ -34,28 +34,35 @@ const (
 
 var syncModes = map[string]jetstream.SyncMode{syncNothing: jetstream.NoSync, syncNoResults: jetstream.NoResultSync}
 
-// runServer is the server's process. It prints its URL once it is ready.
+// runServer is the server's process. It prints its URL once it is ready. Options are
+// settings, name=value, or what is not synced.
 func runServer(ctx context.Context, data string, options []string) error {
 	endWithParent()
-	cfg, err := config.Load("", nil, map[string]string{
+	set := map[string]string{
 		"data":                        data,
 		"listen":                      "127.0.0.1:0",
 		"event-max-bytes":             "1024GiB", // retention is not what is tested
 		"result-ttl":                  "24h",
 		"max-connections-per-address": "16384",
 		"http-allow":                  "127.0.0.0/8", // where the counter of runs is
-	})
+	}
+	mode := jetstream.GroupCommit
+	for _, option := range options {
+		if name, value, ok := strings.Cut(option, "="); ok {
+			set[name] = value
+		} else {
+			mode = syncModes[option]
+		}
+	}
+	cfg, err := config.Load("", nil, set)
 	if err != nil {
 		return err
 	}
-	opts := serve.Options{
+	s, err := serve.Start(ctx, cfg, serve.Options{
 		AdminPassword: adminPassword,
 		Log:           slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	}
-	if len(options) > 0 {
-		opts.Sync = syncModes[options[0]]
-	}
-	s, err := serve.Start(ctx, cfg, opts)
+		Sync:          mode,
+	})
 	if err != nil {
 		return err
 	}

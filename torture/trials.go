@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 )
 
 // A disk holds the data of one trial after the other.
@@ -13,16 +15,21 @@ type disk interface {
 	clear() error
 }
 
-// trials returns a mode's trial between its controls, as far as they are
+// trials returns a mode's trials between its controls, as far as they are
 // wanted. Negative controls say what they must lose.
-func (s settings) trials(control, tried trial, negatives ...trial) []*trial {
+func (s settings) trials(control trial, tried []trial, negatives ...trial) []*trial {
 	var all []*trial
 	if s.control {
 		control.name, control.cycles = "control", 1
 		all = append(all, &control)
 	}
-	tried.cycles, tried.anyTime = s.cycles, true
-	all = append(all, &tried)
+	chosen := strings.Split(s.faults, ",")
+	for i := range tried {
+		if s.faults == "" || slices.Contains(chosen, tried[i].name) {
+			tried[i].cycles = s.cycles
+			all = append(all, &tried[i])
+		}
+	}
 	for i := range negatives {
 		if s.negative {
 			negatives[i].cycles = 1

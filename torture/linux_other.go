@@ -7,12 +7,20 @@ import (
 	"errors"
 )
 
-// powerCut needs what only Linux has.
+// powerCut and diskMode need what only Linux has.
 var powerCut = mode{
 	name:    "power-cut",
 	summary: "cut the power of the disk at random moments (root, Linux)",
 	run: func(context.Context, settings) error {
 		return errors.New("power-cut needs Linux: it cuts the power of a mounted ext4 image")
+	},
+}
+
+var diskMode = mode{
+	name:    "disk",
+	summary: "let the disk fail, hang, be slow, full, or lie (root, Linux)",
+	run: func(context.Context, settings) error {
+		return errors.New("disk needs Linux: it mounts a device of its own")
 	},
 }
 
