@@ -125,6 +125,8 @@ var (
 	CodeNotPermitted         = Code{"not-permitted", Unprocessable, "A finding: a step would lack a permission."}
 	CodeUserUnknown          = Code{"user-unknown", Unprocessable, "A finding: a step names a user who does not exist."}
 	CodeEventKeyUnknown      = Code{"event-key-unknown", Unprocessable, "A warning: no webhook has the event key."}
+	CodePayloadIsBase64      = Code{"payload-is-base64", Unprocessable, "A warning: the pipeline reads members of a payload that its webhook passes on as base64."}
+	CodeNameUnset            = Code{"name-unset", Unprocessable, "A warning: nothing sets the variable or header that the pipeline reads."}
 	CodeRightsLent           = Code{"rights-lent", Unprocessable, "A warning: the pipeline may do more because of who saves it."}
 	CodeListensAnew          = Code{"listens-anew", Unprocessable, "A warning: events that waited for the pipeline as it was are not run."}
 	CodeLetterUnknown        = Code{"letter-unknown", NotFound, "There is no such dead letter."}

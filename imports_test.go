@@ -61,7 +61,7 @@ var rooms = map[string][]string{
 
 	"quarantine":   {".", "command"},
 	"metrics":      {"."},
-	"pipeline":     {".", "command", "expression", "limit", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem"},
+	"pipeline":     {".", "command", "expression", "limit", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem", "spelling"},
 	"step":         {".", "command", "limit", "sender", "spelling", "value", "yamltext"},
 	"telemetry":    {"."},
 	"trace":        {".", "command", "value"},

@@ -17,6 +17,7 @@ type TryResult struct {
 	StillFails int       `json:"stillFails,omitempty"` // of those that are the same: they failed, and would fail again
 	Items      []TryItem `json:"items"`                // the first that are not the same or still fail, or the one that was asked for
 	Next       string    `json:"next,omitempty"`       // cursor: there may be older events
+	Warnings   []Finding `json:"warnings,omitempty"`   // what should be looked at in the draft
 }
 
 // Tried returns how many events the draft was tried on.

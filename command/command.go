@@ -31,6 +31,10 @@ type Command struct {
 	// they reached the Endpoint.
 	Refused func(*http.Request, error)
 
+	// Check, if set, says what is wrong with arguments that are known before a run; those
+	// that a run computes are left out.
+	Check func(known map[string]any) error
+
 	run func(context.Context, Args) (any, error)
 }
 
@@ -62,6 +66,11 @@ func InRun(c *Command) { c.InRun = true }
 
 // Trigger declares that the command starts the pipeline whose first step it is.
 func Trigger(c *Command) { c.ReadOnly, c.Pure, c.Trigger = true, true, true }
+
+// Checks declares how arguments are checked that are known before a run.
+func Checks(check func(known map[string]any) error) Option {
+	return func(c *Command) { c.Check = check }
+}
 
 // Answers declares the types of a command's results, if its function's result type is
 // not specific.

@@ -26,6 +26,8 @@ type compiler struct {
 	variables  []variable
 	predicates []string // names of the functions around the current predicate
 	secrets    []string // names of the secrets it uses
+	reads      []string // members that it reads by name
+	varies     bool     // it reads the scope
 }
 
 type variable struct {
@@ -38,6 +40,8 @@ type program struct {
 	source  string
 	slots   int
 	secrets []string // names of the secrets it uses
+	reads   []string // members that it reads by name, such as body.payload.name
+	varies  bool     // it reads the scope: its value is not the same in each run
 	run     eval
 }
 
@@ -59,7 +63,7 @@ func (l *Language) compile(source string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &program{source: source, slots: c.slots, secrets: c.secrets, run: run}, nil
+	return &program{source: source, slots: c.slots, secrets: c.secrets, reads: c.reads, varies: c.varies, run: run}, nil
 }
 
 // parse reads the code with expr-lang's parser. Code that makes the parser panic is a

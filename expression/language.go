@@ -98,6 +98,7 @@ func dotted(node ast.Node, dots int) string {
 func (c *compiler) call(node *ast.CallNode) (eval, error) {
 	name := dotted(node.Callee, mostDots)
 	if name == "secret" {
+		c.varies = true
 		return c.secret(node)
 	}
 	function, ok := c.language.functions[name]

@@ -28,6 +28,9 @@ func (c *compiler) member(node *ast.MemberNode) (eval, error) {
 	if name := dotted(node, mostDots); c.language.isFunction(name) {
 		return nil, c.errorAt(node, "%s is a function: call it with (…).", name)
 	}
+	if name := path(node, 0); name != "" {
+		c.reads = append(c.reads, name)
+	}
 	owner, err := c.compile(node.Node)
 	if err != nil {
 		return nil, err

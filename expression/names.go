@@ -32,6 +32,7 @@ func (c *compiler) identifier(node *ast.IdentifierNode) (eval, error) {
 		}
 	}
 	if get, ok := objects[node.Value]; ok {
+		c.varies = true
 		return func(f *frame) (any, error) { return get(f.scope), nil }, nil
 	}
 	if c.language.isFunction(node.Value) {

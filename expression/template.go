@@ -71,6 +71,31 @@ func (t *Template) Secrets() (names []string) {
 	return names
 }
 
+// Reads returns the members that the template reads by name, such as body.payload.name.
+func (t *Template) Reads() (names []string) {
+	for _, p := range t.parts {
+		if p.program != nil {
+			names = append(names, p.program.reads...)
+		}
+	}
+	return names
+}
+
+// ConstantError returns how an expression of the template fails in each run, whatever the
+// run sees; nil if none does.
+func (t *Template) ConstantError() error {
+	for _, p := range t.parts {
+		if p.program == nil || p.program.varies {
+			continue
+		}
+		alone := &Template{alone: p.program, slots: t.slots}
+		if _, err := alone.Eval(nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // CompileExpression compiles code, with or without #{ } around it.
 func (l *Language) CompileExpression(code string) (*Template, error) {
 	if trimmed := strings.TrimSpace(code); opens(trimmed, 0) {

@@ -79,7 +79,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 		}
 	}
 	lent, err := r.lentRights(ctx, p, before, user, result.Problems)
-	result.Warnings = slices.Concat(lent, r.unknownKey(p))
+	result.Warnings = slices.Concat(lent, r.unknownKey(p), r.traps(p))
 	return result, err
 }
 

@@ -70,7 +70,7 @@ func (r *Runner) admit(ctx context.Context, program *source.Program, p putParams
 		return nil, notPermitted(found)
 	}
 	lent, err := r.lentRights(ctx, program, before, user, found)
-	return slices.Concat(found, lent, r.unknownKey(program)), err
+	return slices.Concat(found, lent, r.unknownKey(program), r.traps(program)), err
 }
 
 type rollbackParams struct {

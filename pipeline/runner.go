@@ -36,6 +36,10 @@ type RunnerOptions struct {
 	// that a webhook has. It may be nil.
 	NearestKey func(eventKey string) string
 
+	// Base64Key returns an event key that matches a pattern of message keys and whose
+	// webhook passes payloads on as base64, "" if there is none. It may be nil.
+	Base64Key func(pattern string) string
+
 	Limits  run.Limits
 	MaxRuns int                                               // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
 	Grace   func() (context.Context, context.CancelFunc)      // bounds how long runs go on when the service stops

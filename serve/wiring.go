@@ -166,6 +166,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Seen:       s.directory.NotePayload,
 		Secret:     secrets.Reveal,
 		NearestKey: webhooks.NearestKey,
+		Base64Key:  webhooks.Base64Key,
 		Limits:     run.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure)},
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },

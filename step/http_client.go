@@ -45,6 +45,26 @@ func newClient(o HTTPOptions) *client {
 	return &client{o, http.Client{Transport: transport, CheckRedirect: checkRedirect}, http.Client{Transport: transport, CheckRedirect: stay}}
 }
 
+// check finds what can't work in a URL and in expected statuses. A name may lead to any
+// address, except for one.
+func (c *client) check(known map[string]any) error {
+	if text, ok := known["url"].(string); ok {
+		target, err := parseURL(text)
+		if err != nil {
+			return err
+		}
+		host := target.Hostname()
+		if host == "localhost" {
+			host = "127.0.0.1"
+		}
+		if address, err := netip.ParseAddr(host); err == nil && !allowed(address, c.AllowNetworks) {
+			return explain(context.Background(), target, errRefused)
+		}
+	}
+	_, err := expectationOf(known["expect"])
+	return err
+}
+
 // GuardedTransport returns a transport that connects only to the Internet and to networks
 // that the operator allows.
 func GuardedTransport(networks []netip.Prefix) *http.Transport {

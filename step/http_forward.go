@@ -37,7 +37,7 @@ func forwardCommand(c *client) command.Command {
 			}
 			return c.send(request, sending{&c.stay, p.Timeout, expectation{"2xx"}})
 		},
-		command.Traffic, command.Recorded)
+		command.Traffic, command.Recorded, command.Checks(c.check))
 }
 
 // newForward returns the request that sends an event on.

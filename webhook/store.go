@@ -108,6 +108,18 @@ func (s *Store) NearestKey(key string) string {
 	return tails[spelling.Nearest(strings.TrimPrefix(key, keyPrefix), slices.Sorted(maps.Keys(tails)))]
 }
 
+// Base64Key returns an event key that matches a pattern of message keys and whose webhook
+// passes payloads on as base64; "" if there is none.
+func (s *Store) Base64Key(pattern string) (found string) {
+	hooks, _ := s.list("", "", 0)
+	for _, hook := range hooks {
+		if hook.PayloadType == sluice.Base64 && sluice.KeyMatches(pattern, sluice.EventPrefix+hook.EventKey) {
+			return hook.EventKey
+		}
+	}
+	return ""
+}
+
 func noWebhook(what string) *sluice.Error {
 	return sluice.Errorf(sluice.CodeWebhookNotFound, "There is no webhook with that %s; webhook.get lists those there are.", what)
 }

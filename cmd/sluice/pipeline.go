@@ -183,6 +183,10 @@ func pipelineMissing(ctx context.Context, c *client.Client, name string, err err
 func filesIn(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
+		if arg == "-" { // standard input
+			files = append(files, arg)
+			continue
+		}
 		info, err := os.Stat(arg)
 		if err != nil {
 			return nil, usage("%v", err)

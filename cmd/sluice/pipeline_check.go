@@ -41,7 +41,8 @@ func pipelineLint(t *terminal) *cobra.Command {
 		Use:   "lint FILE|FOLDER...",
 		Short: "List the mistakes in pipelines",
 		Long: "List the mistakes in pipelines with their places. The server that you are logged in at also tells\n" +
-			"which steps would be refused. Without one, what this program knows is checked, and no rights.",
+			"which steps would be refused. Without one, what this program knows is checked, and no rights.\n" +
+			"The file - is standard input.",
 		Args: arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
@@ -49,19 +50,22 @@ func pipelineLint(t *terminal) *cobra.Command {
 				return err
 			}
 			found := make([]lintedFile, len(files))
-			var failed []error
+			mistakes := 0
 			for i, file := range files {
 				linted, err := t.lint(cmd.Context(), file)
 				if err != nil {
 					return err
 				}
 				found[i] = lintedFile{file, linted}
-				failed = append(failed, mistake(linted, file, false))
+				mistakes += len(linted.Problems)
 			}
 			if err := t.tell(found, func(w io.Writer) { t.listLinted(w, found) }); err != nil {
 				return err
 			}
-			return failures(failed)
+			if mistakes > 0 {
+				return &failure{code: exitFailed, message: counted(mistakes, "mistake") + "."}
+			}
+			return nil
 		},
 	}
 }
@@ -88,15 +92,16 @@ func (t *terminal) listLinted(w io.Writer, found []lintedFile) {
 		if f.Valid {
 			fmt.Fprintf(w, "%s: no mistakes\n", f.File)
 		}
-		for i, p := range slices.Concat(f.Problems, f.Warnings) {
-			text := p.Message + " " + p.Advice()
-			if i >= len(f.Problems) {
-				text = "warning: " + text
-			}
-			fmt.Fprintf(w, "%s:%d:%d: %s\n", f.File, p.Line, p.Column, printable(strings.TrimSpace(text)))
-			if p.Snippet != "" {
-				fmt.Fprintln(w, "    "+paint(colours(t.out), faint, printable(p.Snippet)))
-			}
+		t.listFindings(w, f.File, "", f.Problems)
+		t.listFindings(w, f.File, "warning: ", f.Warnings)
+	}
+}
+
+func (t *terminal) listFindings(w io.Writer, file, kind string, found []sluice.Finding) {
+	for _, p := range found {
+		fmt.Fprintf(w, "%s:%d:%d: %s\n", file, p.Line, p.Column, printable(strings.TrimSpace(kind+p.Message+" "+p.Advice())))
+		if p.Snippet != "" {
+			fmt.Fprintln(w, "    "+paint(colours(t.out), faint, printable(p.Snippet)))
 		}
 	}
 }
@@ -119,6 +124,7 @@ func pipelineTest(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test FILE|FOLDER...",
 		Short: "Run the tests that pipelines carry, without a server",
+		Long:  "Run the tests that pipelines carry, without a server. The file - is standard input.",
 		Args:  arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)

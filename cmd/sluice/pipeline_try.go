@@ -96,6 +96,7 @@ func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, 
 		all.Mended, all.New, all.StillFails = all.Mended+page.Mended, all.New+page.New, all.StillFails+page.StillFails
 		all.Same, all.Differs, all.Fails, all.Unknown = all.Same+page.Same, all.Differs+page.Differs, all.Fails+page.Fails, all.Unknown+page.Unknown
 		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
+		all.Warnings = page.Warnings
 		bar.steps(page.Tried())
 		if all.Next = page.Next; page.Next == "" {
 			break
@@ -115,6 +116,7 @@ func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {
 		still = fmt.Sprintf(" (%d of them still fail)", found.StillFails)
 	}
 	fmt.Fprintf(w, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file, counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
+	t.listFindings(w, file, "warning: ", found.Warnings)
 	colour := colours(t.out)
 	for _, item := range found.Items {
 		shade := yellow

@@ -30,6 +30,7 @@ type resource struct {
 	single  string // parameter of get that makes sense for one thing only, if there is one
 	none    string // text for an empty list
 	columns []column
+	prefer  func(t *terminal, values url.Values)            // sets what this program creates things with, if the user does not; may be nil
 	own     bool                                            // verbs has those that store and delete
 	verbs   func(t *terminal, r *resource) []*cobra.Command // further ones
 }
@@ -126,6 +127,9 @@ func resourceCreate(t *terminal, r *resource) *cobra.Command {
 			}
 		}
 		values.Set(r.Key, args[0])
+		if r.prefer != nil {
+			r.prefer(t, values)
+		}
 		t.showTokens = true // people need it now, to set up the sender
 		return r.store(cmd.Context(), t, c, values)
 	})

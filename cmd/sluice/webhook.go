@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -15,10 +16,20 @@ func webhookResource() *resource {
 		word: "event key", handle: "uuid", example: "webhook.lead.created",
 		columns: columnsOf("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description"),
 		none:    "There are no webhooks; sluice webhook create makes one.",
+		prefer:  preferRaw,
 		verbs: func(t *terminal, r *resource) []*cobra.Command {
 			return []*cobra.Command{webhookURL(t, r), webhookTest(t, r)}
 		},
 	}
+}
+
+// preferRaw makes a new webhook pass on its payloads as they are, as the portal does.
+func preferRaw(t *terminal, values url.Values) {
+	if values.Has("payloadType") || values.Has("payloadHandling") {
+		return
+	}
+	values.Set("payloadType", string(sluice.Raw))
+	t.note("Pipelines see its payloads as they are; with --payload-type base64 they get every byte.")
 }
 
 func webhookURL(t *terminal, r *resource) *cobra.Command {

@@ -143,6 +143,23 @@ type Template struct {
 	line, column int
 }
 
+// Position returns where the template stands in the source.
+func (t *Template) Position() (line, column int) { return t.line, t.column }
+
+// templates returns the templates in a value. A nil value has none.
+func (v *Value) templates() (found []*Template) {
+	if v == nil {
+		return nil
+	}
+	if v.template != nil {
+		found = append(found, v.template)
+	}
+	for i := range v.items {
+		found = append(found, v.items[i].templates()...)
+	}
+	return found
+}
+
 // A templateError is the failure of one template of a step.
 type templateError struct {
 	error

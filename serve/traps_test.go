@@ -1,0 +1,56 @@
+package serve_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestTraps: what is written correctly and can't work is found before a call finds it, by
+// linting, storing and trying alike.
+func TestTraps(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http-allow=10.1.0.0/16")
+	s.create("webhook.bytes", "payloadType", "base64")
+	s.create("webhook.values", "payloadType", "raw")
+	bytes, values := "pipeline:\n- event.listen: {eventKey: webhook.bytes}\n", "pipeline:\n- event.listen: {eventKey: webhook.values}\n- iam.run.as: {username: admin}\n"
+	for name, c := range map[string]struct{ source, want string }{
+		"a member of bytes":              {bytes + "- set: {value: 'Hello #{body.payload.name} #{body.payload.id}'}", "payload-is-base64"},
+		"an item of bytes":               {bytes + "- set: {value: '#{body.payload[0]}'}", "payload-is-base64"},
+		"a member, in a condition":       {bytes + "- log: {message: hi}\n- exit: {if: body.payload.a == 1}", "payload-is-base64"},
+		"the bytes themselves":           {bytes + "- set: {value: '#{body.payload.origin} #{body.payload.files} #{body.payload.fields.a}'}", ""},
+		"another body":                   {bytes + "- set: {value: {payload: {name: Ada}}}\n- set: {value: '#{body.payload.name}'}", ""},
+		"by a pattern":                   {"pipeline:\n- event.listen: {eventKey: webhook.*}\n- set: {value: '#{body.payload.name}'}", "payload-is-base64"},
+		"a member of values":             {values + "- set: {value: '#{body.payload.name}'}", ""},
+		"a misspelled variable":          {"vars: {name: Ada}\n" + values + "- set: {value: '#{vars.nmae} #{vars.nmae}'}", "name-unset"},
+		"a variable of a step":           {values + "- set: {value: 1, output: vars.a}\n- foreach: {in: '#{[1]}', as: b, do: [{set: {value: '#{vars.a + vars.b}'}}]}", ""},
+		"a header of the call":           {values + "- set: {value: '#{headers.token}'}", "name-unset"},
+		"a variable of callers":          {"pipeline:\n- set: {value: '#{vars.name}'}", ""},
+		"a URL that is none":             {values + "- http.request: {url: example.com/x}", "parameter-invalid"},
+		"a private address":              {values + "- http.request: {url: 'http://192.168.1.1/'}", "address-refused"},
+		"this machine":                   {values + "- http.forward: {url: 'http://localhost:8080/'}", "address-refused"},
+		"a private address, allowed":     {values + "- http.request: {url: 'http://10.1.2.3/'}", ""},
+		"a URL that a run computes":      {values + "- http.request: {url: 'http://192.168.1.1/#{body.payload.id}'}", ""},
+		"statuses that are none":         {values + "- if: {true: body.payload.a, then: [{http.request: {url: 'https://example.com', expect: 2x}}]}", "parameter-invalid"},
+		"a constant that fails":          {values + "- set: {value: 'It is #{1 + \"a\"}'}", "expression-failed"},
+		"an expression that may succeed": {values + "- set: {value: '#{1 + body.payload.a}'}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asYAML := header("Content-Type", "application/yaml")
+			for _, command := range []string{"pipeline.lint", "pipeline.put?name=" + strings.NewReplacer(" ", "-", ",", "").Replace(strings.ToLower(name)), "pipeline.try?eventKey=webhook.values"} {
+				var found struct {
+					Warnings []struct{ Code, Message string }
+				}
+				answer := s.send("POST", "/api/v3/command/"+command, strings.NewReader(c.source), asAdmin, asYAML).wantStatus(t, http.StatusOK)
+				answer.into(t, &found)
+				codes := []string{}
+				for _, w := range found.Warnings {
+					codes = append(codes, w.Code)
+				}
+				if got := strings.Join(codes, " "); got != c.want {
+					t.Errorf("%s warns of %q, want %q: %s", command, got, c.want, answer.body)
+				}
+			}
+		})
+	}
+}
