@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice"
 	"sluice/jetstream/queue"
 	"sluice/seal"
 )
@@ -55,8 +54,9 @@ type Options struct {
 	Sync SyncMode
 	Log  *slog.Logger
 
-	// ObserveEnd, if set, is called when all pipelines of a call are done with it.
-	ObserveEnd func(sluice.CallEnd)
+	// ObserveFailed, if set, is called for each event that a pipeline failed on for
+	// good.
+	ObserveFailed func(eventKey string)
 
 	// ObserveBatch, if set, returns a function to call for each batch of a stream that
 	// was written and synced.

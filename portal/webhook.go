@@ -38,7 +38,7 @@ type webhookView struct {
 	Live      string
 	Listeners []string
 	Latest    []tracedCall
-	Figures   *sluice.CallFigures // of a day; nil if the user may not see them
+	Figures   *sluice.WebhookFigures // of a day; nil if the user may not see them
 }
 
 // Waits reports whether the sender has not called yet. The page then says how to set
@@ -117,9 +117,9 @@ func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 		if err != nil {
 			return err
 		}
-		view.Figures = &sluice.CallFigures{}
+		view.Figures = &sluice.WebhookFigures{}
 		if len(of) > 0 {
-			view.Figures = &of[0].CallFigures
+			view.Figures = &of[0].WebhookFigures
 		}
 	}
 	listening, err := p.listening(r)

@@ -174,7 +174,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		Sync:           s.opts.Sync,
 		Log:            s.opts.Log,
 		ObserveBatch:   s.metrics.Batch,
-		ObserveEnd:     s.observeEnd,
+		ObserveFailed:  func(eventKey string) { s.minutes.CallFailed(eventKey) },
 	}
 	if s.cfg.NATS != "" && s.cfg.Spool && s.cfg.Data != "" {
 		opts.SpoolDir, opts.SpoolMaxBytes = filepath.Join(s.cfg.Data, "spool"), int64(s.cfg.SpoolMaxBytes)

@@ -48,7 +48,7 @@ func noted(header http.Header, start []byte, size int) string {
 		if value == "" {
 			continue
 		}
-		if sluice.SecretHeader(lower) {
+		if sluice.CredentialHeader(lower) {
 			value = "***"
 		}
 		text.WriteString(lower + ": " + strings.ToValidUTF8(value, "\ufffd") + "\n")

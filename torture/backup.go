@@ -144,3 +144,33 @@ func (l *ledger) rewind(m mark) {
 		h.uuid, h.version, h.deleted = was.uuid, was.version, was.deleted
 	}
 }
+
+// recovers waits until the server takes calls and says that it is ready.
+func (mv *move) recovers(ctx context.Context) error {
+	acked := mv.ledger.acked()
+	for until := time.Now().Add(settleWithin); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx, pause) {
+		select {
+		case <-mv.server.exited:
+			return fmt.Errorf("the server ended by itself: %w: %s", mv.server.err, mv.server.log.text)
+		default:
+		}
+		if mv.ledger.acked() > acked && isReady(ctx, mv.url) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the server is not well again after %v", settleWithin)
+}
+
+// isReady asks a server whether it is ready.
+func isReady(ctx context.Context, url string) bool {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	answer, err := impatient.Do(r)
+	if err != nil {
+		return false
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}

@@ -91,6 +91,20 @@ var clusterFaults = []clusterFault{
 		}
 		return nil
 	}},
+	{name: "lost-replica", seamless: true, happen: func(ctx context.Context, r *rig) error {
+		leader, err := r.leader(ctx, "")
+		if err != nil {
+			return err
+		}
+		return r.loseReplica(ctx, r.other(leader))
+	}},
+	{name: "lost-leader", seamless: true, happen: func(ctx context.Context, r *rig) error {
+		leader, err := r.leader(ctx, "")
+		if err != nil {
+			return err
+		}
+		return r.loseReplica(ctx, leader)
+	}},
 	{name: "quorum", seamless: true, happen: loseQuorum(30 * time.Second)},
 	{name: "quorum-bare", bare: true, must: mustRefuse, happen: loseQuorum(6 * time.Second)},
 	{name: "kill-node", within: 8 * time.Second, happen: func(ctx context.Context, r *rig) error {
@@ -108,6 +122,30 @@ var clusterFaults = []clusterFault{
 		return r.power.cut(n.process)
 	})},
 	{name: "hand-over-lost", must: mustLose, happen: loseSpool},
+}
+
+// loseReplica kills a server, and starts it with nothing, as on a new disk. Then it must
+// get everything from the others: they are killed, one after the other.
+func (r *rig) loseReplica(ctx context.Context, lost *natsServer) error {
+	lost.process.kill()
+	if err := os.RemoveAll(lost.data); err != nil {
+		return err
+	}
+	sleep(ctx, time.Second)
+	if err := errors.Join(r.startServer(ctx, lost), r.caughtUp(ctx)); err != nil {
+		return err
+	}
+	for _, s := range r.servers {
+		if s == lost {
+			continue
+		}
+		s.process.kill()
+		sleep(ctx, time.Second)
+		if err := errors.Join(r.startServer(ctx, s), r.caughtUp(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hang stops a server for a while, as if its machine had no time for it.

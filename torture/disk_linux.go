@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -54,6 +53,17 @@ var diskMode = mode{
 	},
 }
 
+// crashDisk returns a disk, what takes a server on it down, and a trial that loses data by
+// that: servers of it sync nothing.
+func crashDisk(s settings) (d disk, takeDown func(*server) error, lose trial) {
+	if canMount() != nil {
+		f := &folder{parent: s.dir, inFlight: int64(s.connections) * 2 * longestBody}
+		return f, func(s *server) error { s.kill(); return nil }, trial{takeDown: f.killAndDamage}
+	}
+	i := &image{parent: s.dir, size: imageSize(s)}
+	return i, i.cutPower, trial{takeDown: i.cutPower, options: []string{syncNothing}, prepare: i.sync}
+}
+
 const (
 	slowFlush = 6 * time.Second  // longer than calls wait
 	stalled   = 15 * time.Second // that the disk is slow, or hangs
@@ -97,36 +107,6 @@ func (mv *move) watch(ctx context.Context, during time.Duration) (blind time.Dur
 		}
 	}
 	return blind, refused
-}
-
-// recovers waits until the server takes calls and says that it is ready.
-func (mv *move) recovers(ctx context.Context) error {
-	acked := mv.ledger.acked()
-	for until := time.Now().Add(settleWithin); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx, pause) {
-		select {
-		case <-mv.server.exited:
-			return fmt.Errorf("the server ended by itself: %w: %s", mv.server.err, mv.server.log.text)
-		default:
-		}
-		if mv.ledger.acked() > acked && isReady(ctx, mv.url) {
-			return nil
-		}
-	}
-	return fmt.Errorf("the server is not well again after %v", settleWithin)
-}
-
-// isReady asks a server whether it is ready.
-func isReady(ctx context.Context, url string) bool {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
-	if err != nil {
-		return false
-	}
-	answer, err := impatient.Do(r)
-	if err != nil {
-		return false
-	}
-	_ = answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
 }
 
 // breaks lets requests fail. The server must end by itself: it can't know any more what

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -28,6 +30,10 @@ type ledger struct {
 	lostCalls   map[uint64]bool // ids that a check has missed
 	lostResults map[uint64]bool // ids whose result a check has missed, or found changed
 	lostTraces  map[uint64]bool // ids that a search did not find
+
+	// The clock was set meanwhile. So what was to be tried again may wait until the clock
+	// says so, and calls are not searched for by the times in their trace ids.
+	clockSet bool
 
 	hooks   hookLedger
 	targets []*hook // those that are called, and never changed
@@ -137,7 +143,9 @@ func (l *ledger) results() (results, repeated int) {
 func (l *ledger) sample(random *rand.Rand, older int) []*receipt {
 	var chosen []*receipt
 	choose := func(i int) {
-		if r := &l.receipts[i]; !l.lostCalls[r.id] && !l.lostResults[r.id] {
+		r := &l.receipts[i]
+		waits := l.clockSet && kinds[r.kind].first != "" && r.result == digest{}
+		if !l.lostCalls[r.id] && !l.lostResults[r.id] && !waits {
 			chosen = append(chosen, r)
 		}
 	}
@@ -165,4 +173,24 @@ func (l *ledger) compare(stored map[uint64]int) (duplicated int) {
 		}
 	}
 	return duplicated
+}
+
+// atOnce is more calls than are under way at a time, so that they may be stored in another
+// order than they were answered.
+const atOnce = 512
+
+// trimmed forgets the calls that are older than all stored ones: they were removed to make
+// room. The others are still looked for.
+func (l *ledger) trimmed(stored map[uint64]int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	oldest := slices.IndexFunc(l.receipts, func(r receipt) bool { return stored[r.id] > 0 })
+	if oldest <= 0 {
+		return errors.New("nothing was removed to make room: load longer")
+	}
+	until := min(oldest+atOnce, len(l.receipts))
+	kept := slices.DeleteFunc(l.receipts[:until:until], func(r receipt) bool { return stored[r.id] == 0 })
+	l.receipts = append(kept, l.receipts[until:]...)
+	l.checked = 0
+	return nil
 }

@@ -4,12 +4,17 @@
 //	go run ./torture power-cut    as root on Linux: cuts the power of its disk
 //	go run ./torture disk         as root on Linux: lets its disk fail, hang and lie
 //	go run ./torture kill9        kills the process, without root
+//	go run ./torture crash        takes it down during apply, backup and the like
+//	go run ./torture clock        sets its clock by hours
+//	go run ./torture descriptors  takes all its file descriptors
 //	go run ./torture backup       backs up, and restores elsewhere
 //	go run ./torture siege        as root on Linux: takes its memory and time
+//	go run ./torture soak         loads it for long; its memory must stay flat
 //	go run ./torture cluster      breaks an external engine of three servers
+//	go run ./torture deliveries   repeats deliveries at nodes that are killed
 //	go run ./torture damage       damages one file of a store after the other
 //
-// The first four load a server of their own over HTTP: calls of webhooks, each with
+// All but the last five load a server of their own over HTTP: calls of webhooks, each with
 // a body that no other call has and made twice, and changes of webhooks. Pipelines
 // listen to most of the calls; some fail, some take a while, and some tell a
 // counter in this program of each of their runs. They keep a ledger of every
@@ -69,7 +74,9 @@ type mode struct {
 }
 
 // modes lists all modes; a new one is a file and a line here.
-var modes = []mode{powerCut, diskMode, kill9, backups, siege, clusterMode, damageMode}
+var modes = []mode{
+	powerCut, diskMode, kill9, crashMode, clockMode, descriptorsMode, backups, siege, soak, clusterMode, deliveriesMode, damageMode,
+}
 
 // parts are what the program runs as processes of its own.
 var parts = map[string]func(ctx context.Context, data string, options []string) error{
@@ -78,6 +85,7 @@ var parts = map[string]func(ctx context.Context, data string, options []string) 
 	eventsPart:   printEvents,
 	natsPart:     runNATS,
 	nodePart:     runNode,
+	rekeyPart:    runRekey,
 }
 
 func main() {
@@ -111,7 +119,7 @@ func runMode(ctx context.Context, m mode, args []string) error {
 	if err != nil {
 		return err
 	}
-	if m.name != siege.name {
+	if m.name != siege.name && m.name != soak.name {
 		fmt.Printf("%s: %d cycles, seed %d\n", m.name, s.cycles, s.seed)
 	}
 	err = m.run(ctx, s)

@@ -24,7 +24,10 @@ func searchCalls(ctx context.Context, c *client, l *ledger, random *rand.Rand) e
 			return err
 		}
 	}
-	for _, i := range random.Perm(len(l.receipts))[:min(singles, len(l.receipts))] {
+	for n, i := range random.Perm(len(l.receipts)) {
+		if n == singles || l.clockSet {
+			break
+		}
 		traceID := l.receipts[i].traceID
 		delete(found, traceID)
 		if err := c.search(ctx, traceID, found); err != nil {

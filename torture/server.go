@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -48,10 +49,16 @@ func runServer(ctx context.Context, data string, options []string) error {
 	}
 	mode := jetstream.GroupCommit
 	for _, option := range options {
-		if name, value, ok := strings.Cut(option, "="); ok {
-			set[name] = value
-		} else {
+		name, value, ok := strings.Cut(option, "=")
+		switch {
+		case !ok:
 			mode = syncModes[option]
+		case bends[name] == nil:
+			set[name] = value
+		default:
+			if err := bends[name](value); err != nil {
+				return err
+			}
 		}
 	}
 	cfg, err := config.Load("", nil, set)
@@ -71,6 +78,21 @@ func runServer(ctx context.Context, data string, options []string) error {
 		err = s.Wait(ctx)
 	}
 	return errors.Join(err, s.Stop()) //nolint:contextcheck // ctx has ended by now, and the stop has a bound of its own
+}
+
+// bends are options that change the world that a server lives in.
+var bends = map[string]func(value string) error{
+	clockOption:       bendClock,
+	descriptorsOption: bendDescriptors,
+	leakOption:        bendMemory,
+}
+
+func bendDescriptors(value string) error {
+	most, err := strconv.ParseUint(value, 10, 32)
+	if err != nil {
+		return err
+	}
+	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: most, Max: most})
 }
 
 // A server is a running server process.

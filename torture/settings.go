@@ -18,14 +18,15 @@ type settings struct {
 	dir         string
 	control     bool
 	negative    bool
-	faults      string // of the mode cluster: which ones
-	attack      string // "": all of them
+	faults      string        // of the mode cluster: which ones
+	attack      string        // "": all of them
+	minutes     time.Duration // of a soak
 }
 
 // parseSettings reads the flags of a mode.
 func parseSettings(mode string, args []string) (settings, error) {
 	var s settings
-	var seconds float64
+	var seconds, minutes float64
 	flags := flag.NewFlagSet("torture "+mode, flag.ContinueOnError)
 	flags.IntVar(&s.cycles, "cycles", 5, "how often the server is taken down; for damage, each stands for 40 damaged files")
 	flags.Float64Var(&seconds, "seconds", 3, "longest `time` of load in a cycle; it ends at a random moment")
@@ -34,12 +35,14 @@ func parseSettings(mode string, args []string) (settings, error) {
 	flags.StringVar(&s.dir, "dir", os.TempDir(), "`folder` for the data; it is removed in the end")
 	flags.BoolVar(&s.control, "control", true, "run the control")
 	flags.BoolVar(&s.negative, "negative", true, "run the negative control")
-	flags.StringVar(&s.faults, "faults", "", "comma-separated `names` of the faults to try, for cluster; a part of the names of files, for damage")
+	flags.StringVar(&s.faults, "faults", "", "comma-separated `names` of the faults to try; a part of the names of files, for damage")
+	flags.Float64Var(&minutes, "minutes", 10, "how long a soak takes")
 	flags.StringVar(&s.attack, "attack", "", "of a siege, only attacks with this `name` or a part of it")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
 	s.longest = time.Duration(seconds * float64(time.Second))
+	s.minutes = time.Duration(minutes * float64(time.Minute))
 	switch {
 	case flags.NArg() > 0:
 		return s, fmt.Errorf("%q is no flag", flags.Arg(0))

@@ -29,6 +29,10 @@ type trial struct {
 	// started on; nil: takeDown does.
 	moveOn func(context.Context, *move) error
 
+	// inspect looks at more than the ledger, at a server that was started again;
+	// nil: there is no more.
+	inspect func(ctx context.Context, t *trial, url string) error
+
 	// anyTime takes the server down at random moments, now and then also while
 	// it starts; otherwise it is after half of the longest load.
 	anyTime bool
@@ -161,6 +165,11 @@ func (t *trial) check(ctx context.Context) error {
 	}
 	if err := checkOverHTTP(ctx, url, t.ledger, t.random); err != nil {
 		return err
+	}
+	if t.inspect != nil {
+		if err := t.inspect(ctx, t, url); err != nil {
+			return err
+		}
 	}
 	if err := s.stop(); err != nil {
 		return err

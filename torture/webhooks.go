@@ -17,6 +17,7 @@ type hook struct {
 	asked    int    // of the last put, answered or not
 	deleting bool   // a delete was sent
 	deleted  bool   // and answered, or a check found it gone
+	applied  bool   // apply changes it, no writer does
 }
 
 // A version of a webhook shows in two of its fields, so that a mix of two
@@ -89,7 +90,7 @@ func (l *hookLedger) compare(found []sluice.Webhook) {
 func (l *hookLedger) live() []*hook {
 	var live []*hook
 	for _, h := range l.byKey {
-		if h.uuid != "" && !h.deleting {
+		if h.uuid != "" && !h.deleting && !h.applied {
 			live = append(live, h)
 		}
 	}

@@ -285,8 +285,7 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 		q.unlettered.Store(subject, true)
 		defer q.unlettered.Delete(subject)
 	}
-	sequence, err := q.outcomes.Put(ctx, d.sequence, d.TraceID, a.outcome)
-	if err != nil {
+	if err := q.outcomes.Put(ctx, d.sequence, d.TraceID, a.outcome); err != nil {
 		return err
 	}
 	if failed {
@@ -299,7 +298,10 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 	}
 	first, _ := d.Message["firstId"].(string)
 	q.settled(d.sequence, d.TraceID, first, a.outcome)
-	q.tellEnd(ctx, d, sequence, a.outcome)
+	if failed {
+		key, _ := d.Message["eventKey"].(string)
+		q.failed(key)
+	}
 	return nil
 }
 

@@ -82,18 +82,17 @@ func eventKey(ids correlation.IDs, sequence uint64, traceID string) string {
 // buffers holds space for encoded outcomes.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Put stores an outcome. It returns the outcome's own sequence.
-func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) (uint64, error) {
+// Put stores an outcome.
+func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
 	buffer := buffers.Get().(*[]byte)
 	data := outcome.AppendJSON((*buffer)[:0])
 	subject := o.subject(sequence, traceID, outcome.Pipeline)
-	stored, err := o.writer.Write(ctx, subject, nil, data)
-	if err != nil {
-		return 0, err
+	if _, err := o.writer.Write(ctx, subject, nil, data); err != nil {
+		return err
 	}
 	*buffer = data
 	buffers.Put(buffer)
-	return stored, nil
+	return nil
 }
 
 // Ask asks the other nodes to tell this one of the outcomes of an event, for a while. It
@@ -105,23 +104,17 @@ func (o *Outcomes) Waits() nats.Header { return o.notices.header() }
 
 // Get returns an outcome, nil if there is none or it has expired.
 func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline string) (*sluice.Outcome, error) {
-	outcome, _, err := o.find(ctx, sequence, traceID, pipeline)
-	return outcome, err
-}
-
-// find does the same, and returns the outcome's own sequence.
-func (o *Outcomes) find(ctx context.Context, sequence uint64, traceID, pipeline string) (outcome *sluice.Outcome, stored uint64, err error) {
 	msg, err := o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
-		return nil, 0, nil
+		return nil, nil
 	case err != nil:
-		return nil, 0, stream.NoAnswer(err)
+		return nil, stream.NoAnswer(err)
 	case time.Since(msg.Time) > o.keep.Age:
-		return nil, 0, nil
+		return nil, nil
 	}
-	outcome = new(sluice.Outcome)
-	return outcome, msg.Sequence, json.Unmarshal(msg.Data, outcome)
+	outcome := new(sluice.Outcome)
+	return outcome, json.Unmarshal(msg.Data, outcome)
 }
 
 // Info asks the engine about the stream of outcomes.
