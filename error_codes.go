@@ -198,6 +198,7 @@ var (
 	CodeEngineTooOld      = Code{"engine-too-old", Unavailable, "The external engine is too old for this."}
 	CodeEngineNewer       = Code{"engine-newer", Invalid, "A newer version has begun to use the engine."}
 	CodeEngineNotEmpty    = Code{"engine-not-empty", Conflict, "The engine that a backup should be restored to is not empty."}
+	CodeTooManyRecords    = Code{"too-many-records", Full, "Webhooks, pipelines, users, roles, clients and secrets take as much memory as they may."}
 	CodeDiskFull          = Code{"disk-full", Unavailable, "Free disk space is below the configured minimum."}
 	CodeStorageFull       = Code{"storage-full", Unavailable, "The storage is full of events that pipelines have not finished."}
 	CodeSpoolFull         = Code{"spool-full", Unavailable, "The engine is away, and the node's own folder is full."}

@@ -48,6 +48,7 @@ type Engine struct {
 	Versions       *record.Bucket[sluice.PipelineHistory]
 	Secrets        *record.Bucket[sluice.Secret]
 	keys           *record.Bucket[record.Key]
+	records        *record.Budget // of what users store
 
 	Events      sluice.Events  // the way of an event: spool, once, Stored
 	Results     sluice.Results // spool, Stored

@@ -48,6 +48,9 @@ func (e *Engine) Warnings() []string {
 	if short := e.outcomes.Warning(); short != "" {
 		warnings = append(warnings, short)
 	}
+	if full := e.records.Warning(); full != "" {
+		warnings = append(warnings, full)
+	}
 	warnings = append(warnings, e.spoolWarnings()...)
 	return append(append(warnings, e.nodes.warnings()...), e.advice...)
 }

@@ -98,6 +98,10 @@ func (e *Engine) buildRecords() {
 	e.Versions = record.New[sluice.PipelineHistory](h, stream.Versions)
 	e.Secrets = record.New[sluice.Secret](h, stream.Secrets)
 	e.keys = record.New[record.Key](h, stream.Keys)
+	e.records = &record.Budget{Max: e.opts.RecordMemory}
+	for _, bucket := range []interface{ Within(b *record.Budget) }{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Pipelines, e.Versions, e.Secrets} {
+		bucket.Within(e.records)
+	}
 }
 
 // startSpool opens the spool if one is configured. If it fails, the node serves without, and

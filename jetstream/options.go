@@ -47,6 +47,7 @@ type Options struct {
 	Begin func() error
 
 	RunMemory      int64 // bytes that the events of all runs take in memory; 0: no bound
+	RecordMemory   int64 // bytes of the records that users store; 0: any number
 	DeliveryMemory int64 // bytes that delivery ids take in memory; 0: only their number is bounded
 
 	Version string // of the program

@@ -60,6 +60,7 @@ type shares struct {
 	results    int64 // half of what events have; the queue takes it in addition
 	searches   int64
 	deliveries int64
+	records    int64
 }
 
 func sharesOf(cfg config.Config) shares {
@@ -74,6 +75,7 @@ func sharesOf(cfg config.Config) shares {
 		results:    runs / 4,
 		searches:   all / 16,
 		deliveries: all / 8,
+		records:    all / 32,
 	}
 }
 
@@ -89,6 +91,7 @@ func (s shares) named() map[string]int64 {
 		"large results that are being stored":     s.results,
 		"events that searches in payloads read":   s.searches,
 		"ids of deliveries":                       s.deliveries,
+		"records that users store":                s.records,
 	}
 }
 

@@ -169,6 +169,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		ResultMaxCount: int64(s.cfg.ResultMaxCount),
 		ResultMaxBytes: int64(s.cfg.ResultMaxBytes),
 		RunMemory:      sharesOf(s.cfg).events,
+		RecordMemory:   sharesOf(s.cfg).records,
 		DeliveryMemory: sharesOf(s.cfg).deliveries,
 		Version:        Version,
 		Sync:           s.opts.Sync,

@@ -36,8 +36,11 @@ type Bucket[T any] struct {
 	writing chan struct{} // holds one token: the right to write from this node
 	misses  *rate.Limiter // bounds look-ups of keys that the copy doesn't have
 
+	budget *Budget // nil: the records don't count
+
 	mu       sync.RWMutex
-	in       Generation // of the last attempt to set it up
+	sizes    map[string]int // of records that count, as they are stored
+	in       Generation     // of the last attempt to set it up
 	records  map[string]*T
 	unsynced map[string]uint64    // revisions that may not be on the disk yet
 	watch    jetstream.KeyWatcher // whoever keeps up has it
@@ -239,6 +242,7 @@ func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) {
 	defer b.mu.Unlock()
 	if err == nil {
 		b.replace(change.key, change.record)
+		b.weigh(change.key, len(entry.Value()), change.record != nil)
 		if b.disk != nil {
 			b.unsynced[change.key] = entry.Revision()
 		}

@@ -102,6 +102,11 @@ func (b *Bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 	if err != nil {
 		return 0, err
 	}
+	if record != nil {
+		if err := b.fits(key, len(msg.Data)); err != nil {
+			return 0, err
+		}
+	}
 	ack, err := b.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequence(base))
 	if err != nil {
 		return 0, stream.NotTaken("the change", err)

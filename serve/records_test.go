@@ -1,0 +1,34 @@
+package serve_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestRecordsAreBounded: what users store has a bound in bytes. Beyond it they are told so,
+// and calls go on; what is deleted makes room.
+func TestRecordsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := start(t, "memory-limit=128MiB") // 4 MiB for records
+	hook := s.create("webhook.bounded")
+	source := "pipeline: [set: {value: " + strings.Repeat("x", 250_000) + "}]"
+	stored := 0
+	var refused answer
+	for refused = s.put("p0", source, asAdmin); refused.status < 300; refused = s.put(fmt.Sprint("p", stored), source, asAdmin) {
+		stored++
+	}
+	refused.wantProblem(t, http.StatusInsufficientStorage, "too-many-records")
+	if stored < 10 || stored > 4<<20/250_000 {
+		t.Errorf("%d pipelines were stored", stored)
+	}
+	s.call(hook, "text/plain", strings.Repeat("x", 100_000)).wantStatus(t, http.StatusOK)
+	ready := s.send(http.MethodGet, "/readyz", nil, asAdmin).wantStatus(t, http.StatusOK)
+	if !strings.Contains(string(ready.body), "records take") {
+		t.Errorf("nobody is warned: %s", ready.body)
+	}
+	s.command("webhook.put", map[string]any{"uuid": hook.UUID, "disabled": true}, asAdmin).wantStatus(t, http.StatusOK)
+	s.command("pipeline.delete", map[string]any{"name": "p1"}, asAdmin).wantStatus(t, http.StatusOK)
+	s.put("p1", source, asAdmin).wantStatus(t, http.StatusOK)
+}
