@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"log/slog"
 	"math"
 	"os"
 	"runtime"
@@ -25,6 +26,18 @@ func withMemory(cfg config.Config) config.Config {
 	}
 	if cfg.MaxConnections == 0 {
 		cfg.MaxConnections = int(min(cfg.MemoryLimit/perConnection, maxConnections))
+	}
+	return cfg
+}
+
+// withFiles bounds connections by the files that the process may have open, and tells the
+// operator if that lowers them. The engine and pipelines need some, too.
+func withFiles(cfg config.Config, files int, log *slog.Logger) config.Config {
+	const leastKept = 256
+	if most := max(files-max(files/4, leastKept), 1); cfg.MaxConnections > most {
+		log.Warn("The limit on open files allows fewer connections than max-connections: it is lowered. Raise the limit (ulimit -n, LimitNOFILE) for more.",
+			"connections", most, "maxConnections", cfg.MaxConnections, "openFiles", files)
+		cfg.MaxConnections = most
 	}
 	return cfg
 }

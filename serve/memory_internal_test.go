@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"os"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"sluice/config"
+	"sluice/limit"
 )
 
 // TestMemoryIsShared: what the settings leave open follows from the memory there
@@ -43,6 +45,20 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 	if cfg := withMemory(config.Config{}); cfg.MemoryLimit < 64*mebibyte {
 		t.Errorf("this machine has %d MiB", cfg.MemoryLimit/mebibyte)
+	}
+}
+
+// TestConnectionsNeedFiles: there are never more connections than files that may be open.
+func TestConnectionsNeedFiles(t *testing.T) {
+	for files, want := range map[int]int{math.MaxInt32: 8192, 65536: 8192, 8192: 6144, 1024: 768, 300: 44, 10: 1} {
+		var log strings.Builder
+		got := withFiles(config.Config{MaxConnections: 8192}, files, slog.New(slog.NewTextHandler(&log, nil)))
+		if got.MaxConnections != want || strings.Contains(log.String(), "lowered") != (want < 8192) {
+			t.Errorf("%d files allow %d connections, want %d; the log has %q", files, got.MaxConnections, want, log.String())
+		}
+	}
+	if files := limit.Files(); files < 100 {
+		t.Errorf("this process may open %d files", files)
 	}
 }
 

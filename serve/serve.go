@@ -85,7 +85,7 @@ type Server struct {
 // Start opens the engine and serves. When it returns, the server is ready, or says at
 // /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
-	cfg = withMemory(cfg)
+	cfg = withFiles(withMemory(cfg), limit.Files(), opts.Log)
 	s := &Server{cfg: cfg, opts: opts, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2), stopping: make(chan struct{})}
 	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
