@@ -75,7 +75,7 @@ var rooms = map[string][]string{
 	"manifest":     {".", "client", "spelling", "value", "yamltext"},
 	"cmd/sluice":   {".", "backup", "client", "config", "difference", "durable", "manifest", "serve", "spelling", "stretch", "value", "wording"},
 	"bench":        {".", "backup", "config", "durable", "jetstream", "seal", "serve"},
-	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
+	"torture":      {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve"},
 
 	"api/clienttest": {"api/clienttest/generated"},
 }
