@@ -169,7 +169,7 @@ func (p *Portal) callResend(w http.ResponseWriter, r *http.Request) error {
 	view.Signed = hook.IsSigned()
 	header, err := parseHeaders(view.Headers)
 	if err == nil {
-		view.Result, err = p.try(r, hook, view.Media, view.Payload, header)
+		view.Result, err = p.try(r, hook, "", view.Media, view.Payload, header)
 	}
 	if err != nil && sluice.AsError(err).Kind != sluice.Invalid {
 		return err

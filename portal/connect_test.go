@@ -160,6 +160,21 @@ func TestTheHandshakeIsSeen(t *testing.T) {
 	h.wants("Accepted, and all went well")
 }
 
+// TestSamplesAreSent: the test call of a known sender is one of its events, with its type
+// and headers, and each is another delivery.
+func TestSamplesAreSent(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.sms", "provider": "twilio", "signingSecret": "a", "payloadType": "raw"})
+	v := s.signedIn("admin", adminPassword)
+	const page = "/webhooks/webhook.sms"
+	v.get(page).wants(t, 200, "What Twilio sends:", "?sample=status-callback#try", "Body=Is&#43;the&#43;shop&#43;open%3F", "<option selected>application/x-www-form-urlencoded</option>")
+	v.get(page+"?sample=status-callback").wants(t, 200, "MessageStatus=delivered", `name="sample" value="status-callback"`)
+	for range 2 {
+		v.post(page+"/try", "sample", "incoming-message", "media", "application/x-www-form-urlencoded", "payload", "Body=hello").wants(t, 200, "Accepted, and all went well").lacks(t, "accepted before")
+	}
+}
+
 // sendSigned makes a call with the signature of a webhook's sender, and with other
 // headers.
 func (s *service) sendSigned(eventKey, payload string, headers ...string) answer {

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +26,10 @@ type webhookView struct {
 	Fresh    bool   // it was just created
 	Stored   bool   // its signing secret was just stored
 	Receive  string // URL without the token
+	Sample   string // whose headers a test call has; "" for none
 	Payload  string // of a test call
 	Media    string
+	Medias   []string // that it can have
 	Result   *sentCall
 	Lines    []curlLine
 	CallsURL string
@@ -87,9 +90,6 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status in
 	view.Shown = view.Token && query.Get("show") == "token"
 	view.Unusual, view.Fresh, view.Stored = query.Get("unusual") != "", query.Get("done") == "created", query.Get("done") == "secret"
 	view.CallsURL = p.base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
-	if view.Media == "" {
-		view.Payload, view.Media = `{"name": "Ada", "budget": 12000}`, "application/json"
-	}
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Lines = curlLines(view.Receive, view.UUID, view.Shown)
 	if err := p.addCalls(r, &view); err != nil {
@@ -99,11 +99,31 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status in
 	if view.Sender, err = p.connect(r, &view); err != nil {
 		return err
 	}
+	view.addTestCall(query.Get("sample"))
 	view.Guarded = view.IsSigned() || view.Sender != nil && view.Sender.Signed
 	if p.allows(r, "trace.get") {
 		view.Live = p.liveFrom(view.EventKey, "")
 	}
 	return p.render(w, r, status, "webhook", view.EventKey, view)
+}
+
+// addTestCall proposes a test call: the sample of the sender that was asked for, or the
+// first one. A call that was just sent stays.
+func (v *webhookView) addTestCall(name string) {
+	if v.Media == "" {
+		v.Payload, v.Media = `{"name": "Ada", "budget": 12000}`, "application/json"
+		if v.Sender != nil {
+			for i, s := range v.Sender.Samples {
+				if i == 0 || s.Name == name {
+					v.Sample, v.Payload, v.Media = s.Name, s.Body, s.ContentType
+				}
+			}
+		}
+	}
+	v.Medias = []string{"application/json", "text/plain", "application/x-www-form-urlencoded"}
+	if !slices.Contains(v.Medias, v.Media) {
+		v.Medias = append(v.Medias, v.Media)
+	}
 }
 
 // addCalls adds a webhook's latest calls, its figures and its listeners to its page.
@@ -159,20 +179,21 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	media, payload := r.PostForm.Get("media"), formText(r, "payload")
-	result, err := p.try(r, hook, media, payload, nil)
+	media, payload, sample := r.PostForm.Get("media"), formText(r, "payload"), r.PostForm.Get("sample")
+	result, err := p.try(r, hook, sample, media, payload, nil)
 	if err != nil && sluice.AsError(err).Kind != sluice.Invalid {
 		return err
 	}
 	if err != nil {
 		result = &sentCall{Problem: sluice.AsError(err).Message}
 	}
-	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook, Payload: payload, Media: media, Result: result})
+	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook, Sample: sample, Payload: payload, Media: media, Result: result})
 }
 
-// try makes a signed call, as the sender of a webhook would.
-func (p *Portal) try(r *http.Request, hook sluice.WebhookView, media, payload string, header http.Header) (*sentCall, error) {
-	made, err := ask[sluice.SignedCall](p, r, "webhook.sign", append(args("eventKey", hook.EventKey, "contentType", media), argument("payload", command.Text(payload))))
+// try makes a signed call, as the sender of a webhook would, with the headers of a sample if
+// one is named.
+func (p *Portal) try(r *http.Request, hook sluice.WebhookView, sample, media, payload string, header http.Header) (*sentCall, error) {
+	made, err := ask[sluice.SignedCall](p, r, "webhook.sign", append(args("eventKey", hook.EventKey, "sample", sample, "contentType", media), argument("payload", command.Text(payload))))
 	if err != nil {
 		return nil, err
 	}

@@ -64,6 +64,49 @@ func TestExamplesPassTheirTests(t *testing.T) {
 	}
 }
 
+// named is the sample that an example names, and the webhook that it is for.
+var named = regexp.MustCompile(`# Try it: sluice webhook test (\S+) --sample (\S+)\n`)
+
+// TestExamplesTakeTheirSamples: an example makes something of the sample that it names.
+func TestExamplesTakeTheirSamples(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	provider := regexp.MustCompile(`-d provider=(\S+)`)
+	tried := 0
+	for _, name := range exampleNames(t) {
+		source := readExample(t, name)
+		names, of := named.FindStringSubmatch(source), provider.FindStringSubmatch(source)
+		if names == nil {
+			if of != nil {
+				t.Errorf("%s has a provider and names no sample", name)
+			}
+			continue
+		}
+		tried++
+		t.Run(name, func(t *testing.T) {
+			s.create(names[1], "provider", of[1], "signingSecret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "payloadType", "raw")
+			s.store(name, source)
+			var made struct {
+				URL, Body string
+				Headers   map[string]string
+			}
+			s.send("POST", "/api/v3/command/webhook.sign?eventKey="+names[1]+"&sample="+names[2], nil, asAdmin).wantStatus(t, 200).into(t, &made)
+			_, query, _ := strings.Cut(made.URL, "?")
+			answered := s.send("POST", receivePath+"?"+query, strings.NewReader(made.Body), func(r *http.Request) {
+				for name, value := range made.Headers {
+					r.Header.Set(name, value)
+				}
+			}).wantStatus(t, 200).object(t)
+			if answered["status"] != "ok" || answered["value"] == nil || answered["value"] == "ignored" {
+				t.Errorf("its sample gives %v", answered)
+			}
+		})
+	}
+	if tried < 6 {
+		t.Errorf("only %d examples name a sample", tried)
+	}
+}
+
 // comment is the block of comment at the top of an example.
 var comment = regexp.MustCompile(`^(?:#.*\n)+`)
 

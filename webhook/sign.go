@@ -15,7 +15,7 @@ import (
 type signParams struct {
 	EventKey    string `json:"eventKey" required:"true" audit:"yes" doc:"Event key of the webhook."`
 	ContentType string `json:"contentType" doc:"Media type of the payload. Default application/json."`
-	Sample      string `json:"sample" doc:"Name of a sample of the webhook's provider, such as push, in place of a payload: it is sent with the provider's headers and a new delivery id."`
+	Sample      string `json:"sample" doc:"Name of a sample of the webhook's provider, such as push, that is sent with the provider's headers and a new delivery id; a payload that is given takes the place of the sample's."`
 	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
 }
 
@@ -48,7 +48,13 @@ func (g *trust) sign(url string, p signParams, now time.Time) (sluice.SignedCall
 		if err != nil {
 			return sluice.SignedCall{}, err
 		}
-		call.Header, call.Body = sample.Header, sample.Body
+		if p.Payload == "" {
+			call.Body = sample.Body
+		}
+		if p.ContentType != "" {
+			sample.Header.Set("Content-Type", p.ContentType)
+		}
+		call.Header = sample.Header
 		if g.ids != nil {
 			g.ids.Renew(call)
 		}
@@ -67,9 +73,6 @@ func (g *trust) sign(url string, p signParams, now time.Time) (sluice.SignedCall
 
 // sample finds the sample that is asked for among those of the webhook's provider.
 func (g *trust) sample(p signParams) (sender.Sample, error) {
-	if p.Payload != "" || p.ContentType != "" {
-		return sender.Sample{}, sluice.InvalidParameter("sample", "Give a sample, or a payload with its type.")
-	}
 	if g == nil || g.Provider == "" {
 		return sender.Sample{}, sluice.InvalidParameter("sample", "Samples belong to providers, and this webhook has none: give a payload.")
 	}
