@@ -29,6 +29,11 @@ var diskMode = mode{
 			trial{takeDown: func(s *server) error { return errors.Join(s.stop(), f.restart()) }},
 			[]trial{
 				{name: "power-cut", anyTime: true, takeDown: cut},
+				// So there are always some flushes under way.
+				{name: "power-cut-lazy", anyTime: true, takeDown: cut, prepare: func() error {
+					f.device.set(misbehaviour{delay: lazyFlush})
+					return nil
+				}},
 				{name: "slow", takeDown: cut, moveOn: func(ctx context.Context, mv *move) error {
 					return f.stalls(ctx, mv, misbehaviour{delay: slowFlush}, cut)
 				}},
@@ -65,6 +70,7 @@ func crashDisk(s settings) (d disk, takeDown func(*server) error, lose trial) {
 }
 
 const (
+	lazyFlush = 300 * time.Millisecond
 	slowFlush = 6 * time.Second  // longer than calls wait
 	stalled   = 15 * time.Second // that the disk is slow, or hangs
 	endWithin = 20 * time.Second // the server, when its disk fails
