@@ -26,6 +26,9 @@ var (
 	CodeSignatureMissing      = Code{"signature-missing", Unauthenticated, "The webhook takes signed calls only, and this one is not signed."}
 	CodeSignatureInvalid      = Code{"signature-invalid", Unauthenticated, "The signature does not match."}
 	CodeSignatureExpired      = Code{"signature-expired", Unauthenticated, "The signature is right, but too old or from the future."}
+	CodeAddressNotAllowed     = Code{"address-not-allowed", Forbidden, "The call comes from a network that the webhook does not allow."}
+	CodeCertificateMissing    = Code{"certificate-missing", Unauthenticated, "The webhook takes calls with a client certificate only, and this one has none."}
+	CodeCertificateInvalid    = Code{"certificate-invalid", Unauthenticated, "The client certificate is not one that the webhook takes."}
 	CodeSenderKeysUnavailable = Code{"sender-keys-unavailable", Unavailable, "The sender's public keys can't be fetched now."}
 	CodeDeliveryIDInvalid     = Code{"delivery-id-invalid", Invalid, "The sender's delivery id is not where the webhook expects it, or no text."}
 	CodeDuplicateDiffers      = Code{"duplicate-differs", Conflict, "The delivery id was accepted before with another body."}

@@ -29,6 +29,8 @@ type KeptRequest struct {
 	Host     string              `json:"host,omitempty"`
 	Header   map[string][]string `json:"header"` // by canonical names
 	Body     []byte              `json:"body,omitempty"`
+
+	Certificates [][]byte `json:"certificates,omitempty"` // of the client, in DER
 }
 
 // A QuarantineQuery selects calls in the quarantine, newest first.

@@ -21,6 +21,9 @@ type WebhookView struct {
 	DedupeWindow     string          `json:"dedupeWindow,omitempty" doc:"How long a delivery is known, such as 24h."`
 	Schema           json.RawMessage `json:"schema,omitempty" doc:"JSON Schema of the payloads."`
 	VerifyToken      string          `json:"verifyToken,omitempty" doc:"What the sender shows in its handshake."`
+	Allow            []string        `json:"allow,omitempty" doc:"Networks that calls may come from."`
+	ClientCert       string          `json:"clientCertificate,omitempty" doc:"The certificate that callers must have, or the authority that signs theirs, in PEM."`
+	ClientName       string          `json:"clientName,omitempty" doc:"The name that their certificates must have."`
 	Multipart        Multipart       `json:"multipart,omitempty" doc:"What is taken of multipart bodies." enum:"files,all"`
 	Disabled         bool            `json:"disabled,omitempty" doc:"Calls are refused."`
 	Description      string          `json:"description,omitempty" doc:"What people wrote about it."`

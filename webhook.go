@@ -55,6 +55,10 @@ type Trust struct {
 	Dedupe       string          `json:"dedupe,omitempty"` // where the id of a delivery is; "" means as the provider has it
 	DedupeWindow time.Duration   `json:"dedupeWindow,omitempty"`
 	Schema       json.RawMessage `json:"schema,omitempty"` // that payloads must meet
+
+	Allow             []string `json:"allow,omitempty"`             // networks that calls may come from
+	ClientCertificate string   `json:"clientCertificate,omitempty"` // PEM: whoever calls must have this one, or one that it has signed
+	ClientName        string   `json:"clientName,omitempty"`        // that certificates must have
 }
 
 // Window returns how long the ids of deliveries are remembered.

@@ -51,6 +51,13 @@ func (o *Options) clientAddress(r *http.Request) string {
 	return client.String()
 }
 
+// fromProxy reports whether a request comes from a trusted proxy.
+func (o *Options) fromProxy(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	address, ok := hop(host)
+	return err == nil && ok && limit.Contains(o.TrustedProxies, address)
+}
+
 // lastHop takes the last address from an X-Forwarded-For header.
 func lastHop(header string) (rest, address string) {
 	comma := strings.LastIndexByte(header, ',')

@@ -41,6 +41,7 @@ type Options struct {
 	PublicURL       string // where redirects lead to; "" means this host
 	TrustedProxies  []netip.Prefix
 	ForwardedHeader string   // in which they pass on the client's address
+	CertHeader      string   // in which they pass on its certificate, canonical; "" means in none
 	CORSOrigins     []string // of pages that may call the API
 	Slots           *limit.Slots
 	Users           *limit.Shares[string] // of the slots, by username
@@ -157,6 +158,9 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 			header.Set("Connection", "close")
 		}
 		defer a.recover(w, r)
+		if a.CertHeader != "" && !a.fromProxy(r) {
+			delete(r.Header, a.CertHeader) // nobody else is believed
+		}
 		r.RemoteAddr = a.clientAddress(r)
 		if clean := path.Clean(r.URL.Path); r.URL.Path != clean {
 			if r.URL.Path == clean+"/" && r.Method == http.MethodGet && problem.WantsHTML(r) {

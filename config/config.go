@@ -81,11 +81,12 @@ type Config struct {
 	WriteTimeout             time.Duration `name:"write-timeout" default:"30s" doc:"how long a client may take to read the next 64 KiB of an answer"`
 	DrainWait                time.Duration `name:"drain-wait" default:"0s" doc:"time between turning unready and closing the listener, for load balancers to notice"`
 
-	TrustedProxies  Networks `name:"trusted-proxies" doc:"networks of proxies that are believed when they tell a client's address, comma-separated"`
-	ForwardedHeader string   `name:"forwarded-header" default:"x-forwarded-for" doc:"header in which trusted proxies tell it: x-forwarded-for or forwarded (RFC 7239)"`
-	ProxyProtocol   Networks `name:"proxy-protocol" doc:"networks of proxies whose connections begin with a PROXY protocol header, comma-separated"`
-	CORSOrigins     Origins  `name:"cors-origins" doc:"origins whose pages may call the API from a browser, comma-separated, such as https://app.example.org"`
-	RedactHeaders   Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
+	TrustedProxies          Networks `name:"trusted-proxies" doc:"networks of proxies that are believed when they tell a client's address, comma-separated"`
+	ForwardedHeader         string   `name:"forwarded-header" default:"x-forwarded-for" doc:"header in which trusted proxies tell it: x-forwarded-for or forwarded (RFC 7239)"`
+	ClientCertificateHeader string   `name:"client-certificate-header" doc:"header in which trusted proxies pass on a client's certificate: URL-escaped PEM as nginx sends it, or as RFC 9440 says"`
+	ProxyProtocol           Networks `name:"proxy-protocol" doc:"networks of proxies whose connections begin with a PROXY protocol header, comma-separated"`
+	CORSOrigins             Origins  `name:"cors-origins" doc:"origins whose pages may call the API from a browser, comma-separated, such as https://app.example.org"`
+	RedactHeaders           Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
 
 	LogLevel  string `name:"log-level" default:"info" doc:"least important lines to log: debug, info, warn or error"`
 	LogFormat string `name:"log-format" default:"auto" doc:"form of the log: text, json, or auto for text on a terminal"`
@@ -116,6 +117,8 @@ func (c *Config) check() error {
 		return errors.New("secret-key and secret-key-file: give one of them")
 	case c.NATS != "" && c.SecretKey == "" && c.SecretKeyFile == "":
 		return errors.New("secret-key: needed with nats, the same on every node; openssl rand -base64 32 makes one")
+	case c.ClientCertificateHeader != "" && (len(c.TrustedProxies) == 0 || !sluice.IsHeaderName(c.ClientCertificateHeader)):
+		return errors.New("client-certificate-header: must be the name of a header such as x-client-cert, and needs trusted-proxies, since only they are believed")
 	case c.PasswordCores < 0:
 		return errors.New("password-cores: must be 0 or more")
 	case c.PublicURL != "" && !isAddress(c.PublicURL):

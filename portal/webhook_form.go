@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sluice"
 	"sluice/command"
@@ -59,6 +60,9 @@ var webhookFields = []field{
 	{Name: "dedupeWindow", Label: "Remember delivery ids for", Help: "From 1s to 168h. 24h unless given.", Hint: "24h"},
 	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are rejected with 422."},
 	{Name: "signature", Label: "Own signature", Help: "How a sender that is not known signs its calls, as JSON: algorithm (sha256, rsa-sha256, ecdsa-sha256, ed25519, plain, basic, jwt, rfc9421 and others) and its fields, such as header, format, encoding and signed."},
+	{Name: "allow", Label: "Allowed networks", Help: "Calls from elsewhere are rejected with 403.", Hint: "203.0.113.0/24, 2001:db8::/32"},
+	{Name: "clientCertificate", Label: "Client certificate", Help: "A certificate that callers must have, or the authority that signs theirs, in PEM."},
+	{Name: "clientName", Label: "Name in the certificate", Help: "A DNS name that it must be for, or the CN of its subject. Any unless given."},
 	{Name: "disabled", Label: "Disabled", Help: "Calls are rejected for now, and kept in the quarantine."},
 }
 
@@ -101,6 +105,8 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 // adapt gives fields choices and labels.
 func (f *webhookForm) adapt(before sluice.WebhookView) {
 	f.find("eventKey").Required = true
+	certificate := f.find("clientCertificate")
+	certificate.Input, certificate.Rows = "area", 4
 	f.find("payloadType").Choices = []choice{
 		{Value: string(sluice.Raw), Label: "raw: JSON and text as they are"},
 		{Value: string(sluice.Base64), Label: "base64: every byte is kept"},
@@ -140,6 +146,7 @@ func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
 	entered := url.Values{
 		"eventKey": {hook.EventKey}, "payloadType": {string(hook.PayloadType)}, "maxPayloadLength": {strconv.Itoa(hook.MaxPayloadLength)},
 		"provider": {hook.Provider}, "description": {hook.Description}, "verifyToken": {hook.VerifyToken}, "dedupe": {hook.Dedupe},
+		"allow": {strings.Join(hook.Allow, ", ")}, "clientCertificate": {hook.ClientCert}, "clientName": {hook.ClientName},
 		"dedupeWindow": {hook.DedupeWindow}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
 	}
 	for name, document := range map[string]json.RawMessage{"schema": hook.Schema, "signature": hook.Signature} {
@@ -192,6 +199,7 @@ func emptied(before sluice.WebhookView, entered url.Values) (given command.Args)
 	for name, had := range map[string]bool{
 		"provider": before.Provider != "", "description": before.Description != "", "verifyToken": before.VerifyToken != "",
 		"schema": before.Schema != nil, "signature": before.Signature != nil,
+		"allow": before.Allow != nil, "clientCertificate": before.ClientCert != "", "clientName": before.ClientName != "",
 	} {
 		if had && entered.Has(name) && entered.Get(name) == "" {
 			given = append(given, argument(name, command.Text("")))

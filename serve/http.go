@@ -19,6 +19,7 @@ import (
 	"sluice/lane"
 	"sluice/limit"
 	"sluice/portal"
+	"sluice/webhook"
 )
 
 // maxHeader bounds the headers of a request; net/http adds 4 KiB.
@@ -47,9 +48,21 @@ func (s *Server) httpServer() *http.Server {
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 	}
 	if s.certificate != nil {
-		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get, NextProtos: []string{"h2", "http/1.1"}}
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get, NextProtos: []string{"h2", "http/1.1"}, GetConfigForClient: s.configForClient}
 	}
 	return server
+}
+
+// configForClient asks the client for a certificate, if some webhook demands one. Browsers
+// then ask people for it, too. Such sessions are not resumed: the one before may have begun
+// without it.
+func (s *Server) configForClient(*tls.ClientHelloInfo) (*tls.Config, error) {
+	if s.certificateSource() != webhook.FromConnection || !s.wantsCertificates() {
+		return nil, nil
+	}
+	config := s.http.TLSConfig.Clone()
+	config.GetConfigForClient, config.ClientAuth, config.SessionTicketsDisabled = nil, tls.RequestClientCert, true
+	return config, nil
 }
 
 // newLane returns the lane for calls of webhooks, which are most requests. It hands other

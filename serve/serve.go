@@ -69,6 +69,8 @@ type Server struct {
 	baseURL     string
 	served      chan error // errors that end the server
 
+	wantsCertificates func() bool // some webhook demands one of its callers
+
 	answering     context.Context //nolint:containedctx // ends when calls can't be answered any more
 	stopAnswering context.CancelFunc
 	stopRuns      context.CancelFunc // nil: there are none

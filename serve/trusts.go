@@ -23,7 +23,21 @@ func (s *Server) newTrusts(secrets *step.Secrets) *webhook.Trusts {
 		Keys:   sender.NewFetcher(transport),
 		Fetch:  confirm(transport),
 		Log:    s.opts.Log,
+
+		ClientCertificates: s.certificateSource(),
 	})
+}
+
+// certificateSource returns where the certificates of callers are. A proxy that is told to
+// pass them on is the client of our own HTTPS.
+func (s *Server) certificateSource() webhook.CertificateSource {
+	switch {
+	case s.cfg.ClientCertificateHeader != "":
+		return webhook.CertificateSource(http.CanonicalHeaderKey(s.cfg.ClientCertificateHeader))
+	case s.certificate != nil:
+		return webhook.FromConnection
+	}
+	return webhook.NoCertificates
 }
 
 // confirmTimeout bounds how long a sender may take to confirm a handshake.

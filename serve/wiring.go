@@ -29,6 +29,7 @@ func (s *Server) wire() {
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks)
+	s.wantsCertificates = webhooks.DemandsCertificates
 	trusts := s.newTrusts(secrets)
 	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
 	s.engine.Journal.BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
@@ -84,6 +85,7 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		PublicURL:       s.publicURL(),
 		TrustedProxies:  s.cfg.TrustedProxies,
 		ForwardedHeader: s.cfg.ForwardedHeader,
+		CertHeader:      http.CanonicalHeaderKey(s.cfg.ClientCertificateHeader),
 		CORSOrigins:     s.cfg.CORSOrigins,
 		Slots:           b.slots,
 		Users:           b.users,

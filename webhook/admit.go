@@ -20,7 +20,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 		Method: kept.Method, URL: &url.URL{Path: sluice.ReceivePath, RawQuery: kept.RawQuery}, Header: kept.Header,
 		Host: kept.Host, RemoteAddr: c.RemoteAddr, ContentLength: int64(len(kept.Body)),
 	}
-	in := &incoming{request: request.WithContext(ctx), arrived: c.Time, token: c.Token, body: kept.Body, memory: rc.Bodies.Known.Hold()}
+	in := &incoming{request: request.WithContext(ctx), arrived: c.Time, token: c.Token, body: kept.Body, shown: kept.Certificates, memory: rc.Bodies.Known.Hold()}
 	var err error
 	if in.query, err = parseQuery(nil, kept.RawQuery); err != nil {
 		return nil, err
@@ -145,7 +145,13 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 		return nil
 	}
 	trust, err := rc.Trusts.of(ctx, &in.hook)
-	if err != nil || trust == nil || trust.verifier == nil {
+	if err != nil || trust == nil {
+		return nil
+	}
+	if err := trust.origin.check(rc.Trusts.ClientCertificates, in); err != nil {
+		return []string{causeOf(err)}
+	}
+	if trust.verifier == nil {
 		return nil
 	}
 	if len(c.Request.Body) > maxDiagnosed {

@@ -24,6 +24,9 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 	if in.trust, err = rc.Trusts.of(ctx, &in.hook); err != nil {
 		return nil, err
 	}
+	if err := in.trust.origin.check(rc.Trusts.ClientCertificates, in); err != nil {
+		return nil, err
+	}
 	call := rc.callOf(in)
 	if answer, err := rc.handshake(ctx, in, call); answer != nil || err != nil {
 		return answer, err

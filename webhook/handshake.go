@@ -68,6 +68,9 @@ func (rc *Receiver) receiveGreeting(in *incoming) (err error) {
 	if in.trust, err = rc.Trusts.of(ctx, &in.hook); err != nil {
 		return err
 	}
+	if err := in.trust.origin.check(rc.Trusts.ClientCertificates, in); err != nil {
+		return err
+	}
 	if in.answer, err = rc.handshake(ctx, in, rc.callOf(in)); err == nil && in.answer == nil {
 		return notAllowed()
 	}

@@ -22,6 +22,7 @@ type incoming struct {
 	files   *upload // a multipart body, otherwise nil
 	hook    sluice.Webhook
 	trust   *trust         // nil: the token alone is demanded
+	shown   [][]byte       // certificates of the client, in DER, once its webhook has demanded one
 	answer  *sender.Answer // to a handshake
 	id      string         // of the delivery
 	headers sluice.Headers

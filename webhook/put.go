@@ -23,6 +23,9 @@ type putParams struct {
 	DedupeWindow     *string             `json:"dedupeWindow" doc:"How long the id of a delivery is remembered, from 1s to 168h. Default 24h."`
 	Schema           *any                `json:"schema" doc:"A JSON Schema (2020-12) that payloads must meet, up to 64 KiB; null or empty removes it."`
 	VerifyToken      *string             `json:"verifyToken" doc:"What meta and strava repeat in their handshake; empty removes it."`
+	Allow            *[]string           `json:"allow" audit:"yes" doc:"Networks that calls may come from, such as 203.0.113.0/24; others are refused with 403. An empty list removes it."`
+	ClientCert       *string             `json:"clientCertificate" doc:"A certificate that callers must have, or an authority that signs theirs, in PEM; empty removes it."`
+	ClientName       *string             `json:"clientName" audit:"yes" doc:"A DNS name that their certificates must be for, or the CN of their subject; empty removes it."`
 	Multipart        *sluice.Multipart   `json:"multipart" enum:"files,all" doc:"What of a multipart body is taken: files (default: the parts named file), or all (every field and every file)."`
 	Disabled         *bool               `json:"disabled" doc:"Refuse calls for now, and keep them in the quarantine."`
 	Description      *string             `json:"description" doc:"For people, up to 1000 characters."`

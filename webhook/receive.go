@@ -90,6 +90,9 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	result, err := rc.receive(w, in)
 	switch {
 	case err != nil:
+		if sluice.CodeCertificateMissing.Is(err) {
+			w.Header().Set("Connection", "close") // the next connection is asked for one, even if this one was not
+		}
 		return rc.refuse(in, sluice.AsError(err))
 	case in.answer != nil:
 		rc.greet(w, in)

@@ -22,7 +22,8 @@ type Quarantine interface {
 // webhook is known, and they may be meant well.
 func isQuarantined(code string) bool {
 	switch code {
-	case sluice.CodeSignatureInvalid.Word, sluice.CodeSignatureMissing.Word, sluice.CodeSignatureExpired.Word, sluice.CodePayloadInvalid.Word, sluice.CodeWebhookDisabled.Word, sluice.CodeDeliveryIDInvalid.Word, sluice.CodeDuplicateDiffers.Word:
+	case sluice.CodeSignatureInvalid.Word, sluice.CodeSignatureMissing.Word, sluice.CodeSignatureExpired.Word, sluice.CodePayloadInvalid.Word, sluice.CodeWebhookDisabled.Word, sluice.CodeDeliveryIDInvalid.Word, sluice.CodeDuplicateDiffers.Word,
+		sluice.CodeAddressNotAllowed.Word, sluice.CodeCertificateMissing.Word, sluice.CodeCertificateInvalid.Word:
 		return true
 	}
 	return false
@@ -37,7 +38,7 @@ func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error, du
 			ID: traceID, Token: in.hook.UUID, EventKey: in.hook.EventKey,
 			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Details,
 			Time: in.arrived.UTC(), RemoteAddr: r.RemoteAddr, Size: len(sent), DuplicateOf: duplicateOf,
-			Request: sluice.KeptRequest{Method: r.Method, RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent)},
+			Request: sluice.KeptRequest{Method: r.Method, RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent), Certificates: in.shown},
 		}
 	})
 	if !taken {

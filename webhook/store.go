@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,6 +38,8 @@ type Store struct {
 	// wait for those.
 	mu    sync.RWMutex
 	byKey *btree.BTreeG[*sluice.Webhook]
+
+	certificates atomic.Int64 // webhooks that demand one of their callers
 }
 
 // NewStore returns the webhooks that are stored in records.
@@ -58,6 +61,12 @@ func newOrder() *btree.BTreeG[*sluice.Webhook] {
 func (s *Store) follow(before, after *sluice.Webhook) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if trustOf(before).ClientCertificate != "" {
+		s.certificates.Add(-1)
+	}
+	if trustOf(after).ClientCertificate != "" {
+		s.certificates.Add(1)
+	}
 	if before != nil && (after == nil || after.EventKey != before.EventKey) {
 		s.byKey.Delete(before)
 	}
@@ -65,6 +74,10 @@ func (s *Store) follow(before, after *sluice.Webhook) {
 		s.byKey.Set(after)
 	}
 }
+
+// DemandsCertificates reports whether some webhook takes calls with a client certificate
+// only.
+func (s *Store) DemandsCertificates() bool { return s.certificates.Load() > 0 }
 
 // Webhook returns the webhook with that token, NotFound if there is none.
 func (s *Store) Webhook(ctx context.Context, token string) (sluice.Webhook, error) {

@@ -19,6 +19,10 @@ type TrustOptions struct {
 	Keys   sender.Keys                                            // gets the public keys of senders
 	Fetch  func(ctx context.Context, address string) error        // fetches the confirmation URL of a handshake
 	Log    *slog.Logger                                           // nil discards what it writes
+
+	// ClientCertificates tells where callers show their certificates; NoCertificates if
+	// nowhere.
+	ClientCertificates CertificateSource
 }
 
 // Trusts makes and keeps the trusts of webhooks, which check their calls. Webhooks that
@@ -53,6 +57,7 @@ type trust struct {
 	schema   *schema          // nil: every payload will do
 	count    int              // of signing secrets
 	missing  error            // why one of them is left out; nil: all are there
+	origin   origin           // where calls must come from
 }
 
 // of returns the trust of a webhook, nil if it demands nothing but its token.
@@ -137,6 +142,9 @@ func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
 			return nil, err
 		}
 	}
+	if made.origin, err = newOrigin(t); err != nil {
+		return nil, err
+	}
 	return made, made.complete()
 }
 
@@ -218,7 +226,8 @@ func trustOf(hook *sluice.Webhook) sluice.Trust {
 
 // stored returns a trust as it is stored: nil if it demands nothing.
 func stored(t sluice.Trust) *sluice.Trust {
-	if t.Provider == "" && t.Signature == nil && t.Signing == "" && t.VerifyToken == "" && t.Dedupe == "" && t.DedupeWindow == 0 && t.Schema == nil {
+	if t.Provider == "" && t.Signature == nil && t.Signing == "" && t.VerifyToken == "" && t.Dedupe == "" && t.DedupeWindow == 0 && t.Schema == nil &&
+		t.Allow == nil && t.ClientCertificate == "" {
 		return nil
 	}
 	return &t

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -22,7 +23,8 @@ const (
 
 // givesTrust reports whether a put has parameters of the trust.
 func (p *putParams) givesTrust() bool {
-	return p.Provider != nil || p.SigningSecret != nil || p.Signature != nil || p.Dedupe != nil || p.DedupeWindow != nil || p.Schema != nil || p.VerifyToken != nil
+	return p.Provider != nil || p.SigningSecret != nil || p.Signature != nil || p.Dedupe != nil || p.DedupeWindow != nil || p.Schema != nil || p.VerifyToken != nil ||
+		p.Allow != nil || p.ClientCert != nil || p.ClientName != nil
 }
 
 // revise returns the trust of a webhook as a put changes it, after making sure that
@@ -42,6 +44,9 @@ func (g *Trusts) revise(ctx context.Context, hook *sluice.Webhook, p *putParams)
 	if err := p.fit(&t); err != nil {
 		return nil, err
 	}
+	if t.ClientCertificate != "" && g.ClientCertificates == NoCertificates {
+		return nil, sluice.InvalidParameter("clientCertificate", "This server sees no client certificates: it needs HTTPS of its own (--tls-cert), or a proxy that passes them on (--client-certificate-header).")
+	}
 	made, err := g.build(ctx, t)
 	if err == nil {
 		err = made.missing // where calls come it is left out; here it is a mistake
@@ -58,6 +63,14 @@ func (p *putParams) demand(t *sluice.Trust) (err error) {
 	set(&t.Signing, p.SigningSecret)
 	set(&t.Dedupe, p.Dedupe)
 	set(&t.VerifyToken, p.VerifyToken)
+	set(&t.ClientCertificate, p.ClientCert)
+	set(&t.ClientName, p.ClientName)
+	if p.Allow != nil {
+		t.Allow = slices.Clip(*p.Allow)
+	}
+	if len(t.Allow) == 0 {
+		t.Allow = nil
+	}
 	if len(t.Signing) > maxSecret || !utf8.ValidString(t.Signing) {
 		return sluice.InvalidParameter("signingSecret", "The parameter signingSecret must be text of at most 16 KiB.")
 	}
@@ -111,6 +124,12 @@ func (p *putParams) fit(t *sluice.Trust) error {
 			return sluice.InvalidParameter("signingSecret", "A signing secret needs a provider or a signature that says how calls are signed.")
 		}
 		t.Signing = ""
+	}
+	if t.ClientCertificate == "" && t.ClientName != "" {
+		if p.ClientName != nil {
+			return sluice.InvalidParameter("clientName", "A clientName needs a clientCertificate, which says whose certificates count.")
+		}
+		t.ClientName = ""
 	}
 	if !preset.VerifyToken && t.VerifyToken != "" {
 		if p.VerifyToken != nil {
