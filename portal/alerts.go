@@ -3,21 +3,12 @@ package portal
 import (
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"sluice"
 )
-
-// An alert is shown on every page.
-type alert struct {
-	Bad   bool // a failure; otherwise a warning
-	Text  string
-	Since *time.Time // shown after the text; nil if it has no time
-	Link  string     // path of a page about it; "" if there is none
-}
 
 // How long alerts are cached, since every page shows them. They expire sooner if there
 // are any: a page that reloads after a good run must not say that the pipeline fails.
@@ -28,13 +19,6 @@ const (
 
 // maxAlerts bounds the warnings, and the failing pipelines, that are shown.
 const maxAlerts = 3
-
-// An alertBoard caches alerts for a moment.
-type alertBoard struct {
-	mu    sync.Mutex
-	found []alert
-	at    time.Time
-}
 
 // alerts returns the alerts for users who may see the server's state. A page does not
 // show those that lead to it.

@@ -6,13 +6,9 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"mime"
-	"net/http"
 	"path"
 	"strings"
 	"sync"
-
-	"sluice"
 )
 
 //go:embed static
@@ -58,20 +54,3 @@ func packed(content []byte) []byte {
 
 // path returns the path that a file is loaded from.
 func (a files) path(name string) string { return "/static/" + a.names[name] }
-
-func (p *Portal) serveAsset(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("file")
-	content, ok := assets().contents[name]
-	if !ok {
-		p.fail(w, r, sluice.Errorf(sluice.CodeNotFound, "There is no such file."))
-		return
-	}
-	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	w.Header().Set("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		content = assets().packed[name]()
-	}
-	_, _ = w.Write(content) // an error means that the browser has gone
-}

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"time"
 
 	"sluice"
 )
@@ -90,15 +89,4 @@ func (p *Portal) auditItem(r *http.Request, entry sluice.AuditEntry) auditItem {
 		item.Link, item.About, item.Rest = at.path+url.PathEscape(name), name, rest
 	}
 	return item
-}
-
-// asTime returns the value of a browser's time field in RFC 3339, as UTC. It returns
-// any other text unchanged.
-func asTime(text string) string {
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at.Format(time.RFC3339)
-		}
-	}
-	return text
 }

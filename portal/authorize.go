@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,16 +8,6 @@ import (
 
 	"sluice"
 )
-
-// Programs issues tokens to programs that act for a person.
-type Programs interface {
-	// Asked reads a program's request. Its errors are shown to the person.
-	Asked(ctx context.Context, query string) (sluice.Authorization, error)
-
-	// Allow and Deny return the URL that takes the answer to the program.
-	Allow(ctx context.Context, a sluice.Authorization, username string, signedIn time.Time) (string, error)
-	Deny(a sluice.Authorization, reason, sentence string) string
-}
 
 // A question is the page that asks a person whether a program may act for them.
 type question struct {

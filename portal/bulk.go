@@ -176,3 +176,18 @@ func (p *Portal) deleteSelected(w http.ResponseWriter, r *http.Request, about co
 	}
 	return p.bulk(w, r, b)
 }
+
+// replayedPath returns the path of the page about the replays of a bulk.
+func replayedPath(b *bulk) string {
+	since := b.Began.Truncate(time.Millisecond) // trace ids have the time to the millisecond
+	query := url.Values{"from": {since.UTC().Format(time.RFC3339Nano)}, "to": {time.Now().UTC().Format(time.RFC3339Nano)}, "count": {strconv.Itoa(b.Done)}}
+	if b.Left > 0 {
+		query.Set("skipped", strconv.Itoa(b.Left))
+	}
+	for name := range b.replays {
+		if value := b.replays.Get(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	return "/calls/replayed?" + query.Encode() + "#result"
+}

@@ -101,3 +101,25 @@ func isMistake(err error) bool {
 }
 
 func argument(name string, value any) command.Arg { return command.Arg{Name: name, Value: value} }
+
+func text(value any) string {
+	s, _ := value.(string)
+	return s
+}
+
+func strs(value any) (texts []string) {
+	for _, item := range list(value) {
+		texts = append(texts, text(item))
+	}
+	return texts
+}
+
+func list(value any) []any {
+	items, _ := value.([]any)
+	return items
+}
+
+// mayTry reports whether a user may try drafts, which reveals payloads.
+func (p *Portal) mayTry(user sluice.User) bool {
+	return p.may(user, "pipeline.try") && user.May(sluice.MaySeePayload)
+}

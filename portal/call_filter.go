@@ -1,11 +1,14 @@
 package portal
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/command"
+	"sluice/problem"
 )
 
 // callPageSize is how many calls a list shows at once.
@@ -129,4 +132,45 @@ func (f *facets) Groups() (groups []facetGroup) {
 		}
 	}
 	return groups
+}
+
+// wrongFilter returns the status of a list, and the message if the command rejected the
+// filter. It returns other errors unchanged.
+func wrongFilter(err error) (status int, rejection string, other error) {
+	if err == nil {
+		return http.StatusOK, "", nil
+	}
+	e := sluice.AsError(err)
+	if e.Kind != sluice.Invalid {
+		return 0, "", err
+	}
+	return problem.Status(e), e.Message, nil
+}
+
+// asTime returns the value of a browser's time field in RFC 3339, as UTC. It returns
+// any other text unchanged.
+func asTime(text string) string {
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.Format(time.RFC3339)
+		}
+	}
+	return text
+}
+
+// maxExported bounds the calls of an export. The list of calls shows the bound.
+const maxExported = 10_000
+
+// pageSize is how many items lists show at once.
+const pageSize = "25"
+
+// nextPage returns the path of the page after a cursor, or "".
+func (p *Portal) nextPage(r *http.Request, after string) string {
+	if after == "" {
+		return ""
+	}
+	query := r.URL.Query()
+	query.Del("done")
+	query.Set("after", after)
+	return p.base + r.URL.Path + "?" + query.Encode()
 }

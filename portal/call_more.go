@@ -149,16 +149,6 @@ func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "resend", "Edit and send again", view)
 }
 
-// isConnection reports whether a header is about the connection or the signature, not
-// about what was sent.
-func isConnection(name string) bool {
-	switch strings.ToLower(name) {
-	case "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding", "user-agent", "sec-fetch-site":
-		return true
-	}
-	return strings.HasPrefix(name, "x-forwarded-") || strings.Contains(name, "signature")
-}
-
 // callResend calls the webhook with the edited request.
 func (p *Portal) callResend(w http.ResponseWriter, r *http.Request) error {
 	view := resendView{TraceID: r.PathValue("trace"), EventKey: r.PostForm.Get("eventKey"), Media: r.PostForm.Get("media"), Headers: formText(r, "headers"), Payload: formText(r, "payload")}

@@ -1,10 +1,8 @@
 package portal
 
 import (
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"sluice"
 )
@@ -86,17 +84,6 @@ func (p *Portal) addRuns(r *http.Request, view *callView) (err error) {
 	}
 	view.Checked, err = p.checkedCall(r, view.tracedCall)
 	return err
-}
-
-// shownHeaders returns shortened headers, sorted by name.
-func shownHeaders(headers map[string]string) (shown []sluice.Header) {
-	const most = 40
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		if len(shown) < most {
-			shown = append(shown, sluice.Header{Name: clipped(name, 60), Value: shortened(headers[name], maxHeader)})
-		}
-	}
-	return shown
 }
 
 // callRetry tries the event of a call now, which waits for its next attempt.

@@ -3,49 +3,11 @@ package portal
 import (
 	"net/http"
 	"net/url"
-	"regexp"
-	"slices"
 	"strconv"
 	"time"
 
 	"sluice"
-	"sluice/problem"
 )
-
-func (p *Portal) routeCalls() {
-	p.page("GET /calls", p.callList)
-	p.page("GET /calls/export", p.callExport)
-	p.page("GET /calls/replay", p.replayAllPage)
-	p.form("/calls/replay", p.replayAll)
-	p.page("GET /calls/replayed", p.replayedPage)
-	p.form("/calls/selected", p.callsSelected)
-	p.page("GET /calls/{trace}", p.callPage)
-	p.page("GET /calls/{trace}/previous", p.callPrevious)
-	p.page("GET /calls/{trace}/next", p.callNext)
-	p.page("POST /calls/{trace}/replay", p.callReplay)
-	p.page("POST /calls/{trace}/retry", p.callRetry)
-	p.page("GET /calls/{trace}/edit", p.callEdit)
-	p.form("/calls/{trace}/edit", p.callResend)
-	p.page("GET "+sluice.LivePath, p.live)
-}
-
-// A tracedCall is a call as trace.get shows it.
-type tracedCall = sluice.CallView
-
-// reason returns why a call failed, clipped to a line.
-func reason(c sluice.Call) string {
-	const most = 160
-	for _, run := range slices.Backward(c.Runs) {
-		if run.Error != nil {
-			return clipped(stepPrefix.ReplaceAllString(run.Error.Detail, ""), most)
-		}
-	}
-	return ""
-}
-
-// stepPrefix matches the start of an error's detail: the step, which a line has no
-// space for.
-var stepPrefix = regexp.MustCompile(`^Step \d+, [^:]* \(line \d+\): `)
 
 type callListView struct {
 	callFilter
@@ -80,19 +42,6 @@ func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return p.render(w, r, status, "calls", "Calls", view)
-}
-
-// wrongFilter returns the status of a list, and the message if the command rejected the
-// filter. It returns other errors unchanged.
-func wrongFilter(err error) (status int, rejection string, other error) {
-	if err == nil {
-		return http.StatusOK, "", nil
-	}
-	e := sluice.AsError(err)
-	if e.Kind != sluice.Invalid {
-		return 0, "", err
-	}
-	return problem.Status(e), e.Message, nil
 }
 
 // liveFrom returns the path of a live stream of calls.

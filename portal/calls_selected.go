@@ -12,9 +12,6 @@ import (
 	"sluice/value"
 )
 
-// maxExported bounds the calls of an export. The list of calls shows the bound.
-const maxExported = 10_000
-
 // callsSelected replays or exports the selected calls.
 func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
 	traces, err := selected(r, "trace")

@@ -12,14 +12,6 @@ import (
 	"sluice/problem"
 )
 
-func (p *Portal) routeCommands() {
-	p.page("GET /commands", p.commandList)
-	p.page("GET /commands/{name}", p.commandPage)
-	p.form("/commands/{name}", p.commandRun)
-	p.page("GET /reference", p.referencePage)
-	p.page("GET /reference/{tag}", p.referencePage)
-}
-
 type commandList struct {
 	Search string
 	Groups []commandGroup
@@ -30,11 +22,6 @@ type commandGroup struct {
 	chapter
 
 	Commands []listedCommand
-}
-
-type commandLine struct {
-	Name, Summary string
-	Allowed       bool
 }
 
 type listedCommand struct {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"sluice"
 )
@@ -74,4 +75,39 @@ func usersOf(p *Portal, r *http.Request, secret string) (*consequence, error) {
 		links = append(links, link{Name: name, Path: "/pipelines/" + url.PathEscape(name)})
 	}
 	return consequenceOf("These webhooks and pipelines use the secret, and fail if they have no other:", links), err
+}
+
+// A confirmation asks before something is deleted.
+type confirmation struct {
+	Name   string
+	What   string // the word for it
+	Effect string
+	Used   *resourceCell // when it was last used; nil if unknown
+	Hit    *consequence  // nil if nothing else is affected
+	Action string        // path
+	Back   string        // path
+
+	// For several things of a list: the form's field for them, and its values.
+	Several bool
+	Field   string
+	Values  []string
+	Code    string // which they failed with, if that selects them
+
+	Instead *instead // something that can be undone; nil if there is nothing
+}
+
+// An instead is an alternative to deleting something.
+type instead struct {
+	Label       string
+	About       string
+	Action      string // path
+	Name, Value string // of the form
+}
+
+// A resourceCell is a time, or a text if the time is zero.
+type resourceCell struct {
+	Title, Text string
+	Time        time.Time
+	Bad         bool   // the text needs attention
+	Class       string // in a list
 }

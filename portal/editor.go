@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/difference"
 	"sluice/problem"
 	"sluice/value"
 )
@@ -56,21 +55,6 @@ type theirs struct {
 type gutterLine struct {
 	Number int
 	Marked bool
-}
-
-// A diffLine is a line of a difference.
-type diffLine struct {
-	Class string // added, removed or ""
-	Text  string
-}
-
-// diffLines returns the difference between two sources.
-func diffLines(before, after string) (lines []diffLine) {
-	classes := map[byte]string{'+': "added", '-': "removed"}
-	for _, e := range difference.Lines(before, after) {
-		lines = append(lines, diffLine{classes[e.Sign], string(e.Sign) + " " + e.Line})
-	}
-	return lines
 }
 
 // firstSource is the source of a new pipeline.
@@ -315,4 +299,34 @@ func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
 func writeJSON(w http.ResponseWriter, content []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(content) // an error means that the browser has gone
+}
+
+// tryDraft shows how past events, or the event of one call, would end with a draft.
+func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor, one bool) error {
+	given := args("source", e.Source)
+	if !e.New {
+		given = append(given, args("pipeline", e.Name)...)
+	}
+	var err error
+	if e.Event, err = p.seen(r, e.Call); err != nil {
+		return err
+	}
+	switch {
+	case !one:
+		given = append(given, args("limit", e.Limit)...)
+	case e.Event != nil: // other events that the call caused have its trace id, too
+		given = append(given, args("traceId", e.Event.TraceID, "eventKey", e.Event.EventKey)...)
+	default:
+		given = append(given, args("limit", "1")...)
+	}
+	result, err := ask[sluice.TryResult](p, r, "pipeline.try", given)
+	if err != nil && !isMistake(err) {
+		return err
+	}
+	if err != nil {
+		e.Problem = sluice.AsError(err).Message
+		return p.renderEditor(w, r, problem.Status(err), e)
+	}
+	e.Tried = triedOf(&result)
+	return p.renderEditor(w, r, http.StatusOK, e)
 }

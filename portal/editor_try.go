@@ -1,12 +1,7 @@
 package portal
 
 import (
-	"net/http"
-	"slices"
-
 	"sluice"
-	"sluice/command"
-	"sluice/problem"
 	"sluice/wording"
 )
 
@@ -29,36 +24,6 @@ type triedCall struct {
 	tallied
 
 	Open bool // its details are open
-}
-
-// tryDraft shows how past events, or the event of one call, would end with a draft.
-func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor, one bool) error {
-	given := args("source", e.Source)
-	if !e.New {
-		given = append(given, args("pipeline", e.Name)...)
-	}
-	var err error
-	if e.Event, err = p.seen(r, e.Call); err != nil {
-		return err
-	}
-	switch {
-	case !one:
-		given = append(given, args("limit", e.Limit)...)
-	case e.Event != nil: // other events that the call caused have its trace id, too
-		given = append(given, args("traceId", e.Event.TraceID, "eventKey", e.Event.EventKey)...)
-	default:
-		given = append(given, args("limit", "1")...)
-	}
-	result, err := ask[sluice.TryResult](p, r, "pipeline.try", given)
-	if err != nil && !isMistake(err) {
-		return err
-	}
-	if err != nil {
-		e.Problem = sluice.AsError(err).Message
-		return p.renderEditor(w, r, problem.Status(err), e)
-	}
-	e.Tried = triedOf(&result)
-	return p.renderEditor(w, r, http.StatusOK, e)
 }
 
 func triedOf(result *sluice.TryResult) *tried {
@@ -118,39 +83,4 @@ func verdictOn(item sluice.TryItem) tallied {
 func wouldResult(item sluice.TryItem) string {
 	const most = 80
 	return "would result in " + clipped(string(item.WouldBe.Value), most)
-}
-
-// latestOf returns the trace id of the latest matching call that became an event, or "".
-func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
-	if !p.allows(r, "trace.get") {
-		return "", nil
-	}
-	const looked = "10"
-	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", append(some, args("limit", looked)...))
-	for _, c := range found.Items {
-		if c.Accepted() {
-			return c.TraceID, nil
-		}
-	}
-	return "", err
-}
-
-// mayTry reports whether a user may try drafts, which reveals payloads.
-func (p *Portal) mayTry(user sluice.User) bool {
-	return p.may(user, "pipeline.try") && user.May(sluice.MaySeePayload)
-}
-
-// pastCalls returns the latest calls of an event's webhook, with the call of the event
-// itself. It returns none if the user may not try drafts.
-func (p *Portal) pastCalls(r *http.Request, event *seenEvent) (past []tracedCall, err error) {
-	if event == nil || event.EventKey == "" || !p.mayTry(sluice.UserFrom(r.Context())) {
-		return nil, nil
-	}
-	const looked = "20"
-	found, err := p.latest(r, event.EventKey, looked)
-	found = slices.DeleteFunc(found, func(c tracedCall) bool { return !c.Accepted() })
-	if !slices.ContainsFunc(found, func(c tracedCall) bool { return c.TraceID == event.TraceID }) {
-		found = append(found, event.call)
-	}
-	return found, err
 }

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/value"
 )
 
@@ -199,3 +201,33 @@ func (e *seenEvent) note(path string, v any) {
 
 // Small reports whether the page shows it open.
 func (e *seenEvent) Small() bool { return len(e.Paths) <= 16 && !e.More }
+
+// latestOf returns the trace id of the latest matching call that became an event, or "".
+func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
+	if !p.allows(r, "trace.get") {
+		return "", nil
+	}
+	const looked = "10"
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", append(some, args("limit", looked)...))
+	for _, c := range found.Items {
+		if c.Accepted() {
+			return c.TraceID, nil
+		}
+	}
+	return "", err
+}
+
+// pastCalls returns the latest calls of an event's webhook, with the call of the event
+// itself. It returns none if the user may not try drafts.
+func (p *Portal) pastCalls(r *http.Request, event *seenEvent) (past []tracedCall, err error) {
+	if event == nil || event.EventKey == "" || !p.mayTry(sluice.UserFrom(r.Context())) {
+		return nil, nil
+	}
+	const looked = "20"
+	found, err := p.latest(r, event.EventKey, looked)
+	found = slices.DeleteFunc(found, func(c tracedCall) bool { return !c.Accepted() })
+	if !slices.ContainsFunc(found, func(c tracedCall) bool { return c.TraceID == event.TraceID }) {
+		found = append(found, event.call)
+	}
+	return found, err
+}

@@ -171,3 +171,8 @@ func valueOf(p command.Param, text string) any {
 	}
 	return command.Text(text)
 }
+
+type commandLine struct {
+	Name, Summary string
+	Allowed       bool
+}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -145,3 +147,39 @@ func clock(t time.Time) string {
 func within(path, section string) bool {
 	return path == section || section != "/" && strings.HasPrefix(path, section+"/")
 }
+
+// reason returns why a call failed, clipped to a line.
+func reason(c sluice.Call) string {
+	const most = 160
+	for _, run := range slices.Backward(c.Runs) {
+		if run.Error != nil {
+			return clipped(stepPrefix.ReplaceAllString(run.Error.Detail, ""), most)
+		}
+	}
+	return ""
+}
+
+// shownHeaders returns shortened headers, sorted by name.
+func shownHeaders(headers map[string]string) (shown []sluice.Header) {
+	const most = 40
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		if len(shown) < most {
+			shown = append(shown, sluice.Header{Name: clipped(name, 60), Value: shortened(headers[name], maxHeader)})
+		}
+	}
+	return shown
+}
+
+// isConnection reports whether a header is about the connection or the signature, not
+// about what was sent.
+func isConnection(name string) bool {
+	switch strings.ToLower(name) {
+	case "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding", "user-agent", "sec-fetch-site":
+		return true
+	}
+	return strings.HasPrefix(name, "x-forwarded-") || strings.Contains(name, "signature")
+}
+
+// stepPrefix matches the start of an error's detail: the step, which a line has no
+// space for.
+var stepPrefix = regexp.MustCompile(`^Step \d+, [^:]* \(line \d+\): `)

@@ -6,14 +6,6 @@ type section struct {
 	Links []link
 }
 
-// A link leads to a page that needs the permission for a command.
-type link struct {
-	Name    string
-	Path    string
-	command string // "" if anyone may see the page
-	ours    bool   // it is about our own users: an external provider replaces them
-}
-
 var sections = []section{
 	{"", []link{
 		{Name: "Overview", Path: "/"},

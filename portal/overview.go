@@ -11,44 +11,6 @@ import (
 	"sluice"
 )
 
-// A span is the time that the overview covers.
-type span struct {
-	Name    string // in the query
-	Title   string
-	minutes int
-	hours   int // instead of minutes, for longer spans
-}
-
-var spans = []span{
-	{Name: "15m", Title: "15 min", minutes: 15}, {Name: "hour", Title: "1 h", minutes: 60}, {Name: "6h", Title: "6 h", minutes: 360},
-	{Name: "day", Title: "24 h", minutes: 1440}, {Name: "week", Title: "7 days", hours: 7 * 24}, {Name: "month", Title: "30 days", hours: 30 * 24},
-}
-
-// spanOf returns the span of a name, by default an hour.
-func spanOf(name string) span {
-	if i := slices.IndexFunc(spans, func(s span) bool { return s.Name == name }); i >= 0 {
-		return spans[i]
-	}
-	return spans[1]
-}
-
-// period returns the length of the time that a sum covers.
-func (s span) period() time.Duration {
-	if s.hours > 0 {
-		return time.Hour
-	}
-	return time.Minute
-}
-
-// AtLeastADay returns the title of the time that the figures of webhooks cover. They
-// are counted by the hour.
-func (s span) AtLeastADay() string {
-	if s.hours > 0 {
-		return s.Title
-	}
-	return "24 h"
-}
-
 // An overviewPage is the start page.
 type overviewPage struct {
 	sluice.ServerStats

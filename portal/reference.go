@@ -146,20 +146,3 @@ func object(value any) map[string]any {
 	fields, _ := value.(map[string]any)
 	return fields
 }
-
-func list(value any) []any {
-	items, _ := value.([]any)
-	return items
-}
-
-func text(value any) string {
-	s, _ := value.(string)
-	return s
-}
-
-func strs(value any) (texts []string) {
-	for _, item := range list(value) {
-		texts = append(texts, text(item))
-	}
-	return texts
-}

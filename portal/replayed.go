@@ -2,7 +2,6 @@ package portal
 
 import (
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -19,21 +18,6 @@ type replayedView struct {
 	Items                 []tracedCall // the newest replays
 	CallsURL              string
 	Live                  string // "" if nothing changes any more, or the user may not see it
-}
-
-// replayedPath returns the path of the page about the replays of a bulk.
-func replayedPath(b *bulk) string {
-	since := b.Began.Truncate(time.Millisecond) // trace ids have the time to the millisecond
-	query := url.Values{"from": {since.UTC().Format(time.RFC3339Nano)}, "to": {time.Now().UTC().Format(time.RFC3339Nano)}, "count": {strconv.Itoa(b.Done)}}
-	if b.Left > 0 {
-		query.Set("skipped", strconv.Itoa(b.Left))
-	}
-	for name := range b.replays {
-		if value := b.replays.Get(name); value != "" {
-			query.Set(name, value)
-		}
-	}
-	return "/calls/replayed?" + query.Encode() + "#result"
 }
 
 // replayedPage shows how the replays of a span of time ended.

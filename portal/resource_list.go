@@ -23,14 +23,6 @@ type resourceItem struct {
 	Cells []resourceCell
 }
 
-// A resourceCell is a time, or a text if the time is zero.
-type resourceCell struct {
-	Title, Text string
-	Time        time.Time
-	Bad         bool   // the text needs attention
-	Class       string // in a list
-}
-
 func (p *Portal) resourceList(w http.ResponseWriter, r *http.Request, res *resource) error {
 	query := r.URL.Query()
 	things, next, err := read[[]map[string]any](p, r, res.Get, args("search", query.Get("search"), "after", query.Get("after"), "limit", pageSize))

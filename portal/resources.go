@@ -97,28 +97,6 @@ var resources = []*resource{
 	},
 }
 
-func (p *Portal) routeAdministration() {
-	for _, res := range resources {
-		p.page("GET "+res.Page, p.of(res, p.resourceList))
-		p.page("GET "+res.Page+"/new", p.of(res, p.resourceNew))
-		p.form(res.Page+"/new", p.of(res, p.resourcePut))
-		p.page("GET "+res.Page+"/{item}", p.of(res, p.resourcePage))
-		p.form(res.Page+"/{item}", p.of(res, p.resourcePut))
-		p.page("GET "+res.Page+"/{item}/delete", p.of(res, p.resourceConfirm))
-		p.page("POST "+res.Page+"/{item}/delete", p.of(res, p.resourceDelete))
-	}
-	p.page("GET /audit", p.auditPage)
-	p.page("GET /deadletters", p.letterList)
-	p.form("/deadletters/selected", p.lettersSelected)
-	p.form("/deadletters/group", p.lettersOfGroup)
-	p.page("GET /deadletters/{letter}", p.letterPage)
-	p.page("POST /deadletters/{letter}/replay", p.letterReplay)
-	p.page("GET /deadletters/{letter}/delete", p.letterConfirm)
-	p.page("POST /deadletters/{letter}/delete", p.letterDelete)
-	p.page("GET /me", p.me)
-	p.page("POST /me", p.setPassword)
-}
-
 // of makes an endpoint of a function about a resource.
 func (p *Portal) of(res *resource, serve func(http.ResponseWriter, *http.Request, *resource) error) endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error { return serve(w, r, res) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"sluice"
 	"sluice/wording"
 )
 
@@ -136,3 +137,6 @@ func clipped(text string, most int) string {
 	}
 	return string(runes[:most-1]) + "…"
 }
+
+// A tracedCall is a call as trace.get shows it.
+type tracedCall = sluice.CallView

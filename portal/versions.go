@@ -6,16 +6,9 @@ import (
 	"strconv"
 
 	"sluice"
+	"sluice/difference"
 	"sluice/problem"
 )
-
-// versions returns the versions of a pipeline, newest first, if the user may see them.
-func (p *Portal) versions(r *http.Request, name string) ([]sluice.VersionView, error) {
-	if !p.allows(r, "pipeline.versions") {
-		return nil, nil
-	}
-	return ask[[]sluice.VersionView](p, r, "pipeline.versions", args("name", name))
-}
 
 // A versionView is the page of one version.
 type versionView struct {
@@ -61,4 +54,19 @@ func (p *Portal) versionRollback(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.redirect(w, r, "/pipelines/"+url.PathEscape(r.PathValue("name"))+"?done=rolledback#next")
 	return nil
+}
+
+// A diffLine is a line of a difference.
+type diffLine struct {
+	Class string // added, removed or ""
+	Text  string
+}
+
+// diffLines returns the difference between two sources.
+func diffLines(before, after string) (lines []diffLine) {
+	classes := map[byte]string{'+': "added", '-': "removed"}
+	for _, e := range difference.Lines(before, after) {
+		lines = append(lines, diffLine{classes[e.Sign], string(e.Sign) + " " + e.Line})
+	}
+	return lines
 }

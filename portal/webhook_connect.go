@@ -1,26 +1,13 @@
 package portal
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"sluice"
-	"sluice/command"
-	"sluice/problem"
 )
-
-// providers returns the known senders, none if the user may not list them.
-func (p *Portal) providers(r *http.Request) ([]sluice.ProviderView, error) {
-	if !p.allows(r, "provider.get") {
-		return nil, nil
-	}
-	senders, _, err := fetch[sluice.ProviderView](p, r, "provider.get", nil)
-	return senders, err
-}
 
 // A setupStep is a step that connects a sender, with the values it needs.
 type setupStep struct {
@@ -68,8 +55,9 @@ type connection struct {
 	Why      string      // why the last of them was rejected
 }
 
-// connect returns the connection of a webhook, or nil if its sender is not known.
-func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error) {
+// connect returns the connection of a webhook, or nil if its sender is not known. made says
+// that the page shows a new secret.
+func (p *Portal) connect(r *http.Request, hook sluice.WebhookView, made bool, latest []tracedCall) (*connection, error) {
 	user := sluice.UserFrom(r.Context())
 	if hook.Provider == "" || !p.may(user, "provider.get") {
 		return nil, nil
@@ -79,11 +67,11 @@ func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error
 		return nil, err
 	}
 	c := &connection{ProviderView: preset, Local: isLocal(hook.WebhookURL)}
-	if err := p.addArrived(r, c, hook.EventKey, hook.Latest); err != nil {
+	if err := p.addArrived(r, c, hook.EventKey, latest); err != nil {
 		return nil, err
 	}
 	c.Asks = c.Arrived == nil && c.TakesSecret() && p.may(user, "webhook.put") && user.May(sluice.MaySeeTokens)
-	c.Steps = stepsOf(preset.Setup[:], c.Asks && !c.Chosen(), hook.Made != "", c.Arrived == nil && hook.VerifyToken != "")
+	c.Steps = stepsOf(preset.Setup[:], c.Asks && !c.Chosen(), made, c.Arrived == nil && hook.VerifyToken != "")
 	if p.may(user, "quarantine.get") {
 		rejected, err := p.rejectedCalls(r, args("eventKey", hook.EventKey, "limit", "1000"))
 		if err != nil {
@@ -141,9 +129,6 @@ func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, lat
 	return nil
 }
 
-// tryAgent is the User-Agent of calls that are sent from a page.
-const tryAgent = "sluice portal"
-
 // isTried reports whether a call was sent from a page. It is false for users who may not
 // see headers.
 func (p *Portal) isTried(r *http.Request, c tracedCall) (bool, error) {
@@ -171,70 +156,4 @@ func isLocal(address string) bool {
 	}
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
-}
-
-// newSecret returns a random secret in hex, which is valid base64 too.
-func newSecret() string {
-	secret := make([]byte, 20)
-	_, _ = rand.Read(secret) // never fails
-	return hex.EncodeToString(secret)
-}
-
-// fillSecrets makes up secrets that were left empty in the form of a webhook. Some
-// senders show theirs only once they have the URL: until it is entered here, all calls
-// are rejected. It returns a secret that people must enter at the sender.
-func (p *Portal) fillSecrets(r *http.Request, before sluice.WebhookView) (made string, err error) {
-	entered := r.PostForm
-	entered.Set("signingSecret", strings.TrimSpace(entered.Get("signingSecret")))
-	name := entered.Get("provider")
-	if name == "" || !p.allows(r, "provider.get") {
-		return "", nil
-	}
-	preset, err := ask[sluice.ProviderView](p, r, "provider.get", args("provider", name))
-	if err != nil {
-		return "", err
-	}
-	if preset.VerifyToken && entered.Get("verifyToken") == "" && before.UUID == "" {
-		entered.Set("verifyToken", newSecret())
-	}
-	if !preset.SecretRequired || preset.Fixed() || before.IsSigned() || entered.Get("signingSecret") != "" {
-		return "", nil
-	}
-	secret := newSecret()
-	entered.Set("signingSecret", secret)
-	if !preset.Chosen() {
-		return "", nil
-	}
-	return secret, nil
-}
-
-// webhookSecret stores the signing secret that was entered, or a new one, which it
-// shows once.
-func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
-	view := webhookView{WebhookView: hook}
-	secret := strings.TrimSpace(r.PostForm.Get("signingSecret"))
-	if r.PostForm.Get("do") == "make" {
-		secret = newSecret()
-		view.Made = secret
-	}
-	if secret == "" {
-		view.Wrong = "Enter the signing secret."
-		return p.renderWebhook(w, r, http.StatusBadRequest, view)
-	}
-	_, err = ask[sluice.WebhookView](p, r, "webhook.put", append(args("uuid", hook.UUID), argument("signingSecret", command.Text(secret))))
-	switch {
-	case err != nil && isMistake(err):
-		view.Made, view.Wrong = "", sluice.AsError(err).Message
-		return p.renderWebhook(w, r, problem.Status(err), view)
-	case err != nil:
-		return err
-	case view.Made != "":
-		return p.renderWebhook(w, r, http.StatusOK, view)
-	}
-	p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey)+"?done=secret")
-	return nil
 }

@@ -1,6 +1,8 @@
 package portal
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -206,4 +208,70 @@ func emptied(before sluice.WebhookView, entered url.Values) (given command.Args)
 		}
 	}
 	return given
+}
+
+// newSecret returns a random secret in hex, which is valid base64 too.
+func newSecret() string {
+	secret := make([]byte, 20)
+	_, _ = rand.Read(secret) // never fails
+	return hex.EncodeToString(secret)
+}
+
+// fillSecrets makes up secrets that were left empty in the form of a webhook. Some
+// senders show theirs only once they have the URL: until it is entered here, all calls
+// are rejected. It returns a secret that people must enter at the sender.
+func (p *Portal) fillSecrets(r *http.Request, before sluice.WebhookView) (made string, err error) {
+	entered := r.PostForm
+	entered.Set("signingSecret", strings.TrimSpace(entered.Get("signingSecret")))
+	name := entered.Get("provider")
+	if name == "" || !p.allows(r, "provider.get") {
+		return "", nil
+	}
+	preset, err := ask[sluice.ProviderView](p, r, "provider.get", args("provider", name))
+	if err != nil {
+		return "", err
+	}
+	if preset.VerifyToken && entered.Get("verifyToken") == "" && before.UUID == "" {
+		entered.Set("verifyToken", newSecret())
+	}
+	if !preset.SecretRequired || preset.Fixed() || before.IsSigned() || entered.Get("signingSecret") != "" {
+		return "", nil
+	}
+	secret := newSecret()
+	entered.Set("signingSecret", secret)
+	if !preset.Chosen() {
+		return "", nil
+	}
+	return secret, nil
+}
+
+// webhookSecret stores the signing secret that was entered, or a new one, which it
+// shows once.
+func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request) error {
+	hook, err := p.webhook(r)
+	if err != nil {
+		return err
+	}
+	view := webhookView{WebhookView: hook}
+	secret := strings.TrimSpace(r.PostForm.Get("signingSecret"))
+	if r.PostForm.Get("do") == "make" {
+		secret = newSecret()
+		view.Made = secret
+	}
+	if secret == "" {
+		view.Wrong = "Enter the signing secret."
+		return p.renderWebhook(w, r, http.StatusBadRequest, view)
+	}
+	_, err = ask[sluice.WebhookView](p, r, "webhook.put", append(args("uuid", hook.UUID), argument("signingSecret", command.Text(secret))))
+	switch {
+	case err != nil && isMistake(err):
+		view.Made, view.Wrong = "", sluice.AsError(err).Message
+		return p.renderWebhook(w, r, problem.Status(err), view)
+	case err != nil:
+		return err
+	case view.Made != "":
+		return p.renderWebhook(w, r, http.StatusOK, view)
+	}
+	p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey)+"?done=secret")
+	return nil
 }

@@ -8,22 +8,6 @@ import (
 	"sluice"
 )
 
-// pageSize is how many items lists show at once.
-const pageSize = "25"
-
-func (p *Portal) routeWebhooks() {
-	p.page("GET /webhooks", p.webhookList)
-	p.page("GET /webhooks/new", p.webhookNew)
-	p.form("/webhooks/new", p.webhookCreate)
-	p.page("GET /webhooks/{key}", p.webhookPage)
-	p.page("GET /webhooks/{key}/edit", p.webhookEdit)
-	p.form("/webhooks/{key}/edit", p.webhookSave)
-	p.form("/webhooks/{key}/try", p.webhookTry)
-	p.form("/webhooks/{key}/secret", p.webhookSecret)
-	p.page("GET /webhooks/{key}/delete", p.webhookConfirm)
-	p.page("POST /webhooks/{key}/delete", p.webhookDelete)
-}
-
 // webhook returns the webhook that the path names.
 func (p *Portal) webhook(r *http.Request) (sluice.WebhookView, error) {
 	return ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", r.PathValue("key")))
@@ -107,44 +91,6 @@ func (p *Portal) listening(r *http.Request) ([]sluice.PipelineView, error) {
 	return slices.DeleteFunc(found, func(l sluice.PipelineView) bool { return l.Listens == "" }), err
 }
 
-// nextPage returns the path of the page after a cursor, or "".
-func (p *Portal) nextPage(r *http.Request, after string) string {
-	if after == "" {
-		return ""
-	}
-	query := r.URL.Query()
-	query.Del("done")
-	query.Set("after", after)
-	return p.base + r.URL.Path + "?" + query.Encode()
-}
-
-// A confirmation asks before something is deleted.
-type confirmation struct {
-	Name   string
-	What   string // the word for it
-	Effect string
-	Used   *resourceCell // when it was last used; nil if unknown
-	Hit    *consequence  // nil if nothing else is affected
-	Action string        // path
-	Back   string        // path
-
-	// For several things of a list: the form's field for them, and its values.
-	Several bool
-	Field   string
-	Values  []string
-	Code    string // which they failed with, if that selects them
-
-	Instead *instead // something that can be undone; nil if there is nothing
-}
-
-// An instead is an alternative to deleting something.
-type instead struct {
-	Label       string
-	About       string
-	Action      string // path
-	Name, Value string // of the form
-}
-
 func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {
 	hook, err := p.webhook(r)
 	if err != nil {
@@ -171,4 +117,13 @@ func (p *Portal) webhookDelete(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.redirect(w, r, "/webhooks?done=deleted")
 	return nil
+}
+
+// providers returns the known senders, none if the user may not list them.
+func (p *Portal) providers(r *http.Request) ([]sluice.ProviderView, error) {
+	if !p.allows(r, "provider.get") {
+		return nil, nil
+	}
+	senders, _, err := fetch[sluice.ProviderView](p, r, "provider.get", nil)
+	return senders, err
 }
