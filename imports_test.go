@@ -50,7 +50,7 @@ var rooms = map[string][]string{
 	"jetstream/snapshot":    {".", "backup", "jetstream/delivery", "jetstream/stream", "stretch", "value"},
 	"jetstream/spool":       {".", "jetstream/correlation", "jetstream/delivery", "jetstream/stream", "stretch", "value"},
 	"jetstream/stream":      {".", "durable", "stretch", "value"},
-	"jetstream/correlation": {"."},
+	"jetstream/correlation": {".", "jetstream/stream"},
 	"jetstream/damage":      {"durable", "value"},
 	"jetstream/natstest":    {".", "seal", "stretch"},
 

@@ -10,7 +10,6 @@ import (
 
 	"sluice"
 	"sluice/backup"
-	"sluice/jetstream/queue"
 	"sluice/jetstream/snapshot"
 	"sluice/jetstream/stream"
 	"sluice/journal"
@@ -36,7 +35,7 @@ func (e *Engine) backupOrder() []string {
 		order = append(order, stream.Deliveries)
 	}
 	return append(order, stream.Events,
-		queue.WaitingStream, queue.OutcomeStream, stream.DeadLetters, loose, stream.Quarantine, stream.Audit)
+		stream.Waiting, stream.Results, stream.DeadLetters, loose, stream.Quarantine, stream.Audit)
 }
 
 // Backup writes all that is stored to a backup while the engine runs.

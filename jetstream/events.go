@@ -18,9 +18,6 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// withdrawnSubject is the subject of messages that stand for withdrawn events.
-const withdrawnSubject = queue.DirectPrefix + "withdrawn"
-
 // Events implements sluice.Events, sluice.StoredEvents, sluice.EventLog and sluice.Results on
 // one stream. To it every event is new: package delivery, which stands before it, finds the
 // repeated ones.
@@ -70,7 +67,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.ids = ids
 	config := s.host.Config(jetstream.StreamConfig{
 		Name:        stream.Events,
-		Subjects:    []string{sluice.EventPrefix + ">", queue.MessagePrefix + ">", queue.DirectPrefix + ">"},
+		Subjects:    []string{sluice.EventPrefix + ">", stream.MessagePrefix + ">", stream.DirectPrefix + ">"},
 		MaxBytes:    s.keep.maxBytes,
 		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
 		AllowDirect: s.host.DirectReads,
@@ -84,7 +81,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.created = s.stream.CachedInfo().Created
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.space.measure(s.stream.CachedInfo(), s.host.Log)
-	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: withdrawnSubject, Busy: true}); err != nil {
+	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: stream.WithdrawnSubject, Busy: true}); err != nil {
 		return err
 	}
 	s.write = s.writer.Write
@@ -149,7 +146,7 @@ func (s *Events) address(e *sluice.Event) (subject string, listeners []string, e
 	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on the checks of the events it listens to
 		return "", nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
 	}
-	return queue.DirectPrefix + binding.ID, []string{e.To}, nil
+	return stream.DirectPrefix + binding.ID, []string{e.To}, nil
 }
 
 // A draft is an event with its listeners, and its JSON.

@@ -16,7 +16,6 @@ import (
 
 	"sluice"
 	"sluice/jetstream/delivery"
-	"sluice/jetstream/queue"
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
@@ -161,7 +160,8 @@ func (x *remote) watch(running context.Context) error {
 		if hasQuorum(info.Cluster) && !x.host.Doubtful() {
 			return nil
 		}
-		_, err = x.host.JS.Publish(ctx, probeSubject, nil, jetstream.WithMsgID(rand.Text()))
+		// It can't be told otherwise whether events are taken.
+		_, err = x.host.JS.Publish(ctx, stream.ProbeSubject, nil, jetstream.WithMsgID(rand.Text()))
 		return err
 	})
 	if x.spool != nil {
@@ -169,10 +169,6 @@ func (x *remote) watch(running context.Context) error {
 	}
 	return x.host.Spread(running, func() int { return int(servers.Load()) })
 }
-
-// probeSubject is the subject of a probe's message, which is not an event. A probe stores one
-// only if it can't tell otherwise whether events are taken.
-const probeSubject = queue.DirectPrefix + "probe"
 
 // hasQuorum reports whether the leader of a stream has just heard from enough of the others
 // to agree on a write. Each of them reports once a second.
@@ -194,7 +190,7 @@ func hasQuorum(cluster *jetstream.ClusterInfo) bool {
 func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 	ids := e.Stored.ids
 	e.spool.HandOver(ctx, spool.Destination{
-		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids, Withdrawn: withdrawnSubject,
+		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids, Withdrawn: stream.WithdrawnSubject,
 		Stored: func(sequence uint64, subject string, event *sluice.Event) {
 			e.Stored.stored(sequence, subject, event)
 			e.Journal.Call(sluice.Call{

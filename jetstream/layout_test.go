@@ -9,58 +9,75 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice/jetstream/natstest"
 	"sluice/jetstream/stream"
 )
 
 // TestLayout: an engine that was just opened has the streams of the table, none besides,
-// each with the subjects and the age that the table gives it.
+// each with the subjects, the age and the size that the table gives it.
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	const events, results = 2 * time.Hour, 3 * time.Hour
-	e := openEngine(t, Options{Dir: t.TempDir(), EventMaxAge: events, ResultTTL: results})
-	want := map[string]struct {
+	type kept struct {
 		subjects string
 		age      time.Duration
+		bytes    int64 // 0: it is not in the table
+	}
+	ofEvents := stream.EventPrefix + "> " + stream.MessagePrefix + "> " + stream.DirectPrefix + ">"
+	all := map[string]kept{
+		stream.Events:      {ofEvents, 0, 0}, // they are trimmed
+		stream.Results:     {stream.OutcomePrefix + ">", results, 0},
+		stream.Waiting:     {stream.WaitingPrefix + ">", 0, 0},
+		stream.DeadLetters: {stream.DeadLetterPrefix + ">", stream.DeadLetterAge, stream.DeadLetterBytes},
+		stream.Quarantine:  {stream.QuarantinePrefix + ">", stream.QuarantineAge, stream.QuarantineBytes * 5 / 4},
+		stream.Audit:       {stream.ChangeSubject + " " + stream.AccessSubject, stream.AuditAge, stream.AuditBytes},
+		stream.Journal:     {stream.ChunkPrefix + ">", events, 0},
+		stream.Index:       {stream.IndexPrefix + ">", events + stream.IndexBeyond, stream.IndexBytes},
+		stream.Loose:       {stream.LoosePrefix + ">", events, stream.LooseBytes},
+		stream.Sealed:      {stream.SealedSubject, 0, 0},
+	}
+	embedded, external := maps.Clone(all), maps.Clone(all)
+	embedded[stream.Deliveries] = kept{stream.DeliveriesSubject, stream.DeliveriesAge, stream.DeliveriesBytes}
+	external[stream.Events] = kept{ofEvents + " " + stream.DeliveryPrefix + "> " + stream.SpooledPrefix + ">", 0, 0}
+	for name, test := range map[string]struct {
+		opts Options
+		want map[string]kept
 	}{
-		stream.Events:      {"svc.event.> svc.message.> svc.direct.>", 0}, // they are trimmed
-		stream.Results:     {"svc.result.>", results},
-		stream.Waiting:     {"svc.waiting.>", 0},
-		stream.DeadLetters: {stream.DeadLetterPrefix + ">", stream.DeadLetterAge},
-		stream.Quarantine:  {stream.QuarantinePrefix + ">", stream.QuarantineAge},
-		stream.Audit:       {stream.ChangeSubject + " " + stream.AccessSubject, stream.AuditAge},
-		stream.Journal:     {stream.ChunkPrefix + ">", events},
-		stream.Index:       {stream.IndexPrefix + ">", events + stream.IndexBeyond},
-		stream.Loose:       {stream.LoosePrefix + ">", events},
-		stream.Sealed:      {stream.SealedSubject, 0},
-		stream.Deliveries:  {stream.DeliveriesSubject, stream.DeliveriesAge},
-	}
-	var buckets []string
-	found := e.host.JS.ListStreams(t.Context())
-	for info := range found.Info() {
-		name, subjects := info.Config.Name, strings.Join(info.Config.Subjects, " ")
-		if bucket, ok := strings.CutPrefix(name, stream.BucketPrefix); ok {
-			checkBucket(t, bucket, info.Config)
-			bucket, _, _ = strings.Cut(bucket, "-")
-			buckets = append(buckets, bucket)
-			continue
-		}
-		if w, known := want[name]; !known || subjects != w.subjects || info.Config.MaxAge != w.age {
-			t.Errorf("there is %s with %s for %v; want %+v", name, subjects, info.Config.MaxAge, w)
-		}
-		delete(want, name)
-	}
-	if err := found.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if len(want) > 0 {
-		t.Errorf("there is no %v", slices.Sorted(maps.Keys(want)))
-	}
-	records := []string{
-		stream.Accounts, stream.Clients, stream.LowWater, stream.Hours, stream.Keys, stream.Minutes, stream.Pipelines, stream.PortalSessions,
-		stream.Roles, stream.Secrets, stream.Sessions, stream.SigningKeys, stream.PipelineStates, stream.Versions, stream.Webhooks,
-	}
-	if slices.Sort(buckets); !slices.Equal(buckets, records) {
-		t.Errorf("the buckets are %v; want %v", buckets, records)
+		"embedded": {Options{Dir: t.TempDir()}, embedded},
+		"external": {Options{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1}, external},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.opts.EventMaxAge, test.opts.ResultTTL = events, results
+			e := openEngine(t, test.opts)
+			var buckets []string
+			found := e.host.JS.ListStreams(t.Context())
+			for info := range found.Info() {
+				c, subjects := info.Config, strings.Join(info.Config.Subjects, " ")
+				if bucket, ok := strings.CutPrefix(c.Name, stream.BucketPrefix); ok {
+					checkBucket(t, bucket, c)
+					bucket, _, _ = strings.Cut(bucket, "-")
+					buckets = append(buckets, bucket)
+					continue
+				}
+				if w, known := test.want[c.Name]; !known || subjects != w.subjects || c.MaxAge != w.age || w.bytes > 0 && c.MaxBytes != w.bytes {
+					t.Errorf("there is %s with %s for %v and %d bytes; want %+v", c.Name, subjects, c.MaxAge, c.MaxBytes, w)
+				}
+				delete(test.want, c.Name)
+			}
+			if err := found.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if len(test.want) > 0 {
+				t.Errorf("there is no %v", slices.Sorted(maps.Keys(test.want)))
+			}
+			records := []string{
+				stream.Accounts, stream.Clients, stream.LowWater, stream.Hours, stream.Keys, stream.Minutes, stream.Pipelines, stream.PortalSessions,
+				stream.Roles, stream.Secrets, stream.Sessions, stream.SigningKeys, stream.PipelineStates, stream.Versions, stream.Webhooks,
+			}
+			if slices.Sort(buckets); !slices.Equal(buckets, records) {
+				t.Errorf("the buckets are %v; want %v", buckets, records)
+			}
+		})
 	}
 }
 

@@ -2,12 +2,12 @@ package jetstream
 
 import (
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"sluice"
 	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
 )
 
 // TestOnlyNodesThatWaitAreTold of an outcome: the one that accepted the call, if its
@@ -23,7 +23,11 @@ func TestOnlyNodesThatWaitAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer watcher.Close()
-	if _, err := watcher.ChanSubscribe("svc.done.>", told); err != nil {
+	if _, err := watcher.ChanSubscribe(stream.DonePrefix+">", told); err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan *nats.Msg, 100)
+	if _, err := watcher.ChanSubscribe(stream.AwaitSubject, asked); err != nil {
 		t.Fatal(err)
 	}
 	if err := watcher.Flush(); err != nil {
@@ -73,7 +77,16 @@ func TestOnlyNodesThatWaitAreTold(t *testing.T) {
 	count(1, "when the caller waits elsewhere")
 
 	r := send(t, runs, "webhook.told", 0)
-	time.AfterFunc(100*time.Millisecond, func() { gate <- struct{}{} })
+	for len(asked) > 0 {
+		<-asked
+	}
+	go func() {
+		<-asked // by the poll; the node that runs it has heard it, too, or hears it first
+		if err := runs.host.Conn.FlushTimeout(patience); err != nil {
+			t.Error(err)
+		}
+		gate <- struct{}{}
+	}()
 	polled, err := accepts.Results.Result(t.Context(), r.CorrelationID, patience)
 	if err != nil || polled.Status != sluice.StatusOK {
 		t.Errorf("a poll elsewhere gives %s (%v)", polled.Status, err)

@@ -11,7 +11,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/natstest"
-	"sluice/jetstream/queue"
+	"sluice/jetstream/stream"
 )
 
 func TestListeners(t *testing.T) {
@@ -92,7 +92,7 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Below the low-water mark not even the outcomes are needed.
-	outcomes, err := e.host.JS.Stream(t.Context(), queue.OutcomeStream)
+	outcomes, err := e.host.JS.Stream(t.Context(), stream.Results)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/natstest"
-	"sluice/jetstream/queue"
+	"sluice/jetstream/stream"
 	"sluice/problem"
 )
 
@@ -60,7 +60,7 @@ func TestALetterFollowsItsOutcome(t *testing.T) {
 	t.Run("no outcome", func(t *testing.T) {
 		e := openEngine(t, Options{Dir: t.TempDir()})
 		p := bind(t, e, "p", sluice.EventPrefix+"webhook.letter", 16)
-		if err := e.host.JS.DeleteStream(t.Context(), queue.OutcomeStream); err != nil {
+		if err := e.host.JS.DeleteStream(t.Context(), stream.Results); err != nil {
 			t.Fatal(err)
 		}
 		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return failing(p), nil })

@@ -9,7 +9,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/natstest"
-	"sluice/jetstream/queue"
+	"sluice/jetstream/stream"
 )
 
 // TestWhatWaitsForNobodyIsRemoved: a node may die before it removes events that wait for a
@@ -58,9 +58,9 @@ func TestWhatWaitsForNobodyIsRemoved(t *testing.T) {
 // waitsFor reports whether something is stored that waits for a binding.
 func waitsFor(t *testing.T, e *Engine, b *sluice.Binding) bool {
 	t.Helper()
-	waiting, err := e.host.JS.Stream(t.Context(), queue.WaitingStream)
+	waiting, err := e.host.JS.Stream(t.Context(), stream.Waiting)
 	check(t, err)
-	info, err := waiting.Info(t.Context(), jetstream.WithSubjectFilter("svc.waiting."+b.ID+".>"))
+	info, err := waiting.Info(t.Context(), jetstream.WithSubjectFilter(stream.WaitingPrefix+b.ID+".>"))
 	check(t, err)
 	return len(info.State.Subjects) > 0
 }

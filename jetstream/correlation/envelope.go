@@ -11,10 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/stream"
 )
-
-// MessagePrefix stands before the key of a message that is no event.
-const MessagePrefix = "svc.message."
 
 // An Envelope is what the result of an event depends on.
 type Envelope struct {
@@ -60,7 +58,7 @@ func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 
 // published reports whether other programs may publish on a subject.
 func published(subject string) bool {
-	return strings.HasPrefix(subject, sluice.EventPrefix) || strings.HasPrefix(subject, MessagePrefix)
+	return strings.HasPrefix(subject, sluice.EventPrefix) || strings.HasPrefix(subject, stream.MessagePrefix)
 }
 
 // KeysOf returns the keys of what was published on a subject. Another program may have
@@ -69,7 +67,7 @@ func KeysOf(subject, eventKey, key string) (string, string) {
 	if on, ok := strings.CutPrefix(subject, sluice.EventPrefix); ok {
 		return on, ""
 	}
-	if on, ok := strings.CutPrefix(subject, MessagePrefix); ok {
+	if on, ok := strings.CutPrefix(subject, stream.MessagePrefix); ok {
 		return "", on
 	}
 	return eventKey, key

@@ -102,13 +102,8 @@ func (w *Waiter) Await(ctx context.Context, sequence uint64, names []string, out
 	}
 }
 
-const (
-	doneSubject  = "svc.done." // before the node that waits for an outcome
-	awaitSubject = "svc.await" // nodes say here that they wait for an outcome
-
-	// waitsHeader names, with a stored event, the node whose caller waits.
-	waitsHeader = "Sluice-Waits"
-)
+// waitsHeader names, with a stored event, the node whose caller waits.
+const waitsHeader = "Sluice-Waits"
 
 // notices tell the hub, and other nodes that wait, of outcomes. The event names the
 // node that has accepted the call; a node at which a result is polled tells all others.
@@ -146,13 +141,13 @@ func (n *notices) subscribe(running context.Context) error {
 		return nil
 	}
 	for subject, handle := range map[string]nats.MsgHandler{
-		doneSubject + n.node: func(msg *nats.Msg) {
+		stream.DonePrefix + n.node: func(msg *nats.Msg) {
 			var told notice
 			if json.Unmarshal(msg.Data, &told) == nil {
 				n.hub.notify(told.TraceID, told.Sequence, told.Outcome)
 			}
 		},
-		awaitSubject: func(msg *nats.Msg) {
+		stream.AwaitSubject: func(msg *nats.Msg) {
 			var r request
 			if json.Unmarshal(msg.Data, &r) == nil && r.Node != n.node {
 				n.expect(r)
@@ -197,7 +192,7 @@ func (n *notices) ask(traceID string, wait time.Duration) bool {
 	}
 	text, err := value.Marshal(request{traceID, n.node, wait})
 	if err == nil {
-		_ = n.host.Conn.Publish(awaitSubject, text) // if this fails, the caller waits in vain, and asks again
+		_ = n.host.Conn.Publish(stream.AwaitSubject, text) // if this fails, the caller waits in vain, and asks again
 	}
 	return true
 }
@@ -229,7 +224,7 @@ func (n *notices) tell(sequence uint64, traceID string, outcome sluice.Outcome, 
 	}
 	slices.Sort(nodes)
 	for _, node := range slices.Compact(nodes) {
-		_ = n.host.Conn.Publish(doneSubject+node, text) // a node that misses it finds the outcome in the stream
+		_ = n.host.Conn.Publish(stream.DonePrefix+node, text) // a node that misses it finds the outcome in the stream
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
 )
 
 // Listeners knows which pipelines listen to which keys.
@@ -106,19 +107,12 @@ func (l *Listeners) Takers(e correlation.Envelope) (names []string) {
 	return names
 }
 
-// Subjects of the stream of events beside those of events themselves, which are
-// their message keys.
-const (
-	MessagePrefix = correlation.MessagePrefix
-	DirectPrefix  = "svc.direct." // before the binding of the one pipeline an event is for
-)
-
 // SubjectOf returns the subject that a message key is stored under.
 func SubjectOf(key string) string {
 	if strings.HasPrefix(key, sluice.EventPrefix) {
 		return key
 	}
-	return MessagePrefix + key
+	return stream.MessagePrefix + key
 }
 
 // subjectsOf returns the subjects that together hold all keys of a pattern.
@@ -126,7 +120,7 @@ func subjectsOf(pattern string) []string {
 	if strings.HasPrefix(pattern, sluice.EventPrefix) {
 		return Wildcards(pattern)
 	}
-	subjects := Wildcards(MessagePrefix + pattern)
+	subjects := Wildcards(stream.MessagePrefix + pattern)
 	// A pattern may fit events as well: if its first two groups fit svc.event.
 	groups := strings.Split(pattern, ".")
 	for i, fixed := range []string{"svc", "event"} {
@@ -152,7 +146,7 @@ func Wildcards(pattern string) []string {
 	switch {
 	case !many:
 		return []string{pattern}
-	case prefix+"." == MessagePrefix || prefix+"." == sluice.EventPrefix:
+	case prefix+"." == stream.MessagePrefix || prefix+"." == sluice.EventPrefix:
 		return []string{prefix + ".>"}
 	}
 	return []string{prefix, prefix + ".>"}
@@ -160,8 +154,8 @@ func Wildcards(pattern string) []string {
 
 // reaches reports whether a binding takes events of a subject.
 func reaches(binding *sluice.Binding, subject string) bool {
-	if strings.HasPrefix(subject, DirectPrefix) {
-		return subject == DirectPrefix+binding.ID
+	if strings.HasPrefix(subject, stream.DirectPrefix) {
+		return subject == stream.DirectPrefix+binding.ID
 	}
-	return sluice.KeyMatches(binding.Pattern, strings.TrimPrefix(subject, MessagePrefix))
+	return sluice.KeyMatches(binding.Pattern, strings.TrimPrefix(subject, stream.MessagePrefix))
 }

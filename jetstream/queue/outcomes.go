@@ -18,12 +18,6 @@ import (
 	"sluice/jetstream/stream"
 )
 
-const (
-	// OutcomeStream is the stream that holds the outcomes.
-	OutcomeStream = stream.Results
-	outcomePrefix = "svc.result."
-)
-
 // Outcomes keeps what pipelines have made of events, until results expire.
 type Outcomes struct {
 	host    *stream.Host
@@ -51,8 +45,8 @@ func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
 func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err error) {
 	o.ids = ids
 	o.stream, err = o.host.OpenStream(ctx, o.host.JS, o.host.Config(jetstream.StreamConfig{
-		Name:              OutcomeStream,
-		Subjects:          []string{outcomePrefix + ">"},
+		Name:              stream.Results,
+		Subjects:          []string{stream.OutcomePrefix + ">"},
 		MaxAge:            max(o.keep.Age, 100*time.Millisecond), // the engine's minimum
 		MaxMsgs:           o.keep.MaxCount,
 		MaxBytes:          o.keep.MaxBytes,
@@ -70,7 +64,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 }
 
 func (o *Outcomes) subject(sequence uint64, traceID, pipeline string) string {
-	return outcomePrefix + eventKey(o.ids, sequence, traceID) + "." + pipeline
+	return stream.OutcomePrefix + eventKey(o.ids, sequence, traceID) + "." + pipeline
 }
 
 // eventKey returns the key of an event among outcomes and waiting events. The sequence

@@ -21,11 +21,9 @@ import (
 )
 
 const (
-	// WaitingStream is the stream that holds the waiting events.
-	WaitingStream = stream.Waiting
-	waitingPrefix = "svc.waiting." // before the binding, the event's key, and one of these:
-	waitingEvent  = "event"
-	waitingState  = "state"
+	// stream.WaitingPrefix comes before the binding, the event's key, and one of these.
+	waitingEvent = "event"
+	waitingState = "state"
 
 	// maxWaiting bounds the events of one pipeline that wait here. Further ones keep
 	// their place with the consumer, which then delivers no more.
@@ -78,8 +76,8 @@ func NewWaiting(h *stream.Host) *Waiting {
 // SetUp creates the stream where it is missing, and begins to follow it.
 func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	w.stream, err = w.host.OpenStream(ctx, w.host.JS, w.host.Config(jetstream.StreamConfig{
-		Name:        WaitingStream,
-		Subjects:    []string{waitingPrefix + ">"},
+		Name:        stream.Waiting,
+		Subjects:    []string{stream.WaitingPrefix + ">"},
 		AllowDirect: w.host.DirectReads,
 	}))
 	if err != nil {
@@ -88,7 +86,7 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	if w.writer, err = w.host.StartWriter(running, w.stream, stream.WriterOptions{Rewritten: true}); err != nil {
 		return err
 	}
-	states, err := stream.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{waitingPrefix + "*.*." + waitingState}})
+	states, err := stream.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{stream.WaitingPrefix + "*.*." + waitingState}})
 	if err != nil {
 		return err
 	}
@@ -101,7 +99,7 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 // syncRemovals regularly syncs the blocks that the engine rewrites to remove events. An
 // event that is back after a power cut has an outcome, and is removed again.
 func (w *Waiting) syncRemovals(running context.Context) {
-	blocks := w.host.Blocks(WaitingStream)
+	blocks := w.host.Blocks(stream.Waiting)
 	if blocks == nil {
 		return
 	}
@@ -141,11 +139,11 @@ func sequenceOf(key string) uint64 {
 }
 
 func waitingSubject(binding, key, kind string) string {
-	return waitingPrefix + binding + "." + key + "." + kind
+	return stream.WaitingPrefix + binding + "." + key + "." + kind
 }
 
 func waitingKey(subject string) (binding, key string, ok bool) {
-	parts := strings.Split(strings.TrimPrefix(subject, waitingPrefix), ".")
+	parts := strings.Split(strings.TrimPrefix(subject, stream.WaitingPrefix), ".")
 	if len(parts) != 3 {
 		return "", "", false
 	}
@@ -229,7 +227,7 @@ func (w *Waiting) dropAll(ctx context.Context, binding string) {
 	w.mu.Lock()
 	delete(w.lines, binding)
 	w.mu.Unlock()
-	w.remove(ctx, waitingPrefix+binding+".>")
+	w.remove(ctx, stream.WaitingPrefix+binding+".>")
 }
 
 // stored returns the bindings that any node has stored an event or a state for.
@@ -237,7 +235,7 @@ func (w *Waiting) stored(ctx context.Context) (bindings map[string]bool, err err
 	if w.stream.CachedInfo().State.Msgs == 0 {
 		return nil, nil
 	}
-	info, err := w.stream.Info(ctx, jetstream.WithSubjectFilter(waitingPrefix+">"))
+	info, err := w.stream.Info(ctx, jetstream.WithSubjectFilter(stream.WaitingPrefix+">"))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 package stream
 
-import "time"
+import (
+	"time"
+
+	"sluice"
+)
 
 // This file has the names of all streams, buckets and subjects of an engine. They are
 // stored, so none may ever change.
@@ -46,10 +50,17 @@ const (
 	Webhooks       = "webhooks"
 )
 
-// Subjects, or what they begin with. Those of events are sluice.EventPrefix and others in
-// packages correlation and queue.
+// Subjects, or what they begin with.
 const (
 	OurSubjects = "svc." // all subjects except those of buckets begin with it
+
+	EventPrefix      = sluice.EventPrefix // before the key of an event
+	MessagePrefix    = "svc.message."     // before the key of a message that is no event
+	DirectPrefix     = "svc.direct."      // before the binding of the one pipeline an event is for
+	WithdrawnSubject = DirectPrefix + "withdrawn"
+	ProbeSubject     = DirectPrefix + "probe"
+	OutcomePrefix    = "svc.result."
+	WaitingPrefix    = "svc.waiting."
 
 	DeliveryPrefix   = "svc.delivery." // before the key of a delivery, on an external engine
 	SpooledPrefix    = "svc.spooled."  // before the place of calls that a spool handed over
@@ -63,7 +74,11 @@ const (
 	SealedSubject     = "svc.sealed"
 	ChangeSubject     = "svc.audit"
 	AccessSubject     = "svc.audit.access"
-	NodeSubject       = "svc.node" // nodes say here which server they use and which version they are
+
+	// What nodes tell each other, which is not stored.
+	NodeSubject  = "svc.node"  // which server they use and which version they are
+	DonePrefix   = "svc.done." // before the node that waits for an outcome
+	AwaitSubject = "svc.await" // that they wait for an outcome
 )
 
 // How long streams keep messages, and how many bytes of them, where there is no setting for
