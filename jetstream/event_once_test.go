@@ -2,15 +2,19 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"sluice"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
 )
 
 func delivered(key, id, body string, window time.Duration) *sluice.Event {
@@ -92,6 +96,35 @@ func TestARepeatedDeliveryIsOneEvent(t *testing.T) {
 			t.Error("a delivery is known beyond its window")
 		}
 	})
+}
+
+// TestADeliveryInDoubtIsOneEvent, if its first call was stored and nobody was told. What is no
+// delivery is an event each time.
+func TestADeliveryInDoubtIsOneEvent(t *testing.T) {
+	t.Parallel()
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	write := e.Stored.write
+	e.Stored.write = func(ctx context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
+		if _, err := write(ctx, subject, header, data); err != nil {
+			return 0, err
+		}
+		return 0, stream.NoAnswer(errors.New("the answer is lost"))
+	}
+	const key = "webhook.doubt"
+	_, err := e.Events.Accept(t.Context(), delivered(key, "1", "body", time.Hour), 0)
+	wantKind(t, err, sluice.Unavailable)
+	e.Stored.write = write
+	if again, err := e.Events.Accept(t.Context(), delivered(key, "1", "body", time.Hour), 0); err != nil || !again.Duplicate || again.Differs {
+		t.Errorf("after a doubt it is %+v, %v", again, err)
+	}
+	for range 2 {
+		if passed, err := e.Events.Accept(t.Context(), call(key), 0); err != nil || passed.Duplicate {
+			t.Errorf("what is no delivery is %+v, %v", passed, err)
+		}
+	}
+	if n := storedEvents(t, e, key); n != 3 {
+		t.Errorf("%d events, want 3", n)
+	}
 }
 
 func acceptPatiently(ctx context.Context, e *Engine, event *sluice.Event) (sluice.Result, error) {

@@ -294,6 +294,29 @@ func TestAFullSpoolRefuses(t *testing.T) {
 	check(t, s.one.Ready())
 }
 
+// TestOnlyCallsGoToTheSpool: replays and messages have the trace id of something else. An
+// engine that is full is not away.
+func TestOnlyCallsGoToTheSpool(t *testing.T) {
+	t.Parallel()
+	s := startSpooling(t)
+	natstest.Eventually(t, "a full engine refuses a call", func() bool {
+		s.one.Stored.space.left.Store(0) // until it is measured again
+		_, err := s.one.Events.Accept(t.Context(), call("webhook.full"), 0)
+		return err != nil && sluice.AsError(err).Code == sluice.CodeStorageFull.Word
+	})
+	s.cut()
+	replay, message := call("webhook.replay"), call("")
+	replay.ReplayOf = replay.TraceID
+	message.Key, message.Method = "some.message", ""
+	for _, e := range []*sluice.Event{replay, message} {
+		_, err := s.one.Events.Accept(t.Context(), e, 0)
+		wantKind(t, err, sluice.Unavailable)
+	}
+	if n := s.one.Spooled(); n != 0 {
+		t.Errorf("%d wait in the spool", n)
+	}
+}
+
 // TestANodeThatNeverReachedTheEngineRefuses: it knows no webhooks.
 func TestANodeThatNeverReachedTheEngineRefuses(t *testing.T) {
 	t.Parallel()
