@@ -34,6 +34,7 @@ type Options struct {
 	Readiness    func() (detail map[string]any, err error)
 	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
 	Tail         sluice.Tail
+	PollHold     time.Duration // how long a poll waits for its result; 0: 5 seconds
 
 	Version         string
 	BaseURL         string

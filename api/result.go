@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -107,7 +108,7 @@ func (a *API) hold(r *http.Request, p poll) (sluice.Result, error) {
 		return sluice.Result{}, err
 	}
 	defer release()
-	for end := time.Now().Add(holdFor); ; {
+	for end := time.Now().Add(cmp.Or(a.PollHold, holdFor)); ; {
 		left := time.Until(end)
 		result, err := a.Results.Result(r.Context(), p.id, min(left, holdCheck))
 		if err != nil || result.Status != sluice.StatusProcessing || left <= holdCheck || r.Context().Err() != nil || a.draining() {

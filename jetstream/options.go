@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice/jetstream/queue"
+	"sluice/jetstream/stream"
 	"sluice/seal"
 )
 
@@ -50,7 +50,8 @@ type Options struct {
 	RecordMemory   int64 // bytes of the records that users store; 0: any number
 	DeliveryMemory int64 // bytes that delivery ids take in memory; 0: only their number is bounded
 
-	Version string // of the program
+	AckWait time.Duration // how long an event may go without a sign of life before it is delivered again; 0: 4 seconds
+	Version string        // of the program
 
 	Sync SyncMode
 	Log  *slog.Logger
@@ -70,7 +71,7 @@ func (o Options) syncs(name string) bool {
 	case GroupCommit:
 		return true
 	case NoResultSync:
-		return name != queue.OutcomeStream
+		return name != stream.Results
 	default:
 		return false
 	}

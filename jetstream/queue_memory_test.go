@@ -18,7 +18,7 @@ import (
 func TestEventsWaitForMemory(t *testing.T) {
 	t.Parallel()
 	const events, size = 12, 2 << 20
-	e := openEngine(t, Options{Dir: t.TempDir(), RunMemory: 12 << 20}) // 6 MiB as they are stored
+	e := openEngine(t, Options{Dir: t.TempDir(), RunMemory: 12 << 20, AckWait: 2 * time.Second}) // 6 MiB as they are stored
 	pipelines := []*sluice.Pipeline{
 		bind(t, e, "a", sluice.EventPrefix+"webhook.memory", 16),
 		bind(t, e, "b", sluice.EventPrefix+"webhook.memory", 16),

@@ -25,6 +25,9 @@ const (
 	// waited for ever takes: reaching it is a failure.
 	patience = 3 * time.Minute
 
+	// never is longer than a test takes: waiting for so long is a failure.
+	never = time.Hour
+
 	// untilDone lets calls wait until their pipelines are done, however long that
 	// takes. It is less than patience: a call that waited in vain is answered.
 	untilDone = "result-wait=50s"
@@ -39,23 +42,31 @@ type service struct {
 	client *http.Client
 	hurry  chan struct{} // nil: a stop takes its time
 
+	timeouts serve.Timeouts
+
 	senders http.RoundTripper // stands for the Internet; nil: the Internet
 }
 
 // start runs a server until the test ends. Settings are written "name=value".
 func start(t *testing.T, settings ...string) *service {
 	t.Helper()
-	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient()}
+	return startFor(t, serve.Timeouts{}, settings...)
+}
+
+// startFor runs a server with other time-outs than the usual ones.
+func startFor(t *testing.T, timeouts serve.Timeouts, settings ...string) *service {
+	t.Helper()
+	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient(), timeouts: timeouts}
 	s.resume()
 	t.Cleanup(s.stop)
 	return s
 }
 
 // startHurried runs a server whose stop waits for nothing any more once hurry is
-// closed.
+// closed, and for calls in flight for ever before that.
 func startHurried(t *testing.T, settings ...string) *service {
 	t.Helper()
-	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient(), hurry: make(chan struct{})}
+	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient(), hurry: make(chan struct{}), timeouts: serve.Timeouts{Drain: never}}
 	s.resume()
 	t.Cleanup(s.stop)
 	return s
@@ -109,7 +120,7 @@ func (s *service) resume() {
 
 // tryResume starts the server, which may fail.
 func (s *service) tryResume() error {
-	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger(), Hurry: s.hurry, SenderTransport: s.senders})
+	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger(), Hurry: s.hurry, Timeouts: s.timeouts, SenderTransport: s.senders})
 	if err != nil {
 		return err
 	}

@@ -113,11 +113,14 @@ type suite struct {
 func (s suite) run(t *testing.T) {
 	fill := strings.NewReplacer(append(s.values, "{receive}", receivePath)...)
 	traces := make([]string, len(s.cases))
-	for i, c := range s.cases {
-		t.Run(c.name, func(t *testing.T) {
-			traces[i] = c.run(t, s.service, measured(fill.Replace(c.request)))
-		})
-	}
+	t.Run("answers", func(t *testing.T) { // ends when all cases have
+		for i, c := range s.cases {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				traces[i] = c.run(t, s.service, measured(fill.Replace(c.request)))
+			})
+		}
+	})
 	events := s.service.events()
 	var expected []string
 	for i, c := range s.cases {

@@ -54,7 +54,7 @@ func forwarding(key string, out *outside) string {
 	return listening(key, "http.forward: {url: '"+out.url+"', headers: {x-body: '#{body.payload}'}}")
 }
 
-// TestFailingEventsDelayNone: 16 events that fail and wait a minute for their next
+// TestFailingEventsDelayNone: 16 events that fail and wait an hour for their next
 // attempt don't keep the next one waiting, though 16 may run at a time.
 func TestFailingEventsDelayNone(t *testing.T) {
 	t.Parallel()
@@ -62,16 +62,15 @@ func TestFailingEventsDelayNone(t *testing.T) {
 	system.failsFor(out, func(body string) bool { return strings.HasPrefix(body, "bad") })
 	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	hook := s.create("webhook.none", "payloadType", "raw")
-	s.store("none", "retry: {times: 5, backoff: 1m}\n"+forwarding("webhook.none", out))
+	s.store("none", "retry: {times: 5, backoff: 1h}\n"+forwarding("webhook.none", out))
 	var ids []string
 	for i := range 16 {
 		call := s.call(hook, "text/plain", fmt.Sprint("bad", i), func(r *http.Request) { r.URL.RawQuery = "pollingRedirectEnabled=true" })
 		ids = append(ids, call.wantStatus(t, 302).header.Get("svc-result-correlationid"))
 	}
 	eventually(t, "the first attempts", func() bool { _, tried := system.has(); return tried >= 16 })
-	began := time.Now() // the others wait for a minute
-	if got := s.call(hook, "text/plain", "good").result(t); got.Status != "ok" || time.Since(began) > 30*time.Second {
-		t.Errorf("after %s the next event came to %+v", time.Since(began), got)
+	if got := s.call(hook, "text/plain", "good").result(t); got.Status != "ok" {
+		t.Errorf("the next event came to %+v", got)
 	}
 	for _, id := range ids[:3] {
 		if got := s.look(id).result(t); got.Status != "processing" {

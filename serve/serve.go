@@ -39,9 +39,19 @@ type Options struct {
 	AuditLog      io.Writer       // for the copies of --audit-log; nil: standard error
 	Hurry         <-chan struct{} // closed when a stop must not wait any longer; may be nil
 
+	// Timeouts are set by tests; 0 means the usual ones.
+	Timeouts Timeouts
+
 	// SenderTransport replaces the Internet in tests, where senders publish their keys.
 	// nil means the guarded transport that pipelines use.
 	SenderTransport http.RoundTripper
+}
+
+// Timeouts are times that no setting changes.
+type Timeouts struct {
+	Drain    time.Duration // how long a stop waits for calls in flight
+	PollHold time.Duration // how long a poll waits for its result
+	Ack      time.Duration // how long an event may go without a sign of life before it is delivered again
 }
 
 // A Server is a running service.
@@ -175,6 +185,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		DeliveryMemory: sharesOf(s.cfg).deliveries,
 		Version:        Version,
 		Sync:           s.opts.Sync,
+		AckWait:        s.opts.Timeouts.Ack,
 		Log:            s.opts.Log,
 		ObserveBatch:   s.metrics.Batch,
 		ObserveFailed:  func(eventKey string) { s.minutes.CallFailed(eventKey) },

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"sluice/stretch"
 )
 
-// drainTimeout bounds how long a stop waits for calls in flight.
+// drainTimeout bounds how long a stop waits for calls in flight, unless Timeouts says otherwise.
 const drainTimeout = 10 * time.Second
 
 // Stop drains and ends the service. First it turns unready, ends the runs of pipelines and,
@@ -19,11 +20,12 @@ func (s *Server) Stop() error {
 	s.unready.Store(true)
 	s.endRuns()
 	s.stopOnce.Do(func() { close(s.stopping) })
-	ctx, cancel := s.atMost(drainTimeout)
+	drain := cmp.Or(s.opts.Timeouts.Drain, drainTimeout)
+	ctx, cancel := s.atMost(drain)
 	defer cancel()
 	_ = s.listener.Close()
 	// Callers whose calls take much longer are told to come again, while there is time.
-	late := time.AfterFunc(drainTimeout/2, s.api.Interrupt)
+	late := time.AfterFunc(drain/2, s.api.Interrupt)
 	defer late.Stop()
 	// Connections stay open for now, so that callers on them are told to come again.
 	await(ctx, func() bool { return s.api.InFlight() == 0 })

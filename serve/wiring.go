@@ -78,6 +78,7 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		Spans:           s.spans(),
 		Readiness:       s.readiness,
 		Stopping:        s.stopping,
+		PollHold:        s.opts.Timeouts.PollHold,
 		Tail:            s.engine.Journal,
 		Version:         Version,
 		BaseURL:         s.baseURL,

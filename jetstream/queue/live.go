@@ -9,11 +9,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/stream"
 )
 
 const (
-	// ackWait is how long an event may go without a heartbeat, as after a crash,
-	// before it is delivered again.
+	// ackWait is the usual Options.AckWait.
 	ackWait = 4 * time.Second
 	// heartbeat is how often the engine is told that an event is in progress.
 	heartbeat = time.Second
@@ -29,9 +29,9 @@ func (q *Queue) consumer(ctx context.Context, b *sluice.Binding) (jetstream.Cons
 		Durable:        b.ID,
 		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:    b.Start,
-		FilterSubjects: append(subjectsOf(b.Pattern), DirectPrefix+b.ID),
+		FilterSubjects: append(subjectsOf(b.Pattern), stream.DirectPrefix+b.ID),
 		AckPolicy:      jetstream.AckExplicitPolicy,
-		AckWait:        ackWait,
+		AckWait:        q.ackWait,
 		MaxAckPending:  sluice.Deliveries(b.Concurrency),
 	})
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -38,6 +39,10 @@ type Options struct {
 
 	// RunMemory bounds the memory of the events of all runs; 0: no bound.
 	RunMemory int64
+
+	// AckWait is how long an event may go without a heartbeat, as after a crash, before
+	// it is delivered again; 0: 4 seconds.
+	AckWait time.Duration
 }
 
 // A Queue implements sluice.Queue: a binding is a durable consumer of the stream
@@ -52,6 +57,7 @@ type Queue struct {
 	settled     func(sequence uint64, traceID, first string, o sluice.Outcome)
 	failed      func(eventKey string)
 	memory      *memory
+	ackWait     time.Duration
 
 	ids    correlation.IDs
 	events jetstream.Stream
@@ -71,7 +77,7 @@ func New(h *stream.Host, o Options) *Queue {
 	}
 	return &Queue{
 		host: h, listeners: o.Listeners, lowWater: o.LowWater, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
-		settled: o.Settled, failed: o.Failed, memory: newMemory(o.RunMemory),
+		settled: o.Settled, failed: o.Failed, memory: newMemory(o.RunMemory), ackWait: cmp.Or(o.AckWait, ackWait),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
 		work:     &inProgress{deliveries: make(map[liveKey]*live)},
 	}
