@@ -59,7 +59,7 @@ var rooms = map[string][]string{
 	"pipeline/rehearse":     {".", "command", "pipeline/run", "pipeline/source", "problem", "value"},
 	"pipeline/pipelinetest": {".", "command", "expression"},
 
-	"quarantine":   {".", "command"},
+	"quarantine":   {".", "command", "stretch"},
 	"metrics":      {"."},
 	"pipeline":     {".", "command", "expression", "limit", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem", "spelling"},
 	"step":         {".", "command", "limit", "sender", "spelling", "value", "yamltext"},

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"sluice"
+	"sluice/stretch"
 )
 
 // Bounds of what waits to be stored, and of how often calls of one webhook are kept: a
@@ -126,7 +127,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		case c := <-k.waiting:
 			k.handle(context.WithoutCancel(ctx), c)
 		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stretch.Of(storeTimeout))
 			defer cancel()
 			for {
 				select {
@@ -142,7 +143,7 @@ func (k *Keeper) Run(ctx context.Context) {
 
 func (k *Keeper) handle(ctx context.Context, c *sluice.QuarantinedCall) {
 	defer k.release(c.Token, c.Size)
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(storeTimeout))
 	defer cancel()
 	c.Diagnosis = []string{"Too many calls were refused at that moment to look into each of them."}
 	if k.diagnose.Allow() {
@@ -156,7 +157,7 @@ func (k *Keeper) handle(ctx context.Context, c *sluice.QuarantinedCall) {
 
 // settle waits until all calls that were kept before are stored, within a time-out.
 func (k *Keeper) settle(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(storeTimeout))
 	defer cancel()
 	k.mu.Lock()
 	target := k.taken
