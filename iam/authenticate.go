@@ -103,6 +103,7 @@ func (a *Authenticator) check(ctx context.Context, scheme, credentials, address 
 		a.Directory.noteRefused(ctx, scheme, id, address, err)
 		return sluice.User{}, "", err
 	}
+	a.Directory.Prove(user.Name, address)
 	return user, renewed, nil
 }
 

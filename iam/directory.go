@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -50,9 +51,10 @@ type Directory struct {
 	DirectoryOptions
 
 	dummy     func() string              // hash that unknown users are checked against
-	hashing   chan struct{}              // bounds the cores that hash passwords
+	hashing   *cores                     // that hash passwords
 	pairs     *limit.Failures            // wrong passwords by account and address
 	addresses *limit.Failures            // accounts that an address gave wrong passwords for
+	guesses   *limit.Failures            // wrong passwords by network: the fewer, the sooner its next one is checked
 	proven    *limit.Cache[string, bool] // accounts that were logged in to from an address: it does not slow them down
 	refusals  *limit.Tries               // entries of the audit log about what nobody had to prove, by address
 	entries   *limit.Tries               // entries of the audit log about what changed nothing, by user
@@ -74,9 +76,10 @@ func NewDirectory(o DirectoryOptions) *Directory {
 	d := &Directory{
 		DirectoryOptions: o,
 		dummy:            sync.OnceValue(func() string { return hashPassword(rand.Text()) }),
-		hashing:          make(chan struct{}, cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))),
+		hashing:          &cores{free: cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))},
 		pairs:            limit.NewFailures(freeGuesses, time.Second, 15*time.Minute),
 		addresses:        limit.NewFailures(freeAccounts, time.Second, 5*time.Minute),
+		guesses:          limit.NewFailures(math.MaxInt, 0, 15*time.Minute),
 		proven:           limit.NewCache[string, bool](maxRemembered),
 		refusals:         limit.NewTries(20, 3*time.Second),
 		entries:          limit.NewTries(20, 3*time.Second),

@@ -8,11 +8,7 @@ import (
 
 	"sluice"
 	"sluice/limit"
-	"sluice/stretch"
 )
-
-// hashWait is how long a password waits for a core that hashes it.
-const hashWait = 2 * time.Second
 
 // Login implements sluice.Directory.
 func (d *Directory) Login(ctx context.Context, username, password, address string) (sluice.User, error) {
@@ -54,7 +50,7 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 	}
 	remembered := d.recent.has(username, password, stored)
 	if !remembered {
-		release, err := d.takeCore()
+		release, err := d.hashing.take(d.guessOf(username, address))
 		if err != nil {
 			return sluice.User{}, err
 		}
@@ -71,16 +67,6 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 		}
 		return d.userWith(ctx, username, account.Identity(), account.Roles)
 	})
-}
-
-// takeCore waits for one of the cores that hash passwords.
-func (d *Directory) takeCore() (release func(), err error) {
-	select {
-	case d.hashing <- struct{}{}:
-		return func() { <-d.hashing }, nil
-	case <-time.After(stretch.Of(hashWait)):
-		return nil, sluice.Errorf(sluice.CodeLoginBusy, "Too many passwords are being checked. Try again soon.").After(hashWait)
-	}
 }
 
 // isRight checks a password against the stored hash. Without one, it takes as long and
@@ -112,10 +98,11 @@ func (d *Directory) counted(username, address string, check func() (sluice.User,
 	user, err := check()
 	if err == nil {
 		d.pairs.Succeed(pairOf(username, address))
-		d.proven.Put(pairOf(username, address), true, time.Now().Add(provenFor))
+		d.Prove(username, address)
 		return user, nil
 	}
 	if sluice.AsError(err).Kind == sluice.Unauthenticated && !d.starting() {
+		d.guesses.Fail(limit.Neighbours(address))
 		if d.pairs.Fail(pairOf(username, address)) == 1 {
 			d.addresses.Fail(limit.Network(address)) // one more account
 		}
@@ -131,9 +118,21 @@ func (d *Directory) noteWrong(ctx context.Context, username, address string, err
 	d.Note(ctx, sluice.AuditEntry{Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
 }
 
-// provenFor is how long after a login from an address the account is not slowed down by
-// other wrong credentials from there.
+// provenFor is how long after a login from an address, or a token that was shown there, the
+// account is not slowed down by wrong credentials of others.
 const provenFor = 24 * time.Hour
+
+// Prove notes that a user was known by right credentials from an address.
+func (d *Directory) Prove(username, address string) {
+	d.proven.Put(pairOf(username, address), true, time.Now().Add(provenFor))
+}
+
+// guessOf returns the place that a password has in the queue for a core.
+func (d *Directory) guessOf(username, address string) *guess {
+	proven, _ := d.proven.Get(pairOf(username, address), time.Now())
+	network := limit.Neighbours(address)
+	return &guess{network: network, proven: proven, wrong: d.guesses.Count(network)}
+}
 
 // mayTry refuses credentials if too many went wrong before.
 func (d *Directory) mayTry(username, address string) error {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -39,9 +40,8 @@ func TestWrongPasswordsAreThrottledByAccountAndAddress(t *testing.T) {
 // are not checked when the first of them were wrong.
 func TestAFloodThatWaitsIsNotChecked(t *testing.T) {
 	d := newDirectory(t)
-	for range cap(d.hashing) {
-		d.hashing <- struct{}{} // all cores are busy
-	}
+	most := d.hashing.free
+	d.hashing.free = 0 // all cores are busy
 	const guesses, attacker = 50, "198.51.100.7"
 	for range freeGuesses - 1 {
 		d.pairs.Fail(pairOf("admin", attacker))
@@ -59,12 +59,12 @@ func TestAFloodThatWaitsIsNotChecked(t *testing.T) {
 		})
 	}
 	started.Wait()
-	for range cap(d.hashing) {
-		<-d.hashing
+	for range most {
+		d.hashing.release()
 	}
 	done.Wait()
 	// As many as there are cores are under way when the first one is wrong.
-	if most := cap(d.hashing); int(checked.Load()) > most {
+	if int(checked.Load()) > most {
 		t.Errorf("of %d guesses %d were checked, want at most %d", guesses, checked.Load(), most)
 	}
 }
@@ -109,12 +109,10 @@ func TestUnknownUsersCostTheSame(t *testing.T) {
 func TestHashingIsBoundToItsCores(t *testing.T) {
 	defer stretch.By(1)()
 	d := newDirectory(t)
-	for range cap(d.hashing) {
-		d.hashing <- struct{}{} // all cores are busy
+	if d.hashing.free != max(1, runtime.NumCPU()/2) {
+		t.Errorf("%d passwords may be hashed at a time", d.hashing.free)
 	}
-	if cap(d.hashing) != max(1, runtime.NumCPU()/2) {
-		t.Errorf("%d passwords may be hashed at a time", cap(d.hashing))
-	}
+	d.hashing.free = 0 // all cores are busy
 	var busy atomic.Int32
 	var all sync.WaitGroup
 	for i := range 20 {
@@ -129,14 +127,103 @@ func TestHashingIsBoundToItsCores(t *testing.T) {
 	if busy.Load() != 20 {
 		t.Errorf("%d of 20 were told to come again", busy.Load())
 	}
-	<-d.hashing
+	d.hashing.release()
 	if _, err := d.Login(t.Context(), "admin", "admin-password", "192.0.2.1"); err != nil {
 		t.Error(err)
 	}
 	// Remembered: needs no hash, so no free core either.
-	d.hashing <- struct{}{}
+	d.hashing.free = 0
 	if _, err := d.Login(t.Context(), "admin", "admin-password", "192.0.2.1"); err != nil {
 		t.Errorf("a remembered password was hashed again: %v", err)
+	}
+}
+
+// TestStrangersKeepNobodyOut: behind 10,000 guesses from as many networks, the admin waits
+// for the password that is being checked, and for no other one; and so does whoever comes
+// for the first time.
+func TestStrangersKeepNobodyOut(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		d := newDirectory(t)
+		const home = "192.0.2.1"
+		if known {
+			d.Prove("admin", home)
+		}
+		d.hashing.free = 0 // the only core is busy
+		var strangers sync.WaitGroup
+		var checked, ended atomic.Int32
+		const guesses = 10_000
+		for i := range guesses {
+			address := fmt.Sprintf("10.%d.%d.%d", i>>8, i&0xff, i&0xff)
+			if i%2 == 1 {
+				address = fmt.Sprintf("2001:db8:%x:%x::%x", i>>8, i&0xff, i)
+			}
+			strangers.Go(func() {
+				defer ended.Add(1)
+				if _, err := d.Login(t.Context(), "admin", "wrong", address); sluice.AsError(err).Code == "authorization-invalid" {
+					checked.Add(1)
+				}
+			})
+		}
+		wait(t, d, func(waiting []*guess) bool { return len(waiting) == maxGuesses && ended.Load() == guesses-maxGuesses })
+		entered := make(chan error, 1)
+		go func() {
+			_, err := d.Login(t.Context(), "admin", "admin-password", home)
+			entered <- err
+		}()
+		wait(t, d, func(waiting []*guess) bool {
+			return slices.ContainsFunc(waiting, func(g *guess) bool { return g.network == "192.0.2.0/24" })
+		})
+		d.hashing.release()
+		if err := <-entered; err != nil {
+			t.Errorf("known %t: the admin is kept out: %v", known, err)
+		}
+		if n := checked.Load(); n > 1 {
+			t.Errorf("known %t: %d guesses were checked before", known, n)
+		}
+		strangers.Wait()
+	}
+}
+
+// TestNetworksWaitInTurn: a network has one password waiting, and each wrong one puts it
+// behind those with fewer.
+func TestNetworksWaitInTurn(t *testing.T) {
+	c := &cores{}
+	var order []*guess
+	enter := func(g *guess) bool {
+		g.done = make(chan struct{})
+		return c.enter(g)
+	}
+	guilty, old, fresh := &guess{network: "a", wrong: 3}, &guess{network: "b"}, &guess{network: "c"}
+	first, second := &guess{network: "a", proven: true}, &guess{network: "a", proven: true}
+	for _, g := range []*guess{old, guilty, first, fresh, second} {
+		if !enter(g) {
+			t.Errorf("%+v may not wait", g)
+		}
+	}
+	if enter(&guess{network: "a"}) {
+		t.Error("a network has two passwords waiting")
+	}
+	for len(c.waiting) > 0 {
+		before := slices.Clone(c.waiting)
+		c.release()
+		order = append(order, slices.DeleteFunc(before, func(g *guess) bool { return slices.Contains(c.waiting, g) })...)
+	}
+	if want := []*guess{first, second, fresh, old, guilty}; !slices.Equal(order, want) {
+		t.Errorf("the order is %v, want %v", order, want)
+	}
+}
+
+// wait waits until the guesses that wait are as they should be.
+func wait(t *testing.T, d *Directory, is func([]*guess) bool) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		d.hashing.mu.Lock()
+		there := is(d.hashing.waiting)
+		d.hashing.mu.Unlock()
+		if there {
+			return
+		}
+		runtime.Gosched()
 	}
 }
 

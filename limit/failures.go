@@ -28,6 +28,12 @@ func (f *Failures) Wait(key string) time.Duration {
 	return max(0, since.until.Sub(now))
 }
 
+// Count returns how many failures of a key there were lately.
+func (f *Failures) Count(key string) int {
+	since, _ := f.since.Get(key, time.Now())
+	return since.count
+}
+
 // Fail counts a failure of a key, and returns how many there were lately.
 func (f *Failures) Fail(key string) (count int) {
 	now := time.Now()

@@ -53,6 +53,18 @@ func Network(address string) string {
 	return networkOf(addr).String()
 }
 
+// Neighbours returns the key of the addresses around one that a single stranger may well
+// have: a /24 of IPv4, a /64 of IPv6.
+func Neighbours(address string) string {
+	addr, err := netip.ParseAddr(address)
+	if err != nil || !addr.Unmap().Is4() {
+		return Network(address)
+	}
+	const bits = 24
+	network, _ := addr.Unmap().Prefix(bits) // it can't fail: an address has more bits
+	return network.String()
+}
+
 func networkOf(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap()
 	bits := addr.BitLen()
