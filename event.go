@@ -45,6 +45,7 @@ type Event struct {
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
 	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
 	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
+	BodyHash        string              `json:"bodyHash,omitempty"`    // of a call with a fingerprint, see HashBody
 	Traceparent     string              `json:"traceparent,omitempty"` // of the work that it belongs to, see Spans
 	ReceivedAt      time.Time           `json:"receivedAt"`
 	CE              *CloudEvent         `json:"ce,omitempty"` // of a call that is one
@@ -88,7 +89,7 @@ func (e *Event) Replay(ctx context.Context, correlationID, pipeline string) (*Ev
 	repeated.ReplayOf, repeated.FirstID = e.TraceID, cmp.Or(e.FirstID, correlationID)
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
 	repeated.Hops, repeated.Listeners, repeated.To = hops, nil, pipeline
-	repeated.Fingerprint = nil // the repetition is wanted
+	repeated.Fingerprint, repeated.BodyHash = nil, "" // the repetition is wanted
 	return &repeated, nil
 }
 
@@ -121,6 +122,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 		b = append(b, `,"delivery":`...)
 		b = e.Fingerprint.appendJSON(b)
 	}
+	b = appendOptional(b, `,"bodyHash":`, e.BodyHash)
 	b = appendOptional(b, `,"traceparent":`, e.Traceparent)
 	b = append(b, `,"receivedAt":"`...)
 	b = e.ReceivedAt.UTC().AppendFormat(b, time.RFC3339Nano)

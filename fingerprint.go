@@ -12,7 +12,7 @@ import (
 // delivery id. Its JSON is a text of 20 characters.
 type Fingerprint struct {
 	Key    [12]byte      // of webhook and id
-	Digest [3]byte       // of the body
+	Digest [3]byte       // of the body: where it differs, so does the body
 	Window time.Duration // how long a repetition counts; not part of the JSON
 }
 
@@ -21,10 +21,17 @@ func NewFingerprint(uuid, id string, body []byte, window time.Duration) *Fingerp
 	var space [128]byte
 	sum := sha256.Sum256(append(append(append(space[:0], uuid...), 0), id...))
 	f := &Fingerprint{Key: [12]byte(sum[:]), Window: window}
-	// It only hints that a sender has used an id twice, so a quick checksum will do.
+	// A quick checksum will do: where it is equal, HashBody decides.
 	content := crc32.Checksum(body, castagnoli)
 	f.Digest = [3]byte{byte(content), byte(content >> 8), byte(content >> 16)}
 	return f
+}
+
+// HashBody returns the hash of a body by which calls with the same id are compared. Whoever
+// sends an id with another body must not pass for the first caller.
+func HashBody(body []byte) string {
+	sum := sha256.Sum256(body)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

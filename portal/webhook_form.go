@@ -58,7 +58,7 @@ var webhookFields = []field{
 	{Name: "payloadType", Label: "Payload type", Help: "How pipelines get the body of a call."},
 	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are rejected with 413. " + wording.Count(sluice.DefaultPayloadLength) + " unless given, at most " + wording.Count(sluice.MaxPayloadLength) + "."},
 	{Name: "multipart", Label: "Multipart bodies", Help: "What is taken of a body with several parts, such as a form with files."},
-	{Name: "dedupe", Label: "Delivery id", Help: "Where the id of a delivery is, so that a repeated one makes no second event: header:name, query:name, body:member.of.json, or off. A known sender has its own."},
+	{Name: "dedupe", Label: "Delivery id", Help: "Where the id of a delivery is, so that a repeated one makes no second event: header:name, query:name, body:member.of.json, content (equal calls are one), or off. A known sender has its own."},
 	{Name: "dedupeWindow", Label: "Remember delivery ids for", Help: "From 1s to 168h. 24h unless given.", Hint: "24h"},
 	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are rejected with 422."},
 	{Name: "signature", Label: "Own signature", Help: "How a sender that is not known signs its calls, as JSON: algorithm (sha256, rsa-sha256, ecdsa-sha256, ed25519, plain, basic, jwt, rfc9421 and others) and its fields, such as header, format, encoding and signed."},

@@ -15,7 +15,7 @@ import (
 
 // A Dedupe says where the id of a delivery is: the parameter dedupe.
 type Dedupe struct {
-	where string   // header, query, body, cloudevent, mailgun or off
+	where string   // header, query, body, content, cloudevent, mailgun or off
 	name  string   // of the header or of the query's parameter
 	path  []string // in the body
 }
@@ -27,12 +27,12 @@ const (
 )
 
 // ParseDedupe reads the parameter dedupe: header:<name>, query:<name>,
-// body:<member.of.json>, cloudevent, mailgun or off.
+// body:<member.of.json>, content, cloudevent, mailgun or off.
 func ParseDedupe(text string) (Dedupe, error) {
 	where, name, named := strings.Cut(text, ":")
 	d := Dedupe{where: where, name: name}
 	switch {
-	case !named && (where == "off" || where == "cloudevent" || where == "mailgun"):
+	case !named && slices.Contains([]string{"off", "content", "cloudevent", "mailgun"}, where):
 		return d, nil
 	case where == "header" && isHeaderName(name):
 		d.name = http.CanonicalHeaderKey(name)
@@ -44,7 +44,7 @@ func ParseDedupe(text string) (Dedupe, error) {
 			return d, nil
 		}
 	}
-	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, mailgun, or off.")
+	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, content, cloudevent, mailgun, or off.")
 }
 
 // ID returns the id of a delivery, "" if the call has none. An invalid one is an error with
@@ -62,6 +62,12 @@ func (d Dedupe) ID(c *Call) (string, error) {
 			return "", idEmpty()
 		}
 		return checkID(scalar(raw))
+	case "content":
+		// A digest of the sender's own bytes: nothing that a signature may leave out counts.
+		digest := sha256.New()
+		_, _ = digest.Write([]byte(c.Method + "\n")) // never fails, nor does the next one
+		_, _ = digest.Write(c.Body)
+		return hex.EncodeToString(digest.Sum(nil)), nil
 	case "mailgun":
 		return checkID(mailgunFields(c)("token"))
 	case "cloudevent":

@@ -131,6 +131,9 @@ func facts(p Preset) string {
 	} else {
 		parts = append(parts, "Delivery id: `"+p.Dedupe+"`")
 	}
+	if p.Repeatable() {
+		parts = append(parts, "A captured call can be sent again as a new one, since neither time nor id are signed: `dedupe: content` closes that, where equal bodies never mean two events")
+	}
 	parts = append(parts, "After a failure it tries again: "+retried(p))
 	var samples []string
 	for _, s := range p.Samples() {

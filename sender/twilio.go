@@ -28,6 +28,7 @@ func twilio() Preset {
 			"The server must be told its public URL (`--public-url`), since Twilio signs the URL as it was entered.",
 		},
 		checker: func(secret string, _ Keys) (checker, error) { return twilioCheck{secret}, nil },
+		untimed: true,
 	}
 }
 

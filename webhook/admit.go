@@ -54,7 +54,7 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 	event := rc.event(in)
 	event.Admitted = true
 	if force && c.Code == sluice.CodeDuplicateDiffers.Word {
-		event.Fingerprint = nil // it is another delivery, whatever its id says
+		event.Fingerprint, event.BodyHash = nil, "" // it is another delivery, whatever its id says
 	}
 	result, err := rc.Events.Accept(ctx, event, 0)
 	switch {

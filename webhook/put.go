@@ -19,7 +19,7 @@ type putParams struct {
 	Provider         *string             `json:"provider" audit:"yes" doc:"The system that calls, if it is a known one: its signature, handshake and delivery id are checked as it makes them. provider.get lists them; empty removes it."`
 	SigningSecret    *string             `json:"signingSecret" doc:"The secret shared with the sender, or secret:<name> of a stored one; two, separated by a comma, while it is being changed. It is stored encrypted and never shown; empty removes it."`
 	Signature        *any                `json:"signature" doc:"How a sender that is not a known one signs its calls, as a JSON object: header, format, algorithm, encoding, signed, timestampHeader, idHeader, tolerance, keys, issuer, audience, bodyHash, label, components. Empty removes it."`
-	Dedupe           *string             `json:"dedupe" doc:"Where the id of a delivery is, so that a repeated one makes no second event: header:<name>, query:<name>, body:<member.of.json>, cloudevent, mailgun, or off. Default: where the provider has it."`
+	Dedupe           *string             `json:"dedupe" doc:"Where the id of a delivery is, so that a repeated one makes no second event: header:<name>, query:<name>, body:<member.of.json>, content (equal calls are one), cloudevent, mailgun, or off. Default: where the provider has it."`
 	DedupeWindow     *string             `json:"dedupeWindow" doc:"How long the id of a delivery is remembered, from 1s to 168h. Default 24h."`
 	Schema           *any                `json:"schema" doc:"A JSON Schema (2020-12) that payloads must meet, up to 64 KiB; null or empty removes it."`
 	VerifyToken      *string             `json:"verifyToken" doc:"What meta and strava repeat in their handshake; empty removes it."`

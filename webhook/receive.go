@@ -103,13 +103,17 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	if memory.Try(answerCopies*int64(len(result.Value))) != nil {
 		result.Status, result.Value = sluice.StatusProcessing, nil // it can be read later
 	}
-	status := rc.answer(w, &result, in.payload[:0])
+	shown := result
+	if result.Differs {
+		shown = differing(in)
+	}
+	status := rc.answer(w, &shown, in.payload[:0])
 	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners, Spooled: result.Spooled}
 	if len(in.listeners) > 0 {
 		call.Waited = sluice.Milliseconds(result.Waited)
 	}
 	if result.Duplicate {
-		call = rc.repeated(in, &result, status)
+		call = rc.repeated(in, &result, shown.TraceID, status)
 	}
 	rc.observe(in, call)
 	return nil
@@ -164,7 +168,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if result, err = rc.Events.Accept(rc.waiting(r), event, wait); err != nil {
 		return result, sluice.AsError(err).InCall(event.TraceID)
 	}
-	result.PollingRedirectEnabled = redirect
+	result.PollingRedirectEnabled = redirect && !result.Differs
 	if !result.Duplicate {
 		in.listeners = result.Listeners
 		rc.log(r.Context(), event)
@@ -227,6 +231,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 	}
 	if in.id != "" {
 		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, in.id, in.sent(), in.trust.Window())
+		e.BodyHash = sluice.HashBody(in.sent())
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {
@@ -245,9 +250,14 @@ var (
 func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) (status int) {
 	header := w.Header()
 	ids := []string{result.CorrelationID, result.TraceID}
-	header[sluice.CorrelationHeader] = ids[0:1:1]
+	if result.CorrelationID != "" {
+		header[sluice.CorrelationHeader] = ids[0:1:1]
+	}
 	header[sluice.TraceHeader] = ids[1:2:2]
-	if result.Duplicate {
+	switch {
+	case result.Differs:
+		header.Set("svc-duplicate", "differs")
+	case result.Duplicate:
 		header.Set("svc-duplicate", "true")
 	}
 	if result.PollingRedirectEnabled || result.Status == sluice.StatusProcessing {

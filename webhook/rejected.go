@@ -63,11 +63,20 @@ func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 	return e
 }
 
-// repeated returns the record of a call whose delivery was accepted before.
-func (rc *Receiver) repeated(in *incoming, result *sluice.Result, status int) sluice.Call {
+// differing returns what a call with a known id and another body is answered with: that it
+// was taken, so that a sender does not go on, and nothing of the first call.
+func differing(in *incoming) sluice.Result {
+	return sluice.Result{
+		StatusCode: http.StatusOK, Status: sluice.StatusOK, TraceID: sluice.NewTraceID(in.hook.UUID, in.arrived), Created: in.arrived.UTC(),
+		Duplicate: true, Differs: true,
+	}
+}
+
+// repeated returns the record of a call whose delivery was accepted before. It was answered
+// with a trace id.
+func (rc *Receiver) repeated(in *incoming, result *sluice.Result, traceID string, status int) sluice.Call {
 	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusOK, StatusCode: status, Duplicate: true}
 	if result.Differs {
-		traceID := sluice.NewTraceID(in.hook.UUID, in.arrived)
 		e := sluice.Errorf(sluice.CodeDuplicateDiffers, "The id of this delivery is known, with another body.")
 		call.Quarantine = rc.quarantine(in, traceID, e, result.TraceID)
 	}

@@ -26,6 +26,7 @@ type Envelope struct {
 	Listeners []string
 
 	Fingerprint *sluice.Fingerprint // of a call with an id; nil for others
+	BodyHash    string              // likewise; "" for calls that version 0.2.0 took
 
 	// Foreign says that something was missing or wrong, and was made up: another
 	// program has published the event.
@@ -97,6 +98,8 @@ func (e *Envelope) read(dec *json.Decoder) error {
 			target = &e.Listeners
 		case "delivery":
 			target = &e.Fingerprint
+		case "bodyHash":
+			target = &e.BodyHash
 		case "receivedAt":
 			target = &e.Received
 		default:

@@ -48,19 +48,50 @@ type Engine interface {
 	AcceptBy(ctx context.Context, e *sluice.Event, wait time.Duration, write Write) (sluice.Result, error)
 }
 
+// A repeater answers deliveries that were accepted before.
+type repeater struct {
+	results sluice.Results
+	ids     correlation.IDs
+	events  jetstream.Stream
+}
+
 // again answers a repeated delivery with the result of the first call. If that result is
-// gone, the delivery is still an accepted one.
-func again(ctx context.Context, results sluice.Results, ids correlation.IDs, first *Accepted, f *sluice.Fingerprint, wait time.Duration) (sluice.Result, error) {
-	id := ids.ID(first.Sequence, first.TraceID)
-	result, err := results.Result(ctx, id, wait)
-	if err != nil {
-		if sluice.AsError(err).Kind != sluice.Gone {
+// gone, the delivery is still an accepted one. A call with another body is not told what
+// became of the first one.
+func (r repeater) again(ctx context.Context, first *Accepted, e *sluice.Event, wait time.Duration) (result sluice.Result, err error) {
+	id := r.ids.ID(first.Sequence, first.TraceID)
+	same, err := r.isSame(ctx, first, e)
+	switch {
+	case err != nil:
+		return result, err
+	case same:
+		if result, err = r.results.Result(ctx, id, wait); err != nil && sluice.AsError(err).Kind != sluice.Gone {
 			return result, err
 		}
+	}
+	if !same || err != nil {
 		result = sluice.Accepted(first.TraceID, id, first.At)
 	}
-	result.Duplicate, result.Differs = true, first.Digest != f.Digest
+	result.Duplicate, result.Differs = true, !same
 	return result, nil
+}
+
+// isSame reports whether a call has the body of the first one with its id. The digest that
+// is at hand only shows that bodies differ; that they are equal, the hash in the event
+// shows. If the event is gone, so is all that could be told of it.
+func (r repeater) isSame(ctx context.Context, first *Accepted, e *sluice.Event) (bool, error) {
+	if first.Digest != e.Fingerprint.Digest {
+		return false, nil
+	}
+	msg, err := r.events.GetMsg(ctx, first.Sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, stream.NoAnswer(err)
+	}
+	known, err := correlation.ReadEnvelope(msg)
+	return err != nil || known.BodyHash == "" || known.BodyHash == e.BodyHash, nil
 }
 
 // Indexed is the Once of an engine that only this process writes to. It decides by an index
@@ -121,14 +152,14 @@ func (o *Indexed) Accept(ctx context.Context, e *sluice.Event, wait time.Duratio
 		return result, err
 	}
 	if first != nil {
-		return again(ctx, o.next, o.events.IDs, first, f, wait)
+		return o.repeater().again(ctx, first, e, wait)
 	}
 	behind := o.events.Durable()
 	if doubt != nil {
 		behind = *doubt
 		if first, err = o.find(ctx, e, behind); first != nil {
 			o.index.End(f, first.Sequence, first.TraceID)
-			return again(ctx, o.next, o.events.IDs, first, f, wait)
+			return o.repeater().again(ctx, first, e, wait)
 		}
 	}
 	if err == nil {
@@ -139,6 +170,8 @@ func (o *Indexed) Accept(ctx context.Context, e *sluice.Event, wait time.Duratio
 	}
 	return result, err
 }
+
+func (o *Indexed) repeater() repeater { return repeater{o.next, o.events.IDs, o.events.Stream} }
 
 // find looks behind an event for one that an unacknowledged attempt of a delivery stored.
 // It returns nil if there is none, and Unavailable if it is not durable yet.
@@ -206,7 +239,7 @@ func (o *Marked) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 		return sequence, err
 	})
 	if repeated, ok := errors.AsType[*repeatedError](err); ok {
-		return again(ctx, o.next, o.ids, repeated.first, e.Fingerprint, wait)
+		return repeater{o.next, o.ids, o.Markers.events}.again(ctx, repeated.first, e, wait)
 	}
 	return result, err
 }
