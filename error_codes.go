@@ -17,6 +17,7 @@ var (
 	CodeTokenInvalid          = Code{"token-invalid", Unauthenticated, "No webhook has this token."}
 	CodeTokenAmbiguous        = Code{"token-ambiguous", Invalid, "The call carries more than one token."}
 	CodeTooManyBadTokens      = Code{"too-many-bad-tokens", Throttled, "Too many calls without a valid token came from this address."}
+	CodeMessageTooLarge       = Code{"message-too-large", TooLarge, "What would be stored is larger than the engine takes."}
 	CodePayloadTooLarge       = Code{"payload-too-large", TooLarge, "The body is longer than the webhook, or any webhook, takes."}
 	CodePayloadInvalid        = Code{"payload-invalid", Unprocessable, "The payload does not meet the webhook's schema; `errors` says where."}
 	CodeMultipartMalformed    = Code{"multipart-malformed", Invalid, "The multipart body is cut off, or not built as it must be."}

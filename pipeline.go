@@ -143,6 +143,7 @@ type DeadLetter struct {
 	Error         Problem         `json:"error"`
 	Attempts      int             `json:"attempts"`
 	Time          time.Time       `json:"time"`
+	EventCut      bool            `json:"eventCut,omitempty"` // the event was too large to be kept in the letter
 	Event         json.RawMessage `json:"event,omitempty"`
 }
 

@@ -16,6 +16,7 @@ type RunReport struct {
 	Duration      float64      `json:"duration"` // in milliseconds
 	Error         *Problem     `json:"error,omitempty"`
 	Next          time.Time    `json:"next,omitzero" doc:"When the event is tried again."`
+	Cut           bool         `json:"cut,omitempty" doc:"What its steps sent and got was too large to be kept."`
 	Steps         []StepReport `json:"steps"`
 }
 
@@ -39,6 +40,9 @@ func (r *RunReport) AppendJSON(b []byte) []byte {
 	if !r.Next.IsZero() {
 		b = append(b, `,"next":"`...)
 		b = append(r.Next.AppendFormat(b, time.RFC3339Nano), '"')
+	}
+	if r.Cut {
+		b = append(b, `,"cut":true`...)
 	}
 	b = append(b, `,"steps":[`...)
 	for i := range r.Steps {

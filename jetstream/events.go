@@ -91,9 +91,6 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 
 func (s *Events) info(ctx context.Context) (*jetstream.StreamInfo, error) { return s.stream.Info(ctx) }
 
-// maxEvent is how large an event may be: it must also fit in a dead letter.
-const maxEvent = maxMessage - 64<<10
-
 // Accept implements sluice.Events.
 func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
 	return s.AcceptBy(ctx, e, wait, s.write)
@@ -181,8 +178,8 @@ func (s *Events) store(ctx context.Context, subject string, header nats.Header, 
 // encode appends the JSON of an event, unless it is too large.
 func encode(e *sluice.Event, space []byte) ([]byte, error) {
 	data := e.AppendJSON(space)
-	if len(data) > maxEvent {
-		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", maxEvent)
+	if len(data) > stream.MaxEvent {
+		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", stream.MaxEvent)
 	}
 	return data, nil
 }

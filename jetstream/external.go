@@ -110,7 +110,7 @@ func (x *remote) usable(ctx context.Context) error {
 	if !h.Link.Up() {
 		return errUnreachable
 	}
-	if got := h.Conn.MaxPayload(); got < maxMessage {
+	if got := h.Conn.MaxPayload(); got < stream.MaxMessage {
 		return fmt.Errorf("%w: %d bytes", errSmallPayload, got)
 	}
 	// A cluster without a leader does not reply: ask again soon.
@@ -128,7 +128,7 @@ func (x *remote) usable(ctx context.Context) error {
 func explain(err error, nc *nats.Conn) string {
 	switch {
 	case errors.Is(err, errSmallPayload):
-		return fmt.Sprintf("the engine's max_payload is %d bytes; set it to %d (8MB) or more", nc.MaxPayload(), maxMessage)
+		return fmt.Sprintf("the engine's max_payload is %d bytes; set it to %d (8MB) or more", nc.MaxPayload(), stream.MaxMessage)
 	case errors.Is(err, errNoJetStream):
 		return "the engine has no JetStream for this account; enable it there"
 	case errors.Is(err, errUnreachable), errors.Is(err, nats.ErrConnectionClosed):

@@ -76,7 +76,3 @@ func (o Options) syncs(name string) bool {
 		return false
 	}
 }
-
-// maxMessage is the largest message that the engine must take: a payload of 4 MiB is 5.6 MB
-// in base64, plus its headers.
-const maxMessage = 8 << 20

@@ -26,7 +26,7 @@ func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
 		NoSigs:     true,
 		JetStream:  true,
 		StoreDir:   opts.Dir,
-		MaxPayload: maxMessage,
+		MaxPayload: stream.MaxMessage,
 		SyncAlways: opts.Sync == EngineSync,
 		// Streams have limits of their own. Without these two the engine derives a
 		// limit from the disk, and refuses streams beyond it.

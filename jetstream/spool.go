@@ -54,7 +54,7 @@ func openSpool(ctx context.Context, opts Options) (_ *spooler, err error) {
 	}
 	ctx, done := context.WithTimeout(ctx, stream.SetUpTimeout)
 	defer done()
-	if s.Spool, err = spool.Open(ctx, running, h, opts.SpoolMaxBytes, maxMessage); err != nil {
+	if s.Spool, err = spool.Open(ctx, running, h, opts.SpoolMaxBytes, stream.MaxMessage); err != nil {
 		return nil, err
 	}
 	h.WatchDisk(running, opts.MinFreeDisk)

@@ -271,7 +271,7 @@ func TestAFullSpoolRefuses(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
 	s.one.Close()
-	s.opts.SpoolMaxBytes = maxMessage + 64<<10
+	s.opts.SpoolMaxBytes = stream.MaxMessage + 64<<10
 	s.one = openEngine(t, s.opts)
 	s.cut()
 	taken := 0

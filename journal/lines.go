@@ -88,7 +88,11 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 	for i := range p.runs {
 		r := &p.runs[i]
 		msg := w.begin(lineRun, j.sequenceOf(r.CorrelationID), r.TraceID)
-		msg.Data = append(r.AppendJSON(msg.Data), '\n')
+		start := len(msg.Data)
+		if msg.Data = r.AppendJSON(msg.Data); len(msg.Data)-start > stream.MaxLine {
+			msg.Data = withoutExchanges(r).AppendJSON(msg.Data[:start])
+		}
+		msg.Data = append(msg.Data, '\n')
 	}
 	for _, r := range p.repeated {
 		text, err := value.Marshal(r)
@@ -118,6 +122,20 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 		}
 	}
 	return w.messages
+}
+
+// withoutExchanges returns a report that is cut so far that it fits in a line.
+func withoutExchanges(r *sluice.RunReport) *sluice.RunReport {
+	short := *r
+	short.Cut, short.Steps = true, slices.Clone(r.Steps)
+	for i := range short.Steps {
+		short.Steps[i].HTTP = nil
+	}
+	if r.Error != nil {
+		shown := stream.CutProblem(*r.Error)
+		short.Error = &shown
+	}
+	return &short
 }
 
 // sequenceOf returns the sequence of the event that a correlation id leads to,

@@ -193,6 +193,9 @@ func letterReplayCommand(r *Runner) command.Command {
 // replay sends the event of a dead letter to its pipeline again. The letter is deleted
 // afterwards: rather twice than never.
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (sluice.BulkItem, error) {
+	if letter.EventCut {
+		return sluice.BulkItem{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s was too large to be kept in it; replay the call itself, by its trace id.", sluice.Quote(letter.Letter))
+	}
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
 		return sluice.BulkItem{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.", sluice.Quote(letter.Letter)).Because(err)

@@ -62,9 +62,13 @@ func (l *Store) Add(ctx context.Context, d sluice.Delivery, event []byte, o slui
 	}
 	letter.EventKey, _ = d.Message["eventKey"].(string)
 	if o.Error != nil {
-		letter.Error = *o.Error
+		letter.Error = stream.CutProblem(*o.Error)
 	}
 	data, err := value.Marshal(letter)
+	if err != nil || len(data) > stream.MaxData { // such as the event of another program
+		letter.Event, letter.EventCut = nil, true
+		data, err = value.Marshal(letter)
+	}
 	if err != nil {
 		return err
 	}

@@ -150,6 +150,9 @@ func (s *Store) Put(ctx context.Context, c *sluice.QuarantinedCall) error {
 		return err
 	}
 	kept := &keptCall{QuarantinedCall: *c, subject: subjectOfCall(c), size: len(meta) + len(sealed)}
+	if err := stream.Fits("The call", kept.size); err != nil {
+		return err
+	}
 	kept.Token, kept.Request = "", sluice.KeptRequest{}
 	if err := s.publish(ctx, &nats.Msg{Subject: kept.subject, Data: sealed, Header: nats.Header{metaHeader: {string(meta)}}}); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
 	"sluice/problem"
 	"sluice/value"
 )
@@ -166,7 +167,7 @@ func (c *consumption) takeSlot(ctx context.Context, d *delivery) error {
 // replay that was moved before, or is done, waits for a slot: attempt looks it up.
 func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 	const head = 8 << 10 // the field stands before the payload
-	if d.waited || d.sequence == 0 || !bytes.Contains(d.data[:min(len(d.data), head)], []byte(`"replayOf":"`)) || c.keepsPlace() {
+	if d.waited || d.sequence == 0 || !bytes.Contains(d.data[:min(len(d.data), head)], []byte(`"replayOf":"`)) || c.keepsPlace(d.event) {
 		return nil
 	}
 	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: d.sequence, Subject: d.Subject, Data: d.data, Time: d.Time})
@@ -187,8 +188,11 @@ func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 }
 
 // keepsPlace reports whether a live event keeps its place while it waits for its next
-// attempt: because the order counts, or because the waiting room is full.
-func (c *consumption) keepsPlace() bool { return c.ordered || c.queue.waiting.full(c.binding) }
+// attempt: because the order counts, or because it has no room in the waiting room. Only
+// another program can have published one that is too large for it.
+func (c *consumption) keepsPlace(e event) bool {
+	return c.ordered || len(e.data) > stream.MaxEvent || c.queue.waiting.full(c.binding)
+}
 
 // decoding waits for the memory to decode an event.
 func (c *consumption) decoding(ctx context.Context, data []byte) (release func(), err error) {

@@ -155,7 +155,7 @@ func (l *live) load(context.Context, *delivery) error { return nil }
 // event keeps its place. If its state can't be stored then, only this process knows it.
 func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err error) {
 	waiting, s := l.queue.waiting, d.after(a)
-	if !l.keepsPlace() {
+	if !l.keepsPlace(d.event) {
 		return false, waiting.put(context.Background(), l.binding, d.key, d.event, s)
 	}
 	if !a.before {

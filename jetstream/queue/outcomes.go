@@ -76,9 +76,18 @@ func eventKey(ids correlation.IDs, sequence uint64, traceID string) string {
 // buffers holds space for encoded outcomes.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Put stores an outcome.
+// Put stores an outcome. Its value has a bound of its own, see run.Limits.
 func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
 	buffer := buffers.Get().(*[]byte)
+	if outcome.Error != nil {
+		shown := stream.CutProblem(*outcome.Error)
+		outcome.Error = &shown
+	}
+	if outcome.Said != nil {
+		said := *outcome.Said
+		said.Message = stream.CutText(said.Message)
+		outcome.Said = &said
+	}
 	data := outcome.AppendJSON((*buffer)[:0])
 	subject := o.subject(sequence, traceID, outcome.Pipeline)
 	if _, err := o.writer.Write(ctx, subject, nil, data); err != nil {

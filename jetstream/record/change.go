@@ -107,6 +107,9 @@ func (b *Bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 			return 0, err
 		}
 	}
+	if err := stream.Fits("The record", len(msg.Data)); err != nil {
+		return 0, err
+	}
 	ack, err := b.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequence(base))
 	if err != nil {
 		return 0, stream.NotTaken("the change", err)

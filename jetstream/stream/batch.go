@@ -98,6 +98,9 @@ var entries = sync.Pool{New: func() any { return &entry{done: make(chan writeRes
 
 // Write implements Writer.
 func (w *batchWriter) Write(_ context.Context, subject string, _ nats.Header, data []byte) (uint64, error) {
+	if err := Fits("The message", len(data)); err != nil {
+		return 0, err
+	}
 	e := entries.Get().(*entry)
 	e.subject, e.data = subject, data
 	select {

@@ -2,8 +2,10 @@ package stream
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"sluice"
 	"sluice/jetstream/natstest"
@@ -85,5 +87,21 @@ func wantKind(t *testing.T, err error, want sluice.Kind) {
 	t.Helper()
 	if err == nil || sluice.AsError(err).Kind != want {
 		t.Fatalf("got error %v, want one of kind %d", err, want)
+	}
+}
+
+// A message that can never be stored joins no batch, and is no sign of a failing disk.
+func TestAMessageThatIsTooLargeIsRefusedAlone(t *testing.T) {
+	batch, cluster := &batchWriter{waiting: make(chan *entry, 1)}, &clusterWriter{waiting: make(chan *publication, 1)}
+	for _, w := range []Writer{batch, cluster} {
+		_, err := w.Write(t.Context(), "subject", nil, make([]byte, MaxData+1))
+		wantKind(t, err, sluice.TooLarge)
+	}
+	if len(batch.waiting)+len(cluster.waiting) > 0 {
+		t.Error("it waits for a batch")
+	}
+	long := CutProblem(sluice.Problem{Detail: strings.Repeat("\u00fc", maxSaid), Snippet: "short", Errors: make([]string, maxSaid)})
+	if len(long.Detail) > maxSaid+20 || !utf8.ValidString(long.Detail) || !strings.HasSuffix(long.Detail, "… (cut)") || long.Snippet != "short" || long.Errors != nil {
+		t.Errorf("cut: %.50s… of %d bytes, %q, %v", long.Detail, len(long.Detail), long.Snippet, long.Errors)
 	}
 }

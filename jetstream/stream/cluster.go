@@ -116,6 +116,9 @@ func newClusterWriter(running context.Context, h *Host, config jetstream.StreamC
 
 // Write implements Writer.
 func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
+	if err := Fits("The message", len(data)); err != nil {
+		return 0, err
+	}
 	timer := time.NewTimer(stretch.Of(clusterTimeout))
 	defer timer.Stop()
 	p := &publication{subject: subject, header: header, data: data, until: time.Now().Add(stretch.Of(clusterTimeout)), done: make(chan writeResult, 1)}

@@ -30,8 +30,9 @@ type engine interface {
 
 // A Writer stores messages in one stream.
 type Writer interface {
-	// Write returns the message's sequence once it is on stable storage, and
-	// Unavailable if that takes too long or the engine has stopped. The end of ctx
+	// Write returns the message's sequence once it is on stable storage, TooLarge for
+	// one of more than MaxData bytes, and Unavailable if it takes too long or the
+	// engine has stopped. The end of ctx
 	// does not stop it. It keeps data only if it fails. After a DoubtError the message
 	// may still be stored. Only an external engine stores the header, which may be nil.
 	Write(ctx context.Context, subject string, header nats.Header, data []byte) (sequence uint64, err error)
