@@ -7,7 +7,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -105,7 +104,7 @@ func (a adyenCheck) sign(c *Call, _ time.Time) (err error) {
 		if !ok {
 			return notAnObject()
 		}
-		text, err := json.Marshal(notification)
+		text, err := value.Marshal(notification)
 		if err != nil {
 			return err
 		}
@@ -116,6 +115,6 @@ func (a adyenCheck) sign(c *Call, _ time.Time) (err error) {
 		more["hmacSignature"] = a.signature(adyenText(text))
 		notification["additionalData"] = more
 	}
-	c.Body, err = json.Marshal(whole)
+	c.Body, err = value.Marshal(whole)
 	return err
 }
