@@ -39,6 +39,13 @@ func (u User) MayCall(command string, readOnly bool) bool {
 	})
 }
 
+// ReceiveCommand is the command that gets one event. Its name is a permission by itself.
+const ReceiveCommand = "event.receive"
+
+// MayReceive reports whether the user may get events by ReceiveCommand. MayRead is not
+// enough, since events show what callers have sent.
+func (u User) MayReceive() bool { return u.May(ReceiveCommand) || u.May(MaySeePayload) }
+
 // Bounded reports whether the bounds of the user take away any permission.
 func (u User) Bounded() bool {
 	for _, p := range u.Permissions {

@@ -88,24 +88,43 @@ type receiveParams struct {
 }
 
 func receiveCommand(o Options) command.Command {
-	return command.New("event.receive", "Get an event: the one that started the run if it has that key, otherwise the newest stored one, or the next one if a timeout is given; null if there is none. The permission to read is not enough, since events show what callers have sent: it takes event.receive itself, or trace.payload.",
+	return command.New(sluice.ReceiveCommand, "Get an event: the one that started the run if it has that key, otherwise the newest stored one, or the next one if a timeout is given; null if there is none. The permission to read is not enough, since events show what callers have sent: it takes event.receive itself, or trace.payload. For an event that did not start the run, the pipeline's owner needs one of them, too.",
 		func(ctx context.Context, p receiveParams) (any, error) {
-			if user := sluice.UserFrom(ctx); !user.May("event.receive") && !user.May(sluice.MaySeePayload) {
+			if !sluice.UserFrom(ctx).MayReceive() {
 				return nil, sluice.NotPermitted(sluice.MaySeePayload)
 			}
 			if err := checkKey("eventKey", p.EventKey); err != nil {
 				return nil, err
 			}
-			if run := sluice.RunFrom(ctx); run != nil && run.Event != nil && run.Event["eventKey"] == p.EventKey {
-				return run.Event, nil
+			if run := sluice.RunFrom(ctx); run != nil {
+				if run.Event != nil && run.Event["eventKey"] == p.EventKey {
+					return run.Event, nil
+				}
+				if err := ownerMayReceive(ctx, run); err != nil {
+					return nil, err
+				}
 			}
 			found, err := receive(ctx, o.Stored, p)
 			if found == nil || err != nil {
 				return nil, err
 			}
-			o.Seen(ctx, "event.receive", p.EventKey)
+			o.Seen(ctx, sluice.ReceiveCommand, p.EventKey)
 			return value.Decode(found)
 		}, command.ReadOnly)
+}
+
+// ownerMayReceive refuses a run events that did not start it, unless the pipeline's owner
+// may read them: every run of an event is one of anonymousUser, who has event.receive for
+// its own event.
+func ownerMayReceive(ctx context.Context, run *sluice.Run) error {
+	owner, err := run.Owner(ctx)
+	switch {
+	case err != nil:
+		return sluice.OwnerError(err)
+	case !owner.MayReceive():
+		return sluice.OwnerNotPermitted(sluice.ReceiveCommand)
+	}
+	return nil
 }
 
 func receive(ctx context.Context, stored sluice.StoredEvents, p receiveParams) (json.RawMessage, error) {

@@ -56,7 +56,7 @@ func clientPutCommand(d *Directory) command.Command {
 			secret := ""
 			change := func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
 				if before != nil {
-					if err := d.mayGrant(ctx, before.Roles); err != nil {
+					if err := d.mayChange(ctx, before); err != nil {
 						return nil, err
 					}
 				}
@@ -74,6 +74,20 @@ func clientPutCommand(d *Directory) command.Command {
 			shown.Secret = secret
 			return shown, nil
 		}))
+}
+
+// mayChange refuses to change or delete a client that could give more than the caller
+// may: the rights of its own tokens and, where people sign in through it, theirs. Whoever
+// moves its redirect URIs or has its secret gets what those people allow a program that
+// they trust.
+func (d *Directory) mayChange(ctx context.Context, c *sluice.Client) error {
+	roles := slices.Clone(c.Roles)
+	if slices.ContainsFunc(c.Grants, func(grant string) bool { return grant != "client_credentials" }) {
+		for _, account := range d.Accounts.All() {
+			roles = append(roles, account.Roles...)
+		}
+	}
+	return d.mayGrant(ctx, distinct(roles))
 }
 
 // tryClient returns a client as a change would make it, and stores nothing.
@@ -209,7 +223,7 @@ func clientDeleteCommand(d *Directory) command.Command {
 				if before == nil {
 					return nil, notFound(sluice.CodeClientNotFound, "client with that id")
 				}
-				return nil, d.mayGrant(ctx, before.Roles)
+				return nil, d.mayChange(ctx, before)
 			})
 			if err != nil {
 				return clientDeleted{}, err

@@ -178,7 +178,7 @@ var builtinRoles = map[string][]string{
 	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "event.retry", "deadletter.*", "quarantine.*"),
 	sluice.AnonymousRole: {
 		"log", "set", "assert", "fail", "exit", "wait", "convert.*", "crypto.*",
-		"event.receive", "iam.whoami", "iam.run.as", "iam.authorize",
+		sluice.ReceiveCommand, "iam.whoami", "iam.run.as", "iam.authorize",
 	},
 }
 

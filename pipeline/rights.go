@@ -18,6 +18,7 @@ type rights struct {
 
 	ctx   context.Context //nolint:containedctx // of one walk
 	owner sluice.User
+	event string // pattern of the keys of the events that start the program
 	found []sluice.Finding
 	err   error // of a look-up
 }
@@ -43,7 +44,8 @@ func (l lookups) check(ctx context.Context, p *source.Program, owner sluice.User
 	}
 	w.secrets(top, p.Body.Secrets())
 	var user *sluice.User // nil where a caller starts the run: any user may
-	if p.Trigger != nil {
+	if pattern, listens := p.Listens(); listens {
+		w.event = strings.TrimPrefix(pattern, sluice.EventPrefix)
 		user = w.find(sluice.AnonymousName)
 	}
 	w.list(p.Steps, user)
@@ -105,10 +107,26 @@ func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *
 		}
 	case source.SwitchCommand:
 		return w.switched(s, a)
+	case sluice.ReceiveCommand:
+		w.receive(s, a)
 	case "iam.authorize":
 		return nil
 	}
 	return user
+}
+
+// receive checks that a step asks for the event that starts the run, unless the owner may
+// read others. A program that others may run gets theirs.
+func (w *rights) receive(s *source.Step, a *source.Invocation) {
+	key, ok := a.Literal("eventKey")
+	if !ok || w.event == "" || w.owner.MayReceive() || sluice.KeyMatches(w.event, key) {
+		return
+	}
+	w.note(s, sluice.Finding{
+		Code: sluice.CodeNotPermitted.Word, Permission: sluice.ReceiveCommand,
+		Message: fmt.Sprintf("%s, who stores this pipeline, may read no events but the one that starts the run.", w.owner.Name),
+		Hint:    "Ask an administrator for a role that has the permission " + sluice.ReceiveCommand + ".",
+	})
 }
 
 // switchHint returns the line to add before a step: a switch to the owner, if the owner

@@ -140,7 +140,7 @@ func (t *Rehearsal) call(ctx context.Context, cmd command.Command, args command.
 	switch {
 	case cmd.Name == "wait", cmd.Name == "log":
 		return bodyOf(cmd, args), nil
-	case !reachesOutside(cmd) && (cmd.Name != receivesEvent || isOwnEvent(sluice.RunFrom(ctx), args)):
+	case !reachesOutside(cmd) && (cmd.Name != sluice.ReceiveCommand || isOwnEvent(sluice.RunFrom(ctx), args)):
 		return t.Commands().Call(ctx, cmd, args)
 	}
 	if cmd.Recorded {
@@ -164,13 +164,11 @@ func (t *Rehearsal) call(ctx context.Context, cmd command.Command, args command.
 // reachesOutside reports whether a command may have an effect outside of its run.
 func reachesOutside(cmd command.Command) bool {
 	switch cmd.Name {
-	case source.SwitchCommand, "pipeline.run", "iam.whoami", receivesEvent:
+	case source.SwitchCommand, "pipeline.run", "iam.whoami", sluice.ReceiveCommand:
 		return false
 	}
 	return !cmd.Pure
 }
-
-const receivesEvent = "event.receive"
 
 // isOwnEvent reports whether arguments ask for the event that started the run.
 func isOwnEvent(run *sluice.Run, args command.Args) bool {
