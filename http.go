@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -74,26 +75,25 @@ func IsHeaderName(name string) bool {
 	return name != ""
 }
 
-// CredentialHeader reports whether a header, in lower case, is likely to carry a secret,
-// by its name. It is masked where people look at what was sent.
-func CredentialHeader(name string) bool {
-	for _, word := range []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return SecretHeader(name)
+// secretWords stand in the names of headers that carry keys of their sender.
+var secretWords = []string{
+	"authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential", "session", "jwt", "bearer",
+	"api-key", "apikey", "access-key", "auth-key", "private-key", "subscription-key", "functions-key",
 }
 
-// SecretHeader reports whether a header of a request, in lower case, is kept out of
-// events and pipelines. Other headers that CredentialHeader masks stay in events, since
-// pipelines may need them.
+// SecretHeader reports whether a header, in lower case, carries a key of its sender, by its
+// name. Such headers are not stored, passed on or shown.
 func SecretHeader(name string) bool {
 	switch name {
-	case "token", "uuid", "authorization", "cookie", "proxy-authorization", "x-gitlab-token":
+	case "accept", "accept-encoding", "content-length", "content-type", "host", "user-agent": // of nearly every call
+		return false
+	case "uuid", "x-auth":
 		return true
 	}
-	return false
+	if strings.Contains(name, "_") {
+		name = strings.ReplaceAll(name, "_", "-")
+	}
+	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // RequestFrom returns the request that led to ctx as pipelines see it: method,

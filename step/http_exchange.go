@@ -48,7 +48,7 @@ func noted(header http.Header, start []byte, size int) string {
 		if value == "" {
 			continue
 		}
-		if sluice.CredentialHeader(lower) {
+		if sluice.SecretHeader(lower) {
 			value = "***"
 		}
 		text.WriteString(lower + ": " + strings.ToValidUTF8(value, "\ufffd") + "\n")
