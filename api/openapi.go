@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"reflect"
@@ -18,43 +19,59 @@ import (
 type object = map[string]any
 
 // openAPI returns the endpoint that describes the API. Anyone may ask for it as often as
-// they like, so the document is compressed only once: commands never change while the
-// service runs.
+// they like, so the documents are compressed only once: commands never change while the
+// service runs. Strangers are told of what is open to them, and of no command, schema or
+// version.
 func (a *API) openAPI() command.Endpoint {
-	zipped := sync.OnceValue(func() []byte {
-		document, _ := a.OpenAPI() // its error was returned before
-		return zip(document)
+	open := sync.OnceValues(func() ([]byte, error) {
+		return json.MarshalIndent(describe(command.Set{}, "3", a.BaseURL, a.OpenID), "", "  ")
 	})
+	openZipped, zipped := zippedOnce(open), zippedOnce(a.document)
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			return notAllowed("GET, HEAD")
 		}
-		document, err := a.OpenAPI()
+		document, small := open, openZipped
+		if r.Header["Authorization"] != nil {
+			if _, err := a.Authenticate(w, r); err != nil {
+				return err
+			}
+			document, small = a.document, zipped
+		}
+		text, err := document()
 		if err != nil {
 			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Add("Vary", "Authorization")
 		if takesGzip(r.Header.Values("Accept-Encoding")) {
 			w.Header().Set("Content-Encoding", "gzip")
-			document = zipped()
+			text = small()
 		}
-		_, _ = w.Write(document)
+		_, _ = w.Write(text)
 		return nil
 	}
+}
+
+func zippedOnce(document func() ([]byte, error)) func() []byte {
+	return sync.OnceValue(func() []byte {
+		text, _ := document() // its error was returned before
+		return zip(text)
+	})
 }
 
 // OpenAPI returns the description of the API as OpenAPI 3.1. It is made when it is first
 // needed, so that it does not delay a start.
 func (a *API) OpenAPI() ([]byte, error) { return a.document() }
 
-// describe describes the commands and the other endpoints. openID is where the
+// describe describes the commands and the other endpoints; without commands only what is
+// open to everyone. openID is where the
 // issuer of access tokens describes itself: a path for the server's own, the URL of
 // an external provider, or nothing.
 func describe(set command.Set, version, baseURL, openID string) object {
 	d := &description{schemas: &schemas{object{}, make(map[string]reflect.Type)}}
 	paths := object{
 		sluice.ResultPath: object{"get": d.result()},
-		sluice.EventsPath: object{"get": d.events()},
 		sluice.HealthPath: object{"get": probe("healthz", "Tell that the process runs.")},
 		sluice.ReadyPath:  object{"get": probe("readyz", "Tell whether calls are welcome.")},
 	}
@@ -65,7 +82,10 @@ func describe(set command.Set, version, baseURL, openID string) object {
 		}
 		paths[sluice.CommandPath+cmd.Name] = operations
 	}
-	d.pipelines(set, paths)
+	if len(set.All()) > 0 {
+		paths[sluice.EventsPath] = object{"get": d.events()}
+		d.pipelines(set, paths)
+	}
 	schemes := object{
 		"basic":  object{"type": "http", "scheme": "basic", "description": "A username and its password."},
 		"bearer": object{"type": "http", "scheme": "bearer", "description": "An access token."},

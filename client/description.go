@@ -99,9 +99,12 @@ type media struct {
 	} `json:"application/json"`
 }
 
-// Describe asks the server what it can do. It needs no credentials.
-func (c *Client) Describe(ctx context.Context) (Description, error) {
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: sluice.OpenAPIPath, open: true})
+// Describe asks the server what it can do. Without credentials it tells only of what is
+// open to everyone.
+func (c *Client) Describe(ctx context.Context) (Description, error) { return c.describe(ctx, false) }
+
+func (c *Client) describe(ctx context.Context, open bool) (Description, error) {
+	answer, err := c.do(ctx, request{method: http.MethodGet, path: sluice.OpenAPIPath, open: open})
 	if err != nil {
 		return Description{}, err
 	}

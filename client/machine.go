@@ -45,7 +45,7 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 		return tokens{}, err
 	}
 	defer c.CloseIdle()
-	described, err := c.Describe(ctx)
+	described, err := c.describe(ctx, true)
 	if err != nil {
 		return tokens{}, err
 	}

@@ -40,7 +40,7 @@ func (c *Client) Login(ctx context.Context, username, password string) (Login, e
 
 // ownIssuer returns the path of the server's own issuer of tokens.
 func (c *Client) ownIssuer(ctx context.Context) (string, error) {
-	described, err := c.Describe(ctx)
+	described, err := c.describe(ctx, true)
 	switch {
 	case err != nil:
 		return "", err

@@ -28,11 +28,8 @@ func (i *Issuer) Asked(ctx context.Context, query string) (sluice.Authorization,
 	if err != nil {
 		return sluice.Authorization{}, err
 	}
-	if client == nil {
-		return sluice.Authorization{}, invalidRequest("No program is known here by this client_id. Its operator has to register it.")
-	}
-	if !client.MayRedirect(form["redirect_uri"]) {
-		return sluice.Authorization{}, invalidRequest("This redirect_uri is not one of the program's. Its operator has to register it.")
+	if client == nil || !client.MayRedirect(form["redirect_uri"]) { // not which: that would tell who the clients are
+		return sluice.Authorization{}, invalidRequest("No program is known here by this client_id with this redirect_uri. Its operator has to register them.")
 	}
 	a := sluice.Authorization{
 		ClientID:  client.ID,

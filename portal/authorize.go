@@ -24,29 +24,35 @@ type question struct {
 // authorizePage asks the person, who must be signed in, whether a program may act for
 // them. It never allows anything without a click: any program can send a browser here
 // under another one's name.
+//
+// Whoever is not signed in learns nothing of the program, and is sent nowhere else, unless
+// the program asks to be told without a page (prompt=none).
 func (p *Portal) authorizePage(w http.ResponseWriter, r *http.Request) error {
-	asked, err := p.asked(r)
-	if err != nil {
-		return err
-	}
-	if asked.Refused != "" {
-		http.Redirect(w, r, asked.Refused, http.StatusSeeOther)
-		return nil
-	}
 	user, err := p.user(w, r)
 	signedOut := err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated
 	if err != nil && !signedOut {
 		return err
 	}
-	if asked.Silent {
-		http.Redirect(w, r, p.Programs.Deny(asked, "interaction_required", "The person has to be asked here."), http.StatusSeeOther)
+	again := "/signin?next=" + url.QueryEscape(r.URL.Path+"?"+withoutPrompt(r.URL.RawQuery))
+	if signedOut && p.Programs != nil && r.URL.Query().Get("prompt") != "none" {
+		p.redirect(w, r, again)
+		return nil
+	}
+	asked, err := p.asked(r)
+	if err != nil {
+		return err
+	}
+	if asked.Silent && asked.Refused == "" {
+		asked.Refused = p.Programs.Deny(asked, "interaction_required", "The person has to be asked here.")
+	}
+	if asked.Refused != "" {
+		http.Redirect(w, r, asked.Refused, http.StatusSeeOther)
 		return nil
 	}
 	signedIn, err := p.signedInAt(r)
 	if err != nil {
 		return err
 	}
-	again := "/signin?next=" + url.QueryEscape(r.URL.Path+"?"+withoutPrompt(r.URL.RawQuery))
 	if signedOut || asked.SignIn || asked.MaxAge >= 0 && time.Since(signedIn) > asked.MaxAge {
 		p.redirect(w, r, again)
 		return nil

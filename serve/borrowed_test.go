@@ -2,8 +2,12 @@ package serve_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+
+	"sluice"
+	"sluice/serve"
 )
 
 // TestARunReadsItsOwnEvent: whoever may store pipelines gets no other events by that.
@@ -90,4 +94,43 @@ func TestAClientThatPeopleTrust(t *testing.T) {
 	s.command("iam.client.put", map[string]any{"clientId": "robot", "renew": true}, asDelegate).wantStatus(t, 200)
 	s.command("iam.client.delete", map[string]any{"clientId": "robot"}, asDelegate).wantStatus(t, 200)
 	s.command("iam.client.put", map[string]any{"clientId": "changed", "renew": true}, asDelegate).wantProblem(t, 403, "forbidden")
+}
+
+// TestStrangersLearnNothing: neither which commands and programs there are, nor the version.
+func TestStrangersLearnNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	open := s.send("GET", "/openapi.json", nil).wantStatus(t, 200)
+	for _, told := range []string{"webhook.put", "iam.", "x-permission", sluice.EventsPath, sluice.PipelinePath, serve.Release()} {
+		if strings.Contains(string(open.body), told) {
+			t.Errorf("a stranger is told of %s", told)
+		}
+	}
+	if !strings.Contains(string(open.body), resultPath) || !strings.Contains(string(open.body), "openIdConnectUrl") {
+		t.Errorf("what is open is not described: %s", open.body)
+	}
+	s.send("GET", "/openapi.json", nil, header("Authorization", "Bearer x")).wantStatus(t, 401)
+	if all := s.send("GET", "/openapi.json", nil, asAdmin).wantStatus(t, 200); !strings.Contains(string(all.body), "iam.client.put") {
+		t.Errorf("who is known is told %s", all.body)
+	}
+
+	s.command("iam.client.put", map[string]any{"clientId": "trusted", "public": true, "redirectUris": "https://app.example.org/cb"}).wantStatus(t, 200)
+	ask := func(client, redirect, more string) answer {
+		t.Helper()
+		return s.send("GET", "/authorize?client_id="+client+"&redirect_uri="+url.QueryEscape(redirect)+more, nil)
+	}
+	same := func(what, client, redirect, more string) {
+		t.Helper()
+		unknown, got := ask("nobody", redirect, more), ask(client, redirect, more)
+		replaced := func(text string) string { return strings.ReplaceAll(text, client, "nobody") }
+		if got.status != unknown.status || replaced(got.header.Get("Location")) != unknown.header.Get("Location") || replaced(string(got.body)) != string(unknown.body) {
+			t.Errorf("%s: a stranger is told %d %s, of an unknown program %d %s", what, got.status, got.header.Get("Location"), unknown.status, unknown.header.Get("Location"))
+		}
+	}
+	for _, more := range []string{"", "&response_type=token", "&response_type=code&code_challenge=x"} {
+		same("a program", "trusted", "https://app.example.org/cb", more)
+		same("the command line", "sluice", "http://127.0.0.1:1/callback", more)
+		same("another place", "trusted", "https://evil.example/cb", more)
+	}
+	same("another place, without a page", "trusted", "https://evil.example/cb", "&prompt=none")
 }

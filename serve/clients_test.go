@@ -25,7 +25,7 @@ func TestGeneratedClients(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, "generated"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "openapi.json"), s.send("GET", "/openapi.json", nil).body, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "openapi.json"), s.send("GET", "/openapi.json", nil, asAdmin).body, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return func(name string, args ...string) {

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"bufio"
+	"bytes"
+	"fmt"
 	"log/slog"
 	"os"
 	"strconv"
@@ -9,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/lmittmann/tint"
 
@@ -66,8 +70,37 @@ func (l *logLines) Write(line []byte) (int, error) {
 		l.pending = true
 		time.AfterFunc(flushEvery, l.flush)
 	}
-	return l.buffer.Write(line)
+	_, err := l.buffer.Write(escaped(line))
+	return len(line), err
 }
+
+// escaped returns a line with what does not print beyond ASCII as \u and four digits, which
+// is JSON as well: control characters, separators of lines, and marks that turn the
+// direction of a text. What callers send is in the log, and must not make it look like
+// something else.
+func escaped(line []byte) []byte {
+	if !bytes.ContainsFunc(line, beyondPrint) {
+		return line
+	}
+	var safe []byte
+	for len(line) > 0 {
+		r, size := utf8.DecodeRune(line)
+		switch {
+		case !beyondPrint(r):
+			safe = append(safe, line[:size]...)
+		case r == utf8.RuneError && size == 1:
+			safe = append(safe, `\ufffd`...)
+		default:
+			for _, unit := range utf16.Encode([]rune{r}) {
+				safe = fmt.Appendf(safe, `\u%04x`, unit)
+			}
+		}
+		line = line[size:]
+	}
+	return safe
+}
+
+func beyondPrint(r rune) bool { return r >= 0x7f && (r == utf8.RuneError || !unicode.IsPrint(r)) }
 
 func (l *logLines) flush() {
 	l.mu.Lock()
@@ -88,9 +121,14 @@ func (s *Server) auditCopy() func(sluice.AuditEntry) {
 	}
 	var mu sync.Mutex
 	return func(e sluice.AuditEntry) {
+		var line bytes.Buffer
+		err := value.Encode(&line, e)
 		mu.Lock()
 		defer mu.Unlock()
-		if err := value.Encode(out, e); err != nil {
+		if err == nil {
+			_, err = out.Write(escaped(line.Bytes()))
+		}
+		if err != nil {
 			s.opts.Log.Error("An entry of the audit log could not be copied.", "error", err)
 		}
 	}

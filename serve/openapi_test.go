@@ -16,7 +16,7 @@ import (
 // description loads /openapi.json and checks that it is what it says to be.
 func description(t *testing.T, s *service) *openapi3.T {
 	t.Helper()
-	got := s.send("GET", "/openapi.json", nil).wantStatus(t, http.StatusOK)
+	got := s.send("GET", "/openapi.json", nil, asAdmin).wantStatus(t, http.StatusOK)
 	if media := got.header.Get("Content-Type"); media != "application/json" {
 		t.Errorf("Content-Type is %q", media)
 	}

@@ -20,6 +20,9 @@ func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) er
 	if err != nil {
 		return err
 	}
+	if err := forgetEnvironment(); err != nil {
+		opts.Log.Warn("The environment that this process was started with can still be read in /proc, with the secrets in it; give them as files.", "error", err)
+	}
 	s.greet(out)
 	welcoming, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -74,8 +77,9 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD counts at the very first start; the password of %s stays as it is\n", sluice.AdminName)
 	}
 	if created {
-		fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello -d payloadType=raw %s%swebhook.put\n", sluice.AdminName, s.baseURL, sluice.CommandPath)
-		fmt.Fprintln(out, `then: curl -d '{"hello":"you"}' the webhookUrl of its answer`)
+		fmt.Fprintln(out, "try:")
+		fmt.Fprintf(out, `  hook=$(curl -s -u %s -d eventKey=webhook.hello -d payloadType=raw %s%swebhook.put | sed 's/.*"webhookUrl":"\([^"]*\)".*/\1/')`+"\n", sluice.AdminName, s.baseURL, sluice.CommandPath)
+		fmt.Fprintln(out, `  curl -d '{"hello":"you"}' "$hook"`)
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
 }

@@ -166,7 +166,7 @@ func TestBanner(t *testing.T) {
 		settings  []string
 		says, not []string
 	}{
-		{"on this machine only", nil, []string{"listens on http://127.0.0.1:", "embedded", "curl -u admin -d"}, []string{plain, warned, adminPassword}},
+		{"on this machine only", nil, []string{"listens on http://127.0.0.1:", "embedded", "curl -s -u admin -d"}, []string{plain, warned, adminPassword}},
 		{"on all addresses", []string{"listen=0.0.0.0:0"}, []string{"listens on http://localhost:", plain, warned}, nil},
 		{"behind a public URL", []string{"listen=0.0.0.0:0", "public-url=https://hooks.example.org"}, []string{"listens on http://localhost:", " as https://hooks.example.org (engine: embedded)", plain}, []string{warned}},
 	} {

@@ -108,11 +108,24 @@ func start(t *testing.T, cmd *exec.Cmd) *running {
 	return nil
 }
 
-// try returns the line to try, with the password that curl would ask for.
-func (r *running) try(password string) string {
-	_, line, _ := strings.Cut(strings.Join(r.lines, "\n"), "try: ")
-	line, _, _ = strings.Cut(line, "\n")
-	return strings.Replace(line, "curl -u admin ", "curl -s -u admin:"+password+" ", 1)
+// try runs the commands that the server has printed, as they are. curl asks for the
+// password, which it reads from its input, since there is no terminal.
+func (r *running) try(t *testing.T, password string) string {
+	t.Helper()
+	var commands []string
+	for _, line := range r.lines {
+		if strings.HasPrefix(line, "  ") {
+			commands = append(commands, line)
+		}
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-c", strings.Join(commands, "\n"))
+	shell.Stdin = strings.NewReader(password + "\n")
+	shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := shell.Output()
+	if err != nil {
+		t.Errorf("%s: %v", strings.Join(commands, "\n"), err)
+	}
+	return string(out)
 }
 
 func (r *running) stop(t *testing.T, signal os.Signal) {
@@ -133,9 +146,8 @@ func TestServePrintsAPasswordOnce(t *testing.T) {
 	if password == nil {
 		t.Fatalf("no password was printed:\n%s", strings.Join(r.lines, "\n"))
 	}
-	out, err := exec.Command("sh", "-c", r.try(password[1])).Output()
-	if err != nil || !strings.Contains(string(out), `"eventKey":"webhook.hello"`) {
-		t.Errorf("%v: %s", err, out)
+	if out := r.try(t, password[1]); !strings.Contains(out, `"correlationId":"`) {
+		t.Errorf("what the banner says to try answers %q", out)
 	}
 	r.stop(t, syscall.SIGTERM)
 
@@ -240,19 +252,40 @@ func TestPlainHTTPBeyondThisMachineIsWarnedOf(t *testing.T) {
 	}
 }
 
+// TestSecretsLeaveTheEnvironment: once the server runs, nobody reads them in /proc.
+func TestSecretsLeaveTheEnvironment(t *testing.T) {
+	t.Parallel()
+	cmd := program(t, "serve", "--listen", "127.0.0.1:0")
+	cmd.Env = append(cmd.Env,
+		"SLUICE_ADMIN_PASSWORD=hidden-password", "SLUICE_SECRET_KEY=aGlkZGVuLWhpZGRlbi1oaWRkZW4taGlkZGVuLWhpZGQ=",
+		"OTEL_EXPORTER_OTLP_HEADERS=authorization=hidden-header", "KEPT=hidden-not")
+	r := start(t, cmd)
+	shown, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/environ")
+	if err != nil {
+		t.Skip(err) // not Linux
+	}
+	for _, secret := range []string{"hidden-password", "aGlkZGVu", "hidden-header"} {
+		if bytes.Contains(shown, []byte(secret)) {
+			t.Errorf("%s can be read: %q", secret, shown)
+		}
+	}
+	if !bytes.Contains(shown, []byte("KEPT=hidden-not\x00")) {
+		t.Errorf("the rest of the environment is gone: %q", shown)
+	}
+	if out := r.try(t, "hidden-password"); !strings.Contains(out, `"correlationId":"`) {
+		t.Errorf("the password does not count: %q", out)
+	}
+	r.stop(t, syscall.SIGTERM)
+}
+
 func TestAKilledServerComesBackWithItsEvents(t *testing.T) {
 	t.Parallel()
 	cmd := program(t, "serve", "--listen", "127.0.0.1:0")
 	cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=well-known-here")
 	r := start(t, cmd)
-	script := r.try("well-known-here") + ` > hook.json
-token=$(sed 's/.*"uuid":"\([^"]*\)".*/\1/' hook.json)
-curl -s -H "token: $token" -d hi ` + r.url + `/api/v3/command/webhook.receive | sed 's/.*"correlationId":"\([^"]*\)".*/\1/'`
-	sh := exec.Command("sh", "-c", script)
-	sh.Dir = cmd.Dir
-	id, err := sh.Output()
-	if err != nil {
-		t.Fatal(err)
+	id := regexp.MustCompile(`"correlationId":"([^"]+)"`).FindStringSubmatch(r.try(t, "well-known-here"))
+	if id == nil {
+		t.Fatal("the call has no correlation id")
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -263,7 +296,7 @@ curl -s -H "token: $token" -d hi ` + r.url + `/api/v3/command/webhook.receive | 
 	began := time.Now()
 	r = start(t, again)
 	t.Logf("back after %s", time.Since(began))
-	out, err := exec.Command("curl", "-s", r.url+"/api/v3/result?svc-result-correlationid="+strings.TrimSpace(string(id))).Output()
+	out, err := exec.Command("curl", "-s", r.url+"/api/v3/result?svc-result-correlationid="+id[1]).Output()
 	if err != nil || !strings.Contains(string(out), `"status":"ok"`) {
 		t.Errorf("after a kill the result is %s (%v)", out, err)
 	}
