@@ -33,6 +33,14 @@ func (e *Exchange) brief() *Exchange {
 	return &Exchange{Method: e.Method, Host: host, StatusCode: e.StatusCode}
 }
 
+// HideMessage hides the message that a pipeline's author has written for the caller: it may
+// be made of the payload. The other errors quote no payloads.
+func (p *Problem) HideMessage() {
+	if p != nil && (p.Code == CodeFailed.Word || p.Code == CodeAssertionFailed.Word) {
+		p.Detail = "The message of this step is shown to users with the permission " + MaySeePayload + "."
+	}
+}
+
 // HidePayloads reduces exchanges to what everybody who sees calls may see.
 func (r *RunReport) HidePayloads() {
 	for i := range r.Steps {

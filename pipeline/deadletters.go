@@ -101,6 +101,7 @@ func letterGetCommand(r *Runner) command.Command {
 			next, err := r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
 				if !mayKnow {
 					letter.CorrelationID = "" // with it the result can be read
+					letter.Error.HideMessage()
 				}
 				if !mayKnow || p.Letter == "" {
 					letter.Event = nil

@@ -126,8 +126,10 @@ func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, attempts int, 
 
 func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, attempts int, err error) sluice.Outcome {
 	e := sluice.AsError(err).InCall(d.TraceID)
-	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", attempts, "code", e.Code, "error", e.Error())
 	shown := problem.Of(e)
+	logged := *shown
+	logged.HideMessage()
+	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", attempts, "code", e.Code, "step", shown.Step, "line", shown.Line, "error", logged.Detail)
 	return sluice.Outcome{
 		Pipeline:   p.Name,
 		Status:     sluice.StatusError,

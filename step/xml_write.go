@@ -48,7 +48,7 @@ const xmlNameStart = `:A-Z_a-z\x{c0}-\x{d6}\x{d8}-\x{f6}\x{f8}-\x{2ff}\x{370}-\x
 // element writes an element, or several for a list.
 func (w *xmlWriter) element(name string, content any) error {
 	if !xmlNames.MatchString(name) {
-		return invalid("input", "has a field whose name %q is none for an element", cut(name, 60))
+		return invalid("input", "has a field whose name is none for an element")
 	}
 	if items, isList := content.([]any); isList {
 		for _, item := range items {
@@ -85,7 +85,7 @@ func (w *xmlWriter) fields(fields map[string]any) error {
 			continue
 		}
 		if !xmlNames.MatchString(attribute) {
-			return invalid("input", "has a field whose name %q is none for an attribute", cut(name, 60))
+			return invalid("input", "has a field whose name is none for an attribute")
 		}
 		w.text.WriteString(" " + attribute + `="`)
 		if err := w.escaped(fields[name]); err != nil {

@@ -3,6 +3,7 @@ package step
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -40,10 +41,13 @@ func fromYAML(input any) (any, error) {
 	return decoded, weigh(decoded)
 }
 
-// yamlError returns what the parser says, which has the line.
+// yamlError returns what the parser says, which has the line, without what it quotes of the
+// text: errors are shown to people who may not see payloads.
 func yamlError(err error) error {
-	return sluice.Errorf(sluice.CodeYAMLInvalid, "This is not YAML: %s.", strings.TrimPrefix(err.Error(), "yaml: "))
+	return sluice.Errorf(sluice.CodeYAMLInvalid, "This is not YAML: %s.", quoted.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), ""))
 }
+
+var quoted = regexp.MustCompile(`(?s) ?'.*'| ?".*"|` + " ?`.*`")
 
 func yamlInvalid(n *yaml.Node, format string, args ...any) error {
 	return sluice.Errorf(sluice.CodeYAMLInvalid, "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column, fmt.Sprintf(format, args...))
@@ -111,7 +115,7 @@ func yamlScalar(n *yaml.Node) (any, error) {
 }
 
 func yamlTag(n *yaml.Node) error {
-	return yamlInvalid(n, "the tag %s is refused; only values that JSON has are taken", n.ShortTag())
+	return yamlInvalid(n, "this tag is refused; only values that JSON has are taken")
 }
 
 // yamlNumber reads a number. Digits with a leading zero stay text: they are a postal code

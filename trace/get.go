@@ -78,6 +78,9 @@ func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal 
 	v := sluice.CallView{Call: call}
 	if !mayKnow {
 		v.CorrelationID = "" // with it the result can be read
+		for i := range v.Runs {
+			v.Runs[i].Error.HideMessage()
+		}
 	}
 	if !mayKnow || !whole {
 		for i := range v.Runs {
