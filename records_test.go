@@ -2,6 +2,7 @@ package sluice_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestRecordsAsTheyAreShown(t *testing.T) {
 	for want, record := range map[string]any{
 		`{"traceId":"none:1","time":"2025-01-02T03:04:05.0000006Z","status":"rejected","statusCode":404,"code":"c","size":0,"duration":0.001,"runs":[]}`:                                                                               &sluice.Call{TraceID: "none:1", Time: at, Status: sluice.StatusRejected, StatusCode: 404, Code: "c", Duration: sluice.Milliseconds(1400), Runs: []sluice.RunReport{}},
 		`{"traceId":"a:1","time":"2025-01-02T03:04:05.0000006Z","status":"","size":0,"duration":0,"runs":[{"pipeline":"","status":"ok","attempt":1,"delivery":0,"started":"2025-01-02T03:04:05.0000006Z","duration":1.5,"steps":[]}]}`: &sluice.Call{TraceID: "a:1", Time: at, Runs: []sluice.RunReport{run}},
-		`{"time":"2025-01-02T03:04:05.0000006Z","accepted":1,"refused":0,"failed":0,"errors":0,"runs":0,"runErrors":0,"p50":0.25,"p99":0.5}`:                                                                                           &sluice.Minute{Time: at, Accepted: 1, P50: 0.25, P99: 0.5},
+		`{"time":"2025-01-02T03:04:05.0000006Z","accepted":1,"processing":0,"retrying":0,"ok":0,"error":0,"recovered":0,"rejected":0,"unavailable":0,"runs":0,"runErrors":0,"p50":0.25,"p99":0.5}`:                                     &sluice.Minute{Time: at, CallFigures: sluice.CallFigures{Accepted: 1}, P50: 0.25, P99: 0.5},
 		`{"pipeline":"p","waiting":0,"retrying":0,"deadLetters":0}`: &sluice.PipelineStats{Pipeline: "p"},
 	} {
 		got, err := json.Marshal(record)
@@ -55,17 +56,26 @@ func TestRecordsAsTheyAreShown(t *testing.T) {
 	}
 }
 
-// TestMinutesOf010: minutes are read as they are written, and as version 0.1.0
-// wrote them.
-func TestMinutesOf010(t *testing.T) {
-	want := time.Date(2025, 1, 2, 3, 4, 0, 0, time.UTC)
-	for _, stored := range []string{
-		`{"start":"2025-01-02T03:04:00Z","accepted":1,"refused":2,"failed":0,"runs":3,"runErrors":0,"latencies":[0,1]}`,
-		`{"time":"2025-01-02T03:04:00Z","accepted":1,"refused":2,"failed":0,"runs":3,"runErrors":0,"p50":0,"p99":0,"latencies":[0,1]}`,
+// TestMinutesOfEarlierVersions: minutes are read as they are written, and as earlier
+// versions wrote them.
+func TestMinutesOfEarlierVersions(t *testing.T) {
+	want := sluice.Minute{
+		Time: time.Date(2025, 1, 2, 3, 4, 0, 0, time.UTC), CallFigures: sluice.CallFigures{Accepted: 5, Error: 1, Rejected: 3}, Unavailable: 1,
+		Runs: 3, Latencies: []int{0, 1},
+		Webhooks: map[string]sluice.WebhookFigures{"webhook.a": {CallFigures: sluice.CallFigures{Accepted: 5, Error: 1, Rejected: 3}}},
+	}
+	now, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, stored := range map[string]string{
+		"0.1.0": `{"start":"2025-01-02T03:04:00Z","accepted":5,"refused":2,"failed":1,"errors":1,"runs":3,"runErrors":0,"latencies":[0,1],"webhooks":{"webhook.a":{"accepted":5,"refused":3,"errors":1}}}`,
+		"0.2.0": `{"time":"2025-01-02T03:04:00Z","accepted":5,"refused":2,"failed":1,"errors":1,"runs":3,"runErrors":0,"p50":0,"p99":0,"latencies":[0,1],"webhooks":{"webhook.a":{"accepted":5,"refused":3,"errors":1}}}`,
+		"now":   string(now),
 	} {
 		var m sluice.Minute
-		if err := json.Unmarshal([]byte(stored), &m); err != nil || !m.Time.Equal(want) || m.Accepted != 1 || m.Runs != 3 || len(m.Latencies) != 2 {
-			t.Errorf("%v: %s is read as %+v", err, stored, m)
+		if err := json.Unmarshal([]byte(stored), &m); err != nil || !reflect.DeepEqual(m, want) {
+			t.Errorf("%s: %v: it is read as %+v", version, err, m)
 		}
 	}
 }

@@ -56,15 +56,45 @@ type PipelineState struct {
 	Time     time.Time `json:"time"`  // of the latest run
 }
 
-// A Minute sums up the calls and runs of one minute, over all nodes.
+// CallFigures say what became of the calls of some time. Every accepted call is in one of
+// five states, so Accepted is the sum of the five figures after it, at any moment. Replays
+// are no calls.
+type CallFigures struct {
+	Accepted   int `json:"accepted"`   // that became events
+	Processing int `json:"processing"` // that no pipeline has failed on, and that are not done
+	Retrying   int `json:"retrying"`   // that a pipeline failed on and tries again
+	OK         int `json:"ok"`         // that went well
+	Error      int `json:"error"`      // that a pipeline failed on for good
+	Recovered  int `json:"recovered"`  // that did, and whose replay went well
+	Rejected   int `json:"rejected"`   // that became no events
+}
+
+// Add adds the figures of another time or webhook.
+func (f *CallFigures) Add(other CallFigures) {
+	f.Accepted += other.Accepted
+	f.Processing += other.Processing
+	f.Retrying += other.Retrying
+	f.OK += other.OK
+	f.Error += other.Error
+	f.Recovered += other.Recovered
+	f.Rejected += other.Rejected
+}
+
+// Well returns how many calls went well, in the end.
+func (f *CallFigures) Well() int { return f.OK + f.Recovered }
+
+// Open returns how many calls pipelines are not done with.
+func (f *CallFigures) Open() int { return f.Processing + f.Retrying }
+
+// A Minute sums up the calls and runs of one minute, over all nodes. What became of a call
+// counts in the minute in which the call came.
 type Minute struct {
-	Time        time.Time `json:"time"`      // when it began
-	Accepted    int       `json:"accepted"`  // calls that became events
-	Rejected    int       `json:"refused"`   // calls that were the caller's mistake
-	Unavailable int       `json:"failed"`    // calls that we could not take
-	Errors      int       `json:"errors"`    // calls that were accepted and that a pipeline then failed on for good
-	Runs        int       `json:"runs"`      // runs of pipelines
-	RunErrors   int       `json:"runErrors"` // those of them that failed
+	Time time.Time `json:"time"` // when it began
+	CallFigures
+
+	Unavailable int `json:"unavailable"` // those of the rejected calls that we could not take
+	Runs        int `json:"runs"`        // runs of pipelines
+	RunErrors   int `json:"runErrors"`   // those of them that failed
 
 	// The median and the 99th percentile of the time until accepted calls were on
 	// stable storage, in milliseconds. A stored minute has the counts that they are
@@ -80,39 +110,77 @@ type Minute struct {
 
 // WebhookFigures are what became of the calls of one webhook in some time.
 type WebhookFigures struct {
-	Accepted int       `json:"accepted,omitempty"`
-	Rejected int       `json:"refused,omitempty"`
-	Errors   int       `json:"errors,omitempty"` // that were accepted and that a pipeline then failed on for good
-	Last     time.Time `json:"last,omitzero"`    // when the last call came
+	CallFigures
+
+	Last time.Time `json:"last,omitzero"` // when the last call came
 }
 
-// Well returns how many calls were accepted without a pipeline failing on them. A
-// failure may be counted later than its call, so the difference may be negative.
-func (m *Minute) Well() int { return max(0, m.Accepted-m.Errors) }
+// A CallEnd says what became of an accepted call.
+type CallEnd struct {
+	EventKey string
+	TraceID  string
+	Status   Status // ok, error, or recovered after an error
+}
 
-// Well returns the same of a webhook.
-func (f *WebhookFigures) Well() int { return max(0, f.Accepted-f.Errors) }
+// Unfinished says which calls are not done, on all nodes.
+type Unfinished struct {
+	// Since is when the oldest event came that a pipeline may not be done with; zero if
+	// there is none.
+	Since time.Time
+	// Retrying are the calls that are tried again.
+	Retrying []WaitingCall
+}
+
+// A WaitingCall is a call whose event waits for another attempt, or is in it.
+type WaitingCall struct {
+	EventKey string
+	Time     time.Time // when it came
+}
 
 // WebhookStats are the figures of a webhook over some hours, as webhook.stats
 // shows them.
 type WebhookStats struct {
 	EventKey string `json:"eventKey"`
-	WebhookFigures
+	CallFigures
 
-	Hours []int `json:"hours"` // calls in each hour, rejected ones included
+	Last  time.Time `json:"last,omitzero"` // when the last call came
+	Hours []int     `json:"hours"`         // calls in each hour, rejected ones included
 }
 
-// UnmarshalJSON also reads what version 0.1.0 stored, where the time is named start.
+// UnmarshalJSON also reads what earlier versions stored: the time was named start in 0.1.0,
+// and other figures had other names until 0.2.0. Their rejected calls were only those that
+// were the caller's mistake.
 func (m *Minute) UnmarshalJSON(data []byte) error {
 	type minute Minute
 	stored := struct {
 		*minute
 
-		Start time.Time `json:"start"`
+		Start   time.Time `json:"start"`
+		Refused int       `json:"refused"`
+		Failed  int       `json:"failed"`
+		Errors  int       `json:"errors"`
 	}{minute: (*minute)(m)}
 	err := json.Unmarshal(data, &stored)
 	if m.Time.IsZero() {
 		m.Time = stored.Start
 	}
+	m.Rejected += stored.Refused + stored.Failed
+	m.Unavailable += stored.Failed
+	m.Error += stored.Errors
+	return err
+}
+
+// UnmarshalJSON also reads what versions before 0.3.0 stored.
+func (f *WebhookFigures) UnmarshalJSON(data []byte) error {
+	type figures WebhookFigures
+	stored := struct {
+		*figures
+
+		Refused int `json:"refused"`
+		Errors  int `json:"errors"`
+	}{figures: (*figures)(f)}
+	err := json.Unmarshal(data, &stored)
+	f.Rejected += stored.Refused
+	f.Error += stored.Errors
 	return err
 }

@@ -80,6 +80,16 @@ type Engine struct {
 func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
 	e.Journal.Stored(sequence, subject, event)
 	e.once.Stored(sequence, event)
+	if event.Method != "" && event.ReplayOf == "" && len(event.Listeners) == 0 {
+		e.ended(sluice.CallEnd{EventKey: event.EventKey, TraceID: event.TraceID, Status: sluice.StatusOK})
+	}
+}
+
+// ended tells what became of a call.
+func (e *Engine) ended(end sluice.CallEnd) {
+	if e.opts.ObserveEnd != nil {
+		e.opts.ObserveEnd(end)
+	}
 }
 
 // finish stores what is only in memory.

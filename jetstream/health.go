@@ -141,3 +141,14 @@ func (e *Engine) Spooled() int64 {
 	}
 	return e.spool.Count()
 }
+
+// Unfinished says which calls are not done.
+func (e *Engine) Unfinished(ctx context.Context) (sluice.Unfinished, error) {
+	u, err := e.Queue.Unfinished(ctx)
+	if e.spool != nil {
+		if oldest := e.spool.Stats(ctx).Oldest; oldest != nil && (u.Since.IsZero() || oldest.Before(u.Since)) {
+			u.Since = *oldest
+		}
+	}
+	return u, err
+}

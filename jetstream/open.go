@@ -57,7 +57,7 @@ func build(opts Options) *Engine {
 	e.waiting = queue.NewWaiting(h)
 	e.lowWater = queue.NewLowWater(h, listeners)
 	e.Journal = journal.New(h, journal.Events{
-		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
+		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Recovered: e.ended, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
 		Retries: func(ctx context.Context, env correlation.Envelope, pipeline string) (bool, time.Time, error) {
 			return e.Queue.Retries(ctx, env, pipeline)
 		},
@@ -67,7 +67,7 @@ func build(opts Options) *Engine {
 	})
 	e.Queue = queue.New(h, queue.Options{
 		Listeners: listeners, LowWater: e.lowWater, Outcomes: e.outcomes, DeadLetters: e.DeadLetters, Waiting: e.waiting,
-		Settled: e.Journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory, AckWait: opts.AckWait,
+		Settled: e.Journal.Settled, Ended: e.ended, RunMemory: opts.RunMemory, AckWait: opts.AckWait,
 	})
 	e.Stored = &Events{
 		host: h, listeners: listeners, lowWater: e.lowWater, queue: e.Queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,

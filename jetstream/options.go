@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"time"
 
+	"sluice"
+	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
 	"sluice/seal"
 )
@@ -56,9 +58,8 @@ type Options struct {
 	Sync SyncMode
 	Log  *slog.Logger
 
-	// ObserveFailed, if set, is called for each event that a pipeline failed on for
-	// good.
-	ObserveFailed func(eventKey string)
+	// ObserveEnd, if set, is called when all pipelines of a call are done with it.
+	ObserveEnd func(sluice.CallEnd)
 
 	// ObserveBatch, if set, returns a function to call for each batch of a stream that
 	// was written and synced.

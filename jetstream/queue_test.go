@@ -170,7 +170,8 @@ func TestAnOutcomeThatNobodyTellsOfIsFound(t *testing.T) {
 		e, err := here.Stored.find(t.Context(), result.CorrelationID)
 		check(t, err)
 		check(t, late.SetUp(t.Context(), t.Context(), here.Stored.ids))
-		check(t, late.Put(t.Context(), e.Sequence, e.TraceID, ok(p.Name, `"untold"`)))
+		_, err = late.Put(t.Context(), e.Sequence, e.TraceID, ok(p.Name, `"untold"`))
+		check(t, err)
 		if got := <-polled; got.Status != sluice.StatusOK || string(got.Value) != `"untold"` {
 			t.Errorf("the held poll gives %s %s", got.Status, got.Value)
 		}
@@ -253,7 +254,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 		// acknowledgement.
 		place, _ := e.Stored.ids.Parse(d.CorrelationID)
 		sequence := place.Sequence
-		if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
+		if _, err := e.outcomes.Put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
 			t.Error(err)
 		}
 		return sluice.Outcome{}, errors.New("died")

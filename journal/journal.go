@@ -57,7 +57,8 @@ type Journal struct {
 	mu         sync.Mutex
 	pending    pending
 	refusals   *rate.Limiter
-	unrecorded int // refused calls beyond its limit
+	unrecorded int        // refused calls beyond its limit
+	untold     []recovery // that are written and that nobody was told of
 
 	wake    chan struct{} // holds one token while there is something to write
 	writing chan struct{} // holds one token: the right to write
@@ -81,6 +82,10 @@ type Events struct {
 
 	// Waits reports whether an event waits for another attempt of some pipeline.
 	Waits func(sequence uint64) bool
+
+	// Recovered is called when the replays of a call that failed have gone well in all
+	// pipelines that failed on it.
+	Recovered func(sluice.CallEnd)
 
 	// Bound returns the pipelines that listen, by the ids of their bindings.
 	Bound func() map[string]*sluice.Pipeline

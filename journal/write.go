@@ -50,6 +50,7 @@ func (j *Journal) Serve(ctx context.Context) {
 			}
 			pause.Stop()
 			_ = j.flush(ctx) // it keeps what it could not write
+			j.tellRecovered(ctx)
 		}
 	}
 }
@@ -77,6 +78,7 @@ func (j *Journal) Finish() {
 	if err := j.flush(ctx); err != nil {
 		return
 	}
+	j.tellRecovered(ctx)
 	j.publish(ctx, j.index.unstored(true))
 }
 
@@ -100,8 +102,12 @@ func (j *Journal) flush(ctx context.Context) error {
 	case <-ctx.Done():
 		return stream.NoAnswer(ctx.Err())
 	}
-	messages := slices.Concat(j.unsent, j.lines(j.take()), j.index.unstored(false))
+	batch := j.take()
+	messages := slices.Concat(j.unsent, j.lines(batch), j.index.unstored(false))
 	j.unsent = j.publish(ctx, messages)
+	j.mu.Lock()
+	j.untold = append(j.untold, batch.repaired...)
+	j.mu.Unlock()
 	if len(j.unsent) == 0 {
 		return nil
 	}

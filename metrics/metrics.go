@@ -31,11 +31,13 @@ type Metrics struct {
 	tokens    *prometheus.CounterVec
 	logins    *prometheus.CounterVec
 
+	webhooks *webhookCalls
+
 	mu   sync.Mutex
 	keys map[string]bool // event keys that have a label of their own
 }
 
-// maxKeys bounds how many webhooks have their own count of refused calls.
+// maxKeys bounds how many webhooks have their own count of rejected calls by code.
 const maxKeys = 200
 
 // New returns metrics. They call state whenever they are read.
@@ -43,8 +45,9 @@ func New(version string, state func() sluice.ServerStats) *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
 		calls:     counters("sluice_calls_total", "Calls of webhooks, by the status they were answered with.", "status"),
-		rejected:  counters("sluice_rejected_calls_total", "Refused calls of known webhooks, by event key and code; those beyond 200 event keys count as (others).", "event_key", "code"),
+		rejected:  counters("sluice_rejected_calls_total", "Refused calls of known webhooks, by event key and code; those beyond 200 event keys count as other.", "event_key", "code"),
 		repeated:  prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_duplicate_calls_total", Help: "Calls whose delivery was accepted before."}),
+		webhooks:  &webhookCalls{by: make(map[string]*webhookCounts)},
 		keys:      make(map[string]bool),
 		callSize:  histogram("sluice_call_bytes", "Sizes of the bodies of calls.", prometheus.ExponentialBuckets(64, 4, 9)),
 		callTime:  histogram("sluice_accept_seconds", "Time from the arrival of an accepted call to its answer, pipelines that were waited for included.", latencies),
@@ -58,7 +61,7 @@ func New(version string, state func() sluice.ServerStats) *Metrics {
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "sluice_info", Help: "1; its labels tell about the server.", ConstLabels: prometheus.Labels{"version": version}})
 	info.Set(1)
-	m.registry.MustRegister(info, m.calls, m.rejected, m.repeated, m.callSize, m.callTime, m.batchSize, m.syncTime, m.runs, m.runTime, m.polls, m.tokens, m.logins,
+	m.registry.MustRegister(info, m.calls, m.webhooks, m.rejected, m.repeated, m.callSize, m.callTime, m.batchSize, m.syncTime, m.runs, m.runTime, m.polls, m.tokens, m.logins,
 		&gauges{state}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.accepted = m.calls.WithLabelValues("200")
 	return m
@@ -93,6 +96,7 @@ func (m *Metrics) Call(c sluice.Call) {
 	}
 	if c.Status == sluice.StatusRejected && c.EventKey != "" {
 		m.rejected.WithLabelValues(m.label(c.EventKey), c.Code).Inc()
+		m.webhooks.ended(c.EventKey, c.Status)
 	}
 	if c.Duplicate {
 		m.repeated.Inc()
@@ -100,7 +104,13 @@ func (m *Metrics) Call(c sluice.Call) {
 	m.callSize.Observe(float64(c.Size))
 	if c.CorrelationID != "" {
 		m.callTime.Observe(c.Duration / 1000)
+		m.webhooks.came(c.EventKey, c.Time)
 	}
+}
+
+// CallEnded counts an accepted call when its state is final.
+func (m *Metrics) CallEnded(eventKey string, status sluice.Status) {
+	m.webhooks.ended(eventKey, status)
 }
 
 // label returns the label of an event key, and bounds how many there are.
@@ -108,7 +118,7 @@ func (m *Metrics) label(key string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.keys[key] && len(m.keys) >= maxKeys {
-		return "(others)"
+		return "other"
 	}
 	m.keys[key] = true
 	return key

@@ -15,148 +15,155 @@ import (
 const (
 	minutesKept  = 24 * 60
 	hoursKept    = 30 * 24
-	maxPending   = 60  // minutes kept while the engine stores nothing
 	maxWebhooks  = 500 // webhooks that an hour counts one by one
+	flushEvery   = 5 * time.Second
 	storeTimeout = 5 * time.Second
 )
 
 // Minutes counts calls and runs by the minute for the last day, and by the hour for the last
-// 30 days. Every node adds its counts once a minute.
+// 30 days. Every node adds its counts every few seconds, so a crash loses only the last ones.
+// What became of a call is counted in the minute in which the call came.
 type Minutes struct {
+	unfinished func(context.Context) (sluice.Unfinished, error)
+	log        *slog.Logger
+
+	// storing is held while counts move to the store, so that a reader never finds them in
+	// neither place or in both. It is locked before mu.
+	storing        sync.Mutex
 	minutes, hours *series
-	log            *slog.Logger
 
 	mu      sync.Mutex
-	current sluice.Minute
+	counted map[time.Time]*sluice.Minute // since the last flush
 }
 
-// NewMinutes returns the counts in two stores. Nothing is stored until Keep runs.
-func NewMinutes(minutes, hours sluice.Records[sluice.Minute], log *slog.Logger) *Minutes {
+// NewMinutes returns the counts in two stores. Nothing is stored until Keep runs. The
+// function says which calls are not done.
+func NewMinutes(minutes, hours sluice.Records[sluice.Minute], unfinished func(context.Context) (sluice.Unfinished, error), log *slog.Logger) *Minutes {
 	return &Minutes{
-		minutes: &series{store: minutes, period: time.Minute, kept: minutesKept},
-		hours:   &series{store: hours, period: time.Hour, kept: hoursKept},
-		log:     log,
+		unfinished: unfinished,
+		log:        log,
+		minutes:    &series{store: minutes, period: time.Minute, kept: minutesKept, pending: make(map[time.Time]*sluice.Minute)},
+		hours:      &series{store: hours, period: time.Hour, kept: hoursKept, pending: make(map[time.Time]*sluice.Minute)},
+		counted:    make(map[time.Time]*sluice.Minute),
 	}
 }
 
 // Call counts a call of a webhook.
 func (m *Minutes) Call(c sluice.Call) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.roll(time.Now())
 	if c.Status == sluice.StatusHandshake {
 		return
 	}
-	key := m.counted(c.EventKey)
-	of := m.current.Webhooks[key]
-	switch {
-	case c.CorrelationID != "":
-		m.current.Accepted++
-		of.Accepted++
-		m.current.Latencies[latencyBound(c.Duration-c.Waited)]++
-	case c.StatusCode >= http.StatusInternalServerError:
-		m.current.Unavailable++
+	m.count(callTime(c.TraceID, c.Time), c.EventKey, func(minute *sluice.Minute, of *sluice.WebhookFigures) {
+		of.Last = c.Time
+		if c.CorrelationID != "" {
+			minute.Accepted++
+			of.Accepted++
+			minute.Latencies[latencyBound(c.Duration-c.Waited)]++
+			return
+		}
+		minute.Rejected++
 		of.Rejected++
-	default:
-		m.current.Rejected++
-		of.Rejected++
-	}
-	of.Last = c.Time
-	m.current.Webhooks[key] = of
+		if c.StatusCode >= http.StatusInternalServerError {
+			minute.Unavailable++
+		}
+	})
 }
 
-// CallFailed counts an accepted call that a pipeline failed on for good.
-func (m *Minutes) CallFailed(eventKey string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.roll(time.Now())
-	m.current.Errors++
-	key := m.counted(eventKey)
-	of := m.current.Webhooks[key]
-	of.Errors++
-	m.current.Webhooks[key] = of
+// Settled counts what became of an accepted call: it went well, failed for good, or
+// recovered after that.
+func (m *Minutes) Settled(eventKey, traceID string, status sluice.Status) {
+	m.count(callTime(traceID, time.Now()), eventKey, func(minute *sluice.Minute, of *sluice.WebhookFigures) {
+		for _, f := range []*sluice.CallFigures{&minute.CallFigures, &of.CallFigures} {
+			switch status {
+			case sluice.StatusError:
+				f.Error++
+			case sluice.StatusRecovered:
+				f.Error--
+				f.Recovered++
+			default:
+				f.OK++
+			}
+		}
+	})
 }
 
-// counted returns the key under which a webhook is counted in this minute. Webhooks beyond
-// the limit share the empty key with unknown ones.
-func (m *Minutes) counted(eventKey string) string {
-	if _, known := m.current.Webhooks[eventKey]; !known && len(m.current.Webhooks) >= maxWebhooks {
-		return ""
+// callTime returns when a call came.
+func callTime(traceID string, otherwise time.Time) time.Time {
+	if at, ok := sluice.TraceTime(traceID); ok {
+		return at
 	}
-	return eventKey
+	return otherwise
 }
 
 // Run counts a run of a pipeline.
 func (m *Minutes) Run(r sluice.RunReport) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.roll(time.Now())
-	m.current.Runs++
+	minute := m.at(time.Now())
+	minute.Runs++
 	if r.Status == sluice.StatusError {
-		m.current.RunErrors++
+		minute.RunErrors++
 	}
 }
 
-// roll starts a new minute if it is due.
-func (m *Minutes) roll(now time.Time) {
-	start := now.UTC().Truncate(time.Minute)
-	if start.Equal(m.current.Time) {
-		return
+// count adds to the counts of a minute and of a webhook in it. Webhooks beyond the limit
+// share the empty key with unknown ones.
+func (m *Minutes) count(at time.Time, eventKey string, add func(*sluice.Minute, *sluice.WebhookFigures)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	minute := m.at(at)
+	if _, known := minute.Webhooks[eventKey]; !known && len(minute.Webhooks) >= maxWebhooks {
+		eventKey = ""
 	}
-	m.setAside()
-	m.current = sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: make(map[string]sluice.WebhookFigures)}
+	of := minute.Webhooks[eventKey]
+	add(minute, &of)
+	minute.Webhooks[eventKey] = of
 }
 
-// setAside queues the counts of the minute for storing.
-func (m *Minutes) setAside() {
-	c := &m.current
-	if c.Accepted+c.Rejected+c.Unavailable+c.Errors+c.Runs > 0 {
-		c.Latencies = trimmed(c.Latencies)
-		m.hours.wait(*c)
-		c.Webhooks = nil
-		m.minutes.wait(*c)
+// at returns the counts of the minute of a time.
+func (m *Minutes) at(t time.Time) *sluice.Minute {
+	start := t.UTC().Truncate(time.Minute)
+	minute := m.counted[start]
+	if minute == nil {
+		minute = &sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: make(map[string]sluice.WebhookFigures)}
+		m.counted[start] = minute
 	}
-	m.current = sluice.Minute{}
+	return minute
 }
 
-// Keep stores each minute when it is over. When ctx ends, it stores the rest.
-func (m *Minutes) Keep(ctx context.Context) {
-	for {
-		next := time.Now().Truncate(time.Minute).Add(time.Minute)
-		timer := time.NewTimer(time.Until(next))
-		select {
-		case <-timer.C:
-			m.mu.Lock()
-			m.roll(time.Now())
-			m.mu.Unlock()
-			m.flush(ctx)
-		case <-ctx.Done():
-			timer.Stop()
-			m.mu.Lock()
-			m.setAside()
-			m.mu.Unlock()
-			m.flush(context.WithoutCancel(ctx))
-			return
-		}
-	}
-}
+// Keep stores the counts every few seconds, and the rest when ctx ends.
+func (m *Minutes) Keep(ctx context.Context) { flushAlways(ctx, flushEvery, m.flush) }
 
-// flush stores the queued counts. Those that fail stay queued.
+// flush stores the counts. Those that fail stay in memory.
 func (m *Minutes) flush(ctx context.Context) {
+	m.storing.Lock()
+	defer m.storing.Unlock()
+	m.mu.Lock()
+	counted := m.counted
+	m.counted = make(map[time.Time]*sluice.Minute)
+	m.mu.Unlock()
+	for _, minute := range counted {
+		minute.Latencies = trimmed(minute.Latencies)
+		m.hours.wait(minute)
+		minute.Webhooks = nil
+		m.minutes.wait(minute)
+	}
 	for _, s := range []*series{m.minutes, m.hours} {
 		if err := s.flush(ctx); err != nil {
-			m.log.Warn("The counts of a minute could not be stored.", "error", err)
+			m.log.Warn("Figures could not be stored; trying on.", "error", err)
 		}
 	}
 }
 
 // Last returns the last minutes in order, with the current one, at most a day. They have
 // quantiles instead of latencies.
-func (m *Minutes) Last(count int) []sluice.Minute { return withQuantiles(m.last(m.minutes, count)) }
+func (m *Minutes) Last(ctx context.Context, count int) []sluice.Minute {
+	return withQuantiles(m.last(ctx, m.minutes, count))
+}
 
 // LastHours returns the last hours likewise, at most 30 days.
-func (m *Minutes) LastHours(count int) []sluice.Minute {
-	hours := withQuantiles(m.last(m.hours, count))
+func (m *Minutes) LastHours(ctx context.Context, count int) []sluice.Minute {
+	hours := withQuantiles(m.last(ctx, m.hours, count))
 	for i := range hours {
 		hours[i].Webhooks = nil
 	}
@@ -165,8 +172,8 @@ func (m *Minutes) LastHours(count int) []sluice.Minute {
 
 // Webhooks returns the figures of webhooks over the last hours, those with most calls first.
 // In an hour with too many webhooks, only the first called have their own figures.
-func (m *Minutes) Webhooks(count int) []sluice.WebhookStats {
-	hours := m.last(m.hours, count)
+func (m *Minutes) Webhooks(ctx context.Context, count int) []sluice.WebhookStats {
+	hours := m.last(ctx, m.hours, count)
 	found := make(map[string]*sluice.WebhookStats)
 	for i, hour := range hours {
 		for key, figures := range hour.Webhooks {
@@ -178,7 +185,8 @@ func (m *Minutes) Webhooks(count int) []sluice.WebhookStats {
 				of = &sluice.WebhookStats{EventKey: key, Hours: make([]int, len(hours))}
 				found[key] = of
 			}
-			addFigures(&of.WebhookFigures, figures)
+			of.Add(figures.CallFigures)
+			of.Last = later(of.Last, figures.Last)
 			of.Hours[i] += figures.Accepted + figures.Rejected
 		}
 	}
@@ -192,11 +200,20 @@ func (m *Minutes) Webhooks(count int) []sluice.WebhookStats {
 	return all
 }
 
-// last returns the last sums of a series, with counts that are not stored yet.
-func (m *Minutes) last(s *series, count int) []sluice.Minute {
+// last returns the last sums of a series, with counts that are not stored yet, and with each
+// accepted call in one state.
+func (m *Minutes) last(ctx context.Context, s *series, count int) []sluice.Minute {
+	unfinished, err := m.unfinished(ctx)
+	if err != nil { // the engine is away, so nothing can be said to be done
+		unfinished.Since = time.Unix(0, 0)
+	}
+	m.storing.Lock()
+	defer m.storing.Unlock()
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	return s.last(count, &m.current)
+	sums := s.last(count, m.counted)
+	m.mu.Unlock()
+	complete(sums, s.period, unfinished)
+	return sums
 }
 
 func withQuantiles(sums []sluice.Minute) []sluice.Minute {

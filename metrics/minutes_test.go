@@ -23,9 +23,8 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 	}
 	defer engine.Close()
 	sum := func(m *metrics.Minutes) (total sluice.Minute) {
-		for _, minute := range m.Last(5) { // the present one may be over by now
-			total.Accepted += minute.Accepted
-			total.Rejected += minute.Rejected
+		for _, minute := range m.Last(t.Context(), 5) { // the present one may be over by now
+			total.Add(minute.CallFigures)
 			total.Unavailable += minute.Unavailable
 			total.Runs += minute.Runs
 			total.RunErrors += minute.RunErrors
@@ -36,21 +35,22 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var keeping sync.WaitGroup
 	for range 2 {
-		node := metrics.NewMinutes(engine.Minutes, engine.Hours, log)
+		node := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
 		keeping.Go(func() { node.Keep(ctx) })
-		node.Call(sluice.Call{StatusCode: 200, CorrelationID: "x", Duration: 1})
-		node.Call(sluice.Call{StatusCode: 401})
-		node.Call(sluice.Call{StatusCode: 503})
+		now := time.Now()
+		node.Call(sluice.Call{StatusCode: 200, CorrelationID: "x", Duration: 1, Time: now})
+		node.Call(sluice.Call{StatusCode: 401, Time: now})
+		node.Call(sluice.Call{StatusCode: 503, Time: now})
 		node.Run(sluice.RunReport{Status: sluice.StatusOK})
 		node.Run(sluice.RunReport{Status: sluice.StatusError})
-		if got := sum(node); got.Accepted != 1 || got.Rejected != 1 || got.Unavailable != 1 || got.Runs != 2 || got.RunErrors != 1 {
+		if got := sum(node); got.Accepted != 1 || got.Rejected != 2 || got.Unavailable != 1 || got.Runs != 2 || got.RunErrors != 1 {
 			t.Errorf("a node counts %+v", got)
 		}
 	}
 	stop()
 	keeping.Wait() // what is left is stored at the end
-	got := sum(metrics.NewMinutes(engine.Minutes, engine.Hours, log))
-	if got.Accepted != 2 || got.Rejected != 2 || got.Unavailable != 2 || got.Runs != 4 || got.RunErrors != 2 || got.P50 <= 0 {
+	got := sum(metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log))
+	if got.Accepted != 2 || got.Rejected != 4 || got.Unavailable != 2 || got.Runs != 4 || got.RunErrors != 2 || got.P50 <= 0 {
 		t.Errorf("together they count %+v", got)
 	}
 }
@@ -63,13 +63,13 @@ func TestMinutesWaitForTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	m := metrics.NewMinutes(engine.Minutes, engine.Hours, log)
-	m.Call(sluice.Call{StatusCode: 503})
+	m := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
+	m.Call(sluice.Call{StatusCode: 503, Time: time.Now()})
 	over, stop := context.WithCancel(t.Context())
 	stop()
 	m.Keep(over)
 	failed := 0
-	for _, minute := range m.Last(5) {
+	for _, minute := range m.Last(t.Context(), 5) {
 		failed += minute.Unavailable
 	}
 	if failed != 1 {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"sluice"
@@ -15,59 +14,63 @@ import (
 // A series has the sums of equal periods. The store has a fixed number of records, one for
 // each period that is kept. Every node adds to them.
 type series struct {
-	store  sluice.Records[sluice.Minute]
-	period time.Duration
-	kept   int // periods
-
-	mu      sync.Mutex
-	pending []sluice.Minute // minutes that are not stored yet
+	store   sluice.Records[sluice.Minute]
+	period  time.Duration
+	kept    int                          // periods
+	pending map[time.Time]*sluice.Minute // counts that are not stored yet, by the start of their period
 }
 
-// wait queues a minute for storing.
-func (s *series) wait(minute sluice.Minute) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pending = append(s.pending, minute)
-	s.pending = s.pending[max(0, len(s.pending)-maxPending):]
+// wait queues the counts of a minute for storing.
+func (s *series) wait(minute *sluice.Minute) {
+	start := minute.Time.Truncate(s.period)
+	sum := s.pending[start]
+	if sum == nil {
+		sum = &sluice.Minute{Time: start}
+		s.pending[start] = sum
+	}
+	addTo(sum, minute)
 }
 
-// flush stores the queued minutes. Those that fail stay queued.
+// flush stores the queued counts. Those that fail stay queued.
 func (s *series) flush(ctx context.Context) error {
-	s.mu.Lock()
-	waiting := s.pending
-	s.pending = nil
-	s.mu.Unlock()
-	for i, minute := range waiting {
-		if err := s.add(ctx, minute); err != nil {
-			s.mu.Lock()
-			s.pending = append(slices.Clone(waiting[i:]), s.pending...)
-			s.mu.Unlock()
+	for start, sum := range s.pending {
+		if err := s.add(ctx, sum); err != nil {
+			s.dropOld()
 			return err
 		}
+		delete(s.pending, start)
 	}
 	return nil
 }
 
-// add adds a minute to the record of its period, or overwrites the record of a period that
-// is no longer kept.
-func (s *series) add(ctx context.Context, minute sluice.Minute) error {
+// dropOld forgets queued counts of periods that are no longer kept.
+func (s *series) dropOld() {
+	first := time.Now().Add(-time.Duration(s.kept) * s.period)
+	maps.DeleteFunc(s.pending, func(start time.Time, _ *sluice.Minute) bool { return start.Before(first) })
+}
+
+// add adds a sum to the record of its period. It overwrites the record of a period that is no
+// longer kept, and drops the sum of such a period.
+func (s *series) add(ctx context.Context, sum *sluice.Minute) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	minute.Time = minute.Time.Truncate(s.period)
-	key := strconv.FormatInt(minute.Time.Unix()/int64(s.period/time.Second)%int64(s.kept), 10)
+	key := strconv.FormatInt(sum.Time.Unix()/int64(s.period/time.Second)%int64(s.kept), 10)
 	_, err := s.store.Change(ctx, key, func(before *sluice.Minute, _ map[string]*sluice.Minute) (*sluice.Minute, error) {
-		sum := minute
-		if before != nil && before.Time.Equal(minute.Time) {
-			sum = *before
-			addTo(&sum, &minute)
+		after := sluice.Minute{Time: sum.Time}
+		switch {
+		case before != nil && before.Time.After(sum.Time):
+			return before, nil
+		case before != nil && before.Time.Equal(sum.Time):
+			after = *before
 		}
-		return &sum, nil
+		addTo(&after, sum)
+		return &after, nil
 	})
 	return err
 }
 
 // last returns the last sums in order, with queued and current counts.
-func (s *series) last(count int, current *sluice.Minute) []sluice.Minute {
+func (s *series) last(count int, counted map[time.Time]*sluice.Minute) []sluice.Minute {
 	sums := make([]sluice.Minute, min(count, s.kept))
 	first := time.Now().UTC().Truncate(s.period).Add(-time.Duration(len(sums)-1) * s.period)
 	for i := range sums {
@@ -81,22 +84,75 @@ func (s *series) last(count int, current *sluice.Minute) []sluice.Minute {
 	for _, stored := range s.store.All() {
 		add(stored)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.pending {
-		add(&s.pending[i])
+	for _, of := range []map[time.Time]*sluice.Minute{s.pending, counted} {
+		for _, minute := range of {
+			add(minute)
+		}
 	}
-	add(current)
 	return sums
+}
+
+// storedLate is how much later than an event's end other nodes may store what became of it.
+const storedLate = 2 * flushEvery
+
+// complete puts each accepted call of some periods into one state. Those that are neither
+// done nor tried again are in progress. Once all events of a period are done, none of its calls
+// is: then the counts of some ends were lost in a crash, or an earlier version kept none.
+func complete(sums []sluice.Minute, period time.Duration, u sluice.Unfinished) {
+	if len(sums) == 0 {
+		return
+	}
+	retrying := make([]map[string]int, len(sums))
+	for _, call := range u.Retrying {
+		i := int(call.Time.Sub(sums[0].Time) / period)
+		if call.Time.Before(sums[0].Time) || i >= len(sums) {
+			continue
+		}
+		if retrying[i] == nil {
+			retrying[i] = make(map[string]int)
+		}
+		key := call.EventKey
+		if _, known := sums[i].Webhooks[key]; !known {
+			key = ""
+		}
+		retrying[i][key]++
+	}
+	if u.Since.IsZero() {
+		u.Since = time.Now()
+	}
+	for i := range sums {
+		over := sums[i].Time.Add(period).Before(u.Since.Add(-storedLate))
+		waiting := 0
+		for _, n := range retrying[i] {
+			waiting += n
+		}
+		place(&sums[i].CallFigures, waiting, over)
+		for key, of := range sums[i].Webhooks {
+			place(&of.CallFigures, retrying[i][key], over)
+			sums[i].Webhooks[key] = of
+		}
+	}
+}
+
+// place puts each accepted call into one state. The end of a call may be counted before
+// the call itself, so that there may seem to be too many ends.
+func place(f *sluice.CallFigures, retrying int, over bool) {
+	f.Error = max(0, f.Error)
+	open := max(0, f.Accepted-f.OK-f.Error-f.Recovered)
+	f.Retrying = min(retrying, open)
+	if over {
+		f.OK += open - f.Retrying
+	} else {
+		f.Processing = open - f.Retrying
+	}
+	f.Accepted = f.Processing + f.Retrying + f.OK + f.Error + f.Recovered
 }
 
 // addTo adds the counts of one sum to another. It copies lists and maps, which stored records
 // may share.
 func addTo(sum, other *sluice.Minute) {
-	sum.Accepted += other.Accepted
-	sum.Rejected += other.Rejected
+	sum.Add(other.CallFigures)
 	sum.Unavailable += other.Unavailable
-	sum.Errors += other.Errors
 	sum.Runs += other.Runs
 	sum.RunErrors += other.RunErrors
 	latencies := make([]int, max(len(sum.Latencies), len(other.Latencies)))
@@ -115,19 +171,18 @@ func addTo(sum, other *sluice.Minute) {
 			key = ""
 		}
 		of := webhooks[key]
-		addFigures(&of, figures)
+		of.Add(figures.CallFigures)
+		of.Last = later(of.Last, figures.Last)
 		webhooks[key] = of
 	}
 	sum.Webhooks = webhooks
 }
 
-func addFigures(sum *sluice.WebhookFigures, other sluice.WebhookFigures) {
-	sum.Accepted += other.Accepted
-	sum.Rejected += other.Rejected
-	sum.Errors += other.Errors
-	if other.Last.After(sum.Last) {
-		sum.Last = other.Last
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
 	}
+	return a
 }
 
 // trimmed returns counts without trailing zeros.

@@ -17,7 +17,7 @@ var (
 	freeDisk    = description("sluice_disk_free_bytes", "Free space on the volume of the data folder.")
 	events      = description("sluice_events", "Events that are stored.")
 	eventBytes  = description("sluice_events_bytes", "Bytes of events that are stored.")
-	deadLetters = description("sluice_dead_letters", "Events that pipelines failed on for good.")
+	deadLetters = description("sluice_dead_letters", "Events that a pipeline failed on for good.", "pipeline")
 	results     = description("sluice_results", "Results of pipelines that are kept.")
 	webhooks    = description("sluice_webhooks", "Webhooks there are.")
 	lost        = description("sluice_events_lost", "Events that were stored and that the disk has lost, as far as that was found.")
@@ -29,6 +29,7 @@ var (
 	spoolOldest = description("sluice_spool_oldest_seconds", "Age of the oldest call that waits in the spool.")
 	spoolBytes  = description("sluice_spool_bytes", "Bytes of the spool that are in use.")
 	failing     = description("sluice_pipeline_failing", "1 if the latest runs of a pipeline failed.", "pipeline")
+	retrying    = description("sluice_events_retrying", "Events that wait for another attempt of a pipeline.", "pipeline")
 	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
 )
 
@@ -37,7 +38,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, unkept, waiting, failing, oldest, spooled, spoolOldest, spoolBytes} {
+	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, unkept, waiting, retrying, failing, oldest, spooled, spoolOldest, spoolBytes} {
 		ch <- d
 	}
 }
@@ -58,7 +59,6 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(events, float64(s.Events))
 	gauge(eventBytes, float64(s.EventBytes))
-	gauge(deadLetters, float64(s.DeadLetters))
 	gauge(results, float64(s.Results))
 	gauge(webhooks, float64(s.Webhooks))
 	gauge(lost, float64(s.Lost))
@@ -67,6 +67,8 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(unkept, prometheus.CounterValue, float64(s.Unkept))
 	for _, p := range s.Pipelines {
 		gauge(waiting, float64(p.Waiting), p.Pipeline)
+		gauge(retrying, float64(p.Retrying), p.Pipeline)
+		gauge(deadLetters, float64(p.DeadLetters), p.Pipeline)
 		fails := 0.0
 		if p.Failing != nil {
 			fails = 1

@@ -66,9 +66,9 @@ func TestPlotsOfNothing(t *testing.T) {
 func TestPlots(t *testing.T) {
 	t.Parallel()
 	minutes := make([]sluice.Minute, 60)
-	minutes[10] = sluice.Minute{Accepted: 8, Errors: 1, Rejected: 1, Unavailable: 1, P50: 1.5, P99: 12}
+	minutes[10] = sluice.Minute{CallFigures: sluice.CallFigures{Accepted: 9, OK: 6, Recovered: 1, Retrying: 1, Error: 1, Rejected: 2}, P50: 1.5, P99: 12}
 	calls, latency := callPlot(minutes, spans[1]), latencyPlot(minutes, spans[1])
-	if len(calls.Bars) != 3 || calls.Empty != "" {
+	if len(calls.Bars) != 4 || calls.Empty != "" {
 		t.Errorf("the bars are %v", calls.Bars)
 	}
 	if top := calls.Y[len(calls.Y)-1].Label; top != "12" && top != "10" {

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"sluice"
 )
@@ -15,20 +14,16 @@ import (
 type overviewPage struct {
 	sluice.ServerStats
 
-	Span     span
-	Spans    []span
-	Seen     bool // the user may see the server's state
-	Well     int  // accepted calls that no pipeline failed on
-	Rejected int
-	Failed   int // calls that a pipeline failed on
-	Waiting  int64
-	Oldest   *time.Time // waiting event
-	Since    string     // start of the span, for the list of calls
-	Calls    *plot
-	Latency  *plot
-	Busiest  []busyWebhook
-	Latest   []tracedCall
-	Live     string
+	Span    span
+	Spans   []span
+	Seen    bool               // the user may see the server's state
+	Sum     sluice.CallFigures // over the span
+	Since   string             // start of the span, for the list of calls
+	Calls   *plot
+	Latency *plot
+	Busiest []busyWebhook
+	Latest  []tracedCall
+	Live    string
 
 	Attention []sluice.PipelineStats // pipelines that fail, are behind, or have dead letters
 }
@@ -94,16 +89,10 @@ func (v *overviewPage) sum(base string, linked bool) {
 		sums = v.Hours
 	}
 	for _, m := range sums {
-		v.Well += m.Well()
-		v.Rejected += m.Rejected + m.Unavailable // the list of calls shows both as rejected
-		v.Failed += m.Errors
+		v.Sum.Add(m.CallFigures)
 	}
 	v.Since = sums[0].Time.UTC().Format("2006-01-02T15:04:05")
 	for _, b := range v.Pipelines {
-		v.Waiting += b.Waiting
-		if b.Oldest != nil && (v.Oldest == nil || b.Oldest.Before(*v.Oldest)) {
-			v.Oldest = b.Oldest
-		}
 		if b.Waiting > 0 || b.Failing != nil || b.DeadLetters > 0 {
 			v.Attention = append(v.Attention, b)
 		}

@@ -67,17 +67,17 @@ func newPlot(title string) *plot {
 	return &plot{Title: title, Width: plotWidth, Height: plotHeight, Left: plotLeft, Right: plotWidth}
 }
 
-// callPlot shows how many calls went well, failed or were rejected.
+// callPlot shows what became of calls.
 func callPlot(sums []sluice.Minute, of span) *plot {
 	p := newPlot("Calls a minute")
 	if of.hours > 0 {
 		p.Title = "Calls an hour"
 	}
-	p.Legend = []legend{{"accepted", "went well"}, {"failed", "failed"}, {"refused", "rejected"}}
+	p.Legend = []legend{{"accepted", "went well"}, {"open", "in progress"}, {"failed", "failed"}, {"refused", "rejected"}}
 	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {
-		highest = max(highest, g.mean(g.well+g.rejected+g.failed))
+		highest = max(highest, g.mean(g.well+g.open+g.failed+g.rejected))
 	}
 	if highest == 0 {
 		p.Empty = "No calls in this time."
@@ -89,7 +89,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 		for _, part := range []struct {
 			class string
 			count int
-		}{{"bar-accepted", g.well}, {"bar-failed", g.failed}, {"bar-refused", g.rejected}} {
+		}{{"bar-accepted", g.well}, {"bar-open", g.open}, {"bar-failed", g.failed}, {"bar-refused", g.rejected}} {
 			if part.count == 0 {
 				continue
 			}
@@ -97,7 +97,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 			base -= height
 			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), part.class})
 		}
-		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s failed, %s rejected", wording.Count(g.well), wording.Count(g.failed), wording.Count(g.rejected)))
+		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s in progress, %s failed, %s rejected", wording.Count(g.well), wording.Count(g.open), wording.Count(g.failed), wording.Count(g.rejected)))
 	}
 	p.xAxis(sums, of)
 	p.Summary = fmt.Sprintf("%s, at most %s.", p.Title, strconv.FormatFloat(highest, 'f', 1, 64))
@@ -153,10 +153,10 @@ func (p *plot) link(base string) {
 
 // A group is several sums in one bar.
 type group struct {
-	well, rejected, failed int
-	sums                   float64 // how many there are
-	p50, p99               float64 // the worst of the sums
-	from, to               time.Time
+	well, open, failed, rejected int     // open: neither went well nor failed yet
+	sums                         float64 // how many there are
+	p50, p99                     float64 // the worst of the sums
+	from, to                     time.Time
 }
 
 // mean returns the average of a count over the sums.
@@ -171,8 +171,9 @@ func grouped(sums []sluice.Minute, period time.Duration) []group {
 		g := group{sums: float64(len(part)), from: part[0].Time.UTC(), to: part[len(part)-1].Time.UTC().Add(period)}
 		for _, m := range part {
 			g.well += m.Well()
-			g.rejected += m.Rejected + m.Unavailable
-			g.failed += m.Errors
+			g.open += m.Open()
+			g.failed += m.Error
+			g.rejected += m.Rejected
 			g.p50, g.p99 = max(g.p50, m.P50), max(g.p99, m.P99)
 		}
 		groups = append(groups, g)

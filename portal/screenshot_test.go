@@ -158,7 +158,7 @@ func busyDay(t *testing.T, data string) {
 	for age := range 24 * 60 {
 		start := now.Add(-time.Duration(age+1) * time.Minute)
 		load := 60 + 40*math.Sin(float64(age)/9) + 30*math.Sin(float64(age)/170)
-		minute := sluice.Minute{Time: start, Accepted: max(1, int(load+20*random.Float64())), Rejected: random.IntN(4) / 3, Runs: int(load), Latencies: make([]int, 20)}
+		minute := sluice.Minute{Time: start, CallFigures: sluice.CallFigures{Accepted: max(1, int(load+20*random.Float64())), Rejected: random.IntN(4) / 3}, Runs: int(load), Latencies: make([]int, 20)}
 		for range minute.Accepted {
 			minute.Latencies[min(max(0, int(5+2*random.NormFloat64())), 19)]++ // about 1.4 ms
 		}

@@ -34,7 +34,7 @@ type webhookView struct {
 	Live      string
 	Listeners []string
 	Latest    []tracedCall
-	Figures   *sluice.WebhookFigures // of a day; nil if the user may not see them
+	Figures   *sluice.CallFigures // of a day; nil if the user may not see them
 }
 
 // Waits reports whether the sender has not called yet. The page then says how to set
@@ -106,9 +106,9 @@ func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 		if err != nil {
 			return err
 		}
-		view.Figures = &sluice.WebhookFigures{}
+		view.Figures = &sluice.CallFigures{}
 		if len(of) > 0 {
-			view.Figures = &of[0].WebhookFigures
+			view.Figures = &of[0].CallFigures
 		}
 	}
 	listening, err := p.listening(r)

@@ -51,7 +51,7 @@ func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, hook := range items {
 		of := figures[hook.EventKey]
-		row := webhookRow{WebhookView: hook, WebhookFigures: of.WebhookFigures, Sender: hook.Provider}
+		row := webhookRow{WebhookView: hook, WebhookFigures: sluice.WebhookFigures{CallFigures: of.CallFigures, Last: of.Last}, Sender: hook.Provider}
 		if i := slices.IndexFunc(senders, func(s sluice.ProviderView) bool { return s.Provider == hook.Provider }); i >= 0 {
 			row.Sender = senders[i].Title
 		}

@@ -188,7 +188,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		AckWait:        s.opts.Timeouts.Ack,
 		Log:            s.opts.Log,
 		ObserveBatch:   s.metrics.Batch,
-		ObserveFailed:  func(eventKey string) { s.minutes.CallFailed(eventKey) },
+		ObserveEnd:     s.observeEnd,
 	}
 	if s.cfg.NATS != "" && s.cfg.Spool && s.cfg.Data != "" {
 		opts.SpoolDir, opts.SpoolMaxBytes = filepath.Join(s.cfg.Data, "spool"), int64(s.cfg.SpoolMaxBytes)

@@ -24,9 +24,9 @@ func statsCommand(stats func(context.Context) (sluice.ServerStats, error), minut
 			if err != nil && s.Ready {
 				return s, err
 			}
-			s.Minutes = minutes.Last(cmp.Or(p.Minutes, defaultMinutes))
+			s.Minutes = minutes.Last(ctx, cmp.Or(p.Minutes, defaultMinutes))
 			if p.Hours > 0 {
-				s.Hours = minutes.LastHours(p.Hours)
+				s.Hours = minutes.LastHours(ctx, p.Hours)
 			}
 			return s, nil
 		}, command.ReadOnly)
@@ -44,9 +44,9 @@ const (
 )
 
 func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
-	return command.New("webhook.stats", "Show how many calls webhooks had in the last hours, how many were refused or failed, and when the last one came; those with most calls first.",
-		func(_ context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
-			all := minutes.Webhooks(cmp.Or(p.Hours, defaultHours))
+	return command.New("webhook.stats", "Show what became of the calls of webhooks in the last hours, and when the last one came; those with most calls first. Each accepted call is in one of five states: processing, retrying, ok, error, recovered.",
+		func(ctx context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
+			all := minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours))
 			if p.EventKey != "" {
 				all = slices.DeleteFunc(all, func(s sluice.WebhookStats) bool { return s.EventKey != p.EventKey })
 			}

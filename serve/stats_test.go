@@ -20,8 +20,8 @@ type figures struct {
 		DeadLetters int    `json:"deadLetters"`
 	} `json:"pipelines"`
 	Minutes []struct {
-		Accepted, Refused, Failed, Runs, RunErrors int
-		P50, P99                                   float64
+		Accepted, Rejected, Runs, RunErrors int
+		P50, P99                            float64
 	} `json:"minutes"`
 }
 
@@ -30,7 +30,7 @@ type figures struct {
 func (f figures) sum() (accepted, refused, runs, failed int, slowest float64) {
 	for _, m := range f.Minutes {
 		accepted += m.Accepted
-		refused += m.Refused
+		refused += m.Rejected
 		runs += m.Runs
 		failed += m.RunErrors
 		slowest = max(slowest, m.P99)
@@ -89,9 +89,9 @@ func TestWebhookStats(t *testing.T) {
 	}
 	s.call(quiet, "text/plain", "x").wantStatus(t, http.StatusOK)
 	type webhook struct {
-		EventKey                  string
-		Accepted, Refused, Errors int
-		Hours                     []int
+		EventKey            string
+		Accepted, OK, Error int
+		Hours               []int
 	}
 	read := func(params map[string]any) (found []webhook) {
 		s.command("webhook.stats", params).wantStatus(t, http.StatusOK).into(t, &found)
@@ -101,7 +101,7 @@ func TestWebhookStats(t *testing.T) {
 		t.Helper()
 		eventually(t, "the counts", func() bool {
 			found := read(nil)
-			return len(found) == 2 && found[0].EventKey == "webhook.counted" && found[0].Accepted == 3 && found[0].Errors == 1 && len(found[0].Hours) == 24 && found[1].Accepted == 1
+			return len(found) == 2 && found[0].EventKey == "webhook.counted" && found[0].Accepted == 3 && found[0].OK == 2 && found[0].Error == 1 && len(found[0].Hours) == 24 && found[1].OK == 1
 		})
 		if found := read(map[string]any{"eventKey": "webhook.other", "hours": 48}); len(found) != 1 || len(found[0].Hours) != 48 {
 			t.Errorf("of one webhook they are %+v", found)
@@ -112,14 +112,109 @@ func TestWebhookStats(t *testing.T) {
 	s.resume()
 	check()
 	var f struct {
-		Minutes, Hours []struct{ Accepted, Errors, Runs, RunErrors int }
+		Minutes, Hours []struct{ Accepted, Error, Runs, RunErrors int }
 	}
 	s.command("server.stats", map[string]any{"minutes": 5, "hours": 720}).wantStatus(t, http.StatusOK).into(t, &f)
 	sum := 0
 	for _, hour := range f.Hours {
-		sum += hour.Errors
+		sum += hour.Error
 	}
 	if len(f.Hours) != 720 || sum != 1 {
 		t.Errorf("%d hours have %d failed calls", len(f.Hours), sum)
 	}
+}
+
+// TestFiguresInAnOutage: at each step of an outage every call is in one state, the figures of
+// webhooks, of minutes and of the metrics say the same as the list of calls, and after
+// good replays nothing has failed.
+func TestFiguresInAnOutage(t *testing.T) {
+	t.Parallel()
+	out := newOutside(t)
+	system := &target{down: true}
+	system.failsFor(out, func(string) bool { return true })
+	s := start(t, "result-wait=1ms", "http-allow=127.0.0.0/8")
+	hook := s.create("webhook.night", "payloadType", "raw")
+	s.store("forward", "retry: {times: 1, backoff: 1h}\n"+forwarding("webhook.night", out))
+	s.store("second", listening("webhook.night", "set: {value: 1}"))
+
+	states := []string{"processing", "retrying", "ok", "error", "recovered"}
+	type counts map[string]int
+	listed := func() counts {
+		c := make(counts)
+		for _, state := range states {
+			var found struct{ Items []struct{ ReplayOf string } }
+			s.command("trace.get", map[string]any{"eventKey": "webhook.night", "status": state, "limit": 100}).wantStatus(t, 200).into(t, &found)
+			for _, item := range found.Items {
+				if item.ReplayOf == "" {
+					c[state]++
+					c["accepted"]++
+				}
+			}
+		}
+		return c
+	}
+	check := func(when string, want counts) {
+		t.Helper()
+		var of []map[string]any
+		agree := func(figures map[string]any) bool {
+			for _, state := range append(states, "accepted") {
+				if n, ok := figures[state].(float64); !ok || int(n) != want[state] {
+					return false
+				}
+			}
+			return true
+		}
+		eventually(t, when+": the figures agree", func() bool {
+			s.command("webhook.stats", map[string]any{"eventKey": "webhook.night"}).wantStatus(t, 200).into(t, &of)
+			var server struct{ Minutes []map[string]any }
+			s.command("server.stats", map[string]any{"minutes": 60}).wantStatus(t, 200).into(t, &server)
+			sum := map[string]any{"processing": 0.0, "retrying": 0.0, "ok": 0.0, "error": 0.0, "recovered": 0.0, "accepted": 0.0}
+			for _, minute := range server.Minutes {
+				for figure := range sum {
+					sum[figure] = sum[figure].(float64) + minute[figure].(float64)
+				}
+			}
+			list := listed()
+			for _, state := range append(states, "accepted") {
+				if list[state] != want[state] {
+					return false
+				}
+			}
+			return len(of) == 1 && agree(of[0]) && agree(sum)
+		})
+	}
+	retry := func() { s.command("event.retry", map[string]any{"pipeline": "forward"}).wantStatus(t, 200) }
+
+	for range 4 {
+		s.call(hook, "text/plain", "x").wantStatus(t, 200)
+	}
+	check("while it is down", counts{"accepted": 4, "retrying": 4})
+	s.stop()
+	s.resume()
+	check("after a restart", counts{"accepted": 4, "retrying": 4})
+	retry()
+	check("after the last attempt", counts{"accepted": 4, "error": 4})
+	s.call(hook, "text/plain", "y").wantStatus(t, 200)
+	check("with another call", counts{"accepted": 5, "error": 4, "retrying": 1})
+	system.set(false)
+	retry()
+	check("when it is back", counts{"accepted": 5, "error": 4, "ok": 1})
+	s.command("event.replay", map[string]any{"eventKey": "webhook.night", "status": "error", "since": "1h"}).wantStatus(t, 200)
+	check("after replays", counts{"accepted": 5, "ok": 1, "recovered": 4})
+	shown := string(s.send("GET", "/metrics", nil, asAdmin).wantStatus(t, 200).body)
+	for _, line := range []string{
+		`sluice_webhook_calls_total{status="error",webhook="webhook.night"} 4`,
+		`sluice_webhook_calls_total{status="recovered",webhook="webhook.night"} 4`,
+		`sluice_webhook_calls_total{status="ok",webhook="webhook.night"} 1`,
+		`sluice_webhook_last_call_timestamp_seconds{webhook="webhook.night"} `,
+		`sluice_events_retrying{pipeline="forward"} 0`,
+		`sluice_dead_letters{pipeline="forward"} `,
+	} {
+		if !strings.Contains(shown, "\n"+line) {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+	s.stop()
+	s.resume()
+	check("in the end", counts{"accepted": 5, "ok": 1, "recovered": 4})
 }

@@ -25,7 +25,7 @@ func (s *Server) wire() {
 	s.uses = newUses(s.engine, s.opts.Log)
 	secrets := step.NewSecrets(s.engine.Secrets, s.uses.secrets.Note)
 	s.failing = metrics.NewFailing(s.engine.PipelineStates, s.opts.Log)
-	s.minutes = metrics.NewMinutes(s.engine.Minutes, s.engine.Hours, s.opts.Log)
+	s.minutes = metrics.NewMinutes(s.engine.Minutes, s.engine.Hours, s.engine.Unfinished, s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks)
@@ -196,6 +196,11 @@ func (s *Server) observeCall(call sluice.Call) {
 	if !call.Spooled {
 		s.engine.Journal.Call(call)
 	}
+}
+
+func (s *Server) observeEnd(end sluice.CallEnd) {
+	s.metrics.CallEnded(end.EventKey, end.Status)
+	s.minutes.Settled(end.EventKey, end.TraceID, end.Status)
 }
 
 func (s *Server) newBodies() *limit.Bodies {

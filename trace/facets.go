@@ -24,6 +24,9 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 	}
 	webhooks, pipelines, statuses, codes := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	for _, c := range calls {
+		if c.ReplayOf != "" {
+			continue // it is no call
+		}
 		of := max(1, c.Count)
 		webhooks[c.EventKey] += of
 		statuses[string(c.Status)] += of

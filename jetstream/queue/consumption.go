@@ -289,7 +289,8 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 		q.unlettered.Store(subject, true)
 		defer q.unlettered.Delete(subject)
 	}
-	if err := q.outcomes.Put(ctx, d.sequence, d.TraceID, a.outcome); err != nil {
+	sequence, err := q.outcomes.Put(ctx, d.sequence, d.TraceID, a.outcome)
+	if err != nil {
 		return err
 	}
 	if failed {
@@ -302,10 +303,7 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 	}
 	first, _ := d.Message["firstId"].(string)
 	q.settled(d.sequence, d.TraceID, first, a.outcome)
-	if failed {
-		key, _ := d.Message["eventKey"].(string)
-		q.failed(key)
-	}
+	q.tellEnd(ctx, d, sequence, a.outcome)
 	return nil
 }
 

@@ -75,6 +75,9 @@ func (d *delivery) after(a attempt) state {
 	if a.outcome.Error != nil {
 		s.Code = a.outcome.Error.Code
 	}
+	if eventKey, at, ok := callOf(d.Message, d.TraceID); ok {
+		s.EventKey, s.Call = eventKey, at.UTC()
+	}
 	return s
 }
 

@@ -76,8 +76,9 @@ func eventKey(ids correlation.IDs, sequence uint64, traceID string) string {
 // buffers holds space for encoded outcomes.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Put stores an outcome. Its value has a bound of its own, see run.Limits.
-func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
+// Put stores an outcome, and returns the outcome's own sequence. Its value has a bound of
+// its own, see run.Limits.
+func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) (uint64, error) {
 	buffer := buffers.Get().(*[]byte)
 	if outcome.Error != nil {
 		shown := stream.CutProblem(*outcome.Error)
@@ -90,12 +91,13 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 	}
 	data := outcome.AppendJSON((*buffer)[:0])
 	subject := o.subject(sequence, traceID, outcome.Pipeline)
-	if _, err := o.writer.Write(ctx, subject, nil, data); err != nil {
-		return err
+	stored, err := o.writer.Write(ctx, subject, nil, data)
+	if err != nil {
+		return 0, err
 	}
 	*buffer = data
 	buffers.Put(buffer)
-	return nil
+	return stored, nil
 }
 
 // Ask asks the other nodes to tell this one of the outcomes of an event, for a while. It
@@ -107,17 +109,23 @@ func (o *Outcomes) Waits() nats.Header { return o.notices.header() }
 
 // Get returns an outcome, nil if there is none or it has expired.
 func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline string) (*sluice.Outcome, error) {
+	outcome, _, err := o.find(ctx, sequence, traceID, pipeline)
+	return outcome, err
+}
+
+// find does the same, and returns the outcome's own sequence.
+func (o *Outcomes) find(ctx context.Context, sequence uint64, traceID, pipeline string) (outcome *sluice.Outcome, stored uint64, err error) {
 	msg, err := o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
-		return nil, nil
+		return nil, 0, nil
 	case err != nil:
-		return nil, stream.NoAnswer(err)
+		return nil, 0, stream.NoAnswer(err)
 	case time.Since(msg.Time) > o.keep.Age:
-		return nil, nil
+		return nil, 0, nil
 	}
-	outcome := new(sluice.Outcome)
-	return outcome, json.Unmarshal(msg.Data, outcome)
+	outcome = new(sluice.Outcome)
+	return outcome, msg.Sequence, json.Unmarshal(msg.Data, outcome)
 }
 
 // Info asks the engine about the stream of outcomes.

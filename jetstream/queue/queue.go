@@ -32,10 +32,10 @@ type Options struct {
 	Waiting     *Waiting
 
 	// Settled is called with each final outcome; first is the correlation id of the
-	// event that a replay repeats. Failed is called with the keys of events that a
-	// pipeline failed on, and may be nil.
+	// event that a replay repeats. Ended is called when all pipelines of a call are done
+	// with it.
 	Settled func(sequence uint64, traceID, first string, o sluice.Outcome)
-	Failed  func(eventKey string)
+	Ended   func(sluice.CallEnd)
 
 	// RunMemory bounds the memory of the events of all runs; 0: no bound.
 	RunMemory int64
@@ -55,7 +55,7 @@ type Queue struct {
 	deadLetters *deadletter.Store
 	waiting     *Waiting
 	settled     func(sequence uint64, traceID, first string, o sluice.Outcome)
-	failed      func(eventKey string)
+	ended       func(sluice.CallEnd)
 	memory      *memory
 	ackWait     time.Duration
 
@@ -72,12 +72,9 @@ type Queue struct {
 
 // New returns a queue. SetUp comes next.
 func New(h *stream.Host, o Options) *Queue {
-	if o.Failed == nil {
-		o.Failed = func(string) {}
-	}
 	return &Queue{
 		host: h, listeners: o.Listeners, lowWater: o.LowWater, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
-		settled: o.Settled, failed: o.Failed, memory: newMemory(o.RunMemory), ackWait: cmp.Or(o.AckWait, ackWait),
+		settled: o.Settled, ended: o.Ended, memory: newMemory(o.RunMemory), ackWait: cmp.Or(o.AckWait, ackWait),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
 		work:     &inProgress{deliveries: make(map[liveKey]*live)},
 	}

@@ -63,6 +63,8 @@ type state struct {
 	Due      time.Time `json:"due"`                // when the next attempt is
 	Code     string    `json:"code,omitempty"`     // of the last attempt's error
 	Recovers bool      `json:"recovers,omitempty"` // the event waits for its target, and follows when that is back
+	EventKey string    `json:"eventKey,omitempty"` // of the call that became the event; empty for others
+	Call     time.Time `json:"call,omitzero"`      // when that call came
 	Held     bool      `json:"held,omitempty"`     // the event is not here: it keeps its place
 	Node     string    `json:"node,omitempty"`     // has claimed the event until it is due
 	sequence uint64    // of the state itself
