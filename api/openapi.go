@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"reflect"
@@ -13,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // object is a part of a JSON document.
@@ -24,7 +24,7 @@ type object = map[string]any
 // version.
 func (a *API) openAPI() command.Endpoint {
 	open := sync.OnceValues(func() ([]byte, error) {
-		return json.MarshalIndent(describe(command.Set{}, "3", a.BaseURL, a.OpenID), "", "  ")
+		return value.MarshalIndent(describe(command.Set{}, "3", a.BaseURL, a.OpenID))
 	})
 	openZipped, zipped := zippedOnce(open), zippedOnce(a.document)
 	return func(w http.ResponseWriter, r *http.Request) error {
