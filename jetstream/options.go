@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
 	"sluice/seal"
 )
