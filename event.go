@@ -54,6 +54,7 @@ type Event struct {
 	PayloadEncoding Encoding            `json:"payloadEncoding"`
 	ContentType     string              `json:"contentType"`
 	Method          string              `json:"method"`
+	Path            string              `json:"path,omitempty"` // that stood behind the token, as it came
 	Query           map[string][]string `json:"query"`
 	Headers         Headers             `json:"headers"`
 	RemoteAddr      string              `json:"remoteAddr"`
@@ -138,6 +139,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendField(b, `,"payloadEncoding":`, string(e.PayloadEncoding))
 	b = appendField(b, `,"contentType":`, e.ContentType)
 	b = appendField(b, `,"method":`, e.Method)
+	b = appendOptional(b, `,"path":`, e.Path)
 	b = append(b, `,"query":{`...)
 	if len(e.Query) > 0 { // sorting nothing is not free
 		for i, name := range slices.Sorted(maps.Keys(e.Query)) {

@@ -27,7 +27,21 @@ const (
 
 	// ReceivePath is where webhooks are called.
 	ReceivePath = CommandPath + "webhook.receive"
+
+	// HookPath and a token are a second address of a webhook, for senders that refuse or
+	// lose a query. Anything may stand behind it.
+	HookPath = "/hook/"
 )
+
+// ShownPath returns a path as logs may have it: without the token of a webhook.
+func ShownPath(path string) string {
+	rest, ok := strings.CutPrefix(path, HookPath)
+	if !ok {
+		return path
+	}
+	token, _, _ := strings.Cut(rest, "/")
+	return HookPath + "…" + Last6(token)
+}
 
 // Names in requests and answers.
 const (

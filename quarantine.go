@@ -25,6 +25,7 @@ type QuarantinedCall struct {
 // A KeptRequest is a request as it came, secrets included. It is stored sealed.
 type KeptRequest struct {
 	Method   string              `json:"method"`
+	Path     string              `json:"path,omitempty"` // of a call to the second address, as it came
 	RawQuery string              `json:"rawQuery,omitempty"`
 	Host     string              `json:"host,omitempty"`
 	Header   map[string][]string `json:"header"` // by canonical names

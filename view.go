@@ -13,6 +13,8 @@ type WebhookView struct {
 	PayloadType      PayloadType     `json:"payloadType" doc:"How its payloads are passed on." enum:"raw,base64,ignore"`
 	MaxPayloadLength int             `json:"maxPayloadLength" doc:"Length of the largest payload that it takes, in bytes."`
 	WebhookURL       string          `json:"webhookUrl" doc:"Where the sender calls it."`
+	HookURL          string          `json:"hookUrl" doc:"The same without a query, for senders that refuse or lose it."`
+	Methods          []string        `json:"methods" doc:"Methods that it is called with."`
 	Provider         string          `json:"provider,omitempty" doc:"The sender whose calls are checked."`
 	Signature        json.RawMessage `json:"signature,omitempty" doc:"How calls are signed, if no provider says it."`
 	SigningSecrets   *int            `json:"signingSecrets,omitempty" doc:"How many secrets a call may be signed with."`

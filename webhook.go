@@ -29,6 +29,7 @@ type Webhook struct {
 	PayloadType      PayloadType `json:"payloadType"`
 	MaxPayloadLength int         `json:"maxPayloadLength"`
 	Multipart        Multipart   `json:"multipart,omitempty"`
+	Methods          []string    `json:"methods,omitempty"` // that it is called with; nil: DefaultMethods
 	Disabled         bool        `json:"disabled,omitempty"`
 	Description      string      `json:"description,omitempty"`
 	Trust            *Trust      `json:"trust,omitempty"` // nil: the token alone is trusted
@@ -43,6 +44,13 @@ type Multipart string
 const (
 	MultipartFiles Multipart = "files" // the parts named file; "" means the same
 	MultipartAll   Multipart = "all"   // every field and every file
+)
+
+// DefaultMethods are those that a webhook is called with if it does not say others, and
+// FurtherMethods those that it may add.
+var (
+	DefaultMethods = []string{"GET", "POST"}
+	FurtherMethods = []string{"PUT", "PATCH", "DELETE"}
 )
 
 // Trust is what a webhook demands of its calls beyond the token. It does not

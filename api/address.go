@@ -51,11 +51,19 @@ func (o *Options) clientAddress(r *http.Request) string {
 	return client.String()
 }
 
-// fromProxy reports whether a request comes from a trusted proxy.
-func (o *Options) fromProxy(r *http.Request) bool {
+// identify gives a request the address of its client, and removes a certificate that no
+// trusted proxy has passed on. Doing so again changes nothing.
+func (o *Options) identify(r *http.Request) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	address, ok := hop(host)
-	return err == nil && ok && limit.Contains(o.TrustedProxies, address)
+	if err != nil {
+		return // the address of a client has no port
+	}
+	if o.CertHeader != "" {
+		if peer, ok := hop(host); !ok || !limit.Contains(o.TrustedProxies, peer) {
+			delete(r.Header, o.CertHeader)
+		}
+	}
+	r.RemoteAddr = o.clientAddress(r)
 }
 
 // lastHop takes the last address from an X-Forwarded-For header.

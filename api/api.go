@@ -113,7 +113,7 @@ func New(o Options) *API {
 		mux.ServeHTTP(w, r)
 	})
 	a.handler = a.guard(newBrowsers(o), func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == sluice.ReceivePath { // must be fast, and its answers are short
+		if r.URL.Path == sluice.ReceivePath || strings.HasPrefix(r.URL.Path, sluice.HookPath) { // must be fast, and its answers are short
 			commands(w, r)
 			return
 		}
@@ -159,11 +159,8 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 			header.Set("Connection", "close")
 		}
 		defer a.recover(w, r)
-		if a.CertHeader != "" && !a.fromProxy(r) {
-			delete(r.Header, a.CertHeader) // nobody else is believed
-		}
-		r.RemoteAddr = a.clientAddress(r)
-		if clean := path.Clean(r.URL.Path); r.URL.Path != clean {
+		a.identify(r)
+		if clean := path.Clean(r.URL.Path); r.URL.Path != clean && !strings.HasPrefix(r.URL.Path, sluice.HookPath) { // behind a token anything may stand
 			if r.URL.Path == clean+"/" && r.Method == http.MethodGet && problem.WantsHTML(r) {
 				// A person typed it. The redirect is relative, since a proxy may serve us below a path.
 				header.Set("Location", (&url.URL{Path: "../" + path.Base(clean), RawQuery: r.URL.RawQuery}).String())
@@ -188,7 +185,7 @@ func (a *API) recover(w http.ResponseWriter, r *http.Request) {
 	case http.ErrAbortHandler:
 		panic(v)
 	default:
-		a.Log.Error("A request made the server panic.", "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+		a.Log.Error("A request made the server panic.", "path", sluice.ShownPath(r.URL.Path), "panic", v, "stack", string(debug.Stack()))
 		a.fail(w, r, sluice.AsError(nil))
 	}
 }
@@ -231,7 +228,7 @@ func (a *API) tell(w http.ResponseWriter, r *http.Request, err error) {
 	e := sluice.AsError(err)
 	shown := problem.Of(e)
 	if shown.Status >= http.StatusInternalServerError && e.Err != nil && !abandoned(e.Err) {
-		a.Log.ErrorContext(r.Context(), "A request failed.", "path", r.URL.Path, "code", e.Code, "traceId", e.TraceID, "error", e.Err)
+		a.Log.ErrorContext(r.Context(), "A request failed.", "path", sluice.ShownPath(r.URL.Path), "code", e.Code, "traceId", e.TraceID, "error", e.Err)
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/problem+json")

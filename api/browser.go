@@ -73,7 +73,7 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 	allowed := "*"
 	if !describes(r.URL.Path) {
 		allowed = r.Header.Get("Origin")
-		callable := strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, sluice.AuthPath)
+		callable := strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, sluice.HookPath) || strings.HasPrefix(r.URL.Path, sluice.AuthPath)
 		if allowed == "" || !callable || !slices.Contains(b.origins, allowed) {
 			return false
 		}

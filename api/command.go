@@ -17,7 +17,11 @@ import (
 
 // command calls the command that the path names.
 func (a *API) command(w http.ResponseWriter, r *http.Request) error {
-	name := strings.TrimPrefix(r.URL.Path, sluice.CommandPath)
+	path := r.URL.Path
+	if strings.HasPrefix(path, sluice.HookPath) {
+		path = sluice.ReceivePath
+	}
+	name := strings.TrimPrefix(path, sluice.CommandPath)
 	cmd, known := a.Commands.Find(name)
 	if err := a.refuseDraining(); err != nil {
 		if cmd.Refused != nil {

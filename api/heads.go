@@ -16,7 +16,7 @@ const (
 // streams of HTTP/2 and header fields. The lane has bounds of its own.
 func (a *API) Bounded() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.RemoteAddr = a.clientAddress(r)
+		a.identify(r)
 		if r.ProtoMajor < 2 {
 			a.withHead(w, r)
 			return

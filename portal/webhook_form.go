@@ -62,6 +62,7 @@ var webhookFields = []field{
 	{Name: "dedupeWindow", Label: "Remember delivery ids for", Help: "From 1s to 168h. 24h unless given.", Hint: "24h"},
 	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are rejected with 422."},
 	{Name: "signature", Label: "Own signature", Help: "How a sender that is not known signs its calls, as JSON: algorithm (sha256, rsa-sha256, ecdsa-sha256, ed25519, plain, basic, jwt, rfc9421 and others) and its fields, such as header, format, encoding and signed."},
+	{Name: "methods", Label: "Methods", Help: "Of GET, POST, PUT, PATCH and DELETE; others are rejected with 405.", Hint: "GET, POST"},
 	{Name: "allow", Label: "Allowed networks", Help: "Calls from elsewhere are rejected with 403.", Hint: "203.0.113.0/24, 2001:db8::/32"},
 	{Name: "clientCertificate", Label: "Client certificate", Help: "A certificate that callers must have, or the authority that signs theirs, in PEM."},
 	{Name: "clientName", Label: "Name in the certificate", Help: "A DNS name that it must be for, or the CN of its subject. Any unless given."},
@@ -148,7 +149,7 @@ func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
 	entered := url.Values{
 		"eventKey": {hook.EventKey}, "payloadType": {string(hook.PayloadType)}, "maxPayloadLength": {strconv.Itoa(hook.MaxPayloadLength)},
 		"provider": {hook.Provider}, "description": {hook.Description}, "verifyToken": {hook.VerifyToken}, "dedupe": {hook.Dedupe},
-		"allow": {strings.Join(hook.Allow, ", ")}, "clientCertificate": {hook.ClientCert}, "clientName": {hook.ClientName},
+		"methods": {strings.Join(hook.Methods, ", ")}, "allow": {strings.Join(hook.Allow, ", ")}, "clientCertificate": {hook.ClientCert}, "clientName": {hook.ClientName},
 		"dedupeWindow": {hook.DedupeWindow}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
 	}
 	for name, document := range map[string]json.RawMessage{"schema": hook.Schema, "signature": hook.Signature} {

@@ -26,6 +26,7 @@ type stored struct {
 	PayloadEncoding string              `json:"payloadEncoding"`
 	ContentType     string              `json:"contentType"`
 	Method          string              `json:"method"`
+	Path            string              `json:"path"`
 	Query           map[string][]string `json:"query"`
 	Headers         map[string]string   `json:"headers"`
 	RemoteAddr      string              `json:"remoteAddr"`

@@ -16,19 +16,23 @@ import (
 // again rebuilds a rejected call as it arrived.
 func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*incoming, error) {
 	kept := &c.Request
+	address, err := url.ParseRequestURI(cmp.Or(kept.Path, sluice.ReceivePath))
+	if err != nil {
+		return nil, err
+	}
+	address.RawQuery = kept.RawQuery
 	request := &http.Request{
-		Method: kept.Method, URL: &url.URL{Path: sluice.ReceivePath, RawQuery: kept.RawQuery}, Header: kept.Header,
+		Method: kept.Method, URL: address, Header: kept.Header,
 		Host: kept.Host, RemoteAddr: c.RemoteAddr, ContentLength: int64(len(kept.Body)),
 	}
 	in := &incoming{request: request.WithContext(ctx), arrived: c.Time, token: c.Token, body: kept.Body, shown: kept.Certificates, memory: rc.Bodies.Known.Hold()}
-	var err error
 	if in.query, err = parseQuery(nil, kept.RawQuery); err != nil {
 		return nil, err
 	}
 	if in.hook, err = rc.Webhooks.Webhook(ctx, c.Token); err != nil {
 		return nil, err
 	}
-	if token, _ := requestToken(in.query, request.Header); token != "" { // an ambiguous one was not kept
+	if token, _ := in.findToken(); token != "" { // an ambiguous one was not kept
 		in.token = token // as it was written
 	} else if token, rest, err := bodyToken(request.Header.Get("Content-Type"), in.body); err == nil && token != "" {
 		in.token, in.body, in.raw = token, rest, in.body
@@ -100,7 +104,7 @@ func (rc *Receiver) Show(ctx context.Context, c *sluice.QuarantinedCall) (header
 	token := c.Token
 	var masked []string
 	if in, err := rc.again(ctx, c); err == nil {
-		token, body, query = in.token, in.body, in.query.without("token", "uuid")
+		token, body, query = in.token, in.body, in.sentQuery()
 		if in.raw != nil { // a part of it may still be the token
 			body = bytes.ReplaceAll(body, []byte(token), []byte(mask))
 		}

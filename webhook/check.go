@@ -68,7 +68,7 @@ func (g *trust) admits(ctx context.Context, call *sender.Call, payload []byte, a
 
 // callOf returns a call as its sender made it, with the URL that was entered there.
 func (rc *Receiver) callOf(in *incoming) *sender.Call {
-	r, address := in.request, rc.BaseURL+sluice.ReceivePath
+	r, address := in.request, rc.BaseURL+in.request.URL.EscapedPath()
 	if r.URL.RawQuery != "" {
 		address += "?" + r.URL.RawQuery
 	}

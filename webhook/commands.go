@@ -38,6 +38,8 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 		PayloadType:      h.PayloadType,
 		MaxPayloadLength: h.MaxPayloadLength,
 		WebhookURL:       baseURL + sluice.ReceivePath + "?token=" + token,
+		HookURL:          baseURL + sluice.HookPath + token,
+		Methods:          methodsOf(&h),
 		Multipart:        h.Multipart,
 		Disabled:         h.Disabled,
 		Description:      h.Description,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"strings"
 
 	"sluice"
 	"sluice/command"
@@ -51,18 +52,18 @@ func (rc *Receiver) receiveGreeting(in *incoming) (err error) {
 	if in.query, err = parseQuery(in.query, in.request.URL.RawQuery); err != nil {
 		return command.MalformedQuery()
 	}
-	token, err := requestToken(in.query, in.request.Header)
+	token, err := in.findToken()
 	if err != nil || token == "" {
-		return notAllowed()
+		return notAllowed(sluice.DefaultMethods)
 	}
 	if err := rc.find(in, token); err != nil {
 		if sluice.AsError(err).Kind == sluice.Unavailable {
 			return err
 		}
-		return notAllowed()
+		return notAllowed(sluice.DefaultMethods)
 	}
 	if in.hook.Disabled || in.hook.Trust == nil {
-		return notAllowed()
+		return notAllowed(methodsOf(&in.hook))
 	}
 	ctx := in.request.Context()
 	if in.trust, err = rc.Trusts.of(ctx, &in.hook); err != nil {
@@ -72,13 +73,13 @@ func (rc *Receiver) receiveGreeting(in *incoming) (err error) {
 		return err
 	}
 	if in.answer, err = rc.handshake(ctx, in, rc.callOf(in)); err == nil && in.answer == nil {
-		return notAllowed()
+		return notAllowed(methodsOf(&in.hook))
 	}
 	return err
 }
 
-func notAllowed() error {
-	return sluice.Errorf(sluice.CodeMethodNotAllowed, "A webhook is called with GET or POST.").Allowing("GET, POST")
+func notAllowed(methods []string) error {
+	return sluice.Errorf(sluice.CodeMethodNotAllowed, "This webhook is called with %s.", strings.Join(methods, " or ")).Allowing(strings.Join(methods, ", "))
 }
 
 // greet writes the answer to a handshake, byte for byte.

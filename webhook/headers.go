@@ -13,9 +13,10 @@ import (
 // appendHeaders appends the headers of a call as events carry them, without secrets.
 func appendHeaders(headers sluice.Headers, r *http.Request, token string, redact ...[]string) sluice.Headers {
 	headers = append(headers, sluice.Header{Name: "host", Value: r.Host})
+	hooked := strings.HasPrefix(r.URL.Path, sluice.HookPath) // then token and uuid are the sender's own
 	for name, values := range r.Header {
 		name = lower(name)
-		if !sluice.SecretHeader(name) && !containedIn(redact, name) {
+		if (!sluice.SecretHeader(name) || hooked && (name == "token" || name == "uuid")) && !containedIn(redact, name) {
 			headers = append(headers, sluice.Header{Name: name, Value: withoutToken(strings.Join(values, ", "), token)})
 		}
 	}
@@ -34,13 +35,13 @@ func withoutToken(value, token string) string {
 	if len(token) == sluice.TokenLength && len(value) >= sluice.TokenLength {
 		value = strings.ReplaceAll(value, token, "…"+sluice.Last6(token))
 	}
-	if !strings.Contains(value, "webhook.receive") {
+	if !strings.Contains(value, "webhook.receive") && !strings.Contains(value, "hook") {
 		return value
 	}
 	return tokenInURL.ReplaceAllString(value, "$1…$2")
 }
 
-var tokenInURL = regexp.MustCompile(`(?i)((?:token|uuid)(?:=|%3d))[0-9a-f-]{30}([0-9a-f]{6})`)
+var tokenInURL = regexp.MustCompile(`(?i)((?:token|uuid)(?:=|%3d)|/hook/|%2fhook%2f)[0-9a-f-]{30}([0-9a-f]{6})`)
 
 // lower returns a header name in lower case, without an allocation for common ones.
 func lower(name string) string {

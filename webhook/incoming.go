@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,8 @@ type incoming struct {
 	arrived time.Time
 	token   string // as the caller sent it, right or wrong
 	query   query
+	hooked  bool   // it came to the second address, and has its token in the path
+	path    string // behind that token, as it came; "" for a lone slash
 	body    []byte
 	raw     []byte  // the body with the token that it came with; nil if it had none
 	files   *upload // a multipart body, otherwise nil
@@ -53,14 +56,20 @@ func (in *incoming) release() {
 // admit finds the webhook of a call and reads its body, in the order that
 // costs least: a token in query or header is checked before the body is read.
 func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
-	token, err := requestToken(in.query, in.request.Header)
+	token, err := in.findToken()
 	if err != nil {
 		return err
 	}
+	if token == "" && slices.Contains(sluice.FurtherMethods, in.request.Method) {
+		return notAllowed(sluice.DefaultMethods)
+	}
 	longest := sluice.MaxPayloadLength
 	in.memory = rc.Bodies.Strange.Hold()
-	if token != "" {
+	if token != "" || in.hooked {
 		if err := rc.find(in, token); err != nil {
+			return err
+		}
+		if err := in.checkMethod(); err != nil {
 			return err
 		}
 		longest = in.hook.MaxPayloadLength
@@ -69,7 +78,7 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 	if in.body, err = rc.Bodies.Read(w, in.request, in.body, longest, &in.memory); err != nil {
 		return err
 	}
-	if token == "" {
+	if token == "" && !in.hooked {
 		if err := rc.admitByBody(in); err != nil {
 			return err
 		}
@@ -78,6 +87,45 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 		return err
 	}
 	return in.parseUpload()
+}
+
+// findToken returns the token of a call: at the second address from the path, otherwise
+// from query or header; "" if it is in none of them.
+func (in *incoming) findToken() (string, error) {
+	rest, hooked := strings.CutPrefix(in.request.URL.EscapedPath(), sluice.HookPath)
+	if !hooked {
+		return requestToken(in.query, in.request.Header)
+	}
+	in.hooked = true
+	token, path, _ := strings.Cut(rest, "/")
+	if path != "" {
+		in.path = "/" + path
+	}
+	return token, nil
+}
+
+// sentQuery returns the query without the token, which at the second address is elsewhere.
+func (in *incoming) sentQuery() map[string][]string {
+	if in.hooked {
+		return in.query.without()
+	}
+	return in.query.without("token", "uuid")
+}
+
+// checkMethod refuses a method that the webhook is not called with.
+func (in *incoming) checkMethod() error {
+	if methods := methodsOf(&in.hook); !slices.Contains(methods, in.request.Method) {
+		return notAllowed(methods)
+	}
+	return nil
+}
+
+// methodsOf returns the methods that a webhook is called with.
+func methodsOf(hook *sluice.Webhook) []string {
+	if hook.Methods == nil {
+		return sluice.DefaultMethods
+	}
+	return hook.Methods
 }
 
 func (in *incoming) parseUpload() (err error) {
@@ -94,6 +142,9 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 	}
 	in.body, in.raw = rest, in.body
 	if err := rc.find(in, token); err != nil {
+		return err
+	}
+	if err := in.checkMethod(); err != nil {
 		return err
 	}
 	if size > in.hook.MaxPayloadLength {

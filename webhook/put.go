@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -27,6 +28,7 @@ type putParams struct {
 	ClientCert       *string             `json:"clientCertificate" doc:"A certificate that callers must have, or an authority that signs theirs, in PEM; empty removes it."`
 	ClientName       *string             `json:"clientName" audit:"yes" doc:"A DNS name that their certificates must be for, or the CN of their subject; empty removes it."`
 	Multipart        *sluice.Multipart   `json:"multipart" enum:"files,all" doc:"What of a multipart body is taken: files (default: the parts named file), or all (every field and every file)."`
+	Methods          *[]string           `json:"methods" doc:"Methods that it is called with, of GET, POST, PUT, PATCH and DELETE; others are refused with 405. Default GET and POST; an empty list restores it."`
 	Disabled         *bool               `json:"disabled" doc:"Refuse calls for now, and keep them in the quarantine."`
 	Description      *string             `json:"description" doc:"For people, up to 1000 characters."`
 	DryRun           bool                `json:"dryRun" doc:"Only check: the answer is the webhook as it would be, and nothing is stored."`
@@ -49,7 +51,7 @@ func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			}
 			shown := show(ctx, hook, trusts, baseURL)
 			if p.DryRun && p.UUID == "" { // it has none yet
-				shown.UUID, shown.WebhookURL, shown.ETag = "", "", ""
+				shown.UUID, shown.WebhookURL, shown.HookURL, shown.ETag = "", "", "", ""
 			}
 			shown.Warnings = append(shown.Warnings, warnings...)
 			return shown, nil
@@ -70,6 +72,13 @@ func (p *putParams) check() (warnings []string, err error) {
 	if d := p.Description; d != nil && (utf8.RuneCountInString(*d) > maxDescription || !utf8.ValidString(*d) || strings.ContainsFunc(*d, isUnprintable)) {
 		return nil, sluice.InvalidParameter("description", "The parameter description must be text of at most %d characters.", maxDescription)
 	}
+	if p.Methods != nil {
+		for _, method := range *p.Methods {
+			if !slices.Contains(sluice.DefaultMethods, method) && !slices.Contains(sluice.FurtherMethods, method) {
+				return nil, sluice.InvalidParameter("methods", "The parameter methods must be of GET, POST, PUT, PATCH and DELETE.")
+			}
+		}
+	}
 	if p.EventKey != nil {
 		return checkEventKey(*p.EventKey)
 	}
@@ -85,6 +94,12 @@ func (p *putParams) apply(hook *sluice.Webhook) {
 	set(&hook.MaxPayloadLength, p.MaxPayloadLength)
 	set(&hook.Multipart, p.Multipart)
 	set(&hook.Disabled, p.Disabled)
+	if p.Methods != nil {
+		hook.Methods = slices.Compact(slices.Sorted(slices.Values(*p.Methods)))
+		if len(hook.Methods) == 0 || slices.Equal(hook.Methods, sluice.DefaultMethods) {
+			hook.Methods = nil
+		}
+	}
 	set(&hook.Description, p.Description)
 }
 

@@ -72,7 +72,7 @@ func receiveCommand(r *Receiver) command.Command {
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
 	span := sluice.Span{
 		Name: "webhook.receive", Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
-		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path, Secure: r.TLS != nil},
+		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: sluice.ShownPath(r.URL.Path), Secure: r.TLS != nil},
 	}
 	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
 		if ctx != r.Context() { // a copy of the request costs more than this check
@@ -132,11 +132,11 @@ func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.Result, err error) {
 	r := in.request
 	switch r.Method {
-	case http.MethodGet, http.MethodPost:
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
 	case http.MethodHead, http.MethodOptions:
 		return result, rc.receiveGreeting(in)
 	default:
-		return result, notAllowed()
+		return result, notAllowed(sluice.DefaultMethods)
 	}
 	if in.query, err = parseQuery(in.query, r.URL.RawQuery); err != nil {
 		return result, command.MalformedQuery()
@@ -222,7 +222,8 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		PayloadType: in.hook.PayloadType,
 		ContentType: r.Header.Get("Content-Type"),
 		Method:      r.Method,
-		Query:       in.query.without("token", "uuid"),
+		Path:        in.path,
+		Query:       in.sentQuery(),
 		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
 		Traceparent: rc.Spans.Traceparent(r.Context()),

@@ -38,13 +38,21 @@ func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error, du
 			ID: traceID, Token: in.hook.UUID, EventKey: in.hook.EventKey,
 			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Details,
 			Time: in.arrived.UTC(), RemoteAddr: r.RemoteAddr, Size: len(sent), DuplicateOf: duplicateOf,
-			Request: sluice.KeptRequest{Method: r.Method, RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent), Certificates: in.shown},
+			Request: sluice.KeptRequest{Method: r.Method, Path: in.keptPath(), RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent), Certificates: in.shown},
 		}
 	})
 	if !taken {
 		return ""
 	}
 	return traceID
+}
+
+// keptPath returns the path of a call to the second address, "" for others.
+func (in *incoming) keptPath() string {
+	if !in.hooked {
+		return ""
+	}
+	return in.request.URL.EscapedPath()
 }
 
 // refuse reports a rejected call to Observe, and keeps it if it may be meant well.
@@ -89,7 +97,8 @@ func (rc *Receiver) repeated(in *incoming, result *sluice.Result, traceID string
 func (rc *Receiver) refused(r *http.Request, err error) {
 	in := &incoming{request: r, arrived: time.Now()}
 	if query, err := parseQuery(nil, r.URL.RawQuery); err == nil {
-		in.token, _ = requestToken(query, r.Header) // "" if there are several
+		in.query = query
+		in.token, _ = in.findToken() // "" if there are several
 	}
 	rc.observe(in, rejected(sluice.NewTraceID(in.claimed(), in.arrived), sluice.AsError(err)))
 }
