@@ -23,6 +23,7 @@ type ServerStats struct {
 	Hours       []Minute        `json:"hours,omitempty"` // likewise, hour by hour
 
 	// What only the metrics show.
+	FreeFiles  int64 `json:"-"` // that the volume of the data folder can still take
 	Lost       int64 `json:"-"` // events that the disk has lost
 	Unreadable int64 `json:"-"` // events that pipelines could not read, since the start
 	Unrecorded int64 `json:"-"` // entries that the journal had no space for, since the start

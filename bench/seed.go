@@ -59,7 +59,7 @@ func (b *bench) storableSize() (int, error) {
 		return 0, err
 	}
 	// An event takes its body in base64, its headers, and a line of the log.
-	fits := func(size int) bool { return free > storedEvents*int64(size*4/3+1000)*3/2 }
+	fits := func(size int) bool { return free.Bytes > storedEvents*int64(size*4/3+1000)*3/2 }
 	switch {
 	case fits(bodySize):
 		return bodySize, nil

@@ -22,6 +22,12 @@ const (
 	restoring = "restoring" // a restore has begun
 )
 
+// Space is what is free on a volume.
+type Space struct {
+	Bytes int64
+	Files int64 // that can still be made: inodes
+}
+
 // A Folder is the data folder, locked for one server.
 type Folder struct {
 	path string

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -14,12 +16,30 @@ import (
 // Sync makes what was written to a file, or the names in a folder, survive a
 // power cut.
 func Sync(path string) error {
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	return f.Sync()
+}
+
+// open opens a file or a folder to read or sync it.
+func open(path string) (*os.File, error) {
+	return insist(func() (*os.File, error) { return os.Open(path) })
+}
+
+// insist opens a file as soon as the process has a descriptor for it. Before a sync
+// nothing is lost by waiting, while its failure would be final.
+func insist(open func() (*os.File, error)) (*os.File, error) {
+	const pause = 10 * time.Millisecond
+	for {
+		file, err := open()
+		if !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
+			return file, err
+		}
+		time.Sleep(pause)
+	}
 }
 
 // SyncTree syncs every file and folder below root, several at a time, so that the
@@ -55,7 +75,9 @@ func WriteFile(name string, content []byte) error {
 // The draft is always a new file with a name that nobody can guess: somebody else's file
 // could be theirs to read, or a link to elsewhere.
 func Write(name string, write func(io.Writer) error) (err error) {
-	draft, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.new") // with mode 0600
+	draft, err := insist(func() (*os.File, error) {
+		return os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.new") // with mode 0600
+	})
 	if err != nil {
 		return err
 	}

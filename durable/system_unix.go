@@ -3,6 +3,7 @@
 package durable
 
 import (
+	"math"
 	"os"
 	"syscall"
 )
@@ -17,11 +18,16 @@ func syncNames(dir string) error { return Sync(dir) }
 // The lock of a process that has died is free.
 func TryLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// FreeSpace returns the bytes that are free on the volume of a folder.
-func FreeSpace(dir string) (int64, error) {
+// FreeSpace returns what is free on the volume of a folder.
+func FreeSpace(dir string) (Space, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
-		return 0, err
+		return Space{}, err
 	}
-	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // the types differ between systems
+	free := Space{Bytes: int64(st.Bavail) * int64(st.Bsize), Files: math.MaxInt64} //nolint:unconvert // the types differ between systems
+	// Some file systems have no bound.
+	if st.Files > 0 {
+		free.Files = int64(st.Ffree)
+	}
+	return free, nil
 }

@@ -25,4 +25,4 @@ func TryLock(f *os.File) error {
 }
 
 // FreeSpace is never called: there is no data folder.
-func FreeSpace(string) (int64, error) { return 0, errors.ErrUnsupported }
+func FreeSpace(string) (Space, error) { return Space{}, errors.ErrUnsupported }

@@ -64,7 +64,7 @@ func (m *embedded) fit(ctx context.Context, events *jetstream.StreamConfig) erro
 	if err != nil {
 		return err
 	}
-	events.MaxBytes = max(64<<20, (free+int64(used.Store))/2)
+	events.MaxBytes = max(64<<20, (free.Bytes+int64(used.Store))/2)
 	return nil
 }
 

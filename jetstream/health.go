@@ -84,7 +84,7 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		if err != nil {
 			return s, err
 		}
-		s.FreeDisk = free
+		s.FreeDisk, s.FreeFiles = free.Bytes, free.Files
 	}
 	for _, count := range []struct {
 		info        func(context.Context) (*jetstream.StreamInfo, error)

@@ -15,6 +15,7 @@ func description(name, help string, labels ...string) *prometheus.Desc {
 var (
 	ready       = description("sluice_engine_ready", "1 if the engine takes writes.")
 	freeDisk    = description("sluice_disk_free_bytes", "Free space on the volume of the data folder.")
+	freeFiles   = description("sluice_disk_free_files", "Files (inodes) that the volume of the data folder can still take.")
 	events      = description("sluice_events", "Events that are stored.")
 	eventBytes  = description("sluice_events_bytes", "Bytes of events that are stored.")
 	deadLetters = description("sluice_dead_letters", "Events that a pipeline failed on for good.", "pipeline")
@@ -38,7 +39,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, unkept, waiting, retrying, failing, oldest, spooled, spoolOldest, spoolBytes} {
+	for _, d := range []*prometheus.Desc{ready, freeDisk, freeFiles, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, unkept, waiting, failing, oldest, spooled, spoolOldest, spoolBytes, retrying} {
 		ch <- d
 	}
 }
@@ -56,6 +57,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(ready, isReady)
 	if s.FreeDisk >= 0 {
 		gauge(freeDisk, float64(s.FreeDisk))
+		gauge(freeFiles, float64(s.FreeFiles))
 	}
 	gauge(events, float64(s.Events))
 	gauge(eventBytes, float64(s.EventBytes))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice/durable"
 	"sluice/jetstream/stream"
 	"sluice/value"
 )
@@ -85,7 +86,11 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if w.writer, err = w.host.StartWriter(running, w.stream, stream.WriterOptions{Rewritten: true}); err != nil {
+	blocks := w.host.Blocks(stream.Waiting)
+	if blocks != nil {
+		blocks.Rewritten = true // removals are from the middle of the stream
+	}
+	if w.writer, err = w.host.StartWriter(running, w.stream, stream.WriterOptions{Blocks: blocks}); err != nil {
 		return err
 	}
 	states, err := stream.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{stream.WaitingPrefix + "*.*." + waitingState}})
@@ -94,18 +99,15 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	}
 	w.behind = states.Pending
 	w.host.Start(func() { w.follow(running, states) })
-	w.syncRemovals(running)
+	if blocks != nil {
+		w.syncRemovals(running, blocks)
+	}
 	return nil
 }
 
 // syncRemovals regularly syncs the blocks that the engine rewrites to remove events. An
 // event that is back after a power cut has an outcome, and is removed again.
-func (w *Waiting) syncRemovals(running context.Context) {
-	blocks := w.host.Blocks(stream.Waiting)
-	if blocks == nil {
-		return
-	}
-	blocks.Rewritten = true
+func (w *Waiting) syncRemovals(running context.Context, blocks *durable.Blocks) {
 	w.host.Every(running, waitingSync, func(time.Time) {
 		if w.dirty.Swap(false) {
 			if err := blocks.Sync(); err != nil {

@@ -94,7 +94,10 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 	if blocks := b.host.Blocks(stream); blocks != nil {
 		blocks.Rewritten = true
 		b.disk = durable.NewFlusher(blocks.Sync)
-		b.host.Start(func() { b.disk.Run(running) })
+		b.host.Start(func() {
+			defer blocks.Close()
+			b.disk.Run(running)
+		})
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,12 +73,12 @@ type writeResult struct {
 	late     bool // the loop may still hold the entry and its data
 }
 
-func newBatchWriter(h *Host, stream jetstream.Stream) (*batchWriter, error) {
+func newBatchWriter(h *Host, stream jetstream.Stream, blocks *durable.Blocks) (*batchWriter, error) {
 	name := stream.CachedInfo().Config.Name
 	w := &batchWriter{
 		host:    h,
 		stream:  stream,
-		blocks:  h.Blocks(name),
+		blocks:  cmp.Or(blocks, h.Blocks(name)),
 		waiting: make(chan *entry, maxWaiting),
 		inbox:   nats.NewInbox(),
 		acks:    make(chan *nats.Msg, 8),

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice/durable"
 	"sluice/stretch"
 )
 
@@ -52,9 +53,9 @@ type WriterOptions struct {
 	// to the server that leads the stream.
 	Busy bool
 
-	// Rewritten says that messages are removed from the middle of the stream. Then the
-	// engine rewrites older blocks, and these are synced, too.
-	Rewritten bool
+	// Blocks, if set, are the files of the embedded engine's stream. Whoever else syncs
+	// them uses the same.
+	Blocks *durable.Blocks
 }
 
 // StartWriter returns a writer for a stream of the host.
@@ -85,12 +86,9 @@ type embedded struct{ log *slog.Logger }
 func (embedded) complete(c *jetstream.StreamConfig) { c.Duplicates = 100 * time.Millisecond }
 
 func (embedded) startWriter(h *Host, running context.Context, s jetstream.Stream, o WriterOptions) (Writer, error) {
-	batch, err := newBatchWriter(h, s)
+	batch, err := newBatchWriter(h, s, o.Blocks)
 	if err != nil {
 		return nil, err
-	}
-	if batch.blocks != nil {
-		batch.blocks.Rewritten = o.Rewritten
 	}
 	h.Start(func() { batch.run(running) })
 	h.Start(batch.watch)

@@ -58,7 +58,7 @@ func (h *Host) Ready() error {
 	}
 	switch {
 	case h.LowDisk():
-		return sluice.Passing(sluice.CodeDiskFull, "Free disk space is below the configured minimum.")
+		return sluice.Passing(sluice.CodeDiskFull, *h.lowDisk.Load())
 	case h.refusing.Load():
 		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine takes no events at the moment.")
 	}
@@ -97,16 +97,31 @@ func (h *Host) checkDisk(minimum int64) {
 		h.Log.Error("Can't tell how much disk space is free.", "error", err)
 		return
 	}
-	low := free < minimum
-	if low == h.lowDisk.Swap(low) {
+	problem := shortage(free, minimum)
+	if before := h.lowDisk.Swap(&problem); problem == *before {
 		return
 	}
-	if low {
-		h.Log.Error("Free disk space is below the minimum; refusing new events.", "free", free, "minimum", minimum)
+	if problem != "" {
+		h.Log.Error(problem+" New events are refused.", "free", free.Bytes, "minimum", minimum, "files", free.Files)
 	} else {
-		h.Log.Info("Free disk space is sufficient again.", "free", free)
+		h.Log.Info("Free disk space is sufficient again.", "free", free.Bytes, "files", free.Files)
 	}
 }
 
+// minFreeFiles is how many files the volume must be able to take: more than streams,
+// pipelines and a new key make between two checks.
+const minFreeFiles = 512
+
+// shortage says what there is too little of to write, "" if there is enough.
+func shortage(free durable.Space, minimum int64) string {
+	switch {
+	case free.Bytes < minimum:
+		return "Free disk space is below the configured minimum."
+	case free.Files < minFreeFiles:
+		return "The disk can take hardly any more files: its inodes are used up."
+	}
+	return ""
+}
+
 // LowDisk reports whether there is too little free disk space to write.
-func (h *Host) LowDisk() bool { return h.lowDisk.Load() }
+func (h *Host) LowDisk() bool { return *h.lowDisk.Load() != "" }

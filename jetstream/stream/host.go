@@ -63,7 +63,7 @@ type Host struct {
 
 	ready   chan struct{} // closed once set up
 	problem atomic.Value  // string: why it is not set up yet
-	lowDisk atomic.Bool
+	lowDisk atomic.Pointer[string] // what there is too little of
 
 	refusing atomic.Bool  // the external engine takes no writes
 	wrote    atomic.Int64 // when it last took one, in nanoseconds
@@ -78,6 +78,7 @@ func newHost(log *slog.Logger, engine engine) *Host {
 	h := &Host{Log: log, engine: engine, ready: make(chan struct{}), failed: make(chan struct{}), Syncs: func(string) bool { return false }}
 	h.near.servers, h.near.failed = make(map[string]*direct), make(map[string]time.Time)
 	h.problem.Store("the engine is starting")
+	h.lowDisk.Store(new(string))
 	return h
 }
 
