@@ -215,7 +215,7 @@ func Quote(s string) string {
 // as during an election of a cluster. It passes by itself.
 func EngineAway(err error) bool {
 	switch AsError(err).Code {
-	case CodeEngineUnavailable.Word, CodeEngineFailed.Word, CodeDiskFull.Word:
+	case CodeEngineUnavailable.Word, CodeEngineFailed.Word, CodeDiskFull.Word, CodeDiskSlow.Word:
 		return true
 	default:
 		return false

@@ -203,7 +203,8 @@ var (
 	CodeEngineNewer       = Code{"engine-newer", Invalid, "A newer version has begun to use the engine."}
 	CodeEngineNotEmpty    = Code{"engine-not-empty", Conflict, "The engine that a backup should be restored to is not empty."}
 	CodeTooManyRecords    = Code{"too-many-records", Full, "Webhooks, pipelines, users, roles, clients and secrets take as much memory as they may."}
-	CodeDiskFull          = Code{"disk-full", Unavailable, "Free disk space is below the configured minimum."}
+	CodeDiskFull          = Code{"disk-full", Unavailable, "Free disk space is below the configured minimum, or the disk can take hardly any more files."}
+	CodeDiskSlow          = Code{"disk-slow", Unavailable, "The disk takes longer than calls wait for."}
 	CodeStorageFull       = Code{"storage-full", Unavailable, "The storage is full of events that pipelines have not finished."}
 	CodeSpoolFull         = Code{"spool-full", Unavailable, "The engine is away, and the node's own folder is full."}
 	CodeDamaged           = Code{"damaged", Internal, "The store is damaged."}

@@ -23,11 +23,16 @@ type ServerStats struct {
 	Hours       []Minute        `json:"hours,omitempty"` // likewise, hour by hour
 
 	// What only the metrics show.
-	FreeFiles  int64 `json:"-"` // that the volume of the data folder can still take
-	Lost       int64 `json:"-"` // events that the disk has lost
-	Unreadable int64 `json:"-"` // events that pipelines could not read, since the start
-	Unrecorded int64 `json:"-"` // entries that the journal had no space for, since the start
-	Unkept     int64 `json:"-"` // rejected calls that the quarantine did not keep, or dropped early, since the start
+	SyncAge    time.Duration `json:"-"` // of the oldest batch that is not on stable storage yet
+	FreeFiles  int64         `json:"-"` // that the volume of the data folder can still take
+	Lost       int64         `json:"-"` // events that the disk has lost
+	Offline    int64         `json:"-"` // replicas of streams on an external engine
+	Behind     int64         `json:"-"` // likewise
+	LostOthers int64         `json:"-"` // other stored messages that it has lost, as the start found
+	CutOff     int64         `json:"-"` // unfinished writes that the start has cut off
+	Unreadable int64         `json:"-"` // events that pipelines could not read, since the start
+	Unrecorded int64         `json:"-"` // entries that the journal had no space for, since the start
+	Unkept     int64         `json:"-"` // rejected calls that the quarantine did not keep, or dropped early, since the start
 }
 
 // SpoolStats are the calls that a node has taken while the engine was away, and

@@ -29,6 +29,9 @@ func (e *Engine) inspect() (err error) {
 	if e.watermarks, err = readWatermarks(e.opts.Dir); err != nil {
 		return err
 	}
+	if err := e.needWatermarks(store); err != nil {
+		return err
+	}
 	dropped, err := store.DropConsumers(aside)
 	if err != nil {
 		return err
@@ -54,7 +57,16 @@ func (e *Engine) inspect() (err error) {
 	if err != nil {
 		return err
 	}
+	stopped := clean || len(changed) > 0
 	for _, l := range losses {
+		if !stopped && e.watermarks.unfinished(l) {
+			e.host.Log.Warn("An unfinished write was cut off. Nobody was told that it is stored.", "file", l.File, "problem", l.Problem)
+			e.cutOff++
+			continue
+		}
+		if l.Stream != stream.Events { // those are counted one by one
+			e.lostOthers += e.watermarks.count(l)
+		}
 		e.host.Log.Error("A file of the engine's store is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
 		e.addDamage(l.Public())
 	}
@@ -62,6 +74,24 @@ func (e *Engine) inspect() (err error) {
 		return e.watermarks.store(e.opts.Dir)
 	}
 	return nil
+}
+
+// needWatermarks warns of a store that has lost its watermarks. A new one has them before it
+// has anything else.
+func (e *Engine) needWatermarks(store damage.Store) error {
+	streams, err := store.Streams()
+	if err != nil {
+		return err
+	}
+	if e.watermarks.lostBeside(streams) {
+		e.host.Log.Error("The store has lost its watermarks.", "problem", noWatermarks)
+		e.addDamage(noWatermarks)
+	}
+	if len(streams) > 0 || !e.watermarks.unknown {
+		return nil
+	}
+	e.watermarks.unknown = false
+	return e.watermarks.store(e.opts.Dir)
 }
 
 // contiguous reports which streams lose messages only at their head.
@@ -100,13 +130,24 @@ func Check(dir string, read func(done, total int64)) (findings []string, err err
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range report.Losses {
-		noted[l.File] = true
-		findings = append(findings, l.String())
-	}
-	_, changed, err := store.ReadStop(filepath.Join(dir, stopNote))
+	clean, changed, err := store.ReadStop(filepath.Join(dir, stopNote))
 	if err != nil {
 		return nil, err
+	}
+	streams, err := store.Streams()
+	if err != nil {
+		return nil, err
+	}
+	if was.lostBeside(streams) {
+		findings = append(findings, noWatermarks)
+	}
+	stopped := clean || len(changed) > 0
+	for _, l := range report.Losses {
+		noted[l.File] = true
+		if !stopped && was.unfinished(l) {
+			continue // the next start cuts it off
+		}
+		findings = append(findings, l.String())
 	}
 	for _, l := range changed {
 		if !noted[l.File] {

@@ -63,6 +63,7 @@ type Engine struct {
 	lowWater    *queue.LowWater
 	once        delivery.Once
 	nodes       *nodes
+	replicas    *replicas
 
 	watermarks watermarks // as they were last written
 	keyPrint   string     // of the key of the correlation ids
@@ -70,6 +71,10 @@ type Engine struct {
 
 	damageMu sync.Mutex
 	damage   []string // what the disk has lost or spoiled
+
+	// What the start has found: other messages than events that are lost, and unfinished
+	// writes.
+	lostOthers, cutOff int64
 
 	cancel  context.CancelFunc
 	closing sync.Once

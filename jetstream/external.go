@@ -148,6 +148,7 @@ func (x *remote) watch(running context.Context) error {
 	if err := x.nodes.setUp(running); err != nil {
 		return err
 	}
+	x.replicas.watch(running)
 	var servers atomic.Int64
 	x.host.WatchWrites(running, func(ctx context.Context) error {
 		info, err := x.Stored.info(ctx) // of the leader that takes events

@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -52,7 +53,7 @@ func (e *Engine) Warnings() []string {
 		warnings = append(warnings, full)
 	}
 	warnings = append(warnings, e.spoolWarnings()...)
-	return append(append(warnings, e.nodes.warnings()...), e.advice...)
+	return slices.Concat(warnings, e.nodes.warnings(), e.replicas.warnings(), e.advice)
 }
 
 // Stats returns the state of the engine: all of a server's stats except its minutes. With an
@@ -67,8 +68,13 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		Unrecorded: e.Journal.Dropped(),
 		Lost:       e.Stored.lost.Load(),
 		Unreadable: e.Queue.Unreadable(),
+		LostOthers: e.lostOthers,
+		CutOff:     e.cutOff,
+		SyncAge:    e.host.SyncAge(),
 	}
+	s.Offline, s.Behind = e.replicas.counts()
 	if e.spool != nil {
+		s.SyncAge = max(s.SyncAge, e.spool.host.SyncAge())
 		spooled := e.spool.Stats(ctx)
 		s.Spool = &spooled
 	}

@@ -77,6 +77,7 @@ func build(opts Options) *Engine {
 	e.once = e.server.once(e.Stored)
 	e.Events, e.Results = e.once, e.Stored
 	e.Audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
+	e.replicas = &replicas{host: h, ours: e.owns}
 	e.Quarantine = quarantine.New(h)
 	return e
 }

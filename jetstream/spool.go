@@ -74,6 +74,10 @@ func (s *spooler) inspect() error {
 	aside := filepath.Join(s.host.Dir, "damaged", time.Now().UTC().Format("20060102T150405"))
 	losses, err := damage.Of(s.host.Dir).Contain(aside, func(string) bool { return true }, func(int64, int64) {})
 	for _, l := range losses {
+		if (watermarks{}).unfinished(l) {
+			s.host.Log.Warn("An unfinished write to the spool was cut off. Nobody was told that it is stored.", "file", l.File, "problem", l.Problem)
+			continue
+		}
 		s.host.Log.Error("A file of the spool is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
 		s.damage = append(s.damage, "of the spool: "+l.Public())
 	}

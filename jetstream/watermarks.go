@@ -31,8 +31,14 @@ type watermarks struct {
 	Last    uint64                   `json:"last"`
 	Key     string                   `json:"key"` // hash of the key of the correlation ids
 	Buckets map[string]record.Extent `json:"buckets"`
-	Sealed  json.RawMessage          `json:"sealed,omitempty"` // the current generation of the buckets
+	Streams map[string]uint64        `json:"streams,omitempty"` // the last message of each stream with a writer
+	Sealed  json.RawMessage          `json:"sealed,omitempty"`  // the current generation of the buckets
+
+	unknown bool // there was no file, or it could not be read
 }
+
+// noWatermarks is the warning of a store that has streams, and no watermarks.
+const noWatermarks = "the file engine/marks, which says how much is stored, was missing or could not be read: what the disk has lost can't be told; compare with a backup"
 
 // statistics are the buckets that may shrink: lost counts leave gaps in charts, never a wrong
 // answer. Any other bucket could cause one: to a sender, an unknown token is final.
@@ -42,15 +48,51 @@ var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates}
 func readWatermarks(dir string) (m watermarks, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, watermarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
+		return watermarks{unknown: true}, nil
 	}
 	if err != nil {
 		return m, err
 	}
 	if json.Unmarshal(text, &m) != nil {
-		return watermarks{}, nil //nolint:nilerr // the file itself is damaged, and says nothing
+		return watermarks{unknown: true}, nil //nolint:nilerr // the file itself is damaged, and says nothing
 	}
 	return m, nil
+}
+
+// lostBeside reports whether the watermarks are missing in a store with these streams. Those
+// of version 0.1 had none, and nothing sealed.
+func (m watermarks) lostBeside(streams []string) bool {
+	return m.unknown && slices.Contains(streams, stream.Sealed)
+}
+
+// last returns the last message of a stream that was on stable storage.
+func (m watermarks) last(name string) (sequence uint64, known bool) {
+	if name == stream.Events {
+		return m.Last, !m.unknown
+	}
+	if bucket, ok := m.Buckets[strings.TrimPrefix(name, stream.BucketPrefix)]; ok {
+		return bucket.Revision, true
+	}
+	sequence, known = m.Streams[name]
+	return sequence, known
+}
+
+// unfinished reports whether a loss is a write that was not on stable storage yet, so nobody
+// was told that it is. Of a stream without a watermark that is only what was written last.
+func (m watermarks) unfinished(l damage.Loss) bool {
+	if last, known := m.last(l.Stream); known {
+		return max(l.First, 1) > last
+	}
+	return l.First > 0 && l.Last == 0
+}
+
+// count returns how many messages a loss is, as far as that can be told.
+func (m watermarks) count(l damage.Loss) int64 {
+	last, _ := m.last(l.Stream)
+	if l.Last > 0 {
+		last = l.Last
+	}
+	return max(1, int64(last)-int64(max(l.First, 1))+1)
 }
 
 // AcceptDamage makes the next start of an engine that is not running accept its buckets as

@@ -16,12 +16,16 @@ var (
 	ready       = description("sluice_engine_ready", "1 if the engine takes writes.")
 	freeDisk    = description("sluice_disk_free_bytes", "Free space on the volume of the data folder.")
 	freeFiles   = description("sluice_disk_free_files", "Files (inodes) that the volume of the data folder can still take.")
+	syncAge     = description("sluice_sync_oldest_seconds", "Age of the oldest batch that is not on stable storage yet; calls are refused from 3 seconds on.")
 	events      = description("sluice_events", "Events that are stored.")
 	eventBytes  = description("sluice_events_bytes", "Bytes of events that are stored.")
 	deadLetters = description("sluice_dead_letters", "Events that a pipeline failed on for good.", "pipeline")
 	results     = description("sluice_results", "Results of pipelines that are kept.")
 	webhooks    = description("sluice_webhooks", "Webhooks there are.")
 	lost        = description("sluice_events_lost", "Events that were stored and that the disk has lost, as far as that was found.")
+	lostOthers  = description("sluice_messages_lost", "Stored messages other than events, such as results and changes of records, that the disk had lost at the start.")
+	cutOff      = description("sluice_unfinished_writes", "Writes that a crash or a power cut has interrupted, and that the start has cut off: nobody was told that they are stored.")
+	unwell      = description("sluice_replicas_unwell", "Replicas of streams on an external engine that have been offline or behind for half a minute.", "state")
 	unreadable  = description("sluice_events_unreadable_total", "Events that pipelines could not read: programs that publish to the engine have sent them.")
 	unrecorded  = description("sluice_journal_dropped_total", "Entries that the journal had no space for: how a call or a run went, never a call.")
 	unkept      = description("sluice_quarantine_dropped_total", "Refused calls that the quarantine did not keep, or not for its 7 days: too many came, newer ones took their place, or the engine was away.")
@@ -39,7 +43,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, freeDisk, freeFiles, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, unkept, waiting, failing, oldest, spooled, spoolOldest, spoolBytes, retrying} {
+	for _, d := range []*prometheus.Desc{ready, syncAge, freeDisk, freeFiles, events, eventBytes, deadLetters, results, webhooks, lost, lostOthers, cutOff, unwell, unreadable, unrecorded, unkept, waiting, failing, oldest, spooled, spoolOldest, spoolBytes, retrying} {
 		ch <- d
 	}
 }
@@ -55,6 +59,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		isReady = 1
 	}
 	gauge(ready, isReady)
+	gauge(syncAge, s.SyncAge.Seconds())
 	if s.FreeDisk >= 0 {
 		gauge(freeDisk, float64(s.FreeDisk))
 		gauge(freeFiles, float64(s.FreeFiles))
@@ -64,6 +69,10 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(results, float64(s.Results))
 	gauge(webhooks, float64(s.Webhooks))
 	gauge(lost, float64(s.Lost))
+	gauge(lostOthers, float64(s.LostOthers))
+	gauge(cutOff, float64(s.CutOff))
+	gauge(unwell, float64(s.Offline), "offline")
+	gauge(unwell, float64(s.Behind), "behind")
 	ch <- prometheus.MustNewConstMetric(unreadable, prometheus.CounterValue, float64(s.Unreadable))
 	ch <- prometheus.MustNewConstMetric(unrecorded, prometheus.CounterValue, float64(s.Unrecorded))
 	ch <- prometheus.MustNewConstMetric(unkept, prometheus.CounterValue, float64(s.Unkept))

@@ -102,7 +102,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
-			s.close()
+			s.release()
 		}
 	}()
 	if err = checkKey(cfg); err != nil {

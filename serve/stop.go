@@ -9,8 +9,13 @@ import (
 	"sluice/stretch"
 )
 
-// drainTimeout bounds how long a stop waits for calls in flight, unless Timeouts says otherwise.
-const drainTimeout = 10 * time.Second
+const (
+	// drainTimeout bounds how long a stop waits for calls in flight, and then for the disk
+	// with what is left of it, unless Timeouts says otherwise.
+	drainTimeout = 10 * time.Second
+	// closeTimeout is how long a stop waits for the disk if nothing is left.
+	closeTimeout = 5 * time.Second
+)
 
 // Stop drains and ends the service. First it turns unready, ends the runs of pipelines and,
 // if configured, waits for load balancers to notice, while it still takes calls. Then it
@@ -20,6 +25,7 @@ func (s *Server) Stop() error {
 	s.unready.Store(true)
 	s.endRuns()
 	s.stopOnce.Do(func() { close(s.stopping) })
+	began := time.Now()
 	drain := cmp.Or(s.opts.Timeouts.Drain, drainTimeout)
 	ctx, cancel := s.atMost(drain)
 	defer cancel()
@@ -34,8 +40,7 @@ func (s *Server) Stop() error {
 		s.opts.Log.Warn("Calls that did not end in time are cut off.")
 		err = s.http.Close()
 	}
-	s.close()
-	return err
+	return errors.Join(err, s.close(max(drain-time.Since(began), stretch.Of(closeTimeout))))
 }
 
 // endRuns hands out no more events. It returns when all runs have ended or their time is
@@ -80,8 +85,24 @@ func await(ctx context.Context, holds func() bool) {
 	}
 }
 
-// close releases what Start took.
-func (s *Server) close() {
+// close releases what Start took. It fails if that takes too long, as on a disk that hangs:
+// then the process must end, which releases the data folder.
+func (s *Server) close(within time.Duration) error {
+	closed := make(chan struct{})
+	go func() {
+		s.release()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+		return nil
+	case <-time.After(within):
+		return errors.New("the disk hangs, so the stop was not clean; what was acknowledged is safe, and the next start reads the whole store")
+	}
+}
+
+// release releases what Start took.
+func (s *Server) release() {
 	s.stopAnswering()
 	if s.listener != nil {
 		_ = s.listener.Close() // closed twice on a clean stop

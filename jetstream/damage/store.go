@@ -3,7 +3,9 @@ package damage
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -54,6 +56,18 @@ type Store struct {
 
 // Of returns the store of an engine in a folder.
 func Of(dir string) Store { return Store{Dir: filepath.Join(dir, "jetstream", "$G", "streams")} }
+
+// Streams returns the names of the streams that have a folder.
+func (s Store) Streams() (names []string, err error) {
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
 
 // A blockFile is one file of messages of a stream.
 type blockFile struct {

@@ -58,6 +58,8 @@ type batchWriter struct {
 	busy    bool      // a batch is under way
 	since   time.Time // when it began
 	current []*entry  // its entries; nil once watch has given them up
+	late    bool      // one was given up, and none was in time since
+	trying  bool      // the disk is being tried
 }
 
 // An entry is one message on its way to the disk.
@@ -137,9 +139,8 @@ func (w *batchWriter) run(ctx context.Context) {
 		}
 		w.begin(batch)
 		err := w.commit(ctx, batch)
-		began, unanswered := w.end()
-		w.observe(len(batch), time.Since(began))
-		if unanswered {
+		w.observe(len(batch), time.Since(w.since)) // only this loop changes it
+		if w.end(err) {
 			for i, e := range batch {
 				e.done <- writeResult{sequence: w.last - uint64(len(batch)-1-i), err: err}
 			}
@@ -153,6 +154,10 @@ func (w *batchWriter) run(ctx context.Context) {
 func (w *batchWriter) stop() {
 	w.stopped.Store(true)
 	close(w.ended)
+	w.mu.Lock()
+	w.setLate(false) // it has no calls any more
+	w.mu.Unlock()
+	w.host.remove(w)
 	if w.replies != nil {
 		_ = w.replies.Unsubscribe() // fails if the connection has gone, which ends it too
 	}
@@ -182,45 +187,17 @@ func (w *batchWriter) begin(batch []*entry) {
 	w.busy, w.since, w.current = true, time.Now(), batch
 }
 
-// end ends the batch under way. It returns when the batch began, and whether its callers
-// still wait.
-func (w *batchWriter) end() (began time.Time, unanswered bool) {
+// end ends the batch under way, and reports whether its callers still wait. The disk is fast
+// enough again with a good batch that was not given up.
+func (w *batchWriter) end(err error) (unanswered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	unanswered = w.current != nil
 	w.busy, w.current = false, nil
-	return w.since, unanswered
-}
-
-// watch gives up a batch that takes too long, as on a disk that hangs, and all entries that
-// wait behind it. One check of all is cheaper than a timer for each. It runs as long as the
-// loop, which may end late on such a disk.
-func (w *batchWriter) watch() {
-	tick := time.NewTicker(AcceptTimeout / 12)
-	defer tick.Stop()
-	for {
-		select {
-		case <-w.ended:
-			return
-		case now := <-tick.C:
-			w.giveUp(now.Add(-w.host.Patience(AcceptTimeout)))
-		}
+	if unanswered && err == nil {
+		w.setLate(false)
 	}
-}
-
-// giveUp refuses the batch under way if it began before a time, and all waiting entries.
-func (w *batchWriter) giveUp(before time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.busy || w.since.After(before) {
-		return
-	}
-	late := writeResult{err: sluice.Passing(sluice.CodeEngineUnavailable, "The event could not be made durable in time."), late: true}
-	for _, e := range w.current {
-		e.done <- late
-	}
-	w.current = nil
-	w.answerWaiting(late)
+	return unanswered
 }
 
 // gather adds the waiting entries. It first yields to callers that are about to add theirs:

@@ -2,6 +2,8 @@ package stream
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +16,10 @@ import (
 // A disk that hangs must not hang the callers: they and those behind them are told to try
 // again.
 func TestABatchThatTakesTooLongIsGivenUp(t *testing.T) {
-	w := &batchWriter{waiting: make(chan *entry, 8)}
+	h := NewEmbedded(slog.New(slog.DiscardHandler), t.TempDir())
+	h.SetReady()
+	w := &batchWriter{host: h, waiting: make(chan *entry, 8)}
+	h.add(w)
 	answers := make(chan error, 3)
 	write := func() {
 		_, err := w.Write(t.Context(), "subject", nil, []byte("data"))
@@ -29,18 +34,50 @@ func TestABatchThatTakesTooLongIsGivenUp(t *testing.T) {
 	natstest.Eventually(t, "a call waits behind the batch", func() bool { return len(w.waiting) == 1 })
 
 	w.giveUp(time.Now().Add(-time.Hour))
-	if len(answers) != 0 {
-		t.Fatal("a batch was given up before its time")
+	if len(answers) != 0 || h.Ready() != nil {
+		t.Fatalf("a batch was given up before its time (%v)", h.Ready())
+	}
+	if h.SyncAge() <= 0 {
+		t.Error("the batch has no age")
 	}
 	w.giveUp(time.Now().Add(time.Hour))
 	for range 3 {
 		wantKind(t, <-answers, sluice.Unavailable)
 	}
-	if _, unanswered := w.end(); unanswered {
+	if w.mayTry() {
+		t.Error("the disk is tried under a batch that hangs")
+	}
+	if w.end(nil) {
 		t.Error("the loop would answer the calls a second time")
 	}
-	w.begin(nil)
-	w.end()
+	slow := func(what string, want bool) {
+		t.Helper()
+		err := h.Ready()
+		if (err != nil) != want || err != nil && sluice.AsError(err).Code != sluice.CodeDiskSlow.Word {
+			t.Errorf("%s: the host says %v", what, err)
+		}
+	}
+	slow("a batch that ended too late", true)
+	w.begin([]*entry{})
+	w.end(errors.New("not stored"))
+	slow("a failed batch", true)
+	w.begin([]*entry{})
+	w.end(nil)
+	slow("a good batch", false)
+	if h.SyncAge() != 0 {
+		t.Error("a batch that has ended has an age")
+	}
+	w.begin([]*entry{})
+	w.giveUp(time.Now().Add(time.Hour))
+	w.end(nil)
+	for _, patience := range []time.Duration{0, time.Hour} { // of the first nothing is in time
+		slow("before a try", true)
+		if !w.mayTry() || w.mayTry() {
+			t.Error("the disk is not tried once")
+		}
+		w.try(patience)
+	}
+	slow("a try that was in time", false)
 	go write()
 	natstest.Eventually(t, "a call waits", func() bool { return len(w.waiting) == 1 })
 	w.giveUp(time.Now().Add(time.Hour))

@@ -90,6 +90,7 @@ func (embedded) startWriter(h *Host, running context.Context, s jetstream.Stream
 	if err != nil {
 		return nil, err
 	}
+	h.add(batch)
 	h.Start(func() { batch.run(running) })
 	h.Start(batch.watch)
 	return batch, nil

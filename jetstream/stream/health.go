@@ -59,6 +59,8 @@ func (h *Host) Ready() error {
 	switch {
 	case h.LowDisk():
 		return sluice.Passing(sluice.CodeDiskFull, *h.lowDisk.Load())
+	case h.late.Load() > 0:
+		return sluice.Passing(sluice.CodeDiskSlow, "The disk takes longer than calls wait for.")
 	case h.refusing.Load():
 		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine takes no events at the moment.")
 	}

@@ -61,13 +61,17 @@ type Host struct {
 	running sync.WaitGroup
 	near    near
 
-	ready   chan struct{} // closed once set up
-	problem atomic.Value  // string: why it is not set up yet
+	ready   chan struct{}          // closed once set up
+	problem atomic.Value           // string: why it is not set up yet
 	lowDisk atomic.Pointer[string] // what there is too little of
 
 	refusing atomic.Bool  // the external engine takes no writes
 	wrote    atomic.Int64 // when it last took one, in nanoseconds
 	doubtful atomic.Bool  // since then it has left one unanswered
+
+	late    atomic.Int32 // writers whose batches take longer than calls wait for
+	mu      sync.Mutex
+	writers []*batchWriter // of the embedded engine
 
 	failOnce sync.Once
 	failed   chan struct{} // closed when it can't go on

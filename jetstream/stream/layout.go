@@ -25,6 +25,9 @@ const (
 	SpoolPrefix = "SPOOL_"     // of the streams in a spool
 )
 
+// Names are those of the streams that an external engine has.
+var Names = []string{Events, Results, Waiting, DeadLetters, Quarantine, Audit, Journal, Index, Loose, Sealed}
+
 // The engine's client prefixes the streams and subjects of buckets with these.
 const (
 	BucketPrefix   = "KV_"
