@@ -74,7 +74,7 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 	}
 	s.Offline, s.Behind = e.replicas.counts()
 	if e.spool != nil {
-		s.SyncAge = max(s.SyncAge, e.spool.host.SyncAge())
+		s.SyncAge = max(s.SyncAge, e.spool.SyncAge())
 		spooled := e.spool.Stats(ctx)
 		s.Spool = &spooled
 	}
@@ -127,7 +127,7 @@ func (e *Engine) spoolWarnings() (warnings []string) {
 	if e.spool == nil {
 		return warnings
 	}
-	warnings = append(warnings, e.spool.damage...)
+	warnings = append(warnings, e.spool.damaged()...)
 	if n := e.spool.Count(); n > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d calls wait in the spool of this node until the engine takes them", n))
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -14,39 +16,106 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A spooler is a spool with its embedded engine.
+// spoolRetry is the pause between two tries to open a spool that has failed.
+const spoolRetry = time.Second
+
+// A spooler is a spool with its embedded engine. If that fails, another takes its place.
 type spooler struct {
 	*spool.Spool
 
+	opts   Options
 	folder *durable.Folder
-	host   *stream.Host
-	server *server.Server
-	damage []string // what the disk has lost or spoiled
 	cancel context.CancelFunc
+	ended  chan struct{} // closed when the last engine has stopped
+
+	mu     sync.Mutex
+	damage []string // what the disk has lost or spoiled
 }
 
 // openSpool opens the spool in a folder, beside an external engine.
-func openSpool(ctx context.Context, opts Options) (_ *spooler, err error) {
+func openSpool(ctx context.Context, opts Options) (*spooler, error) {
 	folder, err := durable.OpenFolder(opts.SpoolDir)
 	if err != nil {
 		return nil, err
 	}
-	h := stream.NewEmbedded(opts.Log, folder.Store())
-	h.Syncs = opts.syncs
-	if opts.ObserveBatch != nil {
-		h.Observe = func(string) func(int, time.Duration) { return opts.ObserveBatch("SPOOL") }
-	}
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &spooler{folder: folder, host: h, cancel: cancel}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
-	if err := s.inspect(); err != nil {
+	s := &spooler{Spool: spool.New(opts.SpoolMaxBytes, stream.MaxMessage), opts: opts, folder: folder, ended: make(chan struct{})}
+	first, err := s.start(ctx)
+	if err != nil {
+		folder.Close()
 		return nil, err
 	}
-	if s.server, h.Conn, err = startEmbedded(Options{Dir: h.Dir, Sync: opts.Sync, Log: opts.Log}); err != nil {
+	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	go s.keep(ctx, first)
+	return s, nil
+}
+
+// keep opens the spool again whenever its engine fails, until ctx ends.
+func (s *spooler) keep(ctx context.Context, current *spoolEngine) {
+	defer close(s.ended)
+	for {
+		select {
+		case <-ctx.Done():
+			current.stop()
+			return
+		case <-current.host.Failed():
+		}
+		current.stop()
+		for failed := ""; ; {
+			var err error
+			if current, err = s.start(ctx); err == nil {
+				s.opts.Log.Info("The spool is open again.", "calls", s.Count())
+				break
+			}
+			if ctx.Err() == nil && err.Error() != failed {
+				failed = err.Error()
+				s.opts.Log.Error("The spool can't be opened again; trying on.", "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(spoolRetry):
+			}
+		}
+	}
+}
+
+// A spoolEngine is the embedded engine of a spool.
+type spoolEngine struct {
+	host   *stream.Host
+	server *server.Server
+	cancel context.CancelFunc
+}
+
+// stop returns when the engine has left the folder.
+func (e *spoolEngine) stop() {
+	e.cancel()
+	if e.server != nil {
+		e.host.Wait()
+		e.host.Conn.Close()
+		if !stopEmbedded(e.server) {
+			e.server.WaitForShutdown()
+		}
+	}
+}
+
+// start starts an engine and opens the spool on it.
+func (s *spooler) start(ctx context.Context) (_ *spoolEngine, err error) {
+	h := stream.NewEmbedded(s.opts.Log, s.folder.Store())
+	h.Syncs, h.Reopened = s.opts.syncs, true
+	if s.opts.ObserveBatch != nil {
+		h.Observe = func(string) func(int, time.Duration) { return s.opts.ObserveBatch("SPOOL") }
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	e := &spoolEngine{host: h, cancel: cancel}
+	defer func() {
+		if err != nil {
+			e.stop()
+		}
+	}()
+	if err := s.inspect(h.Dir); err != nil {
+		return nil, err
+	}
+	if e.server, h.Conn, err = startEmbedded(Options{Dir: h.Dir, Sync: s.opts.Sync, Log: s.opts.Log}); err != nil {
 		return nil, err
 	}
 	if err := h.Connect(h.Conn, h.Conn); err != nil {
@@ -54,48 +123,51 @@ func openSpool(ctx context.Context, opts Options) (_ *spooler, err error) {
 	}
 	ctx, done := context.WithTimeout(ctx, stream.SetUpTimeout)
 	defer done()
-	if s.Spool, err = spool.Open(ctx, running, h, opts.SpoolMaxBytes, stream.MaxMessage); err != nil {
+	if err := s.Open(ctx, running, h); err != nil {
 		return nil, err
 	}
-	h.WatchDisk(running, opts.MinFreeDisk)
+	h.WatchDisk(running, s.opts.MinFreeDisk)
 	h.SetReady()
-	return s, nil
+	return e, nil
 }
 
 // inspect checks the files before the engine opens them, because the engine cuts off what it
 // can't read.
-func (s *spooler) inspect() error {
-	if err := os.MkdirAll(s.host.Dir, 0o700); err != nil {
+func (s *spooler) inspect(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := durable.Probe(s.host.Dir); err != nil {
+	if err := durable.Probe(dir); err != nil {
 		return err
 	}
-	aside := filepath.Join(s.host.Dir, "damaged", time.Now().UTC().Format("20060102T150405"))
-	losses, err := damage.Of(s.host.Dir).Contain(aside, func(string) bool { return true }, func(int64, int64) {})
+	aside := filepath.Join(dir, "damaged", time.Now().UTC().Format("20060102T150405"))
+	losses, err := damage.Of(dir).Contain(aside, func(string) bool { return true }, func(int64, int64) {})
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, l := range losses {
 		if (watermarks{}).unfinished(l) {
-			s.host.Log.Warn("An unfinished write to the spool was cut off. Nobody was told that it is stored.", "file", l.File, "problem", l.Problem)
+			s.opts.Log.Warn("An unfinished write to the spool was cut off. Nobody was told that it is stored.", "file", l.File, "problem", l.Problem)
 			continue
 		}
-		s.host.Log.Error("A file of the spool is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
+		s.opts.Log.Error("A file of the spool is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
 		s.damage = append(s.damage, "of the spool: "+l.Public())
 	}
 	return err
 }
 
+// damaged returns what the disk has lost or spoiled.
+func (s *spooler) damaged() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.damage)
+}
+
 // close stops the spool. Its calls stay there for the next start.
 func (s *spooler) close() {
-	if s.Spool != nil {
-		if n := s.Count(); n > 0 {
-			s.host.Log.Warn("Calls wait in the spool; they are handed over when this node starts again on the same data folder.", "calls", n)
-		}
+	if n := s.Count(); n > 0 {
+		s.opts.Log.Warn("Calls wait in the spool; they are handed over when this node starts again on the same data folder.", "calls", n)
 	}
 	s.cancel()
-	if s.server != nil {
-		s.host.Wait()
-		s.host.Conn.Close()
-		stopEmbedded(s.server)
-	}
+	<-s.ended
 	s.folder.Close()
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sluice/serve"
 )
 
 // TestADiskThatHangs: calls are refused, and so is readiness, with a reason and a metric; and
@@ -56,4 +58,11 @@ func TestADiskThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = opened.Close()
+	if err := os.Remove(block); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the server leaves the folder", func() bool {
+		_, err := serve.Check(s.config.Data, false, func(int64, int64) {})
+		return err == nil || !strings.Contains(err.Error(), "in use")
+	})
 }

@@ -64,7 +64,7 @@ func (f *Fallback) Accept(ctx context.Context, e *sluice.Event, wait time.Durati
 	}
 	number, place, err := f.Spool.Put(ctx, c)
 	if err != nil {
-		return result, away
+		return result, sluice.Passing(sluice.CodeEngineUnavailable, sluice.AsError(away).Message+" The spool takes no calls either: "+sluice.AsError(err).Message).Because(errors.Join(away, err))
 	}
 	result = sluice.Processing(e.TraceID, f.ids.SpooledID(number, place, e.TraceID), e.ReceivedAt)
 	result.Spooled, result.Listeners = true, listeners

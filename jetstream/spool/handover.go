@@ -53,10 +53,10 @@ func (s *Spool) HandOver(ctx context.Context, to Destination) {
 		switch {
 		case err != nil && ctx.Err() == nil && err.Error() != failed:
 			failed = err.Error()
-			s.host.Log.Warn("Calls in the spool could not be handed over; trying on.", "waiting", s.Count(), "error", err)
+			to.Host.Log.Warn("Calls in the spool could not be handed over; trying on.", "waiting", s.Count(), "error", err)
 		case err == nil && waiting > 0 && s.Count() == 0:
 			failed = ""
-			s.host.Log.Info("The calls in the spool are handed over to the engine.", "calls", waiting)
+			to.Host.Log.Info("The calls in the spool are handed over to the engine.", "calls", waiting)
 		}
 	}
 }

@@ -19,21 +19,38 @@ import (
 
 // A Spool has the calls of a node that wait for an external engine.
 type Spool struct {
-	host *stream.Host // an embedded engine of its own
-	max  int64        // bytes
-	room int64        // bytes to leave free: the largest call must fit
+	max  int64 // bytes
+	room int64 // bytes to leave free: the largest call must fit
 
+	written chan struct{} // holds one token once there is something to hand over
+
+	mu      sync.RWMutex    // held for reading while a call is put in
+	host    *stream.Host    // an embedded engine of its own
 	running context.Context //nolint:containedctx // ends the stores
-	written chan struct{}   // holds one token once there is something to hand over
-
-	mu     sync.RWMutex // held for reading while a call is put in
-	stores []*store     // oldest first; calls are put in the last one
-	next   string       // name of a new store, after an attempt that may have made it
+	stores  []*store        // oldest first; calls are put in the last one
+	next    string          // name of a new store, after an attempt that may have made it
 }
 
-// Open opens the spool on a host. It takes calls while room bytes are free of maxBytes.
-func Open(ctx, running context.Context, h *stream.Host, maxBytes, room int64) (*Spool, error) {
-	s := &Spool{host: h, max: maxBytes, room: room, running: running, written: make(chan struct{}, 1)}
+// New returns a spool that takes calls while room bytes are free of maxBytes. Open comes next.
+func New(maxBytes, room int64) *Spool {
+	return &Spool{max: maxBytes, room: room, written: make(chan struct{}, 1)}
+}
+
+// Open opens the spool on a host, for the first time or after the one before has failed.
+func (s *Spool) Open(ctx, running context.Context, h *stream.Host) error {
+	stores, err := openStores(ctx, running, h)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.host, s.running, s.stores, s.next = h, running, stores, ""
+	s.wake()
+	return nil
+}
+
+// openStores opens the stores that a host has, or makes the first one.
+func openStores(ctx, running context.Context, h *stream.Host) (stores []*store, err error) {
 	var found []jetstream.Stream
 	names := h.JS.StreamNames(ctx)
 	for name := range names.Name() {
@@ -55,17 +72,16 @@ func Open(ctx, running context.Context, h *stream.Host, maxBytes, room int64) (*
 		if err != nil {
 			return nil, err
 		}
-		s.stores = append(s.stores, st)
+		stores = append(stores, st)
 	}
-	if len(s.stores) == 0 {
+	if len(stores) == 0 {
 		st, err := newStore(ctx, running, h, rand.Text())
 		if err != nil {
 			return nil, err
 		}
-		s.stores = append(s.stores, st)
+		stores = append(stores, st)
 	}
-	s.wake()
-	return s, nil
+	return stores, nil
 }
 
 func (s *Spool) wake() {
@@ -126,6 +142,13 @@ func (s *Spool) Waiting(ctx context.Context, r correlation.SpooledReference, fit
 		}
 	}
 	return nil, nil
+}
+
+// SyncAge returns how old the oldest batch is that is not on stable storage yet.
+func (s *Spool) SyncAge() time.Duration {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.host.SyncAge()
 }
 
 // Stats returns how many calls wait, and since when.

@@ -221,7 +221,7 @@ func (w *batchWriter) gather(batch []*entry) []*entry {
 func (w *batchWriter) commit(ctx context.Context, batch []*entry) error {
 	select {
 	case <-w.host.failed:
-		return failed()
+		return w.host.hasFailed()
 	default:
 	}
 	if err := w.store(batch); err != nil {

@@ -13,8 +13,11 @@ func NoAnswer(err error) error {
 	return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not answer.").Because(err)
 }
 
-// failed is the error of an engine that can't go on.
-func failed() error {
+// hasFailed is the error of an engine that can't go on.
+func (h *Host) hasFailed() error {
+	if h.Reopened {
+		return sluice.Passing(sluice.CodeEngineFailed, "It has failed and is being opened again.")
+	}
 	return sluice.Passing(sluice.CodeEngineFailed, "The engine failed and is about to restart.")
 }
 

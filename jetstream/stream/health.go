@@ -46,6 +46,10 @@ func (h *Host) Fail(err error) {
 	h.failOnce.Do(func() {
 		h.failure = err
 		close(h.failed)
+		if h.Reopened {
+			h.Log.Error("The spool has failed; it takes no calls until it is open again.", "error", err)
+			return
+		}
 		h.Log.Error("The engine can't go on; the process must end.", "error", err)
 	})
 }
@@ -71,7 +75,7 @@ func (h *Host) Ready() error {
 func (h *Host) Connected() error {
 	select {
 	case <-h.failed:
-		return failed()
+		return h.hasFailed()
 	default:
 	}
 	if !h.IsSetUp() {

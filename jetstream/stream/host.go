@@ -46,6 +46,9 @@ type Host struct {
 	// or to ask.
 	SoleWriter bool
 
+	// Reopened says that this is the host of a spool, which is opened again if it fails.
+	Reopened bool
+
 	// Dial connects to one server of an external engine; nil if it is embedded.
 	Dial func(url string, link *Link, options ...nats.Option) (*nats.Conn, error)
 

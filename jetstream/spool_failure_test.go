@@ -1,0 +1,53 @@
+package jetstream
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice"
+	"sluice/jetstream/natstest"
+)
+
+// TestAFailedSpoolIsOpenedAgain, once its disk can be used: calls are refused until then, what
+// it had taken is not lost, and it takes calls again.
+func TestAFailedSpoolIsOpenedAgain(t *testing.T) {
+	t.Parallel()
+	s := startSpooling(t)
+	const key = "webhook.reopened"
+	s.cut()
+	taken := []sluice.Result{s.call(s.one, call(key))}
+	blocks, err := filepath.Glob(filepath.Join(s.opts.SpoolDir, "engine", "jetstream", "$G", "streams", "SPOOL_*", "msgs", "1.blk"))
+	if err != nil || len(blocks) != 1 {
+		t.Fatalf("the blocks of the spool are %q, %v", blocks, err)
+	}
+	check(t, os.Rename(blocks[0], blocks[0]+".kept"))
+	check(t, os.Symlink(blocks[0], blocks[0])) // leads nowhere, so it can't be opened
+	for range 2 {
+		_, err = s.one.Events.Accept(t.Context(), call(key), 0)
+		wantKind(t, err, sluice.Unavailable)
+		if !strings.Contains(err.Error(), "spool") {
+			t.Errorf("the caller is told %v", err)
+		}
+	}
+	if s.one.Ready() == nil {
+		t.Error("the node is ready")
+	}
+	check(t, os.Rename(blocks[0]+".kept", blocks[0]))
+	natstest.Eventually(t, "calls are taken again", func() bool {
+		result, err := s.one.Events.Accept(t.Context(), call(key), 0)
+		if err == nil {
+			taken = append(taken, result)
+		}
+		return err == nil
+	})
+	s.mend()
+	traces := s.traces(key)
+	for _, r := range taken {
+		if !slices.Contains(traces, r.TraceID) {
+			t.Errorf("%s is lost", r.TraceID)
+		}
+	}
+}
