@@ -43,7 +43,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, syncAge, freeDisk, freeFiles, events, eventBytes, deadLetters, results, webhooks, lost, lostOthers, cutOff, unwell, unreadable, unrecorded, unkept, waiting, failing, oldest, spooled, spoolOldest, spoolBytes} {
+	for _, d := range []*prometheus.Desc{ready, syncAge, freeDisk, freeFiles, events, eventBytes, deadLetters, results, webhooks, lost, lostOthers, cutOff, unwell, unreadable, unrecorded, unkept, waiting, retrying, failing, oldest, spooled, spoolOldest, spoolBytes} {
 		ch <- d
 	}
 }
