@@ -56,7 +56,7 @@ pipeline:
 		`sluice_polls_total{status="200"}`:                          "1",
 		`sluice_polls_total{status="410"}`:                          "1",
 		`sluice_logins_total{outcome="invalid",scheme="basic"}`:     "1",
-		`sluice_dead_letters`:                                       "1",
+		`sluice_dead_letters{pipeline="counted"}`:                   "1",
 		`sluice_results`:                                            "4",
 		`sluice_events`:                                             "4",
 		`sluice_webhooks`:                                           "1",

@@ -37,6 +37,8 @@ func TestCreateWebhook(t *testing.T) {
 		"payloadType":      "base64",
 		"maxPayloadLength": float64(512000),
 		"webhookUrl":       s.server.URL() + "/api/v3/command/webhook.receive?token=" + h.UUID,
+		"hookUrl":          s.server.URL() + "/hook/" + h.UUID,
+		"methods":          []any{"GET", "POST"},
 	}
 	want["etag"] = sluice.EntityTag(1, h.Updated)
 	if diff := cmp.Diff(want, object); diff != "" {
