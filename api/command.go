@@ -162,7 +162,7 @@ func textOf(given any) string {
 		}
 		return strings.Join(items, ",")
 	case map[string]any:
-		object, _ := value.Marshal(v) //nolint:errchkjson // it came as JSON
+		object, _ := value.Marshal(v) // it came as JSON
 		return string(object)
 	}
 	return fmt.Sprint(given)

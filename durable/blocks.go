@@ -118,7 +118,7 @@ func (b *Blocks) syncChanged() error {
 			continue
 		}
 		info, err := os.Lstat(b.path(n))
-		if err == nil && !(b.Rewritten && unchanged(b.synced[n], info)) {
+		if err == nil && (!b.Rewritten || !unchanged(b.synced[n], info)) {
 			err = b.syncBlock(n, n == newest)
 		}
 		// A block that the engine has removed needs no sync.

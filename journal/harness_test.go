@@ -77,9 +77,9 @@ func event(traceID string) *sluice.Event {
 }
 
 // bind stores a pipeline that listens to a pattern.
-func bind(t *testing.T, e *jetstream.Engine, name, pattern string, concurrency int) *sluice.Pipeline {
+func bind(t *testing.T, e *jetstream.Engine, name, pattern string) *sluice.Pipeline {
 	t.Helper()
-	b, err := natstest.Patiently(t.Context(), func() (*sluice.Binding, error) { return e.Queue.Bind(t.Context(), pattern, concurrency) })
+	b, err := natstest.Patiently(t.Context(), func() (*sluice.Binding, error) { return e.Queue.Bind(t.Context(), pattern, 16) })
 	if err != nil {
 		t.Fatal(err)
 	}

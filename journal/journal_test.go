@@ -139,7 +139,7 @@ func TestACallIsShownAsItWent(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *jetstream.Engine, _ bool) {
 		e := open()
 		key, owner := natstest.UniqueKey("shown"), owner()
-		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key)
 		want := called(t, e, owner, key, time.Now().Add(-time.Second))
 		status := func() sluice.Status { return find(t, e, sluice.TraceQuery{TraceID: want.TraceID})[0].Status }
 		if got := status(); got != sluice.StatusProcessing {

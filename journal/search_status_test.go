@@ -18,7 +18,7 @@ func TestCallsAreFoundByWhatBecameOfThem(t *testing.T) {
 		e := open()
 		key, owner := natstest.UniqueKey("became"), owner()
 		name := func(what string) string { return what + "-" + owner }
-		picky, stuck := bind(t, e, name("picky"), sluice.EventPrefix+key, 16), bind(t, e, name("stuck"), sluice.EventPrefix+key+".stuck", 16)
+		picky, stuck := bind(t, e, name("picky"), sluice.EventPrefix+key), bind(t, e, name("stuck"), sluice.EventPrefix+key+".stuck")
 		const calls = 150                        // in several chunks
 		before := time.Now().Add(-2 * time.Hour) // when results are not kept any more
 		var failed, went []string

@@ -18,7 +18,7 @@ func TestEveryCallHasOneState(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *jetstream.Engine, _ bool) {
 		e := open()
 		key, owner := natstest.UniqueKey("states"), owner()
-		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key)
 		call := called(t, e, owner, key, time.Now())
 		is := func(want sluice.Status) bool {
 			found := map[sluice.Status]int{}

@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -88,7 +89,7 @@ func (c *conn) shakeHands() bool {
 		return true
 	}
 	c.setDeadline(time.Now().Add(c.lane.opts.HeaderTimeout))
-	err := encrypted.Handshake()
+	err := encrypted.HandshakeContext(context.Background()) // the deadline ends it
 	state := encrypted.ConnectionState()
 	if err != nil || state.NegotiatedProtocol == "h2" {
 		c.setDeadline(time.Time{})

@@ -10,7 +10,7 @@ import (
 // Files returns how many files and connections this process may have open.
 func Files() int {
 	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || uint64(files.Cur) > math.MaxInt32 {
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur > math.MaxInt32 {
 		return math.MaxInt32
 	}
 	return int(files.Cur)

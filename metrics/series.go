@@ -102,7 +102,7 @@ func complete(sums []sluice.Minute, period time.Duration, u sluice.Unfinished) {
 	if len(sums) == 0 {
 		return
 	}
-	retrying := make([]map[string]int, len(sums))
+	retrying := make(map[int]map[string]int) // by index and event key
 	for _, call := range u.Retrying {
 		i := int(call.Time.Sub(sums[0].Time) / period)
 		if call.Time.Before(sums[0].Time) || i >= len(sums) {

@@ -124,7 +124,7 @@ func (w *rights) receive(s *source.Step, a *source.Invocation) {
 	}
 	w.note(s, sluice.Finding{
 		Code: sluice.CodeNotPermitted.Word, Permission: sluice.ReceiveCommand,
-		Message: fmt.Sprintf("%s, who stores this pipeline, may read no events but the one that starts the run.", w.owner.Name),
+		Message: w.owner.Name + ", who stores this pipeline, may read no events but the one that starts the run.",
 		Hint:    "Ask an administrator for a role that has the permission " + sluice.ReceiveCommand + ".",
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A webhookView is the page of one webhook.
-type webhookView struct {
+type webhookView struct { //nolint:recvcheck // templates call methods of the value
 	sluice.WebhookView
 
 	Token    bool   // the user may see the token

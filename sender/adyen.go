@@ -91,10 +91,10 @@ func (a adyenCheck) fits(given string, text []byte) bool {
 }
 
 func (a adyenCheck) sign(c *Call, _ time.Time) (err error) {
-	whole, err := value.Decode(c.Body)
+	whole, _ := value.Decode(c.Body) // nil: it has no items
 	object, _ := whole.(map[string]any)
 	items, _ := object["notificationItems"].([]any)
-	if err != nil || len(items) == 0 {
+	if len(items) == 0 {
 		c.Header.Set("Hmacsignature", a.signature(c.Body))
 		return nil
 	}

@@ -68,7 +68,7 @@ func (p Preset) SecretFrom() string {
 }
 
 // Presets returns all senders that are known, by name.
-func Presets() []Preset {
+func Presets() []Preset { //nolint:funlen // a list
 	return []Preset{
 		adyen(),
 		airtable(),

@@ -49,7 +49,7 @@ func TestADiskThatHangs(t *testing.T) {
 		t.Errorf("the oldest batch is %v seconds old, %v", age, err)
 	}
 	s.client.CloseIdleConnections()
-	if err := s.server.Stop(); err == nil || !strings.Contains(err.Error(), "the disk hangs") {
+	if err := s.server.Stop(); err == nil || !strings.Contains(err.Error(), "a disk that hangs") {
 		t.Errorf("the stop says %v", err)
 	}
 	s.server = nil

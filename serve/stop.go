@@ -97,7 +97,7 @@ func (s *Server) close(within time.Duration) error {
 	case <-closed:
 		return nil
 	case <-time.After(within):
-		return errors.New("the disk hangs, so the stop was not clean; what was acknowledged is safe, and the next start reads the whole store")
+		return errors.New("closing took too long, as on a disk that hangs; what was acknowledged is safe, and the next start reads the whole store")
 	}
 }
 

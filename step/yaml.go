@@ -2,7 +2,6 @@ package step
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -49,8 +48,8 @@ func yamlError(err error) error {
 
 var quoted = regexp.MustCompile(`(?s) ?'.*'| ?".*"|` + " ?`.*`")
 
-func yamlInvalid(n *yaml.Node, format string, args ...any) error {
-	return sluice.Errorf(sluice.CodeYAMLInvalid, "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column, fmt.Sprintf(format, args...))
+func yamlInvalid(n *yaml.Node, why string) error {
+	return sluice.Errorf(sluice.CodeYAMLInvalid, "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column, why)
 }
 
 func yamlValue(n *yaml.Node) (any, error) {

@@ -146,15 +146,15 @@ func (l *ledger) rewind(m mark) {
 }
 
 // recovers waits until the server takes calls and says that it is ready.
-func (mv *move) recovers(ctx context.Context) error {
-	acked := mv.ledger.acked()
+func (m *move) recovers(ctx context.Context) error {
+	acked := m.ledger.acked()
 	for until := time.Now().Add(settleWithin); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx, pause) {
 		select {
-		case <-mv.server.exited:
-			return fmt.Errorf("the server ended by itself: %w: %s", mv.server.err, mv.server.log.text)
+		case <-m.server.exited:
+			return fmt.Errorf("the server ended by itself: %w: %s", m.server.err, m.server.log.text)
 		default:
 		}
-		if mv.ledger.acked() > acked && isReady(ctx, mv.url) {
+		if m.ledger.acked() > acked && isReady(ctx, m.url) {
 			return nil
 		}
 	}

@@ -97,18 +97,18 @@ func (f *faultyDisk) stalls(ctx context.Context, mv *move, m misbehaviour, cut f
 
 // watch watches the server for a while: how long it says that it is ready while it has
 // taken no call for longer than a call may wait, and whether there was such a time.
-func (mv *move) watch(ctx context.Context, during time.Duration) (blind time.Duration, refused bool) {
+func (m *move) watch(ctx context.Context, during time.Duration) (blind time.Duration, refused bool) {
 	const every = 250 * time.Millisecond
-	acked, taken := mv.ledger.acked(), time.Now()
+	acked, taken := m.ledger.acked(), time.Now()
 	for until := time.Now().Add(during); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx, every) {
-		if now := mv.ledger.acked(); now > acked {
+		if now := m.ledger.acked(); now > acked {
 			acked, taken = now, time.Now()
 		}
 		if time.Since(taken) < longestWait {
 			continue
 		}
 		refused = true
-		if isReady(ctx, mv.url) {
+		if isReady(ctx, m.url) {
 			blind += every
 		}
 	}

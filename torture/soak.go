@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,7 @@ func bendMemory(value string) error {
 		for {
 			time.Sleep(time.Second)
 			leaked = append(leaked, strings.Repeat("leak", rate/len("leak")))
+			runtime.KeepAlive(leaked)
 		}
 	}()
 	return nil

@@ -105,7 +105,7 @@ func markerSubject(key [12]byte) string {
 // Marker makes the marker of a delivery, which goes right before its event. The engine
 // stores it only if the sequence of the newest marker of the delivery is before.
 func Marker(f *sluice.Fingerprint, traceID string, before uint64) *nats.Msg {
-	content, _ := value.Marshal(marker{TraceID: traceID, Digest: f.Digest[:]}) //nolint:errchkjson // texts only
+	content, _ := value.Marshal(marker{TraceID: traceID, Digest: f.Digest[:]}) // texts only
 	return stream.ExpectLast(&nats.Msg{Subject: markerSubject(f.Key), Data: content}, before)
 }
 

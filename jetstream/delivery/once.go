@@ -91,7 +91,8 @@ func (r repeater) isSame(ctx context.Context, first *Accepted, e *sluice.Event) 
 		return false, stream.NoAnswer(err)
 	}
 	known, err := correlation.ReadEnvelope(msg)
-	return err != nil || known.BodyHash == "" || known.BodyHash == e.BodyHash, nil
+	unreadable := err != nil
+	return unreadable || known.BodyHash == "" || known.BodyHash == e.BodyHash, nil
 }
 
 // Indexed is the Once of an engine that only this process writes to. It decides by an index

@@ -78,7 +78,7 @@ const (
 	ChangeSubject     = "svc.audit"
 	AccessSubject     = "svc.audit.access"
 
-	// What nodes tell each other, which is not stored.
+	// NodeSubject and the next two carry what nodes tell each other, which is not stored.
 	NodeSubject  = "svc.node"  // which server they use and which version they are
 	DonePrefix   = "svc.done." // before the node that waits for an outcome
 	AwaitSubject = "svc.await" // that they wait for an outcome
