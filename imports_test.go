@@ -44,7 +44,7 @@ var rooms = map[string][]string{
 
 	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream", "stretch", "value"},
 	"jetstream/deadletter":  {".", "jetstream/stream", "value"},
-	"jetstream/queue":       {".", "jetstream/correlation", "jetstream/deadletter", "jetstream/record", "jetstream/stream", "limit", "problem", "value"},
+	"jetstream/queue":       {".", "durable", "jetstream/correlation", "jetstream/deadletter", "jetstream/record", "jetstream/stream", "limit", "problem", "value"},
 	"jetstream/record":      {".", "durable", "jetstream/stream", "seal", "stretch", "value"},
 	"jetstream/quarantine":  {".", "jetstream/stream", "seal", "value"},
 	"jetstream/snapshot":    {".", "backup", "jetstream/delivery", "jetstream/stream", "stretch", "value"},

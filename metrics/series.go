@@ -102,10 +102,11 @@ func complete(sums []sluice.Minute, period time.Duration, u sluice.Unfinished) {
 	if len(sums) == 0 {
 		return
 	}
+	first := sums[0].Time
 	retrying := make(map[int]map[string]int) // by index and event key
 	for _, call := range u.Retrying {
-		i := int(call.Time.Sub(sums[0].Time) / period)
-		if call.Time.Before(sums[0].Time) || i >= len(sums) {
+		i := int(call.Time.Sub(first) / period)
+		if call.Time.Before(first) || i >= len(sums) {
 			continue
 		}
 		if retrying[i] == nil {
@@ -121,15 +122,16 @@ func complete(sums []sluice.Minute, period time.Duration, u sluice.Unfinished) {
 		u.Since = time.Now()
 	}
 	for i := range sums {
-		over := sums[i].Time.Add(period).Before(u.Since.Add(-storedLate))
+		sum := &sums[i]
+		over := sum.Time.Add(period).Before(u.Since.Add(-storedLate))
 		waiting := 0
 		for _, n := range retrying[i] {
 			waiting += n
 		}
-		place(&sums[i].CallFigures, waiting, over)
-		for key, of := range sums[i].Webhooks {
+		place(&sum.CallFigures, waiting, over)
+		for key, of := range sum.Webhooks {
 			place(&of.CallFigures, retrying[i][key], over)
-			sums[i].Webhooks[key] = of
+			sum.Webhooks[key] = of
 		}
 	}
 }

@@ -236,7 +236,7 @@ func TestEverySenderIsConnected(t *testing.T) {
 	v := s.signedIn("admin", adminPassword)
 	form := v.get("/webhooks/new").wants(t, 200)
 	known := regexp.MustCompile(`(?s)<div class="setup-box" data-provider="([^"]*)" data-key="([^"]*)"(?: data-secret="([^"]*)")?.*?</div>`).FindAllStringSubmatch(form.body, -1)
-	if len(known) != 32 {
+	if len(known) < 60 {
 		t.Fatalf("the form knows %d senders", len(known))
 	}
 	wrong := regexp.MustCompile("`|  |\\b(a|an|the|no|without a|its) (the|an?|its|no) |\\bthere is no the|signingSecret|verifyToken|'| \\.|\\.\\.|: nothing")

@@ -37,7 +37,7 @@ func TestSomethingBrokeAtNight(t *testing.T) {
 	b.wants("No dead letters")
 	sam := s.signedIn("sam", "a long password")
 	sam.get("/calls?status=error").wants(t, 200, "Replay all that failed")
-	sam.get("/calls/replay?status=error&eventKey=webhook.orders").wants(t, 200, "the last day: 6 calls", "webhook.orders")
+	sam.get("/calls/replay?status=recovered&eventKey=webhook.orders").wants(t, 200, "the last day: 6 calls", "webhook.orders")
 	result := sam.post("/calls/replay", "eventKey", "webhook.orders", "since", "1h").wants(t, 303).header.Get("Location")
 	sam.get(result).wants(t, 200, "6 events replayed", "Calls of webhook.orders")
 	v := s.signedIn("admin", adminPassword)

@@ -25,16 +25,22 @@ func withMemory(cfg config.Config) config.Config {
 		cfg.MaxRunMemory = max(cfg.MemoryLimit/4, leastRunMemory)
 	}
 	if cfg.MaxConnections == 0 {
-		cfg.MaxConnections = int(min(cfg.MemoryLimit/perConnection, maxConnections))
+		cfg.MaxConnections = min(int(min(cfg.MemoryLimit/perConnection, maxConnections)), connectionsOf(limit.Files()))
 	}
 	return cfg
 }
 
-// withFiles bounds connections by the files that the process may have open, and tells the
-// operator if that lowers them. The engine and pipelines need some, too.
-func withFiles(cfg config.Config, files int, log *slog.Logger) config.Config {
+// connectionsOf returns how many connections some files allow. The engine and pipelines need
+// some, too.
+func connectionsOf(files int) int {
 	const leastKept = 256
-	if most := max(files-max(files/4, leastKept), 1); cfg.MaxConnections > most {
+	return max(files-max(files/4, leastKept), 1)
+}
+
+// withFiles bounds connections by the files that the process may have open, and tells the
+// operator if that lowers what they asked for.
+func withFiles(cfg config.Config, files int, log *slog.Logger) config.Config {
+	if most := connectionsOf(files); cfg.MaxConnections > most {
 		log.Warn("The limit on open files allows fewer connections than max-connections: it is lowered. Raise the limit (ulimit -n, LimitNOFILE) for more.",
 			"connections", most, "maxConnections", cfg.MaxConnections, "openFiles", files)
 		cfg.MaxConnections = most

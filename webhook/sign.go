@@ -15,7 +15,7 @@ import (
 type signParams struct {
 	EventKey    string `json:"eventKey" required:"true" audit:"yes" doc:"Event key of the webhook."`
 	ContentType string `json:"contentType" doc:"Media type of the payload. Default application/json."`
-	Sample      string `json:"sample" doc:"Name of a sample of the webhook's provider, such as push, that is sent with the provider's headers and a new delivery id; a payload that is given takes the place of the sample's."`
+	Sample      string `json:"sample" doc:"Name of a sample of the provider, such as push, that is sent with the headers of the provider and a new delivery id; a payload that is given takes the place of that of the sample."`
 	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
 }
 

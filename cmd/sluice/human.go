@@ -66,7 +66,7 @@ func (v *view) text(field string, n *yaml.Node) string {
 		text = sluice.Status(text).Word()
 	case field == "listens":
 		text = strings.TrimPrefix(text, sluice.EventPrefix)
-	case field == "uuid" || field == "webhookUrl":
+	case field == "uuid" || field == "webhookUrl" || field == "hookUrl":
 		text = v.token(text)
 	}
 	return strings.ReplaceAll(printable(text), "\t", " ")
@@ -137,7 +137,7 @@ func milliseconds(number float64) string {
 
 // titles are for fields whose title does not follow from the name.
 var titles = map[string]string{
-	"uuid": "Token", "webhookUrl": "URL", "maxPayloadLength": "Largest payload", "clientId": "Client",
+	"uuid": "Token", "webhookUrl": "URL", "hookUrl": "URL without a query", "maxPayloadLength": "Largest payload", "clientId": "Client",
 	"remoteAddr": "Caller", "updated": "Changed", "url": "URL", "role": "Role", "p50": "Median", "p99": "99th percentile",
 }
 

@@ -91,8 +91,7 @@ func (r repeater) isSame(ctx context.Context, first *Accepted, e *sluice.Event) 
 		return false, stream.NoAnswer(err)
 	}
 	known, err := correlation.ReadEnvelope(msg)
-	unreadable := err != nil
-	return unreadable || known.BodyHash == "" || known.BodyHash == e.BodyHash, nil
+	return err != nil || known.BodyHash == "" || known.BodyHash == e.BodyHash, nil //nolint:nilerr // nothing could be told of what can't be read
 }
 
 // Indexed is the Once of an engine that only this process writes to. It decides by an index
