@@ -8,7 +8,7 @@ func notion() Preset {
 		Dedupe:  "body:id",
 		Retries: "24h",
 		Setup: [3]string{
-			"Make the webhook here with a random `signingSecret`. In your integration at notion.so/profile/integrations: Webhooks, Create a subscription; the URL is the webhook's.",
+			"Make the webhook here with a random `signingSecret`. In your integration at notion.so/profile/integrations: Webhooks, Create a subscription; its address is the webhook's URL.",
 			"Notion's first call is refused: its body, in the quarantine, has the verification_token (secret_…).",
 			"Enter that token at Notion with Verify, and as the `signingSecret`.",
 		},

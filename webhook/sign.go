@@ -48,15 +48,15 @@ func (g *trust) sign(url string, p signParams, now time.Time) (sluice.SignedCall
 		if err != nil {
 			return sluice.SignedCall{}, err
 		}
-		if p.Payload == "" {
-			call.Body = sample.Body
-		}
 		if p.ContentType != "" {
 			sample.Header.Set("Content-Type", p.ContentType)
 		}
-		call.Header = sample.Header
+		call.Header, call.Body = sample.Header, sample.Body
 		if g.ids != nil {
 			g.ids.Renew(call)
+		}
+		if p.Payload != "" {
+			call.Body = []byte(p.Payload)
 		}
 	}
 	if g != nil && g.verifier != nil {

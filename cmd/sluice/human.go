@@ -96,7 +96,7 @@ func (v *view) parts(n *yaml.Node) []string {
 
 // token hides a webhook's token, except the last characters, which trace ids show.
 func (v *view) token(text string) string {
-	start := strings.LastIndex(text, "=") + 1
+	start := strings.LastIndexAny(text, "=/") + 1
 	if v.tokens || !sluice.IsToken(text[start:]) {
 		return text
 	}

@@ -186,7 +186,7 @@ func TestAPersonAtATerminal(t *testing.T) {
 
 	t.Run("sees tables and colours", func(t *testing.T) {
 		p := atTerminal(t, "", dir, nil, "command", "webhook.put", "eventKey="+seen)
-		p.sees("\x1b[2mEvent key\x1b[0m        " + seen)
+		p.sees("\x1b[2mEvent key\x1b[0m            " + seen)
 		p.ends(0)
 		p = atTerminal(t, "", dir, nil, "command", "webhook.get")
 		p.sees("\x1b[1mTOKEN")
