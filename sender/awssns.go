@@ -7,10 +7,8 @@ import (
 	"crypto/rsa"
 	"crypto/sha1" //nolint:gosec // version 1 of the signature has nothing better
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"io"
 	"net/http"
 	"net/url"
@@ -94,28 +92,6 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 		return invalid("The message is of another topic than the one that is set as the signing secret.")
 	}
 	return nil
-}
-
-// certificateKey returns the key of a certificate. Each has an address of its own, so it
-// never has to be read again.
-func certificateKey(ctx context.Context, keys Keys, address string, now time.Time) (*rsa.PublicKey, error) {
-	content, err := keys.Get(ctx, address, keptFor)
-	if err != nil {
-		return nil, err
-	}
-	block, _ := pem.Decode(content)
-	if block == nil {
-		return nil, invalid("What is at %s is no certificate.", address)
-	}
-	certificate, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return nil, invalid("What is at %s is no certificate.", address)
-	}
-	key, ok := certificate.PublicKey.(*rsa.PublicKey)
-	if !ok || now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
-		return nil, invalid("The certificate at %s is not valid now.", address)
-	}
-	return key, nil
 }
 
 func (snsCheck) sign(*Call, time.Time) error { return notSignable() }

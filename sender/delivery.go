@@ -3,8 +3,9 @@ package sender
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -96,22 +97,6 @@ func short(id string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// scalar returns a JSON string or number as text; other values can't be ids.
-func scalar(raw []byte) string {
-	if len(raw) == 0 {
-		return ""
-	}
-	switch c := raw[0]; {
-	case c == '"':
-		var text string
-		_ = json.Unmarshal(raw, &text) // what is no JSON has no id
-		return text
-	case (c == '-' || c >= '0' && c <= '9') && json.Valid(raw):
-		return string(raw)
-	}
-	return ""
-}
-
 func checkID(id string) (string, error) {
 	if len(id) > maxDeliveryID {
 		return "", idInvalid("The id of the delivery has more than 256 bytes.")
@@ -128,6 +113,23 @@ func idInvalid(text string) *sluice.Error {
 
 func idEmpty() *sluice.Error { return idInvalid("The id of the delivery is empty.") }
 
-func notAnObject() *sluice.Error {
-	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender have a JSON object as their body.")
+// CloudEvent returns the attributes of a call that is a CloudEvent, in binary or in
+// structured mode. Other calls, and batches of more than one, have none.
+func (c *Call) CloudEvent() (e sluice.CloudEvent, ok bool) {
+	attributes := map[string]*string{"id": &e.ID, "source": &e.Source, "type": &e.Type, "subject": &e.Subject, "time": &e.Time}
+	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
+	for name, value := range attributes {
+		switch media {
+		case "application/cloudevents+json":
+			*value = c.text(name)
+		case "application/cloudevents-batch+json":
+			*value = c.text("0", name)
+		default:
+			*value = c.Header.Get("Ce-" + name)
+			if plain, err := url.PathUnescape(*value); err == nil {
+				*value = plain // headers have escapes for what is not ASCII
+			}
+		}
+	}
+	return e, e.ID != "" && e.Source != "" && e.Type != ""
 }

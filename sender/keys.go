@@ -2,6 +2,9 @@ package sender
 
 import (
 	"context"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -127,4 +130,26 @@ func (f *Fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
 	now := f.now()
 	f.kept.Put(address, fetched{content, now}, now.Add(keptFor))
 	return content, nil
+}
+
+// certificateKey returns the key of a certificate. Each has an address of its own, so it
+// never has to be read again.
+func certificateKey(ctx context.Context, keys Keys, address string, now time.Time) (*rsa.PublicKey, error) {
+	content, err := keys.Get(ctx, address, keptFor)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(content)
+	if block == nil {
+		return nil, invalid("What is at %s is no certificate.", address)
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, invalid("What is at %s is no certificate.", address)
+	}
+	key, ok := certificate.PublicKey.(*rsa.PublicKey)
+	if !ok || now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
+		return nil, invalid("The certificate at %s is not valid now.", address)
+	}
+	return key, nil
 }

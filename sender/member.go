@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"iter"
 
+	"sluice"
+
 	"sluice/value"
 )
 
@@ -187,4 +189,24 @@ func putMember(body []byte, name string, member any) ([]byte, error) {
 		return append(encoded, rest...), nil
 	}
 	return encoded, nil
+}
+
+// scalar returns a JSON string or number as text; other values can't be ids.
+func scalar(raw []byte) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	switch c := raw[0]; {
+	case c == '"':
+		var text string
+		_ = json.Unmarshal(raw, &text) // what is no JSON has no id
+		return text
+	case (c == '-' || c >= '0' && c <= '9') && json.Valid(raw):
+		return string(raw)
+	}
+	return ""
+}
+
+func notAnObject() *sluice.Error {
+	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender have a JSON object as their body.")
 }
