@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -155,4 +156,34 @@ func TestOutcomesExpire(t *testing.T) {
 		_, err := e.Results.Result(t.Context(), result.CorrelationID, 0)
 		return err != nil && sluice.AsError(err).Kind == sluice.Gone
 	})
+}
+
+// TestAnOutcomeIsShownWhenItIsDurable: what a power cut could still take back is not shown,
+// and is stored again before its event is acknowledged.
+func TestAnOutcomeIsShownWhenItIsDurable(t *testing.T) {
+	t.Parallel()
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.durable", 16)
+	call := send(t, e, "webhook.durable", 0)
+	// An outcome that its writer does not know of is one whose sync is under way.
+	found, err := e.Stored.find(t.Context(), call.CorrelationID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := strconv.FormatUint(e.Stored.ids.Nonce(call.TraceID), 36) + "-" + strconv.FormatUint(found.Sequence, 36)
+	first := ok("p", `"first"`)
+	if _, err := e.host.JS.Publish(t.Context(), stream.OutcomePrefix+key+".p", first.AppendJSON(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := e.Results.Result(t.Context(), call.CorrelationID, 0); err != nil || result.Status != sluice.StatusProcessing {
+		t.Fatalf("before the sync the result is %+v (%v)", result, err)
+	}
+	consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
+		t.Error("the event is run again")
+		return ok("p", `"second"`), nil
+	})
+	result, err := e.Results.Result(t.Context(), call.CorrelationID, patience)
+	if err != nil || string(result.Value) != `"first"` {
+		t.Errorf("after the sync the result is %+v (%v)", result, err)
+	}
 }

@@ -81,15 +81,20 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 		return nil, "", err
 	}
 	j.flushSoon(ctx)
-	if j.host.SoleWriter { // nobody spools
-		return j.calls(ctx, q, storedAfter)
+	late := storedAfter
+	if !j.host.SoleWriter { // others may spool
+		late = spooledFor
 	}
-	calls, next, err = j.calls(ctx, q, spooledFor)
+	calls, next, err = j.calls(ctx, q, late)
 	if len(calls) == 0 && next == "" && err == nil && sluice.TraceOwner(q.TraceID) != q.TraceID {
-		return j.calls(ctx, q, j.about.MaxAge) // the query is for one call
+		return j.calls(ctx, q, anyTime)
 	}
 	return calls, next, err
 }
+
+// anyTime is how late the one call that a query is for may have been stored: after a long
+// time in a spool, or before the clock was set back.
+const anyTime = time.Duration(math.MaxInt64)
 
 // calls searches calls that were stored at most late after their time.
 func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Duration) (calls []sluice.Call, next string, err error) {
@@ -178,6 +183,9 @@ func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behin
 	}
 	state := info.State
 	first, behind = max(1, state.FirstSeq), state.LastSeq+1
+	if s.late == anyTime {
+		return first, behind, nil
+	}
 	if !s.q.From.IsZero() {
 		if first, err = s.host.SequenceAt(ctx, in, state, s.q.From.Add(-storedBefore)); err != nil {
 			return 0, 0, err

@@ -69,3 +69,17 @@ func TestCallsAreFoundByWhatBecameOfThem(t *testing.T) {
 		wants("without its pipeline", sluice.TraceQuery{TraceID: owner, Status: sluice.StatusProcessing})
 	})
 }
+
+// TestACallIsFoundAfterTheClockWasSetBack: calls whose times are hours from when the engine
+// says that they were stored are found by their whole trace ids.
+func TestACallIsFoundAfterTheClockWasSetBack(t *testing.T) {
+	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
+	who, now := owner(), time.Now()
+	for _, at := range []time.Time{now.Add(5 * time.Hour), now, now.Add(-5 * time.Hour)} {
+		call := called(t, e, who, "webhook.clock", at)
+		wantCalls(t, at.Sub(now).String(), find(t, e, sluice.TraceQuery{TraceID: call.TraceID}), []sluice.Call{call})
+	}
+	if got := find(t, e, sluice.TraceQuery{TraceID: sluice.NewTraceID(who, now)}); got != nil {
+		t.Errorf("a call that never was is %+v", got)
+	}
+}

@@ -25,7 +25,7 @@ const day = 24 * time.Hour
 // waitingBy returns waiting events that go by a clock of their own.
 func waitingBy(clock *wrongClock) *Waiting {
 	w := NewWaiting(&stream.Host{SoleWriter: true, Log: slog.New(slog.DiscardHandler)})
-	w.now = clock.now
+	w.now, w.clock.began = clock.now, time.Now()
 	return w
 }
 
@@ -89,6 +89,37 @@ func TestAClockThatIsSetBack(t *testing.T) {
 			t.Errorf("it waits for %s (%v)", time.Since(began), err)
 		}
 	})
+}
+
+// TestWhatWaitsWhenAClockIsSetBack: an event without a place waits no longer than it was told
+// to, whether its state was noted before the clock was set back, or is read afterwards.
+func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
+	for name, stored := range map[string]time.Duration{"noted before": 0, "read afterwards": 5 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var clock wrongClock
+				clock.set(stored)
+				due, noted := clock.now().Add(time.Minute), clock.now()
+				clock.set(0)
+				w, began := waitingBy(&clock), time.Now()
+				w.note("b", keyOf(0), state{Attempts: 1, Due: w.onClock(due, noted), sequence: 1}, 0)
+				if stored == 0 {
+					clock.set(-5 * time.Hour)
+				}
+				// One that is noted now goes by the clock as it is now.
+				w.note("b", keyOf(1), state{Attempts: 1, Due: clock.now().Add(time.Hour), sequence: 2}, 0)
+				if err := w.await(t.Context(), "b"); err != nil || time.Since(began) > time.Minute+lookAgain {
+					t.Errorf("it waits for %s (%v)", time.Since(began), err)
+				}
+				if e := w.take("b"); e == nil || e.key != keyOf(0) {
+					t.Errorf("the event that is taken is %+v", e)
+				}
+				if e := w.take("b"); e != nil {
+					t.Errorf("an event that was noted afterwards is taken: %+v", e)
+				}
+			})
+		})
+	}
 }
 
 // TestTheOrderOfWhatIsTriedAgain: events that are tried again after a failure on our

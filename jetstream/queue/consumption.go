@@ -214,12 +214,12 @@ func (c *consumption) decoding(ctx context.Context, data []byte) (release func()
 // lookUp returns what an earlier delivery has made of the event. If nothing is known,
 // the pipeline runs now.
 func (c *consumption) lookUp(ctx context.Context, d *delivery) (a attempt, known bool, err error) {
-	outcome, err := c.queue.outcomes.Get(ctx, d.sequence, d.TraceID, c.pipeline)
+	outcome, stored, err := c.queue.outcomes.find(ctx, d.sequence, d.TraceID, c.pipeline)
 	switch {
 	case err != nil:
 		return a, false, err
-	case outcome != nil:
-		return attempt{outcome: *outcome, before: true}, true, nil
+	case outcome != nil: // one that is not durable yet is stored again: its writer may have given it up
+		return attempt{outcome: *outcome, before: stored <= c.queue.outcomes.writer.Durable()}, true, nil
 	}
 	d.doubtful = false
 	if d.state != nil { // it was in the waiting room until now

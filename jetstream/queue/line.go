@@ -62,6 +62,7 @@ func (w *Waiting) may(binding string) bool {
 func (w *Waiting) note(binding, key string, s state, behind uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.keepTime()
 	w.behind = min(w.behind, behind)
 	l := w.line(binding)
 	l.used = true
@@ -93,6 +94,7 @@ func (l *line) enter(e *entry) {
 func (w *Waiting) await(ctx context.Context, binding string) error {
 	for {
 		w.mu.Lock()
+		w.keepTime()
 		l := w.line(binding)
 		changed, wait := l.changed, time.Duration(-1)
 		if len(l.due) > 0 {
@@ -120,6 +122,7 @@ func (w *Waiting) await(ctx context.Context, binding string) error {
 func (w *Waiting) take(binding string) *entry {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.keepTime()
 	l := w.line(binding)
 	if len(l.due) == 0 || w.left(l.due[0].Due) > 0 {
 		return nil
@@ -132,6 +135,7 @@ func (w *Waiting) take(binding string) *entry {
 func (w *Waiting) again(binding, key string, wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.keepTime()
 	l := w.line(binding)
 	if e := l.events[key]; e != nil && e.index < 0 {
 		e.Due = w.now().Add(wait).Round(0) // the heap has one order: that of the clock on the wall
@@ -212,6 +216,42 @@ func (w *Waiting) Waits(sequence uint64) bool {
 // left returns how long it is until a time by the wall clock: the clock that people see,
 // and the only one that other nodes and the next process share.
 func (w *Waiting) left(due time.Time) time.Duration { return due.Round(0).Sub(w.now()) }
+
+// A clock remembers how the clock on the wall goes, by one that nobody sets.
+type clock struct {
+	began time.Time     // of the process
+	ahead time.Duration // how much more has passed since then by the clock on the wall
+}
+
+// clockStep is how much a clock may be set back without being noticed. The clocks of nodes
+// differ as well.
+const clockStep = time.Minute
+
+// keepTime makes the events in all lines due that much earlier by which the clock on the wall
+// was set back since it was last looked at: they wait no longer for that. Later states are
+// noted by the clock as it is then. The caller holds the lock.
+func (w *Waiting) keepTime() {
+	before := w.clock.ahead
+	w.clock.ahead = w.now().Round(0).Sub(w.clock.began.Round(0)) - time.Since(w.clock.began)
+	back := w.clock.ahead - before
+	if back > -clockStep {
+		return
+	}
+	for _, l := range w.lines {
+		for _, e := range l.due {
+			e.Due = e.Due.Add(back)
+		}
+	}
+}
+
+// onClock returns when a state is due that was stored at a time. If that time is to come, the
+// clock was set back since, and the state is as good as stored now.
+func (w *Waiting) onClock(due, stored time.Time) time.Time {
+	if ahead := stored.Sub(w.now().Round(0)); ahead > clockStep {
+		return due.Add(-ahead)
+	}
+	return due
+}
 
 // until returns when a time has come, or with the error of ctx. The time has come when
 // the clock says so, or when the seconds have passed that were left at the start: if the

@@ -107,13 +107,21 @@ func (o *Outcomes) Ask(traceID string, wait time.Duration) bool { return o.notic
 // Waits returns the header of an event that a caller waits for at this node.
 func (o *Outcomes) Waits() nats.Header { return o.notices.header() }
 
-// Get returns an outcome, nil if there is none or it has expired.
+// errUnsynced is the error of an outcome that is not on stable storage yet. A power cut could
+// take it back, so nobody may see it.
+var errUnsynced = errors.New("the outcome is not durable yet")
+
+// Get returns an outcome, nil if there is none or it has expired, and errUnsynced while it is
+// not durable.
 func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline string) (*sluice.Outcome, error) {
-	outcome, _, err := o.find(ctx, sequence, traceID, pipeline)
+	outcome, stored, err := o.find(ctx, sequence, traceID, pipeline)
+	if err == nil && stored > o.writer.Durable() {
+		return nil, errUnsynced
+	}
 	return outcome, err
 }
 
-// find does the same, and returns the outcome's own sequence.
+// find returns an outcome and its own sequence, durable or not.
 func (o *Outcomes) find(ctx context.Context, sequence uint64, traceID, pipeline string) (outcome *sluice.Outcome, stored uint64, err error) {
 	msg, err := o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline))
 	switch {

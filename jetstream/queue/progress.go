@@ -156,6 +156,9 @@ func (q *Queue) Retries(ctx context.Context, e correlation.Envelope, pipeline st
 // yet, Gone if the outcome has expired.
 func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 	outcome, err := q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
+	if errors.Is(err, errUnsynced) {
+		return nil, nil
+	}
 	if outcome != nil {
 		if _, early := q.unlettered.Load(q.outcomes.subject(e.Sequence, e.TraceID, pipeline)); early {
 			return nil, nil
@@ -182,7 +185,10 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 	}
 	// It may have finished after the first Get.
 	outcome, err = q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
-	if outcome == nil && err == nil {
+	switch {
+	case errors.Is(err, errUnsynced):
+		err = nil
+	case outcome == nil && err == nil:
 		err = Gone()
 	}
 	return outcome, err

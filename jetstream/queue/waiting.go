@@ -50,6 +50,7 @@ type Waiting struct {
 	writer stream.Writer
 	dirty  atomic.Bool // something was removed since the last sync
 	now    func() time.Time
+	clock  clock
 
 	mu     sync.Mutex
 	lines  map[string]*line // by binding
@@ -73,7 +74,7 @@ type state struct {
 
 // NewWaiting returns a waiting room. SetUp comes next.
 func NewWaiting(h *stream.Host) *Waiting {
-	return &Waiting{host: h, node: rand.Text(), now: time.Now, lines: make(map[string]*line)}
+	return &Waiting{host: h, node: rand.Text(), now: time.Now, clock: clock{began: time.Now()}, lines: make(map[string]*line)}
 }
 
 // SetUp creates the stream where it is missing, and begins to follow it.
@@ -130,7 +131,7 @@ func (w *Waiting) follow(running context.Context, states *stream.Follower) {
 			w.host.Log.Error("The state of a waiting event can't be read; it is left out.", "subject", msg.Subject())
 			continue
 		}
-		s.sequence = meta.Sequence.Stream
+		s.sequence, s.Due = meta.Sequence.Stream, w.onClock(s.Due, meta.Timestamp)
 		w.note(binding, key, s, meta.NumPending)
 	}
 }
@@ -191,7 +192,7 @@ func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error)
 	if err := json.Unmarshal(msg.Data, s); err != nil {
 		return nil, err
 	}
-	s.sequence = msg.Sequence
+	s.sequence, s.Due = msg.Sequence, w.onClock(s.Due, msg.Time)
 	return s, nil
 }
 
