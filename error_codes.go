@@ -89,6 +89,10 @@ var (
 var (
 	CodeWebhookNotFound    = Code{"webhook-not-found", NotFound, "There is no such webhook."}
 	CodeEventKeyTaken      = Code{"event-key-taken", Conflict, "Another webhook has this event key."}
+	CodeTokenTaken         = Code{"token-taken", Conflict, "A webhook has this token already."}
+	CodeTokenUnknown       = Code{"token-unknown", NotFound, "The webhook has no such token."}
+	CodeLastToken          = Code{"last-token", Conflict, "It is the last open token of the webhook."}
+	CodeTooManyTokens      = Code{"too-many-tokens", Conflict, "The webhook has as many open tokens as it may have."}
 	CodeChangedMeanwhile   = Code{"changed-meanwhile", Outdated, "It was changed since it was read."}
 	CodeSigningSecretKnown = Code{"signing-secret-known", Conflict, "The webhook has a signing secret already."}
 	CodeNotSignable        = Code{"not-signable", Invalid, "Calls of this sender can't be signed here."}

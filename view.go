@@ -14,6 +14,7 @@ type WebhookView struct {
 	MaxPayloadLength int             `json:"maxPayloadLength" doc:"Length of the largest payload that it takes, in bytes."`
 	WebhookURL       string          `json:"webhookUrl" doc:"Where the sender calls it."`
 	HookURL          string          `json:"hookUrl" doc:"The same without a query, for senders that refuse or lose it."`
+	Tokens           []TokenView     `json:"tokens,omitempty" doc:"Its tokens, the oldest first; webhook.token.add adds one."`
 	Methods          []string        `json:"methods" doc:"Methods that it is called with."`
 	Provider         string          `json:"provider,omitempty" doc:"The sender whose calls are checked."`
 	Signature        json.RawMessage `json:"signature,omitempty" doc:"How calls are signed, if no provider says it."`
@@ -33,6 +34,20 @@ type WebhookView struct {
 	Created          time.Time       `json:"created" doc:"When it was created."`
 	Updated          time.Time       `json:"updated" doc:"When it was last changed."`
 	Warnings         []string        `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
+}
+
+// OpenToken returns the token in its URLs.
+func (v *WebhookView) OpenToken() string { return v.HookURL[strings.LastIndexByte(v.HookURL, '/')+1:] }
+
+// A TokenView is a token of a webhook as webhook.get shows it.
+type TokenView struct {
+	Last6       string     `json:"last6" doc:"Its last 6 characters."`
+	Token       string     `json:"token,omitempty" doc:"All of it, for users who may see tokens."`
+	Description string     `json:"description,omitempty" doc:"What people wrote about it."`
+	Created     time.Time  `json:"created" doc:"When it was made."`
+	Expires     *time.Time `json:"expires,omitempty" doc:"When it is closed by itself."`
+	LastUsed    *time.Time `json:"lastUsed,omitempty" doc:"When a call last came with it, to the minute; noted once a webhook has several."`
+	Open        bool       `json:"open" doc:"Calls may come with it."`
 }
 
 // IsSigned reports whether calls carry a signature.

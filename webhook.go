@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -24,7 +25,8 @@ const (
 
 // A Webhook is a secret URL that outside systems call.
 type Webhook struct {
-	UUID             string      `json:"uuid"` // the token: secret, never changes
+	UUID             string      `json:"uuid"` // its name and first token: secret, never changes
+	Tokens           []Token     `json:"tokens,omitempty"` // that it has or had, the uuid among them; nil: the uuid alone
 	EventKey         string      `json:"eventKey"`
 	PayloadType      PayloadType `json:"payloadType"`
 	MaxPayloadLength int         `json:"maxPayloadLength"`
@@ -35,6 +37,66 @@ type Webhook struct {
 	Trust            *Trust      `json:"trust,omitempty"` // nil: the token alone is trusted
 	Created          time.Time   `json:"created"`
 	Updated          time.Time   `json:"updated"`
+}
+
+// A Token is a key to a webhook.
+type Token struct {
+	Token       string    `json:"token"`
+	Description string    `json:"description,omitempty"`
+	Created     time.Time `json:"created"`
+	Expires     time.Time `json:"expires,omitzero"`
+	Used        time.Time `json:"used,omitzero"`   // last, to the minute
+	Closed      bool      `json:"closed,omitempty"` // of the uuid alone: others are deleted
+}
+
+// MaxTokens is how many open tokens a webhook may have.
+const MaxTokens = 10
+
+// IsOpen reports whether calls may come with the token.
+func (t *Token) IsOpen(now time.Time) bool {
+	return !t.Closed && (t.Expires.IsZero() || now.Before(t.Expires))
+}
+
+// AllTokens returns the tokens of a webhook, the oldest first. They must not be changed.
+func (h *Webhook) AllTokens() []Token {
+	if h.Tokens == nil {
+		return []Token{{Token: h.UUID, Created: h.Created}}
+	}
+	return h.Tokens
+}
+
+// OpenedBy reports whether a token, in lower case, opens the webhook.
+func (h *Webhook) OpenedBy(token string, now time.Time) bool {
+	if h.Tokens == nil {
+		return token == h.UUID
+	}
+	return slices.ContainsFunc(h.Tokens, func(t Token) bool { return t.Token == token && t.IsOpen(now) })
+}
+
+// TokenUse returns the field with the last use of a token, in tokens that no other copy of the
+// webhook has; nil if there is no such token.
+func (h *Webhook) TokenUse(token string) *time.Time {
+	h.Tokens = slices.Clone(h.Tokens)
+	for i := range h.Tokens {
+		if h.Tokens[i].Token == token {
+			return &h.Tokens[i].Used
+		}
+	}
+	return nil
+}
+
+// OpenToken returns the token that callers are told: the uuid while it is open, otherwise
+// the newest open one; the uuid if none is open.
+func (h *Webhook) OpenToken(now time.Time) string {
+	if h.OpenedBy(h.UUID, now) {
+		return h.UUID
+	}
+	for _, t := range slices.Backward(h.Tokens) {
+		if t.IsOpen(now) {
+			return t.Token
+		}
+	}
+	return h.UUID
 }
 
 // Multipart says which parts of a multipart body travel in the event.
@@ -111,8 +173,12 @@ func Last6(uuid string) string {
 	return uuid[len(uuid)-6:]
 }
 
-// A WebhookFinder finds the webhook of a token.
+// A WebhookFinder finds webhooks.
 type WebhookFinder interface {
-	// Webhook returns the webhook with that token, NotFound if there is none.
+	// Webhook returns the webhook with that uuid, NotFound if there is none.
 	Webhook(ctx context.Context, uuid string) (Webhook, error)
+
+	// OpenedBy returns the webhook that a token, in lower case, opens now, NotFound if it
+	// opens none.
+	OpenedBy(ctx context.Context, token string) (Webhook, error)
 }

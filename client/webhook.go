@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,20 +14,22 @@ import (
 
 // A Webhook is what callers must know of a webhook.
 type Webhook struct {
-	Token          string `json:"uuid"`
+	Token          string `json:"-"`
 	SigningSecrets int    `json:"signingSecrets"` // 0: its calls need no signature, or only their sender can sign
 }
 
 // Webhook returns the webhook with an event key.
 func (c *Client) Webhook(ctx context.Context, eventKey string) (Webhook, error) {
 	var hook Webhook
+	var shown sluice.WebhookView
 	answer, err := c.Command(ctx, "webhook.get", url.Values{"eventKey": {eventKey}}, nil)
 	if err != nil {
 		return hook, err
 	}
-	if err := json.Unmarshal(answer.Body, &hook); err != nil {
+	if err := errors.Join(json.Unmarshal(answer.Body, &hook), json.Unmarshal(answer.Body, &shown)); err != nil {
 		return hook, sluice.Errorf(sluice.CodeWebhookMalformed, "The server gave no webhook.").Because(err)
 	}
+	hook.Token = shown.OpenToken()
 	if strings.HasPrefix(hook.Token, "…") {
 		return hook, sluice.NotPermitted(sluice.MaySeeTokens)
 	}

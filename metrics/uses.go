@@ -19,25 +19,32 @@ const (
 // don't wait for that.
 type Uses[T any] struct {
 	store sluice.Records[T]
-	of    func(*T) *time.Time
+	of    func(record *T, part string) *time.Time
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	used map[string]time.Time // since the last flush
+	used map[use]time.Time // since the last flush
 }
 
-// NewUses returns the uses of the records in a store. of returns the field with the last use.
-// Nothing is stored until Keep runs.
-func NewUses[T any](store sluice.Records[T], of func(*T) *time.Time, log *slog.Logger) *Uses[T] {
-	return &Uses[T]{store: store, of: of, log: log, used: make(map[string]time.Time)}
+// A use is of the record with a name, or of a part of it.
+type use struct{ name, part string }
+
+// NewUses returns the uses of the records in a store. of returns the field with the last use
+// of a part of a record, in which it may replace what the original shares with it; nil if it
+// has no such part. Nothing is stored until Keep runs.
+func NewUses[T any](store sluice.Records[T], of func(record *T, part string) *time.Time, log *slog.Logger) *Uses[T] {
+	return &Uses[T]{store: store, of: of, log: log, used: make(map[use]time.Time)}
 }
 
 // Note notes that the thing with that name is used now. The thing must exist: names that
 // callers invent would fill the memory.
-func (u *Uses[T]) Note(name string) {
+func (u *Uses[T]) Note(name string) { u.NotePart(name, "") }
+
+// NotePart notes that a part of the thing with that name is used now.
+func (u *Uses[T]) NotePart(name, part string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.used[name] = time.Now().UTC().Truncate(time.Second)
+	u.used[use{name, part}] = time.Now().UTC().Truncate(time.Second)
 }
 
 // Keep stores uses until ctx ends.
@@ -62,33 +69,45 @@ func flushAlways(ctx context.Context, every time.Duration, flush func(context.Co
 func (u *Uses[T]) flush(ctx context.Context) {
 	u.mu.Lock()
 	used := u.used
-	u.used = make(map[string]time.Time)
+	u.used = make(map[use]time.Time)
 	u.mu.Unlock()
-	for name, at := range used {
-		if err := u.put(ctx, name, at); err != nil {
+	for of, at := range used {
+		if err := u.put(ctx, of, at); err != nil {
 			u.log.Warn("When something was last used could not be stored.", "error", err)
 			return
 		}
 	}
 }
 
-func (u *Uses[T]) put(ctx context.Context, name string, at time.Time) error {
+func (u *Uses[T]) put(ctx context.Context, of use, at time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	stored, err := u.store.Get(ctx, name)
-	if err != nil || stored == nil || at.Sub(*u.of(stored)) < useLasts {
+	stored, err := u.store.Get(ctx, of.name)
+	if err != nil || u.after(stored, of.part, at) == nil {
 		return err
 	}
-	_, err = u.store.Change(ctx, name, func(before *T, _ map[string]*T) (*T, error) {
-		if before == nil {
-			return nil, sluice.ErrUnchanged
+	_, err = u.store.Change(ctx, of.name, func(before *T, _ map[string]*T) (*T, error) {
+		if after := u.after(before, of.part, at); after != nil {
+			return after, nil
 		}
-		after := *before
-		*u.of(&after) = at
-		return &after, nil
+		return nil, sluice.ErrUnchanged
 	})
 	if errors.Is(err, sluice.ErrUnchanged) {
 		return nil
 	}
 	return err
+}
+
+// after returns a record with a use in it, nil if that is not worth storing.
+func (u *Uses[T]) after(before *T, part string, at time.Time) *T {
+	if before == nil {
+		return nil
+	}
+	after := *before
+	last := u.of(&after, part)
+	if last == nil || at.Sub(*last) < useLasts {
+		return nil
+	}
+	*last = at
+	return &after
 }

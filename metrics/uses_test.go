@@ -37,7 +37,7 @@ func TestUses(t *testing.T) {
 	put("new", time.Time{})
 	put("old", now.Add(-time.Hour))
 	put("recent", now.Add(-30*time.Second))
-	uses := metrics.NewUses(store, func(s *sluice.Secret) *time.Time { return &s.Used }, log)
+	uses := metrics.NewUses(store, func(s *sluice.Secret, _ string) *time.Time { return &s.Used }, log)
 	for _, name := range []string{"new", "old", "recent", "gone"} {
 		for range 100 {
 			uses.Note(name)

@@ -194,7 +194,7 @@ type outputPart struct {
 }
 
 // secretInOutput matches tokens and secrets.
-var secretInOutput = regexp.MustCompile(`"(?:uuid|secret|verifyToken)": "([^"]+)"|[?&]token=([\w-]+)`)
+var secretInOutput = regexp.MustCompile(`"(?:uuid|token|secret|verifyToken)": "([^"]+)"|(?:[?&]token=|/hook/)([\w-]+)`)
 
 // partsOf splits an output at its secrets, so that nobody reads them over a shoulder or
 // in a screenshot.

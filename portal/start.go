@@ -40,7 +40,7 @@ func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
 	view := tour{Key: hook.EventKey, Token: sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens), Live: p.liveFrom(hook.EventKey, "")}
-	view.Line = curlLines(receive, hook.UUID, true)[0]
+	view.Line = curlLines(receive, hook.OpenToken(), true)[0]
 	found, err := p.latest(r, hook.EventKey, "1")
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status in
 	view.Unusual, view.Fresh, view.Stored = query.Get("unusual") != "", query.Get("done") == "created", query.Get("done") == "secret"
 	view.CallsURL = p.base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
-	view.Lines = curlLines(view.Receive, view.UUID, view.Shown)
+	view.Lines = curlLines(view.Receive, view.OpenToken(), view.Shown)
 	if err := p.addCalls(r, &view); err != nil {
 		return err
 	}

@@ -105,12 +105,14 @@ type uses struct {
 	accounts *metrics.Uses[sluice.Account]
 	clients  *metrics.Uses[sluice.Client]
 	secrets  *metrics.Uses[sluice.Secret]
+	webhooks *metrics.Uses[sluice.Webhook] // and of their tokens
 }
 
 func newUses(e *jetstream.Engine, log *slog.Logger) *uses {
 	return &uses{
-		accounts: metrics.NewUses(e.Accounts, func(a *sluice.Account) *time.Time { return &a.Used }, log),
-		clients:  metrics.NewUses(e.Clients, func(c *sluice.Client) *time.Time { return &c.Used }, log),
-		secrets:  metrics.NewUses(e.Secrets, func(s *sluice.Secret) *time.Time { return &s.Used }, log),
+		accounts: metrics.NewUses(e.Accounts, func(a *sluice.Account, _ string) *time.Time { return &a.Used }, log),
+		clients:  metrics.NewUses(e.Clients, func(c *sluice.Client, _ string) *time.Time { return &c.Used }, log),
+		secrets:  metrics.NewUses(e.Secrets, func(s *sluice.Secret, _ string) *time.Time { return &s.Used }, log),
+		webhooks: metrics.NewUses(e.Webhooks, (*sluice.Webhook).TokenUse, log),
 	}
 }

@@ -256,6 +256,7 @@ func (s *Server) startWork(ctx context.Context) error {
 	s.work.Go(func() { s.uses.accounts.Keep(running) })
 	s.work.Go(func() { s.uses.clients.Keep(running) })
 	s.work.Go(func() { s.uses.secrets.Keep(running) })
+	s.work.Go(func() { s.uses.webhooks.Keep(running) })
 	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {

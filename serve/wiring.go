@@ -126,6 +126,7 @@ func (s *Server) newReceiver(webhooks *webhook.Store, trusts *webhook.Trusts, sl
 		Webhooks:   webhooks,
 		Trusts:     trusts,
 		Learn:      webhooks.Learn,
+		Used:       s.uses.webhooks.NotePart,
 		Events:     s.engine.Events,
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  s.publicURL(),

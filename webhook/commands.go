@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -19,6 +20,8 @@ func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) 
 		putCommand(hooks, trusts, baseURL),
 		getCommand(hooks, trusts, baseURL),
 		deleteCommand(hooks),
+		tokenAddCommand(hooks, baseURL),
+		tokenDeleteCommand(hooks),
 		providerCommand(),
 		signCommand(hooks, trusts, baseURL),
 		receive,
@@ -28,17 +31,19 @@ func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) 
 // show returns the view of a webhook for the user of ctx. Users who may not see tokens
 // get the last 6 characters.
 func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string) sluice.WebhookView {
-	token, mayToken := h.UUID, sluice.UserFrom(ctx).May(sluice.MaySeeTokens)
+	mayToken, now := sluice.UserFrom(ctx).May(sluice.MaySeeTokens), time.Now()
+	uuid, token := h.UUID, h.OpenToken(now)
 	if !mayToken {
-		token = "…" + sluice.Last6(token)
+		uuid, token = "…"+sluice.Last6(uuid), "…"+sluice.Last6(token)
 	}
 	v := sluice.WebhookView{
-		UUID:             token,
+		UUID:             uuid,
 		EventKey:         h.EventKey,
 		PayloadType:      h.PayloadType,
 		MaxPayloadLength: h.MaxPayloadLength,
-		WebhookURL:       baseURL + sluice.ReceivePath + "?token=" + token,
+		WebhookURL:       receiveURL(baseURL, token),
 		HookURL:          baseURL + sluice.HookPath + token,
+		Tokens:           showTokens(&h, mayToken, now),
 		Methods:          methodsOf(&h),
 		Multipart:        h.Multipart,
 		Disabled:         h.Disabled,

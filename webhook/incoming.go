@@ -158,9 +158,12 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 func (rc *Receiver) find(in *incoming, token string) error {
 	in.token = token
 	if sluice.IsToken(token) {
-		hook, err := rc.Webhooks.Webhook(in.request.Context(), canonical(token))
+		hook, err := rc.Webhooks.OpenedBy(in.request.Context(), canonical(token))
 		if err == nil {
 			in.hook = hook
+			if hook.Tokens != nil {
+				rc.Used(hook.UUID, canonical(token))
+			}
 			return nil
 		}
 		if sluice.AsError(err).Kind != sluice.NotFound {

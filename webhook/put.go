@@ -3,10 +3,8 @@ package webhook
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"sluice"
 	"sluice/command"
@@ -17,6 +15,7 @@ type putParams struct {
 	PayloadType      *sluice.PayloadType `json:"payloadType" alias:"payloadHandling" enum:"base64,raw,ignore" doc:"How the payload travels in the event: base64 (default), raw (as the JSON or text it is), or ignore (not at all)."`
 	MaxPayloadLength *int                `json:"maxPayloadLength" min:"1" max:"4194304" doc:"Largest accepted payload in bytes. Default 512000."`
 	UUID             string              `json:"uuid" audit:"last6" doc:"Token of the webhook to edit. Without it a new webhook is created."`
+	Token            string              `json:"token" audit:"last6" doc:"Token of a new webhook, to move one with its URL from another server: a UUID that nobody uses. Needs the permission webhook.token. Without it one is made."`
 	Provider         *string             `json:"provider" audit:"yes" doc:"The system that calls, if it is a known one: its signature, handshake and delivery id are checked as it makes them. provider.get lists them; empty removes it."`
 	SigningSecret    *string             `json:"signingSecret" doc:"The secret shared with the sender, or secret:<name> of a stored one; two, separated by a comma, while it is being changed. It is stored encrypted and never shown; empty removes it."`
 	Signature        *any                `json:"signature" doc:"How a sender that is not a known one signs its calls, as a JSON object: header, format, algorithm, encoding, signed, timestampHeader, idHeader, tolerance, keys, issuer, audience, bodyHash, label, components. Empty removes it."`
@@ -41,6 +40,9 @@ const maxDescription = 1000
 func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 	return command.New("webhook.put", "Create a webhook, or edit the one with that token: what is not given keeps its value.",
 		func(ctx context.Context, p putParams) (sluice.WebhookView, error) {
+			if p.Token != "" && !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
+				return sluice.WebhookView{}, sluice.NotPermitted(sluice.MaySeeTokens).About("token")
+			}
 			warnings, err := p.check()
 			if err != nil {
 				return sluice.WebhookView{}, err
@@ -50,8 +52,8 @@ func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 				return sluice.WebhookView{}, err
 			}
 			shown := show(ctx, hook, trusts, baseURL)
-			if p.DryRun && p.UUID == "" { // it has none yet
-				shown.UUID, shown.WebhookURL, shown.HookURL, shown.ETag = "", "", "", ""
+			if p.DryRun && p.UUID == "" && p.Token == "" { // it has none yet
+				shown.UUID, shown.WebhookURL, shown.HookURL, shown.ETag, shown.Tokens = "", "", "", "", nil
 			}
 			shown.Warnings = append(shown.Warnings, warnings...)
 			return shown, nil
@@ -69,8 +71,16 @@ func (p *putParams) check() (warnings []string, err error) {
 	if p.UUID == "" && p.IfMatch != "" {
 		return nil, sluice.InvalidParameter("ifMatch", "The parameter ifMatch is for an edit: give the uuid as well.")
 	}
-	if d := p.Description; d != nil && (utf8.RuneCountInString(*d) > maxDescription || !utf8.ValidString(*d) || strings.ContainsFunc(*d, isUnprintable)) {
-		return nil, sluice.InvalidParameter("description", "The parameter description must be text of at most %d characters.", maxDescription)
+	if p.UUID != "" && p.Token != "" {
+		return nil, sluice.InvalidParameter("token", "The parameter token is for a new webhook; webhook.token.add gives another one to a webhook that is there.")
+	}
+	if p.Token != "" && !sluice.IsToken(p.Token) {
+		return nil, notAToken()
+	}
+	if p.Description != nil {
+		if err := checkDescription(*p.Description); err != nil {
+			return nil, err
+		}
 	}
 	if p.Methods != nil {
 		for _, method := range *p.Methods {

@@ -34,6 +34,9 @@ type ReceiverOptions struct {
 	// Observe is called for every call after it was answered.
 	Observe func(sluice.Call)
 
+	// Used is told of calls of webhooks that have, or had, several tokens.
+	Used func(uuid, token string)
+
 	// Learn stores the signing secret that a sender has sent in its handshake,
 	// on stable storage. Conflict if the webhook has another one by then.
 	Learn func(ctx context.Context, token, secret string) error

@@ -36,7 +36,7 @@ func signCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			if g != nil && g.verifier != nil && g.verifier.SendsSecret() && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
 				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
-			return g.sign(baseURL+sluice.ReceivePath+"?token="+hook.UUID, p, time.Now())
+			return g.sign(receiveURL(baseURL, hook.OpenToken(time.Now())), p, time.Now())
 		})
 }
 

@@ -39,6 +39,8 @@ type Store struct {
 	mu    sync.RWMutex
 	byKey *btree.BTreeG[*sluice.Webhook]
 
+	byToken sync.Map // of further tokens, to uuids
+
 	certificates atomic.Int64 // webhooks that demand one of their callers
 }
 
@@ -67,6 +69,7 @@ func (s *Store) follow(before, after *sluice.Webhook) {
 	if trustOf(after).ClientCertificate != "" {
 		s.certificates.Add(1)
 	}
+	s.followTokens(before, after)
 	if before != nil && (after == nil || after.EventKey != before.EventKey) {
 		s.byKey.Delete(before)
 	}
@@ -89,6 +92,24 @@ func (s *Store) Webhook(ctx context.Context, token string) (sluice.Webhook, erro
 		return sluice.Webhook{}, noWebhook("uuid")
 	}
 	return *hook, nil
+}
+
+// OpenedBy returns the webhook that a token opens now, NotFound if it opens none.
+func (s *Store) OpenedBy(ctx context.Context, token string) (sluice.Webhook, error) {
+	uuid, further := s.byToken.Load(token)
+	if !further {
+		uuid = token
+	}
+	hook, err := s.Webhook(ctx, uuid.(string))
+	if err != nil && !further { // the look-up may have caught up with another node
+		if uuid, further = s.byToken.Load(token); further {
+			hook, err = s.Webhook(ctx, uuid.(string))
+		}
+	}
+	if err == nil && !hook.OpenedBy(token, time.Now()) {
+		return sluice.Webhook{}, noWebhook("token")
+	}
+	return hook, err
 }
 
 // withKey returns the webhook with that event key, NotFound if there is none.
@@ -200,7 +221,7 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 	token := canonical(p.UUID)
 	creating := token == ""
 	if creating {
-		token = uuid.NewString()
+		token = cmp.Or(canonical(p.Token), uuid.NewString())
 	}
 	trust, err := s.revised(ctx, token, creating, p, trusts)
 	if err != nil {
@@ -216,6 +237,8 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 			Created:          now,
 		}
 		switch {
+		case creating && s.isTaken(token, before):
+			return nil, tokenTaken()
 		case before != nil:
 			after = *before
 			if err := p.checkMatch(before); err != nil {

@@ -66,7 +66,7 @@ func (v *view) text(field string, n *yaml.Node) string {
 		text = sluice.Status(text).Word()
 	case field == "listens":
 		text = strings.TrimPrefix(text, sluice.EventPrefix)
-	case field == "uuid" || field == "webhookUrl" || field == "hookUrl":
+	case field == "uuid" || field == "token" || field == "webhookUrl" || field == "hookUrl":
 		text = v.token(text)
 	}
 	return strings.ReplaceAll(printable(text), "\t", " ")

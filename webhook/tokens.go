@@ -1,0 +1,276 @@
+package webhook
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"sluice"
+	"sluice/command"
+)
+
+// followTokens keeps the index of further tokens in step with a record.
+func (s *Store) followTokens(before, after *sluice.Webhook) {
+	if before != nil {
+		for _, t := range before.Tokens {
+			if t.Token != before.UUID {
+				s.byToken.Delete(t.Token)
+			}
+		}
+	}
+	if after != nil {
+		for _, t := range after.Tokens {
+			if t.Token != after.UUID {
+				s.byToken.Store(t.Token, after.UUID)
+			}
+		}
+	}
+}
+
+// isTaken reports whether a token is one of a webhook; holder is the webhook that has it as
+// its uuid.
+func (s *Store) isTaken(token string, holder *sluice.Webhook) bool {
+	_, further := s.byToken.Load(token)
+	return holder != nil || further
+}
+
+func tokenTaken() error {
+	return sluice.Errorf(sluice.CodeTokenTaken, "A webhook has this token already; choose another one, or leave it out.").About("token")
+}
+
+func notAToken() error {
+	return sluice.InvalidParameter("token", "The parameter token must be a UUID, such as 0b0bb4ca-5dbb-4cf7-9e4e-1b1b5ab2d8d4.")
+}
+
+func receiveURL(baseURL, token string) string {
+	return baseURL + sluice.ReceivePath + "?token=" + token
+}
+
+func showTokens(h *sluice.Webhook, whole bool, now time.Time) []sluice.TokenView {
+	all := h.AllTokens()
+	views := make([]sluice.TokenView, len(all))
+	for i, t := range all {
+		views[i] = sluice.TokenView{Last6: sluice.Last6(t.Token), Description: t.Description, Created: t.Created, Open: t.IsOpen(now)}
+		if whole {
+			views[i].Token = t.Token
+		}
+		if !t.Expires.IsZero() {
+			views[i].Expires = &t.Expires
+		}
+		if !t.Used.IsZero() {
+			views[i].LastUsed = &t.Used
+		}
+	}
+	return views
+}
+
+// A tokenHolder names the webhook whose tokens are changed.
+type tokenHolder struct{ uuid, eventKey string }
+
+// find returns the webhook by its uuid or its event key.
+func (h tokenHolder) find(ctx context.Context, hooks *Store) (sluice.Webhook, error) {
+	switch {
+	case h.uuid != "" && h.eventKey != "":
+		return sluice.Webhook{}, sluice.InvalidParameter("eventKey", "Give the uuid or the eventKey of the webhook, not both.")
+	case h.uuid != "":
+		return hooks.Webhook(ctx, canonical(h.uuid))
+	case h.eventKey != "":
+		return hooks.withKey(h.eventKey)
+	}
+	return sluice.Webhook{}, sluice.Errorf(sluice.CodeParameterMissing, "Give the uuid or the eventKey of the webhook.").About("eventKey")
+}
+
+type tokenAddParams struct {
+	UUID        string `json:"uuid" audit:"last6" doc:"The webhook, by its uuid."`
+	EventKey    string `json:"eventKey" audit:"yes" doc:"The webhook, by its event key."`
+	Token       string `json:"token" audit:"last6" doc:"The token itself, to move it from another server, or the uuid of the webhook to open that again. Needs the permission webhook.token. Without it one is made."`
+	Expires     string `json:"expires" audit:"yes" doc:"When it is closed by itself: a time such as 2030-01-31T12:00:00Z, or a duration from now such as 30d. Default: never."`
+	Description string `json:"description" doc:"For people, such as who has it; up to 1000 characters."`
+}
+
+type tokenAdded struct {
+	Token      string     `json:"token" doc:"The new token: secret."`
+	Last6      string     `json:"last6" doc:"Its last 6 characters."`
+	WebhookURL string     `json:"webhookUrl" doc:"Where the sender calls with it."`
+	HookURL    string     `json:"hookUrl" doc:"The same without a query."`
+	Expires    *time.Time `json:"expires,omitempty" doc:"When it is closed by itself."`
+}
+
+func tokenAddCommand(hooks *Store, baseURL string) command.Command {
+	return command.New("webhook.token.add", "Give a webhook a further token, so that its URL can be renewed without a lost call: add one, tell the sender, delete the old one.",
+		func(ctx context.Context, p tokenAddParams) (added tokenAdded, err error) {
+			if p.Token != "" && !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
+				return added, sluice.NotPermitted(sluice.MaySeeTokens).About("token")
+			}
+			made := sluice.Token{Token: canonical(p.Token), Description: p.Description, Created: time.Now().UTC().Truncate(time.Millisecond)}
+			if made.Token == "" {
+				made.Token = uuid.NewString()
+			}
+			if !sluice.IsToken(made.Token) {
+				return added, notAToken()
+			}
+			if err := checkDescription(p.Description); err != nil {
+				return added, err
+			}
+			if made.Expires, err = expiry(p.Expires, made.Created); err != nil {
+				return added, err
+			}
+			hook, err := tokenHolder{p.UUID, p.EventKey}.find(ctx, hooks)
+			if err == nil {
+				err = hooks.addToken(ctx, hook.UUID, made)
+			}
+			if err != nil {
+				return added, err
+			}
+			added = tokenAdded{Token: made.Token, Last6: sluice.Last6(made.Token), WebhookURL: receiveURL(baseURL, made.Token), HookURL: baseURL + sluice.HookPath + made.Token}
+			if !made.Expires.IsZero() {
+				added.Expires = &made.Expires
+			}
+			return added, nil
+		})
+}
+
+// expiry returns the time that the parameter expires means, zero if it is not given.
+func expiry(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		var d time.Duration
+		if d, err = sluice.ParseAge(text); err == nil {
+			at = now.Add(d)
+		}
+	}
+	if err != nil || !at.After(now) || at.Year() > 9999 {
+		return time.Time{}, sluice.InvalidParameter("expires", "The parameter expires must be a time to come, such as 2030-01-31T12:00:00Z, or a duration from now, such as 30d.")
+	}
+	return at.UTC(), nil
+}
+
+// addToken opens a webhook to a token. Further ones that have expired are dropped: they say
+// nothing any more.
+func (s *Store) addToken(ctx context.Context, uuid string, made sluice.Token) error {
+	_, err := s.records.Change(ctx, uuid, func(before *sluice.Webhook, all map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+		if before == nil {
+			return nil, noWebhook("uuid")
+		}
+		tokens := slices.DeleteFunc(slices.Clone(before.AllTokens()), func(t sluice.Token) bool {
+			return t.Token != uuid && !t.IsOpen(made.Created)
+		})
+		again := slices.IndexFunc(tokens, func(t sluice.Token) bool { return t.Token == uuid && t.Token == made.Token && !t.IsOpen(made.Created) })
+		switch holder, further := s.byToken.Load(made.Token); {
+		case again >= 0:
+			tokens[again].Closed, tokens[again].Expires = false, made.Expires
+			if made.Description != "" {
+				tokens[again].Description = made.Description
+			}
+		case slices.ContainsFunc(tokens, func(t sluice.Token) bool { return t.Token == made.Token }), further && holder != uuid, all[made.Token] != nil:
+			return nil, tokenTaken()
+		default:
+			tokens = append(tokens, made)
+		}
+		if openTokens(tokens, made.Created) > sluice.MaxTokens {
+			return nil, sluice.Errorf(sluice.CodeTooManyTokens, "The webhook has %d open tokens, as many as it may have; delete one that nobody uses.", sluice.MaxTokens)
+		}
+		return withTokens(before, tokens), nil
+	})
+	return err
+}
+
+func openTokens(tokens []sluice.Token, now time.Time) (count int) {
+	for _, t := range tokens {
+		if t.IsOpen(now) {
+			count++
+		}
+	}
+	return count
+}
+
+func withTokens(before *sluice.Webhook, tokens []sluice.Token) *sluice.Webhook {
+	after := *before
+	after.Tokens, after.Updated = tokens, later(time.Now().UTC().Truncate(time.Millisecond), before)
+	return &after
+}
+
+type tokenDeleteParams struct {
+	UUID     string `json:"uuid" audit:"last6" doc:"The webhook, by its uuid."`
+	EventKey string `json:"eventKey" audit:"yes" doc:"The webhook, by its event key."`
+	Token    string `json:"token" audit:"last6" required:"true" doc:"The token, or its last 6 characters where no other token of the webhook ends so."`
+}
+
+type tokenDeleted struct {
+	Last6   string `json:"last6"`
+	Deleted bool   `json:"deleted"`
+}
+
+func tokenDeleteCommand(hooks *Store) command.Command {
+	return command.New("webhook.token.delete", "Close a token of a webhook at once: calls with it are refused as calls with an unknown one. The uuid can be closed too, and stays the name of the webhook; the last open token can't.",
+		func(ctx context.Context, p tokenDeleteParams) (tokenDeleted, error) {
+			hook, err := tokenHolder{p.UUID, p.EventKey}.find(ctx, hooks)
+			if err != nil {
+				return tokenDeleted{}, err
+			}
+			token, err := hooks.deleteToken(ctx, hook.UUID, canonical(p.Token))
+			if err != nil {
+				return tokenDeleted{}, err
+			}
+			return tokenDeleted{Last6: sluice.Last6(token), Deleted: true}, nil
+		})
+}
+
+// deleteToken closes a token, which is given by all of it or by its end, and returns it.
+func (s *Store) deleteToken(ctx context.Context, uuid, given string) (token string, err error) {
+	_, err = s.records.Change(ctx, uuid, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+		if before == nil {
+			return nil, noWebhook("uuid")
+		}
+		tokens, now := slices.Clone(before.AllTokens()), time.Now()
+		at, err := placeOf(tokens, given)
+		if err != nil {
+			return nil, err
+		}
+		token = tokens[at].Token
+		if tokens[at].IsOpen(now) && openTokens(tokens, now) == 1 {
+			return nil, sluice.Errorf(sluice.CodeLastToken, "It is the last open token of the webhook, which nobody could call then: add another one first, or set disabled.").About("token")
+		}
+		if token == uuid {
+			tokens[at].Closed = true
+		} else {
+			tokens = slices.Delete(tokens, at, at+1)
+		}
+		return withTokens(before, tokens), nil
+	})
+	return token, err
+}
+
+// placeOf returns the place of a token that is not closed already.
+func placeOf(tokens []sluice.Token, given string) (int, error) {
+	const end = 6
+	found := -1
+	for i, t := range tokens {
+		if t.Closed || t.Token != given && (len(given) != end || !strings.HasSuffix(t.Token, given)) {
+			continue
+		}
+		if found >= 0 {
+			return 0, sluice.InvalidParameter("token", "Several tokens of the webhook end so; give all of it.")
+		}
+		found = i
+	}
+	if found < 0 {
+		return 0, sluice.Errorf(sluice.CodeTokenUnknown, "The webhook has no such token; webhook.get shows those there are.").About("token")
+	}
+	return found, nil
+}
+
+// checkDescription refuses what is no text for people.
+func checkDescription(text string) error {
+	if utf8.RuneCountInString(text) > maxDescription || !utf8.ValidString(text) || strings.ContainsFunc(text, isUnprintable) {
+		return sluice.InvalidParameter("description", "The parameter description must be text of at most %d characters.", maxDescription)
+	}
+	return nil
+}
