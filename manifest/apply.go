@@ -66,7 +66,7 @@ func (p *Plan) checkChange(ctx context.Context, c *client.Client, change *Change
 			return err
 		}
 	}
-	params := t.params(change.before)
+	params := change.params()
 	params["dryRun"] = true
 	if change.Resource == "client" {
 		params["roles"] = p.without(Create, "role", params["roles"])
@@ -171,9 +171,24 @@ func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error 
 	case ch.after.resource.isText():
 		return ch.after.putText(ctx, c, ch.before, force)
 	}
-	answer, err := ch.after.put(ctx, c, ch.after.params(ch.before))
-	if err == nil && ch.Action == Create {
+	if ch.before != nil && ch.after.source() == ch.before.source() {
+		return ch.open(ctx, c)
+	}
+	answer, err := ch.after.put(ctx, c, ch.params())
+	if err != nil {
+		return err
+	}
+	if ch.Action == Create {
 		ch.WebhookURL, ch.Secret = textOf(answer, "webhookUrl"), textOf(answer, "secret")
 	}
-	return err
+	return ch.open(ctx, c)
+}
+
+// params returns the parameters that store what a change makes.
+func (ch *Change) params() map[string]any {
+	params := ch.after.params(ch.before)
+	if ch.Action == Create && ch.uuid != "" {
+		params["token"] = ch.uuid
+	}
+	return params
 }

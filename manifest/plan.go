@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"sluice/client"
 )
@@ -30,7 +31,12 @@ type Change struct {
 
 	Warnings []string `json:"warnings,omitempty"` // of the server, each with its position
 
+	Tokens int `json:"tokens,omitempty"` // of the webhook that are opened or closed
+
 	before, after *thing
+	uuid          string  // of a new webhook; "" if the server makes one
+	further       []token // that the webhook gets
+	closes        bool    // the uuid, as it was elsewhere
 }
 
 // Sources returns the content of the file before and after a change.
@@ -47,13 +53,16 @@ type Plan struct {
 	Changes []*Change `json:"changes"`
 	Left    []Name    `json:"left,omitempty"` // in no file, and left alone
 
-	force bool
+	force  bool
+	tokens Tokens
 }
 
 // Options say how a plan is made.
 type Options struct {
 	Prune bool // delete what is in no file
 	Force bool // store pipelines although steps would be refused when they run
+
+	Tokens Tokens // of webhooks; others get new ones
 }
 
 // Compare makes the plan for a folder. Resources without a folder in it are left
@@ -67,7 +76,7 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 	if err := misplaced(root); err != nil {
 		return nil, err
 	}
-	plan := &Plan{Changes: []*Change{}, force: o.Force}
+	plan := &Plan{Changes: []*Change{}, force: o.Force, tokens: o.Tokens}
 	var deletions []*Change
 	found := false
 	for _, r := range resources() {
@@ -122,8 +131,15 @@ func (p *Plan) compareResource(ctx context.Context, c *client.Client, r *resourc
 			after.fields = r.normal(after.fields, presets)
 		}
 		change := &Change{Action: Create, Resource: r.Name, Name: name, Before: before.document(), After: after.document(), before: before, after: after}
+		if kept, has := p.tokens[name]; has && r.Name == "webhook" {
+			change.uuid, change.further, change.closes = kept.UUID, kept.missing(before, time.Now()), kept.closes(before)
+			change.Tokens = len(change.further)
+			if before == nil || change.closes {
+				change.Tokens++
+			}
+		}
 		if before != nil {
-			if after.keepSecret(before); after.source() == before.source() {
+			if after.keepSecret(before); after.source() == before.source() && change.Tokens == 0 {
 				continue
 			}
 			change.Action = Update

@@ -34,6 +34,14 @@ func (r *resource) stored(ctx context.Context, c *client.Client, presets map[str
 			continue // a built-in role, or a pipeline from the operator's folder
 		}
 		t := &thing{resource: r, name: textOf(given, r.Key), token: textOf(given, "uuid"), tag: textOf(given, "etag")}
+		list, _ := given["tokens"].([]any)
+		for _, item := range list {
+			token, _ := item.(map[string]any)
+			if t.open == nil {
+				t.open = make(map[string]bool)
+			}
+			t.open[textOf(token, "token")] = token["open"] == true
+		}
 		if r.isText() {
 			if t.text, t.tag, err = c.PipelineSource(ctx, t.name, 0); err != nil {
 				return nil, err

@@ -24,9 +24,10 @@ type thing struct {
 	fields map[string]any // without those that are unset; nil for text
 	root   *yaml.Node     // of the file; nil if it is empty
 
-	token   string // of a webhook
-	tag     string // of the version of a webhook or pipeline
-	secrets bool   // the server has secrets of it that are not in the file
+	token   string          // of a webhook
+	open    map[string]bool // tokens of a webhook
+	tag     string          // of the version of a webhook or pipeline
+	secrets bool            // the server has secrets of it that are not in the file
 }
 
 // document returns a thing for programs.

@@ -38,6 +38,7 @@ type page struct {
 
 // done holds the messages about what was done on the previous page.
 var done = map[string]string{
+	"added":      "Made. Copy the new URL, and enter it at the sender.",
 	"created":    "Created.",
 	"paused":     "Paused: events wait, nothing is lost.",
 	"resumed":    "Resumed: events that waited are run now.",

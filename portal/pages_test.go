@@ -159,6 +159,13 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	v.get("/webhooks/webhook.a").wants(t, 404)
 	v.post("/webhooks/webhook.b/try", "media", "application/json", "payload", `{"a":1}`).wants(t, 200, "Accepted, and all went well")
 	v.post("/webhooks/webhook.b/try", "media", "text/plain", "payload", strings.Repeat("x", 1001)).wants(t, 200, "Rejected with 413", "payload-too-large")
+	v.get("/webhooks/webhook.b").wants(t, 200, "Renew the URL")
+	v.post("/webhooks/webhook.b/tokens", "expires", "yesterday").wants(t, 400, "expires must be a time to come", `value="yesterday"`)
+	goes("/webhooks/webhook.b/tokens?done=added", v.post("/webhooks/webhook.b/tokens", "description", "for the shop", "expires", "30d"))
+	first := regexp.MustCompile(`/tokens/([0-9a-f]{6})/delete`).FindStringSubmatch(v.get("/webhooks/webhook.b/tokens").wants(t, 200, "for the shop", "Copy the whole URL").body)[1]
+	v.get("/webhooks/webhook.b/tokens/"+first+"/delete").wants(t, 200, "Delete this URL?", first)
+	goes("/webhooks/webhook.b/tokens?done=deleted", v.post("/webhooks/webhook.b/tokens/"+first+"/delete"))
+	v.get("/webhooks/webhook.b/tokens").wants(t, 200, "closed", "Open again")
 	v.get("/webhooks/webhook.b/delete").wants(t, 200, "Delete this webhook?")
 	goes("/webhooks?done=deleted", v.post("/webhooks/webhook.b/delete"))
 

@@ -59,6 +59,10 @@ func (p *Portal) routeWebhooks() {
 	p.form("/webhooks/{key}/edit", p.webhookSave)
 	p.form("/webhooks/{key}/try", p.webhookTry)
 	p.form("/webhooks/{key}/secret", p.webhookSecret)
+	p.page("GET /webhooks/{key}/tokens", p.tokensPage)
+	p.form("/webhooks/{key}/tokens", p.tokenAdd)
+	p.page("GET /webhooks/{key}/tokens/{last6}/delete", p.tokenConfirm)
+	p.page("POST /webhooks/{key}/tokens/{last6}/delete", p.tokenDelete)
 	p.page("GET /webhooks/{key}/delete", p.webhookConfirm)
 	p.page("POST /webhooks/{key}/delete", p.webhookDelete)
 }

@@ -19,6 +19,7 @@ type webhookView struct { //nolint:recvcheck // templates call methods of the va
 	Fresh    bool   // it was just created
 	Stored   bool   // its signing secret was just stored
 	Receive  string // URL without the token
+	Open     string // the token in its URL
 	Sample   string // whose headers a test call has; "" for none
 	Payload  string // of a test call
 	Media    string
@@ -60,7 +61,8 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status in
 	view.Unusual, view.Fresh, view.Stored = query.Get("unusual") != "", query.Get("done") == "created", query.Get("done") == "secret"
 	view.CallsURL = p.base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
-	view.Lines = curlLines(view.Receive, view.OpenToken(), view.Shown)
+	view.Open = view.OpenToken()
+	view.Lines = curlLines(view.Receive, view.Open, view.Shown)
 	if err := p.addCalls(r, &view); err != nil {
 		return err
 	}

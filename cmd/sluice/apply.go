@@ -19,19 +19,27 @@ import (
 )
 
 func exportCommand(t *terminal) *cobra.Command {
-	return &cobra.Command{
+	var tokens string
+	cmd := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write what the server is configured with to files",
 		Long: "Write what the server is configured with to files, one for each webhook, pipeline, role and client:\n" +
 			"DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that\n" +
 			"they can be kept under version control. Built-in roles and users are left out. sluice apply makes\n" +
-			"a server as the files say.",
-		Example: "  sluice export config",
+			"a server as the files say. With --tokens the tokens of webhooks are written to a file of their own,\n" +
+			"so that another server can have the same URLs.",
+		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml",
 		Args:    arguments(1, 1, "the folder for the files"),
 		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			done, err := manifest.Export(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
+			}
+			if tokens != "" {
+				if err := manifest.ExportTokens(cmd.Context(), c, args[0], tokens); err != nil {
+					return err
+				}
+				t.note("The tokens are in " + tokens + ", for you alone to read; delete it when it is no longer needed.")
 			}
 			for _, folder := range done.Skipped {
 				fmt.Fprintf(t.err, "Left out the %s, which you can't read.\n", folder)
@@ -42,6 +50,8 @@ func exportCommand(t *terminal) *cobra.Command {
 			return t.report(done, "Wrote %s to %s; %d unchanged.", counted(len(done.Written), "file"), args[0], done.Unchanged)
 		}),
 	}
+	cmd.Flags().StringVar(&tokens, "tokens", "", "write the tokens of webhooks to this file, outside of DIR")
+	return cmd
 }
 
 // An application is how a folder is applied.
@@ -49,6 +59,8 @@ type application struct {
 	manifest.Options
 
 	dryRun, check, yes bool
+
+	tokens string // file
 }
 
 func applyCommand(t *terminal) *cobra.Command {
@@ -60,7 +72,8 @@ func applyCommand(t *terminal) *cobra.Command {
 			"if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, role\n" +
 			"or client; what a file does not say is as it is by default. Kinds without a folder in DIR are left\n" +
 			"alone, as are built-in roles, users and secrets. Nothing is changed if anything would be refused.\n" +
-			"The URLs of new webhooks and the secrets of new clients are printed.",
+			"The URLs of new webhooks and the secrets of new clients are printed. With --tokens webhooks get the\n" +
+			"tokens that sluice export --tokens wrote, and so their URLs at another server.",
 		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
 		Args:    arguments(1, 1, "the folder with the files"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return t.apply(cmd.Context(), args[0], a) },
@@ -70,6 +83,7 @@ func applyCommand(t *terminal) *cobra.Command {
 	flags.BoolVar(&a.dryRun, "dry-run", false, "show what would be changed, and change nothing")
 	flags.BoolVar(&a.check, "check", false, "show what would be changed, and end with exit code 7 if there is something")
 	flags.BoolVar(&a.Force, "force", false, "store pipelines although steps would be refused when they run")
+	flags.StringVar(&a.tokens, "tokens", "", "give webhooks the tokens in this file")
 	addYes(cmd, &a.yes)
 	return cmd
 }
@@ -89,6 +103,11 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 	if err != nil {
 		return err
 	}
+	if a.tokens != "" {
+		if a.Tokens, err = manifest.ReadTokens(dir, a.tokens); err != nil {
+			return err
+		}
+	}
 	plan, err := manifest.Compare(ctx, c, dir, a.Options)
 	if err != nil {
 		return reachable(dir, err)
@@ -97,8 +116,12 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 		for i, warning := range change.Warnings {
 			change.Warnings[i] = fromHere(dir, warning)
 		}
-		before, after := change.Sources()
-		fmt.Fprint(t.err, diff(change.Resource+" "+change.Name, before, after, colours(t.err)))
+		if change.Tokens > 0 && change.Action == manifest.Update {
+			fmt.Fprintf(t.err, "%s of the webhook %s to open or close.\n", counted(change.Tokens, "token"), printable(change.Name))
+		}
+		if before, after := change.Sources(); before != after {
+			fmt.Fprint(t.err, diff(change.Resource+" "+change.Name, before, after, colours(t.err)))
+		}
 		for _, warning := range change.Warnings {
 			fmt.Fprintln(t.err, "warning: "+printable(warning))
 		}

@@ -160,7 +160,7 @@ func resourceEdit(t *terminal, r *resource) *cobra.Command {
 	})
 	without := []string{r.Key}
 	if r.handle != "" { // then the key can be changed
-		without = []string{r.handle}
+		without = []string{r.handle, "token"}
 	}
 	params = t.declare(cmd, r.Put, without...)
 	return cmd

@@ -18,7 +18,7 @@ func webhookResource() *resource {
 		none:    "There are no webhooks; sluice webhook create makes one.",
 		prefer:  preferRaw,
 		verbs: func(t *terminal, r *resource) []*cobra.Command {
-			return []*cobra.Command{webhookURL(t, r), webhookTest(t, r)}
+			return []*cobra.Command{webhookURL(t, r), webhookTest(t, r), webhookToken(t, r)}
 		},
 	}
 }
@@ -66,5 +66,43 @@ func webhookTest(t *terminal, r *resource) *cobra.Command {
 	cmd.Example = "  sluice webhook test webhook.lead.created --body '{\"name\":\"Ada\"}'\n  sluice webhook test webhook.github.push --sample push"
 	call.addFlags(cmd)
 	call.wait.addTimeout(cmd)
+	return cmd
+}
+
+// webhookToken makes the command that renews the URL of a webhook.
+func webhookToken(t *terminal, r *resource) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "token", Short: "Renew the URL of a webhook: add a token, and delete the old one", Args: orVerb,
+		Long: "Renew the URL of a webhook without a lost call: add a token, enter the new URL at the sender, and\n" +
+			"delete the old token when it is no longer used. sluice webhook show tells when each was last used.",
+		Example: "  sluice webhook token add webhook.lead.created --description 'new URL at the CRM'\n  sluice webhook token delete webhook.lead.created 3f9a1c",
+	}
+	var params *parameters
+	add := r.about(t, "add", "Add a token, and print the URL with it", false, func(cmd *cobra.Command, args []string) error {
+		values, c, err := params.connect()
+		if err != nil {
+			return err
+		}
+		values.Set(r.Key, args[0])
+		answer, err := c.Command(cmd.Context(), "webhook.token.add", values, nil)
+		if err != nil {
+			return r.missing(cmd.Context(), c, args[0], err)
+		}
+		t.showTokens = true // people need it now
+		return t.show(answer.Body)
+	})
+	add.Example = "  sluice webhook token add " + r.example + " --expires 30d"
+	params = t.declare(add, "webhook.token.add", r.Key, r.handle)
+	var yes bool
+	remove := r.about(t, "delete", "Close a token, given by its last 6 characters or by all of it", false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+		if err := t.confirm(cmd.Context(), yes, "Close the token "+sluice.Last6(args[1])+" of "+args[0]+"? Calls with it are refused at once."); err != nil {
+			return err
+		}
+		return t.done(cmd, "webhook.token.delete", url.Values{r.Key: {args[0]}, "token": {args[1]}}, "Closed the token %s of %s.", sluice.Last6(args[1]), args[0])
+	}))
+	remove.Use, remove.Args = "delete "+r.arg()+" TOKEN", arguments(2, 2, "the event key of a webhook, and a token of it or its last 6 characters")
+	remove.Example = "  sluice webhook token delete " + r.example + " 3f9a1c"
+	addYes(remove, &yes)
+	cmd.AddCommand(add, remove)
 	return cmd
 }
