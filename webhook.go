@@ -25,7 +25,7 @@ const (
 
 // A Webhook is a secret URL that outside systems call.
 type Webhook struct {
-	UUID             string      `json:"uuid"` // its name and first token: secret, never changes
+	UUID             string      `json:"uuid"`             // its name and first token: secret, never changes
 	Tokens           []Token     `json:"tokens,omitempty"` // that it has or had, the uuid among them; nil: the uuid alone
 	EventKey         string      `json:"eventKey"`
 	PayloadType      PayloadType `json:"payloadType"`
@@ -45,7 +45,7 @@ type Token struct {
 	Description string    `json:"description,omitempty"`
 	Created     time.Time `json:"created"`
 	Expires     time.Time `json:"expires,omitzero"`
-	Used        time.Time `json:"used,omitzero"`   // last, to the minute
+	Used        time.Time `json:"used,omitzero"`    // last, to the minute
 	Closed      bool      `json:"closed,omitempty"` // of the uuid alone: others are deleted
 }
 
