@@ -42,10 +42,12 @@
 // An event that a server worked on when it went down is worked on again: runs
 // may be repeated, and none may be missing.
 //
-// A siege attacks a server that has 512 MiB, and measures what good callers have
-// of it: slow senders, unfinished bodies, bodies and runs that swell in memory,
-// clients that never read. Each attack has bars, which the negative control, a
-// server without bounds on memory, must miss:
+// A siege attacks a server that has 512 MiB, then one that has 256 MiB, with TLS and
+// without (-faults 256MiB-tls chooses one), and measures what good callers have of it:
+// slow senders, unfinished bodies, bodies and runs that swell in memory, clients that
+// never read, header fields, streams of HTTP/2, checks and conversions that take long.
+// Each attack has bars, which the negative controls must miss: the server without bounds
+// on memory, and for what no setting unbinds a bare server of net/http:
 //
 //	survived                the process is still there
 //	calls, p99, refused     of good callers during the attack; quiet p99: before

@@ -24,8 +24,19 @@ import (
 // that has little memory.
 const besiegedPart = "besieged"
 
-// besiegedMemory is what that group has.
-const besiegedMemory = 512 << 20
+// A place is where a server is besieged.
+type place struct {
+	name   string
+	memory int64
+	secure bool // it serves HTTPS, and so HTTP/2
+}
+
+var places = []place{
+	{name: "512MiB", memory: 512 << 20},
+	{name: "256MiB", memory: 256 << 20},
+	{name: "512MiB-tls", memory: 512 << 20, secure: true},
+	{name: "256MiB-tls", memory: 256 << 20, secure: true},
+}
 
 // unbounded are the settings of the negative control: nothing is bounded by
 // memory.
@@ -35,35 +46,61 @@ var unbounded = []string{"memory-limit=1024GiB", "max-body-memory=1024GiB", "max
 // memory or its time from others.
 var siege = mode{
 	name:    "siege",
-	summary: "take memory and time from a server in 512 MiB (root, Linux)",
-	run:     runSiege,
+	summary: "take memory and time from a server in 512 and 256 MiB, with TLS and without (root, Linux)",
+	run: func(ctx context.Context, s settings) error {
+		var failed error
+		chosen := strings.Split(s.faults, ",")
+		for _, p := range places {
+			if ctx.Err() == nil && (s.faults == "" || slices.Contains(chosen, p.name)) {
+				failed = errors.Join(failed, p.besieged(ctx, s))
+			}
+		}
+		return failed
+	},
 }
 
-func runSiege(ctx context.Context, s settings) error {
-	g, err := newGroup(besiegedMemory)
+// besieged besieges servers in a place: the shipped one, and those of the negative controls.
+// Attacks on what no setting unbinds have a bare server for that.
+func (p place) besieged(ctx context.Context, s settings) error {
+	g, err := newGroup(p.memory)
 	if err != nil {
 		fmt.Println("siege: SKIPPED:", err)
 		return nil
 	}
 	defer g.remove()
-	var all []outcome
-	wanted := slices.DeleteFunc(slices.Clone(attacks), func(a attack) bool { return !strings.Contains(a.name, s.attack) })
-	bounded, err := besiege(ctx, s, g, nil, wanted)
-	all = append(all, bounded...)
-	if err == nil && s.negative {
-		var control []outcome
-		control, err = besiege(ctx, s, g, unbounded, []attack{attacks[len(attacks)-1]})
-		for _, o := range control {
-			o.name, o.mustFail = "negative control", true
+	wanted := slices.DeleteFunc(slices.Clone(attacks), func(a attack) bool {
+		return !strings.Contains(a.name, s.attack) || a.secure && !p.secure
+	})
+	all, err := p.besiege(ctx, s, g, nil, wanted)
+	var bare, last []attack
+	for _, a := range wanted {
+		if a.bare {
+			bare = append(bare, a)
+		}
+		if a.name == everythingAtOnce {
+			last = append(last, a)
+		}
+	}
+	for _, control := range []struct {
+		flags   []string
+		attacks []attack
+	}{{unbounded, last}, {[]string{barePart}, bare}} {
+		if err != nil || !s.negative {
+			break
+		}
+		var fell []outcome
+		fell, err = p.besiege(ctx, s, g, control.flags, control.attacks)
+		for _, o := range fell {
+			o.name, o.mustFail = "negative control, "+o.name, true
 			all = append(all, o)
 		}
 	}
-	return errors.Join(err, printSiege(all))
+	return errors.Join(err, printSiege(p, all))
 }
 
 // besiege starts a server in a group and attacks it in one way after the other.
 // A server that does not survive is started again.
-func besiege(ctx context.Context, s settings, g *group, flags []string, attacks []attack) (outcomes []outcome, err error) {
+func (p place) besiege(ctx context.Context, s settings, g *group, flags []string, attacks []attack) (outcomes []outcome, err error) {
 	dir, err := os.MkdirTemp(s.dir, "siege-")
 	if err != nil {
 		return nil, err
@@ -81,13 +118,13 @@ func besiege(ctx context.Context, s settings, g *group, flags []string, attacks 
 			t = nil
 		}
 		if t == nil {
-			if t, err = newTarget(ctx, filepath.Join(dir, strconv.Itoa(i)), g, flags); err != nil {
+			if t, err = p.newTarget(ctx, filepath.Join(dir, strconv.Itoa(i)), g, flags); err != nil {
 				return outcomes, err
 			}
 		}
 		longest := s.longest
 		o := t.suffer(ctx, longest, a)
-		for tries := 1; tries < 4 && (o.slow() || o.harmless() || o.unanswered()); tries++ { // others use this machine as well
+		for tries := 1; tries < 4 && !slices.Contains(flags, barePart) && (o.slow() || o.harmless() || o.unanswered()); tries++ { // others use this machine as well
 			longest *= 2
 			o = t.suffer(ctx, longest, a)
 		}
@@ -112,7 +149,10 @@ func runBesieged(ctx context.Context, data string, options []string) error {
 	}
 	flags := map[string]string{"data": data, "listen": "127.0.0.1:0", "write-timeout": writeTimeout.String()}
 	for _, option := range options[1:] {
-		name, value, _ := strings.Cut(option, "=")
+		name, value, ok := strings.Cut(option, "=")
+		if !ok {
+			return runBare(flags)
+		}
 		flags[name] = value
 	}
 	cfg, err := config.Load("", nil, flags)
@@ -132,13 +172,22 @@ type target struct {
 	values string // likewise, and are decoded
 
 	checked [4]string // those that look into bodies first
+	schemas []string  // those that compare much, one for each of costlyChecks
 
 	large string // correlation id of a large result
 }
 
 // newTarget starts a server in a group.
-func newTarget(ctx context.Context, dir string, g *group, flags []string) (*target, error) {
-	s, err := launchPart(append([]string{besiegedPart, dir, g.path}, flags...)...)
+func (p place) newTarget(ctx context.Context, dir string, g *group, flags []string) (*target, error) {
+	args := []string{besiegedPart, dir, g.path}
+	if p.secure {
+		certificate, key, err := selfSigned(dir + ".tls")
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "tls-cert="+certificate, "tls-key="+key)
+	}
+	s, err := launchPart(append(args, flags...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +205,13 @@ func newTarget(ctx context.Context, dir string, g *group, flags []string) (*targ
 	url, _, _ := strings.Cut(rest, " ")
 	go func() { _, _ = io.Copy(io.Discard, s.out) }()
 	t := &target{server: s, client: newClient(url, 100)}
+	t.client.http.Transport.(*http.Transport).TLSClientConfig = anybody
+	if slices.Contains(flags, barePart) {
+		for i := range costlyChecks {
+			t.schemas = append(t.schemas, strconv.Itoa(i))
+		}
+		return t, nil
+	}
 	if err := t.prepare(ctx); err != nil {
 		s.kill()
 		return nil, err
@@ -166,7 +222,7 @@ func newTarget(ctx context.Context, dir string, g *group, flags []string) (*targ
 // prepare makes the webhooks and pipelines of a siege.
 func (t *target) prepare(ctx context.Context) error {
 	for waited := time.Now(); ; sleep(ctx, 10*pause) {
-		if answer, err := http.Get(t.client.url + "/readyz"); err == nil {
+		if answer, err := t.client.http.Get(t.client.url + "/readyz"); err == nil {
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
 				break
@@ -176,10 +232,11 @@ func (t *target) prepare(ctx context.Context) error {
 			return errors.New("the server is not ready in time")
 		}
 	}
-	for key, hook := range map[string]struct {
+	type hook struct {
 		token   *string
 		demands map[string]any
-	}{
+	}
+	hooks := map[string]hook{
 		"webhook.good":   {token: &t.good},
 		"webhook.bodies": {token: &t.bodies},
 		"webhook.values": {&t.values, map[string]any{"payloadType": "raw"}},
@@ -187,7 +244,12 @@ func (t *target) prepare(ctx context.Context) error {
 		"webhook.map":    {&t.checked[1], map[string]any{"schema": `{"additionalProperties":{"items":{"type":"string"}}}`}},
 		"webhook.sns":    {&t.checked[2], map[string]any{"provider": "aws-sns"}},
 		"webhook.graph":  {&t.checked[3], map[string]any{"provider": "microsoft-graph", "signingSecret": "state"}},
-	} {
+	}
+	t.schemas = make([]string, len(costlyChecks))
+	for i, c := range costlyChecks {
+		hooks["webhook.costly"+strconv.Itoa(i)] = hook{&t.schemas[i], map[string]any{"schema": c.schema}}
+	}
+	for key, hook := range hooks {
 		var made struct {
 			UUID string `json:"uuid"`
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,10 @@ const writeTimeout = time.Second
 
 const mebibyte = 1 << 20
 
-// attacks lists all attacks. The last one is the negative control's, too.
+// everythingAtOnce is the attack of the negative control without bounds on memory.
+const everythingAtOnce = "everything at once"
+
+// attacks lists all attacks.
 var attacks = []attack{
 	{name: "slow senders", run: slowSenders, bar: bar{}},
 	{name: "unfinished bodies", run: unfinishedBodies, bar: bar{slower: 2}},
@@ -38,7 +42,14 @@ var attacks = []attack{
 	{name: "large events", run: largeEvents, bar: bar{refused: -1}},
 	{name: "large values", run: largeValues, bar: bar{refused: -1}},
 	{name: "hungry checks", run: hungryChecks, bar: bar{refused: -1}},
-	{name: "everything at once", run: everything, bar: bar{refused: -1, brakes: true}},
+	{name: "costly checks", run: costlySchemas, bar: bar{refused: -1, ends: true}, bare: true},
+	{name: "hungry conversions", run: hungryConversions, bar: bar{refused: -1, brakes: true}, bare: true},
+	{name: "many header fields", run: manyFields, bar: bar{}, bare: true},
+	{name: "large headers", run: largeHeaders, bar: bar{}},
+	{name: "unread streams", run: unreadStreams, bar: bar{}, secure: true, bare: true},
+	{name: "streams of headers", run: headerStreams, bar: bar{}, secure: true, bare: true},
+	{name: "streams that are reset", run: resetStreams, bar: bar{refused: -1}, secure: true},
+	{name: everythingAtOnce, run: everything, bar: bar{refused: -1, brakes: true}},
 }
 
 // little is what four bodies may do together.
@@ -53,10 +64,36 @@ func together(count int, do func(i int)) {
 	work.Wait()
 }
 
-// dial connects from one of many addresses of this machine.
-func (t *target) dial(i int) (net.Conn, error) {
+// anybody is the TLS of clients that trust anybody.
+var anybody = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the server is on this machine, and made its certificate just now
+
+// dial connects from one of many addresses of this machine, with TLS where the server
+// has it.
+func (t *target) dial(i int, protocols ...string) (net.Conn, error) {
+	scheme, address, _ := strings.Cut(t.client.url, "://")
 	from := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%8))}
-	return (&net.Dialer{LocalAddr: from, Timeout: time.Second}).Dial("tcp", strings.TrimPrefix(t.client.url, "http://"))
+	c, err := (&net.Dialer{LocalAddr: from, Timeout: time.Second}).Dial("tcp", address)
+	if err != nil || scheme != "https" {
+		return c, err
+	}
+	const patience = 10 * time.Second
+	config := anybody.Clone()
+	config.NextProtos = protocols
+	secure := tls.Client(c, config)
+	_ = c.SetDeadline(time.Now().Add(patience))
+	if err := secure.Handshake(); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return secure, c.SetDeadline(time.Time{})
+}
+
+// readLittle lets the kernel take little of what a server sends.
+func readLittle(c net.Conn) {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 }
 
 // slowSenders send most of a large body at once and then hardly anything, with a
@@ -192,7 +229,7 @@ func (t *target) unread(ctx context.Context, d *damage, clients int, requests ..
 			return
 		}
 		defer func() { _ = c.Close() }()
-		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		readLittle(c)
 		d.open.Add(1)
 		_ = c.SetWriteDeadline(time.Now().Add(soon))
 		_, _ = io.WriteString(c, requests[i%len(requests)])

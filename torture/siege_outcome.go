@@ -21,6 +21,9 @@ type attack struct {
 	run   func(ctx context.Context, t *target, d *damage)
 	bar   bar
 	alone bool // it has a new server to itself, until it ends
+
+	secure bool // it needs HTTP/2
+	bare   bool // its negative control is a bare server
 }
 
 // A bar is what good callers must still have; what is 0 has none.
@@ -28,14 +31,14 @@ type bar struct {
 	slower  float64 // times the p99 of a quiet server
 	refused int     // good calls; -1: any number
 	rise    int64   // of resident memory
-	ends    bool    // the server must have ended all connections of the attackers
+	ends    bool    // the server must have ended all connections and calls of the attackers
 	brakes  bool    // the server must have refused something of the attackers
 }
 
 // damage is what an attacker has seen.
 type damage struct {
 	refusals atomic.Int64 // answers 503 and 429
-	open     atomic.Int64 // connections
+	open     atomic.Int64 // connections, or calls that are not answered in time
 
 	once    sync.Once
 	inPlace chan struct{} // closed when good callers are to be measured
@@ -87,7 +90,7 @@ func (o *outcome) faults() (faults []string) {
 	miss(o.slow(), "p99 over %s", o.allowed().Round(time.Microsecond))
 	miss(o.bar.refused >= 0 && o.refused > o.bar.refused, "good calls refused")
 	miss(o.bar.rise > 0 && o.peak-o.before > o.bar.rise, "memory rose by more than %d MiB", o.bar.rise>>20)
-	miss(o.bar.ends && o.damage.open.Load() > 0, "%d connections of attackers are open", o.damage.open.Load())
+	miss(o.bar.ends && o.damage.open.Load() > 0, "%d connections or calls of attackers are open", o.damage.open.Load())
 	miss(o.unanswered(), "no good call was served")
 	miss(o.harmless(), "nothing was refused to attackers")
 	return faults
@@ -204,7 +207,7 @@ func (t *target) receive(ctx context.Context, token string, size int) bool {
 // recovers reports whether the largest body and a hungry run are taken again, soon
 // after an attack.
 func (t *target) recovers(ctx context.Context) bool {
-	const soon = 15 * time.Second
+	const soon = 30 * time.Second
 	for began := time.Now(); time.Since(began) < soon && ctx.Err() == nil; sleep(ctx, 20*pause) {
 		if t.receive(ctx, t.good, 4<<20) && t.hungryRun(ctx, "1ms") == http.StatusOK {
 			return true
@@ -215,10 +218,10 @@ func (t *target) recovers(ctx context.Context) bool {
 
 // printSiege prints a line for each attack. Its error tells which bars were
 // missed, or were not missed in the negative control.
-func printSiege(outcomes []outcome) error {
+func printSiege(p place, outcomes []outcome) error {
 	var failed error
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\nattack\tsurvived\tcalls\tp99\tquiet p99\trefused\trefused to attackers\tpeak memory\tbefore\t")
+	fmt.Fprintln(w, "\n"+p.name+"\tsurvived\tcalls\tp99\tquiet p99\trefused\trefused to attackers\tpeak memory\tbefore\t")
 	for _, o := range outcomes {
 		faults := o.faults()
 		verdict := "ok"
@@ -227,10 +230,10 @@ func printSiege(outcomes []outcome) error {
 			verdict = "ok: noticed: " + faults[0]
 		case len(faults) > 0:
 			verdict = "FAILED: " + fmt.Sprint(faults)
-			failed = errors.Join(failed, fmt.Errorf("%s: %v", o.name, faults))
+			failed = errors.Join(failed, fmt.Errorf("%s: %s: %v", p.name, o.name, faults))
 		case o.mustFail:
 			verdict = "BLIND"
-			failed = errors.Join(failed, fmt.Errorf("%s: every bar is met: the test can't see a fall", o.name))
+			failed = errors.Join(failed, fmt.Errorf("%s: %s: every bar is met: the test can't see a fall", p.name, o.name))
 		}
 		fmt.Fprintf(w, "%s\t%t\t%d\t%s\t%s\t%d\t%d\t%d MiB\t%d MiB\t  %s\n", o.name, o.survived, o.calls, o.p99.Round(10*time.Microsecond),
 			o.quiet.Round(10*time.Microsecond), o.refused, o.damage.refusals.Load(), o.peak>>20, o.before>>20, verdict)

@@ -19,11 +19,11 @@ import (
 // that is compared or looked up.
 const (
 	maxSteps       = 1_600_000
-	stepsPerSchema = 8 // schemas within the schema that are tried
-	stepsPerNumber = 8 // numbers are compared exactly
-	patternBytes   = 256
-	tellEvery      = 4096 // schemas that are tried between two looks at memory and time
-	bytesPerSchema = 256  // in memory, if the schema is not met
+	stepsPerSchema = 8     // schemas within the schema that are tried
+	stepsPerNumber = 8     // numbers are compared exactly
+	patternBytes   = 32    // that one part of a pattern reads in a step
+	tellEvery      = 32768 // steps between two looks at memory and time
+	bytesPerSchema = 256   // in memory, if the schema is not met
 	checkTime      = 2 * time.Second
 )
 
@@ -46,10 +46,11 @@ type ended struct{ err error }
 // spend counts a schema that is tried, with the steps that it takes.
 func (c *countingSchema) spend(steps int) {
 	c.tried++
+	before := c.steps
 	if c.steps += stepsPerSchema + steps; c.steps > maxSteps {
 		panic(ended{errSteps})
 	}
-	if c.tried%tellEvery != 0 {
+	if before/tellEvery == c.steps/tellEvery {
 		return
 	}
 	if err := c.ctx.Err(); err != nil {

@@ -12,11 +12,19 @@ import (
 // TestCheckEndsWithItsCaller: nobody checks a payload whose caller has gone, or for whose
 // findings there is no memory.
 func TestCheckEndsWithItsCaller(t *testing.T) {
-	s, err := newSchema([]byte(`{"items":{"type":"string"}}`))
+	for name, test := range map[string]struct{ schema, body string }{
+		"many values":    {`{"items":{"type":"string"}}`, "[" + strings.Repeat(`"a",`, tellEvery) + `"a"]`},
+		"few, a pattern": {`{"items":{"pattern":"^(a?){50}$"}}`, "[" + strings.Repeat(`"`+strings.Repeat("a", 50)+`",`, 500) + `"a"]`},
+	} {
+		t.Run(name, func(t *testing.T) { checkEnds(t, test.schema, []byte(test.body)) })
+	}
+}
+
+func checkEnds(t *testing.T, source string, body []byte) {
+	s, err := newSchema([]byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := []byte("[" + strings.Repeat(`"a",`, 2*tellEvery) + `"a"]`)
 	free := func(int64) error { return nil }
 	if err := s.check(t.Context(), body, free); err != nil {
 		t.Errorf("a payload that meets the schema gives %v", err)

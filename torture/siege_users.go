@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// costlyChecks are schemas, and bodies that take long to check against them where nothing
+// counts the comparisons.
+var costlyChecks = []struct{ schema, body string }{
+	{`{"items":{"enum":[` + numbers(1000) + `]}}`, "[" + repeated("0.5", 100_000) + "]"},
+	{`{"items":{"const":[` + numbers(1000) + `,0]}}`, "[" + repeated("["+numbers(1000)+",1]", 100) + "]"},
+	{`{"uniqueItems":true}`, "[" + numbers(60_000) + "]"},
+	{`{"items":{"pattern":"^(a?){200}b$"}}`, "[" + repeated(`"`+strings.Repeat("a", 1000)+`"`, 500) + "]"},
+}
+
+// numbers returns the first numbers, as the items of a JSON list.
+func numbers(count int) string {
+	var b strings.Builder
+	for i := range count {
+		fmt.Fprintf(&b, "%d.25,", i)
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
+func repeated(item string, count int) string {
+	return strings.TrimSuffix(strings.Repeat(item+",", count), ",")
+}
+
+// costlySchemas are bodies that compare much with the schemas of their webhooks. Each must be
+// answered in time.
+func costlySchemas(ctx context.Context, t *target, d *damage) {
+	const senders, patience = 8, 20 * time.Second
+	d.begin()
+	together(senders, func(i int) {
+		for n := i; ctx.Err() == nil; n++ {
+			check, body := n%len(costlyChecks), []byte(costlyChecks[n%len(costlyChecks)].body)
+			answered, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+			t.post(answered, d, receivePath, "application/json", body, "Token", t.schemas[check])
+			if answered.Err() != nil {
+				d.open.Add(1)
+			}
+			cancel()
+		}
+	})
+}
+
+// hungryConversions are texts that their parsers make a hundred times as large, converted by a
+// user who may have many calls at a time.
+func hungryConversions(ctx context.Context, t *target, d *damage) {
+	const callers, size = 32, 1_000_000
+	var bodies []string
+	for _, c := range []struct{ format, item string }{
+		{"Yaml", "[],"}, {"Xml", "<a/>"}, {"Csv", "a,"}, {"Yaml", "a: {},"},
+	} {
+		text := strings.Repeat(c.item, size/len(c.item))
+		switch c.format {
+		case "Yaml":
+			text = "[" + text + "]"
+		case "Xml":
+			text = "<a>" + text + "</a>"
+		}
+		params, _ := json.Marshal(map[string]string{"input": text})
+		bodies = append(bodies, c.format, string(params))
+	}
+	d.begin()
+	together(callers, func(i int) {
+		for n := i; ctx.Err() == nil; n++ {
+			which := n % (len(bodies) / 2) * 2
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+"/api/v3/command/convert.from"+bodies[which], strings.NewReader(bodies[which+1]))
+			if err != nil {
+				return
+			}
+			r.SetBasicAuth(sluice.AdminName, adminPassword)
+			r.Header.Set("Content-Type", "application/json")
+			if answer, err := t.client.http.Do(r); err == nil {
+				answer.Body.Close()
+				d.count(answer.StatusCode)
+			}
+		}
+	})
+}
