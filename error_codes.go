@@ -109,6 +109,7 @@ var (
 	CodeTooManyHops        = Code{"too-many-hops", Invalid, "Events and pipelines seem to start each other in a loop."}
 	CodeCursorGone         = Code{"cursor-gone", Gone, "The cursor is no longer one of the stored events."}
 	CodePositionInvalid    = Code{"position-invalid", Invalid, "There is no such position in the stream."}
+	CodeAlertUnknown       = Code{"alert-unknown", NotFound, "There is no such alert."}
 	CodeQuarantineUnknown  = Code{"quarantine-unknown", NotFound, "There is no such call in the quarantine."}
 )
 

@@ -40,6 +40,7 @@ type Event struct {
 	Hops            int                 `json:"hops,omitempty"`        // how many events led to this one
 	Listeners       []string            `json:"listeners,omitempty"`   // pipelines that it starts
 	To              string              `json:"to,omitempty"`          // the only pipeline it is for
+	Except          string              `json:"except,omitempty"`      // the pipeline it is not for
 	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
 	FirstID         string              `json:"firstId,omitempty"`     // correlation id of the event that was the first of its replays
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
@@ -113,6 +114,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 		b = appendStrings(b, e.Listeners)
 	}
 	b = appendOptional(b, `,"to":`, e.To)
+	b = appendOptional(b, `,"except":`, e.Except)
 	b = appendOptional(b, `,"replayOf":`, e.ReplayOf)
 	b = appendOptional(b, `,"firstId":`, e.FirstID)
 	if e.Admitted {

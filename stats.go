@@ -22,6 +22,8 @@ type ServerStats struct {
 	Minutes     []Minute        `json:"minutes"`
 	Hours       []Minute        `json:"hours,omitempty"` // likewise, hour by hour
 
+	Alerts []Alert `json:"-"` // open ones; alert.get shows them
+
 	// What only the metrics show.
 	SyncAge    time.Duration `json:"-"` // of the oldest batch that is not on stable storage yet
 	FreeFiles  int64         `json:"-"` // that the volume of the data folder can still take
@@ -50,11 +52,12 @@ type PipelineStats struct {
 	Waiting     int64      `json:"waiting"`          // events that it has not finished
 	Retrying    int64      `json:"retrying"`         // those of them that wait for another attempt
 	Oldest      *time.Time `json:"oldest,omitempty"` // since when the oldest of those waits
+	Unbegun     *time.Time `json:"-"`                // since when the oldest event waits that was not begun, at least
 	DeadLetters int64      `json:"deadLetters"`
-	Failing     *time.Time `json:"failingSince,omitempty"` // since when its latest runs fail
+	Failing     *time.Time `json:"failingSince,omitempty"` // since when its runs fail, up to the latest one
 }
 
-// A PipelineState says whether the latest runs of a pipeline failed.
+// A PipelineState says whether the latest run of a pipeline failed.
 type PipelineState struct {
 	Pipeline string    `json:"pipeline"`
 	Failing  bool      `json:"failing"`
@@ -118,7 +121,8 @@ type Minute struct {
 type WebhookFigures struct {
 	CallFigures
 
-	Last time.Time `json:"last,omitzero"` // when the last call came
+	Last         time.Time `json:"last,omitzero"`         // when the last call came
+	LastAccepted time.Time `json:"lastAccepted,omitzero"` // when the last one came that was accepted
 }
 
 // A CallEnd says what became of an accepted call.

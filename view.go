@@ -28,6 +28,7 @@ type WebhookView struct {
 	ClientCert       string          `json:"clientCertificate,omitempty" doc:"The certificate that callers must have, or the authority that signs theirs, in PEM."`
 	ClientName       string          `json:"clientName,omitempty" doc:"The name that their certificates must have."`
 	Multipart        Multipart       `json:"multipart,omitempty" doc:"What is taken of multipart bodies." enum:"files,all"`
+	ExpectEvery      string          `json:"expectEvery,omitempty" doc:"Without a call for so long there is an alert: a duration such as 1h, or auto."`
 	Disabled         bool            `json:"disabled,omitempty" doc:"Calls are refused."`
 	Description      string          `json:"description,omitempty" doc:"What people wrote about it."`
 	ETag             string          `json:"etag" doc:"Tells this version of the webhook from others, for ifMatch."`

@@ -25,18 +25,19 @@ const (
 
 // A Webhook is a secret URL that outside systems call.
 type Webhook struct {
-	UUID             string      `json:"uuid"`             // its name and first token: secret, never changes
-	Tokens           []Token     `json:"tokens,omitempty"` // that it has or had, the uuid among them; nil: the uuid alone
-	EventKey         string      `json:"eventKey"`
-	PayloadType      PayloadType `json:"payloadType"`
-	MaxPayloadLength int         `json:"maxPayloadLength"`
-	Multipart        Multipart   `json:"multipart,omitempty"`
-	Methods          []string    `json:"methods,omitempty"` // that it is called with; nil: DefaultMethods
-	Disabled         bool        `json:"disabled,omitempty"`
-	Description      string      `json:"description,omitempty"`
-	Trust            *Trust      `json:"trust,omitempty"` // nil: the token alone is trusted
-	Created          time.Time   `json:"created"`
-	Updated          time.Time   `json:"updated"`
+	UUID             string        `json:"uuid"`             // its name and first token: secret, never changes
+	Tokens           []Token       `json:"tokens,omitempty"` // that it has or had, the uuid among them; nil: the uuid alone
+	EventKey         string        `json:"eventKey"`
+	PayloadType      PayloadType   `json:"payloadType"`
+	MaxPayloadLength int           `json:"maxPayloadLength"`
+	Multipart        Multipart     `json:"multipart,omitempty"`
+	Methods          []string      `json:"methods,omitempty"` // that it is called with; nil: DefaultMethods
+	Disabled         bool          `json:"disabled,omitempty"`
+	Description      string        `json:"description,omitempty"`
+	ExpectEvery      time.Duration `json:"expectEvery,omitempty"` // without a call for so long it is silent; 0: never
+	Trust            *Trust        `json:"trust,omitempty"`       // nil: the token alone is trusted
+	Created          time.Time     `json:"created"`
+	Updated          time.Time     `json:"updated"`
 }
 
 // A Token is a key to a webhook.
@@ -98,6 +99,9 @@ func (h *Webhook) OpenToken(now time.Time) string {
 	}
 	return h.UUID
 }
+
+// ExpectAuto is the ExpectEvery of a webhook whose usual pauses are learned.
+const ExpectAuto time.Duration = -1
 
 // Multipart says which parts of a multipart body travel in the event.
 type Multipart string

@@ -170,12 +170,12 @@ var builtinRoles = map[string][]string{
 	sluice.AdminName: {"*"},
 	"developer": {
 		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
-		"quarantine.*", "provider.get",
-		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "crypto.*",
+		"quarantine.*", "provider.get", "alert.*",
+		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "mail.send", "crypto.*",
 		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats",
 	},
 	"viewer":  viewing,
-	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "event.retry", "deadletter.*", "quarantine.*"),
+	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "event.retry", "deadletter.*", "quarantine.*", "alert.mute"),
 	sluice.AnonymousRole: {
 		"log", "set", "assert", "fail", "exit", "wait", "convert.*", "crypto.*",
 		sluice.ReceiveCommand, "iam.whoami", "iam.run.as", "iam.authorize",
@@ -186,7 +186,7 @@ var builtinRoles = map[string][]string{
 // secrets or audit log.
 var viewing = []string{
 	"webhook.get", "webhook.stats", "provider.get", "pipeline.get", "pipeline.versions", "pipeline.lint", "pipeline.test",
-	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "server.info", "server.stats",
+	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "alert.get", "server.info", "server.stats",
 	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
 }
 

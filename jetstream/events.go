@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -134,7 +135,11 @@ func (s *Events) AcceptBy(ctx context.Context, e *sluice.Event, wait time.Durati
 func (s *Events) address(e *sluice.Event) (subject string, listeners []string, err error) {
 	if e.To == "" {
 		key := e.MessageKey()
-		return queue.SubjectOf(key), s.listeners.Of(key), nil
+		listeners = s.listeners.Of(key)
+		if i := slices.Index(listeners, e.Except); i >= 0 {
+			listeners = slices.Concat(listeners[:i], listeners[i+1:])
+		}
+		return queue.SubjectOf(key), listeners, nil
 	}
 	binding := s.listeners.Binding(e.To)
 	if binding == nil {

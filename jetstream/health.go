@@ -42,18 +42,36 @@ func (e *Engine) Failure() error { return e.host.Failure() }
 // Warnings returns what an operator should know: what the disk has lost, and what makes an
 // external engine less durable than the embedded one.
 func (e *Engine) Warnings() []string {
-	warnings := e.damaged()
-	if lost := e.Stored.lost.Load(); lost > 0 {
-		warnings = append(warnings, fmt.Sprintf("the disk has lost %d events that were stored; the log says more", lost))
-	}
+	warnings := e.Damage()
 	if short := e.outcomes.Warning(); short != "" {
 		warnings = append(warnings, short)
 	}
 	if full := e.records.Warning(); full != "" {
 		warnings = append(warnings, full)
 	}
-	warnings = append(warnings, e.spoolWarnings()...)
-	return slices.Concat(warnings, e.nodes.warnings(), e.replicas.warnings(), e.advice)
+	return slices.Concat(warnings, e.spoolWarnings(), e.nodes.warnings(), e.replicas.warnings(), e.advice)
+}
+
+// Damage returns what the disk has lost or spoiled.
+func (e *Engine) Damage() []string {
+	damage := e.damaged()
+	if lost := e.Stored.lost.Load(); lost > 0 {
+		damage = append(damage, fmt.Sprintf("the disk has lost %d events that were stored; the log says more", lost))
+	}
+	if e.spool != nil {
+		damage = append(damage, e.spool.damaged()...)
+	}
+	return damage
+}
+
+// Unwell returns why the engine takes no calls, or does so only in part: calls go to the
+// spool, or replicas are missing.
+func (e *Engine) Unwell() []string {
+	var problems []string
+	if err := e.takes(); err != nil {
+		problems = []string{sluice.AsError(err).Message}
+	}
+	return slices.Concat(problems, e.spoolWarnings(), e.replicas.warnings())
 }
 
 // Stats returns the state of the engine: all of a server's stats except its minutes. With an
@@ -127,7 +145,6 @@ func (e *Engine) spoolWarnings() (warnings []string) {
 	if e.spool == nil {
 		return warnings
 	}
-	warnings = append(warnings, e.spool.damaged()...)
 	if n := e.spool.Count(); n > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d calls wait in the spool of this node until the engine takes them", n))
 	}

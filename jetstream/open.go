@@ -96,6 +96,7 @@ func (e *Engine) buildRecords() {
 	e.Hours = record.New[sluice.Minute](h, stream.Hours)
 	e.Pipelines = record.New[sluice.Pipeline](h, stream.Pipelines)
 	e.PipelineStates = record.New[sluice.PipelineState](h, stream.PipelineStates)
+	e.Alerts = record.New[sluice.AlertRecord](h, stream.Alerts)
 	e.Versions = record.New[sluice.PipelineHistory](h, stream.Versions)
 	e.Secrets = record.New[sluice.Secret](h, stream.Secrets)
 	e.keys = record.New[record.Key](h, stream.Keys)

@@ -10,34 +10,24 @@ import (
 )
 
 const (
-	// judged is how many of the latest runs count: a pipeline does not fail because of one
-	// event that it can't handle.
-	judged       = 5
 	forgotten    = 24 * time.Hour  // after so long without a run, failures don't count
 	failingEvery = 5 * time.Second // how often changes are stored
 )
 
-// Failing knows which pipelines fail now: those whose latest run for an event failed, with
-// most of the few before it. A successful run ends that, and so does storing the pipeline
-// again, or a day without a run. A store tells other nodes, and the next process.
+// Failing knows which pipelines fail now: those whose latest run for an event failed. A
+// successful run ends that, and so does storing the pipeline again, or a day without a run. A
+// store tells other nodes, and the next process.
 type Failing struct {
 	store sluice.Records[sluice.PipelineState]
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	latest map[string]*latestRuns // by the name of the pipeline
-}
-
-// latestRuns are the runs of a pipeline on this node, newest first.
-type latestRuns struct {
-	failed [judged]bool
-	count  int
-	state  sluice.PipelineState
+	latest map[string]*sluice.PipelineState // by the name of the pipeline, of runs on this node
 }
 
 // NewFailing returns a Failing with a store. Nothing is stored until Keep runs.
 func NewFailing(store sluice.Records[sluice.PipelineState], log *slog.Logger) *Failing {
-	return &Failing{store: store, log: log, latest: make(map[string]*latestRuns)}
+	return &Failing{store: store, log: log, latest: make(map[string]*sluice.PipelineState)}
 }
 
 // Run counts a run of a pipeline.
@@ -47,30 +37,17 @@ func (f *Failing) Run(r sluice.RunReport) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	runs := f.latest[r.Pipeline]
-	if runs == nil {
-		runs = &latestRuns{state: sluice.PipelineState{Pipeline: r.Pipeline}}
-		f.latest[r.Pipeline] = runs
+	state := f.latest[r.Pipeline]
+	if state == nil {
+		state = &sluice.PipelineState{Pipeline: r.Pipeline}
+		f.latest[r.Pipeline] = state
 	}
-	runs.add(r.Status == sluice.StatusError, time.Now().UTC())
-}
-
-// add adds a run that has just ended.
-func (l *latestRuns) add(failed bool, at time.Time) {
-	copy(l.failed[1:], l.failed[:])
-	l.failed[0] = failed
-	l.count = min(l.count+1, judged)
-	failures := 0
-	for _, failed := range l.failed[:l.count] {
-		if failed {
-			failures++
-		}
+	failed := r.Status == sluice.StatusError
+	state.Time = time.Now().UTC()
+	if failed && !state.Failing {
+		state.Since = state.Time
 	}
-	failing := failed && 2*failures > l.count
-	if failing && !l.state.Failing {
-		l.state.Since = at
-	}
-	l.state.Failing, l.state.Time = failing, at
+	state.Failing = failed
 }
 
 // Since returns since when a pipeline has been failing, nil if it doesn't fail.
@@ -90,8 +67,8 @@ func (f *Failing) stateOf(pipeline string) (newest sluice.PipelineState) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if runs := f.latest[pipeline]; runs != nil && runs.state.Time.After(newest.Time) {
-		return runs.state
+	if state := f.latest[pipeline]; state != nil && state.Time.After(newest.Time) {
+		return *state
 	}
 	return newest
 }
@@ -107,12 +84,12 @@ func (f *Failing) flush(ctx context.Context) {
 	}
 	var changed []sluice.PipelineState
 	f.mu.Lock()
-	for name, runs := range f.latest {
-		if time.Since(runs.state.Time) > forgotten {
+	for name, latest := range f.latest {
+		if time.Since(latest.Time) > forgotten {
 			delete(f.latest, name)
 			continue
 		}
-		state, before := runs.state, stored[name]
+		state, before := *latest, stored[name]
 		lasting := state.Failing && before.Failing && state.Time.Sub(before.Time) > forgotten/2
 		if lasting {
 			state.Since = before.Since

@@ -58,6 +58,7 @@ func (m *Minutes) Call(c sluice.Call) {
 		if c.CorrelationID != "" {
 			minute.Accepted++
 			of.Accepted++
+			of.LastAccepted = c.Time
 			minute.Latencies[latencyBound(c.Duration-c.Waited)]++
 			return
 		}
@@ -198,6 +199,16 @@ func (m *Minutes) Webhooks(ctx context.Context, count int) []sluice.WebhookStats
 		return cmp.Or(cmp.Compare(b.Accepted+b.Rejected, a.Accepted+a.Rejected), cmp.Compare(a.EventKey, b.EventKey))
 	})
 	return all
+}
+
+// ByWebhook returns the last hours in order, with the figures of webhooks: how many calls were
+// accepted and when, not what became of them.
+func (m *Minutes) ByWebhook(count int) []sluice.Minute {
+	m.storing.Lock()
+	defer m.storing.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.hours.last(count, m.counted)
 }
 
 // last returns the last sums of a series, with counts that are not stored yet, and with each

@@ -175,6 +175,7 @@ func addTo(sum, other *sluice.Minute) {
 		of := webhooks[key]
 		of.Add(figures.CallFigures)
 		of.Last = later(of.Last, figures.Last)
+		of.LastAccepted = later(of.LastAccepted, figures.LastAccepted)
 		webhooks[key] = of
 	}
 	sum.Webhooks = webhooks

@@ -33,8 +33,9 @@ var (
 	spooled     = description("sluice_spool_waiting", "Calls that wait in the spool of this node until the engine takes them.")
 	spoolOldest = description("sluice_spool_oldest_seconds", "Age of the oldest call that waits in the spool.")
 	spoolBytes  = description("sluice_spool_bytes", "Bytes of the spool that are in use.")
-	failing     = description("sluice_pipeline_failing", "1 if the latest runs of a pipeline failed.", "pipeline")
+	failing     = description("sluice_pipeline_failing", "1 if the latest run of a pipeline failed.", "pipeline")
 	retrying    = description("sluice_events_retrying", "Events that wait for another attempt of a pipeline.", "pipeline")
+	alerts      = description("sluice_alerts", "1 for each open alert, muted or not; its subject is a pipeline, the event key of a webhook, or a server.", "kind", "subject")
 	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
 )
 
@@ -43,7 +44,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, syncAge, freeDisk, freeFiles, events, eventBytes, deadLetters, results, webhooks, lost, lostOthers, cutOff, unwell, unreadable, unrecorded, unkept, waiting, retrying, failing, oldest, spooled, spoolOldest, spoolBytes} {
+	for _, d := range []*prometheus.Desc{ready, syncAge, freeDisk, freeFiles, events, eventBytes, deadLetters, results, webhooks, lost, lostOthers, cutOff, unwell, unreadable, unrecorded, unkept, waiting, retrying, failing, oldest, alerts, spooled, spoolOldest, spoolBytes} {
 		ch <- d
 	}
 }
@@ -86,6 +87,9 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		}
 		gauge(failing, fails, p.Pipeline)
 		gauge(oldest, age(p.Oldest), p.Pipeline)
+	}
+	for _, a := range s.Alerts {
+		gauge(alerts, 1, string(a.Kind), a.Subject)
 	}
 	if s.Spool != nil {
 		gauge(spooled, float64(s.Spool.Waiting))

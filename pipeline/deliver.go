@@ -19,6 +19,9 @@ import (
 // engine is away; then the queue delivers the event again later.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
 	number := d.Attempts + 1
+	if d.Message["except"] == p.Name { // such as an alert about itself
+		return r.succeeded(p, d, number, nil), nil
+	}
 	program, err := r.program(p)
 	if err != nil {
 		return r.failed(p, d, number, err), nil

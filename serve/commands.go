@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"sluice"
+	"sluice/alert"
 	"sluice/command"
 	"sluice/event"
 	"sluice/expression"
@@ -27,6 +28,7 @@ type commandOptions struct {
 	trusts    *webhook.Trusts
 	receiver  *webhook.Receiver
 	keeper    *quarantine.Keeper
+	alerts    *alert.Alerts
 	events    event.Options
 	results   sluice.Results
 	runner    pipeline.RunnerOptions // without commands and language
@@ -51,6 +53,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		o.audit,
 		webhook.Commands(o.webhooks, o.trusts, o.baseURL, o.receiver),
 		quarantine.Commands(o.keeper, o.receiver, o.events.Seen),
+		alert.Commands(o.alerts),
 		event.Commands(o.events),
 		trace.Commands(o.events.Journal, o.results, o.events.Seen),
 		pipeline.Commands(runner),

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/alert"
 	"sluice/api"
 	"sluice/command"
 	"sluice/config"
@@ -51,6 +52,7 @@ type Options struct {
 type Timeouts struct {
 	Drain    time.Duration // how long a stop waits for calls in flight
 	PollHold time.Duration // how long a poll waits for its result
+	Alert    time.Duration // how long a condition holds before its alert is raised
 	Ack      time.Duration // how long an event may go without a sign of life before it is delivered again
 }
 
@@ -67,6 +69,7 @@ type Server struct {
 	uses        *uses
 	failing     *metrics.Failing
 	keeper      *quarantine.Keeper
+	alerts      *alert.Alerts
 	directory   *iam.Directory
 	issuer      *oidc.Issuer // nil with an external provider
 	commands    command.Set
@@ -267,6 +270,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		if dir != "" {
 			s.work.Go(func() { s.runner.WatchFolder(serving, dir) })
 		}
+		s.work.Go(func() { s.alerts.Run(serving) })
 		if err := s.runner.Serve(serving); err != nil {
 			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
 		}

@@ -36,6 +36,7 @@ func (s *Server) wire() {
 	receiver := s.newReceiver(webhooks, trusts, slots, bodies)
 	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine, Log: s.opts.Log, Diagnose: receiver.Diagnose})
 	receiver.Quarantine = s.keeper
+	s.alerts = s.newAlerts(webhooks)
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
@@ -44,6 +45,7 @@ func (s *Server) wire() {
 		trusts:    trusts,
 		receiver:  receiver,
 		keeper:    s.keeper,
+		alerts:    s.alerts,
 		events:    s.eventOptions(),
 		results:   s.engine.Results,
 		runner:    s.runnerOptions(secrets, webhooks),
@@ -242,6 +244,7 @@ func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats, err := s.engine.Stats(ctx)
 	stats.Warnings = append(stats.Warnings, s.certificate.warnings()...)
 	stats.Unkept = s.keeper.Missed() + s.engine.Quarantine.PushedOut()
+	stats.Alerts = s.alerts.Open()
 	for i := range stats.Pipelines {
 		if p, _ := s.engine.Pipelines.Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
 			stats.Pipelines[i].Failing = s.failing.Since(p)

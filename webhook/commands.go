@@ -46,6 +46,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 		Tokens:           showTokens(&h, mayToken, now),
 		Methods:          methodsOf(&h),
 		Multipart:        h.Multipart,
+		ExpectEvery:      shownExpected(h.ExpectEvery),
 		Disabled:         h.Disabled,
 		Description:      h.Description,
 		ETag:             tagOf(&h),

@@ -28,6 +28,7 @@ type putParams struct {
 	ClientName       *string             `json:"clientName" audit:"yes" doc:"A DNS name that their certificates must be for, or the CN of their subject; empty removes it."`
 	Multipart        *sluice.Multipart   `json:"multipart" enum:"files,all" doc:"What of a multipart body is taken: files (default: the parts named file), or all (every field and every file)."`
 	Methods          *[]string           `json:"methods" doc:"Methods that it is called with, of GET, POST, PUT, PATCH and DELETE; others are refused with 405. Default GET and POST; an empty list restores it."`
+	ExpectEvery      *string             `json:"expectEvery" audit:"yes" doc:"Raise the alert silence if no call was accepted for so long: from 1m to 720h, or auto, which learns the usual pauses from two weeks of calls on; empty removes it."`
 	Disabled         *bool               `json:"disabled" doc:"Refuse calls for now, and keep them in the quarantine."`
 	Description      *string             `json:"description" doc:"For people, up to 1000 characters."`
 	DryRun           bool                `json:"dryRun" doc:"Only check: the answer is the webhook as it would be, and nothing is stored."`
@@ -89,10 +90,45 @@ func (p *putParams) check() (warnings []string, err error) {
 			}
 		}
 	}
+	if p.ExpectEvery != nil {
+		if _, err := parseExpected(*p.ExpectEvery); err != nil {
+			return nil, err
+		}
+	}
 	if p.EventKey != nil {
 		return checkEventKey(*p.EventKey)
 	}
 	return nil, nil
+}
+
+const (
+	learned       = "auto"
+	leastExpected = time.Minute
+	mostExpected  = 30 * 24 * time.Hour // figures are kept for so long
+)
+
+func parseExpected(text string) (time.Duration, error) {
+	switch text {
+	case "":
+		return 0, nil
+	case learned:
+		return sluice.ExpectAuto, nil
+	}
+	expected, err := time.ParseDuration(text)
+	if err != nil || expected < leastExpected || expected > mostExpected {
+		return 0, sluice.InvalidParameter("expectEvery", "The parameter expectEvery must be a duration from 1m to 720h, such as 1h, or auto.")
+	}
+	return expected, nil
+}
+
+func shownExpected(expected time.Duration) string {
+	switch expected {
+	case 0:
+		return ""
+	case sluice.ExpectAuto:
+		return learned
+	}
+	return sluice.ShortDuration(expected)
 }
 
 func isUnprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
@@ -111,6 +147,9 @@ func (p *putParams) apply(hook *sluice.Webhook) {
 		}
 	}
 	set(&hook.Description, p.Description)
+	if p.ExpectEvery != nil {
+		hook.ExpectEvery, _ = parseExpected(*p.ExpectEvery) // it was checked
+	}
 }
 
 // set changes a field if a value is given.

@@ -177,6 +177,12 @@ func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, 
 	return hooks, more
 }
 
+// Expecting returns the webhooks that say how often they are called.
+func (s *Store) Expecting() []*sluice.Webhook {
+	hooks, _ := s.list("", "", 0)
+	return slices.DeleteFunc(hooks, func(h *sluice.Webhook) bool { return h.ExpectEvery == 0 })
+}
+
 // SignedWith returns the event keys of the webhooks that use a stored secret to check
 // signatures, in order.
 func (s *Store) SignedWith(secret string) (keys []string) {

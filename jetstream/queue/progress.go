@@ -35,6 +35,9 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 			if oldest != nil {
 				b.Oldest = &oldest.Time
 			}
+			if b.Unbegun, err = q.unbegun(ctx, info, p.Binding.Concurrency); err != nil {
+				return backlogs, err
+			}
 		}
 		if count, retrying, since := q.waiting.count(id); count > 0 {
 			b.Waiting += int64(count)
@@ -46,6 +49,25 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 		backlogs = append(backlogs, b)
 	}
 	return backlogs, untold
+}
+
+// unbegun returns since when the oldest event waits that a pipeline has not begun with. Of the
+// events that were handed out, those beyond the runs at the same time wait too, at least since
+// the last was handed out. How many nodes run them is not known with an external engine.
+func (q *Queue) unbegun(ctx context.Context, info *jetstream.ConsumerInfo, concurrency int) (*time.Time, error) {
+	if q.host.SoleWriter && info.NumAckPending > concurrency && info.Delivered.Last != nil {
+		return info.Delivered.Last, nil
+	}
+	if info.NumPending == 0 {
+		return nil, nil
+	}
+	next := *info
+	next.NumAckPending = 0 // what was handed out has begun
+	oldest, err := q.oldestUnfinished(ctx, &next)
+	if oldest == nil || err != nil {
+		return nil, err
+	}
+	return &oldest.Time, nil
 }
 
 // states returns what the engine knows of each consumer, bound or not, and nil for a

@@ -37,6 +37,7 @@ const (
 // Names of the buckets of records. On the engine the generation follows.
 const (
 	Accounts       = "accounts"
+	Alerts         = "alerts"
 	Clients        = "clients"
 	LowWater       = "floors"
 	Hours          = "hours"

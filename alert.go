@@ -1,0 +1,69 @@
+package sluice
+
+import "time"
+
+// An AlertKind is the condition that an alert is about.
+type AlertKind string
+
+// The kinds of alerts.
+const (
+	AlertPipelineFailing AlertKind = "pipeline-failing" // the latest run of a pipeline failed
+	AlertDeadLetters     AlertKind = "dead-letters"     // a pipeline has dead letters
+	AlertBacklog         AlertKind = "backlog"          // an event not begun has waited for over a minute
+	AlertSilence         AlertKind = "silence"          // no call was accepted for as long as the webhook says
+	AlertQuarantine      AlertKind = "quarantine"       // calls of a webhook were quarantined in the last minutes
+	AlertDisk            AlertKind = "disk"             // little space is free
+	AlertCertificate     AlertKind = "certificate"      // it expires soon
+	AlertClosed          AlertKind = "closed"           // no calls were taken for a while
+	AlertDamage          AlertKind = "damage"           // the disk has lost or spoiled something
+	AlertEngine          AlertKind = "engine"           // the engine takes no calls, or is not well
+)
+
+// AboutPipeline reports whether the subject of alerts of this kind is a pipeline.
+func (k AlertKind) AboutPipeline() bool {
+	return k == AlertPipelineFailing || k == AlertDeadLetters || k == AlertBacklog
+}
+
+// AboutWebhook reports whether the subject of alerts of this kind is the event key of a
+// webhook.
+func (k AlertKind) AboutWebhook() bool { return k == AlertSilence || k == AlertQuarantine }
+
+// Severities of alerts.
+const (
+	SeverityCritical = "critical" // calls are refused, or something is lost
+	SeverityWarning  = "warning"
+)
+
+// AlertPrefix and the kind of an alert make the key of the events that tell of it.
+const AlertPrefix = "sluice.alert."
+
+// The states that these events tell of.
+const (
+	AlertRaised   = "raised"
+	AlertResolved = "resolved"
+)
+
+// An Alert says that a condition holds that somebody should know of, or that it held. There
+// is one open alert at most for a kind and subject.
+type Alert struct {
+	ID         string    `json:"id"`
+	Kind       AlertKind `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,disk,certificate,closed,damage,engine"`
+	Subject    string    `json:"subject,omitempty" doc:"The pipeline's name or the webhook's event key; of a server among several, its host name."`
+	Severity   string    `json:"severity" enum:"critical,warning"`
+	Since      time.Time `json:"since" doc:"Since when the condition holds."`
+	Until      time.Time `json:"until,omitzero" doc:"When it no longer held; an open alert has none."`
+	Count      int       `json:"count" doc:"How often it was raised, as far as the history goes back."`
+	Message    string    `json:"message"`
+	MutedUntil time.Time `json:"mutedUntil,omitzero" doc:"Nothing is sent of it before."`
+}
+
+// Open reports whether the condition still holds.
+func (a *Alert) Open() bool { return a.Until.IsZero() }
+
+// An AlertRecord is an alert as it is stored.
+type AlertRecord struct {
+	Alert
+
+	Told string    `json:"told,omitempty"` // the state that pipelines were told of last
+	Seen time.Time `json:"seen,omitzero"`  // when its server, one among several, found that it holds
+}

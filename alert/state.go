@@ -1,0 +1,121 @@
+package alert
+
+import (
+	"time"
+
+	"sluice"
+)
+
+const (
+	raisedAfter = time.Minute   // the usual Options.After
+	seenEvery   = time.Minute   // how often a server among several renews its own alerts
+	serverGone  = 3 * seenEvery // and when it is believed to have gone
+)
+
+// A Condition is something that people should know of, while it holds.
+type Condition struct {
+	Kind     sluice.AlertKind
+	Subject  string
+	Severity string
+	Message  string
+	Since    time.Time // since when it is known to hold; zero: since it was first seen
+}
+
+// A key tells alerts apart.
+type key struct {
+	kind    sluice.AlertKind
+	subject string
+}
+
+func (c Condition) key() key { return key{c.Kind, c.Subject} }
+
+// A sighting is what a server knows of a condition that holds, or has just ceased to.
+type sighting struct {
+	Condition
+
+	gone time.Time // when it was first found not to hold; zero while it holds
+}
+
+// A verdict says what becomes of alerts.
+type verdict struct {
+	raise   []Condition
+	resolve map[string]time.Time // ids of alerts, with when they ceased to hold
+	renew   []string             // ids of open alerts of this server
+}
+
+// judge decides what becomes of alerts, and updates what was seen. A condition that held long
+// enough is raised even if it has ceased to hold before that could be stored. An alert is
+// resolved once it has not held for a sixth of that time.
+//
+// Some conditions are about one server: its subject is host, empty if there is only one. Other
+// servers can't judge them; they resolve the alerts of one that has gone.
+func judge(seen map[key]*sighting, records []*sluice.AlertRecord, conditions []Condition, host string, after time.Duration, now time.Time) verdict {
+	open, last := latest(records)
+	holds := make(map[key]bool)
+	for _, c := range conditions {
+		k := c.key()
+		holds[k] = true
+		if c.Since.IsZero() || c.Since.After(now) {
+			c.Since = now
+			if s := seen[k]; s != nil {
+				c.Since = s.Since
+			}
+		}
+		if c.Since.Before(last[k]) { // it has been resolved since: by another server, or by a moment in which it did not hold
+			c.Since = last[k]
+		}
+		seen[k] = &sighting{Condition: c}
+	}
+	v := verdict{resolve: make(map[string]time.Time)}
+	for k, a := range open {
+		if seen[k] != nil || ofServer(k.kind) && k.subject != host {
+			continue
+		}
+		seen[k] = &sighting{Condition: Condition{Kind: k.kind, Subject: k.subject, Since: a.Since}}
+	}
+	for k, s := range seen {
+		if !holds[k] && s.gone.IsZero() {
+			s.gone = now
+		}
+		a := open[k]
+		switch {
+		case a != nil && holds[k]:
+			if host != "" && ofServer(k.kind) && now.Sub(a.Seen) >= seenEvery {
+				v.renew = append(v.renew, a.ID)
+			}
+		case a != nil:
+			if now.Sub(s.gone) >= after/6 {
+				v.resolve[a.ID] = s.gone
+				delete(seen, k)
+			}
+		case holds[k] && now.Sub(s.Since) >= after || !holds[k] && s.gone.Sub(s.Since) >= after && s.Message != "":
+			v.raise = append(v.raise, s.Condition)
+		case !holds[k]:
+			delete(seen, k)
+		}
+	}
+	for k, a := range open {
+		if ofServer(k.kind) && k.subject != host && now.Sub(a.Seen) >= serverGone {
+			v.resolve[a.ID] = now
+		}
+	}
+	return v
+}
+
+// latest returns the open alerts, and when others were last resolved.
+func latest(records []*sluice.AlertRecord) (open map[key]*sluice.AlertRecord, resolved map[key]time.Time) {
+	open, resolved = make(map[key]*sluice.AlertRecord), make(map[key]time.Time)
+	for _, a := range records {
+		k := key{a.Kind, a.Subject}
+		switch {
+		case a.Open():
+			open[k] = a
+		case a.Until.After(resolved[k]):
+			resolved[k] = a.Until
+		}
+	}
+	return open, resolved
+}
+
+// ofServer reports whether alerts of a kind are about one server.
+func ofServer(k sluice.AlertKind) bool { return !k.AboutPipeline() && !k.AboutWebhook() }
