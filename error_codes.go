@@ -169,6 +169,9 @@ var (
 	CodeHTTPStatus       = Code{"http-status", Invalid, "An outside call was answered with a status that is not expected."}
 	CodeHTTPFailed       = Code{"http-failed", Unavailable, "An outside call failed."}
 	CodeHTTPTimeout      = Code{"http-timeout", Unavailable, "An outside call took too long."}
+	CodeMailFailed       = Code{"mail-failed", Unavailable, "A mail could not be sent now."}
+	CodeMailRefused      = Code{"mail-refused", Unprocessable, "The mail server refuses the mail for good."}
+	CodeMailUnset        = Code{"mail-unset", Unprocessable, "The server has no settings for mail."}
 	CodeAddressRefused   = Code{"address-refused", Forbidden, "The address of an outside call is in a network that is not allowed."}
 	CodeHeaderInvalid    = Code{"header-invalid", Invalid, "A header of an outside call is no text."}
 	CodeSecretUnknown    = Code{"secret-unknown", NotFound, "There is no such secret."}

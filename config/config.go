@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/mail"
 	"net/url"
 	"regexp"
 	"slices"
@@ -62,6 +63,9 @@ type Config struct {
 	RunTimeout time.Duration `name:"run-timeout" default:"15m" doc:"longest time for a run of a pipeline"`
 	RunGrace   time.Duration `name:"run-grace" default:"5s" doc:"time that runs of pipelines have to end when the server stops; calls are taken meanwhile"`
 	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that http.request may call, comma-separated, such as 127.0.0.0/8"`
+
+	SMTPURL  string `name:"smtp-url" doc:"mail server for mail.send, such as smtps://user:password@mail.example.org; better given as a variable than as a flag"`
+	MailFrom string `name:"mail-from" doc:"address that mails are from, such as sluice@example.org"`
 
 	SecretKey     string `name:"secret-key" doc:"key that seals all records, 32 bytes in base64; better given as a variable than as a flag; default: one made in the data folder"`
 	SecretKeyFile string `name:"secret-key-file" doc:"file with that key, instead of the key itself"`
@@ -126,7 +130,7 @@ func (c *Config) check() error {
 	case c.ResultWait < 0 || c.DrainWait < 0 || c.RunGrace < 0:
 		return errors.New("result-wait, drain-wait and run-grace: must not be negative")
 	}
-	return cmp.Or(c.checkChoices(), c.checkNATS(), c.checkProvider(), c.checkMemory(), c.checkPositive())
+	return cmp.Or(c.checkChoices(), c.checkMail(), c.checkNATS(), c.checkProvider(), c.checkMemory(), c.checkPositive())
 }
 
 // checkChoices refuses values of settings that have a fixed choice.
@@ -144,6 +148,29 @@ func (c *Config) checkChoices() error {
 		}
 	}
 	return nil
+}
+
+// checkMail refuses settings with which no mail can be sent.
+func (c *Config) checkMail() error {
+	if c.SMTPURL == "" && c.MailFrom == "" {
+		return nil
+	}
+	if server := c.MailServer(); server == nil || server.Host == "" || server.Scheme != "smtp" && server.Scheme != "smtps" {
+		return errors.New("smtp-url: must be smtp:// or smtps:// with a host, perhaps with user:password@ and a port; it goes with mail-from")
+	}
+	if _, err := mail.ParseAddress(c.MailFrom); err != nil || strings.ContainsAny(c.MailFrom, "\r\n") {
+		return errors.New("mail-from: must be a mail address such as sluice@example.org; it goes with smtp-url")
+	}
+	return nil
+}
+
+// MailServer returns the address of the mail server, nil if there is none.
+func (c *Config) MailServer() *url.URL {
+	server, err := url.Parse(c.SMTPURL)
+	if err != nil || c.SMTPURL == "" {
+		return nil
+	}
+	return server
 }
 
 // checkNATS refuses addresses that no engine can have.

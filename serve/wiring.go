@@ -49,7 +49,7 @@ func (s *Server) wire() {
 		events:    s.eventOptions(),
 		results:   s.engine.Results,
 		runner:    s.runnerOptions(secrets, webhooks),
-		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}},
+		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}, Mail: step.MailOptions{Server: s.cfg.MailServer(), From: s.cfg.MailFrom, AllowNetworks: s.cfg.HTTPAllow}},
 		directory: s.directory,
 		login:     login,
 		engine:    s.engine,

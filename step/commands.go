@@ -15,6 +15,7 @@ type Options struct {
 	Secrets *Secrets
 	UsersOf func(secret string) SecretUsers // nil: there are none
 	HTTP    HTTPOptions
+	Mail    MailOptions
 }
 
 // Commands returns the built-in steps.
@@ -37,6 +38,7 @@ func Commands(o Options) []command.Command {
 		waitCommand(),
 		requestCommand(client),
 		forwardCommand(client),
+		mailCommand(o.Mail),
 		secretPutCommand(o.Secrets),
 		secretGetCommand(o.Secrets, o.UsersOf),
 		secretDeleteCommand(o.Secrets, o.UsersOf),
