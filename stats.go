@@ -34,6 +34,8 @@ type ServerStats struct {
 	CutOff     int64         `json:"-"` // unfinished writes that the start has cut off
 	Unreadable int64         `json:"-"` // events that pipelines could not read, since the start
 	Unrecorded int64         `json:"-"` // entries that the journal had no space for, since the start
+	RecordSize int64         `json:"-"` // bytes of what users have stored
+	Unstored   int64         `json:"-"` // records that were refused for want of room, since the start
 	Unkept     int64         `json:"-"` // rejected calls that the quarantine did not keep, or dropped early, since the start
 }
 

@@ -89,6 +89,8 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		LostOthers: e.lostOthers,
 		CutOff:     e.cutOff,
 		SyncAge:    e.host.SyncAge(),
+		RecordSize: e.records.Used(),
+		Unstored:   e.records.Refused(),
 	}
 	s.Offline, s.Behind = e.replicas.counts()
 	if e.spool != nil {

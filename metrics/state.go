@@ -22,6 +22,8 @@ var (
 	deadLetters = description("sluice_dead_letters", "Events that a pipeline failed on for good.", "pipeline")
 	results     = description("sluice_results", "Results of pipelines that are kept.")
 	webhooks    = description("sluice_webhooks", "Webhooks there are.")
+	recordBytes = description("sluice_records_bytes", "Bytes of what users have stored: webhooks, pipelines with their versions, users, roles, clients and secrets.")
+	unstored    = description("sluice_records_refused_total", "Records that were refused with too-many-records.")
 	lost        = description("sluice_events_lost", "Events that were stored and that the disk has lost, as far as that was found.")
 	lostOthers  = description("sluice_messages_lost", "Stored messages other than events, such as results and changes of records, that the disk had lost at the start.")
 	cutOff      = description("sluice_unfinished_writes", "Writes that a crash or a power cut has interrupted, and that the start has cut off: nobody was told that they are stored.")
@@ -44,7 +46,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, syncAge, freeDisk, freeFiles, events, eventBytes, deadLetters, results, webhooks, lost, lostOthers, cutOff, unwell, unreadable, unrecorded, unkept, waiting, retrying, failing, oldest, alerts, spooled, spoolOldest, spoolBytes} {
+	for _, d := range []*prometheus.Desc{ready, syncAge, freeDisk, freeFiles, events, eventBytes, deadLetters, results, webhooks, recordBytes, unstored, lost, lostOthers, cutOff, unwell, unreadable, unrecorded, unkept, waiting, retrying, failing, oldest, alerts, spooled, spoolOldest, spoolBytes} {
 		ch <- d
 	}
 }
@@ -69,6 +71,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(eventBytes, float64(s.EventBytes))
 	gauge(results, float64(s.Results))
 	gauge(webhooks, float64(s.Webhooks))
+	gauge(recordBytes, float64(s.RecordSize))
 	gauge(lost, float64(s.Lost))
 	gauge(lostOthers, float64(s.LostOthers))
 	gauge(cutOff, float64(s.CutOff))
@@ -76,6 +79,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(unwell, float64(s.Behind), "behind")
 	ch <- prometheus.MustNewConstMetric(unreadable, prometheus.CounterValue, float64(s.Unreadable))
 	ch <- prometheus.MustNewConstMetric(unrecorded, prometheus.CounterValue, float64(s.Unrecorded))
+	ch <- prometheus.MustNewConstMetric(unstored, prometheus.CounterValue, float64(s.Unstored))
 	ch <- prometheus.MustNewConstMetric(unkept, prometheus.CounterValue, float64(s.Unkept))
 	for _, p := range s.Pipelines {
 		gauge(waiting, float64(p.Waiting), p.Pipeline)

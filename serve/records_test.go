@@ -3,6 +3,7 @@ package serve_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,12 @@ func TestRecordsAreBounded(t *testing.T) {
 	ready := s.send(http.MethodGet, "/readyz", nil, asAdmin).wantStatus(t, http.StatusOK)
 	if !strings.Contains(string(ready.body), "records take") {
 		t.Errorf("nobody is warned: %s", ready.body)
+	}
+	metrics := string(s.send(http.MethodGet, "/metrics", nil, asAdmin).wantStatus(t, http.StatusOK).body)
+	for _, want := range []string{`(?m)^sluice_records_bytes [34]\.\d+e\+06$`, `(?m)^sluice_records_refused_total 1$`} {
+		if !regexp.MustCompile(want).MatchString(metrics) {
+			t.Errorf("the metrics don't have %s", want)
+		}
 	}
 	s.command("webhook.put", map[string]any{"uuid": hook.UUID, "disabled": true}, asAdmin).wantStatus(t, http.StatusOK)
 	s.command("pipeline.delete", map[string]any{"name": "p1"}, asAdmin).wantStatus(t, http.StatusOK)

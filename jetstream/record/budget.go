@@ -10,9 +10,15 @@ import (
 // A Budget bounds the bytes of the records in several buckets, since all of them are in
 // memory. Each node has its own.
 type Budget struct {
-	Max  int64 // 0: any number
-	used atomic.Int64
+	Max     int64 // 0: any number
+	used    atomic.Int64
+	refused atomic.Int64 // records
 }
+
+// Used returns the bytes of all records, and Refused how many records had no room since the
+// start.
+func (b *Budget) Used() int64    { return b.used.Load() }
+func (b *Budget) Refused() int64 { return b.refused.Load() }
 
 // small is how large a record may become by a change although the budget is used up, so that
 // its uses can be noted.
@@ -34,6 +40,7 @@ func (b *Bucket[T]) fits(key string, size int) error {
 	if size <= before || before > 0 && size <= small || b.budget.Max == 0 || b.budget.used.Load()+int64(size-before) <= b.budget.Max {
 		return nil
 	}
+	b.budget.refused.Add(1)
 	return sluice.Errorf(sluice.CodeTooManyRecords, "Webhooks, pipelines with their versions, users, roles, clients and secrets take as much as they may, %d MiB; delete some, or give the server a larger --memory-limit.", b.budget.Max>>20)
 }
 
