@@ -62,6 +62,7 @@ type Result struct {
 	Listeners []string      `json:"-"` // pipelines that the event starts; nil for a duplicate
 	Waited    time.Duration `json:"-"` // for pipelines, after the event was stored
 	Duplicate bool          `json:"-"` // the delivery was accepted before: this is the first one's result
+	Unheard   bool          `json:"-"` // no pipeline listens: the value is the trace information
 	Spooled   bool          `json:"-"` // it waits in a spool until the engine is back
 	Differs   bool          `json:"-"` // a duplicate with another body than the first one
 }
@@ -73,7 +74,7 @@ func Accepted(traceID, correlationID string, at time.Time) Result {
 	value = appendField(value, `,"traceId":`, traceID)
 	value = append(value, '}')
 	r := Processing(traceID, correlationID, at)
-	r.Status, r.Value = StatusOK, value
+	r.Status, r.Value, r.Unheard = StatusOK, value, true
 	return r
 }
 

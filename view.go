@@ -29,6 +29,9 @@ type WebhookView struct {
 	ClientName       string          `json:"clientName,omitempty" doc:"The name that their certificates must have."`
 	Multipart        Multipart       `json:"multipart,omitempty" doc:"What is taken of multipart bodies." enum:"files,all"`
 	ExpectEvery      string          `json:"expectEvery,omitempty" doc:"Without a call for so long there is an alert: a duration such as 1h, or auto."`
+	Answer           AnswerForm      `json:"answer" doc:"What callers get back." enum:"result,value,empty"`
+	AnswerType       string          `json:"answerType,omitempty" doc:"Content type of an answer that is a value, unless it is the usual one."`
+	AnswerWait       string          `json:"answerWait,omitempty" doc:"How long a call waits for its pipelines, such as 5s, unless as long as others."`
 	Disabled         bool            `json:"disabled,omitempty" doc:"Calls are refused."`
 	Description      string          `json:"description,omitempty" doc:"What people wrote about it."`
 	ETag             string          `json:"etag" doc:"Tells this version of the webhook from others, for ifMatch."`
@@ -65,19 +68,22 @@ type SignedCall struct {
 
 // A ProviderView is a known sender as provider.get shows it.
 type ProviderView struct {
-	Provider       string    `json:"provider"`
-	Title          string    `json:"title"`
-	Checks         string    `json:"checks"`
-	SigningSecret  string    `json:"signingSecret,omitempty"`
-	SecretRequired bool      `json:"secretRequired"`
-	SecretFrom     string    `json:"secretFrom,omitempty" enum:"you,sender,public-key,handshake" doc:"Who makes the signing secret: you, the sender, the sender as a public key, or the sender in its handshake."`
-	Signed         bool      `json:"signed" doc:"Calls are signed; otherwise they carry the secret itself, or nothing."`
-	VerifyToken    bool      `json:"verifyToken"`
-	Handshake      string    `json:"handshake,omitempty"`
-	Dedupe         string    `json:"dedupe"`
-	Retries        string    `json:"retries" doc:"How long it tries again after a failure: none, a duration such as 3d, or unknown."`
-	Setup          [3]string `json:"setup"`
-	Samples        []Sample  `json:"samples,omitempty" doc:"Events as it sends them, without a signature; lists leave them out."`
+	Provider       string     `json:"provider"`
+	Title          string     `json:"title"`
+	Checks         string     `json:"checks"`
+	SigningSecret  string     `json:"signingSecret,omitempty"`
+	SecretRequired bool       `json:"secretRequired"`
+	SecretFrom     string     `json:"secretFrom,omitempty" enum:"you,sender,public-key,handshake" doc:"Who makes the signing secret: you, the sender, the sender as a public key, or the sender in its handshake."`
+	Signed         bool       `json:"signed" doc:"Calls are signed; otherwise they carry the secret itself, or nothing."`
+	VerifyToken    bool       `json:"verifyToken"`
+	Handshake      string     `json:"handshake,omitempty"`
+	Dedupe         string     `json:"dedupe"`
+	Answer         AnswerForm `json:"answer" enum:"result,value,empty" doc:"What its calls are answered with unless the webhook says otherwise."`
+	AnswerType     string     `json:"answerType,omitempty" doc:"The content type of that, unless it is the usual one."`
+	AnswerWords    string     `json:"answerWords,omitempty" doc:"What it demands of answers, if that is more than any 200."`
+	Retries        string     `json:"retries" doc:"How long it tries again after a failure: none, a duration such as 3d, or unknown."`
+	Setup          [3]string  `json:"setup"`
+	Samples        []Sample   `json:"samples,omitempty" doc:"Events as it sends them, without a signature; lists leave them out."`
 }
 
 // A Sample is an event of a known sender, for tests.

@@ -25,19 +25,22 @@ const (
 
 // A Webhook is a secret URL that outside systems call.
 type Webhook struct {
-	UUID             string        `json:"uuid"`             // its name and first token: secret, never changes
-	Tokens           []Token       `json:"tokens,omitempty"` // that it has or had, the uuid among them; nil: the uuid alone
-	EventKey         string        `json:"eventKey"`
-	PayloadType      PayloadType   `json:"payloadType"`
-	MaxPayloadLength int           `json:"maxPayloadLength"`
-	Multipart        Multipart     `json:"multipart,omitempty"`
-	Methods          []string      `json:"methods,omitempty"` // that it is called with; nil: DefaultMethods
-	Disabled         bool          `json:"disabled,omitempty"`
-	Description      string        `json:"description,omitempty"`
-	ExpectEvery      time.Duration `json:"expectEvery,omitempty"` // without a call for so long it is silent; 0: never
-	Trust            *Trust        `json:"trust,omitempty"`       // nil: the token alone is trusted
-	Created          time.Time     `json:"created"`
-	Updated          time.Time     `json:"updated"`
+	UUID             string         `json:"uuid"`             // its name and first token: secret, never changes
+	Tokens           []Token        `json:"tokens,omitempty"` // that it has or had, the uuid among them; nil: the uuid alone
+	EventKey         string         `json:"eventKey"`
+	PayloadType      PayloadType    `json:"payloadType"`
+	MaxPayloadLength int            `json:"maxPayloadLength"`
+	Multipart        Multipart      `json:"multipart,omitempty"`
+	Methods          []string       `json:"methods,omitempty"` // that it is called with; nil: DefaultMethods
+	Disabled         bool           `json:"disabled,omitempty"`
+	Answer           AnswerForm     `json:"answer,omitempty"` // "": as the provider has it
+	AnswerType       string         `json:"answerType,omitempty"`
+	AnswerWait       *time.Duration `json:"answerWait,omitempty"` // nil: as long as the server's other calls
+	Description      string         `json:"description,omitempty"`
+	ExpectEvery      time.Duration  `json:"expectEvery,omitempty"` // without a call for so long it is silent; 0: never
+	Trust            *Trust         `json:"trust,omitempty"`       // nil: the token alone is trusted
+	Created          time.Time      `json:"created"`
+	Updated          time.Time      `json:"updated"`
 }
 
 // A Token is a key to a webhook.
@@ -111,6 +114,19 @@ const (
 	MultipartFiles Multipart = "files" // the parts named file; "" means the same
 	MultipartAll   Multipart = "all"   // every field and every file
 )
+
+// AnswerForm says what callers of a webhook get back.
+type AnswerForm string
+
+// The forms of answers.
+const (
+	AnswerResult AnswerForm = "result" // the result, in JSON
+	AnswerValue  AnswerForm = "value"  // what the pipelines made, as it is
+	AnswerEmpty  AnswerForm = "empty"  // nothing, as soon as the event is stored
+)
+
+// LongestAnswerWait is how long a call may wait for its pipelines.
+const LongestAnswerWait = 30 * time.Second
 
 // DefaultMethods are those that a webhook is called with if it does not say others, and
 // FurtherMethods those that it may add.

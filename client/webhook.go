@@ -86,5 +86,9 @@ func (c *Client) receive(ctx context.Context, r request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return resultOf(answer)
+	id := answer.Header.Get(sluice.CorrelationHeader)
+	if result, err := resultOf(answer); err == nil && result.CorrelationID == id || id == "" {
+		return result, err
+	}
+	return c.Result(ctx, id) // the webhook answers in another form
 }

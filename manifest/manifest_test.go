@@ -38,7 +38,7 @@ func TestFilesHaveEveryParameter(t *testing.T) {
 // TestNormalForm: what says the same is written in the same way.
 func TestNormalForm(t *testing.T) {
 	t.Parallel()
-	presets := map[string]string{"github": "header:x-github-delivery", "asana": ""}
+	presets := presets{"github": {Dedupe: "header:x-github-delivery"}, "asana": {}, "twilio": {Answer: "value", AnswerType: "text/xml"}}
 	for name, test := range map[string]struct{ resource, file, want string }{
 		"nothing":                  {"webhook", "{}", "# all as by default\n"},
 		"an empty file":            {"webhook", "# all as by default\n", "# all as by default\n"},
@@ -46,6 +46,9 @@ func TestNormalForm(t *testing.T) {
 		"the sender's own id":      {"webhook", "provider: github\ndedupe: header:x-github-delivery", "provider: github\n"},
 		"no id, as the sender":     {"webhook", "provider: asana\ndedupe: off", "provider: asana\n"},
 		"no id, unlike the sender": {"webhook", "provider: github\ndedupe: off", "provider: github\ndedupe: \"off\"\n"},
+		"the sender's answer":      {"webhook", "provider: twilio\nanswer: value\nanswerType: text/xml", "provider: twilio\n"},
+		"another answer":           {"webhook", "provider: twilio\nanswer: result\nanswerWait: 5000ms", "provider: twilio\nanswer: result\nanswerWait: 5s\n"},
+		"the usual answer":         {"webhook", "answer: result\nanswerWait: ''", "# all as by default\n"},
 		"a window":                 {"webhook", "dedupeWindow: 120m", "dedupeWindow: 2h\n"},
 		"dates and texts":          {"webhook", "schema: {default: 2030-01-31, const: '12', maximum: 1.0}", "schema:\n  const: \"12\"\n  default: \"2030-01-31\"\n  maximum: 1\n"},
 		"lists have no order":      {"role", "permissions: [b, a, b]", "permissions:\n  - a\n  - b\n"},

@@ -114,7 +114,7 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 // compareResource adds the things of a resource to create and to update, and returns
 // those that are in no file.
 func (p *Plan) compareResource(ctx context.Context, c *client.Client, r *resource, files map[string]*thing) (superfluous []*thing, err error) {
-	var presets map[string]string
+	var presets presets
 	if r.Name == "webhook" {
 		if presets, err = presetsOf(ctx, c); err != nil {
 			return nil, err

@@ -37,7 +37,7 @@ func resources() []*resource {
 			{"description", ""}, {"disabled", false}, {"payloadType", string(sluice.Base64)}, {"maxPayloadLength", sluice.DefaultPayloadLength},
 			{"multipart", string(sluice.MultipartFiles)}, {"provider", ""}, {"signature", nil}, {signingSecret, ""},
 			{"dedupe", ""}, {"dedupeWindow", sluice.ShortDuration(sluice.DefaultDedupeWindow)}, {"schema", nil}, {"expectEvery", ""},
-			{"methods", []any{"GET", "POST"}}, {"allow", []any{}}, {"clientCertificate", ""}, {"clientName", ""},
+			{"methods", []any{"GET", "POST"}}, {"answer", ""}, {"answerType", ""}, {"answerWait", ""}, {"allow", []any{}}, {"clientCertificate", ""}, {"clientName", ""},
 		}},
 		{Resource: sluice.ResourceNamed("pipeline")},
 	}

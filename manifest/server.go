@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 
 // stored returns the things that a server has, by name, without those that files
 // can't describe.
-func (r *resource) stored(ctx context.Context, c *client.Client, presets map[string]string) (map[string]*thing, error) {
+func (r *resource) stored(ctx context.Context, c *client.Client, presets presets) (map[string]*thing, error) {
 	answer, err := c.Command(ctx, r.Get, nil, nil)
 	if err != nil {
 		return nil, err
@@ -56,20 +57,28 @@ func (r *resource) stored(ctx context.Context, c *client.Client, presets map[str
 	return things, nil
 }
 
-// presetsOf returns where known senders put their delivery ids: the default for
-// webhooks that don't say it.
-func presetsOf(ctx context.Context, c *client.Client) (map[string]string, error) {
+// presets are the known senders by name, with the defaults for webhooks that don't say where
+// delivery ids are, and how calls are answered.
+type presets map[string]sluice.ProviderView
+
+func presetsOf(ctx context.Context, c *client.Client) (presets, error) {
 	var list []sluice.ProviderView
 	if err := c.Decode(ctx, "provider.get", nil, nil, &list); err != nil {
 		return nil, err
 	}
-	presets := make(map[string]string, len(list))
+	known := make(presets, len(list))
 	for _, p := range list {
-		if presets[p.Provider] = p.Dedupe; p.Dedupe == "off" {
-			presets[p.Provider] = "" // webhooks don't show it
+		if p.Dedupe == "off" {
+			p.Dedupe = "" // webhooks don't show it
 		}
+		known[p.Provider] = p
 	}
-	return presets, nil
+	return known, nil
+}
+
+// answer returns the default form of answers for a sender.
+func (p presets) answer(provider any) string {
+	return cmp.Or(string(p[fmt.Sprint(provider)].Answer), string(sluice.AnswerResult))
 }
 
 // params returns the parameters that store a thing in place of the one before.

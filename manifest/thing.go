@@ -75,7 +75,7 @@ func (t *thing) source() string {
 
 // normal returns the fields of a thing in a form that can be compared, without those
 // that have their default value.
-func (r *resource) normal(given map[string]any, presets map[string]string) map[string]any {
+func (r *resource) normal(given map[string]any, presets presets) map[string]any {
 	fields := make(map[string]any)
 	for _, f := range r.fields {
 		value, has := given[f.name]
@@ -87,12 +87,18 @@ func (r *resource) normal(given map[string]any, presets map[string]string) map[s
 		case isList && f.unset != nil:
 			slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 			value = slices.Compact(list)
-		case f.name == "dedupeWindow":
+		case f.name == "answer":
+			if unset = presets.answer(given["provider"]); value == "" {
+				value = unset
+			}
+		case f.name == "answerType" && (given["answer"] == nil || given["answer"] == "" || given["answer"] == presets.answer(given["provider"])):
+			unset = presets[fmt.Sprint(given["provider"])].AnswerType
+		case f.name == "dedupeWindow" || f.name == "answerWait":
 			if d, err := time.ParseDuration(fmt.Sprint(value)); err == nil { // otherwise the server refuses it
 				value = sluice.ShortDuration(d)
 			}
 		case f.name == "dedupe":
-			unset = presets[fmt.Sprint(given["provider"])]
+			unset = presets[fmt.Sprint(given["provider"])].Dedupe
 			if value == "" || unset == "" && value == "off" {
 				value = unset
 			}

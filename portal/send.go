@@ -86,15 +86,30 @@ func (p *Portal) try(r *http.Request, hook sluice.WebhookView, sample, media, pa
 		result.Link = p.base + "/calls/" + url.PathEscape(result.TraceID)
 	}
 	result.Duplicate = answer.header.Get("svc-duplicate") != ""
-	var came struct {
-		Status sluice.Status `json:"status"`
-	}
-	if err := json.Unmarshal(answer.body.Bytes(), &came); err == nil {
-		result.Outcome = string(came.Status)
-	}
+	result.Outcome = outcomeOf(hook, answer)
 	media, _, _ = mime.ParseMediaType(media)
 	result.Malformed = answer.status == http.StatusOK && value.IsMediaType(media) && !json.Valid([]byte(payload))
 	return result, nil
+}
+
+// outcomeOf returns what became of a call, as far as its answer tells; "" if it was not
+// accepted.
+func outcomeOf(hook sluice.WebhookView, answer *recorder) string {
+	var came struct {
+		Status sluice.Status `json:"status"`
+	}
+	switch {
+	case answer.header.Get(sluice.CorrelationHeader) == "" && answer.header.Get("svc-duplicate") == "":
+		return ""
+	case hook.Answer == sluice.AnswerResult || answer.status == http.StatusAccepted:
+		_ = json.Unmarshal(answer.body.Bytes(), &came) // without one nothing is known
+		return string(came.Status)
+	case hook.Answer == sluice.AnswerEmpty:
+		return string(sluice.StatusProcessing)
+	case answer.status >= http.StatusBadRequest:
+		return string(sluice.StatusError)
+	}
+	return string(sluice.StatusOK)
 }
 
 // A recorder takes the answer to a call that the portal makes itself.

@@ -67,6 +67,9 @@ var webhookFields = []field{
 	{Name: "allow", Label: "Allowed networks", Help: "Calls from elsewhere are rejected with 403.", Hint: "203.0.113.0/24, 2001:db8::/32"},
 	{Name: "clientCertificate", Label: "Client certificate", Help: "A certificate that callers must have, or the authority that signs theirs, in PEM."},
 	{Name: "clientName", Label: "Name in the certificate", Help: "A DNS name that it must be for, or the CN of its subject. Any unless given."},
+	{Name: "answer", Label: "Answer", Help: "What callers get back. Twilio, Slack, Discord and Salesforce have their own."},
+	{Name: "answerType", Label: "Content type of the answer", Help: "Of a value. Text is text/plain and the rest application/json unless given.", Hint: "text/xml"},
+	{Name: "answerWait", Label: "Wait for pipelines", Help: "How long a call waits for what pipelines make of it, from 0s to 30s. As long as the server's others unless given.", Hint: "5s"},
 	{Name: "disabled", Label: "Disabled", Help: "Calls are rejected for now, and kept in the quarantine."},
 }
 
@@ -117,6 +120,13 @@ func (f *webhookForm) adapt(before sluice.WebhookView) {
 		{Value: string(sluice.Ignore), Label: "ignore: it is left out"},
 	}
 	f.find("disabled").Choices = []choice{{Value: "false", Label: "no"}, {Value: "true", Label: "yes"}}
+	answer := f.find("answer")
+	answer.Input, answer.Choices = "select", []choice{
+		{Value: "", Label: "as the sender wants it, or the result in JSON"},
+		{Value: string(sluice.AnswerResult), Label: "result: in JSON, with its state"},
+		{Value: string(sluice.AnswerValue), Label: "value: what pipelines make, as it is"},
+		{Value: string(sluice.AnswerEmpty), Label: "empty: nothing, at once"},
+	}
 	f.find("multipart").Choices = []choice{{Value: "files", Label: "files: the parts named file"}, {Value: "all", Label: "all: every field and every file"}}
 	sender := f.find("provider")
 	sender.Input, sender.Choices = "select", []choice{{Value: "", Label: "any system that has the URL"}}
@@ -153,12 +163,36 @@ func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
 		"methods": {strings.Join(hook.Methods, ", ")}, "allow": {strings.Join(hook.Allow, ", ")}, "clientCertificate": {hook.ClientCert}, "clientName": {hook.ClientName},
 		"dedupeWindow": {hook.DedupeWindow}, "expectEvery": {hook.ExpectEvery}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
 	}
+	if err := p.enterAnswer(r, hook, entered); err != nil {
+		return err
+	}
 	for name, document := range map[string]json.RawMessage{"schema": hook.Schema, "signature": hook.Signature} {
 		if document != nil {
 			entered.Set(name, pretty(document))
 		}
 	}
 	return p.webhookForm(w, r, http.StatusOK, hook, entered, nil)
+}
+
+// enterAnswer enters how calls of a webhook are answered, unless its sender's way is meant.
+func (p *Portal) enterAnswer(r *http.Request, hook sluice.WebhookView, entered url.Values) error {
+	entered.Set("answerWait", hook.AnswerWait)
+	known, err := p.providers(r)
+	if err != nil {
+		return err
+	}
+	own := sluice.ProviderView{Answer: sluice.AnswerResult}
+	if at := slices.IndexFunc(known, func(v sluice.ProviderView) bool { return v.Provider == hook.Provider }); at >= 0 {
+		own = known[at]
+	}
+	if hook.Answer != own.Answer {
+		own.AnswerType = ""
+		entered.Set("answer", string(hook.Answer))
+	}
+	if hook.AnswerType != own.AnswerType {
+		entered.Set("answerType", hook.AnswerType)
+	}
+	return nil
 }
 
 func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request) error {
@@ -203,6 +237,7 @@ func emptied(before sluice.WebhookView, entered url.Values) (given command.Args)
 	for name, had := range map[string]bool{
 		"provider": before.Provider != "", "description": before.Description != "", "verifyToken": before.VerifyToken != "",
 		"expectEvery": before.ExpectEvery != "", "schema": before.Schema != nil, "signature": before.Signature != nil,
+		"answer": true, "answerType": before.AnswerType != "", "answerWait": before.AnswerWait != "",
 		"allow": before.Allow != nil, "clientCertificate": before.ClientCert != "", "clientName": before.ClientName != "",
 	} {
 		if had && entered.Has(name) && entered.Get(name) == "" {

@@ -1,6 +1,10 @@
 package sender
 
-import "net/http"
+import (
+	"net/http"
+
+	"sluice"
+)
 
 func discord() Preset {
 	return Preset{
@@ -10,9 +14,10 @@ func discord() Preset {
 		Handshake: "PING, signed: answered with PONG, or 204 for webhook events",
 		Dedupe:    "body:id",
 		Retries:   "10m",
+		Answers:   Answers{Form: sluice.AnswerValue, Words: "what a pipeline makes, as JSON"},
 		Setup: [3]string{
 			"At discord.com/developers, your application, General Information: enter the Public Key as the `signingSecret` first.",
-			"Endpoint on the page Webhooks, or Interactions Endpoint URL there, is the webhook's URL. Interactions are received, but can't be answered in Discord's own form yet.",
+			"Endpoint on the page Webhooks, or Interactions Endpoint URL there, is the webhook's URL. Discord wants the answer to an interaction within 3 seconds: a pipeline that makes `{type: 4, data: {content: Thanks}}` replies.",
 			"Save; Discord sends a good and a forged PING and takes the URL only if the forged one is refused.",
 		},
 		rule: &rule{Scheme: Scheme{

@@ -48,7 +48,7 @@ func TestWhereSecretsComeFrom(t *testing.T) {
 		"github": "you", "gitlab": "you", "gocardless": "you", "google-pubsub": "sender", "grafana": "you", "hubspot": "sender", "intercom": "sender",
 		"jira": "you", "klaviyo": "you", "lemon-squeezy": "you", "line": "sender", "linear": "sender", "mailgun": "sender", "meta": "sender",
 		"microsoft-graph": "you", "monday": "sender", "mux": "sender", "netlify": "you", "notion": "sender", "okta": "you", "paddle": "sender",
-		"pagerduty": "sender", "paypal": "sender", "pipedrive": "you", "postmark": "you", "razorpay": "you", "resend": "sender", "sendgrid": "public-key",
+		"pagerduty": "sender", "paypal": "sender", "pipedrive": "you", "postmark": "you", "razorpay": "you", "resend": "sender", "salesforce": "", "sendgrid": "public-key",
 		"sentry": "sender", "shopify": "sender", "slack": "sender", "square": "sender", "standard-webhooks": "sender", "strava": "", "stripe": "sender",
 		"svix": "sender", "telegram": "you", "trello": "sender", "twilio": "sender", "twitch": "you", "typeform": "you", "vercel": "sender",
 		"vonage": "sender", "wise": "public-key", "woocommerce": "you", "x": "sender", "xero": "sender", "zendesk": "sender", "zoom": "sender",
@@ -133,6 +133,9 @@ func facts(p Preset) string {
 	}
 	if p.Repeatable() {
 		parts = append(parts, "A captured call can be sent again as a new one, since neither time nor id are signed: `dedupe: content` closes that, where equal bodies never mean two events")
+	}
+	if p.Answers.Words != "" {
+		parts = append(parts, "Answered with "+p.Answers.Words)
 	}
 	parts = append(parts, "After a failure it tries again: "+retried(p))
 	var samples []string

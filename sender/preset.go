@@ -14,6 +14,7 @@ type Preset struct {
 	Handshake      string    // what it sends before calls; "" means nothing
 	VerifyToken    bool      // the handshake repeats the parameter verifyToken
 	Dedupe         string    // where the id of a delivery is, as the parameter dedupe has it
+	Answers        Answers   // what it demands of answers
 	Retries        string    // how long it goes on after a failure: none, a duration such as 3d, or unknown
 	Setup          [3]string // what to enter where
 	Masked         []string  // headers that carry a secret itself, in lower case

@@ -50,6 +50,7 @@ func Presets() []Preset { //nolint:funlen // a list
 		postmark(),
 		razorpay(),
 		resend(),
+		salesforce(),
 		sendgrid(),
 		sentry(),
 		shopify(),

@@ -1,5 +1,7 @@
 package sender
 
+import "sluice"
+
 func slack() Preset {
 	return Preset{
 		Name: "slack", Title: "Slack",
@@ -8,9 +10,10 @@ func slack() Preset {
 		Handshake: "url_verification, signed: the challenge is repeated",
 		Dedupe:    "body:event_id",
 		Retries:   "6m",
+		Answers:   Answers{Form: sluice.AnswerValue, Late: true, Words: "what a pipeline makes, as text or JSON; an empty body where there is nothing, or not in time"},
 		Setup: [3]string{
 			"At api.slack.com/apps, Basic Information: enter the Signing Secret as the `signingSecret` first, since Slack checks the URL at once.",
-			"Event Subscriptions: enable them; Request URL is the webhook's URL. It also takes slash commands and interactivity, but answers them with sluice's own JSON, which Slack does not understand yet.",
+			"Event Subscriptions: enable them; Request URL is the webhook's URL. It is the same for slash commands and interactivity: what a pipeline makes is the answer, which Slack wants within 3 seconds.",
 			"Subscribe to the events, save, and install the app in the workspace again.",
 		},
 		rule: &rule{Scheme: Scheme{

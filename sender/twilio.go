@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sluice"
 )
 
 func twilio() Preset {
@@ -22,9 +24,10 @@ func twilio() Preset {
 		Secret:  "the account's primary auth token",
 		Dedupe:  "header:I-Twilio-Idempotency-Token",
 		Retries: "none",
+		Answers: Answers{Form: sluice.AnswerValue, Type: "text/xml; charset=utf-8", None: "<Response/>", Texts: true, Late: true, Words: "the text that a pipeline makes, as TwiML; `<Response/>` where there is none, or not in time"},
 		Setup: [3]string{
 			"In the Console, Account, API keys & tokens: enter the primary Auth Token as the `signingSecret`.",
-			"At the phone number or messaging service: A message (or call) comes in: Webhook, HTTP POST, and the webhook's URL. The answer is sluice's own JSON, not TwiML: it can't reply to a message or speak on a call yet.",
+			"At the phone number or messaging service: A message (or call) comes in: Webhook, HTTP POST, and the webhook's URL. A pipeline that makes TwiML as a text, such as `<Response><Message>Thanks</Message></Response>`, replies; `answerWait` gives it time, up to 15 seconds on a call.",
 			"The server must be told its public URL (`--public-url`), since Twilio signs the URL as it was entered.",
 		},
 		checker: func(secret string, _ Keys) (checker, error) { return twilioCheck{secret}, nil },

@@ -61,6 +61,9 @@ func (s *Server) wire() {
 	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{slots, users, bodies})
 }
 
+// maxLingering is how many calls may wait for longer than result-wait, as many as polls are held.
+const maxLingering = 2048
+
 // bounds limit what all calls together may take.
 type bounds struct {
 	slots  *limit.Slots
@@ -138,6 +141,9 @@ func (s *Server) newReceiver(webhooks *webhook.Store, trusts *webhook.Trusts, sl
 		Slots:      slots,
 		Answering:  s.answering,
 		ResultWait: s.cfg.ResultWait,
+		Results:    s.engine.Results,
+		Lingering:  limit.NewSlots(maxLingering),
+		Stopping:   s.stopping,
 		Observe:    s.observeCall,
 		Spans:      s.spans(),
 		Log:        s.opts.Log,

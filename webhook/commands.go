@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -53,6 +54,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 		Created:          h.Created,
 		Updated:          h.Updated,
 	}
+	showAnswer(&v, &h, nil)
 	if h.Trust == nil {
 		return v
 	}
@@ -66,6 +68,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 	if g.missing != nil {
 		v.Warnings = append(v.Warnings, "A signing secret is gone, and calls are checked without it: "+firstReason(g.missing))
 	}
+	showAnswer(&v, &h, g)
 	if g.verifier != nil {
 		v.SigningSecrets = &g.count
 	}
@@ -186,7 +189,7 @@ func showProvider(p sender.Preset) sluice.ProviderView {
 	return sluice.ProviderView{
 		Provider: p.Name, Title: p.Title, Checks: p.Checks,
 		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned, VerifyToken: p.VerifyToken,
-		Handshake: p.Handshake, Dedupe: p.Dedupe, Retries: p.Retries, Setup: p.Setup,
+		Handshake: p.Handshake, Dedupe: p.Dedupe, Answer: cmp.Or(p.Answers.Form, sluice.AnswerResult), AnswerType: p.Answers.Type, AnswerWords: p.Answers.Words, Retries: p.Retries, Setup: p.Setup,
 	}
 }
 

@@ -27,6 +27,9 @@ type incoming struct {
 	trust   *trust         // nil: the token alone is demanded
 	shown   [][]byte       // certificates of the client, in DER, once its webhook has demanded one
 	answer  *sender.Answer // to a handshake
+	answers sender.Answers // that its webhook gives
+	wait    time.Duration  // for pipelines
+	size    int            // of the body, if it is gone
 	id      string         // of the delivery
 	headers sluice.Headers
 	payload []byte // as JSON

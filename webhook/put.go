@@ -29,6 +29,9 @@ type putParams struct {
 	Multipart        *sluice.Multipart   `json:"multipart" enum:"files,all" doc:"What of a multipart body is taken: files (default: the parts named file), or all (every field and every file)."`
 	Methods          *[]string           `json:"methods" doc:"Methods that it is called with, of GET, POST, PUT, PATCH and DELETE; others are refused with 405. Default GET and POST; an empty list restores it."`
 	ExpectEvery      *string             `json:"expectEvery" audit:"yes" doc:"Raise the alert silence if no call was accepted for so long: from 1m to 720h, or auto, which learns the usual pauses from two weeks of calls on; empty removes it."`
+	Answer           *string             `json:"answer" doc:"What callers get back: result (default: the result in JSON), value (what the pipelines made, as it is), or empty (nothing, as soon as the event is stored). Empty restores the default, which some providers have of their own."`
+	AnswerType       *string             `json:"answerType" doc:"Content type of an answer that is a value. Default text/plain for text and application/json for the rest; empty restores it."`
+	AnswerWait       *string             `json:"answerWait" doc:"How long a call waits for its pipelines, from 0s to 30s. Default: --result-wait of the server; empty restores it."`
 	Disabled         *bool               `json:"disabled" doc:"Refuse calls for now, and keep them in the quarantine."`
 	Description      *string             `json:"description" doc:"For people, up to 1000 characters."`
 	DryRun           bool                `json:"dryRun" doc:"Only check: the answer is the webhook as it would be, and nothing is stored."`
@@ -82,6 +85,9 @@ func (p *putParams) check() (warnings []string, err error) {
 		if err := checkDescription(*p.Description); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.checkAnswer(); err != nil {
+		return nil, err
 	}
 	if p.Methods != nil {
 		for _, method := range *p.Methods {
@@ -150,6 +156,7 @@ func (p *putParams) apply(hook *sluice.Webhook) {
 	if p.ExpectEvery != nil {
 		hook.ExpectEvery, _ = parseExpected(*p.ExpectEvery) // it was checked
 	}
+	p.applyAnswer(hook)
 }
 
 // set changes a field if a value is given.

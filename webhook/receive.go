@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 
 	"sluice"
@@ -30,6 +29,12 @@ type ReceiverOptions struct {
 
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
+
+	// Results finds results of calls that wait for longer than that. Lingering bounds how
+	// many do; they are answered when Stopping is closed.
+	Results   sluice.Results
+	Lingering *limit.Slots
+	Stopping  <-chan struct{}
 
 	// Observe is called for every call after it was answered.
 	Observe func(sluice.Call)
@@ -101,6 +106,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 		rc.greet(w, in)
 		return nil
 	}
+	rc.linger(in, &result)
 	memory := rc.Bodies.Answers.Hold()
 	defer memory.Release()
 	if memory.Try(answerCopies*int64(len(result.Value))) != nil {
@@ -110,7 +116,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	if result.Differs {
 		shown = differing(in)
 	}
-	status := rc.answer(w, &shown, in.payload[:0])
+	status := rc.answer(w, &shown, in)
 	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners, Spooled: result.Spooled}
 	if len(in.listeners) > 0 {
 		call.Waited = sluice.Milliseconds(result.Waited)
@@ -125,7 +131,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 	c.Time, c.Duration = in.arrived.UTC(), sluice.Milliseconds(time.Since(in.arrived))
 	c.EventKey = in.hook.EventKey
-	c.Size = max(len(in.body), int(in.request.ContentLength))
+	c.Size = max(in.size, len(in.body), int(in.request.ContentLength))
 	c.RemoteAddr = in.request.RemoteAddr
 	rc.Spans.Add(in.request.Context(), sluice.SpanFacts{EventKey: c.EventKey, TraceID: c.TraceID, StatusCode: c.StatusCode})
 	rc.Observe(c)
@@ -164,11 +170,14 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	}
 	event := rc.event(in)
 	event.Hops = hops
-	wait := rc.ResultWait
-	if redirect {
-		wait = 0 // the result endpoint does the waiting
+	in.answers, in.wait = answersOf(&in.hook, in.trust), rc.ResultWait
+	if in.hook.AnswerWait != nil {
+		in.wait = *in.hook.AnswerWait
 	}
-	if result, err = rc.Events.Accept(rc.waiting(r), event, wait); err != nil {
+	if redirect || in.answers.Form == sluice.AnswerEmpty {
+		in.wait = 0 // the result endpoint does the waiting, or nobody
+	}
+	if result, err = rc.Events.Accept(rc.waiting(r), event, min(in.wait, rc.ResultWait)); err != nil {
 		return result, sluice.AsError(err).InCall(event.TraceID)
 	}
 	result.PollingRedirectEnabled = redirect && !result.Differs
@@ -243,43 +252,3 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 	}
 	return e
 }
-
-// Values of headers, shared since nobody changes them.
-var (
-	jsonContent = []string{"application/json"}
-	retryAfter  = []string{strconv.Itoa(int(sluice.PollInterval / time.Second))}
-)
-
-// answer tells the caller what became of its call. It writes the body into space.
-func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) (status int) {
-	header := w.Header()
-	ids := []string{result.CorrelationID, result.TraceID}
-	if result.CorrelationID != "" {
-		header[sluice.CorrelationHeader] = ids[0:1:1]
-	}
-	header[sluice.TraceHeader] = ids[1:2:2]
-	switch {
-	case result.Differs:
-		header.Set("svc-duplicate", "differs")
-	case result.Duplicate:
-		header.Set("svc-duplicate", "true")
-	}
-	if result.PollingRedirectEnabled || result.Status == sluice.StatusProcessing {
-		header["Retry-After"] = retryAfter
-	}
-	if result.PollingRedirectEnabled {
-		header.Set("Location", rc.PublicURL+sluice.ResultPath+"?"+sluice.CorrelationQuery+"="+result.CorrelationID+"&"+sluice.RedirectQuery+"=true")
-		w.WriteHeader(http.StatusFound)
-		return http.StatusFound
-	}
-	header["Content-Type"] = jsonContent
-	_, _ = w.Write(append(result.AppendJSON(space), '\n')) // the caller has gone: the event stays
-	if len(result.Value) > maxKept {
-		_ = http.NewResponseController(w).Flush() // while there is memory for it
-	}
-	return http.StatusOK
-}
-
-// answerCopies is how many times a large result is in memory until its caller has
-// read it: as it is stored, as part of the answer, and as the lane sends it.
-const answerCopies = 3

@@ -58,6 +58,7 @@ type trust struct {
 	count    int              // of signing secrets
 	missing  error            // why one of them is left out; nil: all are there
 	origin   origin           // where calls must come from
+	answers  sender.Answers   // that the sender demands
 }
 
 // of returns the trust of a webhook, nil if it demands nothing but its token.
@@ -129,7 +130,7 @@ func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
 		if err != nil {
 			return nil, err
 		}
-		made.where = cmp.Or(made.where, preset.Dedupe)
+		made.where, made.answers = cmp.Or(made.where, preset.Dedupe), preset.Answers
 		if made.verifier, err = sender.New(preset, signing, g.Keys); err != nil {
 			return nil, err
 		}

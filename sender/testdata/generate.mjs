@@ -294,6 +294,12 @@ await provider("trello", byHand, {
   extra: [{ name: "another URL", call: { url: url.replace("hooks", "evil"), header: { "x-trello-webhook": hmac("sha1", "It's a Secret to Everybody", "{}" + url, "base64") }, body: "{}" }, want: "signature-invalid" }],
 });
 
+write("salesforce", {
+  made: byHand, now, secrets: [],
+  calls: [{ name: "nothing is signed", method: "POST", url, header: { "Content-Type": "text/xml; charset=utf-8", SOAPAction: '""' }, body: "<?xml version=\"1.0\" encoding=\"UTF-8\"?><soapenv:Envelope xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\"><soapenv:Body><notifications xmlns=\"http://soap.sforce.com/2005/09/outbound\"><OrganizationId>00D24000000abcd</OrganizationId></notifications></soapenv:Body></soapenv:Envelope>", want: "ok", id: "" }],
+  handshakes: [],
+});
+
 write("strava", {
   made: byHand, now, secrets: [],
   calls: [{ name: "nothing is signed", method: "POST", url, header: json, body: '{"aspect_type":"update","object_id":1360128428}', want: "ok", id: "" }],
