@@ -25,11 +25,11 @@ const defaultLimit = 100
 
 func getCommand(w *Alerts) command.Command {
 	return command.New("alert.get", "Show alerts, newest first: what is wrong now, and what was in the last 30 days.",
-		func(_ context.Context, p getParams) ([]sluice.Alert, error) {
+		func(_ context.Context, p getParams) (sluice.List[sluice.Alert], error) {
 			found := w.find(func(a *sluice.Alert) bool {
 				return (p.Open == nil || *p.Open == a.Open()) && (p.Kind == "" || p.Kind == string(a.Kind)) && (a.Open() || !a.Until.Before(p.From))
 			})
-			return found[:min(len(found), cmp.Or(p.Limit, defaultLimit))], nil
+			return sluice.List[sluice.Alert]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
 		}, command.ReadOnly)
 }
 

@@ -106,7 +106,7 @@ func (h *house) get(args ...string) []sluice.Alert {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return found.([]sluice.Alert)
+	return found.(sluice.List[sluice.Alert]).Items
 }
 
 func (h *house) expect(want ...string) {

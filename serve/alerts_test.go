@@ -57,9 +57,9 @@ func TestAlertsLeaveTheHouse(t *testing.T) {
 	out.told("raised dead-letters both")
 	s.stop()
 	s.resume()
-	var open []sluice.Alert
+	var open sluice.List[sluice.Alert]
 	s.command("alert.get", map[string]any{"open": true}).wantStatus(t, 200).into(t, &open)
-	if len(open) != 4 {
+	if len(open.Items) != 4 {
 		t.Errorf("open are %+v", open)
 	}
 	s.call(hook, "text/plain", "good").wantStatus(t, 200)
@@ -94,19 +94,19 @@ func TestAlertPermissions(t *testing.T) {
 	s := startFor(t, soon)
 	hook := s.create("webhook.lead", "payloadType", "raw", "expectEvery", "1m", "signingSecret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "provider", "standard-webhooks")
 	s.call(hook, "text/plain", "forged").wantStatus(t, 401)
-	var open []sluice.Alert
+	var open sluice.List[sluice.Alert]
 	eventually(t, "the alert", func() bool {
 		s.command("alert.get", map[string]any{"kind": "quarantine"}).wantStatus(t, 200).into(t, &open)
-		return len(open) == 1
+		return len(open.Items) == 1
 	})
-	if a := open[0]; a.Subject != "webhook.lead" || a.Severity != "warning" || !a.Open() {
+	if a := open.Items[0]; a.Subject != "webhook.lead" || a.Severity != "warning" || !a.Open() {
 		t.Errorf("the alert is %+v", a)
 	}
 	for role, want := range map[string][2]int{"viewer": {200, 403}, "support": {200, 200}, "developer": {200, 200}, "anonymous": {403, 403}} {
 		s.command("iam.user.put", map[string]any{"username": role + "-user", "password": "correct horse battery", "roles": []string{role}}).wantStatus(t, 200)
 		as := func(r *http.Request) { r.SetBasicAuth(role+"-user", "correct horse battery") }
 		s.command("alert.get", nil, as).wantStatus(t, want[0])
-		s.command("alert.mute", map[string]any{"id": open[0].ID, "for": "1h"}, as).wantStatus(t, want[1])
+		s.command("alert.mute", map[string]any{"id": open.Items[0].ID, "for": "1h"}, as).wantStatus(t, want[1])
 	}
 	s.command("alert.mute", map[string]any{"id": "none", "for": "1h"}).wantProblem(t, 404, "alert-unknown")
 }
