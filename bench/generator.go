@@ -19,7 +19,7 @@ import (
 
 // loadRole is the generator for machines without wrk. Arguments: address,
 // connections, duration, path up to the token, file with tokens, size of a
-// body, Authorization header, another header; for the last three see load.
+// body, Authorization header, other headers; for the last three see load.
 func loadRole(args []string) error {
 	runtime.GOMAXPROCS(1) // as wrk with one thread
 	connections, err := strconv.Atoi(args[1])
@@ -51,7 +51,7 @@ func template(address, path string, size int, authorization, header string) requ
 		tail += "Authorization: " + authorization + "\r\n"
 	}
 	if header != "" {
-		tail += header + "\r\n"
+		tail += strings.ReplaceAll(header, "\n", "\r\n") + "\r\n"
 	}
 	body := ""
 	if size > 0 {

@@ -29,7 +29,7 @@ type load struct {
 	connections   int
 	size          int    // of a body; 0 for a GET without one
 	authorization string // the header; none if empty
-	header        string // another one, as "Name: value"; none if empty
+	header        string // others, each as "Name: value" on a line; none if empty
 }
 
 // bodyOf returns the body of a call of that size, whichever generator makes it.

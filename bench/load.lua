@@ -1,7 +1,7 @@
 -- The load that wrk makes: webhooks are called with a JSON body, or something
 -- is read without one. Arguments: a file with a token on each line, the size of
 -- the body (0 for a GET without one), the Authorization header (may be empty),
--- another header (may be empty). Behind a token that ends with = comes a number
+-- other headers, one on each line (may be empty). Behind a token that ends with = comes a number
 -- that no other call has.
 
 function init(args)
@@ -22,8 +22,9 @@ function init(args)
     wrk.headers["Authorization"] = args[3]
   end
   if args[4] and args[4] ~= "" then
-    local name, value = args[4]:match("^(.-): (.*)$")
-    wrk.headers[name] = value
+    for name, value in args[4]:gmatch("([^\n]-): ([^\n]*)") do
+      wrk.headers[name] = value
+    end
   end
   local path = wrk.path
   if #tokens == 1 and tokens[1]:sub(-1) == "=" then

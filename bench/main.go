@@ -45,6 +45,7 @@ type part struct {
 var parts = []part{
 	{"rate", "calls a second and latency, against a bare handler and against the engine's sync-always", measureRate},
 	{"senders", "calls that are signed, have an id, or must meet a schema, against plain ones", measureSenders},
+	{"proofs", "calls with each proof of their sender, against calls without, and bare verifications", measureProofs},
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
 	{"million", "longest call while webhooks are listed, stored and deleted among 1,000,000", measureMillion},
 	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords", measureAuth},

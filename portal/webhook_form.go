@@ -69,7 +69,7 @@ var webhookFields = []field{
 	{Name: "clientName", Label: "Name in the certificate", Help: "A DNS name that it must be for, or the CN of its subject. Any unless given."},
 	{Name: "answer", Label: "Answer", Help: "What callers get back. Twilio, Slack, Discord and Salesforce have their own."},
 	{Name: "answerType", Label: "Content type of the answer", Help: "Of a value. Text is text/plain and the rest application/json unless given.", Hint: "text/xml"},
-	{Name: "answerWait", Label: "Wait for pipelines", Help: "How long a call waits for what pipelines make of it, from 0s to 30s. As long as the server's others unless given.", Hint: "5s"},
+	{Name: "answerWait", Label: "Wait for pipelines", Help: "How long a call waits for what pipelines make of it, from 0s to 30s. As long as with other webhooks unless given.", Hint: "5s"},
 	{Name: "disabled", Label: "Disabled", Help: "Calls are rejected for now, and kept in the quarantine."},
 }
 
