@@ -29,9 +29,10 @@ const (
 
 // A service is a real server on a port and a folder of its own.
 type service struct {
-	t      *testing.T
-	config config.Config
-	server *serve.Server // nil while stopped
+	t        *testing.T
+	config   config.Config
+	server   *serve.Server // nil while stopped
+	timeouts serve.Timeouts
 }
 
 // start runs a server until the test ends. Settings are written "name=value".
@@ -55,7 +56,7 @@ func start(t *testing.T, settings ...string) *service {
 // resume starts the server, again if it was stopped.
 func (s *service) resume() {
 	s.t.Helper()
-	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: slog.New(slog.DiscardHandler)})
+	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: slog.New(slog.DiscardHandler), Timeouts: s.timeouts})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ type section struct {
 var sections = []section{
 	{"", []link{
 		{Name: "Overview", Path: "/"},
+		{Name: "Alerts", Path: "/alerts", command: "alert.get"},
 		{Name: "Calls", Path: "/calls", command: "trace.get"},
 		{Name: "Webhooks", Path: "/webhooks", command: "webhook.get"},
 		{Name: "Pipelines", Path: "/pipelines", command: "pipeline.get"},

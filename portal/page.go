@@ -40,6 +40,7 @@ type page struct {
 var done = map[string]string{
 	"added":      "Made. Copy the new URL, and enter it at the sender.",
 	"created":    "Created.",
+	"muted":      "Done: as long as it is muted, nothing is sent of it.",
 	"paused":     "Paused: events wait, nothing is lost.",
 	"resumed":    "Resumed: events that waited are run now.",
 	"saved":      "Saved.",

@@ -26,7 +26,7 @@ func TestPagesAreSmall(t *testing.T) {
 	for _, path := range []string{
 		"/", "/?span=day", "/calls", "/calls/" + live[0], "/calls/" + trace, "/webhooks", "/webhooks/webhook.lead.created", "/webhooks/new",
 		"/pipelines", "/pipelines/lead.created", "/pipelines/lead.created/edit", "/deadletters", "/deadletters/1", "/commands", "/commands/trace.get",
-		"/reference", "/reference/iam", "/reference/convert", "/users", "/users/vera", "/roles", "/roles/developer", "/clients", "/secrets", "/audit", "/me", "/start", "/signin",
+		"/reference", "/reference/iam", "/reference/convert", "/users", "/users/vera", "/roles", "/roles/developer", "/clients", "/secrets", "/alerts", "/audit", "/me", "/start", "/signin",
 	} {
 		got := v.get(path).wants(t, 200, `<main id="main"`, "<h1", `lang="en"`)
 		size := len(got.body)

@@ -133,7 +133,7 @@ func TestContrast(t *testing.T) {
 	b.signIn("admin", adminPassword)
 	for _, path := range []string{"/", "/calls", "/calls/" + live[0], "/calls/" + live[1], "/webhooks", "/webhooks/webhook.lead.created", "/webhooks/new",
 		"/webhooks/webhook.lead.created/delete", "/pipelines", "/pipelines/lead.created", "/pipelines/new", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/calls/" + live[2], "/calls/" + live[3], "/calls/" + live[0] + "/edit", "/commands",
-		"/commands/webhook.put", "/reference", "/users", "/users/vera", "/roles", "/audit", "/me", "/start", "/start?key=webhook.quiet", "/nowhere"} {
+		"/commands/webhook.put", "/reference", "/users", "/users/vera", "/roles", "/alerts", "/audit", "/me", "/start", "/start?key=webhook.quiet", "/nowhere"} {
 		b.open(path)
 		look(path)
 	}

@@ -127,6 +127,8 @@ func (p *Portal) routeAdministration() {
 		p.page("GET "+res.Page+"/{item}/delete", p.of(res, p.resourceConfirm))
 		p.page("POST "+res.Page+"/{item}/delete", p.of(res, p.resourceDelete))
 	}
+	p.page("GET /alerts", p.alertPage)
+	p.form("/alerts/{id}/mute", p.alertMute)
 	p.page("GET /audit", p.auditPage)
 	p.page("GET /deadletters", p.letterList)
 	p.form("/deadletters/selected", p.lettersSelected)

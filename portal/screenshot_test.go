@@ -82,7 +82,7 @@ func TestScreenshots(t *testing.T) {
 		"pipelines": "/pipelines", "pipeline": "/pipelines/lead.created", "pipeline-edit": "/pipelines/lead.created/edit", "pipeline-new": "/pipelines/new",
 		"deadletters": "/deadletters", "deadletter": "/deadletters/1", "commands": "/commands", "command": "/commands/webhook.put",
 		"reference": "/reference", "users": "/users", "user": "/users/vera", "user-new": "/users/new", "user-delete": "/users/dev/delete", "user-own": "/users/admin", "secret": "/secrets/crm.password", "client-new": "/clients/new", "role-new": "/roles/new", "roles": "/roles", "role": "/roles/developer",
-		"clients": "/clients", "client": "/clients/importer", "secrets": "/secrets", "secret-new": "/secrets/new", "audit": "/audit", "me": "/me",
+		"clients": "/clients", "client": "/clients/importer", "secrets": "/secrets", "secret-new": "/secrets/new", "audit": "/audit", "alerts": "/alerts", "me": "/me",
 		"pipeline-failing": "/pipelines/order.forward", "pipeline-delete": "/pipelines/lead.created/delete", "replay-all": "/calls/replay?status=error",
 		"call": "/calls/" + live[0], "call-failed": "/calls/" + live[1], "start-waiting": "/start?key=webhook.quiet", "error": "/nowhere",
 	} {
