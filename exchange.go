@@ -1,12 +1,10 @@
 package sluice
 
-import "strings"
-
 // An Exchange is an HTTP request that a step of a run has sent, and its reply.
 type Exchange struct {
 	Method     string `json:"method"`
-	URL        string `json:"url,omitempty"`
-	Host       string `json:"host,omitempty"`       // in place of the URL, for users who may not see payloads
+	URL        string `json:"url,omitempty"`        // only for users who may see payloads
+	Host       string `json:"host,omitempty"`       // of the URL, if the source of the pipeline has it
 	StatusCode int    `json:"statusCode,omitempty"` // 0: there was no reply
 	Request    string `json:"request,omitempty"`    // headers and body, as far as they are kept
 	Response   string `json:"response,omitempty"`   // likewise
@@ -26,17 +24,18 @@ func (e *Exchange) appendJSON(b []byte) []byte {
 
 // brief returns the exchange for users who may not see payloads.
 func (e *Exchange) brief() *Exchange {
-	host := e.Host
-	if _, rest, ok := strings.Cut(e.URL, "://"); ok { // it has no user, and may be cut off
-		host, _, _ = strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
-	}
-	return &Exchange{Method: e.Method, Host: host, StatusCode: e.StatusCode}
+	return &Exchange{Method: e.Method, Host: e.Host, StatusCode: e.StatusCode}
 }
 
-// HideMessage hides the message that a pipeline's author has written for the caller: it may
+// OfAuthor reports whether a pipeline's author has written the message for the caller: it may
 // be made of the payload. The other errors quote no payloads.
+func (p *Problem) OfAuthor() bool {
+	return p != nil && (p.Code == CodeFailed.Word || p.Code == CodeAssertionFailed.Word)
+}
+
+// HideMessage hides a message that may be made of the payload.
 func (p *Problem) HideMessage() {
-	if p != nil && (p.Code == CodeFailed.Word || p.Code == CodeAssertionFailed.Word) {
+	if p.OfAuthor() {
 		p.Detail = "The message of this step is shown to users with the permission " + MaySeePayload + "."
 	}
 }

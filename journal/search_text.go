@@ -50,7 +50,7 @@ func (s *search) mentions(c *sluice.Call) bool {
 		return true
 	}
 	for _, run := range c.Runs {
-		if has(run.Pipeline) || run.Error != nil && (has(run.Error.Code) || has(run.Error.Detail)) {
+		if has(run.Pipeline) || run.Error != nil && (has(run.Error.Code) || (s.q.InCorrelation || !run.Error.OfAuthor()) && has(run.Error.Detail)) {
 			return true
 		}
 	}

@@ -147,6 +147,7 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 		run.HidePayloads() // the reader may not be allowed to see them
 		if !q.CorrelationIDs {
 			run.CorrelationID = ""
+			run.Error.HideMessage()
 		}
 		entry.Type, traceID, eventKey, data = "run", run.TraceID, run.EventKey, run
 	} else {

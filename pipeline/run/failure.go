@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/pipeline/source"
 	"sluice/problem"
 )
@@ -51,6 +55,53 @@ func blamed(err error) *sluice.Error {
 		return e
 	}
 	return (&sluice.Error{Kind: cause.Kind, Code: cause.Code, Message: e.Message}).WithStatus(cause.Status).After(cause.RetryAfter).Because(e.Err)
+}
+
+// quoted matches what errors of commands quote.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// hideComputed hides what the error of a command quotes of its arguments and the source does
+// not have: the sender of the event may have written it, and errors are shown to people who
+// may not see payloads. What an author wants to say is hidden from those people elsewhere.
+func (x *execution) hideComputed(args command.Args, err error) error {
+	e, ours := errors.AsType[*sluice.Error](err)
+	if x.run.Event == nil || !ours || e.Position.Step != "" || sluice.CodeFailed.Is(e) || sluice.CodeAssertionFailed.Is(e) {
+		return err
+	}
+	hidden := quoted.ReplaceAllStringFunc(e.Message, func(text string) string {
+		plain, err := strconv.Unquote(text)
+		plain = strings.TrimSuffix(plain, "…")
+		if err != nil || strings.Contains(x.program.Text, plain) {
+			return text
+		}
+		for _, arg := range args {
+			if mentions(arg.Value, strings.ToLower(plain)) {
+				return "(computed)"
+			}
+		}
+		return text
+	})
+	if hidden == e.Message {
+		return err
+	}
+	return e.Saying(hidden)
+}
+
+// mentions reports whether a value has a text, which is in lower case, anywhere in it.
+func mentions(v any, text string) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(strings.ToLower(v), text)
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return mentions(item, text) })
+	case map[string]any:
+		for name, item := range v {
+			if mentions(name, text) || mentions(item, text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // shortened keeps payloads out of errors.

@@ -34,7 +34,7 @@ func (x *execution) perform(ctx context.Context, s *source.Step, a *source.Invoc
 	}
 	out, err := x.environment.Call(sluice.WithUser(ctx, x.run.User()), a.Command, args)
 	if err != nil {
-		return err
+		return x.hideComputed(args, err)
 	}
 	x.showUser()
 	if x.run.Exited() {

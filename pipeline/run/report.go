@@ -1,6 +1,7 @@
 package run
 
 import (
+	"strings"
 	"time"
 
 	"sluice"
@@ -65,9 +66,19 @@ func (x *execution) exchange(e *sluice.Exchange) *sluice.Exchange {
 		URL:        x.secrets.HideStart(e.URL, MaxURL),
 		StatusCode: e.StatusCode,
 	}
+	if host := hostOf(shown.URL); strings.Contains(x.program.Text, host) {
+		shown.Host = host
+	}
 	if x.noted < MaxExchanges {
 		shown.Request, shown.Response = x.secrets.HideStart(e.Request, MaxMessage), x.secrets.HideStart(e.Response, MaxMessage)
 		x.noted += len(shown.Request) + len(shown.Response)
 	}
 	return shown
+}
+
+// hostOf returns the host of a URL that has no user, and may be cut off.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	host, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
+	return host
 }

@@ -17,12 +17,24 @@ func TestExchangesStandInTheReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps := (<-f.reports).Steps
-	want := &sluice.Exchange{Method: "POST", URL: "http://a.example/?k=***", StatusCode: 200, Request: "Bearer ***\n\nx *** y", Response: "x *** y"}
+	want := &sluice.Exchange{Method: "POST", URL: "http://a.example/?k=***", Host: "a.example", StatusCode: 200, Request: "Bearer ***\n\nx *** y", Response: "x *** y"}
 	if diff := cmp.Diff(want, steps[0].HTTP); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if steps[1].HTTP != nil {
 		t.Errorf("a step that sends nothing has %+v", steps[1].HTTP)
+	}
+}
+
+// TestAComputedHostIsNotShown: viewers see hosts that the source has, and neither hosts nor
+// names that a sender may have chosen.
+func TestAComputedHostIsNotShown(t *testing.T) {
+	f := newFixture(run.Limits{})
+	if _, err := f.run(t, `{vars: {host: a}, pipeline: [http.request: {url: "http://#{vars.host}.b.example/"}]}`); err != nil {
+		t.Fatal(err)
+	}
+	if got := (<-f.reports).Steps[0].HTTP; got.Host != "" || got.URL != "http://a.b.example/" {
+		t.Errorf("the exchange is %+v", got)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 // A Program is a source without mistakes. It may run many times at once.
 type Program struct {
+	Text        string // as it was written
 	Description string
 	Headers     []Field
 	Vars        []Field
@@ -51,6 +52,7 @@ func Parse(source string, set command.Set, lang *expression.Language) (*Program,
 	var p *Program
 	if root != nil {
 		p = c.program(root)
+		p.Text = source
 	}
 	if err := c.problems.joined(); err != nil {
 		return nil, err
