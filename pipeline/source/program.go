@@ -52,11 +52,11 @@ func Parse(source string, set command.Set, lang *expression.Language) (*Program,
 	var p *Program
 	if root != nil {
 		p = c.program(root)
-		p.Text = source
 	}
 	if err := c.problems.joined(); err != nil {
 		return nil, err
 	}
+	p.Text = source
 	return p, nil
 }
 
