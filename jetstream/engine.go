@@ -91,6 +91,15 @@ func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
 	}
 }
 
+// settled is called with each final outcome. A replay that went well leaves no dead letter of
+// the event that it repeats.
+func (e *Engine) settled(sequence uint64, traceID, first string, o sluice.Outcome) {
+	e.Journal.Settled(sequence, traceID, first, o)
+	if first != "" && o.Status == sluice.StatusOK {
+		e.DeadLetters.Repaired(o.Pipeline, first)
+	}
+}
+
 // ended tells what became of a call.
 func (e *Engine) ended(end sluice.CallEnd) {
 	if e.opts.ObserveEnd != nil {

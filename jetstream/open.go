@@ -67,7 +67,7 @@ func build(opts Options) *Engine {
 	})
 	e.Queue = queue.New(h, queue.Options{
 		Listeners: listeners, LowWater: e.lowWater, Outcomes: e.outcomes, DeadLetters: e.DeadLetters, Waiting: e.waiting,
-		Settled: e.Journal.Settled, Ended: e.ended, RunMemory: opts.RunMemory, AckWait: opts.AckWait,
+		Settled: e.settled, Ended: e.ended, RunMemory: opts.RunMemory, AckWait: opts.AckWait,
 	})
 	e.Stored = &Events{
 		host: h, listeners: listeners, lowWater: e.lowWater, queue: e.Queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,

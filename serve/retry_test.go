@@ -261,3 +261,31 @@ func TestRecoveryInBulk(t *testing.T) {
 		t.Errorf("the replay of the failed calls of a pipeline answered %v", done)
 	}
 }
+
+// TestGoodReplaysLeaveNoLetters: when what failed was replayed well, nothing is red any more.
+func TestGoodReplaysLeaveNoLetters(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	hook := s.create("webhook.red", "payloadType", "raw")
+	s.store("red", listening("webhook.red", "fail: {message: no}"))
+	var failed []string
+	for range 2 {
+		failed = append(failed, s.call(hook, "text/plain", "x").result(t).TraceID)
+	}
+	s.letters(t, "red", 2)
+	s.command("event.replay", map[string]any{"traceId": failed[0]}).wantStatus(t, 200) // it fails again
+	eventually(t, "another letter", func() bool { return s.letterCount(t, "red") == 3 })
+	s.store("red", listening("webhook.red", "set: {value: well}"))
+	s.command("event.replay", map[string]any{"traceId": failed[0]}).wantStatus(t, 200)
+	eventually(t, "its letters to be gone", func() bool { return s.letterCount(t, "red") == 1 })
+	if left := s.letters(t, "red", 1); left[0]["traceId"] != failed[1] {
+		t.Errorf("%v is left", left)
+	}
+}
+
+func (s *service) letterCount(t *testing.T, pipeline string) int {
+	t.Helper()
+	var page struct{ Items []map[string]any }
+	s.command("deadletter.get", map[string]any{"pipeline": pipeline}).wantStatus(t, http.StatusOK).into(t, &page)
+	return len(page.Items)
+}

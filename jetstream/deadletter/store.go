@@ -8,9 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -28,10 +30,20 @@ type Store struct {
 	writer stream.Writer
 
 	letters *stream.Entries[sluice.DeadLetter]
+
+	mu       sync.Mutex
+	repaired map[repair]bool // events that a replay went well of, and whose letters are to be dropped
 }
 
+// A repair names the event of a letter.
+type repair struct{ pipeline, correlationID string }
+
+// dropEvery is how often the letters of events are dropped that a replay went well of: many
+// are dropped at a time, since finding them means reading all letters.
+const dropEvery = time.Second
+
 // NewStore returns a store. SetUp comes next.
-func NewStore(h *stream.Host) *Store { return &Store{host: h} }
+func NewStore(h *stream.Host) *Store { return &Store{host: h, repaired: make(map[repair]bool)} }
 
 // SetUp creates the stream where it is missing.
 func (l *Store) SetUp(ctx, running context.Context) (err error) {
@@ -46,8 +58,59 @@ func (l *Store) SetUp(ctx, running context.Context) (err error) {
 		return err
 	}
 	l.letters = stream.NewEntries(l.host, l.stream, func(d *sluice.DeadLetter) time.Time { return d.Time })
+	l.host.Every(running, dropEvery, func(time.Time) {
+		if err := l.dropRepaired(running); err != nil && running.Err() == nil {
+			l.host.Log.Warn("The dead letters of events that were replayed well could not be dropped; trying on.", "error", err)
+		}
+	})
 	l.writer, err = l.host.StartWriter(running, l.stream, stream.WriterOptions{})
 	return err
+}
+
+// Repaired says that a replay of an event went well in a pipeline: its letter is dropped soon,
+// if there is one.
+func (l *Store) Repaired(pipeline, correlationID string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.repaired[repair{pipeline, correlationID}] = true
+}
+
+func (l *Store) dropRepaired(ctx context.Context) error {
+	l.mu.Lock()
+	repaired := l.repaired
+	l.repaired = make(map[repair]bool)
+	l.mu.Unlock()
+	if len(repaired) == 0 {
+		return nil
+	}
+	err := l.dropAll(ctx, repaired)
+	if err != nil {
+		l.mu.Lock()
+		maps.Copy(l.repaired, repaired)
+		l.mu.Unlock()
+	}
+	return err
+}
+
+func (l *Store) dropAll(ctx context.Context, repaired map[repair]bool) error {
+	const page = 1000
+	for before := ""; ; {
+		found, next, err := l.letters.Scan(ctx, stream.ScanQuery{Before: before, Limit: page}, func(sequence uint64, d *sluice.DeadLetter) bool {
+			d.Letter = strconv.FormatUint(sequence, 10)
+			return repaired[repair{d.Pipeline, d.CorrelationID}] || repaired[repair{d.Pipeline, firstOf(d)}]
+		})
+		if err != nil {
+			return err
+		}
+		for _, letter := range found {
+			if err := l.Drop(ctx, letter.Letter); err != nil && !sluice.CodeLetterUnknown.Is(err) {
+				return err
+			}
+		}
+		if before = next; next == "" {
+			return nil
+		}
+	}
 }
 
 // Add stores the letter of an event that a pipeline failed on.
@@ -87,6 +150,14 @@ func (l *Store) AddMissing(ctx context.Context, d sluice.Delivery, event []byte,
 		return err
 	}
 	return l.Add(ctx, d, event, o)
+}
+
+// firstOf returns the correlation id of the event that the letter's event repeats, "" if it
+// repeats none.
+func firstOf(d *sluice.DeadLetter) string {
+	var event struct{ FirstID string }
+	_ = json.Unmarshal(d.Event, &event) // an event of another program repeats none
+	return event.FirstID
 }
 
 // Letters implements sluice.DeadLetters.
