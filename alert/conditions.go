@@ -2,6 +2,7 @@ package alert
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -90,5 +91,5 @@ func number(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprint(n) + " " + many
+	return strconv.Itoa(n) + " " + many
 }

@@ -51,6 +51,53 @@ type verdict struct {
 // servers can't judge them; they resolve the alerts of one that has gone.
 func judge(seen map[key]*sighting, records []*sluice.AlertRecord, conditions []Condition, host string, after time.Duration, now time.Time) verdict {
 	open, last := latest(records)
+	holds := observe(seen, last, conditions, now)
+	v := verdict{resolve: make(map[string]time.Time)}
+	for k, a := range open {
+		switch {
+		case ofServer(k.kind) && k.subject != host:
+			if now.Sub(a.Seen) >= serverGone {
+				v.resolve[a.ID] = now
+			}
+		case seen[k] == nil:
+			seen[k] = &sighting{Condition: Condition{Kind: k.kind, Subject: k.subject, Since: a.Since}}
+		}
+	}
+	for k, s := range seen {
+		if !holds[k] && s.gone.IsZero() {
+			s.gone = now
+		}
+		v.about(seen, s, open[k], host, after, now)
+	}
+	return v
+}
+
+// about decides about one condition, whose alert is nil if none is open.
+func (v *verdict) about(seen map[key]*sighting, s *sighting, open *sluice.AlertRecord, host string, after time.Duration, now time.Time) {
+	holds, until := s.gone.IsZero(), s.gone
+	if holds {
+		until = now
+	}
+	switch {
+	case open != nil && holds:
+		if host != "" && ofServer(s.Kind) && now.Sub(open.Seen) >= seenEvery {
+			v.renew = append(v.renew, open.ID)
+		}
+	case open != nil:
+		if now.Sub(s.gone) >= after/6 {
+			v.resolve[open.ID] = s.gone
+			delete(seen, s.key())
+		}
+	case until.Sub(s.Since) >= after && s.Message != "":
+		v.raise = append(v.raise, s.Condition)
+	case !holds:
+		delete(seen, s.key())
+	}
+}
+
+// observe notes the conditions that hold, and returns which ones do. last is when alerts were
+// last resolved.
+func observe(seen map[key]*sighting, last map[key]time.Time, conditions []Condition, now time.Time) map[key]bool {
 	holds := make(map[key]bool)
 	for _, c := range conditions {
 		k := c.key()
@@ -66,40 +113,7 @@ func judge(seen map[key]*sighting, records []*sluice.AlertRecord, conditions []C
 		}
 		seen[k] = &sighting{Condition: c}
 	}
-	v := verdict{resolve: make(map[string]time.Time)}
-	for k, a := range open {
-		if seen[k] != nil || ofServer(k.kind) && k.subject != host {
-			continue
-		}
-		seen[k] = &sighting{Condition: Condition{Kind: k.kind, Subject: k.subject, Since: a.Since}}
-	}
-	for k, s := range seen {
-		if !holds[k] && s.gone.IsZero() {
-			s.gone = now
-		}
-		a := open[k]
-		switch {
-		case a != nil && holds[k]:
-			if host != "" && ofServer(k.kind) && now.Sub(a.Seen) >= seenEvery {
-				v.renew = append(v.renew, a.ID)
-			}
-		case a != nil:
-			if now.Sub(s.gone) >= after/6 {
-				v.resolve[a.ID] = s.gone
-				delete(seen, k)
-			}
-		case holds[k] && now.Sub(s.Since) >= after || !holds[k] && s.gone.Sub(s.Since) >= after && s.Message != "":
-			v.raise = append(v.raise, s.Condition)
-		case !holds[k]:
-			delete(seen, k)
-		}
-	}
-	for k, a := range open {
-		if ofServer(k.kind) && k.subject != host && now.Sub(a.Seen) >= serverGone {
-			v.resolve[a.ID] = now
-		}
-	}
-	return v
+	return holds
 }
 
 // latest returns the open alerts, and when others were last resolved.

@@ -203,16 +203,14 @@ func (w *Alerts) tell(ctx context.Context, a sluice.AlertRecord, now time.Time) 
 	if !a.Open() {
 		told = sluice.AlertResolved
 	}
-	if !muted {
-		if a.Told == "" {
-			if err := w.send(ctx, &a, sluice.AlertRaised, now); err != nil {
-				return err
-			}
+	if a.Told == "" && !muted {
+		if err := w.send(ctx, &a, sluice.AlertRaised, now); err != nil {
+			return err
 		}
-		if !a.Open() {
-			if err := w.send(ctx, &a, sluice.AlertResolved, now); err != nil {
-				return err
-			}
+	}
+	if !a.Open() && !muted {
+		if err := w.send(ctx, &a, sluice.AlertResolved, now); err != nil {
+			return err
 		}
 	}
 	return w.change(ctx, a.ID, func(after *sluice.AlertRecord) bool {

@@ -116,21 +116,21 @@ func (h *house) expect(want ...string) {
 	}
 }
 
-func failing(pipeline string) alert.Condition {
-	return alert.Condition{Kind: sluice.AlertPipelineFailing, Subject: pipeline, Severity: sluice.SeverityWarning, Message: pipeline + " fails."}
+func failing() alert.Condition {
+	return alert.Condition{Kind: sluice.AlertPipelineFailing, Subject: "lead", Severity: sluice.SeverityWarning, Message: "lead fails."}
 }
 
 // TestAlertsAreToldOnce: raised, resolved, and raised again, also by a server that was
 // restarted, and by two of them.
 func TestAlertsAreToldOnce(t *testing.T) {
 	h := open(t)
-	h.after(0, failing("lead"))
+	h.after(0, failing())
 	h.expect()
-	h.after(time.Minute, failing("lead"))
+	h.after(time.Minute, failing())
 	h.expect("raised lead")
 	h.alerts = h.server() // a restart
-	h.after(time.Minute, failing("lead"))
-	h.after(time.Minute, failing("lead"))
+	h.after(time.Minute, failing())
+	h.after(time.Minute, failing())
 	h.expect()
 	if found := h.get("open", "true"); len(found) != 1 || found[0].Count != 1 || found[0].Kind != sluice.AlertPipelineFailing {
 		t.Errorf("open are %+v", found)
@@ -139,7 +139,7 @@ func TestAlertsAreToldOnce(t *testing.T) {
 	h.expect("resolved lead")
 	another := h.server()
 	for range 10 {
-		h.after(20*time.Second, failing("lead"))
+		h.after(20*time.Second, failing())
 		if err := another.Step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -167,21 +167,21 @@ func TestAlertsAreToldOnce(t *testing.T) {
 // What is open when that is over is told then.
 func TestMutedAlertsAreNotTold(t *testing.T) {
 	h := open(t)
-	h.after(0, failing("lead"))
-	h.after(time.Minute, failing("lead"))
+	h.after(0, failing())
+	h.after(time.Minute, failing())
 	h.expect("raised lead")
 	id := h.get()[0].ID
 	if _, err := h.call("alert.mute", "id", id, "for", "1h"); err != nil {
 		t.Fatal(err)
 	}
 	h.after(time.Minute)
-	h.after(time.Minute, failing("lead"))
-	h.after(time.Minute, failing("lead"))
+	h.after(time.Minute, failing())
+	h.after(time.Minute, failing())
 	h.expect()
 	if found := h.get("open", "true"); len(found) != 1 || found[0].MutedUntil.IsZero() {
 		t.Errorf("open are %+v", found)
 	}
-	h.after(2*time.Hour, failing("lead"))
+	h.after(2*time.Hour, failing())
 	h.expect("raised lead")
 	if _, err := h.call("alert.mute", "id", "no-such", "for", "1h"); !sluice.CodeAlertUnknown.Is(err) || sluice.AsError(err).Kind != sluice.NotFound {
 		t.Errorf("an unknown id: %v", err)

@@ -97,7 +97,7 @@ func (p mailParams) recipients() (to []*mail.Address, err error) {
 
 // message returns the mail as it is sent.
 func (p mailParams) message(from string, to []*mail.Address, now time.Time) []byte {
-	var shown []string
+	shown := make([]string, 0, len(to))
 	for _, address := range to {
 		shown = append(shown, address.String())
 	}
