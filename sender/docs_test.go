@@ -48,7 +48,7 @@ func TestWhereSecretsComeFrom(t *testing.T) {
 		"github": "you", "gitlab": "you", "gocardless": "you", "google-pubsub": "sender", "grafana": "you", "hubspot": "sender", "intercom": "sender",
 		"jira": "you", "klaviyo": "you", "lemon-squeezy": "you", "line": "sender", "linear": "sender", "mailgun": "sender", "meta": "sender",
 		"microsoft-graph": "you", "monday": "sender", "mux": "sender", "netlify": "you", "notion": "sender", "okta": "you", "paddle": "sender",
-		"pagerduty": "sender", "paypal": "sender", "pipedrive": "you", "postmark": "you", "razorpay": "you", "resend": "sender", "salesforce": "", "sendgrid": "public-key",
+		"pagerduty": "sender", "paypal": "sender", "pipedrive": "you", "plaid": "sender", "postmark": "you", "razorpay": "you", "resend": "sender", "salesforce": "", "sendgrid": "public-key",
 		"sentry": "sender", "shopify": "sender", "slack": "sender", "square": "sender", "standard-webhooks": "sender", "strava": "", "stripe": "sender",
 		"svix": "sender", "telegram": "you", "trello": "sender", "twilio": "sender", "twitch": "you", "typeform": "you", "vercel": "sender",
 		"vonage": "sender", "wise": "public-key", "woocommerce": "you", "x": "sender", "xero": "sender", "zendesk": "sender", "zoom": "sender",

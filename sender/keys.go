@@ -22,8 +22,8 @@ import (
 
 // Keys gets the public keys that senders publish.
 type Keys interface {
-	// Get returns the content of an address, not older than maxAge. Unavailable if the
-	// address can't be read now.
+	// Get returns the content of an address, not older than maxAge. What stands behind a #
+	// is sent there as JSON, by POST. Unavailable if the address can't be read now.
 	Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error)
 }
 
@@ -111,9 +111,16 @@ func (f *Fetcher) known(address string, maxAge time.Duration) ([]byte, bool) {
 }
 
 func (f *Fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	plain, sent, asks := strings.Cut(address, "#")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, plain, nil)
+	if asks {
+		request, err = http.NewRequestWithContext(ctx, http.MethodPost, plain, strings.NewReader(sent))
+	}
 	if err != nil {
 		return nil, err
+	}
+	if asks {
+		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := f.client.Do(request)
 	if err != nil {

@@ -47,6 +47,7 @@ func Presets() []Preset { //nolint:funlen // a list
 		pagerduty(),
 		paypal(),
 		pipedrive(),
+		plaid(),
 		postmark(),
 		razorpay(),
 		resend(),

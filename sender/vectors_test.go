@@ -284,7 +284,7 @@ func TestSamples(t *testing.T) {
 var withoutID = []string{"slack/slash-command", "meta/page-comment"}
 
 // unsignable are presets whose calls only the sender can sign.
-var unsignable = []string{"aws-sns", "discord", "google-pubsub", "paypal", "sendgrid", "wise"}
+var unsignable = []string{"aws-sns", "discord", "google-pubsub", "paypal", "plaid", "sendgrid", "wise"}
 
 func fileOf(preset string) bool {
 	_, err := os.Stat(strings.ReplaceAll(preset, "-", "") + ".go")

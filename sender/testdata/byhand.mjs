@@ -10,7 +10,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import zlib from "node:zlib";
-import { byHand, hmac, json, none, now, object, plain, provider, shake, simple, url } from "./vectors.mjs";
+import { byHand, hmac, json, none, now, object, plain, provider, shake, simple, url, write } from "./vectors.mjs";
 
 const hex = (b, s) => hmac("sha256", s, b, "hex");
 const base64 = (b, s) => hmac("sha256", s, b, "base64");
@@ -176,3 +176,32 @@ await provider("paypal", byHand, {
   ],
 });
 fs.rmSync(scratch, { recursive: true });
+
+// Plaid: keys are asked for with the client's credentials, and each token has the body's digest.
+const [plaidKey, plaidOther] = [0, 1].map(() => crypto.generateKeyPairSync("ec", { namedCurve: "P-256" }));
+const plaidAsk = (id) => `https://production.plaid.com/webhook_verification_key/get#${JSON.stringify({ client_id: "6f1c", key_id: id, secret: "s3cret" })}`;
+const plaidGives = (key, id, expired_at) => JSON.stringify({ key: { ...key.publicKey.export({ format: "jwk" }), alg: "ES256", use: "sig", kid: id, created_at: now - 86400, expired_at }, request_id: "RZ6Omi1bzzwDaLo" });
+const plaidJWT = (body, { key = plaidKey, kid = "bfbd5111", at = now, alg = "ES256" } = {}) => {
+  const text = [{ alg, kid, typ: "JWT" }, { iat: at, request_body_sha256: crypto.createHash("sha256").update(body).digest("hex") }].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  const signature = alg === "none" ? "" : alg === "HS256" ? crypto.createHmac("sha256", key.publicKey.export({ format: "pem", type: "spki" })).update(text).digest("base64url") : crypto.sign("sha256", Buffer.from(text), { key: key.privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url");
+  return text + "." + signature;
+};
+const plaidBody = '{"webhook_type":"TRANSACTIONS","webhook_code":"SYNC_UPDATES_AVAILABLE","item_id":"wz666MBjYWTp2PDzzggYhM6oWWmBb"}';
+const plaidCall = (name, token, want, body = plaidBody) => ({ name, method: "POST", url, header: { ...json, ...(token ? { "Plaid-Verification": token } : {}) }, body, want });
+write("plaid", {
+  made: byHand, now, secrets: ["6f1c:s3cret"],
+  keys: { [plaidAsk("bfbd5111")]: plaidGives(plaidKey, "bfbd5111", null), [plaidAsk("old")]: plaidGives(plaidKey, "old", now - 60) },
+  calls: [
+    plaidCall("good", plaidJWT(plaidBody), "ok"),
+    plaidCall("another body", plaidJWT(plaidBody), "signature-invalid", plaidBody + " "),
+    plaidCall("another key", plaidJWT(plaidBody, { key: plaidOther }), "signature-invalid"),
+    plaidCall("a key that has ended", plaidJWT(plaidBody, { kid: "old" }), "signature-invalid"),
+    plaidCall("an unknown key", plaidJWT(plaidBody, { kid: "new" }), "sender-keys-unavailable"),
+    plaidCall("an address as a key id", plaidJWT(plaidBody, { kid: "x\"},#" }), "signature-invalid"),
+    plaidCall("no algorithm", plaidJWT(plaidBody, { alg: "none" }), "signature-invalid"),
+    plaidCall("the public key as a shared one", plaidJWT(plaidBody, { alg: "HS256" }), "signature-invalid"),
+    plaidCall("too old", plaidJWT(plaidBody, { at: now - 301 }), "signature-expired"),
+    plaidCall("no token", "", "signature-missing"),
+  ],
+  handshakes: [],
+});

@@ -17,7 +17,7 @@ import fs from "node:fs";
 import https from "node:https";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { byHand, change, get, hmac, json, none, now, object, plain, provider, shake, simple, url } from "./vectors.mjs";
+import { byHand, change, get, hmac, json, none, now, object, plain, provider, shake, simple, url, write } from "./vectors.mjs";
 
 const require = createRequire(import.meta.url);
 

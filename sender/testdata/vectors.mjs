@@ -55,7 +55,7 @@ export async function provider(name, made, o) {
   write(name, { made, now, secrets: o.secrets ?? [secret], keys, calls, handshakes });
 }
 
-function write(name, file) {
+export function write(name, file) {
   fs.writeFileSync(path.join(folder, name + ".json"), JSON.stringify(file, null, 2) + "\n");
 }
 
