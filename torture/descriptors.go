@@ -35,7 +35,7 @@ var descriptorsMode = mode{
 
 const (
 	descriptorsOption = "descriptors" // of a server: how many files it may have open
-	descriptors       = 300
+	descriptors       = 1024
 	exhausted         = 8 * time.Second // that there are none left
 )
 
@@ -66,7 +66,7 @@ func (m *move) exhaust(ctx context.Context) error {
 		}
 		most = max(most, len(open))
 	}
-	if most < descriptors*3/4 {
+	if most < descriptors/2 {
 		return fmt.Errorf("the server had %d files open at most: they were never scarce", most)
 	}
 	for _, c := range idle {
