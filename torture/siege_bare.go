@@ -64,7 +64,7 @@ func runBare(flags map[string]string) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{} //nolint:gosec // a server without bounds is what is wanted
+	server := &http.Server{}
 	if flags["tls-cert"] == "" {
 		fmt.Printf("bare listens on http://%s \n", listener.Addr())
 		return server.Serve(listener)

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,8 +66,8 @@ func hungryConversions(ctx context.Context, t *target, d *damage) {
 		case "Xml":
 			text = "<a>" + text + "</a>"
 		}
-		params, _ := json.Marshal(map[string]string{"input": text})
-		bodies = append(bodies, c.format, string(params))
+		params := `{"input":` + strconv.Quote(text) + `}` // plain text, so it is JSON as well
+		bodies = append(bodies, c.format, params)
 	}
 	d.begin()
 	together(callers, func(i int) {
