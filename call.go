@@ -19,6 +19,7 @@ const StatusHandshake Status = "handshake"
 type Call struct {
 	TraceID       string    `json:"traceId" doc:"Finds the call, in traces and logs."`
 	CorrelationID string    `json:"correlationId,omitempty" doc:"Finds its result; only accepted ones have it."`
+	DeliveryID    string    `json:"deliveryId,omitempty" doc:"That its sender gave it."`
 	EventKey      string    `json:"eventKey,omitempty" doc:"Of its webhook, where that is known."`
 	Key           string    `json:"key,omitempty" doc:"Of a message, if it is no event."`
 	ReplayOf      string    `json:"replayOf,omitempty" doc:"Trace id of the event that it repeats."`
@@ -60,6 +61,7 @@ type Duplicate struct {
 func (c Call) AppendJSON(b []byte) []byte {
 	b = appendField(b, `{"traceId":`, c.TraceID)
 	b = appendOptional(b, `,"correlationId":`, c.CorrelationID)
+	b = appendOptional(b, `,"deliveryId":`, c.DeliveryID)
 	b = appendOptional(b, `,"eventKey":`, c.EventKey)
 	b = appendOptional(b, `,"key":`, c.Key)
 	b = appendOptional(b, `,"replayOf":`, c.ReplayOf)

@@ -117,6 +117,29 @@ type Minute struct {
 	// Webhooks are the figures of single webhooks, by event key. Only hours have
 	// them.
 	Webhooks map[string]WebhookFigures `json:"webhooks,omitempty" doc:"-"`
+
+	// Pipelines are the runs of single pipelines, by name. Only hours have them.
+	Pipelines map[string]RunFigures `json:"pipelines,omitempty" doc:"-"`
+}
+
+// RunFigures count the runs of a pipeline in some time.
+type RunFigures struct {
+	Runs   int `json:"runs"`
+	Errors int `json:"errors"` // those of them that failed
+}
+
+// Add adds the runs of another time.
+func (f *RunFigures) Add(other RunFigures) {
+	f.Runs += other.Runs
+	f.Errors += other.Errors
+}
+
+// PipelineRuns are the runs of a pipeline over some hours, as pipeline.stats shows them.
+type PipelineRuns struct {
+	Pipeline string `json:"pipeline"`
+	RunFigures
+
+	Hours []RunFigures `json:"hours"` // in each hour
 }
 
 // WebhookFigures are what became of the calls of one webhook in some time.
@@ -157,6 +180,8 @@ type WebhookStats struct {
 
 	Last  time.Time `json:"last,omitzero"` // when the last call came
 	Hours []int     `json:"hours"`         // calls in each hour, rejected ones included
+
+	Figures []CallFigures `json:"figures,omitempty"` // of each hour; only of a webhook that was asked for by its key
 }
 
 // UnmarshalJSON also reads what earlier versions stored: the time was named start in 0.1.0,

@@ -185,7 +185,7 @@ var builtinRoles = map[string][]string{
 // viewing shows webhooks, pipelines, calls and figures, but no payloads, users, clients,
 // secrets or audit log.
 var viewing = []string{
-	"webhook.get", "webhook.stats", "provider.get", "pipeline.get", "pipeline.versions", "pipeline.lint", "pipeline.test",
+	"webhook.get", "webhook.stats", "provider.get", "pipeline.get", "pipeline.stats", "pipeline.versions", "pipeline.lint", "pipeline.test",
 	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "alert.get", "server.info", "server.stats",
 	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
 }

@@ -46,7 +46,7 @@ func (s *search) hasCode(c *sluice.Call) bool {
 // mentions reports whether what is known of a call has the text of the query.
 func (s *search) mentions(c *sluice.Call) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), s.text) }
-	if has(c.EventKey) || has(c.Key) || has(c.TraceID) || has(c.ReplayOf) || has(c.RemoteAddr) || has(c.Code) || s.q.InCorrelation && has(c.CorrelationID) {
+	if has(c.EventKey) || has(c.Key) || has(c.TraceID) || has(c.ReplayOf) || has(c.RemoteAddr) || has(c.Code) || s.q.InCorrelation && (has(c.CorrelationID) || has(c.DeliveryID)) {
 		return true
 	}
 	for _, run := range c.Runs {

@@ -140,7 +140,7 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	var data any
 	if call, _, ok := l.call(); ok {
 		if !q.CorrelationIDs {
-			call.CorrelationID = ""
+			call.CorrelationID, call.DeliveryID = "", ""
 		}
 		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
 	} else if run, ok := l.run(); ok {

@@ -15,7 +15,7 @@ import (
 const (
 	minutesKept  = 24 * 60
 	hoursKept    = 30 * 24
-	maxWebhooks  = 500 // webhooks that an hour counts one by one
+	maxNamed     = 500 // webhooks, and pipelines, that an hour counts one by one
 	flushEvery   = 5 * time.Second
 	storeTimeout = 5 * time.Second
 )
@@ -101,10 +101,24 @@ func (m *Minutes) Run(r sluice.RunReport) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	minute := m.at(time.Now())
-	minute.Runs++
+	of := sluice.RunFigures{Runs: 1}
 	if r.Status == sluice.StatusError {
-		minute.RunErrors++
+		of.Errors = 1
 	}
+	minute.Runs += of.Runs
+	minute.RunErrors += of.Errors
+	addRuns(minute.Pipelines, r.Pipeline, of)
+}
+
+// addRuns adds to the runs of a pipeline. Pipelines beyond the limit share the empty name with
+// sources that are not stored.
+func addRuns(pipelines map[string]sluice.RunFigures, name string, runs sluice.RunFigures) {
+	if _, known := pipelines[name]; !known && len(pipelines) >= maxNamed {
+		name = ""
+	}
+	of := pipelines[name]
+	of.Add(runs)
+	pipelines[name] = of
 }
 
 // count adds to the counts of a minute and of a webhook in it. Webhooks beyond the limit
@@ -113,7 +127,7 @@ func (m *Minutes) count(at time.Time, eventKey string, add func(*sluice.Minute, 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	minute := m.at(at)
-	if _, known := minute.Webhooks[eventKey]; !known && len(minute.Webhooks) >= maxWebhooks {
+	if _, known := minute.Webhooks[eventKey]; !known && len(minute.Webhooks) >= maxNamed {
 		eventKey = ""
 	}
 	of := minute.Webhooks[eventKey]
@@ -126,7 +140,7 @@ func (m *Minutes) at(t time.Time) *sluice.Minute {
 	start := t.UTC().Truncate(time.Minute)
 	minute := m.counted[start]
 	if minute == nil {
-		minute = &sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: make(map[string]sluice.WebhookFigures)}
+		minute = &sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: make(map[string]sluice.WebhookFigures), Pipelines: make(map[string]sluice.RunFigures)}
 		m.counted[start] = minute
 	}
 	return minute
@@ -146,7 +160,7 @@ func (m *Minutes) flush(ctx context.Context) {
 	for _, minute := range counted {
 		minute.Latencies = trimmed(minute.Latencies)
 		m.hours.wait(minute)
-		minute.Webhooks = nil
+		minute.Webhooks, minute.Pipelines = nil, nil
 		m.minutes.wait(minute)
 	}
 	for _, s := range []*series{m.minutes, m.hours} {
@@ -159,16 +173,20 @@ func (m *Minutes) flush(ctx context.Context) {
 // Last returns the last minutes in order, with the current one, at most a day. They have
 // quantiles instead of latencies.
 func (m *Minutes) Last(ctx context.Context, count int) []sluice.Minute {
-	return withQuantiles(m.last(ctx, m.minutes, count))
+	return withoutNames(withQuantiles(m.last(ctx, m.minutes, count)))
 }
 
 // LastHours returns the last hours likewise, at most 30 days.
 func (m *Minutes) LastHours(ctx context.Context, count int) []sluice.Minute {
-	hours := withQuantiles(m.last(ctx, m.hours, count))
-	for i := range hours {
-		hours[i].Webhooks = nil
+	return withoutNames(withQuantiles(m.last(ctx, m.hours, count)))
+}
+
+// withoutNames removes the figures of single webhooks and pipelines.
+func withoutNames(sums []sluice.Minute) []sluice.Minute {
+	for i := range sums {
+		sums[i].Webhooks, sums[i].Pipelines = nil, nil
 	}
-	return hours
+	return sums
 }
 
 // Webhooks returns the figures of webhooks over the last hours, those with most calls first.
@@ -183,12 +201,13 @@ func (m *Minutes) Webhooks(ctx context.Context, count int) []sluice.WebhookStats
 			}
 			of := found[key]
 			if of == nil {
-				of = &sluice.WebhookStats{EventKey: key, Hours: make([]int, len(hours))}
+				of = &sluice.WebhookStats{EventKey: key, Hours: make([]int, len(hours)), Figures: make([]sluice.CallFigures, len(hours))}
 				found[key] = of
 			}
 			of.Add(figures.CallFigures)
 			of.Last = later(of.Last, figures.Last)
 			of.Hours[i] += figures.Accepted + figures.Rejected
+			of.Figures[i] = figures.CallFigures
 		}
 	}
 	all := make([]sluice.WebhookStats, 0, len(found))
@@ -209,6 +228,18 @@ func (m *Minutes) ByWebhook(count int) []sluice.Minute {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.hours.last(count, m.counted)
+}
+
+// Runs returns the runs of a pipeline over the last hours. In an hour with too many pipelines,
+// only the first that ran have their own figures.
+func (m *Minutes) Runs(ctx context.Context, pipeline string, count int) sluice.PipelineRuns {
+	hours := m.last(ctx, m.hours, count)
+	of := sluice.PipelineRuns{Pipeline: pipeline, Hours: make([]sluice.RunFigures, len(hours))}
+	for i, hour := range hours {
+		of.Hours[i] = hour.Pipelines[pipeline]
+		of.Add(of.Hours[i])
+	}
+	return of
 }
 
 // last returns the last sums of a series, with counts that are not stored yet, and with each

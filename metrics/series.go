@@ -163,13 +163,21 @@ func addTo(sum, other *sluice.Minute) {
 		latencies[i] += n
 	}
 	sum.Latencies = latencies
+	if len(other.Pipelines) > 0 {
+		pipelines := make(map[string]sluice.RunFigures, len(sum.Pipelines)+len(other.Pipelines))
+		maps.Copy(pipelines, sum.Pipelines)
+		for name, runs := range other.Pipelines {
+			addRuns(pipelines, name, runs)
+		}
+		sum.Pipelines = pipelines
+	}
 	if len(other.Webhooks) == 0 {
 		return
 	}
 	webhooks := make(map[string]sluice.WebhookFigures, len(sum.Webhooks)+len(other.Webhooks))
 	maps.Copy(webhooks, sum.Webhooks)
 	for key, figures := range other.Webhooks {
-		if _, known := webhooks[key]; !known && len(webhooks) >= maxWebhooks {
+		if _, known := webhooks[key]; !known && len(webhooks) >= maxNamed {
 			key = ""
 		}
 		of := webhooks[key]

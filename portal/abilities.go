@@ -1,6 +1,8 @@
 package portal
 
 import (
+	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -36,6 +38,37 @@ var abilities = []struct{ permission, words string }{
 	{sluice.MayUseSecrets, "use secrets in pipelines"},
 	{"server.backup", "take backups"},
 	{sluice.MaySeeMetrics, "read metrics"},
+}
+
+// permissionChoices returns all permissions by area, with what each allows.
+func permissionChoices(p *Portal, _ *http.Request) ([]choice, error) {
+	const everywhere = "Everywhere"
+	choices := []choice{
+		{Value: sluice.MayRead, Label: sluice.MayRead, Help: "Run every command that changes nothing.", Area: everywhere},
+		{Value: "*", Label: "*", Help: "Everything.", Area: everywhere},
+	}
+	byArea := make(map[string][]choice)
+	add := func(name, help string) {
+		area, _, _ := strings.Cut(name, ".")
+		byArea[area] = append(byArea[area], choice{Value: name, Label: name, Help: help, Area: area})
+	}
+	for _, cmd := range p.Commands.All() {
+		if cmd.Endpoint == nil {
+			add(cmd.Name, typographic(cmd.Summary))
+		}
+	}
+	for _, a := range abilities {
+		if _, isCommand := p.Commands.Find(a.permission); !isCommand {
+			add(a.permission, strings.ToUpper(a.words[:1])+a.words[1:]+".")
+		}
+	}
+	for _, area := range slices.Sorted(maps.Keys(byArea)) {
+		if of := byArea[area]; len(of) > 1 {
+			choices = append(choices, choice{Value: area + ".*", Label: area + ".*", Help: "All of these, and what later versions add.", Area: area})
+		}
+		choices = append(choices, byArea[area]...)
+	}
+	return choices, nil
 }
 
 // inWords describes what someone with these permissions can do.

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,7 +17,7 @@ const callPageSize = "50"
 
 // A callFilter says which calls a list shows.
 type callFilter struct {
-	Search, EventKey, Pipeline, Status, Code, Trace, From, To string
+	Search, EventKey, Pipeline, Status, Code, Trace, Since, From, To string
 
 	InPayloads bool // payloads are searched too
 
@@ -26,28 +27,41 @@ type callFilter struct {
 var callStatuses = []sluice.Status{sluice.StatusProcessing, sluice.StatusRetrying, sluice.StatusOK, sluice.StatusError, sluice.StatusRecovered, sluice.StatusRejected, sluice.StatusHandshake}
 
 func filterOf(base string, query url.Values) callFilter {
-	return callFilter{
+	f := callFilter{
 		Search: strings.TrimSpace(query.Get("search")), EventKey: query.Get("eventKey"), Pipeline: query.Get("pipeline"), Status: string(sluice.StatusOf(query.Get("status"))),
 		Code: query.Get("code"), Trace: strings.TrimSpace(query.Get("trace")), From: query.Get("from"), To: query.Get("to"),
 		InPayloads: query.Get("payloads") != "", path: base + "/calls",
 	}
+	if f.From == "" && f.To == "" {
+		f.Since = query.Get("since")
+	}
+	return f
 }
 
 // args returns the filter as trace.get takes it.
 func (f callFilter) args() command.Args {
 	given := args("search", f.Search, "eventKey", f.EventKey, "pipeline", f.Pipeline, "status", f.Status, "code", f.Code, "traceId", f.Trace,
-		"from", asTime(f.From), "to", asTime(f.To))
+		"from", f.start(), "to", asTime(f.To))
 	if f.InPayloads && f.Search != "" {
 		given = append(given, argument("payloads", true))
 	}
 	return given
 }
 
+// start returns the earliest time of the calls. A text that is no time is left to the command
+// to refuse.
+func (f callFilter) start() string {
+	if at, err := sluice.Since(time.Time{}, f.Since); err == nil && !at.IsZero() {
+		return at.Format(time.RFC3339)
+	}
+	return cmp.Or(f.Since, asTime(f.From))
+}
+
 // values returns the filter as the query of a page.
 func (f callFilter) values() url.Values {
 	query := url.Values{}
 	for name, value := range map[string]string{
-		"search": f.Search, "eventKey": f.EventKey, "pipeline": f.Pipeline, "status": f.Status, "code": f.Code, "trace": f.Trace, "from": f.From, "to": f.To,
+		"search": f.Search, "eventKey": f.EventKey, "pipeline": f.Pipeline, "status": f.Status, "code": f.Code, "trace": f.Trace, "since": f.Since, "from": f.From, "to": f.To,
 	} {
 		if value != "" {
 			query.Set(name, value)
@@ -63,6 +77,10 @@ func (f callFilter) values() url.Values {
 // empty.
 func (f callFilter) Narrowed(name, value string) string {
 	query := f.values()
+	if name == "since" {
+		query.Del("from") // one start is enough
+		query.Del("to")
+	}
 	query.Set(name, value)
 	if value == "" {
 		query.Del(name)
@@ -85,6 +103,14 @@ func (f callFilter) ReplayAll() string { return f.path + "/replay?" + f.values()
 // Failed reports whether the list shows failed calls that can be replayed together:
 // event.replay can't search for text or a trace id.
 func (f callFilter) Failed() bool { return f.Status == "error" && f.Search == "" && f.Trace == "" }
+
+// A timePreset is a time before now that a list can show.
+type timePreset struct{ Since, Title string }
+
+// Presets returns the times to choose from.
+func (f callFilter) Presets() []timePreset {
+	return []timePreset{{"15m", "15 min"}, {"1h", "1 h"}, {"6h", "6 h"}, {"1d", "24 h"}, {"7d", "7 days"}}
+}
 
 // Statuses returns the statuses to choose from.
 func (f callFilter) Statuses() []sluice.Status { return callStatuses }

@@ -14,6 +14,7 @@ type callView struct {
 	Runs      []shownRun
 	Failed    *shownRun // the latest run that failed
 	Mend      *shownRun // the latest one whose pipeline the user can edit
+	Outside   bool      // the system that it called is at fault, rather than the source
 	Replays   []tracedCall
 	Checked   *checked     // nil if it is unknown
 	Followed  []tracedCall // events that this one caused
@@ -68,17 +69,26 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 
 // addRuns adds the runs and the replays of a call, and how its signature was checked.
 func (p *Portal) addRuns(r *http.Request, view *callView) (err error) {
-	if view.Runs, err = p.shownRuns(r, view.tracedCall); err != nil {
+	runs, err := p.shownRuns(r, view.tracedCall)
+	if err != nil {
 		return err
 	}
+	view.Runs = folded(runs)
 	for i := range view.Runs {
 		if view.Runs[i].Error != nil {
 			view.Failed = &view.Runs[i]
 		}
 		if view.Runs[i].EditURL != "" {
-			view.Mend = &view.Runs[i]
+			mend := view.Runs[i]
+			view.Mend = &mend
 		}
 	}
+	for i := range view.Runs {
+		if view.Mend != nil && view.Runs[i].EditURL == view.Mend.EditURL {
+			view.Runs[i].EditURL = "" // the head of the page has the link
+		}
+	}
+	view.Outside = view.Failed != nil && isOutside(view.Failed.Error)
 	if view.Replays, err = p.replaysOf(r, view.tracedCall); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,7 +18,43 @@ type shownRun struct {
 
 	EditURL  string // of the pipeline, if it failed and the user can edit it
 	EditText string
-	Output   string // "" if it is unknown, or the user may not see it
+	Output   string     // "" if it is unknown, or the user may not see it
+	Earlier  []shownRun // attempts of the same pipeline before it
+}
+
+// Target returns the address that the run failed to call: "" if it failed otherwise, or the
+// user may not see it.
+func (s shownRun) Target() string {
+	if s.Error == nil || len(s.Steps) == 0 || !isOutside(s.Error) {
+		return ""
+	}
+	called := s.Steps[len(s.Steps)-1].HTTP
+	if called == nil || called.URL == "" {
+		return ""
+	}
+	return called.Method + " " + called.URL
+}
+
+// isOutside reports whether a run failed because of the system that it called, so that
+// another attempt helps more than another source.
+func isOutside(e *sluice.Problem) bool {
+	return slices.Contains([]string{sluice.CodeHTTPStatus.Word, sluice.CodeHTTPFailed.Word, sluice.CodeHTTPTimeout.Word}, e.Code)
+}
+
+// folded returns the last attempt of each pipeline, with those before it.
+func folded(runs []shownRun) (last []shownRun) {
+	for _, run := range runs {
+		i := slices.IndexFunc(last, func(other shownRun) bool { return other.Pipeline == run.Pipeline && run.Pipeline != "" })
+		if i < 0 {
+			last = append(last, run)
+			continue
+		}
+		run.Earlier = append(last[i].Earlier, last[i])
+		before := &run.Earlier[len(run.Earlier)-1]
+		before.Earlier, before.EditURL = nil, ""
+		last[i] = run
+	}
+	return last
 }
 
 func (p *Portal) shownRuns(r *http.Request, c tracedCall) ([]shownRun, error) {

@@ -31,7 +31,6 @@ func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
 type replayAllView struct {
 	callFilter
 
-	Since   string // how far back, if the list has no start
 	Spans   []replaySpan
 	Problem string
 }
@@ -47,7 +46,9 @@ func (p *Portal) replayAllPage(w http.ResponseWriter, r *http.Request) error {
 	if !p.allows(r, "event.replay") {
 		return sluice.NotPermitted("event.replay")
 	}
-	return p.askReplayAll(w, r, replayAllView{callFilter: filterOf(p.base, r.URL.Query()), Since: "1d"})
+	filter := filterOf(p.base, r.URL.Query())
+	filter.Since = "1d" // proposed, if the list has no start
+	return p.askReplayAll(w, r, replayAllView{callFilter: filter})
 }
 
 // askReplayAll shows how many calls failed, and asks how far back to replay them.
@@ -74,7 +75,7 @@ func (v replayAllView) failed() command.Args {
 }
 
 func (p *Portal) replayAll(w http.ResponseWriter, r *http.Request) error {
-	view := replayAllView{callFilter: filterOf(p.base, r.PostForm), Since: r.PostForm.Get("since")}
+	view := replayAllView{callFilter: filterOf(p.base, r.PostForm)}
 	b := &bulk{
 		Verb: "replayed", What: [2]string{"call", "calls"}, About: "that failed", List: "Calls", Back: "/calls", command: "event.replay",
 		replays: url.Values{"eventKey": {view.EventKey}, "pipeline": {view.Pipeline}},

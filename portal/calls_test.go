@@ -220,7 +220,7 @@ func TestACallIsEditedAndSentAgain(t *testing.T) {
 	b.open("/webhooks/webhook.stripe")
 	b.fill("#payload", `{"id":"evt_1"}`)
 	b.follow("form[action$='try#try'] button")
-	b.wants("Accepted, and all went well")
+	b.wants("Accepted and kept, but no pipeline listens")
 	b.follow(".note a")
 	b.wants(`"id": "evt_1"`)
 	b.followText("Edit and send again")

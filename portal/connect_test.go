@@ -87,7 +87,7 @@ func TestConnectWithoutScripts(t *testing.T) {
 	}
 	v.post("/webhooks/webhook.stripe/secret", "signingSecret", " whsec_x ").wants(t, http.StatusSeeOther)
 
-	v.post("/webhooks/webhook.stripe/try", "media", "application/json", "payload", `{"id":"evt_0"}`).wants(t, 200, "Accepted, and all went well")
+	v.post("/webhooks/webhook.stripe/try", "media", "application/json", "payload", `{"id":"evt_0"}`).wants(t, 200, "Accepted and kept, but no pipeline listens")
 	v.get("/webhooks/webhook.stripe").wants(t, 200, "Waiting for the first signed call").lacks(t, "arrived")
 	s.sendAsStripe(urlOn(t, page.body), "whsec_x").wants(t, 200)
 	v.get("/webhooks/webhook.stripe").wants(t, 200, "The first call signed by Stripe arrived", "/pipelines/new?eventKey=webhook.stripe&amp;call=").lacks(t, "Waiting for", "enter it here")
@@ -157,7 +157,7 @@ func TestTheHandshakeIsSeen(t *testing.T) {
 	h.first("Look at it")
 	h.fill("#payload", `{"type":"event_callback","event_id":"Ev2"}`)
 	h.follow("form[action$='try#try'] button")
-	h.wants("Accepted, and all went well")
+	h.wants("Accepted and kept, but no pipeline listens")
 }
 
 // TestSamplesAreSent: the test call of a known sender is one of its events, with its type
@@ -171,7 +171,7 @@ func TestSamplesAreSent(t *testing.T) {
 	v.get(page).wants(t, 200, "What Twilio sends:", "?sample=status-callback#try", "Body=Is&#43;the&#43;shop&#43;open%3F", "<option selected>application/x-www-form-urlencoded</option>")
 	v.get(page+"?sample=status-callback").wants(t, 200, "MessageStatus=delivered", `name="sample" value="status-callback"`)
 	for range 2 {
-		v.post(page+"/try", "sample", "incoming-message", "media", "application/x-www-form-urlencoded", "payload", "Body=hello").wants(t, 200, "Accepted, and all went well").lacks(t, "accepted before")
+		v.post(page+"/try", "sample", "incoming-message", "media", "application/x-www-form-urlencoded", "payload", "Body=hello").wants(t, 200, "Accepted and kept, but no pipeline listens").lacks(t, "accepted before")
 	}
 }
 

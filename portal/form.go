@@ -39,6 +39,29 @@ type choice struct {
 	Value, Label string
 	Chosen       bool
 	Help         string
+	Area         string // heading that it stands under; "" for none
+}
+
+// An area is a heading with the choices under it.
+type area struct {
+	Title   string
+	Choices []choice
+	Chosen  int // how many of them are
+}
+
+// Areas returns the choices under their headings, in order.
+func (f field) Areas() (all []area) {
+	for _, c := range f.Choices {
+		if len(all) == 0 || all[len(all)-1].Title != c.Area {
+			all = append(all, area{Title: c.Area})
+		}
+		in := &all[len(all)-1]
+		in.Choices = append(in.Choices, c)
+		if c.Chosen {
+			in.Chosen++
+		}
+	}
+	return all
 }
 
 // A form is the input of a command.
@@ -121,6 +144,9 @@ func optional(values []string) []choice {
 	return choices
 }
 
+// other is the heading of chosen values that are not offered.
+const other = "Other"
+
 // choose makes a list's field offer choices. A chosen value that is no longer offered
 // stays chosen.
 func (f *form) choose(name string, offered []choice, chosen []string) {
@@ -129,13 +155,14 @@ func (f *form) choose(name string, offered []choice, chosen []string) {
 		return
 	}
 	at.Input, at.Choices = "choices", offered
-	for _, value := range chosen {
+	for value := range strings.SplitSeq(strings.Join(chosen, ","), ",") {
+		value = strings.TrimSpace(value)
 		i := slices.IndexFunc(at.Choices, func(c choice) bool { return c.Value == value })
 		switch {
 		case i >= 0:
 			at.Choices[i].Chosen = true
 		case value != "":
-			at.Choices = append(at.Choices, choice{Value: value, Label: value, Chosen: true})
+			at.Choices = append(at.Choices, choice{Value: value, Label: value, Chosen: true, Area: other})
 		}
 	}
 }

@@ -38,7 +38,7 @@ type busyWebhook struct {
 
 func (p *Portal) overview(w http.ResponseWriter, r *http.Request) error {
 	user := sluice.UserFrom(r.Context())
-	view := overviewPage{Span: spanOf(r.URL.Query().Get("span")), Spans: spans, Seen: p.may(user, "server.stats")}
+	view := overviewPage{Span: spanOf(r.URL.Query(), spans, spans[1]), Spans: spans, Seen: p.may(user, "server.stats")}
 	if view.Seen {
 		given := args("minutes", strconv.Itoa(max(view.Span.minutes, 1)))
 		if view.Span.hours > 0 {
@@ -88,6 +88,7 @@ func (v *overviewPage) sum(base string, linked bool) {
 	if v.Span.hours > 0 {
 		sums = v.Hours
 	}
+	sums = v.Span.cut(sums)
 	for _, m := range sums {
 		v.Sum.Add(m.CallFigures)
 	}
@@ -110,7 +111,7 @@ func (v *overviewPage) sum(base string, linked bool) {
 	v.Attention = v.Attention[:min(len(v.Attention), most)]
 	v.Calls, v.Latency = callPlot(sums, v.Span), latencyPlot(sums, v.Span)
 	if linked {
-		v.Calls.link(base)
-		v.Latency.link(base)
+		v.Calls.link(base + "/calls?")
+		v.Latency.link(base + "/calls?")
 	}
 }

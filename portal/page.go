@@ -116,6 +116,13 @@ type callRows struct {
 // Rows returns calls for the template of lists.
 func (s *page) Rows(items []tracedCall, ticks bool) callRows { return callRows{s.Base, items, ticks} }
 
+// With returns the page with other data, for a template within a template.
+func (s *page) With(data any) *page {
+	with := *s
+	with.Data = data
+	return &with
+}
+
 // A failure is the error page.
 type failure struct {
 	sluice.Problem

@@ -157,7 +157,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	goes("/webhooks/webhook.b?done=saved", v.post("/webhooks/webhook.a/edit", "eventKey", "webhook.b", "payloadType", "raw", "maxPayloadLength", "1000"))
 	v.get("/webhooks/webhook.b?done=saved").wants(t, 200, "Saved.", "1,000 bytes", "••••••••-")
 	v.get("/webhooks/webhook.a").wants(t, 404)
-	v.post("/webhooks/webhook.b/try", "media", "application/json", "payload", `{"a":1}`).wants(t, 200, "Accepted, and all went well")
+	v.post("/webhooks/webhook.b/try", "media", "application/json", "payload", `{"a":1}`).wants(t, 200, "Accepted and kept, but no pipeline listens")
 	v.post("/webhooks/webhook.b/try", "media", "text/plain", "payload", strings.Repeat("x", 1001)).wants(t, 200, "Rejected with 413", "payload-too-large")
 	v.get("/webhooks/webhook.b").wants(t, 200, "Renew the URL")
 	v.post("/webhooks/webhook.b/tokens", "expires", "yesterday").wants(t, 400, "expires must be a time to come", `value="yesterday"`)

@@ -25,6 +25,11 @@ func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
 		c.Runs = slices.DeleteFunc(c.Runs, func(run sluice.RunReport) bool { return run.Pipeline != view.Name })
 		view.History = append(view.History, c)
 	}
+	if p.allows(r, "pipeline.stats") {
+		if view.Chart, err = p.pipelineChart(r, view.Name); err != nil {
+			return err
+		}
+	}
 	if view.Failure = latestFailure(view.History, view.Updated); view.Failure != nil {
 		if view.Failure.Event, err = p.seen(r, view.Failure.TraceID); err != nil {
 			return err
@@ -46,7 +51,7 @@ func latestFailure(history []tracedCall, stored time.Time) *runFailure {
 	for _, c := range history {
 		for _, run := range c.Runs {
 			if run.Started.After(latest.Started) {
-				latest = runFailure{RunReport: run, TraceID: c.TraceID}
+				latest = runFailure{shownRun: shownRun{RunReport: run}, TraceID: c.TraceID}
 			}
 		}
 	}
@@ -67,6 +72,7 @@ type pipelineView struct {
 	Trace    string           // of the call whose event that run gets
 	Past     []tracedCall     // calls to choose from
 	History  []tracedCall
+	Chart    *chart // nil if it did not run
 	RunsURL  string // list of its runs; "" if there are none
 	CallsURL string // list of the calls that start it; "" if no webhook does
 	HookURL  string // the webhook that starts it; "" if there is none
@@ -80,11 +86,14 @@ type pipelineView struct {
 
 // A runFailure is the latest run of a pipeline, which failed.
 type runFailure struct {
-	sluice.RunReport
+	shownRun
 
 	TraceID string
 	Event   *seenEvent // nil if the user may not see it
 }
+
+// Outside reports whether the system that the run called is at fault, rather than the source.
+func (f *runFailure) Outside() bool { return isOutside(f.Error) }
 
 // Before returns the version before the current one, or 0.
 func (v pipelineView) Before() int {

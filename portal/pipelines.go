@@ -69,6 +69,16 @@ func (p *Portal) pipelinePause(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// pipelineRetry tries what waits for another attempt now.
+func (p *Portal) pipelineRetry(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	if _, err := ask[sluice.Retries](p, r, "event.retry", args("pipeline", name)); err != nil {
+		return err
+	}
+	p.redirect(w, r, "/pipelines/"+url.PathEscape(name)+"?done=retried")
+	return nil
+}
+
 func (p *Portal) pipelineConfirm(w http.ResponseWriter, r *http.Request) error {
 	found, err := p.pipeline(r)
 	if err != nil {

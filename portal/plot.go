@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,35 +68,51 @@ func newPlot(title string) *plot {
 
 // callPlot shows what became of calls.
 func callPlot(sums []sluice.Minute, of span) *plot {
-	p := newPlot("Calls a minute")
+	return stackedPlot("Calls", sums, of, []legend{{"accepted", "went well"}, {"open", "in progress"}, {"failed", "failed"}, {"refused", "rejected"}},
+		func(g group) []int { return []int{g.well, g.open, g.failed, g.rejected} })
+}
+
+// runPlot shows how often a pipeline ran.
+func runPlot(sums []sluice.Minute, of span) *plot {
+	return stackedPlot("Runs", sums, of, []legend{{"accepted", "went well"}, {"failed", "failed"}},
+		func(g group) []int { return []int{g.well, g.failed} })
+}
+
+// stackedPlot shows counts on top of each other, those of each class in the order of the
+// legend.
+func stackedPlot(what string, sums []sluice.Minute, of span, classes []legend, countsOf func(group) []int) *plot {
+	p := newPlot(what + " a minute")
 	if of.hours > 0 {
-		p.Title = "Calls an hour"
+		p.Title = what + " an hour"
 	}
-	p.Legend = []legend{{"accepted", "went well"}, {"open", "in progress"}, {"failed", "failed"}, {"refused", "rejected"}}
+	p.Legend = classes
 	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {
-		highest = max(highest, g.mean(g.well+g.open+g.failed+g.rejected))
+		sum := 0
+		for _, count := range countsOf(g) {
+			sum += count
+		}
+		highest = max(highest, g.mean(sum))
 	}
 	if highest == 0 {
-		p.Empty = "No calls in this time."
+		p.Empty = "No " + strings.ToLower(what) + " in this time."
 	}
 	top := p.yAxis(highest, func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) })
 	width := float64(plotWidth-plotLeft) / float64(len(groups))
 	for i, g := range groups {
 		base := float64(plotHeight - plotBottom)
-		for _, part := range []struct {
-			class string
-			count int
-		}{{"bar-accepted", g.well}, {"bar-open", g.open}, {"bar-failed", g.failed}, {"bar-refused", g.rejected}} {
-			if part.count == 0 {
+		var said []string
+		for class, count := range countsOf(g) {
+			said = append(said, wording.Count(count)+" "+classes[class].Name)
+			if count == 0 {
 				continue
 			}
-			height := max(g.mean(part.count)/top*(plotHeight-plotTop-plotBottom), 1)
+			height := max(g.mean(count)/top*(plotHeight-plotTop-plotBottom), 1)
 			base -= height
-			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), part.class})
+			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), "bar-" + classes[class].Class})
 		}
-		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s in progress, %s failed, %s rejected", wording.Count(g.well), wording.Count(g.open), wording.Count(g.failed), wording.Count(g.rejected)))
+		p.spot(i, len(groups), g, strings.Join(said, ", "))
 	}
 	p.xAxis(sums, of)
 	p.Summary = fmt.Sprintf("%s, at most %s.", p.Title, strconv.FormatFloat(highest, 'f', 1, 64))
@@ -142,12 +157,12 @@ func (p *plot) spot(i, of int, g group, text string) {
 	})
 }
 
-// link links the spots to their calls.
-func (p *plot) link(base string) {
+// link links the spots to their calls, which a path with a query lists.
+func (p *plot) link(calls string) {
 	const layout = "2006-01-02T15:04:05"
 	for i := range p.Spots {
 		s := &p.Spots[i]
-		s.Link = base + "/calls?from=" + url.QueryEscape(s.From.Format(layout)) + "&to=" + url.QueryEscape(s.To.Format(layout))
+		s.Link = calls + "from=" + url.QueryEscape(s.From.Format(layout)) + "&to=" + url.QueryEscape(s.To.Format(layout))
 	}
 }
 
@@ -231,7 +246,7 @@ func niceStep(least float64) float64 {
 func (p *plot) xAxis(sums []sluice.Minute, of span) {
 	const marks = 4
 	layout := "15:04"
-	if of.hours > 0 {
+	if time.Duration(len(sums))*of.period() > 48*time.Hour {
 		layout = "2 Jan"
 	}
 	for i := range marks {
@@ -283,42 +298,4 @@ func newSparkline(counts []int) sparkline {
 		fmt.Fprintf(&path, "%s%.1f %.1f", move, float64(i)*step, float64(sparkHeight-2)-float64(n)/float64(highest)*(sparkHeight-4))
 	}
 	return sparkline{path.String(), sparkWidth, sparkHeight}
-}
-
-// A span is the time that the overview covers.
-type span struct {
-	Name    string // in the query
-	Title   string
-	minutes int
-	hours   int // instead of minutes, for longer spans
-}
-
-var spans = []span{
-	{Name: "15m", Title: "15 min", minutes: 15}, {Name: "hour", Title: "1 h", minutes: 60}, {Name: "6h", Title: "6 h", minutes: 360},
-	{Name: "day", Title: "24 h", minutes: 1440}, {Name: "week", Title: "7 days", hours: 7 * 24}, {Name: "month", Title: "30 days", hours: 30 * 24},
-}
-
-// spanOf returns the span of a name, by default an hour.
-func spanOf(name string) span {
-	if i := slices.IndexFunc(spans, func(s span) bool { return s.Name == name }); i >= 0 {
-		return spans[i]
-	}
-	return spans[1]
-}
-
-// period returns the length of the time that a sum covers.
-func (s span) period() time.Duration {
-	if s.hours > 0 {
-		return time.Hour
-	}
-	return time.Minute
-}
-
-// AtLeastADay returns the title of the time that the figures of webhooks cover. They
-// are counted by the hour.
-func (s span) AtLeastADay() string {
-	if s.hours > 0 {
-		return s.Title
-	}
-	return "24 h"
 }

@@ -103,6 +103,7 @@ type endpoint func(http.ResponseWriter, *http.Request) error
 type link struct {
 	Name    string
 	Path    string
+	Icon    string // an SVG path, drawn in 16 by 16
 	command string // "" if anyone may see the page
 	ours    bool   // it is about our own users: an external provider replaces them
 }

@@ -102,7 +102,7 @@ func (p *Portal) resourceForm(r *http.Request, res *resource, name string, enter
 		Fixed:  name != "" && res.fixed != nil && res.fixed(name),
 		MayPut: p.may(user, res.Put), MayDelete: p.may(user, res.Remove),
 	}
-	view.drop("renew") // it has its own button
+	view.drop("renew", "dryRun") // the first has its own button, the second is for programs
 	if name == "" {
 		view.Fields[0].Focus = failure == nil
 	} else {
@@ -135,8 +135,7 @@ func (res *resource) adapt(f *field, isNew bool) {
 	}
 	switch {
 	case f.Name == "permissions": // they are many
-		f.Input, f.Rows = "area", 6
-		f.Value = strings.ReplaceAll(f.Value, ", ", ",\n")
+		f.Input = "switches"
 	case f.Name == "value": // a key has several lines
 		f.Input, f.Rows = "secret-area", 4
 	case f.Input == "select":

@@ -63,8 +63,9 @@ var resources = []*resource{
 		Columns: []column{{"permissions", "Allows"}, {"builtIn", "Origin"}},
 		words: map[string]words{
 			"role":        {Label: "Name"},
-			"permissions": {Label: "Permissions", Help: "Names of commands, which the page Commands lists, patterns such as webhook.*, or read for all that changes nothing; separated by commas."},
+			"permissions": {Label: "Permissions", Help: "What the role allows, by area."},
 		},
+		choices: map[string]func(*Portal, *http.Request) ([]choice, error){"permissions": permissionChoices},
 		fixed: func(name string) bool { return name == sluice.AdminName },
 		kept:  func(role map[string]any) bool { return role["builtIn"] == "unchanged" },
 		hit:   holdersOf,

@@ -50,6 +50,7 @@ type sentCall struct {
 	Outcome   string // ok, processing or error; "" if the call was not accepted
 	Malformed bool   // the payload is not the JSON that it claims to be
 	Duplicate bool   // the delivery was accepted before
+	Unheard   bool   // no pipeline listens to the webhook
 	TraceID   string
 	Link      string // path of the call
 	Answer    string

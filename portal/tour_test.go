@@ -108,7 +108,7 @@ func TestWebhookLife(t *testing.T) {
 	}
 	b.fill("#payload", `{"from": "the browser"}`)
 	b.follow("form[action$='try#try'] button")
-	b.wants("Accepted, and all went well", `"status": "ok"`)
+	b.wants("Accepted and kept, but no pipeline listens", `"status": "ok"`)
 	b.followText("Edit")
 	b.fill("#field-maxPayloadLength", "1000")
 	b.follow("main form button.main")

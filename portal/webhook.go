@@ -20,6 +20,7 @@ type webhookView struct { //nolint:recvcheck // templates call methods of the va
 	Stored   bool   // its signing secret was just stored
 	Receive  string // URL without the token
 	Open     string // the token in its URL
+	Chart    *chart // nil if there were no calls
 	Sample   string // whose headers a test call has; "" for none
 	Payload  string // of a test call
 	Media    string
@@ -108,11 +109,18 @@ func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 		if err != nil {
 			return err
 		}
+		if view.Chart, err = p.webhookChart(r, view.EventKey); err != nil {
+			return err
+		}
 		view.Figures = &sluice.CallFigures{}
 		if len(of) > 0 {
 			view.Figures = &of[0].CallFigures
 		}
 	}
+	return p.addListeners(r, view)
+}
+
+func (p *Portal) addListeners(r *http.Request, view *webhookView) error {
 	listening, err := p.listening(r)
 	for _, l := range listening {
 		if sluice.KeyMatches(l.Listens, sluice.EventPrefix+view.EventKey) {
@@ -136,5 +144,10 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		result = &sentCall{Problem: sluice.AsError(err).Message}
 	}
+	heard := webhookView{WebhookView: hook}
+	if err := p.addListeners(r, &heard); err != nil {
+		return err
+	}
+	result.Unheard = len(heard.Listeners) == 0 && p.allows(r, "pipeline.get")
 	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook, Sample: sample, Payload: payload, Media: media, Result: result})
 }

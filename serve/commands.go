@@ -59,7 +59,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		pipeline.Commands(runner),
 		step.Commands(o.steps),
 		iam.Commands(o.directory, o.login),
-		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.stats, o.minutes), webhookStatsCommand(o.minutes), backupCommand(o.backup)},
+		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.stats, o.minutes), webhookStatsCommand(o.minutes), pipelineStatsCommand(o.minutes), backupCommand(o.backup)},
 	).Charging(runner.Charge)
 	return commands, runner
 }

@@ -49,7 +49,23 @@ func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
 			all := minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours))
 			if p.EventKey != "" {
 				all = slices.DeleteFunc(all, func(s sluice.WebhookStats) bool { return s.EventKey != p.EventKey })
+			} else {
+				for i := range all {
+					all[i].Figures = nil
+				}
 			}
 			return all[:min(len(all), cmp.Or(p.Limit, defaultWebhooks))], nil
+		}, command.ReadOnly)
+}
+
+type pipelineStatsParams struct {
+	Name  string `json:"name" required:"true" doc:"Name of the pipeline."`
+	Hours int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
+}
+
+func pipelineStatsCommand(minutes *metrics.Minutes) command.Command {
+	return command.New("pipeline.stats", "Show how often a pipeline ran in the last hours, and how often it failed.",
+		func(ctx context.Context, p pipelineStatsParams) (sluice.PipelineRuns, error) {
+			return minutes.Runs(ctx, p.Name, cmp.Or(p.Hours, defaultHours)), nil
 		}, command.ReadOnly)
 }

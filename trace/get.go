@@ -77,7 +77,7 @@ func reached(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, n
 func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results) (sluice.CallView, error) {
 	v := sluice.CallView{Call: call}
 	if !mayKnow {
-		v.CorrelationID = "" // with it the result can be read
+		v.CorrelationID, v.DeliveryID = "", "" // with the first the result can be read
 		for i := range v.Runs {
 			v.Runs[i].Error.HideMessage()
 		}

@@ -130,7 +130,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 	c.Time, c.Duration = in.arrived.UTC(), sluice.Milliseconds(time.Since(in.arrived))
-	c.EventKey = in.hook.EventKey
+	c.EventKey, c.DeliveryID = in.hook.EventKey, in.id
 	c.Size = max(in.size, len(in.body), int(in.request.ContentLength))
 	c.RemoteAddr = in.request.RemoteAddr
 	rc.Spans.Add(in.request.Context(), sluice.SpanFacts{EventKey: c.EventKey, TraceID: c.TraceID, StatusCode: c.StatusCode})

@@ -3,8 +3,8 @@
 //
 // It lives in a shadow root, where its styles are style sheets. The policy of the pages
 // allows those, but not styles written in a page.
-import { EditorState } from "@codemirror/state";
-import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { EditorState, RangeSetBuilder } from "@codemirror/state";
+import { Decoration, EditorView, ViewPlugin, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { HighlightStyle, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore, insertNewlineKeepIndent } from "@codemirror/commands";
 import { autocompletion, closeBrackets } from "@codemirror/autocomplete";
@@ -103,6 +103,24 @@ function newline(view) {
   return true;
 }
 
+// A line that is wrapped goes on at its own indentation, which has a meaning in YAML.
+const deepest = 40;
+const hanging = (line) => Decoration.line({ class: "cm-in-" + Math.min(line.text.match(/^ *(- )*/)[0].length, deepest) });
+const wrapped = ViewPlugin.define((view) => ({ lines: linesOf(view), update(u) { if (u.docChanged || u.viewportChanged) this.lines = linesOf(u.view); } }), { decorations: (plugin) => plugin.lines });
+const indentation = EditorView.theme(Object.fromEntries(Array.from({ length: deepest + 1 }, (_, n) => [`.cm-in-${n}`, { paddingLeft: `calc(${n}ch + 6px)`, textIndent: `-${n}ch` }])));
+
+function linesOf(view) {
+  const lines = new RangeSetBuilder();
+  for (const { from, to } of view.visibleRanges) {
+    for (let at = from; at <= to;) {
+      const line = view.state.doc.lineAt(at);
+      lines.add(line.from, line.from, hanging(line));
+      at = line.to + 1;
+    }
+  }
+  return lines.finish();
+}
+
 function start(area) {
   const host = document.createElement("div");
   host.className = "code";
@@ -125,7 +143,7 @@ function start(area) {
     state: EditorState.create({
       doc: area.value,
       extensions: [
-        lineNumbers(), history(), drawSelection(), highlightActiveLine(), EditorView.lineWrapping, bracketMatching(), closeBrackets(), lintGutter(),
+        lineNumbers(), history(), drawSelection(), highlightActiveLine(), EditorView.lineWrapping, wrapped, indentation, bracketMatching(), closeBrackets(), lintGutter(),
         indentUnit.of("  "), EditorState.tabSize.of(2), pipelineLanguage, syntaxHighlighting(colours), look,
         autocompletion({ override: [(context) => completions(words)(context)], icons: false }),
         linter(check, { delay: 400 }),

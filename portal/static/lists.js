@@ -114,6 +114,52 @@ for (const form of document.querySelectorAll(".bulk-form")) {
   addEventListener("pageshow", count);
 }
 
+// Dragging over a plot zooms to that time; a click leads to its calls.
+let dragged;
+const chosen = () => [...dragged.closest("svg").querySelectorAll(".spot.chosen")];
+document.addEventListener("pointerdown", (event) => {
+  dragged = event.button === 0 ? event.target.closest?.(".spot") : undefined;
+  if (dragged) event.preventDefault(); // or the link is dragged
+});
+document.addEventListener("pointermove", (event) => {
+  const over = dragged && event.target.closest?.(".spot");
+  if (!over || over.closest("svg") !== dragged.closest("svg")) return;
+  const spots = [...over.closest("svg").querySelectorAll(".spot")], ends = [spots.indexOf(dragged), spots.indexOf(over)];
+  spots.forEach((spot, i) => spot.classList.toggle("chosen", over !== dragged && i >= Math.min(...ends) && i <= Math.max(...ends)));
+});
+document.addEventListener("pointerup", () => {
+  const spots = dragged ? chosen() : [];
+  dragged = undefined;
+  if (spots.length < 2) return;
+  const url = new URL(location.href);
+  url.search = new URLSearchParams({ from: spots[0].dataset.from, to: spots.at(-1).dataset.to });
+  if (document.querySelector("#chart")) url.hash = "chart";
+  location.href = url;
+});
+
+// A search narrows a list of switches.
+for (const narrow of document.querySelectorAll("[data-narrow]")) {
+  narrow.hidden = false;
+  narrow.addEventListener("input", () => {
+    const wanted = narrow.value.trim().toLowerCase();
+    for (const area of document.getElementById(narrow.dataset.narrow).querySelectorAll("details")) {
+      const all = [...area.querySelectorAll("label")];
+      for (const one of all) one.hidden = !one.textContent.toLowerCase().includes(wanted);
+      area.hidden = all.every((one) => one.hidden);
+      area.open = wanted ? !area.hidden : all.some((one) => one.querySelector("input").checked);
+    }
+  });
+}
+
+// Ctrl+K goes to the search for anything, also from a field.
+document.addEventListener("keydown", (event) => {
+  const find = document.querySelector("#find");
+  if (!find || event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  find.focus();
+  find.select();
+});
+
 // Keys: j and k move through a list, and from call to call; x ticks, / searches, n shows new calls, g and a
 // letter go to a page, ? shows all of them.
 const rowsOf = () => [...document.querySelectorAll("tr[data-row]")];
@@ -146,7 +192,7 @@ const keys = {
     else document.querySelector(".head a[href$='/edit']")?.click();
   },
   g: () => { going = Date.now(); },
-  "/": () => { const field = document.querySelector("[data-search], input[type=search]"); field?.focus(); field?.select(); },
+  "/": () => { const field = document.querySelector("[data-search]") ?? document.querySelector("main input[type=search]") ?? document.querySelector("#find"); field?.focus(); field?.select(); },
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.composedPath()[0].closest("input:not([type=checkbox]), textarea, select, dialog, [contenteditable]")) return;
