@@ -8,16 +8,8 @@ type section struct {
 
 var sections = []section{
 	{"", []link{
-<<<<<<< HEAD
-		{Name: "Overview", Path: "/"},
-		{Name: "Alerts", Path: "/alerts", command: "alert.get"},
-		{Name: "Calls", Path: "/calls", command: "trace.get"},
-		{Name: "Webhooks", Path: "/webhooks", command: "webhook.get"},
-		{Name: "Pipelines", Path: "/pipelines", command: "pipeline.get"},
-		{Name: "Dead letters", Path: "/deadletters", command: "deadletter.get"},
-		{Name: "Quarantine", Path: "/quarantine", command: "quarantine.get"},
-=======
 		{Name: "Overview", Path: "/", Icon: "M2 8.5 8 3l6 5.5M4 7.5V13h8V7.5"},
+		{Name: "Alerts", Path: "/alerts", Icon: "M4 12V7a4 4 0 0 1 8 0v5M2 12h12M7 14h2", command: "alert.get"},
 	}},
 	{"Traffic", []link{
 		{Name: "Calls", Path: "/calls", Icon: "M2 4h12M2 8h12M2 12h8", command: "trace.get"},
@@ -34,7 +26,6 @@ var sections = []section{
 		{Name: "Roles", Path: "/roles", Icon: "M2 3h12v10H2zM5 6h6M5 10h3", command: "iam.role.get"},
 		{Name: "Clients", Path: "/clients", Icon: "M2 3h12v8H2zM5 14h6M8 11v3", command: "iam.client.get", ours: true},
 		{Name: "Audit log", Path: "/audit", Icon: "M3 2h10v12H3zM6 5h4M6 8h4M6 11h2", command: "audit.get"},
->>>>>>> aea7536b (Help on the day of an outage: what helps is coloured, attempts are folded, anything is found, charts zoom)
 	}},
 	{"Tools", []link{
 		{Name: "Commands", Path: "/commands", Icon: "m3 5 3 3-3 3M8 12h5"},
