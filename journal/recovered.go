@@ -8,8 +8,22 @@ import (
 	"sluice"
 )
 
-// tellRecovered tells of the calls that have recovered by the replays written last.
+// TellRecovered tells at once of the calls that have recovered, so that figures agree with
+// what a search finds.
+func (j *Journal) TellRecovered(ctx context.Context) {
+	j.flushSoon(ctx)
+	j.tellRecovered(ctx)
+}
+
+// tellRecovered tells of the calls that have recovered by the replays written last. Nothing is
+// written meanwhile, so no call is told of twice.
 func (j *Journal) tellRecovered(ctx context.Context) {
+	select {
+	case <-j.writing:
+		defer func() { j.writing <- struct{}{} }()
+	case <-ctx.Done():
+		return
+	}
 	j.mu.Lock()
 	untold := j.untold
 	j.untold = nil

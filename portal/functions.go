@@ -151,6 +151,9 @@ func within(path, section string) bool {
 // reason returns why a call failed, clipped to a line.
 func reason(c sluice.Call) string {
 	const most = 160
+	if c.Status == sluice.StatusOK {
+		return "" // an attempt before may have failed
+	}
 	for _, run := range slices.Backward(c.Runs) {
 		if run.Error != nil {
 			return clipped(stepPrefix.ReplaceAllString(run.Error.Detail, ""), most)

@@ -60,7 +60,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.followText("Show the token")
 	b.wants(token)
 	b.follow("form[action$='try#try'] button")
-	b.wants("Accepted and kept, but no pipeline listens", "Ada")
+	b.wants("Accepted, and all went well", "Ada")
 	b.open("/calls?eventKey=webhook.hello&status=ok")
 	b.waits(`tr[data-trace="` + trace + `"]`)
 	b.open("/commands/iam.user.put")

@@ -66,9 +66,9 @@ var resources = []*resource{
 			"permissions": {Label: "Permissions", Help: "What the role allows, by area."},
 		},
 		choices: map[string]func(*Portal, *http.Request) ([]choice, error){"permissions": permissionChoices},
-		fixed: func(name string) bool { return name == sluice.AdminName },
-		kept:  func(role map[string]any) bool { return role["builtIn"] == "unchanged" },
-		hit:   holdersOf,
+		fixed:   func(name string) bool { return name == sluice.AdminName },
+		kept:    func(role map[string]any) bool { return role["builtIn"] == "unchanged" },
+		hit:     holdersOf,
 	},
 	{
 		Resource: sluice.ResourceNamed("client"), Title: "Clients",

@@ -52,7 +52,7 @@ const mostFound = "20"
 
 func (p *Portal) findNames(r *http.Request, view *searchView) error {
 	if p.allows(r, "webhook.get") {
-		found, err := ask[[]sluice.WebhookView](p, r, "webhook.get", args("search", view.Text, "limit", mostFound))
+		found, _, err := fetch[sluice.WebhookView](p, r, "webhook.get", args("search", view.Text, "limit", mostFound))
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (p *Portal) findNames(r *http.Request, view *searchView) error {
 	if !p.allows(r, "pipeline.get") {
 		return nil
 	}
-	found, err := ask[[]sluice.PipelineView](p, r, "pipeline.get", args("search", view.Text, "limit", mostFound))
+	found, _, err := fetch[sluice.PipelineView](p, r, "pipeline.get", args("search", view.Text, "limit", mostFound))
 	for _, l := range found {
 		view.Pipelines = append(view.Pipelines, l.Name)
 	}

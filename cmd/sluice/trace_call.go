@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"sluice"
 )
 
 var callColumns = append(columnsOf("time", "status", "next", "eventKey", "traceId", "duration"), column{title: "Reason", of: func(call *yaml.Node) string {
@@ -26,6 +28,9 @@ var stepBefore = regexp.MustCompile(`^Step \d+, [^:]*: `)
 func reasonOf(call *yaml.Node) string {
 	if code := textOf(call, "code"); code != "" {
 		return code
+	}
+	if textOf(call, "status") == string(sluice.StatusOK) {
+		return "" // an attempt before may have failed
 	}
 	for _, run := range slices.Backward(listOf(call, "runs")) { // the latest attempt first
 		if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
