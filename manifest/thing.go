@@ -78,39 +78,44 @@ func (t *thing) source() string {
 func (r *resource) normal(given map[string]any, presets presets) map[string]any {
 	fields := make(map[string]any)
 	for _, f := range r.fields {
-		value, has := given[f.name]
-		if !has || value == nil {
-			continue
-		}
-		unset := f.unset
-		switch list, isList := value.([]any); {
-		case isList && f.unset != nil:
-			slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-			value = slices.Compact(list)
-		case f.name == "answer":
-			if unset = presets.answer(given["provider"]); value == "" {
-				value = unset
-			}
-		case f.name == "answerType" && (given["answer"] == nil || given["answer"] == "" || given["answer"] == presets.answer(given["provider"])):
-			unset = presets[fmt.Sprint(given["provider"])].AnswerType
-		case f.name == "dedupeWindow" || f.name == "answerWait":
-			if d, err := time.ParseDuration(fmt.Sprint(value)); err == nil { // otherwise the server refuses it
-				value = sluice.ShortDuration(d)
-			}
-		case f.name == "dedupe":
-			unset = presets[fmt.Sprint(given["provider"])].Dedupe
-			if value == "" || unset == "" && value == "off" {
-				value = unset
-			}
-		}
-		if f.name == "grants" && given["public"] == true {
-			unset = grants(true)
-		}
-		if !reflect.DeepEqual(value, unset) {
+		value, unset := f.normal(given, presets)
+		if value != nil && !reflect.DeepEqual(value, unset) {
 			fields[f.name] = value
 		}
 	}
 	return fields
+}
+
+// normal returns a field in a form that can be compared, and the value that stands for none.
+func (f field) normal(given map[string]any, presets presets) (value, unset any) {
+	value, unset = given[f.name], f.unset
+	if value == nil {
+		return nil, nil
+	}
+	switch list, isList := value.([]any); {
+	case isList && f.unset != nil:
+		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		value = slices.Compact(list)
+	case f.name == "answer":
+		if unset = presets.answer(given["provider"]); value == "" {
+			value = unset
+		}
+	case f.name == "answerType" && (given["answer"] == nil || given["answer"] == "" || given["answer"] == presets.answer(given["provider"])):
+		unset = presets[fmt.Sprint(given["provider"])].AnswerType
+	case f.name == "dedupeWindow" || f.name == "answerWait":
+		if d, err := time.ParseDuration(fmt.Sprint(value)); err == nil { // otherwise the server refuses it
+			value = sluice.ShortDuration(d)
+		}
+	case f.name == "dedupe":
+		unset = presets[fmt.Sprint(given["provider"])].Dedupe
+		if value == "" || unset == "" && value == "off" {
+			value = unset
+		}
+	}
+	if f.name == "grants" && given["public"] == true {
+		unset = grants(true)
+	}
+	return value, unset
 }
 
 // plain replaces the numbers in a value by int and float64, which files have.

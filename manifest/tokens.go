@@ -31,7 +31,7 @@ type token struct {
 	Description string    `yaml:"description,omitempty"`
 }
 
-const tokensHead = "# The tokens of webhooks, which are secret: sluice apply DIR --tokens FILE gives a new server the same URLs.\n"
+const fileHead = "# The tokens of webhooks, which are secret: sluice apply DIR --tokens FILE gives a new server the same URLs.\n"
 
 // outside refuses a file of tokens in the folder that is kept under version control.
 func outside(dir, file string) error {
@@ -85,7 +85,7 @@ func ExportTokens(ctx context.Context, c *client.Client, dir, file string) error
 	if err != nil {
 		return err
 	}
-	return writeSecret(file, append([]byte(tokensHead), text...))
+	return writeSecret(file, append([]byte(fileHead), text...))
 }
 
 func orZero(at *time.Time) time.Time {
@@ -120,7 +120,7 @@ func ReadTokens(dir, file string) (Tokens, error) {
 	if err := outside(dir, file); err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(file) //nolint:gosec // the user names it
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, mistake("%v", err)
 	}

@@ -49,9 +49,8 @@ func folded(runs []shownRun) (last []shownRun) {
 			last = append(last, run)
 			continue
 		}
-		run.Earlier = append(last[i].Earlier, last[i])
-		before := &run.Earlier[len(run.Earlier)-1]
-		before.Earlier, before.EditURL = nil, ""
+		before := last[i]
+		run.Earlier = slices.Concat(before.Earlier, []shownRun{{RunReport: before.RunReport, Output: before.Output}})
 		last[i] = run
 	}
 	return last

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"sluice/value"
+
 	"github.com/go-jose/go-jose/v4"
 )
 
@@ -43,7 +45,7 @@ func plaidKey(ctx context.Context, keys Keys, credentials, id string) (any, erro
 	if !ok || !plaidKeyID.MatchString(id) {
 		return nil, invalid("The signing secret is not client_id:secret, or the token names no key.")
 	}
-	asked, err := json.Marshal(map[string]string{"client_id": client, "secret": secret, "key_id": id})
+	asked, err := value.Marshal(map[string]string{"client_id": client, "secret": secret, "key_id": id})
 	if err != nil {
 		return nil, err
 	}

@@ -44,10 +44,12 @@ func TestErrorsQuoteNoPayloads(t *testing.T) {
 			}
 		}
 	}
-	for seen, ended := "", false; !ended; ended = strings.Contains(seen, last) && strings.Contains(seen, `"steps"`) {
-		if _, _, seen = tail.next(t); strings.Contains(seen, card) {
+	for ended := false; !ended; {
+		_, _, seen := tail.next(t)
+		if strings.Contains(seen, card) {
 			t.Errorf("the live tail says %s", seen)
 		}
+		ended = strings.Contains(seen, last) && strings.Contains(seen, `"steps"`)
 	}
 	if found := string(s.send("GET", "/api/v3/command/trace.get?search="+card, nil, asViewer).wantStatus(t, 200).body); strings.Contains(found, hook.UUID[len(hook.UUID)-6:]) {
 		t.Errorf("a viewer finds calls by what their hidden messages say: %s", found)

@@ -162,7 +162,7 @@ func (s *Store) addToken(ctx context.Context, uuid string, made sluice.Token) er
 		tokens := slices.DeleteFunc(slices.Clone(before.AllTokens()), func(t sluice.Token) bool {
 			return t.Token != uuid && !t.IsOpen(made.Created)
 		})
-		again := slices.IndexFunc(tokens, func(t sluice.Token) bool { return t.Token == uuid && t.Token == made.Token && !t.IsOpen(made.Created) })
+		again := slices.IndexFunc(tokens, func(t sluice.Token) bool { return made.Token == uuid && t.Token == uuid && !t.IsOpen(made.Created) })
 		switch holder, further := s.byToken.Load(made.Token); {
 		case again >= 0:
 			tokens[again].Closed, tokens[again].Expires = false, made.Expires

@@ -15,9 +15,10 @@ type Budget struct {
 	refused atomic.Int64 // records
 }
 
-// Used returns the bytes of all records, and Refused how many records had no room since the
-// start.
-func (b *Budget) Used() int64    { return b.used.Load() }
+// Used returns the bytes of all records.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// Refused returns how many records had no room since the start.
 func (b *Budget) Refused() int64 { return b.refused.Load() }
 
 // small is how large a record may become by a change although the budget is used up, so that
