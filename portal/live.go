@@ -30,7 +30,7 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	entries, err := p.Tail.Follow(ctx, sluice.TailQuery{EventKey: query.Get("eventKey"), TraceID: query.Get("trace"), After: r.Header.Get("Last-Event-ID")})
+	entries, err := p.Tail.Follow(ctx, sluice.TailQuery{EventKey: query.Get("eventKey"), TraceID: query.Get("trace"), After: r.Header.Get("Last-Event-ID"), CorrelationIDs: user.May(sluice.MaySeePayload)})
 	if err != nil {
 		return err
 	}

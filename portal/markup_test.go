@@ -133,7 +133,7 @@ func pagesOfActs(s *service, b *browser) map[string]func() {
 		"a test call": func() {
 			b.open("/webhooks/webhook.connected")
 			b.follow("form[action$='try#try'] button")
-			b.wants("Accepted and kept, but no pipeline listens")
+			b.wants("Accepted, and all went well")
 		},
 		"a deleted pipeline": func() {
 			b.open("/pipelines/report.weekly/delete")

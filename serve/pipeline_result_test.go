@@ -273,7 +273,7 @@ func TestAbandonedEvents(t *testing.T) {
 		t.Errorf("the result is %+v, want that the pipeline has gone", got)
 	}
 	close(o.release)
-	eventually(t, "what had begun to end", func() bool {
-		return s.poll(begun.CorrelationID).result(t).Status == "ok"
-	})
+	if got := s.await(t, begun.CorrelationID); got.Status != "ok" {
+		t.Errorf("what had begun came to %+v", got)
+	}
 }

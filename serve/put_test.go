@@ -29,6 +29,7 @@ func TestCreateWebhook(t *testing.T) {
 		t.Errorf("created and updated are %s and %s", h.Created, h.Updated)
 	}
 	object := got.object(t)
+	created := object["created"]
 	delete(object, "created")
 	delete(object, "updated")
 	want := map[string]any{
@@ -39,6 +40,8 @@ func TestCreateWebhook(t *testing.T) {
 		"webhookUrl":       s.server.URL() + "/api/v3/command/webhook.receive?token=" + h.UUID,
 		"hookUrl":          s.server.URL() + "/hook/" + h.UUID,
 		"methods":          []any{"GET", "POST"},
+		"answer":           "result",
+		"tokens":           []any{map[string]any{"token": h.UUID, "last6": sluice.Last6(h.UUID), "open": true, "created": created}},
 	}
 	want["etag"] = sluice.EntityTag(1, h.Updated)
 	if diff := cmp.Diff(want, object); diff != "" {
