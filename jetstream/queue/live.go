@@ -233,6 +233,19 @@ func (w *inProgress) end(key liveKey) {
 	delete(w.deliveries, key)
 }
 
+// includes reports whether a pipeline works on an event here, for whatever binding: it
+// may listen to others by now.
+func (w *inProgress) includes(pipeline string, sequence uint64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key, l := range w.deliveries {
+		if key.sequence == sequence && l.pipeline == pipeline {
+			return true
+		}
+	}
+	return false
+}
+
 // beat tells the engine which deliveries are in progress.
 func (w *inProgress) beat(now time.Time) {
 	w.mu.Lock()

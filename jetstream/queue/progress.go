@@ -190,30 +190,32 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 		return outcome, err
 	}
 	binding := q.listeners.Binding(pipeline)
-	if binding == nil || e.Sequence < binding.Start || !reaches(binding, e.Subject) {
-		if time.Since(e.Received) > q.outcomes.keep.Age {
-			return nil, Gone()
+	listens := binding != nil && e.Sequence >= binding.Start && reaches(binding, e.Subject)
+	switch {
+	case listens:
+		finished, err := q.finished(ctx, binding.ID, e.Sequence)
+		if err != nil || !finished {
+			return nil, err
 		}
-		return unhandled(pipeline, e), nil
-	}
-	finished, err := q.finished(ctx, binding.ID, e.Sequence)
-	if err != nil || !finished {
-		return nil, err
-	}
-	// It may be acknowledged and wait for another attempt.
-	waits, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
-	if err != nil || waits != nil {
-		return nil, err
+		// It may be acknowledged and wait for another attempt.
+		waits, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
+		if err != nil || waits != nil {
+			return nil, err
+		}
+	case q.work.includes(pipeline, e.Sequence):
+		return nil, nil
 	}
 	// It may have finished after the first Get.
 	outcome, err = q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
 	switch {
 	case errors.Is(err, errUnsynced):
-		err = nil
-	case outcome == nil && err == nil:
-		err = Gone()
+		return nil, nil
+	case outcome != nil || err != nil:
+		return outcome, err
+	case listens || time.Since(e.Received) > q.outcomes.keep.Age:
+		return nil, Gone()
 	}
-	return outcome, err
+	return unhandled(pipeline, e), nil
 }
 
 // unhandled is the outcome of an event whose pipeline was deleted, or listens to other
