@@ -166,6 +166,7 @@ func (m *Minutes) flush(ctx context.Context) {
 	for _, s := range []*series{m.minutes, m.hours} {
 		if err := s.flush(ctx); err != nil {
 			m.log.Warn("Figures could not be stored; trying on.", "error", err)
+			return // the engine is away: a stop must not wait for it twice
 		}
 	}
 }

@@ -13,8 +13,9 @@ const (
 	// drainTimeout bounds how long a stop waits for calls in flight, and then for the disk
 	// with what is left of it, unless Timeouts says otherwise.
 	drainTimeout = 10 * time.Second
-	// closeTimeout is how long a stop waits for the disk if nothing is left.
-	closeTimeout = 5 * time.Second
+	// closeTimeout is how long a stop waits for the disk if nothing is left: longer than one
+	// write of an engine that is away.
+	closeTimeout = 8 * time.Second
 )
 
 // Stop drains and ends the service. First it turns unready, ends the runs of pipelines and,
