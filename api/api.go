@@ -32,7 +32,7 @@ type Options struct {
 	ObservePoll  func(status int)                                              // is told of each poll
 	Spans        sluice.Spans
 	Readiness    func() (detail map[string]any, err error)
-	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
+	Stopping     <-chan struct{} // closed when the server begins to stop: each answer is the last on its connection
 	Tail         sluice.Tail
 	PollHold     time.Duration // how long a poll waits for its result; 0: 5 seconds
 
@@ -55,7 +55,8 @@ type Options struct {
 type API struct {
 	Options
 	handler http.Handler
-	begun   atomic.Int64 // calls that are not answered yet
+	begun   atomic.Int64              // calls that are not answered yet
+	late    atomic.Pointer[time.Time] // of the last request to a server that stops
 	tails   *limit.Slots
 	readers *limit.Shares[string] // of the tails, by username
 	misses  *limit.Tries          // polls for unknown results, by client address
@@ -133,9 +134,6 @@ const (
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-// InFlight reports how many calls have begun and are not answered yet.
-func (a *API) InFlight() int { return int(a.begun.Load()) }
-
 // Headers of every answer, shared since nobody changes them.
 var (
 	noStore    = []string{"no-store"}
@@ -157,6 +155,10 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 			// Transfer-Encoding that is ignored. What follows on the connection
 			// can't be trusted (RFC 9112, 6.1).
 			header.Set("Connection", "close")
+		}
+		if a.draining() {
+			header.Set("Connection", "close")
+			a.late.Store(new(time.Now()))
 		}
 		defer a.recover(w, r)
 		a.identify(r)

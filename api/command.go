@@ -23,12 +23,6 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	}
 	name := strings.TrimPrefix(path, sluice.CommandPath)
 	cmd, known := a.Commands.Find(name)
-	if err := a.refuseDraining(); err != nil {
-		if cmd.Refused != nil {
-			cmd.Refused(r, err)
-		}
-		return err
-	}
 	if known && cmd.Endpoint != nil {
 		return cmd.Endpoint(w, r)
 	}

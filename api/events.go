@@ -30,9 +30,6 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")
 	}
-	if err := a.refuseDraining(); err != nil {
-		return err
-	}
 	user, err := a.mayTail(w, r)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"sluice"
 )
@@ -47,14 +48,6 @@ func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refuseDraining refuses calls while the server stops.
-func (a *API) refuseDraining() error {
-	if !a.draining() {
-		return nil
-	}
-	return Draining()
-}
-
 // draining reports whether the server stops.
 func (a *API) draining() bool {
 	select {
@@ -65,8 +58,16 @@ func (a *API) draining() bool {
 	}
 }
 
-// Draining is the error while the server drains: 503 with Retry-After, and the connection
-// is closed.
+// Idle reports for how long nobody has called a server that stops.
+func (a *API) Idle() time.Duration {
+	if a.begun.Load() > 0 || a.late.Load() == nil {
+		a.late.Store(new(time.Now()))
+	}
+	return time.Since(*a.late.Load())
+}
+
+// Draining is what a server that stops says of its readiness, and to callers whose runs
+// take too long for it: 503 with Retry-After, and the connection is closed.
 func Draining() error {
 	return sluice.Passing(sluice.CodeDraining, "The server is stopping.").Closing()
 }

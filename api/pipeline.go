@@ -26,9 +26,6 @@ type tagged interface {
 // pipeline serves the pipelines as a folder of documents: each method is a
 // command.
 func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
-	if err := a.refuseDraining(); err != nil {
-		return err
-	}
 	user, leave, err := a.enter(w, r)
 	if err != nil {
 		return err

@@ -27,10 +27,6 @@ type Command struct {
 	// included; such a command can't be called in any other way.
 	Endpoint Endpoint
 
-	// Refused, if set, is called for HTTP requests that were refused before
-	// they reached the Endpoint.
-	Refused func(*http.Request, error)
-
 	// Check, if set, says what is wrong with arguments that are known before a run; those
 	// that a run computes are left out.
 	Check func(known map[string]any) error

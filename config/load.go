@@ -38,7 +38,7 @@ func Settings() []Setting {
 var otherVariables = []string{
 	"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD", "SLUICE_NEW_SECRET_KEY", "SLUICE_BACKUP_PASSPHRASE",
 	"SLUICE_URL", "SLUICE_USERNAME", "SLUICE_PASSWORD", "SLUICE_TOKEN", "SLUICE_PROFILE", "SLUICE_CLIENT_DIR",
-	"SLUICE_CLIENT_ID", "SLUICE_CLIENT_SECRET",
+	"SLUICE_CLIENT_ID", "SLUICE_CLIENT_SECRET", "SLUICE_HANDOVER",
 }
 
 // Load returns the settings: defaults, then the YAML file if there is one, then the

@@ -20,13 +20,14 @@ const (
 	largeBuffer = 64 << 10               // for longer calls; still longer ones are handed on
 	maxLarge    = 512                    // large buffers; without one, a call is handed on
 	patience    = 100 * time.Millisecond // for the rest of a call; slower ones are handed on
-	lingering   = 500 * time.Millisecond // of reading after the last answer
+	lingering   = 500 * time.Millisecond // of reading after the last answer, and before the first call once the lane is shut down
 )
 
-// States of a connection. A call and a shutdown compete for an idle connection: the first to
-// change its state wins.
+// States of a connection. A call and a shutdown compete for a connection without a call: the
+// first to change its state wins.
 const (
-	idle int32 = iota
+	fresh int32 = iota // there was no call yet, and TLS may still begin
+	idle
 	busy
 	closed
 )
@@ -120,9 +121,13 @@ func (c *conn) recover() {
 // await waits for the next call, and reports whether bytes of it have arrived.
 func (c *conn) await(timeout time.Duration) bool {
 	for c.skipEnds(); len(c.data) == 0; c.skipEnds() {
-		c.state.Store(idle)
-		if c.lane.stopping.Load() {
-			return false
+		state := c.state.Load()
+		if state == busy {
+			state = idle
+			c.state.Store(idle)
+			if c.lane.stopping.Load() {
+				return false
+			}
 		}
 		// Moving the deadline has a cost, so not for every call.
 		now := time.Now()
@@ -131,7 +136,7 @@ func (c *conn) await(timeout time.Duration) bool {
 		}
 		n, _ := c.Read(c.small[:])
 		c.data = c.small[:n]
-		if n == 0 || !c.state.CompareAndSwap(idle, busy) {
+		if n == 0 || !c.state.CompareAndSwap(state, busy) {
 			return false
 		}
 	}
@@ -265,9 +270,9 @@ func (c *conn) linger() {
 	}
 }
 
-// closeIdle closes the connection if no call has begun.
-func (c *conn) closeIdle() {
-	if c.state.CompareAndSwap(idle, closed) {
+// closeIn closes a connection that is still in that state.
+func (c *conn) closeIn(state int32) {
+	if c.state.CompareAndSwap(state, closed) {
 		_ = c.Close()
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"sluice/stretch"
 )
 
 // Options configure a lane.
@@ -118,13 +120,15 @@ func (l *Lane) Close() error {
 // Addr implements net.Listener.
 func (l *Lane) Addr() net.Addr { return l.listener.Addr() }
 
-// Shutdown closes idle connections, and the others once their calls are answered. When ctx
-// ends first, it cuts them off and returns the error of ctx. The listener must be closed
-// before.
+// Shutdown closes idle connections, and the others once their calls are answered. New
+// connections have a moment for their first call. When ctx ends first, it cuts all off and
+// returns the error of ctx. The listener must be closed before.
 func (l *Lane) Shutdown(ctx context.Context) error {
 	defer l.cut()
 	l.stopping.Store(true)
-	l.each((*conn).closeIdle)
+	l.each(func(c *conn) { c.closeIn(idle) })
+	unused := time.AfterFunc(stretch.Of(lingering), func() { l.each(func(c *conn) { c.closeIn(fresh) }) })
+	defer unused.Stop()
 	served := make(chan struct{})
 	go func() {
 		l.serving.Wait()

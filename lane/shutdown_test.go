@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
+
+	"sluice/stretch"
 )
 
-// TestShutdown: idle connections are closed at once, others when their calls
-// are answered.
+// TestShutdown: idle connections are closed at once, unused ones after a moment, others when
+// their calls are answered.
 func TestShutdown(t *testing.T) {
+	defer stretch.By(1)()
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	s := start(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" {
@@ -29,8 +33,8 @@ func TestShutdown(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- s.lane.Shutdown(t.Context()) }()
-	unused.wantEnd()
 	idle.wantEnd()
+	unused.wantEnd()
 	select {
 	case err := <-done:
 		t.Fatalf("it is down before the call is answered: %v", err)
@@ -49,7 +53,7 @@ func TestShutdown(t *testing.T) {
 }
 
 // TestShutdownBetweenCalls: a call that has arrived behind another one is not cut
-// off, and a connection that comes too late is closed.
+// off, and the first call on a new connection is answered.
 func TestShutdownBetweenCalls(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	s := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -62,13 +66,30 @@ func TestShutdownBetweenCalls(t *testing.T) {
 	<-begun
 	goOn <- struct{}{}
 	<-begun
-	s.lane.stopping.Store(true)
-	s.lane.each((*conn).closeIdle)
-	s.dial(t).wantEnd()
+	last := s.dial(t)
+	for accepted := 0; accepted < 2; runtime.Gosched() {
+		accepted = 0
+		s.lane.each(func(*conn) { accepted++ })
+	}
+	if err := s.lane.listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.lane.Shutdown(t.Context()) }()
+	last.send(post("3"))
+	<-begun
 	goOn <- struct{}{}
+	goOn <- struct{}{}
+	last.wantAnswer("lane 3")
+	last.wantEnd()
+	_ = last.Close()
 	c.wantAnswer("lane 1")
 	c.wantAnswer("lane 2")
 	c.wantEnd()
+	_ = c.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }
 
 // TestNobodyToHandOnTo: then the connection is closed.

@@ -21,8 +21,8 @@ type ConnectionOptions struct {
 }
 
 // NewListener returns a listener whose connections are bounded.
-func NewListener(l net.Listener, o ConnectionOptions) net.Listener {
-	return &listener{
+func NewListener(l net.Listener, o ConnectionOptions) *Listener {
+	return &Listener{
 		Listener:          l,
 		ConnectionOptions: o,
 		slots:             make(chan struct{}, o.Total),
@@ -31,7 +31,8 @@ func NewListener(l net.Listener, o ConnectionOptions) net.Listener {
 	}
 }
 
-type listener struct {
+// A Listener bounds its connections.
+type Listener struct {
 	net.Listener
 	ConnectionOptions
 	slots  chan struct{}
@@ -42,7 +43,7 @@ type listener struct {
 }
 
 // Accept implements net.Listener.
-func (l *listener) Accept() (net.Conn, error) {
+func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		select {
 		case l.slots <- struct{}{}:
@@ -63,7 +64,7 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 // Close implements net.Listener. Closing it again does nothing.
-func (l *listener) Close() (err error) {
+func (l *Listener) Close() (err error) {
 	l.closeOnce.Do(func() {
 		close(l.closed)
 		err = l.Listener.Close()
@@ -71,8 +72,11 @@ func (l *listener) Close() (err error) {
 	return err
 }
 
+// Open reports how many connections are open, with the one that Accept waits for.
+func (l *Listener) Open() int { return len(l.slots) }
+
 // enter counts a connection, or returns nil if its client has too many.
-func (l *listener) enter(accepted net.Conn) net.Conn {
+func (l *Listener) enter(accepted net.Conn) net.Conn {
 	c := &conn{Conn: accepted, writeTimeout: l.WriteTimeout, leave: func() { <-l.slots }}
 	peer, err := netip.ParseAddrPort(accepted.RemoteAddr().String())
 	if err != nil || Contains(l.Proxies, peer.Addr().Unmap()) {

@@ -2,9 +2,9 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"sluice"
@@ -12,26 +12,25 @@ import (
 )
 
 // Run starts a server, prints to out where it listens and how to try it, and serves until
-// ctx ends.
+// ctx ends or a new program has taken over.
 func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) error {
-	cfg = withMemory(cfg)
-	tune(cfg)
-	s, err := Start(ctx, cfg, opts)
-	if err != nil {
+	signals, stop := handOverSignals()
+	defer stop()
+	p := &process{cfg: withMemory(cfg), opts: opts, out: out, environ: os.Environ(), signals: signals, manager: findSupervisor(opts.Log)}
+	tune(p.cfg)
+	var err error
+	if p.opts.Listen, p.before, err = inherit(); err != nil {
 		return err
 	}
-	if err := forgetEnvironment(); err != nil {
-		opts.Log.Warn("The environment that this process was started with can still be read in /proc, with the secrets in it; give them as files.", "error", err)
+	if p.before != nil {
+		if _, err := checkFiles(cfg, opts.Log); err != nil {
+			return err
+		}
+		if err := p.before.takeOver(ctx); err != nil {
+			return err
+		}
 	}
-	s.greet(out)
-	welcoming, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go s.welcome(welcoming, out)
-	manager := findSupervisor(opts.Log)
-	go manager.watch(welcoming, s.readiness)
-	err = s.Wait(ctx)
-	manager.tell("STOPPING=1")
-	return errors.Join(err, s.Stop())
+	return p.run(ctx)
 }
 
 // greet prints where the server listens, with warnings.

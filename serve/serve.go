@@ -40,6 +40,9 @@ type Options struct {
 	AuditLog      io.Writer       // for the copies of --audit-log; nil: standard error
 	Hurry         <-chan struct{} // closed when a stop must not wait any longer; may be nil
 
+	// Listen returns a socket that is there already; nil means one on the address of the settings.
+	Listen func() (net.Listener, error)
+
 	// Timeouts are set by tests; 0 means the usual ones.
 	Timeouts Timeouts
 
@@ -76,7 +79,9 @@ type Server struct {
 	runner      *pipeline.Runner
 	api         *api.API
 	http        *http.Server
-	certificate *certificate // nil without TLS
+	certificate *certificate    // nil without TLS
+	socket      net.Listener    // as the system has it
+	connections *limit.Listener // bounds its connections
 	listener    net.Listener
 	lane        *lane.Lane
 	baseURL     string
@@ -108,14 +113,8 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 			s.release()
 		}
 	}()
-	if err = checkKey(cfg); err != nil {
+	if s.certificate, err = checkFiles(cfg, opts.Log); err != nil {
 		return nil, err
-	}
-	if cfg.TLSCert != "" {
-		s.certificate = &certificate{certFile: cfg.TLSCert, keyFile: cfg.TLSKey, log: opts.Log}
-		if err = s.certificate.load(); err != nil {
-			return nil, err
-		}
 	}
 	if cfg.NATS == "" {
 		if s.folder, err = durable.OpenFolder(cfg.Data); err != nil {
@@ -123,17 +122,16 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 		}
 	}
 	warnOfModes(cfg, opts.Log)
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("can't listen on %s; --listen chooses another address: %w", cfg.Listen, err)
+	if s.socket, err = s.listen(ctx); err != nil {
+		return nil, err
 	}
-	s.listener = limit.NewListener(listener, limit.ConnectionOptions{
+	s.connections = limit.NewListener(s.socket, limit.ConnectionOptions{
 		Total:        cfg.MaxConnections,
 		PerNetwork:   cfg.MaxConnectionsPerAddress,
 		Proxies:      slices.Concat(cfg.TrustedProxies, cfg.ProxyProtocol),
 		WriteTimeout: cfg.WriteTimeout,
 	})
-	s.listener = api.ProxyProtocol(s.listener, cfg.ProxyProtocol, cfg.HeaderTimeout)
+	s.listener = api.ProxyProtocol(s.connections, cfg.ProxyProtocol, cfg.HeaderTimeout)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	s.metrics = metrics.New(Version, s.stats)
 	if telemetry.Wanted() {
@@ -159,6 +157,27 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	s.lane = s.newLane()
 	go s.serve()
 	return s, nil
+}
+
+// checkFiles checks the key and the certificate, and returns the latter if there is one.
+func checkFiles(cfg config.Config, log *slog.Logger) (*certificate, error) {
+	if err := checkKey(cfg); err != nil || cfg.TLSCert == "" {
+		return nil, err
+	}
+	c := &certificate{certFile: cfg.TLSCert, keyFile: cfg.TLSKey, log: log}
+	return c, c.load()
+}
+
+// listen returns the socket that this process was given, or makes one.
+func (s *Server) listen(ctx context.Context) (net.Listener, error) {
+	if s.opts.Listen != nil {
+		return s.opts.Listen()
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("can't listen on %s; --listen chooses another address: %w", s.cfg.Listen, err)
+	}
+	return listener, nil
 }
 
 // engineError is the error of an engine that does not start. Our own errors say what to do,

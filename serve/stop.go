@@ -13,6 +13,8 @@ const (
 	// drainTimeout bounds how long a stop waits for calls in flight, and then for the disk
 	// with what is left of it, unless Timeouts says otherwise.
 	drainTimeout = 10 * time.Second
+	// silence is how long nobody has called before connections are closed.
+	silence = 200 * time.Millisecond
 	// closeTimeout is how long a stop waits for the disk if nothing is left: longer than one
 	// write of an engine that is away.
 	closeTimeout = 8 * time.Second
@@ -20,11 +22,18 @@ const (
 
 // Stop drains and ends the service. First it turns unready, ends the runs of pipelines and,
 // if configured, waits for load balancers to notice, while it still takes calls. Then it
-// refuses new calls (see api.Draining) and lets those in flight finish. In a hurry it waits
-// for nothing.
+// takes no more connections, and answers what comes on those that it has. In a hurry it
+// waits for nothing.
 func (s *Server) Stop() error {
 	s.unready.Store(true)
-	s.endRuns()
+	s.endRuns(s.cfg.DrainWait)
+	return s.drain()
+}
+
+// drain closes the port, answers what comes on open connections, and releases everything.
+// Each answer is the last on its connection. Callers that keep a connection may be about to
+// send another call, so drain waits until all are silent.
+func (s *Server) drain() error {
 	s.stopOnce.Do(func() { close(s.stopping) })
 	began := time.Now()
 	drain := cmp.Or(s.opts.Timeouts.Drain, drainTimeout)
@@ -34,8 +43,7 @@ func (s *Server) Stop() error {
 	// Callers whose calls take much longer are told to come again, while there is time.
 	late := time.AfterFunc(drain/2, s.api.Interrupt)
 	defer late.Stop()
-	// Connections stay open for now, so that callers on them are told to come again.
-	await(ctx, func() bool { return s.api.InFlight() == 0 })
+	await(ctx, func() bool { return s.connections.Open() == 0 || s.api.Idle() > silence })
 	err := s.lane.Shutdown(ctx)
 	if err = errors.Join(err, s.http.Shutdown(ctx)); err != nil && ctx.Err() != nil {
 		s.opts.Log.Warn("Calls that did not end in time are cut off.")
@@ -45,12 +53,12 @@ func (s *Server) Stop() error {
 }
 
 // endRuns hands out no more events. It returns when all runs have ended or their time is
-// over, and load balancers had time to notice. Other nodes run the events of calls that
+// over, and load balancers had that time to notice. Other nodes run the events of calls that
 // arrive meanwhile, or this one after its next start.
-func (s *Server) endRuns() {
+func (s *Server) endRuns(wait time.Duration) {
 	grace, cancel := s.atMost(s.cfg.RunGrace)
 	defer cancel()
-	noticed, stop := s.atMost(s.cfg.DrainWait)
+	noticed, stop := s.atMost(wait)
 	defer stop()
 	s.stopRuns()
 	<-noticed.Done()

@@ -15,8 +15,6 @@ import (
 // Commands returns the commands about webhooks. baseURL is what callers put
 // before /api/v3.
 func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) []command.Command {
-	receive := receiveCommand(receiver)
-	receive.Refused = receiver.refused
 	return []command.Command{
 		putCommand(hooks, trusts, baseURL),
 		getCommand(hooks, trusts, baseURL),
@@ -25,7 +23,7 @@ func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) 
 		tokenDeleteCommand(hooks),
 		providerCommand(),
 		signCommand(hooks, trusts, baseURL),
-		receive,
+		receiveCommand(receiver),
 	}
 }
 

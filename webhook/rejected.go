@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"time"
 
 	"sluice"
 	"sluice/problem"
@@ -89,18 +88,6 @@ func (rc *Receiver) repeated(in *incoming, result *sluice.Result, traceID string
 		call.Quarantine = rc.quarantine(in, traceID, e, result.TraceID)
 	}
 	return call
-}
-
-// refused reports to Observe a call that was rejected unread, because the server is
-// overloaded or stops. Its token is not looked up and its body is not read, so it is
-// filed under the last characters of a token in the query or header.
-func (rc *Receiver) refused(r *http.Request, err error) {
-	in := &incoming{request: r, arrived: time.Now()}
-	if query, err := parseQuery(nil, r.URL.RawQuery); err == nil {
-		in.query = query
-		in.token, _ = in.findToken() // "" if there are several
-	}
-	rc.observe(in, rejected(sluice.NewTraceID(in.claimed(), in.arrived), sluice.AsError(err)))
 }
 
 func rejected(traceID string, e *sluice.Error) sluice.Call {
