@@ -27,6 +27,7 @@ type replaceable struct {
 	t       *testing.T
 	dir     string
 	cmd     *exec.Cmd
+	pid     int           // of the program that serves
 	manager *net.UnixConn // is told what systemd would be told
 	url     string
 	hook    string
@@ -71,6 +72,14 @@ func (r *replaceable) begin() *replaceable {
 		r.t.Fatal(err)
 	}
 	_ = in.Close()
+	r.pid = r.cmd.Process.Pid
+	r.t.Cleanup(func() {
+		select {
+		case <-r.ended:
+		default:
+			_ = syscall.Kill(r.pid, syscall.SIGKILL)
+		}
+	})
 	go func() {
 		defer close(r.ended)
 		for buffer := make([]byte, 4096); ; {
@@ -201,23 +210,24 @@ func (r *replaceable) successor() int {
 			if err != nil {
 				r.t.Fatal(err)
 			}
+			r.pid = number
 			return number
 		}
 	}
 }
 
 // stop ends the server, and checks that so many calls were stored.
-func (r *replaceable) stop(pid, calls int) {
+func (r *replaceable) stop(calls int) {
 	r.t.Helper()
 	stored := r.command("webhook.stats", "{}")
 	if want := fmt.Sprintf(`"accepted":%d,`, calls); !strings.Contains(stored, want) {
 		r.t.Errorf("%d calls were answered; stored is %s", calls, stored)
 	}
-	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+	if err := syscall.Kill(r.pid, syscall.SIGTERM); err != nil {
 		r.t.Fatal(err)
 	}
 	<-r.ended
-	if pid == r.cmd.Process.Pid {
+	if r.pid == r.cmd.Process.Pid {
 		_ = r.cmd.Wait()
 	}
 }
@@ -267,7 +277,7 @@ func TestHandOver(t *testing.T) {
 			if again != nil || second == pid || pid == r.cmd.Process.Pid {
 				t.Errorf("process %d was followed by %d and %d, %v", r.cmd.Process.Pid, pid, second, again)
 			}
-			r.stop(second, stop())
+			r.stop(stop())
 		})
 	}
 }
@@ -301,7 +311,8 @@ func TestFailedHandOver(t *testing.T) {
 	}
 	settings("result-ttl: 2h\n")
 	signal()
-	r.stop(r.successor(), stop()+1)
+	r.successor()
+	r.stop(stop() + 1)
 }
 
 // TestSocketOfTheServiceManager: a server takes the socket that it is given, and its address
@@ -328,7 +339,7 @@ func TestSocketOfTheServiceManager(t *testing.T) {
 	if err := r.call(r.client); err != nil {
 		t.Error(err)
 	}
-	r.stop(r.cmd.Process.Pid, 1)
+	r.stop(1)
 	begun := make(chan error, 1)
 	go func() { begun <- r.call(&http.Client{Timeout: patience}) }() // it waits for the next server
 	next := startReplaceable(t, "--data", filepath.Join(r.dir, "data"))
@@ -339,5 +350,5 @@ func TestSocketOfTheServiceManager(t *testing.T) {
 	if err := <-begun; err != nil {
 		t.Errorf("a call between two servers: %v", err)
 	}
-	next.stop(next.cmd.Process.Pid, 2)
+	next.stop(2)
 }
