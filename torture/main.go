@@ -13,8 +13,9 @@
 //	go run ./torture cluster      breaks an external engine of three servers
 //	go run ./torture deliveries   repeats deliveries at nodes that are killed
 //	go run ./torture damage       damages one file of a store after the other
+//	go run ./torture restart      hands over to a new program again and again
 //
-// All but the last five load a server of their own over HTTP: calls of webhooks, each with
+// All but the last six load a server of their own over HTTP: calls of webhooks, each with
 // a body that no other call has and made twice, and changes of webhooks. Pipelines
 // listen to most of the calls; some fail, some take a while, and some tell a
 // counter in this program of each of their runs. They keep a ledger of every
@@ -77,7 +78,7 @@ type mode struct {
 
 // modes lists all modes; a new one is a file and a line here.
 var modes = []mode{
-	powerCut, diskMode, kill9, crashMode, clockMode, descriptorsMode, backups, siege, soak, clusterMode, deliveriesMode, damageMode,
+	powerCut, diskMode, kill9, crashMode, clockMode, descriptorsMode, backups, siege, soak, clusterMode, deliveriesMode, damageMode, restartMode,
 }
 
 // parts are what the program runs as processes of its own.
@@ -88,6 +89,7 @@ var parts = map[string]func(ctx context.Context, data string, options []string) 
 	natsPart:     runNATS,
 	nodePart:     runNode,
 	rekeyPart:    runRekey,
+	restartPart:  runRestarted,
 }
 
 func main() {

@@ -21,6 +21,7 @@ type settings struct {
 	faults      string        // of the mode cluster: which ones
 	attack      string        // "": all of them
 	minutes     time.Duration // of a soak
+	events      int           // of the mode restart: those that are there before
 }
 
 // parseSettings reads the flags of a mode.
@@ -37,6 +38,7 @@ func parseSettings(mode string, args []string) (settings, error) {
 	flags.BoolVar(&s.negative, "negative", true, "run the negative control")
 	flags.StringVar(&s.faults, "faults", "", "comma-separated `names` of the faults to try; a part of the names of files, for damage")
 	flags.Float64Var(&minutes, "minutes", 10, "how long a soak takes")
+	flags.IntVar(&s.events, "events", 1000, "that are stored before the first restart")
 	flags.StringVar(&s.attack, "attack", "", "of a siege, only attacks with this `name` or a part of it")
 	if err := flags.Parse(args); err != nil {
 		return s, err
