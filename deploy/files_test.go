@@ -170,7 +170,11 @@ func TestUnit(t *testing.T) {
 		needs(t, "systemd-analyze")
 	}
 	unit := adapted(t, "systemd/sluice.service", map[string]string{"/usr/local/bin/sluice": "/bin/true"})
-	if output := run(t, nil, ".", "systemd-analyze", "verify", unit); strings.TrimSpace(output) != "" {
+	socket := filepath.Join(filepath.Dir(unit), "sluice.socket")
+	if err := os.WriteFile(socket, []byte(read(t, "systemd/sluice.socket")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if output := run(t, nil, ".", "systemd-analyze", "verify", unit, socket); strings.TrimSpace(output) != "" {
 		t.Errorf("systemd-analyze says %s", output)
 	}
 	run(t, nil, ".", "systemd-analyze", "security", "--no-pager", "--offline=true", "--threshold=20", unit)

@@ -1,11 +1,13 @@
 package serve_test
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -175,6 +177,62 @@ func TestUnreadyBeforeTheStop(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 	s.server = nil
+}
+
+// TestDrain: callers that stay away once the server is unready, and go when they are told
+// that an answer is the last on its connection, notice nothing of a stop.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	s := start(t, "drain-wait=2s")
+	hook := s.create("webhook.drained")
+	var callers sync.WaitGroup
+	unready, accepted := make(chan struct{}), make(chan string, 1<<16)
+	for i := range 8 {
+		client := newClient()
+		kept := i%2 == 0
+		client.Transport.(*http.Transport).DisableKeepAlives = !kept
+		callers.Go(func() {
+			for {
+				select {
+				case <-unready:
+					if !kept {
+						return
+					}
+				default:
+				}
+				response, err := client.Post(hook.WebhookURL, "text/plain", strings.NewReader("x"))
+				if err != nil {
+					t.Errorf("a call failed: %v", err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, response.Body) // so that the connection is kept
+				_ = response.Body.Close()
+				accepted <- response.Header.Get("Svc-Trace-Id")
+				if response.StatusCode != http.StatusOK {
+					t.Errorf("a call was answered with %s", response.Status)
+				}
+				if kept && response.Close {
+					return
+				}
+			}
+		})
+	}
+	server, stopped := s.server, make(chan error, 1)
+	go func() { stopped <- server.Stop() }()
+	eventually(t, "unreadiness", func() bool { return s.send("GET", "/readyz", nil).status != http.StatusOK })
+	s.client.CloseIdleConnections()
+	close(unready)
+	callers.Wait()
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	s.server = nil
+	close(accepted)
+	var traces []string
+	for trace := range accepted {
+		traces = append(traces, trace)
+	}
+	wantExactly(t, s.events(), traces)
 }
 
 // TestAStopInAHurry: it waits for no load balancer, no call and no run. Without the hurry
