@@ -18,9 +18,9 @@ import (
 // the same time than there are cores, with the garbage collector set as the
 // program sets it.
 func TestMain(m *testing.M) {
-	stretch.By(5)
+	stretch.By(3)
 	debug.SetGCPercent(400)
-	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
