@@ -130,7 +130,7 @@ func (b *bench) runBackedUp(ctx context.Context, s *server, calls load, backedUp
 // backUp writes a backup to a file, as sluice backup does, and gives what is in it
 // and its size.
 func (s *server) backUp(ctx context.Context, name string) (saved backup.Summary, size int64, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address+commandPath+"server.backup", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+commandPath+"server.backup", http.NoBody)
 	if err != nil {
 		return saved, 0, err
 	}

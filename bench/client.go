@@ -39,20 +39,20 @@ func basic(username, password string) string {
 
 // A client calls one server, over connections that it keeps.
 type client struct {
-	address string
-	http    http.Client
+	base string // http:// or https://, and an address
+	http http.Client
 }
 
 // mostRedirects is for results: each poll is held for 5 seconds.
 const mostRedirects = 100
 
 // newClient returns a client for that many calls at the same time.
-func newClient(address string, connections int) (*client, error) {
+func newClient(base string, connections int) (*client, error) {
 	jar, err := cookiejar.New(nil) // for the portal's session
-	return &client{address: address, http: http.Client{
+	return &client{base: base, http: http.Client{
 		Jar:       jar,
 		Timeout:   10 * time.Minute,
-		Transport: &http.Transport{MaxIdleConnsPerHost: connections},
+		Transport: &http.Transport{MaxIdleConnsPerHost: connections, TLSClientConfig: anyCertificate},
 		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > mostRedirects {
 				return errors.New("redirected too often")
@@ -83,7 +83,7 @@ func (c *client) send(ctx context.Context, out httpRequest) (answer, error) {
 	if out.method == "" && out.body != "" {
 		out.method = http.MethodPost
 	}
-	request, err := http.NewRequestWithContext(ctx, out.method, "http://"+c.address+out.path, strings.NewReader(out.body))
+	request, err := http.NewRequestWithContext(ctx, out.method, c.base+out.path, strings.NewReader(out.body))
 	if err != nil {
 		return answer{}, err
 	}

@@ -61,7 +61,7 @@ func (b *bench) measureFlood(ctx context.Context, f *flood, s *server, token str
 	ended := make(chan time.Time)
 	var failure error
 	go func() {
-		failure = f.run(ctx, s.address)
+		failure = f.run(ctx, s.base)
 		close(ended)
 	}()
 	others, err := s.probe(ctx, token, ended)
@@ -85,8 +85,8 @@ func (b *bench) measureFlood(ctx context.Context, f *flood, s *server, token str
 
 // run sends wrong passwords until the time or the calls are used up, and counts
 // the answers.
-func (f *flood) run(ctx context.Context, address string) error {
-	c, err := newClient(address, floodConnections)
+func (f *flood) run(ctx context.Context, base string) error {
+	c, err := newClient(base, floodConnections)
 	if err != nil {
 		return err
 	}

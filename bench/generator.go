@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,8 +18,8 @@ import (
 	"time"
 )
 
-// loadRole is the generator for machines without wrk. Arguments: address,
-// connections, duration, path up to the token, file with tokens, size of a
+// loadRole is the generator for machines without wrk. Arguments: http://
+// or https:// and an address, connections, duration, path up to the token, file with tokens, size of a
 // body, Authorization header, other headers; for the last three see load.
 func loadRole(args []string) error {
 	runtime.GOMAXPROCS(1) // as wrk with one thread
@@ -38,7 +39,12 @@ func loadRole(args []string) error {
 	if err != nil {
 		return err
 	}
-	o := generate(template(args[0], args[3], size, args[6], args[7]), strings.Fields(string(tokens)), args[0], connections, length)
+	scheme, address, _ := strings.Cut(args[0], "://")
+	dial := func() (net.Conn, error) { return net.Dial("tcp", address) }
+	if scheme == "https" {
+		dial = func() (net.Conn, error) { return tls.Dial("tcp", address, anyCertificate) }
+	}
+	o := generate(template(address, args[3], size, args[6], args[7]), strings.Fields(string(tokens)), dial, connections, length)
 	return json.NewEncoder(os.Stdout).Encode(o)
 }
 
@@ -63,13 +69,13 @@ func template(address, path string, size int, authorization, header string) requ
 }
 
 // generate calls a server over some connections for a while.
-func generate(r request, tokens []string, address string, connections int, length time.Duration) measurement {
+func generate(r request, tokens []string, dial func() (net.Conn, error), connections int, length time.Duration) measurement {
 	callers := make([]caller, connections)
 	var running sync.WaitGroup
 	began := time.Now()
 	for i := range callers {
 		running.Go(func() {
-			callers[i].err = callers[i].run(r, tokens, address, began.Add(length))
+			callers[i].err = callers[i].run(r, tokens, dial, began.Add(length))
 		})
 	}
 	running.Wait()
@@ -99,9 +105,9 @@ type caller struct {
 }
 
 // run calls until a time, or until a call fails.
-func (c *caller) run(r request, tokens []string, address string, until time.Time) error {
+func (c *caller) run(r request, tokens []string, dial func() (net.Conn, error), until time.Time) error {
 	const lastAnswer = 5 * time.Second // may come this late
-	conn, err := net.Dial("tcp", address)
+	conn, err := dial()
 	if err != nil {
 		return err
 	}

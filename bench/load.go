@@ -23,7 +23,7 @@ const bodySize = 1024
 // path of something else and no size, that is read with GET. Behind a line that
 // ends with = comes a number that no other call has.
 type load struct {
-	address       string
+	base          string // http:// or https://, and an address
 	path          string // up to the token; receivePath if empty
 	tokens        string // the file
 	connections   int
@@ -85,12 +85,12 @@ func (b *bench) generate(ctx context.Context, l load, d time.Duration) (*exec.Cm
 	path := cmp.Or(l.path, receivePath)
 	if b.wrk == "" {
 		program, err := os.Executable()
-		return exec.CommandContext(ctx, program, "role-load", l.address, connections, d.String(), path, l.tokens, size, l.authorization, l.header), err
+		return exec.CommandContext(ctx, program, "role-load", l.base, connections, d.String(), path, l.tokens, size, l.authorization, l.header), err
 	}
 	script := filepath.Join(b.dir, "load.lua")
 	seconds := strconv.Itoa(max(1, int(d.Seconds())))
 	return exec.CommandContext(ctx, b.wrk, "-t1", "--timeout=10s", "-c"+connections, "-d"+seconds+"s", "-s"+script,
-		"http://"+l.address+path, l.tokens, size, l.authorization, l.header), os.WriteFile(script, wrkScript, 0o600)
+		l.base+path, l.tokens, size, l.authorization, l.header), os.WriteFile(script, wrkScript, 0o600)
 }
 
 // generator names where the load comes from.
@@ -105,13 +105,13 @@ func (b *bench) generator() string {
 // of the usual size. It writes the tokens to a file of that name.
 func (b *bench) newLoad(c *client, name string, tokens []string) (load, error) {
 	path := filepath.Join(b.part, name+".tokens")
-	l := load{address: c.address, tokens: path, connections: 64, size: bodySize}
+	l := load{base: c.base, tokens: path, connections: 64, size: bodySize}
 	return l, os.WriteFile(path, []byte(strings.Join(tokens, "\n")+"\n"), 0o600)
 }
 
 // to returns the same load for another server.
 func (l load) to(c *client) load {
-	l.address = c.address
+	l.base = c.base
 	return l
 }
 

@@ -126,7 +126,7 @@ func (b *bench) send(t *testing.T, h http.Handler, tokens []string, l load) (mea
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
-	to, err := newClient(server.Listener.Addr().String(), 1)
+	to, err := newClient(server.URL, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func (b *bench) send(t *testing.T, h http.Handler, tokens []string, l load) (mea
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.address, l.tokens, l.connections = calls.address, calls.tokens, 4
+	l.base, l.tokens, l.connections = calls.base, calls.tokens, 4
 	long := 100 * time.Millisecond
 	if b.wrk != "" {
 		long = time.Second // it counts in seconds

@@ -35,8 +35,8 @@ func measureRate(ctx context.Context, b *bench) error {
 
 // startReceiver starts a server with one webhook and returns the load that
 // calls it.
-func (b *bench) startReceiver(ctx context.Context, name, mode string) (load, error) {
-	s, tokens, err := b.startWithWebhooks(ctx, name, 1, mode)
+func (b *bench) startReceiver(ctx context.Context, name, mode string, settings ...string) (load, error) {
+	s, tokens, err := b.startWithWebhooks(ctx, name, 1, mode, settings...)
 	if err != nil {
 		return load{}, err
 	}

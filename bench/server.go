@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -106,7 +107,11 @@ func (b *bench) startServer(ctx context.Context, name, role string, args ...stri
 	if err != nil {
 		return nil, err
 	}
-	return p.awaitServer(ctx, name, address, began)
+	scheme := "http://"
+	if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, certificateSetting) }) {
+		scheme = "https://"
+	}
+	return p.awaitServer(ctx, name, scheme+address, began)
 }
 
 // startProgram starts another sluice program as a server.
@@ -126,13 +131,13 @@ func (b *bench) startProgram(ctx context.Context, name, program string, settings
 	if err != nil {
 		return nil, err
 	}
-	return p.awaitServer(ctx, name, address, began)
+	return p.awaitServer(ctx, name, "http://"+address, began)
 }
 
-// awaitServer waits until the process serves on an address.
-func (p *process) awaitServer(ctx context.Context, name, address string, began time.Time) (_ *server, err error) {
+// awaitServer waits until the process serves.
+func (p *process) awaitServer(ctx context.Context, name, base string, began time.Time) (_ *server, err error) {
 	s := &server{process: p}
-	if s.client, err = newClient(address, writers); err == nil {
+	if s.client, err = newClient(base, writers); err == nil {
 		err = s.awaitReady(ctx)
 	}
 	if err != nil {
