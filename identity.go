@@ -215,5 +215,6 @@ type PortalSession struct {
 	Issuer   string    `json:"issuer,omitempty"`  // this one
 	Roles    []string  `json:"roles,omitempty"`   // as that provider said at the sign-in
 	Created  time.Time `json:"created"`
-	Seen     time.Time `json:"seen"` // when it was last used, roughly
+	Seen     time.Time `json:"seen"`           // when it was last used, roughly
+	Link     bool      `json:"link,omitempty"` // nobody has signed in yet: a link with what ID is the hash of begins a session, once
 }

@@ -25,6 +25,7 @@ import (
 type Config struct {
 	Listen        string `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
 	Data          string `name:"data" default:"./data" doc:"folder of the embedded engine, or of the spool"`
+	Demo          bool   `name:"demo" default:"false" doc:"fill an empty data folder with made-up webhooks and calls to look at, and go on to call them"`
 	PublicURL     string `name:"public-url" doc:"URL under which callers reach this server; default: the listen address"`
 	MetricsListen string `name:"metrics-listen" doc:"address that serves /metrics alone, to anyone who reaches it"`
 	Namespace     string `name:"namespace" default:"default" doc:"namespace (realm) of this service"`
@@ -107,6 +108,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("listen: %q is not host:port", c.Listen)
 	case !validNamespace.MatchString(c.Namespace):
 		return fmt.Errorf("namespace: %q must be 1 to 63 lower-case letters, digits and -, beginning with a letter or digit", c.Namespace)
+	case c.Demo && (c.NATS != "" || c.AuthIssuer != ""):
+		return errors.New("demo: goes with neither nats nor auth-issuer, since it fills a server of its own")
 	case c.Data == "" && c.NATS == "":
 		return errors.New("data: needs a folder")
 	case (c.TLSCert == "") != (c.TLSKey == ""):

@@ -107,3 +107,16 @@ func TestEventPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestLinksAndSessionsEnd: an unused link is good for an hour, and never a session.
+func TestLinksAndSessionsEnd(t *testing.T) {
+	now := time.Now()
+	link := &sluice.PortalSession{Link: true, Created: now, Seen: now}
+	session := &sluice.PortalSession{Created: now, Seen: now}
+	if over(link, now.Add(linkTime-1)) || !over(link, now.Add(linkTime+1)) || over(session, now.Add(linkTime+1)) {
+		t.Error("a link does not last for an hour, or a session does not last longer")
+	}
+	if s := new(sessions); s.counts(link) || !s.counts(session) {
+		t.Error("a link counts as a session, or a session does not")
+	}
+}

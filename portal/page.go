@@ -30,6 +30,7 @@ type page struct {
 	Namespace string
 	Version   string
 	Done      string // a message about what was just done
+	Demo      bool
 	Alerts    []alert
 	Data      any
 
@@ -75,7 +76,7 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name
 		portal: p, user: user,
 		Title: title, Base: p.base, Path: r.URL.Path,
 		Username: user.Name, Roles: strings.Join(user.Roles, ", "),
-		Namespace: p.Namespace, Version: p.Version,
+		Namespace: p.Namespace, Version: p.Version, Demo: p.Demo,
 		Done: done[r.URL.Query().Get("done")], Alerts: p.alerts(r), Data: data,
 	}
 	var content bytes.Buffer

@@ -46,6 +46,7 @@ type Options struct {
 	Version   string
 	Namespace string
 	BaseURL   string
+	Demo      bool // every page says that all of it is made up
 	Log       *slog.Logger
 }
 

@@ -29,11 +29,13 @@ func New(o Options) *Portal {
 	return p
 }
 
-// routes registers the pages. A GET changes nothing.
+// routes registers the pages. A GET changes nothing, but for the link of the first start, which
+// signs in.
 func (p *Portal) routes() {
 	p.mux.HandleFunc("GET /static/{file}", p.serveAsset)
 	p.public("GET /signin", p.signInPage)
 	p.public("POST /signin", p.signIn)
+	p.public("GET "+linkPath+"{code}", p.signInByLink)
 	p.public("GET /signin/provider", p.goToProvider)
 	p.public("GET /signin/callback", p.returnFromProvider)
 	p.public("GET "+sluice.AuthorizePath, p.authorizePage)

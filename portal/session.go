@@ -20,6 +20,7 @@ const (
 	longestTime = 12 * time.Hour   // any session ends after this
 	seenEvery   = 5 * time.Minute  // how often the last use is stored
 	signInTime  = 10 * time.Minute // how long signing in at the provider may take
+	linkTime    = time.Hour        // how long a link signs in
 	maxSessions = 50               // of one user; a new one ends the oldest
 )
 
@@ -115,14 +116,14 @@ func (s *sessions) find(r *http.Request, used bool) (*sluice.PortalSession, erro
 }
 
 // counts reports whether a session began where people still sign in. A provider that
-// was replaced is no longer trusted.
+// was replaced is no longer trusted. A link is no session.
 func (s *sessions) counts(session *sluice.PortalSession) bool {
-	return session.External == (s.issuer != "") && session.Issuer == s.issuer
+	return !session.Link && session.External == (s.issuer != "") && session.Issuer == s.issuer
 }
 
 // over reports whether a session has expired.
 func over(session *sluice.PortalSession, now time.Time) bool {
-	return now.Sub(session.Seen) > idleTime || now.Sub(session.Created) > longestTime
+	return now.Sub(session.Seen) > idleTime || now.Sub(session.Created) > longestTime || session.Link && now.Sub(session.Created) > linkTime
 }
 
 // touch stores the time of a session's last use.
@@ -166,6 +167,35 @@ func (s *sessions) sweep(ctx context.Context, username string) error {
 		}
 	}
 	return nil
+}
+
+// NewLink returns the path of a page that signs a browser in as one of our own users, once and
+// within an hour. A new password makes it worthless.
+func NewLink(ctx context.Context, records sluice.Records[sluice.PortalSession], username string) (string, error) {
+	code, now := random(), time.Now().UTC()
+	link := sluice.PortalSession{ID: hashed(code), Username: username, Created: now, Seen: now, Link: true}
+	_, err := records.Change(ctx, link.ID, func(*sluice.PortalSession, map[string]*sluice.PortalSession) (*sluice.PortalSession, error) {
+		return &link, nil
+	})
+	return linkPath + code, err
+}
+
+// use ends a link, and returns whom it signs in; "" if it was used or is too old.
+func (s *sessions) use(ctx context.Context, code string) (username string, err error) {
+	_, err = s.records.Change(ctx, hashed(code), func(before *sluice.PortalSession, _ map[string]*sluice.PortalSession) (*sluice.PortalSession, error) {
+		username = ""
+		if before == nil || !before.Link {
+			return nil, sluice.ErrUnchanged
+		}
+		if !over(before, time.Now()) {
+			username = before.Username
+		}
+		return nil, nil
+	})
+	if errors.Is(err, sluice.ErrUnchanged) {
+		err = nil
+	}
+	return username, err
 }
 
 // EndSessions signs one of our own users out everywhere.

@@ -96,6 +96,26 @@ func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 	return p.signedIn(w, r, sluice.PortalSession{Username: user.Name}, form.Next)
 }
 
+// linkPath leads to what signs in without a password, see NewLink.
+const linkPath = "/signin/link/"
+
+// signInByLink signs in whoever has the link that the first start printed.
+func (p *Portal) signInByLink(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return sluice.Errorf(sluice.CodeMethodNotAllowed, "This link signs in once, with GET.").Allowing(http.MethodGet) // HEAD must not use it up
+	}
+	username, err := p.sessions.use(r.Context(), r.PathValue("code"))
+	if err != nil {
+		return err
+	}
+	if username == "" || p.Login == nil {
+		form := p.signInForm("/")
+		form.Problem = "This link was used, or is older than an hour. Sign in with your password."
+		return p.render(w, r, http.StatusGone, "signin", "Sign in", form)
+	}
+	return p.signedIn(w, r, sluice.PortalSession{Username: username}, "/")
+}
+
 // signedIn starts the session of an authenticated person.
 func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice.PortalSession, next string) error {
 	if err := p.sessions.begin(w, r, session); err != nil {

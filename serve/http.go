@@ -165,6 +165,7 @@ func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]
 		Version:   Version,
 		Namespace: s.cfg.Namespace,
 		BaseURL:   s.baseURL,
+		Demo:      s.demo,
 		Log:       s.opts.Log,
 	}
 	if provider == nil {

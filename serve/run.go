@@ -9,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/config"
+	"sluice/portal"
 )
 
 // Run starts a server, prints to out where it listens and how to try it, and serves until
@@ -72,13 +73,29 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 		fmt.Fprintf(out, "users are those of %s\n", s.cfg.AuthIssuer)
 	case password != "":
 		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", sluice.AdminName, password)
+		s.invite(ctx, out)
+	case s.cfg.Demo && s.opts.AdminPassword == "":
+		s.invite(ctx, out)
 	case !created && s.opts.AdminPassword != "":
 		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD counts at the very first start; the password of %s stays as it is\n", sluice.AdminName)
 	}
-	if created {
+	if created && !s.cfg.Demo {
 		fmt.Fprintln(out, "try:")
 		fmt.Fprintf(out, `  hook=$(curl -s -u %s -d eventKey=webhook.hello -d payloadType=raw %s%swebhook.put | sed 's/.*"webhookUrl":"\([^"]*\)".*/\1/')`+"\n", sluice.AdminName, s.baseURL, sluice.CommandPath)
 		fmt.Fprintln(out, `  curl -d '{"hello":"you"}' "$hook"`)
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
+	if s.cfg.Demo {
+		s.demonstrate(ctx)
+	}
+}
+
+// invite prints a link that signs a browser in as the admin.
+func (s *Server) invite(ctx context.Context, out io.Writer) {
+	link, err := portal.NewLink(ctx, s.engine.PortalSessions, sluice.AdminName)
+	if err != nil {
+		s.opts.Log.Error("There is no link to sign in with; the password does.", "error", err)
+		return
+	}
+	fmt.Fprintf(out, "signed in as %s, once and within an hour: %s%s\n", sluice.AdminName, s.baseURL, link)
 }

@@ -85,6 +85,7 @@ type Server struct {
 	listener    net.Listener
 	lane        *lane.Lane
 	baseURL     string
+	demo        bool       // what it has is made up
 	served      chan error // errors that end the server
 
 	wantsCertificates func() bool // some webhook demands one of its callers
@@ -116,10 +117,16 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if s.certificate, err = checkFiles(cfg, opts.Log); err != nil {
 		return nil, err
 	}
+	if err = checkDemo(cfg); err != nil {
+		return nil, err
+	}
 	if cfg.NATS == "" {
 		if s.folder, err = durable.OpenFolder(cfg.Data); err != nil {
 			return nil, err
 		}
+	}
+	if s.demo, err = s.isDemo(); err != nil {
+		return nil, err
 	}
 	warnOfModes(cfg, opts.Log)
 	if s.socket, err = s.listen(ctx); err != nil {

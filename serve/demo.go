@@ -1,0 +1,181 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"fmt"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/config"
+)
+
+// demoFile marks the data folder of a demo.
+const demoFile = "demo"
+
+// checkDemo refuses to fill a folder with made-up calls that has anything else.
+func checkDemo(cfg config.Config) error {
+	files, err := os.ReadDir(cfg.Data)
+	if !cfg.Demo || err != nil || len(files) == 0 { // a folder that can't be read is refused by whoever opens it
+		return nil
+	}
+	for _, file := range files {
+		if file.Name() == demoFile {
+			return nil
+		}
+	}
+	return fmt.Errorf("demo: %s has something other than a demo in it; --data names another folder", cfg.Data)
+}
+
+// isDemo reports whether the folder is that of a demo, and marks it as such where that is
+// asked for.
+func (s *Server) isDemo() (bool, error) {
+	if s.folder == nil {
+		return false, nil
+	}
+	var first func() string
+	if s.cfg.Demo {
+		first = func() string { return "Everything in this folder is made up: sluice serve --demo" }
+	}
+	content, err := s.folder.Content(demoFile, first)
+	return content != "", err
+}
+
+// demoPipelines are those of a demo, by name.
+//
+//go:embed demo
+var demoPipelines embed.FS
+
+// demoCalls are what a demo shows, one after another. A provider's sample is signed as that
+// provider would, unless it is forged.
+var demoCalls = []struct {
+	key, provider, sample, payload string
+	forged                         bool
+}{
+	{key: "webhook.github", provider: "github", sample: "push"},
+	{key: "webhook.stripe", provider: "stripe", sample: "payment-intent-succeeded"},
+	{key: "webhook.lead.created", payload: `{"name":"Ada","budget":12000}`},
+	{key: "webhook.shopify.order", provider: "shopify", sample: "order-created"},
+	{key: "webhook.stripe", provider: "stripe", sample: "checkout-session-completed"},
+	{key: "webhook.lead.created", payload: `{"name":"Grace","budget":4000}`},
+	{key: "webhook.github", provider: "github", sample: "pull-request"},
+	{key: "webhook.lead.created", payload: `{"name":"Bob","budget":10}`},
+	{key: "webhook.github", provider: "github", sample: "push", forged: true},
+}
+
+const (
+	demoRounds = 6               // of all calls, at the first start
+	demoPause  = 3 * time.Second // between two calls from then on
+)
+
+// demonstrate fills an empty server, and goes on to call it until ctx ends.
+func (s *Server) demonstrate(ctx context.Context) {
+	admin, err := s.directory.User(ctx, sluice.AdminName)
+	ctx = sluice.WithUser(ctx, admin)
+	if err == nil {
+		err = s.furnish(ctx)
+	}
+	for i := 0; err == nil; i++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(demoPause):
+			err = s.demoCall(ctx, i)
+		}
+	}
+	if ctx.Err() == nil {
+		s.opts.Log.Error("The demo ends.", "error", err)
+	}
+}
+
+// furnish makes the webhooks, pipelines and first calls, unless there are some.
+func (s *Server) furnish(ctx context.Context) error {
+	if len(s.engine.Webhooks.All()) > 0 {
+		return nil
+	}
+	made := make(map[string]bool)
+	for _, c := range demoCalls {
+		args := command.Args{{Name: "eventKey", Value: c.key}, {Name: "payloadType", Value: "raw"}}
+		if c.provider != "" {
+			args = append(args, command.Arg{Name: "provider", Value: c.provider}, command.Arg{Name: "signingSecret", Value: "whsec_" + rand.Text()})
+		}
+		if made[c.key] {
+			continue
+		}
+		made[c.key] = true
+		if _, err := s.call(ctx, "webhook.put", args); err != nil {
+			return err
+		}
+	}
+	sources, err := demoPipelines.ReadDir("demo")
+	if err != nil {
+		return err
+	}
+	for _, file := range sources {
+		source, err := demoPipelines.ReadFile(path.Join("demo", file.Name()))
+		if err != nil {
+			return err
+		}
+		name := strings.TrimSuffix(file.Name(), ".yaml")
+		if _, err := s.call(ctx, "pipeline.put", command.Args{{Name: "name", Value: name}, {Name: "source", Value: string(source)}}); err != nil {
+			return err
+		}
+	}
+	for i := range demoRounds * len(demoCalls) {
+		if err := s.demoCall(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// demoCall makes the call of a turn, as its sender would.
+func (s *Server) demoCall(ctx context.Context, turn int) error {
+	c := demoCalls[turn%len(demoCalls)]
+	out, err := s.call(ctx, "webhook.sign", command.Args{{Name: "eventKey", Value: c.key}, {Name: "sample", Value: c.sample}, {Name: "payload", Value: c.payload}})
+	if err != nil {
+		return err
+	}
+	signed := out.(sluice.SignedCall) //nolint:forcetypeassert // as declared
+	if c.forged {
+		signed.Body += " "
+	}
+	_, query, _ := strings.Cut(signed.URL, "?")
+	r, err := http.NewRequestWithContext(ctx, signed.Method, sluice.ReceivePath+"?"+query, strings.NewReader(signed.Body))
+	if err != nil {
+		return err
+	}
+	for name, value := range signed.Headers {
+		r.Header.Set(name, value)
+	}
+	r.RemoteAddr = "127.0.0.1:0"
+	s.api.ServeHTTP(unheard{}, r)
+	return nil
+}
+
+// call calls a command by its name.
+func (s *Server) call(ctx context.Context, name string, args command.Args) (any, error) {
+	cmd, _ := s.commands.Find(name)
+	return s.commands.Call(ctx, cmd, args)
+}
+
+// unheard is an answer that nobody reads.
+type unheard http.Header
+
+// Header implements http.ResponseWriter.
+func (u unheard) Header() http.Header { return http.Header(u) }
+
+// Write implements http.ResponseWriter.
+func (unheard) Write(content []byte) (int, error) { return len(content), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (unheard) WriteHeader(int) {}
+
+// SetReadDeadline does nothing: the body is here already.
+func (unheard) SetReadDeadline(time.Time) error { return nil }
