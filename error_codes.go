@@ -110,6 +110,7 @@ var (
 	CodeCursorGone         = Code{"cursor-gone", Gone, "The cursor is no longer one of the stored events."}
 	CodePositionInvalid    = Code{"position-invalid", Invalid, "There is no such position in the stream."}
 	CodeAlertUnknown       = Code{"alert-unknown", NotFound, "There is no such alert."}
+	CodeCallRedacted       = Code{"call-redacted", Conflict, "Members of the call were never stored, so it can't be checked again."}
 	CodeQuarantineUnknown  = Code{"quarantine-unknown", NotFound, "There is no such call in the quarantine."}
 )
 

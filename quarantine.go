@@ -22,7 +22,7 @@ type QuarantinedCall struct {
 	Request KeptRequest `json:"-"`
 }
 
-// A KeptRequest is a request as it came, secrets included. It is stored sealed.
+// A KeptRequest is a request as it came, secrets included, or redacted. It is stored sealed.
 type KeptRequest struct {
 	Method   string              `json:"method"`
 	Path     string              `json:"path,omitempty"` // of a call to the second address, as it came
@@ -32,6 +32,7 @@ type KeptRequest struct {
 	Body     []byte              `json:"body,omitempty"`
 
 	Certificates [][]byte `json:"certificates,omitempty"` // of the client, in DER
+	Redacted     bool     `json:"redacted,omitempty"`     // what its webhook does not store is replaced
 }
 
 // A QuarantineQuery selects calls in the quarantine, newest first.

@@ -38,6 +38,7 @@ type Webhook struct {
 	AnswerWait       *time.Duration `json:"answerWait,omitempty"` // nil: as long as the server's other calls
 	Description      string         `json:"description,omitempty"`
 	ExpectEvery      time.Duration  `json:"expectEvery,omitempty"` // without a call for so long it is silent; 0: never
+	Redact           []string       `json:"redact,omitempty"`      // paths of members that are never stored
 	Trust            *Trust         `json:"trust,omitempty"`       // nil: the token alone is trusted
 	Created          time.Time      `json:"created"`
 	Updated          time.Time      `json:"updated"`

@@ -45,6 +45,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 		Tokens:           showTokens(&h, mayToken, now),
 		Methods:          methodsOf(&h),
 		Multipart:        h.Multipart,
+		Redact:           h.Redact,
 		ExpectEvery:      shownExpected(h.ExpectEvery),
 		Disabled:         h.Disabled,
 		Description:      h.Description,

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -88,4 +89,27 @@ func (rc *Receiver) greet(w http.ResponseWriter, in *incoming) {
 	w.WriteHeader(in.answer.Status)
 	_, _ = w.Write(in.answer.Body) // the caller has gone: it will ask again
 	rc.observe(in, sluice.Call{TraceID: sluice.NewTraceID(in.hook.UUID, in.arrived), Status: sluice.StatusHandshake, StatusCode: in.answer.Status})
+}
+
+// handshakeRetry is when a sender may try its handshake again.
+const handshakeRetry = 5 * time.Second
+
+// Learn stores a signing secret that came with a handshake. Conflict if the webhook
+// has another one already.
+func (s *Store) Learn(ctx context.Context, token, secret string) error {
+	_, err := s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+		if before == nil {
+			return nil, noWebhook("uuid")
+		}
+		known := trustOf(before)
+		if known.Signing != "" && known.Signing != secret {
+			return nil, sluice.Errorf(sluice.CodeSigningSecretKnown, "The webhook has a signing secret already.")
+		}
+		known.Signing = secret
+		after := *before
+		after.Updated = later(time.Now().UTC().Truncate(time.Millisecond), before)
+		after.Trust = stored(known)
+		return &after, nil
+	})
+	return err
 }

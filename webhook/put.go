@@ -29,6 +29,7 @@ type putParams struct {
 	Multipart        *sluice.Multipart   `json:"multipart" enum:"files,all" doc:"What of a multipart body is taken: files (default: the parts named file), or all (every field and every file)."`
 	Methods          *[]string           `json:"methods" doc:"Methods that it is called with, of GET, POST, PUT, PATCH and DELETE; others are refused with 405. Default GET and POST; an empty list restores it."`
 	ExpectEvery      *string             `json:"expectEvery" audit:"yes" doc:"Raise the alert silence if no call was accepted for so long: from 1m to 720h, or auto, which learns the usual pauses from two weeks of calls on; empty removes it."`
+	Redact           *[]string           `json:"redact" audit:"yes" doc:"Members of calls that are never stored, as paths such as payload.card.number, payload.items[*].email, headers.x-customer or query.email: events, pipelines and the quarantine have *** in their place. A payload without members is replaced as a whole. An empty list removes it."`
 	Answer           *string             `json:"answer" doc:"What callers get back: result (default: the result in JSON), value (what the pipelines made, as it is), or empty (nothing, as soon as the event is stored). Empty restores the default, which some providers have of their own."`
 	AnswerType       *string             `json:"answerType" doc:"Content type of an answer that is a value. Default text/plain for text and application/json for the rest; empty restores it."`
 	AnswerWait       *string             `json:"answerWait" doc:"How long a call waits for its pipelines, from 0s to 30s. Default: --result-wait of the server; empty restores it."`
@@ -101,6 +102,11 @@ func (p *putParams) check() (warnings []string, err error) {
 			return nil, err
 		}
 	}
+	if p.Redact != nil {
+		if _, err := redactionsOf(*p.Redact); err != nil {
+			return nil, err
+		}
+	}
 	if p.EventKey != nil {
 		return checkEventKey(*p.EventKey)
 	}
@@ -155,6 +161,9 @@ func (p *putParams) apply(hook *sluice.Webhook) {
 	set(&hook.Description, p.Description)
 	if p.ExpectEvery != nil {
 		hook.ExpectEvery, _ = parseExpected(*p.ExpectEvery) // it was checked
+	}
+	if p.Redact != nil {
+		hook.Redact, _ = redactionsOf(*p.Redact) // they were checked
 	}
 	p.applyAnswer(hook)
 }

@@ -223,7 +223,10 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 
 // event makes the event of an admitted call.
 func (rc *Receiver) event(in *incoming) *sluice.Event {
-	now := in.arrived.UTC()
+	now, id := in.arrived.UTC(), in.id
+	if in.redact() && id != "" {
+		in.id, _ = in.trust.ids.ID(rc.callOf(in)) // it may be redacted, or made of what is
+	}
 	r := in.request
 	in.headers = appendHeaders(in.headers, r, in.token, rc.Redact, in.trust.masked())
 	e := &sluice.Event{
@@ -242,8 +245,8 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		CE:          cloudEvent(r.Header, in.body),
 		DeliveryID:  in.id,
 	}
-	if in.id != "" {
-		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, in.id, in.sent(), in.trust.Window())
+	if id != "" {
+		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, id, in.sent(), in.trust.Window())
 		e.BodyHash = sluice.HashBody(in.sent())
 	}
 	e.PayloadEncoding = in.encode()

@@ -31,13 +31,14 @@ func isQuarantined(code string) bool {
 // quarantine keeps a rejected call and returns its id there, "" if there is no room.
 // duplicateOf is the trace id of the call that first had its delivery id, if one had.
 func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error, duplicateOf string) (id string) {
-	r, sent := in.request, in.sent()
-	taken := rc.Quarantine.Keep(in.hook.UUID, len(sent), func() *sluice.QuarantinedCall {
+	taken := rc.Quarantine.Keep(in.hook.UUID, len(in.sent()), func() *sluice.QuarantinedCall {
+		changed := in.redact()
+		r, sent := in.request, in.sent()
 		return &sluice.QuarantinedCall{
 			ID: traceID, Token: in.hook.UUID, EventKey: in.hook.EventKey,
 			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Details,
 			Time: in.arrived.UTC(), RemoteAddr: r.RemoteAddr, Size: len(sent), DuplicateOf: duplicateOf,
-			Request: sluice.KeptRequest{Method: r.Method, Path: in.keptPath(), RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent), Certificates: in.shown},
+			Request: sluice.KeptRequest{Method: r.Method, Path: in.keptPath(), RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent), Certificates: in.shown, Redacted: changed},
 		}
 	})
 	if !taken {

@@ -255,6 +255,9 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 		}
 		after.Updated = later(now, before)
 		p.apply(&after)
+		if err := checkRedact(&after); err != nil {
+			return nil, err
+		}
 		if p.givesTrust() {
 			var err error
 			if after.Trust, err = trust(before); err != nil {
@@ -321,29 +324,6 @@ func (s *Store) remove(ctx context.Context, token string) error {
 			return nil, noWebhook("uuid")
 		}
 		return nil, nil
-	})
-	return err
-}
-
-// handshakeRetry is when a sender may try its handshake again.
-const handshakeRetry = 5 * time.Second
-
-// Learn stores a signing secret that came with a handshake. Conflict if the webhook
-// has another one already.
-func (s *Store) Learn(ctx context.Context, token, secret string) error {
-	_, err := s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
-		if before == nil {
-			return nil, noWebhook("uuid")
-		}
-		known := trustOf(before)
-		if known.Signing != "" && known.Signing != secret {
-			return nil, sluice.Errorf(sluice.CodeSigningSecretKnown, "The webhook has a signing secret already.")
-		}
-		known.Signing = secret
-		after := *before
-		after.Updated = later(time.Now().UTC().Truncate(time.Millisecond), before)
-		after.Trust = stored(known)
-		return &after, nil
 	})
 	return err
 }

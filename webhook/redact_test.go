@@ -1,0 +1,142 @@
+package webhook
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"sluice"
+)
+
+func TestRedactedBodies(t *testing.T) {
+	const jsonType, formType, uploadType = "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"
+	part := func(disposition, content string) string {
+		return "--b\r\nContent-Disposition: form-data; " + disposition + "\r\n\r\n" + content + "\r\n"
+	}
+	for name, test := range map[string]struct{ contentType, paths, body, want string }{
+		"a member":            {jsonType, "card.number", ` {"card" : {"number": 41, "cvc":[1,"}"]} , "a":"\"card"}`, ` {"card" : {"number": "***", "cvc":[1,"}"]} , "a":"\"card"}`},
+		"a whole object":      {jsonType, "card", `{"a":1,"card":{"number":[41]},"b":null}`, `{"a":1,"card":"***","b":null}`},
+		"items":               {jsonType, "items[*].email", `{"items":[{"email":"x","n":1},{"n":2},7,{"email":{"a":[]}}]}`, `{"items":[{"email":"***","n":1},{"n":2},7,{"email":"***"}]}`},
+		"an outer array":      {jsonType, "[*].email", `[{"email":"x"},[]]`, `[{"email":"***"},[]]`},
+		"all items":           {jsonType, "tags[*]", `{"tags":["a",["b"],{}]}`, `{"tags":["***","***","***"]}`},
+		"twice, and escaped":  {jsonType, "email", `{"email":"x","em\u0061il":"y","EMAIL":"z"}`, `{"email":"***","em\u0061il":"***","EMAIL":"z"}`},
+		"into a text":         {jsonType, "card.number", `{"card":"tok"}`, `{"card":"tok"}`},
+		"several":             {jsonType, "a b.c b.d", `{"a":true,"b":{"d":-1.5e3,"c":""}}`, `{"a":"***","b":{"d":"***","c":"***"}}`},
+		"names that begin so": {jsonType, "card", `{"cards":1,"car":2}`, `{"cards":1,"car":2}`},
+		"no members":          {jsonType, "a", `"secret"`, `***`},
+		"no JSON":             {jsonType, "a", `{"a":`, `***`},
+		"text":                {"text/plain", "a", `{"a":1}`, `***`},
+		"nothing":             {"text/plain", "a", ``, ``},
+		"a form":              {formType, "email card.number items[*].x", "email=a%40b&e%6Dail=c&n=1&card[number]=41&card[cvc]=2&items[0][x]=3&items%5B%5D%5Bx%5D=4", "email=***&e%6Dail=***&n=1&card[number]=***&card[cvc]=2&items[0][x]=***&items%5B%5D%5Bx%5D=***"},
+		"JSON in a form":      {formType, "payload.user", `payload={"user":1}&user=2`, `payload=***&user=2`},
+		"an upload":           {uploadType, "fields.email files[*].origin files[*].filename", part(`name="email"`, "x") + part(`name="n"`, "1") + part(`name="file"; filename="y"`, "z") + "--b--\r\n", part(`name="email"`, "***") + part(`name="n"`, "1") + part(`name="file"; filename="***"`, "***") + "--b--\r\n"},
+		"half an upload":      {uploadType, "fields.email", part(`name="email"`, "x"), "***"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := string(redactBody(test.contentType, []byte(test.body), strings.Fields(test.paths))); got != test.want {
+				t.Errorf("it is\n%s, want\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// FuzzRedactedJSON: what is left is JSON, and at the path nothing is left.
+func FuzzRedactedJSON(f *testing.F) {
+	f.Add(`{"a":{"b":1}}`)
+	f.Add(`{"a":[{"b":"x\\"}],"a":{"\u0062":{}}} `)
+	f.Fuzz(func(t *testing.T, body string) {
+		if !isJSONBody("application/json", []byte(body)) {
+			return
+		}
+		got := redactBody("application/json", []byte(body), []string{"a.b", "a[*].b"})
+		if string(got) == redacted {
+			return
+		}
+		var outer map[string]json.RawMessage
+		if !json.Valid(got) {
+			t.Fatalf("%s became %s", body, got)
+		}
+		if json.Unmarshal(got, &outer) != nil {
+			return
+		}
+		var inner map[string]any
+		if json.Unmarshal(outer["a"], &inner) == nil && inner["b"] != nil && inner["b"] != redacted {
+			t.Errorf("%s became %s", body, got)
+		}
+	})
+}
+
+// TestRedactedCall: neither the event nor the quarantine has what a webhook does not store,
+// wherever it came from, and what was sent is what is checked.
+func TestRedactedCall(t *testing.T) {
+	const secret = "4111-1111"
+	hook := sluice.Webhook{
+		UUID: known, EventKey: "webhook.known", PayloadType: sluice.Raw, MaxPayloadLength: 1000,
+		Redact: []string{"payload.card", "headers.x-customer", "headers.ce-subject", "headers.host", "query.email"},
+		Trust:  &sluice.Trust{Dedupe: "header:X-Customer", Schema: json.RawMessage(`{"properties":{"card":{"const":"` + secret + `"}}}`)},
+	}
+	call := func() *incoming {
+		r := httptest.NewRequest("POST", "/?email="+secret, nil)
+		r.Host = secret
+		for _, name := range []string{"X-Customer", "Ce-Subject", "Ce-Id", "Ce-Source", "Ce-Type", "Ce-Specversion"} {
+			r.Header.Set(name, "1.0")
+		}
+		r.Header.Set("X-Customer", secret)
+		r.Header.Set("Ce-Subject", secret)
+		r.Header.Set("Content-Type", "application/json")
+		in := &incoming{request: r, body: []byte(`{"card":"` + secret + `","n":1}`), hook: hook}
+		in.query, _ = parseQuery(nil, r.URL.RawQuery)
+		return in
+	}
+	rc, _ := receiver(finder{}, new(sink))
+	rc.Trusts = NewTrusts(TrustOptions{})
+	in := call()
+	if _, err := rc.check(in); err != nil {
+		t.Fatalf("what was sent is refused: %v", err)
+	}
+	id := in.id
+	e := rc.event(in)
+	text := string(e.AppendJSON(nil))
+	if strings.Contains(text, secret) || !strings.Contains(text, `"payload":{"card":"***","n":1}`) || !strings.Contains(text, `"query":{"email":["***"]}`) {
+		t.Errorf("the event is %s", text)
+	}
+	if want := sluice.NewFingerprint(known, id, in.body, 0); e.Fingerprint == nil || e.Fingerprint.Key != want.Key {
+		t.Error("a repeated call is not found out by the id that was sent")
+	}
+	var kept sluice.QuarantinedCall
+	rc.Quarantine = keeping(func(c *sluice.QuarantinedCall) { kept = *c })
+	refusal := sluice.Errorf(sluice.CodePayloadInvalid, "Wrong.")
+	_ = rc.refuse(call(), refusal) //nolint:errcheck // it returns the refusal
+	stored, err := json.Marshal(kept.Request)
+	body, _ := url.QueryUnescape(string(kept.Request.Body))
+	if err != nil || strings.Contains(string(stored)+body, secret) || !kept.Request.Redacted || body != `{"card":"***","n":1}` {
+		t.Errorf("the quarantine has %s with the body %s", stored, body)
+	}
+}
+
+type keeping func(c *sluice.QuarantinedCall)
+
+func (k keeping) Keep(_ string, _ int, call func() *sluice.QuarantinedCall) bool {
+	k(call())
+	return true
+}
+
+func TestRedactedPaths(t *testing.T) {
+	for _, path := range []string{"payload.a", "payload[*].a", "payload.a.b[*][*].c", "headers.X-A", "query.ü"} {
+		if _, err := redactionsOf([]string{path}); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{"", "payload", "payload.", "payload..a", "payload.a[0]", "headers", "headers.a.b", "body.a", "payload.a]"} {
+		if _, err := redactionsOf([]string{path}); err == nil {
+			t.Errorf("%q is taken", path)
+		}
+	}
+	for kind, ok := range map[sluice.PayloadType]bool{sluice.Base64: false, sluice.Raw: true, sluice.Ignore: true} {
+		if err := checkRedact(&sluice.Webhook{PayloadType: kind, Redact: []string{"payload.a"}}); (err == nil) != ok {
+			t.Errorf("with %s: %v", kind, err)
+		}
+	}
+}
