@@ -60,6 +60,7 @@ var rooms = map[string][]string{
 	"pipeline/pipelinetest": {".", "command", "expression"},
 
 	"alert":        {".", "command", "value"},
+	"closed":       {".", "command"},
 	"quarantine":   {".", "command", "stretch"},
 	"metrics":      {"."},
 	"pipeline":     {".", "command", "expression", "limit", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem", "spelling"},
@@ -71,7 +72,7 @@ var rooms = map[string][]string{
 	"oidc/dextest": {},
 	"api":          {".", "command", "limit", "problem", "stretch", "value"},
 	"portal":       {".", "command", "difference", "limit", "problem", "value", "wording"},
-	"serve":        {".", "alert", "api", "backup", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "webhook"},
+	"serve":        {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "webhook"},
 	"client":       {".", "durable", "problem", "spelling", "value"},
 	"manifest":     {".", "client", "spelling", "value", "yamltext"},
 	"cmd/sluice":   {".", "backup", "client", "config", "difference", "durable", "manifest", "serve", "spelling", "stretch", "value", "wording"},

@@ -172,7 +172,7 @@ var builtinRoles = map[string][]string{
 		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
 		"quarantine.*", "provider.get", "alert.*",
 		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "mail.send", "crypto.*",
-		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats",
+		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats", "server.closed",
 	},
 	"viewer":  viewing,
 	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "event.retry", "deadletter.*", "quarantine.*", "alert.mute"),
@@ -186,7 +186,7 @@ var builtinRoles = map[string][]string{
 // secrets or audit log.
 var viewing = []string{
 	"webhook.get", "webhook.stats", "provider.get", "pipeline.get", "pipeline.stats", "pipeline.versions", "pipeline.lint", "pipeline.test",
-	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "alert.get", "server.info", "server.stats",
+	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "alert.get", "server.info", "server.stats", "server.closed",
 	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
 }
 

@@ -144,6 +144,7 @@ func storeSome(t *testing.T, e *Engine) {
 		storeIn(t, e.Hours, key)
 		storeIn(t, e.PipelineStates, key)
 		storeIn(t, e.Alerts, key)
+		storeIn(t, e.Closed, key)
 		storeIn(t, e.Versions, key)
 		storeIn(t, e.Secrets, key)
 	}

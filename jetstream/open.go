@@ -97,6 +97,7 @@ func (e *Engine) buildRecords() {
 	e.Pipelines = record.New[sluice.Pipeline](h, stream.Pipelines)
 	e.PipelineStates = record.New[sluice.PipelineState](h, stream.PipelineStates)
 	e.Alerts = record.New[sluice.AlertRecord](h, stream.Alerts)
+	e.Closed = record.New[sluice.ClosedRecord](h, stream.Closed)
 	e.Versions = record.New[sluice.PipelineHistory](h, stream.Versions)
 	e.Secrets = record.New[sluice.Secret](h, stream.Secrets)
 	e.keys = record.New[record.Key](h, stream.Keys)

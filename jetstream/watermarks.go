@@ -41,8 +41,8 @@ type watermarks struct {
 const noWatermarks = "the file engine/marks, which says how much is stored, was missing or could not be read: what the disk has lost can't be told; compare with a backup"
 
 // statistics are the buckets that may shrink: a lost count leaves a gap in charts, a lost
-// alert is raised again, and neither causes a wrong answer. Any other bucket could cause one: to a sender, an unknown token is final.
-var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates, stream.Alerts}
+// alert is raised again, and none causes a wrong answer. Any other bucket could cause one: to a sender, an unknown token is final.
+var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates, stream.Alerts, stream.Closed}
 
 // readWatermarks returns the watermarks of a folder, empty ones if they can't be read.
 func readWatermarks(dir string) (m watermarks, err error) {

@@ -8,15 +8,14 @@ import (
 
 	"sluice"
 	"sluice/alert"
+	"sluice/closed"
+	"sluice/sender"
 	"sluice/webhook"
 )
 
 // newAlerts returns the alerts about what this server knows.
 func (s *Server) newAlerts(webhooks *webhook.Store) *alert.Alerts {
-	host := ""
-	if s.cfg.NATS != "" {
-		host, _ = os.Hostname() // without one, servers share their alerts
-	}
+	host := s.host()
 	listener := &alert.Listener{Webhooks: webhooks.Expecting, Hours: s.minutes.ByWebhook}
 	return alert.New(alert.Options{
 		Records:   s.engine.Alerts,
@@ -37,6 +36,44 @@ func (s *Server) newAlerts(webhooks *webhook.Store) *alert.Alerts {
 			var unlisted error
 			facts.Quarantined, _, unlisted = s.engine.Quarantine.List(ctx, sluice.QuarantineQuery{From: alert.QuarantinedSince(now), Limit: 1000})
 			return facts.Conditions(now), errors.Join(err, unlisted)
+		},
+	})
+}
+
+// host is the subject of alerts about this server, if there may be others.
+func (s *Server) host() (name string) {
+	if s.cfg.NATS != "" {
+		name, _ = os.Hostname() // without one, servers share their alerts
+	}
+	return name
+}
+
+// newLedger returns the ledger of the times in which no calls are taken.
+func (s *Server) newLedger(webhooks *webhook.Store) *closed.Ledger {
+	return closed.New(closed.Options{
+		Records: s.engine.Closed,
+		Ready:   s.engine.Ready,
+		Hours:   s.minutes.ByWebhook,
+		Several: s.cfg.NATS != "",
+		Queued:  s.opts.Listen != nil,
+		Log:     s.opts.Log,
+		Retries: func(eventKey string) string {
+			hook, err := webhooks.WithKey(eventKey)
+			if err != nil {
+				return ""
+			}
+			if hook.Trust != nil {
+				if preset, known := sender.Find(hook.Trust.Provider); known {
+					return preset.Retries
+				}
+			}
+			return "unknown"
+		},
+		Tell: func(ctx context.Context, message string) {
+			s.opts.Log.Warn(message)
+			if err := s.alerts.Raise(ctx, alert.Condition{Kind: sluice.AlertClosed, Subject: s.host(), Severity: sluice.SeverityWarning, Message: message}); err != nil {
+				s.opts.Log.Warn("The alert about it can't be raised.", "error", err)
+			}
 		},
 	})
 }

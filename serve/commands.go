@@ -6,6 +6,7 @@ import (
 
 	"sluice"
 	"sluice/alert"
+	"sluice/closed"
 	"sluice/command"
 	"sluice/event"
 	"sluice/expression"
@@ -29,6 +30,7 @@ type commandOptions struct {
 	receiver  *webhook.Receiver
 	keeper    *quarantine.Keeper
 	alerts    *alert.Alerts
+	ledger    *closed.Ledger
 	events    event.Options
 	results   sluice.Results
 	runner    pipeline.RunnerOptions // without commands and language
@@ -54,6 +56,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		webhook.Commands(o.webhooks, o.trusts, o.baseURL, o.receiver),
 		quarantine.Commands(o.keeper, o.receiver, o.events.Seen),
 		alert.Commands(o.alerts),
+		closed.Commands(o.ledger),
 		event.Commands(o.events),
 		trace.Commands(o.events.Journal, o.results, o.events.Seen),
 		pipeline.Commands(runner),

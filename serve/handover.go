@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sluice/closed"
 	"sluice/config"
 )
 
@@ -169,7 +170,7 @@ func (p *process) prepare(ctx context.Context, s *Server) (*neighbour, error) {
 func (p *process) handOver(ctx context.Context, s *Server, next *neighbour) (ended bool, err error) {
 	p.opts.Log.Info("The server hands over to a new program.", "pid", next.process.Pid)
 	s.endRuns(0)
-	if err := s.drain(); err != nil {
+	if err := s.drain(closed.HandOver); err != nil {
 		next.end()
 		return true, err // the end of this process releases the folder
 	}

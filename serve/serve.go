@@ -17,6 +17,7 @@ import (
 	"sluice"
 	"sluice/alert"
 	"sluice/api"
+	"sluice/closed"
 	"sluice/command"
 	"sluice/config"
 	"sluice/durable"
@@ -73,6 +74,7 @@ type Server struct {
 	failing     *metrics.Failing
 	keeper      *quarantine.Keeper
 	alerts      *alert.Alerts
+	ledger      *closed.Ledger
 	directory   *iam.Directory
 	issuer      *oidc.Issuer // nil with an external provider
 	commands    command.Set
@@ -101,6 +103,8 @@ type Server struct {
 	unready  atomic.Bool
 	stopping chan struct{} // closed when the server begins to stop
 	stopOnce sync.Once     // closes it
+	drained  time.Time     // when the port was closed
+	last     string        // why no calls are taken any more; "" if the server has not begun to
 }
 
 // Start opens the engine and serves. When it returns, the server is ready, or says at
@@ -287,6 +291,7 @@ func (s *Server) startWork(ctx context.Context) error {
 	s.work.Go(func() { s.uses.secrets.Keep(running) })
 	s.work.Go(func() { s.uses.webhooks.Keep(running) })
 	s.work.Go(func() { s.keeper.Run(running) })
+	s.work.Go(func() { s.ledger.Run(running) })
 	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():

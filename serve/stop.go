@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"sluice"
 	"sluice/stretch"
 )
 
@@ -27,13 +28,14 @@ const (
 func (s *Server) Stop() error {
 	s.unready.Store(true)
 	s.endRuns(s.cfg.DrainWait)
-	return s.drain()
+	return s.drain(sluice.ClosedByStop)
 }
 
 // drain closes the port, answers what comes on open connections, and releases everything.
 // Each answer is the last on its connection. Callers that keep a connection may be about to
 // send another call, so drain waits until all are silent.
-func (s *Server) drain() error {
+func (s *Server) drain(why string) error {
+	s.drained, s.last = time.Now(), why
 	s.stopOnce.Do(func() { close(s.stopping) })
 	began := time.Now()
 	drain := cmp.Or(s.opts.Timeouts.Drain, drainTimeout)
@@ -122,6 +124,13 @@ func (s *Server) release() {
 	if s.stopWork != nil {
 		s.stopWork()
 		s.work.Wait()
+	}
+	if s.last != "" {
+		ctx, cancel := s.atMost(stretch.Of(time.Second))
+		if err := s.ledger.Last(ctx, s.drained, s.last); err != nil {
+			s.opts.Log.Warn("The last sign of life can't be stored: the next start takes this stop for a crash.", "error", err)
+		}
+		cancel()
 	}
 	if s.directory != nil {
 		ctx, cancel := s.atMost(stretch.Of(time.Second))

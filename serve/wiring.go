@@ -37,6 +37,7 @@ func (s *Server) wire() {
 	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine, Log: s.opts.Log, Diagnose: receiver.Diagnose})
 	receiver.Quarantine = s.keeper
 	s.alerts = s.newAlerts(webhooks)
+	s.ledger = s.newLedger(webhooks)
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
@@ -46,6 +47,7 @@ func (s *Server) wire() {
 		receiver:  receiver,
 		keeper:    s.keeper,
 		alerts:    s.alerts,
+		ledger:    s.ledger,
 		events:    s.eventOptions(),
 		results:   s.engine.Results,
 		runner:    s.runnerOptions(secrets, webhooks),

@@ -138,7 +138,7 @@ func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 				return show(ctx, hook, trusts, baseURL), nil
 			}
 			if p.EventKey != "" {
-				hook, err := hooks.withKey(p.EventKey)
+				hook, err := hooks.WithKey(p.EventKey)
 				if err != nil {
 					return nil, err
 				}

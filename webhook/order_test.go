@@ -47,7 +47,7 @@ func TestTheOrderIsThatOfAllWebhooks(t *testing.T) {
 			hooks, more = s.list("", after, pageSize)
 			for _, hook := range hooks {
 				got, after = append(got, hook.EventKey), hook.EventKey
-				if found, err := s.withKey(hook.EventKey); err != nil || found.UUID != hook.UUID || there[hook.UUID] != hook {
+				if found, err := s.WithKey(hook.EventKey); err != nil || found.UUID != hook.UUID || there[hook.UUID] != hook {
 					t.Fatalf("%s leads to %+v (%v)", hook.EventKey, found, err)
 				}
 			}

@@ -25,7 +25,7 @@ func signCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
 				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MaySeeTokens)
 			}
-			hook, err := hooks.withKey(p.EventKey)
+			hook, err := hooks.WithKey(p.EventKey)
 			if err != nil {
 				return sluice.SignedCall{}, err
 			}

@@ -112,8 +112,8 @@ func (s *Store) OpenedBy(ctx context.Context, token string) (sluice.Webhook, err
 	return hook, err
 }
 
-// withKey returns the webhook with that event key, NotFound if there is none.
-func (s *Store) withKey(key string) (sluice.Webhook, error) {
+// WithKey returns the webhook with that event key, NotFound if there is none.
+func (s *Store) WithKey(key string) (sluice.Webhook, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found *sluice.Webhook
@@ -130,7 +130,7 @@ func (s *Store) withKey(key string) (sluice.Webhook, error) {
 // NearestKey returns the event key that a caller may have meant: the given one if a
 // webhook has it, otherwise a similar one; "" if there is none.
 func (s *Store) NearestKey(key string) string {
-	if _, err := s.withKey(key); err == nil {
+	if _, err := s.WithKey(key); err == nil {
 		return key
 	}
 	const compared = 1000
@@ -264,7 +264,7 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 				return nil, err
 			}
 		}
-		if holder, err := s.withKey(after.EventKey); err == nil && holder.UUID != token {
+		if holder, err := s.WithKey(after.EventKey); err == nil && holder.UUID != token {
 			return nil, sluice.Errorf(sluice.CodeEventKeyTaken, "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
 		}
 		if p.DryRun {

@@ -218,16 +218,16 @@ func TestFindingAWebhookAllocatesNothing(t *testing.T) {
 func TestAWebhookIsFoundByItsEventKey(t *testing.T) {
 	s := openStore(t, natstest.Setup{Dir: t.TempDir()})
 	hook, renamed := create(t, s, "webhook.first"), "webhook.second"
-	if got, err := s.withKey("webhook.first"); err != nil || got.UUID != hook.UUID {
+	if got, err := s.WithKey("webhook.first"); err != nil || got.UUID != hook.UUID {
 		t.Fatalf("found %+v (%v)", got, err)
 	}
 	if _, err := s.put(t.Context(), putParams{UUID: hook.UUID, EventKey: &renamed}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.withKey(renamed); err != nil || got.UUID != hook.UUID {
+	if got, err := s.WithKey(renamed); err != nil || got.UUID != hook.UUID {
 		t.Errorf("by its new key there is %+v (%v)", got, err)
 	}
-	_, err := s.withKey("webhook.first")
+	_, err := s.WithKey("webhook.first")
 	wantKind(t, err, sluice.NotFound)
 }
 

@@ -79,7 +79,7 @@ func (h tokenHolder) find(ctx context.Context, hooks *Store) (sluice.Webhook, er
 	case h.uuid != "":
 		return hooks.Webhook(ctx, canonical(h.uuid))
 	case h.eventKey != "":
-		return hooks.withKey(h.eventKey)
+		return hooks.WithKey(h.eventKey)
 	}
 	return sluice.Webhook{}, sluice.Errorf(sluice.CodeParameterMissing, "Give the uuid or the eventKey of the webhook.").About("eventKey")
 }

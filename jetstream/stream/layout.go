@@ -39,6 +39,7 @@ const (
 	Accounts       = "accounts"
 	Alerts         = "alerts"
 	Clients        = "clients"
+	Closed         = "closed"
 	LowWater       = "floors"
 	Hours          = "hours"
 	Keys           = "keys"
