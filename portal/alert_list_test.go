@@ -13,10 +13,7 @@ import (
 // afterwards it is history.
 func TestAlertPage(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	s.stop()
-	s.timeouts = serve.Timeouts{Alert: 300 * time.Millisecond}
-	s.resume()
+	s := startFor(t, serve.Timeouts{Alert: 300 * time.Millisecond})
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.lead", "payloadType": "raw"})
 	s.store("lead", "pipeline:\n- event.listen: {eventKey: webhook.lead}\n- fail: {message: no}\n")
 	v := s.signedIn("admin", adminPassword)

@@ -38,6 +38,12 @@ type service struct {
 // start runs a server until the test ends. Settings are written "name=value".
 func start(t *testing.T, settings ...string) *service {
 	t.Helper()
+	return startFor(t, serve.Timeouts{}, settings...)
+}
+
+// startFor runs a server with other time-outs than the usual ones.
+func startFor(t *testing.T, timeouts serve.Timeouts, settings ...string) *service {
+	t.Helper()
 	flags := map[string]string{"listen": "127.0.0.1:0", "data": t.TempDir(), "min-free-disk": "1MiB"}
 	for _, s := range settings {
 		name, value, _ := strings.Cut(s, "=")
@@ -47,7 +53,7 @@ func start(t *testing.T, settings ...string) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, config: cfg}
+	s := &service{t: t, config: cfg, timeouts: timeouts}
 	s.resume()
 	t.Cleanup(s.stop)
 	return s

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"sluice"
 )
@@ -25,6 +26,7 @@ type overviewPage struct {
 	Latest  []tracedCall
 	Live    string
 
+	Closed    []sluice.Closing       // in this time
 	Attention []sluice.PipelineStats // pipelines that fail, are behind, or have dead letters
 }
 
@@ -46,6 +48,9 @@ func (p *Portal) overview(w http.ResponseWriter, r *http.Request) error {
 		}
 		var err error
 		if view.ServerStats, err = ask[sluice.ServerStats](p, r, "server.stats", given); err != nil {
+			return err
+		}
+		if view.Closed, err = p.closed(r, view.sums()[0].Time); err != nil {
 			return err
 		}
 		view.sum(p.base, p.may(user, "trace.get"))
@@ -81,14 +86,27 @@ func (p *Portal) busiest(r *http.Request, s span) ([]busyWebhook, error) {
 	return busy, nil
 }
 
+// closed returns when no calls were taken since a time.
+func (p *Portal) closed(r *http.Request, from time.Time) ([]sluice.Closing, error) {
+	if !p.allows(r, "server.closed") {
+		return nil, nil
+	}
+	found, err := ask[sluice.List[sluice.Closing]](p, r, "server.closed", args("from", from.UTC().Format(time.RFC3339)))
+	return found.Items, err
+}
+
+// sums returns the figures of the span.
+func (v *overviewPage) sums() []sluice.Minute {
+	if v.Span.hours > 0 {
+		return v.Span.cut(v.Hours)
+	}
+	return v.Span.cut(v.Minutes)
+}
+
 // sum computes the figures and draws the plots. Bars link to their calls if linked is
 // set.
 func (v *overviewPage) sum(base string, linked bool) {
-	sums := v.Minutes
-	if v.Span.hours > 0 {
-		sums = v.Hours
-	}
-	sums = v.Span.cut(sums)
+	sums := v.sums()
 	for _, m := range sums {
 		v.Sum.Add(m.CallFigures)
 	}
@@ -110,6 +128,8 @@ func (v *overviewPage) sum(base string, linked bool) {
 	const most = 8
 	v.Attention = v.Attention[:min(len(v.Attention), most)]
 	v.Calls, v.Latency = callPlot(sums, v.Span), latencyPlot(sums, v.Span)
+	v.Calls.gaps(v.Closed, sums, v.Span)
+	v.Latency.gaps(v.Closed, sums, v.Span)
 	if linked {
 		v.Calls.link(base + "/calls?")
 		v.Latency.link(base + "/calls?")

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"sluice/jetstream/natstest"
 )
 
 // TestTheOverviewAgrees: tiles, plots and lists tell the same of each call, in the
@@ -99,4 +101,20 @@ func TestCardsOnAPhone(t *testing.T) {
 		b.do(chromedp.Click(chromedp.CSS("[data-tick-all]")))
 		b.until(`[...document.querySelectorAll("tbody input")].every((box) => box.checked)`)
 	}
+}
+
+// TestClosedTimesAreGaps: the plots show when no calls were taken, and the page which senders
+// never try again.
+func TestClosedTimesAreGaps(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	token := s.command("webhook.put", map[string]any{"eventKey": "webhook.code", "provider": "github", "signingSecret": "a secret of twenty characters"})["uuid"].(string)
+	s.call(token, "application/json", "{}")
+	s.signedIn("admin", adminPassword).get("/").wants(t, 200).lacks(t, "No calls were taken", `class="gap"`)
+	s.stop()
+	s.resume()
+	v := s.signedIn("admin", adminPassword)
+	natstest.Eventually(t, "the gap", func() bool { return strings.Contains(v.get("/").body, `class="gap"`) })
+	v.get("/").wants(t, 200, "No calls were taken", "closed (stop)", "(stop)", `href="/webhooks/webhook.code"`, "never tries again")
+	v.get("/webhooks/webhook.code").wants(t, 200, `<rect class="gap"`)
 }

@@ -113,7 +113,13 @@ func (p *Portal) webhookChart(r *http.Request, key string) (*chart, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	c.Plot = callPlot(c.Span.cut(hourly(len(found[0].Figures), func(i int) sluice.CallFigures { return found[0].Figures[i] })), c.Span)
+	sums := c.Span.cut(hourly(len(found[0].Figures), func(i int) sluice.CallFigures { return found[0].Figures[i] }))
+	c.Plot = callPlot(sums, c.Span)
+	closed, err := p.closed(r, sums[0].Time)
+	if err != nil {
+		return nil, err
+	}
+	c.Plot.gaps(closed, sums, c.Span)
 	if p.allows(r, "trace.get") {
 		c.Plot.link(p.base + "/calls?eventKey=" + url.QueryEscape(key) + "&")
 	}
