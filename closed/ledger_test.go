@@ -52,11 +52,13 @@ func (h *house) start(options ...func(*closed.Options)) *closed.Ledger {
 			}
 			return nil
 		},
-		Hours:   func(int) []sluice.Minute { return h.hours },
-		Retries: func(key string) string { return map[string]string{"a.git": "none", "b.pay": "3d", "c.own": "unknown"}[key] },
-		Tell:    func(_ context.Context, message string) { h.told = append(h.told, message) },
-		Log:     slog.New(slog.DiscardHandler),
-		Now:     func() time.Time { return h.now },
+		Hours: func(int) []sluice.Minute { return h.hours },
+		Retries: func(key string) string {
+			return map[string]string{"a.git": "none", "b.pay": "3d", "c.own": "unknown"}[key]
+		},
+		Tell: func(_ context.Context, message string) { h.told = append(h.told, message) },
+		Log:  slog.New(slog.DiscardHandler),
+		Now:  func() time.Time { return h.now },
 	}
 	for _, set := range options {
 		set(&o)
