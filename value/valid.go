@@ -1,0 +1,198 @@
+package value
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// Valid reports whether a text is JSON in UTF-8 with at most MaxDepth levels of lists and
+// objects. It takes one pass, and no memory: every large body comes through here.
+func Valid(text []byte) bool {
+	var lists [MaxDepth/64 + 1]uint64 // the levels that are lists, by bit
+	depth := 0
+	at := skipSpace(text, 0)
+	for {
+		if at < 0 || at == len(text) {
+			return false
+		}
+		if c := text[at]; c == '{' || c == '[' {
+			if depth == MaxDepth {
+				return false
+			}
+			at = skipSpace(text, at+1)
+			lists[depth/64] &^= 1 << (depth % 64)
+			if c == '[' {
+				lists[depth/64] |= 1 << (depth % 64)
+			}
+			depth++
+			if at < len(text) && text[at] != c+2 { // what closes it
+				if c == '{' {
+					at = memberName(text, at)
+				}
+				continue
+			}
+		} else if at = scalar(text, at); at < 0 {
+			return false
+		}
+		more := false
+		for !more { // a value has ended
+			at = skipSpace(text, at)
+			if depth == 0 || at == len(text) {
+				return depth == 0 && at == len(text)
+			}
+			list := lists[(depth-1)/64]>>((depth-1)%64)&1 == 1
+			switch c := text[at]; {
+			case c == ',':
+				more = true
+			case list && c == ']' || !list && c == '}':
+				depth--
+			default:
+				return false
+			}
+			at++
+			if more {
+				at = skipSpace(text, at)
+				if !list {
+					at = memberName(text, at)
+				}
+			}
+		}
+	}
+}
+
+// memberName returns where the value of a member begins whose name begins at a place, or -1.
+func memberName(text []byte, at int) int {
+	if at == len(text) || text[at] != '"' {
+		return -1
+	}
+	if at = stringEnd(text, at+1); at < 0 {
+		return -1
+	}
+	if at = skipSpace(text, at); at == len(text) || text[at] != ':' {
+		return -1
+	}
+	return skipSpace(text, at+1)
+}
+
+// scalar returns where a string, number or name ends that begins at a place, or -1.
+func scalar(text []byte, at int) int {
+	switch c := text[at]; {
+	case c == '"':
+		return stringEnd(text, at+1)
+	case c == '-' || '0' <= c && c <= '9':
+		return numberEnd(text, at)
+	}
+	for _, name := range []string{"true", "false", "null"} {
+		if bytes.HasPrefix(text[at:], []byte(name)) {
+			return at + len(name)
+		}
+	}
+	return -1
+}
+
+// stringEnd returns where a string ends whose content begins at a place, or -1.
+func stringEnd(text []byte, at int) int {
+	for at < len(text) {
+		for at+8 <= len(text) && asIs(binary.LittleEndian.Uint64(text[at:])) {
+			at += 8
+		}
+		if at == len(text) {
+			return -1
+		}
+		switch c := text[at]; {
+		case c == '"':
+			return at + 1
+		case c == '\\':
+			if at = escapeEnd(text, at+1); at < 0 {
+				return -1
+			}
+		case c < ' ':
+			return -1
+		case c < utf8.RuneSelf:
+			at++
+		default:
+			_, size := utf8.DecodeRune(text[at:])
+			if size == 1 {
+				return -1
+			}
+			at += size
+		}
+	}
+	return -1
+}
+
+// asIs reports whether eight bytes of a string are all of ASCII, and none of them is a quote,
+// a backslash or a control character.
+func asIs(word uint64) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	quote, backslash := word^'"'*ones, word^'\\'*ones
+	return (word|(word-' '*ones)|(quote-ones)|(backslash-ones))&high == 0
+}
+
+// escapeEnd returns where an escape ends that goes on at a place behind its backslash, or -1.
+func escapeEnd(text []byte, at int) int {
+	if at == len(text) {
+		return -1
+	}
+	if text[at] != 'u' {
+		if bytes.IndexByte([]byte(`"\/bfnrt`), text[at]) < 0 {
+			return -1
+		}
+		return at + 1
+	}
+	for range 4 {
+		if at++; at == len(text) || !isHex(text[at]) {
+			return -1
+		}
+	}
+	return at + 1
+}
+
+func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// numberEnd returns where a number ends that begins at a place, or -1.
+func numberEnd(text []byte, at int) int {
+	if text[at] == '-' {
+		at++
+	}
+	if at < len(text) && text[at] == '0' {
+		at++
+	} else if at = digitsEnd(text, at); at < 0 {
+		return -1
+	}
+	if at < len(text) && text[at] == '.' {
+		if at = digitsEnd(text, at+1); at < 0 {
+			return -1
+		}
+	}
+	if at < len(text) && text[at]|0x20 == 'e' {
+		if at++; at < len(text) && (text[at] == '+' || text[at] == '-') {
+			at++
+		}
+		return digitsEnd(text, at)
+	}
+	return at
+}
+
+// digitsEnd returns where one or more digits end, or -1.
+func digitsEnd(text []byte, at int) int {
+	begin := at
+	for at < len(text) && isDigit(text[at]) {
+		at++
+	}
+	if at == begin {
+		return -1
+	}
+	return at
+}
+
+// skipSpace returns where the next byte is that is no space.
+func skipSpace(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t') {
+		at++
+	}
+	return at
+}
