@@ -19,6 +19,8 @@ const (
 	OpenIDPath    = "/.well-known/openid-configuration"       // below the issuer's URL
 	AuthorizePath = "/authorize"                              // where people let programs act for them
 	MetadataPath  = "/.well-known/oauth-authorization-server" // and the path of the issuer's URL (RFC 8414)
+	AgentPath     = "/mcp"                                    // where agents find the commands as tools
+	ResourcePath  = "/.well-known/oauth-protected-resource"   // describes who lets them in (RFC 9728)
 	OpenAPIPath   = "/openapi.json"
 	HealthPath    = "/healthz"
 	ReadyPath     = "/readyz"

@@ -39,6 +39,7 @@ type Options struct {
 	Version         string
 	BaseURL         string
 	OpenID          string // where the issuer of access tokens describes itself
+	Agents          Agents
 	PublicURL       string // where redirects lead to; "" means this host
 	TrustedProxies  []netip.Prefix
 	ForwardedHeader string   // in which they pass on the client's address
@@ -96,6 +97,11 @@ func New(o Options) *API {
 		mux.HandleFunc(sluice.AuthPath, issuer)
 		mux.HandleFunc(sluice.MetadataPath, issuer)
 		mux.HandleFunc(sluice.MetadataPath+"/", issuer)
+	}
+	if o.Agents.Enabled {
+		mux.HandleFunc(sluice.AgentPath, a.handle(a.counted(a.agent)))
+		mux.HandleFunc("GET "+sluice.ResourcePath, a.handle(a.protected))
+		mux.HandleFunc("GET "+sluice.ResourcePath+sluice.AgentPath, a.handle(a.protected))
 	}
 	mux.HandleFunc(sluice.OpenAPIPath, a.handle(a.openAPI()))
 	mux.HandleFunc(sluice.HealthPath, a.handle(a.healthz))

@@ -65,16 +65,21 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 		if more, err = jsonArguments(content); err != nil {
 			return nil, err
 		}
-		more = slices.DeleteFunc(more, func(arg command.Arg) bool {
-			p, err := cmd.Param(arg.Name)
-			return arg.Value == nil && (err != nil || p.Type != "") // null counts as not given, unless any value will do
-		})
+		more = withoutNull(more, cmd)
 	case takesBody:
 		return withBody(args, whole, media, content)
 	default:
 		return nil, sluice.Errorf(sluice.CodeContentTypeUnsupported, "A command takes its parameters as application/json or application/x-www-form-urlencoded.")
 	}
 	return append(args, more...), nil
+}
+
+// withoutNull removes what counts as not given: null, unless any value will do.
+func withoutNull(args command.Args, cmd command.Command) command.Args {
+	return slices.DeleteFunc(args, func(arg command.Arg) bool {
+		p, err := cmd.Param(arg.Name)
+		return arg.Value == nil && (err != nil || p.Type != "")
+	})
 }
 
 // withBody adds the body of a request as an argument: the value if it is JSON

@@ -73,7 +73,7 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 	allowed := "*"
 	if !describes(r.URL.Path) {
 		allowed = r.Header.Get("Origin")
-		callable := strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, sluice.HookPath) || strings.HasPrefix(r.URL.Path, sluice.AuthPath)
+		callable := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == sluice.AgentPath || strings.HasPrefix(r.URL.Path, sluice.HookPath) || strings.HasPrefix(r.URL.Path, sluice.AuthPath)
 		if allowed == "" || !callable || !slices.Contains(b.origins, allowed) {
 			return false
 		}
@@ -86,7 +86,7 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 
 // describes reports whether a path describes the API or the issuer, which is no secret.
 func describes(path string) bool {
-	if path == sluice.OpenAPIPath || strings.HasPrefix(path, sluice.MetadataPath) {
+	if path == sluice.OpenAPIPath || strings.HasPrefix(path, sluice.MetadataPath) || strings.HasPrefix(path, sluice.ResourcePath) {
 		return true
 	}
 	return strings.HasPrefix(path, sluice.RealmsPath) &&

@@ -115,8 +115,8 @@ func wholeBody(p command.Param) object {
 	return object{"application/yaml": object{"schema": object{}}, "application/json": object{"schema": object{"type": "object"}}}
 }
 
-// body describes the parameters as a JSON object, or as a form.
-func (d *description) body(cmd command.Command) object {
+// parameters returns the schema of the parameters as a JSON object.
+func parameters(cmd command.Command) object {
 	properties := object{}
 	var required []string
 	for i, p := range cmd.Params {
@@ -134,9 +134,14 @@ func (d *description) body(cmd command.Command) object {
 	if required != nil {
 		schema["required"] = required
 	}
-	name := title(operationID(cmd, "")) + "Parameters"
+	return schema
+}
+
+// body describes the parameters as a JSON object, or as a form.
+func (d *description) body(cmd command.Command) object {
+	name, schema := title(operationID(cmd, ""))+"Parameters", parameters(cmd)
 	d.schemas.named[name] = schema
-	body := object{"required": required != nil, "content": object{
+	body := object{"required": schema["required"] != nil, "content": object{
 		"application/json":                  object{"schema": ref(name)},
 		"application/x-www-form-urlencoded": object{"schema": ref(name)},
 	}}

@@ -25,6 +25,8 @@ import (
 type Config struct {
 	Listen        string `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
 	Data          string `name:"data" default:"./data" doc:"folder of the embedded engine, or of the spool"`
+	MCP           bool   `name:"mcp" default:"true" doc:"offer the commands that change nothing to agents at /mcp, as tools of the Model Context Protocol"`
+	MCPChanges    bool   `name:"mcp-changes" default:"false" doc:"offer those that change something, too"`
 	Demo          bool   `name:"demo" default:"false" doc:"fill an empty data folder with made-up webhooks and calls to look at, and go on to call them"`
 	PublicURL     string `name:"public-url" doc:"URL under which callers reach this server; default: the listen address"`
 	MetricsListen string `name:"metrics-listen" doc:"address that serves /metrics alone, to anyone who reaches it"`

@@ -95,9 +95,17 @@ func endSessions(ctx context.Context, engine *jetstream.Engine, username, client
 // server, or a URL of the external provider.
 func (s *Server) openID() string {
 	if s.cfg.AuthIssuer != "" {
-		return strings.TrimSuffix(s.cfg.AuthIssuer, "/") + sluice.OpenIDPath
+		return strings.TrimSuffix(s.issuerURL(), "/") + sluice.OpenIDPath
 	}
 	return sluice.RealmsPath + s.cfg.Namespace + sluice.OpenIDPath
+}
+
+// issuerURL identifies the issuer of access tokens.
+func (s *Server) issuerURL() string {
+	if s.cfg.AuthIssuer != "" {
+		return s.cfg.AuthIssuer
+	}
+	return s.baseURL + sluice.RealmsPath + s.cfg.Namespace
 }
 
 // uses tracks when accounts, clients and secrets were last used.

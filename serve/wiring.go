@@ -90,6 +90,7 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		Version:         Version,
 		BaseURL:         s.baseURL,
 		OpenID:          s.openID(),
+		Agents:          api.Agents{Enabled: s.cfg.MCP, Changes: s.cfg.MCPChanges, Issuer: s.issuerURL()},
 		PublicURL:       s.publicURL(),
 		TrustedProxies:  s.cfg.TrustedProxies,
 		ForwardedHeader: s.cfg.ForwardedHeader,
