@@ -237,6 +237,7 @@ type EventQuery struct {
 	After   string        // cursor: start behind this event; "" means behind the newest
 	Limit   int           // at most this many
 	Wait    time.Duration // how long to wait for the first one
+	Cover   Cover         // events outside of it are not there
 }
 
 // EventLog reads stored events one after the other.

@@ -29,10 +29,11 @@ func (a *Account) Identity() string {
 // madeAt makes a name from the time when something was made.
 func madeAt(created time.Time) string { return created.UTC().Format(time.RFC3339Nano) }
 
-// A Role is a named set of permissions.
+// A Role is a named set of permissions: everywhere, or on what its scope covers.
 type Role struct {
 	Name        string   `json:"role"`
 	Permissions []string `json:"permissions"`
+	Scope       []string `json:"scope,omitempty" doc:"Prefixes of names, see Grant; none: everything."`
 }
 
 // A Client is a program that asks the issuer for tokens.
@@ -188,6 +189,16 @@ type Records[T any] interface {
 	// between the decision and its storage; to ensure that, decide may be
 	// called again. Its error is returned unchanged.
 	Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error)
+}
+
+// FollowedRecords tell of their changes.
+type FollowedRecords[T any] interface {
+	Records[T]
+
+	// Follow calls follow for each record there is, and then for each change, before
+	// the change returns. before is nil for a new record, after for a deleted one.
+	// follow has seen all records that a deciding function sees.
+	Follow(follow func(before, after *T))
 }
 
 // ErrUnchanged is returned by a deciding function that has nothing to change.

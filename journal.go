@@ -19,10 +19,13 @@ type TraceQuery struct {
 	Before   string // cursor: where the page before it ended
 
 	// Text must be in the call, in any case: in its keys, its trace id, its address
-	// or its error; with InCorrelation or InPayload also there.
-	Text          string
-	InCorrelation bool
-	InPayload     bool
+	// or its error; where the call is in Known, also in its correlation id and, with
+	// InPayload, in its payload.
+	Text      string
+	InPayload bool
+
+	Cover Cover // calls and runs outside of it are not there
+	Known Cover // of calls within it, the user may see what was sent
 }
 
 // Journal searches calls, as far back as events are kept.
@@ -45,9 +48,11 @@ type TailQuery struct {
 	EventKey string // empty means any
 	After    string // the position behind which to start; empty means now
 
-	// CorrelationIDs reports whether entries have them: results can be read
-	// with them, so they are for users who may see payloads.
-	CorrelationIDs bool
+	Cover Cover // calls and runs outside of it are not reported
+
+	// Known is where entries have correlation ids: results can be read with them, so
+	// they are for users who may see payloads.
+	Known Cover
 }
 
 // A TailEntry is a call or a run that a tail reports.

@@ -49,6 +49,11 @@ type Binding struct {
 	Rate float64 `json:"rate,omitempty"` // runs that begin in a second, on each node; 0 means any number
 }
 
+// NoListener is the error of a pipeline that is not there, or listens to nothing.
+func NoListener(name string) *Error {
+	return Errorf(CodePipelineUnknown, "No pipeline of the name %s listens to events.", name)
+}
+
 // A Delivery is an event that is handed to a pipeline.
 type Delivery struct {
 	Message       map[string]any // the event, with correlationId and deliveryCount
@@ -131,6 +136,7 @@ type RetryQuery struct {
 	Code     string    // of the last attempt's error; empty means any
 	Since    time.Time // when the first attempt began; zero means any time
 	DryRun   bool      // only counts them
+	Cover    Cover     // only events of pipelines within it
 }
 
 // A DeadLetter is an event that a pipeline failed on for good.
@@ -156,6 +162,12 @@ type DeadLetterQuery struct {
 	Oldest   bool      // the oldest first
 	Limit    int
 	Before   string // cursor: where the page before it ended
+	Cover    Cover  // letters whose pipeline or event is outside of it are not there
+}
+
+// Covers reports whether a letter is there.
+func (q *DeadLetterQuery) Covers(l *DeadLetter) bool {
+	return q.Cover.Name(l.Pipeline) && (q.Cover.Whole() || l.EventKey != "" && q.Cover.Event(l.EventKey))
 }
 
 // A DeadLetterGroup counts the dead letters of a pipeline that have the same error.

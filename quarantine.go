@@ -44,6 +44,7 @@ type QuarantineQuery struct {
 	Oldest   bool      // the oldest first
 	Limit    int
 	After    string // cursor: where the page before it ended
+	Cover    Cover  // calls of webhooks outside of it are not there
 }
 
 // QuarantineStore keeps refused calls, each webhook's within its share.

@@ -60,6 +60,7 @@ type Result struct {
 	Created                time.Time       `json:"created" doc:"When the call was accepted."`
 
 	Listeners []string      `json:"-"` // pipelines that the event starts; nil for a duplicate
+	Failed    string        `json:"-"` // the one that Error is of
 	Waited    time.Duration `json:"-"` // for pipelines, after the event was stored
 	Duplicate bool          `json:"-"` // the delivery was accepted before: this is the first one's result
 	Unheard   bool          `json:"-"` // no pipeline listens: the value is the trace information
@@ -95,7 +96,7 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 		case !done:
 			return Processing(traceID, correlationID, at)
 		case o.Status == StatusError && r.Error == nil:
-			r.Status, r.Error = StatusError, o.failure(traceID)
+			r.Status, r.Error, r.Failed = StatusError, o.failure(traceID), name
 			r.StatusCode = r.Error.StatusCode
 		}
 	}

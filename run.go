@@ -49,6 +49,10 @@ func (r *Run) Switch(u User) {
 // The pipeline runs within another one, whose author may not know what it contains.
 func (r *Run) Bind(owner User) { r.bound = &owner }
 
+// Confine keeps the user that the run has now within the scopes of its owner. Users that it
+// switches to have their own.
+func (r *Run) Confine(owner User) { r.user = r.user.WithinScopes(owner) }
+
 // Exit ends the run with the output of this step.
 func (r *Run) Exit() { r.exited = true }
 

@@ -11,12 +11,20 @@ type User struct {
 	Name        string
 	ID          string // of the account; a new account of the same name has another one; empty if there is no account
 	Roles       []string
-	Permissions []string // command names, or patterns with a trailing *
+	Permissions []string // of roles without a scope: command names, or patterns with a trailing *
+	Scoped      *Grants  // of roles with a scope; nil: there are none
 	Address     string   // where the call comes from
 
-	// Bounds are the permissions of others, beyond which the user may not go: those
-	// of the owners of pipelines that run within another.
-	Bounds [][]string
+	// Bounds are the rights of others, beyond which the user may not go: those of the
+	// owners of pipelines.
+	Bounds []Bound
+}
+
+// A Bound is what somebody else may do.
+type Bound struct {
+	Permissions []string
+	Scoped      *Grants
+	OnNames     bool // it bounds only what is done to things that have names
 }
 
 // Names of users and roles that the service itself knows.
@@ -26,46 +34,68 @@ const (
 	AnonymousRole = "anonymous"     // the role of that user
 )
 
-// May reports whether the user has a permission.
-func (u User) May(permission string) bool {
-	return u.mayAll(func(permissions []string) bool { return allows(permissions, permission) })
-}
+// May reports whether the user has a permission; see Cover for where.
+func (u User) May(permission string) bool { return u.MayCall(permission, false) }
 
 // MayCall reports whether the user may run a command. A command that changes nothing is
 // also allowed by MayRead.
 func (u User) MayCall(command string, readOnly bool) bool {
-	return u.mayAll(func(permissions []string) bool {
-		return allows(permissions, command) || readOnly && allows(permissions, MayRead)
-	})
+	may := func(permissions []string, scoped *Grants) bool {
+		return allowsCall(permissions, command, readOnly) || scoped.of(command) != nil
+	}
+	return may(u.Permissions, u.Scoped) &&
+		!slices.ContainsFunc(u.Bounds, func(b Bound) bool { return !b.OnNames && !may(b.Permissions, b.Scoped) })
+}
+
+func allowsCall(permissions []string, command string, readOnly bool) bool {
+	return allows(permissions, command) || readOnly && allows(permissions, MayRead)
+}
+
+// AllPermissions returns the permissions that the user has somewhere.
+func (u User) AllPermissions() []string {
+	if u.Scoped == nil {
+		return u.Permissions
+	}
+	all := slices.Clone(u.Permissions)
+	for _, grant := range u.Scoped.All {
+		all = append(all, grant.Permissions...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // ReceiveCommand is the command that gets one event. Its name is a permission by itself.
 const ReceiveCommand = "event.receive"
 
-// MayReceive reports whether the user may get events by ReceiveCommand. MayRead is not
-// enough, since events show what callers have sent.
-func (u User) MayReceive() bool { return u.May(ReceiveCommand) || u.May(MaySeePayload) }
+// MayReceive reports whether the user may get events of a key by ReceiveCommand. MayRead
+// is not enough, since events show what callers have sent.
+func (u User) MayReceive(eventKey string) bool {
+	return u.Cover(ReceiveCommand).Event(eventKey) || u.Cover(MaySeePayload).Event(eventKey)
+}
 
-// Bounded reports whether the bounds of the user take away any permission.
+// Bounded reports whether the bounds of the user take away anything.
 func (u User) Bounded() bool {
-	for _, p := range u.Permissions {
+	for _, p := range u.AllPermissions() {
 		if !u.May(p) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(u.Bounds, func(b Bound) bool { return b.OnNames })
 }
 
-// Within returns the user with the permissions of another as a further bound.
+// Within returns the user with the rights of another as a further bound.
 func (u User) Within(other User) User {
-	u.Bounds = append(slices.Concat(u.Bounds, other.Bounds), other.Permissions)
+	u.Bounds = append(slices.Concat(u.Bounds, other.Bounds), Bound{Permissions: other.Permissions, Scoped: other.Scoped})
 	return u
 }
 
-// mayAll reports whether the permissions of the user allow something, and all
-// bounds do.
-func (u User) mayAll(allowed func(permissions []string) bool) bool {
-	return allowed(u.Permissions) && !slices.ContainsFunc(u.Bounds, func(bound []string) bool { return !allowed(bound) })
+// WithinScopes returns the user with the scopes of another as a further bound: nothing
+// outside of them can be reached. One without scopes is no bound.
+func (u User) WithinScopes(other User) User {
+	if other.Scoped != nil {
+		u.Bounds = append(slices.Clone(u.Bounds), Bound{other.Permissions, other.Scoped, true})
+	}
+	return u
 }
 
 // allows reports whether one of some permissions, which may be patterns, includes a

@@ -25,16 +25,17 @@ const defaultLimit = 100
 
 func getCommand(w *Alerts) command.Command {
 	return command.New("alert.get", "Show alerts, newest first: what is wrong now, and what was in the last 30 days.",
-		func(_ context.Context, p getParams) (sluice.List[sluice.Alert], error) {
+		func(ctx context.Context, p getParams) (sluice.List[sluice.Alert], error) {
+			cover := sluice.CoverFrom(ctx)
 			found := w.find(func(a *sluice.Alert) bool {
-				return (p.Open == nil || *p.Open == a.Open()) && (p.Kind == "" || p.Kind == string(a.Kind)) && (a.Open() || !a.Until.Before(p.From))
+				return cover.Alert(a.Kind, a.Subject) && (p.Open == nil || *p.Open == a.Open()) && (p.Kind == "" || p.Kind == string(a.Kind)) && (a.Open() || !a.Until.Before(p.From))
 			})
 			return sluice.List[sluice.Alert]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
-		}, command.ReadOnly)
+		}, command.ReadOnly, command.Listed)
 }
 
 type muteParams struct {
-	ID  string         `json:"id" required:"true" audit:"yes" doc:"Id of the alert."`
+	ID  string         `json:"id" required:"true" audit:"yes" names:"listed" doc:"Id of the alert."`
 	For *time.Duration `json:"for" required:"true" max:"720h" audit:"yes" doc:"How long, such as 1h; 0s ends it."`
 }
 
@@ -42,7 +43,7 @@ func muteCommand(w *Alerts) command.Command {
 	return command.New("alert.mute", "Send nothing of an alert for a while, neither that it is raised nor that it is resolved. If it is raised meanwhile and still open afterwards, that is sent then.",
 		func(ctx context.Context, p muteParams) (sluice.Alert, error) {
 			after, err := w.Records.Change(ctx, p.ID, func(before *sluice.AlertRecord, _ map[string]*sluice.AlertRecord) (*sluice.AlertRecord, error) {
-				if before == nil {
+				if before == nil || !sluice.CoverFrom(ctx).Alert(before.Kind, before.Subject) {
 					return nil, sluice.Errorf(sluice.CodeAlertUnknown, "There is no alert with that id; alert.get lists those there are.").About("id")
 				}
 				muted := *before

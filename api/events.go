@@ -38,7 +38,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q.CorrelationIDs = user.May(sluice.MaySeePayload)
+	q.Cover, q.Known = user.CoverOf(tailPermission, true), user.Cover(sluice.MaySeePayload)
 	leave, err := a.enterTail(user)
 	if err != nil {
 		return err
@@ -98,8 +98,8 @@ func (a *API) mayTail(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 // mayGoOn refuses a reader who has lost the right to read the tail.
 func (a *API) mayGoOn(r *http.Request, q sluice.TailQuery) error {
 	user, err := a.mayTail(unseen{}, r)
-	if err == nil && q.CorrelationIDs && !user.May(sluice.MaySeePayload) {
-		err = sluice.NotPermitted(sluice.MaySeePayload)
+	if err == nil && (!q.Cover.Within(user.CoverOf(tailPermission, true)) || !q.Known.Within(user.Cover(sluice.MaySeePayload))) {
+		err = sluice.NotPermitted(tailPermission)
 	}
 	return err
 }

@@ -247,5 +247,5 @@ func Commands(l *Ledger) []command.Command {
 		func(_ context.Context, p params) (sluice.List[sluice.Closing], error) {
 			found := l.closings(p.From)
 			return sluice.List[sluice.Closing]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
-		}, command.ReadOnly)}
+		}, command.ReadOnly, command.Global)}
 }

@@ -1,23 +1,26 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"sluice"
 )
 
-// Call runs a command: it checks the permission of the user of ctx, checks the
-// arguments, and enters the call in the audit log. Every caller goes through
-// it.
+// Call runs a command: it checks the permission of the user of ctx and whether their
+// scopes cover what the call is about, checks the arguments, and enters the call in the
+// audit log. Every caller goes through it.
 func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 	user := sluice.UserFrom(ctx)
-	if !c.Allows(user) {
-		err := sluice.NotPermitted(c.Name)
-		s.record(ctx, c, args, err)
+	if err := s.allowed(ctx, c, user, args); err != nil {
+		if !c.ReadOnly && !c.Traffic || sluice.AsError(err).Kind == sluice.Forbidden {
+			s.record(ctx, c, s.target(ctx, c, args), err)
+		}
 		return nil, err
 	}
 	if c.InRun && sluice.RunFrom(ctx) == nil {
@@ -30,11 +33,34 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 		}
 		defer release()
 	}
-	out, err := c.run(ctx, args)
-	if !c.ReadOnly && !c.Traffic {
-		s.record(ctx, c, args, err)
+	if user.IsScoped() {
+		ctx = sluice.WithCover(ctx, user.CoverOf(c.Name, c.ReadOnly))
 	}
+	if c.ReadOnly || c.Traffic {
+		return c.run(ctx, args)
+	}
+	target := s.target(ctx, c, args) // while it is there
+	out, err := c.run(ctx, args)
+	s.record(ctx, c, target, err)
 	return out, err
+}
+
+// allowed refuses a command that the user may not run, or not on what the call is about.
+func (s Set) allowed(ctx context.Context, c Command, user sluice.User, args Args) error {
+	if !c.Allows(user) {
+		return sluice.NotPermitted(c.Name)
+	}
+	return s.Covered(ctx, c, user, args)
+}
+
+// Covered refuses a call about what a user's scopes do not cover: as one about a thing
+// that is not there or, where something is made, with Forbidden whether it is there or not.
+func (s Set) Covered(ctx context.Context, c Command, user sluice.User, args Args) error {
+	if c.Scoping != ByName || !user.IsScoped() {
+		return nil
+	}
+	cover := user.CoverOf(c.Name, c.ReadOnly)
+	return s.covered(sluice.WithCover(ctx, cover), c, args, cover)
 }
 
 // Allows reports whether a user may run the command.
@@ -43,13 +69,13 @@ func (c Command) Allows(user sluice.User) bool {
 }
 
 // record enters a call in the audit log.
-func (s Set) record(ctx context.Context, c Command, args Args, err error) {
+func (s Set) record(ctx context.Context, c Command, target string, err error) {
 	user := sluice.UserFrom(ctx)
 	entry := sluice.AuditEntry{
 		Username: user.Name,
 		Address:  user.Address,
 		Command:  c.Name,
-		Target:   c.target(args),
+		Target:   target,
 		Outcome:  sluice.AuditAllowed,
 	}
 	if err != nil {
@@ -64,15 +90,19 @@ func (s Set) record(ctx context.Context, c Command, args Args, err error) {
 }
 
 // target returns the values of the parameters that say what a call is about, in
-// the order of their declaration.
-func (c Command) target(args Args) string {
+// the order of their declaration. A webhook is named by its event key.
+func (s Set) target(ctx context.Context, c Command, args Args) string {
 	var values []string
 	for _, p := range c.Params {
 		for _, arg := range args {
 			if p.audit == "" || !p.answersTo(arg.Name) {
 				continue
 			}
-			if value := p.shown(arg.Value); value != "" {
+			value := p.shown(arg.Value)
+			if token, err := p.parse(arg.Value); err == nil && p.names == namesWebhook {
+				value = cmp.Or(s.keyOf(ctx, fmt.Sprint(token)), value)
+			}
+			if value != "" && !slices.Contains(values, value) {
 				values = append(values, value)
 			}
 		}

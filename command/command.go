@@ -22,6 +22,7 @@ type Command struct {
 	InRun    bool           // is a step of pipelines only: callers can't run it by itself
 	Trigger  bool           // starts a pipeline: the first step or none
 	Download bool           // answers with a Download
+	Scoping  Scoping        // what it has to do with the scopes of roles
 
 	// Endpoint, if set, handles the HTTP request itself, authentication
 	// included; such a command can't be called in any other way.
@@ -31,7 +32,8 @@ type Command struct {
 	// that a run computes are left out.
 	Check func(known map[string]any) error
 
-	run func(context.Context, Args) (any, error)
+	run     func(context.Context, Args) (any, error)
+	missing func(ctx context.Context, parameter, name string) error
 }
 
 // An Endpoint handles an HTTP request. It has written nothing if it returns an
@@ -46,7 +48,7 @@ func ReadOnly(c *Command) { c.ReadOnly = true }
 
 // Pure declares that the command changes nothing and needs nothing but its
 // arguments and the run it is a step of.
-func Pure(c *Command) { c.ReadOnly, c.Pure = true, true }
+func Pure(c *Command) { c.ReadOnly, c.Pure, c.Scoping = true, true, NoNames }
 
 // Traffic declares that the command moves data, as pipelines do constantly: the
 // audit log has only refused calls.
@@ -118,6 +120,10 @@ func (c Command) with(opts []Option) Command {
 	for _, opt := range opts {
 		opt(&c)
 	}
+	if err := c.checkNames(); err != nil {
+		panic(fmt.Sprintf("command %s: %v", c.Name, err))
+	}
+	c.Scoping = c.scopingOf()
 	return c
 }
 

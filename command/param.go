@@ -22,6 +22,10 @@ import (
 //	min:"1" max:"9"   the range of an integer
 //	max:"15m"         the longest duration
 //	audit:"yes"       its value is in the audit log; "last6": its last 6 characters
+//	names:"pipeline"  it names a pipeline, secret, event (by its key or a pattern), message
+//	                  or webhook (by its token), which scopes are about; "new event":
+//	                  one that the call makes; "listed": something that the command
+//	                  looks for among what sluice.CoverFrom covers
 //	fixed:"true"      in a run that an event has started it can't be computed: the
 //	                  sender of the event must not choose it
 //	body:"only"       it is the body of the call, and can't be given by name
@@ -50,6 +54,7 @@ type Param struct {
 	Body     BodyUse
 
 	audit string
+	names string
 	field int
 }
 
@@ -98,6 +103,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Fixed:    f.Tag.Get("fixed") == "true",
 		Body:     BodyUse(f.Tag.Get("body")),
 		audit:    f.Tag.Get("audit"),
+		names:    f.Tag.Get("names"),
 	}
 	if p.Name == "" || p.Doc == "" {
 		return p, errors.New("needs the tags json and doc")

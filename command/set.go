@@ -16,6 +16,7 @@ type Set struct {
 	commands []Command
 	audit    func(context.Context, sluice.AuditEntry)
 	charge   func(ctx context.Context, name string, args Args) (release func(), err error) // nil: calls are free
+	keyOf    func(ctx context.Context, token string) (eventKey string)                     // of the webhook with a token
 }
 
 // NewSet joins lists of commands. It panics if two commands share a name. audit
@@ -28,7 +29,14 @@ func NewSet(audit func(context.Context, sluice.AuditEntry), lists ...[]Command) 
 			panic(fmt.Sprintf("command %q is declared twice", all[i].Name))
 		}
 	}
-	return Set{commands: all, audit: audit}
+	return Set{commands: all, audit: audit, keyOf: func(context.Context, string) string { return "" }}
+}
+
+// Knowing returns the set with a function that finds the event key of the webhook with a
+// token, "" if there is none.
+func (s Set) Knowing(keyOf func(ctx context.Context, token string) (eventKey string)) Set {
+	s.keyOf = keyOf
+	return s
 }
 
 // Charging returns the set with a function that takes memory for each call outside a run,
@@ -55,6 +63,16 @@ func (s Set) Names() []string {
 	names := make([]string, len(s.commands))
 	for i, c := range s.commands {
 		names[i] = c.Name
+	}
+	return names
+}
+
+// Global returns the names of the commands that no scope can be about.
+func (s Set) Global() (names []string) {
+	for _, c := range s.commands {
+		if c.Scoping == OfServer {
+			names = append(names, c.Name)
+		}
 	}
 	return names
 }

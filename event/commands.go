@@ -41,7 +41,7 @@ func checkKey(parameter, key string) error {
 }
 
 type listenParams struct {
-	EventKey string `json:"eventKey" alias:"key" required:"true" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
+	EventKey string `json:"eventKey" alias:"key" required:"true" names:"new event" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
 }
 
 // listenCommand declares what starts a pipeline. As its first step it is never run:
@@ -52,7 +52,7 @@ func listenCommand() command.Command {
 }
 
 type messageReceiveParams struct {
-	Key string `json:"key" required:"true" doc:"Key of the messages, such as svc.event.webhook.lead.created; * stands for one group, # at the end for any number of groups."`
+	Key string `json:"key" required:"true" names:"new message" doc:"Key of the messages, such as svc.event.webhook.lead.created; * stands for one group, # at the end for any number of groups."`
 }
 
 func messageReceiveCommand() command.Command {

@@ -20,7 +20,7 @@ const (
 )
 
 type getParams struct {
-	EventKey string         `json:"eventKey" alias:"key" required:"true" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
+	EventKey string         `json:"eventKey" alias:"key" required:"true" names:"listed" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
 	After    string         `json:"after" doc:"The value of next in the previous answer. Without it the events begin now: there are none yet, and next says where to go on."`
 	Limit    int            `json:"limit" min:"1" max:"100" doc:"At most this many. Default 10; fewer if they are large."`
 	Wait     *time.Duration `json:"wait" doc:"How long to wait for an event if there is none, such as 30s; at most 1m."`
@@ -38,7 +38,7 @@ func getCommand(o Options) command.Command {
 			if !sluice.ValidPattern(p.EventKey) {
 				return page{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for one group, # at the end for any number of groups.", sluice.KeyRule)
 			}
-			q := sluice.EventQuery{Pattern: p.EventKey, After: p.After, Limit: cmp.Or(p.Limit, defaultEvents)}
+			q := sluice.EventQuery{Pattern: p.EventKey, After: p.After, Limit: cmp.Or(p.Limit, defaultEvents), Cover: sluice.CoverFrom(ctx).And(sluice.UserFrom(ctx).Cover(sluice.MaySeePayload))}
 			left := time.Duration(0)
 			if p.Wait != nil {
 				left = min(*p.Wait, maxWait)
@@ -83,28 +83,32 @@ func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left 
 const maxTimeout = 15 * time.Minute
 
 type receiveParams struct {
-	EventKey string         `json:"eventKey" alias:"key" required:"true" doc:"Key of the event."`
+	EventKey string         `json:"eventKey" alias:"key" required:"true" names:"listed" doc:"Key of the event."`
 	Timeout  *time.Duration `json:"timeout" doc:"How long to wait for the next event, such as 30s; without it the newest stored event counts."`
 }
 
 func receiveCommand(o Options) command.Command {
 	return command.New(sluice.ReceiveCommand, "Get an event: the one that started the run if it has that key, otherwise the newest stored one, or the next one if a timeout is given; null if there is none. The permission to read is not enough, since events show what callers have sent: it takes event.receive itself, or trace.payload. For an event that did not start the run, the pipeline's owner needs one of them, too.",
 		func(ctx context.Context, p receiveParams) (any, error) {
-			if !sluice.UserFrom(ctx).MayReceive() {
+			user := sluice.UserFrom(ctx)
+			if !user.May(sluice.ReceiveCommand) && !user.May(sluice.MaySeePayload) {
 				return nil, sluice.NotPermitted(sluice.MaySeePayload)
 			}
 			if err := checkKey("eventKey", p.EventKey); err != nil {
 				return nil, err
 			}
+			covered := user.MayReceive(p.EventKey)
 			if run := sluice.RunFrom(ctx); run != nil {
 				if run.Event != nil && run.Event["eventKey"] == p.EventKey {
 					return run.Event, nil
 				}
-				if err := ownerMayReceive(ctx, run); err != nil {
+				owner, err := ownerMayReceive(ctx, run)
+				if err != nil {
 					return nil, err
 				}
+				covered = covered && owner.MayReceive(p.EventKey)
 			}
-			found, err := receive(ctx, o.Stored, p)
+			found, err := receive(ctx, o.Stored, p, covered)
 			if found == nil || err != nil {
 				return nil, err
 			}
@@ -116,22 +120,30 @@ func receiveCommand(o Options) command.Command {
 // ownerMayReceive refuses a run events that did not start it, unless the pipeline's owner
 // may read them: every run of an event is one of anonymousUser, who has event.receive for
 // its own event.
-func ownerMayReceive(ctx context.Context, run *sluice.Run) error {
+func ownerMayReceive(ctx context.Context, run *sluice.Run) (sluice.User, error) {
 	owner, err := run.Owner(ctx)
 	switch {
 	case err != nil:
-		return sluice.OwnerError(err)
-	case !owner.MayReceive():
-		return sluice.OwnerNotPermitted(sluice.ReceiveCommand)
+		return owner, sluice.OwnerError(err)
+	case !owner.May(sluice.ReceiveCommand) && !owner.May(sluice.MaySeePayload):
+		return owner, sluice.OwnerNotPermitted(sluice.ReceiveCommand)
 	}
-	return nil
+	return owner, nil
 }
 
-func receive(ctx context.Context, stored sluice.StoredEvents, p receiveParams) (json.RawMessage, error) {
+// receive gets an event. Those that are not covered never come.
+func receive(ctx context.Context, stored sluice.StoredEvents, p receiveParams, covered bool) (json.RawMessage, error) {
 	if p.Timeout == nil {
+		if !covered {
+			return nil, nil
+		}
 		return stored.Newest(ctx, p.EventKey)
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(*p.Timeout, maxTimeout))
 	defer cancel()
+	if !covered {
+		<-ctx.Done()
+		return nil, nil
+	}
 	return stored.Next(ctx, p.EventKey)
 }

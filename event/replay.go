@@ -21,14 +21,14 @@ const (
 )
 
 type replayParams struct {
-	TraceID  []string  `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again, or up to 1000 of them, sent in this order. Give this, or some of what follows."`
-	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, except replays. Default: any."`
+	TraceID  []string  `json:"traceId" audit:"yes" names:"listed" doc:"Trace id of the call whose event is sent again, or up to 1000 of them, sent in this order. Give this, or some of what follows."`
+	EventKey string    `json:"eventKey" alias:"key" audit:"yes" names:"listed" doc:"Key of the events that are sent again, except replays. Default: any."`
 	Status   string    `json:"status" enum:"ok,error,recovered,processing,retrying" audit:"yes" doc:"Only events of calls with this status. With error and a pipeline: only those that it failed on."`
 	Code     string    `json:"code" audit:"yes" doc:"Only events that a pipeline failed on with this error code."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these events."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these events. Default: now."`
 	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
-	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them, as far as it listens to them now; default: all that do."`
+	Pipeline string    `json:"pipeline" audit:"yes" names:"pipeline" doc:"Only this pipeline gets them, as far as it listens to them now; default: all that do."`
 	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50. Live events go before them in any case."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many, the oldest first; next in the answer goes on behind them. Default: all, which may be 10000 at most."`
 	After    string    `json:"after" doc:"The value of next in the previous answer. Give to as well, so that each request means the same events."`
@@ -56,7 +56,7 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 				err = sluice.Errorf(sluice.CodeEventUnknown, "No stored event matches; trace.get finds those there are.")
 			}
 			return done, err
-		})
+		}, command.Missing(func(_ context.Context, _, name string) error { return sluice.NoListener(name) }))
 }
 
 // find returns the calls whose events are sent again, oldest first, and the cursor
@@ -117,7 +117,7 @@ func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from t
 	if after.time.After(from) {
 		from = after.time
 	}
-	q := sluice.TraceQuery{EventKey: p.EventKey, Status: sluice.Status(p.Status), Limit: 1000}
+	q := sluice.TraceQuery{EventKey: p.EventKey, Status: sluice.Status(p.Status), Limit: 1000, Cover: sluice.CoverFrom(ctx)}
 	to := p.To
 	if to.IsZero() {
 		to = time.Now()
@@ -135,7 +135,7 @@ func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from t
 			}
 			for _, c := range calls {
 				if c.Replays(p.Pipeline, q.Status, p.Code) && (p.Force || !c.WaitsFor(p.Pipeline)) && inOrder(positionOf(c), after) > 0 {
-					some = append(some, sluice.Call{TraceID: c.TraceID, CorrelationID: c.CorrelationID, Time: c.Time}) // there may be very many
+					some = append(some, sluice.Call{TraceID: c.TraceID, CorrelationID: c.CorrelationID, EventKey: c.EventKey, Key: c.Key, Time: c.Time}) // there may be very many
 				}
 			}
 			q.Before = next
@@ -185,7 +185,7 @@ func (p replayParams) named(ctx context.Context, journal sluice.Journal) (named 
 		if !strings.Contains(id, ":") {
 			return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
 		}
-		calls, _, err := journal.Calls(ctx, sluice.TraceQuery{TraceID: strings.ToLower(id), Limit: 1000})
+		calls, _, err := journal.Calls(ctx, sluice.TraceQuery{TraceID: strings.ToLower(id), Limit: 1000, Cover: sluice.CoverFrom(ctx)})
 		if err != nil {
 			return nil, err
 		}
@@ -233,7 +233,7 @@ func (p replayParams) replayAll(ctx context.Context, events sluice.Events, journ
 		}
 		done.Replayed++
 		last = c.TraceID
-		if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+		if !sluice.UserFrom(ctx).Cover(sluice.MaySeePayload).Call(&c) {
 			item.CorrelationID = ""
 		}
 		if len(done.Items) < maxListed {

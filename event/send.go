@@ -11,7 +11,7 @@ import (
 )
 
 type sendParams struct {
-	EventKey string `json:"eventKey" alias:"key" required:"true" doc:"Key of the event."`
+	EventKey string `json:"eventKey" alias:"key" required:"true" names:"new event" doc:"Key of the event."`
 	Payload  any    `json:"payload" body:"default" doc:"What the event carries."`
 }
 
@@ -34,7 +34,7 @@ func sendCommand(events sluice.Events, namespace string) command.Command {
 }
 
 type messageSendParams struct {
-	Key     string `json:"key" required:"true" doc:"Key of the message; one that begins with svc.event. makes it an event."`
+	Key     string `json:"key" required:"true" names:"new message" doc:"Key of the message; one that begins with svc.event. makes it an event."`
 	Payload any    `json:"payload" body:"default" doc:"What the message carries."`
 }
 

@@ -130,7 +130,7 @@ func auditGetCommand(d *Directory) command.Command {
 				return sluice.List[sluice.AuditEntry]{}, err
 			}
 			return sluice.List[sluice.AuditEntry]{Items: append([]sluice.AuditEntry{}, entries...), Next: next}, nil
-		}, command.ReadOnly)
+		}, command.ReadOnly, command.Global)
 }
 
 // storedLate is how long after its time an entry may be stored. One that stands for

@@ -73,7 +73,7 @@ func clientPutCommand(d *Directory) command.Command {
 			shown := showClient(client)
 			shown.Secret = secret
 			return shown, nil
-		}))
+		}), command.Global)
 }
 
 // mayChange refuses to change or delete a client that could give more than the caller
@@ -201,7 +201,7 @@ func clientGetCommand(d *Directory) command.Command {
 				clients = append(clients, showClient(client))
 			}
 			return command.PageOf(clients, func(c oAuthClientView) string { return c.ClientID }, p.Search, p.After, p.Limit), nil
-		}), command.ReadOnly, command.Answers([]oAuthClientView{}, oAuthClientView{}))
+		}), command.ReadOnly, command.Global, command.Answers([]oAuthClientView{}, oAuthClientView{}))
 }
 
 type clientDeleteParams struct {
@@ -230,5 +230,5 @@ func clientDeleteCommand(d *Directory) command.Command {
 			}
 			// Otherwise a new client with the same id would inherit them.
 			return clientDeleted{p.ClientID, true}, d.EndSessions(ctx, "", p.ClientID)
-		}))
+		}), command.Global)
 }

@@ -54,15 +54,21 @@ func builtin(what string) error {
 type me struct {
 	Username    string   `json:"username"`
 	Roles       []string `json:"roles"`
-	Permissions []string `json:"permissions"`
+	Permissions []string `json:"permissions" doc:"What you may do, somewhere or everywhere."`
+
+	Scopes []sluice.Grant `json:"scopes,omitempty" doc:"Where you may do what roles with a scope allow."`
 }
 
 func whoamiCommand() command.Command {
 	return command.New("iam.whoami", "Show who you are and what you may do.",
 		func(ctx context.Context, _ struct{}) (me, error) {
 			user := sluice.UserFrom(ctx)
-			return me{user.Name, orEmpty(user.Roles), orEmpty(user.Permissions)}, nil
-		}, command.ReadOnly)
+			shown := me{Username: user.Name, Roles: orEmpty(user.Roles), Permissions: orEmpty(user.AllPermissions())}
+			if user.Scoped != nil {
+				shown.Scopes = user.Scoped.All
+			}
+			return shown, nil
+		}, command.ReadOnly, command.Nameless)
 }
 
 // distinct returns the items of a list in order, each once.
@@ -96,7 +102,7 @@ func authorizeCommand(a *Authenticator) command.Command {
 			user.Address = caller.Address
 			run.Switch(user)
 			return p.Body, nil
-		}, command.Traffic, command.InRun)
+		}, command.Traffic, command.InRun, command.Nameless)
 }
 
 type keyRotated struct {
@@ -109,5 +115,5 @@ func keyRotateCommand(d *Directory) command.Command {
 		ofOurs(d, func(ctx context.Context, _ struct{}) (keyRotated, error) {
 			id, created, err := d.RotateKey(ctx)
 			return keyRotated{id, created}, err
-		}))
+		}), command.Global)
 }

@@ -441,11 +441,19 @@ func (away[T]) Get(context.Context, string) (*T, error) {
 	return nil, sluice.Errorf(sluice.CodeEngineUnavailable, "The engine did not answer.")
 }
 
+type awayRoles struct {
+	away[sluice.Role]
+
+	followed sluice.FollowedRecords[sluice.Role]
+}
+
+func (r awayRoles) Follow(follow func(before, after *sluice.Role)) { r.followed.Follow(follow) }
+
 // TestTheEngineIsAway: built-in roles need no engine, and what it can't tell is
 // not taken for a refusal.
 func TestTheEngineIsAway(t *testing.T) {
 	d := newDirectory(t)
-	d.Roles = away[sluice.Role]{d.Roles}
+	d.Roles = awayRoles{away[sluice.Role]{d.Roles}, d.Roles}
 	user, err := d.User(t.Context(), sluice.AnonymousName)
 	if err != nil || !user.May("log") {
 		t.Errorf("the anonymous user is %+v, %v", user, err)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sluice"
@@ -18,7 +19,7 @@ import (
 // DirectoryOptions are what a directory is made of.
 type DirectoryOptions struct {
 	Accounts sluice.Records[sluice.Account]
-	Roles    sluice.Records[sluice.Role]
+	Roles    sluice.FollowedRecords[sluice.Role]
 	Clients  sluice.Records[sluice.Client]
 	Audit    sluice.Audit
 	Copy     func(sluice.AuditEntry) // gets every entry of the audit log; nil: nobody wants them
@@ -36,6 +37,9 @@ type DirectoryOptions struct {
 
 	// CommandNames lists the commands that a permission can be about.
 	CommandNames func() []string
+
+	// GlobalCommands lists those of them that no scope can be about.
+	GlobalCommands func() []string
 
 	// EndSessions ends the logins of a user, or those made through a client.
 	// With an external provider it is not called.
@@ -60,6 +64,7 @@ type Directory struct {
 	entries   *limit.Tries               // entries of the audit log about what changed nothing, by user
 	tally     *tally                     // those beyond
 	recent    *recent
+	rights    atomic.Pointer[limit.Cache[string, rights]] // by the names of roles
 }
 
 // freeGuesses is how many wrong passwords an account takes from an address
@@ -86,6 +91,10 @@ func NewDirectory(o DirectoryOptions) *Directory {
 		recent:           newRecent(),
 	}
 	d.tally = newTally(d.record)
+	d.rights.Store(limit.NewCache[string, rights](maxRights))
+	if o.Roles != nil {
+		o.Roles.Follow(func(_, _ *sluice.Role) { d.rights.Store(limit.NewCache[string, rights](maxRights)) })
+	}
 	return d
 }
 

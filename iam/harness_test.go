@@ -45,10 +45,12 @@ func newDirectory(t testing.TB) *Directory {
 		Audit:    engine.Audit,
 		Log:      slog.New(slog.DiscardHandler),
 
-		UserUsed:     func(string) {},
-		ClientUsed:   func(string) {},
-		CommandNames: func() []string { return []string{"webhook.get", "webhook.put", "server.info"} },
-		EndSessions:  func(context.Context, string, string) error { return nil },
+		UserUsed:       func(string) {},
+		ClientUsed:     func(string) {},
+		CommandNames:   func() []string { return []string{"webhook.get", "webhook.put", "server.info"} },
+		GlobalCommands: func() []string { return []string{"iam.role.put", "server.info"} },
+
+		EndSessions: func(context.Context, string, string) error { return nil },
 	})
 	if _, _, err := Bootstrap(context.Background(), d.Accounts, "admin-password"); err != nil {
 		t.Fatal(err)

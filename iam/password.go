@@ -115,7 +115,7 @@ func passwordSetCommand(d *Directory) command.Command {
 				return userView{}, err
 			}
 			return showUser(account), nil
-		}))
+		}), command.Nameless)
 }
 
 // maySetPassword checks the current password of users who set their own,

@@ -2,57 +2,132 @@ package iam
 
 import (
 	"context"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"sluice"
 	"sluice/command"
-	"sluice/spelling"
 )
 
 type rolePutParams struct {
 	Role        string   `json:"role" required:"true" audit:"yes" doc:"Name of the role: 1 to 63 lower-case letters, digits, dots, _ and -, beginning with a letter or digit."`
-	Permissions []string `json:"permissions" required:"true" audit:"yes" doc:"What the role allows: names of commands, patterns with a trailing *, or read for all that changes nothing."`
+	Permissions []string `json:"permissions" audit:"yes" doc:"What the role allows: names of commands, patterns with a trailing *, or read for all that changes nothing. A new role needs this or like."`
+	Like        string   `json:"like" audit:"yes" doc:"A role whose permissions it gets, such as developer; with a scope, without those that can't be scoped."`
+	Scope       []string `json:"scope" audit:"yes" doc:"What the permissions are for: first groups of names. With partner they are for the event keys webhook.partner and webhook.partner.…, and for the messages, pipelines and secrets partner and partner.…. An empty list: for everything."`
 	DryRun      bool     `json:"dryRun" doc:"Only check: the answer is the role as it would be, and nothing is stored."`
 }
 
 // A rolePut is a stored role, with warnings.
 type rolePut struct {
-	Role        string   `json:"role"`
-	Permissions []string `json:"permissions"`
-	Warnings    []string `json:"warnings,omitempty"`
+	sluice.Role
+
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func rolePutCommand(d *Directory) command.Command {
-	return command.New("iam.role.put", "Create a role, or change the permissions of the one of that name. The change counts at once, also for tokens in use.",
+	return command.New("iam.role.put", "Create a role, or edit the one of that name: what is not given keeps its value. The change counts at once, also for tokens in use.",
 		func(ctx context.Context, p rolePutParams) (rolePut, error) {
-			if p.Role == sluice.AdminName {
-				return rolePut{}, builtin("The role " + sluice.AdminName)
-			}
-			if !validRole.MatchString(p.Role) {
-				return rolePut{}, sluice.InvalidParameter("role", "The parameter role must be 1 to 63 lower-case letters, digits, dots, _ and -, beginning with a letter or digit.")
-			}
-			for _, permission := range p.Permissions {
-				if !permissions.MatchString(permission) {
-					return rolePut{}, sluice.InvalidParameter("permissions", "%q is not a permission: a command's name, or a pattern with one * at its end.", permission)
-				}
-			}
-			caller := sluice.UserFrom(ctx)
-			if err := mayGive(caller, p.Permissions); err != nil {
+			if err := p.check(); err != nil {
 				return rolePut{}, err
 			}
 			if err := d.mayGrant(ctx, []string{p.Role}); err != nil {
 				return rolePut{}, err
 			}
-			role := &sluice.Role{Name: p.Role, Permissions: distinct(p.Permissions)}
+			role, err := d.changed(ctx, p)
+			if err == nil {
+				err = mayGive(sluice.UserFrom(ctx), *role)
+			}
+			if err != nil {
+				return rolePut{}, err
+			}
 			if !p.DryRun {
 				if _, err := d.Roles.Change(ctx, p.Role, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) { return role, nil }); err != nil {
 					return rolePut{}, err
 				}
 			}
-			return rolePut{role.Name, role.Permissions, d.emptyPermissions(role.Permissions)}, nil
+			return rolePut{*role, d.emptyPermissions(role.Permissions)}, nil
+		}, command.Global)
+}
+
+var validScope = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+
+// check refuses what no role can have.
+func (p *rolePutParams) check() error {
+	switch {
+	case p.Role == sluice.AdminName:
+		return builtin("The role " + sluice.AdminName)
+	case !validRole.MatchString(p.Role):
+		return sluice.InvalidParameter("role", "The parameter role must be 1 to 63 lower-case letters, digits, dots, _ and -, beginning with a letter or digit.")
+	case p.Like != "" && p.Permissions != nil:
+		return sluice.InvalidParameter("like", "Give like or permissions, not both: like gives the permissions of another role.")
+	}
+	for _, permission := range p.Permissions {
+		if !permissions.MatchString(permission) {
+			return sluice.InvalidParameter("permissions", "%q is not a permission: a command's name, or a pattern with one * at its end.", permission)
+		}
+	}
+	for _, prefix := range p.Scope {
+		first, rest, _ := strings.Cut(prefix, ".")
+		switch {
+		case first == "webhook" && rest != "":
+			return sluice.InvalidParameter("scope", "A scope is written without webhook.: give %s, which covers the event keys %s and %s.….", sluice.Quote(rest), sluice.Quote(prefix), sluice.Quote(prefix))
+		case first == "webhook", first == "svc", first == "sluice":
+			return sluice.InvalidParameter("scope", "A scope can't begin with %s, which all event keys, messages or alerts begin with; give the groups that follow, such as partner.", first)
+		case !validScope.MatchString(prefix) || len(prefix) > maxScope:
+			return sluice.InvalidParameter("scope", "%q is no scope: give the first groups of names, such as partner or partner.orders, without * and #.", prefix)
+		}
+	}
+	return nil
+}
+
+const maxScope = 128
+
+// changed returns the role as the parameters make it.
+func (d *Directory) changed(ctx context.Context, p rolePutParams) (*sluice.Role, error) {
+	role := &sluice.Role{Name: p.Role}
+	before, err := d.role(ctx, p.Role)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil {
+		*role = *before
+	}
+	if p.Scope != nil {
+		role.Scope = distinct(p.Scope)
+	}
+	switch {
+	case p.Like != "":
+		model, err := d.role(ctx, p.Like)
+		if err != nil {
+			return nil, err
+		}
+		if model == nil {
+			return nil, sluice.InvalidParameter("like", "There is no role of the name %q; %s", p.Like, d.meantRole(p.Like))
+		}
+		role.Permissions = slices.DeleteFunc(distinct(model.Permissions), func(permission string) bool {
+			return len(role.Scope) > 0 && d.isGlobal(permission)
 		})
+		if len(role.Permissions) == 0 {
+			return nil, sluice.InvalidParameter("like", "Nothing that the role %s allows can have a scope; give the permissions, or take another role such as developer.", p.Like)
+		}
+	case p.Permissions != nil:
+		role.Permissions = distinct(p.Permissions)
+	case before == nil:
+		return nil, sluice.Errorf(sluice.CodeParameterMissing, "A new role needs permissions, or like with the name of a role that has them.").About("permissions")
+	}
+	for _, permission := range role.Permissions {
+		if len(role.Scope) > 0 && d.isGlobal(permission) {
+			return nil, sluice.InvalidParameter("scope", "The permission %s can't have a scope: it is about the whole server, or includes what is. Leave it out, or put it into a role without a scope.", permission)
+		}
+	}
+	return role, nil
+}
+
+// isGlobal reports whether a permission includes what no scope can be about: users, roles,
+// clients, keys, the audit log, the server, its metrics, and becoming an administrator.
+func (d *Directory) isGlobal(permission string) bool {
+	return allowsAny(permission, append(d.GlobalCommands(), sluice.MayRead, sluice.MaySeeMetrics, sluice.MayRunAs+sluice.AdminName))
 }
 
 // emptyPermissions warns of permissions that allow nothing, such as mistyped
@@ -60,7 +135,7 @@ func rolePutCommand(d *Directory) command.Command {
 func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
 	names := append(d.CommandNames(), sluice.ExtraPermissions()...)
 	for _, permission := range permissions {
-		if !allowsAny(permission, names) {
+		if !strings.HasPrefix(permission, sluice.MayRunAs) && !allowsAny(permission, names) { // a user may come later
 			warnings = append(warnings, "The permission "+permission+" allows nothing: there is no such command.")
 		}
 	}
@@ -68,9 +143,6 @@ func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
 }
 
 func allowsAny(permission string, names []string) bool {
-	if strings.HasPrefix(permission, sluice.MayRunAs) {
-		return true // of any user, even one who does not exist yet
-	}
 	return slices.ContainsFunc(names, func(name string) bool {
 		return sluice.User{Permissions: []string{permission}}.May(name)
 	})
@@ -108,7 +180,7 @@ func roleGetCommand(d *Directory) command.Command {
 				roles = append(roles, d.shown(role))
 			}
 			return command.PageOf(roles, func(r roleView) string { return r.Name }, p.Search, p.After, p.Limit), nil
-		}, command.ReadOnly, command.Answers([]roleView{}, roleView{}))
+		}, command.ReadOnly, command.Global, command.Answers([]roleView{}, roleView{}))
 }
 
 // A roleView is a role, and whether it is built in.
@@ -146,7 +218,7 @@ func roleDeleteCommand(d *Directory) command.Command {
 			if err := d.mayGrant(ctx, []string{p.Role}); err != nil {
 				return roleDeleted{}, err
 			}
-			if err := mayGive(sluice.UserFrom(ctx), builtinRoles[p.Role]); err != nil {
+			if err := mayGive(sluice.UserFrom(ctx), sluice.Role{Permissions: builtinRoles[p.Role]}); err != nil {
 				return roleDeleted{}, err
 			}
 			_, err := d.Roles.Change(ctx, p.Role, func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
@@ -156,130 +228,5 @@ func roleDeleteCommand(d *Directory) command.Command {
 				return nil, nil
 			})
 			return roleDeleted{p.Role, err == nil}, err
-		})
-}
-
-// Names of clients.
-const (
-	clientName   = "sluice"  // the public client of the command line and of people
-	clientPrefix = "client:" // before the id of a client that calls for itself: no user has such a name
-)
-
-// builtinRoles are there from the start. All but admin can be redefined.
-var builtinRoles = map[string][]string{
-	sluice.AdminName: {"*"},
-	"developer": {
-		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
-		"quarantine.*", "provider.get", "alert.*",
-		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "mail.send", "crypto.*",
-		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats", "server.closed",
-	},
-	"viewer":  viewing,
-	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "event.retry", "deadletter.*", "quarantine.*", "alert.mute"),
-	sluice.AnonymousRole: {
-		"log", "set", "assert", "fail", "exit", "wait", "convert.*", "crypto.*",
-		sluice.ReceiveCommand, "iam.whoami", "iam.run.as", "iam.authorize",
-	},
-}
-
-// viewing shows webhooks, pipelines, calls and figures, but no payloads, users, clients,
-// secrets or audit log.
-var viewing = []string{
-	"webhook.get", "webhook.stats", "provider.get", "pipeline.get", "pipeline.stats", "pipeline.versions", "pipeline.lint", "pipeline.test",
-	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "alert.get", "server.info", "server.stats", "server.closed",
-	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
-}
-
-// role returns a role, nil if there is none. Every run of a pipeline has a built-in role,
-// which is hardly ever stored as well. So it is only looked for among the roles that the
-// store has in memory.
-func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error) {
-	permissions, builtin := builtinRoles[name]
-	if !builtin {
-		return d.Roles.Get(ctx, name)
-	}
-	for _, stored := range d.Roles.All() {
-		if stored.Name == name {
-			return stored, nil
-		}
-	}
-	return &sluice.Role{Name: name, Permissions: permissions}, nil
-}
-
-// userWith returns a user with the present permissions of roles. Roles that don't exist
-// give none.
-func (d *Directory) userWith(ctx context.Context, name, id string, roles []string) (sluice.User, error) {
-	user := sluice.User{Name: name, ID: id, Roles: roles}
-	for _, name := range roles {
-		role, err := d.role(ctx, name)
-		if err != nil {
-			return sluice.User{}, err
-		}
-		if role != nil {
-			user.Permissions = append(user.Permissions, role.Permissions...)
-		}
-	}
-	return user, nil
-}
-
-// mayGrant refuses to give roles, or to change somebody with roles, that allow more than
-// the caller may. Otherwise users who may edit users could make themselves administrators.
-func (d *Directory) mayGrant(ctx context.Context, roles []string) error {
-	granted, err := d.userWith(ctx, "", "", roles)
-	if err != nil {
-		return err
-	}
-	return mayGive(sluice.UserFrom(ctx), granted.Permissions)
-}
-
-func mayGive(caller sluice.User, permissions []string) error {
-	for _, p := range permissions {
-		if !caller.May(p) {
-			return sluice.Errorf(sluice.CodeForbidden, "This reaches further than your own permissions: you lack %s.", p)
-		}
-	}
-	return nil
-}
-
-// meantRole suggests a role for a name that no role has.
-func (d *Directory) meantRole(name string) string {
-	names := slices.Collect(maps.Keys(builtinRoles))
-	for _, role := range d.Roles.All() {
-		names = append(names, role.Name)
-	}
-	if near := spelling.Nearest(name, names); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return "iam.role.get lists those there are."
-}
-
-// checkRoles refuses names of roles that don't exist.
-func (d *Directory) checkRoles(ctx context.Context, roles []string) error {
-	for _, name := range roles {
-		role, err := d.role(ctx, name)
-		if err != nil {
-			return err
-		}
-		if role == nil {
-			return sluice.InvalidParameter("roles", "There is no role of the name %q; %s", name, d.meantRole(name))
-		}
-	}
-	return nil
-}
-
-func isAdmin(a *sluice.Account) bool {
-	return !a.Disabled && a.Password != "" && slices.Contains(a.Roles, sluice.AdminName)
-}
-
-// keepsAdmin refuses a change after which nobody could administer the service.
-func keepsAdmin(before, after *sluice.Account, all map[string]*sluice.Account) error {
-	if before == nil || !isAdmin(before) || after != nil && isAdmin(after) {
-		return nil
-	}
-	for _, other := range all {
-		if other.Username != before.Username && isAdmin(other) {
-			return nil
-		}
-	}
-	return sluice.Errorf(sluice.CodeLastAdmin, "This is the last administrator who can log in; make another one first.")
+		}, command.Global)
 }

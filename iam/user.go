@@ -74,7 +74,7 @@ func userPutCommand(d *Directory) command.Command {
 				shown.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one, or sluice user password."}
 			}
 			return shown, nil
-		}))
+		}), command.Global)
 }
 
 // hash returns the hash of the new password, if one is given. It refuses to set the
@@ -165,7 +165,7 @@ func userGetCommand(d *Directory) command.Command {
 				users = append(users, showUser(account))
 			}
 			return command.PageOf(users, func(u userView) string { return u.Username }, p.Search, p.After, p.Limit), nil
-		}), command.ReadOnly, command.Answers([]userView{}, userView{}))
+		}), command.ReadOnly, command.Global, command.Answers([]userView{}, userView{}))
 }
 
 func anonymousView() userView {
@@ -201,5 +201,5 @@ func userDeleteCommand(d *Directory) command.Command {
 			}
 			// Otherwise a new user of the same name would inherit them.
 			return userDeleted{p.Username, true}, d.EndSessions(ctx, p.Username, "")
-		}))
+		}), command.Global)
 }

@@ -26,16 +26,21 @@ type reading struct {
 	subjects []string
 	sequence uint64 // of the previous event
 	limit    int
+	cover    sluice.Cover // events outside of it are left out
+	left     int          // how many may be left out before the reading ends
 	found    []json.RawMessage
 	size     int
 }
+
+// maxLeftOut bounds how long a reading takes that finds nothing: its cursor goes on.
+const maxLeftOut = 1000
 
 // After implements sluice.EventLog.
 func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.RawMessage, next string, err error) {
 	if err := s.host.Connected(); err != nil {
 		return nil, "", err
 	}
-	r := &reading{events: s, subjects: queue.Wildcards(sluice.EventPrefix + q.Pattern), limit: q.Limit}
+	r := &reading{events: s, subjects: queue.Wildcards(sluice.EventPrefix + q.Pattern), limit: q.Limit, cover: q.Cover, left: maxLeftOut}
 	if r.sequence, err = s.sequenceOf(ctx, q.After); err != nil {
 		return nil, "", err
 	}
@@ -47,7 +52,7 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 	defer ignore()
 	waiting, cancel := context.WithTimeout(ctx, q.Wait)
 	defer cancel()
-	for err = r.collect(ctx); err == nil && len(r.found) == 0 && waiting.Err() == nil; {
+	for err = r.collect(ctx); err == nil && len(r.found) == 0 && r.left > 0 && waiting.Err() == nil; {
 		select {
 		case <-arrived:
 			err = r.collectSoon(ctx, waiting)
@@ -91,7 +96,7 @@ func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
 // caller waits.
 func (r *reading) collectSoon(ctx, waiting context.Context) error {
 	for pause := 2 * time.Millisecond; pause < stretch.Of(stream.AcceptTimeout); pause *= 2 {
-		if err := r.collect(ctx); err != nil || len(r.found) > 0 {
+		if err := r.collect(ctx); err != nil || len(r.found) > 0 || r.left <= 0 {
 			return err
 		}
 		select {
@@ -106,10 +111,15 @@ func (r *reading) collectSoon(ctx, waiting context.Context) error {
 // collect takes the events that are durable.
 func (r *reading) collect(ctx context.Context) error {
 	durable := r.events.writer.Durable()
-	for len(r.found) < r.limit {
+	for len(r.found) < r.limit && r.left > 0 {
 		msg, err := r.next(ctx)
 		if err != nil || msg == nil || msg.Sequence > durable {
 			return err
+		}
+		if !r.cover.Stored(strings.TrimPrefix(msg.Subject, sluice.EventPrefix), msg.Data) {
+			r.sequence = msg.Sequence
+			r.left--
+			continue
 		}
 		if len(r.found) > 0 && r.size+len(msg.Data) > maxReading {
 			return nil

@@ -49,7 +49,9 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 			return sluice.Result{}, err
 		}
 	}
-	return sluice.Combine(e.Listeners, outcomes, e.TraceID, correlationID, e.Received), nil
+	result := sluice.Combine(e.Listeners, outcomes, e.TraceID, correlationID, e.Received)
+	result.Listeners = e.Listeners
+	return result, nil
 }
 
 // lookAgain is how often a waiting caller looks for outcomes from other nodes.

@@ -143,7 +143,7 @@ func (s *Events) address(e *sluice.Event) (subject string, listeners []string, e
 	}
 	binding := s.listeners.Binding(e.To)
 	if binding == nil {
-		return "", nil, sluice.Errorf(sluice.CodePipelineUnknown, "No pipeline of the name %s listens to events.", e.To)
+		return "", nil, sluice.NoListener(e.To)
 	}
 	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on the checks of the events it listens to
 		return "", nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())

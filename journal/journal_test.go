@@ -328,7 +328,6 @@ func TestTheIndexMayBeLost(t *testing.T) {
 func tailing(t *testing.T, e *jetstream.Engine, q sluice.TailQuery, enough int) (stop func() []sluice.TailEntry) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	q.CorrelationIDs = true
 	entries, err := e.Journal.Follow(ctx, q)
 	if err != nil {
 		t.Fatal(err)

@@ -80,6 +80,9 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 	if err := j.host.Connected(); err != nil {
 		return nil, "", err
 	}
+	if q.Pipeline != "" && !q.Cover.Name(q.Pipeline) {
+		return nil, "", nil
+	}
 	j.flushSoon(ctx)
 	late := storedAfter
 	if !j.host.SoleWriter { // others may spool
@@ -165,7 +168,8 @@ func (j *Journal) newSearch(q sluice.TraceQuery) *search {
 // tells.
 func (s *search) matches(c *sluice.Call) bool {
 	switch {
-	case s.whole && c.TraceID != s.q.TraceID,
+	case !s.q.Cover.Call(c),
+		s.whole && c.TraceID != s.q.TraceID,
 		s.owner != "" && sluice.TraceOwner(c.TraceID) != s.owner,
 		s.q.EventKey != "" && c.EventKey != s.q.EventKey,
 		c.Time.Before(s.q.From),

@@ -216,7 +216,7 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 	if call == nil || err != nil {
 		return nil, err
 	}
-	if w.q.Pipeline != "" && !slices.Contains(e.Listeners, w.q.Pipeline) {
+	if w.q.Pipeline != "" && !slices.Contains(e.Listeners, w.q.Pipeline) || !w.q.Cover.Call(call) {
 		return nil, nil
 	}
 	call.CorrelationID = w.ids.ID(sequence, call.TraceID)
@@ -226,11 +226,13 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 		}
 	}
 	sortRuns(call.Runs)
+	runs := slices.Clone(call.Runs)
+	w.q.Cover.Shown(call)
 	call.Duplicates = duplicates(lines, call.TraceID)
 	if fits, err := w.fits(ctx, call, sequence); !fits || err != nil {
 		return nil, err
 	}
-	call.Status, call.Next, err = w.status(ctx, e, call.Runs, settled(lines, call.CorrelationID, call.TraceID))
+	call.Status, call.Next, err = w.status(ctx, e, runs, settled(lines, call.CorrelationID, call.TraceID))
 	return call, err
 }
 

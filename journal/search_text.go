@@ -23,7 +23,7 @@ func (w *eventWalk) fits(ctx context.Context, c *sluice.Call, sequence uint64) (
 		return false, nil
 	case w.mentions(c):
 		return true, nil
-	case !w.q.InPayload:
+	case !w.q.InPayload || !w.q.Known.Call(c):
 		return false, nil
 	}
 	return w.inPayload(ctx, sequence)
@@ -46,11 +46,12 @@ func (s *search) hasCode(c *sluice.Call) bool {
 // mentions reports whether what is known of a call has the text of the query.
 func (s *search) mentions(c *sluice.Call) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), s.text) }
-	if has(c.EventKey) || has(c.Key) || has(c.TraceID) || has(c.ReplayOf) || has(c.RemoteAddr) || has(c.Code) || s.q.InCorrelation && (has(c.CorrelationID) || has(c.DeliveryID)) {
+	known := s.q.Known.Call(c)
+	if has(c.EventKey) || has(c.Key) || has(c.TraceID) || has(c.ReplayOf) || has(c.RemoteAddr) || has(c.Code) || known && (has(c.CorrelationID) || has(c.DeliveryID)) {
 		return true
 	}
 	for _, run := range c.Runs {
-		if has(run.Pipeline) || run.Error != nil && (has(run.Error.Code) || (s.q.InCorrelation || !run.Error.OfAuthor()) && has(run.Error.Detail)) {
+		if has(run.Pipeline) || run.Error != nil && (has(run.Error.Code) || (known || !run.Error.OfAuthor()) && has(run.Error.Detail)) {
 			return true
 		}
 	}

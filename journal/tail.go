@@ -139,13 +139,20 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	var traceID, eventKey string
 	var data any
 	if call, _, ok := l.call(); ok {
-		if !q.CorrelationIDs {
+		if !q.Cover.Call(&call) {
+			return entry, false
+		}
+		if !q.Known.Call(&call) {
 			call.CorrelationID, call.DeliveryID = "", ""
 		}
 		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
 	} else if run, ok := l.run(); ok {
+		of := sluice.Call{EventKey: run.EventKey, Runs: []sluice.RunReport{run}}
+		if !q.Cover.Name(run.Pipeline) || !q.Cover.Call(&of) {
+			return entry, false
+		}
 		run.HidePayloads() // the reader may not be allowed to see them
-		if !q.CorrelationIDs {
+		if !q.Known.Call(&of) {
 			run.CorrelationID = ""
 			run.Error.HideMessage()
 		}

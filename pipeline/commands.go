@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -57,7 +58,7 @@ func viewOf(p *sluice.Pipeline, program *source.Program) sluice.PipelineView {
 }
 
 type getParams struct {
-	Name    string `json:"name" doc:"The one pipeline to show, with its source. Without it all are listed."`
+	Name    string `json:"name" names:"pipeline" doc:"The one pipeline to show, with its source. Without it all are listed."`
 	Version int    `json:"version" min:"1" doc:"With name: this version of it, as pipeline.versions lists them. Default: the current one."`
 	Search  string `json:"search" doc:"List only pipelines whose name contains this."`
 	Limit   int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
@@ -73,9 +74,9 @@ func getCommand(r *Runner) command.Command {
 			if p.Version != 0 {
 				return nil, sluice.InvalidParameter("version", "The parameter version is for one pipeline: give its name as well.")
 			}
-			return r.page(p), nil
+			return r.page(ctx, p), nil
 		},
-		command.ReadOnly, command.Answers([]sluice.PipelineView{}, sluice.PipelineView{}))
+		command.ReadOnly, command.Missing(missing), command.Answers([]sluice.PipelineView{}, sluice.PipelineView{}))
 }
 
 // one returns a pipeline with its source, as it is now or in an earlier version.
@@ -93,8 +94,10 @@ func (r *Runner) one(ctx context.Context, p getParams) (any, error) {
 	return shown, nil
 }
 
-func (r *Runner) page(p getParams) command.Page[sluice.PipelineView] {
-	found := command.PageOf(r.Store.All(), func(stored *sluice.Pipeline) string { return stored.Name }, p.Search, p.After, p.Limit)
+func (r *Runner) page(ctx context.Context, p getParams) command.Page[sluice.PipelineView] {
+	cover := sluice.CoverFrom(ctx)
+	covered := slices.DeleteFunc(r.Store.All(), func(stored *sluice.Pipeline) bool { return !cover.Name(stored.Name) })
+	found := command.PageOf(covered, func(stored *sluice.Pipeline) string { return stored.Name }, p.Search, p.After, p.Limit)
 	page := command.Page[sluice.PipelineView]{Items: make([]sluice.PipelineView, len(found.Items)), Next: found.Next}
 	for i, stored := range found.Items {
 		page.Items[i] = r.show(stored)
@@ -103,7 +106,7 @@ func (r *Runner) page(p getParams) command.Page[sluice.PipelineView] {
 }
 
 type deleteParams struct {
-	Name string `json:"name" required:"true" audit:"yes" doc:"The pipeline to delete."`
+	Name string `json:"name" required:"true" audit:"yes" names:"pipeline" doc:"The pipeline to delete."`
 
 	IfMatch string `json:"ifMatch" doc:"As pipeline.put has it."`
 }
@@ -120,25 +123,25 @@ func deleteCommand(r *Runner) command.Command {
 				return deleted{}, err
 			}
 			return deleted{p.Name, true}, nil
-		})
+		}, command.Missing(missing))
 }
 
 type pauseParams struct {
-	Name string `json:"name" required:"true" audit:"yes" doc:"Name of the pipeline."`
+	Name string `json:"name" required:"true" audit:"yes" names:"pipeline" doc:"Name of the pipeline."`
 }
 
 func pauseCommand(r *Runner) command.Command {
 	return command.New("pipeline.pause", "Pause a pipeline: events wait until pipeline.resume, and runs that have begun go on. Storing the pipeline again does not end the pause.",
 		func(ctx context.Context, p pauseParams) (sluice.PipelineView, error) {
 			return r.setPaused(ctx, p.Name, true)
-		})
+		}, command.Missing(missing))
 }
 
 func resumeCommand(r *Runner) command.Command {
 	return command.New("pipeline.resume", "End the pause of a pipeline: it runs the events that waited, in their order.",
 		func(ctx context.Context, p pauseParams) (sluice.PipelineView, error) {
 			return r.setPaused(ctx, p.Name, false)
-		})
+		}, command.Missing(missing))
 }
 
 // setPaused begins or ends a pause. It reaches every node, since all of them follow

@@ -14,8 +14,8 @@ import (
 
 // letterParams select dead letters.
 type letterParams struct {
-	Letter   string    `json:"letter" audit:"yes" doc:"This one only."`
-	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
+	Letter   string    `json:"letter" audit:"yes" names:"listed" doc:"This one only."`
+	Pipeline string    `json:"pipeline" audit:"yes" names:"listed" doc:"Only those of this pipeline."`
 	Code     string    `json:"code" audit:"yes" doc:"Only those with this error code; deadletter.groups lists the codes."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
@@ -25,10 +25,11 @@ type letterParams struct {
 }
 
 // query returns what the parameters select. The limit applies if they have none.
-func (p letterParams) query(limit int) (sluice.DeadLetterQuery, error) {
+func (p letterParams) query(ctx context.Context, limit int) (sluice.DeadLetterQuery, error) {
 	from, err := sluice.Since(p.From, p.Since)
 	return sluice.DeadLetterQuery{
 		Letter: p.Letter, Pipeline: p.Pipeline, Code: p.Code, From: from, To: p.To, Limit: cmp.Or(p.Limit, limit), Before: p.After,
+		Cover: sluice.CoverFrom(ctx),
 	}, err
 }
 
@@ -59,7 +60,7 @@ func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit
 // the cursor for the next one. A selection is required: without one it would mean all.
 func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sluice.DeadLetter) error) (next string, err error) {
 	const most = 1000
-	q, err := p.query(most)
+	q, err := p.query(ctx, most)
 	if err != nil {
 		return "", err
 	}
@@ -92,13 +93,14 @@ const defaultLetters = 100
 func letterGetCommand(r *Runner) command.Command {
 	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all its attempts. With letter, the event itself is shown to users who may see payloads.",
 		func(ctx context.Context, p letterParams) (sluice.List[sluice.DeadLetter], error) {
-			mayKnow := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+			known := sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)
 			page := sluice.List[sluice.DeadLetter]{Items: []sluice.DeadLetter{}}
-			q, err := p.query(defaultLetters)
+			q, err := p.query(ctx, defaultLetters)
 			if err != nil {
 				return page, err
 			}
 			next, err := r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+				mayKnow := known.Whole() || known.Event(letter.EventKey)
 				if !mayKnow {
 					letter.CorrelationID = "" // with it the result can be read
 					letter.Error.HideMessage()
@@ -117,7 +119,7 @@ func letterGetCommand(r *Runner) command.Command {
 }
 
 type letterGroupsParams struct {
-	Pipeline string    `json:"pipeline" doc:"Only those of this pipeline."`
+	Pipeline string    `json:"pipeline" names:"listed" doc:"Only those of this pipeline."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
 	Since    string    `json:"since" doc:"In place of from: how long ago, such as 30m or 1d."`
@@ -126,7 +128,7 @@ type letterGroupsParams struct {
 func letterGroupsCommand(r *Runner) command.Command {
 	return command.New("deadletter.groups", "Count dead letters by pipeline and error code, the largest group first.",
 		func(ctx context.Context, p letterGroupsParams) (sluice.List[sluice.DeadLetterGroup], error) {
-			q, err := letterParams{Pipeline: p.Pipeline, From: p.From, To: p.To, Since: p.Since}.query(0)
+			q, err := letterParams{Pipeline: p.Pipeline, From: p.From, To: p.To, Since: p.Since}.query(ctx, 0)
 			if err != nil {
 				return sluice.List[sluice.DeadLetterGroup]{}, err
 			}
@@ -152,8 +154,8 @@ func letterDeleteCommand(r *Runner) command.Command {
 }
 
 type letterReplayParams struct {
-	Letter   string    `json:"letter" audit:"yes" doc:"This one only."`
-	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
+	Letter   string    `json:"letter" audit:"yes" names:"listed" doc:"This one only."`
+	Pipeline string    `json:"pipeline" audit:"yes" names:"listed" doc:"Only those of this pipeline."`
 	Code     string    `json:"code" audit:"yes" doc:"Only those with this error code; deadletter.groups lists the codes."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
@@ -216,7 +218,7 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (sluice.B
 		return sluice.BulkItem{}, err
 	}
 	done := sluice.BulkItem{Letter: letter.Letter, TraceID: again.TraceID, CorrelationID: result.CorrelationID}
-	if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+	if known := sluice.UserFrom(ctx).Cover(sluice.MaySeePayload); !known.Whole() && !known.Event(letter.EventKey) {
 		done.CorrelationID = ""
 	}
 	return done, nil

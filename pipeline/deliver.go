@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 
 	"sluice"
@@ -26,7 +27,16 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	if err != nil {
 		return r.failed(p, d, number, err), nil
 	}
-	out, next, err := r.deliverOnce(ctx, p, program, d)
+	owner, hears, err := r.mayHear(ctx, p, program, d.Message)
+	switch {
+	case err != nil && noAttempt(ctx, err):
+		return sluice.Outcome{}, giveBack(ctx, err)
+	case err != nil:
+		return r.failed(p, d, number, err), nil
+	case !hears:
+		return r.succeeded(p, d, number, nil), nil
+	}
+	out, next, err := r.deliverOnce(ctx, p, owner, program, d)
 	switch {
 	case err == nil:
 		return r.succeeded(p, d, number, out), nil
@@ -39,6 +49,31 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		Pipeline: p.Name, Status: sluice.StatusProcessing, Error: problem.Of(err), Attempts: number,
 		Next: next, Recovers: !program.Retry.Stays && targetAway(err),
 	}, nil
+}
+
+// mayHear returns the owner of a pipeline, and whether the scopes of that user cover an event
+// that starts it: they may have changed since it was stored. Of alerts it hears those about
+// what they cover. An owner who is gone has no scopes.
+func (r *Runner) mayHear(ctx context.Context, p *sluice.Pipeline, program *source.Program, message map[string]any) (owner sluice.User, hears bool, err error) {
+	owner, err = r.owner(p)(ctx)
+	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return owner, false, err
+	}
+	if !owner.IsScoped() {
+		return owner, true, nil
+	}
+	cover := owner.Cover(program.Trigger.Command)
+	eventKey, _ := message["eventKey"].(string)
+	if kind, isAlert := strings.CutPrefix(eventKey, sluice.AlertPrefix); isAlert {
+		payload, _ := message["payload"].(map[string]any)
+		subject, _ := payload["subject"].(string)
+		return owner, cover.Alert(sluice.AlertKind(kind), subject), nil
+	}
+	key, _ := message["key"].(string)
+	if !cover.Call(&sluice.Call{EventKey: eventKey, Key: key}) {
+		return owner, false, sluice.Errorf(sluice.CodeForbidden, "The event is outside of what the roles of %s, who owns this pipeline, cover; let somebody whose roles cover it store the pipeline.", p.Owner)
+	}
+	return owner, true, nil
 }
 
 // longestGiveBack bounds how long a run that got no memory waits before its event goes
@@ -65,7 +100,7 @@ func giveBack(ctx context.Context, err error) error {
 
 // deliverOnce makes one attempt as soon as a slot is free. It returns the final body, or
 // an error with the time of the next attempt, which is zero if there is none.
-func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *source.Program, d sluice.Delivery) (body any, next time.Time, err error) {
+func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, owner sluice.User, program *source.Program, d sluice.Delivery) (body any, next time.Time, err error) {
 	first := d.First
 	if first.IsZero() {
 		first = time.Now()
@@ -77,7 +112,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *s
 		return nil, next, ctx.Err()
 	}
 	var out run.Outcome
-	start, err := r.startFor(ctx, p, d)
+	start, err := r.startFor(ctx, p, owner, d)
 	if err == nil {
 		out, err = r.attempt(ctx, program, start)
 	}
@@ -89,7 +124,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *s
 }
 
 // startFor returns the start of a run for an event.
-func (r *Runner) startFor(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (run.Start, error) {
+func (r *Runner) startFor(ctx context.Context, p *sluice.Pipeline, owner sluice.User, d sluice.Delivery) (run.Start, error) {
 	start := run.Start{
 		Run: &sluice.Run{
 			Pipeline:      p.Name,
@@ -109,6 +144,7 @@ func (r *Runner) startFor(ctx context.Context, p *sluice.Pipeline, d sluice.Deli
 	user, err := r.User(ctx, sluice.AnonymousName)
 	user.Address, _ = d.Message["remoteAddr"].(string)
 	start.Run.Switch(user)
+	start.Run.Confine(owner)
 	return start, err
 }
 

@@ -143,7 +143,7 @@ func (f *folder) take(ctx context.Context, root *os.Root, name, file string) err
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	for _, finding := range append(found, f.runner.unknownKey(program)...) {
+	for _, finding := range append(found, f.runner.unknownKey(ctx, program)...) {
 		f.runner.Log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line, "column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
 	}
 	_, _, err = f.runner.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true}, "")

@@ -96,6 +96,7 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 	for _, option := range options {
 		option(&r)
 	}
+	r.UseSecret = r.Secret
 	f.Runner = pipeline.NewRunner(r)
 	f.set = command.NewSet(func(context.Context, sluice.AuditEntry) {}, f.Commands(), f.commands(), pipeline.Commands(f.Runner))
 	return f

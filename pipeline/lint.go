@@ -13,7 +13,7 @@ import (
 
 // sourceParams are the parameters of commands that examine a source.
 type sourceParams struct {
-	Name   string `json:"name" doc:"Name of the stored pipeline: it is taken if no source is given, otherwise the source is meant for it."`
+	Name   string `json:"name" names:"pipeline" doc:"Name of the stored pipeline: it is taken if no source is given, otherwise the source is meant for it."`
 	Source string `json:"source" body:"only" doc:"The pipeline as YAML or JSON."`
 }
 
@@ -52,7 +52,7 @@ func lintCommand(r *Runner) command.Command {
 				result.Problems[i] = findingOf(e)
 			}
 			return result, nil
-		}, command.ReadOnly)
+		}, command.ReadOnly, command.Missing(missing))
 }
 
 // lintRights returns what a program without mistakes may not do, if the caller stores it.
@@ -63,11 +63,11 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 		return result, err
 	}
 	result.Problems = append([]sluice.Finding{}, found...)
-	if r.User != nil && mayListen(p, user) != nil {
+	if err := mayListen(p, user); r.User != nil && err != nil {
 		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
 			Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command, Permission: p.Trigger.Command, Code: sluice.CodeNotPermitted.Word,
-			Message: "You may not store pipelines that listen: you lack " + p.Trigger.Command + ".",
-			Hint:    "Ask an administrator for a role that has the permission " + p.Trigger.Command + ".",
+			Message: "You may not store this pipeline: " + sluice.AsError(err).Message,
+			Hint:    "Ask an administrator for a role that has the permission " + p.Trigger.Command + " for it.",
 		})
 	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
@@ -79,7 +79,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 		}
 	}
 	lent, err := r.lentRights(ctx, p, before, user, result.Problems)
-	result.Warnings = slices.Concat(lent, r.unknownKey(p), r.traps(p))
+	result.Warnings = slices.Concat(lent, r.unknownKey(ctx, p), r.traps(ctx, p))
 	return result, err
 }
 
@@ -109,14 +109,14 @@ func notPermitted(found []sluice.Finding) error {
 
 // unknownKey warns of an event key that no webhook has. That is no mistake, since events
 // have other sources.
-func (r *Runner) unknownKey(p *source.Program) []sluice.Finding {
+func (r *Runner) unknownKey(ctx context.Context, p *source.Program) []sluice.Finding {
 	pattern, _ := p.Listens()
 	key, isEvent := strings.CutPrefix(pattern, sluice.EventPrefix)
 	if r.NearestKey == nil || !isEvent || !sluice.ValidKey(key) {
 		return nil
 	}
 	message, hint := fmt.Sprintf("No webhook has the event key %s.", key), "sluice webhook create "+key
-	switch near := r.NearestKey(key); near {
+	switch near := r.NearestKey(sluice.UserFrom(ctx).Sees("webhook.get"), key); near {
 	case key:
 		return nil
 	case "":

@@ -10,7 +10,7 @@ import (
 )
 
 type putParams struct {
-	Name   string `json:"name" required:"true" audit:"yes" doc:"Name of the pipeline: 1 to 128 lower-case letters, digits, dots, _ and -, beginning with a letter or digit."`
+	Name   string `json:"name" required:"true" audit:"yes" names:"new pipeline" doc:"Name of the pipeline: 1 to 128 lower-case letters, digits, dots, _ and -, beginning with a letter or digit."`
 	Source string `json:"source" required:"true" body:"only" doc:"The pipeline as YAML or JSON."`
 	Force  bool   `json:"force" doc:"Store it although steps would be refused when it runs; the warnings of the answer say which."`
 
@@ -70,11 +70,11 @@ func (r *Runner) admit(ctx context.Context, program *source.Program, p putParams
 		return nil, notPermitted(found)
 	}
 	lent, err := r.lentRights(ctx, program, before, user, found)
-	return slices.Concat(found, lent, r.unknownKey(program), r.traps(program)), err
+	return slices.Concat(found, lent, r.unknownKey(ctx, program), r.traps(ctx, program)), err
 }
 
 type rollbackParams struct {
-	Name    string `json:"name" required:"true" audit:"yes" doc:"The pipeline."`
+	Name    string `json:"name" required:"true" audit:"yes" names:"pipeline" doc:"The pipeline."`
 	Version int    `json:"version" required:"true" min:"1" audit:"yes" doc:"The version whose source is stored again; pipeline.versions lists them."`
 	Force   bool   `json:"force" doc:"Store it although steps would be refused when it runs, as pipeline.put does."`
 	IfMatch string `json:"ifMatch" doc:"As pipeline.put has it."`
@@ -92,5 +92,5 @@ func rollbackCommand(r *Runner) command.Command {
 				return sluice.PipelineView{}, err
 			}
 			return r.put(ctx, putParams{Name: p.Name, Source: wanted.Source, Force: p.Force, IfMatch: p.IfMatch})
-		})
+		}, command.Missing(missing))
 }

@@ -16,9 +16,9 @@ const defaultTries = 100
 
 type tryParams struct {
 	Source   string    `json:"source" required:"true" body:"only" doc:"The draft, as YAML or JSON."`
-	TraceID  string    `json:"traceId" doc:"Try it on the event of this call only; the outcome is shown also if it is the same as before."`
-	EventKey string    `json:"eventKey" doc:"Try it on the events with this key. Default: the key that the draft listens to, unless pipeline is given."`
-	Pipeline string    `json:"pipeline" doc:"Try it on the events that this pipeline has run on, and compare it with that. Default: the only pipeline that has run on an event."`
+	TraceID  string    `json:"traceId" names:"listed" doc:"Try it on the event of this call only; the outcome is shown also if it is the same as before."`
+	EventKey string    `json:"eventKey" names:"listed" doc:"Try it on the events with this key. Default: the key that the draft listens to, unless pipeline is given."`
+	Pipeline string    `json:"pipeline" names:"pipeline" doc:"Try it on the events that this pipeline has run on, and compare it with that. Default: the only pipeline that has run on an event."`
 	From     time.Time `json:"from" doc:"Earliest time of the events."`
 	To       time.Time `json:"to" doc:"Latest time of the events."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many events, newest first. Default 100. Fewer if it takes more than 10 seconds: then next says where to go on."`
@@ -50,17 +50,17 @@ func tryCommand(r *Runner) command.Command {
 			defer release()
 			stage := rehearse.Stage{Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret, Limits: r.Limits, Log: r.Log}
 			result, err := stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
-			result.Warnings = r.traps(program)
+			result.Warnings = r.traps(ctx, program)
 			if err == nil && result.Tried() > 0 {
 				r.Seen(ctx, "pipeline.try", cmp.Or(q.TraceID, q.EventKey+q.Pipeline))
 			}
 			return result, err
-		}, command.ReadOnly)
+		}, command.ReadOnly, command.Missing(missing))
 }
 
 // pastEvents returns the query for the events that a draft is tried on.
 func (r *Runner) pastEvents(ctx context.Context, program *source.Program, p tryParams) (sluice.TraceQuery, error) {
-	q := sluice.TraceQuery{TraceID: p.TraceID, EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, defaultTries), Before: p.After}
+	q := sluice.TraceQuery{TraceID: p.TraceID, EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, defaultTries), Before: p.After, Cover: sluice.CoverFrom(ctx).And(sluice.UserFrom(ctx).Cover(sluice.MaySeePayload))}
 	if p.Pipeline != "" {
 		if _, err := r.find(ctx, p.Pipeline); err != nil {
 			return q, err
@@ -108,7 +108,7 @@ func testCommand(r *Runner) command.Command {
 				}
 			}
 			return outcome, nil
-		}, command.ReadOnly)
+		}, command.ReadOnly, command.Missing(missing))
 }
 
 // testsPerUser is how many rehearsals a user may run at the same time: each may keep a

@@ -1,18 +1,21 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/pipeline/source"
 )
 
 // rights follows which user each step of a program runs as, and finds what would be
 // refused at run time: commands that this user may not run, users that don't exist,
-// switches that the owner may not make, and secrets that are missing or not allowed.
+// switches that the owner may not make, secrets that are missing or not allowed, and names
+// that scopes don't cover.
 type rights struct {
 	lookups
 
@@ -23,10 +26,11 @@ type rights struct {
 	err   error // of a look-up
 }
 
-// lookups find users and secrets as they are now.
+// lookups find users, secrets and commands as they are now.
 type lookups struct {
-	user   func(ctx context.Context, username string) (sluice.User, error)
-	secret func(ctx context.Context, name string) (string, error)
+	user     func(ctx context.Context, username string) (sluice.User, error)
+	secret   func(ctx context.Context, name string) (string, error)
+	commands func() command.Set
 }
 
 // check returns what an owner's program may not do, in the order of the source. Offline,
@@ -35,7 +39,7 @@ func (l lookups) check(ctx context.Context, p *source.Program, owner sluice.User
 	if l.user == nil {
 		return nil, nil
 	}
-	w := &rights{lookups: l, ctx: ctx, owner: owner}
+	w := &rights{lookups: l, ctx: sluice.UsingSecrets(ctx, owner), owner: owner}
 	top := &source.Step{Line: 1, Column: 1}
 	for _, section := range [][]source.Field{p.Headers, p.Vars} {
 		for i := range section {
@@ -47,6 +51,11 @@ func (l lookups) check(ctx context.Context, p *source.Program, owner sluice.User
 	if pattern, listens := p.Listens(); listens {
 		w.event = strings.TrimPrefix(pattern, sluice.EventPrefix)
 		user = w.find(sluice.AnonymousName)
+	} else if owner.IsScoped() {
+		user = &sluice.User{Permissions: []string{"*"}} // whoever it is reaches nothing that the owner does not
+	}
+	if user != nil {
+		*user = user.WithinScopes(owner)
 	}
 	w.list(p.Steps, user)
 	return w.found, w.err
@@ -99,6 +108,8 @@ func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *
 			Message: fmt.Sprintf("%s may not run %s.", user.Name, a.Command.Name),
 			Hint:    w.switchHint(a.Command.Name),
 		})
+	} else if user != nil {
+		w.names(s, a, *user)
 	}
 	switch a.Command.Name {
 	case "http.forward":
@@ -119,14 +130,29 @@ func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *
 // read others. A program that others may run gets theirs.
 func (w *rights) receive(s *source.Step, a *source.Invocation) {
 	key, ok := a.Literal("eventKey")
-	if !ok || w.event == "" || w.owner.MayReceive() || sluice.KeyMatches(w.event, key) {
+	if !ok || w.event == "" && !w.owner.IsScoped() || w.owner.MayReceive(key) || sluice.KeyMatches(w.event, key) {
 		return
 	}
 	w.note(s, sluice.Finding{
 		Code: sluice.CodeNotPermitted.Word, Permission: sluice.ReceiveCommand,
-		Message: w.owner.Name + ", who stores this pipeline, may read no events but the one that starts the run.",
-		Hint:    "Ask an administrator for a role that has the permission " + sluice.ReceiveCommand + ".",
+		Message: w.owner.Name + ", who stores this pipeline, may read no events of " + key + " but the one that starts the run.",
+		Hint:    "Ask an administrator for a role that has the permission " + sluice.ReceiveCommand + " for it.",
 	})
+}
+
+// names checks what the arguments of a step name, as far as they are known.
+func (w *rights) names(s *source.Step, a *source.Invocation, user sluice.User) {
+	var args command.Args
+	for name, value := range a.Known() {
+		args = append(args, command.Arg{Name: name, Value: value})
+	}
+	if err := w.commands().Covered(w.ctx, a.Command, user, args); err != nil {
+		w.note(s, sluice.Finding{
+			Code: sluice.CodeNotPermitted.Word, Permission: a.Command.Name, Parameter: sluice.AsError(err).Parameter,
+			Message: fmt.Sprintf("%s, who stores this pipeline, or %s, whom the step runs as, has no role with the permission %s whose scope covers what it names: %s", w.owner.Name, cmp.Or(user.Name, "whoever runs it"), a.Command.Name, sluice.AsError(err).Message),
+			Hint:    "Name something that the scope of the roles covers, or ask an administrator for a role that covers it.",
+		})
+	}
 }
 
 // switchHint returns the line to add before a step: a switch to the owner, if the owner
@@ -220,12 +246,18 @@ func (w *rights) note(s *source.Step, f sluice.Finding) {
 	}
 }
 
-// mayListen checks that a user may use the trigger.
+// mayListen checks that a user may use the trigger for all that it listens to. What is told
+// of an alert is checked when it comes.
 func mayListen(p *source.Program, user sluice.User) error {
-	if p.Trigger == nil || user.May(p.Trigger.Command) {
-		return nil
+	switch pattern, _ := p.Listens(); {
+	case p.Trigger == nil:
+	case !user.May(p.Trigger.Command):
+		return sluice.NotPermitted(p.Trigger.Command)
+	case !user.Cover(p.Trigger.Command).Message(pattern) && !strings.HasPrefix(pattern, sluice.EventPrefix+sluice.AlertPrefix):
+		pattern = strings.TrimPrefix(pattern, sluice.EventPrefix)
+		return sluice.Errorf(sluice.CodeForbidden, "Your roles have the permission %s, but not for all that %s matches: it reaches outside of %s.", p.Trigger.Command, sluice.Quote(pattern), user.Cover(p.Trigger.Command))
 	}
-	return sluice.NotPermitted(p.Trigger.Command)
+	return nil
 }
 
 // switches returns the users that a program switches to, as its source names them.
@@ -259,6 +291,8 @@ func switchesOf(steps []*source.Step) (users []string) {
 // that storing the program runs.
 func secretsIn(p *source.Program) (names []string) {
 	asked := lookups{
+		commands: func() command.Set { return command.Set{} },
+
 		user: func(_ context.Context, name string) (sluice.User, error) { return sluice.User{Name: name}, nil },
 		secret: func(_ context.Context, name string) (string, error) {
 			names = append(names, name)

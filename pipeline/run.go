@@ -12,14 +12,14 @@ import (
 )
 
 type runParams struct {
-	Name   string         `json:"name" audit:"yes" doc:"The stored pipeline to run. Give this or source."`
+	Name   string         `json:"name" audit:"yes" names:"pipeline" doc:"The stored pipeline to run. Give this or source."`
 	Source string         `json:"source" doc:"The source of a pipeline to run without storing it, as YAML or JSON."`
 	Vars   map[string]any `json:"vars" doc:"Variables that the run starts with; they override those of the source."`
 	Body   any            `json:"body" body:"only" doc:"The body that the run starts with. Without one it is that of the source."`
 }
 
 func runCommand(r *Runner) command.Command {
-	return command.New("pipeline.run", "Run a pipeline as yourself and answer with its final body.", r.direct, command.Traffic)
+	return command.New("pipeline.run", "Run a pipeline as yourself and answer with its final body.", r.direct, command.Traffic, command.Missing(missing))
 }
 
 // direct runs a pipeline for a caller, or for the run of another pipeline.
@@ -49,7 +49,13 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 		}
 		defer release()
 	}
-	this.Switch(sluice.UserFrom(ctx))
+	if this.Switch(sluice.UserFrom(ctx)); p.Name != "" {
+		owner, err := this.Owner(ctx)
+		if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+			return nil, err
+		}
+		this.Confine(owner)
+	}
 	request := map[string]any{"traceId": this.TraceID, "correlationId": this.CorrelationID, "deliveryCount": 0, "attempt": 1}
 	maps.Copy(request, sluice.RequestFrom(ctx))
 	out, err := r.attempt(ctx, program, run.Start{Run: this, Body: p.Body, Vars: p.Vars, Request: request, Attempt: 1})

@@ -30,15 +30,18 @@ type RunnerOptions struct {
 	Results  sluice.Results
 	User     func(ctx context.Context, username string) (sluice.User, error)    // as stored now
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
-	Secret   func(ctx context.Context, name string) (string, error)
+	Secret   func(ctx context.Context, name string) (string, error)             // for a look, such as lint's
+
+	// UseSecret reveals a secret to a run.
+	UseSecret func(ctx context.Context, name string) (string, error)
 
 	// NearestKey returns the key itself if a webhook has it, or otherwise a similar key
-	// that a webhook has. It may be nil.
-	NearestKey func(eventKey string) string
+	// that a webhook has and that is covered. It may be nil.
+	NearestKey func(cover sluice.Cover, eventKey string) string
 
-	// Base64Key returns an event key that matches a pattern of message keys and whose
-	// webhook passes payloads on as base64, "" if there is none. It may be nil.
-	Base64Key func(pattern string) string
+	// Base64Key returns a covered event key that matches a pattern of message keys and
+	// whose webhook passes payloads on as base64, "" if there is none. It may be nil.
+	Base64Key func(cover sluice.Cover, pattern string) string
 
 	Limits  run.Limits
 	MaxRuns int                                               // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
@@ -106,7 +109,7 @@ func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, e
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }
 }
 
-func (r *Runner) lookups() lookups { return lookups{r.User, r.Secret} }
+func (r *Runner) lookups() lookups { return lookups{r.User, r.Secret, r.Commands} }
 
 // call calls a command in a span.
 func (r *Runner) call(ctx context.Context, c command.Command, args command.Args) (out any, err error) {
@@ -133,7 +136,7 @@ func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (o
 		span.Kind = sluice.ConsumerSpan
 	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
-		outside := run.Environment{Limits: r.Limits, Call: r.call, Secret: r.Secret, Pause: pause, Reports: true, Log: r.Log}
+		outside := run.Environment{Limits: r.Limits, Call: r.call, Secret: r.UseSecret, Pause: pause, Reports: true, Log: r.Log}
 		out, err = run.Run(ctx, outside, p, s)
 		return err
 	})

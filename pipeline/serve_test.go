@@ -313,7 +313,7 @@ func TestTheEnginesAbsenceIsNoAttempt(t *testing.T) {
 			f.User = func(context.Context, string) (sluice.User, error) { return sluice.User{}, away }
 		},
 		"beneath a step": func(f *fixture) {
-			f.Secret = func(context.Context, string) (string, error) { return "", away }
+			f.UseSecret = func(context.Context, string) (string, error) { return "", away }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

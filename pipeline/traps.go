@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,10 +13,10 @@ import (
 )
 
 // traps warns of what is written correctly, and yet can't do what its author means.
-func (r *Runner) traps(p *source.Program) (found []sluice.Finding) {
+func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.Finding) {
 	base64Key := ""
 	if pattern, listens := p.Listens(); listens && r.Base64Key != nil {
-		base64Key = r.Base64Key(pattern)
+		base64Key = r.Base64Key(sluice.UserFrom(ctx).Sees("webhook.get"), pattern)
 	}
 	names, told := p.Names(), map[string]bool{}
 	for _, use := range p.Uses() {

@@ -18,7 +18,7 @@ import (
 const maxVersions = 20
 
 type versionsParams struct {
-	Name string `json:"name" required:"true" doc:"The pipeline."`
+	Name string `json:"name" required:"true" names:"pipeline" doc:"The pipeline."`
 }
 
 func versionsCommand(r *Runner) command.Command {
@@ -37,7 +37,7 @@ func versionsCommand(r *Runner) command.Command {
 				views = append(views, sluice.VersionView{Version: v.Version, Owner: v.Owner, Time: v.Time})
 			}
 			return views, nil
-		}, command.ReadOnly)
+		}, command.ReadOnly, command.Missing(missing))
 }
 
 // versionOf returns the number of a pipeline's current version.

@@ -30,7 +30,8 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	entries, err := p.Tail.Follow(ctx, sluice.TailQuery{EventKey: query.Get("eventKey"), TraceID: query.Get("trace"), After: r.Header.Get("Last-Event-ID"), CorrelationIDs: user.May(sluice.MaySeePayload)})
+	q := sluice.TailQuery{EventKey: query.Get("eventKey"), TraceID: query.Get("trace"), After: r.Header.Get("Last-Event-ID"), Cover: user.CoverOf("trace.get", true), Known: user.Cover(sluice.MaySeePayload)}
+	entries, err := p.Tail.Follow(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -51,13 +52,13 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	})
-	p.stream(w, r, queue)
+	p.stream(w, r, q, queue)
 	return nil
 }
 
 // stream writes entries until the reader leaves or loses the permission, or the
 // server stops.
-func (p *Portal) stream(w http.ResponseWriter, r *http.Request, queue <-chan sluice.TailEntry) {
+func (p *Portal) stream(w http.ResponseWriter, r *http.Request, q sluice.TailQuery, queue <-chan sluice.TailEntry) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // the stream outlives the time limit of a request
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -69,7 +70,7 @@ func (p *Portal) stream(w http.ResponseWriter, r *http.Request, queue <-chan slu
 	// still reports whether the reader is signed in and has the permission.
 	still := func() bool {
 		user, err := p.user(&recorder{header: make(http.Header)}, r)
-		return err == nil && p.may(user, "trace.get")
+		return err == nil && q.Cover.Within(user.CoverOf("trace.get", true)) && q.Known.Within(user.Cover(sluice.MaySeePayload))
 	}
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()

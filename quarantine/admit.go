@@ -10,8 +10,8 @@ import (
 )
 
 type admitParams struct {
-	ID       string    `json:"id" audit:"yes" doc:"Id of the one call to let in."`
-	EventKey string    `json:"eventKey" audit:"yes" doc:"Lets in calls of the webhook with this key."`
+	ID       string    `json:"id" audit:"yes" names:"listed" doc:"Id of the one call to let in."`
+	EventKey string    `json:"eventKey" audit:"yes" names:"listed" doc:"Lets in calls of the webhook with this key."`
 	Code     string    `json:"code" audit:"yes" doc:"Lets in calls that were refused with this code, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
@@ -23,7 +23,7 @@ type admitParams struct {
 func admitCommand(k *Keeper, receiver Receiver) command.Command {
 	return command.New("quarantine.admit", "Let refused calls in after all, as new calls, the oldest first: they are checked again as their webhook is now. One that is refused again stays.",
 		func(ctx context.Context, p admitParams) (sluice.Admissions, error) {
-			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After})
+			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After, Cover: sluice.CoverFrom(ctx)})
 			if err != nil {
 				return sluice.Admissions{}, err
 			}
@@ -41,7 +41,7 @@ func admitCommand(k *Keeper, receiver Receiver) command.Command {
 				} else {
 					out.Refused++
 				}
-				if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+				if !sluice.UserFrom(ctx).Cover(sluice.MaySeePayload).Event(c.EventKey) {
 					item.CorrelationID = "" // with it the result can be read
 				}
 				out.Items = append(out.Items, *item)
@@ -84,8 +84,8 @@ func (k *Keeper) admit(ctx context.Context, receiver Receiver, c *sluice.Quarant
 }
 
 type deleteParams struct {
-	ID       string    `json:"id" audit:"yes" doc:"Id of the one call to delete."`
-	EventKey string    `json:"eventKey" audit:"yes" doc:"Deletes calls of the webhook with this key."`
+	ID       string    `json:"id" audit:"yes" names:"listed" doc:"Id of the one call to delete."`
+	EventKey string    `json:"eventKey" audit:"yes" names:"listed" doc:"Deletes calls of the webhook with this key."`
 	Code     string    `json:"code" audit:"yes" doc:"Deletes calls that were refused with this code, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
@@ -96,7 +96,7 @@ type deleteParams struct {
 func deleteCommand(k *Keeper) command.Command {
 	return command.New("quarantine.delete", "Delete refused calls that are kept.",
 		func(ctx context.Context, p deleteParams) (out sluice.Deletions, err error) {
-			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After})
+			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After, Cover: sluice.CoverFrom(ctx)})
 			if err != nil {
 				return out, err
 			}

@@ -34,8 +34,8 @@ const (
 )
 
 type getParams struct {
-	ID       string    `json:"id" doc:"Id of one call."`
-	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
+	ID       string    `json:"id" names:"listed" doc:"Id of one call."`
+	EventKey string    `json:"eventKey" names:"listed" doc:"Only calls of the webhook with this key."`
 	Code     string    `json:"code" doc:"Only calls that were refused with this code, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
@@ -48,13 +48,14 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; with headers and bodies, secrets masked, for users who may see payloads.",
 		func(ctx context.Context, p getParams) (sluice.List[sluice.QuarantineView], error) {
 			k.settle(ctx)
-			calls, next, err := k.Store.List(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, defaultLimit), After: p.After})
+			calls, next, err := k.Store.List(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, defaultLimit), After: p.After, Cover: sluice.CoverFrom(ctx)})
 			if err != nil {
 				return sluice.List[sluice.QuarantineView]{}, err
 			}
 			out := sluice.List[sluice.QuarantineView]{Items: []sluice.QuarantineView{}, Next: next}
-			left, maySee := maxShown, sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+			left, known := maxShown, sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)
 			for _, c := range calls {
+				maySee := known.Event(c.EventKey)
 				item := sluice.QuarantineView{QuarantinedCall: c}
 				if !maySee && c.Errors != nil {
 					// Names of the payload are in them.

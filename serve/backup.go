@@ -23,7 +23,7 @@ func backupCommand(send func(ctx context.Context, to io.Writer, passphrase strin
 			return command.Download{ContentType: "application/octet-stream", Send: func(ctx context.Context, to io.Writer) error {
 				return send(ctx, to, p.Passphrase)
 			}}, nil
-		})
+		}, command.Global)
 }
 
 func (s *Server) backupHeader(passphrase string) (backup.Header, error) {

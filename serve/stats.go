@@ -29,11 +29,11 @@ func statsCommand(stats func(context.Context) (sluice.ServerStats, error), minut
 				s.Hours = minutes.LastHours(ctx, p.Hours)
 			}
 			return s, nil
-		}, command.ReadOnly)
+		}, command.ReadOnly, command.Global)
 }
 
 type webhookStatsParams struct {
-	EventKey string `json:"eventKey" doc:"Show only the webhook with this key."`
+	EventKey string `json:"eventKey" names:"listed" doc:"Show only the webhook with this key."`
 	Hours    int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
 	Limit    int    `json:"limit" min:"1" max:"1000" doc:"At most this many webhooks, those with most calls. Default 100."`
 }
@@ -46,7 +46,8 @@ const (
 func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
 	return command.New("webhook.stats", "Show what became of the calls of webhooks in the last hours, and when the last one came; those with most calls first. Each accepted call is in one of five states: processing, retrying, ok, error, recovered.",
 		func(ctx context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
-			all := minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours))
+			cover := sluice.CoverFrom(ctx)
+			all := slices.DeleteFunc(minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours)), func(s sluice.WebhookStats) bool { return !cover.Event(s.EventKey) })
 			if p.EventKey != "" {
 				all = slices.DeleteFunc(all, func(s sluice.WebhookStats) bool { return s.EventKey != p.EventKey })
 			} else {
@@ -59,13 +60,17 @@ func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
 }
 
 type pipelineStatsParams struct {
-	Name  string `json:"name" required:"true" doc:"Name of the pipeline."`
+	Name  string `json:"name" required:"true" names:"listed" doc:"Name of the pipeline."`
 	Hours int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
 }
 
 func pipelineStatsCommand(minutes *metrics.Minutes) command.Command {
 	return command.New("pipeline.stats", "Show how often a pipeline ran in the last hours, and how often it failed.",
 		func(ctx context.Context, p pipelineStatsParams) (sluice.PipelineRuns, error) {
-			return minutes.Runs(ctx, p.Name, cmp.Or(p.Hours, defaultHours)), nil
+			runs := minutes.Runs(ctx, p.Name, cmp.Or(p.Hours, defaultHours))
+			if !sluice.CoverFrom(ctx).Name(p.Name) {
+				runs = sluice.PipelineRuns{Pipeline: p.Name, Hours: make([]sluice.RunFigures, len(runs.Hours))}
+			}
+			return runs, nil
 		}, command.ReadOnly)
 }

@@ -122,6 +122,8 @@ func (s *Server) newDirectory() *iam.Directory {
 		Cores:        s.cfg.PasswordCores,
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
+
+		GlobalCommands: func() []string { return s.commands.Global() },
 		EndSessions: func(ctx context.Context, username, clientID string) error {
 			return endSessions(ctx, s.engine, username, clientID)
 		},
@@ -180,6 +182,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Note:       s.directory.Note,
 		Seen:       s.directory.NotePayload,
 		Secret:     secrets.Reveal,
+		UseSecret:  secrets.Use,
 		NearestKey: webhooks.NearestKey,
 		Base64Key:  webhooks.Base64Key,
 		Limits:     run.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure)},

@@ -19,7 +19,7 @@ type forwardParams struct {
 	URL     string         `json:"url" required:"true" doc:"Where to send the call, by http or https. The query that the call came with is appended."`
 	Headers map[string]any `json:"headers" doc:"Headers to send beside the sender's, or in place of them."`
 	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long it may take with the answer. Default 30s."`
-	Sign    string         `json:"sign" fixed:"true" doc:"Name of the secret to sign it with, by Standard Webhooks: whsec_ and base64, or plain text. Where an event starts the run, the name must stand in the source."`
+	Sign    string         `json:"sign" fixed:"true" names:"listed" doc:"Name of the secret to sign it with, by Standard Webhooks: whsec_ and base64, or plain text. Where an event starts the run, the name must stand in the source."`
 }
 
 func forwardCommand(c *client) command.Command {

@@ -44,7 +44,7 @@ func requestCommand(c *client) command.Command {
 			}
 			return c.send(request, sending{&c.follow, p.Timeout, expect})
 		},
-		command.Traffic, command.Recorded, command.Checks(c.check))
+		command.Traffic, command.Recorded, command.Nameless, command.Checks(c.check))
 }
 
 // carryOn sets the headers that tell the called server what caused the call.

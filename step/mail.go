@@ -64,7 +64,7 @@ func mailCommand(o MailOptions) command.Command {
 				return mailed{}, o.explain(err)
 			}
 			return mailed{len(to)}, nil
-		}, command.Traffic, command.Checks(checkMail))
+		}, command.Traffic, command.Nameless, command.Checks(checkMail))
 }
 
 // checkMail finds what can't work in a mail before a run.

@@ -21,7 +21,7 @@ const (
 var secretName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 type secretPutParams struct {
-	Name  string `json:"name" audit:"yes" required:"true" doc:"Name of the secret: 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit."`
+	Name  string `json:"name" audit:"yes" names:"new secret" required:"true" doc:"Name of the secret: 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit."`
 	Value string `json:"value" required:"true" doc:"The secret itself, up to 64 KiB of text. It is stored encrypted and never shown."`
 }
 
@@ -58,7 +58,7 @@ func showSecret(s *sluice.Secret) secretView {
 }
 
 type secretGetParams struct {
-	Name   string `json:"name" doc:"Name of the one secret to show. Without it all are listed."`
+	Name   string `json:"name" names:"secret" doc:"Name of the one secret to show. Without it all are listed."`
 	Search string `json:"search" doc:"List only secrets whose name contains this."`
 	Limit  int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
 	After  string `json:"after" doc:"List only secrets whose name comes after this one."`
@@ -78,18 +78,17 @@ func secretGetCommand(secrets *Secrets, usersOf func(string) SecretUsers) comman
 				}
 				return shown, nil
 			}
-			all := secrets.records.All()
-			views := make([]secretView, len(all))
-			for i, secret := range all {
-				views[i] = showSecret(secret)
+			views := []secretView{}
+			for _, secret := range secrets.all(ctx) {
+				views = append(views, showSecret(secret))
 			}
 			return command.PageOf(views, func(v secretView) string { return v.Name }, p.Search, p.After, p.Limit), nil
 		},
-		command.ReadOnly, command.Answers([]secretView{}, secretView{}))
+		command.ReadOnly, command.Missing(secrets.missing), command.Answers([]secretView{}, secretView{}))
 }
 
 type secretDeleteParams struct {
-	Name  string `json:"name" audit:"yes" required:"true" doc:"Name of the secret to delete."`
+	Name  string `json:"name" audit:"yes" names:"secret" required:"true" doc:"Name of the secret to delete."`
 	Force bool   `json:"force" doc:"Delete it although webhooks or pipelines use it."`
 }
 
@@ -113,7 +112,7 @@ func secretDeleteCommand(secrets *Secrets, usersOf func(string) SecretUsers) com
 				return secretDeleted{}, err
 			}
 			return secretDeleted{Name: p.Name, Deleted: true}, nil
-		})
+		}, command.Missing(secrets.missing))
 }
 
 // SecretUsers are the webhooks and pipelines that name a secret.
@@ -122,15 +121,21 @@ type SecretUsers struct {
 	Pipelines []string `json:"pipelines,omitempty" doc:"Pipelines whose source names it."`
 }
 
-// shownTo hides names that a user may not read elsewhere, but not how many there are.
+// shownTo hides names that a user may not read elsewhere, but not how many there are:
+// the secret is not deleted while they use it.
 func (u SecretUsers) shownTo(user sluice.User) SecretUsers {
-	if !user.MayCall("webhook.get", true) {
-		u.Webhooks = slices.Repeat([]string{"…"}, len(u.Webhooks))
+	hooks, pipelines := user.CoverOf("webhook.get", true), user.CoverOf("pipeline.get", true)
+	return SecretUsers{shownIf(hooks.Event, u.Webhooks), shownIf(pipelines.Name, u.Pipelines)}
+}
+
+func shownIf(covers func(string) bool, names []string) []string {
+	shown := slices.Clone(names)
+	for i, name := range names {
+		if !covers(name) {
+			shown[i] = "…"
+		}
 	}
-	if !user.MayCall("pipeline.get", true) {
-		u.Pipelines = slices.Repeat([]string{"…"}, len(u.Pipelines))
-	}
-	return u
+	return shown
 }
 
 func (u SecretUsers) none() bool { return len(u.Webhooks)+len(u.Pipelines) == 0 }

@@ -2,7 +2,6 @@ package step
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -36,40 +35,56 @@ func (s *Secrets) Put(ctx context.Context, name, value string) error {
 
 // Delete removes a secret, NotFound if there is none.
 func (s *Secrets) Delete(ctx context.Context, name string) error {
-	_, err := s.records.Change(ctx, name, func(before *sluice.Secret, all map[string]*sluice.Secret) (*sluice.Secret, error) {
+	_, err := s.records.Change(ctx, name, func(before *sluice.Secret, _ map[string]*sluice.Secret) (*sluice.Secret, error) {
 		if before == nil {
-			return nil, unknown(name, slices.Collect(maps.Values(all)))
+			return nil, s.unknown(ctx, name)
 		}
 		return nil, nil
 	})
 	return err
 }
 
-// Reveal returns the value of a secret, NotFound if there is none. The caller must hide it
-// from people.
+// Reveal returns the value of a secret for a look, which is no use: NotFound if there is
+// none, or none that the user of ctx covers. The caller must hide it from people.
 func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	record, err := s.find(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	s.used(name)
 	return record.Value, nil
+}
+
+// Use is Reveal for a use.
+func (s *Secrets) Use(ctx context.Context, name string) (string, error) {
+	value, err := s.Reveal(ctx, name)
+	if err == nil {
+		s.used(name)
+	}
+	return value, err
 }
 
 // find returns a secret, NotFound if there is none.
 func (s *Secrets) find(ctx context.Context, name string) (*sluice.Secret, error) {
 	record, err := s.records.Get(ctx, name)
-	if record == nil && err == nil {
-		err = unknown(name, s.records.All())
+	if err == nil && (record == nil || !sluice.CoverFrom(ctx).Name(name)) {
+		err = s.unknown(ctx, name)
 	}
 	return record, err
 }
 
+// all returns the secrets that are covered.
+func (s *Secrets) all(ctx context.Context) []*sluice.Secret {
+	cover := sluice.CoverFrom(ctx)
+	return slices.DeleteFunc(s.records.All(), func(secret *sluice.Secret) bool { return !cover.Name(secret.Name) })
+}
+
+func (s *Secrets) missing(ctx context.Context, _, name string) error { return s.unknown(ctx, name) }
+
 // unknown is the error for an unknown name. It suggests a similar one.
-func unknown(name string, all []*sluice.Secret) error {
-	names := make([]string, len(all))
-	for i, record := range all {
-		names[i] = record.Name
+func (s *Secrets) unknown(ctx context.Context, name string) error {
+	var names []string
+	for _, record := range s.all(ctx) {
+		names = append(names, record.Name)
 	}
 	hint := "secret.put stores one."
 	if near := spelling.Nearest(name, names); near != "" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,12 +13,12 @@ import (
 )
 
 type getParams struct {
-	TraceID  string    `json:"traceId" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
+	TraceID  string    `json:"traceId" names:"listed" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
 	Status   string    `json:"status" enum:"processing,retrying,ok,error,recovered,rejected,handshake" doc:"Only calls with this status. Retrying ones failed and will be tried again, recovered ones failed and were replayed well; rejected ones were refused, a handshake was answered as its sender demands."`
-	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
-	Pipeline string    `json:"pipeline" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
+	EventKey string    `json:"eventKey" names:"listed" doc:"Only calls of the webhook with this key."`
+	Pipeline string    `json:"pipeline" names:"listed" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
 	Code     string    `json:"code" doc:"Only calls that were refused with this code, or whose run failed with it."`
 	Search   string    `json:"search" doc:"Only calls that have this text in their event key, trace id, correlation id, address, pipeline or error, in upper or lower case."`
 	Payloads bool      `json:"payloads" doc:"The text may also be in the payload; needs the permission trace.payload."`
@@ -50,12 +51,12 @@ func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx cont
 					return sluice.TraceAnswer{}, err
 				}
 			}
-			whole, mayKnow := strings.Contains(q.TraceID, ":"), sluice.UserFrom(ctx).May(sluice.MaySeePayload)
-			if whole && mayKnow && len(calls) > 0 {
+			whole := strings.Contains(q.TraceID, ":")
+			if whole && slices.ContainsFunc(calls, func(c sluice.Call) bool { return q.Known.Call(&c) }) {
 				seen(ctx, "trace.get", q.TraceID)
 			}
 			for i, call := range calls {
-				if out.Items[i], err = viewOf(ctx, call, mayKnow, whole && i < maxShown, journal, results); err != nil {
+				if out.Items[i], err = viewOf(ctx, call, q.Known.Call(&call), whole && i < maxShown, journal, results); err != nil {
 					return sluice.TraceAnswer{}, err
 				}
 			}
@@ -94,7 +95,8 @@ func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal 
 var validTraceID = regexp.MustCompile(`^[a-z0-9_-]{1,6}(:[a-z0-9]{1,64})?$`)
 
 func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.TraceQuery, error) {
-	mayKnow := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+	user := sluice.UserFrom(ctx)
+	mayKnow := user.May(sluice.MaySeePayload)
 	q := sluice.TraceQuery{
 		TraceID:  strings.ToLower(p.TraceID),
 		EventKey: p.EventKey,
@@ -107,8 +109,9 @@ func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.Tr
 		Before:   p.After,
 		Text:     strings.TrimSpace(p.Search),
 
-		InCorrelation: mayKnow,
-		InPayload:     p.Payloads,
+		InPayload: p.Payloads,
+		Cover:     sluice.CoverFrom(ctx),
+		Known:     user.Cover(sluice.MaySeePayload),
 	}
 	switch {
 	case q.TraceID != "" && !validTraceID.MatchString(q.TraceID):
@@ -131,12 +134,14 @@ func (p getParams) shortCut(ctx context.Context, journal sluice.Journal, q sluic
 		return q, nil
 	}
 	id := strings.ToLower(q.Text)
-	if q.InCorrelation && correlationID.MatchString(id) {
+	if correlationID.MatchString(id) {
 		event, err := journal.Event(ctx, id)
 		if err := unlessGone(err); err != nil {
 			return q, err
 		}
-		id = event.TraceID
+		if q.Known.Call(&sluice.Call{EventKey: event.EventKey, Key: event.Key}) {
+			id = event.TraceID
+		}
 	}
 	if strings.Contains(id, ":") && validTraceID.MatchString(id) {
 		q.TraceID, q.Text = id, ""

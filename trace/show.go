@@ -37,6 +37,7 @@ func fill(ctx context.Context, v *sluice.CallView, journal sluice.Journal, resul
 	if err != nil {
 		return unlessGone(err)
 	}
+	sluice.CoverFrom(ctx).Result(&result)
 	v.Result = &result
 	return nil
 }

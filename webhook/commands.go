@@ -30,7 +30,7 @@ func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) 
 // show returns the view of a webhook for the user of ctx. Users who may not see tokens
 // get the last 6 characters.
 func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string) sluice.WebhookView {
-	mayToken, now := sluice.UserFrom(ctx).May(sluice.MaySeeTokens), time.Now()
+	mayToken, now := maySeeToken(ctx, h.EventKey), time.Now()
 	uuid, token := h.UUID, h.OpenToken(now)
 	if !mayToken {
 		uuid, token = "…"+sluice.Last6(uuid), "…"+sluice.Last6(token)
@@ -59,7 +59,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 	}
 	v.Provider, v.Signature, v.Schema = h.Trust.Provider, h.Trust.Signature, h.Trust.Schema
 	v.Allow, v.ClientCert, v.ClientName = h.Trust.Allow, h.Trust.ClientCertificate, h.Trust.ClientName
-	g, err := trusts.of(ctx, &h)
+	g, err := trusts.of(sluice.Unscoped(ctx), &h)
 	if err != nil { // it can still be edited
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
 		return v
@@ -77,16 +77,29 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 		v.Dedupe = h.Trust.Dedupe
 	}
 	if mayToken {
-		v.VerifyToken, v.SigningSecret = g.VerifyToken, namesOnly(g.Signing)
+		v.VerifyToken, v.SigningSecret = g.VerifyToken, namesOnly(g.Signing, sluice.CoverFrom(ctx))
 	}
 	return v
 }
 
-// namesOnly returns signing secrets if all of them are names of stored ones, otherwise
-// "".
-func namesOnly(signing string) string {
+// maySeeToken reports whether the user may see and choose tokens of a webhook.
+func maySeeToken(ctx context.Context, eventKey string) bool {
+	return sluice.UserFrom(ctx).Cover(sluice.MaySeeTokens).Event(eventKey)
+}
+
+// missing is the error of a webhook that is not there.
+func missing(_ context.Context, parameter, _ string) error {
+	if parameter == "eventKey" {
+		return noWebhook("event key").About("eventKey")
+	}
+	return noWebhook("uuid")
+}
+
+// namesOnly returns signing secrets if all of them are names of stored ones that are
+// covered, otherwise "".
+func namesOnly(signing string, cover sluice.Cover) string {
 	for part := range strings.SplitSeq(signing, ",") {
-		if _, ok := storedName(part); !ok {
+		if name, ok := storedName(part); !ok || !cover.Name(name) {
 			return ""
 		}
 	}
@@ -102,9 +115,6 @@ func firstReason(err error) string {
 	return e.Message
 }
 
-// keyPrefix is what event keys begin with by convention.
-const keyPrefix = "webhook."
-
 // checkEventKey refuses what can't be an event key, and warns of unconventional ones.
 func checkEventKey(key string) (warnings []string, err error) {
 	if !sluice.ValidKey(key) {
@@ -113,15 +123,15 @@ func checkEventKey(key string) (warnings []string, err error) {
 	if key != strings.ToLower(key) {
 		warnings = append(warnings, "By convention an eventKey is in lower case.")
 	}
-	if !strings.HasPrefix(key, keyPrefix) {
+	if !strings.HasPrefix(key, sluice.WebhookPrefix) {
 		warnings = append(warnings, "By convention an eventKey starts with webhook. and a dot-separated name.")
 	}
 	return warnings, nil
 }
 
 type getParams struct {
-	UUID     string `json:"uuid" audit:"last6" doc:"Token of the one webhook to show. Without it all are listed."`
-	EventKey string `json:"eventKey" doc:"Shows the one webhook with this event key."`
+	UUID     string `json:"uuid" audit:"last6" names:"webhook" doc:"Token of the one webhook to show. Without it all are listed."`
+	EventKey string `json:"eventKey" names:"event" doc:"Shows the one webhook with this event key."`
 	Search   string `json:"search" doc:"List only webhooks whose event key contains this."`
 	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
 	After    string `json:"after" doc:"List only webhooks whose event key comes after this one."`
@@ -144,7 +154,7 @@ func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 				}
 				return show(ctx, hook, trusts, baseURL), nil
 			}
-			found, more := hooks.list(p.Search, p.After, p.Limit)
+			found, more := hooks.list(sluice.CoverFrom(ctx), p.Search, p.After, p.Limit)
 			page := command.Page[sluice.WebhookView]{Items: make([]sluice.WebhookView, len(found))}
 			for i, hook := range found {
 				page.Items[i] = show(ctx, *hook, trusts, baseURL)
@@ -154,11 +164,11 @@ func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			}
 			return page, nil
 		},
-		command.ReadOnly, command.Answers([]sluice.WebhookView{}, sluice.WebhookView{}))
+		command.ReadOnly, command.Missing(missing), command.Answers([]sluice.WebhookView{}, sluice.WebhookView{}))
 }
 
 type deleteParams struct {
-	UUID string `json:"uuid" audit:"last6" required:"true" doc:"Token of the webhook to delete."`
+	UUID string `json:"uuid" audit:"last6" names:"webhook" required:"true" doc:"Token of the webhook to delete."`
 }
 
 type deleted struct {
@@ -174,7 +184,7 @@ func deleteCommand(hooks *Store) command.Command {
 				return deleted{}, err
 			}
 			return deleted{UUID: token, Deleted: true}, nil
-		})
+		}, command.Missing(missing))
 }
 
 type providerParams struct {
@@ -224,5 +234,5 @@ func providerCommand() command.Command {
 			}
 			return command.PageOf(views, func(v sluice.ProviderView) string { return v.Provider }, p.Search, p.After, p.Limit), nil
 		},
-		command.ReadOnly, command.Answers([]sluice.ProviderView{}, sluice.ProviderView{}))
+		command.ReadOnly, command.Nameless, command.Answers([]sluice.ProviderView{}, sluice.ProviderView{}))
 }

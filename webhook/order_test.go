@@ -44,7 +44,7 @@ func TestTheOrderIsThatOfAllWebhooks(t *testing.T) {
 		pageSize := rapid.IntRange(1, 2*maxVisited).Draw(t, "page")
 		for more, after := true, ""; more; {
 			var hooks []*sluice.Webhook
-			hooks, more = s.list("", after, pageSize)
+			hooks, more = s.list(sluice.Cover{}, "", after, pageSize)
 			for _, hook := range hooks {
 				got, after = append(got, hook.EventKey), hook.EventKey
 				if found, err := s.WithKey(hook.EventKey); err != nil || found.UUID != hook.UUID || there[hook.UUID] != hook {

@@ -11,10 +11,10 @@ import (
 )
 
 type putParams struct {
-	EventKey         *string             `json:"eventKey" audit:"yes" doc:"Name of the webhook and key that pipelines listen to, such as webhook.lead.created. Unique; required to create."`
+	EventKey         *string             `json:"eventKey" audit:"yes" names:"new event" doc:"Name of the webhook and key that pipelines listen to, such as webhook.lead.created. Unique; required to create."`
 	PayloadType      *sluice.PayloadType `json:"payloadType" alias:"payloadHandling" enum:"base64,raw,ignore" doc:"How the payload travels in the event: base64 (default), raw (as the JSON or text it is), or ignore (not at all)."`
 	MaxPayloadLength *int                `json:"maxPayloadLength" min:"1" max:"4194304" doc:"Largest accepted payload in bytes. Default 512000."`
-	UUID             string              `json:"uuid" audit:"last6" doc:"Token of the webhook to edit. Without it a new webhook is created."`
+	UUID             string              `json:"uuid" audit:"last6" names:"webhook" doc:"Token of the webhook to edit. Without it a new webhook is created."`
 	Token            string              `json:"token" audit:"last6" doc:"Token of a new webhook, to move one with its URL from another server: a UUID that nobody uses. Needs the permission webhook.token. Without it one is made."`
 	Provider         *string             `json:"provider" audit:"yes" doc:"The system that calls, if it is a known one: its signature, handshake and delivery id are checked as it makes them. provider.get lists them; empty removes it."`
 	SigningSecret    *string             `json:"signingSecret" doc:"The secret shared with the sender, or secret:<name> of a stored one; two, separated by a comma, while it is being changed. It is stored encrypted and never shown; empty removes it."`
@@ -45,7 +45,7 @@ const maxDescription = 1000
 func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 	return command.New("webhook.put", "Create a webhook, or edit the one with that token: what is not given keeps its value.",
 		func(ctx context.Context, p putParams) (sluice.WebhookView, error) {
-			if p.Token != "" && !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
+			if p.Token != "" && p.EventKey != nil && !maySeeToken(ctx, *p.EventKey) {
 				return sluice.WebhookView{}, sluice.NotPermitted(sluice.MaySeeTokens).About("token")
 			}
 			warnings, err := p.check()
@@ -62,7 +62,7 @@ func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			}
 			shown.Warnings = append(shown.Warnings, warnings...)
 			return shown, nil
-		})
+		}, command.Missing(missing))
 }
 
 // check refuses parameters that no webhook can have.

@@ -73,7 +73,7 @@ type receiveParams struct {
 
 func receiveCommand(r *Receiver) command.Command {
 	return command.NewEndpoint[receiveParams]("webhook.receive",
-		"Call a webhook: its token is the authorization, the body is the payload.", r.serve)
+		"Call a webhook: its token is the authorization, the body is the payload.", r.serve, command.Nameless)
 }
 
 // serve handles one call in a span.

@@ -13,7 +13,7 @@ import (
 )
 
 type signParams struct {
-	EventKey    string `json:"eventKey" required:"true" audit:"yes" doc:"Event key of the webhook."`
+	EventKey    string `json:"eventKey" required:"true" audit:"yes" names:"event" doc:"Event key of the webhook."`
 	ContentType string `json:"contentType" doc:"Media type of the payload. Default application/json."`
 	Sample      string `json:"sample" doc:"Name of a sample of the provider, such as push, that is sent with the headers of the provider and a new delivery id; a payload that is given takes the place of that of the sample."`
 	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
@@ -22,22 +22,22 @@ type signParams struct {
 func signCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 	return command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the webhook with it. Needs the permission webhook.token, too, and secret.use where calls carry the secret itself.",
 		func(ctx context.Context, p signParams) (sluice.SignedCall, error) {
-			if !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
+			if !maySeeToken(ctx, p.EventKey) {
 				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MaySeeTokens)
 			}
 			hook, err := hooks.WithKey(p.EventKey)
 			if err != nil {
 				return sluice.SignedCall{}, err
 			}
-			g, err := trusts.of(ctx, &hook)
+			g, err := trusts.of(sluice.Unscoped(ctx), &hook)
 			if err != nil {
 				return sluice.SignedCall{}, err
 			}
-			if g != nil && g.verifier != nil && g.verifier.SendsSecret() && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
+			if g != nil && g.verifier != nil && g.verifier.SendsSecret() && !g.mayUse(sluice.UserFrom(ctx), hook.EventKey) {
 				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
 			return g.sign(receiveURL(baseURL, hook.OpenToken(time.Now())), p, time.Now())
-		})
+		}, command.Missing(missing))
 }
 
 // sign makes a call with a signature, where calls have one.
@@ -69,6 +69,18 @@ func (g *trust) sign(url string, p signParams, now time.Time) (sluice.SignedCall
 		out.Headers[name] = values[0]
 	}
 	return out, nil
+}
+
+// mayUse reports whether a user may use the secrets that calls are signed with: those that
+// are stored by name, and the webhook's own.
+func (g *trust) mayUse(user sluice.User, eventKey string) bool {
+	cover := user.Cover(sluice.MayUseSecrets)
+	for part := range strings.SplitSeq(g.Signing, ",") {
+		if name, stored := storedName(part); stored && !cover.Name(name) || !stored && !cover.Event(eventKey) {
+			return false
+		}
+	}
+	return true
 }
 
 // sample finds the sample that is asked for among those of the webhook's provider.

@@ -19,20 +19,10 @@ import (
 	"sluice/spelling"
 )
 
-// Records are the stored webhooks, by their tokens.
-type Records interface {
-	sluice.Records[sluice.Webhook]
-
-	// Follow calls follow for each record there is, and then for each change, before
-	// the change returns. before is nil for a new record, after for a deleted one.
-	// follow has seen all records that a deciding function sees.
-	Follow(follow func(before, after *sluice.Webhook))
-}
-
 // A Store has the webhooks, and keeps the rules they are stored by: what a new
 // one is like, and that no two webhooks have the same event key.
 type Store struct {
-	records Records
+	records sluice.FollowedRecords[sluice.Webhook] // by their tokens
 
 	// mu is never held for long: changes of the records wait for it, and calls
 	// wait for those.
@@ -45,7 +35,7 @@ type Store struct {
 }
 
 // NewStore returns the webhooks that are stored in records.
-func NewStore(records Records) *Store {
+func NewStore(records sluice.FollowedRecords[sluice.Webhook]) *Store {
 	s := &Store{records: records, byKey: newOrder()}
 	records.Follow(s.follow)
 	return s
@@ -112,6 +102,15 @@ func (s *Store) OpenedBy(ctx context.Context, token string) (sluice.Webhook, err
 	return hook, err
 }
 
+// KeyOf returns the event key of the webhook with that token, "" if there is none.
+func (s *Store) KeyOf(ctx context.Context, token string) string {
+	hook, err := s.Webhook(ctx, canonical(token))
+	if err != nil {
+		return ""
+	}
+	return hook.EventKey
+}
+
 // WithKey returns the webhook with that event key, NotFound if there is none.
 func (s *Store) WithKey(key string) (sluice.Webhook, error) {
 	s.mu.RLock()
@@ -122,30 +121,30 @@ func (s *Store) WithKey(key string) (sluice.Webhook, error) {
 		return false
 	})
 	if found == nil || found.EventKey != key {
-		return sluice.Webhook{}, noWebhook("event key").About("eventKey")
+		return sluice.Webhook{}, missing(nil, "eventKey", key)
 	}
 	return *found, nil
 }
 
 // NearestKey returns the event key that a caller may have meant: the given one if a
-// webhook has it, otherwise a similar one; "" if there is none.
-func (s *Store) NearestKey(key string) string {
-	if _, err := s.WithKey(key); err == nil {
+// webhook has it, otherwise a similar one that is covered; "" if there is none.
+func (s *Store) NearestKey(cover sluice.Cover, key string) string {
+	if _, err := s.WithKey(key); err == nil && cover.Event(key) {
 		return key
 	}
 	const compared = 1000
-	hooks, _ := s.list("", "", compared)
+	hooks, _ := s.list(cover, "", "", compared)
 	tails := make(map[string]string, len(hooks)) // keys without the prefix that they share
 	for _, hook := range hooks {
-		tails[strings.TrimPrefix(hook.EventKey, keyPrefix)] = hook.EventKey
+		tails[strings.TrimPrefix(hook.EventKey, sluice.WebhookPrefix)] = hook.EventKey
 	}
-	return tails[spelling.Nearest(strings.TrimPrefix(key, keyPrefix), slices.Sorted(maps.Keys(tails)))]
+	return tails[spelling.Nearest(strings.TrimPrefix(key, sluice.WebhookPrefix), slices.Sorted(maps.Keys(tails)))]
 }
 
-// Base64Key returns an event key that matches a pattern of message keys and whose webhook
-// passes payloads on as base64; "" if there is none.
-func (s *Store) Base64Key(pattern string) (found string) {
-	hooks, _ := s.list("", "", 0)
+// Base64Key returns a covered event key that matches a pattern of message keys and whose
+// webhook passes payloads on as base64; "" if there is none.
+func (s *Store) Base64Key(cover sluice.Cover, pattern string) (found string) {
+	hooks, _ := s.list(cover, "", "", 0)
 	for _, hook := range hooks {
 		if hook.PayloadType == sluice.Base64 && sluice.KeyMatches(pattern, sluice.EventPrefix+hook.EventKey) {
 			return hook.EventKey
@@ -158,13 +157,13 @@ func noWebhook(what string) *sluice.Error {
 	return sluice.Errorf(sluice.CodeWebhookNotFound, "There is no webhook with that %s; webhook.get lists those there are.", what)
 }
 
-// list returns the webhooks whose event key contains search and comes after the
+// list returns the covered webhooks whose event key contains search and comes after the
 // given key, in the order of their keys, and whether there are more. A limit of 0
 // means all of them.
-func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, more bool) {
+func (s *Store) list(cover sluice.Cover, search, after string, limit int) (hooks []*sluice.Webhook, more bool) {
 	for ended := false; !ended; {
 		after, ended = s.visit(after, func(h *sluice.Webhook) (goOn bool) {
-			if !strings.Contains(h.EventKey, search) {
+			if !strings.Contains(h.EventKey, search) || !cover.Event(h.EventKey) {
 				return true
 			}
 			if more = limit > 0 && len(hooks) == limit; !more {
@@ -179,14 +178,14 @@ func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, 
 
 // Expecting returns the webhooks that say how often they are called.
 func (s *Store) Expecting() []*sluice.Webhook {
-	hooks, _ := s.list("", "", 0)
+	hooks, _ := s.list(sluice.Cover{}, "", "", 0)
 	return slices.DeleteFunc(hooks, func(h *sluice.Webhook) bool { return h.ExpectEvery == 0 })
 }
 
 // SignedWith returns the event keys of the webhooks that use a stored secret to check
 // signatures, in order.
 func (s *Store) SignedWith(secret string) (keys []string) {
-	hooks, _ := s.list("", "", 0)
+	hooks, _ := s.list(sluice.Cover{}, "", "", 0)
 	for _, hook := range hooks {
 		if hook.Trust != nil && slices.ContainsFunc(strings.Split(hook.Trust.Signing, ","), func(part string) bool {
 			name, ok := storedName(part)

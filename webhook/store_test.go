@@ -188,7 +188,7 @@ func TestWebhooksAreListedInOrderAndPages(t *testing.T) {
 		{"nothing", "", 0, nil, false},
 	}
 	for _, test := range tests {
-		hooks, more := e.list(test.search, test.after, test.limit)
+		hooks, more := e.list(sluice.Cover{}, test.search, test.after, test.limit)
 		var got []string
 		for _, h := range hooks {
 			got = append(got, h.EventKey)
@@ -240,7 +240,7 @@ func TestAMisspeltKeyIsGuessed(t *testing.T) {
 	for key, want := range map[string]string{
 		"webhook.orders": "webhook.orders", "webhook.github.pusch": "webhook.github.push", "github.push": "webhook.github.push", "webhook.ordres": "webhook.orders", "webhook.calendar": "",
 	} {
-		if got := s.NearestKey(key); got != want {
+		if got := s.NearestKey(sluice.Cover{}, key); got != want {
 			t.Errorf("%s is taken for %q, want %q", key, got, want)
 		}
 	}

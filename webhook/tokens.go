@@ -85,8 +85,8 @@ func (h tokenHolder) find(ctx context.Context, hooks *Store) (sluice.Webhook, er
 }
 
 type tokenAddParams struct {
-	UUID        string `json:"uuid" audit:"last6" doc:"The webhook, by its uuid."`
-	EventKey    string `json:"eventKey" audit:"yes" doc:"The webhook, by its event key."`
+	UUID        string `json:"uuid" audit:"last6" names:"webhook" doc:"The webhook, by its uuid."`
+	EventKey    string `json:"eventKey" audit:"yes" names:"event" doc:"The webhook, by its event key."`
 	Token       string `json:"token" audit:"last6" doc:"The token itself, to move it from another server, or the uuid of the webhook to open that again. Needs the permission webhook.token. Without it one is made."`
 	Expires     string `json:"expires" audit:"yes" doc:"When it is closed by itself: a time such as 2030-01-31T12:00:00Z, or a duration from now such as 30d. Default: never."`
 	Description string `json:"description" doc:"For people, such as who has it; up to 1000 characters."`
@@ -103,9 +103,6 @@ type tokenAdded struct {
 func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 	return command.New("webhook.token.add", "Give a webhook a further token, so that its URL can be renewed without a lost call: add one, tell the sender, delete the old one.",
 		func(ctx context.Context, p tokenAddParams) (added tokenAdded, err error) {
-			if p.Token != "" && !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
-				return added, sluice.NotPermitted(sluice.MaySeeTokens).About("token")
-			}
 			made := sluice.Token{Token: canonical(p.Token), Description: p.Description, Created: time.Now().UTC().Truncate(time.Millisecond)}
 			if made.Token == "" {
 				made.Token = uuid.NewString()
@@ -120,6 +117,9 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 				return added, err
 			}
 			hook, err := tokenHolder{p.UUID, p.EventKey}.find(ctx, hooks)
+			if err == nil && p.Token != "" && !maySeeToken(ctx, hook.EventKey) {
+				err = sluice.NotPermitted(sluice.MaySeeTokens).About("token")
+			}
 			if err == nil {
 				err = hooks.addToken(ctx, hook.UUID, made)
 			}
@@ -131,7 +131,7 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 				added.Expires = &made.Expires
 			}
 			return added, nil
-		})
+		}, command.Missing(missing))
 }
 
 // expiry returns the time that the parameter expires means, zero if it is not given.
@@ -198,8 +198,8 @@ func withTokens(before *sluice.Webhook, tokens []sluice.Token) *sluice.Webhook {
 }
 
 type tokenDeleteParams struct {
-	UUID     string `json:"uuid" audit:"last6" doc:"The webhook, by its uuid."`
-	EventKey string `json:"eventKey" audit:"yes" doc:"The webhook, by its event key."`
+	UUID     string `json:"uuid" audit:"last6" names:"webhook" doc:"The webhook, by its uuid."`
+	EventKey string `json:"eventKey" audit:"yes" names:"event" doc:"The webhook, by its event key."`
 	Token    string `json:"token" audit:"last6" required:"true" doc:"The token, or its last 6 characters where no other token of the webhook ends so."`
 }
 
@@ -220,7 +220,7 @@ func tokenDeleteCommand(hooks *Store) command.Command {
 				return tokenDeleted{}, err
 			}
 			return tokenDeleted{Last6: sluice.Last6(token), Deleted: true}, nil
-		})
+		}, command.Missing(missing))
 }
 
 // deleteToken closes a token, which is given by all of it or by its end, and returns it.

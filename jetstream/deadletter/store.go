@@ -167,7 +167,7 @@ func (l *Store) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters 
 	}
 	if q.Letter != "" {
 		letter, _, err := l.letter(ctx, q.Letter)
-		if letter == nil {
+		if letter == nil || !q.Covers(letter) {
 			return nil, "", err
 		}
 		return []sluice.DeadLetter{*letter}, "", err
@@ -175,7 +175,7 @@ func (l *Store) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters 
 	return l.letters.Scan(ctx, stream.ScanQuery{From: q.From, To: q.To, Oldest: q.Oldest, Before: q.Before, Limit: q.Limit},
 		func(sequence uint64, d *sluice.DeadLetter) bool {
 			d.Letter = strconv.FormatUint(sequence, 10)
-			return (q.Pipeline == "" || q.Pipeline == d.Pipeline) && (q.Code == "" || q.Code == d.Error.Code)
+			return (q.Pipeline == "" || q.Pipeline == d.Pipeline) && (q.Code == "" || q.Code == d.Error.Code) && q.Covers(d)
 		})
 }
 
@@ -242,7 +242,7 @@ func (l *Store) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.
 	}
 	groups := make(map[[2]string]*sluice.DeadLetterGroup)
 	err := l.each(ctx, subject, func(letter sluice.DeadLetter) {
-		if letter.Time.Before(q.From) || !q.To.IsZero() && letter.Time.After(q.To) {
+		if letter.Time.Before(q.From) || !q.To.IsZero() && letter.Time.After(q.To) || !q.Covers(&letter) {
 			return
 		}
 		key := [2]string{letter.Pipeline, letter.Error.Code}

@@ -134,6 +134,7 @@ func (k *known) list(query sluice.QuarantineQuery, after cursor) (calls []sluice
 			query.ID != "" && c.ID != query.ID,
 			query.EventKey != "" && c.EventKey != query.EventKey,
 			query.Code != "" && c.Code != query.Code,
+			!query.Cover.Event(c.EventKey),
 			c.Time.Before(query.From),
 			!query.To.IsZero() && c.Time.After(query.To),
 			after != cursor{} && order(cursorOf(&c.QuarantinedCall), after) <= 0:

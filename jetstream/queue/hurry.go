@@ -21,7 +21,7 @@ func (q *Queue) Retry(query sluice.RetryQuery) (retried int) {
 		key = strconv.FormatUint(q.ids.Nonce(query.TraceID), 36) + "-"
 	}
 	for binding, p := range q.listeners.Bound() {
-		if query.Pipeline != "" && query.Pipeline != p.Name {
+		if query.Pipeline != "" && query.Pipeline != p.Name || !query.Cover.Name(p.Name) {
 			continue
 		}
 		retried += q.waiting.hurry(binding, query.DryRun, func(e *entry) bool {

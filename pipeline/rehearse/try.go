@@ -107,6 +107,7 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 		Request: run.RequestOf(d, max(1, t.past.run.Attempt)),
 	}
 	start.Run.Switch(user)
+	start.Run.Confine(t.draft.Owner)
 	out, err := t.Run(ctx, t.draft.Program, start)
 	return out.Body, err
 }

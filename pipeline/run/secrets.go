@@ -192,7 +192,7 @@ func (x *execution) reveal(ctx context.Context, name string) (string, error) {
 	case !owner.May(sluice.MayUseSecrets):
 		return "", sluice.OwnerNotPermitted(sluice.MayUseSecrets)
 	}
-	v, err := x.environment.Secret(ctx, name)
+	v, err := x.environment.Secret(sluice.UsingSecrets(ctx, owner), name)
 	if err == nil {
 		x.secrets.add(v)
 	}

@@ -1,0 +1,113 @@
+package iam
+
+import (
+	"slices"
+	"testing"
+
+	"sluice"
+)
+
+// TestRolesWithAScope: what is not given stays, like leaves out what can't be scoped, and
+// what can't be is refused by name.
+func TestRolesWithAScope(t *testing.T) {
+	d := newDirectory(t)
+	must(t, d, "admin", "iam.role.put", `{"role": "model", "permissions": ["webhook.*", "secret.use", "server.info"]}`)
+	made := must(t, d, "admin", "iam.role.put", `{"role": "partner-dev", "like": "model", "scope": ["partner", "partner"]}`)
+	if got := asStrings(made["permissions"]); !slices.Equal(got, []string{"secret.use", "webhook.*"}) {
+		t.Errorf("the permissions are %q", got)
+	}
+	kept := must(t, d, "admin", "iam.role.put", `{"role": "partner-dev", "scope": "partner,other.team"}`)
+	if !slices.Equal(asStrings(kept["permissions"]), asStrings(made["permissions"])) || !slices.Equal(asStrings(kept["scope"]), []string{"other.team", "partner"}) {
+		t.Errorf("with another scope it is %v", kept)
+	}
+	kept = must(t, d, "admin", "iam.role.put", `{"role": "partner-dev", "permissions": ["webhook.get"]}`)
+	if !slices.Equal(asStrings(kept["scope"]), []string{"other.team", "partner"}) {
+		t.Errorf("with other permissions it is %v", kept)
+	}
+	if freed := must(t, d, "admin", "iam.role.put", `{"role": "partner-dev", "scope": []}`); freed["scope"] != nil {
+		t.Errorf("without a scope it is %v", freed)
+	}
+	for arguments, parameter := range map[string]string{
+		`{"role": "r"}`: "permissions",
+		`{"role": "r", "permissions": ["log"], "like": "model"}`:              "like",
+		`{"role": "r", "like": "modle"}`:                                      "like",
+		`{"role": "r", "like": "admin", "scope": ["partner"]}`:                "like",
+		`{"role": "r", "permissions": ["*"], "scope": ["partner"]}`:           "scope",
+		`{"role": "r", "permissions": ["iam.*"], "scope": ["partner"]}`:       "scope",
+		`{"role": "r", "permissions": ["read"], "scope": ["partner"]}`:        "scope",
+		`{"role": "r", "permissions": ["metrics.get"], "scope": ["partner"]}`: "scope",
+		`{"role": "r", "permissions": ["run.as:*"], "scope": ["partner"]}`:    "scope",
+		`{"role": "developer", "scope": ["partner"]}`:                         "scope",
+		`{"role": "r", "permissions": ["log"], "scope": ["webhook.partner"]}`: "scope",
+		`{"role": "r", "permissions": ["log"], "scope": ["webhook"]}`:         "scope",
+		`{"role": "r", "permissions": ["log"], "scope": ["sluice.alert"]}`:    "scope",
+		`{"role": "r", "permissions": ["log"], "scope": ["partner.*"]}`:       "scope",
+		`{"role": "r", "permissions": ["log"], "scope": ["a..b"]}`:            "scope",
+	} {
+		_, err := call(t, d, "admin", "iam.role.put", arguments)
+		if e := sluice.AsError(err); err == nil || e.Kind != sluice.Invalid || e.Parameter != parameter {
+			t.Errorf("%s is answered with %v about %q, want %q", arguments, err, e.Parameter, parameter)
+		}
+	}
+}
+
+func asStrings(list any) (texts []string) {
+	items, _ := list.([]any)
+	for _, item := range items {
+		texts = append(texts, item.(string))
+	}
+	return texts
+}
+
+// TestNobodyGivesMoreThanTheirScope: neither a permission everywhere that one has somewhere
+// only, nor another scope.
+func TestNobodyGivesMoreThanTheirScope(t *testing.T) {
+	d := newDirectory(t)
+	must(t, d, "admin", "iam.role.put", `{"role": "users", "permissions": ["iam.*"]}`)
+	must(t, d, "admin", "iam.role.put", `{"role": "partner", "permissions": ["webhook.*"], "scope": ["partner"]}`)
+	must(t, d, "admin", "iam.role.put", `{"role": "hooks", "permissions": ["webhook.*"]}`)
+	must(t, d, "admin", "iam.role.put", `{"role": "stripe", "permissions": ["webhook.*"], "scope": ["stripe"]}`)
+	must(t, d, "admin", "iam.user.put", `{"username": "ada", "password": "ada's own password", "roles": ["users", "partner"]}`)
+	must(t, d, "ada", "iam.user.put", `{"username": "bob", "roles": ["partner"]}`)
+	must(t, d, "ada", "iam.role.put", `{"role": "orders", "permissions": ["webhook.get"], "scope": ["partner.orders"]}`)
+	for command, arguments := range map[string]string{
+		"iam.user.put":    `{"username": "bob", "roles": ["hooks"]}`,
+		"iam.client.put":  `{"clientId": "c", "roles": ["stripe"]}`,
+		"iam.role.put":    `{"role": "orders", "scope": ["partners"]}`,
+		"iam.role.delete": `{"role": "stripe"}`,
+	} {
+		_, err := call(t, d, "ada", command, arguments)
+		wantCode(t, err, sluice.Forbidden, "forbidden")
+	}
+	_, err := call(t, d, "ada", "iam.role.put", `{"role": "orders", "scope": []}`)
+	wantCode(t, err, sluice.Forbidden, "forbidden")
+}
+
+// TestAScopeCountsAtOnce: rights are kept for many calls, and a changed role replaces them.
+func TestAScopeCountsAtOnce(t *testing.T) {
+	d := newDirectory(t)
+	must(t, d, "admin", "iam.role.put", `{"role": "team", "permissions": ["webhook.get", "trace.payload"], "scope": ["partner"]}`)
+	must(t, d, "admin", "iam.role.put", `{"role": "later", "permissions": ["log"]}`)
+	must(t, d, "admin", "iam.user.put", `{"username": "ada", "password": "ada's own password", "roles": ["team", "later"]}`)
+	covers := func(want bool, keys ...string) {
+		t.Helper()
+		user, err := d.User(t.Context(), "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			if got := user.CoverOf("webhook.get", true).Event(key); got != want {
+				t.Errorf("%s is covered: %t", key, got)
+			}
+		}
+	}
+	covers(true, "webhook.partner", "webhook.partner.a", "partner.a", "webhook.partner.#", "webhook.partner.*")
+	covers(false, "webhook.partners", "webhook.stripe", "webhook.#", "webhook.*.a", "#", "*.partner", "webhook", "")
+	must(t, d, "admin", "iam.role.put", `{"role": "team", "scope": ["stripe"]}`)
+	covers(false, "webhook.partner")
+	covers(true, "webhook.stripe")
+	must(t, d, "admin", "iam.role.put", `{"role": "later", "permissions": ["webhook.get"]}`)
+	covers(true, "webhook.partner", "webhook.#")
+	must(t, d, "admin", "iam.role.delete", `{"role": "later"}`)
+	covers(false, "webhook.partner")
+}
