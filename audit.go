@@ -2,6 +2,8 @@ package sluice
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"time"
 )
 
@@ -27,6 +29,19 @@ type AuditEntry struct {
 	Owner    string    `json:"owner,omitempty"`    // whose pipeline it is
 	Caller   string    `json:"caller,omitempty"`   // who ran it; empty if an event did
 	TraceID  string    `json:"traceId,omitempty"`  // of that run, or of the call that led to the event
+
+	// Entries are chained, so that none can be changed, taken out or put in without the
+	// others telling. A server begins a chain for each kind of entries when it starts.
+	Chain    string `json:"chain,omitempty"`
+	Number   int    `json:"number,omitempty"`   // in the chain, from 1
+	Previous string `json:"previous,omitempty"` // hash of the entry before; of the first, of the newest one that was there
+	Hash     string `json:"hash,omitempty"`     // see Sum
+}
+
+// Sum returns the hash of an entry: the SHA-256 of its JSON without the hash.
+func (e AuditEntry) Sum() string {
+	e.Hash = ""
+	return fmt.Sprintf("%x", sha256.Sum256(appendJSON(nil, e)))
 }
 
 // Change reports whether the entry is about something that was changed. Others, such

@@ -23,6 +23,7 @@ type Call struct {
 	EventKey      string    `json:"eventKey,omitempty" doc:"Of its webhook, where that is known."`
 	Key           string    `json:"key,omitempty" doc:"Of a message, if it is no event."`
 	ReplayOf      string    `json:"replayOf,omitempty" doc:"Trace id of the event that it repeats."`
+	User          string    `json:"user,omitempty" doc:"Who ran, replayed or admitted it; a call has none."`
 	Time          time.Time `json:"time" doc:"When it came."`
 	Status        Status    `json:"status" doc:"By its runs; ok if no pipeline listens." enum:"processing,retrying,ok,error,recovered,rejected,handshake"`
 	Next          time.Time `json:"next,omitzero" doc:"When it is tried again, while it is retrying."`
@@ -65,6 +66,7 @@ func (c Call) AppendJSON(b []byte) []byte {
 	b = appendOptional(b, `,"eventKey":`, c.EventKey)
 	b = appendOptional(b, `,"key":`, c.Key)
 	b = appendOptional(b, `,"replayOf":`, c.ReplayOf)
+	b = appendOptional(b, `,"user":`, c.User)
 	b = append(b, `,"time":"`...)
 	b = c.Time.AppendFormat(b, time.RFC3339Nano)
 	b = appendField(b, `","status":`, string(c.Status))

@@ -44,6 +44,7 @@ type Event struct {
 	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
 	FirstID         string              `json:"firstId,omitempty"`     // correlation id of the event that was the first of its replays
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
+	User            string              `json:"user,omitempty"`        // who replayed or admitted it
 	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
 	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
 	BodyHash        string              `json:"bodyHash,omitempty"`    // of a call with a fingerprint, see HashBody
@@ -90,7 +91,10 @@ func (e *Event) Replay(ctx context.Context, correlationID, pipeline string) (*Ev
 	repeated := *e
 	repeated.ReplayOf, repeated.FirstID = e.TraceID, cmp.Or(e.FirstID, correlationID)
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
-	repeated.Hops, repeated.Listeners, repeated.To = hops, nil, pipeline
+	repeated.Hops, repeated.Listeners, repeated.To, repeated.User = hops, nil, pipeline, ""
+	if RunFrom(ctx) == nil {
+		repeated.User = UserFrom(ctx).Name
+	}
 	repeated.Fingerprint, repeated.BodyHash = nil, "" // the repetition is wanted
 	return &repeated, nil
 }
@@ -120,6 +124,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	if e.Admitted {
 		b = append(b, `,"admitted":true`...)
 	}
+	b = appendOptional(b, `,"user":`, e.User)
 	b = appendOptional(b, `,"deliveryId":`, e.DeliveryID)
 	if e.Fingerprint != nil {
 		b = append(b, `,"delivery":`...)

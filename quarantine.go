@@ -47,6 +47,9 @@ type QuarantineQuery struct {
 	Cover    Cover  // calls of webhooks outside of it are not there
 }
 
+// OtherWebhook stands in a diagnosis before the end of the token of another webhook.
+const OtherWebhook = "the webhook that ends with "
+
 // QuarantineStore keeps refused calls, each webhook's within its share.
 type QuarantineStore interface {
 	// Put stores a call, its request sealed.

@@ -9,6 +9,7 @@ type RunReport struct {
 	CorrelationID string       `json:"correlationId,omitempty" doc:"-"`
 	EventKey      string       `json:"eventKey,omitempty" doc:"-"` // of the event that started it
 	Pipeline      string       `json:"pipeline"`                   // empty for one that is not stored
+	User          string       `json:"user,omitempty" doc:"-"`     // who started it; empty if an event did
 	Status        Status       `json:"status"`                     // ok or error
 	Attempt       int          `json:"attempt"`                    // counted from 1
 	Delivery      int          `json:"delivery"`                   // counted from 1; 0 if no event started it
@@ -27,6 +28,7 @@ func (r *RunReport) AppendJSON(b []byte) []byte {
 	b = appendOptional(b, `,"correlationId":`, r.CorrelationID)
 	b = appendOptional(b, `,"eventKey":`, r.EventKey)
 	b = appendField(b, `,"pipeline":`, r.Pipeline)
+	b = appendOptional(b, `,"user":`, r.User)
 	b = appendField(b, `,"status":`, string(r.Status))
 	b = appendNumber(b, `,"attempt":`, r.Attempt)
 	b = appendNumber(b, `,"delivery":`, r.Delivery)

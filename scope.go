@@ -55,6 +55,7 @@ func (g *Grants) of(permission string) map[string]bool {
 // everything.
 type Cover struct {
 	parts []map[string]bool // prefixes; a name must be in each part
+	self  string            // the user, who may see the runs of sources that they have not stored
 }
 
 // Whole reports whether the cover is everything.
@@ -159,13 +160,18 @@ func (c Cover) Call(call *Call) bool {
 	case call.Key != "":
 		return c.Message(call.Key)
 	}
-	return len(call.Runs) > 0 && c.Name(call.Runs[0].Pipeline)
+	return len(call.Runs) > 0 && c.run(call.Runs[0].Pipeline, call.User)
+}
+
+// run reports whether a run of a pipeline is covered, or of a source by a user.
+func (c Cover) run(pipeline, user string) bool {
+	return c.Name(pipeline) || pipeline == "" && user != "" && user == c.self
 }
 
 // Shown takes from a call the runs of pipelines that are not covered.
 func (c Cover) Shown(call *Call) {
 	if !c.Whole() {
-		call.Runs = slices.DeleteFunc(call.Runs, func(r RunReport) bool { return !c.Name(r.Pipeline) })
+		call.Runs = slices.DeleteFunc(call.Runs, func(r RunReport) bool { return !c.run(r.Pipeline, call.User) })
 	}
 }
 
@@ -189,13 +195,14 @@ func (c Cover) Result(r *Result) {
 }
 
 // And returns what both cover.
-func (c Cover) And(other Cover) Cover { return Cover{slices.Concat(c.parts, other.parts)} }
+func (c Cover) And(other Cover) Cover { return Cover{slices.Concat(c.parts, other.parts), c.self} }
 
 // Cover returns where the user has a permission.
 func (u User) Cover(permission string) Cover { return u.CoverOf(permission, false) }
 
 // CoverOf returns where the user may run a command. See MayCall.
 func (u User) CoverOf(command string, readOnly bool) (c Cover) {
+	c.self = u.Name
 	add := func(permissions []string, scoped *Grants) {
 		if !allowsCall(permissions, command, readOnly) {
 			c.parts = append(c.parts, scoped.of(command))

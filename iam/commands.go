@@ -20,7 +20,7 @@ func Commands(d *Directory, a *Authenticator) []command.Command {
 		keyRotateCommand(d),
 		whoamiCommand(),
 		runAsCommand(d), authorizeCommand(a),
-		auditGetCommand(d),
+		auditGetCommand(d), auditVerifyCommand(d),
 	}
 }
 

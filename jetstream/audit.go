@@ -2,6 +2,11 @@ package jetstream
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,6 +23,50 @@ type Audit struct {
 	writer stream.Writer
 
 	entries *stream.Entries[sluice.AuditEntry]
+
+	mu     sync.Mutex
+	chains map[string]*auditChain // by subject
+}
+
+// An auditChain is what the next entry of a subject follows.
+type auditChain struct {
+	id     string
+	number int
+	last   string // hash
+}
+
+// link chains an entry to the one before it. The two may be stored in another order.
+func (a *Audit) link(ctx context.Context, subject string, e *sluice.AuditEntry) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.chains[subject]
+	if c == nil {
+		c = &auditChain{id: subject[len(subject)-1:] + strings.ToLower(rand.Text()[:10])}
+		msg, err := a.stream.GetLastMsgForSubject(ctx, subject)
+		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return stream.NoAnswer(err)
+		}
+		var newest sluice.AuditEntry
+		if msg != nil && json.Unmarshal(msg.Data, &newest) == nil {
+			c.last = newest.Hash
+		}
+		if a.chains == nil {
+			a.chains = make(map[string]*auditChain)
+		}
+		a.chains[subject] = c
+	}
+	c.number++
+	e.Chain, e.Number, e.Previous = c.id, c.number, c.last
+	e.Hash = e.Sum()
+	c.last = e.Hash
+	return nil
+}
+
+// Restart ends all chains, as when an entry may not be stored: the next ones begin others.
+func (a *Audit) Restart() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.chains)
 }
 
 func (a *Audit) setUp(ctx, running context.Context) (err error) {
@@ -43,15 +92,20 @@ func (a *Audit) Record(ctx context.Context, e sluice.AuditEntry) error {
 	if err := a.host.Connected(); err != nil {
 		return err
 	}
-	data, err := value.Marshal(e)
-	if err != nil {
-		return err
-	}
 	subject := stream.AccessSubject
 	if e.Change() {
 		subject = stream.ChangeSubject
 	}
-	_, err = a.writer.Write(ctx, subject, nil, data)
+	if err := a.link(ctx, subject, &e); err != nil {
+		return err
+	}
+	data, err := value.Marshal(e)
+	if err == nil {
+		_, err = a.writer.Write(ctx, subject, nil, data)
+	}
+	if err != nil {
+		a.Restart()
+	}
 	return err
 }
 

@@ -202,6 +202,7 @@ func (j *Journal) Stored(sequence uint64, subject string, e *sluice.Event) {
 			EventKey:  e.EventKey,
 			Key:       e.Key,
 			ReplayOf:  e.ReplayOf,
+			User:      e.User,
 			Time:      at,
 			Status:    sluice.StatusBefore(e.Listeners),
 			Size:      len(e.Payload),

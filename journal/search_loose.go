@@ -185,7 +185,7 @@ func (w *looseWalk) call(l line) *sluice.Call {
 		return &call
 	}
 	if run, ok := l.run(); ok && w.runs && (w.q.Pipeline == "" || run.Pipeline == w.q.Pipeline) {
-		call := found(sluice.Call{TraceID: run.TraceID, Time: run.Started, Status: run.Status, Duration: run.Duration})
+		call := found(sluice.Call{TraceID: run.TraceID, User: run.User, Time: run.Started, Status: run.Status, Duration: run.Duration})
 		addRun(&call, run)
 		return &call
 	}

@@ -147,8 +147,8 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 		}
 		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
 	} else if run, ok := l.run(); ok {
-		of := sluice.Call{EventKey: run.EventKey, Runs: []sluice.RunReport{run}}
-		if !q.Cover.Name(run.Pipeline) || !q.Cover.Call(&of) {
+		of := sluice.Call{EventKey: run.EventKey, User: run.User, Runs: []sluice.RunReport{run}}
+		if q.Cover.Shown(&of); len(of.Runs) == 0 || !q.Cover.Call(&of) {
 			return entry, false
 		}
 		run.HidePayloads() // the reader may not be allowed to see them

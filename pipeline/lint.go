@@ -66,8 +66,8 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 	if err := mayListen(p, user); r.User != nil && err != nil {
 		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
 			Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command, Permission: p.Trigger.Command, Code: sluice.CodeNotPermitted.Word,
-			Message: "You may not store this pipeline: " + sluice.AsError(err).Message,
-			Hint:    "Ask an administrator for a role that has the permission " + p.Trigger.Command + " for it.",
+			Message: "You may not store pipelines that listen to this. " + sluice.AsError(err).Message,
+			Hint:    "Ask an administrator for a role that has the permission " + p.Trigger.Command + ".",
 		})
 	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil

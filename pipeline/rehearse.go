@@ -51,6 +51,9 @@ func tryCommand(r *Runner) command.Command {
 			stage := rehearse.Stage{Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret, Limits: r.Limits, Log: r.Log}
 			result, err := stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
 			result.Warnings = r.traps(ctx, program)
+			if sluice.RunFrom(ctx) == nil {
+				r.noteRun(ctx, "pipeline.try", hashOf(p.Source), q.TraceID, err)
+			}
 			if err == nil && result.Tried() > 0 {
 				r.Seen(ctx, "pipeline.try", cmp.Or(q.TraceID, q.EventKey+q.Pipeline))
 			}

@@ -135,8 +135,8 @@ func (w *rights) receive(s *source.Step, a *source.Invocation) {
 	}
 	w.note(s, sluice.Finding{
 		Code: sluice.CodeNotPermitted.Word, Permission: sluice.ReceiveCommand,
-		Message: w.owner.Name + ", who stores this pipeline, may read no events of " + key + " but the one that starts the run.",
-		Hint:    "Ask an administrator for a role that has the permission " + sluice.ReceiveCommand + " for it.",
+		Message: w.owner.Name + ", who stores this pipeline, may read no events but the one that starts the run, or none of " + key + ".",
+		Hint:    "Ask an administrator for a role that has the permission " + sluice.ReceiveCommand + ".",
 	})
 }
 

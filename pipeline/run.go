@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"maps"
 	"time"
 
@@ -60,8 +63,24 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	maps.Copy(request, sluice.RequestFrom(ctx))
 	out, err := r.attempt(ctx, program, run.Start{Run: this, Body: p.Body, Vars: p.Vars, Request: request, Attempt: 1})
 	r.observed(out, time.Time{})
+	if sluice.RunFrom(ctx) == nil {
+		r.noteRun(ctx, "pipeline.run", cmp.Or(p.Name, hashOf(p.Source)), this.TraceID, err)
+	}
 	return out.Body, err
 }
+
+// noteRun enters in the audit log that a user has run something.
+func (r *Runner) noteRun(ctx context.Context, command, target, traceID string, err error) {
+	user := sluice.UserFrom(ctx)
+	e := sluice.AuditEntry{Username: user.Name, Address: user.Address, Command: command, Target: target, TraceID: traceID, Outcome: sluice.AuditAllowed, Access: true}
+	if err != nil {
+		e.Outcome, e.Code = sluice.AuditFailed, sluice.AsError(err).Code
+	}
+	r.Note(ctx, e)
+}
+
+// hashOf names a source that is not stored.
+func hashOf(source string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(source))) }
 
 // bindToOwner bounds a run within another one by what its owner may do: whoever may
 // change the inner pipeline must not gain the rights of the outer pipeline's user.

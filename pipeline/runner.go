@@ -60,6 +60,8 @@ type Runner struct {
 	slots    chan struct{}
 	testers  *limit.Shares[string] // by username
 	programs sync.Map              // compiled, by the names of pipelines
+
+	secretUses *limit.Cache[secretUse, time.Time] // in this hour that the audit log has
 }
 
 // NewRunner returns a runner. Zero limits get their defaults.
@@ -69,6 +71,7 @@ func NewRunner(o RunnerOptions) *Runner {
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
 		testers:       limit.NewShares[string](testsPerUser),
+		secretUses:    limit.NewCache[secretUse, time.Time](maxSecretUses),
 	}
 }
 
@@ -140,8 +143,32 @@ func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (o
 		out, err = run.Run(ctx, outside, p, s)
 		return err
 	})
+	r.noteSecrets(ctx, s.Run, out)
 	return out, err
 }
+
+// noteSecrets enters in the audit log which secrets a run has used, and where it has sent
+// requests to: once an hour for each user, pipeline and secret.
+func (r *Runner) noteSecrets(ctx context.Context, run *sluice.Run, out run.Outcome) {
+	now := time.Now()
+	hour := now.Truncate(time.Hour)
+	for _, secret := range out.Secrets {
+		use := secretUse{cmp.Or(run.Caller, run.OwnerName), run.Pipeline, secret}
+		if last, known := r.secretUses.Get(use, now); known && last.Equal(hour) {
+			continue
+		}
+		r.secretUses.Put(use, hour, hour.Add(time.Hour))
+		r.Note(ctx, sluice.AuditEntry{
+			Username: use.user, Address: run.User().Address, Command: sluice.MayUseSecrets, Target: strings.TrimSpace(secret + " " + strings.Join(out.Hosts, ",")),
+			Outcome: sluice.AuditAllowed, Access: true, Pipeline: run.Pipeline, Owner: run.OwnerName, Caller: run.Caller, TraceID: run.TraceID,
+		})
+	}
+}
+
+// A secretUse is by a user, of a secret, in a pipeline.
+type secretUse struct{ user, pipeline, secret string }
+
+const maxSecretUses = 10_000
 
 // observed reports how an attempt went and when the next one is due. Rehearsals, and
 // attempts that did not get as far as a run, have no report.

@@ -36,6 +36,9 @@ func (p *Portal) pipelineList(w http.ResponseWriter, r *http.Request) error {
 
 // backlogs returns the states of pipelines, or nil if the user may not see them.
 func (p *Portal) backlogs(r *http.Request) map[string]sluice.PipelineStats {
+	if !p.allows(r, "server.stats") {
+		return nil
+	}
 	now, err := ask[sluice.ServerStats](p, r, "server.stats", args("minutes", "1"))
 	if err != nil {
 		return nil

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -57,6 +59,9 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 			for _, c := range calls {
 				maySee := known.Event(c.EventKey)
 				item := sluice.QuarantineView{QuarantinedCall: c}
+				if !sluice.CoverFrom(ctx).Whole() {
+					item.Diagnosis = slices.DeleteFunc(slices.Clone(c.Diagnosis), func(found string) bool { return strings.Contains(found, sluice.OtherWebhook) })
+				}
 				if !maySee && c.Errors != nil {
 					// Names of the payload are in them.
 					item.Errors, item.Diagnosis = nil, []string{"The payload does not meet the schema of the webhook; users who may see payloads see where."}

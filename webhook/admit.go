@@ -62,7 +62,7 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 	}
 	in.arrived = time.Now()
 	event := rc.event(in)
-	event.Admitted = true
+	event.Admitted, event.User = true, sluice.UserFrom(ctx).Name
 	if force && c.Code == sluice.CodeDuplicateDiffers.Word {
 		event.Fingerprint, event.BodyHash = nil, "" // it is another delivery, whatever its id says
 	}
@@ -77,7 +77,7 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 	}
 	in.listeners = result.Listeners
 	rc.log(ctx, event)
-	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: http.StatusOK, Listeners: in.listeners, Spooled: result.Spooled})
+	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: http.StatusOK, Listeners: in.listeners, Spooled: result.Spooled, User: event.User})
 	return result, nil
 }
 
@@ -184,7 +184,7 @@ func (g *Trusts) others(like *trust, token string) map[string]string {
 			break
 		}
 		if other != token && trust.Provider == like.Provider && trust.Signing != "" && !strings.Contains(trust.Signing, ",") {
-			secrets["the webhook that ends with "+sluice.Last6(other)] = cmp.Or(trust.resolved, trust.Signing)
+			secrets[sluice.OtherWebhook+sluice.Last6(other)] = cmp.Or(trust.resolved, trust.Signing)
 		}
 	}
 	return secrets

@@ -59,7 +59,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 	}
 	v.Provider, v.Signature, v.Schema = h.Trust.Provider, h.Trust.Signature, h.Trust.Schema
 	v.Allow, v.ClientCert, v.ClientName = h.Trust.Allow, h.Trust.ClientCertificate, h.Trust.ClientName
-	g, err := trusts.of(sluice.Unscoped(ctx), &h)
+	g, err := trusts.of(ctx, &h)
 	if err != nil { // it can still be edited
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
 		return v

@@ -29,7 +29,7 @@ func signCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			if err != nil {
 				return sluice.SignedCall{}, err
 			}
-			g, err := trusts.of(sluice.Unscoped(ctx), &hook)
+			g, err := trusts.of(ctx, &hook)
 			if err != nil {
 				return sluice.SignedCall{}, err
 			}

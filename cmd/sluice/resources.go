@@ -109,7 +109,7 @@ func roleResource() *resource {
 	return &resource{
 		Resource: sluice.ResourceNamed("role"), short: "Look after roles and what they allow",
 		word: "name", example: "replayer",
-		columns: columnsOf("role", "permissions", "builtIn"),
+		columns: columnsOf("role", "scope", "permissions", "builtIn"),
 		none:    "There are no roles.",
 	}
 }

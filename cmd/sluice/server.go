@@ -1,11 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
+
+	"sluice/client"
 )
 
 func auditCommand(t *terminal) *cobra.Command {
@@ -14,7 +17,32 @@ func auditCommand(t *terminal) *cobra.Command {
 		columns: columnsOf("time", "username", "command", "target", "outcome", "address", "count"),
 	}.verb(t, "audit", "Read who did what, newest first")
 	cmd.Example = "  sluice audit --since 1h --username admin"
+	cmd.Args = orVerb
+	cmd.AddCommand(auditVerify(t))
 	return cmd
+}
+
+func auditVerify(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Check that no entry of the audit log was changed, taken out or put in", Args: arguments(0, 0, ""),
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+			answer, err := c.Command(cmd.Context(), "audit.verify", nil, nil)
+			if err != nil {
+				return err
+			}
+			var found struct{ Breaks []any }
+			if err := json.Unmarshal(answer.Body, &found); err != nil {
+				return err
+			}
+			if err := t.show(answer.Body); err != nil {
+				return err
+			}
+			if len(found.Breaks) > 0 {
+				return &failure{code: exitConflict, message: "The audit log was tampered with: its chain breaks in " + counted(len(found.Breaks), "place") + "."}
+			}
+			return nil
+		}),
+	}
 }
 
 func statsCommand(t *terminal) *cobra.Command {

@@ -23,6 +23,7 @@ const (
 func newReport(p *source.Program, s Start) *sluice.RunReport {
 	return &sluice.RunReport{
 		Pipeline:      s.Run.Pipeline,
+		User:          s.Run.Caller,
 		TraceID:       s.Run.TraceID,
 		CorrelationID: s.Run.CorrelationID,
 		EventKey:      s.EventKey,
@@ -35,6 +36,10 @@ func newReport(p *source.Program, s Start) *sluice.RunReport {
 // note adds a step to the report. If the step switched the user, the report has the new
 // one.
 func (x *execution) note(s *source.Step, started time.Time, before sluice.User, err error) {
+	sent := x.run.TakeHTTP()
+	if sent != nil {
+		x.hosts = withName(x.hosts, hostOf(x.secrets.hideText(sent.URL)))
+	}
 	if x.report == nil || len(x.report.Steps) >= MaxReported {
 		return
 	}
@@ -53,8 +58,8 @@ func (x *execution) note(s *source.Step, started time.Time, before sluice.User, 
 	if now := x.run.User().Name; now != before.Name {
 		r.User = now
 	}
-	if e := x.run.TakeHTTP(); e != nil {
-		r.HTTP = x.exchange(e)
+	if sent != nil {
+		r.HTTP = x.exchange(sent)
 	}
 	x.report.Steps = append(x.report.Steps, r)
 }

@@ -40,6 +40,10 @@ type Outcome struct {
 	Body   any            // without secrets; nil after an error
 	Vars   map[string]any // as the last step left them, with secrets, for rehearsals
 	Report *sluice.RunReport
+
+	// Secrets are the names of those that the run has used, and Hosts where it has sent
+	// requests to.
+	Secrets, Hosts []string
 }
 
 // Run runs a program. Neither the body and the report of its outcome nor the error has
@@ -83,12 +87,14 @@ type execution struct {
 	started time.Time
 	noted   int // bytes of exchanges in the report
 
+	used, hosts []string // see Outcome
+
 	steps int
 }
 
 // end returns the outcome of the run.
 func (x *execution) end(err error) (Outcome, error) {
-	out := Outcome{Vars: x.scope.Vars, Report: x.report}
+	out := Outcome{Vars: x.scope.Vars, Report: x.report, Secrets: x.used, Hosts: x.hosts}
 	if x.report != nil {
 		x.report.Started, x.report.Duration, x.report.Status = x.started.UTC(), sluice.Milliseconds(time.Since(x.started)), sluice.StatusOK
 	}

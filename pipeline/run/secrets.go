@@ -182,6 +182,15 @@ func (s *Secrets) hideError(e *sluice.Error) *sluice.Error {
 	return shown
 }
 
+// withName adds a name to a short list, unless it is there.
+func withName(names []string, name string) []string {
+	const most = 20
+	if slices.Contains(names, name) || len(names) == most {
+		return names
+	}
+	return append(names, name)
+}
+
 // reveal returns a secret to an expression if the owner of the run may use secrets, and
 // remembers it, to hide it from people.
 func (x *execution) reveal(ctx context.Context, name string) (string, error) {
@@ -195,6 +204,7 @@ func (x *execution) reveal(ctx context.Context, name string) (string, error) {
 	v, err := x.environment.Secret(sluice.UsingSecrets(ctx, owner), name)
 	if err == nil {
 		x.secrets.add(v)
+		x.used = withName(x.used, name)
 	}
 	return v, err
 }
