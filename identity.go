@@ -135,6 +135,13 @@ type SigningKey struct {
 	Created time.Time `json:"created"`
 }
 
+// A CertificateRecord is what the service stores to speak HTTPS under its own names: certificates
+// with their keys, its account at the ACME server, and answers to that server's challenges.
+type CertificateRecord struct {
+	Name    string `json:"name"`
+	Content []byte `json:"content"`
+}
+
 // A Directory answers an issuer of tokens about users and clients.
 type Directory interface {
 	// Login returns the user with that password: Unauthenticated if there is

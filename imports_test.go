@@ -70,14 +70,17 @@ var rooms = map[string][]string{
 	"oidc":         {".", "limit", "problem", "value"},
 	"oidc/dex":     {},
 	"oidc/dextest": {},
-	"api":          {".", "command", "limit", "problem", "stretch", "value"},
-	"portal":       {".", "command", "difference", "limit", "problem", "value", "wording"},
-	"serve":        {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "webhook"},
-	"client":       {".", "durable", "problem", "spelling", "value"},
-	"manifest":     {".", "client", "spelling", "value", "yamltext"},
-	"cmd/sluice":   {".", "backup", "client", "config", "difference", "durable", "manifest", "serve", "spelling", "stretch", "value", "wording"},
-	"bench":        {".", "backup", "config", "durable", "jetstream", "seal", "serve"},
-	"torture":      {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve"},
+
+	"serve/acmetest": {},
+
+	"api":        {".", "command", "limit", "problem", "stretch", "value"},
+	"portal":     {".", "command", "difference", "limit", "problem", "value", "wording"},
+	"serve":      {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "webhook"},
+	"client":     {".", "durable", "problem", "spelling", "value"},
+	"manifest":   {".", "client", "spelling", "value", "yamltext"},
+	"cmd/sluice": {".", "backup", "client", "config", "difference", "durable", "manifest", "serve", "spelling", "stretch", "value", "wording"},
+	"bench":      {".", "backup", "config", "durable", "jetstream", "seal", "serve"},
+	"torture":    {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve"},
 
 	"api/clienttest": {"api/clienttest/generated"},
 }

@@ -23,16 +23,19 @@ import (
 // Config is the settings of a server. The tags name each setting, give its default,
 // and say what it does.
 type Config struct {
-	Listen        string `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
-	Data          string `name:"data" default:"./data" doc:"folder of the embedded engine, or of the spool"`
-	MCP           bool   `name:"mcp" default:"true" doc:"offer the commands that change nothing to agents at /mcp, as tools of the Model Context Protocol"`
-	MCPChanges    bool   `name:"mcp-changes" default:"false" doc:"offer those that change something, too"`
-	Demo          bool   `name:"demo" default:"false" doc:"fill an empty data folder with made-up webhooks and calls to look at, and go on to call them"`
-	PublicURL     string `name:"public-url" doc:"URL under which callers reach this server; default: the listen address"`
-	MetricsListen string `name:"metrics-listen" doc:"address that serves /metrics alone, to anyone who reaches it"`
-	Namespace     string `name:"namespace" default:"default" doc:"namespace (realm) of this service"`
-	TLSCert       string `name:"tls-cert" doc:"file with the certificate chain, to serve HTTPS"`
-	TLSKey        string `name:"tls-key" doc:"file with the key of the certificate"`
+	Listen        string  `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
+	Data          string  `name:"data" default:"./data" doc:"folder of the embedded engine, or of the spool"`
+	MCP           bool    `name:"mcp" default:"true" doc:"offer the commands that change nothing to agents at /mcp, as tools of the Model Context Protocol"`
+	MCPChanges    bool    `name:"mcp-changes" default:"false" doc:"offer those that change something, too"`
+	Demo          bool    `name:"demo" default:"false" doc:"fill an empty data folder with made-up webhooks and calls to look at, and go on to call them"`
+	PublicURL     string  `name:"public-url" doc:"URL under which callers reach this server; default: the listen address"`
+	MetricsListen string  `name:"metrics-listen" doc:"address that serves /metrics alone, to anyone who reaches it"`
+	Namespace     string  `name:"namespace" default:"default" doc:"namespace (realm) of this service"`
+	Domain        Domains `name:"domain" doc:"names of this server, comma-separated, to serve HTTPS on :443 with certificates by ACME, and to redirect :80; listen, if given, is served as well, without HTTPS"`
+	ACMEDirectory string  `name:"acme-directory" default:"https://acme-v02.api.letsencrypt.org/directory" doc:"URL of the ACME server's directory"`
+	ACMEEmail     string  `name:"acme-email" doc:"address that the ACME server may write to"`
+	TLSCert       string  `name:"tls-cert" doc:"file with the certificate chain, to serve HTTPS"`
+	TLSKey        string  `name:"tls-key" doc:"file with the key of the certificate"`
 
 	NATS            string `name:"nats" doc:"URLs of an external NATS JetStream engine, comma-separated, instead of the embedded one"`
 	NATSCredentials string `name:"nats-credentials" doc:"file with credentials for the external engine"`
@@ -98,7 +101,12 @@ type Config struct {
 	LogLevel  string `name:"log-level" default:"info" doc:"least important lines to log: debug, info, warn or error"`
 	LogFormat string `name:"log-format" default:"auto" doc:"form of the log: text, json, or auto for text on a terminal"`
 	AuditLog  bool   `name:"audit-log" default:"false" doc:"copy the entries of the audit log to standard error, as JSON lines"`
+
+	ListenGiven bool // listen is not the default
 }
+
+// HTTPS reports whether the server itself speaks HTTPS.
+func (c *Config) HTTPS() bool { return c.TLSCert != "" || len(c.Domain) > 0 }
 
 var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
@@ -114,6 +122,10 @@ func (c *Config) check() error {
 		return errors.New("demo: goes with neither nats nor auth-issuer, since it fills a server of its own")
 	case c.Data == "" && c.NATS == "":
 		return errors.New("data: needs a folder")
+	case len(c.Domain) > 0 && c.TLSCert != "":
+		return errors.New("domain and tls-cert: give one of them; certificates for a domain are ordered by the server itself")
+	case len(c.Domain) > 0 && !isAddress(c.ACMEDirectory):
+		return errors.New("acme-directory: must be the URL of an ACME server, such as https://acme-v02.api.letsencrypt.org/directory")
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("tls-cert and tls-key: give both or none")
 	case c.NATSReplicas < 1 || c.NATSReplicas > 5:

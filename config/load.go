@@ -28,7 +28,9 @@ type Setting struct {
 func Settings() []Setting {
 	var all []Setting
 	for f := range reflect.TypeFor[Config]().Fields() {
-		all = append(all, Setting{f.Tag.Get("name"), f.Tag.Get("default"), f.Tag.Get("doc")})
+		if name := f.Tag.Get("name"); name != "" {
+			all = append(all, Setting{name, f.Tag.Get("default"), f.Tag.Get("doc")})
+		}
 	}
 	return all
 }
@@ -54,6 +56,7 @@ func Load(file string, environ []string, flags map[string]string) (Config, error
 			return c, fmt.Errorf("default of %s: %w", s.Name, err)
 		}
 	}
+	c.ListenGiven = false
 	if file != "" {
 		if err := c.loadFile(file); err != nil {
 			return c, err
@@ -66,6 +69,9 @@ func Load(file string, environ []string, flags map[string]string) (Config, error
 		if err := c.set(name, value); err != nil {
 			return c, fmt.Errorf("--%s: %w", name, err)
 		}
+	}
+	if len(c.Domain) > 0 && c.PublicURL == "" {
+		c.PublicURL = "https://" + c.Domain[0]
 	}
 	return c, c.check()
 }
@@ -153,6 +159,7 @@ func (c *Config) field(name string) reflect.Value {
 // set gives a setting its value.
 func (c *Config) set(name, text string) error {
 	if field := c.field(name); field.IsValid() {
+		c.ListenGiven = c.ListenGiven || name == "listen"
 		return parse(field, text)
 	}
 	var names []string

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,22 @@ func (h *Headers) UnmarshalText(text []byte) error {
 	for _, name := range *h {
 		if !sluice.IsHeaderName(name) {
 			return fmt.Errorf("%q is not the name of a header such as x-api-key", name)
+		}
+	}
+	return nil
+}
+
+// Domains is a list of names of this server, in lower case.
+type Domains []string
+
+var validDomain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$`)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Domains) UnmarshalText(text []byte) error {
+	*d = list([]byte(strings.ToLower(string(text))))
+	for _, name := range *d {
+		if !validDomain.MatchString(name) {
+			return fmt.Errorf("%q is not the name of a server such as hooks.example.org", name)
 		}
 	}
 	return nil

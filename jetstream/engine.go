@@ -47,6 +47,7 @@ type Engine struct {
 	PipelineStates *record.Bucket[sluice.PipelineState] // which pipelines fail
 	Alerts         *record.Bucket[sluice.AlertRecord]
 	Closed         *record.Bucket[sluice.ClosedRecord]
+	Certificates   *record.Bucket[sluice.CertificateRecord]
 	Versions       *record.Bucket[sluice.PipelineHistory]
 	Secrets        *record.Bucket[sluice.Secret]
 	keys           *record.Bucket[record.Key]
@@ -136,7 +137,7 @@ func (e *Engine) Close() {
 
 // buckets returns all buckets of records, except that of keys.
 func (e *Engine) buckets() []bucket {
-	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Alerts, e.Closed, e.Secrets, e.lowWater}
+	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Alerts, e.Closed, e.Certificates, e.Secrets, e.lowWater}
 }
 
 // A bucket has records of any type.

@@ -98,6 +98,7 @@ func (e *Engine) buildRecords() {
 	e.PipelineStates = record.New[sluice.PipelineState](h, stream.PipelineStates)
 	e.Alerts = record.New[sluice.AlertRecord](h, stream.Alerts)
 	e.Closed = record.New[sluice.ClosedRecord](h, stream.Closed)
+	e.Certificates = record.New[sluice.CertificateRecord](h, stream.Certificates)
 	e.Versions = record.New[sluice.PipelineHistory](h, stream.Versions)
 	e.Secrets = record.New[sluice.Secret](h, stream.Secrets)
 	e.keys = record.New[record.Key](h, stream.Keys)

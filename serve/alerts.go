@@ -28,7 +28,7 @@ func (s *Server) newAlerts(webhooks *webhook.Store) *alert.Alerts {
 			stats, err := s.stateOf(ctx)
 			facts := alert.Facts{
 				Stats: stats, Paused: make(map[string]bool), Silent: listener.Silent(now), MinFreeDisk: int64(s.cfg.MinFreeDisk), Host: host,
-				Certificate: s.certificate.warnings(), Damage: s.engine.Damage(), Unwell: s.engine.Unwell(),
+				Certificate: s.certificateWarnings(), Damage: s.engine.Damage(), Unwell: s.engine.Unwell(),
 			}
 			for _, p := range s.engine.Pipelines.All() {
 				facts.Paused[p.Name] = p.Paused

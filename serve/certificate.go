@@ -12,6 +12,22 @@ import (
 // checkEvery is the shortest time between two checks of the files.
 const checkEvery = time.Second
 
+// certificates are what the server shows to its callers.
+type certificates interface {
+	// get implements tls.Config.GetCertificate.
+	get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
+
+	// warnings warns if callers reject one, or soon will.
+	warnings() []string
+}
+
+func (s *Server) certificateWarnings() []string {
+	if s.certificate == nil {
+		return nil
+	}
+	return s.certificate.warnings()
+}
+
 // A certificate is read again when its files change.
 type certificate struct {
 	certFile, keyFile string
@@ -57,11 +73,8 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 // automatic renewal has failed.
 const expiresSoon = 14 * 24 * time.Hour
 
-// warnings warns if callers reject the certificate, or soon will. The receiver may be nil.
+// warnings implements certificates.
 func (c *certificate) warnings() []string {
-	if c == nil {
-		return nil
-	}
 	current, _ := c.get(nil) // it never fails
 	const day = "2 January 2006, 15:04 UTC"
 	switch end := current.Leaf.NotAfter.UTC(); {

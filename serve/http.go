@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/crypto/acme"
+
 	"sluice"
 	"sluice/config"
 	"sluice/expression"
@@ -48,7 +50,7 @@ func (s *Server) httpServer() *http.Server {
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 	}
 	if s.certificate != nil {
-		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get, NextProtos: []string{"h2", "http/1.1"}, GetConfigForClient: s.configForClient}
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get, NextProtos: []string{"h2", "http/1.1", acme.ALPNProto}, GetConfigForClient: s.configForClient}
 	}
 	return server
 }
@@ -99,8 +101,8 @@ func (s *Server) startMetrics(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) serve() {
-	if err := s.http.Serve(s.lane); !errors.Is(err, http.ErrServerClosed) {
+func (s *Server) serve(listener net.Listener) {
+	if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		s.served <- err
 	}
 }
@@ -117,7 +119,7 @@ func baseURL(cfg config.Config, addr net.Addr) string {
 // ownURL returns the URL of the address that the server listens on.
 func ownURL(cfg config.Config, addr net.Addr) string {
 	scheme := "http"
-	if cfg.TLSCert != "" {
+	if cfg.HTTPS() {
 		scheme = "https"
 	}
 	host, port, err := net.SplitHostPort(addr.String())
@@ -132,13 +134,13 @@ func ownURL(cfg config.Config, addr net.Addr) string {
 
 // warnings returns warnings for the operator about keys, certificate and address.
 func (s *Server) warnings() []string {
-	warnings := append(s.keyWarnings(), s.certificate.warnings()...)
+	warnings := append(s.keyWarnings(), s.certificateWarnings()...)
 	host, _, err := net.SplitHostPort(s.Address())
 	ip := net.ParseIP(host)
 	if err != nil || ip == nil {
 		return warnings
 	}
-	if s.cfg.TLSCert == "" && !ip.IsLoopback() {
+	if !s.cfg.HTTPS() && !ip.IsLoopback() {
 		warnings = append(warnings, "serving plain HTTP beyond this machine: tokens and passwords can be read on the way; set --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
 	if s.cfg.PublicURL == "" && ip.IsUnspecified() {

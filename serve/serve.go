@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,13 @@ type Options struct {
 	// Listen returns a socket that is there already; nil means one on the address of the settings.
 	Listen func() (net.Listener, error)
 
+	// Doors are the addresses of --domain, for HTTPS and for redirects, and the way to the ACME
+	// server. They are set by tests: "" means :443 and :80, and nil the Internet.
+	Doors struct {
+		HTTPS, HTTP string
+		ACME        http.RoundTripper
+	}
+
 	// Timeouts are set by tests; 0 means the usual ones.
 	Timeouts Timeouts
 
@@ -81,7 +89,8 @@ type Server struct {
 	runner      *pipeline.Runner
 	api         *api.API
 	http        *http.Server
-	certificate *certificate    // nil without TLS
+	certificate certificates    // nil without TLS
+	domains     *domains        // nil without --domain
 	socket      net.Listener    // as the system has it
 	connections *limit.Listener // bounds its connections
 	listener    net.Listener
@@ -98,6 +107,7 @@ type Server struct {
 	stopWork      context.CancelFunc // nil: there is none
 	work          sync.WaitGroup     // in the background
 	metricsServer *http.Server       // nil: metrics have no address of their own
+	redirects     *http.Server       // nil: none lead to HTTPS
 
 	admin    atomic.Bool // there is an admin, or an external provider has the users
 	unready  atomic.Bool
@@ -118,8 +128,12 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 			s.release()
 		}
 	}()
-	if s.certificate, err = checkFiles(cfg, opts.Log); err != nil {
+	files, err := checkFiles(cfg, opts.Log)
+	if err != nil {
 		return nil, err
+	}
+	if files != nil {
+		s.certificate = files
 	}
 	if err = checkDemo(cfg); err != nil {
 		return nil, err
@@ -136,12 +150,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if s.socket, err = s.listen(ctx); err != nil {
 		return nil, err
 	}
-	s.connections = limit.NewListener(s.socket, limit.ConnectionOptions{
-		Total:        cfg.MaxConnections,
-		PerNetwork:   cfg.MaxConnectionsPerAddress,
-		Proxies:      slices.Concat(cfg.TrustedProxies, cfg.ProxyProtocol),
-		WriteTimeout: cfg.WriteTimeout,
-	})
+	s.connections = s.bounded(s.socket)
 	s.listener = api.ProxyProtocol(s.connections, cfg.ProxyProtocol, cfg.HeaderTimeout)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	s.metrics = metrics.New(Version, s.stats)
@@ -153,6 +162,10 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	}
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, engineError(err)
+	}
+	if len(cfg.Domain) > 0 {
+		s.domains = s.newDomains()
+		s.certificate = s.domains
 	}
 	s.wire()
 	if err = s.checkAdminPassword(ctx); err != nil {
@@ -166,8 +179,21 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 		return nil, err
 	}
 	s.lane = s.newLane()
-	go s.serve()
+	if err = s.openDoors(ctx); err != nil {
+		return nil, err
+	}
+	go s.serve(s.lane)
 	return s, nil
+}
+
+// bounded returns a listener whose connections are bounded.
+func (s *Server) bounded(socket net.Listener) *limit.Listener {
+	return limit.NewListener(socket, limit.ConnectionOptions{
+		Total:        s.cfg.MaxConnections,
+		PerNetwork:   s.cfg.MaxConnectionsPerAddress,
+		Proxies:      slices.Concat(s.cfg.TrustedProxies, s.cfg.ProxyProtocol),
+		WriteTimeout: s.cfg.WriteTimeout,
+	})
 }
 
 // checkFiles checks the key and the certificate, and returns the latter if there is one.
@@ -183,6 +209,9 @@ func checkFiles(cfg config.Config, log *slog.Logger) (*certificate, error) {
 func (s *Server) listen(ctx context.Context) (net.Listener, error) {
 	if s.opts.Listen != nil {
 		return s.opts.Listen()
+	}
+	if len(s.cfg.Domain) > 0 {
+		return openDoor(ctx, cmp.Or(s.opts.Doors.HTTPS, ":443"))
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Listen)
 	if err != nil {
@@ -247,7 +276,7 @@ func (s *Server) readiness() (map[string]any, error) {
 	if waiting := s.engine.Spooled(); waiting > 0 {
 		detail["spooled"] = waiting
 	}
-	if warnings := append(s.engine.Warnings(), s.certificate.warnings()...); warnings != nil {
+	if warnings := append(s.engine.Warnings(), s.certificateWarnings()...); warnings != nil {
 		detail["warnings"] = warnings
 	}
 	return detail, nil

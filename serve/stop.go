@@ -121,6 +121,9 @@ func (s *Server) release() {
 	if s.metricsServer != nil {
 		_ = s.metricsServer.Close() // nothing more can be done
 	}
+	if s.redirects != nil {
+		_ = s.redirects.Close() // likewise
+	}
 	if s.stopWork != nil {
 		s.stopWork()
 		s.work.Wait()

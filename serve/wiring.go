@@ -254,7 +254,7 @@ func (s *Server) stats() sluice.ServerStats {
 // stateOf returns the state of the engine, and which pipelines fail.
 func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats, err := s.engine.Stats(ctx)
-	stats.Warnings = append(stats.Warnings, s.certificate.warnings()...)
+	stats.Warnings = append(stats.Warnings, s.certificateWarnings()...)
 	stats.Unkept = s.keeper.Missed() + s.engine.Quarantine.PushedOut()
 	stats.Alerts = s.alerts.Open()
 	for i := range stats.Pipelines {

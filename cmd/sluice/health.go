@@ -62,6 +62,9 @@ func healthTarget(url string) (string, *http.Client, error) {
 	if err != nil {
 		return "", nil, err
 	}
+	if len(cfg.Domain) > 0 && !cfg.ListenGiven {
+		cfg.Listen = ":443"
+	}
 	host, port, err := net.SplitHostPort(cfg.Listen)
 	if err != nil {
 		return "", nil, err
@@ -78,7 +81,7 @@ func healthTarget(url string) (string, *http.Client, error) {
 		return conn, err
 	}}
 	scheme := "http"
-	if cfg.TLSCert != "" {
+	if cfg.TLSCert != "" || len(cfg.Domain) > 0 && !cfg.ListenGiven {
 		scheme = "https"
 		// The certificate is for the name that others use. Nothing secret is sent, and
 		// whoever could listen here instead of the server is on this machine, too.

@@ -38,6 +38,7 @@ const (
 const (
 	Accounts       = "accounts"
 	Alerts         = "alerts"
+	Certificates   = "certificates"
 	Clients        = "clients"
 	Closed         = "closed"
 	LowWater       = "floors"

@@ -1,0 +1,217 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
+
+	"sluice"
+	"sluice/api"
+)
+
+// domains has a certificate for each name of --domain. It orders them by itself, whoever calls:
+// a handshake never causes an order, so strangers can't use up what the ACME server allows.
+type domains struct {
+	names   []string
+	manager *autocert.Manager
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	without map[string]string // names that have no certificate, and why
+}
+
+func (s *Server) newDomains() *domains {
+	d := &domains{names: s.cfg.Domain, log: s.opts.Log, without: make(map[string]string)}
+	for _, name := range d.names {
+		d.without[name] = "it is being ordered"
+	}
+	d.manager = &autocert.Manager{
+		Prompt:     autocert.AcceptTOS,
+		Cache:      certificateStore{s.engine.Certificates},
+		HostPolicy: autocert.HostWhitelist(d.names...),
+		Client:     &acme.Client{DirectoryURL: s.cfg.ACMEDirectory, UserAgent: "sluice/" + Version, HTTPClient: &http.Client{Transport: s.opts.Doors.ACME, Timeout: acmeTimeout}},
+		Email:      s.cfg.ACMEEmail,
+	}
+	return d
+}
+
+// get implements certificates. The ACME server's own handshakes are answered as they ask.
+func (d *domains) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) {
+		return d.manager.GetCertificate(hello)
+	}
+	name := cmp.Or(strings.ToLower(strings.TrimSuffix(hello.ServerName, ".")), d.names[0])
+	d.mu.Lock()
+	why, lacks := d.without[name]
+	d.mu.Unlock()
+	if lacks || !slices.Contains(d.names, name) {
+		return nil, fmt.Errorf("there is no certificate for the name in a handshake: %s", cmp.Or(why, "it is not one of --domain"))
+	}
+	return d.certificate(name)
+}
+
+// certificate returns the certificate of a name, which is ordered if there is none.
+func (d *domains) certificate(name string) (*tls.Certificate, error) {
+	return d.manager.GetCertificate(&tls.ClientHelloInfo{ServerName: name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}})
+}
+
+// acmeTimeout bounds how long the ACME server may take for an answer.
+const acmeTimeout = time.Minute
+
+// Pauses between two orders of a certificate that can't be had: ACME servers allow few.
+const (
+	firstOrderPause   = 2 * time.Minute
+	longestOrderPause = time.Hour
+)
+
+// order gets the certificate of a name, however long that takes. From then on it is renewed in
+// time.
+func (d *domains) order(ctx context.Context, name string) {
+	for pause := firstOrderPause; ; pause = min(2*pause, longestOrderPause) {
+		_, err := d.certificate(name)
+		d.mu.Lock()
+		if err == nil {
+			delete(d.without, name)
+		} else {
+			d.without[name] = err.Error()
+		}
+		d.mu.Unlock()
+		if err == nil {
+			d.log.Info("There is a certificate.", "domain", name)
+			return
+		}
+		d.log.Error("A certificate could not be had; trying on. The name must lead here, and ports 80 and 443 must be reachable from the Internet.", "domain", name, "again", pause, "error", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// warnings implements certificates.
+func (d *domains) warnings() (all []string) {
+	for _, name := range d.names {
+		d.mu.Lock()
+		why, lacks := d.without[name]
+		d.mu.Unlock()
+		if lacks {
+			all = append(all, "there is no certificate for "+name+", so nobody can call it: "+why)
+			continue
+		}
+		if cert, err := d.certificate(name); err == nil && time.Until(cert.Leaf.NotAfter) < expiresSoon {
+			all = append(all, fmt.Sprintf("the certificate for %s ends on %s and was not renewed: the name must lead here, with ports 80 and 443", name, cert.Leaf.NotAfter.UTC().Format(time.RFC1123)))
+		}
+	}
+	return all
+}
+
+// openDoors serves what --domain adds: redirects to HTTPS with the ACME server's challenges, and
+// the address of --listen, if it is given. Then it orders the certificates.
+func (s *Server) openDoors(ctx context.Context) error {
+	if s.domains == nil {
+		return nil
+	}
+	plain, err := openDoor(ctx, cmp.Or(s.opts.Doors.HTTP, ":80"))
+	if err != nil {
+		return err
+	}
+	s.redirects = &http.Server{
+		Handler:     s.domains.manager.HTTPHandler(http.HandlerFunc(s.toHTTPS)),
+		ReadTimeout: s.cfg.HeaderTimeout, WriteTimeout: s.cfg.WriteTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+	}
+	go func() { _ = s.redirects.Serve(s.bounded(plain)) }() // ends with the server
+	if s.cfg.ListenGiven {
+		inside, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Listen)
+		if err != nil {
+			return fmt.Errorf("can't listen on %s; --listen chooses another address: %w", s.cfg.Listen, err)
+		}
+		go s.serve(api.ProxyProtocol(s.bounded(inside), s.cfg.ProxyProtocol, s.cfg.HeaderTimeout))
+	}
+	ordering, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		<-s.stopping
+		cancel()
+	}()
+	for _, name := range s.domains.names {
+		go func() {
+			select {
+			case <-s.engine.SetUp():
+				s.domains.order(ordering, name)
+			case <-ordering.Done():
+			}
+		}()
+	}
+	return nil
+}
+
+// openDoor listens on one of the ports that the Web has for servers.
+func openDoor(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("can't listen on %s, which --domain needs; the port must be free, and under 1024 it needs the capability CAP_NET_BIND_SERVICE: %w", address, err)
+	}
+	return listener, nil
+}
+
+// toHTTPS redirects to the name that was called, if it is ours.
+func (s *Server) toHTTPS(w http.ResponseWriter, r *http.Request) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	if !slices.Contains(s.domains.names, strings.ToLower(host)) {
+		host = s.domains.names[0]
+	}
+	http.Redirect(w, r, "https://"+host+r.URL.RequestURI(), http.StatusPermanentRedirect)
+}
+
+// certificateStore keeps what autocert stores as records, sealed and shared by all nodes.
+type certificateStore struct {
+	records sluice.Records[sluice.CertificateRecord]
+}
+
+// Get implements autocert.Cache.
+func (c certificateStore) Get(ctx context.Context, name string) ([]byte, error) {
+	found, err := c.records.Get(ctx, recordKey(name))
+	if err == nil && found == nil {
+		return nil, autocert.ErrCacheMiss
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found.Content, nil
+}
+
+// Put implements autocert.Cache.
+func (c certificateStore) Put(ctx context.Context, name string, content []byte) error {
+	_, err := c.records.Change(ctx, recordKey(name), func(*sluice.CertificateRecord, map[string]*sluice.CertificateRecord) (*sluice.CertificateRecord, error) {
+		return &sluice.CertificateRecord{Name: name, Content: content}, nil
+	})
+	return err
+}
+
+// Delete implements autocert.Cache.
+func (c certificateStore) Delete(ctx context.Context, name string) error {
+	if err := sluice.Remove(ctx, c.records, recordKey(name)); err != nil && !errors.Is(err, sluice.ErrUnchanged) {
+		return err
+	}
+	return nil
+}
+
+// recordKey makes the key of a record of a name that may have other characters.
+func recordKey(name string) string { return hex.EncodeToString([]byte(name)) }
