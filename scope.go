@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"sluice/value"
 )
 
 // A Grant is what a role with a scope allows: its permissions, on names that begin with
@@ -192,6 +194,36 @@ func (c Cover) Result(r *Result) {
 	if len(values) > 0 {
 		r.Value = appendJSON(nil, values)
 	}
+}
+
+// Heard takes from an event's JSON the names of pipelines that are not covered.
+func (c Cover) Heard(event map[string]any) {
+	if c.Whole() {
+		return
+	}
+	names, _ := event["listeners"].([]any)
+	event["listeners"] = slices.DeleteFunc(slices.Clone(names), func(name any) bool {
+		text, _ := name.(string)
+		return !c.Name(text)
+	})
+	for _, field := range []string{"to", "except"} {
+		if name, _ := event[field].(string); name != "" && !c.Name(name) {
+			delete(event, field)
+		}
+	}
+}
+
+// HeardJSON is Heard for an event that is not decoded.
+func (c Cover) HeardJSON(event json.RawMessage) json.RawMessage {
+	if c.Whole() || event == nil {
+		return event
+	}
+	fields, err := value.DecodeObject(event)
+	if err != nil {
+		return nil // another program's
+	}
+	c.Heard(fields)
+	return appendJSON(nil, fields)
 }
 
 // And returns what both cover.

@@ -44,6 +44,9 @@ func getCommand(o Options) command.Command {
 				left = min(*p.Wait, maxWait)
 			}
 			found, err := readOn(ctx, o.Log, q, left, o.Stopping)
+			for i, item := range found.Items {
+				found.Items[i] = sluice.CoverFrom(ctx).HeardJSON(item)
+			}
 			if len(found.Items) > 0 {
 				o.Seen(ctx, "event.get", p.EventKey)
 			}
@@ -113,7 +116,7 @@ func receiveCommand(o Options) command.Command {
 				return nil, err
 			}
 			o.Seen(ctx, sluice.ReceiveCommand, p.EventKey)
-			return value.Decode(found)
+			return value.Decode(sluice.CoverFrom(ctx).HeardJSON(found))
 		}, command.ReadOnly)
 }
 

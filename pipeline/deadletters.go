@@ -108,6 +108,7 @@ func letterGetCommand(r *Runner) command.Command {
 				if !mayKnow || p.Letter == "" {
 					letter.Event = nil
 				} else {
+					letter.Event = q.Cover.HeardJSON(letter.Event)
 					r.Seen(ctx, "deadletter.get", letter.TraceID)
 				}
 				page.Items = append(page.Items, letter)

@@ -28,6 +28,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		return r.failed(p, d, number, err), nil
 	}
 	owner, hears, err := r.mayHear(ctx, p, program, d.Message)
+	owner.Sees("pipeline.get").Heard(d.Message)
 	switch {
 	case err != nil && noAttempt(ctx, err):
 		return sluice.Outcome{}, giveBack(ctx, err)

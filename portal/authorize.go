@@ -61,7 +61,7 @@ func (p *Portal) authorizePage(w http.ResponseWriter, r *http.Request) error {
 	// Browsers apply form-action to the redirects after the form too, and those lead to
 	// the program.
 	w.Header().Set("Content-Security-Policy", strings.TrimSuffix(policy, "; form-action 'self'"))
-	view := question{Program: asked.ClientID, Action: sluice.AuthorizePath + "?" + r.URL.RawQuery, Again: again, Roles: strings.Join(user.Roles, ", "), InWords: p.inWords(user.Permissions), Lasts: longest(asked.Lasts)}
+	view := question{Program: asked.ClientID, Action: sluice.AuthorizePath + "?" + r.URL.RawQuery, Again: again, Roles: strings.Join(user.Roles, ", "), InWords: p.inWords(user.AllPermissions()), Lasts: longest(asked.Lasts)}
 	if target, err := url.Parse(asked.Redirect); err == nil {
 		view.Host, view.Here = target.Host, target.Scheme == "http"
 	}

@@ -25,7 +25,7 @@ func (p *Portal) me(w http.ResponseWriter, r *http.Request) error {
 func (p *Portal) showMe(w http.ResponseWriter, r *http.Request, status int, failure error) error {
 	user := sluice.UserFrom(r.Context())
 	cmd, _ := p.Commands.Find("iam.password.set")
-	view := meView{formOf(cmd, url.Values{}, failure), user, p.inWords(user.Permissions), p.Provider != nil}
+	view := meView{formOf(cmd, url.Values{}, failure), user, p.inWords(user.AllPermissions()), p.Provider != nil}
 	view.drop("username")
 	slices.Reverse(view.Fields) // people expect the current one first
 	current, wanted := view.find("current"), view.find("password")

@@ -102,7 +102,7 @@ func (p *Portal) resourceForm(r *http.Request, res *resource, name string, enter
 		Fixed:  name != "" && res.fixed != nil && res.fixed(name),
 		MayPut: p.may(user, res.Put), MayDelete: p.may(user, res.Remove),
 	}
-	view.drop("renew", "dryRun") // the first has its own button, the second is for programs
+	view.drop("renew", "dryRun", "like") // the first has its own button, the others are for programs
 	if name == "" {
 		view.Fields[0].Focus = failure == nil
 	} else {

@@ -64,6 +64,9 @@ func (p *Portal) cell(c column, thing map[string]any) resourceCell {
 		default:
 			shown.Text = "never"
 		}
+	case "scope":
+		shown.Class = "break"
+		shown.Text = cmp.Or(strings.Join(strs(value), ", "), "everything")
 	default:
 		shown.Class = "break"
 		shown.Text = cmp.Or(strings.Join(strs(value), ", "), "none")

@@ -60,10 +60,11 @@ var resources = []*resource{
 	{
 		Resource: sluice.ResourceNamed("role"), Title: "Roles",
 		About:   "Named sets of permissions, for users and clients. A change counts at once.",
-		Columns: []column{{"permissions", "Allows"}, {"builtIn", "Origin"}},
+		Columns: []column{{"permissions", "Allows"}, {"scope", "Of"}, {"builtIn", "Origin"}},
 		words: map[string]words{
 			"role":        {Label: "Name"},
 			"permissions": {Label: "Permissions", Help: "What the role allows, by area."},
+			"scope":       {Label: "Scope", Help: "What it allows this for: first groups of names, such as partner for webhook.partner.… and the pipelines and secrets partner.…. Left empty, for everything."},
 		},
 		choices: map[string]func(*Portal, *http.Request) ([]choice, error){"permissions": permissionChoices},
 		fixed:   func(name string) bool { return name == sluice.AdminName },

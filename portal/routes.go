@@ -131,6 +131,8 @@ func (p *Portal) routeAdministration() {
 		p.page("GET "+res.Page+"/{item}/delete", p.of(res, p.resourceConfirm))
 		p.page("POST "+res.Page+"/{item}/delete", p.of(res, p.resourceDelete))
 	}
+	p.page("GET /teams/new", p.teamNew)
+	p.form("/teams/new", p.teamPut)
 	p.page("GET /alerts", p.alertPage)
 	p.form("/alerts/{id}/mute", p.alertMute)
 	p.page("GET /audit", p.auditPage)

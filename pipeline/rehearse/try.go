@@ -92,6 +92,7 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 	}
 	d := sluice.Delivery{Message: message, TraceID: call.TraceID, CorrelationID: call.CorrelationID, Hops: event.Hops, Count: max(1, t.past.run.Delivery)}
 	message["correlationId"], message["deliveryCount"] = d.CorrelationID, d.Count
+	t.draft.Owner.Sees("pipeline.get").Heard(message)
 	user, err := t.User(ctx, sluice.AnonymousName)
 	if err != nil {
 		return nil, err
