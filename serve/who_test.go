@@ -50,7 +50,9 @@ func TestWhoDidIt(t *testing.T) {
 		t.Errorf("a call has a user: %s", text)
 	}
 	s.command("event.replay", map[string]any{"traceId": call.TraceID}, asDev).wantStatus(t, 200)
-	eventually(t, "the replay", func() bool { return strings.Contains(users(asAdmin, "eventKey=webhook.partner.in"), `"replayOf":"`+call.TraceID+`","user":"dev"`) })
+	eventually(t, "the replay", func() bool {
+		return strings.Contains(users(asAdmin, "eventKey=webhook.partner.in"), `"replayOf":"`+call.TraceID+`","user":"dev"`)
+	})
 	s.call(closed, "text/plain", "refused").wantStatus(t, 403)
 	s.command("quarantine.admit", map[string]any{"eventKey": "webhook.partner.off", "force": true}, asDev).wantStatus(t, 200)
 	eventually(t, "the admission", func() bool {
