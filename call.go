@@ -35,6 +35,8 @@ type Call struct {
 	Waited        float64   `json:"waited,omitempty" doc:"Of that time, for pipelines after the event was stored."`
 	RemoteAddr    string    `json:"remoteAddr,omitempty" doc:"Where it came from."`
 	Count         int       `json:"count,omitempty" doc:"How many calls it stands for, if more than one."`
+	AdmittedOf    string    `json:"admittedOf,omitempty" doc:"Id that it had in the quarantine, if it was let out of it."`
+	Erased        bool      `json:"erased,omitempty" doc:"Its payload, headers and results were erased."`
 	Spooled       bool      `json:"-"` // it waits in a spool, and is entered in the journal when it is handed over
 	Duplicate     bool      `json:"-"` // its delivery was accepted before: the ids are those of the first call
 
@@ -75,6 +77,7 @@ func (c Call) AppendJSON(b []byte) []byte {
 	}
 	b = appendOptional(b, `,"code":`, c.Code)
 	b = appendOptional(b, `,"quarantine":`, c.Quarantine)
+	b = appendOptional(b, `,"admittedOf":`, c.AdmittedOf)
 	b = appendNumber(b, `,"size":`, c.Size)
 	b = appendMilliseconds(b, `,"duration":`, c.Duration)
 	if c.Waited != 0 {

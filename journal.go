@@ -24,6 +24,8 @@ type TraceQuery struct {
 	Text      string
 	InPayload bool
 
+	OnlyPayload bool // the text must be in the payload, and nowhere else
+
 	Cover Cover // calls and runs outside of it are not there
 	Known Cover // of calls within it, the user may see what was sent
 }
@@ -75,3 +77,26 @@ const (
 	MaxTails        = 64
 	MaxTailsPerUser = 8 // so that nobody takes all
 )
+
+// An Erasure says that a call was erased: its payload, its headers and its results are gone.
+type Erasure struct {
+	TraceID    string    `json:"traceId" doc:"Of the call."`
+	EventKey   string    `json:"eventKey,omitempty" doc:"Of its webhook."`
+	Time       time.Time `json:"time" doc:"When it came."`
+	Erased     time.Time `json:"erased,omitzero" doc:"When it was erased."`
+	Quarantine string    `json:"quarantine,omitempty" doc:"Id that it had in the quarantine."`
+	Events     []uint64  `json:"events,omitempty" doc:"Places of its events in their stream, by which a restore finds them."`
+}
+
+// Erasures erase calls.
+type Erasures interface {
+	// Erase removes the payloads, headers and results of calls from all that is stored,
+	// durably, and overwrites them on disk. It keeps the erasures.
+	Erase(ctx context.Context, calls []Call) error
+
+	// Apply erases what earlier erasures have erased, as far as it is there.
+	Apply(ctx context.Context, erasures []Erasure) error
+
+	// List returns all erasures, the oldest first.
+	List() []Erasure
+}

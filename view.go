@@ -30,6 +30,7 @@ type WebhookView struct {
 	Multipart        Multipart       `json:"multipart,omitempty" doc:"What is taken of multipart bodies." enum:"files,all"`
 	ExpectEvery      string          `json:"expectEvery,omitempty" doc:"Without a call for so long there is an alert: a duration such as 1h, or auto."`
 	Redact           []string        `json:"redact,omitempty" doc:"Members that are never stored."`
+	Keep             string          `json:"keep,omitempty" doc:"How long its events stay, such as 24h, unless as long as others."`
 	Answer           AnswerForm      `json:"answer" doc:"What callers get back." enum:"result,value,empty"`
 	AnswerType       string          `json:"answerType,omitempty" doc:"Content type of an answer that is a value, unless it is the usual one."`
 	AnswerWait       string          `json:"answerWait,omitempty" doc:"How long a call waits for its pipelines, such as 5s, unless as long as others."`

@@ -39,6 +39,7 @@ type Webhook struct {
 	Description      string         `json:"description,omitempty"`
 	ExpectEvery      time.Duration  `json:"expectEvery,omitempty"` // without a call for so long it is silent; 0: never
 	Redact           []string       `json:"redact,omitempty"`      // paths of members that are never stored
+	Keep             time.Duration  `json:"keep,omitempty"`        // how long its events stay; 0: as long as others
 	Trust            *Trust         `json:"trust,omitempty"`       // nil: the token alone is trusted
 	Created          time.Time      `json:"created"`
 	Updated          time.Time      `json:"updated"`

@@ -25,7 +25,7 @@ import (
 func (e *Engine) backupOrder() []string {
 	order := []string{stream.Sealed, e.lowWater.StreamName(), e.keys.StreamName()}
 	for _, b := range e.buckets() {
-		if b.Name() != e.lowWater.Name() {
+		if b.Name() != e.lowWater.Name() && b.Name() != e.forgotten.Name() {
 			order = append(order, b.StreamName())
 		}
 	}
@@ -35,7 +35,7 @@ func (e *Engine) backupOrder() []string {
 		order = append(order, stream.Deliveries)
 	}
 	return append(order, stream.Events,
-		stream.Waiting, stream.Results, stream.DeadLetters, loose, stream.Quarantine, stream.Audit)
+		stream.Waiting, stream.Results, stream.DeadLetters, loose, stream.Quarantine, stream.Audit, e.forgotten.StreamName())
 }
 
 // Backup writes all that is stored to a backup while the engine runs.

@@ -53,7 +53,7 @@ func (e *Engine) inspect() (err error) {
 			return size <= fewBytes || strings.HasPrefix(name, stream.BucketPrefix)
 		}
 	}
-	losses, err := store.Contain(aside, contiguous, e.readProgress())
+	losses, err := store.Contain(aside, e.watermarks.contiguous, e.readProgress())
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (e *Engine) needWatermarks(store damage.Store) error {
 }
 
 // contiguous reports which streams lose messages only at their head.
-func contiguous(name string) bool { return name == stream.Events }
+func (m watermarks) contiguous(name string) bool { return name == stream.Events && !m.Forgets }
 
 // readProgress returns a function that logs now and then how much of the store was read.
 func (e *Engine) readProgress() func(done, total int64) {
@@ -126,7 +126,7 @@ func Check(dir string, read func(done, total int64)) (findings []string, err err
 	if err != nil {
 		return nil, err
 	}
-	report, err := store.Read(contiguous, read)
+	report, err := store.Read(was.contiguous, read)
 	if err != nil {
 		return nil, err
 	}

@@ -148,6 +148,8 @@ func storeSome(t *testing.T, e *Engine) {
 		storeIn(t, e.Certificates, key)
 		storeIn(t, e.Versions, key)
 		storeIn(t, e.Secrets, key)
+		storeIn(t, e.Erasures.records, key)
+		storeIn(t, e.forgotten.Bucket, key)
 	}
 }
 

@@ -50,6 +50,7 @@ type Engine struct {
 	Certificates   *record.Bucket[sluice.CertificateRecord]
 	Versions       *record.Bucket[sluice.PipelineHistory]
 	Secrets        *record.Bucket[sluice.Secret]
+	forgotten      forgottenSet
 	keys           *record.Bucket[record.Key]
 	records        *record.Budget // of what users store
 
@@ -61,6 +62,7 @@ type Engine struct {
 	Journal     *journal.Journal
 	Audit       *Audit
 	Quarantine  *quarantine.Store
+	Erasures    *erasures
 	outcomes    *queue.Outcomes
 	waiting     *queue.Waiting
 	lowWater    *queue.LowWater
@@ -97,6 +99,9 @@ func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
 // the event that it repeats.
 func (e *Engine) settled(sequence uint64, traceID, first string, o sluice.Outcome) {
 	e.Journal.Settled(sequence, traceID, first, o)
+	if e.Erasures.has(traceID) {
+		e.Erasures.eraseLate(sequence, traceID)
+	}
 	if first != "" && o.Status == sluice.StatusOK {
 		e.DeadLetters.Repaired(o.Pipeline, first)
 	}
@@ -137,7 +142,7 @@ func (e *Engine) Close() {
 
 // buckets returns all buckets of records, except that of keys.
 func (e *Engine) buckets() []bucket {
-	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Alerts, e.Closed, e.Certificates, e.Secrets, e.lowWater}
+	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Alerts, e.Closed, e.Certificates, e.Secrets, e.Erasures.records, e.forgotten, e.lowWater}
 }
 
 // A bucket has records of any type.

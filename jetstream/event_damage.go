@@ -12,33 +12,27 @@ import (
 )
 
 // checkWhole checks whether the embedded engine still has all events. Events are removed
-// only from the start of the stream, but the engine silently leaves out what it can't read.
+// only from the start of the stream, or are known as forgotten, but the engine silently
+// leaves out what it can't read.
 func (s *Events) checkWhole(ctx context.Context, was watermarks, tell func(string)) error {
 	info, err := s.stream.Info(ctx, jetstream.WithDeletedDetails(true))
 	if err != nil {
 		return err
 	}
 	first, last := info.State.FirstSeq, info.State.LastSeq
-	if was.First > 0 && first > was.First {
-		s.gaps = append(s.gaps, gap{was.First, min(first-1, was.Last)})
+	for sequence := was.First; was.First > 0 && sequence <= min(first-1, was.Last); sequence++ {
+		s.addGap(sequence)
 	}
 	for _, missing := range info.State.Deleted {
 		if missing == 0 {
 			continue // the engine reports an empty stream this way
 		}
-		if n := len(s.gaps); n > 0 && s.gaps[n-1].last+1 == missing {
-			s.gaps[n-1].last = missing
-		} else {
-			s.gaps = append(s.gaps, gap{missing, missing})
-		}
+		s.addGap(missing)
 	}
-	if was.Last > last && was.Last >= was.First {
-		s.gaps = append(s.gaps, gap{max(last+1, was.First), was.Last})
+	for sequence := max(last+1, was.First); was.Last > last && sequence <= was.Last; sequence++ {
+		s.addGap(sequence)
 	}
 	for _, g := range s.gaps {
-		if g.last < g.first {
-			continue
-		}
 		s.lost.Add(g.events())
 		s.host.Log.Error("The disk has lost events that were stored. Restore the data folder from a backup if they matter.", "events", g.events(), "first", g.first, "last", g.last)
 		tell(fmt.Sprintf("the disk has lost %d events that were stored, %d to %d of the stream", g.events(), g.first, g.last))
@@ -50,6 +44,18 @@ func (s *Events) checkWhole(ctx context.Context, was watermarks, tell func(strin
 	return nil
 }
 
+// addGap notes that an event is missing, unless it was removed on purpose.
+func (s *Events) addGap(missing uint64) {
+	if s.forgotten(missing) {
+		return
+	}
+	if n := len(s.gaps); n > 0 && s.gaps[n-1].last+1 == missing {
+		s.gaps[n-1].last = missing
+	} else {
+		s.gaps = append(s.gaps, gap{missing, missing})
+	}
+}
+
 // missing returns why there is no event with a sequence: it has expired, it never existed,
 // or the disk has lost it.
 func (s *Events) missing(ctx context.Context, sequence uint64) error {
@@ -57,7 +63,7 @@ func (s *Events) missing(ctx context.Context, sequence uint64) error {
 	if err != nil {
 		return stream.NoAnswer(err)
 	}
-	if sequence < info.State.FirstSeq || sequence > info.State.LastSeq {
+	if sequence < info.State.FirstSeq || sequence > info.State.LastSeq || s.forgotten(sequence) {
 		return queue.Gone()
 	}
 	if _, known := s.found.LoadOrStore(sequence, nil); !known && !s.inGap(sequence) {

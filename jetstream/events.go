@@ -36,6 +36,9 @@ type Events struct {
 	mark func(context.Context) error
 	fit  func(context.Context, *jetstream.StreamConfig) error
 
+	// forgotten reports whether an event was removed on purpose.
+	forgotten func(sequence uint64) bool
+
 	// stored is called for each event on stable storage. It does not keep the event.
 	stored func(sequence uint64, subject string, e *sluice.Event)
 

@@ -41,7 +41,7 @@ func (e *Engine) keepWatermarks(ctx context.Context) {
 func (e *storeCheck) write(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := watermarks{First: e.Stored.first.Load(), Last: e.Stored.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Streams: e.host.Durable(), Sealed: e.sealed}
+	now := watermarks{First: e.Stored.first.Load(), Last: e.Stored.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Streams: e.host.Durable(), Sealed: e.sealed, Forgets: e.watermarks.Forgets || e.forgotten.Count() > 0}
 	for _, b := range append(e.buckets(), e.keys) {
 		has, err := b.Extent(ctx)
 		if err != nil {
@@ -49,7 +49,7 @@ func (e *storeCheck) write(ctx context.Context) error {
 		}
 		now.Buckets[has.Bucket] = record.Extent{Revision: has.Revision, Records: has.Records}
 	}
-	if now.First == e.watermarks.First && now.Last == e.watermarks.Last && now.Key == e.watermarks.Key && maps.Equal(now.Buckets, e.watermarks.Buckets) && maps.Equal(now.Streams, e.watermarks.Streams) && bytes.Equal(now.Sealed, e.watermarks.Sealed) {
+	if now.First == e.watermarks.First && now.Last == e.watermarks.Last && now.Key == e.watermarks.Key && maps.Equal(now.Buckets, e.watermarks.Buckets) && maps.Equal(now.Streams, e.watermarks.Streams) && bytes.Equal(now.Sealed, e.watermarks.Sealed) && now.Forgets == e.watermarks.Forgets {
 		return nil
 	}
 	if err := now.store(e.opts.Dir); err != nil {

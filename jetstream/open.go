@@ -57,7 +57,7 @@ func build(opts Options) *Engine {
 	e.waiting = queue.NewWaiting(h)
 	e.lowWater = queue.NewLowWater(h, listeners)
 	e.Journal = journal.New(h, journal.Events{
-		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Recovered: e.ended, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
+		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Recovered: e.ended, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits, Erased: e.Erasures.has, Forgotten: e.forgotten.has,
 		Retries: func(ctx context.Context, env correlation.Envelope, pipeline string) (bool, time.Time, error) {
 			return e.Queue.Retries(ctx, env, pipeline)
 		},
@@ -73,7 +73,7 @@ func build(opts Options) *Engine {
 		host: h, listeners: listeners, lowWater: e.lowWater, queue: e.Queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
-	e.Stored.mark, e.Stored.fit = e.losses.write, e.server.fit
+	e.Stored.mark, e.Stored.fit, e.Stored.forgotten = e.losses.write, e.server.fit, e.forgotten.has
 	e.once = e.server.once(e.Stored)
 	e.Events, e.Results = e.once, e.Stored
 	e.Audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
@@ -101,6 +101,8 @@ func (e *Engine) buildRecords() {
 	e.Certificates = record.New[sluice.CertificateRecord](h, stream.Certificates)
 	e.Versions = record.New[sluice.PipelineHistory](h, stream.Versions)
 	e.Secrets = record.New[sluice.Secret](h, stream.Secrets)
+	e.Erasures = &erasures{e, record.New[sluice.Erasure](h, stream.Erasures)}
+	e.forgotten = forgottenSet{record.New[forgotten](h, stream.Forgotten)}
 	e.keys = record.New[record.Key](h, stream.Keys)
 	e.records = &record.Budget{Max: e.opts.RecordMemory}
 	for _, bucket := range []interface{ Within(b *record.Budget) }{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Pipelines, e.Versions, e.Secrets} {

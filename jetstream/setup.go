@@ -76,6 +76,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	}
 	e.Queue.Start(running)
 	e.host.Start(func() { e.Stored.trim(running) })
+	e.keepFor(running)
 	e.host.Start(func() { e.Journal.Serve(running) })
 	if err := e.server.watch(running); err != nil {
 		return err

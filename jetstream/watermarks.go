@@ -33,6 +33,7 @@ type watermarks struct {
 	Buckets map[string]record.Extent `json:"buckets"`
 	Streams map[string]uint64        `json:"streams,omitempty"` // the last message of each stream with a writer
 	Sealed  json.RawMessage          `json:"sealed,omitempty"`  // the current generation of the buckets
+	Forgets bool                     `json:"forgets,omitempty"` // events were removed from the middle of the stream
 
 	unknown bool // there was no file, or it could not be read
 }
@@ -41,8 +42,8 @@ type watermarks struct {
 const noWatermarks = "the file engine/marks, which says how much is stored, was missing or could not be read: what the disk has lost can't be told; compare with a backup"
 
 // statistics are the buckets that may shrink: a lost count leaves a gap in charts, a lost
-// alert is raised again, and none causes a wrong answer. Any other bucket could cause one: to a sender, an unknown token is final.
-var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates, stream.Alerts, stream.Closed}
+// alert is raised again, and an event that was forgotten seems lost: none causes a wrong answer. Any other bucket could cause one: to a sender, an unknown token is final.
+var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates, stream.Alerts, stream.Closed, stream.Forgotten}
 
 // readWatermarks returns the watermarks of a folder, empty ones if they can't be read.
 func readWatermarks(dir string) (m watermarks, err error) {
@@ -154,10 +155,10 @@ func lostRecords(which string) string {
 // missing returns which messages below the watermarks can't be read.
 func (m watermarks) missing(streams map[string]damage.Extent) (findings []string) {
 	events := streams[stream.Events]
-	if m.Last > 0 && m.Last >= m.First && events.Last < m.Last {
+	if m.Last > 0 && m.Last >= m.First && events.Last < m.Last && !m.Forgets {
 		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the end", stream.Events, max(m.First, events.Last+1), m.Last))
 	}
-	if m.First > 0 && events.First > m.First {
+	if m.First > 0 && events.First > m.First && !m.Forgets {
 		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the start", stream.Events, m.First, events.First-1))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Buckets)) {

@@ -83,6 +83,12 @@ type Events struct {
 	// Waits reports whether an event waits for another attempt of some pipeline.
 	Waits func(sequence uint64) bool
 
+	// Erased reports whether a call was erased.
+	Erased func(traceID string) bool
+
+	// Forgotten reports whether an event was removed on purpose. Its call is still found.
+	Forgotten func(sequence uint64) bool
+
 	// Recovered is called when the replays of a call that failed have gone well in all
 	// pipelines that failed on it.
 	Recovered func(sluice.CallEnd)

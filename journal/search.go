@@ -132,6 +132,9 @@ func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Dura
 	if more {
 		next = fmt.Sprintf("%d-%d-%d", events.before, loose.before, loose.line)
 	}
+	for i := range calls {
+		calls[i].Erased = j.about.Erased(calls[i].TraceID)
+	}
 	slices.SortStableFunc(calls, func(a, b sluice.Call) int { return b.Time.Compare(a.Time) })
 	return calls, next, nil
 }
@@ -187,18 +190,18 @@ func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behin
 	}
 	state := info.State
 	first, behind = max(1, state.FirstSeq), state.LastSeq+1
-	if s.late == anyTime {
-		return first, behind, nil
-	}
-	if !s.q.From.IsZero() {
+	if !s.q.From.IsZero() && s.late != anyTime {
 		if first, err = s.host.SequenceAt(ctx, in, state, s.q.From.Add(-storedBefore)); err != nil {
 			return 0, 0, err
 		}
 	}
-	if !s.q.To.IsZero() {
+	if !s.q.To.IsZero() && s.late != anyTime {
 		if behind, err = s.host.SequenceAt(ctx, in, state, s.q.To.Add(s.late)); err != nil {
 			return 0, 0, err
 		}
+	}
+	for in == s.events && first > 1 && s.about.Forgotten(first-1) {
+		first--
 	}
 	return max(1, first), behind, nil
 }

@@ -45,6 +45,9 @@ func (s *search) hasCode(c *sluice.Call) bool {
 
 // mentions reports whether what is known of a call has the text of the query.
 func (s *search) mentions(c *sluice.Call) bool {
+	if s.q.OnlyPayload && s.text != "" {
+		return false
+	}
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), s.text) }
 	known := s.q.Known.Call(c)
 	if has(c.EventKey) || has(c.Key) || has(c.TraceID) || has(c.ReplayOf) || has(c.RemoteAddr) || has(c.Code) || known && (has(c.CorrelationID) || has(c.DeliveryID)) {

@@ -61,6 +61,7 @@ var webhookFields = []field{
 	{Name: "dedupe", Label: "Delivery id", Help: "Where the id of a delivery is, so that a repeated one makes no second event: header:name, query:name, body:member.of.json, content (equal calls are one), or off. A known sender has its own."},
 	{Name: "dedupeWindow", Label: "Remember delivery ids for", Help: "From 1s to 168h. 24h unless given.", Hint: "24h"},
 	{Name: "expectEvery", Label: "Expect a call every", Help: "Without one for so long there is an alert. From 1m to 720h, or auto: the usual pauses are learned, from two weeks of calls on.", Hint: "1h"},
+	{Name: "keep", Label: "Keep events for", Help: "Then they go, with their results, dead letters and payloads in traces. From 1m; as long as other events unless given.", Hint: "24h"},
 	{Name: "redact", Label: "Never store", Help: "Paths of members that are replaced by *** before anything is stored.", Hint: "payload.card.number, headers.x-customer"},
 	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are rejected with 422."},
 	{Name: "signature", Label: "Own signature", Help: "How a sender that is not known signs its calls, as JSON: algorithm (sha256, rsa-sha256, ecdsa-sha256, ed25519, plain, basic, jwt, rfc9421 and others) and its fields, such as header, format, encoding and signed."},
@@ -162,7 +163,7 @@ func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
 		"eventKey": {hook.EventKey}, "payloadType": {string(hook.PayloadType)}, "maxPayloadLength": {strconv.Itoa(hook.MaxPayloadLength)},
 		"provider": {hook.Provider}, "description": {hook.Description}, "verifyToken": {hook.VerifyToken}, "dedupe": {hook.Dedupe},
 		"methods": {strings.Join(hook.Methods, ", ")}, "allow": {strings.Join(hook.Allow, ", ")}, "redact": {strings.Join(hook.Redact, ", ")}, "clientCertificate": {hook.ClientCert}, "clientName": {hook.ClientName},
-		"dedupeWindow": {hook.DedupeWindow}, "expectEvery": {hook.ExpectEvery}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
+		"dedupeWindow": {hook.DedupeWindow}, "expectEvery": {hook.ExpectEvery}, "keep": {hook.Keep}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
 	}
 	if err := p.enterAnswer(r, hook, entered); err != nil {
 		return err
@@ -237,7 +238,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before sluic
 func emptied(before sluice.WebhookView, entered url.Values) (given command.Args) {
 	for name, had := range map[string]bool{
 		"provider": before.Provider != "", "description": before.Description != "", "verifyToken": before.VerifyToken != "",
-		"expectEvery": before.ExpectEvery != "", "schema": before.Schema != nil, "signature": before.Signature != nil,
+		"expectEvery": before.ExpectEvery != "", "keep": before.Keep != "", "schema": before.Schema != nil, "signature": before.Signature != nil,
 		"answer": true, "answerType": before.AnswerType != "", "answerWait": before.AnswerWait != "",
 		"allow": before.Allow != nil, "redact": before.Redact != nil, "clientCertificate": before.ClientCert != "", "clientName": before.ClientName != "",
 	} {

@@ -29,6 +29,7 @@ func (s *Server) wire() {
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks)
+	webhooks.MaxKeep = s.cfg.EventMaxAge
 	s.wantsCertificates = webhooks.DemandsCertificates
 	trusts := s.newTrusts(secrets)
 	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()

@@ -77,7 +77,7 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 	}
 	in.listeners = result.Listeners
 	rc.log(ctx, event)
-	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: http.StatusOK, Listeners: in.listeners, Spooled: result.Spooled, User: event.User})
+	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: http.StatusOK, Listeners: in.listeners, Spooled: result.Spooled, User: event.User, AdmittedOf: c.ID})
 	return result, nil
 }
 

@@ -46,6 +46,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 		Methods:          methodsOf(&h),
 		Multipart:        h.Multipart,
 		Redact:           h.Redact,
+		Keep:             shownKeep(h.Keep),
 		ExpectEvery:      shownExpected(h.ExpectEvery),
 		Disabled:         h.Disabled,
 		Description:      h.Description,

@@ -30,6 +30,7 @@ type putParams struct {
 	Methods          *[]string           `json:"methods" doc:"Methods that it is called with, of GET, POST, PUT, PATCH and DELETE; others are refused with 405. Default GET and POST; an empty list restores it."`
 	ExpectEvery      *string             `json:"expectEvery" audit:"yes" doc:"Raise the alert silence if no call was accepted for so long: from 1m to 720h, or auto, which learns the usual pauses from two weeks of calls on; empty removes it."`
 	Redact           *[]string           `json:"redact" audit:"yes" doc:"Members of calls that are never stored, as paths such as payload.card.number, payload.items[*].email, headers.x-customer or query.email: events, pipelines and the quarantine have *** in their place. A payload without members is replaced as a whole. An empty list removes it."`
+	Keep             *string             `json:"keep" audit:"yes" doc:"How long its events stay, with their results, dead letters and payloads in traces: from 1m to --event-max-age of the server, even if a pipeline is not done with them. Default: as long as other events; empty restores it."`
 	Answer           *string             `json:"answer" doc:"What callers get back: result (default: the result in JSON), value (what the pipelines made, as it is), or empty (nothing, as soon as the event is stored). Empty restores the default, which some providers have of their own."`
 	AnswerType       *string             `json:"answerType" doc:"Content type of an answer that is a value. Default text/plain for text and application/json for the rest; empty restores it."`
 	AnswerWait       *string             `json:"answerWait" doc:"How long a call waits for its pipelines, from 0s to 30s. Default: --result-wait of the server; empty restores it."`
@@ -48,7 +49,7 @@ func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			if p.Token != "" && p.EventKey != nil && !maySeeToken(ctx, *p.EventKey) {
 				return sluice.WebhookView{}, sluice.NotPermitted(sluice.MaySeeTokens).About("token")
 			}
-			warnings, err := p.check()
+			warnings, err := p.check(hooks.MaxKeep)
 			if err != nil {
 				return sluice.WebhookView{}, err
 			}
@@ -66,7 +67,7 @@ func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 }
 
 // check refuses parameters that no webhook can have.
-func (p *putParams) check() (warnings []string, err error) {
+func (p *putParams) check(maxKeep time.Duration) (warnings []string, err error) {
 	if p.UUID == "" && p.EventKey == nil {
 		return nil, sluice.Errorf(sluice.CodeParameterMissing, "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
 	}
@@ -102,6 +103,11 @@ func (p *putParams) check() (warnings []string, err error) {
 			return nil, err
 		}
 	}
+	if p.Keep != nil && *p.Keep != "" {
+		if keep, err := time.ParseDuration(*p.Keep); err != nil || keep < leastKeep || keep > maxKeep {
+			return nil, sluice.InvalidParameter("keep", "The parameter keep must be a duration from 1m to %s, which is --event-max-age of the server.", sluice.ShortDuration(maxKeep))
+		}
+	}
 	if p.Redact != nil {
 		if _, err := redactionsOf(*p.Redact); err != nil {
 			return nil, err
@@ -111,6 +117,16 @@ func (p *putParams) check() (warnings []string, err error) {
 		return checkEventKey(*p.EventKey)
 	}
 	return nil, nil
+}
+
+// leastKeep is the shortest time that a webhook keeps its events for.
+const leastKeep = time.Minute
+
+func shownKeep(keep time.Duration) string {
+	if keep == 0 {
+		return ""
+	}
+	return sluice.ShortDuration(keep)
 }
 
 const (
@@ -164,6 +180,9 @@ func (p *putParams) apply(hook *sluice.Webhook) {
 	}
 	if p.Redact != nil {
 		hook.Redact, _ = redactionsOf(*p.Redact) // they were checked
+	}
+	if p.Keep != nil {
+		hook.Keep, _ = time.ParseDuration(*p.Keep) // it was checked; "" is 0
 	}
 	p.applyAnswer(hook)
 }

@@ -22,6 +22,9 @@ import (
 // A Store has the webhooks, and keeps the rules they are stored by: what a new
 // one is like, and that no two webhooks have the same event key.
 type Store struct {
+	// MaxKeep is how long a webhook may keep its events.
+	MaxKeep time.Duration
+
 	records sluice.FollowedRecords[sluice.Webhook] // by their tokens
 
 	// mu is never held for long: changes of the records wait for it, and calls

@@ -213,6 +213,29 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 	return l.host.SyncStream(stream.DeadLetters, "msgs")
 }
 
+// Forget removes the letters of events, by their correlation ids; the events came since a
+// time. See stream.Remove.
+func (l *Store) Forget(ctx context.Context, events map[string]bool, since time.Time, overwrite bool) error {
+	for before := ""; ; {
+		found, next, err := l.letters.Scan(ctx, stream.ScanQuery{From: since, Before: before, Limit: 1000}, func(sequence uint64, d *sluice.DeadLetter) bool {
+			d.Letter = strconv.FormatUint(sequence, 10)
+			return events[d.CorrelationID]
+		})
+		if err != nil {
+			return err
+		}
+		for _, letter := range found {
+			sequence, _ := strconv.ParseUint(letter.Letter, 10, 64) // it was one
+			if err := stream.Remove(ctx, l.stream, sequence, overwrite); err != nil {
+				return err
+			}
+		}
+		if before = next; next == "" {
+			return nil
+		}
+	}
+}
+
 // ByPipeline counts the letters of each pipeline.
 func (l *Store) ByPipeline(ctx context.Context) (map[string]int64, error) {
 	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(stream.DeadLetterPrefix+">"))

@@ -244,6 +244,9 @@ func (s *Store) Drop(ctx context.Context, id string) (bool, error) {
 	if c == nil {
 		return false, nil
 	}
+	if err := stream.RemoveAll(ctx, s.stream, c.subject, true); err != nil {
+		return false, err
+	}
 	if err := s.erase(ctx, c); err != nil {
 		return false, err
 	}

@@ -136,6 +136,18 @@ func (o *Outcomes) find(ctx context.Context, sequence uint64, traceID, pipeline 
 	return outcome, msg.Sequence, json.Unmarshal(msg.Data, outcome)
 }
 
+// Forget removes the outcomes of an event, and what waits of it, see stream.Remove.
+func (q *Queue) Forget(ctx context.Context, sequence uint64, traceID string, overwrite bool) error {
+	key := eventKey(q.ids, sequence, traceID)
+	for binding := range q.waiting.known() {
+		q.waiting.forget(binding, key)
+	}
+	if err := stream.RemoveAll(ctx, q.waiting.stream, stream.WaitingPrefix+"*."+key+".>", overwrite); err != nil {
+		return err
+	}
+	return stream.RemoveAll(ctx, q.outcomes.stream, stream.OutcomePrefix+key+".>", overwrite)
+}
+
 // Info asks the engine about the stream of outcomes.
 func (o *Outcomes) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	return o.stream.Info(ctx)

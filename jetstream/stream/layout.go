@@ -41,6 +41,8 @@ const (
 	Certificates   = "certificates"
 	Clients        = "clients"
 	Closed         = "closed"
+	Erasures       = "erasures"
+	Forgotten      = "forgotten"
 	LowWater       = "floors"
 	Hours          = "hours"
 	Keys           = "keys"

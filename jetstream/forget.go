@@ -1,0 +1,221 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
+)
+
+// forgottenEvents is how many events one record tells of.
+const forgottenEvents = 8192
+
+// forgotten says which of successive events were removed on purpose, a bit for each. By it
+// a start tells them from events that the disk has lost.
+type forgotten struct {
+	Bits []byte `json:"bits"`
+}
+
+// forgottenSet has the events that were removed on purpose.
+type forgottenSet struct{ *record.Bucket[forgotten] }
+
+func forgottenKey(sequence uint64) string {
+	return strconv.FormatUint(sequence/forgottenEvents, 10)
+}
+
+func (s forgottenSet) has(sequence uint64) bool {
+	known, at := s.Copy(forgottenKey(sequence)), sequence%forgottenEvents
+	return known != nil && known.Bits[at/8]&(1<<(at%8)) != 0
+}
+
+// add notes events, durably.
+func (s forgottenSet) add(ctx context.Context, sequences []uint64) error {
+	of := make(map[string][]uint64)
+	for _, sequence := range sequences {
+		of[forgottenKey(sequence)] = append(of[forgottenKey(sequence)], sequence%forgottenEvents)
+	}
+	for key, places := range of {
+		_, err := s.ChangeEarly(ctx, key, func(before *forgotten, _ map[string]*forgotten) (*forgotten, error) {
+			after := forgotten{make([]byte, forgottenEvents/8)}
+			if before != nil {
+				copy(after.Bits, before.Bits)
+			}
+			for _, at := range places {
+				after.Bits[at/8] |= 1 << (at % 8)
+			}
+			return &after, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop drops what is known of events before the first stored one.
+func (s forgottenSet) drop(ctx context.Context, first uint64) error {
+	for i := range first / forgottenEvents {
+		key := strconv.FormatUint(first/forgottenEvents-1-i, 10)
+		if s.Copy(key) == nil {
+			return nil
+		}
+		if _, err := s.ChangeEarly(ctx, key, func(*forgotten, map[string]*forgotten) (*forgotten, error) { return nil, nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget removes events, and the payloads in all that was made of them. With overwrite
+// their bytes on disk are overwritten.
+func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, overwrite bool) error {
+	if len(events) == 0 {
+		return nil
+	}
+	sequences, ran := make([]uint64, len(events)), make(map[uint64]string)
+	letters := make(map[string]bool)
+	oldest := events[0].Received
+	for i, event := range events {
+		sequences[i] = event.Sequence
+		if len(event.Listeners) > 0 || overwrite {
+			ran[event.Sequence] = event.TraceID
+			letters[e.Stored.ids.ID(event.Sequence, event.TraceID)] = true
+		}
+		if event.Received.Before(oldest) {
+			oldest = event.Received
+		}
+	}
+	if err := e.forgotten.add(ctx, sequences); err != nil {
+		return err
+	}
+	if err := e.losses.write(ctx); err != nil {
+		return err
+	}
+	for _, event := range events {
+		if err := stream.Remove(ctx, e.Stored.stream, event.Sequence, overwrite); err != nil {
+			return err
+		}
+		if ran[event.Sequence] == "" {
+			continue
+		}
+		if err := e.Queue.Forget(ctx, event.Sequence, event.TraceID, overwrite); err != nil {
+			return err
+		}
+	}
+	if len(ran) > 0 {
+		if err := e.DeadLetters.Forget(ctx, letters, oldest, overwrite); err != nil {
+			return err
+		}
+		if err := e.Journal.Hide(ctx, ran, overwrite); err != nil {
+			return err
+		}
+	}
+	names := []string{stream.Events}
+	if len(ran) > 0 {
+		names = append(names, stream.Results, stream.Waiting, stream.DeadLetters, stream.Journal)
+	}
+	for _, name := range names {
+		if err := e.host.SyncStream(name, "msgs"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepEvery is how often events are looked for that their webhook no longer keeps.
+const keepEvery = time.Second
+
+// maxForgotten bounds the events that are forgotten at a time.
+const maxForgotten = 500
+
+// A keeping is how far the events of a webhook were looked through.
+type keeping struct {
+	keep time.Duration
+	next map[string]uint64 // sequence to go on from, by subject
+	due  time.Time         // no event is too old before then
+}
+
+// keepFor removes the events of webhooks that say how long they are kept, until ctx ends.
+func (e *Engine) keepFor(ctx context.Context) {
+	known := make(map[string]*keeping)
+	e.host.Every(ctx, keepEvery, func(now time.Time) {
+		hooks := e.Webhooks.Keys(func(hook *sluice.Webhook) bool { return hook.Keep > 0 })
+		for _, token := range hooks {
+			hook := e.Webhooks.Copy(token)
+			if hook == nil {
+				continue
+			}
+			k := known[token]
+			if k == nil || k.keep != hook.Keep {
+				k = &keeping{keep: hook.Keep, next: make(map[string]uint64)}
+				known[token] = k
+			}
+			if now.Before(k.due) {
+				continue
+			}
+			if err := e.expire(ctx, hook, k, now); err != nil && ctx.Err() == nil && e.host.Connected() == nil {
+				e.host.Log.Warn("Events that are no longer kept could not be removed; trying on.", "eventKey", hook.EventKey, "error", err)
+			}
+		}
+		for token := range known {
+			if !slices.Contains(hooks, token) {
+				delete(known, token)
+			}
+		}
+	})
+}
+
+// expire removes the events of a webhook that are too old.
+func (e *Engine) expire(ctx context.Context, hook *sluice.Webhook, k *keeping, now time.Time) error {
+	due, limit := now.Add(k.keep), now.Add(-k.keep)
+	for _, subject := range []string{sluice.EventPrefix + hook.EventKey, stream.DirectPrefix + ">"} {
+		for found := true; found; {
+			var old []correlation.Envelope
+			var at time.Time
+			var err error
+			old, at, found, err = e.older(ctx, hook.EventKey, subject, k, limit)
+			if err != nil {
+				return err
+			}
+			if !at.IsZero() && at.Add(k.keep).Before(due) {
+				due = at.Add(k.keep)
+			}
+			if err := e.forget(ctx, old, false); err != nil {
+				clear(k.next) // so that they are found again
+				return err
+			}
+		}
+	}
+	k.due = due
+	return e.forgotten.drop(ctx, e.Stored.first.Load())
+}
+
+// older returns events with a key on a subject that were stored before a limit; at is the
+// time of the next one after it. More says that there may be further ones.
+func (e *Engine) older(ctx context.Context, eventKey, subject string, k *keeping, limit time.Time) (old []correlation.Envelope, at time.Time, more bool, err error) {
+	for len(old) < maxForgotten {
+		msg, err := e.Stored.stream.GetMsg(ctx, k.next[subject]+1, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return old, at, false, nil
+		}
+		if err != nil {
+			return old, at, false, stream.NoAnswer(err)
+		}
+		if !msg.Time.Before(limit) {
+			return old, msg.Time, false, nil
+		}
+		k.next[subject] = msg.Sequence
+		if envelope, err := correlation.ReadEnvelope(msg); err == nil && envelope.EventKey == eventKey {
+			old = append(old, envelope)
+		}
+	}
+	return old, at, true, nil
+}

@@ -1,0 +1,207 @@
+package jetstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
+)
+
+// filesWith returns the files below folders that have a text in them.
+func filesWith(t *testing.T, text string, folders ...string) (found []string) {
+	t.Helper()
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				content, err := os.ReadFile(name)
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+				if bytes.Contains(content, []byte(text)) {
+					found = append(found, name)
+				}
+			}
+			return nil // the engine may have removed it meanwhile
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// personal accepts an event with a payload.
+func personal(t *testing.T, e *Engine, key, text string) sluice.Result {
+	t.Helper()
+	event := keyed(key)
+	event.Payload, event.PayloadEncoding = json.RawMessage(`{"email":"`+text+`"}`), sluice.EncodingJSON
+	event.Method, event.ReceivedAt = "POST", time.Now().UTC()
+	result, err := e.Events.Accept(t.Context(), event, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Journal.Call(sluice.Call{TraceID: event.TraceID, CorrelationID: result.CorrelationID, EventKey: key, Time: event.ReceivedAt, Status: sluice.StatusOK, Listeners: result.Listeners})
+	return result
+}
+
+// echo fails with what it got, which makes an outcome and a dead letter, and reports an
+// exchange.
+func echo(e *Engine, p *sluice.Pipeline, text string) func(sluice.Delivery) (sluice.Outcome, error) {
+	return func(d sluice.Delivery) (sluice.Outcome, error) {
+		failed := ok(p.Name, `"`+text+`"`)
+		failed.Status, failed.Error = sluice.StatusError, &sluice.Problem{Code: "fail", Detail: text}
+		e.Journal.Run(sluice.RunReport{
+			TraceID: d.TraceID, CorrelationID: d.CorrelationID, Pipeline: p.Name, Status: sluice.StatusError, Attempt: 1, Started: time.Now(),
+			Error: failed.Error, Steps: []sluice.StepReport{{Command: "http.request", HTTP: &sluice.Exchange{Method: "POST", Request: text}}},
+		})
+		return failed, nil
+	}
+}
+
+func callOf(t *testing.T, e *Engine, traceID string) sluice.Call {
+	t.Helper()
+	calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{TraceID: traceID, Limit: 10})
+	if err != nil || len(calls) != 1 {
+		t.Fatalf("there are the calls %+v (%v)", calls, err)
+	}
+	return calls[0]
+}
+
+// TestErased: nothing of an erased call is left in any file of the store, but that there was
+// a call. Nothing counts as lost after that, and other calls are still there.
+func TestErased(t *testing.T) {
+	natstest.OnEverySetup(t, func(t *testing.T, s natstest.Setup) {
+		if s.Replicas > 1 {
+			return // its servers keep a log of their own for some minutes
+		}
+		opts := Options{Dir: s.Dir, URL: s.URL, Replicas: s.Replicas}
+		e := openEngine(t, opts)
+		key, folders := natstest.UniqueKey("erased"), []string{s.Dir}
+		if s.Dir == "" {
+			folders, _ = filepath.Glob(filepath.Join(os.TempDir(), "sluice-external-*"))
+		}
+		erased, other := "erased@"+key, "other@"+key
+		p := bind(t, e, "echo"+strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		stop := consume(t, e, p, echo(e, p, erased))
+		result := personal(t, e, key, erased)
+		stop()
+		natstest.Eventually(t, "the dead letter is stored", func() bool { return deadLettersOf(t, e) > 0 })
+		kept := personal(t, e, natstest.UniqueKey("kept"), other)
+		call := callOf(t, e, result.TraceID)
+		if len(call.Runs) != 1 || call.Runs[0].Steps[0].HTTP.Request != erased || len(filesWith(t, erased, folders...)) < 3 {
+			t.Fatalf("the call is %+v, and its text in %v", call, filesWith(t, erased, folders...))
+		}
+		if err := e.Erasures.Erase(t.Context(), []sluice.Call{call}); err != nil {
+			t.Fatal(err)
+		}
+		natstest.Eventually(t, "its text is gone", func() bool { return len(filesWith(t, erased, folders...)) == 0 })
+		if len(filesWith(t, other, folders...)) == 0 {
+			t.Error("the text of another call can't be found either")
+		}
+		call = callOf(t, e, result.TraceID)
+		if !call.Erased || len(call.Runs) != 1 || call.Runs[0].Error.Code != "fail" || call.Runs[0].Steps[0].HTTP.Request != "" {
+			t.Errorf("what remains is %+v", call)
+		}
+		if _, err := e.Journal.Event(t.Context(), result.CorrelationID); !sluice.CodeEventGone.Is(err) {
+			t.Errorf("its event gives %v", err)
+		}
+		if _, err := e.Results.Result(t.Context(), result.CorrelationID, 0); sluice.AsError(err).Kind != sluice.Gone {
+			t.Errorf("its result gives %v", err)
+		}
+		if bytes.Contains(take(t, e), []byte(erased)) {
+			t.Error("a backup has its text")
+		}
+		e.Close()
+		if s.Dir != "" {
+			pretendKill(t, s.Dir)
+		}
+		e = openEngine(t, opts)
+		if warnings := strings.Join(e.Warnings(), ""); strings.Contains(warnings, "lost") {
+			t.Errorf("after a restart the warnings are %q", warnings)
+		}
+		if _, err := e.Journal.Event(t.Context(), kept.CorrelationID); err != nil {
+			t.Errorf("another event gives %v", err)
+		}
+		if list := e.Erasures.List(); len(list) == 0 || !callOf(t, e, result.TraceID).Erased {
+			t.Errorf("after a restart there are the erasures %+v", list)
+		}
+	})
+}
+
+// TestKept: the events of a webhook go with all that was made of them when their time is
+// over, whatever their pipelines do. Those of others stay.
+func TestKept(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key, text := natstest.UniqueKey("kept"), "kept@example.com"
+		p := bind(t, e, "echo"+strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		stop := consume(t, e, p, echo(e, p, text))
+		result, other := personal(t, e, key, text), send(t, e, natstest.UniqueKey("other"), 0)
+		stop()
+		waits := send(t, e, key, 0)
+		_, err := natstest.Patiently(t.Context(), func() (*sluice.Webhook, error) {
+			return e.Webhooks.Change(t.Context(), key, func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+				return &sluice.Webhook{UUID: key, EventKey: key, Keep: time.Millisecond}, nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{result.CorrelationID, waits.CorrelationID} {
+			natstest.Eventually(t, "the event has gone", func() bool {
+				_, err := e.Journal.Event(t.Context(), id)
+				return sluice.CodeEventGone.Is(err)
+			})
+		}
+		natstest.Eventually(t, "the exchange has gone", func() bool {
+			runs := callOf(t, e, result.TraceID).Runs
+			return len(runs) == 1 && runs[0].Steps[0].HTTP.Request == ""
+		})
+		letters, _, err := e.DeadLetters.Letters(t.Context(), sluice.DeadLetterQuery{Pipeline: p.Name, Limit: 10})
+		if err != nil || len(letters) > 0 {
+			t.Errorf("there are the dead letters %v (%v)", letters, err)
+		}
+		if _, err := e.Journal.Event(t.Context(), other.CorrelationID); err != nil {
+			t.Errorf("an event of another webhook gives %v", err)
+		}
+	})
+}
+
+// TestForgottenAtBothEnds: neither the first nor the last event of the stream counts as lost,
+// nor a whole block, if it was forgotten.
+func TestForgottenAtBothEnds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	var calls []sluice.Call
+	for range 20 {
+		result := send(t, e, "webhook.ends", 0)
+		calls = append(calls, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Time: time.Now()})
+	}
+	check(t, e.Erasures.Erase(t.Context(), append(calls[:3:3], calls[17:]...)))
+	for _, rest := range [][]sluice.Call{nil, calls[3:17]} {
+		check(t, e.Erasures.Erase(t.Context(), rest))
+		e.Close()
+		pretendKill(t, dir)
+		if findings, err := Check(dir, func(int64, int64) {}); err != nil || len(findings) > 0 {
+			t.Errorf("a check finds %v (%v)", findings, err)
+		}
+		e = openEngine(t, Options{Dir: dir})
+		if warnings := strings.Join(e.Warnings(), ""); strings.Contains(warnings, "lost") {
+			t.Errorf("the warnings are %q", warnings)
+		}
+		accept(t, e, sluice.NewTraceID("abcdef", time.Now()))
+	}
+	if blocks := filesWith(t, "webhook.ends", filepath.Join(dir, "jetstream", "$G", "streams", stream.Events)); len(blocks) > 0 {
+		t.Errorf("the key is still in %v", blocks)
+	}
+}
