@@ -64,7 +64,7 @@ type Directory struct {
 	entries   *limit.Tries               // entries of the audit log about what changed nothing, by user
 	tally     *tally                     // those beyond
 	recent    *recent
-	rights    atomic.Pointer[limit.Cache[string, rights]] // by the names of roles
+	rights    atomic.Pointer[limit.Cache[rolesKey, rights]] // by the names of roles
 }
 
 // freeGuesses is how many wrong passwords an account takes from an address
@@ -91,9 +91,9 @@ func NewDirectory(o DirectoryOptions) *Directory {
 		recent:           newRecent(),
 	}
 	d.tally = newTally(d.record)
-	d.rights.Store(limit.NewCache[string, rights](maxRights))
+	d.rights.Store(limit.NewCache[rolesKey, rights](maxRights))
 	if o.Roles != nil {
-		o.Roles.Follow(func(_, _ *sluice.Role) { d.rights.Store(limit.NewCache[string, rights](maxRights)) })
+		o.Roles.Follow(func(_, _ *sluice.Role) { d.rights.Store(limit.NewCache[rolesKey, rights](maxRights)) })
 	}
 	return d
 }

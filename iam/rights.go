@@ -59,6 +59,7 @@ func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error)
 
 // rights are what some roles allow together.
 type rights struct {
+	roles       []string // kept, so that no other list comes to be in the same place
 	permissions []string
 	scoped      *sluice.Grants
 }
@@ -68,11 +69,27 @@ const (
 	rightsLast = time.Hour
 )
 
+// A rolesKey names a list of roles: by the names, or a long list, which a record holds, by
+// where it is. Writing out a thousand names would take longer than most calls.
+type rolesKey struct {
+	names string
+	first *string
+	count int
+}
+
+func (d *Directory) keyOf(roles []string) rolesKey {
+	const few = 8
+	if len(roles) <= few || d.External { // a provider's claim is another list at each call
+		return rolesKey{names: strings.Join(roles, " ")}
+	}
+	return rolesKey{first: &roles[0], count: len(roles)}
+}
+
 // userWith returns a user with the present rights of roles. Roles that don't exist give
 // none.
 func (d *Directory) userWith(ctx context.Context, name, id string, roles []string) (sluice.User, error) {
 	known := d.rights.Load() // before looking: a change of a role replaces it
-	key := strings.Join(roles, " ")
+	key := d.keyOf(roles)
 	found, ok := known.Get(key, time.Now())
 	if !ok {
 		var complete bool
@@ -89,7 +106,7 @@ func (d *Directory) userWith(ctx context.Context, name, id string, roles []strin
 
 // rightsOf joins what roles allow, and reports whether all of them exist.
 func (d *Directory) rightsOf(ctx context.Context, roles []string) (found rights, complete bool, err error) {
-	complete = true
+	complete, found.roles = true, roles
 	var grants []sluice.Grant
 	for _, name := range roles {
 		role, err := d.role(ctx, name)

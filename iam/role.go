@@ -46,7 +46,7 @@ func rolePutCommand(d *Directory) command.Command {
 					return rolePut{}, err
 				}
 			}
-			return rolePut{*role, d.emptyPermissions(role.Permissions)}, nil
+			return rolePut{*role, d.emptyPermissions(p.Permissions)}, nil
 		}, command.Global)
 }
 

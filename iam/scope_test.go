@@ -111,3 +111,34 @@ func TestAScopeCountsAtOnce(t *testing.T) {
 	must(t, d, "admin", "iam.role.delete", `{"role": "later"}`)
 	covers(false, "webhook.partner")
 }
+
+// TestPipelinesOfAUserThatTheProviderDrops: they keep the roles that their owner had when
+// they were stored, as the roles are now: with other scopes at once, and with nothing once
+// they are deleted.
+func TestPipelinesOfAUserThatTheProviderDrops(t *testing.T) {
+	d := newDirectory(t)
+	d.External = true
+	must(t, d, "admin", "iam.role.put", `{"role": "partner-dev", "permissions": ["event.listen", "secret.use"], "scope": ["partner"]}`)
+	anna, err := d.Identify(t.Context(), sluice.Identity{Username: "anna@example.com", Roles: []string{"partner-dev", "unknown-here"}})
+	if err != nil || !anna.Cover("event.listen").Event("webhook.partner.a") || anna.Cover("event.listen").Event("webhook.stripe") {
+		t.Fatalf("by her claim she is %+v, %v", anna, err)
+	}
+	stored := &sluice.Pipeline{Owner: anna.Name, Roles: anna.Roles}
+	owns := func(want bool, secret string) {
+		t.Helper()
+		owner, err := d.Owner(t.Context(), stored)
+		if err != nil || owner.Cover(sluice.MayUseSecrets).Name(secret) != want {
+			t.Errorf("its owner may use %s: %t (%v)", secret, !want, err)
+		}
+	}
+	owns(true, "partner.key")
+	owns(false, "stripe.key")
+	if now, err := d.Identify(t.Context(), sluice.Identity{Username: "anna@example.com", Roles: []string{}}); err != nil || now.May("event.listen") {
+		t.Errorf("without the group she is %+v, %v", now, err)
+	}
+	must(t, d, "admin", "iam.role.put", `{"role": "partner-dev", "scope": ["partner.orders"]}`)
+	owns(false, "partner.key")
+	owns(true, "partner.orders.key")
+	must(t, d, "admin", "iam.role.delete", `{"role": "partner-dev"}`)
+	owns(false, "partner.orders.key")
+}
