@@ -23,6 +23,8 @@ var (
 	CodeMultipartMalformed    = Code{"multipart-malformed", Invalid, "The multipart body is cut off, or not built as it must be."}
 	CodeTooManyParts          = Code{"too-many-parts", TooLarge, "The multipart body has too many parts."}
 	CodeWebhookDisabled       = Code{"webhook-disabled", Forbidden, "The webhook is disabled."}
+	CodeSenderRefuses         = Code{"sender-refuses", Unavailable, "The API of a webhook's sender does not answer, or refuses; see its apiUrl and apiSecret."}
+	CodeSenderLimits          = Code{"sender-limits", Throttled, "The API of a webhook's sender takes no more requests for now."}
 	CodeWebhookUnavailable    = Code{"webhook-unavailable", Unavailable, "Calls of this webhook can't be checked now; its operator can see why."}
 	CodeSignatureMissing      = Code{"signature-missing", Unauthenticated, "The webhook takes signed calls only, and this one is not signed."}
 	CodeSignatureInvalid      = Code{"signature-invalid", Unauthenticated, "The signature does not match."}

@@ -61,6 +61,7 @@ var rooms = map[string][]string{
 
 	"alert":        {".", "command", "value"},
 	"closed":       {".", "command"},
+	"missed":       {".", "command", "sender"},
 	"quarantine":   {".", "command", "stretch"},
 	"metrics":      {"."},
 	"pipeline":     {".", "command", "expression", "limit", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem", "spelling"},
@@ -75,7 +76,7 @@ var rooms = map[string][]string{
 
 	"api":        {".", "command", "limit", "problem", "stretch", "value"},
 	"portal":     {".", "command", "difference", "limit", "problem", "value", "wording"},
-	"serve":      {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "webhook"},
+	"serve":      {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "missed", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "webhook"},
 	"client":     {".", "durable", "problem", "spelling", "value"},
 	"manifest":   {".", "client", "spelling", "value", "yamltext"},
 	"cmd/sluice": {".", "backup", "client", "config", "difference", "durable", "manifest", "serve", "spelling", "stretch", "value", "wording"},

@@ -31,6 +31,9 @@ type WebhookView struct {
 	ExpectEvery      string          `json:"expectEvery,omitempty" doc:"Without a call for so long there is an alert: a duration such as 1h, or auto."`
 	Redact           []string        `json:"redact,omitempty" doc:"Members that are never stored."`
 	Keep             string          `json:"keep,omitempty" doc:"How long its events stay, such as 24h, unless as long as others."`
+	APIURL           string          `json:"apiUrl,omitempty" doc:"Address of the hook at the sender's API."`
+	APISecret        string          `json:"apiSecret,omitempty" doc:"The stored secret for that API, by name; others are not shown."`
+	MissedEvery      string          `json:"missedEvery,omitempty" doc:"How often the sender is asked what was missed, such as 1h."`
 	Answer           AnswerForm      `json:"answer" doc:"What callers get back." enum:"result,value,empty"`
 	AnswerType       string          `json:"answerType,omitempty" doc:"Content type of an answer that is a value, unless it is the usual one."`
 	AnswerWait       string          `json:"answerWait,omitempty" doc:"How long a call waits for its pipelines, such as 5s, unless as long as others."`

@@ -40,6 +40,9 @@ type Webhook struct {
 	ExpectEvery      time.Duration  `json:"expectEvery,omitempty"` // without a call for so long it is silent; 0: never
 	Redact           []string       `json:"redact,omitempty"`      // paths of members that are never stored
 	Keep             time.Duration  `json:"keep,omitempty"`        // how long its events stay; 0: as long as others
+	APIURL           string         `json:"apiUrl,omitempty"`      // of the hook at the sender's API
+	APISecret        string         `json:"apiSecret,omitempty"`   // for that API: a credential, or the name of a stored one
+	MissedEvery      time.Duration  `json:"missedEvery,omitempty"` // how often the sender is asked what was missed; 0: never
 	Trust            *Trust         `json:"trust,omitempty"`       // nil: the token alone is trusted
 	Created          time.Time      `json:"created"`
 	Updated          time.Time      `json:"updated"`

@@ -146,6 +146,7 @@ func storeSome(t *testing.T, e *Engine) {
 		storeIn(t, e.Alerts, key)
 		storeIn(t, e.Closed, key)
 		storeIn(t, e.Certificates, key)
+		storeIn(t, e.Missed, key)
 		storeIn(t, e.Versions, key)
 		storeIn(t, e.Secrets, key)
 		storeIn(t, e.Erasures.records, key)

@@ -48,6 +48,7 @@ type Engine struct {
 	Alerts         *record.Bucket[sluice.AlertRecord]
 	Closed         *record.Bucket[sluice.ClosedRecord]
 	Certificates   *record.Bucket[sluice.CertificateRecord]
+	Missed         *record.Bucket[sluice.MissedRun]
 	Versions       *record.Bucket[sluice.PipelineHistory]
 	Secrets        *record.Bucket[sluice.Secret]
 	forgotten      forgottenSet
@@ -142,7 +143,7 @@ func (e *Engine) Close() {
 
 // buckets returns all buckets of records, except that of keys.
 func (e *Engine) buckets() []bucket {
-	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Alerts, e.Closed, e.Certificates, e.Secrets, e.Erasures.records, e.forgotten, e.lowWater}
+	return []bucket{e.Webhooks, e.Accounts, e.Roles, e.Clients, e.Sessions, e.SigningKeys, e.PortalSessions, e.Minutes, e.Hours, e.Pipelines, e.Versions, e.PipelineStates, e.Alerts, e.Closed, e.Missed, e.Certificates, e.Secrets, e.Erasures.records, e.forgotten, e.lowWater}
 }
 
 // A bucket has records of any type.

@@ -99,6 +99,7 @@ func (e *Engine) buildRecords() {
 	e.Alerts = record.New[sluice.AlertRecord](h, stream.Alerts)
 	e.Closed = record.New[sluice.ClosedRecord](h, stream.Closed)
 	e.Certificates = record.New[sluice.CertificateRecord](h, stream.Certificates)
+	e.Missed = record.New[sluice.MissedRun](h, stream.Missed)
 	e.Versions = record.New[sluice.PipelineHistory](h, stream.Versions)
 	e.Secrets = record.New[sluice.Secret](h, stream.Secrets)
 	e.Erasures = &erasures{e, record.New[sluice.Erasure](h, stream.Erasures)}

@@ -43,7 +43,7 @@ const noWatermarks = "the file engine/marks, which says how much is stored, was 
 
 // statistics are the buckets that may shrink: a lost count leaves a gap in charts, a lost
 // alert is raised again, and an event that was forgotten seems lost: none causes a wrong answer. Any other bucket could cause one: to a sender, an unknown token is final.
-var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates, stream.Alerts, stream.Closed, stream.Forgotten}
+var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates, stream.Alerts, stream.Closed, stream.Missed, stream.Forgotten}
 
 // readWatermarks returns the watermarks of a folder, empty ones if they can't be read.
 func readWatermarks(dir string) (m watermarks, err error) {

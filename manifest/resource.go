@@ -36,7 +36,7 @@ func resources() []*resource {
 		{Resource: sluice.ResourceNamed("webhook"), fields: []field{
 			{"description", ""}, {"disabled", false}, {"payloadType", string(sluice.Base64)}, {"maxPayloadLength", sluice.DefaultPayloadLength},
 			{"multipart", string(sluice.MultipartFiles)}, {"provider", ""}, {"signature", nil}, {signingSecret, ""},
-			{"dedupe", ""}, {"dedupeWindow", sluice.ShortDuration(sluice.DefaultDedupeWindow)}, {"schema", nil}, {"expectEvery", ""}, {"redact", []any{}}, {"keep", ""},
+			{"dedupe", ""}, {"dedupeWindow", sluice.ShortDuration(sluice.DefaultDedupeWindow)}, {"schema", nil}, {"expectEvery", ""}, {"apiUrl", ""}, {"apiSecret", ""}, {"missedEvery", ""}, {"redact", []any{}}, {"keep", ""},
 			{"methods", []any{"GET", "POST"}}, {"answer", ""}, {"answerType", ""}, {"answerWait", ""}, {"allow", []any{}}, {"clientCertificate", ""}, {"clientName", ""},
 		}},
 		{Resource: sluice.ResourceNamed("pipeline")},

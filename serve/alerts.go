@@ -1,15 +1,19 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"time"
 
 	"sluice"
 	"sluice/alert"
 	"sluice/closed"
+	"sluice/missed"
 	"sluice/sender"
+	"sluice/step"
 	"sluice/webhook"
 )
 
@@ -46,6 +50,21 @@ func (s *Server) host() (name string) {
 		name, _ = os.Hostname() // without one, servers share their alerts
 	}
 	return name
+}
+
+// newFinder returns what asks senders for calls that were missed.
+func (s *Server) newFinder(webhooks *webhook.Store, secrets *step.Secrets, receiver *webhook.Receiver) *missed.Finder {
+	return missed.New(missed.Options{
+		Webhook:  webhooks.WithKey,
+		Webhooks: webhooks.Asked,
+		Journal:  s.engine.Journal,
+		Secret:   secrets.Reveal,
+		Take:     receiver.Take,
+		Runs:     s.engine.Missed,
+		Public:   cmp.Or(s.opts.SenderTransport, http.RoundTripper(step.GuardedTransport(s.cfg.HTTPAllow))),
+		Plain:    step.NamedTransport(s.cfg.HTTPAllow),
+		Log:      s.opts.Log,
+	})
 }
 
 // newLedger returns the ledger of the times in which no calls are taken.

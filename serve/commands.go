@@ -13,6 +13,7 @@ import (
 	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/metrics"
+	"sluice/missed"
 	"sluice/pipeline"
 	"sluice/quarantine"
 	"sluice/step"
@@ -31,6 +32,7 @@ type commandOptions struct {
 	keeper    *quarantine.Keeper
 	alerts    *alert.Alerts
 	ledger    *closed.Ledger
+	finder    *missed.Finder
 	events    event.Options
 	results   sluice.Results
 	runner    pipeline.RunnerOptions // without commands and language
@@ -57,6 +59,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		quarantine.Commands(o.keeper, o.receiver, o.events.Seen),
 		alert.Commands(o.alerts),
 		closed.Commands(o.ledger),
+		missed.Commands(o.finder, webhook.Missing),
 		event.Commands(o.events),
 		trace.Commands(o.events.Journal, o.results, o.events.Seen),
 		pipeline.Commands(runner),

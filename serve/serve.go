@@ -27,6 +27,7 @@ import (
 	"sluice/lane"
 	"sluice/limit"
 	"sluice/metrics"
+	"sluice/missed"
 	"sluice/oidc"
 	"sluice/pipeline"
 	"sluice/quarantine"
@@ -83,6 +84,7 @@ type Server struct {
 	keeper      *quarantine.Keeper
 	alerts      *alert.Alerts
 	ledger      *closed.Ledger
+	finder      *missed.Finder
 	directory   *iam.Directory
 	issuer      *oidc.Issuer // nil with an external provider
 	commands    command.Set
@@ -331,6 +333,7 @@ func (s *Server) startWork(ctx context.Context) error {
 			s.work.Go(func() { s.runner.WatchFolder(serving, dir) })
 		}
 		s.work.Go(func() { s.alerts.Run(serving) })
+		s.work.Go(func() { s.finder.Run(serving) })
 		if err := s.runner.Serve(serving); err != nil {
 			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
 		}

@@ -39,6 +39,7 @@ func (s *Server) wire() {
 	receiver.Quarantine = s.keeper
 	s.alerts = s.newAlerts(webhooks)
 	s.ledger = s.newLedger(webhooks)
+	s.finder = s.newFinder(webhooks, secrets, receiver)
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
@@ -49,6 +50,7 @@ func (s *Server) wire() {
 		keeper:    s.keeper,
 		alerts:    s.alerts,
 		ledger:    s.ledger,
+		finder:    s.finder,
 		events:    s.eventOptions(),
 		results:   s.engine.Results,
 		runner:    s.runnerOptions(secrets, webhooks),

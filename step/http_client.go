@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/limit"
 )
 
 const maxRedirects = 5
@@ -68,7 +69,17 @@ func (c *client) check(known map[string]any) error {
 // GuardedTransport returns a transport that connects only to the Internet and to networks
 // that the operator allows.
 func GuardedTransport(networks []netip.Prefix) *http.Transport {
-	dialer := &net.Dialer{Control: guard(networks), Timeout: connectTime}
+	return guarded(func(addr netip.Addr) bool { return allowed(addr, networks) })
+}
+
+// NamedTransport returns a transport that connects only to networks that the operator allows,
+// and not to the rest of the Internet.
+func NamedTransport(networks []netip.Prefix) *http.Transport {
+	return guarded(func(addr netip.Addr) bool { return limit.Contains(networks, addr.Unmap().WithZone("")) })
+}
+
+func guarded(may func(netip.Addr) bool) *http.Transport {
+	dialer := &net.Dialer{Control: guard(may), Timeout: connectTime}
 	return &http.Transport{ // no Proxy: it would connect for us, unguarded
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
@@ -85,10 +96,10 @@ var errRefused = errors.New("the address is in a network that is not allowed")
 
 // guard checks addresses when a connection is made. That is after the look-up of names
 // and after each redirect, so neither can bypass it.
-func guard(networks []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
+func guard(may func(netip.Addr) bool) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
-		if err != nil || !allowed(target.Addr(), networks) {
+		if err != nil || !may(target.Addr()) {
 			return errRefused
 		}
 		return nil

@@ -137,7 +137,7 @@ func (o MailOptions) send(ctx context.Context, to []*mail.Address, message []byt
 	if secure {
 		port = "465"
 	}
-	dialer := &net.Dialer{Control: guard(o.AllowNetworks), Timeout: connectTime}
+	dialer := &net.Dialer{Control: guard(func(addr netip.Addr) bool { return allowed(addr, o.AllowNetworks) }), Timeout: connectTime}
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, cmp.Or(o.Server.Port(), port)))
 	if err != nil {
 		return err

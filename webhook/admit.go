@@ -75,10 +75,36 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 	case result.Duplicate:
 		return result, nil
 	}
+	rc.took(ctx, in, event, &result, c.ID)
+	return result, nil
+}
+
+// took reports an event that came in another way than by a call: by admitting one, which is
+// named, or from the API of its sender.
+func (rc *Receiver) took(ctx context.Context, in *incoming, event *sluice.Event, result *sluice.Result, admittedOf string) {
 	in.listeners = result.Listeners
 	rc.log(ctx, event)
-	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: http.StatusOK, Listeners: in.listeners, Spooled: result.Spooled, User: event.User, AdmittedOf: c.ID})
-	return result, nil
+	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: http.StatusOK, Listeners: in.listeners, Spooled: result.Spooled, User: event.User, AdmittedOf: admittedOf})
+}
+
+// Take makes an event of a body in JSON that the API of a webhook's sender has shown, which
+// stands for the signature. All else is checked as with any call.
+func (rc *Receiver) Take(ctx context.Context, hook sluice.Webhook, body []byte) (sluice.Result, error) {
+	request := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: sluice.ReceivePath}, Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(body))}
+	in := &incoming{request: request.WithContext(ctx), arrived: time.Now(), hook: hook, token: hook.UUID, body: body, vouched: true, memory: rc.Bodies.Known.Hold()}
+	defer in.memory.Release()
+	if len(body) > hook.MaxPayloadLength {
+		return sluice.Result{}, limit.TooLarge(hook.MaxPayloadLength)
+	}
+	if _, err := rc.check(in); err != nil {
+		return sluice.Result{}, err
+	}
+	event := rc.event(in)
+	result, err := rc.Events.Accept(ctx, event, 0)
+	if err == nil && !result.Duplicate {
+		rc.took(ctx, in, event, &result, "")
+	}
+	return result, err
 }
 
 func (rc *Receiver) checkAgain(ctx context.Context, in *incoming, force bool) (err error) {

@@ -48,11 +48,18 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 		Redact:           h.Redact,
 		Keep:             shownKeep(h.Keep),
 		ExpectEvery:      shownExpected(h.ExpectEvery),
+		APIURL:           h.APIURL,
 		Disabled:         h.Disabled,
 		Description:      h.Description,
 		ETag:             tagOf(&h),
 		Created:          h.Created,
 		Updated:          h.Updated,
+	}
+	if h.MissedEvery > 0 {
+		v.MissedEvery = sluice.ShortDuration(h.MissedEvery)
+	}
+	if mayToken {
+		v.APISecret = namesOnly(h.APISecret, sluice.CoverFrom(ctx))
 	}
 	showAnswer(&v, &h, nil)
 	if h.Trust == nil {
@@ -88,8 +95,8 @@ func maySeeToken(ctx context.Context, eventKey string) bool {
 	return sluice.UserFrom(ctx).Cover(sluice.MaySeeTokens).Event(eventKey)
 }
 
-// missing is the error of a webhook that is not there.
-func missing(_ context.Context, parameter, _ string) error {
+// Missing is the error of a webhook that is not there.
+func Missing(_ context.Context, parameter, _ string) error {
 	if parameter == "eventKey" {
 		return noWebhook("event key").About("eventKey")
 	}
@@ -165,7 +172,7 @@ func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			}
 			return page, nil
 		},
-		command.ReadOnly, command.Missing(missing), command.Answers([]sluice.WebhookView{}, sluice.WebhookView{}))
+		command.ReadOnly, command.Missing(Missing), command.Answers([]sluice.WebhookView{}, sluice.WebhookView{}))
 }
 
 type deleteParams struct {
@@ -185,7 +192,7 @@ func deleteCommand(hooks *Store) command.Command {
 				return deleted{}, err
 			}
 			return deleted{UUID: token, Deleted: true}, nil
-		}, command.Missing(missing))
+		}, command.Missing(Missing))
 }
 
 type providerParams struct {

@@ -34,6 +34,7 @@ type incoming struct {
 	headers sluice.Headers
 	payload []byte // as JSON
 
+	vouched   bool       // the API of its sender has shown it, in place of a signature
 	redacted  bool       // what its webhook does not store is replaced
 	listeners []string   // pipelines that the event starts
 	memory    limit.Hold // for the body and what is made of it

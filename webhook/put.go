@@ -31,6 +31,9 @@ type putParams struct {
 	ExpectEvery      *string             `json:"expectEvery" audit:"yes" doc:"Raise the alert silence if no call was accepted for so long: from 1m to 720h, or auto, which learns the usual pauses from two weeks of calls on; empty removes it."`
 	Redact           *[]string           `json:"redact" audit:"yes" doc:"Members of calls that are never stored, as paths such as payload.card.number, payload.items[*].email, headers.x-customer or query.email: events, pipelines and the quarantine have *** in their place. A payload without members is replaced as a whole. An empty list removes it."`
 	Keep             *string             `json:"keep" audit:"yes" doc:"How long its events stay, with their results, dead letters and payloads in traces: from 1m to --event-max-age of the server, even if a pipeline is not done with them. Default: as long as other events; empty restores it."`
+	APIURL           *string             `json:"apiUrl" audit:"yes" doc:"Address of the hook itself at the sender's API, such as https://api.github.com/repos/o/r/hooks/123, for webhook.missed; empty removes it."`
+	APISecret        *string             `json:"apiSecret" doc:"The bearer token for that API (PayPal: client-id:client-secret), or secret:<name> of a stored one. It is stored encrypted and never shown; empty removes it."`
+	MissedEvery      *string             `json:"missedEvery" audit:"yes" doc:"Ask the sender so often for what was missed, as webhook.missed does: from 1m to 168h; empty removes it."`
 	Answer           *string             `json:"answer" doc:"What callers get back: result (default: the result in JSON), value (what the pipelines made, as it is), or empty (nothing, as soon as the event is stored). Empty restores the default, which some providers have of their own."`
 	AnswerType       *string             `json:"answerType" doc:"Content type of an answer that is a value. Default text/plain for text and application/json for the rest; empty restores it."`
 	AnswerWait       *string             `json:"answerWait" doc:"How long a call waits for its pipelines, from 0s to 30s. Default: --result-wait of the server; empty restores it."`
@@ -63,7 +66,7 @@ func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			}
 			shown.Warnings = append(shown.Warnings, warnings...)
 			return shown, nil
-		}, command.Missing(missing))
+		}, command.Missing(Missing))
 }
 
 // check refuses parameters that no webhook can have.
@@ -112,6 +115,9 @@ func (p *putParams) check(maxKeep time.Duration) (warnings []string, err error) 
 		if _, err := redactionsOf(*p.Redact); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.checkAPI(); err != nil {
+		return nil, err
 	}
 	if p.EventKey != nil {
 		return checkEventKey(*p.EventKey)

@@ -37,7 +37,7 @@ func signCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
 			return g.sign(receiveURL(baseURL, hook.OpenToken(time.Now())), p, time.Now())
-		}, command.Missing(missing))
+		}, command.Missing(Missing))
 }
 
 // sign makes a call with a signature, where calls have one.

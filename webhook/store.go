@@ -124,7 +124,7 @@ func (s *Store) WithKey(key string) (sluice.Webhook, error) {
 		return false
 	})
 	if found == nil || found.EventKey != key {
-		return sluice.Webhook{}, missing(nil, "eventKey", key)
+		return sluice.Webhook{}, Missing(nil, "eventKey", key)
 	}
 	return *found, nil
 }
@@ -185,12 +185,12 @@ func (s *Store) Expecting() []*sluice.Webhook {
 	return slices.DeleteFunc(hooks, func(h *sluice.Webhook) bool { return h.ExpectEvery == 0 })
 }
 
-// SignedWith returns the event keys of the webhooks that use a stored secret to check
-// signatures, in order.
+// SignedWith returns the event keys of the webhooks that use a stored secret, to check
+// signatures or to ask their senders, in order.
 func (s *Store) SignedWith(secret string) (keys []string) {
 	hooks, _ := s.list(sluice.Cover{}, "", "", 0)
 	for _, hook := range hooks {
-		if hook.Trust != nil && slices.ContainsFunc(strings.Split(hook.Trust.Signing, ","), func(part string) bool {
+		if slices.ContainsFunc(append(strings.Split(trustOf(hook).Signing, ","), hook.APISecret), func(part string) bool {
 			name, ok := storedName(part)
 			return ok && name == secret
 		}) {
@@ -265,6 +265,9 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 			if after.Trust, err = trust(before); err != nil {
 				return nil, err
 			}
+		}
+		if err := p.applyAPI(ctx, &after); err != nil {
+			return nil, err
 		}
 		if holder, err := s.WithKey(after.EventKey); err == nil && holder.UUID != token {
 			return nil, sluice.Errorf(sluice.CodeEventKeyTaken, "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")

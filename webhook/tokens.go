@@ -131,7 +131,7 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 				added.Expires = &made.Expires
 			}
 			return added, nil
-		}, command.Missing(missing))
+		}, command.Missing(Missing))
 }
 
 // expiry returns the time that the parameter expires means, zero if it is not given.
@@ -220,7 +220,7 @@ func tokenDeleteCommand(hooks *Store) command.Command {
 				return tokenDeleted{}, err
 			}
 			return tokenDeleted{Last6: sluice.Last6(token), Deleted: true}, nil
-		}, command.Missing(missing))
+		}, command.Missing(Missing))
 }
 
 // deleteToken closes a token, which is given by all of it or by its end, and returns it.

@@ -46,6 +46,7 @@ const (
 	LowWater       = "floors"
 	Hours          = "hours"
 	Keys           = "keys"
+	Missed         = "missed"
 	Minutes        = "minutes"
 	Pipelines      = "pipelines"
 	PortalSessions = "portal"

@@ -1,0 +1,180 @@
+package missed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+const (
+	requestTimeout = 30 * time.Second
+	maxReply       = 32 << 20
+	shortPause     = 2 * time.Second // that a sender asks for, and that is waited for here
+	longPause      = time.Minute     // that is assumed if a sender says nothing
+)
+
+// An api is the API of a sender, as one webhook uses it.
+type api struct {
+	hook   string // address of the webhook there, without a slash at the end
+	title  string // of the sender
+	secret string
+	bearer string // of each request; the secret unless the provider says otherwise
+	client *http.Client
+}
+
+// errGone says that the sender no longer has what was asked for.
+var errGone = errors.New("the sender has it no longer")
+
+// call makes a request and decodes the reply. A pause that the sender asks for is made if it is
+// short.
+func (a *api) call(ctx context.Context, method, address string, body, into any) (http.Header, error) {
+	for {
+		header, status, reply, err := a.send(ctx, method, address, body)
+		if err != nil {
+			return nil, a.refused("it does not answer", err)
+		}
+		switch {
+		case status == http.StatusNotFound || status == http.StatusGone:
+			return nil, errGone
+		case status == http.StatusTooManyRequests || status >= 400 && header.Get("Retry-After") != "" || status == http.StatusForbidden && header.Get("X-Ratelimit-Remaining") == "0":
+			pause := pauseOf(header, time.Now())
+			if pause > shortPause {
+				return nil, sluice.Errorf(sluice.CodeSenderLimits, "%s takes no more requests for now. What was done counts; ask again later for the rest.", a.title).After(pause)
+			}
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		case status >= 300:
+			return nil, a.refused("it answers "+strconv.Itoa(status), nil)
+		case into == nil:
+			return header, nil
+		default:
+			if raw, ok := into.(*[]byte); ok {
+				*raw = reply
+				return header, nil
+			}
+			if err := json.Unmarshal(reply, into); err != nil {
+				return nil, a.refused("its reply can't be read", err)
+			}
+			return header, nil
+		}
+	}
+}
+
+func (a *api) get(ctx context.Context, address string, into any) (http.Header, error) {
+	return a.call(ctx, http.MethodGet, address, nil, into)
+}
+
+func (a *api) post(ctx context.Context, address string, body, into any) error {
+	_, err := a.call(ctx, http.MethodPost, address, body, into)
+	return err
+}
+
+// send makes one request. A form is sent with the secret as name and password.
+func (a *api) send(ctx context.Context, method, address string, body any) (http.Header, int, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	var content []byte
+	media := "application/json"
+	switch given := body.(type) {
+	case nil:
+	case url.Values:
+		content, media = []byte(given.Encode()), "application/x-www-form-urlencoded"
+	default:
+		var err error
+		if content, err = json.Marshal(given); err != nil {
+			return nil, 0, nil, err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(content))
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("User-Agent", "sluice")
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", media)
+	}
+	if _, form := body.(url.Values); form {
+		name, password, _ := strings.Cut(a.secret, ":")
+		r.SetBasicAuth(name, password)
+	} else {
+		r.Header.Set("Authorization", "Bearer "+a.bearer)
+	}
+	answer, err := a.client.Do(r)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	defer answer.Body.Close()
+	reply, err := io.ReadAll(io.LimitReader(answer.Body, maxReply+1))
+	if err == nil && len(reply) > maxReply {
+		err = errors.New("the reply is too long")
+	}
+	return answer.Header, answer.StatusCode, reply, err
+}
+
+// refused is the error of a sender that does not do what it was asked to. It never has the
+// credential in it.
+func (a *api) refused(how string, cause error) error {
+	return sluice.Errorf(sluice.CodeSenderRefuses, "%s can't be asked: %s. See whether apiUrl and apiSecret of the webhook are right.", a.title, how).WithStatus(http.StatusBadGateway).Because(cause)
+}
+
+// pauseOf returns the pause that a sender asks for.
+func pauseOf(header http.Header, now time.Time) time.Duration {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	if at, err := strconv.ParseInt(header.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
+		return max(time.Unix(at, 0).Sub(now), time.Second)
+	}
+	return longPause
+}
+
+// next returns the address of the next page, "" if there is none: the same one with the query
+// of a link. The credential goes nowhere else, whatever a reply says.
+func next(address, link string) string {
+	to, err := url.Parse(link)
+	if err != nil || link == "" || to.RawQuery == "" {
+		return ""
+	}
+	own, _, _ := strings.Cut(address, "?")
+	return own + "?" + to.RawQuery
+}
+
+// linked returns the link to the next page in a header.
+func linked(header http.Header) string {
+	for part := range strings.SplitSeq(strings.Join(header.Values("Link"), ","), ",") {
+		target, rest, _ := strings.Cut(strings.TrimSpace(part), ">")
+		if strings.Contains(rest, `rel="next"`) {
+			return strings.TrimPrefix(target, "<")
+		}
+	}
+	return ""
+}
+
+// parts splits the address of a webhook before some of its path: what comes before, and the
+// elements that follow.
+func (a *api) parts(path string) (base string, ids []string, err error) {
+	base, rest, found := strings.Cut(a.hook, path)
+	ids = strings.Split(rest, "/")
+	if !found || rest == "" {
+		return "", nil, sluice.InvalidParameter("apiUrl", "apiUrl is not the address of a webhook at %s: it has no %s in it.", a.title, fmt.Sprintf("%q", path))
+	}
+	return base, ids, nil
+}
