@@ -61,7 +61,7 @@ var rooms = map[string][]string{
 
 	"alert":        {".", "command", "value"},
 	"closed":       {".", "command"},
-	"missed":       {".", "command", "sender"},
+	"missed":       {".", "command", "sender", "value"},
 	"quarantine":   {".", "command", "stretch"},
 	"metrics":      {"."},
 	"pipeline":     {".", "command", "expression", "limit", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem", "spelling"},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/value"
 )
 
 const (
@@ -94,7 +95,7 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 		content, media = []byte(given.Encode()), "application/x-www-form-urlencoded"
 	default:
 		var err error
-		if content, err = json.Marshal(given); err != nil {
+		if content, err = value.Marshal(given); err != nil {
 			return nil, 0, nil, err
 		}
 	}

@@ -115,6 +115,6 @@ func TestClosedTimesAreGaps(t *testing.T) {
 	s.resume()
 	v := s.signedIn("admin", adminPassword)
 	natstest.Eventually(t, "the gap", func() bool { return strings.Contains(v.get("/").body, `class="gap"`) })
-	v.get("/").wants(t, 200, "No calls were taken", "closed (stop)", "(stop)", `href="/webhooks/webhook.code"`, "never tries again")
+	v.get("/").wants(t, 200, "No calls were taken", "closed (stop)", "(stop)", `href="/webhooks/webhook.code/missed"`, "never tries again")
 	v.get("/webhooks/webhook.code").wants(t, 200, `<rect class="gap"`)
 }

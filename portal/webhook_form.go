@@ -63,6 +63,9 @@ var webhookFields = []field{
 	{Name: "expectEvery", Label: "Expect a call every", Help: "Without one for so long there is an alert. From 1m to 720h, or auto: the usual pauses are learned, from two weeks of calls on.", Hint: "1h"},
 	{Name: "keep", Label: "Keep events for", Help: "Then they go, with their results, dead letters and payloads in traces. From 1m; as long as other events unless given.", Hint: "24h"},
 	{Name: "redact", Label: "Never store", Help: "Paths of members that are replaced by *** before anything is stored.", Hint: "payload.card.number, headers.x-customer"},
+	{Name: "apiUrl", Label: "Address at the sender's API", Help: "The hook itself there, to ask what was missed: for github, gitlab, paddle, paypal, square, stripe and svix.", Hint: "https://api.github.com/repos/o/r/hooks/123"},
+	{Name: "apiSecret", Label: "Credential for that API", Help: "A bearer token (PayPal: client-id:client-secret), or secret:name of a stored one. It is stored encrypted and never shown again."},
+	{Name: "missedEvery", Label: "Ask what was missed every", Help: "From 1m to 168h. Never unless given.", Hint: "1h"},
 	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are rejected with 422."},
 	{Name: "signature", Label: "Own signature", Help: "How a sender that is not known signs its calls, as JSON: algorithm (sha256, rsa-sha256, ecdsa-sha256, ed25519, plain, basic, jwt, rfc9421 and others) and its fields, such as header, format, encoding and signed."},
 	{Name: "methods", Label: "Methods", Help: "Of GET, POST, PUT, PATCH and DELETE; others are rejected with 405.", Hint: "GET, POST"},
@@ -163,7 +166,7 @@ func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
 		"eventKey": {hook.EventKey}, "payloadType": {string(hook.PayloadType)}, "maxPayloadLength": {strconv.Itoa(hook.MaxPayloadLength)},
 		"provider": {hook.Provider}, "description": {hook.Description}, "verifyToken": {hook.VerifyToken}, "dedupe": {hook.Dedupe},
 		"methods": {strings.Join(hook.Methods, ", ")}, "allow": {strings.Join(hook.Allow, ", ")}, "redact": {strings.Join(hook.Redact, ", ")}, "clientCertificate": {hook.ClientCert}, "clientName": {hook.ClientName},
-		"dedupeWindow": {hook.DedupeWindow}, "expectEvery": {hook.ExpectEvery}, "keep": {hook.Keep}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
+		"dedupeWindow": {hook.DedupeWindow}, "expectEvery": {hook.ExpectEvery}, "apiUrl": {hook.APIURL}, "missedEvery": {hook.MissedEvery}, "keep": {hook.Keep}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
 	}
 	if err := p.enterAnswer(r, hook, entered); err != nil {
 		return err
@@ -238,7 +241,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before sluic
 func emptied(before sluice.WebhookView, entered url.Values) (given command.Args) {
 	for name, had := range map[string]bool{
 		"provider": before.Provider != "", "description": before.Description != "", "verifyToken": before.VerifyToken != "",
-		"expectEvery": before.ExpectEvery != "", "keep": before.Keep != "", "schema": before.Schema != nil, "signature": before.Signature != nil,
+		"expectEvery": before.ExpectEvery != "", "apiUrl": before.APIURL != "", "missedEvery": before.MissedEvery != "", "keep": before.Keep != "", "schema": before.Schema != nil, "signature": before.Signature != nil,
 		"answer": true, "answerType": before.AnswerType != "", "answerWait": before.AnswerWait != "",
 		"allow": before.Allow != nil, "redact": before.Redact != nil, "clientCertificate": before.ClientCert != "", "clientName": before.ClientName != "",
 	} {

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/url"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +21,7 @@ func webhookResource() *resource {
 		none:    "There are no webhooks; sluice webhook create makes one.",
 		prefer:  preferRaw,
 		verbs: func(t *terminal, r *resource) []*cobra.Command {
-			return []*cobra.Command{webhookURL(t, r), webhookTest(t, r), webhookToken(t, r)}
+			return []*cobra.Command{webhookURL(t, r), webhookTest(t, r), webhookToken(t, r), webhookMissed(t, r)}
 		},
 	}
 }
@@ -104,5 +107,33 @@ func webhookToken(t *terminal, r *resource) *cobra.Command {
 	remove.Example = "  sluice webhook token delete " + r.example + " 3f9a1c"
 	addYes(remove, &yes)
 	cmd.AddCommand(add, remove)
+	return cmd
+}
+
+// webhookMissed makes the command that gets what was missed from the sender.
+func webhookMissed(t *terminal, r *resource) *cobra.Command {
+	var params *parameters
+	cmd := r.about(t, "missed", "Ask the sender what was missed, and have it sent again", false, func(cmd *cobra.Command, args []string) error {
+		values, c, err := params.connect()
+		if err != nil {
+			return err
+		}
+		values.Set(r.Key, args[0])
+		var found sluice.Missed
+		if err := c.Decode(cmd.Context(), "webhook.missed", values, nil, &found); err != nil {
+			return r.missing(cmd.Context(), c, args[0], err)
+		}
+		return t.tell(found, func(w io.Writer) {
+			for _, item := range found.Items {
+				if item.State != sluice.MissedHad {
+					fmt.Fprintln(w, printable(strings.Join([]string{item.Time.Format(time.RFC3339), item.State, item.ID}, "  ")))
+				}
+			}
+			fmt.Fprintf(w, "asked %d, had %d, missed %d\n", found.Asked, found.Had, found.Missed)
+		})
+	})
+	cmd.Long = cmd.Short + ".\nFor " + strings.Join(sluice.MissedProviders, ", ") + "; the webhook needs --api-url and --api-secret."
+	cmd.Example = "  sluice webhook missed webhook.github.push --since 1d --dry-run"
+	params = t.declare(cmd, "webhook.missed", r.Key)
 	return cmd
 }
