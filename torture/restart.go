@@ -210,9 +210,16 @@ func (r *restarts) fill(ctx context.Context) error {
 	for range r.connections {
 		work.Go(func() {
 			for next.Add(1) <= int64(r.events) {
-				if _, err := r.client.receive(ctx, r.token, 0, []byte("x")); err != nil {
-					errs <- err
-					return
+				for failures := 0; ; failures++ {
+					_, err := r.client.receive(ctx, r.token, 0, []byte("x"))
+					if err == nil {
+						break
+					}
+					if failures == 5 || ctx.Err() != nil {
+						errs <- err
+						return
+					}
+					sleep(ctx, time.Second) // the disk has other work
 				}
 			}
 		})
