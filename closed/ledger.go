@@ -76,7 +76,7 @@ func (l *Ledger) Run(ctx context.Context) {
 // was a closing.
 func (l *Ledger) Beat(ctx context.Context) error {
 	now := l.Now()
-	if l.Ready() != nil {
+	if ready := l.Ready() == nil; !ready {
 		l.taking = time.Time{}
 		return nil
 	}
@@ -204,7 +204,7 @@ func (l *Ledger) webhooks(c sluice.Closing) []sluice.ClosedWebhook {
 			}
 		}
 	}
-	all := []sluice.ClosedWebhook{}
+	all := make([]sluice.ClosedWebhook, 0, len(found))
 	for key, w := range found {
 		if n := counted[key]; n > 0 {
 			w.Usual = (sums[key] + n - 1) / n

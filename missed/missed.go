@@ -191,25 +191,35 @@ func (f *Finder) fill(ctx context.Context, of provider, a *api, hook sluice.Webh
 	if dryRun || d.busy {
 		return sluice.MissedStill, nil
 	}
-	if of.again != nil {
-		state, err = sluice.MissedRedelivered, of.again(ctx, a, d)
-	} else {
-		var event []byte
-		if event, err = of.fetch(ctx, a, d); err == nil {
-			state = sluice.MissedFetched
-			if _, err := f.Take(ctx, hook, event); err != nil {
-				if kind := sluice.AsError(err).Kind; kind == sluice.Unavailable || kind == sluice.Internal {
-					return "", err // ours: another time it may be taken
-				}
-				f.Log.WarnContext(ctx, "A fetched event is not what its webhook demands.", "eventKey", hook.EventKey, "deliveryId", d.id, "error", err)
-				state = sluice.MissedStill
-			}
-		}
+	if of.again == nil {
+		return f.fetch(ctx, of, a, hook, d)
 	}
-	if errors.Is(err, errGone) {
+	switch err := of.again(ctx, a, d); {
+	case errors.Is(err, errGone):
 		return sluice.MissedGone, nil
+	case err != nil:
+		return "", err
 	}
-	return state, err
+	return sluice.MissedRedelivered, nil
+}
+
+// fetch takes the event of a delivery from the sender's API.
+func (f *Finder) fetch(ctx context.Context, of provider, a *api, hook sluice.Webhook, d delivery) (state string, err error) {
+	event, err := of.fetch(ctx, a, d)
+	switch {
+	case errors.Is(err, errGone):
+		return sluice.MissedGone, nil
+	case err != nil:
+		return "", err
+	}
+	if _, err = f.Take(ctx, hook, event); err == nil {
+		return sluice.MissedFetched, nil
+	}
+	if kind := sluice.AsError(err).Kind; kind == sluice.Unavailable || kind == sluice.Internal {
+		return "", err // ours: another time it may be taken
+	}
+	f.Log.WarnContext(ctx, "A fetched event is not what its webhook demands.", "eventKey", hook.EventKey, "deliveryId", d.id, "error", err)
+	return sluice.MissedStill, nil
 }
 
 const (

@@ -54,6 +54,8 @@ func (p *Portal) routes() {
 }
 
 func (p *Portal) routeWebhooks() {
+	p.page("GET /webhooks/{key}/missed", p.missedPage)
+	p.form("/webhooks/{key}/missed", p.missedAsk)
 	p.page("GET /webhooks", p.webhookList)
 	p.page("GET /webhooks/new", p.webhookNew)
 	p.form("/webhooks/new", p.webhookCreate)
@@ -62,8 +64,6 @@ func (p *Portal) routeWebhooks() {
 	p.form("/webhooks/{key}/edit", p.webhookSave)
 	p.form("/webhooks/{key}/try", p.webhookTry)
 	p.form("/webhooks/{key}/secret", p.webhookSecret)
-	p.page("GET /webhooks/{key}/missed", p.missedPage)
-	p.form("/webhooks/{key}/missed", p.missedAsk)
 	p.page("GET /webhooks/{key}/tokens", p.tokensPage)
 	p.form("/webhooks/{key}/tokens", p.tokenAdd)
 	p.page("GET /webhooks/{key}/tokens/{last6}/delete", p.tokenConfirm)

@@ -92,7 +92,7 @@ func launch(socket net.Listener, environ []string) (*neighbour, error) {
 		return nil, errors.Join(err, syscall.Close(kept))
 	}
 	// Not os.StartProcess: it would switch the shared socket to blocking.
-	pid, err := syscall.ForkExec(program, os.Args, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(program, os.Args, &syscall.ProcAttr{ //nolint:gosec // it is the path of this program
 		Env:   append(environ, handOverVariable+"=1"),
 		Files: []uintptr{0, 1, 2, uintptr(kept), uintptr(pair[1])},
 	})

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -91,7 +92,7 @@ func (p *putParams) check(maxKeep time.Duration) (warnings []string, err error) 
 			return nil, err
 		}
 	}
-	if err := p.checkAnswer(); err != nil {
+	if err := cmp.Or(p.checkAnswer(), p.checkAPI()); err != nil {
 		return nil, err
 	}
 	if p.Methods != nil {
@@ -115,9 +116,6 @@ func (p *putParams) check(maxKeep time.Duration) (warnings []string, err error) 
 		if _, err := redactionsOf(*p.Redact); err != nil {
 			return nil, err
 		}
-	}
-	if err := p.checkAPI(); err != nil {
-		return nil, err
 	}
 	if p.EventKey != nil {
 		return checkEventKey(*p.EventKey)

@@ -61,7 +61,7 @@ func startReplaceable(t *testing.T, settings ...string) *replaceable {
 func (r *replaceable) program() string { return filepath.Join(r.dir, "sluice") }
 
 // begin starts the server, makes a webhook unless there is one, and sees to it that nothing outlives the test.
-func (r *replaceable) begin() *replaceable {
+func (r *replaceable) begin() {
 	r.t.Helper()
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -95,10 +95,9 @@ func (r *replaceable) begin() *replaceable {
 	r.awaitPrinted("open in a browser: ")
 	r.url = regexp.MustCompile(`listens on (\S+)`).FindStringSubmatch(r.text())[1]
 	if r.hook != "" {
-		return r
+		return
 	}
 	r.hook = regexp.MustCompile(`"webhookUrl":"([^"]+)"`).FindStringSubmatch(r.command("webhook.put", `{"eventKey":"webhook.handed"}`))[1]
-	return r
 }
 
 func (r *replaceable) text() string {
