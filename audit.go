@@ -39,9 +39,10 @@ type AuditEntry struct {
 }
 
 // Sum returns the hash of an entry: the SHA-256 of its JSON without the hash.
-func (e AuditEntry) Sum() string {
-	e.Hash = ""
-	return fmt.Sprintf("%x", sha256.Sum256(appendJSON(nil, e)))
+func (e *AuditEntry) Sum() string {
+	plain := *e
+	plain.Hash = ""
+	return fmt.Sprintf("%x", sha256.Sum256(appendJSON(nil, plain)))
 }
 
 // Change reports whether the entry is about something that was changed. Others, such

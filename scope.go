@@ -74,7 +74,7 @@ func (c Cover) Name(name string) bool {
 }
 
 func hasPrefixOf(prefixes map[string]bool, name string) bool {
-	for end := 0; end < len(name); end++ {
+	for end := range len(name) {
 		if name[end] == '.' && prefixes[name[:end]] {
 			return true
 		}

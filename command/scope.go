@@ -47,7 +47,7 @@ const (
 )
 
 // checkNames finds mistakes in the declaration of what parameters name.
-func (c *Command) checkNames() error {
+func (c Command) checkNames() error {
 	for _, p := range c.Params {
 		switch kind, isNew := strings.CutPrefix(p.names, namesNew); kind {
 		case "":
@@ -69,7 +69,7 @@ func (c *Command) checkNames() error {
 
 // scopingOf returns the declared scoping, ByName if parameters name things, "" if nothing
 // is declared.
-func (c *Command) scopingOf() Scoping {
+func (c Command) scopingOf() Scoping {
 	for _, p := range c.Params {
 		if p.names != "" {
 			return ByName

@@ -30,7 +30,7 @@ func TestRolesWithAScope(t *testing.T) {
 	for arguments, parameter := range map[string]string{
 		`{"role": "r"}`: "permissions",
 		`{"role": "r", "permissions": ["log"], "like": "model"}`:              "like",
-		`{"role": "r", "like": "modle"}`:                                      "like",
+		`{"role": "r", "like": "mode"}`:                                       "like",
 		`{"role": "r", "like": "admin", "scope": ["partner"]}`:                "like",
 		`{"role": "r", "permissions": ["*"], "scope": ["partner"]}`:           "scope",
 		`{"role": "r", "permissions": ["iam.*"], "scope": ["partner"]}`:       "scope",

@@ -136,33 +136,30 @@ func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) 
 
 // tailEntry returns the entry of a line, if it fits the query.
 func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
-	var traceID, eventKey string
 	var data any
-	if call, _, ok := l.call(); ok {
-		if !q.Cover.Call(&call) {
-			return entry, false
-		}
+	call, _, isCall := l.call()
+	if isCall {
 		if !q.Known.Call(&call) {
 			call.CorrelationID, call.DeliveryID = "", ""
 		}
-		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
-	} else if run, ok := l.run(); ok {
-		of := sluice.Call{EventKey: run.EventKey, User: run.User, Runs: []sluice.RunReport{run}}
-		if q.Cover.Shown(&of); len(of.Runs) == 0 || !q.Cover.Call(&of) {
+		entry.Type, data = "call", found(call)
+	} else {
+		run, isRun := l.run()
+		call = sluice.Call{TraceID: run.TraceID, EventKey: run.EventKey, User: run.User, Runs: []sluice.RunReport{run}}
+		if q.Cover.Shown(&call); !isRun || len(call.Runs) == 0 {
 			return entry, false
 		}
 		run.HidePayloads() // the reader may not be allowed to see them
-		if !q.Known.Call(&of) {
+		if !q.Known.Call(&call) {
 			run.CorrelationID = ""
 			run.Error.HideMessage()
 		}
-		entry.Type, traceID, eventKey, data = "run", run.TraceID, run.EventKey, run
-	} else {
-		return entry, false
+		entry.Type, data = "run", run
 	}
 	switch {
-	case q.EventKey != "" && q.EventKey != eventKey,
-		q.TraceID != "" && q.TraceID != traceID && q.TraceID != sluice.TraceOwner(traceID):
+	case !q.Cover.Call(&call),
+		q.EventKey != "" && q.EventKey != call.EventKey,
+		q.TraceID != "" && q.TraceID != call.TraceID && q.TraceID != sluice.TraceOwner(call.TraceID):
 		return entry, false
 	}
 	var err error

@@ -82,9 +82,10 @@ func (s *Secrets) missing(ctx context.Context, _, name string) error { return s.
 
 // unknown is the error for an unknown name. It suggests a similar one.
 func (s *Secrets) unknown(ctx context.Context, name string) error {
-	var names []string
-	for _, record := range s.all(ctx) {
-		names = append(names, record.Name)
+	all := s.all(ctx)
+	names := make([]string, len(all))
+	for i, record := range all {
+		names[i] = record.Name
 	}
 	hint := "secret.put stores one."
 	if near := spelling.Nearest(name, names); near != "" {

@@ -98,10 +98,12 @@ func maySeeToken(ctx context.Context, eventKey string) bool {
 // Missing is the error of a webhook that is not there.
 func Missing(_ context.Context, parameter, _ string) error {
 	if parameter == "eventKey" {
-		return noWebhook("event key").About("eventKey")
+		return noKey()
 	}
 	return noWebhook("uuid")
 }
+
+func noKey() error { return noWebhook("event key").About("eventKey") }
 
 // namesOnly returns signing secrets if all of them are names of stored ones that are
 // covered, otherwise "".

@@ -124,7 +124,7 @@ func (s *Store) WithKey(key string) (sluice.Webhook, error) {
 		return false
 	})
 	if found == nil || found.EventKey != key {
-		return sluice.Webhook{}, Missing(nil, "eventKey", key)
+		return sluice.Webhook{}, noKey()
 	}
 	return *found, nil
 }
