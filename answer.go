@@ -45,6 +45,12 @@ type Admissions struct {
 	Bulk
 }
 
+// Erased tells which calls were erased.
+type Erased struct {
+	Erased int `json:"erased" doc:"How many calls were erased."`
+	Bulk
+}
+
 // Deletions tell how much was deleted.
 type Deletions struct {
 	Deleted int `json:"deleted" doc:"How many were deleted."`

@@ -14,6 +14,8 @@ type Options struct {
 	Log       sluice.EventLog
 	Journal   sluice.Journal
 	Waiting   sluice.WaitingEvents
+	Erasures  sluice.Erasures
+	Note      func(context.Context, sluice.AuditEntry) // enters something in the audit log
 	Namespace string
 	Seen      func(ctx context.Context, command, target string) // called when a user sees payloads
 	Stopping  <-chan struct{}                                   // closed when the server begins to stop, which ends all waiting
@@ -28,6 +30,7 @@ func Commands(o Options) []command.Command {
 		sendCommand(o.Events, o.Namespace),
 		replayCommand(o.Events, o.Journal),
 		retryCommand(o.Waiting),
+		eraseCommand(o),
 		messageReceiveCommand(),
 		messageSendCommand(o.Events, o.Namespace),
 	}

@@ -21,7 +21,7 @@ const (
 var builtinRoles = map[string][]string{
 	sluice.AdminName: {"*"},
 	"developer": {
-		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
+		"webhook.*", "pipeline.*", "event.get", "event.listen", "event.receive", "event.send", "event.replay", "event.retry", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
 		"quarantine.*", "provider.get", "alert.*",
 		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "mail.send", "crypto.*",
 		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats", "server.closed",

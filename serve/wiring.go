@@ -165,6 +165,8 @@ func (s *Server) eventOptions() event.Options {
 		Log:       s.engine.Stored,
 		Journal:   s.engine.Journal,
 		Waiting:   s.engine.Queue,
+		Erasures:  s.engine.Erasures,
+		Note:      s.directory.Note,
 		Namespace: s.cfg.Namespace,
 		Stopping:  s.stopping,
 		Seen:      s.directory.NotePayload,

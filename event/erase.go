@@ -1,0 +1,133 @@
+package event
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// maxErased bounds the calls of one erasure.
+const maxErased = 10_000
+
+type eraseParams struct {
+	TraceID  string    `json:"traceId" audit:"yes" names:"listed" doc:"Trace id of the call to erase. Give this, or an event key."`
+	EventKey string    `json:"eventKey" alias:"key" audit:"yes" names:"listed" doc:"Erases calls of the webhook with this key, as far as the following fit."`
+	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these calls."`
+	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these calls. Default: now."`
+	Search   string    `json:"search" doc:"Only calls whose payload has this text in it, in any case. It is not in the audit log."`
+	Force    bool      `json:"force" audit:"yes" doc:"Also calls whose event still runs, or waits for another attempt."`
+	DryRun   bool      `json:"dryRun" audit:"yes" doc:"Erases nothing: items lists the calls that would be."`
+}
+
+func eraseCommand(o Options) command.Command {
+	return command.New("event.erase", "Erase calls: payload, headers and results are gone from all that is stored, and overwritten on disk. That there was a call remains. Their replays, and copies from the quarantine, go with them.",
+		func(ctx context.Context, p eraseParams) (sluice.Erased, error) {
+			calls, err := p.find(ctx, o.Journal)
+			if err != nil {
+				return sluice.Erased{}, err
+			}
+			done := sluice.Erased{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}}}
+			for _, c := range calls {
+				if !p.Force && (c.Status == sluice.StatusRetrying || c.Status == sluice.StatusProcessing) {
+					return sluice.Erased{}, sluice.Errorf(sluice.CodeEventWaits, "The event of %s still runs, or waits for its next attempt; with force=true it is erased all the same.", c.TraceID)
+				}
+				if len(done.Items) < maxListed {
+					done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID, ID: c.Quarantine})
+				}
+			}
+			if p.DryRun {
+				return done, nil
+			}
+			if err := o.Erasures.Erase(ctx, calls); err != nil {
+				return sluice.Erased{}, err
+			}
+			done.Erased = len(calls)
+			for _, c := range calls {
+				o.Note(ctx, sluice.AuditEntry{Command: "event.erase", Target: c.TraceID, Outcome: sluice.AuditAllowed})
+			}
+			return done, nil
+		})
+}
+
+// find returns the calls to erase, with what was made of them.
+func (p eraseParams) find(ctx context.Context, journal sluice.Journal) ([]sluice.Call, error) {
+	cover := sluice.CoverFrom(ctx)
+	q := sluice.TraceQuery{TraceID: strings.ToLower(p.TraceID), EventKey: p.EventKey, From: p.From, To: p.To, Text: strings.TrimSpace(p.Search), Cover: cover, Known: cover}
+	q.InPayload, q.OnlyPayload = q.Text != "", q.Text != ""
+	switch {
+	case (p.TraceID == "") == (p.EventKey == ""):
+		return nil, sluice.InvalidParameter("traceId", "Give either traceId or eventKey.")
+	case p.TraceID != "" && !strings.Contains(p.TraceID, ":"):
+		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
+	case p.TraceID != "" && (q.Text != "" || !p.From.IsZero() || !p.To.IsZero()):
+		return nil, sluice.InvalidParameter("traceId", "The parameters from, to and search go with eventKey.")
+	}
+	found, err := all(ctx, journal, q, func(sluice.Call) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, sluice.Errorf(sluice.CodeEventUnknown, "No call matches; trace.get finds those there are.")
+	}
+	return withCopies(ctx, journal, found, cover)
+}
+
+// withCopies adds the calls that repeat others, or let them out of the quarantine, and the
+// events that have their trace ids.
+func withCopies(ctx context.Context, journal sluice.Journal, found []sluice.Call, cover sluice.Cover) ([]sluice.Call, error) {
+	since, meant := make(map[string]time.Time), make(map[string]bool)
+	for _, c := range found {
+		meant[c.TraceID] = true
+		if at, known := since[c.EventKey]; c.EventKey != "" && (!known || c.Time.Before(at)) {
+			since[c.EventKey] = c.Time
+		}
+	}
+	var copies []sluice.Call
+	for key, from := range since {
+		some, err := all(ctx, journal, sluice.TraceQuery{EventKey: key, From: from, Cover: cover}, func(c sluice.Call) bool { return c.ReplayOf != "" || c.AdmittedOf != "" })
+		if err != nil {
+			return nil, err
+		}
+		copies = append(copies, some...)
+	}
+	slices.SortFunc(copies, func(a, b sluice.Call) int { return a.Time.Compare(b.Time) })
+	for _, c := range copies { // a copy of a copy is newer
+		if meant[c.ReplayOf] || meant[c.AdmittedOf] {
+			meant[c.TraceID] = true
+		}
+	}
+	var erased []sluice.Call
+	for id := range meant {
+		some, err := all(ctx, journal, sluice.TraceQuery{TraceID: id, Cover: cover}, func(sluice.Call) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		erased = append(erased, some...)
+	}
+	slices.SortFunc(erased, func(a, b sluice.Call) int { return a.Time.Compare(b.Time) })
+	return erased, nil
+}
+
+// all returns all calls of a query that are wanted.
+func all(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, wanted func(sluice.Call) bool) (found []sluice.Call, err error) {
+	q.Limit = 1000
+	for more := true; more; more = q.Before != "" {
+		var calls []sluice.Call
+		if calls, q.Before, err = journal.Calls(ctx, q); err != nil {
+			return nil, err
+		}
+		for _, c := range calls {
+			if wanted(c) {
+				found = append(found, c)
+			}
+		}
+		if len(found) > maxErased {
+			return nil, sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d calls; erase them in parts, with from and to.", maxErased)
+		}
+	}
+	return found, nil
+}
