@@ -87,7 +87,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 		"things": resourceCommands(t),
 		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), retryCommand(t), replayCommand(t)},
 		"login":  {loginCommand(t), logoutCommand(t), profileCommand(t)},
-		"server": {commandCommand(t), auditCommand(t), alertCommand(t), statsCommand(t), exportCommand(t), applyCommand(t), backupCommand(t)},
+		"server": {commandCommand(t), auditCommand(t), alertCommand(t), statsCommand(t), exportCommand(t), applyCommand(t), backupCommand(t), doctorCommand(t)},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group

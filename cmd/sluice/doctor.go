@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+	"sluice/config"
+	"sluice/serve"
+)
+
+// A diagnosis is one thing that the doctor looked at.
+type diagnosis struct {
+	Check string `json:"check"`
+	State string `json:"state"` // ok, warning or bad
+	Found string `json:"found"`
+	Do    string `json:"do,omitempty"`
+}
+
+const (
+	well    = "ok"
+	warning = "warning"
+	bad     = "bad"
+)
+
+// A doctor looks at a server, first as a stranger, then as its operator.
+type doctor struct {
+	base   string
+	http   *http.Client
+	client *client.Client
+	found  []diagnosis
+}
+
+func (d *doctor) say(check, state, found, do string) {
+	d.found = append(d.found, diagnosis{check, state, found, do})
+}
+
+func doctorCommand(t *terminal) *cobra.Command {
+	const timeout = 10 * time.Second
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Look at a server as a stranger and as its operator, and say what to do",
+		Long: "Look at a server as a stranger and as its operator, and say what to do about what is not well, the\n" +
+			"most urgent first. Log in for the part of the operator. On the server's own machine, with its\n" +
+			"variables of the environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well.\n" +
+			"Exits with 1 if something is bad; warnings alone are no failure.",
+		Args: arguments(0, 0, ""),
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+			d := &doctor{base: c.URL(), http: &http.Client{Timeout: timeout}, client: c}
+			ctx := cmd.Context()
+			if d.reach(ctx) {
+				d.address(ctx)
+				d.operate(ctx)
+			}
+			d.machine()
+			return d.report(t)
+		}),
+	}
+}
+
+// report shows what was found, what is bad first.
+func (d *doctor) report(t *terminal) error {
+	var sorted []diagnosis
+	for _, state := range []string{bad, warning, well} {
+		for _, f := range d.found {
+			if f.State == state {
+				sorted = append(sorted, f)
+			}
+		}
+	}
+	err := t.tell(sorted, func(w io.Writer) {
+		for _, f := range sorted {
+			fmt.Fprintf(w, "%-8s %s: %s\n", f.State, f.Check, f.Found)
+			if f.Do != "" {
+				fmt.Fprintf(w, "         → %s\n", f.Do)
+			}
+		}
+	})
+	if err == nil && sorted[0].State == bad {
+		return &failure{code: exitOther, message: "The server needs attention."}
+	}
+	return err
+}
+
+// reach asks whether calls are welcome, and looks at certificate and clock meanwhile.
+func (d *doctor) reach(ctx context.Context) bool {
+	response, body, err := d.get(ctx, sluice.ReadyPath)
+	if err != nil {
+		d.say("reachable", bad, "No server answers at "+d.base+": "+err.Error()+".", "Start it, and see that the name leads to it and that the port is open: firewall, proxy, DNS, certificate.")
+		return false
+	}
+	var ready struct {
+		Detail   string   `json:"detail"`
+		Warnings []string `json:"warnings"`
+	}
+	_ = json.Unmarshal(body, &ready) // an answer in another form says nothing
+	if response.StatusCode == http.StatusOK {
+		d.say("reachable", well, d.base+" takes calls.", "")
+	} else {
+		d.say("reachable", bad, fmt.Sprintf("%s takes no calls: %s %s", d.base, response.Status, ready.Detail), "See the server's log, and docs/troubleshooting.md.")
+	}
+	for _, text := range ready.Warnings {
+		d.say("server", warning, text+".", "")
+	}
+	d.certificate(response)
+	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		const most = 30 * time.Second
+		if off := time.Since(date).Round(time.Second); off.Abs() > most {
+			d.say("clock", warning, fmt.Sprintf("The server's clock and this machine's differ by %s.", off.Abs()), "Run an NTP client on both: signatures and tokens are refused when clocks differ by minutes.")
+		} else {
+			d.say("clock", well, "The clocks agree.", "")
+		}
+	}
+	return true
+}
+
+// certificate looks at how callers are protected on their way.
+func (d *doctor) certificate(response *http.Response) {
+	address, _ := url.Parse(d.base)
+	ip := net.ParseIP(address.Hostname())
+	if response.TLS == nil {
+		if address.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			d.say("HTTPS", bad, "Tokens and passwords can be read on the way: "+d.base+" is plain HTTP.", "Start the server with --domain and its name, or put a proxy with TLS in front (docs/install.md).")
+		}
+		return
+	}
+	const soon = 14 * 24 * time.Hour
+	if end := response.TLS.PeerCertificates[0].NotAfter; time.Until(end) < soon {
+		d.say("certificate", warning, "The certificate ends on "+end.UTC().Format(time.RFC1123)+".", "See why it is not renewed; senders refuse to call once it has ended.")
+	} else {
+		d.say("certificate", well, "The certificate is good until "+end.UTC().Format(time.DateOnly)+".", "")
+	}
+}
+
+// address asks under which name the server hands out URLs.
+func (d *doctor) address(ctx context.Context) {
+	var document struct {
+		Servers []struct {
+			URL string `json:"url"`
+		} `json:"servers"`
+	}
+	_, body, err := d.get(ctx, sluice.OpenAPIPath)
+	if err != nil || json.Unmarshal(body, &document) != nil || len(document.Servers) == 0 {
+		return
+	}
+	if says := document.Servers[0].URL; strings.TrimSuffix(says, "/") != strings.TrimSuffix(d.base, "/") {
+		d.say("public URL", warning, "The server hands out URLs that begin with "+says+", and was reached as "+d.base+".", "Set --public-url to what senders call, or look at it as they do: sluice doctor --url "+says+".")
+	} else {
+		d.say("public URL", well, "The server's URLs begin with the one that it was reached by.", "")
+	}
+}
+
+// operate asks what only operators may know.
+func (d *doctor) operate(ctx context.Context) {
+	var alerts struct {
+		Items []sluice.Alert `json:"items"`
+	}
+	if err := d.ask(ctx, "alert.get", url.Values{"open": {"true"}}, &alerts); err != nil {
+		d.say("operator", warning, "What only operators see was not looked at: "+sluice.AsError(err).Message, "Log in as an administrator with sluice login.")
+		return
+	}
+	for _, a := range alerts.Items {
+		d.say("alert", warning, a.Message, "sluice alert lists it; docs/alerts.md says what to do.")
+	}
+	var pipelines []struct {
+		Listens string `json:"listens"`
+	}
+	if d.ask(ctx, "pipeline.get", nil, &pipelines) == nil {
+		told := false
+		for _, p := range pipelines {
+			told = told || strings.Contains(p.Listens, sluice.EventPrefix+"sluice.alert.")
+		}
+		if told {
+			d.say("alerts", well, "A pipeline passes alerts on.", "")
+		} else {
+			d.say("alerts", warning, "Nobody is told when something goes wrong.", "sluice alert to slack URL, or teams, webhook or mail.")
+		}
+	}
+	var backups struct {
+		Items []sluice.AuditEntry `json:"items"`
+	}
+	const often = 7 * 24 * time.Hour
+	if d.ask(ctx, "audit.get", url.Values{"command": {"server.backup"}, "from": {time.Now().Add(-often).UTC().Format(time.RFC3339)}}, &backups) == nil {
+		if len(backups.Items) == 0 {
+			d.say("backup", warning, "There was no backup within a week.", "Let a timer run sluice backup, and keep the file on another machine (docs/backup.md).")
+		} else {
+			d.say("backup", well, "The last backup is from "+backups.Items[0].Time.UTC().Format(time.RFC1123)+".", "")
+		}
+	}
+}
+
+// machine looks at the server's machine, if this is it.
+func (d *doctor) machine() {
+	cfg, err := config.Load(os.Getenv("SLUICE_CONFIG"), os.Environ(), nil)
+	if err != nil {
+		d.say("settings", bad, err.Error(), "A server with these settings does not start: correct them.")
+		return
+	}
+	if _, err := os.Stat(cfg.Data); err != nil || cfg.NATS != "" {
+		return
+	}
+	found := serve.Inspect(cfg)
+	for _, f := range found {
+		d.say("machine", warning, f[0], f[1])
+	}
+	if len(found) == 0 {
+		d.say("machine", well, "Disk, limits, key and proxy are as they should be.", "")
+	}
+}
+
+// get gets a path as a stranger.
+func (d *doctor) get(ctx context.Context, path string) (*http.Response, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.base+path, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	response, err := d.http.Do(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer response.Body.Close()
+	const longest = 16 << 20
+	body, err := io.ReadAll(io.LimitReader(response.Body, longest))
+	return response, body, err
+}
+
+// ask runs a command as the operator.
+func (d *doctor) ask(ctx context.Context, name string, params url.Values, into any) error {
+	answer, err := d.client.Command(ctx, name, params, nil)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(answer.Body, into)
+}
