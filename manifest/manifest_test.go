@@ -12,7 +12,7 @@ import (
 
 // leftOut are the parameters that are not for files: what names a thing, secrets,
 // and what is about the call itself.
-var leftOut = []string{"token", "uuid", verifyToken, "ifMatch", "ifUpdated", "dryRun", "renew"}
+var leftOut = []string{"token", "uuid", verifyToken, "ifMatch", "ifUpdated", "dryRun", "renew", "like"}
 
 // TestFilesHaveEveryParameter: a new parameter of a command that stores a thing
 // is one of its files, too, or left out on purpose.

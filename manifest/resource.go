@@ -28,7 +28,7 @@ type field struct {
 func resources() []*resource {
 	return []*resource{
 		{Resource: sluice.ResourceNamed("role"), fields: []field{
-			{"permissions", []any{}},
+			{"permissions", []any{}}, {"scope", []any{}},
 		}},
 		{Resource: sluice.ResourceNamed("client"), fields: []field{
 			{"roles", []any{}}, {"grants", grants(false)}, {"public", false}, {"redirectUris", []any{}},
