@@ -76,7 +76,7 @@ func (l *Ledger) Run(ctx context.Context) {
 // was a closing.
 func (l *Ledger) Beat(ctx context.Context) error {
 	now := l.Now()
-	if ready := l.Ready() == nil; !ready {
+	if l.Ready() != nil {
 		l.taking = time.Time{}
 		return nil
 	}

@@ -122,10 +122,6 @@ func (c *Config) check() error {
 		return errors.New("demo: goes with neither nats nor auth-issuer, since it fills a server of its own")
 	case c.Data == "" && c.NATS == "":
 		return errors.New("data: needs a folder")
-	case len(c.Domain) > 0 && c.TLSCert != "":
-		return errors.New("domain and tls-cert: give one of them; certificates for a domain are ordered by the server itself")
-	case len(c.Domain) > 0 && !isAddress(c.ACMEDirectory):
-		return errors.New("acme-directory: must be the URL of an ACME server, such as https://acme-v02.api.letsencrypt.org/directory")
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("tls-cert and tls-key: give both or none")
 	case c.NATSReplicas < 1 || c.NATSReplicas > 5:
@@ -147,7 +143,18 @@ func (c *Config) check() error {
 	case c.ResultWait < 0 || c.DrainWait < 0 || c.RunGrace < 0:
 		return errors.New("result-wait, drain-wait and run-grace: must not be negative")
 	}
-	return cmp.Or(c.checkChoices(), c.checkMail(), c.checkNATS(), c.checkProvider(), c.checkMemory(), c.checkPositive())
+	return cmp.Or(c.checkDomain(), c.checkChoices(), c.checkMail(), c.checkNATS(), c.checkProvider(), c.checkMemory(), c.checkPositive())
+}
+
+// checkDomain refuses settings with which no certificate can be ordered.
+func (c *Config) checkDomain() error {
+	switch {
+	case len(c.Domain) > 0 && c.TLSCert != "":
+		return errors.New("domain and tls-cert: give one of them; certificates for a domain are ordered by the server itself")
+	case len(c.Domain) > 0 && !isAddress(c.ACMEDirectory):
+		return errors.New("acme-directory: must be the URL of an ACME server, such as https://acme-v02.api.letsencrypt.org/directory")
+	}
+	return nil
 }
 
 // checkChoices refuses values of settings that have a fixed choice.

@@ -26,8 +26,9 @@ func (s *erasures) has(traceID string) bool { return s.records.Copy(traceID) != 
 
 // List implements sluice.Erasures.
 func (s *erasures) List() []sluice.Erasure {
-	var all []sluice.Erasure
-	for _, one := range s.records.All() {
+	records := s.records.All()
+	all := make([]sluice.Erasure, 0, len(records))
+	for _, one := range records {
 		all = append(all, *one)
 	}
 	slices.SortFunc(all, func(a, b sluice.Erasure) int { return a.Erased.Compare(b.Erased) })

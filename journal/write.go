@@ -127,7 +127,11 @@ func (j *Journal) flush(ctx context.Context) error {
 func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*nats.Msg) {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
 	defer cancel()
-	acks := make([]jetstream.PubAckFuture, 0, len(messages))
+	type publication struct {
+		*nats.Msg
+		ack jetstream.PubAckFuture
+	}
+	published := make([]publication, 0, len(messages))
 	for i, msg := range messages {
 		if msg.Header == nil {
 			msg.Header = nats.Header{jetstream.MsgIDHeader: {rand.Text()}}
@@ -137,20 +141,20 @@ func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*
 			unsent = messages[i:len(messages):len(messages)]
 			break
 		}
-		acks = append(acks, ack)
+		published = append(published, publication{msg, ack})
 	}
-	for i, ack := range acks {
+	for _, p := range published {
 		select {
-		case <-ack.Ok():
-			j.noteWritten(messages[i].Subject)
-		case <-ack.Err():
-			unsent = append(unsent, messages[i])
+		case <-p.ack.Ok():
+			j.noteWritten(p.Subject)
+		case <-p.ack.Err():
+			unsent = append(unsent, p.Msg)
 		case <-ctx.Done():
 			select {
-			case <-ack.Ok(): // it came in time
-				j.noteWritten(messages[i].Subject)
+			case <-p.ack.Ok(): // it came in time
+				j.noteWritten(p.Subject)
 			default:
-				unsent = append(unsent, messages[i])
+				unsent = append(unsent, p.Msg)
 			}
 		}
 	}

@@ -142,8 +142,9 @@ func (w *rights) receive(s *source.Step, a *source.Invocation) {
 
 // names checks what the arguments of a step name, as far as they are known.
 func (w *rights) names(s *source.Step, a *source.Invocation, user sluice.User) {
-	var args command.Args
-	for name, value := range a.Known() {
+	known := a.Known()
+	args := make(command.Args, 0, len(known))
+	for name, value := range known {
 		args = append(args, command.Arg{Name: name, Value: value})
 	}
 	if err := w.commands().Covered(w.ctx, a.Command, user, args); err != nil {

@@ -63,7 +63,7 @@ var webhookFields = []field{
 	{Name: "expectEvery", Label: "Expect a call every", Help: "Without one for so long there is an alert. From 1m to 720h, or auto: the usual pauses are learned, from two weeks of calls on.", Hint: "1h"},
 	{Name: "keep", Label: "Keep events for", Help: "Then they go, with their results, dead letters and payloads in traces. From 1m; as long as other events unless given.", Hint: "24h"},
 	{Name: "redact", Label: "Never store", Help: "Paths of members that are replaced by *** before anything is stored.", Hint: "payload.card.number, headers.x-customer"},
-	{Name: "apiUrl", Label: "Address at the sender's API", Help: "The hook itself there, to ask what was missed: for github, gitlab, paddle, paypal, square, stripe and svix.", Hint: "https://api.github.com/repos/o/r/hooks/123"},
+	{Name: "apiUrl", Label: "Address at the sender’s API", Help: "The hook itself there, to ask what was missed: for github, gitlab, paddle, paypal, square, stripe and svix.", Hint: "https://api.github.com/repos/o/r/hooks/123"},
 	{Name: "apiSecret", Label: "Credential for that API", Help: "A bearer token (PayPal: client-id:client-secret), or secret:name of a stored one. It is stored encrypted and never shown again."},
 	{Name: "missedEvery", Label: "Ask what was missed every", Help: "From 1m to 168h. Never unless given.", Hint: "1h"},
 	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are rejected with 422."},

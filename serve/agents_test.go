@@ -146,7 +146,7 @@ func TestAgentsFindTheWayIn(t *testing.T) {
 	s := start(t, "public-url=https://hooks.example.org", "cors-origins=https://app.example.org")
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	call := func(alterations ...func(*http.Request)) answer {
-		all := append(alterations, header("Content-Type", "application/json"), header("Accept", "application/json, text/event-stream"))
+		all := append(slices.Clone(alterations), header("Content-Type", "application/json"), header("Accept", "application/json, text/event-stream"))
 		return s.send("POST", "/mcp", strings.NewReader(ping), all...)
 	}
 	const metadata = "/.well-known/oauth-protected-resource/mcp"

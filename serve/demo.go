@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -21,9 +23,15 @@ const demoFile = "demo"
 
 // checkDemo refuses to fill a folder with made-up calls that has anything else.
 func checkDemo(cfg config.Config) error {
-	files, err := os.ReadDir(cfg.Data)
-	if !cfg.Demo || err != nil || len(files) == 0 { // a folder that can't be read is refused by whoever opens it
+	if !cfg.Demo {
 		return nil
+	}
+	files, err := os.ReadDir(cfg.Data)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(files) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	for _, file := range files {
 		if file.Name() == demoFile {

@@ -177,7 +177,7 @@ func (s *Server) toHTTPS(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(s.domains.names, strings.ToLower(host)) {
 		host = s.domains.names[0]
 	}
-	http.Redirect(w, r, "https://"+host+r.URL.RequestURI(), http.StatusPermanentRedirect)
+	http.Redirect(w, r, "https://"+host+r.URL.RequestURI(), http.StatusPermanentRedirect) //nolint:gosec // the host is one of ours
 }
 
 // certificateStore keeps what autocert stores as records, sealed and shared by all nodes.

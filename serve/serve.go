@@ -156,11 +156,8 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	s.listener = api.ProxyProtocol(s.connections, cfg.ProxyProtocol, cfg.HeaderTimeout)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	s.metrics = metrics.New(Version, s.stats)
-	if telemetry.Wanted() {
-		if s.telemetry, err = telemetry.Start(ctx, Version, s.opts.Log); err != nil {
-			return nil, fmt.Errorf("OpenTelemetry: %w", err)
-		}
-		s.opts.Log = telemetry.Log(s.opts.Log)
+	if err = s.startTelemetry(ctx); err != nil {
+		return nil, err
 	}
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, engineError(err)
@@ -186,6 +183,18 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	}
 	go s.serve(s.lane)
 	return s, nil
+}
+
+// startTelemetry starts to send spans, if the environment says where to.
+func (s *Server) startTelemetry(ctx context.Context) (err error) {
+	if !telemetry.Wanted() {
+		return nil
+	}
+	if s.telemetry, err = telemetry.Start(ctx, Version, s.opts.Log); err != nil {
+		return fmt.Errorf("OpenTelemetry: %w", err)
+	}
+	s.opts.Log = telemetry.Log(s.opts.Log)
+	return nil
 }
 
 // bounded returns a listener whose connections are bounded.

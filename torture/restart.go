@@ -119,7 +119,7 @@ func (r *restarts) run(ctx context.Context, secure bool) (err error) {
 	if r.manager, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"}); err != nil {
 		return err
 	}
-	defer r.manager.Close()
+	defer func() { _ = r.manager.Close() }() // nothing is left to hear
 	var options []string
 	if secure {
 		certificate, key, err := selfSigned(filepath.Join(dir, "tls"))

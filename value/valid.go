@@ -3,62 +3,81 @@ package value
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 	"unicode/utf8"
 )
 
 // Valid reports whether a text is JSON in UTF-8 with at most MaxDepth levels of lists and
 // objects. It takes one pass, and no memory: every large body comes through here.
 func Valid(text []byte) bool {
-	var lists [MaxDepth/64 + 1]uint64 // the levels that are lists, by bit
-	depth := 0
-	at := skipSpace(text, 0)
-	for {
-		if at < 0 || at == len(text) {
-			return false
+	s := jsonScan{text: text, at: skipSpace(text, 0)}
+	for s.at >= 0 && s.at < len(text) {
+		if c := text[s.at]; c != '{' && c != '[' {
+			s.at = scalar(text, s.at)
+		} else if !s.open(c) {
+			continue
 		}
-		if c := text[at]; c == '{' || c == '[' {
-			if depth == MaxDepth {
-				return false
-			}
-			at = skipSpace(text, at+1)
-			lists[depth/64] &^= 1 << (depth % 64)
-			if c == '[' {
-				lists[depth/64] |= 1 << (depth % 64)
-			}
-			depth++
-			if at < len(text) && text[at] != c+2 { // what closes it
-				if c == '{' {
-					at = memberName(text, at)
-				}
-				continue
-			}
-		} else if at = scalar(text, at); at < 0 {
-			return false
-		}
-		more := false
-		for !more { // a value has ended
-			at = skipSpace(text, at)
-			if depth == 0 || at == len(text) {
-				return depth == 0 && at == len(text)
-			}
-			list := lists[(depth-1)/64]>>((depth-1)%64)&1 == 1
-			switch c := text[at]; {
-			case c == ',':
-				more = true
-			case list && c == ']' || !list && c == '}':
-				depth--
-			default:
-				return false
-			}
-			at++
-			if more {
-				at = skipSpace(text, at)
-				if !list {
-					at = memberName(text, at)
-				}
-			}
+		if !s.next() {
+			return s.depth == 0 && s.at == len(text)
 		}
 	}
+	return false
+}
+
+// A jsonScan is how far a check of JSON has come.
+type jsonScan struct {
+	text  []byte
+	at    int // -1: it is not valid
+	depth int
+	lists [MaxDepth/64 + 1]uint64 // the levels that are lists, by bit
+}
+
+// open enters a list or an object, and reports whether it is over already: otherwise its
+// first value is next.
+func (s *jsonScan) open(c byte) (over bool) {
+	if s.depth == MaxDepth {
+		s.at = -1
+		return false
+	}
+	word, bit := &s.lists[s.depth/64], uint64(1)<<(s.depth%64)
+	*word &^= bit
+	if c == '[' {
+		*word |= bit
+	}
+	s.depth++
+	s.at = skipSpace(s.text, s.at+1)
+	if s.at == len(s.text) || s.text[s.at] == c+2 { // what closes it
+		return true
+	}
+	if c == '{' {
+		s.at = memberName(s.text, s.at)
+	}
+	return false
+}
+
+// next goes on behind a value, to the next one, and reports whether there is one.
+func (s *jsonScan) next() bool {
+	for s.at >= 0 {
+		s.at = skipSpace(s.text, s.at)
+		if s.depth == 0 || s.at == len(s.text) {
+			return false
+		}
+		list := s.lists[(s.depth-1)/64]>>((s.depth-1)%64)&1 == 1
+		switch c := s.text[s.at]; {
+		case c == ',':
+			s.at = skipSpace(s.text, s.at+1)
+			if !list {
+				s.at = memberName(s.text, s.at)
+			}
+			return true
+		case list && c == ']' || !list && c == '}':
+			s.depth--
+			s.at++
+		default:
+			s.at = -1
+		}
+	}
+	return false
 }
 
 // memberName returns where the value of a member begins whose name begins at a place, or -1.
@@ -136,7 +155,7 @@ func escapeEnd(text []byte, at int) int {
 		return -1
 	}
 	if text[at] != 'u' {
-		if bytes.IndexByte([]byte(`"\/bfnrt`), text[at]) < 0 {
+		if strings.IndexByte(`"\/bfnrt`, text[at]) < 0 {
 			return -1
 		}
 		return at + 1

@@ -32,7 +32,7 @@ type putParams struct {
 	ExpectEvery      *string             `json:"expectEvery" audit:"yes" doc:"Raise the alert silence if no call was accepted for so long: from 1m to 720h, or auto, which learns the usual pauses from two weeks of calls on; empty removes it."`
 	Redact           *[]string           `json:"redact" audit:"yes" doc:"Members of calls that are never stored, as paths such as payload.card.number, payload.items[*].email, headers.x-customer or query.email: events, pipelines and the quarantine have *** in their place. A payload without members is replaced as a whole. An empty list removes it."`
 	Keep             *string             `json:"keep" audit:"yes" doc:"How long its events stay, with their results, dead letters and payloads in traces: from 1m to --event-max-age of the server, even if a pipeline is not done with them. Default: as long as other events; empty restores it."`
-	APIURL           *string             `json:"apiUrl" audit:"yes" doc:"Address of the hook itself at the sender's API, such as https://api.github.com/repos/o/r/hooks/123, for webhook.missed; empty removes it."`
+	APIURL           *string             `json:"apiUrl" audit:"yes" doc:"Address of the hook itself at the API of the sender, such as https://api.github.com/repos/o/r/hooks/123, for webhook.missed; empty removes it."`
 	APISecret        *string             `json:"apiSecret" doc:"The bearer token for that API (PayPal: client-id:client-secret), or secret:<name> of a stored one. It is stored encrypted and never shown; empty removes it."`
 	MissedEvery      *string             `json:"missedEvery" audit:"yes" doc:"Ask the sender so often for what was missed, as webhook.missed does: from 1m to 168h; empty removes it."`
 	Answer           *string             `json:"answer" doc:"What callers get back: result (default: the result in JSON), value (what the pipelines made, as it is), or empty (nothing, as soon as the event is stored). Empty restores the default, which some providers have of their own."`
@@ -72,20 +72,8 @@ func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 
 // check refuses parameters that no webhook can have.
 func (p *putParams) check(maxKeep time.Duration) (warnings []string, err error) {
-	if p.UUID == "" && p.EventKey == nil {
-		return nil, sluice.Errorf(sluice.CodeParameterMissing, "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
-	}
-	if p.UUID == "" && !p.IfUpdated.IsZero() {
-		return nil, sluice.InvalidParameter("ifUpdated", "The parameter ifUpdated is for an edit: give the uuid as well.")
-	}
-	if p.UUID == "" && p.IfMatch != "" {
-		return nil, sluice.InvalidParameter("ifMatch", "The parameter ifMatch is for an edit: give the uuid as well.")
-	}
-	if p.UUID != "" && p.Token != "" {
-		return nil, sluice.InvalidParameter("token", "The parameter token is for a new webhook; webhook.token.add gives another one to a webhook that is there.")
-	}
-	if p.Token != "" && !sluice.IsToken(p.Token) {
-		return nil, notAToken()
+	if err := p.checkTarget(); err != nil {
+		return nil, err
 	}
 	if p.Description != nil {
 		if err := checkDescription(*p.Description); err != nil {
@@ -121,6 +109,26 @@ func (p *putParams) check(maxKeep time.Duration) (warnings []string, err error) 
 		return checkEventKey(*p.EventKey)
 	}
 	return nil, nil
+}
+
+// checkTarget refuses parameters for an edit without a webhook, and the other way around.
+func (p *putParams) checkTarget() error {
+	if p.UUID == "" && p.EventKey == nil {
+		return sluice.Errorf(sluice.CodeParameterMissing, "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
+	}
+	if p.UUID == "" && !p.IfUpdated.IsZero() {
+		return sluice.InvalidParameter("ifUpdated", "The parameter ifUpdated is for an edit: give the uuid as well.")
+	}
+	if p.UUID == "" && p.IfMatch != "" {
+		return sluice.InvalidParameter("ifMatch", "The parameter ifMatch is for an edit: give the uuid as well.")
+	}
+	if p.UUID != "" && p.Token != "" {
+		return sluice.InvalidParameter("token", "The parameter token is for a new webhook; webhook.token.add gives another one to a webhook that is there.")
+	}
+	if p.Token != "" && !sluice.IsToken(p.Token) {
+		return notAToken()
+	}
+	return nil
 }
 
 // leastKeep is the shortest time that a webhook keeps its events for.

@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -136,16 +137,17 @@ func redactForm(form string, paths []string) string {
 
 func formPath(name string) string {
 	parts := strings.Split(name, "[")
-	path := parts[0]
+	var path strings.Builder
+	path.WriteString(parts[0])
 	for _, part := range parts[1:] {
 		part = strings.TrimSuffix(part, "]")
 		if _, err := strconv.Atoi(part); part == "" || err == nil {
-			path += "[*]"
+			path.WriteString("[*]")
 		} else {
-			path += "." + part
+			path.WriteString("." + part)
 		}
 	}
-	return path
+	return path.String()
 }
 
 // covered reports whether a text at a place is redacted: a path leads there, to something
@@ -170,7 +172,7 @@ func redactUpload(body []byte, boundary string, paths []string) ([]byte, error) 
 	}
 	for {
 		part, err := reader.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = writer.Close()
 			return out.Bytes(), err
 		}

@@ -108,7 +108,7 @@ func TestRedactedCall(t *testing.T) {
 	var kept sluice.QuarantinedCall
 	rc.Quarantine = keeping(func(c *sluice.QuarantinedCall) { kept = *c })
 	refusal := sluice.Errorf(sluice.CodePayloadInvalid, "Wrong.")
-	_ = rc.refuse(call(), refusal) //nolint:errcheck // it returns the refusal
+	_ = rc.refuse(call(), refusal) // it returns the refusal
 	stored, err := json.Marshal(kept.Request)
 	body, _ := url.QueryUnescape(string(kept.Request.Body))
 	if err != nil || strings.Contains(string(stored)+body, secret) || !kept.Request.Redacted || body != `{"card":"***","n":1}` {
