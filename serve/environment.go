@@ -2,12 +2,15 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+
+	"sluice/telemetry"
 )
 
 // isSetting reports whether a variable of the environment is a setting of the server, or
@@ -66,4 +69,16 @@ func environmentStart() (int64, error) {
 		return 0, fmt.Errorf("/proc/self/stat has only %d fields", len(fields)+state-1)
 	}
 	return strconv.ParseInt(string(fields[start-state]), 10, 64)
+}
+
+// startTelemetry starts to send spans, if the environment says where to.
+func (s *Server) startTelemetry(ctx context.Context) (err error) {
+	if !telemetry.Wanted() {
+		return nil
+	}
+	if s.telemetry, err = telemetry.Start(ctx, Version, s.opts.Log); err != nil {
+		return fmt.Errorf("OpenTelemetry: %w", err)
+	}
+	s.opts.Log = telemetry.Log(s.opts.Log)
+	return nil
 }

@@ -185,18 +185,6 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	return s, nil
 }
 
-// startTelemetry starts to send spans, if the environment says where to.
-func (s *Server) startTelemetry(ctx context.Context) (err error) {
-	if !telemetry.Wanted() {
-		return nil
-	}
-	if s.telemetry, err = telemetry.Start(ctx, Version, s.opts.Log); err != nil {
-		return fmt.Errorf("OpenTelemetry: %w", err)
-	}
-	s.opts.Log = telemetry.Log(s.opts.Log)
-	return nil
-}
-
 // bounded returns a listener whose connections are bounded.
 func (s *Server) bounded(socket net.Listener) *limit.Listener {
 	return limit.NewListener(socket, limit.ConnectionOptions{
