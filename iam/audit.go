@@ -15,6 +15,7 @@ import (
 // a limited number of entries about what changed nothing. Further ones are counted, and
 // one entry stands for all of a minute.
 func (d *Directory) Note(ctx context.Context, e sluice.AuditEntry) {
+	ctx = context.WithoutCancel(ctx) // what was done is noted, also if the caller has left
 	e = complete(ctx, e)
 	if !e.Change() && d.entries.Try(e.Username) > 0 {
 		d.tally.add(e)
