@@ -20,7 +20,7 @@ func (s *Events) checkWhole(ctx context.Context, was watermarks, tell func(strin
 		return err
 	}
 	first, last := info.State.FirstSeq, info.State.LastSeq
-	for sequence := was.First; was.First > 0 && sequence <= min(first-1, was.Last); sequence++ {
+	for sequence := was.First; was.First > 0 && sequence < first && sequence <= was.Last; sequence++ {
 		s.addGap(sequence)
 	}
 	for _, missing := range info.State.Deleted {
