@@ -38,7 +38,7 @@ func (s *erasures) List() []sluice.Erasure {
 // Erase implements sluice.Erasures.
 func (s *erasures) Erase(ctx context.Context, calls []sluice.Call) error {
 	of, now := make(map[string]*sluice.Erasure), time.Now().UTC()
-	var order []sluice.Erasure
+	order := make([]sluice.Erasure, 0, len(calls))
 	for _, c := range calls {
 		one := of[c.TraceID]
 		if one == nil {

@@ -53,7 +53,7 @@ func (p *Portal) routes() {
 	p.routeAdministration()
 }
 
-func (p *Portal) routeWebhooks() {
+func (p *Portal) routeWebhooks() { //nolint:dupl // a table
 	p.page("GET /webhooks/{key}/missed", p.missedPage)
 	p.form("/webhooks/{key}/missed", p.missedAsk)
 	p.page("GET /webhooks", p.webhookList)
@@ -96,7 +96,7 @@ func (p *Portal) routeQuarantine() {
 	p.form("/quarantine/group", p.quarantineGroup)
 }
 
-func (p *Portal) routePipelines() {
+func (p *Portal) routePipelines() { //nolint:dupl // a table
 	p.page("GET /pipelines", p.pipelineList)
 	p.page("GET /pipelines/new", p.pipelineNew)
 	p.form("/pipelines/new", p.pipelineSave)

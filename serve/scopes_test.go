@@ -91,7 +91,7 @@ func (own side) values(cmd string) map[string]string {
 // TestScopesLeakNothing: a developer of one team calls every command, with the names and ids
 // of another team's things and with those of things that are not there. The answers are the
 // same, nothing of the other team is in any of them, and nothing of it is changed.
-func TestScopesLeakNothing(t *testing.T) {
+func TestScopesLeakNothing(t *testing.T) { //nolint:gocyclo // one attacker after the other
 	t.Parallel()
 	s := start(t, untilDone)
 	const canary = "zulu"

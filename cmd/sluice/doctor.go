@@ -95,7 +95,7 @@ func (d *doctor) report(t *terminal) error {
 
 // reach asks whether calls are welcome, and looks at certificate and clock meanwhile.
 func (d *doctor) reach(ctx context.Context) bool {
-	response, body, err := d.get(ctx, sluice.ReadyPath)
+	response, body, err := d.get(ctx, sluice.ReadyPath) //nolint:bodyclose // get has closed it
 	if err != nil {
 		d.say("reachable", bad, "No server answers at "+d.base+": "+err.Error()+".", "Start it, and see that the name leads to it and that the port is open: firewall, proxy, DNS, certificate.")
 		return false
@@ -150,7 +150,7 @@ func (d *doctor) address(ctx context.Context) {
 			URL string `json:"url"`
 		} `json:"servers"`
 	}
-	_, body, err := d.get(ctx, sluice.OpenAPIPath)
+	_, body, err := d.get(ctx, sluice.OpenAPIPath) //nolint:bodyclose // get has closed it
 	if err != nil || json.Unmarshal(body, &document) != nil || len(document.Servers) == 0 {
 		return
 	}
