@@ -2,8 +2,10 @@ package sluice
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -134,4 +136,20 @@ func RequestFrom(ctx context.Context) map[string]any {
 		}
 	}
 	return map[string]any{"method": r.Method, "query": query, "headers": headers, "remoteAddr": r.RemoteAddr}
+}
+
+// RetryAfter returns how long a reply whose header Retry-After has this text asks to wait
+// before a retry, a week at most, and whether it says so at all.
+func RetryAfter(text string, now time.Time) (wait time.Duration, asked bool) {
+	const longest = 7 * 24 * time.Hour
+	seconds, err := strconv.ParseUint(text, 10, 31)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // out of range, it is the largest number
+		return min(time.Duration(seconds)*time.Second, longest), true
+	}
+	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return min(max(0, at.Sub(now)), longest), true
+		}
+	}
+	return 0, false
 }

@@ -219,7 +219,13 @@ func (l *Ledger) webhooks(c sluice.Closing) []sluice.ClosedWebhook {
 
 // tries orders senders: those that never try again, those of which that is unknown, the rest.
 func tries(w sluice.ClosedWebhook) int {
-	return slices.Index([]string{"", "unknown", "none"}, w.Retries) * -1
+	switch w.Retries {
+	case "none":
+		return 0
+	case "unknown":
+		return 1
+	}
+	return 2
 }
 
 // closings returns the closings that ended at a time or later, newest first.

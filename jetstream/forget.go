@@ -146,8 +146,14 @@ type keeping struct {
 // keepFor removes the events of webhooks that say how long they are kept, until ctx ends.
 func (e *Engine) keepFor(ctx context.Context) {
 	known := make(map[string]*keeping)
+	keeps := func(hook *sluice.Webhook) bool { return hook.Keep > 0 }
+	changed, hooks := e.Webhooks.Changed(), e.Webhooks.Keys(keeps)
 	e.host.Every(ctx, keepEvery, func(now time.Time) {
-		hooks := e.Webhooks.Keys(func(hook *sluice.Webhook) bool { return hook.Keep > 0 })
+		select {
+		case <-changed:
+			changed, hooks = e.Webhooks.Changed(), e.Webhooks.Keys(keeps)
+		default: // looking through a million of them takes its time
+		}
 		for _, token := range hooks {
 			hook := e.Webhooks.Copy(token)
 			if hook == nil {

@@ -87,7 +87,10 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	type floor struct {
 		Sequence uint64 `json:"sequence"`
 	}
+	watermarks := e.losses.(*storeCheck)
+	watermarks.mu.Lock()
 	generation, err := e.generation(t.Context())
+	watermarks.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}

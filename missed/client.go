@@ -134,12 +134,8 @@ func (a *api) refused(how string, cause error) error {
 
 // pauseOf returns the pause that a sender asks for.
 func pauseOf(header http.Header, now time.Time) time.Duration {
-	text := header.Get("Retry-After")
-	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(now), 0)
+	if pause, asked := sluice.RetryAfter(header.Get("Retry-After"), now); asked {
+		return pause
 	}
 	if at, err := strconv.ParseInt(header.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
 		return max(time.Unix(at, 0).Sub(now), time.Second)

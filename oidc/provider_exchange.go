@@ -173,15 +173,8 @@ func refusal(err error) *sluice.Error {
 	return unreachable(fmt.Errorf("the provider's token endpoint answered %d with error %q", failure.Response.StatusCode, failure.ErrorCode)).After(max(retryAfter, retryAfterOf(failure)))
 }
 
-// retryAfterOf returns how long the provider asks to wait, which it says in
-// seconds or as a date.
+// retryAfterOf returns how long the provider asks to wait, an hour at most.
 func retryAfterOf(failure *oauth2.RetrieveError) time.Duration {
-	said := failure.Response.Header.Get("Retry-After")
-	wait, err := time.ParseDuration(said + "s")
-	if err != nil {
-		if date, err := http.ParseTime(said); err == nil {
-			wait = time.Until(date)
-		}
-	}
+	wait, _ := sluice.RetryAfter(failure.Response.Header.Get("Retry-After"), time.Now())
 	return min(wait, time.Hour)
 }

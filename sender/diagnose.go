@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"sluice/value"
+
 	"sluice"
 )
 
@@ -180,9 +182,9 @@ func respaced(body []byte, comma, colon string) []byte {
 		switch c := body[at]; c {
 		case ' ', '\n', '\r', '\t':
 		case '"':
-			end := closing(body, at)
-			out = append(out, body[at:end+1]...)
-			at = end
+			end := value.SkipValue(body, at)
+			out = append(out, body[at:end]...)
+			at = end - 1
 		case ',':
 			out = append(append(out, c), comma...)
 		case ':':

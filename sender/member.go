@@ -14,13 +14,13 @@ import (
 // and checks no more than it must. In a list the only name is 0, and the list must have
 // exactly one item.
 func lookup(data []byte, path []string) []byte {
-	at := skipSpace(data, 0)
+	at := value.SkipSpace(data, 0)
 	for _, name := range path {
 		if at = enter(data, at, name); at < 0 {
 			return nil
 		}
 	}
-	end := skipValue(data, at)
+	end := value.SkipValue(data, at)
 	if end < 0 {
 		return nil
 	}
@@ -34,14 +34,14 @@ func enter(data []byte, at int, name string) int {
 	case at >= len(data):
 		return -1
 	case data[at] == '{':
-		return member(data, skipSpace(data, at+1), name)
+		return member(data, value.SkipSpace(data, at+1), name)
 	case data[at] == '[' && name == "0":
-		start := skipSpace(data, at+1)
-		end := skipValue(data, start)
+		start := value.SkipSpace(data, at+1)
+		end := value.SkipValue(data, start)
 		if end < 0 {
 			return -1
 		}
-		if end = skipSpace(data, end); end < len(data) && data[end] == ']' {
+		if end = value.SkipSpace(data, end); end < len(data) && data[end] == ']' {
 			return start
 		}
 	}
@@ -54,9 +54,9 @@ func elements(data []byte) iter.Seq[[]byte] {
 		if len(data) == 0 || data[0] != '[' {
 			return
 		}
-		at := skipSpace(data, 1)
+		at := value.SkipSpace(data, 1)
 		for at < len(data) && data[at] != ']' {
-			end := skipValue(data, at)
+			end := value.SkipValue(data, at)
 			if end < 0 {
 				yield(nil)
 				return
@@ -64,9 +64,9 @@ func elements(data []byte) iter.Seq[[]byte] {
 			if !yield(data[at:end]) {
 				return
 			}
-			at = skipSpace(data, end)
+			at = value.SkipSpace(data, end)
 			if at < len(data) && data[at] == ',' {
-				at = skipSpace(data, at+1)
+				at = value.SkipSpace(data, at+1)
 			} else if at >= len(data) || data[at] != ']' {
 				yield(nil)
 				return
@@ -77,25 +77,25 @@ func elements(data []byte) iter.Seq[[]byte] {
 
 func member(data []byte, at int, name string) int {
 	for at < len(data) && data[at] == '"' {
-		end := skipValue(data, at)
+		end := value.SkipValue(data, at)
 		if end < 0 {
 			return -1
 		}
 		found := isName(data[at:end], name)
-		if at = skipSpace(data, end); at >= len(data) || data[at] != ':' {
+		if at = value.SkipSpace(data, end); at >= len(data) || data[at] != ':' {
 			return -1
 		}
-		at = skipSpace(data, at+1)
+		at = value.SkipSpace(data, at+1)
 		if found {
 			return at
 		}
-		if at = skipValue(data, at); at < 0 {
+		if at = value.SkipValue(data, at); at < 0 {
 			return -1
 		}
-		if at = skipSpace(data, at); at >= len(data) || data[at] != ',' {
+		if at = value.SkipSpace(data, at); at >= len(data) || data[at] != ',' {
 			return -1
 		}
-		at = skipSpace(data, at+1)
+		at = value.SkipSpace(data, at+1)
 	}
 	return -1
 }
@@ -109,82 +109,18 @@ func isName(quoted []byte, name string) bool {
 	return json.Unmarshal(quoted, &text) == nil && text == name
 }
 
-func skipSpace(data []byte, at int) int {
-	for at < len(data) && (data[at] == ' ' || data[at] == '\n' || data[at] == '\r' || data[at] == '\t') {
-		at++
-	}
-	return at
-}
-
-// skipValue returns the end of a value, -1 if it has none.
-func skipValue(data []byte, at int) int {
-	if at >= len(data) {
-		return -1
-	}
-	start, depth := at, 0
-	for ; at < len(data); at++ {
-		switch data[at] {
-		case '"':
-			if at = closing(data, at); at < 0 {
-				return -1
-			}
-			if depth == 0 {
-				return at + 1
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return at + 1
-			}
-			if depth < 0 {
-				return end(start, at)
-			}
-		case ',', ':', ' ', '\n', '\r', '\t':
-			if depth == 0 {
-				return end(start, at)
-			}
-		}
-	}
-	if depth > 0 {
-		return -1
-	}
-	return at
-}
-
-// end returns the end of a word or number, -1 if it is empty.
-func end(start, at int) int {
-	if start == at {
-		return -1
-	}
-	return at
-}
-
-// closing returns the position of the quote that ends a string.
-func closing(data []byte, at int) int {
-	for at++; at < len(data); at++ {
-		switch data[at] {
-		case '\\':
-			at++
-		case '"':
-			return at
-		}
-	}
-	return -1
-}
-
 // putMember adds a member to a body that is a JSON object, before all others.
 func putMember(body []byte, name string, member any) ([]byte, error) {
 	encoded, err := value.Marshal(map[string]any{name: member})
 	if err != nil {
 		return nil, err
 	}
-	at := skipSpace(body, 0)
+	at := value.SkipSpace(body, 0)
 	if !json.Valid(body) || body[at] != '{' {
 		return nil, notAnObject()
 	}
 	rest := body[at+1:]
-	if next := skipSpace(rest, 0); rest[next] != '}' {
+	if next := value.SkipSpace(rest, 0); rest[next] != '}' {
 		encoded[len(encoded)-1] = ','
 		return append(encoded, rest...), nil
 	}

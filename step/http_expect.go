@@ -1,7 +1,6 @@
 package step
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -67,20 +66,7 @@ func (e expectation) failed(target *url.URL, response *http.Response) error {
 		status >= http.StatusInternalServerError:
 		kind = sluice.Unavailable
 	}
+	wait, _ := sluice.RetryAfter(response.Header.Get("Retry-After"), time.Now())
 	return sluice.Errorf(sluice.CodeHTTPStatus, "The call of %q was answered with %d, where %s is expected.", target.Hostname(), response.StatusCode, strings.Join(e, " or ")).OfKind(kind).
-		After(retryAfter(response.Header, time.Now()))
-}
-
-// retryAfter returns how long a reply asks to wait before a retry, or 0.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	const longest = 7 * 24 * time.Hour
-	text := header.Get("Retry-After")
-	seconds, err := strconv.ParseUint(text, 10, 31)
-	if err == nil || errors.Is(err, strconv.ErrRange) { // out of range, it is the largest number
-		return min(time.Duration(seconds)*time.Second, longest)
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(0, at.Sub(now)), longest)
-	}
-	return 0
+		After(wait)
 }

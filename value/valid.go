@@ -10,7 +10,7 @@ import (
 // Valid reports whether a text is JSON in UTF-8 with at most MaxDepth levels of lists and
 // objects. It takes one pass, and no memory: every large body comes through here.
 func Valid(text []byte) bool {
-	s := jsonScan{text: text, at: skipSpace(text, 0)}
+	s := jsonScan{text: text, at: SkipSpace(text, 0)}
 	for s.at >= 0 && s.at < len(text) {
 		if c := text[s.at]; c != '{' && c != '[' {
 			s.at = scalar(text, s.at)
@@ -45,7 +45,7 @@ func (s *jsonScan) open(c byte) (over bool) {
 		*word |= bit
 	}
 	s.depth++
-	s.at = skipSpace(s.text, s.at+1)
+	s.at = SkipSpace(s.text, s.at+1)
 	if s.at == len(s.text) || s.text[s.at] == c+2 { // what closes it
 		return true
 	}
@@ -58,14 +58,14 @@ func (s *jsonScan) open(c byte) (over bool) {
 // next goes on behind a value, to the next one, and reports whether there is one.
 func (s *jsonScan) next() bool {
 	for s.at >= 0 {
-		s.at = skipSpace(s.text, s.at)
+		s.at = SkipSpace(s.text, s.at)
 		if s.depth == 0 || s.at == len(s.text) {
 			return false
 		}
 		list := s.lists[(s.depth-1)/64]>>((s.depth-1)%64)&1 == 1
 		switch c := s.text[s.at]; {
 		case c == ',':
-			s.at = skipSpace(s.text, s.at+1)
+			s.at = SkipSpace(s.text, s.at+1)
 			if !list {
 				s.at = memberName(s.text, s.at)
 			}
@@ -88,10 +88,10 @@ func memberName(text []byte, at int) int {
 	if at = stringEnd(text, at+1); at < 0 {
 		return -1
 	}
-	if at = skipSpace(text, at); at == len(text) || text[at] != ':' {
+	if at = SkipSpace(text, at); at == len(text) || text[at] != ':' {
 		return -1
 	}
-	return skipSpace(text, at+1)
+	return SkipSpace(text, at+1)
 }
 
 // scalar returns where a string, number or name ends that begins at a place, or -1.
@@ -204,14 +204,6 @@ func digitsEnd(text []byte, at int) int {
 	}
 	if at == begin {
 		return -1
-	}
-	return at
-}
-
-// skipSpace returns where the next byte is that is no space.
-func skipSpace(text []byte, at int) int {
-	for at < len(text) && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t') {
-		at++
 	}
 	return at
 }

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sluice/value"
+
 	"sluice"
 )
 
@@ -284,44 +286,9 @@ func (r *redaction) member(inner []string, whole bool) {
 
 // next skips spaces and returns the byte after them.
 func (r *redaction) next() byte {
-	for ; ; r.at++ {
-		switch c := r.body[r.at]; c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c
-		}
-	}
+	r.at = value.SkipSpace(r.body, r.at)
+	return r.body[r.at]
 }
 
 // skip skips a value.
-func (r *redaction) skip() {
-	depth := 0
-	for ; r.at < len(r.body); r.at++ {
-		switch r.body[r.at] {
-		case '"':
-			for r.at++; r.body[r.at] != '"'; r.at++ {
-				if r.body[r.at] == '\\' {
-					r.at++
-				}
-			}
-			if depth == 0 {
-				r.at++
-				return
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 { // behind a number or a word
-				return
-			}
-			if depth--; depth == 0 {
-				r.at++
-				return
-			}
-		case ',', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return
-			}
-		}
-	}
-}
+func (r *redaction) skip() { r.at = value.SkipValue(r.body, r.at) }

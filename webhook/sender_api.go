@@ -77,8 +77,8 @@ func (p *putParams) applyAPI(ctx context.Context, hook *sluice.Webhook) error {
 
 // Asked returns the webhooks whose senders are asked by themselves what was missed.
 func (s *Store) Asked() []*sluice.Webhook {
-	hooks, _ := s.list(sluice.Cover{}, "", "", 0)
-	return slices.DeleteFunc(hooks, func(h *sluice.Webhook) bool { return h.MissedEvery == 0 })
+	hooks, _ := s.pick(func(h *sluice.Webhook) bool { return h.MissedEvery != 0 }, "", 0)
+	return hooks
 }
 
 // serverOf returns the scheme and host of an address.

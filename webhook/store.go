@@ -147,13 +147,13 @@ func (s *Store) NearestKey(cover sluice.Cover, key string) string {
 // Base64Key returns a covered event key that matches a pattern of message keys and whose
 // webhook passes payloads on as base64; "" if there is none.
 func (s *Store) Base64Key(cover sluice.Cover, pattern string) (found string) {
-	hooks, _ := s.list(cover, "", "", 0)
-	for _, hook := range hooks {
-		if hook.PayloadType == sluice.Base64 && sluice.KeyMatches(pattern, sluice.EventPrefix+hook.EventKey) {
-			return hook.EventKey
-		}
+	hooks, _ := s.pick(func(h *sluice.Webhook) bool {
+		return h.PayloadType == sluice.Base64 && cover.Event(h.EventKey) && sluice.KeyMatches(pattern, sluice.EventPrefix+h.EventKey)
+	}, "", 1)
+	if len(hooks) > 0 {
+		found = hooks[0].EventKey
 	}
-	return ""
+	return found
 }
 
 func noWebhook(what string) *sluice.Error {
@@ -164,9 +164,14 @@ func noWebhook(what string) *sluice.Error {
 // given key, in the order of their keys, and whether there are more. A limit of 0
 // means all of them.
 func (s *Store) list(cover sluice.Cover, search, after string, limit int) (hooks []*sluice.Webhook, more bool) {
+	return s.pick(func(h *sluice.Webhook) bool { return strings.Contains(h.EventKey, search) && cover.Event(h.EventKey) }, after, limit)
+}
+
+// pick is list for those that fit.
+func (s *Store) pick(fits func(*sluice.Webhook) bool, after string, limit int) (hooks []*sluice.Webhook, more bool) {
 	for ended := false; !ended; {
 		after, ended = s.visit(after, func(h *sluice.Webhook) (goOn bool) {
-			if !strings.Contains(h.EventKey, search) || !cover.Event(h.EventKey) {
+			if !fits(h) {
 				return true
 			}
 			if more = limit > 0 && len(hooks) == limit; !more {
@@ -181,8 +186,8 @@ func (s *Store) list(cover sluice.Cover, search, after string, limit int) (hooks
 
 // Expecting returns the webhooks that say how often they are called.
 func (s *Store) Expecting() []*sluice.Webhook {
-	hooks, _ := s.list(sluice.Cover{}, "", "", 0)
-	return slices.DeleteFunc(hooks, func(h *sluice.Webhook) bool { return h.ExpectEvery == 0 })
+	hooks, _ := s.pick(func(h *sluice.Webhook) bool { return h.ExpectEvery != 0 }, "", 0)
+	return hooks
 }
 
 // SignedWith returns the event keys of the webhooks that use a stored secret, to check

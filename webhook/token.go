@@ -86,27 +86,27 @@ func unescaped(text []byte) string {
 // jsonToken cuts the member token out of a JSON object. All other bytes stay
 // as they are. What is not JSON has no token.
 func jsonToken(body []byte) (token string, rest []byte, err error) {
-	at := skipSpace(body, 0)
+	at := value.SkipSpace(body, 0)
 	if at == len(body) || body[at] != '{' || !json.Valid(body) {
 		return "", body, nil
 	}
 	found, from, to := false, 0, 0
-	for at = skipSpace(body, at+1); body[at] != '}'; {
+	for at = value.SkipSpace(body, at+1); body[at] != '}'; {
 		start := at
-		at = skipValue(body, at)
+		at = value.SkipValue(body, at)
 		name := body[start:at]
-		at = skipSpace(body, skipSpace(body, at)+1) // over the colon
-		value := at
-		at = skipValue(body, at)
+		at = value.SkipSpace(body, value.SkipSpace(body, at)+1) // over the colon
+		content := at
+		at = value.SkipValue(body, at)
 		if isTokenMember(name) {
 			if found {
 				return "", body, ambiguous()
 			}
 			found, from, to = true, start, at
-			token = tokenText(body[value:at])
+			token = tokenText(body[content:at])
 		}
-		if at = skipSpace(body, at); body[at] == ',' {
-			at = skipSpace(body, at+1)
+		if at = value.SkipSpace(body, at); body[at] == ',' {
+			at = value.SkipSpace(body, at+1)
 		}
 	}
 	if !found {
@@ -132,50 +132,6 @@ func tokenText(value []byte) (text string) {
 	}
 	_ = json.Unmarshal(value, &text) // see above
 	return text
-}
-
-// skipSpace returns the offset of what follows white space.
-func skipSpace(b []byte, at int) int {
-	for at < len(b) && (b[at] == ' ' || b[at] == '\t' || b[at] == '\r' || b[at] == '\n') {
-		at++
-	}
-	return at
-}
-
-// skipValue returns the offset behind the value that begins at an offset of valid
-// JSON.
-func skipValue(b []byte, at int) int {
-	for depth := 0; ; {
-		switch b[at] {
-		case '"':
-			at = skipText(b, at)
-		case '{', '[':
-			depth++
-			at++
-		case '}', ']':
-			depth--
-			at++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			at++
-		default:
-			for at < len(b) && strings.IndexByte(",]} \t\r\n", b[at]) < 0 {
-				at++
-			}
-		}
-		if depth == 0 {
-			return at
-		}
-	}
-}
-
-// skipText returns the offset behind the text that begins at an offset.
-func skipText(b []byte, at int) int {
-	for at++; b[at] != '"'; at++ {
-		if b[at] == '\\' {
-			at++
-		}
-	}
-	return at + 1
 }
 
 // cutMember removes the bytes from..to of an object, and the comma that parted
