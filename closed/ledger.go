@@ -75,7 +75,7 @@ func (l *Ledger) Run(ctx context.Context) {
 // Beat stores a sign of life if calls are taken. If none was taken before, by no node, that
 // was a closing.
 func (l *Ledger) Beat(ctx context.Context) error {
-	now := l.Now()
+	now := l.Now().UTC().Truncate(time.Millisecond) // as it is stored, so that the two compare
 	if l.Ready() != nil {
 		l.taking = time.Time{}
 		return nil //nolint:nilerr // the ledger is about this, and has not failed
@@ -88,7 +88,7 @@ func (l *Ledger) Beat(ctx context.Context) error {
 		return err
 	}
 	if cause := l.cause(*before); cause != "" {
-		return l.enter(ctx, sluice.Closing{From: before.Time, To: l.taking.UTC().Truncate(time.Millisecond), Cause: cause})
+		return l.enter(ctx, sluice.Closing{From: before.Time, To: l.taking, Cause: cause})
 	}
 	return nil
 }

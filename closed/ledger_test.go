@@ -39,7 +39,7 @@ func open(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
-	return &house{t: t, engine: e, now: time.Date(2026, 11, 17, 10, 0, 0, 0, time.UTC)}
+	return &house{t: t, engine: e, now: time.Date(2026, 11, 17, 10, 0, 0, 123_456, time.UTC)}
 }
 
 // start returns the ledger of a server that has just started.
@@ -176,7 +176,7 @@ func TestSeveralNodes(t *testing.T) {
 func TestWebhooksThatMissedCalls(t *testing.T) {
 	h := open(t)
 	hour := func(back time.Duration, calls map[string]int) {
-		m := sluice.Minute{Time: h.now.Add(-back), Webhooks: make(map[string]sluice.WebhookFigures)}
+		m := sluice.Minute{Time: h.now.Add(-back).Truncate(time.Hour), Webhooks: make(map[string]sluice.WebhookFigures)}
 		for key, n := range calls {
 			m.Webhooks[key] = sluice.WebhookFigures{CallFigures: sluice.CallFigures{Accepted: n, Rejected: 1}}
 		}
