@@ -49,7 +49,7 @@ var rooms = map[string][]string{
 	"jetstream/quarantine":  {".", "jetstream/stream", "seal", "value"},
 	"jetstream/snapshot":    {".", "backup", "jetstream/delivery", "jetstream/stream", "stretch", "value"},
 	"jetstream/spool":       {".", "jetstream/correlation", "jetstream/delivery", "jetstream/stream", "stretch", "value"},
-	"jetstream/stream":      {".", "durable", "stretch", "value"},
+	"jetstream/stream":      {".", "durable", "seal", "stretch", "value"},
 	"jetstream/correlation": {".", "jetstream/stream"},
 	"jetstream/damage":      {"durable", "value"},
 	"jetstream/natstest":    {".", "seal", "stretch"},

@@ -98,11 +98,15 @@ func (u User) WithinScopes(other User) User {
 	return u
 }
 
+// EraseCommand is the command that erases calls. Only * and its own name allow it.
+const EraseCommand = "event.erase"
+
 // allows reports whether one of some permissions, which may be patterns, includes a
 // permission. A pattern is included in one that reaches as far.
 func allows(permissions []string, permission string) bool {
 	for _, p := range permissions {
-		if prefix, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(permission, prefix) || p == permission {
+		prefix, ok := strings.CutSuffix(p, "*")
+		if ok && strings.HasPrefix(permission, prefix) && (permission != EraseCommand || prefix == "") || p == permission {
 			return true
 		}
 	}

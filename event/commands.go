@@ -31,6 +31,7 @@ func Commands(o Options) []command.Command {
 		replayCommand(o.Events, o.Journal),
 		retryCommand(o.Waiting),
 		eraseCommand(o),
+		erasuresCommand(o),
 		messageReceiveCommand(),
 		messageSendCommand(o.Events, o.Namespace),
 	}

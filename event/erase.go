@@ -1,8 +1,10 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +26,7 @@ type eraseParams struct {
 }
 
 func eraseCommand(o Options) command.Command {
-	return command.New("event.erase", "Erase calls: payload, headers and results are gone from all that is stored, and overwritten on disk. That there was a call remains. Their replays, and copies from the quarantine, go with them.",
+	return command.New(sluice.EraseCommand, "Erase calls: payload, headers and results are gone from all that is stored, and overwritten on disk. That there was a call remains. Their replays, and copies from the quarantine, go with them.",
 		func(ctx context.Context, p eraseParams) (sluice.Erased, error) {
 			calls, err := p.find(ctx, o.Journal)
 			if err != nil {
@@ -47,10 +49,32 @@ func eraseCommand(o Options) command.Command {
 			}
 			done.Erased = len(calls)
 			for _, c := range calls {
-				o.Note(ctx, sluice.AuditEntry{Command: "event.erase", Target: c.TraceID, Outcome: sluice.AuditAllowed})
+				o.Note(ctx, sluice.AuditEntry{Command: sluice.EraseCommand, Target: c.TraceID, Outcome: sluice.AuditAllowed})
 			}
 			return done, nil
 		})
+}
+
+type erasuresParams struct {
+	Limit int    `json:"limit" min:"1" max:"10000" doc:"At most this many. Default 1000."`
+	After string `json:"after" doc:"The value of next in the previous answer."`
+}
+
+func erasuresCommand(o Options) command.Command {
+	return command.New("event.erasures", "List what was erased, the oldest erasure first, for sluice restore --erasures.",
+		func(_ context.Context, p erasuresParams) (sluice.List[sluice.Erasure], error) {
+			all := o.Erasures.List()
+			begin, err := strconv.Atoi(cmp.Or(p.After, "0"))
+			if err != nil || begin < 0 || begin > len(all) {
+				return sluice.List[sluice.Erasure]{}, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
+			}
+			end := min(len(all), begin+cmp.Or(p.Limit, 1000))
+			page := sluice.List[sluice.Erasure]{Items: all[begin:end]}
+			if end < len(all) {
+				page.Next = strconv.Itoa(end)
+			}
+			return page, nil
+		}, command.ReadOnly, command.Global)
 }
 
 // find returns the calls to erase, with what was made of them.

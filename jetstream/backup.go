@@ -71,7 +71,7 @@ var ErrLeftBehind = snapshot.ErrLeftBehind
 
 // Restore restores a backup to an empty engine. If it fails, it deletes the streams that it
 // has made on an external engine; the caller clears the folder of an embedded one.
-func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error) {
+func Restore(ctx context.Context, opts Options, from *backup.Reader, erasures []sluice.Erasure) (err error) {
 	e := build(opts)
 	ctx, e.cancel = context.WithCancel(ctx)
 	defer e.Close()
@@ -96,7 +96,13 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error)
 	if err := r.Deliveries(ctx); err != nil {
 		return fmt.Errorf("deliveries: %w", err)
 	}
-	return nil
+	if len(erasures) == 0 {
+		return nil
+	}
+	if err := e.setUp(ctx, ctx); err != nil {
+		return fmt.Errorf("erasures: %w", err)
+	}
+	return e.Erasures.Apply(ctx, erasures)
 }
 
 // StreamCheck returns a function that refuses the streams that Restore refuses, so that a

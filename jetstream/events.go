@@ -224,5 +224,5 @@ func (s *Events) Next(ctx context.Context, eventKey string) (json.RawMessage, er
 	if err != nil {
 		return nil, stream.NoAnswer(err)
 	}
-	return msg.Data, nil
+	return s.host.Open(msg.Subject, msg.Data), nil
 }

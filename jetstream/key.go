@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -13,6 +14,7 @@ import (
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
+	"sluice/seal"
 )
 
 // correlationIDs returns the correlation ids that all nodes share. The first node that knows
@@ -39,6 +41,59 @@ func (e *Engine) correlationIDs(ctx context.Context) (ids correlation.IDs, err e
 	}
 	e.keyPrint = fingerprint(key)
 	return correlation.NewIDs(key, *e.keys.Copy(record.CorrelationKey).FirstForm), nil
+}
+
+// The names of the keys that messages are sealed with. A print follows that of a spool.
+const (
+	eventsKey = "events"
+	spoolKey  = "spool."
+)
+
+// useKeys lets the host open what is sealed, also by nodes that are told to seal when this one
+// is not.
+func (e *Engine) useKeys(ctx context.Context) error {
+	key, err := sharedKey(ctx, e.keys, eventsKey)
+	if err != nil {
+		return err
+	}
+	messages, err := seal.NewMessages(key)
+	if err != nil {
+		return err
+	}
+	e.host.UseKeys(messages, e.opts.SealEvents)
+	if e.spool == nil {
+		return nil
+	}
+	for _, name := range e.keys.Keys(func(*record.Key) bool { return true }) {
+		if strings.HasPrefix(name, spoolKey) {
+			err = errors.Join(err, e.spool.keys.Learn(e.keys.Copy(name).Key))
+		}
+	}
+	return err
+}
+
+// keepSpoolKey keeps the key of spools before the key that it is made of is replaced: calls may
+// still wait in one.
+func (e *Engine) keepSpoolKey(ctx context.Context) error {
+	generation, err := e.generation(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // it was replaced already, by an attempt that was interrupted
+	}
+	if err := e.keys.SetUp(ctx, ctx, generation); err != nil {
+		return err
+	}
+	box, err := e.opts.Box(true)
+	if err != nil {
+		return err
+	}
+	key, err := box.Derive(spoolKey)
+	if err != nil {
+		return err
+	}
+	_, err = e.keys.ChangeEarly(ctx, spoolKey+fingerprint(key), func(*record.Key, map[string]*record.Key) (*record.Key, error) {
+		return &record.Key{Key: key}, nil
+	})
+	return err
 }
 
 // lastEvent returns the sequence of the last event, 0 if there are none.

@@ -203,6 +203,11 @@ func Rekey(ctx context.Context, opts Options, box *seal.Box, progress func(step 
 	if err := e.server.usable(ctx); err != nil {
 		return err
 	}
+	if opts.URL != "" {
+		if err := e.keepSpoolKey(ctx); err != nil {
+			return err
+		}
+	}
 	if err := e.generations(progress).Rekey(ctx, box); err != nil {
 		return err
 	}

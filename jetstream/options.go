@@ -44,6 +44,8 @@ type Options struct {
 	// records, and only their key will do.
 	Box func(sealed bool) (*seal.Box, error)
 
+	SealEvents bool // new events, results, dead letters and what is known of runs
+
 	// Begin, if set, is called before anything is stored in this version's format.
 	Begin func() error
 

@@ -60,6 +60,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if damaged, err := e.losses.checkKeys(ctx); damaged || err != nil {
 		return err // new keys would take the place of those in a backup
 	}
+	if err := e.useKeys(ctx); err != nil {
+		return fmt.Errorf("key of the events: %w", err)
+	}
 	if err := e.setUpStores(ctx, running, generation); err != nil {
 		return err
 	}

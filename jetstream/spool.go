@@ -14,6 +14,7 @@ import (
 	"sluice/jetstream/damage"
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
+	"sluice/seal"
 )
 
 // spoolRetry is the pause between two tries to open a spool that has failed.
@@ -24,6 +25,7 @@ type spooler struct {
 	*spool.Spool
 
 	opts   Options
+	keys   *seal.Messages
 	folder *durable.Folder
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when the last engine has stopped
@@ -34,11 +36,15 @@ type spooler struct {
 
 // openSpool opens the spool in a folder, beside an external engine.
 func openSpool(ctx context.Context, opts Options) (*spooler, error) {
+	keys, err := spoolKeys(opts)
+	if err != nil {
+		return nil, err
+	}
 	folder, err := durable.OpenFolder(opts.SpoolDir)
 	if err != nil {
 		return nil, err
 	}
-	s := &spooler{Spool: spool.New(opts.SpoolMaxBytes, stream.MaxMessage), opts: opts, folder: folder, ended: make(chan struct{})}
+	s := &spooler{Spool: spool.New(opts.SpoolMaxBytes, stream.MaxMessage), opts: opts, keys: keys, folder: folder, ended: make(chan struct{})}
 	first, err := s.start(ctx)
 	if err != nil {
 		folder.Close()
@@ -47,6 +53,20 @@ func openSpool(ctx context.Context, opts Options) (*spooler, error) {
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go s.keep(ctx, first)
 	return s, nil
+}
+
+// spoolKeys returns what a spool seals with. The key that events are sealed with is on the
+// engine, which may be away.
+func spoolKeys(opts Options) (*seal.Messages, error) {
+	box, err := opts.Box(true)
+	if err != nil {
+		return nil, err
+	}
+	key, err := box.Derive(spoolKey)
+	if err != nil {
+		return nil, err
+	}
+	return seal.NewMessages(key)
 }
 
 // keep opens the spool again whenever its engine fails, until ctx ends.
@@ -102,6 +122,7 @@ func (e *spoolEngine) stop() {
 func (s *spooler) start(ctx context.Context) (_ *spoolEngine, err error) {
 	h := stream.NewEmbedded(s.opts.Log, s.folder.Store())
 	h.Syncs, h.Reopened = s.opts.syncs, true
+	h.UseKeys(s.keys, s.opts.SealEvents)
 	if s.opts.ObserveBatch != nil {
 		h.Observe = func(string) func(int, time.Duration) { return s.opts.ObserveBatch("SPOOL") }
 	}

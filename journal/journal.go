@@ -124,7 +124,7 @@ func (j *Journal) BoundSearches(memory *limit.Memory) { j.memory = memory }
 // SetUp creates the streams where they are missing, beside the stream of events.
 func (j *Journal) SetUp(ctx context.Context, ids correlation.IDs, events jetstream.StreamConfig) (err error) {
 	j.ids = ids
-	if j.events, err = j.host.SideJS.Stream(ctx, events.Name); err != nil {
+	if j.events, err = j.host.Stream(ctx, j.host.SideJS, events.Name); err != nil {
 		return err
 	}
 	if err := j.index.setUp(ctx, j.events, j.about.MaxAge); err != nil {

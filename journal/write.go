@@ -136,7 +136,9 @@ func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*
 		if msg.Header == nil {
 			msg.Header = nats.Header{jetstream.MsgIDHeader: {rand.Text()}}
 		}
-		ack, err := j.host.SideJS.PublishMsgAsync(msg)
+		sealed := *msg // what is not sent stays readable
+		sealed.Data = j.host.Seal(msg.Subject, msg.Data)
+		ack, err := j.host.SideJS.PublishMsgAsync(&sealed)
 		if err != nil {
 			unsent = messages[i:len(messages):len(messages)]
 			break

@@ -45,6 +45,22 @@ func checkKey(cfg config.Config) error {
 	return err
 }
 
+// keyIsElsewhere reports whether the operator keeps the key outside of the data folder.
+func keyIsElsewhere(cfg config.Config) bool {
+	if cfg.SecretKeyFile == "" {
+		return cfg.SecretKey != ""
+	}
+	real := func(path string) string {
+		path, _ = filepath.Abs(path)
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return target
+		}
+		return path // it is made later
+	}
+	below, err := filepath.Rel(real(cfg.Data), real(cfg.SecretKeyFile))
+	return err != nil || strings.HasPrefix(below, "..")
+}
+
 // givenKey returns the operator's key, "" if there is none, and the setting that has it.
 func givenKey(cfg config.Config) (setting, text string, err error) {
 	if cfg.SecretKeyFile == "" {

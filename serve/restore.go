@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"time"
 
 	"sluice"
 	"sluice/backup"
@@ -19,8 +20,9 @@ import (
 
 // RestoreOptions are what a restore needs beside the settings.
 type RestoreOptions struct {
-	Passphrase string // of the key in the backup
-	CheckOnly  bool   // restore nothing
+	Passphrase string           // of the key in the backup
+	CheckOnly  bool             // restore nothing
+	Erasures   []sluice.Erasure // that the server made after the backup
 	Log        *slog.Logger
 	Progress   func(read, all int64) // called with the bytes read so far
 }
@@ -81,33 +83,33 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 		return done, err
 	}
 	if cfg.NATS == "" {
-		return done, restoreFolder(ctx, cfg, from, key, opts.Log)
+		return done, restoreFolder(ctx, cfg, from, key, opts)
 	}
-	return done, restoreExternal(ctx, cfg, from, key, opts.Log)
+	return done, restoreExternal(ctx, cfg, from, key, opts)
 }
 
 // restoreExternal makes the streams of an external engine. It writes the key first:
 // without it the streams could be neither read nor restored again.
-func restoreExternal(ctx context.Context, cfg config.Config, from *backup.Reader, key string, log *slog.Logger) error {
+func restoreExternal(ctx context.Context, cfg config.Config, from *backup.Reader, key string, opts RestoreOptions) error {
 	if key != "" {
 		if err := durable.WriteFile(cfg.SecretKeyFile, []byte(key+"\n")); err != nil {
 			return fmt.Errorf("secret-key-file: %w", err)
 		}
 	}
-	err := jetstream.Restore(ctx, externalEngine(cfg, log), from)
+	err := jetstream.Restore(ctx, erasing(externalEngine(cfg, opts.Log), cfg, nil), from, opts.Erasures)
 	if err == nil {
 		return nil
 	}
 	if key != "" && !errors.Is(err, jetstream.ErrLeftBehind) {
 		if err := os.Remove(cfg.SecretKeyFile); err != nil {
-			log.Error("The key of a failed restore is left behind; delete it.", "file", cfg.SecretKeyFile, "error", err)
+			opts.Log.Error("The key of a failed restore is left behind; delete it.", "file", cfg.SecretKeyFile, "error", err)
 		}
 	}
 	return restoreError(err)
 }
 
 // restoreFolder makes a data folder, with the key if there is one.
-func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, key string, log *slog.Logger) (err error) {
+func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, key string, opts RestoreOptions) (err error) {
 	folder, err := durable.CreateFolder(cfg.Data)
 	if err != nil {
 		return err
@@ -117,15 +119,24 @@ func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, 
 			err = errors.Join(err, folder.Abandon())
 		}
 	}()
-	if err := jetstream.Restore(ctx, jetstream.Options{Dir: folder.Store(), Log: log}, from); err != nil {
-		return restoreError(err)
-	}
 	if key != "" {
 		if _, err := folder.Content(keyFile, func() string { return key }); err != nil {
 			return err
 		}
 	}
+	engine := erasing(jetstream.Options{Dir: folder.Store(), Log: opts.Log}, cfg, folder.Folder)
+	if err := jetstream.Restore(ctx, engine, from, opts.Erasures); err != nil {
+		return restoreError(err)
+	}
 	return folder.Finish()
+}
+
+// erasing returns the options of an engine that applies erasures and keeps the rest, however
+// old it is.
+func erasing(o jetstream.Options, cfg config.Config, folder *durable.Folder) jetstream.Options {
+	const always = 100 * 365 * 24 * time.Hour
+	o.Box, o.EventMaxAge, o.ResultTTL = boxOf(cfg, folder), always, always
+	return o
 }
 
 // restoreError is the error of a failed restore. Our own errors need no prefix.

@@ -231,6 +231,7 @@ func engineError(err error) error {
 func (s *Server) engineOptions() jetstream.Options {
 	opts := jetstream.Options{
 		Box:            boxOf(s.cfg, s.folder),
+		SealEvents:     s.cfg.SealEvents == "true" || s.cfg.SealEvents == "auto" && s.cfg.NATS == "" && keyIsElsewhere(s.cfg),
 		URL:            s.cfg.NATS,
 		Credentials:    s.cfg.NATSCredentials,
 		Replicas:       s.cfg.NATSReplicas,

@@ -19,18 +19,27 @@ import (
 )
 
 func exportCommand(t *terminal) *cobra.Command {
-	var tokens string
+	var tokens, erasures string
 	cmd := &cobra.Command{
-		Use:   "export DIR",
+		Use:   "export [DIR]",
 		Short: "Write what the server is configured with to files",
 		Long: "Write what the server is configured with to files, one for each webhook, pipeline, role and client:\n" +
 			"DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that\n" +
 			"they can be kept under version control. Built-in roles and users are left out. sluice apply makes\n" +
 			"a server as the files say. With --tokens the tokens of webhooks are written to a file of their own,\n" +
-			"so that another server can have the same URLs.",
-		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml",
-		Args:    arguments(1, 1, "the folder for the files"),
+			"so that another server can have the same URLs. With --erasures, what was erased is written to a\n" +
+			"file, to be erased again when an older backup is restored; then DIR may be left out.",
+		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml\n  sluice export --erasures erasures.json",
+		Args:    arguments(0, 1, "the folder for the files"),
 		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			if erasures != "" {
+				if err := t.exportErasures(cmd.Context(), c, erasures); err != nil || len(args) == 0 {
+					return err
+				}
+			}
+			if len(args) == 0 {
+				return usage("Name the folder for the files, or a file with --erasures.")
+			}
 			done, err := manifest.Export(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
@@ -51,6 +60,7 @@ func exportCommand(t *terminal) *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&tokens, "tokens", "", "write the tokens of webhooks to this file, outside of DIR")
+	cmd.Flags().StringVar(&erasures, "erasures", "", "write what was erased to this file")
 	return cmd
 }
 

@@ -1,19 +1,25 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/client"
 	"sluice/config"
+	"sluice/durable"
 	"sluice/serve"
 )
 
 // restoreCommand works on a data folder or an external engine, without a server.
 func restoreCommand(t *terminal) *cobra.Command {
 	var checkOnly bool
+	var erasures string
 	cmd := t.onStopped(&cobra.Command{
 		Use: "restore FILE", Short: "Make a data folder from a backup",
 		Long: "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may\n" +
@@ -28,9 +34,13 @@ func restoreCommand(t *terminal) *cobra.Command {
 			return usage("%v", err)
 		}
 		defer file.Close()
+		erased, err := readErasures(erasures)
+		if err != nil {
+			return err
+		}
 		shown := t.transfer(0, "restoring")
 		defer shown.end()
-		opts := serve.RestoreOptions{Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Log: at.log, Progress: shown.reachOf}
+		opts := serve.RestoreOptions{Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Erasures: erased, Log: at.log, Progress: shown.reachOf}
 		done, err := serve.Restore(cmd.Context(), at.Config, file, opts)
 		if sluice.CodePassphraseMissing.Is(err) && isTerminal(t.in) {
 			shown.end()
@@ -54,8 +64,48 @@ func restoreCommand(t *terminal) *cobra.Command {
 		return t.advise("Start the server: " + startLine(at.Config, done))
 	})
 	cmd.Flags().BoolVar(&checkOnly, "check", false, "only check whether the backup is whole")
+	cmd.Flags().StringVar(&erasures, "erasures", "", "also erase the calls in this file, which sluice export --erasures wrote after the backup")
 	t.addForm(cmd)
 	return cmd
+}
+
+// readErasures reads what exportErasures wrote. Without a file there are none.
+func readErasures(file string) (list []sluice.Erasure, err error) {
+	if file == "" {
+		return nil, nil
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	if err := json.Unmarshal(content, &list); err != nil {
+		return nil, usage("%s is no list of erasures as sluice export --erasures writes it: %v", file, err)
+	}
+	return list, nil
+}
+
+// exportErasures writes what the server has erased to a file.
+func (t *terminal) exportErasures(ctx context.Context, c *client.Client, file string) error {
+	all := []sluice.Erasure{}
+	for params := (url.Values{}); ; {
+		var page sluice.List[sluice.Erasure]
+		if err := c.Decode(ctx, "event.erasures", params, nil, &page); err != nil {
+			return err
+		}
+		all = append(all, page.Items...)
+		if page.Next == "" {
+			break
+		}
+		params.Set("after", page.Next)
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(file, append(text, '\n')); err != nil {
+		return usage("%v", err)
+	}
+	return t.report(map[string]any{"file": file, "erasures": len(all)}, "Wrote %s to %s.", counted(len(all), "erasure"), file)
 }
 
 func restoredDocument(done serve.Restored) map[string]any {

@@ -292,7 +292,7 @@ func (l *Store) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.
 
 // each visits the letters of a subject, oldest first, without their events.
 func (l *Store) each(ctx context.Context, subject string, visit func(sluice.DeadLetter)) error {
-	letters, err := stream.Follow(ctx, l.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject}})
+	letters, err := l.host.Follow(ctx, l.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject}})
 	if err != nil {
 		return stream.NoAnswer(err)
 	}

@@ -25,7 +25,7 @@ func ReadAtStart(ctx context.Context, h *stream.Host) error {
 // markers, and deletes the records.
 func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 	r := NewRecords(h, NewIndex(0))
-	if r.events, err = h.JS.Stream(ctx, events); err != nil {
+	if r.events, err = h.Stream(ctx, h.JS, events); err != nil {
 		return err
 	}
 	if r.stream, err = h.JS.Stream(ctx, stream.Deliveries); err != nil {

@@ -35,13 +35,17 @@ type Setup struct {
 	Shared   bool // several nodes may use it at the same time
 }
 
-// OnEverySetup runs a test on every set-up an operator can choose, at the same time.
+// OnEverySetup runs a test on every set-up an operator can choose, at the same time. With
+// -short a cluster is left out.
 func OnEverySetup(t *testing.T, test func(t *testing.T, s Setup)) {
 	for name, setup := range map[string]func(t *testing.T) Setup{
 		"embedded": func(t *testing.T) Setup { return Setup{Dir: t.TempDir()} },
 		"external": func(*testing.T) Setup { return Setup{URL: single(), Replicas: 1, Shared: true} },
 		"cluster":  func(*testing.T) Setup { return Setup{URL: cluster(), Replicas: 3, Shared: true} },
 	} {
+		if name == "cluster" && testing.Short() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, setup(t))

@@ -63,7 +63,7 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	calls, err := stream.Follow(ctx, s.stream, jetstream.OrderedConsumerConfig{HeadersOnly: true})
+	calls, err := s.host.Follow(ctx, s.stream, jetstream.OrderedConsumerConfig{HeadersOnly: true})
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ type live struct {
 // begin returns the delivery as soon as there is memory for the stored event. Until then
 // further events stay in the stream. It returns nil if the event is in progress here.
 func (l *live) begin(ctx context.Context, meta *jetstream.MsgMetadata) *delivery {
-	d := &delivery{from: l, event: event{data: l.msg.Data(), origin: origin{Subject: l.msg.Subject(), Waits: l.msg.Headers().Get(waitsHeader)}}}
+	d := &delivery{from: l, event: event{data: l.queue.host.Open(l.msg.Subject(), l.msg.Data()), origin: origin{Subject: l.msg.Subject(), Waits: l.msg.Headers().Get(waitsHeader)}}}
 	if meta != nil {
 		d.sequence, d.Count, d.Time = meta.Sequence.Stream, int(meta.NumDelivered), meta.Timestamp
 	}

@@ -138,7 +138,8 @@ func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state
 	if err != nil {
 		return false, err
 	}
-	msg := &nats.Msg{Subject: waitingSubject(binding, key, waitingState), Data: data}
+	msg := nats.NewMsg(waitingSubject(binding, key, waitingState))
+	msg.Data = w.host.Seal(msg.Subject, data)
 	ack, err := w.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(s.sequence))
 	if err != nil {
 		if err = stream.NotTaken("the claim", err); stream.WasConflict(err) {

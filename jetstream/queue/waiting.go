@@ -94,7 +94,7 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	if w.writer, err = w.host.StartWriter(running, w.stream, stream.WriterOptions{Blocks: blocks}); err != nil {
 		return err
 	}
-	states, err := stream.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{stream.WaitingPrefix + "*.*." + waitingState}})
+	states, err := w.host.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{stream.WaitingPrefix + "*.*." + waitingState}})
 	if err != nil {
 		return err
 	}

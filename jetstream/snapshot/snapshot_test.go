@@ -186,7 +186,7 @@ func TestAnEmbeddedEngineIsRestored(t *testing.T) {
 	from, err := backup.NewReader(bytes.NewReader(backupOf(t)))
 	check(t, err)
 	dir := t.TempDir()
-	check(t, jetstream.Restore(t.Context(), jetstream.Options{Dir: dir, Box: natstest.Box, Log: slog.New(slog.DiscardHandler)}, from))
+	check(t, jetstream.Restore(t.Context(), jetstream.Options{Dir: dir, Box: natstest.Box, Log: slog.New(slog.DiscardHandler)}, from, nil))
 	if role, err := open(t, dir).Roles.Get(t.Context(), "kept"); err != nil || role == nil {
 		t.Errorf("the role is %v, %v", role, err)
 	}

@@ -57,7 +57,7 @@ func openStores(ctx, running context.Context, h *stream.Host) (stores []*store, 
 		if !strings.HasPrefix(name, stream.SpoolPrefix) {
 			continue
 		}
-		opened, err := h.JS.Stream(ctx, name)
+		opened, err := h.Stream(ctx, h.JS, name)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ func (h *Host) OpenStream(ctx context.Context, js jetstream.JetStream, config je
 		found, err = js.CreateStream(ctx, config)
 		return err
 	})
-	return found, err
+	return opener{found, h}, err
 }
 
 // OpenBucket does with a bucket what OpenStream does with a stream.

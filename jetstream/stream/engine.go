@@ -60,7 +60,8 @@ type WriterOptions struct {
 
 // StartWriter returns a writer for a stream of the host.
 func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, o WriterOptions) (Writer, error) {
-	return h.engine.startWriter(h, running, stream, o)
+	writer, err := h.engine.startWriter(h, running, stream, o)
+	return sealer{writer, h}, err
 }
 
 // NewEmbedded returns the host of an engine in this process, with its store in a folder. It

@@ -66,6 +66,7 @@ func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, err
 		switch status := msg.Header.Get("Status"); status {
 		case "":
 			one, err := readStored(msg)
+			one.Data = h.Open(one.Subject, one.Data)
 			if err != nil {
 				return nil, NoAnswer(err)
 			}

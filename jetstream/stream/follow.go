@@ -16,6 +16,7 @@ const BeginAgain = time.Second
 type Follower struct {
 	Pending uint64 // messages there were when it began
 
+	host     *Host
 	stream   jetstream.Stream
 	config   jetstream.OrderedConsumerConfig
 	messages jetstream.MessagesContext
@@ -23,8 +24,8 @@ type Follower struct {
 }
 
 // Follow begins to follow a stream.
-func Follow(ctx context.Context, s jetstream.Stream, config jetstream.OrderedConsumerConfig) (*Follower, error) {
-	f := &Follower{stream: s, config: config}
+func (h *Host) Follow(ctx context.Context, s jetstream.Stream, config jetstream.OrderedConsumerConfig) (*Follower, error) {
+	f := &Follower{host: h, stream: s, config: config}
 	return f, f.begin(ctx)
 }
 
@@ -56,7 +57,7 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 				return nil, nil, err
 			}
 			f.last = meta.Sequence.Stream
-			return msg, meta, nil
+			return opened{msg, f.host.Open(msg.Subject(), msg.Data())}, meta, nil
 		}
 		for again := true; again; again = f.begin(ctx) != nil {
 			f.messages.Stop()

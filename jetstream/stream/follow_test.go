@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -35,7 +36,7 @@ func TestAFollowerGoesOn(t *testing.T) {
 	publish("b")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	f, err := Follow(ctx, s, jetstream.OrderedConsumerConfig{})
+	f, err := NewExternal(slog.New(slog.DiscardHandler), 1).Follow(ctx, s, jetstream.OrderedConsumerConfig{})
 	check(t, err)
 	defer f.Stop()
 	if f.Pending != 2 {

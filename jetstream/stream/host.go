@@ -60,6 +60,8 @@ type Host struct {
 	// written and synced.
 	Observe func(stream string) func(messages int, took time.Duration)
 
+	sealing atomic.Pointer[sealing] // nil: nothing is sealed
+
 	engine  engine
 	running sync.WaitGroup
 	near    near

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -25,13 +24,13 @@ func Start(t *testing.T) (issuer string) {
 	if os.Getenv("TEST_DEX") == "" {
 		t.Skip("Dex was not tried: building it takes minutes. Set TEST_DEX=1 to do so.")
 	}
-	_, here, _, known := runtime.Caller(0)
-	if !known {
-		t.Fatal("it is not known where the source of Dex's program is")
+	module, err := exec.CommandContext(t.Context(), "go", "env", "GOMOD").Output()
+	if err != nil {
+		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "dextest")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".") //nolint:gosec // a folder of the test
-	build.Dir = filepath.Join(filepath.Dir(here), "..", "dextest")
+	build.Dir = filepath.Join(filepath.Dir(string(module)), "oidc", "dextest")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("can't build Dex: %v\n%s", err, out)
 	}

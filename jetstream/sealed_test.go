@@ -1,0 +1,77 @@
+package jetstream
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sluice"
+	"sluice/jetstream/natstest"
+)
+
+// TestSealed: what callers sent, and what became of it, is in no file of the store and in no
+// backup, and is read as before. What was stored before in clear is read as well, and so is
+// what is sealed once nothing more is.
+func TestSealed(t *testing.T) {
+	natstest.OnEverySetup(t, func(t *testing.T, s natstest.Setup) {
+		folders := []string{s.Dir}
+		if s.Dir == "" {
+			folders, _ = filepath.Glob(filepath.Join(os.TempDir(), "sluice-external-*"))
+		}
+		var results []sluice.Result
+		key := natstest.UniqueKey("sealed")
+		text := func(when string) string { return when + "@" + key }
+		for _, when := range []string{"clear", "sealed", "again"} {
+			e := openEngine(t, Options{Dir: s.Dir, URL: s.URL, Replicas: s.Replicas, SealEvents: when == "sealed"})
+			p := bind(t, e, when+strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+			stop := consume(t, e, p, echo(e, p, text(when)))
+			results = append(results, personal(t, e, key, text(when)))
+			stop()
+			storePipeline(t, e, p.Name, nil)
+			natstest.Eventually(t, "the dead letter is stored", func() bool { return len(lettersOf(t, e, p.Name)) == 1 })
+			for i, before := range []string{"clear", "sealed", "again"}[:len(results)] {
+				checkReadable(t, e, results[i], text(before))
+			}
+			for _, before := range []string{"clear", "sealed"} {
+				found, stored := filesWith(t, text(before), folders...), inBackup(t, e, text(before))
+				if inClear := before == "clear"; (len(found) > 0) != inClear || (len(stored) > 0) != inClear {
+					t.Errorf("%s: the text %s is in the files %v, and in a backup in %v", when, before, found, stored)
+				}
+			}
+			e.Close()
+		}
+	})
+}
+
+// checkReadable checks that an event, its result, its dead letter and its runs have a text.
+func checkReadable(t *testing.T, e *Engine, r sluice.Result, text string) {
+	t.Helper()
+	event, err := e.Journal.Event(t.Context(), r.CorrelationID)
+	if err != nil || !strings.Contains(string(event.Payload), text) {
+		t.Errorf("the event of %s is %s (%v)", text, event.Payload, err)
+	}
+	result, err := e.Results.Result(t.Context(), r.CorrelationID, 0)
+	if err != nil || string(result.Value) != `"`+text+`"` {
+		t.Errorf("the result of %s is %+v (%v)", text, result, err)
+	}
+	when, key, _ := strings.Cut(text, "@")
+	if letters := lettersOf(t, e, when+strings.Split(key, ".")[1]); len(letters) != 1 || letters[0].Error.Detail != text || !bytes.Contains(letters[0].Event, []byte(text)) {
+		t.Errorf("the dead letters of %s are %+v", text, letters)
+	}
+	if runs := callOf(t, e, r.TraceID).Runs; len(runs) != 1 || runs[0].Steps[0].HTTP.Request != text {
+		t.Errorf("the runs of %s are %+v", text, runs)
+	}
+	calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{EventKey: key, Text: text, InPayload: true, Limit: 10})
+	if err != nil || len(calls) != 1 {
+		t.Errorf("a search for %s finds %d calls (%v)", text, len(calls), err)
+	}
+}
+
+func lettersOf(t *testing.T, e *Engine, pipeline string) []sluice.DeadLetter {
+	t.Helper()
+	letters, _, err := e.DeadLetters.Letters(t.Context(), sluice.DeadLetterQuery{Pipeline: pipeline, Limit: 10})
+	check(t, err)
+	return letters
+}
