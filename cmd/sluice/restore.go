@@ -14,6 +14,7 @@ import (
 	"sluice/config"
 	"sluice/durable"
 	"sluice/serve"
+	"sluice/value"
 )
 
 // restoreCommand works on a data folder or an external engine, without a server.
@@ -98,7 +99,7 @@ func (t *terminal) exportErasures(ctx context.Context, c *client.Client, file st
 		}
 		params.Set("after", page.Next)
 	}
-	text, err := json.MarshalIndent(all, "", "  ")
+	text, err := value.MarshalIndent(all)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func startClusterWriter(t *testing.T, o WriterOptions) (*clusterWriter, jetstrea
 		h.Wait()
 		h.Conn.Close()
 	})
-	return w.(*clusterWriter), made
+	return w.(sealer).Writer.(*clusterWriter), made
 }
 
 var clusterURL = sync.OnceValue(natstest.StartCluster)
