@@ -69,16 +69,18 @@ func spellings(text string) []string {
 var newKey = strings.Repeat("5e", seal.KeySize)
 
 // TestACopiedFolderOpensNothing: with the key outside, no file of the data folder
-// has a token, a key or a secret in it.
+// has a token, a key, a secret or a payload in it.
 func TestACopiedFolderOpensNothing(t *testing.T) {
 	t.Parallel()
 	r := runServer(t, adminPassword, "secret-key="+newKey)
 	texts := r.makeSecrets()
 	r.goodCalls(texts["token"])
 	r.badCalls(texts["token"])
+	texts["payload"] = "what nobody else may read"
+	r.exchange("POST", receivePath, texts["payload"], header("Token", texts["token"]))
 	r.stop()
 	maps.Copy(texts, recordsIn(t, r.config.Data, newKey))
-	if len(texts) != 22 {
+	if len(texts) != 23 {
 		t.Errorf("these are searched for: %q", texts)
 	}
 	if found := inFiles(t, r.config.Data, map[string]string{"event key": "webhook.sealed"}); found == nil {
