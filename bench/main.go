@@ -46,7 +46,7 @@ var parts = []part{
 	{"rate", "calls a second and latency, against a bare handler and against the engine's sync-always", measureRate},
 	{"tls", "calls a second with HTTPS, against a bare handler with HTTPS", measureTLS},
 	{"bodies", "calls a second with bodies of 100 KiB and 1 MiB, against a bare handler with the same", measureBodies},
-	{"senders", "calls that are signed, have an id, or must meet a schema, against plain ones", measureSenders},
+	{"senders", "calls that are signed, have an id, must meet a schema, are redacted, or sealed, against plain ones", measureSenders},
 	{"proofs", "calls with each proof of their sender, against calls without, and bare verifications", measureProofs},
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
 	{"million", "longest call while webhooks are listed, stored and deleted among 1,000,000", measureMillion},

@@ -11,7 +11,7 @@ import (
 )
 
 // measureSenders compares calls of webhooks that demand something of their calls
-// with plain ones, on the same server.
+// with plain ones, on the same server, and plain ones of a server that seals events.
 func measureSenders(ctx context.Context, b *bench) error {
 	const secret = "It's a Secret to Everybody"
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -36,6 +36,7 @@ func measureSenders(ctx context.Context, b *bench) error {
 		{"with a GitHub signature", url.Values{"provider": {"github"}, "signingSecret": {secret}}, "X-Hub-Signature-256: sha256=" + hex.EncodeToString(mac.Sum(nil)), false, 0.85},
 		{"with dedupe", url.Values{"dedupe": {"query:id"}}, "", true, 0.85},
 		{"with a 2 KB schema", url.Values{"schema": {schemaOf(2 << 10)}}, "", false, 0.70},
+		{"with redact of three members", url.Values{"payloadType": {"raw"}, "redact": {"payload.data,payload.number,headers.user-agent"}}, "", false, 0.85},
 	} {
 		with.params.Set("eventKey", benchKey(1000+i))
 		token, err := s.createWebhookWith(ctx, with.params)
@@ -53,7 +54,16 @@ func measureSenders(ctx context.Context, b *bench) error {
 		contenders = append(contenders, c)
 		ratios = append(ratios, ratio{"receive " + with.name + ", to without", c, bare, atLeast(with.atLeast, fmt.Sprintf("%.2f", with.atLeast))})
 	}
-	return b.compare(ctx, contenders, ratios...)
+	other, tokens, err := b.startWithWebhooks(ctx, "sealed", 1, groupCommit, "seal-events=true")
+	if err != nil {
+		return err
+	}
+	sealed := &contender{name: "calls with sealed events"}
+	if sealed.load, err = b.newLoad(other.client, "sealed-tokens", tokens); err != nil {
+		return err
+	}
+	ratios = append(ratios, ratio{"receive with --seal-events, to without", sealed, bare, atLeast(0.90, "0.90")})
+	return b.compare(ctx, append(contenders, sealed), ratios...)
 }
 
 // schemaOf returns a schema of about that size, which the bodies of calls meet.
