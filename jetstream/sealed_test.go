@@ -2,6 +2,8 @@ package jetstream
 
 import (
 	"bytes"
+	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,4 +76,34 @@ func lettersOf(t *testing.T, e *Engine, pipeline string) []sluice.DeadLetter {
 	letters, _, err := e.DeadLetters.Letters(t.Context(), sluice.DeadLetterQuery{Pipeline: pipeline, Limit: 10})
 	check(t, err)
 	return letters
+}
+
+// TestASealedSpool: a call that waits in a spool is unreadable there, and is handed over also
+// if the key was replaced meanwhile.
+func TestASealedSpool(t *testing.T) {
+	t.Parallel()
+	const text = "waits in the spool"
+	for _, sealed := range []bool{false, true} {
+		s := startSpooling(t, func(o *Options) { o.SealEvents = sealed })
+		s.cut()
+		e := call("webhook.spool")
+		e.Payload, e.PayloadEncoding = json.RawMessage(`"`+text+`"`), sluice.EncodingText
+		s.call(s.one, e)
+		if found := filesWith(t, text, s.opts.SpoolDir); (len(found) == 0) != sealed {
+			t.Errorf("sealed %v: the text is in %v", sealed, found)
+		}
+		s.one.Close()
+		s.two.Close()
+		s.way.GoOn()
+		log := slog.New(slog.DiscardHandler)
+		box, err := boxOf(7)(true)
+		check(t, err)
+		check(t, Rekey(t.Context(), Options{URL: s.opts.URL, Replicas: 1, Box: natstest.Box, Log: log}, box, func(string) {}))
+		s.opts.Box = boxOf(7)
+		s.one = openEngine(t, s.opts)
+		natstest.Eventually(t, "the call is handed over", func() bool { return s.one.Spooled() == 0 })
+		if event, err := s.one.Stored.Newest(t.Context(), "webhook.spool"); err != nil || !bytes.Contains(event, []byte(text)) {
+			t.Errorf("sealed %v: the event is %s (%v)", sealed, event, err)
+		}
+	}
 }

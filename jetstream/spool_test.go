@@ -27,11 +27,14 @@ type spooling struct {
 	one, two *Engine
 }
 
-func startSpooling(t *testing.T) *spooling {
+func startSpooling(t *testing.T, settings ...func(*Options)) *spooling {
 	t.Helper()
 	server := natstest.Start(natstest.Options())
 	s := &spooling{T: t, way: natstest.StartProxy(t, server.Addr().String())}
 	s.opts = Options{URL: s.way.URL, Replicas: 1, SpoolDir: t.TempDir(), SpoolMaxBytes: 64 << 20}
+	for _, set := range settings {
+		set(&s.opts)
+	}
 	s.one = openEngine(t, s.opts)
 	s.two = openEngine(t, Options{URL: server.ClientURL(), Replicas: 1})
 	return s

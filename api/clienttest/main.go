@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"reflect"
 	"strings"
 
 	"sluice/api/clienttest/generated"
@@ -80,7 +81,7 @@ func list(ctx context.Context, c *generated.ClientWithResponses, hook generated.
 	if one.JSON200 == nil {
 		return fmt.Errorf("webhook.get of one: %s", one.Body)
 	}
-	if got, err := one.JSON200.AsWebhook(); err != nil || got != hook {
+	if got, err := one.JSON200.AsWebhook(); err != nil || !reflect.DeepEqual(got, hook) {
 		return fmt.Errorf("webhook.get of one gives %v, %v", got, err)
 	}
 	return nil
