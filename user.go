@@ -75,12 +75,8 @@ func (u User) MayReceive(eventKey string) bool {
 
 // Bounded reports whether the bounds of the user take away anything.
 func (u User) Bounded() bool {
-	for _, p := range u.AllPermissions() {
-		if !u.May(p) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(u.Bounds, func(b Bound) bool { return b.OnNames })
+	return slices.ContainsFunc(u.AllPermissions(), func(p string) bool { return !u.May(p) }) ||
+		slices.ContainsFunc(u.Bounds, func(b Bound) bool { return b.OnNames })
 }
 
 // Within returns the user with the rights of another as a further bound.
@@ -104,13 +100,10 @@ const EraseCommand = "event.erase"
 // allows reports whether one of some permissions, which may be patterns, includes a
 // permission. A pattern is included in one that reaches as far.
 func allows(permissions []string, permission string) bool {
-	for _, p := range permissions {
-		prefix, ok := strings.CutSuffix(p, "*")
-		if ok && strings.HasPrefix(permission, prefix) && (permission != EraseCommand || prefix == "") || p == permission {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(permissions, func(p string) bool {
+		prefix, isPattern := strings.CutSuffix(p, "*")
+		return isPattern && strings.HasPrefix(permission, prefix) && (permission != EraseCommand || prefix == "") || p == permission
+	})
 }
 
 type userKey struct{}
