@@ -2,7 +2,6 @@ package sender
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -81,9 +80,7 @@ func adyenText(item []byte) []byte {
 }
 
 func (a adyenCheck) signature(text []byte) string {
-	mac := hmac.New(sha256.New, a.key)
-	_, _ = mac.Write(text) // a hash takes everything
-	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	return base64.StdEncoding.EncodeToString(macOf(sha256.New, string(a.key), string(text)))
 }
 
 func (a adyenCheck) fits(given string, text []byte) bool {

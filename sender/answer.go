@@ -2,6 +2,7 @@ package sender
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 
@@ -42,27 +43,20 @@ func (a Answers) Of(result *sluice.Result, header http.Header) (status int, body
 	}
 	var text string
 	if result.Value[0] == '"' && json.Unmarshal(result.Value, &text) == nil {
-		header["Content-Type"] = []string{a.typeOr("text/plain; charset=utf-8")}
+		header["Content-Type"] = []string{cmp.Or(a.Type, "text/plain; charset=utf-8")}
 		return http.StatusOK, []byte(text)
 	}
 	if a.Texts {
 		return a.none(header)
 	}
-	header["Content-Type"] = []string{a.typeOr("application/json")}
+	header["Content-Type"] = []string{cmp.Or(a.Type, "application/json")}
 	return http.StatusOK, result.Value
 }
 
 // none is the answer where there is no value.
 func (a Answers) none(header http.Header) (status int, body []byte) {
 	if a.None != "" {
-		header["Content-Type"] = []string{a.typeOr("text/plain; charset=utf-8")}
+		header["Content-Type"] = []string{cmp.Or(a.Type, "text/plain; charset=utf-8")}
 	}
 	return http.StatusOK, []byte(a.None)
-}
-
-func (a Answers) typeOr(usual string) string {
-	if a.Type == "" {
-		return usual
-	}
-	return a.Type
 }

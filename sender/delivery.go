@@ -1,7 +1,6 @@
 package sender
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"mime"
 	"net/http"
@@ -65,10 +64,7 @@ func (d Dedupe) ID(c *Call) (string, error) {
 		return checkID(scalar(raw))
 	case "content":
 		// A digest of the sender's own bytes: nothing that a signature may leave out counts.
-		digest := sha256.New()
-		_, _ = digest.Write([]byte(c.Method + "\n")) // never fails, nor does the next one
-		_, _ = digest.Write(c.Body)
-		return hex.EncodeToString(digest.Sum(nil)), nil
+		return hex.EncodeToString(digestOf([][]byte{[]byte(c.Method + "\n"), c.Body})), nil
 	case "mailgun":
 		return checkID(mailgunFields(c)("token"))
 	case "cloudevent":
@@ -93,8 +89,7 @@ func short(id string) string {
 	if len(id) <= maxDeliveryID {
 		return id
 	}
-	digest := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(digest[:])
+	return hexDigest([]byte(id))
 }
 
 func checkID(id string) (string, error) {

@@ -12,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"sluice/value"
-
 	"sluice"
+	"sluice/value"
 )
 
 // Diagnose tells the operator why Verify refuses a call, and which change would make it

@@ -131,7 +131,7 @@ func facts(p Preset) string {
 	} else {
 		parts = append(parts, "Delivery id: `"+p.Dedupe+"`")
 	}
-	if p.Repeatable() {
+	if repeatable(p) {
 		parts = append(parts, "A captured call can be sent again as a new one, since neither time nor id are signed: `dedupe: content` closes that, where equal bodies never mean two events")
 	}
 	if p.Answers.Words != "" {
@@ -144,4 +144,13 @@ func facts(p Preset) string {
 	}
 	parts = append(parts, "Samples: "+strings.Join(samples, ", "))
 	return strings.Join(parts, ". ") + "."
+}
+
+// repeatable reports whether a call that somebody has captured can be sent again as a new
+// one: its signature covers neither a time nor the id of the delivery.
+func repeatable(p Preset) bool {
+	if p.rule == nil {
+		return p.Name == "twilio" // of those with a check of their own
+	}
+	return !p.Unsigned && p.rule.time == nil && !strings.Contains(p.rule.Signed, inTimestamp) && !strings.Contains(p.rule.Signed, "{id}") && !strings.HasPrefix(p.Dedupe, "body:")
 }

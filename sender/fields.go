@@ -139,12 +139,9 @@ func (s *fieldScanner) bare() (string, bool) {
 	if strings.HasPrefix(s.text, `"`) {
 		return s.quoted()
 	}
-	end := strings.IndexAny(s.text, `;, ()"`)
-	if end < 0 {
-		end = len(s.text)
-	}
-	value := s.text[:end]
-	s.text = s.text[end:]
+	rest := strings.TrimLeftFunc(s.text, func(c rune) bool { return !strings.ContainsRune(`;, ()"`, c) })
+	value := s.text[:len(s.text)-len(rest)]
+	s.text = rest
 	return value, value != "" && isPrintable(value)
 }
 

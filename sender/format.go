@@ -1,6 +1,9 @@
 package sender
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // The placeholders of a format and of what is signed.
 const (
@@ -30,9 +33,7 @@ func (f format) timestamps() bool { return len(f.parts) == 2 }
 // parseFormat reads a format such as "t={timestamp},v1={signature}". The separator stands
 // between two placeholders; with only one placeholder it is a space.
 func parseFormat(text string) (f format, err error) {
-	if text == "" {
-		text = inSignature
-	}
+	text = cmp.Or(text, inSignature)
 	if len(text) > maxPattern || !isPrintable(text) {
 		return f, fieldError("format", "must be printable ASCII of at most %d bytes", maxPattern)
 	}
@@ -140,9 +141,7 @@ const maxFragments = 16
 
 // parseSigned reads what is signed, such as "{timestamp}.{body}".
 func parseSigned(text string) (fragments []fragment, err error) {
-	if text == "" {
-		text = "{body}"
-	}
+	text = cmp.Or(text, "{body}")
 	if len(text) > maxPattern || !isPrintable(text) {
 		return nil, fieldError("signed", "must be printable ASCII of at most %d bytes", maxPattern)
 	}
@@ -169,10 +168,5 @@ func parseSigned(text string) (fragments []fragment, err error) {
 }
 
 func isPrintable(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
 }

@@ -28,7 +28,6 @@ type publicKey interface {
 	verify(fragments [][]byte, signature []byte) bool
 }
 
-// setKey makes the key of a secret.
 func (s *signature) setKey(secret string) error {
 	var err error
 	switch s.Algorithm {
@@ -47,13 +46,11 @@ func (s *signature) setKey(secret string) error {
 
 // setShared makes the key of an HMAC.
 func (s *signature) setShared(secret string) (err error) {
-	decode := s.key
-	if decode == nil {
-		decode = plainKey
-	}
-	key, err := decode(secret)
-	if err != nil {
-		return err
+	key := []byte(secret)
+	if s.key != nil {
+		if key, err = s.key(secret); err != nil {
+			return err
+		}
 	}
 	algorithm := sha256.New
 	switch s.Algorithm {
@@ -67,9 +64,6 @@ func (s *signature) setShared(secret string) (err error) {
 	}
 	return nil
 }
-
-// plainKey takes a secret as it is.
-func plainKey(secret string) ([]byte, error) { return []byte(secret), nil }
 
 // writtenKey takes the secret of a webhook's own scheme as it is, unless its prefix says
 // that it is base64 or hex.

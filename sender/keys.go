@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rsa"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -146,11 +145,7 @@ func certificateKey(ctx context.Context, keys Keys, address string, now time.Tim
 	if err != nil {
 		return nil, err
 	}
-	block, _ := pem.Decode(content)
-	if block == nil {
-		return nil, invalid("What is at %s is no certificate.", address)
-	}
-	certificate, err := x509.ParseCertificate(block.Bytes)
+	certificate, err := x509.ParseCertificate(derOf(string(content)))
 	if err != nil {
 		return nil, invalid("What is at %s is no certificate.", address)
 	}

@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"sluice"
-
 	"sluice/value"
 )
 

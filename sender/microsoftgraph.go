@@ -37,17 +37,6 @@ func microsoftGraph() Preset {
 
 type graphCheck struct{ clientState string }
 
-// notifications returns the notifications in a body, nil if there are none.
-func notifications(body []byte) (whole map[string]any, each []any) {
-	value, err := value.Decode(body)
-	if err != nil {
-		return nil, nil
-	}
-	whole, _ = value.(map[string]any)
-	each, _ = whole["value"].([]any)
-	return whole, each
-}
-
 // check decodes only what it looks for: a stranger may have sent the rest.
 func (g graphCheck) check(_ context.Context, c *Call, _ time.Time) error {
 	none := true
@@ -68,7 +57,9 @@ func (g graphCheck) check(_ context.Context, c *Call, _ time.Time) error {
 }
 
 func (g graphCheck) sign(c *Call, _ time.Time) (err error) {
-	whole, each := notifications(c.Body)
+	decoded, _ := value.Decode(c.Body) // nil: it has no notifications
+	whole, _ := decoded.(map[string]any)
+	each, _ := whole["value"].([]any)
 	if len(each) == 0 {
 		return notAnObject()
 	}

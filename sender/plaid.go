@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"strings"
 
-	"sluice/value"
-
 	"github.com/go-jose/go-jose/v4"
+
+	"sluice/value"
 )
 
 func plaid() Preset {

@@ -1,7 +1,5 @@
 package sender
 
-import "strings"
-
 // A Preset is a sender that is known: what it does, in words and in code.
 type Preset struct {
 	Name           string    // as the parameter provider has it
@@ -22,7 +20,6 @@ type Preset struct {
 	rule    *rule                                           // how it signs, or
 	checker func(secret string, keys Keys) (checker, error) // what checks it
 	public  bool                                            // checked by public keys, with a secret or without
-	untimed bool                                            // with a checker: it signs neither time nor id
 	learns  bool                                            // the secret comes with the handshake
 
 	greet       func(greeting) (*Answer, error) // answers its handshake
@@ -34,15 +31,6 @@ func (p Preset) checkerOf(secret string, keys Keys) (checker, error) {
 		return p.rule.checker(secret, keys)
 	}
 	return p.checker(secret, keys)
-}
-
-// Repeatable reports whether a call that somebody has captured can be sent again as a new
-// one: its signature covers neither a time nor the id of the delivery.
-func (p Preset) Repeatable() bool {
-	if p.rule == nil {
-		return p.untimed
-	}
-	return !p.Unsigned && p.rule.time == nil && !strings.Contains(p.rule.Signed, inTimestamp) && !strings.Contains(p.rule.Signed, "{id}") && !strings.HasPrefix(p.Dedupe, "body:")
 }
 
 // Where the signing secret of a sender comes from.

@@ -1,88 +1,28 @@
 package sender
 
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
 // Presets returns all senders that are known, by name.
-func Presets() []Preset { //nolint:funlen // a list
-	return []Preset{
-		adyen(),
-		airtable(),
-		alertmanager(),
-		asana(),
-		awsSNS(),
-		azureEventGrid(),
-		bigcommerce(),
-		bitbucket(),
-		box(),
-		buildkite(),
-		calendly(),
-		chargebee(),
-		circleci(),
-		clerk(),
-		cloudEvents(),
-		discord(),
-		docusign(),
-		dropbox(),
-		figma(),
-		gitea(),
-		github(),
-		gitlab(),
-		gocardless(),
-		googlePubSub(),
-		grafana(),
-		hubspot(),
-		intercom(),
-		jira(),
-		klaviyo(),
-		lemonSqueezy(),
-		line(),
-		linear(),
-		mailgun(),
-		meta(),
-		microsoftGraph(),
-		monday(),
-		mux(),
-		netlify(),
-		notion(),
-		okta(),
-		paddle(),
-		pagerduty(),
-		paypal(),
-		pipedrive(),
-		plaid(),
-		postmark(),
-		razorpay(),
-		resend(),
-		salesforce(),
-		sendgrid(),
-		sentry(),
-		shopify(),
-		slack(),
-		square(),
-		standardWebhooks(),
-		strava(),
-		stripe(),
-		svix(),
-		telegram(),
-		trello(),
-		twilio(),
-		twitch(),
-		typeform(),
-		vercel(),
-		vonage(),
-		wise(),
-		woocommerce(),
-		x(),
-		xero(),
-		zendesk(),
-		zoom(),
-	}
-}
+func Presets() []Preset { return presets() }
+
+var presets = sync.OnceValue(func() []Preset {
+	all := slices.Concat(bodySigners, timeSigners, tokenSenders, greeters, []Preset{
+		adyen(), asana(), awsSNS(), figma(), googlePubSub(), hubspot(), mailgun(), microsoftGraph(), paypal(), plaid(),
+		salesforce(), standardWebhooks(), twilio(), woocommerce(), x(),
+	})
+	slices.SortFunc(all, func(a, b Preset) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+})
 
 // Find returns the preset with that name.
 func Find(name string) (Preset, bool) {
-	for _, p := range Presets() {
-		if p.Name == name {
-			return p, true
-		}
+	at, found := slices.BinarySearchFunc(Presets(), name, func(p Preset, name string) int { return cmp.Compare(p.Name, name) })
+	if !found {
+		return Preset{}, false
 	}
-	return Preset{}, false
+	return Presets()[at], true
 }

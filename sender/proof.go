@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func (s Scheme) preset() (Preset, error) {
 		return Preset{}, fieldError("algorithm", "must be one of %s", strings.Join(algorithms, ", "))
 	}
 	if field := s.useless(); field != "" {
-		return Preset{}, fieldError(field, "is of no use with the algorithm %s", s.name())
+		return Preset{}, fieldError(field, "is of no use with the algorithm %s", cmp.Or(s.Algorithm, algorithms[0]))
 	}
 	switch s.Algorithm {
 	case plainSecret:
@@ -47,14 +48,6 @@ func (s Scheme) preset() (Preset, error) {
 	r := rule{Scheme: s, key: writtenKey}
 	_, err := r.compile()
 	return Preset{rule: &r}, err
-}
-
-// name returns the name of the algorithm.
-func (s Scheme) name() string {
-	if s.Algorithm == "" {
-		return algorithms[0]
-	}
-	return s.Algorithm
 }
 
 // useless returns a field that is given and that the algorithm does not read, "" if there

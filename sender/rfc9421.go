@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -282,10 +283,7 @@ func (m *messageCheck) sign(c *Call, now time.Time) error {
 	}
 	digest := sha256.Sum256(c.Body)
 	c.Header.Set(contentDigest, "sha-256=:"+base64.StdEncoding.EncodeToString(digest[:])+":")
-	label := m.label
-	if label == "" {
-		label = "sig1"
-	}
+	label := cmp.Or(m.label, "sig1")
 	text := label + `=("` + strings.Join(m.components, `" "`) + `");created=` + strconv.FormatInt(now.Unix(), 10)
 	members, _ := scanMembers(text) // names of components are such
 	base, err := signatureBase(c, members[0])

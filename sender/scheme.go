@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +87,6 @@ type rule struct {
 	handedOut *regexp.Regexp // texts that the handshake signs for anybody; a body never matches
 }
 
-// checker makes the checker of a rule for one secret.
 func (r rule) checker(secret string, _ Keys) (checker, error) {
 	s, err := r.compile()
 	if err != nil {
@@ -115,8 +115,8 @@ func (r rule) compile() (*signature, error) {
 	if s.header == "" {
 		return nil, fieldError("header", "is missing: it names the header that carries the signature")
 	}
-	if err := s.setEncoding(); err != nil {
-		return nil, err
+	if !slices.Contains([]string{"", "hex", "base64"}, r.Encoding) {
+		return nil, fieldError("encoding", "must be hex or base64")
 	}
 	var err error
 	if s.format, err = parseFormat(r.Format); err != nil {
@@ -149,12 +149,7 @@ func (s Scheme) within(otherwise time.Duration) (time.Duration, error) {
 // consistent finds contradictions between fields.
 func (s *signature) consistent() error {
 	has := func(p field) bool {
-		for _, fragment := range s.signed {
-			if fragment.field == p {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(s.signed, func(f fragment) bool { return f.field == p })
 	}
 	inFormat := s.format.timestamps()
 	timed := inFormat || s.timestampHeader != ""
@@ -181,21 +176,4 @@ func (s *signature) consistent() error {
 	return nil
 }
 
-func (s *signature) setEncoding() error {
-	switch s.Encoding {
-	case "", "hex", "base64":
-		return nil
-	}
-	return fieldError("encoding", "must be hex or base64")
-}
-
-// isHeaderName reports whether a text is a token (RFC 9110, 5.6.2) of bounded
-// length.
-func isHeaderName(name string) bool {
-	for _, c := range name {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c) {
-			return false
-		}
-	}
-	return name != "" && len(name) <= maxName
-}
+func isHeaderName(name string) bool { return len(name) <= maxName && sluice.IsHeaderName(name) }

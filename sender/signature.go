@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/base64"
@@ -65,7 +66,7 @@ func (s *signature) check(_ context.Context, c *Call, now time.Time) error {
 	if said.timestamp == "" {
 		return nil
 	}
-	return s.fresh(said.at, now)
+	return fresh(said.at, now, s.tolerance)
 }
 
 // release keeps the buffers for another call, without references to this one.
@@ -144,16 +145,11 @@ func (s *signature) fits(w *scratch, signatures []string) bool {
 	}
 	for _, text := range signatures {
 		n, ok := s.decode(w, text)
-		if !ok {
-			continue
-		}
-		if s.public != nil {
-			if s.public.verify(w.fragments, w.decoded[:n]) {
-				return true
-			}
-			continue
-		}
-		if subtle.ConstantTimeCompare(w.sum, w.decoded[:n]) == 1 {
+		switch {
+		case !ok:
+		case s.public == nil && subtle.ConstantTimeCompare(w.sum, w.decoded[:n]) == 1:
+			return true
+		case s.public != nil && s.public.verify(w.fragments, w.decoded[:n]):
 			return true
 		}
 	}
@@ -190,10 +186,6 @@ func (s *signature) decode(w *scratch, text string) (n int, ok bool) {
 }
 
 // fresh reports whether a time is near enough to now.
-func (s *signature) fresh(at, now time.Time) error {
-	return fresh(at, now, s.tolerance)
-}
-
 func fresh(at, now time.Time, tolerance time.Duration) error {
 	switch apart := now.Sub(at); {
 	case apart > tolerance:
@@ -255,10 +247,6 @@ func (s *signature) sign(c *Call, now time.Time) error {
 	if s.Encoding == "base64" {
 		text = base64.StdEncoding.EncodeToString(w.sum)
 	}
-	pattern := s.Format
-	if pattern == "" {
-		pattern = inSignature
-	}
-	c.Header.Set(s.header, strings.NewReplacer(inSignature, text, inTimestamp, said.timestamp).Replace(pattern))
+	c.Header.Set(s.header, strings.NewReplacer(inSignature, text, inTimestamp, said.timestamp).Replace(cmp.Or(s.Format, inSignature)))
 	return nil
 }

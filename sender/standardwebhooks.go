@@ -1,7 +1,6 @@
 package sender
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
@@ -58,11 +57,9 @@ func SignStandard(header http.Header, secret, id string, body []byte, now time.T
 		}
 	}
 	timestamp := strconv.FormatInt(now.Unix(), 10)
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(id + "." + timestamp + ".")) // a hash takes everything
-	_, _ = mac.Write(body)
+	sum := macOf(sha256.New, string(key), id+"."+timestamp+".", string(body))
 	header.Set("Webhook-Id", id)
 	header.Set("Webhook-Timestamp", timestamp)
-	header.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	header.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(sum))
 	return nil
 }

@@ -3,10 +3,8 @@ package sender
 import (
 	"context"
 	"crypto/sha1" //nolint:gosec // it is what Twilio signs with
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/hex"
 	"maps"
 	"mime"
 	"net/url"
@@ -31,7 +29,6 @@ func twilio() Preset {
 			"The server must be told its public URL (`--public-url`), since Twilio signs the URL as it was entered.",
 		},
 		checker: func(secret string, _ Keys) (checker, error) { return twilioCheck{secret}, nil },
-		untimed: true,
 	}
 }
 
@@ -62,12 +59,11 @@ func (t twilioCheck) sign(c *Call, _ time.Time) error {
 		c.Header.Set("X-Twilio-Signature", t.signature(c.URL, fields))
 		return err
 	}
-	digest := sha256.Sum256(c.Body)
 	joint := "?"
 	if strings.Contains(c.URL, "?") {
 		joint = "&"
 	}
-	c.URL += joint + "bodySHA256=" + hex.EncodeToString(digest[:])
+	c.URL += joint + "bodySHA256=" + hexDigest(c.Body)
 	c.Header.Set("X-Twilio-Signature", t.signature(c.URL, ""))
 	return nil
 }
@@ -80,8 +76,7 @@ func (t twilioCheck) signature(address, fields string) string {
 // without separators. Other bodies are covered by a digest in the URL.
 func twilioFields(c *Call) (string, error) {
 	if !isForm(c) {
-		digest := sha256.Sum256(c.Body)
-		if len(c.Body) > 0 && subtle.ConstantTimeCompare([]byte(c.parameter("bodySHA256")), []byte(hex.EncodeToString(digest[:]))) != 1 {
+		if len(c.Body) > 0 && subtle.ConstantTimeCompare([]byte(c.parameter("bodySHA256")), []byte(hexDigest(c.Body))) != 1 {
 			return "", invalid("The body is neither a form nor the one whose digest bodySHA256 in the URL is.")
 		}
 		return "", nil
