@@ -172,7 +172,7 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 		found, _ := c.Errors.([]finding)
 		findings := make([]string, len(found))
 		for i, f := range found {
-			findings[i] = "At " + shownPointer(f.Pointer) + ": " + f.Message
+			findings[i] = "At " + cmp.Or(f.Pointer, top) + ": " + f.Message
 		}
 		return findings
 	}

@@ -30,10 +30,9 @@ func (p *putParams) checkAnswer() error {
 			return sluice.InvalidParameter("answerType", "The parameter answerType must be a content type, such as text/xml; charset=utf-8.")
 		}
 	}
-	if w := p.AnswerWait; w != nil && *w != "" {
-		if wait, err := time.ParseDuration(*w); err != nil || wait < 0 || wait > sluice.LongestAnswerWait {
-			return sluice.InvalidParameter("answerWait", "The parameter answerWait must be a duration from 0s to 30s, such as 5s.")
-		}
+	if p.AnswerWait != nil {
+		_, err := durationOf("answerWait", *p.AnswerWait, 0, sluice.LongestAnswerWait, "0s to 30s, such as 5s")
+		return err
 	}
 	return nil
 }

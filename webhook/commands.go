@@ -46,17 +46,15 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 		Methods:          methodsOf(&h),
 		Multipart:        h.Multipart,
 		Redact:           h.Redact,
-		Keep:             shownKeep(h.Keep),
+		Keep:             shown(h.Keep),
 		ExpectEvery:      shownExpected(h.ExpectEvery),
 		APIURL:           h.APIURL,
+		MissedEvery:      shown(h.MissedEvery),
 		Disabled:         h.Disabled,
 		Description:      h.Description,
 		ETag:             tagOf(&h),
 		Created:          h.Created,
 		Updated:          h.Updated,
-	}
-	if h.MissedEvery > 0 {
-		v.MissedEvery = sluice.ShortDuration(h.MissedEvery)
 	}
 	if mayToken {
 		v.APISecret = namesOnly(h.APISecret, sluice.CoverFrom(ctx))
@@ -150,15 +148,11 @@ type getParams struct {
 func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token or event key.",
 		func(ctx context.Context, p getParams) (any, error) {
-			if p.UUID != "" {
-				hook, err := hooks.Webhook(ctx, canonical(p.UUID))
-				if err != nil {
-					return nil, err
-				}
-				return show(ctx, hook, trusts, baseURL), nil
-			}
-			if p.EventKey != "" {
+			if p.UUID != "" || p.EventKey != "" {
 				hook, err := hooks.WithKey(p.EventKey)
+				if p.UUID != "" {
+					hook, err = hooks.Webhook(ctx, canonical(p.UUID))
+				}
 				if err != nil {
 					return nil, err
 				}
@@ -212,7 +206,6 @@ func showProvider(p sender.Preset) sluice.ProviderView {
 	}
 }
 
-// showSamples returns the samples of a preset.
 func showSamples(p sender.Preset) (views []sluice.Sample) {
 	for _, s := range p.Samples() {
 		view := sluice.Sample{Name: s.Name, ContentType: s.Header.Get("Content-Type"), Headers: make(map[string]string), Body: string(s.Body)}

@@ -1,8 +1,14 @@
 package webhook
 
 import (
+	"cmp"
+	"errors"
 	"mime"
+	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/emmansun/base64"
@@ -66,4 +72,125 @@ func appendBase64(b, data []byte) []byte {
 	b = slices.Grow(b, n)
 	base64.StdEncoding.Encode(b[len(b):len(b)+n], data)
 	return append(b[:len(b)+n], '"')
+}
+
+// appendHeaders appends the headers of a call as events carry them, without secrets.
+func appendHeaders(headers sluice.Headers, r *http.Request, token string, redact ...[]string) sluice.Headers {
+	headers = append(headers, sluice.Header{Name: "host", Value: r.Host})
+	hooked := strings.HasPrefix(r.URL.Path, sluice.HookPath) // then token and uuid are the sender's own
+	for name, values := range r.Header {
+		name = lower(name)
+		if (!sluice.SecretHeader(name) || hooked && (name == "token" || name == "uuid")) && !containedIn(redact, name) {
+			headers = append(headers, sluice.Header{Name: name, Value: withoutToken(strings.Join(values, ", "), token)})
+		}
+	}
+	slices.SortFunc(headers, func(a, b sluice.Header) int { return cmp.Compare(a.Name, b.Name) })
+	return headers
+}
+
+func containedIn(lists [][]string, name string) bool {
+	return slices.ContainsFunc(lists, func(list []string) bool { return slices.Contains(list, name) })
+}
+
+// withoutToken shortens tokens in the value of a header: that of the call, and any in
+// the URL of a webhook. Proxies and browsers pass on the URL that was called in headers
+// such as X-Original-Uri and Referer.
+func withoutToken(value, token string) string {
+	if len(token) == sluice.TokenLength && len(value) >= sluice.TokenLength {
+		value = strings.ReplaceAll(value, token, "…"+sluice.Last6(token))
+	}
+	if !strings.Contains(value, "webhook.receive") && !strings.Contains(value, "hook") {
+		return value
+	}
+	return tokenInURL.ReplaceAllString(value, "$1…$2")
+}
+
+var tokenInURL = regexp.MustCompile(`(?i)((?:token|uuid)(?:=|%3d)|/hook/|%2fhook%2f)[0-9a-f-]{30}([0-9a-f]{6})`)
+
+// lower returns a header name in lower case, without an allocation for common ones.
+func lower(name string) string {
+	switch name {
+	case "Accept":
+		return "accept"
+	case "Accept-Encoding":
+		return "accept-encoding"
+	case "Content-Length":
+		return "content-length"
+	case "Content-Type":
+		return "content-type"
+	case "User-Agent":
+		return "user-agent"
+	}
+	return strings.ToLower(name)
+}
+
+// A query is the parameters of a URL in their order. Most calls have only the token,
+// and a map for it would cost more than parsing the query.
+type query []parameter
+
+type parameter struct{ name, value string }
+
+// maxParameters bounds the work that a query causes.
+const maxParameters = 10_000
+
+var errQuery = errors.New("malformed query")
+
+// parseQuery appends the parameters of a raw query. Unlike url.ParseQuery it
+// drops nothing: a malformed parameter is an error.
+func parseQuery(q query, raw string) (query, error) {
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if pair == "" {
+			continue
+		}
+		if strings.Contains(pair, ";") || len(q) == maxParameters {
+			return q, errQuery
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err != nil {
+			return q, errQuery
+		}
+		if value, err = url.QueryUnescape(value); err != nil {
+			return q, errQuery
+		}
+		q = append(q, parameter{name, value})
+	}
+	return q, nil
+}
+
+// all returns every value of a name.
+func (q query) all(name string) (values []string) {
+	for _, p := range q {
+		if p.name == name {
+			values = append(values, p.value)
+		}
+	}
+	return values
+}
+
+// first returns the first value of a name, "" if there is none.
+func (q query) first(name string) string {
+	for _, p := range q {
+		if p.name == name {
+			return p.value
+		}
+	}
+	return ""
+}
+
+// without returns the parameters except some names, as events carry them.
+func (q query) without(names ...string) map[string][]string {
+	var rest map[string][]string
+	for _, p := range q {
+		if slices.Contains(names, p.name) {
+			continue
+		}
+		if rest == nil {
+			rest = make(map[string][]string)
+		}
+		rest[p.name] = append(rest[p.name], p.value)
+	}
+	return rest
 }

@@ -3,9 +3,12 @@ package webhook
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"sluice"
 	"sluice/command"
@@ -95,9 +98,9 @@ func (p *putParams) check(maxKeep time.Duration) (warnings []string, err error) 
 			return nil, err
 		}
 	}
-	if p.Keep != nil && *p.Keep != "" {
-		if keep, err := time.ParseDuration(*p.Keep); err != nil || keep < leastKeep || keep > maxKeep {
-			return nil, sluice.InvalidParameter("keep", "The parameter keep must be a duration from 1m to %s, which is --event-max-age of the server.", sluice.ShortDuration(maxKeep))
+	if p.Keep != nil {
+		if _, err := durationOf("keep", *p.Keep, leastKeep, maxKeep, "1m to "+sluice.ShortDuration(maxKeep)+", which is --event-max-age of the server"); err != nil {
+			return nil, err
 		}
 	}
 	if p.Redact != nil {
@@ -113,19 +116,16 @@ func (p *putParams) check(maxKeep time.Duration) (warnings []string, err error) 
 
 // checkTarget refuses parameters for an edit without a webhook, and the other way around.
 func (p *putParams) checkTarget() error {
-	if p.UUID == "" && p.EventKey == nil {
+	switch {
+	case p.UUID == "" && p.EventKey == nil:
 		return sluice.Errorf(sluice.CodeParameterMissing, "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
-	}
-	if p.UUID == "" && !p.IfUpdated.IsZero() {
+	case p.UUID == "" && !p.IfUpdated.IsZero():
 		return sluice.InvalidParameter("ifUpdated", "The parameter ifUpdated is for an edit: give the uuid as well.")
-	}
-	if p.UUID == "" && p.IfMatch != "" {
+	case p.UUID == "" && p.IfMatch != "":
 		return sluice.InvalidParameter("ifMatch", "The parameter ifMatch is for an edit: give the uuid as well.")
-	}
-	if p.UUID != "" && p.Token != "" {
+	case p.UUID != "" && p.Token != "":
 		return sluice.InvalidParameter("token", "The parameter token is for a new webhook; webhook.token.add gives another one to a webhook that is there.")
-	}
-	if p.Token != "" && !sluice.IsToken(p.Token) {
+	case p.Token != "" && !sluice.IsToken(p.Token):
 		return notAToken()
 	}
 	return nil
@@ -134,11 +134,12 @@ func (p *putParams) checkTarget() error {
 // leastKeep is the shortest time that a webhook keeps its events for.
 const leastKeep = time.Minute
 
-func shownKeep(keep time.Duration) string {
-	if keep == 0 {
+// shown returns a duration that is set, "" for 0.
+func shown(d time.Duration) string {
+	if d == 0 {
 		return ""
 	}
-	return sluice.ShortDuration(keep)
+	return sluice.ShortDuration(d)
 }
 
 const (
@@ -148,27 +149,29 @@ const (
 )
 
 func parseExpected(text string) (time.Duration, error) {
-	switch text {
-	case "":
-		return 0, nil
-	case learned:
+	if text == learned {
 		return sluice.ExpectAuto, nil
 	}
-	expected, err := time.ParseDuration(text)
-	if err != nil || expected < leastExpected || expected > mostExpected {
-		return 0, sluice.InvalidParameter("expectEvery", "The parameter expectEvery must be a duration from 1m to 720h, such as 1h, or auto.")
+	return durationOf("expectEvery", text, leastExpected, mostExpected, "1m to 720h, such as 1h, or auto")
+}
+
+// durationOf reads a parameter that is a duration, which a rule bounds; "" is 0.
+func durationOf(name, text string, least, most time.Duration, rule string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
 	}
-	return expected, nil
+	d, err := time.ParseDuration(text)
+	if err != nil || d < least || d > most {
+		return 0, sluice.InvalidParameter(name, "The parameter %s must be a duration from %s.", name, rule)
+	}
+	return d, nil
 }
 
 func shownExpected(expected time.Duration) string {
-	switch expected {
-	case 0:
-		return ""
-	case sluice.ExpectAuto:
+	if expected == sluice.ExpectAuto {
 		return learned
 	}
-	return sluice.ShortDuration(expected)
+	return shown(expected)
 }
 
 func isUnprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
@@ -222,3 +225,71 @@ func (p *putParams) checkMatch(hook *sluice.Webhook) error {
 
 // tagOf returns the entity tag of a version of a webhook.
 func tagOf(hook *sluice.Webhook) string { return sluice.EntityTag(1, hook.Updated) }
+
+// Bounds on how often a sender is asked what was missed.
+const (
+	leastMissed = time.Minute
+	mostMissed  = 168 * time.Hour
+	maxAPIURL   = 2000
+)
+
+// checkAPI refuses what can be no address of a sender's API, and no credential.
+func (p *putParams) checkAPI() error {
+	if p.MissedEvery != nil {
+		if _, err := durationOf("missedEvery", *p.MissedEvery, leastMissed, mostMissed, "1m to 168h, such as 1h"); err != nil {
+			return err
+		}
+	}
+	if p.APISecret != nil && (len(*p.APISecret) > maxSecret || !utf8.ValidString(*p.APISecret) || strings.ContainsAny(*p.APISecret, "\r\n")) {
+		return sluice.InvalidParameter("apiSecret", "The parameter apiSecret must be a line of text of at most 16 KiB.")
+	}
+	if p.APIURL == nil || *p.APIURL == "" {
+		return nil
+	}
+	address, err := url.Parse(*p.APIURL)
+	if err != nil || len(*p.APIURL) > maxAPIURL || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
+		return sluice.InvalidParameter("apiUrl", "The parameter apiUrl must be the address of the hook at the sender's API, such as https://api.github.com/repos/o/r/hooks/123, without a query.")
+	}
+	return nil
+}
+
+// applyAPI sets how the sender is asked. A credential that is stored goes to the server it was
+// entered for, and to no other.
+func (p *putParams) applyAPI(ctx context.Context, hook *sluice.Webhook) error {
+	before := hook.APIURL
+	set(&hook.APIURL, p.APIURL)
+	set(&hook.APISecret, p.APISecret)
+	if p.MissedEvery != nil {
+		hook.MissedEvery, _ = time.ParseDuration(*p.MissedEvery) // it was checked; "" is 0
+	}
+	name, stored := storedName(hook.APISecret)
+	provider := trustOf(hook).Provider
+	switch {
+	case p.APISecret != nil && stored && (!sluice.UserFrom(ctx).May(sluice.MayUseSecrets) || !sluice.UserFrom(ctx).Cover(sluice.MayUseSecrets).Name(name)):
+		return sluice.NotPermitted(sluice.MayUseSecrets).About("apiSecret")
+	case p.APISecret == nil && hook.APISecret != "" && before != "" && hook.APIURL != "" && serverOf(before) != serverOf(hook.APIURL):
+		return sluice.InvalidParameter("apiSecret", "Another server would get the stored apiSecret; give it again.")
+	case hook.MissedEvery > 0 && hook.APIURL == "":
+		return sluice.InvalidParameter("apiUrl", "With missedEvery the sender is asked what was missed: that needs apiUrl, the address of the hook at its API.")
+	case hook.MissedEvery > 0 && hook.APISecret == "":
+		return sluice.InvalidParameter("apiSecret", "With missedEvery the sender is asked what was missed: that needs apiSecret, the credential for its API.")
+	case hook.MissedEvery > 0 && !slices.Contains(sluice.MissedProviders, provider):
+		return sluice.InvalidParameter("missedEvery", "These senders can be asked what was missed: %s.", strings.Join(sluice.MissedProviders, ", "))
+	}
+	return nil
+}
+
+// Asked returns the webhooks whose senders are asked by themselves what was missed.
+func (s *Store) Asked() []*sluice.Webhook {
+	hooks, _ := s.pick(func(h *sluice.Webhook) bool { return h.MissedEvery != 0 }, "", 0)
+	return hooks
+}
+
+// serverOf returns the scheme and host of an address.
+func serverOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}

@@ -16,9 +16,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sluice/value"
-
 	"sluice"
+	"sluice/value"
 )
 
 // redacted stands for a member that is not stored.
@@ -290,5 +289,4 @@ func (r *redaction) next() byte {
 	return r.body[r.at]
 }
 
-// skip skips a value.
 func (r *redaction) skip() { r.at = value.SkipValue(r.body, r.at) }

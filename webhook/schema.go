@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,17 +111,10 @@ func schemaFault(err error) string {
 	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if e, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err); ok {
 			found := findingsOf(e, nil)
-			return "at " + shownPointer(found[0].Pointer) + ": " + found[0].Message
+			return "at " + cmp.Or(found[0].Pointer, top) + ": " + found[0].Message
 		}
 	}
 	return strings.NewReplacer(schemaAddress, "", schemaBase, "").Replace(err.Error())
-}
-
-func shownPointer(pointer string) string {
-	if pointer == "" {
-		return "its top"
-	}
-	return pointer
 }
 
 // footprint estimates the memory for checking a payload, beyond what a call takes
@@ -246,6 +240,9 @@ func clipped(text string) string {
 	return strings.ToValidUTF8(text[:maxFinding], "") + "…"
 }
 
+// top is what a pointer to a whole value is called.
+const top = "its top"
+
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // pointer writes a path as a JSON pointer (RFC 6901), or its beginning.
@@ -259,4 +256,47 @@ func pointer(path []string) string {
 		b.WriteString(pointerEscape.Replace(name[:min(len(name), maxFinding)]))
 	}
 	return clipped(b.String())
+}
+
+// endless returns a schema that leads back to itself without going deeper into the
+// payload, such as one that refers to itself; nil if there is none. Checking it would
+// never end. A schema may lead back to itself for a member or an item, since payloads
+// end.
+func endless(s *jsonschema.Schema, way []*jsonschema.Schema, done map[*jsonschema.Schema]bool) *jsonschema.Schema {
+	if slices.Contains(way, s) {
+		return s
+	}
+	if done[s] {
+		return nil
+	}
+	for _, next := range sameValue(s) {
+		if found := endless(next, append(way, s), done); found != nil {
+			return found
+		}
+	}
+	done[s] = true
+	return nil
+}
+
+// sameValue returns the schemas that a schema applies to the same value as itself.
+func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
+	all := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
+	if s.DynamicRef != nil {
+		all = append(all, s.DynamicRef.Ref)
+	}
+	for _, dependent := range s.DependentSchemas {
+		all = append(all, dependent)
+	}
+	for _, dependency := range s.Dependencies {
+		if dependent, ok := dependency.(*jsonschema.Schema); ok {
+			all = append(all, dependent)
+		}
+	}
+	return slices.DeleteFunc(all, func(s *jsonschema.Schema) bool { return s == nil })
+}
+
+// locationOf returns where a schema stands within the whole.
+func locationOf(s *jsonschema.Schema) string {
+	_, pointer, _ := strings.Cut(s.Location, "#")
+	return cmp.Or(pointer, top)
 }

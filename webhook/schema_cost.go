@@ -202,15 +202,12 @@ func (p *price) compare(v any) {
 
 // parts returns how many states a pattern has.
 func parts(pattern jsonschema.Regexp) int {
-	parsed, err := syntax.Parse(pattern.String(), syntax.Perl)
-	if err != nil {
-		return len(pattern.String())
+	if parsed, err := syntax.Parse(pattern.String(), syntax.Perl); err == nil {
+		if program, err := syntax.Compile(parsed.Simplify()); err == nil {
+			return len(program.Inst)
+		}
 	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return len(pattern.String())
-	}
-	return len(program.Inst)
+	return len(pattern.String())
 }
 
 // of returns the steps for a value.

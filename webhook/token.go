@@ -253,9 +253,7 @@ func tooManyParts() error {
 
 // canonical returns a token as it is stored. A text that can't be a token stays
 // unchanged and matches none.
-func canonical(token string) string {
-	return strings.ToLower(token)
-}
+func canonical(token string) string { return strings.ToLower(token) }
 
 // requestToken returns the token in the query and the headers of a request, "" if
 // there is none.

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -103,10 +104,7 @@ type tokenAdded struct {
 func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 	return command.New("webhook.token.add", "Give a webhook a further token, so that its URL can be renewed without a lost call: add one, tell the sender, delete the old one.",
 		func(ctx context.Context, p tokenAddParams) (added tokenAdded, err error) {
-			made := sluice.Token{Token: canonical(p.Token), Description: p.Description, Created: time.Now().UTC().Truncate(time.Millisecond)}
-			if made.Token == "" {
-				made.Token = uuid.NewString()
-			}
+			made := sluice.Token{Token: cmp.Or(canonical(p.Token), uuid.NewString()), Description: p.Description, Created: time.Now().UTC().Truncate(time.Millisecond)}
 			if !sluice.IsToken(made.Token) {
 				return added, notAToken()
 			}

@@ -39,9 +39,7 @@ const maxTrusts = 10_000
 
 // NewTrusts returns trusts that are made when they are needed.
 func NewTrusts(o TrustOptions) *Trusts {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Trusts{TrustOptions: o, kept: make(map[string]*trust)}
 }
 
@@ -170,11 +168,11 @@ func findPreset(name string) (sender.Preset, error) {
 	if ok {
 		return preset, nil
 	}
-	hint := "provider.get lists those there are."
 	var names []string
 	for _, p := range sender.Presets() {
 		names = append(names, p.Name)
 	}
+	hint := "provider.get lists those there are."
 	if near := spelling.Nearest(name, names); near != "" {
 		hint = "Did you mean " + near + "?"
 	}

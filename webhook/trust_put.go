@@ -21,7 +21,6 @@ const (
 	longestWindow  = 168 * time.Hour
 )
 
-// givesTrust reports whether a put has parameters of the trust.
 func (p *putParams) givesTrust() bool {
 	return p.Provider != nil || p.SigningSecret != nil || p.Signature != nil || p.Dedupe != nil || p.DedupeWindow != nil || p.Schema != nil || p.VerifyToken != nil ||
 		p.Allow != nil || p.ClientCert != nil || p.ClientName != nil
@@ -62,7 +61,6 @@ func (g *Trusts) revise(ctx context.Context, hook *sluice.Webhook, p *putParams)
 	return stored(t), err
 }
 
-// demand sets the parameters that are given.
 func (p *putParams) demand(t *sluice.Trust) (err error) {
 	set(&t.Provider, p.Provider)
 	set(&t.Signing, p.SigningSecret)
@@ -83,7 +81,7 @@ func (p *putParams) demand(t *sluice.Trust) (err error) {
 		return sluice.InvalidParameter("verifyToken", "The parameter verifyToken must be text of at most 1000 characters.")
 	}
 	if p.DedupeWindow != nil {
-		if t.DedupeWindow, err = parseWindow(*p.DedupeWindow); err != nil {
+		if t.DedupeWindow, err = durationOf("dedupeWindow", *p.DedupeWindow, shortestWindow, longestWindow, "1s to 168h, such as 24h"); err != nil {
 			return err
 		}
 	}
@@ -96,17 +94,6 @@ func (p *putParams) demand(t *sluice.Trust) (err error) {
 		t.Schema, err = document("schema", *p.Schema)
 	}
 	return err
-}
-
-func parseWindow(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	window, err := time.ParseDuration(text)
-	if err != nil || window < shortestWindow || window > longestWindow {
-		return 0, sluice.InvalidParameter("dedupeWindow", "The parameter dedupeWindow must be a duration from 1s to 168h, such as 24h.")
-	}
-	return window, nil
 }
 
 // fit refuses contradictions, and drops what belonged to a sender that was removed.
