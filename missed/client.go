@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -27,6 +26,8 @@ const (
 // An api is the API of a sender, as one webhook uses it.
 type api struct {
 	hook   string // address of the webhook there, without a slash at the end
+	base   string // what stands in it before the provider's path
+	id     string // what stands behind that
 	title  string // of the sender
 	secret string
 	bearer string // of each request; the secret unless the provider says otherwise
@@ -163,15 +164,4 @@ func linked(header http.Header) string {
 		}
 	}
 	return ""
-}
-
-// parts splits the address of a webhook before some of its path: what comes before, and the
-// elements that follow.
-func (a *api) parts(path string) (base string, ids []string, err error) {
-	base, rest, found := strings.Cut(a.hook, path)
-	ids = strings.Split(rest, "/")
-	if !found || rest == "" {
-		return "", nil, sluice.InvalidParameter("apiUrl", "apiUrl is not the address of a webhook at %s: it has no %s in it.", a.title, fmt.Sprintf("%q", path))
-	}
-	return base, ids, nil
 }

@@ -130,10 +130,17 @@ func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (of provider, a *
 		transport = f.Plain
 	}
 	preset, _ := sender.Find(name)
-	return of, &api{
+	a = &api{
 		hook: strings.TrimSuffix(hook.APIURL, "/"), title: preset.Title, secret: secret, bearer: secret,
 		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-	}, nil
+	}
+	base, rest, found := strings.Cut(a.hook, of.path)
+	if !found || rest == "" {
+		return of, nil, sluice.InvalidParameter("apiUrl", "apiUrl is not the address of a webhook at %s: it has no %q in it.", a.title, of.path)
+	}
+	a.base = base
+	a.id, _, _ = strings.Cut(rest, "/")
+	return of, a, nil
 }
 
 // list returns what a sender has sent between two times, each delivery once.

@@ -22,6 +22,8 @@ type delivery struct {
 
 // A provider says how a sender is asked.
 type provider struct {
+	path string // before the id of a webhook in its address; "" if it is not needed
+
 	// list shows deliveries to see, as long as that returns true. It may show some that are
 	// not between from and to.
 	list func(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error
@@ -40,11 +42,17 @@ var providers = map[string]provider{
 	"gitlab": {list: listGitLab, again: func(ctx context.Context, a *api, d delivery) error {
 		return a.post(ctx, a.hook+"/events/"+d.ref+"/resend", nil, nil)
 	}},
-	"paddle": {list: listPaddle, again: againPaddle},
-	"paypal": {list: listPayPal, again: againPayPal},
-	"square": {list: listSquare, fetch: func(_ context.Context, _ *api, d delivery) ([]byte, error) { return d.event, nil }},
-	"stripe": {list: listStripe, fetch: fetchStripe},
-	"svix":   {list: listSvix, again: againSvix},
+	"paddle": {path: "/notification-settings/", list: listPaddle, again: func(ctx context.Context, a *api, d delivery) error {
+		return a.post(ctx, a.base+"/notifications/"+url.PathEscape(d.ref)+"/replay", nil, nil)
+	}},
+	"paypal": {path: "/v1/notifications/webhooks/", list: listPayPal, again: func(ctx context.Context, a *api, d delivery) error {
+		return a.post(ctx, a.base+"/v1/notifications/webhooks-events/"+url.PathEscape(d.ref)+"/resend", map[string][]string{"webhook_ids": {a.id}}, nil)
+	}},
+	"square": {path: "/webhooks/subscriptions/", list: listSquare, fetch: func(_ context.Context, _ *api, d delivery) ([]byte, error) { return d.event, nil }},
+	"stripe": {path: "/webhook_endpoints/", list: listStripe, fetch: fetchStripe},
+	"svix": {path: "/endpoint/", list: listSvix, again: func(ctx context.Context, a *api, d delivery) error {
+		return a.post(ctx, a.base+"/msg/"+url.PathEscape(d.ref)+"/endpoint/"+a.id+"/resend", nil, nil)
+	}},
 }
 
 // listGitHub: newest first; each attempt is an entry of its own with the same guid.
@@ -95,12 +103,8 @@ func listGitLab(ctx context.Context, a *api, _, _ time.Time, see func(delivery) 
 
 // listPaddle: a replay is a notification of its own, and can't be replayed.
 func listPaddle(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
-	base, ids, err := a.parts("/notification-settings/")
-	if err != nil {
-		return err
-	}
-	query := url.Values{"notification_setting_id": {ids[0]}, "from": {stamp(from)}, "to": {stamp(to)}, "per_page": {"200"}}
-	for address := base + "/notifications?" + query.Encode(); address != ""; {
+	query := url.Values{"notification_setting_id": {a.id}, "from": {stamp(from)}, "to": {stamp(to)}, "per_page": {"200"}}
+	for address := a.base + "/notifications?" + query.Encode(); address != ""; {
 		var page struct {
 			Data []struct {
 				ID      string    `json:"id"`
@@ -134,27 +138,12 @@ func listPaddle(ctx context.Context, a *api, from, to time.Time, see func(delive
 	return nil
 }
 
-func againPaddle(ctx context.Context, a *api, d delivery) error {
-	base, _, err := a.parts("/notification-settings/")
-	if err != nil {
-		return err
-	}
-	return a.post(ctx, base+"/notifications/"+url.PathEscape(d.ref)+"/replay", nil, nil)
-}
-
-// paypalPath is what stands before the id of a webhook.
-const paypalPath = "/v1/notifications/webhooks/"
-
 // listPayPal: the events of the whole app, of which a webhook gets those of its types.
 func listPayPal(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
-	base, _, err := a.parts(paypalPath)
-	if err != nil {
-		return err
-	}
 	var login struct {
 		Token string `json:"access_token"`
 	}
-	if err := a.post(ctx, base+"/v1/oauth2/token", url.Values{"grant_type": {"client_credentials"}}, &login); err != nil {
+	if err := a.post(ctx, a.base+"/v1/oauth2/token", url.Values{"grant_type": {"client_credentials"}}, &login); err != nil {
 		return err
 	}
 	a.bearer = login.Token
@@ -171,7 +160,7 @@ func listPayPal(ctx context.Context, a *api, from, to time.Time, see func(delive
 		types = append(types, t.Name)
 	}
 	query := url.Values{"start_time": {stamp(from)}, "end_time": {stamp(to)}, "page_size": {"100"}}
-	for address := base + "/v1/notifications/webhooks-events?" + query.Encode(); address != ""; {
+	for address := a.base + "/v1/notifications/webhooks-events?" + query.Encode(); address != ""; {
 		var page struct {
 			Events []struct {
 				ID   string    `json:"id"`
@@ -202,20 +191,8 @@ func listPayPal(ctx context.Context, a *api, from, to time.Time, see func(delive
 	return nil
 }
 
-func againPayPal(ctx context.Context, a *api, d delivery) error {
-	base, ids, err := a.parts(paypalPath)
-	if err != nil {
-		return err
-	}
-	return a.post(ctx, base+"/v1/notifications/webhooks-events/"+url.PathEscape(d.ref)+"/resend", map[string][]string{"webhook_ids": ids[:1]}, nil)
-}
-
 // listSquare: searches need the Events API, which is enabled once for an application.
 func listSquare(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
-	base, _, err := a.parts("/webhooks/subscriptions/")
-	if err != nil {
-		return err
-	}
 	var hook struct {
 		Subscription struct {
 			Types []string `json:"event_types"`
@@ -233,7 +210,7 @@ func listSquare(ctx context.Context, a *api, from, to time.Time, see func(delive
 			Events []json.RawMessage `json:"events"`
 			Cursor string            `json:"cursor"`
 		}
-		if err := a.post(ctx, base+"/events", search, &page); err != nil {
+		if err := a.post(ctx, a.base+"/events", search, &page); err != nil {
 			return err
 		}
 		for _, event := range page.Events {
@@ -255,13 +232,7 @@ func listSquare(ctx context.Context, a *api, from, to time.Time, see func(delive
 	}
 }
 
-const stripePath = "/webhook_endpoints/"
-
 func listStripe(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
-	base, _, err := a.parts(stripePath)
-	if err != nil {
-		return err
-	}
 	var hook struct {
 		Types []string `json:"enabled_events"`
 	}
@@ -278,7 +249,7 @@ func listStripe(ctx context.Context, a *api, from, to time.Time, see func(delive
 			} `json:"data"`
 			More bool `json:"has_more"`
 		}
-		if _, err := a.get(ctx, base+"/events?"+query.Encode(), &page); err != nil {
+		if _, err := a.get(ctx, a.base+"/events?"+query.Encode(), &page); err != nil {
 			return err
 		}
 		for _, d := range page.Data {
@@ -295,10 +266,7 @@ func listStripe(ctx context.Context, a *api, from, to time.Time, see func(delive
 
 // fetchStripe asks for the event by itself: then it is written as webhooks get it.
 func fetchStripe(ctx context.Context, a *api, d delivery) (event []byte, err error) {
-	base, _, err := a.parts(stripePath)
-	if err == nil {
-		_, err = a.get(ctx, base+"/events/"+url.PathEscape(d.ref), &event)
-	}
+	_, err = a.get(ctx, a.base+"/events/"+url.PathEscape(d.ref), &event)
 	return event, err
 }
 
@@ -326,14 +294,6 @@ func listSvix(ctx context.Context, a *api, from, to time.Time, see func(delivery
 		}
 		query.Set("iterator", page.Iterator)
 	}
-}
-
-func againSvix(ctx context.Context, a *api, d delivery) error {
-	base, ids, err := a.parts("/endpoint/")
-	if err != nil {
-		return err
-	}
-	return a.post(ctx, base+"/msg/"+url.PathEscape(d.ref)+"/endpoint/"+ids[0]+"/resend", nil, nil)
 }
 
 // subscribed reports whether a webhook gets events of a type. * stands for all.
