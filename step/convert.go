@@ -1,9 +1,23 @@
 package step
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/emmansun/base64"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+
+	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // A conversion is a command and a function of expressions that turns one value into
@@ -62,4 +76,248 @@ func convertCommands() []command.Command {
 		commands[i] = c.command(c)
 	}
 	return commands
+}
+
+func fromJSON(input any) (any, error) {
+	text, err := textOf(input, value.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	decoded, err := decodeJSON(text)
+	if err == nil {
+		return decoded, nil
+	}
+	if refusal := refuseBase64(text, "JSON", `{["`); refusal != nil {
+		return nil, refusal
+	}
+	return nil, err
+}
+
+// decodeJSON decodes JSON within the limits of values.
+func decodeJSON(text string) (any, error) {
+	if _, values := value.Inspect(text); values > value.MaxValues {
+		return nil, value.TooManyValues()
+	}
+	decoded, err := value.Decode(text)
+	if err != nil {
+		return nil, jsonError(text, err)
+	}
+	return decoded, weigh(decoded)
+}
+
+func jsonError(text string, err error) error {
+	if refused, ok := errors.AsType[*value.Error](err); ok {
+		return refused
+	}
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return sluice.Errorf(sluice.CodeJSONInvalid, "This is not JSON: it ends too early.")
+	}
+	why, offset := syntax.Error(), int(syntax.Offset)-1
+	if why == "" {
+		why, offset = "something follows the value", int(syntax.Offset)
+	}
+	line, column := position(text, offset)
+	return sluice.Errorf(sluice.CodeJSONInvalid, "This is not JSON: line %d, column %d: %s.", line, column, why)
+}
+
+func toJSON(input any) (any, error) { return encodeJSON(input) }
+
+func encodeJSON(v any) (string, error) {
+	text, err := value.AppendJSON(nil, v, value.MaxSize)
+	return string(text), err
+}
+
+// weigh refuses a value that is past the limits.
+func weigh(v any) error { return new(value.Scale).Add(v) }
+
+// fromBase64 returns the text that base64 stands for, in a charset; "" is UTF-8.
+func fromBase64(input any, charset string) (any, error) {
+	decoded, err := decodeBase64(input)
+	if err != nil {
+		return nil, err
+	}
+	if charset != "" {
+		return decodeCharset(decoded, charset)
+	}
+	if !utf8.Valid(decoded) {
+		return nil, sluice.Errorf(sluice.CodeNotText, "The bytes behind this base64 are not UTF-8 text. Name their charset, such as windows-1252, or pass them on as the base64 they are.")
+	}
+	return string(decoded), nil
+}
+
+// decodeBase64 reads both alphabets, with or without padding and line breaks.
+func decodeBase64(input any) ([]byte, error) {
+	text, err := textOf(input, value.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	digits := strings.TrimRight(text, "=\r\n")
+	if padding := text[len(digits):]; !padded(digits, strings.Count(padding, "=")) {
+		return nil, sluice.Errorf(sluice.CodeBase64Invalid, "This is not base64: its padding does not fit its length, so it may be cut off.")
+	}
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_", "/"))
+	if err != nil {
+		var at base64.CorruptInputError
+		errors.As(err, &at)
+		line, column := position(text, int(at))
+		return nil, sluice.Errorf(sluice.CodeBase64Invalid, "This is not base64: what stands at line %d, column %d can't be decoded.", line, column)
+	}
+	return decoded, nil
+}
+
+// padded reports whether so many padding characters may follow the digits.
+func padded(digits string, padding int) bool {
+	count := len(digits) - strings.Count(digits, "\r") - strings.Count(digits, "\n")
+	return padding == 0 || padding <= 2 && (count+padding)%4 == 0
+}
+
+// refuseBase64 rejects base64 where a text in some format is wanted. Payloads and files
+// that are not text come as base64, and would be misread. Words can be base64 by chance,
+// so it must be long enough and decode to one of the format's marks.
+func refuseBase64(text, format, marks string) error {
+	const least = 8
+	if len(text) < least || len(text)%4 != 0 || strings.ContainsFunc(text, noDigit) {
+		return nil
+	}
+	decoded, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || !bytes.ContainsAny(decoded, marks) {
+		return nil //nolint:nilerr // the text is not base64, as it should be
+	}
+	return sluice.Errorf(sluice.CodeBase64Given, "This is base64, where %s is wanted: decode it with convert.fromBase64 first, which takes the charset of bytes that are not UTF-8.", format)
+}
+
+func noDigit(c rune) bool {
+	return (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '+' && c != '/' && c != '='
+}
+
+func toBase64(input any) (any, error) {
+	text, err := textOrJSON(input)
+	if err != nil {
+		return nil, err
+	}
+	return encodeBase64([]byte(text))
+}
+
+// textOrJSON returns text as it is, and another value as JSON.
+func textOrJSON(input any) (string, error) {
+	if text, ok := input.(string); ok {
+		return text, nil
+	}
+	return encodeJSON(input)
+}
+
+func encodeBase64(bytes []byte) (any, error) {
+	if base64.StdEncoding.EncodedLen(len(bytes)) > value.MaxSize {
+		return nil, value.TooLarge(value.MaxSize)
+	}
+	return base64.StdEncoding.EncodeToString(bytes), nil
+}
+
+// fromGzip unpacks gzip in base64 to text, or to base64 if it is no text. It stops at the
+// limit: a few bytes can unpack to more memory than any machine has.
+func fromGzip(input any) (any, error) {
+	packed, err := decodeBase64(input)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, gzipError(err)
+	}
+	unpacked, err := io.ReadAll(io.LimitReader(reader, value.MaxSize+1))
+	switch {
+	case len(unpacked) > value.MaxSize:
+		return nil, value.TooLarge(value.MaxSize)
+	case err != nil:
+		return nil, gzipError(err)
+	case !utf8.Valid(unpacked):
+		return encodeBase64(unpacked)
+	}
+	return string(unpacked), nil
+}
+
+func gzipError(err error) error {
+	why := "its bytes are damaged, or something follows them"
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		why = "it ends too early"
+	case errors.Is(err, gzip.ErrChecksum):
+		why = "its checksum does not match"
+	}
+	return sluice.Errorf(sluice.CodeGzipInvalid, "This is not gzip: %s.", why)
+}
+
+// toGzip packs text, or another value's JSON, and returns it as base64.
+func toGzip(input any) (any, error) {
+	text, err := textOrJSON(input)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > value.MaxSize {
+		return nil, value.TooLarge(value.MaxSize)
+	}
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	_, err = io.WriteString(writer, text)
+	if err = errors.Join(err, writer.Close()); err != nil {
+		return nil, err
+	}
+	return encodeBase64(packed.Bytes())
+}
+
+// textOf returns an input that must be text.
+func textOf(input any, limit int) (string, error) {
+	text, ok := input.(string)
+	if !ok {
+		return "", invalid("input", "must be text, not %s", value.Describe(input))
+	}
+	if len(text) > limit {
+		return "", value.TooLarge(limit)
+	}
+	if !utf8.ValidString(text) {
+		return "", invalid("input", "must be UTF-8 text")
+	}
+	return text, nil
+}
+
+// invalid is the error of a parameter. It never quotes the value, which may be secret.
+func invalid(parameter, rule string, args ...any) error {
+	return sluice.InvalidParameter(parameter, "The parameter %s %s.", parameter, fmt.Sprintf(rule, args...))
+}
+
+// position returns the line and column of an offset, counted from 1. Columns count
+// characters.
+func position(text string, offset int) (line, column int) {
+	before := text[:max(0, min(offset, len(text)))]
+	line = strings.Count(before, "\n") + 1
+	return line, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+}
+
+// cut shortens a text that people read.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
+}
+
+// decodeCharset decodes bytes in a charset, named as in browsers.
+func decodeCharset(bytes []byte, charset string) (any, error) {
+	charset = strings.TrimSpace(charset)
+	known, err := htmlindex.Get(charset)
+	if err != nil || known == encoding.Replacement { // the latter stands for charsets that browsers refuse
+		return nil, invalid("charset", "must be the name of a charset, such as utf-8, windows-1252, iso-8859-15, utf-16le or shift_jis")
+	}
+	if len(bytes) > value.MaxSize {
+		return nil, value.TooLarge(value.MaxSize)
+	}
+	decoded, err := known.NewDecoder().Bytes(bytes)
+	if err != nil || strings.ContainsRune(string(decoded), utf8.RuneError) { //nolint:mirror // bytes is the parameter here
+		return nil, sluice.Errorf(sluice.CodeNotText, "Some of the bytes stand for nothing in the charset %s; they may be of another one.", strings.ToLower(charset))
+	}
+	if len(decoded) > value.MaxSize {
+		return nil, value.TooLarge(value.MaxSize)
+	}
+	return strings.TrimPrefix(string(decoded), "\ufeff"), nil // a byte order mark
 }

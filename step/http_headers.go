@@ -2,11 +2,14 @@ package step
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/limit"
 )
 
 const (
@@ -45,18 +48,8 @@ func urlFault(target *url.URL) string {
 func isHeaderName(name string) bool { return len(name) <= maxHeaderName && sluice.IsHeaderName(name) }
 
 // framing has the headers that net/http sets itself.
-var framing = map[string]bool{
-	"Connection":        true,
-	"Content-Length":    true,
-	"Expect":            true,
-	"Host":              true,
-	"Http2-Settings":    true,
-	"Keep-Alive":        true,
-	"Proxy-Connection":  true,
-	"Te":                true,
-	"Trailer":           true,
-	"Transfer-Encoding": true,
-	"Upgrade":           true,
+var framing = []string{
+	"Connection", "Content-Length", "Expect", "Host", "Http2-Settings", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
 // headerOf returns the headers that the author of a pipeline wants to send.
@@ -69,7 +62,7 @@ func headerOf(fields map[string]any) (http.Header, error) {
 			return nil, invalid("headers", "has a name that no header can have")
 		}
 		canonical := http.CanonicalHeaderKey(name)
-		if framing[canonical] || strings.HasPrefix(canonical, "Proxy-") {
+		if slices.Contains(framing, canonical) || strings.HasPrefix(canonical, "Proxy-") {
 			return nil, invalid("headers", "must not have %s: it is set by what is sent", canonical)
 		}
 		if seen[canonical] {
@@ -94,13 +87,66 @@ func headerValue(field any) (value string, ok bool) {
 		return "", false
 	}
 	value, err := cellOf(field)
-	if err != nil || !utf8.ValidString(value) {
+	if err != nil || !utf8.ValidString(value) || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
 		return "", false
 	}
-	for _, c := range []byte(value) {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return "", false
-		}
-	}
 	return value, true
+}
+
+// refused are the networks that no request may reach: they lead to the machine itself, to
+// its neighbours, or nowhere. For IPv6 the list has only global addresses; see public.
+var refused = prefixes(
+	"0.0.0.0/8",        // this network
+	"10.0.0.0/8",       // private
+	"100.64.0.0/10",    // behind a carrier's address translation
+	"127.0.0.0/8",      // loopback
+	"168.63.129.16/32", // metadata of a cloud, at a public address
+	"169.254.0.0/16",   // link-local, and the metadata of clouds
+	"172.16.0.0/12",    // private
+	"192.0.0.0/24",     // protocol assignments, and the metadata of a cloud
+	"192.0.2.0/24",     // documentation
+	"192.88.99.0/24",   // relays of 6to4
+	"192.168.0.0/16",   // private
+	"198.18.0.0/15",    // benchmarks
+	"198.51.100.0/24",  // documentation
+	"203.0.113.0/24",   // documentation
+	"224.0.0.0/4",      // multicast
+	"240.0.0.0/4",      // reserved, and broadcast
+
+	"2001::/23",     // protocol assignments: Teredo, benchmarks, ORCHID
+	"2001:db8::/32", // documentation
+	"2002::/16",     // 6to4: any IPv4 address in disguise
+	"3fff::/20",     // documentation
+)
+
+var (
+	global = netip.MustParsePrefix("2000::/3")
+	nat64  = netip.MustParsePrefix("64:ff9b::/96") // the last 4 bytes are an IPv4 address
+)
+
+// allowed reports whether a request may connect to an address: on the Internet, or in a
+// network that the operator allows.
+func allowed(addr netip.Addr, networks []netip.Prefix) bool {
+	addr = addr.Unmap().WithZone("")
+	if limit.Contains(networks, addr) {
+		return true
+	}
+	if nat64.Contains(addr) {
+		bytes := addr.As16()
+		return allowed(netip.AddrFrom4([4]byte(bytes[12:])), networks)
+	}
+	return public(addr)
+}
+
+// public reports whether an address is one on the Internet.
+func public(addr netip.Addr) bool {
+	return (addr.Is4() || global.Contains(addr)) && !limit.Contains(refused, addr)
+}
+
+func prefixes(texts ...string) []netip.Prefix {
+	list := make([]netip.Prefix, len(texts))
+	for i, text := range texts {
+		list[i] = netip.MustParsePrefix(text)
+	}
+	return list
 }

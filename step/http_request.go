@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/netip"
@@ -78,10 +79,7 @@ func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {
 	if contentType != "" && header.Get("Content-Type") == "" {
 		header.Set("Content-Type", contentType)
 	}
-	if p.Method == "" {
-		p.Method = http.MethodGet
-	}
-	request, err := http.NewRequestWithContext(ctx, p.Method, target.String(), strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, cmp.Or(p.Method, http.MethodGet), target.String(), strings.NewReader(body))
 	if err != nil {
 		return nil, invalid("url", "can't be called as it is")
 	}

@@ -117,7 +117,6 @@ func (p mailParams) message(from string, to []*mail.Address, now time.Time) []by
 	return b.Bytes()
 }
 
-// domainOf returns the domain of an address.
 func domainOf(address string) string {
 	parsed, err := mail.ParseAddress(address)
 	if err != nil {
