@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -133,10 +134,8 @@ func (k *keyring) add(ctx context.Context, willDo func(*sluice.SigningKey) bool)
 	}
 	mine := &sluice.SigningKey{ID: random(familySize), Private: encoded, Created: k.now().UTC()}
 	_, err = k.records.Change(ctx, mine.ID, func(_ *sluice.SigningKey, all map[string]*sluice.SigningKey) (*sluice.SigningKey, error) {
-		for _, other := range all {
-			if willDo(other) {
-				return nil, sluice.ErrUnchanged
-			}
+		if slices.ContainsFunc(slices.Collect(maps.Values(all)), willDo) {
+			return nil, sluice.ErrUnchanged
 		}
 		return mine, nil
 	})

@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -62,18 +63,8 @@ type Provider struct {
 
 // NewProvider returns a provider. Nothing is sent to it yet.
 func NewProvider(o ProviderOptions) *Provider {
-	if o.Audience == "" {
-		o.Audience = o.ClientID
-	}
-	if o.UsernameClaim == "" {
-		o.UsernameClaim = usernameClaim
-	}
-	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: shareTimeout}
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Audience, o.UsernameClaim = cmp.Or(o.Audience, o.ClientID), cmp.Or(o.UsernameClaim, usernameClaim)
+	o.HTTP, o.Log = cmp.Or(o.HTTP, &http.Client{Timeout: shareTimeout}), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	return &Provider{
@@ -133,11 +124,7 @@ type boundedTransport struct{ http.RoundTripper } // nil: the default
 
 // RoundTrip implements http.RoundTripper.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	transport := t.RoundTripper
-	if transport == nil {
-		transport = http.DefaultTransport
-	}
-	resp, err := transport.RoundTrip(r)
+	resp, err := cmp.Or(t.RoundTripper, http.DefaultTransport).RoundTrip(r)
 	if err == nil {
 		resp.Body = http.MaxBytesReader(nil, resp.Body, maxDocument)
 	}

@@ -104,7 +104,6 @@ func (i *Issuer) exchange(r *http.Request, form map[string]string, login *Login)
 	return i.answer(r.Context(), client, issue)
 }
 
-// answer makes the tokens of an issue.
 func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*answer, error) {
 	key, err := i.keys.signing(ctx)
 	if err != nil {
