@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,13 +73,7 @@ func (a *API) fromHere(origin string) bool {
 	case err != nil || base == nil:
 		return false
 	}
-	return page.Scheme == base.Scheme && page.Host == base.Host || isLoopback(page.Hostname()) && isLoopback(base.Hostname())
-}
-
-// isLoopback reports whether a host is this machine.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return page.Scheme == base.Scheme && page.Host == base.Host || sluice.IsLoopback(page.Hostname()) && sluice.IsLoopback(base.Hostname())
 }
 
 // toolsOf returns what a user may do, and may read.

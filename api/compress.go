@@ -81,7 +81,6 @@ func isText(contentType string) bool {
 	return strings.HasPrefix(media, "text/")
 }
 
-// zip compresses a document.
 func zip(document []byte) []byte {
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)

@@ -151,7 +151,6 @@ func (d *description) body(cmd command.Command) object {
 	return body
 }
 
-// answers describes what a command answers with.
 func (d *description) answers(cmd command.Command) object {
 	const output = "What the command answers with."
 	if cmd.Endpoint != nil {

@@ -83,7 +83,6 @@ func (p *rolePutParams) check() error {
 
 const maxScope = 128
 
-// changed returns the role as the parameters make it.
 func (d *Directory) changed(ctx context.Context, p rolePutParams) (*sluice.Role, error) {
 	role := &sluice.Role{Name: p.Role}
 	before, err := d.role(ctx, p.Role)

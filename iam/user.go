@@ -111,7 +111,6 @@ func standsOut(username string, all map[string]*sluice.Account) error {
 	return nil
 }
 
-// apply sets the given parameters.
 func (p userPutParams) apply(a *sluice.Account, hash string) {
 	a.Updated = now()
 	if p.Password != nil {
