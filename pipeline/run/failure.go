@@ -35,7 +35,6 @@ func (x *execution) recovered(s *source.Step, err *error) {
 	*err = sluice.Errorf(sluice.CodeStepPanicked, "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
-// positioned adds the position in the source to an error.
 func (x *execution) positioned(ctx context.Context, s *source.Step, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
