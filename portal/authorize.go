@@ -35,8 +35,7 @@ func (p *Portal) authorizePage(w http.ResponseWriter, r *http.Request) error {
 	}
 	again := "/signin?next=" + url.QueryEscape(r.URL.Path+"?"+withoutPrompt(r.URL.RawQuery))
 	if signedOut && p.Programs != nil && r.URL.Query().Get("prompt") != "none" {
-		p.redirect(w, r, again)
-		return nil
+		return p.redirect(w, r, again)
 	}
 	asked, err := p.asked(r)
 	if err != nil {
@@ -54,8 +53,7 @@ func (p *Portal) authorizePage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if signedOut || asked.SignIn || asked.MaxAge >= 0 && time.Since(signedIn) > asked.MaxAge {
-		p.redirect(w, r, again)
-		return nil
+		return p.redirect(w, r, again)
 	}
 	r = r.WithContext(sluice.WithUser(r.Context(), user))
 	// Browsers apply form-action to the redirects after the form too, and those lead to

@@ -56,6 +56,14 @@ func ask[T any](p *Portal, r *http.Request, name string, args command.Args) (out
 	return output, nil
 }
 
+// askIfAllowed asks if the user may; others get nothing.
+func askIfAllowed[T any](p *Portal, r *http.Request, name string, args command.Args) (output T, err error) {
+	if !p.allows(r, name) {
+		return output, nil
+	}
+	return ask[T](p, r, name, args)
+}
+
 // fetch calls a command that lists things, and returns the cursor of the next page.
 func fetch[T any](p *Portal, r *http.Request, name string, args command.Args) (items []T, next string, err error) {
 	page, err := ask[command.Page[T]](p, r, name, args)

@@ -14,18 +14,17 @@ import (
 )
 
 // callNext redirects to the next call of the same webhook.
-func (p *Portal) callNext(w http.ResponseWriter, r *http.Request) error {
-	return p.callBeside(w, r, func(c tracedCall) (*tracedCall, error) {
-		return nextAfter(c.Time, time.Now(), func(from, to time.Time) (found []tracedCall, more bool, err error) {
-			for after := ""; ; {
-				page, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", c.EventKey, "from", from.Format(time.RFC3339Nano), "to", to.Format(time.RFC3339Nano), "limit", "100", "after", after))
-				if err != nil || len(page.Items) > 0 || page.Next == "" {
-					return page.Items, page.Next != "", err
-				}
-				after = page.Next // the search stopped early, at its bound
+func (p *Portal) callNext(w http.ResponseWriter, r *http.Request, c tracedCall) error {
+	other, err := nextAfter(c.Time, time.Now(), func(from, to time.Time) (found []tracedCall, more bool, err error) {
+		for after := ""; ; {
+			page, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", c.EventKey, "from", from.Format(time.RFC3339Nano), "to", to.Format(time.RFC3339Nano), "limit", "100", "after", after))
+			if err != nil || len(page.Items) > 0 || page.Next == "" {
+				return page.Items, page.Next != "", err
 			}
-		})
+			after = page.Next // the search stopped early, at its bound
+		}
 	})
+	return p.callBeside(w, r, c, other, err)
 }
 
 // nextAfter returns the first call after a time, or nil. find returns the newest calls
@@ -55,36 +54,24 @@ func nextAfter(at, now time.Time, find func(from, to time.Time) (found []tracedC
 }
 
 // callPrevious redirects to the previous call of the same webhook.
-func (p *Portal) callPrevious(w http.ResponseWriter, r *http.Request) error {
-	return p.callBeside(w, r, func(c tracedCall) (*tracedCall, error) {
-		found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "10"))
-		if err != nil {
-			return nil, err
-		}
-		i := slices.IndexFunc(found.Items, func(other tracedCall) bool { return other.Time.Before(c.Time) })
-		if i < 0 {
-			return nil, nil
-		}
-		return &found.Items[i], nil
-	})
+func (p *Portal) callPrevious(w http.ResponseWriter, r *http.Request, c tracedCall) error {
+	var other *tracedCall
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "10"))
+	if i := slices.IndexFunc(found.Items, func(other tracedCall) bool { return other.Time.Before(c.Time) }); i >= 0 {
+		other = &found.Items[i]
+	}
+	return p.callBeside(w, r, c, other, err)
 }
 
 // callBeside redirects from a call to another, or says that there is none.
-func (p *Portal) callBeside(w http.ResponseWriter, r *http.Request, find func(tracedCall) (*tracedCall, error)) error {
-	c, err := p.call(r)
-	if err != nil {
+func (p *Portal) callBeside(w http.ResponseWriter, r *http.Request, c tracedCall, other *tracedCall, err error) error {
+	switch {
+	case err != nil:
 		return err
+	case other == nil:
+		return p.redirect(w, r, "/calls/"+url.PathEscape(c.TraceID)+"?done=last")
 	}
-	other, err := find(c)
-	if err != nil {
-		return err
-	}
-	if other == nil {
-		p.redirect(w, r, "/calls/"+url.PathEscape(c.TraceID)+"?done=last")
-		return nil
-	}
-	p.redirect(w, r, "/calls/"+url.PathEscape(other.TraceID))
-	return nil
+	return p.redirect(w, r, "/calls/"+url.PathEscape(other.TraceID))
 }
 
 // call returns the call that the path names.
@@ -123,11 +110,7 @@ type resendView struct {
 }
 
 // callEdit shows a form with what was sent.
-func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request) error {
-	c, err := p.call(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request, c tracedCall) error {
 	body, whole := sentBody(c)
 	if c.EventKey == "" || !whole {
 		return sluice.Errorf(sluice.CodeCallNotEditable, "What this call has sent can't be edited: it is not kept, no text, or you may not see it. Replay it as it is.")
@@ -168,8 +151,7 @@ func (p *Portal) callResend(w http.ResponseWriter, r *http.Request) error {
 		view.Problem = sluice.AsError(err).Message
 	}
 	if view.Result != nil && view.Result.Status == http.StatusOK && view.Result.TraceID != "" {
-		p.redirect(w, r, "/calls/"+url.PathEscape(view.Result.TraceID)+"?done=sent")
-		return nil
+		return p.redirect(w, r, "/calls/"+url.PathEscape(view.Result.TraceID)+"?done=sent")
 	}
 	return p.render(w, r, http.StatusOK, "resend", "Edit and send again", view)
 }
@@ -216,7 +198,6 @@ func curlOfCall(receive string, c tracedCall) string {
 	return strings.Join(lines, " \\\n  ")
 }
 
-// shellQuoted quotes a text for a shell.
 func shellQuoted(text string) string {
 	return fmt.Sprintf("'%s'", strings.ReplaceAll(text, "'", `'\''`))
 }

@@ -1,12 +1,16 @@
 package portal
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"sluice"
+	"sluice/command"
+	"sluice/problem"
 )
 
 type callListView struct {
@@ -57,9 +61,195 @@ func (p *Portal) liveFrom(eventKey, trace string) string {
 
 // latest returns the newest calls, none if the user may not see them.
 func (p *Portal) latest(r *http.Request, eventKey string, limit string) ([]tracedCall, error) {
-	if !p.allows(r, "trace.get") {
-		return nil, nil
-	}
-	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", eventKey, "limit", limit))
+	found, err := askIfAllowed[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", eventKey, "limit", limit))
 	return found.Items, err
+}
+
+// callPageSize is how many calls a list shows at once.
+const callPageSize = "50"
+
+// A callFilter says which calls a list shows.
+type callFilter struct {
+	Search, EventKey, Pipeline, Status, Code, Trace, Since, From, To string
+
+	InPayloads bool // payloads are searched too
+
+	path string
+}
+
+var callStatuses = []sluice.Status{sluice.StatusProcessing, sluice.StatusRetrying, sluice.StatusOK, sluice.StatusError, sluice.StatusRecovered, sluice.StatusRejected, sluice.StatusHandshake}
+
+func filterOf(base string, query url.Values) callFilter {
+	f := callFilter{
+		Search: strings.TrimSpace(query.Get("search")), EventKey: query.Get("eventKey"), Pipeline: query.Get("pipeline"), Status: string(sluice.StatusOf(query.Get("status"))),
+		Code: query.Get("code"), Trace: strings.TrimSpace(query.Get("trace")), From: query.Get("from"), To: query.Get("to"),
+		InPayloads: query.Get("payloads") != "", path: base + "/calls",
+	}
+	if f.From == "" && f.To == "" {
+		f.Since = query.Get("since")
+	}
+	return f
+}
+
+// args returns the filter as trace.get takes it.
+func (f callFilter) args() command.Args {
+	given := args("search", f.Search, "eventKey", f.EventKey, "pipeline", f.Pipeline, "status", f.Status, "code", f.Code, "traceId", f.Trace,
+		"from", f.start(), "to", asTime(f.To))
+	if f.InPayloads && f.Search != "" {
+		given = append(given, argument("payloads", true))
+	}
+	return given
+}
+
+// start returns the earliest time of the calls. A text that is no time is left to the command
+// to refuse.
+func (f callFilter) start() string {
+	if at, err := sluice.Since(time.Time{}, f.Since); err == nil && !at.IsZero() {
+		return at.Format(time.RFC3339)
+	}
+	return cmp.Or(f.Since, asTime(f.From))
+}
+
+// values returns the filter as the query of a page.
+func (f callFilter) values() url.Values {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"search": f.Search, "eventKey": f.EventKey, "pipeline": f.Pipeline, "status": f.Status, "code": f.Code, "trace": f.Trace, "since": f.Since, "from": f.From, "to": f.To,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if f.InPayloads {
+		query.Set("payloads", "yes")
+	}
+	return query
+}
+
+// Narrowed returns the path of the list with one condition set, or removed if value is
+// empty.
+func (f callFilter) Narrowed(name, value string) string {
+	query := f.values()
+	if name == "since" {
+		query.Del("from") // one start is enough
+		query.Del("to")
+	}
+	query.Set(name, value)
+	if value == "" {
+		query.Del(name)
+	}
+	if len(query) == 0 {
+		return f.path
+	}
+	return f.path + "?" + query.Encode()
+}
+
+// Export returns the path that exports the matching calls as JSON lines.
+func (f callFilter) Export() string { return f.path + "/export?" + f.values().Encode() }
+
+// MaxExported returns the bound of an export.
+func (f callFilter) MaxExported() int { return maxExported }
+
+// ReplayAll returns the path of the page that replays the matching calls.
+func (f callFilter) ReplayAll() string { return f.path + "/replay?" + f.values().Encode() }
+
+// Failed reports whether the list shows failed calls that can be replayed together:
+// event.replay can't search for text or a trace id.
+func (f callFilter) Failed() bool { return f.Status == "error" && f.Search == "" && f.Trace == "" }
+
+// A timePreset is a time before now that a list can show.
+type timePreset struct{ Since, Title string }
+
+// Presets returns the times to choose from.
+func (f callFilter) Presets() []timePreset {
+	return []timePreset{{"15m", "15 min"}, {"1h", "1 h"}, {"6h", "6 h"}, {"1d", "24 h"}, {"7d", "7 days"}}
+}
+
+// Statuses returns the statuses to choose from.
+func (f callFilter) Statuses() []sluice.Status { return callStatuses }
+
+// Empty reports whether the list shows all calls.
+func (f callFilter) Empty() bool { return len(f.values()) == 0 }
+
+// onlyKeyAndTrace reports whether the live stream can filter like the list does: by
+// event key and trace id alone.
+func (f callFilter) onlyKeyAndTrace() bool {
+	f.EventKey, f.Trace = "", ""
+	return f.Empty()
+}
+
+// growing reports whether new calls may match, and asking again is cheap.
+func (f callFilter) growing() bool { return f.To == "" && !f.InPayloads }
+
+// A chosen is a condition that the form does not show.
+type chosen struct{ Name, Title, Value string }
+
+// Chosen returns the conditions that facets and links have set.
+func (f callFilter) Chosen() (all []chosen) {
+	for _, c := range []chosen{{"eventKey", "webhook", f.EventKey}, {"pipeline", "pipeline", f.Pipeline}, {"code", "code", f.Code}, {"trace", "trace id", f.Trace}} {
+		if c.Value != "" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// facets are the counts of trace.get.
+type facets sluice.Facets
+
+// A facetGroup is one condition with the values to choose from.
+type facetGroup struct {
+	Name, Title string
+	Values      []sluice.Facet
+}
+
+// Groups returns the counts under their headings, without empty groups.
+func (f *facets) Groups() (groups []facetGroup) {
+	for _, g := range []facetGroup{{"status", "Status", f.Statuses}, {"eventKey", "Webhook", f.Webhooks}, {"pipeline", "Pipeline", f.Pipelines}, {"code", "Code", f.Codes}} {
+		if len(g.Values) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// wrongFilter returns the status of a list, and the message if the command rejected the
+// filter. It returns other errors unchanged.
+func wrongFilter(err error) (status int, rejection string, other error) {
+	if err == nil {
+		return http.StatusOK, "", nil
+	}
+	e := sluice.AsError(err)
+	if e.Kind != sluice.Invalid {
+		return 0, "", err
+	}
+	return problem.Status(e), e.Message, nil
+}
+
+// asTime returns the value of a browser's time field in RFC 3339, as UTC. It returns
+// any other text unchanged.
+func asTime(text string) string {
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.Format(time.RFC3339)
+		}
+	}
+	return text
+}
+
+// maxExported bounds the calls of an export. The list of calls shows the bound.
+const maxExported = 10_000
+
+// pageSize is how many items lists show at once.
+const pageSize = "25"
+
+// nextPage returns the path of the page after a cursor, or "".
+func (p *Portal) nextPage(r *http.Request, after string) string {
+	if after == "" {
+		return ""
+	}
+	query := r.URL.Query()
+	query.Del("done")
+	query.Set("after", after)
+	return p.base + r.URL.Path + "?" + query.Encode()
 }

@@ -49,7 +49,6 @@ func (p *Portal) commandList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "commands", "Commands", view)
 }
 
-// A commandView is the page of one command.
 type commandView struct {
 	form
 
@@ -69,11 +68,7 @@ func (v commandView) Secrets() bool {
 	return slices.ContainsFunc(v.Output, func(part outputPart) bool { return part.Mask != "" })
 }
 
-func (p *Portal) commandPage(w http.ResponseWriter, r *http.Request) error {
-	cmd, err := p.command(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) commandPage(w http.ResponseWriter, r *http.Request, cmd command.Command) error {
 	view, err := p.commandView(r, cmd, r.URL.Query(), nil)
 	if err != nil {
 		return err
@@ -164,11 +159,7 @@ func curlOf(cmd command.Command, target string) string {
 }
 
 // commandRun calls a command with what was entered, and shows its output.
-func (p *Portal) commandRun(w http.ResponseWriter, r *http.Request) error {
-	cmd, err := p.command(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) commandRun(w http.ResponseWriter, r *http.Request, cmd command.Command) error {
 	output, next, err := p.document(r, cmd.Name, argsOf(cmd, r.PostForm))
 	if err != nil && !isMistake(err) {
 		return err
@@ -187,7 +178,6 @@ func (p *Portal) commandRun(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "command", cmd.Name, view)
 }
 
-// An outputPart is a part of a command's output.
 type outputPart struct {
 	Text string
 	Mask string // shown in its place until people ask for it; "" if it is no secret

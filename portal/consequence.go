@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/command"
 )
 
 // A consequence is what else a deletion affects.
@@ -29,12 +30,9 @@ func consequenceOf(words string, links []link) *consequence {
 
 // pipelinesOf returns the pipelines that a user owns.
 func pipelinesOf(p *Portal, r *http.Request, username string) (*consequence, error) {
-	if !p.allows(r, "pipeline.get") {
-		return nil, nil
-	}
-	all, _, err := fetch[sluice.PipelineView](p, r, "pipeline.get", nil)
+	all, err := askIfAllowed[command.Page[sluice.PipelineView]](p, r, "pipeline.get", nil)
 	var links []link
-	for _, one := range all {
+	for _, one := range all.Items {
 		if one.Owner == username && !one.Folder {
 			links = append(links, link{Name: one.Name, Path: "/pipelines/" + url.PathEscape(one.Name)})
 		}

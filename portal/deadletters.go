@@ -114,11 +114,7 @@ type letterView struct {
 	EditURL, EditText string // link to the line that failed; "" if the user can't edit it
 }
 
-func (p *Portal) letterPage(w http.ResponseWriter, r *http.Request) error {
-	letter, err := p.letter(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) letterPage(w http.ResponseWriter, r *http.Request, letter sluice.DeadLetter) error {
 	view := letterView{DeadLetter: letter}
 	source, err := p.editable(r, letter.Pipeline)
 	if err != nil {
@@ -139,15 +135,10 @@ func (p *Portal) letterReplay(w http.ResponseWriter, r *http.Request) error {
 	if len(again.Items) > 0 && again.Items[0].TraceID != "" && p.allows(r, "trace.get") {
 		target = "/calls/" + url.PathEscape(again.Items[0].TraceID)
 	}
-	p.redirect(w, r, target+"?done=replayed")
-	return nil
+	return p.redirect(w, r, target+"?done=replayed")
 }
 
-func (p *Portal) letterConfirm(w http.ResponseWriter, r *http.Request) error {
-	letter, err := p.letter(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) letterConfirm(w http.ResponseWriter, r *http.Request, letter sluice.DeadLetter) error {
 	path := "/deadletters/" + url.PathEscape(letter.Letter)
 	return p.render(w, r, http.StatusOK, "confirm", "Delete dead letter "+letter.Letter, confirmation{
 		Name: letter.TraceID + " in " + letter.Pipeline, What: "dead letter", Action: path + "/delete", Back: path,
@@ -156,9 +147,5 @@ func (p *Portal) letterConfirm(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Portal) letterDelete(w http.ResponseWriter, r *http.Request) error {
-	if _, err := p.run(r, "deadletter.delete", args("letter", r.PathValue("letter"))); err != nil {
-		return err
-	}
-	p.redirect(w, r, "/deadletters?done=deleted")
-	return nil
+	return p.runThen(w, r, "/deadletters?done=deleted", "deadletter.delete", args("letter", r.PathValue("letter")))
 }

@@ -92,11 +92,7 @@ func (p *Portal) pipelineNew(w http.ResponseWriter, r *http.Request) error {
 	return p.renderEditor(w, r, http.StatusOK, e)
 }
 
-func (p *Portal) pipelineEdit(w http.ResponseWriter, r *http.Request) error {
-	found, err := p.pipeline(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) pipelineEdit(w http.ResponseWriter, r *http.Request, found pipeline) (err error) {
 	e := editor{Name: found.Name, Source: found.Source, Tag: found.ETag, Call: r.URL.Query().Get("call")}
 	if e.Call == "" {
 		if e.Call, err = p.latestOf(r, args("pipeline", found.Name)); err != nil {
@@ -195,8 +191,7 @@ func hasLent(warnings []sluice.Finding) bool {
 func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor, force bool) error {
 	_, err := p.run(r, "pipeline.put", append(args("source", e.Source, "ifMatch", e.Tag), argument("name", e.Name), argument("force", force)))
 	if err == nil {
-		p.redirect(w, r, "/pipelines/"+url.PathEscape(e.Name)+"?done=saved#next")
-		return nil
+		return p.redirect(w, r, "/pipelines/"+url.PathEscape(e.Name)+"?done=saved#next")
 	}
 	if !isMistake(err) {
 		return err

@@ -92,26 +92,14 @@ func prettyUpTo(shown any, limit int) string {
 	}
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, text, "", "  "); err == nil {
-		text = escapes.ReplaceAllFunc(indented.Bytes(), unescape)
+		text = []byte(unescaped.Replace(indented.String()))
 	}
 	return shortened(strings.TrimSpace(string(text)), limit)
 }
 
-// escapes matches what JSON escapes for HTML; templates do that themselves. It
+// unescaped replaces what JSON escapes for HTML; templates do that themselves. It
 // consumes pairs of backslashes, so that the second of them starts no escape.
-var escapes = regexp.MustCompile(`(?i)\\(?:\\|u003c|u003e|u0026)`)
-
-func unescape(escape []byte) []byte {
-	switch strings.ToLower(string(escape)) {
-	case `\u003c`:
-		return []byte("<")
-	case `\u003e`:
-		return []byte(">")
-	case `\u0026`:
-		return []byte("&")
-	}
-	return escape
-}
+var unescaped = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003C`, "<", `\u003e`, ">", `\u003E`, ">", `\u0026`, "&")
 
 // shortened returns the start of a text that takes at most limit bytes of a page,
 // where templates escape some characters.

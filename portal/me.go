@@ -46,6 +46,5 @@ func (p *Portal) setPassword(w http.ResponseWriter, r *http.Request) error {
 		}
 		return p.showMe(w, r, problem.Status(err), err)
 	}
-	p.redirect(w, r, "/")
-	return nil
+	return p.redirect(w, r, "/")
 }

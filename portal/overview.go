@@ -71,11 +71,8 @@ func (p *Portal) overview(w http.ResponseWriter, r *http.Request) error {
 
 // busiest returns the webhooks with most calls in a day or longer.
 func (p *Portal) busiest(r *http.Request, s span) ([]busyWebhook, error) {
-	if !p.allows(r, "webhook.stats") {
-		return nil, nil
-	}
 	const most, day = "8", 24
-	found, err := ask[[]sluice.WebhookStats](p, r, "webhook.stats", args("hours", strconv.Itoa(max(s.hours, day)), "limit", most))
+	found, err := askIfAllowed[[]sluice.WebhookStats](p, r, "webhook.stats", args("hours", strconv.Itoa(max(s.hours, day)), "limit", most))
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +85,7 @@ func (p *Portal) busiest(r *http.Request, s span) ([]busyWebhook, error) {
 
 // closed returns when no calls were taken since a time.
 func (p *Portal) closed(r *http.Request, from time.Time) ([]sluice.Closing, error) {
-	if !p.allows(r, "server.closed") {
-		return nil, nil
-	}
-	found, err := ask[sluice.List[sluice.Closing]](p, r, "server.closed", args("from", from.UTC().Format(time.RFC3339)))
+	found, err := askIfAllowed[sluice.List[sluice.Closing]](p, r, "server.closed", args("from", from.UTC().Format(time.RFC3339)))
 	return found.Items, err
 }
 
@@ -134,4 +128,137 @@ func (v *overviewPage) sum(base string, linked bool) {
 		v.Calls.link(base + "/calls?")
 		v.Latency.link(base + "/calls?")
 	}
+}
+
+// A span is the time that the overview covers.
+type span struct {
+	Name    string // in the query
+	Title   string
+	minutes int
+	hours   int // instead of minutes, for longer spans
+
+	From, To time.Time // what a plot was zoomed to, zero if it was not
+}
+
+var spans = []span{
+	{Name: "15m", Title: "15 min", minutes: 15}, {Name: "hour", Title: "1 h", minutes: 60}, {Name: "6h", Title: "6 h", minutes: 360},
+	{Name: "day", Title: "24 h", minutes: 1440}, {Name: "week", Title: "7 days", hours: 7 * 24}, {Name: "month", Title: "30 days", hours: 30 * 24},
+}
+
+// longSpans are those of which single webhooks and pipelines have figures.
+var longSpans = spans[3:]
+
+// spanOf returns the span that a query asks for. A plot can be zoomed to a time within the last
+// 30 days.
+func spanOf(query url.Values, offered []span, otherwise span) span {
+	from, err := time.Parse(time.RFC3339, query.Get("from"))
+	to, wrong := time.Parse(time.RFC3339, query.Get("to"))
+	if err == nil && wrong == nil && from.Before(to) {
+		zoomed := span{From: from, To: to, minutes: minutesKept}
+		if time.Since(from) > minutesKept*time.Minute {
+			zoomed.hours = hoursKept
+		}
+		return zoomed
+	}
+	if i := slices.IndexFunc(offered, func(s span) bool { return s.Name == query.Get("span") }); i >= 0 {
+		return offered[i]
+	}
+	return otherwise
+}
+
+// How many minutes and hours the server counts.
+const (
+	minutesKept = 24 * 60
+	hoursKept   = 30 * 24
+)
+
+// cut returns the sums within the span.
+func (s span) cut(sums []sluice.Minute) []sluice.Minute {
+	if s.From.IsZero() {
+		return sums
+	}
+	within := slices.DeleteFunc(slices.Clone(sums), func(m sluice.Minute) bool { return m.Time.Before(s.From.Truncate(s.period())) || !m.Time.Before(s.To) })
+	if len(within) == 0 {
+		return sums
+	}
+	return within
+}
+
+// period returns the length of the time that a sum covers.
+func (s span) period() time.Duration {
+	if s.hours > 0 {
+		return time.Hour
+	}
+	return time.Minute
+}
+
+// AtLeastADay returns the title of the time that the figures of webhooks cover. They
+// are counted by the hour.
+func (s span) AtLeastADay() string {
+	if s.hours > 0 && s.From.IsZero() {
+		return s.Title
+	}
+	return "24 h"
+}
+
+// A chart is the plot of a webhook or a pipeline, with the spans to choose from.
+type chart struct {
+	Plot  *plot
+	Span  span
+	Spans []span
+	Path  string // of the page
+}
+
+// hourly returns an hour for each of some figures, the last of them the current one.
+func hourly(count int, of func(i int) sluice.CallFigures) []sluice.Minute {
+	hours := make([]sluice.Minute, count)
+	first := time.Now().UTC().Truncate(time.Hour).Add(-time.Duration(count-1) * time.Hour)
+	for i := range hours {
+		hours[i] = sluice.Minute{Time: first.Add(time.Duration(i) * time.Hour), CallFigures: of(i)}
+	}
+	return hours
+}
+
+// newChart returns the chart of a page, which is by the hour.
+func newChart(r *http.Request, path string) *chart {
+	of := spanOf(r.URL.Query(), longSpans, longSpans[0])
+	of.hours = max(of.hours, of.minutes/60)
+	return &chart{Span: of, Spans: longSpans, Path: path}
+}
+
+// webhookChart shows the calls of a webhook by the hour. It returns nil if there are none.
+func (p *Portal) webhookChart(r *http.Request, key string) (*chart, error) {
+	c := newChart(r, p.base+"/webhooks/"+url.PathEscape(key))
+	found, err := ask[[]sluice.WebhookStats](p, r, "webhook.stats", args("eventKey", key, "hours", strconv.Itoa(c.Span.hours)))
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	sums := c.Span.cut(hourly(len(found[0].Figures), func(i int) sluice.CallFigures { return found[0].Figures[i] }))
+	c.Plot = callPlot(sums, c.Span)
+	closed, err := p.closed(r, sums[0].Time)
+	if err != nil {
+		return nil, err
+	}
+	c.Plot.gaps(closed, sums, c.Span)
+	if p.allows(r, "trace.get") {
+		c.Plot.link(p.base + "/calls?eventKey=" + url.QueryEscape(key) + "&")
+	}
+	return c, nil
+}
+
+// pipelineChart shows the runs of a pipeline by the hour. It returns nil if there are none.
+func (p *Portal) pipelineChart(r *http.Request, name string) (*chart, error) {
+	c := newChart(r, p.base+"/pipelines/"+url.PathEscape(name))
+	found, err := ask[sluice.PipelineRuns](p, r, "pipeline.stats", args("name", name, "hours", strconv.Itoa(c.Span.hours)))
+	if err != nil || found.Runs == 0 {
+		return nil, err
+	}
+	c.Plot = runPlot(c.Span.cut(hourly(len(found.Hours), func(i int) sluice.CallFigures {
+		of := found.Hours[i]
+		return sluice.CallFigures{OK: of.Runs - of.Errors, Error: of.Errors}
+	})), c.Span)
+	if p.allows(r, "trace.get") {
+		c.Plot.link(p.base + "/calls?pipeline=" + url.QueryEscape(name) + "&")
+	}
+	return c, nil
 }

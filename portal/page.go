@@ -2,7 +2,10 @@ package portal
 
 import (
 	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -11,6 +14,7 @@ import (
 	"sync"
 
 	"sluice"
+	"sluice/command"
 	"sluice/problem"
 	"sluice/wording"
 )
@@ -167,8 +171,17 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // redirect sends the browser to a path of the portal.
-func (p *Portal) redirect(w http.ResponseWriter, r *http.Request, target string) {
+func (p *Portal) redirect(w http.ResponseWriter, r *http.Request, target string) error {
 	http.Redirect(w, r, p.base+target, http.StatusSeeOther)
+	return nil
+}
+
+// runThen runs a command, and sends the browser to a path.
+func (p *Portal) runThen(w http.ResponseWriter, r *http.Request, target, name string, given command.Args) error {
+	if _, err := p.run(r, name, given); err != nil {
+		return err
+	}
+	return p.redirect(w, r, target)
 }
 
 const (
@@ -188,3 +201,47 @@ func readForm(w http.ResponseWriter, r *http.Request, limit int64) error {
 func formText(r *http.Request, name string) string {
 	return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n")
 }
+
+//go:embed static
+var static embed.FS
+
+// files are what pages load. Their public names have a hash of the content, so that
+// browsers may cache them for ever.
+type files struct {
+	names    map[string]string        // public names by file names
+	contents map[string][]byte        // by public name
+	packed   map[string]func() []byte // the same, compressed at the first request
+}
+
+// assets are read for the first page, so that starting is quick.
+var assets = sync.OnceValue(func() files {
+	a := files{make(map[string]string), make(map[string][]byte), make(map[string]func() []byte)}
+	entries, err := static.ReadDir("static")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range entries {
+		content, err := static.ReadFile("static/" + file.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(content)
+		ending := path.Ext(file.Name())
+		name := strings.TrimSuffix(file.Name(), ending) + "." + hex.EncodeToString(sum[:6]) + ending
+		a.names[file.Name()] = name
+		a.contents[name], a.packed[name] = content, sync.OnceValue(func() []byte { return packed(content) })
+	}
+	return a
+})
+
+// packed compresses a file.
+func packed(content []byte) []byte {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only if the level is unknown
+	_, _ = w.Write(content)                               // a buffer takes it all
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// path returns the path that a file is loaded from.
+func (a files) path(name string) string { return "/static/" + a.names[name] }

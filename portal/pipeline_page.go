@@ -61,7 +61,6 @@ func latestFailure(history []tracedCall, stored time.Time) *runFailure {
 	return &latest
 }
 
-// A pipelineView is the page of one pipeline.
 type pipelineView struct {
 	pipeline
 

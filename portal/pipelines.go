@@ -3,8 +3,11 @@ package portal
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"sluice"
+	"sluice/difference"
+	"sluice/problem"
 )
 
 // A pipeline is a pipeline with its state.
@@ -36,10 +39,7 @@ func (p *Portal) pipelineList(w http.ResponseWriter, r *http.Request) error {
 
 // backlogs returns the states of pipelines, or nil if the user may not see them.
 func (p *Portal) backlogs(r *http.Request) map[string]sluice.PipelineStats {
-	if !p.allows(r, "server.stats") {
-		return nil
-	}
-	now, err := ask[sluice.ServerStats](p, r, "server.stats", args("minutes", "1"))
+	now, err := askIfAllowed[sluice.ServerStats](p, r, "server.stats", args("minutes", "1"))
 	if err != nil {
 		return nil
 	}
@@ -65,28 +65,17 @@ func (p *Portal) pipelinePause(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("do") == "resume" {
 		command, done = "pipeline.resume", "resumed"
 	}
-	if _, err := p.run(r, command, args("name", r.PathValue("name"))); err != nil {
-		return err
-	}
-	p.redirect(w, r, "/pipelines/"+url.PathEscape(r.PathValue("name"))+"?done="+done)
-	return nil
+	name := r.PathValue("name")
+	return p.runThen(w, r, "/pipelines/"+url.PathEscape(name)+"?done="+done, command, args("name", name))
 }
 
 // pipelineRetry tries what waits for another attempt now.
 func (p *Portal) pipelineRetry(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
-	if _, err := ask[sluice.Retries](p, r, "event.retry", args("pipeline", name)); err != nil {
-		return err
-	}
-	p.redirect(w, r, "/pipelines/"+url.PathEscape(name)+"?done=retried")
-	return nil
+	return p.runThen(w, r, "/pipelines/"+url.PathEscape(name)+"?done=retried", "event.retry", args("pipeline", name))
 }
 
-func (p *Portal) pipelineConfirm(w http.ResponseWriter, r *http.Request) error {
-	found, err := p.pipeline(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) pipelineConfirm(w http.ResponseWriter, r *http.Request, found pipeline) error {
 	path := "/pipelines/" + url.PathEscape(found.Name)
 	asked := confirmation{
 		Name: found.Name, What: "pipeline", Action: path + "/delete", Back: path,
@@ -99,11 +88,7 @@ func (p *Portal) pipelineConfirm(w http.ResponseWriter, r *http.Request) error {
 }
 
 // pipelineDelete deletes a pipeline. The next page has the source, to undo that.
-func (p *Portal) pipelineDelete(w http.ResponseWriter, r *http.Request) error {
-	found, err := p.pipeline(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) pipelineDelete(w http.ResponseWriter, r *http.Request, found pipeline) error {
 	if _, err := p.run(r, "pipeline.delete", args("name", found.Name)); err != nil {
 		return err
 	}
@@ -112,8 +97,64 @@ func (p *Portal) pipelineDelete(w http.ResponseWriter, r *http.Request) error {
 
 // versions returns the versions of a pipeline, newest first, if the user may see them.
 func (p *Portal) versions(r *http.Request, name string) ([]sluice.VersionView, error) {
-	if !p.allows(r, "pipeline.versions") {
-		return nil, nil
+	return askIfAllowed[[]sluice.VersionView](p, r, "pipeline.versions", args("name", name))
+}
+
+type versionView struct {
+	sluice.PipelineView
+
+	Version string
+	Now     sluice.PipelineView
+	Edits   []diffLine // from this version to the current one
+	Lines   []sourceLine
+	Problem string
+}
+
+func (p *Portal) versionPage(w http.ResponseWriter, r *http.Request) error {
+	return p.showVersion(w, r, http.StatusOK, "")
+}
+
+func (p *Portal) showVersion(w http.ResponseWriter, r *http.Request, status int, refusal string) error {
+	now, err := p.pipeline(r)
+	if err != nil {
+		return err
 	}
-	return ask[[]sluice.VersionView](p, r, "pipeline.versions", args("name", name))
+	number := r.PathValue("version")
+	if _, err := strconv.Atoi(number); err != nil {
+		return sluice.Errorf(sluice.CodeVersionUnknown, "There is no such version.")
+	}
+	former, err := ask[sluice.PipelineView](p, r, "pipeline.get", args("name", now.Name, "version", number))
+	if err != nil {
+		return err
+	}
+	view := versionView{PipelineView: former, Version: number, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source), Lines: beginning(highlight(former.Source, nil)), Problem: refusal}
+	return p.render(w, r, status, "version", now.Name+", version "+number, view)
+}
+
+// versionRollback stores a former source again.
+func (p *Portal) versionRollback(w http.ResponseWriter, r *http.Request) error {
+	given := args("name", r.PathValue("name"), "version", r.PathValue("version"), "ifMatch", r.PostForm.Get("tag"))
+	_, err := p.run(r, "pipeline.rollback", append(given, argument("force", r.PostForm.Get("do") == "force")))
+	if err != nil {
+		if e := sluice.AsError(err); isMistake(err) && e.Kind != sluice.Forbidden && e.Kind != sluice.NotFound {
+			return p.showVersion(w, r, problem.Status(err), e.Message)
+		}
+		return err
+	}
+	return p.redirect(w, r, "/pipelines/"+url.PathEscape(r.PathValue("name"))+"?done=rolledback#next")
+}
+
+// A diffLine is a line of a difference.
+type diffLine struct {
+	Class string // added, removed or ""
+	Text  string
+}
+
+// diffLines returns the difference between two sources.
+func diffLines(before, after string) (lines []diffLine) {
+	classes := map[byte]string{'+': "added", '-': "removed"}
+	for _, e := range difference.Lines(before, after) {
+		lines = append(lines, diffLine{classes[e.Sign], string(e.Sign) + " " + e.Line})
+	}
+	return lines
 }

@@ -145,7 +145,6 @@ func latencyPlot(sums []sluice.Minute, of span) *plot {
 	return p
 }
 
-// spot adds the spot of a group.
 func (p *plot) spot(i, of int, g group, text string) {
 	width := float64(plotWidth-plotLeft) / float64(of)
 	layout := "15:04"

@@ -48,7 +48,6 @@ func (p *Portal) resourcePage(w http.ResponseWriter, r *http.Request, res *resou
 	return p.render(w, r, http.StatusOK, "resource_form", view.Name, view)
 }
 
-// resourceStored returns the form of a stored thing.
 func (p *Portal) resourceStored(r *http.Request, res *resource, name string) (resourceForm, error) {
 	thing, _, err := read[map[string]any](p, r, res.Get, args(res.Key, name))
 	if err != nil {
@@ -83,7 +82,6 @@ func (p *Portal) resourceStored(r *http.Request, res *resource, name string) (re
 	return view, nil
 }
 
-// allowedBy returns the commands that permissions allow.
 func (p *Portal) allowedBy(permissions []string) (lines []commandLine) {
 	holder := sluice.User{Permissions: permissions}
 	for _, cmd := range p.Commands.All() {
@@ -178,8 +176,7 @@ func (p *Portal) resourcePut(w http.ResponseWriter, r *http.Request, res *resour
 		return err
 	}
 	if stored.Secret == "" && stored.Warnings == nil {
-		p.redirect(w, r, res.Page+"?done=saved")
-		return nil
+		return p.redirect(w, r, res.Page+"?done=saved")
 	}
 	view, err := p.resourceStored(r, res, r.PostForm.Get(res.Key))
 	if err != nil {
@@ -232,9 +229,5 @@ func (p *Portal) resourceDelete(w http.ResponseWriter, r *http.Request, res *res
 	if res.forced {
 		given = append(given, args("force", "true")...) // the confirmation has named what uses it
 	}
-	if _, err := p.run(r, res.Remove, given); err != nil {
-		return err
-	}
-	p.redirect(w, r, res.Page+"?done=deleted")
-	return nil
+	return p.runThen(w, r, res.Page+"?done=deleted", res.Remove, given)
 }

@@ -54,22 +54,22 @@ func (p *Portal) routes() {
 }
 
 func (p *Portal) routeWebhooks() { //nolint:dupl // a table
-	p.page("GET /webhooks/{key}/missed", p.missedPage)
-	p.form("/webhooks/{key}/missed", p.missedAsk)
+	p.page("GET /webhooks/{key}/missed", with(p.webhook, p.missedPage))
+	p.form("/webhooks/{key}/missed", with(p.webhook, p.missedAsk))
 	p.page("GET /webhooks", p.webhookList)
 	p.page("GET /webhooks/new", p.webhookNew)
 	p.form("/webhooks/new", p.webhookCreate)
-	p.page("GET /webhooks/{key}", p.webhookPage)
-	p.page("GET /webhooks/{key}/edit", p.webhookEdit)
-	p.form("/webhooks/{key}/edit", p.webhookSave)
-	p.form("/webhooks/{key}/try", p.webhookTry)
-	p.form("/webhooks/{key}/secret", p.webhookSecret)
-	p.page("GET /webhooks/{key}/tokens", p.tokensPage)
-	p.form("/webhooks/{key}/tokens", p.tokenAdd)
-	p.page("GET /webhooks/{key}/tokens/{last6}/delete", p.tokenConfirm)
-	p.page("POST /webhooks/{key}/tokens/{last6}/delete", p.tokenDelete)
-	p.page("GET /webhooks/{key}/delete", p.webhookConfirm)
-	p.page("POST /webhooks/{key}/delete", p.webhookDelete)
+	p.page("GET /webhooks/{key}", with(p.webhook, p.webhookPage))
+	p.page("GET /webhooks/{key}/edit", with(p.webhook, p.webhookEdit))
+	p.form("/webhooks/{key}/edit", with(p.webhook, p.webhookSave))
+	p.form("/webhooks/{key}/try", with(p.webhook, p.webhookTry))
+	p.form("/webhooks/{key}/secret", with(p.webhook, p.webhookSecret))
+	p.page("GET /webhooks/{key}/tokens", with(p.webhook, p.tokensPage))
+	p.form("/webhooks/{key}/tokens", with(p.webhook, p.tokenAdd))
+	p.page("GET /webhooks/{key}/tokens/{last6}/delete", with(p.webhook, p.tokenConfirm))
+	p.page("POST /webhooks/{key}/tokens/{last6}/delete", with(p.webhook, p.tokenDelete))
+	p.page("GET /webhooks/{key}/delete", with(p.webhook, p.webhookConfirm))
+	p.page("POST /webhooks/{key}/delete", with(p.webhook, p.webhookDelete))
 }
 
 func (p *Portal) routeCalls() {
@@ -79,12 +79,12 @@ func (p *Portal) routeCalls() {
 	p.form("/calls/replay", p.replayAll)
 	p.page("GET /calls/replayed", p.replayedPage)
 	p.form("/calls/selected", p.callsSelected)
-	p.page("GET /calls/{trace}", p.callPage)
-	p.page("GET /calls/{trace}/previous", p.callPrevious)
-	p.page("GET /calls/{trace}/next", p.callNext)
+	p.page("GET /calls/{trace}", with(p.callsOf, p.callPage))
+	p.page("GET /calls/{trace}/previous", with(p.call, p.callPrevious))
+	p.page("GET /calls/{trace}/next", with(p.call, p.callNext))
 	p.page("POST /calls/{trace}/replay", p.callReplay)
 	p.page("POST /calls/{trace}/retry", p.callRetry)
-	p.page("GET /calls/{trace}/edit", p.callEdit)
+	p.page("GET /calls/{trace}/edit", with(p.call, p.callEdit))
 	p.form("/calls/{trace}/edit", p.callResend)
 	p.page("GET "+sluice.LivePath, p.live)
 }
@@ -101,7 +101,7 @@ func (p *Portal) routePipelines() { //nolint:dupl // a table
 	p.page("GET /pipelines/new", p.pipelineNew)
 	p.form("/pipelines/new", p.pipelineSave)
 	p.page("GET /pipelines/{name}", p.pipelinePage)
-	p.page("GET /pipelines/{name}/edit", p.pipelineEdit)
+	p.page("GET /pipelines/{name}/edit", with(p.pipeline, p.pipelineEdit))
 	p.form("/pipelines/{name}/edit", p.pipelineSave)
 	p.form("/editor/check", p.editorCheck)
 	p.page("GET /editor/words", p.editorWords)
@@ -111,14 +111,14 @@ func (p *Portal) routePipelines() { //nolint:dupl // a table
 	p.form("/pipelines/{name}/pause", p.pipelinePause)
 	p.page("POST /pipelines/{name}/retry", p.pipelineRetry)
 	p.page("POST /pipelines/{name}/test", p.pipelineTest)
-	p.page("GET /pipelines/{name}/delete", p.pipelineConfirm)
-	p.page("POST /pipelines/{name}/delete", p.pipelineDelete)
+	p.page("GET /pipelines/{name}/delete", with(p.pipeline, p.pipelineConfirm))
+	p.page("POST /pipelines/{name}/delete", with(p.pipeline, p.pipelineDelete))
 }
 
 func (p *Portal) routeCommands() {
 	p.page("GET /commands", p.commandList)
-	p.page("GET /commands/{name}", p.commandPage)
-	p.form("/commands/{name}", p.commandRun)
+	p.page("GET /commands/{name}", with(p.command, p.commandPage))
+	p.form("/commands/{name}", with(p.command, p.commandRun))
 	p.page("GET /reference", p.referencePage)
 	p.page("GET /reference/{tag}", p.referencePage)
 }
@@ -141,9 +141,9 @@ func (p *Portal) routeAdministration() {
 	p.page("GET /deadletters", p.letterList)
 	p.form("/deadletters/selected", p.lettersSelected)
 	p.form("/deadletters/group", p.lettersOfGroup)
-	p.page("GET /deadletters/{letter}", p.letterPage)
+	p.page("GET /deadletters/{letter}", with(p.letter, p.letterPage))
 	p.page("POST /deadletters/{letter}/replay", p.letterReplay)
-	p.page("GET /deadletters/{letter}/delete", p.letterConfirm)
+	p.page("GET /deadletters/{letter}/delete", with(p.letter, p.letterConfirm))
 	p.page("POST /deadletters/{letter}/delete", p.letterDelete)
 	p.page("GET /me", p.me)
 	p.page("POST /me", p.setPassword)
@@ -202,8 +202,7 @@ func (p *Portal) page(pattern string, serve endpoint) {
 			if sluice.AsError(err).Kind != sluice.Unauthenticated {
 				return err
 			}
-			p.askToSignIn(w, r)
-			return nil
+			return p.askToSignIn(w, r)
 		}
 		r = r.WithContext(sluice.WithUser(r.Context(), user))
 		if !p.Users.Enter(user.Name) {
@@ -226,6 +225,17 @@ func (p *Portal) form(path string, serve endpoint) {
 		}
 		return serve(w, r)
 	})
+}
+
+// with makes an endpoint of a function about what a path names.
+func with[T any](find func(*http.Request) (T, error), serve func(http.ResponseWriter, *http.Request, T) error) endpoint {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		found, err := find(r)
+		if err != nil {
+			return err
+		}
+		return serve(w, r, found)
+	}
 }
 
 func (p *Portal) serveAsset(w http.ResponseWriter, r *http.Request) {

@@ -22,16 +22,14 @@ type searchView struct {
 func (p *Portal) searchPage(w http.ResponseWriter, r *http.Request) error {
 	view := searchView{Text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if view.Text == "" {
-		p.redirect(w, r, "/calls")
-		return nil
+		return p.redirect(w, r, "/calls")
 	}
 	if err := p.findNames(r, &view); err != nil {
 		return err
 	}
 	for path, names := range map[string][]string{"/webhooks/": view.Webhooks, "/pipelines/": view.Pipelines} {
 		if len(view.Webhooks)+len(view.Pipelines) == 1 && len(names) == 1 && names[0] == view.Text {
-			p.redirect(w, r, path+url.PathEscape(view.Text))
-			return nil
+			return p.redirect(w, r, path+url.PathEscape(view.Text))
 		}
 	}
 	if p.allows(r, "trace.get") {
@@ -40,8 +38,7 @@ func (p *Portal) searchPage(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if trace != "" {
-			p.redirect(w, r, "/calls/"+url.PathEscape(trace))
-			return nil
+			return p.redirect(w, r, "/calls/"+url.PathEscape(trace))
 		}
 	}
 	return p.render(w, r, http.StatusOK, "search", "Search", view)

@@ -35,8 +35,7 @@ func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if hook.Provider != "" || hook.IsSigned() { // a plain call would be rejected
-		p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey))
-		return nil
+		return p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey))
 	}
 	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
 	view := tour{Key: hook.EventKey, Token: sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens), Live: p.liveFrom(hook.EventKey, "")}
@@ -61,6 +60,5 @@ func (p *Portal) start(w http.ResponseWriter, r *http.Request) error {
 		}
 		return p.render(w, r, problem.Status(err), "start", "First webhook", tour{Entered: key, Problem: sluice.AsError(err).Message})
 	}
-	p.redirect(w, r, "/start?key="+url.QueryEscape(hook.EventKey))
-	return nil
+	return p.redirect(w, r, "/start?key="+url.QueryEscape(hook.EventKey))
 }

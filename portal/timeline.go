@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -76,11 +77,7 @@ func picture(items []tracedCall) *timeline {
 			for _, s := range r.Steps[:min(len(r.Steps), maxSteps)] {
 				steps = append(steps, draw(r.Started.Add(duration(s.Started)), s.Duration, "step "+string(s.Status), fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, wording.Duration(duration(s.Duration)))))
 			}
-			name, note := r.Pipeline, fmt.Sprintf("attempt %d", r.Attempt)
-			if name == "" {
-				name = "(not stored)"
-			}
-			t.add(name, note, draw(r.Started, r.Duration, "run "+string(r.Status), ""), r.Duration, steps)
+			t.add(cmp.Or(r.Pipeline, "(not stored)"), fmt.Sprintf("attempt %d", r.Attempt), draw(r.Started, r.Duration, "run "+string(r.Status), ""), r.Duration, steps)
 		}
 	}
 	const marks = 4

@@ -9,7 +9,6 @@ import (
 	"sluice"
 )
 
-// A webhookView is the page of one webhook.
 type webhookView struct { //nolint:recvcheck // templates call methods of the value
 	sluice.WebhookView
 
@@ -46,11 +45,7 @@ func (v webhookView) Waits() bool { return v.Sender != nil && v.Sender.Arrived =
 // Used reports whether the page starts with the latest calls.
 func (v webhookView) Used() bool { return !v.Waits() && len(v.Latest) > 0 }
 
-func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook})
 }
 
@@ -117,25 +112,13 @@ func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 			view.Figures = &of[0].CallFigures
 		}
 	}
-	return p.addListeners(r, view)
-}
-
-func (p *Portal) addListeners(r *http.Request, view *webhookView) error {
 	listening, err := p.listening(r)
-	for _, l := range listening {
-		if sluice.KeyMatches(l.Listens, sluice.EventPrefix+view.EventKey) {
-			view.Listeners = append(view.Listeners, l.Name)
-		}
-	}
+	view.Listeners = listenersOf(view.EventKey, listening)
 	return err
 }
 
 // webhookTry calls the webhook as an outside system would.
-func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	media, payload, sample := r.PostForm.Get("media"), formText(r, "payload"), r.PostForm.Get("sample")
 	result, err := p.try(r, hook, sample, media, payload, nil)
 	if err != nil && sluice.AsError(err).Kind != sluice.Invalid {
@@ -144,10 +127,10 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		result = &sentCall{Problem: sluice.AsError(err).Message}
 	}
-	heard := webhookView{WebhookView: hook}
-	if err := p.addListeners(r, &heard); err != nil {
+	listening, err := p.listening(r)
+	if err != nil {
 		return err
 	}
-	result.Unheard = len(heard.Listeners) == 0 && p.allows(r, "pipeline.get")
+	result.Unheard = len(listenersOf(hook.EventKey, listening)) == 0 && p.allows(r, "pipeline.get")
 	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook, Sample: sample, Payload: payload, Media: media, Result: result})
 }

@@ -151,9 +151,5 @@ func (p *Portal) lastCall(r *http.Request, eventKey string, status sluice.Status
 // isLocal reports whether only this machine can reach an address.
 func isLocal(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+	return err == nil && (sluice.IsLoopback(u.Hostname()) || net.ParseIP(u.Hostname()).IsUnspecified())
 }

@@ -86,7 +86,6 @@ func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {
 	return p.webhookForm(w, r, http.StatusOK, sluice.WebhookView{}, query, nil)
 }
 
-// webhookForm shows the form.
 func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int, before sluice.WebhookView, entered url.Values, failure error) error {
 	cmd, _ := p.Commands.Find("webhook.put")
 	given := formOf(cmd, entered, nil)
@@ -157,11 +156,7 @@ func (p *Portal) webhookCreate(w http.ResponseWriter, r *http.Request) error {
 	return p.webhookPut(w, r, sluice.WebhookView{}, "created")
 }
 
-func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	entered := url.Values{
 		"eventKey": {hook.EventKey}, "payloadType": {string(hook.PayloadType)}, "maxPayloadLength": {strconv.Itoa(hook.MaxPayloadLength)},
 		"provider": {hook.Provider}, "description": {hook.Description}, "verifyToken": {hook.VerifyToken}, "dedupe": {hook.Dedupe},
@@ -200,11 +195,7 @@ func (p *Portal) enterAnswer(r *http.Request, hook sluice.WebhookView, entered u
 	return nil
 }
 
-func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	return p.webhookPut(w, r, hook, "saved")
 }
 
@@ -233,8 +224,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before sluic
 	if before.UUID == "" && hook.Warnings != nil {
 		done += "&unusual=yes"
 	}
-	p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey)+"?done="+done)
-	return nil
+	return p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey)+"?done="+done)
 }
 
 // emptied returns arguments that remove the values of fields that were emptied.
@@ -289,11 +279,7 @@ func (p *Portal) fillSecrets(r *http.Request, before sluice.WebhookView) (made s
 
 // webhookSecret stores the signing secret that was entered, or a new one, which it
 // shows once.
-func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	view := webhookView{WebhookView: hook}
 	secret := strings.TrimSpace(r.PostForm.Get("signingSecret"))
 	if r.PostForm.Get("do") == "make" {
@@ -304,7 +290,7 @@ func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request) error {
 		view.Wrong = "Enter the signing secret."
 		return p.renderWebhook(w, r, http.StatusBadRequest, view)
 	}
-	_, err = ask[sluice.WebhookView](p, r, "webhook.put", append(args("uuid", hook.UUID), argument("signingSecret", command.Text(secret))))
+	_, err := ask[sluice.WebhookView](p, r, "webhook.put", append(args("uuid", hook.UUID), argument("signingSecret", command.Text(secret))))
 	switch {
 	case err != nil && isMistake(err):
 		view.Made, view.Wrong = "", sluice.AsError(err).Message
@@ -314,6 +300,5 @@ func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request) error {
 	case view.Made != "":
 		return p.renderWebhook(w, r, http.StatusOK, view)
 	}
-	p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey)+"?done=secret")
-	return nil
+	return p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey)+"?done=secret")
 }

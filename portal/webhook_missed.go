@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -39,11 +40,7 @@ func (v missedView) Left() []sluice.MissedItem {
 // Asks reports whether senders of a kind can be asked what was missed.
 func (v webhookView) Asks() bool { return slices.Contains(sluice.MissedProviders, v.Provider) }
 
-func (p *Portal) missedPage(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) missedPage(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	return p.renderMissed(w, r, http.StatusOK, missedView{WebhookView: hook})
 }
 
@@ -56,19 +53,13 @@ func (p *Portal) renderMissed(w http.ResponseWriter, r *http.Request, status int
 	if at := slices.IndexFunc(known, func(v sluice.ProviderView) bool { return v.Provider == view.Provider }); at >= 0 {
 		view.Title = known[at].Title
 	}
-	if view.Since == "" {
-		view.Since = missedSpans[1].Name
-	}
+	view.Since = cmp.Or(view.Since, missedSpans[1].Name)
 	return p.render(w, r, status, "webhook_missed", "Missed calls of "+view.EventKey, view)
 }
 
 // missedAsk asks the sender, and has it deliver again what is missing unless that was only to
 // be looked for.
-func (p *Portal) missedAsk(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) missedAsk(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	view := missedView{WebhookView: hook, Since: r.PostForm.Get("since"), DryRun: r.PostForm.Get("do") != "yes"}
 	length := 24 * time.Hour
 	if at := slices.IndexFunc(missedSpans, func(s missedSpan) bool { return s.Name == view.Since }); at >= 0 {

@@ -20,11 +20,7 @@ type tokensView struct {
 	Problem string
 }
 
-func (p *Portal) tokensPage(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) tokensPage(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	return p.renderTokens(w, r, http.StatusOK, tokensView{WebhookView: hook})
 }
 
@@ -41,11 +37,7 @@ func (p *Portal) renderTokens(w http.ResponseWriter, r *http.Request, status int
 }
 
 // tokenAdd makes a new URL, or opens the first one again.
-func (p *Portal) tokenAdd(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) tokenAdd(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	cmd, _ := p.Commands.Find("webhook.token.add")
 	given := append(argsOf(cmd, r.PostForm), argument("eventKey", command.Text(hook.EventKey)))
 	if _, err := p.run(r, "webhook.token.add", given); err != nil {
@@ -54,19 +46,14 @@ func (p *Portal) tokenAdd(w http.ResponseWriter, r *http.Request) error {
 		}
 		return p.renderTokens(w, r, problem.Status(err), tokensView{WebhookView: hook, Entered: r.PostForm, Problem: sluice.AsError(err).Message})
 	}
-	p.redirect(w, r, tokensPath(hook)+"?done=added")
-	return nil
+	return p.redirect(w, r, tokensPath(hook)+"?done=added")
 }
 
 func tokensPath(hook sluice.WebhookView) string {
 	return "/webhooks/" + url.PathEscape(hook.EventKey) + "/tokens"
 }
 
-func (p *Portal) tokenConfirm(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
+func (p *Portal) tokenConfirm(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	last6 := r.PathValue("last6")
 	return p.render(w, r, http.StatusOK, "confirm", "Delete a URL of "+hook.EventKey, confirmation{
 		Name: "URL of " + hook.EventKey + " whose token ends in " + last6, What: "URL", Action: tokensPath(hook) + "/" + url.PathEscape(last6) + "/delete", Back: tokensPath(hook),
@@ -74,14 +61,6 @@ func (p *Portal) tokenConfirm(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func (p *Portal) tokenDelete(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
-	if _, err := p.run(r, "webhook.token.delete", args("eventKey", hook.EventKey, "token", r.PathValue("last6"))); err != nil {
-		return err
-	}
-	p.redirect(w, r, tokensPath(hook)+"?done=deleted")
-	return nil
+func (p *Portal) tokenDelete(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
+	return p.runThen(w, r, tokensPath(hook)+"?done=deleted", "webhook.token.delete", args("eventKey", hook.EventKey, "token", r.PathValue("last6")))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sluice"
+	"sluice/command"
 )
 
 // webhook returns the webhook that the path names.
@@ -58,11 +59,7 @@ func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 		if of.Hours != nil {
 			row.Line = newSparkline(of.Hours)
 		}
-		for _, l := range listening {
-			if sluice.KeyMatches(l.Listens, sluice.EventPrefix+hook.EventKey) {
-				row.Listeners = append(row.Listeners, l.Name)
-			}
-		}
+		row.Listeners = listenersOf(hook.EventKey, listening)
 		view.Items = append(view.Items, row)
 	}
 	return p.render(w, r, http.StatusOK, "webhooks", "Webhooks", view)
@@ -70,10 +67,7 @@ func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 
 // figuresOf returns the figures of a day by event key.
 func (p *Portal) figuresOf(r *http.Request) (map[string]sluice.WebhookStats, error) {
-	if !p.allows(r, "webhook.stats") {
-		return nil, nil
-	}
-	found, err := ask[[]sluice.WebhookStats](p, r, "webhook.stats", args("limit", "1000"))
+	found, err := askIfAllowed[[]sluice.WebhookStats](p, r, "webhook.stats", args("limit", "1000"))
 	figures := make(map[string]sluice.WebhookStats, len(found))
 	for _, of := range found {
 		figures[of.EventKey] = of
@@ -83,19 +77,22 @@ func (p *Portal) figuresOf(r *http.Request) (map[string]sluice.WebhookStats, err
 
 // listening returns the pipelines that listen to events.
 func (p *Portal) listening(r *http.Request) ([]sluice.PipelineView, error) {
-	if !p.allows(r, "pipeline.get") {
-		return nil, nil
-	}
 	const most = "1000"
-	found, _, err := fetch[sluice.PipelineView](p, r, "pipeline.get", args("limit", most))
-	return slices.DeleteFunc(found, func(l sluice.PipelineView) bool { return l.Listens == "" }), err
+	found, err := askIfAllowed[command.Page[sluice.PipelineView]](p, r, "pipeline.get", args("limit", most))
+	return slices.DeleteFunc(found.Items, func(l sluice.PipelineView) bool { return l.Listens == "" }), err
 }
 
-func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
+// listenersOf returns the names of the pipelines that listen to an event key.
+func listenersOf(key string, listening []sluice.PipelineView) (names []string) {
+	for _, l := range listening {
+		if sluice.KeyMatches(l.Listens, sluice.EventPrefix+key) {
+			names = append(names, l.Name)
+		}
 	}
+	return names
+}
+
+func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
 	path := "/webhooks/" + url.PathEscape(hook.EventKey)
 	asked := confirmation{
 		Name: hook.EventKey, What: "webhook", Action: path + "/delete", Back: path,
@@ -107,23 +104,12 @@ func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "confirm", "Delete "+hook.EventKey, asked)
 }
 
-func (p *Portal) webhookDelete(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
-	if _, err := p.run(r, "webhook.delete", args("uuid", hook.UUID)); err != nil {
-		return err
-	}
-	p.redirect(w, r, "/webhooks?done=deleted")
-	return nil
+func (p *Portal) webhookDelete(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
+	return p.runThen(w, r, "/webhooks?done=deleted", "webhook.delete", args("uuid", hook.UUID))
 }
 
 // providers returns the known senders, none if the user may not list them.
 func (p *Portal) providers(r *http.Request) ([]sluice.ProviderView, error) {
-	if !p.allows(r, "provider.get") {
-		return nil, nil
-	}
-	senders, _, err := fetch[sluice.ProviderView](p, r, "provider.get", nil)
-	return senders, err
+	senders, err := askIfAllowed[command.Page[sluice.ProviderView]](p, r, "provider.get", nil)
+	return senders.Items, err
 }
