@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"sluice/client"
 )
 
 // alertCommand lists alerts, mutes them, and stores pipelines that pass them on.
@@ -23,21 +25,14 @@ func alertCommand(t *terminal) *cobra.Command {
 }
 
 func alertMute(t *terminal) *cobra.Command {
-	var params *parameters
 	cmd := &cobra.Command{
 		Use: "mute ID", Short: "Send nothing of an alert for a while", Example: "  sluice alert mute k3v6t2ab5c --for 1h",
 		Args: arguments(1, 1, "the id of an alert"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			values, err := params.values()
-			if err != nil {
-				return err
-			}
-			values.Set("id", args[0])
-			return t.done(cmd, "alert.mute", values, "Muted the alert %s for %s.", args[0], values.Get("for"))
-		},
 	}
-	params = t.declare(cmd, "alert.mute", "id")
-	return cmd
+	return t.calling(cmd, "alert.mute", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+		values.Set("id", args[0])
+		return t.done(cmd, c, "alert.mute", values, "Muted the alert %s for %s.", args[0], values.Get("for"))
+	}, "id")
 }
 
 // A destination is somewhere that alerts can go. Its address may be a secret.

@@ -21,14 +21,9 @@ import (
 func exportCommand(t *terminal) *cobra.Command {
 	var tokens, erasures string
 	cmd := &cobra.Command{
-		Use:   "export [DIR]",
-		Short: "Write what the server is configured with to files",
-		Long: "Write what the server is configured with to files, one for each webhook, pipeline, role and client:\n" +
-			"DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that\n" +
-			"they can be kept under version control. Built-in roles and users are left out. sluice apply makes\n" +
-			"a server as the files say. With --tokens the tokens of webhooks are written to a file of their own,\n" +
-			"so that another server can have the same URLs. With --erasures, what was erased is written to a\n" +
-			"file, to be erased again when an older backup is restored; then DIR may be left out.",
+		Use:     "export [DIR]",
+		Short:   "Write what the server is configured with to files",
+		Long:    "Write what the server is configured with to files, one for each webhook, pipeline, role and client: DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that they can be kept under version control. Built-in roles and users are left out. sluice apply makes a server as the files say. With --tokens the tokens of webhooks are written to a file of their own, so that another server can have the same URLs. With --erasures, what was erased is written to a file, to be erased again when an older backup is restored; then DIR may be left out.",
 		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml\n  sluice export --erasures erasures.json",
 		Args:    arguments(0, 1, "the folder for the files"),
 		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
@@ -76,14 +71,9 @@ type application struct {
 func applyCommand(t *terminal) *cobra.Command {
 	var a application
 	cmd := &cobra.Command{
-		Use:   "apply DIR",
-		Short: "Make the server as files say",
-		Long: "Make the server as files say that sluice export wrote, or you did. What differs is shown, and changed\n" +
-			"if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, role\n" +
-			"or client; what a file does not say is as it is by default. Kinds without a folder in DIR are left\n" +
-			"alone, as are built-in roles, users and secrets. Nothing is changed if anything would be refused.\n" +
-			"The URLs of new webhooks and the secrets of new clients are printed. With --tokens webhooks get the\n" +
-			"tokens that sluice export --tokens wrote, and so their URLs at another server.",
+		Use:     "apply DIR",
+		Short:   "Make the server as files say",
+		Long:    "Make the server as files say that sluice export wrote, or you did. What differs is shown, and changed if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, role or client; what a file does not say is as it is by default. Kinds without a folder in DIR are left alone, as are built-in roles, users and secrets. Nothing is changed if anything would be refused. The URLs of new webhooks and the secrets of new clients are printed. With --tokens webhooks get the tokens that sluice export --tokens wrote, and so their URLs at another server.",
 		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
 		Args:    arguments(1, 1, "the folder with the files"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return t.apply(cmd.Context(), args[0], a) },

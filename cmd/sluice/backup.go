@@ -22,11 +22,7 @@ const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE" //nolint:gosec // a name
 func backupCommand(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Back up a running server",
-		Long: "Back up a running server to one file: everything that it has stored. Every call that was answered\n" +
-			"before is in it. The file is checked as it is written, and is there as a whole or not at all; - is\n" +
-			"standard output. If the key that opens it lies in the server's data folder, it is in the file:\n" +
-			"sealed with the passphrase in " + passphraseVariable + " if there is one, otherwise whoever has the\n" +
-			"file can open it.",
+		Long:    "Back up a running server to one file: everything that it has stored. Every call that was answered before is in it. The file is checked as it is written, and is there as a whole or not at all; - is standard output. If the key that opens it lies in the server's data folder, it is in the file: sealed with the passphrase in " + passphraseVariable + " if there is one, otherwise whoever has the file can open it.",
 		Example: "  sluice backup sluice-$(date +%F).backup",
 		Args:    arguments(1, 1, "a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {

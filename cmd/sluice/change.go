@@ -22,20 +22,11 @@ type change struct {
 }
 
 func (ch change) of(t *terminal, r *resource) *cobra.Command {
-	var params *parameters
 	var yes bool
-	cmd := r.about(t, ch.verb, ch.short, true, func(cmd *cobra.Command, args []string) error {
-		values, err := params.values()
-		if err != nil {
-			return err
-		}
+	cmd := t.calling(r.about(t, ch.verb, ch.short, true, nil), ch.command, func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
 		selected := len(values) > 0
 		if selected == (len(args) > 0) {
 			return usage("Say which: name %ss, or select them with flags such as --since.", r.called()).help(cmd)
-		}
-		c, err := t.connect()
-		if err != nil {
-			return err
 		}
 		what := "all " + r.called() + "s that the flags select"
 		if !selected {
@@ -58,7 +49,7 @@ func (ch change) of(t *terminal, r *resource) *cobra.Command {
 			}
 			return answer, r.missing(cmd.Context(), c, key, err)
 		})
-	})
+	}, r.Key, "limit", "after")
 	cmd.Use = ch.verb + " [" + r.arg() + "...]"
 	cmd.Long = ch.short + ": those named, or all that flags select."
 	cmd.Example += "\n  sluice " + r.Name + " " + ch.verb + " --since 1d"
@@ -66,7 +57,6 @@ func (ch change) of(t *terminal, r *resource) *cobra.Command {
 	if ch.asks {
 		addYes(cmd, &yes)
 	}
-	params = t.declare(cmd, ch.command, r.Key, "limit", "after")
 	return cmd
 }
 
@@ -160,7 +150,6 @@ type changed struct {
 
 func (c *changed) count() int { return c.Replayed + c.Admitted + c.Deleted }
 
-// add adds the next page.
 func (c *changed) add(next changed) {
 	c.Replayed, c.Admitted, c.Deleted = c.Replayed+next.Replayed, c.Admitted+next.Admitted, c.Deleted+next.Deleted
 	c.Refused, c.Skipped = c.Refused+next.Refused, c.Skipped+next.Skipped

@@ -22,10 +22,7 @@ func commandCommand(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "command [NAME [key=value]...]",
 		Short: "Call a command of the server, or list those it has",
-		Long: "Call a command of the server. Without a name the server's commands are listed;\n" +
-			"sluice command NAME --help explains one.\n\n" +
-			"A parameter is given as key=value. key=@file takes the value from a file, key=@- from standard\n" +
-			"input; key=@@x is a value that begins with @.",
+		Long:  "Call a command of the server. Without a name the server's commands are listed; sluice command NAME --help explains one.\n\nA parameter is given as key=value. key=@file takes the value from a file, key=@- from standard input; key=@@x is a value that begins with @.",
 		Example: "  sluice command webhook.put eventKey=webhook.lead.created payloadType=raw\n" +
 			"  sluice command pipeline.put name=leads --body leads.yaml",
 		ValidArgsFunction: t.completeCommand,

@@ -28,9 +28,10 @@ type parameters struct {
 	when    *span             // nil if the command takes no span of time
 }
 
-// declare gives a verb a flag for each parameter of a command, except those in
-// without. The flags are those that this program declares; see learn for others.
-func (t *terminal) declare(cmd *cobra.Command, command string, without ...string) *parameters {
+// calling gives a verb a flag for each parameter of a command, except those in without,
+// and makes it do run with what they hold. The flags are those that this program declares;
+// see learn for others.
+func (t *terminal) calling(cmd *cobra.Command, command string, run func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error, without ...string) *cobra.Command {
 	p := &parameters{t: t, cmd: cmd, command: t.declaration(command), names: make(map[string]string)}
 	if hasParam(p.command, "from") {
 		p.when = new(span)
@@ -56,21 +57,22 @@ func (t *terminal) declare(cmd *cobra.Command, command string, without ...string
 		cmd.Annotations = make(map[string]string)
 	}
 	cmd.Annotations[declaresCommand] = command
-	return p
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		values, err := p.values()
+		if err != nil {
+			return err
+		}
+		c, err := t.connect()
+		if err != nil {
+			return err
+		}
+		return run(cmd, c, values, args)
+	}
+	return cmd
 }
 
 // declaresCommand marks the verbs whose flags come from a command.
 const declaresCommand = "command"
-
-// connect returns what the flags hold, as values does, and a client of the server.
-func (p *parameters) connect() (url.Values, *client.Client, error) {
-	params, err := p.values()
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := p.t.connect()
-	return params, c, err
-}
 
 // values returns what the flags hold, as parameters of the command.
 func (p *parameters) values() (url.Values, error) {
@@ -121,12 +123,11 @@ func (p *parameters) status(flag, word string) (string, error) {
 	return "", refusal
 }
 
-// need refuses a command line without the parameters that the command requires.
-func (p *parameters) need() error {
-	for _, param := range p.command.Params {
-		flag := kebab(param.Name)
-		if param.Required && p.names[flag] != "" && !p.cmd.Flags().Changed(flag) {
-			return usage("%s needs --%s: %s", p.cmd.CommandPath(), flag, param.Doc)
+// need refuses a command line without the flags that a command requires.
+func (t *terminal) need(cmd *cobra.Command, command string) error {
+	for _, param := range t.declaration(command).Params {
+		if flag := cmd.Flags().Lookup(kebab(param.Name)); param.Required && flag != nil && !flag.Changed {
+			return usage("%s needs --%s: %s", cmd.CommandPath(), flag.Name, param.Doc)
 		}
 	}
 	return nil
@@ -241,4 +242,59 @@ func (t *terminal) completeParam(cmd *cobra.Command, flag string, param client.P
 	case ok:
 		complete(cmd, flag, t.completeNames(list[0], list[1], noFiles))
 	}
+}
+
+// A span is a span of time, from flags.
+type span struct {
+	from, to, since string
+}
+
+func (s *span) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.since, "since", "", "from then until now: 30m, 2h, 1d, today, yesterday, or a time")
+	cmd.Flags().StringVar(&s.from, "from", "", "earliest time, such as 2030-01-31 12:00 here, or 2030-01-31T12:00:00Z")
+	cmd.Flags().StringVar(&s.to, "to", "", "latest time")
+}
+
+// set sets the parameters from and to.
+func (s *span) set(params url.Values) error {
+	if s.since != "" && s.from != "" {
+		return usage("Give --since, such as 1h, or --from; not both.")
+	}
+	now := time.Now()
+	for _, flag := range []struct{ name, text, param string }{{"since", s.since, "from"}, {"from", s.from, "from"}, {"to", s.to, "to"}} {
+		if flag.text == "" {
+			continue
+		}
+		at, err := parseMoment(flag.text, now)
+		if err != nil {
+			return usage("--%s: %q is no time; give one such as 2h, 1d, yesterday, 2030-01-31 12:00 or 2030-01-31T12:00:00Z.", flag.name, flag.text)
+		}
+		params.Set(flag.param, at.UTC().Format(time.RFC3339Nano))
+	}
+	return nil
+}
+
+var moments = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly}
+
+// parseMoment reads a time: how long ago it was, the name of a day, or a date, in
+// local time unless it has a zone.
+func parseMoment(text string, now time.Time) (at time.Time, err error) {
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch text {
+	case "now":
+		return now, nil
+	case "today":
+		return midnight, nil
+	case "yesterday":
+		return midnight.AddDate(0, 0, -1), nil
+	}
+	if ago, err := sluice.ParseAge(text); err == nil {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range moments {
+		if at, err = time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, nil
+		}
+	}
+	return at, err
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,11 +51,8 @@ func doctorCommand(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at a server as a stranger and as its operator, and say what to do",
-		Long: "Look at a server as a stranger and as its operator, and say what to do about what is not well, the\n" +
-			"most urgent first. Log in for the part of the operator. On the server's own machine, with its\n" +
-			"variables of the environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well.\n" +
-			"Exits with 1 if something is bad; warnings alone are no failure.",
-		Args: arguments(0, 0, ""),
+		Long:  "Look at a server as a stranger and as its operator, and say what to do about what is not well, the most urgent first. Log in for the part of the operator. On the server's own machine, with its variables of the environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well. Exits with 1 if something is bad; warnings alone are no failure.",
+		Args:  arguments(0, 0, ""),
 		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, _ []string) error {
 			d := &doctor{base: c.URL(), http: &http.Client{Timeout: timeout}, client: c}
 			ctx := cmd.Context()
@@ -128,9 +125,8 @@ func (d *doctor) reach(ctx context.Context) bool {
 // certificate looks at how callers are protected on their way.
 func (d *doctor) certificate(response *http.Response) {
 	address, _ := url.Parse(d.base)
-	ip := net.ParseIP(address.Hostname())
 	if response.TLS == nil {
-		if address.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if !sluice.IsLoopback(address.Hostname()) {
 			d.say("HTTPS", bad, "Tokens and passwords can be read on the way: "+d.base+" is plain HTTP.", "Start the server with --domain and its name, or put a proxy with TLS in front (docs/install.md).")
 		}
 		return
@@ -163,35 +159,27 @@ func (d *doctor) address(ctx context.Context) {
 
 // operate asks what only operators may know.
 func (d *doctor) operate(ctx context.Context) {
-	var alerts struct {
-		Items []sluice.Alert `json:"items"`
-	}
-	if err := d.ask(ctx, "alert.get", url.Values{"open": {"true"}}, &alerts); err != nil {
+	var alerts sluice.List[sluice.Alert]
+	if err := d.client.Decode(ctx, "alert.get", url.Values{"open": {"true"}}, nil, &alerts); err != nil {
 		d.say("operator", warning, "What only operators see was not looked at: "+sluice.AsError(err).Message, "Log in as an administrator with sluice login.")
 		return
 	}
 	for _, a := range alerts.Items {
 		d.say("alert", warning, a.Message, "sluice alert lists it; docs/alerts.md says what to do.")
 	}
-	var pipelines []struct {
-		Listens string `json:"listens"`
-	}
-	if d.ask(ctx, "pipeline.get", nil, &pipelines) == nil {
-		told := false
-		for _, p := range pipelines {
-			told = told || strings.Contains(p.Listens, sluice.EventPrefix+"sluice.alert.")
-		}
-		if told {
+	var pipelines []sluice.PipelineView
+	if d.client.Decode(ctx, "pipeline.get", nil, nil, &pipelines) == nil {
+		if slices.ContainsFunc(pipelines, func(p sluice.PipelineView) bool {
+			return strings.Contains(p.Listens, sluice.EventPrefix+"sluice.alert.")
+		}) {
 			d.say("alerts", well, "A pipeline passes alerts on.", "")
 		} else {
 			d.say("alerts", warning, "Nobody is told when something goes wrong.", "sluice alert to slack URL, or teams, webhook or mail.")
 		}
 	}
-	var backups struct {
-		Items []sluice.AuditEntry `json:"items"`
-	}
+	var backups sluice.List[sluice.AuditEntry]
 	const often = 7 * 24 * time.Hour
-	if d.ask(ctx, "audit.get", url.Values{"command": {"server.backup"}, "from": {time.Now().Add(-often).UTC().Format(time.RFC3339)}}, &backups) == nil {
+	if d.client.Decode(ctx, "audit.get", url.Values{"command": {"server.backup"}, "from": {time.Now().Add(-often).UTC().Format(time.RFC3339)}}, nil, &backups) == nil {
 		if len(backups.Items) == 0 {
 			d.say("backup", warning, "There was no backup within a week.", "Let a timer run sluice backup, and keep the file on another machine (docs/backup.md).")
 		} else {
@@ -233,13 +221,4 @@ func (d *doctor) get(ctx context.Context, path string) (*http.Response, []byte, 
 	const longest = 16 << 20
 	body, err := io.ReadAll(io.LimitReader(response.Body, longest))
 	return response, body, err
-}
-
-// ask runs a command as the operator.
-func (d *doctor) ask(ctx context.Context, name string, params url.Values, into any) error {
-	answer, err := d.client.Command(ctx, name, params, nil)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(answer.Body, into)
 }

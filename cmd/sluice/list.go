@@ -25,22 +25,14 @@ type list struct {
 }
 
 func (l list) verb(t *terminal, use, short string) *cobra.Command {
-	var params *parameters
 	var open bool
-	cmd := &cobra.Command{
-		Use: use, Short: short, Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			values, c, err := params.connect()
-			if err != nil {
-				return err
-			}
-			if open {
-				return t.open(cmd.Context(), c, l.page)
-			}
-			return l.show(cmd.Context(), t, c, values)
-		},
-	}
-	params = t.declare(cmd, l.command, l.without...)
+	cmd := &cobra.Command{Use: use, Short: short, Args: arguments(0, 0, "")}
+	t.calling(cmd, l.command, func(cmd *cobra.Command, c *client.Client, values url.Values, _ []string) error {
+		if open {
+			return t.open(cmd.Context(), c, l.page)
+		}
+		return l.show(cmd.Context(), t, c, values)
+	}, l.without...)
 	if l.page != "" {
 		t.addOpen(cmd, &open)
 	}

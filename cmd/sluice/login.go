@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -20,13 +19,9 @@ func loginCommand(t *terminal) *cobra.Command {
 	var username string
 	var noBrowser bool
 	cmd := &cobra.Command{
-		Use:   "login [URL]",
-		Short: "Log in at a server",
-		Long: "Log in at a server and store the login as a profile, which becomes the current one. What is\n" +
-			"stored is a refresh token, never the password.\n\n" +
-			"You sign in in a browser. Where there is none (no display, or a session by SSH), with\n" +
-			"--no-browser, and if a name or a password is given, what is not given by flags or by SLUICE_URL,\n" +
-			"SLUICE_USERNAME and SLUICE_PASSWORD is asked for at the terminal.",
+		Use:     "login [URL]",
+		Short:   "Log in at a server",
+		Long:    "Log in at a server and store the login as a profile, which becomes the current one. What is stored is a refresh token, never the password.\n\nYou sign in in a browser. Where there is none (no display, or a session by SSH), with --no-browser, and if a name or a password is given, what is not given by flags or by SLUICE_URL, SLUICE_USERNAME and SLUICE_PASSWORD is asked for at the terminal.",
 		Example: "  sluice login hooks.example.com\n  sluice login 127.0.0.1:8080 --username admin",
 		Args:    arguments(0, 1, "the URL of one server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -81,7 +76,9 @@ func (t *terminal) login(ctx context.Context, username string, noBrowser bool) e
 		return err
 	}
 	if before.RefreshToken != "" {
-		t.end(ctx, before)
+		if replaced, err := client.New(before.URL, client.Fixed("")); err == nil {
+			_ = replaced.Logout(ctx, before) // if that fails, it expires one day
+		}
 	}
 	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (%s).", login.URL, login.Username, profile)
 }
@@ -173,24 +170,11 @@ func (t *terminal) given(ctx context.Context, what, given, fallback string) (str
 	return cmp.Or(answer, fallback), err
 }
 
-// end ends a login that was replaced. If that fails, the login expires one day.
-func (t *terminal) end(ctx context.Context, login client.Login) {
-	c, err := client.New(login.URL, client.Fixed(""))
-	if err != nil {
-		return
-	}
-	_ = c.Logout(ctx, login)
-}
-
 func (t *terminal) warnOfPlainHTTP(server string) {
 	u, err := url.Parse(server)
-	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
-		return
+	if err == nil && u.Scheme == "http" && !sluice.IsLoopback(u.Hostname()) {
+		fmt.Fprintln(t.err, "warning: plain HTTP: the password can be read on the way; use https where the server has it")
 	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsLoopback() {
-		return
-	}
-	fmt.Fprintln(t.err, "warning: plain HTTP: the password can be read on the way; use https where the server has it")
 }
 
 func logoutCommand(t *terminal) *cobra.Command {
@@ -222,4 +206,77 @@ func logoutCommand(t *terminal) *cobra.Command {
 			return t.report(stored{name, login.URL, login.Username, false}, "Logged out at %s (profile %s).", login.URL, name)
 		},
 	}
+}
+
+func profileCommand(t *terminal) *cobra.Command {
+	list := func(*cobra.Command, []string) error { return t.listProfiles() }
+	cmd := &cobra.Command{
+		Use:   "profile",
+		Short: "List the stored logins, choose one, forget one",
+		Args:  orVerb,
+		RunE:  list,
+	}
+	use := &cobra.Command{
+		Use:               "use NAME",
+		Example:           "  sluice profile use staging",
+		Short:             "Make a profile the current one",
+		Args:              arguments(1, 1, "the name of a profile"),
+		ValidArgsFunction: t.completeProfiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			profiles, err := t.profiles()
+			if err != nil {
+				return err
+			}
+			if err := profiles.Use(args[0]); err != nil {
+				return err
+			}
+			login, err := profiles.Load(args[0])
+			if err != nil {
+				return err
+			}
+			return t.report(stored{args[0], login.URL, login.Username, true}, "The profile %s is the current one: %s at %s.", args[0], login.Username, login.URL)
+		},
+	}
+	forget := &cobra.Command{
+		Use:               "delete NAME",
+		Example:           "  sluice profile delete staging",
+		Short:             "Forget a profile without telling its server",
+		Args:              arguments(1, 1, "the name of a profile"),
+		ValidArgsFunction: t.completeProfiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			profiles, err := t.profiles()
+			if err != nil {
+				return err
+			}
+			if err := profiles.Delete(args[0]); err != nil {
+				return err
+			}
+			return t.report(map[string]any{"profile": args[0], "deleted": true}, "The profile %s is forgotten.", args[0])
+		},
+	}
+	cmd.AddCommand(&cobra.Command{Use: "list", Short: "List the stored logins", Args: arguments(0, 0, ""), RunE: list}, use, forget)
+	return cmd
+}
+
+func (t *terminal) listProfiles() error {
+	profiles, err := t.profiles()
+	if err != nil {
+		return err
+	}
+	names, err := profiles.Names()
+	if err != nil {
+		return err
+	}
+	current, all := t.profileName(profiles), []stored{}
+	for _, name := range names {
+		login, err := profiles.Load(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, stored{name, login.URL, login.Username, name == current})
+	}
+	if len(all) == 0 {
+		t.note("There are no stored logins; sluice login makes one.")
+	}
+	return t.showValue(all)
 }

@@ -2,16 +2,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sluice/config"
 	"sluice/serve"
 )
 
@@ -67,12 +70,9 @@ func execute(ctx context.Context, t *terminal, hurry <-chan struct{}, args []str
 
 func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "sluice",
-		Short: "Receive webhooks durably",
-		Long: "Receive webhooks durably.\n\n" +
-			"sluice serve runs the server; everything else talks to one. Log in with sluice login, or set\n" +
-			"SLUICE_URL with SLUICE_TOKEN, with SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET, or with\n" +
-			"SLUICE_USERNAME and SLUICE_PASSWORD.",
+		Use:           "sluice",
+		Short:         "Receive webhooks durably",
+		Long:          "Receive webhooks durably.\n\nsluice serve runs the server; everything else talks to one. Log in with sluice login, or set SLUICE_URL with SLUICE_TOKEN, with SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET, or with SLUICE_USERNAME and SLUICE_PASSWORD.",
 		Version:       serve.Release(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -102,5 +102,63 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	root.AddCommand(exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
 	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
+	wrapHelp(root)
 	return root
+}
+
+func serveCommand(hurry <-chan struct{}) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long:  "Run the server. Every setting is a flag, a variable of the environment (--result-ttl is SLUICE_RESULT_TTL), and a key of the YAML file given with --config. SLUICE_ADMIN_PASSWORD sets the admin's password at the first start.",
+		Args:  arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadSettings(cmd, file)
+			if err != nil {
+				return err
+			}
+			log, flush := serve.NewLog(os.Stderr, cfg.LogLevel, cfg.LogFormat)
+			defer flush()
+			opts := serve.Options{AdminPassword: os.Getenv("SLUICE_ADMIN_PASSWORD"), Log: log, Hurry: hurry}
+			return serve.Run(cmd.Context(), cfg, opts, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&file, "config", "", "YAML file with settings")
+	for _, s := range config.Settings() {
+		cmd.Flags().String(s.Name, s.Default, s.Doc)
+		if s.Default == "false" || s.Default == "true" || s.Name == "seal-events" {
+			cmd.Flags().Lookup(s.Name).NoOptDefVal = "true"
+		}
+	}
+	return cmd
+}
+
+// loadSettings returns the settings of a server: from flags, variables and the file.
+func loadSettings(cmd *cobra.Command, file string) (config.Config, error) {
+	given := make(map[string]string)
+	for _, s := range config.Settings() {
+		if flag := cmd.Flags().Lookup(s.Name); flag != nil && flag.Changed {
+			given[s.Name] = flag.Value.String()
+		}
+	}
+	return config.Load(cmp.Or(file, os.Getenv("SLUICE_CONFIG")), os.Environ(), given)
+}
+
+// wrapHelp breaks the long lines of what commands say of themselves.
+func wrapHelp(cmd *cobra.Command) {
+	const width = 100
+	var text strings.Builder
+	for line := range strings.SplitSeq(cmd.Long, "\n") {
+		for len(line) > width {
+			end := strings.LastIndexByte(line[:width+1], ' ')
+			text.WriteString(line[:end] + "\n")
+			line = line[end+1:]
+		}
+		text.WriteString(line + "\n")
+	}
+	cmd.Long = strings.TrimSuffix(text.String(), "\n")
+	for _, verb := range cmd.Commands() {
+		wrapHelp(verb)
+	}
 }

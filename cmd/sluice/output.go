@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"sluice/client"
 	"sluice/value"
 )
 
@@ -129,18 +130,20 @@ func (t *terminal) advise(sentence string) error {
 }
 
 // showValue writes a value as show does a document.
-func (t *terminal) showValue(value any, columns ...column) error {
-	document, err := toJSON(value)
+func (t *terminal) showValue(v any, columns ...column) error {
+	document, err := value.Marshal(v)
 	if err != nil {
 		return err
 	}
 	return t.show(document, columns...)
 }
 
-func toJSON(v any) ([]byte, error) {
-	var text bytes.Buffer
-	err := value.Encode(&text, v)
-	return text.Bytes(), err
+// showAnswer shows what the server answered.
+func (t *terminal) showAnswer(answer client.Answer, err error) error {
+	if err != nil {
+		return err
+	}
+	return t.show(answer.Body)
 }
 
 // writeJSON writes a document in one line for programs, over several for people.

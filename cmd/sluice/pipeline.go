@@ -111,10 +111,9 @@ func pipelineRun(t *terminal) *cobra.Command {
 	var vars []string
 	var body, contentType string
 	cmd := &cobra.Command{
-		Use:   "run NAME|FILE",
-		Short: "Run a stored pipeline, or the one in a file, and print its final body",
-		Long: "Run a stored pipeline, or the one in a file, and print its final body. What ends in .yaml,\n" +
-			".yml or .json or has a / in it is a file.",
+		Use:               "run NAME|FILE",
+		Short:             "Run a stored pipeline, or the one in a file, and print its final body",
+		Long:              "Run a stored pipeline, or the one in a file, and print its final body. What ends in .yaml, .yml or .json or has a / in it is a file.",
 		Example:           "  sluice pipeline run leads --body lead.json",
 		Args:              arguments(1, 1, "the name of a pipeline, or a file with one"),
 		ValidArgsFunction: t.completeNames("pipeline.get", "name", cobra.ShellCompDirectiveDefault),

@@ -40,10 +40,8 @@ func pipelineLint(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint FILE|FOLDER...",
 		Short: "List the mistakes in pipelines",
-		Long: "List the mistakes in pipelines with their places. The server that you are logged in at also tells\n" +
-			"which steps would be refused. Without one, what this program knows is checked, and no rights.\n" +
-			"The file - is standard input.",
-		Args: arguments(1, -1, "a file or a folder with pipelines"),
+		Long:  "List the mistakes in pipelines with their places. The server that you are logged in at also tells which steps would be refused. Without one, what this program knows is checked, and no rights. The file - is standard input.",
+		Args:  arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {

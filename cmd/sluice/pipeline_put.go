@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,10 +21,8 @@ func pipelinePut(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "put FILE|FOLDER...",
 		Short: "Store pipelines",
-		Long: "Store pipelines, each under the name of its file without its ending. A folder stands for its\n" +
-			"files *.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if\n" +
-			"you agree. Nothing is stored if one has a mistake.",
-		Args: arguments(1, -1, "a file or a folder with pipelines"),
+		Long:  "Store pipelines, each under the name of its file without its ending. A folder stands for its files *.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if you agree. Nothing is stored if one has a mistake.",
+		Args:  arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
@@ -142,4 +142,110 @@ func counted(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func pipelineVersions(t *terminal) *cobra.Command {
+	r := resourceNamed("pipeline")
+	return r.about(t, "versions", "List the latest sources of a pipeline: who stored each, and when", false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+		answer, err := c.Command(cmd.Context(), "pipeline.versions", url.Values{"name": {args[0]}}, nil)
+		if err != nil {
+			return r.missing(cmd.Context(), c, args[0], err)
+		}
+		return t.show(answer.Body, columnsOf("version", "owner", "time", "current")...)
+	}))
+}
+
+func pipelineDiff(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "diff NAME [OLD [NEW]]",
+		Short:   "Show how versions of a pipeline differ",
+		Long:    "Show how versions of a pipeline differ: the current one from the one before it, from an older one, or any two.",
+		Example: "  sluice pipeline diff leads\n  sluice pipeline diff leads 3 5",
+		Args:    arguments(1, 3, "the name of a pipeline, and up to two versions"),
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			pair, err := versionsOf(cmd.Context(), c, args)
+			if err != nil {
+				return err
+			}
+			if pair.before == pair.after {
+				t.note("They are the same.")
+				return nil
+			}
+			title := fmt.Sprintf("%s, version %d and %d", args[0], pair.old, pair.new)
+			_, err = t.out.WriteString(diff(title, pair.before, pair.after, colours(t.out)))
+			return err
+		}),
+	}
+	cmd.ValidArgsFunction = t.completeNames("pipeline.get", "name", noFiles)
+	return cmd
+}
+
+// A versionPair is two versions of a pipeline with their sources.
+type versionPair struct {
+	old, new      int
+	before, after string
+	tag           string // of the new one
+}
+
+// versionsOf returns the versions that arguments name: NAME [OLD [NEW]].
+func versionsOf(ctx context.Context, c *client.Client, args []string) (p versionPair, err error) {
+	name := args[0]
+	kept, err := c.PipelineVersions(ctx, name)
+	if err != nil {
+		return p, resourceNamed("pipeline").missing(ctx, c, name, err)
+	}
+	p.new = kept[0].Version
+	switch {
+	case len(args) > 1:
+		p.old, err = versionNumber(args[1])
+	case len(kept) > 1:
+		p.old = kept[1].Version
+	default:
+		err = sluice.Errorf(sluice.CodeVersionUnknown, "The pipeline %s has one version only.", name)
+	}
+	if err == nil && len(args) > 2 {
+		p.new, err = versionNumber(args[2])
+	}
+	if err == nil {
+		p.before, _, err = c.PipelineSource(ctx, name, p.old)
+	}
+	if err == nil {
+		p.after, p.tag, err = c.PipelineSource(ctx, name, p.new)
+	}
+	return p, err
+}
+
+func versionNumber(text string) (int, error) {
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 {
+		return 0, usage("%q is no version; sluice pipeline versions lists them.", text)
+	}
+	return number, nil
+}
+
+func pipelineRollback(t *terminal) *cobra.Command {
+	var yes, force bool
+	cmd := &cobra.Command{
+		Use:     "rollback NAME [VERSION]",
+		Short:   "Store a former source of a pipeline again",
+		Long:    "Store a former source of a pipeline again: that of a version, or the one before the current one. It becomes a new version, which is yours.",
+		Example: "  sluice pipeline rollback leads",
+		Args:    arguments(1, 2, "the name of a pipeline, and perhaps a version"),
+		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			pair, err := versionsOf(cmd.Context(), c, args)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(t.err, diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old), pair.after, pair.before, colours(t.err)))
+			if err := t.confirm(cmd.Context(), yes, fmt.Sprintf("Store version %d again?", pair.old)); err != nil {
+				return err
+			}
+			params := url.Values{"name": {args[0]}, "version": {strconv.Itoa(pair.old)}, "ifMatch": {pair.tag}, "force": {strconv.FormatBool(force)}}
+			return t.showAnswer(c.Command(cmd.Context(), "pipeline.rollback", params, nil))
+		}),
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "store it although steps would be refused when it runs")
+	addYes(cmd, &yes)
+	cmd.ValidArgsFunction = t.completeNames("pipeline.get", "name", noFiles)
+	return cmd
 }

@@ -24,51 +24,35 @@ const (
 )
 
 func pipelineTry(t *terminal) *cobra.Command {
-	var params *parameters
-	cmd := &cobra.Command{
-		Use:   "try FILE",
-		Short: "Try a draft of a pipeline on past events, without doing anything outside",
-		Long: "Try a draft of a pipeline on past events, and show where it would end in another way than the\n" +
-			"pipeline did. Nothing is done outside: what was called then answers as it did then, otherwise as\n" +
-			"the stubs of the draft's first test say. The events are those of the stored pipeline with the\n" +
-			"file's name, or with the key that the draft listens to, unless flags say otherwise. It can be\n" +
-			"interrupted: what was found by then is shown.",
+	return t.calling(&cobra.Command{
+		Use:     "try FILE",
+		Short:   "Try a draft of a pipeline on past events, without doing anything outside",
+		Long:    "Try a draft of a pipeline on past events, and show where it would end in another way than the pipeline did. Nothing is done outside: what was called then answers as it did then, otherwise as the stubs of the draft's first test say. The events are those of the stored pipeline with the file's name, or with the key that the draft listens to, unless flags say otherwise. It can be interrupted: what was found by then is shown.",
 		Example: "  sluice pipeline try leads.yaml --since 1d",
 		Args:    arguments(1, 1, "a file with a pipeline"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			values, err := params.values()
-			if err != nil {
-				return err
+	}, "pipeline.try", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+		source, err := t.read(args[0])
+		if err != nil {
+			return err
+		}
+		if !values.Has("eventKey") && !values.Has("pipeline") {
+			name := manifest.NameOf(args[0])
+			if _, err := c.PipelineVersions(cmd.Context(), name); err == nil {
+				values.Set("pipeline", name)
 			}
-			source, err := t.read(args[0])
-			if err != nil {
-				return err
-			}
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
-			if !values.Has("eventKey") && !values.Has("pipeline") {
-				name := manifest.NameOf(args[0])
-				if _, err := c.PipelineVersions(cmd.Context(), name); err == nil {
-					values.Set("pipeline", name)
-				}
-			}
-			found, failed := t.tryAll(cmd.Context(), c, string(source), values)
-			if failed != nil && found.Tried() == 0 {
-				return inFile(args[0], failed)
-			}
-			if err := t.showTried(args[0], found); err != nil {
-				return err
-			}
-			if failed == nil && found.Fails > 0 {
-				return &failure{code: exitFailed, message: "The draft fails on " + counted(found.Fails, "event") + "."}
-			}
-			return failed
-		},
-	}
-	params = t.declare(cmd, "pipeline.try", "after")
-	return cmd
+		}
+		found, failed := t.tryAll(cmd.Context(), c, string(source), values)
+		if failed != nil && found.Tried() == 0 {
+			return inFile(args[0], failed)
+		}
+		if err := t.showTried(args[0], found); err != nil {
+			return err
+		}
+		if failed == nil && found.Fails > 0 {
+			return &failure{code: exitFailed, message: "The draft fails on " + counted(found.Fails, "event") + "."}
+		}
+		return failed
+	}, "after")
 }
 
 // tryAll tries a draft page by page. With an error it returns what it has found so

@@ -17,79 +17,49 @@ import (
 )
 
 func retryCommand(t *terminal) *cobra.Command {
-	var params *parameters
-	cmd := &cobra.Command{
+	return t.calling(&cobra.Command{
 		Use:     "retry [TRACEID]",
 		Short:   "Try events now that wait for another attempt",
 		Long:    "Try events now that wait for another attempt: that of one call, those that flags select, or all.",
 		Example: "  sluice retry 4a5575:mwhgm5pn41onykmb\n  sluice retry --pipeline leads",
 		Args:    arguments(0, 1, "one trace id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			values, err := params.values()
-			if err != nil {
-				return err
-			}
-			if len(args) == 1 {
-				values.Set("traceId", args[0])
-			}
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
-			var done sluice.Retries
-			if err := c.Decode(cmd.Context(), "event.retry", values, nil, &done); err != nil {
-				return err
-			}
-			did := "tried now"
-			if values.Get("dryRun") == "true" {
-				did = "would be tried"
-			}
-			return t.report(done, "%s: %s", counted(done.Retried, "event"), did)
-		},
-	}
-	params = t.declare(cmd, "event.retry", "traceId")
-	return cmd
+	}, "event.retry", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+		if len(args) == 1 {
+			values.Set("traceId", args[0])
+		}
+		var done sluice.Retries
+		if err := c.Decode(cmd.Context(), "event.retry", values, nil, &done); err != nil {
+			return err
+		}
+		did := "tried now"
+		if values.Get("dryRun") == "true" {
+			did = "would be tried"
+		}
+		return t.report(done, "%s: %s", counted(done.Retried, "event"), did)
+	}, "traceId")
 }
 
 func replayCommand(t *terminal) *cobra.Command {
-	var params *parameters
-	cmd := &cobra.Command{
-		Use:   "replay [TRACEID]",
-		Short: "Send stored events again",
-		Long: "Send stored events again, under new trace ids: that of one call, or those that flags select in a\n" +
-			"span of time, however many they are. Interrupted, it says how to go on.",
+	return t.calling(&cobra.Command{
+		Use:     "replay [TRACEID]",
+		Short:   "Send stored events again",
+		Long:    "Send stored events again, under new trace ids: that of one call, or those that flags select in a span of time, however many they are. Interrupted, it says how to go on.",
 		Example: "  sluice replay 4a5575:mwhgm5pn41onykmb\n  sluice replay --event-key webhook.lead.created --since 1h --pipeline leads --rate 10",
 		Args:    arguments(0, 1, "one trace id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			values, err := params.values()
-			switch {
-			case err != nil:
-				return err
-			case len(args) == 1 && (values.Has("eventKey") || params.when.given()):
-				return usage("Give a trace id, or a span of time and flags that select; not both.")
-			case len(args) == 1:
-				values.Set("traceId", args[0])
-			case !values.Has("from"):
-				return usage("Give a trace id, or a span of time: --since or --from, and perhaps --event-key.")
-			case !values.Has("to"):
-				values.Set("to", time.Now().UTC().Format(time.RFC3339Nano))
-			}
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return t.replayAll(cmd.Context(), c, values)
-			}
-			answer, err := c.Command(cmd.Context(), "event.replay", values, nil)
-			if err != nil {
-				return err
-			}
-			return t.show(answer.Body)
-		},
-	}
-	params = t.declare(cmd, "event.replay", "traceId", "limit", "after")
-	return cmd
+	}, "event.replay", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+		switch {
+		case len(args) == 1 && (values.Has("eventKey") || values.Has("from") || values.Has("to")):
+			return usage("Give a trace id, or a span of time and flags that select; not both.")
+		case len(args) == 1:
+			values.Set("traceId", args[0])
+			return t.showAnswer(c.Command(cmd.Context(), "event.replay", values, nil))
+		case !values.Has("from"):
+			return usage("Give a trace id, or a span of time: --since or --from, and perhaps --event-key.")
+		case !values.Has("to"):
+			values.Set("to", time.Now().UTC().Format(time.RFC3339Nano))
+		}
+		return t.replayAll(cmd.Context(), c, values)
+	}, "traceId", "limit", "after")
 }
 
 // replayAll sends the events of a span of time again, page by page, so that people see

@@ -106,17 +106,8 @@ func resourceShow(t *terminal, r *resource) *cobra.Command {
 }
 
 func resourceCreate(t *terminal, r *resource) *cobra.Command {
-	var params *parameters
-	cmd := r.about(t, "create", "Create a "+r.called(), false, func(cmd *cobra.Command, args []string) error {
-		values, err := params.values()
-		if err != nil {
-			return err
-		}
-		if err := params.need(); err != nil {
-			return err
-		}
-		c, err := t.connect()
-		if err != nil {
+	return t.calling(r.about(t, "create", "Create a "+r.called(), false, nil), r.Put, func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+		if err := t.need(cmd, r.Put); err != nil {
 			return err
 		}
 		if r.handle == "" { // the command would edit the existing one
@@ -132,24 +123,18 @@ func resourceCreate(t *terminal, r *resource) *cobra.Command {
 		}
 		t.showTokens = true // people need it now, to set up the sender
 		return r.store(cmd.Context(), t, c, values)
-	})
-	params = t.declare(cmd, r.Put, r.Key, r.handle, "renew")
-	return cmd
+	}, r.Key, r.handle, "renew")
 }
 
 func resourceEdit(t *terminal, r *resource) *cobra.Command {
-	var params *parameters
-	cmd := r.about(t, "edit", "Change a "+r.called()+"; what is not given keeps its value", false, func(cmd *cobra.Command, args []string) error {
-		values, err := params.values()
-		if err != nil {
-			return err
-		}
+	without := []string{r.Key}
+	if r.handle != "" { // then the key can be changed
+		without = []string{r.handle, "token"}
+	}
+	cmd := r.about(t, "edit", "Change a "+r.called()+"; what is not given keeps its value", false, nil)
+	return t.calling(cmd, r.Put, func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
 		if len(values) == 0 {
 			return usage("Nothing is to be changed; give at least one flag.").help(cmd)
-		}
-		c, err := t.connect()
-		if err != nil {
-			return err
 		}
 		field, handle, err := r.handleOf(cmd.Context(), c, args[0])
 		if err != nil {
@@ -157,13 +142,7 @@ func resourceEdit(t *terminal, r *resource) *cobra.Command {
 		}
 		values.Set(field, handle)
 		return r.store(cmd.Context(), t, c, values)
-	})
-	without := []string{r.Key}
-	if r.handle != "" { // then the key can be changed
-		without = []string{r.handle, "token"}
-	}
-	params = t.declare(cmd, r.Put, without...)
-	return cmd
+	}, without...)
 }
 
 // taken is the error for a key that is in use.
@@ -214,7 +193,6 @@ func resourceDelete(t *terminal, r *resource) *cobra.Command {
 	return cmd
 }
 
-// one returns the thing with a key.
 func (r *resource) one(ctx context.Context, c *client.Client, key string) (json.RawMessage, error) {
 	answer, err := c.Command(ctx, r.Get, url.Values{r.Key: {key}}, nil)
 	if err != nil {

@@ -1,9 +1,16 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/client"
+	"sluice/serve"
 )
 
 // resources returns all resources of the command line.
@@ -74,12 +81,11 @@ func userResource() *resource {
 }
 
 func userPassword(t *terminal, r *resource) *cobra.Command {
-	var params *parameters
-	cmd := r.about(t, "password", "Set a password: your own, or that of a user", false, func(cmd *cobra.Command, args []string) error {
-		values, err := params.values()
-		if err != nil {
-			return err
-		}
+	cmd := r.about(t, "password", "Set a password: your own, or that of a user", false, nil)
+	cmd.Use = "password [USERNAME]"
+	cmd.Long = cmd.Short + ".\nThe new password is read from standard input, or asked for. Without a username it is your own,\nwhich needs the current one, too: it is asked for, or given with --current @file."
+	cmd.Args = arguments(0, 1, "one username")
+	return t.calling(cmd, "iam.password.set", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
 		whose := "Your password"
 		if len(args) > 0 {
 			values.Set("username", args[0])
@@ -96,13 +102,8 @@ func userPassword(t *terminal, r *resource) *cobra.Command {
 			return err
 		}
 		values.Set("password", password)
-		return t.done(cmd, "iam.password.set", values, "%s is set.", whose)
-	})
-	cmd.Use = "password [USERNAME]"
-	cmd.Long = cmd.Short + ".\nThe new password is read from standard input, or asked for. Without a username it is your own,\nwhich needs the current one, too: it is asked for, or given with --current @file."
-	cmd.Args = arguments(0, 1, "one username")
-	params = t.declare(cmd, "iam.password.set", "username", "password")
-	return cmd
+		return t.done(cmd, c, "iam.password.set", values, "%s is set.", whose)
+	}, "username", "password")
 }
 
 func roleResource() *resource {
@@ -121,4 +122,85 @@ func clientResource() *resource {
 		columns: columnsOf("clientId", "roles", "grants", "lastUsed", "updated"),
 		none:    "There are no clients; sluice client create makes one.",
 	}
+}
+
+func secretResource() *resource {
+	return &resource{
+		Resource: sluice.ResourceNamed("secret"), short: "Look after secrets that pipelines use",
+		word: "name", example: "crm-password",
+		columns: columnsOf("name", "lastUsed", "updated"),
+		own:     true,
+		none:    "There are no secrets; sluice secret put stores one.",
+		verbs: func(t *terminal, r *resource) []*cobra.Command {
+			return []*cobra.Command{secretPut(t, r), secretDelete(t, r), secretRekey(t)}
+		},
+	}
+}
+
+func secretPut(t *terminal, r *resource) *cobra.Command {
+	cmd := r.about(t, "put", "Store a secret, in place of the one of that name if there is one", false, nil)
+	cmd.Long = cmd.Short + ".\nThe value is read from standard input, without a line end behind it, or asked for."
+	cmd.Example = "  sluice secret put crm-password < password.txt"
+	return t.calling(cmd, "secret.put", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+		value, err := t.secretValue(cmd.Context(), "Value of "+args[0])
+		if err != nil {
+			return err
+		}
+		values.Set("name", args[0])
+		values.Set("value", value)
+		return t.done(cmd, c, "secret.put", values, "Stored the secret %s.", args[0])
+	}, "name", "value")
+}
+
+func secretDelete(t *terminal, r *resource) *cobra.Command {
+	var yes bool
+	cmd := r.about(t, "delete", "Delete secrets", true, nil)
+	cmd.Long = cmd.Short + ".\nIt is refused while webhooks or pipelines use one; sluice secret show tells which."
+	addYes(cmd, &yes)
+	return t.calling(cmd, "secret.delete", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+		what, effect := "secret "+args[0], "If webhooks or pipelines use it, it is refused."
+		if len(args) > 1 {
+			what = counted(len(args), "secret")
+		}
+		if values.Get("force") == "true" {
+			effect = r.Effect
+		}
+		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+effect); err != nil {
+			return err
+		}
+		return t.forEach(args, "Deleted the secret %s.", func(name string) (client.Answer, error) {
+			values.Set("name", name)
+			answer, err := c.Command(cmd.Context(), "secret.delete", values, nil)
+			return answer, r.missing(cmd.Context(), c, name, err)
+		})
+	}, "name")
+}
+
+// secretRekey works on the data folder, without a server.
+func secretRekey(t *terminal) *cobra.Command {
+	return t.onStopped(&cobra.Command{
+		Use: "rekey", Short: "Seal all that a stopped server has stored with another key",
+		Long:    "Seal all that a stopped server has stored with another key: webhooks, users, clients, logins, pipelines, secrets and the keys that sign tokens. The new key is read from SLUICE_NEW_SECRET_KEY, the one before is found as sluice serve finds it. Interrupted, it can be run again.",
+		Example: "  SLUICE_NEW_SECRET_KEY=$(cat new.key) sluice secret rekey --data ./data",
+		Args:    arguments(0, 0, ""),
+	}, stoppedSettings, func(cmd *cobra.Command, at stopped, _ []string) error {
+		key := os.Getenv("SLUICE_NEW_SECRET_KEY")
+		if key == "" {
+			return usage("SLUICE_NEW_SECRET_KEY is not set; openssl rand -base64 32 makes a key.")
+		}
+		err := serve.Rekey(cmd.Context(), at.Config, key, at.log, func(step string) { fmt.Fprintln(t.err, step) })
+		if err != nil {
+			return err
+		}
+		return t.report(map[string]bool{"rekeyed": true}, "All is sealed with the new key. Start the server with it from now on: SLUICE_SECRET_KEY, or --secret-key-file.")
+	})
+}
+
+// done calls a command. People see the sentence, programs the answer.
+func (t *terminal) done(cmd *cobra.Command, c *client.Client, command string, values url.Values, sentence string, args ...any) error {
+	answer, err := c.Command(cmd.Context(), command, values, nil)
+	if err != nil {
+		return err
+	}
+	return t.report(json.RawMessage(answer.Body), sentence, args...)
 }

@@ -23,10 +23,7 @@ func restoreCommand(t *terminal) *cobra.Command {
 	var erasures string
 	cmd := t.onStopped(&cobra.Command{
 		Use: "restore FILE", Short: "Make a data folder from a backup",
-		Long: "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may\n" +
-			"be of either. The folder must be empty, or not there. A backup that is damaged is refused, and\n" +
-			"nothing is left behind when something fails. The passphrase of the backup, if there is one, is read\n" +
-			"from " + passphraseVariable + ", or asked for.",
+		Long:    "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may be of either. The folder must be empty, or not there. A backup that is damaged is refused, and nothing is left behind when something fails. The passphrase of the backup, if there is one, is read from " + passphraseVariable + ", or asked for.",
 		Example: "  sluice restore sluice.backup --data ./data\n  sluice restore sluice.backup --check",
 		Args:    arguments(1, 1, "a file"),
 	}, stoppedSettings, func(cmd *cobra.Command, at stopped, args []string) error {

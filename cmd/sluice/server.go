@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"net/url"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -46,35 +47,26 @@ func auditVerify(t *terminal) *cobra.Command {
 }
 
 func statsCommand(t *terminal) *cobra.Command {
-	var params *parameters
 	var open bool
-	cmd := &cobra.Command{
-		Use: "stats", Short: "See what the server is doing", Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			values, c, err := params.connect()
-			if err != nil {
-				return err
-			}
-			if open {
-				return t.open(cmd.Context(), c, "/")
-			}
-			answer, err := c.Command(cmd.Context(), "server.stats", values, nil)
-			if err != nil {
-				return err
-			}
-			return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
-				for _, name := range []string{"minutes", "hours"} {
-					if figures := fieldOf(root, name); figures != nil {
-						tabulate(figures)
-					}
-				}
-				return t.view().account(w, root, "")
-			})
-		},
-	}
-	params = t.declare(cmd, "server.stats")
+	cmd := &cobra.Command{Use: "stats", Short: "See what the server is doing", Args: arguments(0, 0, "")}
 	t.addOpen(cmd, &open)
-	return cmd
+	return t.calling(cmd, "server.stats", func(cmd *cobra.Command, c *client.Client, values url.Values, _ []string) error {
+		if open {
+			return t.open(cmd.Context(), c, "/")
+		}
+		answer, err := c.Command(cmd.Context(), "server.stats", values, nil)
+		if err != nil {
+			return err
+		}
+		return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
+			for _, name := range []string{"minutes", "hours"} {
+				if figures := fieldOf(root, name); figures != nil {
+					tabulate(figures)
+				}
+			}
+			return t.view().account(w, root, "")
+		})
+	})
 }
 
 // figureNames are what people call the figures of a minute. Everywhere on the

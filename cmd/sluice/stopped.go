@@ -61,9 +61,7 @@ func adminCommand(t *terminal) *cobra.Command {
 func adminPassword(t *terminal) *cobra.Command {
 	return t.onStopped(&cobra.Command{
 		Use: "password", Short: "Set the admin's password, with the server stopped",
-		Long: "Set the admin's password, with the server stopped: for whoever has lost it. It is read from\n" +
-			"SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up\n" +
-			"and printed. Logins of the admin end. Users and everything else stay as they are.",
+		Long:    "Set the admin's password, with the server stopped: for whoever has lost it. It is read from SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up and printed. Logins of the admin end. Users and everything else stay as they are.",
 		Example: "  sluice admin password --data ./data",
 		Args:    arguments(0, 0, ""),
 	}, stoppedSettings, func(cmd *cobra.Command, at stopped, _ []string) (err error) {
@@ -94,11 +92,8 @@ func checkCommand(t *terminal) *cobra.Command {
 	cmd := t.onStopped(&cobra.Command{
 		Use:   "check",
 		Short: "Read a data folder and tell what is damaged",
-		Long: "Read everything in the data folder of a server that is stopped, and tell what is damaged.\n" +
-			"Nothing is changed. A server that has lost webhooks, accounts or other records refuses to\n" +
-			"serve, until the folder is restored from a backup; with --accept it goes on with what is\n" +
-			"left. One that has lost events serves, and tells which.",
-		Args: arguments(0, 0, ""),
+		Long:  "Read everything in the data folder of a server that is stopped, and tell what is damaged. Nothing is changed. A server that has lost webhooks, accounts or other records refuses to serve, until the folder is restored from a backup; with --accept it goes on with what is left. One that has lost events serves, and tells which.",
+		Args:  arguments(0, 0, ""),
 	}, folderSettings, func(_ *cobra.Command, at stopped, _ []string) error {
 		bar, shown := t.progress(checkSteps, "reading"), int64(0)
 		defer bar.end()

@@ -256,7 +256,6 @@ var statusColours = map[string]string{
 	"ok": green, "allowed": green, "handshake": green, "failed": red, "refused": yellow, "processing": yellow,
 }
 
-// statusOf returns the status of an object as people read it.
 func (v *view) statusOf(object *yaml.Node) string {
 	return v.painted("status", printable(sluice.Status(textOf(object, "status")).Word()))
 }

@@ -165,13 +165,11 @@ func (n notLoggedIn) Authorization(context.Context, string) (string, error) {
 	return "", sluice.Errorf(sluice.CodeNotLoggedIn, "You are not logged in at %s. Log in with sluice login --url %s.", string(n), string(n))
 }
 
-// isTerminal reports whether a person is at a stream.
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// colours reports whether a stream shows colours.
 func colours(stream any) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(stream)
 }

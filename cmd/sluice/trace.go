@@ -16,42 +16,34 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/value"
 )
 
 func traceCommand(t *terminal) *cobra.Command {
-	var params *parameters
 	var follow, open bool
 	cmd := &cobra.Command{
-		Use:   "trace [LAST6[:RANDOM]]",
-		Short: "Find calls and what pipelines made of them",
-		Long: "Find calls and what pipelines made of them, newest first. The last 6 characters of a webhook's\n" +
-			"token find all its calls, a whole trace id finds one. With --follow calls and runs are told as\n" +
-			"they happen, until you interrupt.",
+		Use:     "trace [LAST6[:RANDOM]]",
+		Short:   "Find calls and what pipelines made of them",
+		Long:    "Find calls and what pipelines made of them, newest first. The last 6 characters of a webhook's token find all its calls, a whole trace id finds one. With --follow calls and runs are told as they happen, until you interrupt.",
 		Example: "  sluice trace 4a5575 --since 1h --status failed\n  sluice trace --event-key webhook.lead.created --follow",
 		Args:    arguments(0, 1, "one trace id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			values, c, err := params.connect()
-			if err != nil {
-				return err
-			}
-			if len(args) > 0 {
-				values.Set("traceId", args[0])
-			}
-			switch {
-			case open:
-				return t.open(cmd.Context(), c, "/calls", args...)
-			case !follow:
-				return t.trace(cmd.Context(), c, values)
-			case params.when.given() || values.Has("status"):
-				return usage("--follow tells what happens from now on; it takes no span of time and no status.")
-			}
-			return t.follow(cmd.Context(), c, values)
-		},
 	}
-	params = t.declare(cmd, "trace.get", "traceId")
 	cmd.Flags().BoolVar(&follow, "follow", false, "tell of calls and runs as they happen")
 	t.addOpen(cmd, &open)
-	return cmd
+	return t.calling(cmd, "trace.get", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+		if len(args) > 0 {
+			values.Set("traceId", args[0])
+		}
+		switch {
+		case open:
+			return t.open(cmd.Context(), c, "/calls", args...)
+		case !follow:
+			return t.trace(cmd.Context(), c, values)
+		case values.Has("from") || values.Has("to") || values.Has("status"):
+			return usage("--follow tells what happens from now on; it takes no span of time and no status.")
+		}
+		return t.follow(cmd.Context(), c, values)
+	}, "traceId")
 }
 
 // trace shows calls, or everything about one.
@@ -129,15 +121,14 @@ func (t *terminal) follow(ctx context.Context, c *client.Client, params url.Valu
 }
 
 // line writes a value as one line of JSON.
-func (t *terminal) line(value any) error {
-	document, err := toJSON(value)
+func (t *terminal) line(v any) error {
+	document, err := value.Marshal(v)
 	if err != nil {
 		return err
 	}
 	return writeJSON(t.out, document, false)
 }
 
-// describe returns an entry as people read it.
 func (t *terminal) describe(entry sluice.TailEntry) string {
 	var d struct {
 		sluice.Call // a run has some of these fields, too

@@ -64,8 +64,7 @@ func webhookTest(t *terminal, r *resource) *cobra.Command {
 	cmd := r.about(t, "test", "Call a webhook, wait for the result, and show it", false, func(cmd *cobra.Command, args []string) error {
 		return t.call(cmd.Context(), args[0], call)
 	})
-	cmd.Long = cmd.Short + ".\nA call that must be signed is signed as its sender would. If a pipeline fails, so does this, with\n" +
-		"exit code 9. sluice call does the same without waiting."
+	cmd.Long = cmd.Short + ".\nA call that must be signed is signed as its sender would. If a pipeline fails, so does this, with exit code 9. sluice call does the same without waiting."
 	cmd.Example = "  sluice webhook test webhook.lead.created --body '{\"name\":\"Ada\"}'\n  sluice webhook test webhook.github.push --sample push"
 	call.addFlags(cmd)
 	call.wait.addTimeout(cmd)
@@ -76,32 +75,23 @@ func webhookTest(t *terminal, r *resource) *cobra.Command {
 func webhookToken(t *terminal, r *resource) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "token", Short: "Renew the URL of a webhook: add a token, and delete the old one", Args: orVerb,
-		Long: "Renew the URL of a webhook without a lost call: add a token, enter the new URL at the sender, and\n" +
-			"delete the old token when it is no longer used. sluice webhook show tells when each was last used.",
+		Long:    "Renew the URL of a webhook without a lost call: add a token, enter the new URL at the sender, and delete the old token when it is no longer used. sluice webhook show tells when each was last used.",
 		Example: "  sluice webhook token add webhook.lead.created --description 'new URL at the CRM'\n  sluice webhook token delete webhook.lead.created 3f9a1c",
 	}
-	var params *parameters
-	add := r.about(t, "add", "Add a token, and print the URL with it", false, func(cmd *cobra.Command, args []string) error {
-		values, c, err := params.connect()
-		if err != nil {
-			return err
-		}
-		values.Set(r.Key, args[0])
-		answer, err := c.Command(cmd.Context(), "webhook.token.add", values, nil)
-		if err != nil {
-			return r.missing(cmd.Context(), c, args[0], err)
-		}
-		t.showTokens = true // people need it now
-		return t.show(answer.Body)
-	})
+	add := r.about(t, "add", "Add a token, and print the URL with it", false, nil)
 	add.Example = "  sluice webhook token add " + r.example + " --expires 30d"
-	params = t.declare(add, "webhook.token.add", r.Key, r.handle)
+	t.calling(add, "webhook.token.add", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+		values.Set(r.Key, args[0])
+		t.showTokens = true // people need it now
+		answer, err := c.Command(cmd.Context(), "webhook.token.add", values, nil)
+		return t.showAnswer(answer, r.missing(cmd.Context(), c, args[0], err))
+	}, r.Key, r.handle)
 	var yes bool
 	remove := r.about(t, "delete", "Close a token, given by its last 6 characters or by all of it", false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		if err := t.confirm(cmd.Context(), yes, "Close the token "+sluice.Last6(args[1])+" of "+args[0]+"? Calls with it are refused at once."); err != nil {
 			return err
 		}
-		return t.done(cmd, "webhook.token.delete", url.Values{r.Key: {args[0]}, "token": {args[1]}}, "Closed the token %s of %s.", sluice.Last6(args[1]), args[0])
+		return t.done(cmd, c, "webhook.token.delete", url.Values{r.Key: {args[0]}, "token": {args[1]}}, "Closed the token %s of %s.", sluice.Last6(args[1]), args[0])
 	}))
 	remove.Use, remove.Args = "delete "+r.arg()+" TOKEN", arguments(2, 2, "the event key of a webhook, and a token of it or its last 6 characters")
 	remove.Example = "  sluice webhook token delete " + r.example + " 3f9a1c"
@@ -112,12 +102,10 @@ func webhookToken(t *terminal, r *resource) *cobra.Command {
 
 // webhookMissed makes the command that gets what was missed from the sender.
 func webhookMissed(t *terminal, r *resource) *cobra.Command {
-	var params *parameters
-	cmd := r.about(t, "missed", "Ask the sender what was missed, and have it sent again", false, func(cmd *cobra.Command, args []string) error {
-		values, c, err := params.connect()
-		if err != nil {
-			return err
-		}
+	cmd := r.about(t, "missed", "Ask the sender what was missed, and have it sent again", false, nil)
+	cmd.Long = cmd.Short + ".\nFor " + strings.Join(sluice.MissedProviders, ", ") + "; the webhook needs --api-url and --api-secret."
+	cmd.Example = "  sluice webhook missed webhook.github.push --since 1d --dry-run"
+	return t.calling(cmd, "webhook.missed", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
 		values.Set(r.Key, args[0])
 		var found sluice.Missed
 		if err := c.Decode(cmd.Context(), "webhook.missed", values, nil, &found); err != nil {
@@ -131,9 +119,5 @@ func webhookMissed(t *terminal, r *resource) *cobra.Command {
 			}
 			fmt.Fprintf(w, "asked %d, had %d, missed %d\n", found.Asked, found.Had, found.Missed)
 		})
-	})
-	cmd.Long = cmd.Short + ".\nFor " + strings.Join(sluice.MissedProviders, ", ") + "; the webhook needs --api-url and --api-secret."
-	cmd.Example = "  sluice webhook missed webhook.github.push --since 1d --dry-run"
-	params = t.declare(cmd, "webhook.missed", r.Key)
-	return cmd
+	}, r.Key)
 }
