@@ -93,3 +93,133 @@ func number(n int, one, many string) string {
 	}
 	return strconv.Itoa(n) + " " + many
 }
+
+const (
+	week         = 7 * 24 * time.Hour
+	learnedFrom  = 4        // weeks
+	leastHistory = 2 * week // how long ago the first call was, for pauses to be learned
+	leastPause   = 15 * time.Minute
+	learnEvery   = time.Hour
+	recentHours  = 2 // that are looked at in every step
+)
+
+// A Silence is a webhook that no call was accepted of for longer than usual.
+type Silence struct {
+	EventKey string
+	Last     time.Time // the last accepted call; zero: none is known
+	Since    time.Time // when the next one should have come
+}
+
+func (s Silence) condition() Condition {
+	message := fmt.Sprintf("No call of %s has been accepted yet.", s.EventKey)
+	if !s.Last.IsZero() {
+		message = fmt.Sprintf("No call of %s has been accepted since %s, which is longer than expected. See whether its sender still calls.", s.EventKey, s.Last.UTC().Format("2 January, 15:04 UTC"))
+	}
+	return Condition{Kind: sluice.AlertSilence, Subject: s.EventKey, Severity: sluice.SeverityWarning, Message: message, Since: s.Since}
+}
+
+// A Listener finds the webhooks that nothing is heard of. It is not for concurrent use.
+type Listener struct {
+	// Webhooks returns the webhooks that expect calls.
+	Webhooks func() []*sluice.Webhook
+
+	// Hours returns the figures of the last hours in order, the current one included.
+	Hours func(count int) []sluice.Minute
+
+	learned time.Time // when history was last read
+	history []sluice.Minute
+	last    map[string]time.Time // accepted calls, by event key
+}
+
+// Silent returns the webhooks that have been silent for too long.
+func (l *Listener) Silent(now time.Time) (silent []Silence) {
+	webhooks := l.Webhooks()
+	if len(webhooks) == 0 {
+		return nil
+	}
+	if now.Sub(l.learned) >= learnEvery {
+		l.learned, l.history = now, l.Hours(learnedFrom*int(week/time.Hour)+1)
+		l.last = lastAccepted(l.history)
+	}
+	for key, at := range lastAccepted(l.Hours(recentHours)) {
+		if at.After(l.last[key]) {
+			l.last[key] = at
+		}
+	}
+	for _, w := range webhooks {
+		last := l.last[w.EventKey]
+		pause := w.ExpectEvery
+		if w.ExpectEvery == sluice.ExpectAuto {
+			if pause = usualPause(l.history, w.EventKey, now); pause == 0 {
+				continue
+			}
+		}
+		from := last
+		if from.IsZero() {
+			from = w.Updated
+		}
+		if since := from.Add(pause); !w.Disabled && now.After(since) {
+			silent = append(silent, Silence{w.EventKey, last, since})
+		}
+	}
+	return silent
+}
+
+func lastAccepted(hours []sluice.Minute) map[string]time.Time {
+	last := make(map[string]time.Time)
+	for _, hour := range hours {
+		for key, figures := range hour.Webhooks {
+			if at := acceptedIn(hour, figures); at.After(last[key]) {
+				last[key] = at
+			}
+		}
+	}
+	return last
+}
+
+// acceptedIn returns when the last call of an hour was accepted, zero if none was. Earlier
+// versions have not stored it.
+func acceptedIn(hour sluice.Minute, figures sluice.WebhookFigures) time.Time {
+	if figures.LastAccepted.IsZero() && figures.Accepted > 0 {
+		return hour.Time.Add(time.Hour)
+	}
+	return figures.LastAccepted
+}
+
+// usualPause returns how long a webhook may be silent at this hour of the week: twice the
+// longest pause that ended in it or lasted beyond it in the last four weeks. It returns 0 if
+// calls have not come for two weeks.
+func usualPause(hours []sluice.Minute, eventKey string, now time.Time) time.Duration {
+	hour := now.UTC().Truncate(time.Hour)
+	var first, last time.Time // calls before the hour that is looked at
+	longest := time.Duration(0)
+	for _, h := range hours {
+		if !h.Time.Before(hour) {
+			break
+		}
+		figures := h.Webhooks[eventKey]
+		if at := hour.Sub(h.Time); at%week == 0 && !last.IsZero() {
+			longest = max(longest, pauseIn(h, figures.Accepted, last))
+		}
+		if at := acceptedIn(h, figures); !at.IsZero() {
+			if first.IsZero() {
+				first = at
+			}
+			last = at
+		}
+	}
+	if first.IsZero() || now.Sub(first) < leastHistory {
+		return 0
+	}
+	return max(leastPause, 2*longest)
+}
+
+// pauseIn returns the longest pause that ended in an hour or lasted beyond it. The calls of
+// an hour are taken to be evenly spread.
+func pauseIn(h sluice.Minute, calls int, last time.Time) time.Duration {
+	if calls == 0 {
+		return h.Time.Add(time.Hour).Sub(last)
+	}
+	between := time.Hour / time.Duration(calls)
+	return max(between, h.Time.Add(between).Sub(last))
+}

@@ -131,5 +131,4 @@ func latest(records []*sluice.AlertRecord) (open map[key]*sluice.AlertRecord, re
 	return open, resolved
 }
 
-// ofServer reports whether alerts of a kind are about one server.
 func ofServer(k sluice.AlertKind) bool { return !k.AboutPipeline() && !k.AboutWebhook() }

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -70,10 +71,8 @@ func (c Command) checkNames() error {
 // scopingOf returns the declared scoping, ByName if parameters name things, "" if nothing
 // is declared.
 func (c Command) scopingOf() Scoping {
-	for _, p := range c.Params {
-		if p.names != "" {
-			return ByName
-		}
+	if slices.ContainsFunc(c.Params, func(p Param) bool { return p.names != "" }) {
+		return ByName
 	}
 	return c.Scoping
 }

@@ -55,7 +55,6 @@ func OpenFolder(path string) (*Folder, error) {
 	return f, nil
 }
 
-// lockFolder locks a folder that is there.
 func lockFolder(path string) (*Folder, error) {
 	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

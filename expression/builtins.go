@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/expr-lang/expr/ast"
@@ -58,10 +59,7 @@ func (c *compiler) builtin(node *ast.BuiltinNode) (eval, error) {
 	if !ok {
 		return nil, c.noFunction(node, node.Name)
 	}
-	needed := fn.needed
-	if needed == 0 {
-		needed = len(fn.kinds)
-	}
+	needed := cmp.Or(fn.needed, len(fn.kinds))
 	if n := len(node.Arguments); n < needed || n > len(fn.kinds) && !fn.many {
 		return nil, c.errorAt(node, "%s got %d values; use %s.", node.Name, n, fn.usage)
 	}

@@ -222,7 +222,6 @@ func (c *conn) answer(r *http.Request) bool {
 	return w.FlushError() == nil && w.header.Get("Connection") != "close"
 }
 
-// send writes an answer.
 func (c *conn) send(w *answer) error {
 	if c.lane.stopping.Load() {
 		w.header.Set("Connection", "close")

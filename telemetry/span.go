@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -45,9 +46,7 @@ func (s *Spans) Start(ctx context.Context, about sluice.Span) (context.Context, 
 	if about.Traceparent != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{header: about.Traceparent})
 	}
-	if about.TraceID == "" {
-		about.TraceID = workOf(ctx).traceID
-	}
+	about.TraceID = cmp.Or(about.TraceID, workOf(ctx).traceID)
 	w := &work{kind: about.Kind, traceID: about.TraceID}
 	ctx = context.WithValue(ctx, workKey{}, w)
 	name := strings.TrimSpace(about.Name + " " + about.Subject)

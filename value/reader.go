@@ -142,7 +142,6 @@ func (r *reader) object(depth int) (any, bool) {
 	return object, true
 }
 
-// text reads a string.
 func (r *reader) text() (text string, ok bool) {
 	start, ascii := r.at, true
 	for r.at++; r.at < len(r.data); r.at++ {
@@ -166,7 +165,6 @@ func (r *reader) text() (text string, ok bool) {
 	return "", false
 }
 
-// escaped reads a string that has escapes.
 func (r *reader) escaped(start int) (text string, ok bool) {
 	for ; r.at < len(r.data); r.at++ {
 		switch r.data[r.at] {
