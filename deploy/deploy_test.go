@@ -8,15 +8,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -178,87 +175,6 @@ func write(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// TestBuilds: two builds of a commit at different places are the same to the
-// byte, need nothing of the machine, and know their commit.
-func TestBuilds(t *testing.T) {
-	needs(t, "git", "bash", "sha256sum")
-	head := strings.TrimSpace(run(t, nil, "..", "git", "rev-parse", "HEAD"))
-	sums := map[string]bool{}
-	for range 2 {
-		clone := filepath.Join(t.TempDir(), "clone")
-		run(t, nil, ".", "git", "clone", "-q", "--shared", "..", clone)
-		run(t, nil, clone, "deploy/build", "linux/"+runtime.GOARCH)
-		binary := filepath.Join(clone, "dist", "sluice-linux-"+runtime.GOARCH)
-		if got := run(t, nil, ".", binary, "version", "-o", "json"); !strings.Contains(got, `"commit":"`+head+`"`) {
-			t.Errorf("built from %s it says %s", head, got)
-		}
-		sums[read(t, filepath.Join(clone, "dist", "SHA256SUMS"))] = true
-	}
-	if len(sums) != 1 {
-		t.Errorf("two builds differ: %v", sums)
-	}
-}
-
-// TestImage: the image runs as nobody in particular, with nothing else in it,
-// and knows whether it is well.
-func TestImage(t *testing.T) {
-	needs(t, "buildah", "bash")
-	storage := write(t, "storage.conf", "[storage]\ndriver = \"vfs\"\ngraphroot = \""+t.TempDir()+"\"\nrunroot = \""+t.TempDir()+"\"\n")
-	binary := filepath.Join(t.TempDir(), "sluice")
-	run(t, []string{"CGO_ENABLED=0"}, "..", "go", "build", "-o", binary, "./cmd/sluice")
-	address := freePort(t)
-	environ := []string{"CONTAINERS_STORAGE_CONF=" + storage, "BUILDAH_ISOLATION=chroot", "TOOL=buildah", "PREBUILT=" + binary}
-	run(t, environ, "..", "deploy/image")
-	if about := run(t, environ, ".", "buildah", "inspect", "--type", "image", "--format", "{{.Docker.Config.User}} {{.Docker.Config.Healthcheck.Test}}", "localhost/sluice:latest"); strings.TrimSpace(about) != "65532:65532 [CMD /sluice health]" {
-		t.Errorf("the image has user and health check %s", about)
-	}
-	container := strings.TrimSpace(run(t, environ, ".", "buildah", "from", "localhost/sluice:latest"))
-	checkContent(t, strings.TrimSpace(run(t, environ, ".", "buildah", "mount", container)))
-	inside := func(args ...string) []string {
-		settings := []string{"run", "--env", "SLUICE_LISTEN=" + address, "--env", "SLUICE_MIN_FREE_DISK=1MiB", container, "--"}
-		return append(settings, args...)
-	}
-	background(t, environ, "buildah", inside("/sluice", "serve")...)
-	eventually(t, "a healthy container", func() bool {
-		cmd := exec.CommandContext(t.Context(), "buildah", inside("/sluice", "health")...)
-		cmd.Env = append(os.Environ(), environ...)
-		return cmd.Run() == nil
-	})
-}
-
-// checkContent wants nothing in an image but the program, the authorities, and
-// a folder that the program may write to.
-func checkContent(t *testing.T, root string) {
-	t.Helper()
-	var files []string
-	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(files, []string{"etc/ssl/certs/ca-certificates.crt", "sluice"}) {
-		t.Errorf("the image has %v", files)
-	}
-	info, err := os.Stat(filepath.Join(root, "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 65532 {
-		t.Errorf("the folder belongs to %d", owner)
-	}
-}
-
-// TestManifests checks the files for Kubernetes in a module of their own, which
-// has its types.
-func TestManifests(t *testing.T) {
-	needs(t)
-	run(t, []string{"GOWORK=off"}, "kubernetes", "go", "test", "./...")
 }
 
 // TestAlerts: Prometheus takes the rules, and they fire when they should.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice/config"
+	"sluice/serve"
 )
 
 type service struct {
@@ -125,40 +126,59 @@ func TestNATSOfTheCluster(t *testing.T) {
 	}
 }
 
-// TestSettingsInManifests: the variables of the pods are settings.
-func TestSettingsInManifests(t *testing.T) {
-	for _, file := range []string{"kubernetes/single.yaml", "kubernetes/cluster.yaml"} {
-		documents := yaml.NewDecoder(strings.NewReader(read(t, file)))
-		for {
-			var object struct {
-				Spec struct {
-					Template struct {
-						Spec struct {
-							Containers []struct {
-								Env []struct{ Name, Value string }
-							}
+// TestChart renders and checks the chart in a module of its own, which has Helm and the types
+// of Kubernetes. The variables of its pods are settings of the program.
+func TestChart(t *testing.T) {
+	if text := read(t, "helm/Chart.yaml"); strings.Count(text, "ersion: "+serve.Version+"\n") != 2 {
+		t.Errorf("chart and program are not of version %s:\n%s", serve.Version, text)
+	}
+	needs(t)
+	rendered := t.TempDir()
+	run(t, []string{"GOWORK=off", "RENDERED=" + rendered}, "charttest", "go", "test", "-count=1", "./...")
+	for _, name := range []string{"single", "cluster", "options"} {
+		settings(t, name, environment(t, read(t, filepath.Join(rendered, name+".yaml"))))
+	}
+}
+
+// environment gives the variables of the pods in a file of manifests.
+func environment(t *testing.T, manifests string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for documents := yaml.NewDecoder(strings.NewReader(manifests)); ; {
+		var object struct {
+			Spec struct {
+				Template struct {
+					Spec struct {
+						Containers []struct {
+							Env []struct{ Name, Value string }
 						}
 					}
 				}
 			}
-			if documents.Decode(&object) != nil {
-				break
-			}
-			for _, container := range object.Spec.Template.Spec.Containers {
-				environment := map[string]string{}
-				for _, e := range container.Env {
-					environment[e.Name] = e.Value
-					switch e.Name { // those that a secret holds
-					case "SLUICE_SECRET_KEY":
-						environment[e.Name] = given[e.Name]
-					case "SLUICE_NATS":
-						environment[e.Name] = "nats://nats:4222"
-					}
-				}
-				settings(t, file, environment)
+		}
+		if documents.Decode(&object) != nil {
+			break
+		}
+		for _, container := range object.Spec.Template.Spec.Containers {
+			for _, e := range container.Env {
+				found[e.Name] = e.Value
 			}
 		}
 	}
+	if found["SLUICE_PUBLIC_URL"] == "" {
+		t.Errorf("there are no settings in %s", manifests)
+	}
+	// A secret holds these.
+	for name, value := range map[string]string{
+		"SLUICE_SECRET_KEY": given["SLUICE_SECRET_KEY"],
+		"SLUICE_NATS":       "nats://nats:4222",
+		"SLUICE_SMTP_URL":   "smtps://user:password@mail.example.com",
+	} {
+		if _, ok := found[name]; ok {
+			found[name] = value
+		}
+	}
+	return found
 }
 
 // TestUnit: systemd understands the unit, and finds little that it exposes.
@@ -169,7 +189,7 @@ func TestUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		needs(t, "systemd-analyze")
 	}
-	unit := adapted(t, "systemd/sluice.service", map[string]string{"/usr/local/bin/sluice": "/bin/true"})
+	unit := adapted(t, "systemd/sluice.service", map[string]string{"ExecStart=sluice": "ExecStart=/bin/true"})
 	socket := filepath.Join(filepath.Dir(unit), "sluice.socket")
 	if err := os.WriteFile(socket, []byte(read(t, "systemd/sluice.socket")), 0o600); err != nil {
 		t.Fatal(err)
@@ -183,7 +203,7 @@ func TestUnit(t *testing.T) {
 // TestFilesThatDocumentsName: they are there.
 func TestFilesThatDocumentsName(t *testing.T) {
 	name := regexp.MustCompile(`\bdeploy/[\w./-]*\w`)
-	for _, document := range []string{"../docs/install.md", "../docs/proxies.md", "kubernetes/single.yaml", "kubernetes/cluster.yaml", "compose/single.yaml", "compose/cluster.yaml"} {
+	for _, document := range []string{"../docs/install.md", "../docs/proxies.md", "helm/values.yaml", "helm/cluster.yaml", "compose/single.yaml", "compose/cluster.yaml"} {
 		found := name.FindAllString(read(t, document), -1)
 		if len(found) == 0 {
 			t.Errorf("%s names no file", document)
