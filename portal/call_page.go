@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/wording"
 )
 
 type callView struct {
@@ -100,6 +101,28 @@ func (p *Portal) addRuns(r *http.Request, view *callView) (err error) {
 func (p *Portal) callRetry(w http.ResponseWriter, r *http.Request) error {
 	trace := r.PathValue("trace")
 	return p.runThen(w, r, "/calls/"+url.PathEscape(trace)+"?done=retried", "event.retry", args("traceId", trace))
+}
+
+// callEraseConfirm asks before a call is erased.
+func (p *Portal) callEraseConfirm(w http.ResponseWriter, r *http.Request) error {
+	trace := r.PathValue("trace")
+	found, err := ask[sluice.Erased](p, r, sluice.EraseCommand, args("traceId", trace, "dryRun", "true", "force", "true"))
+	if err != nil {
+		return err
+	}
+	effect := "Its payload, headers and results are gone for good, also if a pipeline still works on it. That there was a call remains."
+	if others := len(found.Items) - 1; others > 0 {
+		effect += " " + wording.Plural(others, "replay or copy goes", "replays and copies go") + " with it."
+	}
+	path := "/calls/" + url.PathEscape(trace)
+	return p.render(w, r, http.StatusOK, "confirm", "Erase "+trace, confirmation{
+		Verb: "Erase", Name: trace, What: "call", Action: path + "/erase", Back: path, Effect: effect,
+	})
+}
+
+func (p *Portal) callErase(w http.ResponseWriter, r *http.Request) error {
+	trace := r.PathValue("trace")
+	return p.runThen(w, r, "/calls/"+url.PathEscape(trace)+"?done=erased", sluice.EraseCommand, args("traceId", trace, "force", "true"))
 }
 
 func (p *Portal) callReplay(w http.ResponseWriter, r *http.Request) error {

@@ -292,3 +292,21 @@ func TestFailuresAreNotified(t *testing.T) {
 		t.Errorf("it is told %q", told)
 	}
 }
+
+// TestACallIsErased: whoever may is asked first, and then nothing of it is left but that it was.
+func TestACallIsErased(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.personal", "payloadType": "raw"})
+	trace := s.call(hook["uuid"].(string), "text/plain", "eve@example.com")
+	s.command("event.replay", map[string]any{"traceId": trace})
+	s.command("iam.user.put", map[string]any{"username": "sam", "password": "a long password", "roles": []string{"support"}})
+	path := "/calls/" + trace
+	sam := s.signedIn("sam", "a long password")
+	sam.get(path).wants(t, 200).lacks(t, path+"/erase")
+	sam.post(path+"/erase").wants(t, 403)
+	v := s.signedIn("admin", adminPassword)
+	v.get(path).wants(t, 200, path+"/erase", "eve@example.com")
+	v.get(path+"/erase").wants(t, 200, "Erase this call?", "1 replay or copy goes with it.", "Erase the call")
+	v.get(v.post(path+"/erase").wants(t, 303).header.Get("Location")).wants(t, 200, "Its payload, headers and results were erased.").lacks(t, "eve@example.com", path+"/erase", path+"/replay")
+}

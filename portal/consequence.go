@@ -77,6 +77,7 @@ func usersOf(p *Portal, r *http.Request, secret string) (*consequence, error) {
 
 // A confirmation asks before something is deleted.
 type confirmation struct {
+	Verb   string // "": delete
 	Name   string
 	What   string // the word for it
 	Effect string

@@ -52,6 +52,7 @@ var done = map[string]string{
 	"secret":     "The signing secret is stored.",
 	"deleted":    "Deleted.",
 	"replayed":   "Replayed: this is the new call.",
+	"erased":     "Erased: its payload, headers and results are gone.",
 	"retried":    "Tried now: the result is below as soon as it is there.",
 	"sent":       "Sent: this is the new call.",
 	"rolledback": "Rolled back: the earlier source is stored again.",

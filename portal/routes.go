@@ -84,6 +84,8 @@ func (p *Portal) routeCalls() {
 	p.page("GET /calls/{trace}/next", with(p.call, p.callNext))
 	p.page("POST /calls/{trace}/replay", p.callReplay)
 	p.page("POST /calls/{trace}/retry", p.callRetry)
+	p.page("GET /calls/{trace}/erase", p.callEraseConfirm)
+	p.page("POST /calls/{trace}/erase", p.callErase)
 	p.page("GET /calls/{trace}/edit", with(p.call, p.callEdit))
 	p.form("/calls/{trace}/edit", p.callResend)
 	p.page("GET "+sluice.LivePath, p.live)
