@@ -219,6 +219,11 @@ func Remove[T any](ctx context.Context, records Records[T], key string) error {
 		}
 		return nil, nil
 	})
+	return Changed(err)
+}
+
+// Changed returns the error of a change; that there was nothing to change is none.
+func Changed(err error) error {
 	if errors.Is(err, ErrUnchanged) {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -154,7 +153,7 @@ func (w *Alerts) raise(ctx context.Context, c Condition, now time.Time) error {
 		after.Count++
 		return &after, nil
 	})
-	return changed(err)
+	return sluice.Changed(err)
 }
 
 // change changes an open alert.
@@ -169,14 +168,7 @@ func (w *Alerts) change(ctx context.Context, id string, change func(*sluice.Aler
 		}
 		return &after, nil
 	})
-	return changed(err)
-}
-
-func changed(err error) error {
-	if errors.Is(err, sluice.ErrUnchanged) {
-		return nil
-	}
-	return err
+	return sluice.Changed(err)
 }
 
 // tellAll sends the events about alerts that nobody was told of yet, oldest first.

@@ -1,8 +1,16 @@
 package expression
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/expr-lang/expr/file"
+
+	"sluice"
 	"sluice/value"
 )
 
@@ -130,4 +138,102 @@ func (e failure) Error() string { return string(e) }
 
 func fail(format string, args ...any) error {
 	return failure(fmt.Sprintf(format, args...))
+}
+
+const (
+	longestSnippet = 60
+	longestMessage = 300
+)
+
+// SyntaxError is a mistake in a text, found before it runs.
+type SyntaxError struct {
+	Offset  int    // where in the text, in bytes
+	Message string // one line for the author
+}
+
+// Error returns the message with its offset.
+func (e *SyntaxError) Error() string {
+	return "at " + strconv.Itoa(e.Offset) + ": " + e.Message
+}
+
+// parseError explains an error of the library.
+func parseError(source string, err error) error {
+	found, ok := errors.AsType[*file.Error](err)
+	if !ok {
+		return &SyntaxError{Message: "The expression can't be read."}
+	}
+	message := oneLine(strings.TrimSuffix(found.Message, "."), longestMessage)
+	offset := byteOffset(source, found.Location)
+	switch {
+	case strings.TrimSpace(source) == "":
+		message = "the expression is empty"
+	case message == "unexpected token EOF":
+		message, offset = "the expression ends too early", len(source)
+	case unexpected.MatchString(message):
+		message = misplaced(unexpected.FindStringSubmatch(message)[1])
+	case strings.HasSuffix(message, "value out of range"):
+		message = "the number is too large"
+	case strings.HasPrefix(message, "compilation failed: "):
+		message = "the expression has more than " + strconv.Itoa(MaxNodes) + " parts; do it in several steps"
+	}
+	return &SyntaxError{Offset: offset, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
+}
+
+// unexpected matches the library's message about a misplaced token.
+var unexpected = regexp.MustCompile(`^unexpected token \w+\((".*")\)`)
+
+// misplaced returns the message about a misplaced token, with a hint.
+func misplaced(token string) string {
+	message := token + " is not expected here"
+	switch token {
+	case `"="`:
+		return message + "; to compare, write =="
+	case `"#"`, `"."`:
+		return message + "; # and .name stand for the item within filter, map and the like"
+	}
+	return message
+}
+
+// failed returns the error of a run.
+func (p *program) failed(err error) *sluice.Error {
+	why := strings.TrimSuffix(err.Error(), ".")
+	if _, ok := errors.AsType[*value.Error](err); ok {
+		why = strings.ToLower(why[:1]) + why[1:]
+	}
+	kind, cause := sluice.Invalid, error(nil)
+	if called, ok := errors.AsType[*callError](err); ok {
+		cause = called.err
+		if failure, ok := errors.AsType[*sluice.Error](cause); ok && passes(failure.Kind) {
+			kind = failure.Kind
+		}
+	}
+	return sluice.Errorf(sluice.CodeExpressionFailed, "The expression %s failed: %s.", oneLine(p.source, longestSnippet), why).OfKind(kind).Because(cause)
+}
+
+// passes reports whether a failure of a function is no fault of the expression: it may be
+// temporary, or the run lacks a permission.
+func passes(kind sluice.Kind) bool {
+	switch kind {
+	case sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable, sluice.Forbidden, sluice.Unauthenticated:
+		return true
+	}
+	return false
+}
+
+// oneLine escapes control characters in a text and cuts it to a number of characters.
+func oneLine(text string, longest int) string {
+	text = strings.TrimSpace(text)
+	if cut := part(text, 0, longest+1); len(cut) < len(text) || utf8.RuneCountInString(cut) > longest {
+		text = part(text, 0, longest-1) + "…"
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRuneToASCII(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }

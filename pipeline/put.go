@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"time"
@@ -175,10 +174,7 @@ func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 		kept = append(slices.Clone(kept), current)
 		return &sluice.PipelineHistory{Created: p.Created, Versions: kept[max(0, len(kept)-(maxVersions-1)):]}, nil
 	})
-	if errors.Is(err, sluice.ErrUnchanged) {
-		return nil
-	}
-	return err
+	return sluice.Changed(err)
 }
 
 // forget drops the former versions of a deleted pipeline. It only logs a failure: a later

@@ -192,10 +192,7 @@ func (s *sessions) use(ctx context.Context, code string) (username string, err e
 		}
 		return nil, nil
 	})
-	if errors.Is(err, sluice.ErrUnchanged) {
-		err = nil
-	}
-	return username, err
+	return username, sluice.Changed(err)
 }
 
 // EndSessions signs one of our own users out everywhere.

@@ -15,10 +15,9 @@ import (
 func adyen() Preset {
 	return Preset{
 		Name: "adyen", Title: "Adyen",
-		Checks:  "hmacSignature of each notification in the body, or HmacSignature: HMAC-SHA256, in base64",
-		Secret:  "the webhook's HMAC key, in hex",
-		Dedupe:  "off",
-		Retries: "30d",
+		Checks: "hmacSignature of each notification in the body, or HmacSignature: HMAC-SHA256, in base64",
+		Secret: "the webhook's HMAC key, in hex",
+		Dedupe: "off", Retries: "30d",
 		Setup: [3]string{
 			"In the Customer Area: Developers, Webhooks, Create new webhook, Standard webhook; Server configuration, URL is the webhook's URL, Method JSON.",
 			"Security, HMAC key, Generate: enter it as the `signingSecret`, and save.",

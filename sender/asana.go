@@ -13,8 +13,7 @@ func asana() Preset {
 		Secret:         "learned from the first handshake",
 		SecretOptional: true,
 		Handshake:      "X-Hook-Secret: repeated and kept, the first time only",
-		Dedupe:         "off",
-		Retries:        "24h",
+		Dedupe:         "off", Retries: "24h",
 		Setup: [3]string{
 			"Make the webhook here first; its `signingSecret` stays empty.",
 			"Create the webhook with POST https://app.asana.com/api/1.0/webhooks; target is the webhook's URL. Asana sends the secret at once, and it is kept.",

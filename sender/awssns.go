@@ -23,8 +23,7 @@ func awsSNS() Preset {
 		Secret:         "the ARN of the topic, so that no other topic is taken",
 		SecretOptional: true,
 		Handshake:      "SubscriptionConfirmation, signed: its SubscribeURL is called",
-		Dedupe:         "body:MessageId",
-		Retries:        "1m",
+		Dedupe:         "body:MessageId", Retries: "1m",
 		Setup: [3]string{
 			"Enter the ARN of the topic as the `signingSecret`: otherwise calls of any topic are taken whose owner knows the URL.",
 			"At the topic: Create subscription, Protocol HTTPS; Endpoint is the webhook's URL. Leave raw message delivery off: such calls are not signed.",

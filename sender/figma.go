@@ -9,12 +9,10 @@ import (
 func figma() Preset {
 	return Preset{
 		Name: "figma", Title: "Figma",
-		Checks:       "passcode in the body: the secret itself; nothing is signed",
-		Unsigned:     true,
-		Secret:       "the webhook's passcode",
-		SecretChosen: true,
-		Dedupe:       "off",
-		Retries:      "3h35m",
+		Checks:   "passcode in the body: the secret itself; nothing is signed",
+		Unsigned: true,
+		Secret:   "the webhook's passcode", SecretChosen: true,
+		Dedupe: "off", Retries: "3h35m",
 		Setup: [3]string{
 			"Create the webhook with POST https://api.figma.com/v2/webhooks; endpoint is the webhook's URL.",
 			"passcode is a random text of at most 100 characters, the same as the `signingSecret`.",

@@ -17,8 +17,7 @@ func googlePubSub() Preset {
 		Checks:         "Authorization: an OIDC token of Google for the URL; and its service account, if a secret is set; the body is not signed",
 		Secret:         "the e-mail address of the service account, so that no other one is taken",
 		SecretOptional: true,
-		Dedupe:         "body:message.messageId",
-		Retries:        "7d",
+		Dedupe:         "body:message.messageId", Retries: "7d",
 		Setup: [3]string{
 			"Create the subscription: Delivery type Push; Endpoint URL is the webhook's URL. Leave payload unwrapping off.",
 			"Enable authentication: choose a service account, leave Audience empty, and enter the account's e-mail address as the `signingSecret`.",

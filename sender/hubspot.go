@@ -5,10 +5,9 @@ import "strings"
 func hubspot() Preset {
 	return Preset{
 		Name: "hubspot", Title: "HubSpot",
-		Checks:  "X-HubSpot-Signature-v3: HMAC-SHA256 of method, URL, body and time, in base64; at most 5 minutes old",
-		Secret:  "the app's client secret",
-		Dedupe:  "off",
-		Retries: "24h",
+		Checks: "X-HubSpot-Signature-v3: HMAC-SHA256 of method, URL, body and time, in base64; at most 5 minutes old",
+		Secret: "the app's client secret",
+		Dedupe: "off", Retries: "24h",
 		Setup: [3]string{
 			"In your app, Auth: enter the Client secret as the `signingSecret`.",
 			"Webhooks: Target URL is the webhook's URL; create and activate the subscriptions. Events of a call have no id that is unique.",

@@ -15,10 +15,9 @@ import (
 func paypal() Preset {
 	return Preset{
 		Name: "paypal", Title: "PayPal",
-		Checks:  "PAYPAL-TRANSMISSION-SIG: RSA-SHA256 of id, time, webhook id and CRC32 of the body, by a certificate of PayPal",
-		Secret:  "the webhook's id at PayPal",
-		Dedupe:  "body:id",
-		Retries: "3d",
+		Checks: "PAYPAL-TRANSMISSION-SIG: RSA-SHA256 of id, time, webhook id and CRC32 of the body, by a certificate of PayPal",
+		Secret: "the webhook's id at PayPal",
+		Dedupe: "body:id", Retries: "3d",
 		Setup: [3]string{
 			"At developer.paypal.com, Apps & Credentials, your app: Add Webhook; Webhook URL is the webhook's URL.",
 			"Choose the events and save.",

@@ -14,10 +14,9 @@ import (
 func plaid() Preset {
 	return Preset{
 		Name: "plaid", Title: "Plaid",
-		Checks:  "Plaid-Verification: a JWT (ES256) with the SHA-256 of the body, by a key that Plaid gives to its clients; at most 5 minutes old",
-		Secret:  "your client id and secret at Plaid with a colon between them; `sandbox:` before them for the sandbox",
-		Dedupe:  "off",
-		Retries: "24h",
+		Checks: "Plaid-Verification: a JWT (ES256) with the SHA-256 of the body, by a key that Plaid gives to its clients; at most 5 minutes old",
+		Secret: "your client id and secret at Plaid with a colon between them; `sandbox:` before them for the sandbox",
+		Dedupe: "off", Retries: "24h",
 		Setup: [3]string{
 			"At dashboard.plaid.com, Developers, Keys: enter `client_id:secret` as the `signingSecret`, or `sandbox:client_id:secret` with those of the sandbox. Plaid's keys are fetched with them.",
 			"Webhooks are set where an Item is made: `webhook` of /link/token/create is the webhook's URL; /item/webhook/update changes it.",

@@ -12,10 +12,9 @@ import (
 func standardWebhooks() Preset {
 	return Preset{
 		Name: "standard-webhooks", Title: "Standard Webhooks",
-		Checks:  "webhook-signature: HMAC-SHA256 of id, time and body, in base64; at most 5 minutes old",
-		Secret:  "the endpoint's secret (whsec_…)",
-		Dedupe:  "header:webhook-id",
-		Retries: "unknown",
+		Checks: "webhook-signature: HMAC-SHA256 of id, time and body, in base64; at most 5 minutes old",
+		Secret: "the endpoint's secret (whsec_…)",
+		Dedupe: "header:webhook-id", Retries: "unknown",
 		Setup: [3]string{
 			"At the sender, add an endpoint; its URL is the webhook's URL.",
 			"Copy the endpoint's signing secret (whsec_…) and enter it as the `signingSecret`.",

@@ -18,10 +18,9 @@ import (
 func twilio() Preset {
 	return Preset{
 		Name: "twilio", Title: "Twilio",
-		Checks:  "X-Twilio-Signature: HMAC-SHA1 of the URL and the form's fields, in base64",
-		Secret:  "the account's primary auth token",
-		Dedupe:  "header:I-Twilio-Idempotency-Token",
-		Retries: "none",
+		Checks: "X-Twilio-Signature: HMAC-SHA1 of the URL and the form's fields, in base64",
+		Secret: "the account's primary auth token",
+		Dedupe: "header:I-Twilio-Idempotency-Token", Retries: "none",
 		Answers: Answers{Form: sluice.AnswerValue, Type: "text/xml; charset=utf-8", None: "<Response/>", Texts: true, Late: true, Words: "the text that a pipeline makes, as TwiML; `<Response/>` where there is none, or not in time"},
 		Setup: [3]string{
 			"In the Console, Account, API keys & tokens: enter the primary Auth Token as the `signingSecret`.",

@@ -8,12 +8,10 @@ import (
 func woocommerce() Preset {
 	return Preset{
 		Name: "woocommerce", Title: "WooCommerce",
-		Checks:       "X-WC-Webhook-Signature: HMAC-SHA256 of the body, in base64",
-		Secret:       "the webhook's secret",
-		SecretChosen: true,
-		Handshake:    "webhook_id in a form: answered with 200",
-		Dedupe:       "header:X-WC-Webhook-Delivery-ID",
-		Retries:      "none",
+		Checks: "X-WC-Webhook-Signature: HMAC-SHA256 of the body, in base64",
+		Secret: "the webhook's secret", SecretChosen: true,
+		Handshake: "webhook_id in a form: answered with 200",
+		Dedupe:    "header:X-WC-Webhook-Delivery-ID", Retries: "none",
 		Setup: [3]string{
 			"In WordPress: WooCommerce, Settings, Advanced, Webhooks, Add webhook; Delivery URL is the webhook's URL.",
 			"Secret is a random text, the same as the `signingSecret`; Status is Active.",

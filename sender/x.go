@@ -17,8 +17,7 @@ func x() Preset {
 		Checks:    "x-twitter-webhooks-signature: HMAC-SHA256 of the body, in base64",
 		Secret:    "the app's API key secret (consumer secret)",
 		Handshake: "GET with crc_token: its HMAC, at first and every hour",
-		Dedupe:    "off",
-		Retries:   "unknown",
+		Dedupe:    "off", Retries: "unknown",
 		Setup: [3]string{
 			"In the developer portal, your app, Keys and tokens: enter the API Key Secret as the `signingSecret` first.",
 			"Register the webhook's URL with POST https://api.x.com/2/webhooks; X checks it at once.",

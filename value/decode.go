@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Decode returns the value of a JSON text. It rejects too deep nesting with an Error; its
@@ -94,4 +95,200 @@ func digits(number string) string {
 	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
 	mantissa = strings.ReplaceAll(strings.TrimPrefix(mantissa, "-"), ".", "")
 	return strings.Trim(mantissa, "0")
+}
+
+// A reader decodes JSON in one pass and without reflection, since it decodes every event
+// for its pipelines. It gives up on rare or wrong JSON, and leaves that to encoding/json.
+type reader struct {
+	data   string
+	at     int
+	shared bool // strings are parts of data
+	spare  int  // extra capacity of the outermost object
+
+	// The contents of open lists and objects, so that each is made once in its final size.
+	items  []any
+	fields []field
+}
+
+type field struct {
+	name  string
+	value any
+}
+
+// read returns the value, if there is one and nothing after it.
+func (r *reader) read() (value any, ok bool) {
+	if value, ok = r.value(0); !ok {
+		return nil, false
+	}
+	return value, r.next() == 0 && r.at == len(r.data)
+}
+
+// next skips spaces and returns the byte after them, 0 at the end.
+func (r *reader) next() byte {
+	for ; r.at < len(r.data); r.at++ {
+		switch c := r.data[r.at]; c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (r *reader) value(depth int) (value any, ok bool) {
+	switch c := r.next(); {
+	case c == '"':
+		return r.text()
+	case c == '{' && depth <= MaxDepth:
+		return r.object(depth + 1)
+	case c == '[' && depth <= MaxDepth:
+		return r.list(depth + 1)
+	case c == 't':
+		return true, r.word("true")
+	case c == 'f':
+		return false, r.word("false")
+	case c == 'n':
+		return nil, r.word("null")
+	}
+	return r.number()
+}
+
+func (r *reader) word(word string) bool {
+	end := r.at + len(word)
+	if end > len(r.data) || r.data[r.at:end] != word {
+		return false
+	}
+	r.at = end
+	return true
+}
+
+func (r *reader) list(depth int) (any, bool) {
+	r.at++
+	start := len(r.items)
+	for first := true; ; first = false {
+		c := r.next()
+		if c == ']' && first {
+			break
+		}
+		value, ok := r.value(depth)
+		if !ok {
+			return nil, false
+		}
+		r.items = append(r.items, value)
+		if c = r.next(); c != ',' && c != ']' {
+			return nil, false
+		}
+		if c == ']' {
+			break
+		}
+		r.at++
+	}
+	r.at++
+	list := make([]any, len(r.items)-start)
+	copy(list, r.items[start:])
+	r.items = r.items[:start]
+	return list, true
+}
+
+func (r *reader) object(depth int) (any, bool) {
+	r.at++
+	start := len(r.fields)
+	for first := true; ; first = false {
+		c := r.next()
+		if c == '}' && first {
+			break
+		}
+		if c != '"' {
+			return nil, false
+		}
+		name, ok := r.text()
+		if !ok || r.next() != ':' {
+			return nil, false
+		}
+		r.at++
+		value, ok := r.value(depth)
+		if !ok {
+			return nil, false
+		}
+		r.fields = append(r.fields, field{name, value})
+		if c = r.next(); c != ',' && c != '}' {
+			return nil, false
+		}
+		if c == '}' {
+			break
+		}
+		r.at++
+	}
+	r.at++
+	size := len(r.fields) - start
+	if depth == 1 {
+		size += r.spare
+	}
+	object := make(map[string]any, size)
+	for _, f := range r.fields[start:] {
+		object[f.name] = f.value
+	}
+	r.fields = r.fields[:start]
+	return object, true
+}
+
+func (r *reader) text() (text string, ok bool) {
+	start, ascii := r.at, true
+	for r.at++; r.at < len(r.data); r.at++ {
+		switch c := r.data[r.at]; {
+		case plain[c]:
+		case c == '"':
+			text = r.data[start+1 : r.at]
+			r.at++
+			if !r.shared {
+				text = strings.Clone(text)
+			}
+			return text, ascii || utf8.ValidString(text)
+		case c == '\\':
+			return r.escaped(start)
+		case c < ' ':
+			return "", false
+		default:
+			ascii = false
+		}
+	}
+	return "", false
+}
+
+func (r *reader) escaped(start int) (text string, ok bool) {
+	for ; r.at < len(r.data); r.at++ {
+		switch r.data[r.at] {
+		case '\\':
+			r.at++
+		case '"':
+			r.at++
+			return text, json.Unmarshal([]byte(r.data[start:r.at]), &text) == nil
+		}
+	}
+	return "", false
+}
+
+// number reads a number. Short ones without fraction are read here.
+func (r *reader) number() (value any, ok bool) {
+	const short = 18 // digits: more may not fit
+	start, n, plain := r.at, 0, true
+	for ; r.at < len(r.data); r.at++ {
+		c := r.data[r.at]
+		if c >= '0' && c <= '9' {
+			n = 10*n + int(c-'0')
+			continue
+		}
+		if c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
+			break
+		}
+		plain = false
+	}
+	text := r.data[start:r.at]
+	switch {
+	case plain && len(text) > 0 && len(text) <= short && (text[0] != '0' || len(text) == 1) && strconv.IntSize == 64:
+		return n, true
+	case !json.Valid([]byte(text)):
+		return nil, false
+	}
+	return exactNumber(json.Number(strings.Clone(text))), true
 }
