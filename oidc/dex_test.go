@@ -6,11 +6,11 @@ import (
 	"golang.org/x/oauth2"
 
 	"sluice"
-	"sluice/oidc/dex"
+	"sluice/oidc/oidctest"
 )
 
 func TestDex(t *testing.T) {
-	issuer := dex.Start(t)
+	issuer := oidctest.StartDex(t)
 	const email, password = "anna@example.com", "dex-password"
 	p := NewProvider(ProviderOptions{Issuer: issuer, ClientID: "receiver", ClientSecret: "receiver-secret", RolesClaim: "groups"})
 	t.Cleanup(p.HTTP.CloseIdleConnections)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/oidc/dex"
+	"sluice/oidc/oidctest"
 )
 
 const dexPassword = "dex-password"
@@ -32,7 +32,7 @@ func (s *service) dexVisitor(t *testing.T) *dexVisitor {
 	return &dexVisitor{here, &http.Client{
 		Jar: jar, Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(to *http.Request, _ []*http.Request) error {
-			if strings.HasPrefix(to.URL.String(), dex.BaseURL) {
+			if strings.HasPrefix(to.URL.String(), oidctest.BaseURL) {
 				return http.ErrUseLastResponse
 			}
 			return nil
@@ -77,7 +77,7 @@ func (v *dexVisitor) signInAt(address, email, password string) url.Values {
 		}
 		content := readAll(v.t, response)
 		if back, err := response.Location(); err == nil {
-			if !strings.HasPrefix(back.String(), dex.BaseURL+"/signin/callback?") {
+			if !strings.HasPrefix(back.String(), oidctest.BaseURL+"/signin/callback?") {
 				v.t.Fatalf("Dex leads to %s", back)
 			}
 			return back.Query()
@@ -122,8 +122,8 @@ func nextForm(t *testing.T, response *http.Response, content string) (address st
 // with the roles it gives them, and only by a sign-in that they began themselves.
 func TestSignInAtDex(t *testing.T) {
 	t.Parallel()
-	issuer := dex.Start(t)
-	s := start(t, "auth-issuer="+issuer, "auth-client-id=receiver", "auth-client-secret=receiver-secret", "auth-roles-claim=groups", "public-url="+dex.BaseURL)
+	issuer := oidctest.StartDex(t)
+	s := start(t, "auth-issuer="+issuer, "auth-client-id=receiver", "auth-client-secret=receiver-secret", "auth-roles-claim=groups", "public-url="+oidctest.BaseURL)
 
 	t.Run("with a role", func(t *testing.T) {
 		v := s.dexVisitor(t)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"sluice/oidc/dex"
+	"sluice/oidc/oidctest"
 )
 
 // The blocks of the documents are executed in their order, in one shell. A
@@ -52,7 +52,7 @@ var asksForLogin = regexp.MustCompile(`(?m)^sluice login [\d.:]+`)
 // is executed with a real one.
 func TestTheDocumentedProviderWorks(t *testing.T) {
 	t.Parallel()
-	issuer := dex.Start(t)
+	issuer := oidctest.StartDex(t)
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "authenticating.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
-// Package dex runs Dex, an OpenID provider that others wrote, for tests: the
+// Package oidctest runs Dex, an OpenID provider that others wrote, for tests: the
 // program in the folder dextest, which is a module of its own. No part of the
 // service imports it.
-package dex
+package oidctest
 
 import (
 	"bufio"
@@ -17,9 +17,9 @@ import (
 // BaseURL is of a service that Dex sends browsers back to.
 const BaseURL = "http://hooks.example.org"
 
-// Start runs Dex until the test ends, and gives its issuer. Where TEST_DEX is not
+// StartDex runs Dex until the test ends, and gives its issuer. Where TEST_DEX is not
 // set, the test is skipped.
-func Start(t *testing.T) (issuer string) {
+func StartDex(t *testing.T) (issuer string) {
 	t.Helper()
 	if os.Getenv("TEST_DEX") == "" {
 		t.Skip("Dex was not tried: building it takes minutes. Set TEST_DEX=1 to do so.")
