@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/value"
@@ -177,4 +178,109 @@ func (c *Client) receive(ctx context.Context, r request) (Result, error) {
 		return result, err
 	}
 	return c.Result(ctx, id) // the webhook answers in another form
+}
+
+// A Result is the result of a call: the server's document, and what it says.
+type Result struct {
+	Document json.RawMessage
+	sluice.Result
+}
+
+// Result returns the result of a call as it is now.
+func (c *Client) Result(ctx context.Context, id string) (Result, error) {
+	answer, err := c.do(ctx, request{method: http.MethodGet, path: pollPath(id, "false"), open: true})
+	if err != nil {
+		return Result{}, err
+	}
+	return resultOf(answer)
+}
+
+// Await waits for the result of a call. The server does the waiting, and says
+// when to ask again.
+func (c *Client) Await(ctx context.Context, id string) (Result, error) {
+	path := pollPath(id, "true")
+	retry := &retries{}
+	for {
+		answer, err := c.do(ctx, request{method: http.MethodGet, path: path, open: true, polls: true})
+		switch {
+		case err != nil:
+			if err = retry.wait(ctx, err); err != nil {
+				return Result{}, err
+			}
+		case answer.Status == http.StatusFound:
+			retry.succeeded()
+			if path, err = nextPoll(answer); err != nil {
+				return Result{}, err
+			}
+		default:
+			return resultOf(answer)
+		}
+	}
+}
+
+func pollPath(id, redirect string) string {
+	return sluice.ResultPath + "?" + url.Values{sluice.CorrelationQuery: {id}, sluice.RedirectQuery: {redirect}}.Encode()
+}
+
+// nextPoll returns the path that a redirect leads to. Its host is ignored, since it
+// may be wrong from here.
+func nextPoll(a Answer) (string, error) {
+	to, err := url.Parse(a.Header.Get("Location"))
+	if err != nil || !strings.HasSuffix(to.Path, sluice.ResultPath) {
+		return "", sluice.Errorf(sluice.CodeRedirectMalformed, "The server leads elsewhere than to the result; is there a sluice at this URL?")
+	}
+	return sluice.ResultPath + "?" + to.RawQuery, nil
+}
+
+func resultOf(a Answer) (Result, error) {
+	r := Result{Document: a.Body}
+	if err := json.Unmarshal(a.Body, &r.Result); err != nil {
+		return r, sluice.Errorf(sluice.CodeResultMalformed, "The server gave no result; is there a sluice at this URL?").Because(err)
+	}
+	return r, nil
+}
+
+// retries waits after failures that pass: those that say when to try again, and
+// those of a server that is restarting.
+type retries struct {
+	forever bool
+	since   time.Time // of the first failure in a row; zero means none
+	count   int
+}
+
+const (
+	longestTrouble = time.Minute
+	longestPause   = 5 * time.Second
+)
+
+// succeeded ends a row of failures.
+func (r *retries) succeeded() { r.since, r.count = time.Time{}, 0 }
+
+// wait waits after a failure, or returns it if trying again makes no sense.
+func (r *retries) wait(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e := sluice.AsError(err)
+	if e.Kind != sluice.Unavailable && e.Kind != sluice.Throttled {
+		return err
+	}
+	now := time.Now()
+	if r.since.IsZero() {
+		r.since = now
+	}
+	if !r.forever && e.Kind == sluice.Unavailable && now.Sub(r.since) > longestTrouble {
+		return err
+	}
+	wait := e.RetryAfter
+	if wait == 0 {
+		wait = min(100*time.Millisecond<<min(r.count, 10), longestPause)
+	}
+	r.count++
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(wait):
+		return nil
+	}
 }

@@ -1,7 +1,9 @@
 package expression
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -184,4 +186,102 @@ func byteOffset(source string, location file.Location) int {
 		count++
 	}
 	return len(source)
+}
+
+// kind is the type of value that a built-in function needs as an argument.
+type kind int
+
+const (
+	anyKind kind = iota
+	textKind
+	listKind
+	objectKind
+	integerKind // a number without a fraction, handed over as an int
+	numberKind  // an int or a float64
+)
+
+var kindNames = map[kind]string{
+	textKind: "text", listKind: "a list", objectKind: "an object", integerKind: "a whole number", numberKind: "a number",
+}
+
+// function is a built-in function. Its arguments are checked before it runs.
+type function struct {
+	usage  string
+	kinds  []kind // of its arguments
+	needed int    // how many arguments are required; 0: all
+	many   bool   // the last argument may be repeated
+	run    func(f *frame, args []any) (any, error)
+}
+
+// builtins has the built-in functions without a predicate.
+var builtins = merged(textFunctions, listFunctions, numberFunctions, timeFunctions)
+
+// refused has the functions of expr-lang that are not available, with alternatives.
+var refused = map[string]string{
+	"timezone": "give date the name of the zone: date(text, layout, zone)",
+}
+
+func merged(tables ...map[string]function) map[string]function {
+	all := make(map[string]function)
+	for _, table := range tables {
+		maps.Copy(all, table)
+	}
+	return all
+}
+
+func (c *compiler) builtin(node *ast.BuiltinNode) (eval, error) {
+	if _, ok := predicates[node.Name]; ok {
+		return c.predicate(node)
+	}
+	if instead, ok := refused[node.Name]; ok {
+		return nil, c.errorAt(node, "The function %s is not available; %s.", node.Name, instead)
+	}
+	fn, ok := builtins[node.Name]
+	if !ok {
+		return nil, c.noFunction(node, node.Name)
+	}
+	needed := cmp.Or(fn.needed, len(fn.kinds))
+	if n := len(node.Arguments); n < needed || n > len(fn.kinds) && !fn.many {
+		return nil, c.errorAt(node, "%s got %d values; use %s.", node.Name, n, fn.usage)
+	}
+	runs, err := c.compileAll(node.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	return func(f *frame) (any, error) {
+		args := make([]any, len(runs))
+		for i, run := range runs {
+			v, err := run(f)
+			if err != nil {
+				return nil, err
+			}
+			needs := fn.kinds[min(i, len(fn.kinds)-1)]
+			arg, ok := fits(needs, v)
+			if !ok {
+				return nil, fail("%s needs %s, not %s", node.Name, kindNames[needs], describe(v))
+			}
+			args[i] = arg
+		}
+		return fn.run(f, args)
+	}, nil
+}
+
+// fits reports whether a value is of a kind, and converts it to that kind.
+func fits(needs kind, v any) (any, bool) {
+	var ok bool
+	switch needs {
+	case anyKind:
+		ok = true
+	case textKind:
+		_, ok = v.(string)
+	case listKind:
+		_, ok = v.([]any)
+	case objectKind:
+		_, ok = v.(map[string]any)
+	case integerKind:
+		return whole(v)
+	case numberKind:
+		_, ok = float(v)
+	}
+	return v, ok
 }

@@ -1,5 +1,11 @@
 package sender
 
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
 // A Preset is a sender that is known: what it does, in words and in code.
 type Preset struct {
 	Name           string    // as the parameter provider has it
@@ -54,4 +60,25 @@ func (p Preset) SecretFrom() string {
 		return SecretFromPublicKey
 	}
 	return SecretFromSender
+}
+
+// Presets returns all senders that are known, by name.
+func Presets() []Preset { return presets() }
+
+var presets = sync.OnceValue(func() []Preset {
+	all := slices.Concat(bodySigners, timeSigners, tokenSenders, greeters, []Preset{
+		adyen(), asana(), awsSNS(), googlePubSub(), mailgun(), microsoftGraph(), paypal(), plaid(),
+		standardWebhooks(), twilio(),
+	})
+	slices.SortFunc(all, func(a, b Preset) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+})
+
+// Find returns the preset with that name.
+func Find(name string) (Preset, bool) {
+	at, found := slices.BinarySearchFunc(Presets(), name, func(p Preset, name string) int { return cmp.Compare(p.Name, name) })
+	if !found {
+		return Preset{}, false
+	}
+	return Presets()[at], true
 }

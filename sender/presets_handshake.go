@@ -2,8 +2,10 @@ package sender
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"net/http"
+	"regexp"
 	"time"
 
 	"sluice"
@@ -241,6 +243,45 @@ var greeters = []Preset{
 		},
 	},
 	{
+		Name: "woocommerce", Title: "WooCommerce",
+		Checks: "X-WC-Webhook-Signature: HMAC-SHA256 of the body, in base64",
+		Secret: "the webhook's secret", SecretChosen: true,
+		Handshake: "webhook_id in a form: answered with 200",
+		Dedupe:    "header:X-WC-Webhook-Delivery-ID", Retries: "none",
+		Setup: [3]string{
+			"In WordPress: WooCommerce, Settings, Advanced, Webhooks, Add webhook; Delivery URL is the webhook's URL.",
+			"Secret is a random text, the same as the `signingSecret`; Status is Active.",
+			"Choose the topic and save: WooCommerce sends an unsigned ping. After five failures it disables the webhook.",
+		},
+		rule: &rule{Scheme: Scheme{Header: "X-WC-Webhook-Signature", Encoding: "base64"}},
+		greet: func(g greeting) (*Answer, error) {
+			if !wooPing.Match(g.Body) {
+				return nil, nil
+			}
+			return &Answer{Status: http.StatusOK, Header: http.Header{}}, nil
+		},
+	},
+	{
+		Name: "x", Title: "X (Twitter)",
+		Checks:    "x-twitter-webhooks-signature: HMAC-SHA256 of the body, in base64",
+		Secret:    "the app's API key secret (consumer secret)",
+		Handshake: "GET with crc_token: its HMAC, at first and every hour",
+		Dedupe:    "off", Retries: "unknown",
+		Setup: [3]string{
+			"In the developer portal, your app, Keys and tokens: enter the API Key Secret as the `signingSecret` first.",
+			"Register the webhook's URL with POST https://api.x.com/2/webhooks; X checks it at once.",
+			"Subscribe users to it. X gives its calls no id, so repeated ones are not recognised.",
+		},
+		rule: &rule{Scheme: Scheme{Header: "X-Twitter-Webhooks-Signature", Format: "sha256={signature}", Encoding: "base64"}, handedOut: xChallenge},
+		greet: func(g greeting) (*Answer, error) {
+			token := g.parameter("crc_token")
+			if g.Method != http.MethodGet || !xChallenge.MatchString(token) {
+				return nil, nil
+			}
+			return jsonAnswer([2]string{"response_token", "sha256=" + base64.StdEncoding.EncodeToString(macOf(sha256.New, g.secret, token))}), nil
+		},
+	},
+	{
 		Name: "zoom", Title: "Zoom",
 		Checks:    "x-zm-signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
 		Secret:    "the app's secret token",
@@ -264,3 +305,10 @@ var greeters = []Preset{
 		},
 	},
 }
+
+// wooPing is the body of the ping that a saved webhook sends.
+var wooPing = regexp.MustCompile(`^webhook_id=\d{1,20}$`)
+
+// xChallenge matches the challenges of X. We sign them with the key of the calls, even for
+// strangers; so no call may have such a body. The bodies of real calls are objects.
+var xChallenge = regexp.MustCompile(`^[A-Za-z0-9_=-]{1,128}$`)

@@ -1,5 +1,13 @@
 package sender
 
+import (
+	"context"
+	"crypto/subtle"
+	"time"
+
+	"sluice"
+)
+
 // tokenSenders are senders that sign no bodies: they send a secret, or a token that it signs.
 var tokenSenders = []Preset{
 	{
@@ -43,6 +51,19 @@ var tokenSenders = []Preset{
 		},
 		Masked:  []string{"authorization"},
 		checker: password,
+	},
+	{
+		Name: "figma", Title: "Figma",
+		Checks:   "passcode in the body: the secret itself; nothing is signed",
+		Unsigned: true,
+		Secret:   "the webhook's passcode", SecretChosen: true,
+		Dedupe: "off", Retries: "3h35m",
+		Setup: [3]string{
+			"Create the webhook with POST https://api.figma.com/v2/webhooks; endpoint is the webhook's URL.",
+			"passcode is a random text of at most 100 characters, the same as the `signingSecret`.",
+			"event_type, context and context_id say what to be told of; Figma sends a PING at once. Its calls have no id, so repeated ones are not recognised.",
+		},
+		checker: func(secret string, _ Keys) (checker, error) { return passcodeCheck{secret}, nil },
 	},
 	{
 		Name: "gitlab", Title: "GitLab",
@@ -99,6 +120,20 @@ var tokenSenders = []Preset{
 		checker: password,
 	},
 	{
+		Name: "salesforce", Title: "Salesforce",
+		Checks:         "nothing, since Salesforce does not sign its outbound messages: the URL is the secret",
+		Unsigned:       true,
+		SecretOptional: true,
+		Dedupe:         "off",
+		Answers:        Answers{Form: sluice.AnswerEmpty, Type: "text/xml; charset=utf-8", None: salesforceAck, Words: "the SOAP acknowledgement, as soon as the event is stored and whatever pipelines do"},
+		Retries:        "24h",
+		Setup: [3]string{
+			"In Setup, Outbound Messages: New Outbound Message, and choose the object. Salesforce does not sign, so there is no `signingSecret`; its client certificate (Setup, API Client Certificate) can be demanded with `clientCertificate`.",
+			"Endpoint URL is the webhook's URL. Choose the fields, and leave Send Session ID off: it would give pipelines a login.",
+			"Let a flow or a workflow rule send the message. One call has up to 100 notifications, each with an Id, and may come again with others.",
+		},
+	},
+	{
 		Name: "telegram", Title: "Telegram",
 		Checks:   "X-Telegram-Bot-Api-Secret-Token: the secret itself; the body is not signed",
 		Unsigned: true,
@@ -125,4 +160,25 @@ var tokenSenders = []Preset{
 		Masked:  []string{"authorization"},
 		checker: byJWT(Scheme{Header: "Authorization", BodyHash: "payload_hash"}, true),
 	},
+}
+
+// salesforceAck is the answer without which Salesforce sends a message again, for a day.
+const salesforceAck = `<?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body><notificationsResponse xmlns="http://soap.sforce.com/2005/09/outbound"><Ack>true</Ack></notificationsResponse></soapenv:Body></soapenv:Envelope>`
+
+type passcodeCheck struct{ passcode string }
+
+func (p passcodeCheck) check(_ context.Context, c *Call, _ time.Time) error {
+	given := lookup(c.Body, []string{"passcode"})
+	if len(given) == 0 || given[0] != '"' {
+		return missing("The body has no passcode.")
+	}
+	if subtle.ConstantTimeCompare([]byte(scalar(given)), []byte(p.passcode)) != 1 {
+		return invalid("The passcode in the body is another one.")
+	}
+	return nil
+}
+
+func (p passcodeCheck) sign(c *Call, _ time.Time) (err error) {
+	c.Body, err = putMember(c.Body, "passcode", p.passcode)
+	return err
 }
