@@ -21,7 +21,11 @@ import (
 func clone(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "clone")
-	run(t, nil, ".", "git", "clone", "-q", "--shared", "..", folder)
+	origin, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, nil, ".", "git", "clone", "-q", "--depth=1", "file://"+origin, folder)
 	return folder
 }
 
