@@ -92,8 +92,8 @@ func IsLoopback(host string) bool {
 
 // IsHeaderName reports whether a header can have that name (a token of RFC 9110).
 func IsHeaderName(name string) bool {
-	const token = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	return name != "" && strings.Trim(name, token) == ""
+	const ofNames = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	return name != "" && strings.Trim(name, ofNames) == ""
 }
 
 // secretWords stand in the names of headers that carry keys of their sender.

@@ -53,7 +53,7 @@ func (p *Portal) routes() {
 	p.routeAdministration()
 }
 
-func (p *Portal) routeWebhooks() { //nolint:dupl // a table
+func (p *Portal) routeWebhooks() {
 	p.page("GET /webhooks/{key}/missed", with(p.webhook, p.missedPage))
 	p.form("/webhooks/{key}/missed", with(p.webhook, p.missedAsk))
 	p.page("GET /webhooks", p.webhookList)
@@ -98,7 +98,7 @@ func (p *Portal) routeQuarantine() {
 	p.form("/quarantine/group", p.quarantineGroup)
 }
 
-func (p *Portal) routePipelines() { //nolint:dupl // a table
+func (p *Portal) routePipelines() {
 	p.page("GET /pipelines", p.pipelineList)
 	p.page("GET /pipelines/new", p.pipelineNew)
 	p.form("/pipelines/new", p.pipelineSave)
