@@ -1,9 +1,12 @@
 package alert
 
 import (
+	"cmp"
+	"context"
 	"time"
 
 	"sluice"
+	"sluice/command"
 )
 
 const (
@@ -132,3 +135,54 @@ func latest(records []*sluice.AlertRecord) (open map[key]*sluice.AlertRecord, re
 }
 
 func ofServer(k sluice.AlertKind) bool { return !k.AboutPipeline() && !k.AboutWebhook() }
+
+// Commands returns the commands about alerts.
+func Commands(w *Alerts) []command.Command {
+	return []command.Command{getCommand(w), muteCommand(w)}
+}
+
+type getParams struct {
+	Open  *bool     `json:"open" doc:"true: only those that are open; false: only those that are over. Default: all."`
+	Kind  string    `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,disk,certificate,closed,damage,engine" doc:"Only alerts of this kind."`
+	From  time.Time `json:"from" doc:"Only alerts that were open at this time or later."`
+	Limit int       `json:"limit" min:"1" max:"1000" doc:"At most this many. Default 100."`
+}
+
+const defaultLimit = 100
+
+func getCommand(w *Alerts) command.Command {
+	return command.New("alert.get", "Show alerts, newest first: what is wrong now, and what was in the last 30 days.",
+		func(ctx context.Context, p getParams) (sluice.List[sluice.Alert], error) {
+			cover := sluice.CoverFrom(ctx)
+			found := w.find(func(a *sluice.Alert) bool {
+				return cover.Alert(a.Kind, a.Subject) && (p.Open == nil || *p.Open == a.Open()) && (p.Kind == "" || p.Kind == string(a.Kind)) && (a.Open() || !a.Until.Before(p.From))
+			})
+			return sluice.List[sluice.Alert]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
+		}, command.ReadOnly, command.Listed)
+}
+
+type muteParams struct {
+	ID  string         `json:"id" required:"true" audit:"yes" names:"listed" doc:"Id of the alert."`
+	For *time.Duration `json:"for" required:"true" max:"720h" audit:"yes" doc:"How long, such as 1h; 0s ends it."`
+}
+
+func muteCommand(w *Alerts) command.Command {
+	return command.New("alert.mute", "Send nothing of an alert for a while, neither that it is raised nor that it is resolved. If it is raised meanwhile and still open afterwards, that is sent then.",
+		func(ctx context.Context, p muteParams) (sluice.Alert, error) {
+			after, err := w.Records.Change(ctx, p.ID, func(before *sluice.AlertRecord, _ map[string]*sluice.AlertRecord) (*sluice.AlertRecord, error) {
+				if before == nil || !sluice.CoverFrom(ctx).Alert(before.Kind, before.Subject) {
+					return nil, sluice.Errorf(sluice.CodeAlertUnknown, "There is no alert with that id; alert.get lists those there are.").About("id")
+				}
+				muted := *before
+				muted.MutedUntil = time.Time{}
+				if *p.For > 0 {
+					muted.MutedUntil = w.Now().UTC().Add(*p.For).Truncate(time.Millisecond)
+				}
+				return &muted, nil
+			})
+			if err != nil {
+				return sluice.Alert{}, err
+			}
+			return after.Alert, nil
+		})
+}

@@ -2,6 +2,10 @@ package jetstream
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -10,6 +14,7 @@ import (
 	"sluice/durable"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // embedded is the backend in this process, with its store in a folder.
@@ -78,4 +83,89 @@ func (m *embedded) stop() {
 	if m.process != nil && stopEmbedded(m.process) {
 		m.noteStop()
 	}
+}
+
+const (
+	embeddedStart = 5 * time.Minute // a killed server reads its whole store
+	embeddedStop  = 5 * time.Second // a clean stop only makes the next start faster
+)
+
+// startEmbedded runs a JetStream server in the process, without a port.
+func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
+	s, err := server.NewServer(&server.Options{
+		ServerName: "sluice",
+		DontListen: true,
+		NoSigs:     true,
+		JetStream:  true,
+		StoreDir:   opts.Dir,
+		MaxPayload: stream.MaxMessage,
+		SyncAlways: opts.Sync == EngineSync,
+		// Streams have limits of their own. Without these two the engine derives a
+		// limit from the disk, and refuses streams beyond it.
+		JetStreamMaxMemory: 1 << 30,
+		JetStreamMaxStore:  1 << 50,
+		// Each outcome and acknowledgement has its own subject, so a cache of their
+		// subscribers is useless.
+		NoSublistCache: true,
+		// Otherwise a stream takes only 1,000 consumers, and each listening pipeline
+		// is one.
+		JetStreamLimits: server.JSLimitOpts{DefaultMaxConsumers: -1},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.SetLoggerV2(engineLog{opts.Log}, false, false, false)
+	s.Start()
+	if !s.ReadyForConnections(embeddedStart) || !s.JetStreamEnabled() {
+		stopEmbedded(s)
+		return nil, nil, errors.New("the embedded engine did not start")
+	}
+	nc, err := connectEmbedded(s)
+	if err != nil {
+		stopEmbedded(s)
+		return nil, nil, err
+	}
+	return s, nc, nil
+}
+
+// connectEmbedded connects to the server in the process.
+func connectEmbedded(s *server.Server) (*nats.Conn, error) {
+	return nats.Connect("", nats.InProcessServer(s), nats.MaxReconnects(-1), nats.Timeout(stream.SetUpTimeout))
+}
+
+// stopEmbedded stops a server. It reports whether that was done in time.
+func stopEmbedded(s *server.Server) (stopped bool) {
+	done := make(chan struct{})
+	go func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return true
+	case <-time.After(stretch.Of(embeddedStop)):
+		return false
+	}
+}
+
+// engineLog passes on the embedded server's warnings and errors.
+type engineLog struct{ log *slog.Logger }
+
+func (l engineLog) Noticef(string, ...any) {}
+
+func (l engineLog) Debugf(string, ...any) {}
+
+func (l engineLog) Tracef(string, ...any) {}
+
+func (l engineLog) Warnf(format string, args ...any) {
+	l.log.Warn("engine: " + fmt.Sprintf(format, args...))
+}
+
+func (l engineLog) Errorf(format string, args ...any) {
+	l.log.Error("engine: " + fmt.Sprintf(format, args...))
+}
+
+func (l engineLog) Fatalf(format string, args ...any) {
+	l.log.Error("engine: " + fmt.Sprintf(format, args...))
 }

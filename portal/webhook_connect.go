@@ -1,12 +1,16 @@
 package portal
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // A setupStep is a step that connects a sender, with the values it needs.
@@ -152,4 +156,76 @@ func (p *Portal) lastCall(r *http.Request, eventKey string, status sluice.Status
 func isLocal(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (sluice.IsLoopback(u.Hostname()) || net.ParseIP(u.Hostname()).IsUnspecified())
+}
+
+// A missedView is the page on which the sender of a webhook is asked what was missed.
+type missedView struct {
+	sluice.WebhookView
+
+	Title   string // of the sender
+	Since   string
+	Spans   []missedSpan
+	Found   *sluice.Missed // nil: it was not asked yet
+	DryRun  bool
+	Problem string
+}
+
+// A missedSpan is a time to ask about.
+type missedSpan struct {
+	Name, Title string
+	Length      time.Duration
+}
+
+var missedSpans = []missedSpan{
+	{"1h", "the last hour", time.Hour}, {"24h", "the last 24 hours", 24 * time.Hour}, {"72h", "the last 3 days", 72 * time.Hour}, {"168h", "the last 7 days", 168 * time.Hour},
+}
+
+// Left returns the deliveries that were not accepted before.
+func (v missedView) Left() []sluice.MissedItem {
+	return slices.DeleteFunc(slices.Clone(v.Found.Items), func(i sluice.MissedItem) bool { return i.State == sluice.MissedHad })
+}
+
+// Asks reports whether senders of a kind can be asked what was missed.
+func (v webhookView) Asks() bool { return slices.Contains(sluice.MissedProviders, v.Provider) }
+
+func (p *Portal) missedPage(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
+	return p.renderMissed(w, r, http.StatusOK, missedView{WebhookView: hook})
+}
+
+func (p *Portal) renderMissed(w http.ResponseWriter, r *http.Request, status int, view missedView) error {
+	view.Title, view.Spans = view.Provider, missedSpans
+	known, err := p.providers(r)
+	if err != nil {
+		return err
+	}
+	if at := slices.IndexFunc(known, func(v sluice.ProviderView) bool { return v.Provider == view.Provider }); at >= 0 {
+		view.Title = known[at].Title
+	}
+	view.Since = cmp.Or(view.Since, missedSpans[1].Name)
+	return p.render(w, r, status, "webhook_missed", "Missed calls of "+view.EventKey, view)
+}
+
+// missedAsk asks the sender, and has it deliver again what is missing unless that was only to
+// be looked for.
+func (p *Portal) missedAsk(w http.ResponseWriter, r *http.Request, hook sluice.WebhookView) error {
+	view := missedView{WebhookView: hook, Since: r.PostForm.Get("since"), DryRun: r.PostForm.Get("do") != "yes"}
+	length := 24 * time.Hour
+	if at := slices.IndexFunc(missedSpans, func(s missedSpan) bool { return s.Name == view.Since }); at >= 0 {
+		length = missedSpans[at].Length
+	}
+	given := args("eventKey", hook.EventKey, "from", time.Now().Add(-length).UTC().Format(time.RFC3339))
+	if view.DryRun {
+		given = append(given, args("dryRun", "true")...)
+	}
+	found, err := ask[sluice.Missed](p, r, "webhook.missed", given)
+	if err != nil {
+		e := sluice.AsError(err)
+		if e.Kind == sluice.Forbidden || e.Kind == sluice.Unauthenticated {
+			return err
+		}
+		view.Problem = e.Message
+		return p.renderMissed(w, r, problem.Status(err), view)
+	}
+	view.Found = &found
+	return p.renderMissed(w, r, http.StatusOK, view)
 }

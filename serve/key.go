@@ -50,14 +50,14 @@ func keyIsElsewhere(cfg config.Config) bool {
 	if cfg.SecretKeyFile == "" {
 		return cfg.SecretKey != ""
 	}
-	real := func(path string) string {
+	resolved := func(path string) string {
 		path, _ = filepath.Abs(path)
 		if target, err := filepath.EvalSymlinks(path); err == nil {
 			return target
 		}
 		return path // it is made later
 	}
-	below, err := filepath.Rel(real(cfg.Data), real(cfg.SecretKeyFile))
+	below, err := filepath.Rel(resolved(cfg.Data), resolved(cfg.SecretKeyFile))
 	return err != nil || strings.HasPrefix(below, "..")
 }
 

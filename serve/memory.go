@@ -98,22 +98,6 @@ func sharesOf(cfg config.Config) shares {
 	}
 }
 
-// named returns the shares as docs/security.md names them. Their sum is below the
-// collector's limit.
-func (s shares) named() map[string]int64 {
-	return map[string]int64{
-		"bodies of known senders and users":       s.bodies,
-		"large answers that are not read yet":     s.answers,
-		"bodies of strangers, and headers of all": s.strangers,
-		"events that runs have open":              s.events,
-		"values that runs make":                   s.values,
-		"large results that are being stored":     s.results,
-		"events that searches in payloads read":   s.searches,
-		"ids of deliveries":                       s.deliveries,
-		"records that users store":                s.records,
-	}
-}
-
 // tune sets up the runtime for many short calls, blocking system calls and the available
 // memory, unless the environment does. docs/decisions has the measurements.
 func tune(cfg config.Config) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -57,4 +58,61 @@ func Number(n *yaml.Node) (any, error) {
 		}
 	}
 	return nil, ErrNotFinite
+}
+
+var readerError = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?(?:line (\d+): )?(.*)`)
+
+// Mistake returns the message of an error of the YAML library, and its position: the
+// start of the line where the text stops being YAML.
+func Mistake(text string, err error) (line, column int, message string) {
+	found := readerError.FindStringSubmatch(err.Error())
+	message = strings.TrimSuffix(found[2], ".")
+	reported, _ := strconv.Atoi(found[1]) // not every error names a line
+	if strings.HasPrefix(message, "did not find expected") {
+		reported++ // in these errors lines count from 0
+	}
+	lines := strings.SplitAfter(text, "\n")
+	line = brokenLine(lines, min(max(1, reported), len(lines)))
+	written := strings.TrimRight(lines[line-1], " \t\r\n")
+	return line, 1 + len(written) - len(strings.TrimLeft(written, " ")), message
+}
+
+// brokenLine returns the first line up to which the text is not YAML, and does not
+// become YAML a few lines later. If the text is YAML after all, or too large to read
+// again and again, it returns the line that the library reported.
+func brokenLine(lines []string, reported int) int {
+	const (
+		maxRead = 8 << 20 // bytes in all
+		further = 40      // lines that a text or a list in brackets may take
+	)
+	read := 0
+	isYAML := func(count int) bool {
+		part := strings.Join(lines[:count], "")
+		read += len(part)
+		return yaml.Unmarshal([]byte(part), new(yaml.Node)) == nil
+	}
+	if isYAML(len(lines)) {
+		return reported
+	}
+	good, bad := 0, len(lines)
+	for read < maxRead {
+		if good+1 < bad {
+			if middle := (good + bad) / 2; isYAML(middle) {
+				good = middle
+			} else {
+				bad = middle
+			}
+			continue
+		}
+		last := min(bad+further, len(lines))
+		later := bad + 1
+		for later <= last && !isYAML(later) {
+			later++
+		}
+		if later > last {
+			return bad
+		}
+		good, bad = later, len(lines)
+	}
+	return reported
 }
