@@ -1,4 +1,0 @@
-// Package trace has the command trace.get, which searches calls. Package
-// journal keeps calls and searches them; the live tail is an endpoint of
-// package api.
-package trace
