@@ -1,3 +1,6 @@
+// Package telemetry sends spans of work to an OpenTelemetry collector over OTLP, if the
+// standard OTEL_… variables name one. It implements sluice.Tracer for the other packages, and
+// hides OpenTelemetry's names and globals from them.
 package telemetry
 
 import (

@@ -1,3 +1,6 @@
+// Package yamltext reads YAML by the rules of JSON: one document, and exact numbers. It
+// also finds the line where a text stops being YAML, since the errors of the YAML
+// library name the start of the block instead, and count lines in two ways.
 package yamltext
 
 import (

@@ -1,3 +1,9 @@
+// Package snapshot moves whole streams between an engine and a backup: take.go
+// writes them while the engine runs, restore.go makes them on an engine that
+// has none.
+//
+// Package jetstream decides which streams there are and in which order they are
+// taken; package backup defines the file.
 package snapshot
 
 import (
