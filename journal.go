@@ -99,7 +99,7 @@ type Erasures interface {
 	// Apply erases what earlier erasures have erased, as far as it is there.
 	Apply(ctx context.Context, erasures []Erasure) error
 
-	// List returns all erasures, the oldest first.
+	// List returns all erasures.
 	List() []Erasure
 }
 

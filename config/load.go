@@ -27,6 +27,7 @@ type Setting struct {
 	Name    string
 	Default string
 	Doc     string
+	Switch  bool // its name alone means true
 }
 
 // Settings lists all settings.
@@ -34,7 +35,7 @@ func Settings() []Setting {
 	var all []Setting
 	for f := range reflect.TypeFor[Config]().Fields() {
 		if name := f.Tag.Get("name"); name != "" {
-			all = append(all, Setting{name, f.Tag.Get("default"), f.Tag.Get("doc")})
+			all = append(all, Setting{name, f.Tag.Get("default"), f.Tag.Get("doc"), f.Type.Kind() == reflect.Bool || f.Tag.Get("switch") != ""})
 		}
 	}
 	return all

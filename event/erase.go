@@ -1,10 +1,8 @@
 package event
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -56,25 +54,15 @@ func eraseCommand(o Options) command.Command {
 }
 
 type erasuresParams struct {
-	Limit int    `json:"limit" min:"1" max:"10000" doc:"At most this many. Default 1000."`
-	After string `json:"after" doc:"The value of next in the previous answer."`
+	Limit int    `json:"limit" min:"1" max:"10000" doc:"List at most this many; the Link header leads to the next page."`
+	After string `json:"after" doc:"List only those whose trace id comes after this one."`
 }
 
 func erasuresCommand(o Options) command.Command {
-	return command.New("event.erasures", "List what was erased, the oldest erasure first, for sluice restore --erasures.",
-		func(_ context.Context, p erasuresParams) (sluice.List[sluice.Erasure], error) {
-			all := o.Erasures.List()
-			begin, err := strconv.Atoi(cmp.Or(p.After, "0"))
-			if err != nil || begin < 0 || begin > len(all) {
-				return sluice.List[sluice.Erasure]{}, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
-			}
-			end := min(len(all), begin+cmp.Or(p.Limit, 1000))
-			page := sluice.List[sluice.Erasure]{Items: all[begin:end]}
-			if end < len(all) {
-				page.Next = strconv.Itoa(end)
-			}
-			return page, nil
-		}, command.ReadOnly, command.Global)
+	return command.New("event.erasures", "List what was erased, by trace id, for sluice restore --erasures.",
+		func(_ context.Context, p erasuresParams) (any, error) {
+			return command.PageOf(o.Erasures.List(), func(e sluice.Erasure) string { return e.TraceID }, "", p.After, p.Limit), nil
+		}, command.ReadOnly, command.Global, command.Answers([]sluice.Erasure{}))
 }
 
 // find returns the calls to erase, with what was made of them.

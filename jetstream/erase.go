@@ -31,7 +31,6 @@ func (s *erasures) List() []sluice.Erasure {
 	for _, one := range records {
 		all = append(all, *one)
 	}
-	slices.SortFunc(all, func(a, b sluice.Erasure) int { return a.Erased.Compare(b.Erased) })
 	return all
 }
 

@@ -72,21 +72,30 @@ func (e *Engine) useKeys(ctx context.Context) error {
 	return err
 }
 
+// spoolKey returns the key that a spool seals with. The one of events is on the engine, which
+// may be away.
+func (o Options) spoolKey() ([]byte, error) {
+	box, err := o.Box(true)
+	if err != nil {
+		return nil, err
+	}
+	return box.Derive(spoolKey)
+}
+
 // keepSpoolKey keeps the key of spools before the key that it is made of is replaced: calls may
 // still wait in one.
 func (e *Engine) keepSpoolKey(ctx context.Context) error {
 	generation, err := e.generation(ctx)
+	if errors.Is(err, seal.ErrOtherKey) {
+		return nil // it was replaced already, by an attempt that was interrupted
+	}
 	if err != nil {
-		return nil //nolint:nilerr // it was replaced already, by an attempt that was interrupted
+		return err
 	}
 	if err := e.keys.SetUp(ctx, ctx, generation); err != nil {
 		return err
 	}
-	box, err := e.opts.Box(true)
-	if err != nil {
-		return err
-	}
-	key, err := box.Derive(spoolKey)
+	key, err := e.opts.spoolKey()
 	if err != nil {
 		return err
 	}

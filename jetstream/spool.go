@@ -36,7 +36,11 @@ type spooler struct {
 
 // openSpool opens the spool in a folder, beside an external engine.
 func openSpool(ctx context.Context, opts Options) (*spooler, error) {
-	keys, err := spoolKeys(opts)
+	key, err := opts.spoolKey()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := seal.NewMessages(key)
 	if err != nil {
 		return nil, err
 	}
@@ -53,20 +57,6 @@ func openSpool(ctx context.Context, opts Options) (*spooler, error) {
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go s.keep(ctx, first)
 	return s, nil
-}
-
-// spoolKeys returns what a spool seals with. The key that events are sealed with is on the
-// engine, which may be away.
-func spoolKeys(opts Options) (*seal.Messages, error) {
-	box, err := opts.Box(true)
-	if err != nil {
-		return nil, err
-	}
-	key, err := box.Derive(spoolKey)
-	if err != nil {
-		return nil, err
-	}
-	return seal.NewMessages(key)
 }
 
 // keep opens the spool again whenever its engine fails, until ctx ends.

@@ -139,8 +139,11 @@ func (m *Messages) Learn(key []byte) error {
 		return err
 	}
 	sum := sha256.Sum256(append([]byte("sluice: print of a key"), key...))
-	known := append(slices.Clone(*m.keys.Load()), messageKey{[printSize]byte(sum[:]), aead})
-	m.keys.Store(&known)
+	fresh, known := messageKey{[printSize]byte(sum[:]), aead}, *m.keys.Load()
+	if !slices.ContainsFunc(known, func(k messageKey) bool { return k.print == fresh.print }) {
+		known = append(slices.Clone(known), fresh)
+		m.keys.Store(&known)
+	}
 	return nil
 }
 

@@ -127,7 +127,7 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 	cmd.Flags().StringVar(&file, "config", "", "YAML file with settings")
 	for _, s := range config.Settings() {
 		cmd.Flags().String(s.Name, s.Default, s.Doc)
-		if s.Default == "false" || s.Default == "true" || s.Name == "seal-events" {
+		if s.Switch {
 			cmd.Flags().Lookup(s.Name).NoOptDefVal = "true"
 		}
 	}

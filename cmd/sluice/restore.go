@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -84,17 +83,9 @@ func readErasures(file string) (list []sluice.Erasure, err error) {
 
 // exportErasures writes what the server has erased to a file.
 func (t *terminal) exportErasures(ctx context.Context, c *client.Client, file string) error {
-	all := []sluice.Erasure{}
-	for params := (url.Values{}); ; {
-		var page sluice.List[sluice.Erasure]
-		if err := c.Decode(ctx, "event.erasures", params, nil, &page); err != nil {
-			return err
-		}
-		all = append(all, page.Items...)
-		if page.Next == "" {
-			break
-		}
-		params.Set("after", page.Next)
+	var all []sluice.Erasure
+	if err := c.Decode(ctx, "event.erasures", nil, nil, &all); err != nil {
+		return err
 	}
 	text, err := value.MarshalIndent(all)
 	if err != nil {
