@@ -92,18 +92,25 @@ func TestAClockThatIsSetBack(t *testing.T) {
 }
 
 // TestWhatWaitsWhenAClockIsSetBack: an event without a place waits no longer than it was told
-// to, whether its state was noted before the clock was set back, or is read afterwards.
+// to, whether its state was noted before the clock was set back, was being stored just then, or
+// is read afterwards.
 func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
-	for name, stored := range map[string]time.Duration{"noted before": 0, "read afterwards": 5 * time.Hour} {
+	for name, was := range map[string]struct{ told, stored time.Duration }{
+		"noted before":            {},
+		"read afterwards":         {5 * time.Hour, 5 * time.Hour},
+		"set back before storing": {5 * time.Hour, 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var clock wrongClock
-				clock.set(stored)
-				due, noted := clock.now().Add(time.Minute), clock.now()
+				clock.set(was.stored)
+				noted := clock.now()
+				clock.set(was.told)
+				told, due := clock.now(), clock.now().Add(time.Minute)
 				clock.set(0)
 				w, began := waitingBy(&clock), time.Now()
-				w.note("b", keyOf(0), state{Attempts: 1, Due: w.onClock(due, noted), sequence: 1}, 0)
-				if stored == 0 {
+				w.note("b", keyOf(0), state{Attempts: 1, Due: w.onClock(state{Due: due, Told: told}, noted), sequence: 1}, 0)
+				if was.told == 0 {
 					clock.set(-5 * time.Hour)
 				}
 				// One that is noted now goes by the clock as it is now.

@@ -79,7 +79,7 @@ func (w *Waiting) hold(ctx context.Context, binding, key string, s state) error 
 	w.mu.Lock()
 	w.line(binding).held[h] = true
 	w.mu.Unlock()
-	err := w.until(woken, s.Due)
+	err := w.until(woken, w.onClock(s, time.Time{}))
 	w.mu.Lock()
 	delete(w.line(binding).held, h)
 	w.mu.Unlock()

@@ -244,13 +244,16 @@ func (w *Waiting) keepTime() {
 	}
 }
 
-// onClock returns when a state is due that was stored at a time. If that time is to come, the
-// clock was set back since, and the state is as good as stored now.
-func (w *Waiting) onClock(due, stored time.Time) time.Time {
-	if ahead := stored.Sub(w.now().Round(0)); ahead > clockStep {
-		return due.Add(-ahead)
+// onClock returns when a state is due that was told, and stored, at some times. If one of
+// these is to come, the clock was set back since, and the state is as good as told now.
+func (w *Waiting) onClock(s state, stored time.Time) time.Time {
+	if s.Told.After(stored) { // the clock was set back in between
+		stored = s.Told
 	}
-	return due
+	if ahead := stored.Sub(w.now().Round(0)); ahead > clockStep {
+		return s.Due.Add(-ahead)
+	}
+	return s.Due
 }
 
 // until returns when a time has come, or with the error of ctx. The time has come when

@@ -133,7 +133,8 @@ func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint6
 // one.
 func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
 	claimed := *s
-	claimed.Due, claimed.Node = w.now().Add(lease).UTC(), w.node
+	claimed.Told, claimed.Node = w.now().UTC(), w.node
+	claimed.Due = claimed.Told.Add(lease)
 	data, err := value.Marshal(claimed)
 	if err != nil {
 		return false, err

@@ -63,6 +63,7 @@ type state struct {
 	Count    int       `json:"count"`              // of deliveries
 	First    time.Time `json:"first,omitzero"`     // when the first attempt began
 	Due      time.Time `json:"due"`                // when the next attempt is
+	Told     time.Time `json:"told,omitzero"`      // when that was told, by the same clock
 	Code     string    `json:"code,omitempty"`     // of the last attempt's error
 	Recovers bool      `json:"recovers,omitempty"` // the event waits for its target, and follows when that is back
 	EventKey string    `json:"eventKey,omitempty"` // of the call that became the event; empty for others
@@ -131,7 +132,7 @@ func (w *Waiting) follow(running context.Context, states *stream.Follower) {
 			w.host.Log.Error("The state of a waiting event can't be read; it is left out.", "subject", msg.Subject())
 			continue
 		}
-		s.sequence, s.Due = meta.Sequence.Stream, w.onClock(s.Due, meta.Timestamp)
+		s.sequence, s.Due = meta.Sequence.Stream, w.onClock(s, meta.Timestamp)
 		w.note(binding, key, s, meta.NumPending)
 	}
 }
@@ -192,7 +193,7 @@ func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error)
 	if err := json.Unmarshal(msg.Data, s); err != nil {
 		return nil, err
 	}
-	s.sequence, s.Due = msg.Sequence, w.onClock(s.Due, msg.Time)
+	s.sequence, s.Due = msg.Sequence, w.onClock(*s, msg.Time)
 	return s, nil
 }
 
