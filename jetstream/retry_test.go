@@ -191,6 +191,36 @@ func TestNodesShareWhatWaits(t *testing.T) {
 	})
 }
 
+// TestRetryReachesEveryNode: whichever node is asked, an event is tried at once that keeps its
+// place on one of them.
+func TestRetryReachesEveryNode(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, shared bool) {
+		nodes := []*Engine{open()}
+		if shared {
+			nodes = append(nodes, open())
+		}
+		key := natstest.UniqueKey("every")
+		p := bind(t, nodes[0], strings.Split(key, ".")[1], sluice.EventPrefix+key, 1)
+		consume(t, nodes[0], p, func(d sluice.Delivery) (sluice.Outcome, error) {
+			if d.Attempts == 0 {
+				return again(d, time.Hour), nil
+			}
+			return ok(p.Name, `1`), nil
+		})
+		result := send(t, nodes[0], key, 0)
+		asked := nodes[len(nodes)-1]
+		natstest.Eventually(t, "an event that waits", func() bool {
+			return asked.Queue.Retry(sluice.RetryQuery{Pipeline: p.Name, DryRun: true}) == 1
+		})
+		if retried := asked.Queue.Retry(sluice.RetryQuery{Pipeline: p.Name}); retried != 1 {
+			t.Errorf("%d events are said to be tried, want 1", retried)
+		}
+		if got, err := asked.Results.Result(t.Context(), result.CorrelationID, patience); err != nil || got.Status != sluice.StatusOK {
+			t.Errorf("the event comes to %s (%v)", got.Status, err)
+		}
+	})
+}
+
 // TestLiveEventsGoBeforeReplays: however many replays wait, a live event is next.
 func TestLiveEventsGoBeforeReplays(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {

@@ -104,7 +104,10 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	if blocks != nil {
 		w.syncRemovals(running, blocks)
 	}
-	return nil
+	if w.host.SoleWriter {
+		return nil
+	}
+	return w.obey(running)
 }
 
 // syncRemovals regularly syncs the blocks that the engine rewrites to remove events. An

@@ -86,10 +86,11 @@ const (
 	ChangeSubject     = "svc.audit"
 	AccessSubject     = "svc.audit.access"
 
-	// NodeSubject and the next two carry what nodes tell each other, which is not stored.
+	// NodeSubject and the next three carry what nodes tell each other, which is not stored.
 	NodeSubject  = "svc.node"  // which server they use and which version they are
 	DonePrefix   = "svc.done." // before the node that waits for an outcome
 	AwaitSubject = "svc.await" // that they wait for an outcome
+	RetrySubject = "svc.retry" // that events should be tried now
 )
 
 // How long streams keep messages, and how many bytes of them, where there is no setting for
