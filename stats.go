@@ -148,6 +148,7 @@ type WebhookFigures struct {
 
 	Last         time.Time `json:"last,omitzero"`         // when the last call came
 	LastAccepted time.Time `json:"lastAccepted,omitzero"` // when the last one came that was accepted
+	Expected     bool      `json:"expected,omitempty"`    // calls of it are expected, so it is always counted by itself
 }
 
 // A CallEnd says what became of an accepted call.

@@ -16,6 +16,7 @@ const (
 	minutesKept  = 24 * 60
 	hoursKept    = 30 * 24
 	maxNamed     = 500 // webhooks, and pipelines, that an hour counts one by one
+	maxExpected  = 500 // webhooks beyond those, if calls of them are expected
 	flushEvery   = 5 * time.Second
 	storeTimeout = 5 * time.Second
 )
@@ -24,6 +25,10 @@ const (
 // 30 days. Every node adds its counts every few seconds, so a crash loses only the last ones.
 // What became of a call is counted in the minute in which the call came.
 type Minutes struct {
+	// Expects, if set, reports whether calls of a webhook are expected. Such a webhook has
+	// figures of its own however many others are called: otherwise it would seem silent.
+	Expects func(eventKey string) bool
+
 	unfinished func(context.Context) (sluice.Unfinished, error)
 	log        *slog.Logger
 
@@ -127,12 +132,24 @@ func (m *Minutes) count(at time.Time, eventKey string, add func(*sluice.Minute, 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	minute := m.at(at)
-	if _, known := minute.Webhooks[eventKey]; !known && len(minute.Webhooks) >= maxNamed {
-		eventKey = ""
+	of, known := minute.Webhooks[eventKey]
+	if !known {
+		of.Expected = m.Expects != nil && m.Expects(eventKey)
 	}
-	of := minute.Webhooks[eventKey]
+	key := countedAs(minute.Webhooks, eventKey, of.Expected)
+	if key != eventKey {
+		of = minute.Webhooks[key]
+	}
 	add(minute, &of)
-	minute.Webhooks[eventKey] = of
+	minute.Webhooks[key] = of
+}
+
+// countedAs returns the key that a webhook is counted by among others.
+func countedAs(webhooks map[string]sluice.WebhookFigures, eventKey string, expected bool) string {
+	if _, known := webhooks[eventKey]; known || len(webhooks) < maxNamed || expected && len(webhooks) < maxNamed+maxExpected {
+		return eventKey
+	}
+	return ""
 }
 
 // at returns the counts of the minute of a time.

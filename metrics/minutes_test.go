@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -74,5 +75,43 @@ func TestMinutesWaitForTheEngine(t *testing.T) {
 	}
 	if failed != 1 {
 		t.Errorf("%d calls are counted", failed)
+	}
+}
+
+// TestExpectedWebhooksAreAlwaysNamed: a webhook whose calls are expected has figures of its own,
+// however many others are called in that hour; otherwise it would seem silent.
+func TestExpectedWebhooksAreAlwaysNamed(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	m := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
+	m.Expects = func(eventKey string) bool { return eventKey == "webhook.expected" }
+	now := time.Now()
+	for i := range 600 {
+		m.Call(sluice.Call{EventKey: fmt.Sprintf("webhook.w%d", i), CorrelationID: "x", Time: now})
+	}
+	for _, key := range []string{"webhook.expected", "webhook.other"} {
+		m.Call(sluice.Call{EventKey: key, CorrelationID: "x", Time: now})
+	}
+	accepted := func() map[string]int {
+		sums := make(map[string]int)
+		for _, hour := range m.ByWebhook(2) {
+			for key, of := range hour.Webhooks {
+				sums[key] += of.Accepted
+			}
+		}
+		return sums
+	}
+	before := accepted()
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	m.Keep(over)
+	for when, got := range map[string]map[string]int{"counted": before, "stored": accepted()} {
+		if got["webhook.expected"] != 1 || got["webhook.other"] != 0 || got[""] == 0 {
+			t.Errorf("%s: expected %d, other %d, without a name %d", when, got["webhook.expected"], got["webhook.other"], got[""])
+		}
 	}
 }

@@ -177,10 +177,9 @@ func addTo(sum, other *sluice.Minute) {
 	webhooks := make(map[string]sluice.WebhookFigures, len(sum.Webhooks)+len(other.Webhooks))
 	maps.Copy(webhooks, sum.Webhooks)
 	for key, figures := range other.Webhooks {
-		if _, known := webhooks[key]; !known && len(webhooks) >= maxNamed {
-			key = ""
-		}
+		key = countedAs(webhooks, key, figures.Expected)
 		of := webhooks[key]
+		of.Expected = of.Expected || figures.Expected && key != ""
 		of.Add(figures.CallFigures)
 		of.Last = later(of.Last, figures.Last)
 		of.LastAccepted = later(of.LastAccepted, figures.LastAccepted)

@@ -30,6 +30,7 @@ func (s *Server) wire() {
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks)
 	webhooks.MaxKeep = s.cfg.EventMaxAge
+	s.minutes.Expects = webhooks.Expects
 	s.wantsCertificates = webhooks.DemandsCertificates
 	trusts := s.newTrusts(secrets)
 	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()

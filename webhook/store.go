@@ -190,6 +190,12 @@ func (s *Store) Expecting() []*sluice.Webhook {
 	return hooks
 }
 
+// Expects reports whether calls of a webhook are expected.
+func (s *Store) Expects(eventKey string) bool {
+	hook, err := s.WithKey(eventKey)
+	return err == nil && hook.ExpectEvery != 0
+}
+
 // SignedWith returns the event keys of the webhooks that use a stored secret, to check
 // signatures or to ask their senders, in order.
 func (s *Store) SignedWith(secret string) (keys []string) {
