@@ -30,7 +30,7 @@ func measureBodies(ctx context.Context, b *bench) error {
 	} {
 		name := fmt.Sprintf("%s bodies of %d KiB, %d connections", c.payloadType, c.size>>10, c.connections)
 		key := fmt.Sprintf("webhook.bench.%s.%d", c.payloadType, c.size)
-		token, err := s.createWebhookWith(ctx, url.Values{"eventKey": {key}, "payloadType": {c.payloadType}})
+		token, err := s.createWebhookWith(ctx, url.Values{"eventKey": {key}, "payloadType": {c.payloadType}, "maxPayloadLength": {"4194304"}})
 		if err != nil {
 			return s.failed(err)
 		}
