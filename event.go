@@ -52,6 +52,7 @@ type Event struct {
 	ReceivedAt      time.Time           `json:"receivedAt"`
 	CE              *CloudEvent         `json:"ce,omitempty"` // of a call that is one
 	Payload         json.RawMessage     `json:"payload,omitempty"`
+	AppendPayload   func([]byte) []byte `json:"-"` // in place of Payload: one that is encoded where it is stored
 	PayloadType     PayloadType         `json:"payloadType"`
 	PayloadEncoding Encoding            `json:"payloadEncoding"`
 	ContentType     string              `json:"contentType"`
@@ -138,10 +139,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	if e.CE != nil {
 		b = e.CE.appendJSON(b)
 	}
-	if e.Payload != nil {
-		b = append(b, `,"payload":`...)
-		b = append(b, e.Payload...)
-	}
+	b = e.appendPayload(b)
 	b = appendField(b, `,"payloadType":`, string(e.PayloadType))
 	b = appendField(b, `,"payloadEncoding":`, string(e.PayloadEncoding))
 	b = appendField(b, `,"contentType":`, e.ContentType)
@@ -160,6 +158,16 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	}
 	b = appendField(b, `},"remoteAddr":`, e.RemoteAddr)
 	return append(b, '}')
+}
+
+func (e *Event) appendPayload(b []byte) []byte {
+	switch {
+	case e.Payload != nil:
+		b = append(append(b, `,"payload":`...), e.Payload...)
+	case e.AppendPayload != nil:
+		b = e.AppendPayload(append(b, `,"payload":`...))
+	}
+	return b
 }
 
 func appendStrings(b []byte, texts []string) []byte {

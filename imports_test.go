@@ -86,11 +86,11 @@ var rooms = map[string][]string{
 	"api/clienttest": {"api/clienttest/generated"},
 }
 
-// maxLines and maxFile bound the product, without its tests and without the programs
-// that measure and break it. What goes beyond has to be paid for elsewhere, or is the
+// maxLines and maxFile bound the product, without its tests, what only serves them, and the
+// programs that measure and break it. What goes beyond has to be paid for elsewhere, or is the
 // moment to ask whether it is worth the lines.
 const (
-	maxLines = 85_100
+	maxLines = 84_100
 	maxFile  = 350
 )
 
@@ -103,7 +103,9 @@ func TestTheProductStaysSmall(t *testing.T) {
 		if lines > maxFile {
 			t.Errorf("%s has %d lines, more than %d", path, lines, maxFile)
 		}
-		all += lines
+		if !strings.HasSuffix(filepath.Dir(path), "test") {
+			all += lines
+		}
 	}
 	if all > maxLines {
 		t.Errorf("the product has %d lines, more than %d", all, maxLines)

@@ -74,9 +74,16 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 		return b, sluice.Errorf(sluice.CodeTooManyUnfinished, "Too many calls from this address are on their way at the same time.").After(time.Second).Closing()
 	}
 	defer bs.unfinished.Leave(network)
-	// One byte more, to see the end. The announced length does not matter much: the space
-	// grows with what arrives.
-	b = slices.Grow(b, int(min(max(r.ContentLength, 0)+1, first)))
+	// One byte more, to see the end. The announced length is only a bound: the space grows
+	// with what arrives, faster for senders who have shown a token or a login.
+	space := growth{factor: 2, most: limit + 1}
+	if hold.memory == bs.Known {
+		space.factor = 8
+	}
+	if r.ContentLength > 0 {
+		space.most = int(r.ContentLength) + 1
+	}
+	b = slices.Grow(b, min(first, space.most))
 	start := time.Now()
 	a := &arrival{bodies: bs, conn: http.NewResponseController(w), start: start, hold: hold}
 	defer a.leave()
@@ -105,7 +112,7 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 		case err != nil:
 			return b, malformed(err)
 		}
-		if b, err = a.grow(r.Context(), b, limit); err != nil {
+		if b, err = a.grow(r.Context(), b, space); err != nil {
 			return b, err
 		}
 	}
@@ -113,6 +120,9 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 
 // first is the initial space for a body.
 const first = 1 << 10
+
+// growth says how the space for a body grows.
+type growth struct{ factor, most int }
 
 // inMemory is a body that has arrived already.
 type inMemory interface {
@@ -143,11 +153,11 @@ type arrival struct {
 }
 
 // grow makes space for more of a body. Beyond a small size it takes memory for it.
-func (a *arrival) grow(ctx context.Context, b []byte, limit int) ([]byte, error) {
+func (a *arrival) grow(ctx context.Context, b []byte, g growth) ([]byte, error) {
 	if len(b) < cap(b) {
 		return b, nil
 	}
-	size := min(max(2*cap(b), first), limit+1)
+	size := min(g.factor*cap(b), g.most)
 	if size > small {
 		if err := a.enter(len(b)); err != nil {
 			return b, err
@@ -158,7 +168,9 @@ func (a *arrival) grow(ctx context.Context, b []byte, limit int) ([]byte, error)
 		}
 		a.forgive(waited)
 	}
-	return slices.Grow(b, size-len(b)), nil
+	grown := make([]byte, size)
+	copy(grown, b)
+	return grown[:len(b)], nil
 }
 
 // Grow takes memory for a body that has arrived, as Hold.Grow does. Unfinished bodies yield

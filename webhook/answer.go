@@ -107,9 +107,7 @@ func (rc *Receiver) linger(in *incoming, result *sluice.Result) {
 // shed gives up what a call that was stored no longer needs.
 func (in *incoming) shed() {
 	in.size = len(in.body)
-	if cap(in.body) > maxKept || cap(in.payload) > maxKept {
-		in.body, in.raw, in.payload, in.files = nil, nil, nil, nil
-	}
+	in.body, in.raw, in.payload, in.files = nil, nil, nil, nil
 	in.memory.Release()
 }
 

@@ -44,7 +44,7 @@ var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
 // maxKept bounds the buffers that are kept for another call. A larger one would stay
 // after its memory was given back to the budget.
-const maxKept = 128 << 10
+const maxKept = 256 << 10
 
 // release keeps the buffers for another call.
 func (in *incoming) release() {

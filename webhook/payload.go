@@ -21,29 +21,23 @@ import (
 // long; beyond this bound it is carried as base64, which always fits.
 const maxText = 11 << 19 // 5.5 MiB
 
-// encode writes the payload of a call to in.payload, in the form that its webhook
-// wants, and returns that form.
-func (in *incoming) encode() sluice.Encoding {
+// encode gives an event the payload of its call, in the form that its webhook wants. What has
+// to be written for that is in in.payload; large bodies are copied only when they are stored.
+func (in *incoming) encode(e *sluice.Event) {
 	raw := in.hook.PayloadType == sluice.Raw
 	switch {
 	case in.hook.PayloadType == sluice.Ignore:
-		return sluice.EncodingNone
+		e.PayloadEncoding = sluice.EncodingNone
 	case in.files != nil:
 		in.payload = in.files.appendJSON(in.payload, raw)
-		return sluice.EncodingFiles
+		e.Payload, e.PayloadEncoding = in.payload, sluice.EncodingFiles
 	case raw && isJSONBody(in.request.Header.Get("Content-Type"), in.body):
-		in.payload = append(in.payload, in.body...)
-		return sluice.EncodingJSON
-	case raw:
-		var ok bool
-		if in.payload, ok = appendText(in.payload, in.body); ok {
-			return sluice.EncodingText
-		}
+		e.Payload, e.PayloadEncoding = in.body, sluice.EncodingJSON
+	case raw && in.writeText():
+		e.Payload, e.PayloadEncoding = in.payload, sluice.EncodingText
+	default:
+		e.AppendPayload, e.PayloadEncoding = in.appendBinary, sluice.EncodingBase64
 	}
-	in.payload = append(in.payload, `{"origin":`...)
-	in.payload = appendBase64(in.payload, in.body)
-	in.payload = append(in.payload, '}')
-	return sluice.EncodingBase64
 }
 
 // isJSONBody reports whether a body is JSON that an event can carry unchanged. Deeper
@@ -51,6 +45,12 @@ func (in *incoming) encode() sluice.Encoding {
 func isJSONBody(contentType string, body []byte) bool {
 	media, _, _ := mime.ParseMediaType(contentType)
 	return value.IsMediaType(media) && value.Valid(body)
+}
+
+// writeText writes the body to in.payload as a JSON string, if it is text that fits.
+func (in *incoming) writeText() (ok bool) {
+	in.payload, ok = appendText(in.payload, in.body)
+	return ok
 }
 
 // appendText appends bytes as a JSON string, if they are text that fits.
@@ -63,6 +63,11 @@ func appendText(b, text []byte) ([]byte, bool) {
 		return b, false
 	}
 	return longer, true
+}
+
+// appendBinary appends the body as the payload of an event that may be any bytes.
+func (in *incoming) appendBinary(b []byte) []byte {
+	return append(appendBase64(append(b, `{"origin":`...), in.body), '}')
 }
 
 // appendBase64 appends bytes as a JSON string in base64.

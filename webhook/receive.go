@@ -249,9 +249,6 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, id, in.sent(), in.trust.Window())
 		e.BodyHash = sluice.HashBody(in.sent())
 	}
-	e.PayloadEncoding = in.encode()
-	if e.PayloadEncoding != sluice.EncodingNone {
-		e.Payload = in.payload
-	}
+	in.encode(e)
 	return e
 }
