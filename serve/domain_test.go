@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/jetstream/natstest"
 	"sluice/serve"
 )
 
@@ -99,14 +100,8 @@ func TestDomain(t *testing.T) {
 	s := &service{t: t, log: new(transcript), client: newClient(), config: load(t, newFolder(t), "listen="+inside, "domain=hooks.example.com,Other.example.com", "acme-directory="+acme+"/dir", "acme-email=ops@example.com")}
 	begin := func() {
 		t.Helper()
-		opts := serve.Options{AdminPassword: adminPassword, Log: s.log.logger()}
-		opts.Doors.HTTPS, opts.Doors.HTTP, opts.Doors.ACME = secure, plain, trusting
-		server, err := serve.Start(t.Context(), s.config, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.server = server
-		if _, _, err := server.CreateAdmin(t.Context()); err != nil {
+		s.behind(serve.Doors{HTTPS: secure, HTTP: plain, ACME: trusting})
+		if _, _, err := s.server.CreateAdmin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,14 +111,7 @@ func TestDomain(t *testing.T) {
 	if !roots.AppendCertsFromPEM(fetch(t, &http.Client{Transport: trusting}, acme+"/roots/0").body) {
 		t.Fatal("the ACME server shows no root")
 	}
-	serial := func(name string) (string, error) {
-		conn, err := tls.Dial("tcp", secure, &tls.Config{RootCAs: roots, ServerName: name})
-		if err != nil {
-			return "", err
-		}
-		defer conn.Close()
-		return conn.ConnectionState().PeerCertificates[0].SerialNumber.String(), nil
-	}
+	serial := func(name string) (string, error) { return serialOf(secure, roots, name) }
 	var first string
 	for _, name := range []string{"other.example.com", "hooks.example.com"} {
 		eventually(t, "the certificate of "+name, func() (ok bool) {
@@ -192,6 +180,57 @@ func TestDomain(t *testing.T) {
 	})
 	if got := orders(); again != first || got != "2" {
 		t.Errorf("after a restart the certificate is %s, was %s, with %s orders", again, first, got)
+	}
+}
+
+// behind starts a server with the doors of its domains.
+func (s *service) behind(doors serve.Doors) {
+	s.t.Helper()
+	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger(), Doors: doors})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.server = server
+}
+
+// serialOf returns the number of the certificate that a server shows for a name.
+func serialOf(address string, roots *x509.CertPool, name string) (string, error) {
+	conn, err := tls.Dial("tcp", address, &tls.Config{RootCAs: roots, ServerName: name})
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	return conn.ConnectionState().PeerCertificates[0].SerialNumber.String(), nil
+}
+
+// TestNodesShareACertificate: a node shows the certificate that another one has ordered. The
+// ACME server calls the first node alone.
+func TestNodesShareACertificate(t *testing.T) {
+	secure, plain := freeAddress(t), freeAddress(t)
+	acme := startACME(t, plain, secure)
+	trusting := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	t.Cleanup(trusting.CloseIdleConnections)
+	nats := natstest.Start(natstest.Options())
+	t.Cleanup(nats.Shutdown)
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(fetch(t, &http.Client{Transport: trusting}, acme+"/roots/0").body) {
+		t.Fatal("the ACME server shows no root")
+	}
+	var serials []string
+	for _, doors := range []serve.Doors{{HTTPS: secure, HTTP: plain, ACME: trusting}, {HTTPS: freeAddress(t), HTTP: freeAddress(t), ACME: trusting}} {
+		node := &service{t: t, log: new(transcript), client: newClient(), config: load(t, newFolder(t), "nats="+nats.ClientURL(), "secret-key="+strings.Repeat("0f", 32), "domain=hooks.example.com", "acme-directory="+acme+"/dir")}
+		node.behind(doors)
+		t.Cleanup(node.stop)
+		eventually(t, "the certificate of "+doors.HTTPS, func() bool {
+			serial, err := serialOf(doors.HTTPS, roots, "hooks.example.com")
+			if err == nil {
+				serials = append(serials, serial)
+			}
+			return err == nil
+		})
+	}
+	if orders := string(fetch(t, &http.Client{Transport: trusting}, acme+"/orders").body); serials[0] != serials[1] || orders != "1" {
+		t.Errorf("the nodes show the certificates %v, after %s orders", serials, orders)
 	}
 }
 

@@ -49,19 +49,20 @@ type Options struct {
 	// Listen returns a socket that is there already; nil means one on the address of the settings.
 	Listen func() (net.Listener, error)
 
-	// Doors are the addresses of --domain, for HTTPS and for redirects, and the way to the ACME
-	// server. They are set by tests: "" means :443 and :80, and nil the Internet.
-	Doors struct {
-		HTTPS, HTTP string
-		ACME        http.RoundTripper
-	}
-
-	// Timeouts are set by tests; 0 means the usual ones.
+	// Doors and Timeouts are set by tests; 0 means the usual ones.
+	Doors    Doors
 	Timeouts Timeouts
 
 	// SenderTransport replaces the Internet in tests, where senders publish their keys.
 	// nil means the guarded transport that pipelines use.
 	SenderTransport http.RoundTripper
+}
+
+// Doors are the addresses of --domain, for HTTPS and for redirects, and the way to the ACME
+// server: "" means :443 and :80, and nil the Internet.
+type Doors struct {
+	HTTPS, HTTP string
+	ACME        http.RoundTripper
 }
 
 // Timeouts are times that no setting changes.
