@@ -15,16 +15,17 @@ import (
 
 // Options are what the commands need.
 type Options struct {
-	Events    sluice.Events
-	Stored    sluice.StoredEvents
-	Log       sluice.EventLog
-	Journal   sluice.Journal
-	Waiting   sluice.WaitingEvents
-	Erasures  sluice.Erasures
-	Note      func(context.Context, sluice.AuditEntry) // enters something in the audit log
-	Namespace string
-	Seen      func(ctx context.Context, command, target string) // called when a user sees payloads
-	Stopping  <-chan struct{}                                   // closed when the server begins to stop, which ends all waiting
+	Events     sluice.Events
+	Stored     sluice.StoredEvents
+	Log        sluice.EventLog
+	Journal    sluice.Journal
+	Waiting    sluice.WaitingEvents
+	Quarantine sluice.QuarantineStore
+	Erasures   sluice.Erasures
+	Note       func(context.Context, sluice.AuditEntry) // enters something in the audit log
+	Namespace  string
+	Seen       func(ctx context.Context, command, target string) // called when a user sees payloads
+	Stopping   <-chan struct{}                                   // closed when the server begins to stop, which ends all waiting
 }
 
 // Commands returns the commands about events and messages.

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ type eraseParams struct {
 func eraseCommand(o Options) command.Command {
 	return command.New(sluice.EraseCommand, "Erase calls: payload, headers and results are gone from all that is stored, and overwritten on disk. That there was a call remains. Their replays, and copies from the quarantine, go with them.",
 		func(ctx context.Context, p eraseParams) (sluice.Erased, error) {
-			calls, err := p.find(ctx, o.Journal)
+			calls, err := p.find(ctx, o)
 			if err != nil {
 				return sluice.Erased{}, err
 			}
@@ -66,7 +67,7 @@ func erasuresCommand(o Options) command.Command {
 }
 
 // find returns the calls to erase, with what was made of them.
-func (p eraseParams) find(ctx context.Context, journal sluice.Journal) ([]sluice.Call, error) {
+func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error) {
 	cover := sluice.CoverFrom(ctx)
 	q := sluice.TraceQuery{TraceID: strings.ToLower(p.TraceID), EventKey: p.EventKey, From: p.From, To: p.To, Text: strings.TrimSpace(p.Search), Cover: cover, Known: cover}
 	q.InPayload, q.OnlyPayload = q.Text != "", q.Text != ""
@@ -78,14 +79,41 @@ func (p eraseParams) find(ctx context.Context, journal sluice.Journal) ([]sluice
 	case p.TraceID != "" && (q.Text != "" || !p.From.IsZero() || !p.To.IsZero()):
 		return nil, sluice.InvalidParameter("traceId", "The parameters from, to and search go with eventKey.")
 	}
-	found, err := all(ctx, journal, q, func(sluice.Call) bool { return true })
+	found, err := all(ctx, o.Journal, q, func(sluice.Call) bool { return true })
+	if err == nil && q.Text != "" {
+		found, err = quarantined(ctx, o.Quarantine, q, found)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
 		return nil, sluice.Errorf(sluice.CodeEventUnknown, "No call matches; trace.get finds those there are.")
 	}
-	return withCopies(ctx, journal, found, cover)
+	return withCopies(ctx, o.Journal, found, cover)
+}
+
+// quarantined appends the refused calls of a query that have its text in their body: they are
+// no events, so the journal does not look into them.
+func quarantined(ctx context.Context, store sluice.QuarantineStore, q sluice.TraceQuery, found []sluice.Call) ([]sluice.Call, error) {
+	page := sluice.QuarantineQuery{EventKey: q.EventKey, From: q.From, To: q.To, Limit: 1000, Cover: q.Cover}
+	text := bytes.ToLower([]byte(q.Text))
+	for more := true; more; more = page.After != "" {
+		calls, next, err := store.List(ctx, page)
+		if err != nil {
+			return nil, err
+		}
+		page.After = next
+		for _, c := range calls {
+			there, err := store.Open(ctx, &c)
+			if err != nil {
+				return nil, err
+			}
+			if there && bytes.Contains(bytes.ToLower(c.Request.Body), text) {
+				found = append(found, sluice.Call{TraceID: c.ID, EventKey: c.EventKey, Time: c.Time})
+			}
+		}
+	}
+	return found, nil
 }
 
 // withCopies adds the calls that repeat others, or let them out of the quarantine, and the

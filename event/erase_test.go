@@ -18,7 +18,7 @@ func TestErase(t *testing.T) {
 	s := open(t)
 	var noted []string
 	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
-		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue, Namespace: "default", Erasures: s.Erasures,
+		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue, Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
 		Note: func(_ context.Context, e sluice.AuditEntry) { noted = append(noted, e.Target) },
 	}))
 	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
@@ -39,13 +39,22 @@ func TestErase(t *testing.T) {
 	if _, err := call("event.replay", command.Args{{Name: "traceId", Value: gone}}); err != nil {
 		t.Fatal(err)
 	}
+	refuse := func(body string) string {
+		c := &sluice.QuarantinedCall{ID: sluice.NewTraceID("abcdef", time.Now()), EventKey: "webhook.erase", Time: time.Now(), Request: sluice.KeptRequest{Body: []byte(body)}}
+		if err := s.Quarantine.Put(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+		s.Journal.Call(sluice.Call{TraceID: c.ID, EventKey: c.EventKey, Time: c.Time, Status: sluice.StatusRejected, StatusCode: 401, Quarantine: c.ID})
+		return c.ID
+	}
+	refused, kept := refuse(`email=Eve@example.com`), refuse(`email=bob@example.com`)
 	chosen := command.Args{{Name: "eventKey", Value: "webhook.erase"}, {Name: "search", Value: "EVE@example"}}
 	for i, dry := range []bool{true, false} {
 		out, err := call("event.erase", append(chosen[:2:2], command.Arg{Name: "dryRun", Value: dry}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if done := out.(sluice.Erased); len(done.Items) != 2 || done.Erased != 2*i || len(noted) != 2*i {
+		if done := out.(sluice.Erased); len(done.Items) != 3 || done.Erased != 3*i || len(noted) != 3*i {
 			t.Errorf("with dryRun %v it is %+v, and noted are %v", dry, done, noted)
 		}
 	}
@@ -58,7 +67,59 @@ func TestErase(t *testing.T) {
 			t.Errorf("the event of %s gives %v", id, err)
 		}
 	}
+	left, _, err := s.Quarantine.List(ctx, sluice.QuarantineQuery{Limit: 10})
+	if err != nil || len(left) != 1 || left[0].ID != kept || refused == kept {
+		t.Errorf("in the quarantine are %+v (%v)", left, err)
+	}
 	if _, err := call("event.erase", chosen); !sluice.CodeEventUnknown.Is(err) {
 		t.Errorf("erasing again gives %v", err)
+	}
+}
+
+// TestEraseWhatWaits: an event that waits is erased if it has to be. All erasures are listed,
+// page by page.
+func TestEraseWhatWaits(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
+		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue, Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
+		Note: func(context.Context, sluice.AuditEntry) {},
+	}))
+	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
+	call := func(name string, args command.Args) (any, error) {
+		cmd, _ := set.Find(name)
+		return set.Call(ctx, cmd, args)
+	}
+	const calls = 5
+	want := make(map[string]bool)
+	for range calls {
+		id := sluice.NewTraceID("abcdef", time.Now())
+		want[id] = true
+		s.Journal.Call(sluice.Call{TraceID: id, EventKey: "webhook.waits", Time: time.Now(), Status: sluice.StatusProcessing})
+	}
+	chosen := command.Args{{Name: "eventKey", Value: "webhook.waits"}}
+	if out, err := call("event.erase", chosen); !sluice.CodeEventWaits.Is(err) {
+		t.Errorf("what waits gives %+v (%v)", out, err)
+	}
+	out, err := call("event.erase", append(chosen, command.Arg{Name: "force", Value: true}))
+	if err != nil || out.(sluice.Erased).Erased != calls {
+		t.Fatalf("with force it is %+v (%v)", out, err)
+	}
+	after := ""
+	for range calls {
+		out, err := call("event.erasures", command.Args{{Name: "limit", Value: 1}, {Name: "after", Value: after}})
+		page, ok := out.(command.Page[sluice.Erasure])
+		if err != nil || !ok {
+			t.Fatalf("a page is %+v (%v)", out, err)
+		}
+		list := page.Items
+		if len(list) != 1 || !want[list[0].TraceID] {
+			t.Fatalf("a page has %+v", list)
+		}
+		after = list[0].TraceID
+		delete(want, after)
+	}
+	if len(want) != 0 {
+		t.Errorf("not listed are %v", want)
 	}
 }

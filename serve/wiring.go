@@ -161,16 +161,17 @@ func (s *Server) newReceiver(webhooks *webhook.Store, trusts *webhook.Trusts, sl
 
 func (s *Server) eventOptions() event.Options {
 	return event.Options{
-		Events:    s.engine.Events,
-		Stored:    s.engine.Stored,
-		Log:       s.engine.Stored,
-		Journal:   s.engine.Journal,
-		Waiting:   s.engine.Queue,
-		Erasures:  s.engine.Erasures,
-		Note:      s.directory.Note,
-		Namespace: s.cfg.Namespace,
-		Stopping:  s.stopping,
-		Seen:      s.directory.NotePayload,
+		Events:     s.engine.Events,
+		Stored:     s.engine.Stored,
+		Log:        s.engine.Stored,
+		Journal:    s.engine.Journal,
+		Waiting:    s.engine.Queue,
+		Quarantine: s.engine.Quarantine,
+		Erasures:   s.engine.Erasures,
+		Note:       s.directory.Note,
+		Namespace:  s.cfg.Namespace,
+		Stopping:   s.stopping,
+		Seen:       s.directory.NotePayload,
 	}
 }
 
