@@ -125,7 +125,8 @@ func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, 
 			return err
 		}
 	}
-	engine := erasing(jetstream.Options{Dir: folder.Store(), Log: opts.Log}, cfg, folder.Folder)
+	const everything = 1 << 50 // bytes
+	engine := erasing(jetstream.Options{Dir: folder.Store(), EventMaxBytes: everything, Log: opts.Log}, cfg, folder.Folder)
 	if err := jetstream.Restore(ctx, engine, from, opts.Erasures); err != nil {
 		return restoreError(err)
 	}
