@@ -181,9 +181,7 @@ const DirectCall = "direct"
 // NewTraceID makes the trace id of a call: the last 6 characters of the webhook's
 // token, a colon, the time in milliseconds (8 characters of base 36), by which a search
 // finds its position in the stream, and 8 random characters.
-func NewTraceID(uuid string, at time.Time) string {
-	return traceID(Last6(uuid), at, rand.Uint64())
-}
+func NewTraceID(uuid string, at time.Time) string { return traceID(Last6(uuid), at, rand.Uint64()) }
 
 // foreignEvent stands in a trace id for the webhook where a foreign program has
 // published the event.

@@ -106,9 +106,7 @@ func (e *Error) with(change func(*Error)) *Error {
 }
 
 // Because names the cause.
-func (e *Error) Because(cause error) *Error {
-	return e.with(func(c *Error) { c.Err = cause })
-}
+func (e *Error) Because(cause error) *Error { return e.with(func(c *Error) { c.Err = cause }) }
 
 // Saying replaces the message.
 func (e *Error) Saying(message string) *Error {
@@ -116,14 +114,10 @@ func (e *Error) Saying(message string) *Error {
 }
 
 // Coded replaces the code. The kind stays.
-func (e *Error) Coded(code Code) *Error {
-	return e.with(func(c *Error) { c.Code = code.Word })
-}
+func (e *Error) Coded(code Code) *Error { return e.with(func(c *Error) { c.Code = code.Word }) }
 
 // OfKind replaces the kind, where the kind depends on the cause of a failure.
-func (e *Error) OfKind(kind Kind) *Error {
-	return e.with(func(c *Error) { c.Kind = kind })
-}
+func (e *Error) OfKind(kind Kind) *Error { return e.with(func(c *Error) { c.Kind = kind }) }
 
 // About names the parameter at fault.
 func (e *Error) About(parameter string) *Error {
@@ -131,9 +125,7 @@ func (e *Error) About(parameter string) *Error {
 }
 
 // At names the place in a pipeline where it happened.
-func (e *Error) At(p Position) *Error {
-	return e.with(func(c *Error) { c.Position = p })
-}
+func (e *Error) At(p Position) *Error { return e.with(func(c *Error) { c.Position = p }) }
 
 // InCall names the call it belongs to.
 func (e *Error) InCall(traceID string) *Error {
@@ -166,14 +158,10 @@ func (e *Error) Detailed(details any) *Error {
 }
 
 // Telling sets what outsiders may know of it.
-func (e *Error) Telling(said Said) *Error {
-	return e.with(func(c *Error) { c.Said = &said })
-}
+func (e *Error) Telling(said Said) *Error { return e.with(func(c *Error) { c.Said = &said }) }
 
 // Closing marks the connection as unusable from here on.
-func (e *Error) Closing() *Error {
-	return e.with(func(c *Error) { c.Close = true })
-}
+func (e *Error) Closing() *Error { return e.with(func(c *Error) { c.Close = true }) }
 
 // AsError returns the *Error in err's chain, or one made of the *value.Error
 // there. Otherwise it wraps err as an internal fault whose text tells the

@@ -143,9 +143,7 @@ func (e *AuditEntry) Sum() string {
 
 // Change reports whether the entry is about something that was changed. Others, such
 // as refusals and logins, are kept apart, since anybody can make many of them.
-func (e *AuditEntry) Change() bool {
-	return e.Outcome == AuditAllowed && !e.Access
-}
+func (e *AuditEntry) Change() bool { return e.Outcome == AuditAllowed && !e.Access }
 
 // An AuditQuery selects entries of the audit log, newest first.
 type AuditQuery struct {

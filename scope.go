@@ -116,9 +116,7 @@ const WebhookPrefix = "webhook."
 
 // Event reports whether an event key, or all keys that a pattern matches, are covered.
 // Events about alerts are covered by what each is about, see Cover.Alert.
-func (c Cover) Event(key string) bool {
-	return c.Name(strings.TrimPrefix(key, WebhookPrefix))
-}
+func (c Cover) Event(key string) bool { return c.Name(strings.TrimPrefix(key, WebhookPrefix)) }
 
 // Message reports whether a message key, or all keys that a pattern matches, are covered.
 func (c Cover) Message(key string) bool {

@@ -107,9 +107,7 @@ func lastForwarded(header string) (rest, address string) {
 }
 
 // escaped reports whether a backslash before it makes a quote part of a text.
-func escaped(before string) bool {
-	return (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
-}
+func escaped(before string) bool { return (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 }
 
 // forwardedFor returns the address of the parameter "for", empty if there is
 // none or more than one.

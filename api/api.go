@@ -259,6 +259,4 @@ func abandoned(err error) bool {
 
 // writeJSON writes a value that has a JSON form. An error means that the caller
 // has gone.
-func writeJSON(w http.ResponseWriter, v any) {
-	_ = value.Encode(w, v)
-}
+func writeJSON(w http.ResponseWriter, v any) { _ = value.Encode(w, v) }

@@ -203,9 +203,7 @@ func (r *Reader) where() string {
 }
 
 // Check reads a backup to its end, and returns what it has if it is whole.
-func Check(from io.Reader) (Header, Summary, error) {
-	return CheckEach(from, func(Stream) {})
-}
+func Check(from io.Reader) (Header, Summary, error) { return CheckEach(from, func(Stream) {}) }
 
 // CheckEach does what Check does, and calls visit with each stream.
 func CheckEach(from io.Reader, visit func(Stream)) (Header, Summary, error) {

@@ -64,9 +64,7 @@ func (s Set) Covered(ctx context.Context, c Command, user sluice.User, args Args
 }
 
 // Allows reports whether a user may run the command.
-func (c Command) Allows(user sluice.User) bool {
-	return user.MayCall(c.Name, c.ReadOnly)
-}
+func (c Command) Allows(user sluice.User) bool { return user.MayCall(c.Name, c.ReadOnly) }
 
 // record enters a call in the audit log.
 func (s Set) record(ctx context.Context, c Command, target string, err error) {

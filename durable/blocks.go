@@ -174,6 +174,4 @@ func (b *Blocks) names() ([]string, error) {
 	return b.folder.Readdirnames(-1)
 }
 
-func (b *Blocks) path(n int) string {
-	return filepath.Join(b.Dir, strconv.Itoa(n)+".blk")
-}
+func (b *Blocks) path(n int) string { return filepath.Join(b.Dir, strconv.Itoa(n)+".blk") }

@@ -165,9 +165,7 @@ func (c *compiler) compileAll(nodes []ast.Node) ([]eval, error) {
 	return runs, nil
 }
 
-func constant(v any) eval {
-	return func(*frame) (any, error) { return v, nil }
-}
+func constant(v any) eval { return func(*frame) (any, error) { return v, nil } }
 
 func (c *compiler) errorAt(node ast.Node, format string, args ...any) error {
 	return &SyntaxError{

@@ -136,9 +136,7 @@ type failure string
 
 func (e failure) Error() string { return string(e) }
 
-func fail(format string, args ...any) error {
-	return failure(fmt.Sprintf(format, args...))
-}
+func fail(format string, args ...any) error { return failure(fmt.Sprintf(format, args...)) }
 
 const (
 	longestSnippet = 60
@@ -152,9 +150,7 @@ type SyntaxError struct {
 }
 
 // Error returns the message with its offset.
-func (e *SyntaxError) Error() string {
-	return "at " + strconv.Itoa(e.Offset) + ": " + e.Message
-}
+func (e *SyntaxError) Error() string { return "at " + strconv.Itoa(e.Offset) + ": " + e.Message }
 
 // parseError explains an error of the library.
 func parseError(source string, err error) error {

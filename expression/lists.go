@@ -216,9 +216,7 @@ func concat(f *frame, args []any) (any, error) {
 	return joined, nil
 }
 
-func flatten(f *frame, args []any) (any, error) {
-	return f.appendFlat([]any{}, args[0].([]any), 0)
-}
+func flatten(f *frame, args []any) (any, error) { return f.appendFlat([]any{}, args[0].([]any), 0) }
 
 func (f *frame) appendFlat(flat, items []any, depth int) ([]any, error) {
 	if depth > value.MaxDepth {

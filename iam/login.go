@@ -148,9 +148,7 @@ func (d *Directory) mayTry(username, address string) error {
 	return sluice.Errorf(sluice.CodeTooManyLogins, "Too many wrong credentials came from this address.").After(wait)
 }
 
-func pairOf(username, address string) string {
-	return username + "\x00" + limit.Network(address)
-}
+func pairOf(username, address string) string { return username + "\x00" + limit.Network(address) }
 
 // knownName returns the name of a user there is. Others are left out of the audit
 // log: people type their password into the wrong field.

@@ -162,14 +162,10 @@ func withoutScope(scope, word string) string {
 	return strings.Join(slices.DeleteFunc(strings.Fields(scope), func(s string) bool { return s == word }), " ")
 }
 
-func hasScope(scope, word string) bool {
-	return slices.Contains(strings.Fields(scope), word)
-}
+func hasScope(scope, word string) bool { return slices.Contains(strings.Fields(scope), word) }
 
 // notScope reports whether RFC 6749, 3.3 forbids a character.
-func notScope(r rune) bool {
-	return r < ' ' || r > '~' || r == '"' || r == '\\'
-}
+func notScope(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
 func invalidScope(message string) *sluice.Error {
 	return sluice.Errorf(sluice.CodeInvalidScope, "%s", message)

@@ -123,9 +123,7 @@ func sessionID(family string) string {
 }
 
 // random returns a text that can't be guessed.
-func random(size int) string {
-	return base64.RawURLEncoding.EncodeToString(randomBytes(size))
-}
+func random(size int) string { return base64.RawURLEncoding.EncodeToString(randomBytes(size)) }
 
 func randomBytes(size int) []byte {
 	b := make([]byte, size)

@@ -159,6 +159,4 @@ func (i *Issuer) lifetime(client *sluice.Client) (lifetime time.Duration, refres
 
 func userScope(_ context.Context, r *request) (string, error) { return grantScope(r.form["scope"]) }
 
-func wrongPassword() error {
-	return invalidGrant("The username or the password is wrong.")
-}
+func wrongPassword() error { return invalidGrant("The username or the password is wrong.") }

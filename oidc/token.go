@@ -132,9 +132,7 @@ func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*
 }
 
 // clip bounds what a caller wrote.
-func clip(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), limit.MaxUsername)], "")
-}
+func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), limit.MaxUsername)], "") }
 
 func seconds(d time.Duration) int { return int(d.Round(time.Second) / time.Second) }
 

@@ -28,9 +28,7 @@ type auditItem struct {
 }
 
 // Filtered reports whether the page shows only matching entries.
-func (v *auditView) Filtered() bool {
-	return v.Username+v.Command+v.Outcome+v.From+v.To != ""
-}
+func (v *auditView) Filtered() bool { return v.Username+v.Command+v.Outcome+v.From+v.To != "" }
 
 // Outcomes are how calls end.
 func (v *auditView) Outcomes() []string {

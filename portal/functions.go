@@ -62,9 +62,7 @@ func whole(n any) int64 {
 }
 
 // plural returns a number and its noun.
-func plural(n any, one, several string) string {
-	return wording.Plural(whole(n), one, several)
-}
+func plural(n any, one, several string) string { return wording.Plural(whole(n), one, several) }
 
 // Bounds of long texts, in bytes of the page. A whole page stays well below 100 KB.
 const (

@@ -43,9 +43,7 @@ func hmacCommand() command.Command {
 		}, command.Pure)
 }
 
-func hashFunction(args []any) (any, error) {
-	return digestOf(args[0], nil, args[1:])
-}
+func hashFunction(args []any) (any, error) { return digestOf(args[0], nil, args[1:]) }
 
 func hmacFunction(args []any) (any, error) {
 	key, ok := args[1].(string)

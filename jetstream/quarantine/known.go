@@ -44,9 +44,7 @@ func newKnown() *known {
 }
 
 // shareOf returns the webhook's part of a call's subject.
-func shareOf(subject string) string {
-	return subject[:strings.LastIndexByte(subject, '.')]
-}
+func shareOf(subject string) string { return subject[:strings.LastIndexByte(subject, '.')] }
 
 // find returns a call, nil if there is none.
 func (k *known) find(id string) *keptCall {

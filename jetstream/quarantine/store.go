@@ -49,9 +49,7 @@ type Store struct {
 }
 
 // New returns a store. SetUp comes next.
-func New(h *stream.Host) *Store {
-	return &Store{host: h, known: newKnown()}
-}
+func New(h *stream.Host) *Store { return &Store{host: h, known: newKnown()} }
 
 // SetUp creates the stream where it is missing, and follows it until running ends.
 func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {

@@ -196,9 +196,7 @@ func (b *Budget) Refused() int64 { return b.refused.Load() }
 const small = 1 << 10
 
 // Within makes the records of a bucket count in a budget. It comes before SetUp.
-func (b *Bucket[T]) Within(budget *Budget) {
-	b.budget, b.sizes = budget, make(map[string]int)
-}
+func (b *Bucket[T]) Within(budget *Budget) { b.budget, b.sizes = budget, make(map[string]int) }
 
 // fits refuses a record for which the budget has no room. What becomes shorter always fits.
 func (b *Bucket[T]) fits(key string, size int) error {
