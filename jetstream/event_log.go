@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -150,7 +149,7 @@ func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 // cursorOf returns the cursor behind an event. It also names the stream, because sequences
 // of another stream mean nothing here.
 func (s *Events) cursorOf(sequence uint64) string {
-	return strconv.FormatInt(s.created.UnixMicro(), 36) + "-" + strconv.FormatUint(sequence, 36)
+	return s.ids.Cursor(uint64(s.created.UnixMicro()), sequence)
 }
 
 // sequenceOf returns the sequence of the event before a cursor. Without a cursor, that is
@@ -164,13 +163,9 @@ func (s *Events) sequenceOf(ctx context.Context, cursor string) (uint64, error) 
 	if cursor == "" {
 		return last, nil
 	}
-	store, number, _ := strings.Cut(cursor, "-")
-	sequence, err := strconv.ParseUint(number, 36, 64)
-	if _, storeErr := strconv.ParseInt(store, 36, 64); err != nil || storeErr != nil {
-		return 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in a previous answer.")
-	}
-	if s.cursorOf(sequence) != cursor || sequence > last {
+	place, ok := s.ids.Place(cursor, 2)
+	if !ok || place[0] != uint64(s.created.UnixMicro()) || place[1] > last {
 		return 0, sluice.Errorf(sluice.CodeCursorGone, "The cursor is not one of the events stored here; start without one.")
 	}
-	return sequence, nil
+	return place[1], nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -118,7 +117,7 @@ func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Dura
 		return nil, "", err
 	}
 	if q.Before != "" {
-		before, looseBefore, line, err := parseCursor(q.Before)
+		before, looseBefore, line, err := j.parseCursor(q.Before)
 		if err != nil {
 			return nil, "", err
 		}
@@ -130,7 +129,7 @@ func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Dura
 		return nil, "", err
 	}
 	if more {
-		next = fmt.Sprintf("%d-%d-%d", events.before, loose.before, loose.line)
+		next = j.ids.Cursor(events.before, loose.before, uint64(loose.line))
 	}
 	for i := range calls {
 		calls[i].Erased = j.about.Erased(calls[i].TraceID)
@@ -207,17 +206,18 @@ func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behin
 }
 
 // parseCursor returns where the walks of a search go on.
-func parseCursor(cursor string) (events, loose uint64, line int, err error) {
-	if n, err := fmt.Sscanf(cursor, "%d-%d-%d", &events, &loose, &line); err != nil || n != 3 || line < 0 {
+func (j *Journal) parseCursor(cursor string) (events, loose uint64, line int, err error) {
+	place, ok := j.ids.Place(cursor, 3)
+	if !ok {
 		return 0, 0, 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
 	}
-	return events, loose, line, nil
+	return place[0], place[1], int(place[2]), nil
 }
 
 // Reached implements sluice.Journal: it returns the time of the event that a search
 // looked at last, or of the loose call if no events are left.
 func (j *Journal) Reached(ctx context.Context, cursor string) (time.Time, error) {
-	events, loose, _, err := parseCursor(cursor)
+	events, loose, _, err := j.parseCursor(cursor)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -1,6 +1,7 @@
 package correlation
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -126,4 +127,34 @@ func TestTheIDOfASpooledEvent(t *testing.T) {
 			t.Fatalf("%s is taken for another form", id)
 		}
 	})
+}
+
+// TestCursors: a cursor is read by those with its key, as it was made, and shows no number.
+func TestCursors(t *testing.T) {
+	ids := NewIDs([]byte("key"), 0)
+	cursor := ids.Cursor(7, 0, 1<<63)
+	if place, ok := ids.Place(cursor, 3); !ok || !slices.Equal(place, []uint64{7, 0, 1 << 63}) {
+		t.Errorf("it is %v, %v", place, ok)
+	}
+	changed := []byte(cursor)
+	changed[len(changed)-1] ^= 1
+	for name, place := range map[string]struct {
+		ids    IDs
+		cursor string
+		count  int
+	}{
+		"another key":     {NewIDs([]byte("other"), 0), cursor, 3},
+		"changed":         {ids, string(changed), 3},
+		"fewer numbers":   {ids, cursor, 2},
+		"of another list": {ids, ids.Cursor(7, 0), 3},
+		"no cursor":       {ids, "7-0-1", 3},
+		"empty":           {ids, "", 3},
+	} {
+		if got, ok := place.ids.Place(place.cursor, place.count); ok {
+			t.Errorf("%s: it is %v", name, got)
+		}
+	}
+	if other := ids.Cursor(8, 0, 1<<63); other[:8] == cursor[:8] || other[12:20] == cursor[12:20] {
+		t.Errorf("%s and %s look alike", cursor, other)
+	}
 }
