@@ -24,7 +24,11 @@ type change struct {
 func (ch change) of(t *terminal, r *resource) *cobra.Command {
 	var yes bool
 	cmd := t.calling(r.about(t, ch.verb, ch.short, true, nil), ch.command, func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
-		selected := len(values) > 0
+		how := url.Values{}
+		if values.Has("force") { // it says how, and selects nothing
+			how["force"] = values["force"]
+		}
+		selected := len(values) > len(how)
 		if selected == (len(args) > 0) {
 			return usage("Say which: name %ss, or select them with flags such as --since.", r.called()).help(cmd)
 		}
@@ -39,7 +43,8 @@ func (ch change) of(t *terminal, r *resource) *cobra.Command {
 			return t.changeAll(cmd.Context(), c, ch, r, values)
 		}
 		return t.forEach(args, titleOf(r.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
-			answer, err := c.Command(cmd.Context(), ch.command, url.Values{r.Key: {key}}, nil)
+			how.Set(r.Key, key)
+			answer, err := c.Command(cmd.Context(), ch.command, how, nil)
 			var done changed
 			if err == nil {
 				err = json.Unmarshal(answer.Body, &done)
