@@ -22,7 +22,8 @@ import (
 // Keys gets the public keys that senders publish.
 type Keys interface {
 	// Get returns the content of an address, not older than maxAge. What stands behind a #
-	// is sent there as JSON, by POST. Unavailable if the address can't be read now.
+	// is sent there as JSON, by POST. Unavailable if the address can't be read now. Once ctx
+	// has ended, nobody is asked: what is known counts.
 	Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error)
 }
 
@@ -32,6 +33,7 @@ const (
 	maxDomains   = 1024           // whose limits are kept
 	keptFor      = 24 * time.Hour // nobody takes older content
 	maxKeySize   = 64 << 10
+	maxKeyError  = 200 // bytes that are logged of another answer
 	fetchTimeout = 5 * time.Second
 	fetchBurst   = 10 // fetches at a time, and one a second
 )
@@ -73,6 +75,9 @@ func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration)
 	content, err, _ := f.flight.Do(address, func() (any, error) {
 		if content, ok := f.known(address, maxAge); ok {
 			return content, nil // another call has just fetched it
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		if !f.limitOf(address).AllowN(f.now(), 1) {
 			return nil, errors.New("keys are asked for too often")
@@ -131,7 +136,7 @@ func (f *Fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
 		return nil, err
 	}
 	if response.StatusCode != http.StatusOK || len(content) > maxKeySize {
-		return nil, fmt.Errorf("keys: %s with %d bytes", response.Status, len(content))
+		return nil, fmt.Errorf("%s %s: %s with %d bytes, %q", request.Method, plain, response.Status, len(content), content[:min(len(content), maxKeyError)])
 	}
 	now := f.now()
 	f.kept.Put(address, fetched{content, now}, now.Add(keptFor))

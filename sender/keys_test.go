@@ -3,6 +3,7 @@ package sender
 import (
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -56,6 +57,26 @@ func TestFetcherKeepsWhatItGot(t *testing.T) {
 	now = now.Add(5 * time.Second)
 	if got := get(10 * time.Second); got != "/k2" {
 		t.Errorf("too soon: %s", got)
+	}
+}
+
+// TestDiagnosesAskNobody: what would fit is tried with the keys that are known, since guesses
+// at a secret must not be sent to whoever checks it.
+func TestDiagnosesAskNobody(t *testing.T) {
+	var asked atomic.Int32
+	f := published(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
+	preset, _ := Find("plaid")
+	v, err := New(preset, []string{"client:secret"}, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","kid":"x"}`)) + ".e30.AAAA"
+	call := &Call{Method: "POST", Header: http.Header{"Plaid-Verification": {token}}, Body: []byte("{}")}
+	if findings := v.Diagnose(t.Context(), call, time.Now(), map[string]string{"another": "client:other"}); len(findings) == 0 || asked.Load() != 0 {
+		t.Errorf("it finds %q and asks %d times", findings, asked.Load())
+	}
+	if err := v.Verify(t.Context(), call, time.Now()); err == nil || asked.Load() == 0 {
+		t.Errorf("a call is checked without asking: %v", err)
 	}
 }
 

@@ -158,6 +158,9 @@ func TestStoredSecretsAreFollowed(t *testing.T) {
 	}
 	call("one").wantStatus(t, 200)
 	call("two").wantStatus(t, 401)
+	s.command("secret.put", map[string]any{"name": "hub-key", "value": "with,comma,s"}).wantStatus(t, 200)
+	call("with,comma,s").wantStatus(t, 200)
+	call("with").wantStatus(t, 401)
 	if got := s.command("webhook.get", map[string]any{"uuid": h.UUID}).object(t)["signingSecret"]; got != "secret:hub-key" {
 		t.Errorf("the name of the secret is shown as %v", got)
 	}

@@ -209,9 +209,14 @@ func (g *Trusts) others(like *trust, token string) map[string]string {
 		if len(secrets) == maxOthers {
 			break
 		}
-		if other != token && trust.Provider == like.Provider && trust.Signing != "" && !strings.Contains(trust.Signing, ",") {
-			secrets[sluice.OtherWebhook+sluice.Last6(other)] = cmp.Or(trust.resolved, trust.Signing)
+		if other == token || trust.Provider != like.Provider || trust.count != 1 {
+			continue
 		}
+		secret := trust.Signing
+		if trust.resolved != nil {
+			secret = trust.resolved[0]
+		}
+		secrets[sluice.OtherWebhook+sluice.Last6(other)] = secret
 	}
 	return secrets
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +51,7 @@ type trust struct {
 	sluice.Trust
 
 	version  time.Time        // of the webhook
-	resolved string           // the signing secrets, where they are stored elsewhere
+	resolved []string         // the signing secrets, where they are stored elsewhere
 	verifier *sender.Verifier // nil: calls are not signed
 	ids      *sender.Dedupe   // nil: calls have no ids
 	where    string           // where calls have their ids, as the parameter dedupe has it
@@ -102,29 +103,24 @@ func (g *Trusts) keep(token string, made *trust) {
 
 // isCurrent reports whether a trust was made with the secrets that are stored now.
 func (g *Trusts) isCurrent(ctx context.Context, known *trust) bool {
-	if known.resolved == "" {
+	if known.resolved == nil {
 		return true
 	}
 	resolved, _, err := g.resolve(ctx, known.Signing)
-	return err == nil && resolved == known.resolved
+	return err == nil && slices.Equal(resolved, known.resolved)
 }
 
 // build makes a trust. It leaves out signing secrets that are gone. Errors name the
 // parameter at fault.
 func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
-	resolved, missing, err := g.resolve(ctx, t.Signing)
+	signing, missing, err := g.resolve(ctx, t.Signing)
 	if err != nil {
 		return nil, err
 	}
-	made := &trust{Trust: t, where: t.Dedupe, missing: missing}
-	if resolved != t.Signing {
-		made.resolved = resolved
+	made := &trust{Trust: t, where: t.Dedupe, missing: missing, count: len(signing)}
+	if strings.Contains(t.Signing, sluice.StoredSecret) {
+		made.resolved = signing
 	}
-	signing, err := sender.SplitSecrets(resolved)
-	if err != nil {
-		return nil, err
-	}
-	made.count = len(signing)
 	switch {
 	case t.Provider != "":
 		preset, err := findPreset(t.Provider)
@@ -181,36 +177,34 @@ func findPreset(name string) (sender.Preset, error) {
 	return preset, sluice.InvalidParameter("provider", "There is no provider of that name. %s", hint)
 }
 
-// resolve returns signing secrets with names replaced by the stored secrets. One that
-// is gone is left out, so that calls with another one are taken; missing says so. If
-// none is left it is an error: a webhook that had secrets must not take unsigned calls.
-func (g *Trusts) resolve(ctx context.Context, text string) (resolved string, missing, err error) {
-	if !strings.Contains(text, sluice.StoredSecret) {
-		return text, nil, nil
-	}
-	var left []string
-	for part := range strings.SplitSeq(text, ",") {
+// resolve returns signing secrets with names replaced by the stored secrets, which may have
+// commas in them. One that is gone is left out, so that calls with another one are taken;
+// missing says so. If none is left it is an error: a webhook that had secrets must not take
+// unsigned calls.
+func (g *Trusts) resolve(ctx context.Context, text string) (secrets []string, missing, err error) {
+	parts, err := sender.SplitSecrets(text)
+	for _, part := range parts {
 		name, ok := storedName(part)
 		if !ok {
-			left = append(left, part)
+			secrets = append(secrets, part)
 			continue
 		}
 		secret, err := g.Secret(ctx, name)
 		switch {
 		case err == nil:
-			left = append(left, secret)
+			secrets = append(secrets, secret)
 		case sluice.AsError(err).Kind == sluice.NotFound:
 			if missing == nil { // the first will do
 				missing = sluice.AsError(err).About("signingSecret")
 			}
 		default: // it may be there
-			return "", nil, sluice.AsError(err).About("signingSecret")
+			return nil, nil, sluice.AsError(err).About("signingSecret")
 		}
 	}
-	if len(left) == 0 {
-		return "", nil, missing
+	if len(secrets) == 0 && err == nil {
+		return nil, nil, missing
 	}
-	return strings.Join(left, ","), missing, nil
+	return secrets, missing, err
 }
 
 // storedName returns the name of a signing secret that is stored elsewhere.
