@@ -170,10 +170,10 @@ func (c *Client) CallSigned(ctx context.Context, made sluice.SignedCall, header 
 // receive makes a call of a webhook.
 func (c *Client) receive(ctx context.Context, r request) (Result, error) {
 	answer, err := c.do(ctx, r)
-	if err != nil {
+	id := answer.Header.Get(sluice.CorrelationHeader)
+	if err != nil && id == "" { // otherwise it was taken, and a pipeline refused it
 		return Result{}, err
 	}
-	id := answer.Header.Get(sluice.CorrelationHeader)
 	if result, err := resultOf(answer); err == nil && result.CorrelationID == id || id == "" {
 		return result, err
 	}

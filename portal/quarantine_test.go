@@ -60,6 +60,7 @@ func TestTheQuarantine(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("tbody input")))
 	b.followText("Admit without checking")
 	b.wants("1 call admitted", "pipelines run on it")
+	s.signedIn("admin", adminPassword).get("/webhooks/webhook.trusted").wants(t, 200, "Connect GitHub").lacks(t, "GitHub is connected")
 	b.follow("tbody a")
 	b.wants(`"a": "<img src=x>"`)
 	b.open("/quarantine")
