@@ -18,6 +18,7 @@ import (
 	"encoding/pem"
 	"hash"
 	"math/big"
+	"regexp"
 	"strings"
 
 	"sluice"
@@ -186,12 +187,17 @@ func parsePublic(text string) crypto.PublicKey {
 	return nil
 }
 
-// derOf decodes PEM or base64, nil if it is neither.
+// pemLines are the first and the last line of PEM.
+var pemLines = regexp.MustCompile(`-----(BEGIN|END) [A-Z0-9 ]+-----`)
+
+// derOf decodes PEM, also without its line ends, which a field of one line drops, or base64;
+// nil if it is neither.
 func derOf(text string) []byte {
 	if block, _ := pem.Decode([]byte(text)); block != nil {
 		return block.Bytes
 	}
-	raw, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	text = strings.Join(strings.Fields(pemLines.ReplaceAllString(text, "")), "")
+	raw, _ := base64.StdEncoding.DecodeString(text)
 	return raw
 }
 

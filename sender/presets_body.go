@@ -40,7 +40,7 @@ var bodySigners = []Preset{
 	},
 	{
 		Name: "docusign", Title: "Docusign",
-		Checks: "X-DocuSign-Signature-1: HMAC-SHA256 of the body, in base64",
+		Checks: "X-DocuSign-Signature-1, or -2 or -3 where the account has several keys: HMAC-SHA256 of the body, in base64",
 		Secret: "a Connect HMAC key",
 		Dedupe: "off", Retries: "15d",
 		Setup: [3]string{
@@ -48,7 +48,7 @@ var bodySigners = []Preset{
 			"Connect, Add Configuration, Custom; URL to Publish is the webhook's URL, Data Format is REST v2.1 JSON.",
 			"Tick Include HMAC Signature, choose the events, and save. Docusign gives its calls no id, so repeated ones are not recognised.",
 		},
-		rule: &rule{Scheme: Scheme{Header: "X-DocuSign-Signature-1", Encoding: "base64"}},
+		rule: &rule{Scheme: Scheme{Header: "X-DocuSign-Signature-1", Encoding: "base64"}, further: []string{"X-Docusign-Signature-2", "X-Docusign-Signature-3"}},
 	},
 	{
 		Name: "gitea", Title: "Gitea (Forgejo)",

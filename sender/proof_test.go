@@ -264,3 +264,19 @@ func TestSecretsThatAreSent(t *testing.T) {
 		}
 	}
 }
+
+// TestSeveralKeysOfASender: Docusign signs with each key of an account, in a header of its own.
+func TestSeveralKeysOfASender(t *testing.T) {
+	file := readVectors(t, "docusign")
+	v := verifierOf(t, "docusign", file.Secrets, nil)
+	good := file.Calls[0].call()
+	signature := good.Header.Get("X-DocuSign-Signature-1")
+	good.Header.Set("X-DocuSign-Signature-1", base64.StdEncoding.EncodeToString(make([]byte, 32)))
+	if err := v.Verify(t.Context(), good, file.now()); !sluice.CodeSignatureInvalid.Is(err) {
+		t.Errorf("signed with another key, it is %v", err)
+	}
+	good.Header.Set("X-DocuSign-Signature-2", signature)
+	if err := v.Verify(t.Context(), good, file.now()); err != nil {
+		t.Errorf("signed with two keys, it is %v", err)
+	}
+}

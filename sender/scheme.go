@@ -85,6 +85,8 @@ type rule struct {
 	layout string // how the time is written; "": in seconds
 	commas bool   // several signatures have commas between them
 
+	further []string // headers with signatures by other keys, in canonical form
+
 	handedOut *regexp.Regexp // texts that the handshake signs for anybody; a body never matches
 }
 

@@ -102,6 +102,7 @@ func TestSecrets(t *testing.T) {
 		"ed25519 too short":          {signed, []string{key[:62]}, false},
 		"ed25519 too long":           {signed, []string{key + "00"}, false},
 		"ed25519 that is no key":     {signed, []string{"hello"}, false},
+		"ed25519 in PEM on one line": {signed, []string{"-----BEGIN PUBLIC KEY-----MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=-----END PUBLIC KEY-----"}, true},
 		"ed25519 PEM of another key": {signed, []string{"-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,6 +89,9 @@ func (s *signature) claim(c *Call, w *scratch) (said claim, err error) {
 	if said.signatures, said.timestamp, ok = s.format.scan(value, w.found[:0]); !ok {
 		return said, invalid("The header %s does not read like %s.", s.header, s.Format)
 	}
+	for _, name := range s.further {
+		said.signatures = append(said.signatures, c.Header[name]...)
+	}
 	w.found = said.signatures
 	switch {
 	case s.timestampHeader != "":

@@ -71,7 +71,7 @@ func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
 func (p Preset) meanwhile() string {
 	switch p.SecretFrom() {
 	case SecretFromSender:
-		return " If " + p.Title + " shows it only when it has the URL, set a random text now, and the right secret with an edit: until then all calls are refused."
+		return " If " + p.Title + " shows it only when it has the URL, set another one of that form now, and the right secret with an edit: until then all calls are refused."
 	case SecretFromPublicKey:
 		return " If " + p.Title + " shows it only when it has a URL, enter any there first, and the right one afterwards."
 	}
