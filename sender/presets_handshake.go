@@ -165,7 +165,7 @@ var greeters = []Preset{
 		Answers: Answers{Form: sluice.AnswerValue, Late: true, Words: "what a pipeline makes, as text or JSON; an empty body where there is nothing, or not in time"},
 		Setup: [3]string{
 			"At api.slack.com/apps, Basic Information: enter the Signing Secret as the `signingSecret` first, since Slack checks the URL at once.",
-			"Event Subscriptions: enable them; Request URL is the webhook's URL. It is the same for slash commands and interactivity: what a pipeline makes is the answer, which Slack wants within 3 seconds.",
+			"Event Subscriptions: enable them; Request URL is the webhook's URL. It is the same for slash commands and interactivity, which come as forms (`body.contentType` tells; `convert.fromForm: {input: '#{body.payload}'}` reads them): what a pipeline makes is the answer, which Slack wants within 3 seconds.",
 			"Subscribe to the events, save, and install the app in the workspace again.",
 		},
 		rule: &rule{Scheme: Scheme{

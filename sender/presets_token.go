@@ -145,7 +145,7 @@ var tokenSenders = []Preset{
 		Setup: [3]string{
 			"Make a bot with @BotFather and copy its token.",
 			"Call https://api.telegram.org/bot<token>/setWebhook; url is the webhook's URL, secret_token a random text of letters and digits, the same as the `signingSecret`.",
-			"…/getWebhookInfo tells how many updates wait, and the last error.",
+			"…/getWebhookInfo tells how many updates wait, and the last error. With `answer: value` a pipeline's JSON, such as `{method: sendMessage, chat_id: …, text: …}`, is the bot's reply.",
 		},
 		Masked:  []string{"x-telegram-bot-api-secret-token"},
 		checker: byToken("X-Telegram-Bot-Api-Secret-Token", ""),
