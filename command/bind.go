@@ -240,7 +240,7 @@ func MalformedQuery() error {
 	return sluice.Errorf(sluice.CodeQueryMalformed, "The query of the URL is malformed; percent-encode what is not a letter or digit.")
 }
 
-// stringsOf returns the items of a list, or of a text with commas.
+// stringsOf returns the items of a list, or of a text with commas; [] is an empty list.
 func stringsOf(arg any) (items []string, ok bool) {
 	items = []string{}
 	if text, ok := arg.(Text); ok {
@@ -249,7 +249,7 @@ func stringsOf(arg any) (items []string, ok bool) {
 	switch v := arg.(type) {
 	case string:
 		for item := range strings.SplitSeq(v, ",") {
-			if item = strings.TrimSpace(item); item != "" {
+			if item = strings.TrimSpace(item); item != "" && v != "[]" {
 				items = append(items, item)
 			}
 		}

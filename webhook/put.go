@@ -16,7 +16,7 @@ import (
 
 type putParams struct {
 	EventKey         *string             `json:"eventKey" audit:"yes" names:"new event" doc:"Name of the webhook and key that pipelines listen to, such as webhook.lead.created. Unique; required to create."`
-	PayloadType      *sluice.PayloadType `json:"payloadType" alias:"payloadHandling" enum:"base64,raw,ignore" doc:"How the payload travels in the event: base64 (default), raw (as the JSON or text it is), or ignore (not at all)."`
+	PayloadType      *sluice.PayloadType `json:"payloadType" alias:"payloadHandling" enum:"base64,raw,ignore" doc:"How the payload travels in the event: base64 (default of the API), raw (as the JSON or text it is; default of portal and command line), or ignore (not at all)."`
 	MaxPayloadLength *int                `json:"maxPayloadLength" min:"1" max:"4194304" doc:"Largest accepted payload in bytes. Default 512000."`
 	UUID             string              `json:"uuid" audit:"last6" names:"webhook" doc:"Token of the webhook to edit. Without it a new webhook is created."`
 	Token            string              `json:"token" audit:"last6" doc:"Token of a new webhook, to move one with its URL from another server: a UUID that nobody uses. Needs the permission webhook.token. Without it one is made."`
