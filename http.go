@@ -12,6 +12,12 @@ import (
 	"time"
 )
 
+// IsServerURL reports whether a text is the URL of a server, perhaps with a path.
+func IsServerURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil
+}
+
 // The paths of the HTTP API, for the server and its clients.
 const (
 	CommandPath   = "/api/v3/command/" // and the name of a command

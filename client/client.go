@@ -65,8 +65,9 @@ func New(server string, credentials Credentials) (*Client, error) {
 // CleanURL returns the URL of a server in the form that is stored and compared. A
 // missing scheme is http for this machine and private networks, otherwise https.
 func CleanURL(text string) (string, error) {
-	u, err := url.Parse(strings.TrimRight(withScheme(strings.TrimSpace(text)), "/"))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	whole := strings.TrimRight(withScheme(strings.TrimSpace(text)), "/")
+	u, err := url.Parse(whole)
+	if err != nil || !sluice.IsServerURL(whole) {
 		return "", usage("%q is no URL of a server; give one such as https://hooks.example.com or 127.0.0.1:8080.", text)
 	}
 	u.Host = strings.ToLower(u.Host)

@@ -136,55 +136,41 @@ func (p Param) Check(arg any) error {
 
 // parse returns the argument as the parameter's type, or as a type that
 // converts to it.
-func (p Param) parse(arg any) (any, error) {
+func (p Param) parse(arg any) (parsed any, err error) {
+	plain, ok := arg, false // a Text as a string
+	if text, isText := arg.(Text); isText {
+		plain = string(text)
+	}
 	switch p.Type {
 	case "":
-		if text, ok := arg.(Text); ok {
-			return string(text), nil
-		}
-		return arg, nil
+		return plain, nil
 	case "array":
-		if items, ok := stringsOf(arg); ok {
-			return items, nil
-		}
+		parsed, ok = stringsOf(plain)
 	case "object":
-		if object, ok := objectOf(arg); ok {
-			return object, nil
-		}
+		parsed, ok = objectOf(arg)
 	case "integer":
-		n, ok := intOf(arg)
-		if !ok {
-			break
-		}
-		if p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max {
+		n, whole := intOf(arg)
+		if whole && (p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max) {
 			return nil, p.invalid(sluice.CodeParameterInvalid, "must be %s, not %d", p.Wants(), n)
 		}
-		return n, nil
+		parsed, ok = n, whole
 	case "boolean":
-		switch arg {
-		case true, Text("true"):
-			return true, nil
-		case false, Text("false"):
-			return false, nil
-		}
+		parsed, ok = boolOf(arg)
 	case "string":
-		if text, ok := arg.(Text); ok {
-			arg = string(text)
-		}
-		s, ok := arg.(string)
-		if !ok || p.Enum != nil && !slices.Contains(p.Enum, s) {
-			break
-		}
-		if value, ok := p.parseText(s); ok {
-			return value, nil
-		}
+		parsed, ok = p.parseText(plain)
 	}
-	return nil, p.invalid(sluice.CodeParameterInvalid, "must be %s", p.Wants())
+	if !ok {
+		return nil, p.invalid(sluice.CodeParameterInvalid, "must be %s", p.Wants())
+	}
+	return parsed, nil
 }
 
 // parseText returns what a text stands for. An empty one stands for no time.
-func (p Param) parseText(text string) (value any, ok bool) {
+func (p Param) parseText(arg any) (value any, ok bool) {
+	text, ok := arg.(string)
 	switch {
+	case !ok || p.Enum != nil && !slices.Contains(p.Enum, text):
+		return nil, false
 	case p.Duration:
 		d, err := time.ParseDuration(text)
 		return d, err == nil && d >= 0 && (p.Longest == 0 || d <= p.Longest)
@@ -195,6 +181,14 @@ func (p Param) parseText(text string) (value any, ok bool) {
 		return t, err == nil
 	}
 	return text, true
+}
+
+func boolOf(arg any) (value, ok bool) {
+	if arg == Text("true") || arg == Text("false") {
+		return arg == Text("true"), true
+	}
+	value, ok = arg.(bool)
+	return value, ok
 }
 
 func intOf(arg any) (int, bool) {
@@ -243,9 +237,6 @@ func MalformedQuery() error {
 // stringsOf returns the items of a list, or of a text with commas; [] is an empty list.
 func stringsOf(arg any) (items []string, ok bool) {
 	items = []string{}
-	if text, ok := arg.(Text); ok {
-		arg = string(text)
-	}
 	switch v := arg.(type) {
 	case string:
 		for item := range strings.SplitSeq(v, ",") {

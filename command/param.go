@@ -172,25 +172,19 @@ func (p Param) Wants() string {
 		return fmt.Sprintf("an integer from %d to %d", *p.Min, *p.Max)
 	case p.Type == "integer" && p.Min != nil:
 		return fmt.Sprintf("an integer of at least %d", *p.Min)
-	case p.Type == "integer":
-		return "an integer"
-	case p.Type == "boolean":
-		return "true or false"
-	case p.Type == "array":
-		return "a list of strings"
-	case p.Type == "object":
-		return "an object"
 	case p.Time:
 		return "a time such as 2030-01-31T12:00:00Z"
 	case p.Longest > 0:
 		return fmt.Sprintf("a duration such as 2s, at most %g minutes", p.Longest.Minutes())
 	case p.Duration:
 		return "a duration such as 2s or 5m"
-	case p.Type == "":
-		return "any value"
-	default:
-		return "a string"
 	}
+	return anyOf[p.Type]
+}
+
+// anyOf names all values of a type.
+var anyOf = map[string]string{
+	"": "any value", "array": "a list of strings", "boolean": "true or false", "integer": "an integer", "object": "an object", "string": "a string",
 }
 
 func (p Param) invalid(code sluice.Code, format string, args ...any) error {

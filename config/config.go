@@ -119,40 +119,41 @@ func (c *Config) check() error {
 		return fmt.Errorf("listen: %q is not host:port", c.Listen)
 	case !validNamespace.MatchString(c.Namespace):
 		return fmt.Errorf("namespace: %q must be 1 to 63 lower-case letters, digits and -, beginning with a letter or digit", c.Namespace)
+	case c.EventMaxAge < c.ResultTTL:
+		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
+	case c.ClientCertificateHeader != "" && (len(c.TrustedProxies) == 0 || !sluice.IsHeaderName(c.ClientCertificateHeader)):
+		return errors.New("client-certificate-header: must be the name of a header such as x-client-cert, and needs trusted-proxies, since only they are believed")
+	case c.PublicURL != "" && !sluice.IsServerURL(c.PublicURL):
+		return errors.New("public-url: must be http:// or https:// with a host and perhaps a path, such as https://hooks.example.org")
+	}
+	return cmp.Or(c.checkEngine(), c.checkCertificate(), c.checkChoices(), c.checkMail(), c.checkNATS(), c.checkProvider(), c.checkMemory(), c.checkSigns())
+}
+
+// checkEngine refuses settings with which no engine can be opened.
+func (c *Config) checkEngine() error {
+	switch {
 	case c.Demo && (c.NATS != "" || c.AuthIssuer != ""):
 		return errors.New("demo: goes with neither nats nor auth-issuer, since it fills a server of its own")
 	case c.Data == "" && c.NATS == "":
 		return errors.New("data: needs a folder")
-	case (c.TLSCert == "") != (c.TLSKey == ""):
-		return errors.New("tls-cert and tls-key: give both or none")
 	case c.NATSReplicas < 1 || c.NATSReplicas > 5:
 		return fmt.Errorf("nats-replicas: %d is not from 1 to 5", c.NATSReplicas)
-	case c.EventMaxAge < c.ResultTTL:
-		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
-	case c.NATSSync != "unknown" && c.NATSSync != "always":
-		return fmt.Errorf("nats-sync: %q is neither always nor unknown", c.NATSSync)
 	case c.SecretKey != "" && c.SecretKeyFile != "":
 		return errors.New("secret-key and secret-key-file: give one of them")
 	case c.NATS != "" && c.SecretKey == "" && c.SecretKeyFile == "":
 		return errors.New("secret-key: needed with nats, the same on every node; openssl rand -base64 32 makes one")
-	case c.ClientCertificateHeader != "" && (len(c.TrustedProxies) == 0 || !sluice.IsHeaderName(c.ClientCertificateHeader)):
-		return errors.New("client-certificate-header: must be the name of a header such as x-client-cert, and needs trusted-proxies, since only they are believed")
-	case c.PasswordCores < 0:
-		return errors.New("password-cores: must be 0 or more")
-	case c.PublicURL != "" && !isAddress(c.PublicURL):
-		return errors.New("public-url: must be http:// or https:// with a host and perhaps a path, such as https://hooks.example.org")
-	case c.ResultWait < 0 || c.DrainWait < 0 || c.RunGrace < 0:
-		return errors.New("result-wait, drain-wait and run-grace: must not be negative")
 	}
-	return cmp.Or(c.checkDomain(), c.checkChoices(), c.checkMail(), c.checkNATS(), c.checkProvider(), c.checkMemory(), c.checkPositive())
+	return nil
 }
 
-// checkDomain refuses settings with which no certificate can be ordered.
-func (c *Config) checkDomain() error {
+// checkCertificate refuses settings with which there is no certificate, or none can be ordered.
+func (c *Config) checkCertificate() error {
 	switch {
+	case (c.TLSCert == "") != (c.TLSKey == ""):
+		return errors.New("tls-cert and tls-key: give both or none")
 	case len(c.Domain) > 0 && c.TLSCert != "":
 		return errors.New("domain and tls-cert: give one of them; certificates for a domain are ordered by the server itself")
-	case len(c.Domain) > 0 && !isAddress(c.ACMEDirectory):
+	case len(c.Domain) > 0 && !sluice.IsServerURL(c.ACMEDirectory):
 		return errors.New("acme-directory: must be the URL of an ACME server, such as https://acme-v02.api.letsencrypt.org/directory")
 	}
 	return nil
@@ -164,6 +165,7 @@ func (c *Config) checkChoices() error {
 		name, value string
 		among       []string
 	}{
+		{"nats-sync", c.NATSSync, []string{"unknown", "always"}},
 		{"forwarded-header", c.ForwardedHeader, []string{"x-forwarded-for", "forwarded"}},
 		{"log-level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
 		{"seal-events", c.SealEvents, []string{"auto", "true", "false"}},
@@ -220,7 +222,7 @@ func (c *Config) checkProvider() error {
 		if c.AuthClientID == "" {
 			return errors.New("auth-client-id: needed with auth-issuer")
 		}
-		if !isAddress(c.AuthIssuer) {
+		if !sluice.IsServerURL(c.AuthIssuer) {
 			return errors.New("auth-issuer: must be the http:// or https:// URL of the provider, such as https://login.example.org/realms/main")
 		}
 		return nil
@@ -233,13 +235,8 @@ func (c *Config) checkProvider() error {
 	return nil
 }
 
-// isAddress reports whether a text is the URL of a server, perhaps with a path.
-func isAddress(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil
-}
-
-func (c *Config) checkPositive() error {
+// checkSigns refuses numbers below zero, and zero where nothing would work with it.
+func (c *Config) checkSigns() error {
 	for _, name := range []string{
 		"result-ttl", "access-ttl", "refresh-ttl", "key-rotation", "result-max-count", "result-max-bytes", "max-runs", "run-timeout",
 		"max-in-flight", "max-in-flight-per-user", "max-connections-per-address", "header-timeout", "body-idle-timeout", "body-timeout",
@@ -247,6 +244,11 @@ func (c *Config) checkPositive() error {
 	} {
 		if c.field(name).Int() <= 0 {
 			return fmt.Errorf("%s: must be positive", name)
+		}
+	}
+	for _, name := range []string{"result-wait", "drain-wait", "run-grace", "max-connections", "password-cores"} {
+		if c.field(name).Int() < 0 {
+			return fmt.Errorf("%s: must not be negative", name)
 		}
 	}
 	return nil
@@ -259,8 +261,6 @@ func (c *Config) checkMemory() error {
 		return errors.New("memory-limit: must be at least 128MiB")
 	case c.SpoolMaxBytes < leastSpool:
 		return errors.New("spool-max-bytes: must be at least 16MiB, so that some of the largest calls fit; --spool=false goes without a spool")
-	case c.MaxConnections < 0:
-		return errors.New("max-connections: must not be negative")
 	case c.MaxBodyMemory > 0 && c.MaxBodyMemory < sluice.MaxPayloadLength:
 		return fmt.Errorf("max-body-memory: must be at least %dMiB, so that one of the largest bodies fits", sluice.MaxPayloadLength>>20)
 	case c.MaxRunMemory > 0 && c.MaxRunMemory < 2*value.MaxSize:

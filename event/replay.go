@@ -86,6 +86,11 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found [
 	if err != nil {
 		return nil, "", err
 	}
+	return p.page(found)
+}
+
+// page returns as many of the calls as the limit says, and the cursor behind them.
+func (p replayParams) page(found []sluice.Call) (page []sluice.Call, next string, err error) {
 	if p.Limit == 0 {
 		if len(found) > maxReplays {
 			err = sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d events; replay them in parts with limit and after, or all of them with sluice replay.", maxReplays)

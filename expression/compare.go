@@ -23,11 +23,9 @@ func unequal(f *frame, a, b any) (any, error) {
 func (f *frame) equal(a, b any, depth int) (bool, error) {
 	switch x := a.(type) {
 	case string:
-		y, ok := b.(string)
-		if !ok || len(x) != len(y) {
-			return false, nil
+		if y, ok := b.(string); ok && len(x) == len(y) {
+			return x == y, f.read(len(x))
 		}
-		return x == y, f.read(len(x))
 	case int:
 		if y, ok := b.(int); ok {
 			return x == y, nil
@@ -41,17 +39,13 @@ func (f *frame) equal(a, b any, depth int) (bool, error) {
 		y, ok := b.(time.Time)
 		return ok && x.Equal(y), nil
 	case []any:
-		y, ok := b.([]any)
-		if !ok || len(x) != len(y) {
-			return false, nil
+		if y, ok := b.([]any); ok && len(x) == len(y) {
+			return f.equalLists(x, y, depth)
 		}
-		return f.equalLists(x, y, depth)
 	case map[string]any:
-		y, ok := b.(map[string]any)
-		if !ok || len(x) != len(y) {
-			return false, nil
+		if y, ok := b.(map[string]any); ok && len(x) == len(y) {
+			return f.equalObjects(x, y, depth)
 		}
-		return f.equalObjects(x, y, depth)
 	case nil, bool, time.Duration, json.Number:
 		return a == b, nil
 	}

@@ -81,10 +81,7 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 		if !ok {
 			return nil, fail("%s is a list, whose items have numbers, not %s", label(node.Node), describe(key))
 		}
-		if i < 0 {
-			i += len(owner)
-		}
-		if i < 0 || i >= len(owner) {
+		if i, ok = placeOf(i, len(owner)); !ok {
 			return nil, fail("%s has %d items and none at that place", label(node.Node), len(owner))
 		}
 		return owner[i], nil
@@ -97,10 +94,7 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i < 0 {
-			i += length
-		}
-		if i < 0 || i >= length {
+		if i, ok = placeOf(i, length); !ok {
 			return nil, fail("%s has %d characters and none at that place", label(node.Node), length)
 		}
 		return part(owner, i, i+1), nil
@@ -112,6 +106,14 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 		return nil, fail("%s is null", label(node.Node))
 	}
 	return nil, fail("%s is %s and has no members", label(node.Node), describe(owner))
+}
+
+// placeOf returns the place that an index means; a negative one counts from the end.
+func placeOf(index, length int) (int, bool) {
+	if index < 0 {
+		index += length
+	}
+	return index, index >= 0 && index < length
 }
 
 // characters counts the characters of a text and pays for cutting it.

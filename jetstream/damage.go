@@ -62,7 +62,16 @@ func (e *Engine) inspect() (err error) {
 	if err != nil {
 		return err
 	}
-	stopped := clean || len(changed) > 0
+	e.noteLosses(losses, clean || len(changed) > 0)
+	if e.watermarks.spoil(losses) {
+		return e.watermarks.store(e.opts.Dir)
+	}
+	return nil
+}
+
+// noteLosses tells of what was lost. What was being written when the server was killed is
+// no loss.
+func (e *Engine) noteLosses(losses []damage.Loss, stopped bool) {
 	for _, l := range losses {
 		if !stopped && e.watermarks.unfinished(l) {
 			e.host.Log.Warn("An unfinished write was cut off. Nobody was told that it is stored.", "file", l.File, "problem", l.Problem)
@@ -75,10 +84,6 @@ func (e *Engine) inspect() (err error) {
 		e.host.Log.Error("A file of the engine's store is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
 		e.addDamage(l.Public())
 	}
-	if e.watermarks.spoil(losses) {
-		return e.watermarks.store(e.opts.Dir)
-	}
-	return nil
 }
 
 // needWatermarks warns of a store that has lost its watermarks. A new one has them before it

@@ -82,15 +82,12 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 	}
 	sequences, ran := make([]uint64, len(events)), make(map[uint64]string)
 	letters := make(map[string]bool)
-	oldest := events[0].Received
+	oldest := slices.MinFunc(events, func(a, b correlation.Envelope) int { return a.Received.Compare(b.Received) }).Received
 	for i, event := range events {
 		sequences[i] = event.Sequence
 		if len(event.Listeners) > 0 || overwrite {
 			ran[event.Sequence] = event.TraceID
 			letters[e.Stored.ids.ID(event.Sequence, event.TraceID)] = true
-		}
-		if event.Received.Before(oldest) {
-			oldest = event.Received
 		}
 	}
 	if err := e.forgotten.add(ctx, sequences); err != nil {
@@ -110,17 +107,15 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 			return err
 		}
 	}
+	names := []string{stream.Events}
 	if len(ran) > 0 {
+		names = append(names, stream.Results, stream.Waiting, stream.DeadLetters, stream.Journal)
 		if err := e.DeadLetters.Forget(ctx, letters, oldest, overwrite); err != nil {
 			return err
 		}
 		if err := e.Journal.Hide(ctx, ran, overwrite); err != nil {
 			return err
 		}
-	}
-	names := []string{stream.Events}
-	if len(ran) > 0 {
-		names = append(names, stream.Results, stream.Waiting, stream.DeadLetters, stream.Journal)
 	}
 	for _, name := range names {
 		if err := e.host.SyncStream(name, "msgs"); err != nil {

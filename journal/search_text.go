@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,12 +36,7 @@ func (s *search) hasCode(c *sluice.Call) bool {
 	if s.q.Code == "" || c.Code == s.q.Code {
 		return true
 	}
-	for _, run := range c.Runs {
-		if run.Error != nil && run.Error.Code == s.q.Code {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Runs, func(run sluice.RunReport) bool { return run.Error != nil && run.Error.Code == s.q.Code })
 }
 
 // mentions reports whether what is known of a call has the text of the query.
@@ -50,7 +46,7 @@ func (s *search) mentions(c *sluice.Call) bool {
 	}
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), s.text) }
 	known := s.q.Known.Call(c)
-	if has(c.EventKey) || has(c.Key) || has(c.TraceID) || has(c.ReplayOf) || has(c.RemoteAddr) || has(c.Code) || known && (has(c.CorrelationID) || has(c.DeliveryID)) {
+	if slices.ContainsFunc([]string{c.EventKey, c.Key, c.TraceID, c.ReplayOf, c.RemoteAddr, c.Code}, has) || known && (has(c.CorrelationID) || has(c.DeliveryID)) {
 		return true
 	}
 	for _, run := range c.Runs {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -94,28 +95,32 @@ func (f field) normal(given map[string]any, presets presets) (value, unset any) 
 	if value == nil {
 		return nil, nil
 	}
-	switch list, isList := value.([]any); {
-	case isList && f.unset != nil:
+	if list, ok := value.([]any); ok && f.unset != nil {
 		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		value = slices.Compact(list)
-	case f.name == "answer":
+	}
+	preset := presets[fmt.Sprint(given["provider"])]
+	switch f.name {
+	case "answer":
 		if unset = presets.answer(given["provider"]); value == "" {
 			value = unset
 		}
-	case f.name == "answerType" && (given["answer"] == nil || given["answer"] == "" || given["answer"] == presets.answer(given["provider"])):
-		unset = presets[fmt.Sprint(given["provider"])].AnswerType
-	case f.name == "dedupeWindow" || f.name == "answerWait":
+	case "answerType":
+		if slices.Contains([]any{nil, "", presets.answer(given["provider"])}, given["answer"]) {
+			unset = preset.AnswerType
+		}
+	case "dedupeWindow", "answerWait":
 		if d, err := time.ParseDuration(fmt.Sprint(value)); err == nil { // otherwise the server refuses it
 			value = sluice.ShortDuration(d)
 		}
-	case f.name == "dedupe":
-		unset = presets[fmt.Sprint(given["provider"])].Dedupe
-		if value == "" || unset == "" && value == "off" {
+	case "dedupe":
+		if unset = preset.Dedupe; value == "" || value == cmp.Or(preset.Dedupe, "off") {
 			value = unset
 		}
-	}
-	if f.name == "grants" && given["public"] == true {
-		unset = grants(true)
+	case "grants":
+		if given["public"] == true {
+			unset = grants(true)
+		}
 	}
 	return value, unset
 }

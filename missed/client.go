@@ -45,10 +45,11 @@ func (a *api) call(ctx context.Context, method, address string, body, into any) 
 		if err != nil {
 			return nil, a.refused("it does not answer", err)
 		}
+		raw, isRaw := into.(*[]byte)
 		switch {
 		case status == http.StatusNotFound || status == http.StatusGone:
 			return nil, errGone
-		case status == http.StatusTooManyRequests || status >= 400 && header.Get("Retry-After") != "" || status == http.StatusForbidden && header.Get("X-Ratelimit-Remaining") == "0":
+		case isLimit(status, header):
 			pause := pauseOf(header, time.Now())
 			if pause > shortPause {
 				return nil, sluice.Errorf(sluice.CodeSenderLimits, "%s takes no more requests for now. What was done counts; ask again later for the rest.", a.title).After(pause)
@@ -62,17 +63,21 @@ func (a *api) call(ctx context.Context, method, address string, body, into any) 
 			return nil, a.refused("it answers "+strconv.Itoa(status), nil)
 		case into == nil:
 			return header, nil
+		case isRaw:
+			*raw = reply
+			return header, nil
 		default:
-			if raw, ok := into.(*[]byte); ok {
-				*raw = reply
-				return header, nil
-			}
 			if err := json.Unmarshal(reply, into); err != nil {
 				return nil, a.refused("its reply can't be read", err)
 			}
 			return header, nil
 		}
 	}
+}
+
+// isLimit reports whether a sender takes no more requests for now.
+func isLimit(status int, header http.Header) bool {
+	return status == http.StatusTooManyRequests || status >= 400 && header.Get("Retry-After") != "" || status == http.StatusForbidden && header.Get("X-Ratelimit-Remaining") == "0"
 }
 
 func (a *api) get(ctx context.Context, address string, into any) (http.Header, error) {

@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -58,7 +59,7 @@ func complete(a *sluice.Authorization, client *sluice.Client, form map[string]st
 		return invalidRequest("The parameter response_type is missing.")
 	case form["response_type"] != "code":
 		return sluice.Errorf(sluice.CodeUnsupportedResponseType, "The only response_type here is code.")
-	case form["response_mode"] != "" && form["response_mode"] != "query":
+	case cmp.Or(form["response_mode"], "query") != "query":
 		return invalidRequest("The only response_mode here is query.")
 	case !slices.Contains(client.Grants, "authorization_code"):
 		return sluice.Errorf(sluice.CodeUnauthorizedClient, "This client may not use the grant type authorization_code.")
@@ -72,8 +73,8 @@ func complete(a *sluice.Authorization, client *sluice.Client, form map[string]st
 		return invalidRequest("The nonce is too long.")
 	}
 	if age := form["max_age"]; age != "" {
-		seconds, err := strconv.ParseInt(age, 10, 32)
-		if err != nil || seconds < 0 {
+		seconds, err := strconv.ParseUint(age, 10, 31)
+		if err != nil {
 			return invalidRequest("The max_age is no number of seconds.")
 		}
 		a.MaxAge = time.Duration(seconds) * time.Second

@@ -173,6 +173,11 @@ func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.F
 			}
 		}
 	}
+	return append(found, refusals(p)...)
+}
+
+// refusals are steps whose commands would refuse what is known of their arguments.
+func refusals(p *source.Program) (found []sluice.Finding) {
 	for s := range p.All() {
 		if call, ok := s.Action.(*source.Invocation); ok && call.Command.Check != nil {
 			if err := call.Command.Check(call.Known()); err != nil {

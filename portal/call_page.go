@@ -41,15 +41,7 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request, items []traced
 	view := callView{tracedCall: items[0], Followed: items[1:], Picture: picture(items), Seen: user.May(sluice.MaySeePayload)}
 	view.Headers = shownHeaders(view.tracedCall.Headers)
 	view.Text = payloadText(view.tracedCall)
-	if body, whole := sentBody(view.tracedCall); whole {
-		if fits := shortened(body, maxShown) == body; fits && body != view.Text {
-			view.Raw = body
-		}
-		if curl := curlOfCall(p.BaseURL+sluice.ReceivePath, view.tracedCall); view.EventKey != "" && view.Method != "" && shortened(curl, maxShown) == curl {
-			view.Curl = curl
-		}
-		view.Editable = view.EventKey != "" && user.May(sluice.MaySeeTokens) && p.may(user, "webhook.sign")
-	}
+	p.addBody(user, &view)
 	if err := p.addRuns(r, &view); err != nil {
 		return err
 	}
@@ -66,6 +58,21 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request, items []traced
 	}
 	view.CallsPath = p.base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	return p.render(w, r, http.StatusOK, "call", "Call "+view.TraceID, view)
+}
+
+// addBody adds the body of a call as it came, if it is known, and how to send it again.
+func (p *Portal) addBody(user sluice.User, view *callView) {
+	body, whole := sentBody(view.tracedCall)
+	if !whole {
+		return
+	}
+	if fits := shortened(body, maxShown) == body; fits && body != view.Text {
+		view.Raw = body
+	}
+	if curl := curlOfCall(p.BaseURL+sluice.ReceivePath, view.tracedCall); view.EventKey != "" && view.Method != "" && shortened(curl, maxShown) == curl {
+		view.Curl = curl
+	}
+	view.Editable = view.EventKey != "" && user.May(sluice.MaySeeTokens) && p.may(user, "webhook.sign")
 }
 
 // addRuns adds the runs and the replays of a call, and how its signature was checked.

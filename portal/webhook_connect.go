@@ -99,14 +99,11 @@ func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, lat
 		}
 	}
 	for i := range latest {
-		if !latest[i].Accepted() {
-			continue
-		}
-		tried, err := p.isTried(r, latest[i])
+		sent, err := p.isSent(r, &latest[i])
 		if err != nil {
 			return err
 		}
-		if tried {
+		if !sent {
 			continue
 		}
 		if c.First = c.Arrived == nil; !c.First { // there is an older one
@@ -122,10 +119,7 @@ func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, lat
 		if err != nil {
 			return err
 		}
-		if older == nil {
-			continue
-		}
-		if tried, err := p.isTried(r, *older); err != nil || !tried {
+		if sent, err := p.isSent(r, older); err != nil || sent {
 			c.Arrived = older
 			return err
 		}
@@ -133,17 +127,14 @@ func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, lat
 	return nil
 }
 
-// isTried reports whether a call is not its sender's: it was sent from a page, which users who
-// may not see headers are not told, or let out of the quarantine.
-func (p *Portal) isTried(r *http.Request, c tracedCall) (bool, error) {
-	if c.AdmittedOf != "" {
-		return true, nil
+// isSent reports whether an accepted call is its sender's. It is not if it was let out of the
+// quarantine, or sent from a page, which users who may not see headers are not told.
+func (p *Portal) isSent(r *http.Request, c *tracedCall) (bool, error) {
+	if c == nil || !c.Accepted() || c.AdmittedOf != "" {
+		return false, nil
 	}
 	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", c.TraceID))
-	if err != nil || len(found.Items) == 0 {
-		return false, err
-	}
-	return found.Items[0].Headers["user-agent"] == tryAgent, nil
+	return len(found.Items) == 0 || found.Items[0].Headers["user-agent"] != tryAgent, err
 }
 
 // lastCall returns the newest call of a webhook with a status, or nil.

@@ -286,7 +286,7 @@ func (r *reader) number() (value any, ok bool) {
 			n = 10*n + int(c-'0')
 			continue
 		}
-		if c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
+		if strings.IndexByte("-+.eE", c) < 0 {
 			break
 		}
 		plain = false

@@ -88,7 +88,7 @@ func (p *putParams) check(maxKeep time.Duration) (warnings []string, err error) 
 	}
 	if p.Methods != nil {
 		for _, method := range *p.Methods {
-			if !slices.Contains(sluice.DefaultMethods, method) && !slices.Contains(sluice.FurtherMethods, method) {
+			if !slices.Contains(slices.Concat(sluice.DefaultMethods, sluice.FurtherMethods), method) {
 				return nil, sluice.InvalidParameter("methods", "The parameter methods must be of GET, POST, PUT, PATCH and DELETE.")
 			}
 		}
@@ -246,8 +246,7 @@ func (p *putParams) checkAPI() error {
 	if p.APIURL == nil || *p.APIURL == "" {
 		return nil
 	}
-	address, err := url.Parse(*p.APIURL)
-	if err != nil || len(*p.APIURL) > maxAPIURL || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
+	if len(*p.APIURL) > maxAPIURL || !sluice.IsServerURL(*p.APIURL) {
 		return sluice.InvalidParameter("apiUrl", "The parameter apiUrl must be the address of the hook at the sender's API, such as https://api.github.com/repos/o/r/hooks/123, without a query.")
 	}
 	return nil
@@ -263,17 +262,18 @@ func (p *putParams) applyAPI(ctx context.Context, hook *sluice.Webhook) error {
 		hook.MissedEvery, _ = time.ParseDuration(*p.MissedEvery) // it was checked; "" is 0
 	}
 	name, stored := storedName(hook.APISecret)
-	provider := trustOf(hook).Provider
 	switch {
-	case p.APISecret != nil && stored && (!sluice.UserFrom(ctx).May(sluice.MayUseSecrets) || !sluice.UserFrom(ctx).Cover(sluice.MayUseSecrets).Name(name)):
+	case p.APISecret != nil && stored && !sluice.UserFrom(ctx).Cover(sluice.MayUseSecrets).Name(name):
 		return sluice.NotPermitted(sluice.MayUseSecrets).About("apiSecret")
 	case p.APISecret == nil && hook.APISecret != "" && before != "" && hook.APIURL != "" && serverOf(before) != serverOf(hook.APIURL):
 		return sluice.InvalidParameter("apiSecret", "Another server would get the stored apiSecret; give it again.")
-	case hook.MissedEvery > 0 && hook.APIURL == "":
+	case hook.MissedEvery == 0:
+		return nil
+	case hook.APIURL == "":
 		return sluice.InvalidParameter("apiUrl", "With missedEvery the sender is asked what was missed: that needs apiUrl, the address of the hook at its API.")
-	case hook.MissedEvery > 0 && hook.APISecret == "":
+	case hook.APISecret == "":
 		return sluice.InvalidParameter("apiSecret", "With missedEvery the sender is asked what was missed: that needs apiSecret, the credential for its API.")
-	case hook.MissedEvery > 0 && !slices.Contains(sluice.MissedProviders, provider):
+	case !slices.Contains(sluice.MissedProviders, trustOf(hook).Provider):
 		return sluice.InvalidParameter("missedEvery", "These senders can be asked what was missed: %s.", strings.Join(sluice.MissedProviders, ", "))
 	}
 	return nil

@@ -111,23 +111,21 @@ func (p *putParams) fit(t *sluice.Trust) error {
 			return err
 		}
 	}
-	if t.Provider == "" && t.Signature == nil && t.Signing != "" {
-		if p.SigningSecret != nil {
-			return sluice.InvalidParameter("signingSecret", "A signing secret needs a provider or a signature that says how calls are signed.")
+	for _, of := range []struct {
+		removed        bool
+		value, given   *string
+		parameter, why string
+	}{
+		{t.Provider == "" && t.Signature == nil, &t.Signing, p.SigningSecret, "signingSecret", "A signing secret needs a provider or a signature that says how calls are signed."},
+		{t.ClientCertificate == "", &t.ClientName, p.ClientName, "clientName", "A clientName needs a clientCertificate, which says whose certificates count."},
+		{!preset.VerifyToken, &t.VerifyToken, p.VerifyToken, "verifyToken", "Only the handshakes of meta and strava repeat a verify token; set one of them as the provider, or leave it out."},
+	} {
+		if of.removed && *of.value != "" && of.given != nil {
+			return sluice.InvalidParameter(of.parameter, "%s", of.why)
 		}
-		t.Signing = ""
-	}
-	if t.ClientCertificate == "" && t.ClientName != "" {
-		if p.ClientName != nil {
-			return sluice.InvalidParameter("clientName", "A clientName needs a clientCertificate, which says whose certificates count.")
+		if of.removed {
+			*of.value = ""
 		}
-		t.ClientName = ""
-	}
-	if !preset.VerifyToken && t.VerifyToken != "" {
-		if p.VerifyToken != nil {
-			return sluice.InvalidParameter("verifyToken", "Only the handshakes of meta and strava repeat a verify token; set one of them as the provider, or leave it out.")
-		}
-		t.VerifyToken = ""
 	}
 	return nil
 }

@@ -112,23 +112,7 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 	if err != nil {
 		return reachable(dir, err)
 	}
-	for _, change := range plan.Changes {
-		for i, warning := range change.Warnings {
-			change.Warnings[i] = fromHere(dir, warning)
-		}
-		if change.Tokens > 0 && change.Action == manifest.Update {
-			fmt.Fprintf(t.err, "%s of the webhook %s to open or close.\n", counted(change.Tokens, "token"), printable(change.Name))
-		}
-		if before, after := change.Sources(); before != after {
-			fmt.Fprint(t.err, diff(change.Resource+" "+change.Name, before, after, colours(t.err)))
-		}
-		for _, warning := range change.Warnings {
-			fmt.Fprintln(t.err, "warning: "+printable(warning))
-		}
-	}
-	if n := len(plan.Left); n > 0 {
-		t.note(fmt.Sprintf("The server has %s in no file; --prune deletes what is in none.", counted(n, "thing")))
-	}
+	t.explainPlan(dir, plan)
 	switch {
 	case len(plan.Changes) == 0:
 		return t.report(applied{Plan: plan}, "Nothing has changed.")
@@ -167,6 +151,25 @@ func fromHere(dir, text string) string {
 		}
 		return reached
 	})
+}
+
+// explainPlan shows people what the changes of a plan are about.
+func (t *terminal) explainPlan(dir string, plan *manifest.Plan) {
+	for _, change := range plan.Changes {
+		if change.Tokens > 0 && change.Action == manifest.Update {
+			fmt.Fprintf(t.err, "%s of the webhook %s to open or close.\n", counted(change.Tokens, "token"), printable(change.Name))
+		}
+		if before, after := change.Sources(); before != after {
+			fmt.Fprint(t.err, diff(change.Resource+" "+change.Name, before, after, colours(t.err)))
+		}
+		for i, warning := range change.Warnings {
+			change.Warnings[i] = fromHere(dir, warning)
+			fmt.Fprintln(t.err, "warning: "+printable(change.Warnings[i]))
+		}
+	}
+	if n := len(plan.Left); n > 0 {
+		t.note(fmt.Sprintf("The server has %s in no file; --prune deletes what is in none.", counted(n, "thing")))
+	}
 }
 
 func (t *terminal) showPlan(plan *manifest.Plan) error {

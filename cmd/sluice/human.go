@@ -40,10 +40,11 @@ func (t *terminal) view() *view {
 	return v
 }
 
-// Fields whose numbers have a unit.
+// Fields whose numbers have a unit, and those that hold a token.
 var (
 	inMilliseconds = []string{"duration", "p50", "p99"}
 	inBytes        = []string{"size", "maxPayloadLength", "freeDisk", "eventBytes"}
+	withToken      = []string{"uuid", "token", "webhookUrl", "hookUrl"}
 )
 
 // text returns the value of a field in one line. Times become how long ago they were.
@@ -72,7 +73,7 @@ func (v *view) text(field string, n *yaml.Node) string {
 		text = sluice.Status(text).Word()
 	case field == "listens":
 		text = strings.TrimPrefix(text, sluice.EventPrefix)
-	case field == "uuid" || field == "token" || field == "webhookUrl" || field == "hookUrl":
+	case slices.Contains(withToken, field):
 		text = v.token(text)
 	}
 	return strings.ReplaceAll(printable(text), "\t", " ")

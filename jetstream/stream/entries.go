@@ -161,16 +161,22 @@ func (e *Entries[T]) Scan(ctx context.Context, s ScanQuery, matches func(sequenc
 		if entry == nil {
 			continue
 		}
-		at := e.timeOf(entry)
-		early, late := at.Before(s.From), !s.To.IsZero() && at.After(s.To)
-		if !s.Oldest && early || s.Oldest && late {
+		within, over := s.holds(e.timeOf(entry))
+		if over {
 			break
 		}
-		if !early && !late && matches(sequence, entry) {
+		if within && matches(sequence, entry) {
 			entries = append(entries, *entry)
 		}
 	}
 	return entries, "", nil
+}
+
+// holds reports whether a time is in the span of the query, and whether all that come after
+// it are not.
+func (s ScanQuery) holds(at time.Time) (within, over bool) {
+	early, late := at.Before(s.From), !s.To.IsZero() && at.After(s.To)
+	return !early && !late, !s.Oldest && early || s.Oldest && late
 }
 
 // bounds returns what is left to read of the entries from first to last.

@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -44,15 +45,12 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 			c.argument(a, key, item, given)
 		}
 	}
-	bodyParam, takesBody := cmd.BodyParam()
-	if takesBody && given[bodyParam.Name] == nil {
-		a.Body = bodyParam.Name
+	if body, _ := cmd.BodyParam(); given[body.Name] == nil {
+		a.Body = body.Name
 	}
-	for _, p := range cmd.Params {
-		slip := len(c.problems) > before // perhaps a misspelt name of this parameter
-		if p.Required && given[p.Name] == nil && p.Name != a.Body && !slip {
-			c.problemf(n, "The parameter %s of %s is required: %s", p.Name, s.Name, p.Doc)
-		}
+	lacks := func(p command.Param) bool { return p.Required && given[p.Name] == nil && p.Name != a.Body }
+	if i := slices.IndexFunc(cmd.Params, lacks); i >= 0 && len(c.problems) == before { // otherwise it may be misspelt
+		c.problemf(n, "The parameter %s of %s is required: %s", cmd.Params[i].Name, s.Name, cmd.Params[i].Doc)
 	}
 	return a
 }
