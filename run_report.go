@@ -113,11 +113,6 @@ func (e *Exchange) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// brief returns the exchange for users who may not see payloads.
-func (e *Exchange) brief() *Exchange {
-	return &Exchange{Method: e.Method, Host: e.Host, StatusCode: e.StatusCode}
-}
-
 // OfAuthor reports whether a pipeline's author has written the message for the caller: it may
 // be made of the payload. The other errors quote no payloads.
 func (p *Problem) OfAuthor() bool {
@@ -134,8 +129,8 @@ func (p *Problem) HideMessage() {
 // HidePayloads reduces exchanges to what everybody who sees calls may see.
 func (r *RunReport) HidePayloads() {
 	for i := range r.Steps {
-		if r.Steps[i].HTTP != nil {
-			r.Steps[i].HTTP = r.Steps[i].HTTP.brief()
+		if e := r.Steps[i].HTTP; e != nil {
+			r.Steps[i].HTTP = &Exchange{Method: e.Method, Host: e.Host, StatusCode: e.StatusCode}
 		}
 	}
 }

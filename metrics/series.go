@@ -31,22 +31,17 @@ func (s *series) wait(minute *sluice.Minute) {
 	addTo(sum, minute)
 }
 
-// flush stores the queued counts. Those that fail stay queued.
+// flush stores the queued counts. Those that fail stay queued while their periods are kept.
 func (s *series) flush(ctx context.Context) error {
 	for start, sum := range s.pending {
 		if err := s.add(ctx, sum); err != nil {
-			s.dropOld()
+			first := time.Now().Add(-time.Duration(s.kept) * s.period)
+			maps.DeleteFunc(s.pending, func(start time.Time, _ *sluice.Minute) bool { return start.Before(first) })
 			return err
 		}
 		delete(s.pending, start)
 	}
 	return nil
-}
-
-// dropOld forgets queued counts of periods that are no longer kept.
-func (s *series) dropOld() {
-	first := time.Now().Add(-time.Duration(s.kept) * s.period)
-	maps.DeleteFunc(s.pending, func(start time.Time, _ *sluice.Minute) bool { return start.Before(first) })
 }
 
 // add adds a sum to the record of its period. It overwrites the record of a period that is no

@@ -158,11 +158,6 @@ func narrowScope(before, asked string) (string, error) {
 	return grantScope(asked)
 }
 
-// withoutScope returns a scope without one of its words.
-func withoutScope(scope, word string) string {
-	return strings.Join(slices.DeleteFunc(strings.Fields(scope), func(s string) bool { return s == word }), " ")
-}
-
 func hasScope(scope, word string) bool { return slices.Contains(strings.Fields(scope), word) }
 
 // notScope reports whether RFC 6749, 3.3 forbids a character.

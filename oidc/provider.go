@@ -145,7 +145,7 @@ func (p *Provider) discover(ctx context.Context) (*remote, error) {
 		return nil, err
 	}
 	r := &remote{
-		keys:  newKeySet(document.Keys, p.HTTP, p.now),
+		keys:  &keySet{url: document.Keys, client: p.HTTP, now: p.now, limit: rate.NewLimiter(rate.Every(keysCoolDown), keysBurst)},
 		oauth: oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: provider.Endpoint(), Scopes: scopesOf(document.Scopes)},
 	}
 	r.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInHeader

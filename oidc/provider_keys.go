@@ -51,10 +51,6 @@ type keySet struct {
 	fetched  time.Time
 }
 
-func newKeySet(url string, client *http.Client, now func() time.Time) *keySet {
-	return &keySet{url: url, client: client, now: now, limit: rate.NewLimiter(rate.Every(keysCoolDown), keysBurst)}
-}
-
 // want makes sure that the key with that id is here, if the provider has it. It fails
 // only if the key is not here and the provider can't be asked now: then nobody knows
 // whether there is such a key.

@@ -189,10 +189,6 @@ func (k *signingKey) access(c claims) (string, error) {
 	return jwt.Signed(k.accessSigner).Claims(c).Serialize()
 }
 
-func (k *signingKey) idToken(c claims) (string, error) {
-	return jwt.Signed(k.idTokenSigner).Claims(c).Serialize()
-}
-
 // jwk returns the public half.
 func (k *signingKey) jwk() jose.JSONWebKey {
 	return jose.JSONWebKey{Key: k.public, KeyID: k.id, Algorithm: string(jose.ES256), Use: "sig"}

@@ -123,7 +123,7 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 		return err
 	}
 	view.Lines = beginning(highlight(found.Source, view.Findings))
-	if view.Versions, err = p.versions(r, found.Name); err != nil {
+	if view.Versions, err = askIfAllowed[[]sluice.VersionView](p, r, "pipeline.versions", args("name", found.Name)); err != nil {
 		return err
 	}
 	if err := p.addHistory(r, view); err != nil {

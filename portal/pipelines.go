@@ -95,11 +95,6 @@ func (p *Portal) pipelineDelete(w http.ResponseWriter, r *http.Request, found pi
 	return p.render(w, r, http.StatusOK, "deleted", "Deleted "+found.Name, found)
 }
 
-// versions returns the versions of a pipeline, newest first, if the user may see them.
-func (p *Portal) versions(r *http.Request, name string) ([]sluice.VersionView, error) {
-	return askIfAllowed[[]sluice.VersionView](p, r, "pipeline.versions", args("name", name))
-}
-
 type versionView struct {
 	sluice.PipelineView
 

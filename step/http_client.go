@@ -124,15 +124,14 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 		return failed(via[0].URL, "it redirects to a URL that is not plain http or https")
 	}
 	next.Header.Del("Referer") // it would reveal the query to another server
-	elsewhere := func(r *http.Request) bool { return !sameOrigin(r.URL, via[0].URL) }
+	first := via[0].URL
+	elsewhere := func(r *http.Request) bool {
+		return r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Host, first.Host)
+	}
 	if elsewhere(next) || slices.ContainsFunc(via, elsewhere) {
 		maps.DeleteFunc(next.Header, func(name string, _ []string) bool { return !slices.Contains(carried, name) })
 	}
 	return nil
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
 // A sending says how to send a request.

@@ -165,8 +165,7 @@ func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 	if in.hook.UUID != "" {
 		e = e.InCall(traceID) // others learn nothing from the answer
 	}
-	call := rejected(traceID, e)
-	call.EventKey = in.hook.EventKey
+	call := sluice.Call{TraceID: traceID, EventKey: in.hook.EventKey, Status: sluice.StatusRejected, StatusCode: problem.Status(e), Code: e.Code}
 	if in.hook.UUID != "" && isQuarantined(e.Code) {
 		call.Quarantine = rc.quarantine(in, traceID, e, "")
 	}
@@ -193,10 +192,6 @@ func (rc *Receiver) repeated(in *incoming, result *sluice.Result, traceID string
 		call.Quarantine = rc.quarantine(in, traceID, e, result.TraceID)
 	}
 	return call
-}
-
-func rejected(traceID string, e *sluice.Error) sluice.Call {
-	return sluice.Call{TraceID: traceID, Status: sluice.StatusRejected, StatusCode: problem.Status(e), Code: e.Code}
 }
 
 // logRefusal logs a call that was rejected because of its caller. Our own failures are

@@ -57,7 +57,7 @@ func backupCommand(t *terminal) *cobra.Command {
 			if args[0] == "-" {
 				return nil
 			}
-			if err := t.report(s.told(), "Wrote %s: %s in %s.", s.name, s.size(), time.Since(began).Round(time.Millisecond)); err != nil {
+			if err := t.report(s.told(), "Wrote %s: %d messages in %d streams, %s in %s.", s.name, s.summary.Messages, s.summary.Streams, wording.Bytes(s.written), time.Since(began).Round(time.Millisecond)); err != nil {
 				return err
 			}
 			return t.advise(s.aboutKey())
@@ -108,10 +108,6 @@ func (s *saving) told() map[string]any {
 		"streams": s.summary.Streams, "messages": s.summary.Messages, "bytes": s.summary.Bytes,
 		"key": s.header.Key != nil,
 	}
-}
-
-func (s *saving) size() string {
-	return fmt.Sprintf("%d messages in %d streams, %s", s.summary.Messages, s.summary.Streams, wording.Bytes(s.written))
 }
 
 // aboutKey says what is needed to open the backup.

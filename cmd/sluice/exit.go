@@ -154,10 +154,6 @@ func withHint(e *sluice.Error) string {
 	return text
 }
 
-func exitCodesTopic() *cobra.Command {
-	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exitCodesSummary)}
-}
-
 // failures joins several errors into one, with the exit code of the first.
 func failures(errs []error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })

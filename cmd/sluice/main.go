@@ -20,7 +20,8 @@ import (
 
 func main() {
 	ctx, hurry, release := interrupts()
-	err := execute(ctx, newTerminal(release), hurry, os.Args[1:])
+	t := &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, release: release, commands: ownCommands()}
+	err := execute(ctx, t, hurry, os.Args[1:])
 	release()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sluice:", explain(err))
@@ -99,7 +100,8 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 		cmd.GroupID = "server"
 		root.AddCommand(cmd)
 	}
-	root.AddCommand(exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
+	exitCodes := &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exitCodesSummary)}
+	root.AddCommand(exitCodes, versionCommand(t), completionCommand(), manCommand())
 	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	wrapHelp(root)

@@ -212,7 +212,7 @@ func pipelineTry(t *terminal) *cobra.Command {
 		if failed != nil && found.Tried() == 0 {
 			return inFile(args[0], failed)
 		}
-		if err := t.showTried(args[0], found); err != nil {
+		if err := t.tell(found, func(w io.Writer) { t.listTried(w, args[0], found) }); err != nil {
 			return err
 		}
 		if failed == nil && found.Fails > 0 {
@@ -255,10 +255,6 @@ func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, 
 		params.Set("after", page.Next)
 	}
 	return all, nil
-}
-
-func (t *terminal) showTried(file string, found sluice.TryResult) error {
-	return t.tell(found, func(w io.Writer) { t.listTried(w, file, found) })
 }
 
 func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {

@@ -42,10 +42,6 @@ type terminal struct {
 	helpFailed error
 }
 
-func newTerminal(release func()) *terminal {
-	return &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, release: release, commands: ownCommands()}
-}
-
 // addFlags gives a verb the flags that all clients have.
 func (t *terminal) addFlags(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()

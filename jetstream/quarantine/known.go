@@ -39,10 +39,6 @@ type share struct {
 	bytes int
 }
 
-func newKnown() *known {
-	return &known{calls: make(map[string]*keptCall), shares: make(map[string]*share)}
-}
-
 // shareOf returns the webhook's part of a call's subject.
 func shareOf(subject string) string { return subject[:strings.LastIndexByte(subject, '.')] }
 

@@ -49,7 +49,9 @@ type Store struct {
 }
 
 // New returns a store. SetUp comes next.
-func New(h *stream.Host) *Store { return &Store{host: h, known: newKnown()} }
+func New(h *stream.Host) *Store {
+	return &Store{host: h, known: &known{calls: make(map[string]*keptCall), shares: make(map[string]*share)}}
+}
 
 // SetUp creates the stream where it is missing, and follows it until running ends.
 func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
