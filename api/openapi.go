@@ -173,8 +173,7 @@ func (d *description) result() object {
 				"name": sluice.CorrelationQuery, "in": "query", "required": true,
 				"description": "The value of that header in the answer of the call.",
 				"schema":      object{"type": "string"},
-			},
-			{
+			}, {
 				"name": sluice.RedirectQuery, "in": "query",
 				"description": "Redirect until the result is ready (true), or answer at once (false).",
 				"schema":      object{"type": "boolean"},

@@ -59,8 +59,7 @@ var resources = []*resource{
 		choices: map[string]func(*Portal, *http.Request) ([]choice, error){"roles": roleChoices},
 		fixed:   func(name string) bool { return name == sluice.AnonymousName },
 		hit:     pipelinesOf, actor: "%s",
-	},
-	{
+	}, {
 		Resource: sluice.ResourceNamed("role"), Title: "Roles",
 		About:   "Named sets of permissions, for users and clients. A change counts at once.",
 		Columns: []column{{"permissions", "Allows"}, {"scope", "Of"}, {"builtIn", "Origin"}},
@@ -73,8 +72,7 @@ var resources = []*resource{
 		fixed:   func(name string) bool { return name == sluice.AdminName },
 		kept:    func(role map[string]any) bool { return role["builtIn"] == "unchanged" },
 		hit:     holdersOf,
-	},
-	{
+	}, {
 		Resource: sluice.ResourceNamed("client"), Title: "Clients",
 		About:   "Programs that get tokens by OAuth 2.0, for themselves or for people who let them in.",
 		Empty:   "A client lets a program call the API without a person’s password.",
@@ -88,8 +86,7 @@ var resources = []*resource{
 		},
 		choices: map[string]func(*Portal, *http.Request) ([]choice, error){"roles": roleChoices, "grants": grantChoices},
 		renews:  true, actor: "client:%s",
-	},
-	{
+	}, {
 		Resource: sluice.ResourceNamed("secret"), Title: "Secrets",
 		About: "Values that pipelines and webhooks use, such as passwords of other systems. Values are stored encrypted and never shown again.",
 		Empty: "Store a password or an API key here, and pipelines use it without anyone reading it.",

@@ -13,8 +13,7 @@ var bodySigners = []Preset{
 			"Calls only say that a base changed, and have no id: get the changes with GET …/webhooks/{webhookId}/payloads. Refresh the webhook every week, since it expires.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Airtable-Content-MAC", Format: "hmac-sha256={signature}"}, key: standardKey},
-	},
-	{
+	}, {
 		Name: "bitbucket", Title: "Bitbucket",
 		Checks: "X-Hub-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the webhook's secret", SecretChosen: true,
@@ -25,8 +24,7 @@ var bodySigners = []Preset{
 			"Choose the triggers and save. Bitbucket Data Center has its ids elsewhere: set `dedupe` to `header:X-Request-Id`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Hub-Signature", Format: "sha256={signature}"}},
-	},
-	{
+	}, {
 		Name: "circleci", Title: "CircleCI",
 		Checks: "circleci-signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the webhook's secret token", SecretChosen: true,
@@ -37,8 +35,7 @@ var bodySigners = []Preset{
 			"Choose the events, Workflow Completed or Job Completed, and test the ping.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "Circleci-Signature", Format: "v1={signature}"}, commas: true},
-	},
-	{
+	}, {
 		Name: "docusign", Title: "Docusign",
 		Checks: "X-DocuSign-Signature-1, or -2 or -3 where the account has several keys: HMAC-SHA256 of the body, in base64",
 		Secret: "a Connect HMAC key",
@@ -49,8 +46,7 @@ var bodySigners = []Preset{
 			"Tick Include HMAC Signature, choose the events, and save. Docusign gives its calls no id, so repeated ones are not recognised.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-DocuSign-Signature-1", Encoding: "base64"}, further: []string{"X-Docusign-Signature-2", "X-Docusign-Signature-3"}},
-	},
-	{
+	}, {
 		Name: "gitea", Title: "Gitea (Forgejo)",
 		Checks: "X-Gitea-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the webhook's secret", SecretChosen: true,
@@ -61,8 +57,7 @@ var bodySigners = []Preset{
 			"Choose the events, add the webhook, and test the delivery from its page.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Gitea-Signature"}},
-	},
-	{
+	}, {
 		Name: "github", Title: "GitHub",
 		Checks: "X-Hub-Signature-256: HMAC-SHA256 of the body, in hex",
 		Secret: "the webhook's secret", SecretChosen: true,
@@ -73,8 +68,7 @@ var bodySigners = []Preset{
 			"Choose the events and add the webhook; GitHub sends a ping at once.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Hub-Signature-256", Format: "sha256={signature}"}},
-	},
-	{
+	}, {
 		Name: "gocardless", Title: "GoCardless",
 		Checks: "Webhook-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the endpoint's secret", SecretChosen: true,
@@ -85,8 +79,7 @@ var bodySigners = []Preset{
 			"Save and send a test webhook. One call has up to 250 events, in `events`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "Webhook-Signature"}},
-	},
-	{
+	}, {
 		Name: "grafana", Title: "Grafana",
 		Checks: "X-Grafana-Alerting-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the contact point's HMAC secret", SecretChosen: true,
@@ -97,8 +90,7 @@ var bodySigners = []Preset{
 			"Test it, save, and choose it in a notification policy. Grafana repeats alerts that go on, and gives its calls no id.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Grafana-Alerting-Signature"}},
-	},
-	{
+	}, {
 		Name: "intercom", Title: "Intercom",
 		Checks: "X-Hub-Signature: HMAC-SHA1 of the body, in hex",
 		Secret: "the app's client secret",
@@ -109,8 +101,7 @@ var bodySigners = []Preset{
 			"Choose the topics and save.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Hub-Signature", Format: "sha1={signature}", Algorithm: "sha1"}},
-	},
-	{
+	}, {
 		Name: "jira", Title: "Jira",
 		Checks: "X-Hub-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the webhook's secret", SecretChosen: true,
@@ -121,8 +112,7 @@ var bodySigners = []Preset{
 			"Choose the events, and a JQL filter if you want one, and create it.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Hub-Signature", Format: "sha256={signature}"}},
-	},
-	{
+	}, {
 		Name: "lemon-squeezy", Title: "Lemon Squeezy",
 		Checks: "X-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the webhook's signing secret", SecretChosen: true,
@@ -133,8 +123,7 @@ var bodySigners = []Preset{
 			"Choose the events and save. Lemon Squeezy gives its calls no id, so repeated ones are not recognised.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Signature"}},
-	},
-	{
+	}, {
 		Name: "line", Title: "LINE",
 		Checks: "x-line-signature: HMAC-SHA256 of the body, in base64",
 		Secret: "the channel secret",
@@ -145,8 +134,7 @@ var bodySigners = []Preset{
 			"LINE sends again only if you turn on Webhook redelivery. Calls with several events have no one id, so repeated ones are not recognised.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Line-Signature", Encoding: "base64"}},
-	},
-	{
+	}, {
 		Name: "notion", Title: "Notion",
 		Checks: "X-Notion-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the subscription's verification token",
@@ -157,8 +145,7 @@ var bodySigners = []Preset{
 			"Enter that token at Notion with Verify, and as the `signingSecret`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Notion-Signature", Format: "sha256={signature}"}},
-	},
-	{
+	}, {
 		Name: "pagerduty", Title: "PagerDuty",
 		Checks: "X-PagerDuty-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the subscription's secret",
@@ -169,8 +156,7 @@ var bodySigners = []Preset{
 			"Copy the secret, which is shown once, and enter it as the `signingSecret`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Pagerduty-Signature", Format: "v1={signature}"}, commas: true},
-	},
-	{
+	}, {
 		Name: "razorpay", Title: "Razorpay",
 		Checks: "X-Razorpay-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the webhook's secret", SecretChosen: true,
@@ -181,8 +167,7 @@ var bodySigners = []Preset{
 			"Choose the active events and create the webhook.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Razorpay-Signature"}},
-	},
-	{
+	}, {
 		Name: "sentry", Title: "Sentry",
 		Checks: "Sentry-Hook-Signature: HMAC-SHA256 of the body, in hex",
 		Secret: "the integration's client secret",
@@ -193,8 +178,7 @@ var bodySigners = []Preset{
 			"For alerts, turn on Alert Rule Action and choose the integration in the rule. Sentry waits one second only.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "Sentry-Hook-Signature"}},
-	},
-	{
+	}, {
 		Name: "shopify", Title: "Shopify",
 		Checks: "X-Shopify-Hmac-SHA256: HMAC-SHA256 of the body, in base64",
 		Secret: "the app's client secret, or the key below the list of the shop's webhooks",
@@ -205,8 +189,7 @@ var bodySigners = []Preset{
 			"The signing key is shown below the list of webhooks (an app has its client secret instead): enter it as the `signingSecret`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Shopify-Hmac-Sha256", Encoding: "base64"}},
-	},
-	{
+	}, {
 		Name: "square", Title: "Square",
 		Checks: "x-square-hmacsha256-signature: HMAC-SHA256 of URL and body, in base64",
 		Secret: "the subscription's signature key",
@@ -217,8 +200,7 @@ var bodySigners = []Preset{
 			"The server must be told its public URL (`--public-url`), since Square signs the URL as it was entered.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Square-Hmacsha256-Signature", Encoding: "base64", Signed: "{url}{body}"}},
-	},
-	{
+	}, {
 		Name: "typeform", Title: "Typeform",
 		Checks: "Typeform-Signature: HMAC-SHA256 of the body, in base64",
 		Secret: "the webhook's secret", SecretChosen: true,
@@ -229,8 +211,7 @@ var bodySigners = []Preset{
 			"Turn the webhook on and send a test request.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "Typeform-Signature", Format: "sha256={signature}", Encoding: "base64"}},
-	},
-	{
+	}, {
 		Name: "vercel", Title: "Vercel",
 		Checks: "x-vercel-signature: HMAC-SHA1 of the body, in hex",
 		Secret: "the webhook's secret",
@@ -241,8 +222,7 @@ var bodySigners = []Preset{
 			"For an integration the secret is its Client Secret.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Vercel-Signature", Algorithm: "sha1"}},
-	},
-	{
+	}, {
 		Name: "wise", Title: "Wise",
 		Checks: "X-Signature-SHA256: RSA-SHA256 of the body, in base64",
 		Secret: "Wise's public key, in PEM",
@@ -253,8 +233,7 @@ var bodySigners = []Preset{
 			"Choose the events and test it: Wise sends a test event first, and takes the URL only if that is accepted.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Signature-SHA256", Algorithm: rsaSHA256, Encoding: "base64"}},
-	},
-	{
+	}, {
 		Name: "xero", Title: "Xero",
 		Checks: "x-xero-signature: HMAC-SHA256 of the body, in base64",
 		Secret: "the app's webhooks key",

@@ -34,8 +34,7 @@ var greeters = []Preset{
 			}
 			return jsonAnswer([2]string{"validationResponse", g.text("0", "data", "validationCode")}), nil
 		},
-	},
-	{
+	}, {
 		Name: "cloudevents", Title: "CloudEvents",
 		Checks:   "Authorization: the secret as a bearer token, if one is set; nothing is signed",
 		Unsigned: true,
@@ -51,8 +50,7 @@ var greeters = []Preset{
 		Masked:  []string{"authorization"},
 		checker: byToken("Authorization", "Bearer"),
 		greet:   func(g greeting) (*Answer, error) { return g.originAnswer(), nil },
-	},
-	{
+	}, {
 		Name: "discord", Title: "Discord",
 		Checks:    "X-Signature-Ed25519: Ed25519 of time and body, in hex; at most 5 minutes old",
 		Secret:    "the application's public key",
@@ -80,8 +78,7 @@ var greeters = []Preset{
 			}
 			return nil, nil
 		},
-	},
-	{
+	}, {
 		Name: "dropbox", Title: "Dropbox",
 		Checks:    "X-Dropbox-Signature: HMAC-SHA256 of the body, in hex",
 		Secret:    "the app secret",
@@ -99,8 +96,7 @@ var greeters = []Preset{
 			}
 			return plainAnswer(g.parameter("challenge")), nil
 		},
-	},
-	{
+	}, {
 		Name: "meta", Title: "Meta (Facebook, Instagram, WhatsApp)",
 		Checks:      "X-Hub-Signature-256: HMAC-SHA256 of the body, in hex",
 		Secret:      "the app secret",
@@ -117,8 +113,7 @@ var greeters = []Preset{
 			challenge, err := g.hubChallenge()
 			return plainAnswer(challenge), err
 		},
-	},
-	{
+	}, {
 		Name: "monday", Title: "monday.com",
 		Checks:    "Authorization: a JWT, signed with HMAC-SHA256; the body is not signed",
 		Secret:    "the app's signing secret",
@@ -134,8 +129,7 @@ var greeters = []Preset{
 		greet: func(g greeting) (*Answer, error) {
 			return jsonAnswer([2]string{"challenge", g.text("challenge")}), nil
 		},
-	},
-	{
+	}, {
 		Name: "okta", Title: "Okta",
 		Checks:   "Authorization: the secret itself; the body is not signed",
 		Unsigned: true,
@@ -155,8 +149,7 @@ var greeters = []Preset{
 			}
 			return jsonAnswer([2]string{"verification", g.Header.Get("X-Okta-Verification-Challenge")}), nil
 		},
-	},
-	{
+	}, {
 		Name: "slack", Title: "Slack",
 		Checks:    "X-Slack-Signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
 		Secret:    "the app's signing secret",
@@ -178,8 +171,7 @@ var greeters = []Preset{
 			}
 			return plainAnswer(g.text("challenge")), nil
 		},
-	},
-	{
+	}, {
 		Name: "strava", Title: "Strava",
 		Checks:         "nothing, since Strava does not sign its calls: the URL is the secret",
 		Unsigned:       true,
@@ -196,8 +188,7 @@ var greeters = []Preset{
 			challenge, err := g.hubChallenge()
 			return jsonAnswer([2]string{"hub.challenge", challenge}), err
 		},
-	},
-	{
+	}, {
 		Name: "trello", Title: "Trello",
 		Checks:    "X-Trello-Webhook: HMAC-SHA1 of body and URL, in base64",
 		Secret:    "the secret of the Power-Up's API key",
@@ -215,8 +206,7 @@ var greeters = []Preset{
 			}
 			return &Answer{Status: http.StatusOK, Header: http.Header{}}, nil
 		},
-	},
-	{
+	}, {
 		Name: "twitch", Title: "Twitch",
 		Checks: "Twitch-Eventsub-Message-Signature: HMAC-SHA256 of id, time and body, in hex; at most 10 minutes old",
 		Secret: "the subscription's secret", SecretChosen: true,
@@ -241,8 +231,7 @@ var greeters = []Preset{
 			}
 			return plainAnswer(g.text("challenge")), nil
 		},
-	},
-	{
+	}, {
 		Name: "woocommerce", Title: "WooCommerce",
 		Checks: "X-WC-Webhook-Signature: HMAC-SHA256 of the body, in base64",
 		Secret: "the webhook's secret", SecretChosen: true,
@@ -260,8 +249,7 @@ var greeters = []Preset{
 			}
 			return &Answer{Status: http.StatusOK, Header: http.Header{}}, nil
 		},
-	},
-	{
+	}, {
 		Name: "x", Title: "X (Twitter)",
 		Checks:    "x-twitter-webhooks-signature: HMAC-SHA256 of the body, in base64",
 		Secret:    "the app's API key secret (consumer secret)",
@@ -280,8 +268,7 @@ var greeters = []Preset{
 			}
 			return jsonAnswer([2]string{"response_token", "sha256=" + base64.StdEncoding.EncodeToString(macOf(sha256.New, g.secret, token))}), nil
 		},
-	},
-	{
+	}, {
 		Name: "zoom", Title: "Zoom",
 		Checks:    "x-zm-signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
 		Secret:    "the app's secret token",

@@ -24,8 +24,7 @@ var timeSigners = []Preset{
 			},
 			layout: time.RFC3339,
 		},
-	},
-	{
+	}, {
 		Name: "buildkite", Title: "Buildkite",
 		Checks: "X-Buildkite-Signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
 		Secret: "the notification service's token",
@@ -36,8 +35,7 @@ var timeSigners = []Preset{
 			"Choose events and pipelines, then add it. Buildkite gives its calls no id, so repeated ones are not recognised.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Buildkite-Signature", Format: "timestamp={timestamp},signature={signature}", Signed: "{timestamp}.{body}"}},
-	},
-	{
+	}, {
 		Name: "calendly", Title: "Calendly",
 		Checks: "Calendly-Webhook-Signature: HMAC-SHA256 of time and body, in hex; at most 3 minutes old",
 		Secret: "the subscription's signing key", SecretChosen: true,
@@ -50,8 +48,7 @@ var timeSigners = []Preset{
 		rule: &rule{Scheme: Scheme{
 			Header: "Calendly-Webhook-Signature", Format: "t={timestamp},v1={signature}", Signed: "{timestamp}.{body}", Tolerance: "3m",
 		}},
-	},
-	{
+	}, {
 		Name: "clerk", Title: "Clerk",
 		Checks: "svix-signature: HMAC-SHA256 of id, time and body, in base64; at most 5 minutes old",
 		Secret: "the endpoint's signing secret (whsec_…)",
@@ -62,8 +59,7 @@ var timeSigners = []Preset{
 			"Copy the signing secret (whsec_…) of the new endpoint and enter it as the `signingSecret`.",
 		},
 		rule: standardRule("svix"),
-	},
-	{
+	}, {
 		Name: "hubspot", Title: "HubSpot",
 		Checks: "X-HubSpot-Signature-v3: HMAC-SHA256 of method, URL, body and time, in base64; at most 5 minutes old",
 		Secret: "the app's client secret",
@@ -80,8 +76,7 @@ var timeSigners = []Preset{
 			url:   strings.NewReplacer(hubspotEscapes()...).Replace,
 			milli: true,
 		},
-	},
-	{
+	}, {
 		Name: "klaviyo", Title: "Klaviyo",
 		Checks: "Klaviyo-Signature: HMAC-SHA256 of body and time, in hex; at most 5 minutes old",
 		Secret: "the webhook's secret key", SecretChosen: true,
@@ -92,8 +87,7 @@ var timeSigners = []Preset{
 			"Choose the topics. One call has several events, in `data`; each has an external_id.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "Klaviyo-Signature", Signed: "{body}{timestamp}", TimestampHeader: "Klaviyo-Timestamp"}},
-	},
-	{
+	}, {
 		Name: "linear", Title: "Linear",
 		Checks: "Linear-Signature: HMAC-SHA256 of the body, in hex; webhookTimestamp in it at most a minute old",
 		Secret: "the webhook's signing secret",
@@ -118,8 +112,7 @@ var timeSigners = []Preset{
 				return err
 			},
 		},
-	},
-	{
+	}, {
 		Name: "mux", Title: "Mux",
 		Checks: "Mux-Signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
 		Secret: "the webhook's signing secret",
@@ -130,8 +123,7 @@ var timeSigners = []Preset{
 			"Show the Signing Secret of the new webhook and enter it as the `signingSecret`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "Mux-Signature", Format: "t={timestamp},v1={signature}", Signed: "{timestamp}.{body}"}},
-	},
-	{
+	}, {
 		Name: "paddle", Title: "Paddle",
 		Checks: "Paddle-Signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
 		Secret: "the notification destination's secret key (pdl_ntfset_…)",
@@ -142,8 +134,7 @@ var timeSigners = []Preset{
 			"Edit destination: copy the Secret key (pdl_ntfset_…) and enter it as the `signingSecret`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "Paddle-Signature", Format: "ts={timestamp};h1={signature}", Signed: "{timestamp}:{body}"}},
-	},
-	{
+	}, {
 		Name: "resend", Title: "Resend",
 		Checks: "svix-signature: HMAC-SHA256 of id, time and body, in base64; at most 5 minutes old",
 		Secret: "the endpoint's signing secret (whsec_…)",
@@ -154,8 +145,7 @@ var timeSigners = []Preset{
 			"Copy the signing secret (whsec_…) of the new endpoint and enter it as the `signingSecret`.",
 		},
 		rule: standardRule("svix"),
-	},
-	{
+	}, {
 		Name: "sendgrid", Title: "SendGrid",
 		Checks: "X-Twilio-Email-Event-Webhook-Signature: ECDSA of time and body, in base64; at most 5 minutes old",
 		Secret: "the verification key (a public key)",
@@ -169,8 +159,7 @@ var timeSigners = []Preset{
 			Header: "X-Twilio-Email-Event-Webhook-Signature", Algorithm: ecdsaSHA256, Encoding: "base64",
 			Signed: "{timestamp}{body}", TimestampHeader: "X-Twilio-Email-Event-Webhook-Timestamp",
 		}},
-	},
-	{
+	}, {
 		Name: "stripe", Title: "Stripe",
 		Checks: "Stripe-Signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
 		Secret: "the endpoint's signing secret (whsec_…)",
@@ -181,8 +170,7 @@ var timeSigners = []Preset{
 			"Reveal the signing secret (whsec_…) of the new endpoint and enter it as the `signingSecret`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "Stripe-Signature", Format: "t={timestamp},v1={signature}", Signed: "{timestamp}.{body}"}},
-	},
-	{
+	}, {
 		Name: "svix", Title: "Svix",
 		Checks: "svix-signature: HMAC-SHA256 of id, time and body, in base64; at most 5 minutes old",
 		Secret: "the endpoint's signing secret (whsec_…)",
@@ -193,8 +181,7 @@ var timeSigners = []Preset{
 			"If its calls have the headers webhook-… instead of svix-…, take the provider `standard-webhooks`.",
 		},
 		rule: standardRule("svix"),
-	},
-	{
+	}, {
 		Name: "zendesk", Title: "Zendesk",
 		Checks: "X-Zendesk-Webhook-Signature: HMAC-SHA256 of time and body, in base64; at most 5 minutes old",
 		Secret: "the webhook's signing secret",

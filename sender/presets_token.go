@@ -26,8 +26,7 @@ var tokenSenders = []Preset{
 		},
 		Masked:  []string{"authorization"},
 		checker: byToken("Authorization", "Bearer"),
-	},
-	{
+	}, {
 		Name: "bigcommerce", Title: "BigCommerce",
 		Checks:   "X-Webhook-Secret: the secret itself; the body is not signed",
 		Unsigned: true,
@@ -40,8 +39,7 @@ var tokenSenders = []Preset{
 		},
 		Masked:  []string{"x-webhook-secret"},
 		checker: byToken("X-Webhook-Secret", ""),
-	},
-	{
+	}, {
 		Name: "chargebee", Title: "Chargebee",
 		Checks:   "Authorization: user name and password; the body is not signed",
 		Unsigned: true,
@@ -54,8 +52,7 @@ var tokenSenders = []Preset{
 		},
 		Masked:  []string{"authorization"},
 		checker: password,
-	},
-	{
+	}, {
 		Name: "figma", Title: "Figma",
 		Checks:   "passcode in the body: the secret itself; nothing is signed",
 		Unsigned: true,
@@ -67,8 +64,7 @@ var tokenSenders = []Preset{
 			"event_type, context and context_id say what to be told of; Figma sends a PING at once. Its calls have no id, so repeated ones are not recognised.",
 		},
 		checker: func(secret string, _ Keys) (checker, error) { return passcodeCheck{secret}, nil },
-	},
-	{
+	}, {
 		Name: "gitlab", Title: "GitLab",
 		Checks:   "X-Gitlab-Token: the secret itself; the body is not signed",
 		Unsigned: true,
@@ -81,8 +77,7 @@ var tokenSenders = []Preset{
 		},
 		Masked:  []string{"x-gitlab-token"},
 		checker: byToken("X-Gitlab-Token", ""),
-	},
-	{
+	}, {
 		Name: "netlify", Title: "Netlify",
 		Checks: "X-Webhook-Signature: a JWT with the SHA-256 of the body, signed with HMAC-SHA256",
 		Secret: "the notification's JWS secret token", SecretChosen: true,
@@ -93,8 +88,7 @@ var tokenSenders = []Preset{
 			"Choose the event; each one takes a notification of its own. Netlify gives its calls no id, so repeated ones are not recognised.",
 		},
 		checker: byJWT(Scheme{Header: "X-Webhook-Signature", Issuer: "netlify", BodyHash: "sha256"}, true),
-	},
-	{
+	}, {
 		Name: "pipedrive", Title: "Pipedrive",
 		Checks:   "Authorization: user name and password; the body is not signed",
 		Unsigned: true,
@@ -107,8 +101,7 @@ var tokenSenders = []Preset{
 		},
 		Masked:  []string{"authorization"},
 		checker: password,
-	},
-	{
+	}, {
 		Name: "postmark", Title: "Postmark",
 		Checks:   "Authorization: user name and password; the body is not signed",
 		Unsigned: true,
@@ -121,8 +114,7 @@ var tokenSenders = []Preset{
 		},
 		Masked:  []string{"authorization"},
 		checker: password,
-	},
-	{
+	}, {
 		Name: "salesforce", Title: "Salesforce",
 		Checks:         "nothing, since Salesforce does not sign its outbound messages: the URL is the secret",
 		Unsigned:       true,
@@ -135,8 +127,7 @@ var tokenSenders = []Preset{
 			"Endpoint URL is the webhook's URL. Choose the fields, and leave Send Session ID off: it would give pipelines a login.",
 			"Let a flow or a workflow rule send the message. One call has up to 100 notifications, each with an Id, and may come again with others.",
 		},
-	},
-	{
+	}, {
 		Name: "telegram", Title: "Telegram",
 		Checks:   "X-Telegram-Bot-Api-Secret-Token: the secret itself; the body is not signed",
 		Unsigned: true,
@@ -149,8 +140,7 @@ var tokenSenders = []Preset{
 		},
 		Masked:  []string{"x-telegram-bot-api-secret-token"},
 		checker: byToken("X-Telegram-Bot-Api-Secret-Token", ""),
-	},
-	{
+	}, {
 		Name: "vonage", Title: "Vonage",
 		Checks: "Authorization: a JWT with the SHA-256 of the body, signed with HMAC-SHA256; at most 5 minutes old",
 		Secret: "the account's signature secret",
