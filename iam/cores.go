@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -49,7 +50,7 @@ func busy() error {
 }
 
 // take waits for a core.
-func (c *cores) take(g *guess) (release func(), err error) {
+func (c *cores) take(ctx context.Context, g *guess) (release func(), err error) {
 	g.done = make(chan struct{})
 	if !c.enter(g) {
 		return nil, busy()
@@ -60,8 +61,10 @@ func (c *cores) take(g *guess) (release func(), err error) {
 	case <-g.done:
 	case <-timeout.C:
 		c.leave(g)
-		<-g.done // it may have got a core meanwhile
+	case <-ctx.Done(): // whoever has left wants no core
+		c.leave(g)
 	}
+	<-g.done // it may have got a core meanwhile
 	if g.refused {
 		return nil, busy()
 	}

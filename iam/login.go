@@ -51,7 +51,7 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 	}
 	remembered := d.recent.has(username, password, stored)
 	if !remembered {
-		release, err := d.hashing.take(d.guessOf(username, address))
+		release, err := d.hashing.take(ctx, d.guessOf(username, address))
 		if err != nil {
 			return sluice.User{}, err
 		}

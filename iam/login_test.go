@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/http/httptest"
@@ -149,6 +150,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 			d.Prove("admin", home)
 		}
 		d.hashing.free = 0 // the only core is busy
+		ctx, leave := context.WithCancel(t.Context())
 		var strangers sync.WaitGroup
 		var checked, ended atomic.Int32
 		const guesses = 10_000
@@ -159,7 +161,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 			}
 			strangers.Go(func() {
 				defer ended.Add(1)
-				if _, err := d.Login(t.Context(), "admin", "wrong", address); sluice.AsError(err).Code == "authorization-invalid" {
+				if _, err := d.Login(ctx, "admin", "wrong", address); sluice.AsError(err).Code == "authorization-invalid" {
 					checked.Add(1)
 				}
 			})
@@ -180,6 +182,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 		if n := checked.Load(); n > 1 {
 			t.Errorf("known %t: %d guesses were checked before", known, n)
 		}
+		leave()
 		strangers.Wait()
 	}
 }
