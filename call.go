@@ -193,9 +193,7 @@ const foreignEvent = "extern"
 
 // ForeignTraceID returns the trace id of an event that came without one. It is always
 // the same for an event.
-func ForeignTraceID(at time.Time, sequence uint64) string {
-	return traceID(foreignEvent, at, sequence)
-}
+func ForeignTraceID(at time.Time, sequence uint64) string { return traceID(foreignEvent, at, sequence) }
 
 func traceID(owner string, at time.Time, number uint64) string {
 	id := append(make([]byte, 0, 6+1+8+8), owner...)

@@ -109,9 +109,7 @@ func (e *Error) with(change func(*Error)) *Error {
 func (e *Error) Because(cause error) *Error { return e.with(func(c *Error) { c.Err = cause }) }
 
 // Saying replaces the message.
-func (e *Error) Saying(message string) *Error {
-	return e.with(func(c *Error) { c.Message = message })
-}
+func (e *Error) Saying(message string) *Error { return e.with(func(c *Error) { c.Message = message }) }
 
 // Coded replaces the code. The kind stays.
 func (e *Error) Coded(code Code) *Error { return e.with(func(c *Error) { c.Code = code.Word }) }
@@ -128,14 +126,10 @@ func (e *Error) About(parameter string) *Error {
 func (e *Error) At(p Position) *Error { return e.with(func(c *Error) { c.Position = p }) }
 
 // InCall names the call it belongs to.
-func (e *Error) InCall(traceID string) *Error {
-	return e.with(func(c *Error) { c.TraceID = traceID })
-}
+func (e *Error) InCall(traceID string) *Error { return e.with(func(c *Error) { c.TraceID = traceID }) }
 
 // WithStatus sets the HTTP status in place of that of the kind.
-func (e *Error) WithStatus(status int) *Error {
-	return e.with(func(c *Error) { c.Status = status })
-}
+func (e *Error) WithStatus(status int) *Error { return e.with(func(c *Error) { c.Status = status }) }
 
 // After sets when trying again makes sense.
 func (e *Error) After(wait time.Duration) *Error {
@@ -143,9 +137,7 @@ func (e *Error) After(wait time.Duration) *Error {
 }
 
 // Allowing names the methods that are allowed.
-func (e *Error) Allowing(methods string) *Error {
-	return e.with(func(c *Error) { c.Allow = methods })
-}
+func (e *Error) Allowing(methods string) *Error { return e.with(func(c *Error) { c.Allow = methods }) }
 
 // Challenging names ways to authenticate.
 func (e *Error) Challenging(challenges ...string) *Error {
@@ -153,9 +145,7 @@ func (e *Error) Challenging(challenges ...string) *Error {
 }
 
 // Detailed lists all that is wrong.
-func (e *Error) Detailed(details any) *Error {
-	return e.with(func(c *Error) { c.Details = details })
-}
+func (e *Error) Detailed(details any) *Error { return e.with(func(c *Error) { c.Details = details }) }
 
 // Telling sets what outsiders may know of it.
 func (e *Error) Telling(said Said) *Error { return e.with(func(c *Error) { c.Said = &said }) }

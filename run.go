@@ -62,9 +62,7 @@ func (r *Run) Exited() bool { return r.exited }
 type runKey struct{}
 
 // WithRun returns a context for the steps of a run.
-func WithRun(ctx context.Context, r *Run) context.Context {
-	return context.WithValue(ctx, runKey{}, r)
-}
+func WithRun(ctx context.Context, r *Run) context.Context { return context.WithValue(ctx, runKey{}, r) }
 
 // RunFrom returns the run that a command is a step of, nil if it is not in one.
 func RunFrom(ctx context.Context) *Run {

@@ -65,12 +65,7 @@ func (c Cover) Whole() bool { return len(c.parts) == 0 }
 
 // Name reports whether a pipeline or a secret is covered.
 func (c Cover) Name(name string) bool {
-	for _, prefixes := range c.parts {
-		if !hasPrefixOf(prefixes, name) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.parts, func(prefixes map[string]bool) bool { return !hasPrefixOf(prefixes, name) })
 }
 
 func hasPrefixOf(prefixes map[string]bool, name string) bool {

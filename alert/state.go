@@ -137,9 +137,7 @@ func latest(records []*sluice.AlertRecord) (open map[key]*sluice.AlertRecord, re
 func ofServer(k sluice.AlertKind) bool { return !k.AboutPipeline() && !k.AboutWebhook() }
 
 // Commands returns the commands about alerts.
-func Commands(w *Alerts) []command.Command {
-	return []command.Command{getCommand(w), muteCommand(w)}
-}
+func Commands(w *Alerts) []command.Command { return []command.Command{getCommand(w), muteCommand(w)} }
 
 type getParams struct {
 	Open  *bool     `json:"open" doc:"true: only those that are open; false: only those that are over. Default: all."`

@@ -50,9 +50,7 @@ func (w *Writer) Stream(s Stream) error {
 }
 
 // Write adds to the contents of the current stream.
-func (w *Writer) Write(content []byte) (int, error) {
-	return len(content), w.frame(dataFrame, content)
-}
+func (w *Writer) Write(content []byte) (int, error) { return len(content), w.frame(dataFrame, content) }
 
 // End says that the backup is whole.
 func (w *Writer) End() error { return w.describe(endFrame, w.summary) }

@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,12 +91,8 @@ func isPrivate(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
 	}
-	for _, ending := range []string{".localhost", ".local", ".internal", ".lan", ".test"} {
-		if strings.HasSuffix(host, ending) {
-			return true
-		}
-	}
-	return !strings.Contains(host, ".")
+	endings := []string{".localhost", ".local", ".internal", ".lan", ".test"}
+	return !strings.Contains(host, ".") || slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(host, ending) })
 }
 
 // URL is where the server is.

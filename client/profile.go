@@ -62,9 +62,7 @@ func checkProfile(name string) error {
 	return usage("The name of a profile is 1 to 64 letters, digits, dots, _ and -, beginning with a letter or digit.")
 }
 
-func (p *Profiles) file(name string) string {
-	return filepath.Join(p.dir, "profiles", name+".json")
-}
+func (p *Profiles) file(name string) string { return filepath.Join(p.dir, "profiles", name+".json") }
 
 // Load returns the login of a profile, NotFound if there is none.
 func (p *Profiles) Load(name string) (Login, error) {

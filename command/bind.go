@@ -110,9 +110,7 @@ func (c Command) BodyParam() (Param, bool) {
 }
 
 // answersTo reports whether a name is the parameter's name or its alias.
-func (p Param) answersTo(name string) bool {
-	return name == p.Name || p.Alias != "" && name == p.Alias
-}
+func (p Param) answersTo(name string) bool { return name == p.Name || p.Alias != "" && name == p.Alias }
 
 func unknown(params []Param, name string) error {
 	names := make([]string, len(params))

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -110,10 +111,7 @@ func take(_ *frame, args []any) (any, error) {
 func members(give func(key string, value any) any) func(f *frame, args []any) (any, error) {
 	return func(f *frame, args []any) (any, error) {
 		object := args[0].(map[string]any)
-		if err := f.makeItems(len(object)); err != nil {
-			return nil, err
-		}
-		if err := f.allocate(64 * len(object)); err != nil {
+		if err := cmp.Or(f.makeItems(len(object)), f.allocate(64*len(object))); err != nil {
 			return nil, err
 		}
 		keys, err := f.sortedKeys(object)

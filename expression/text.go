@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strings"
 	"unicode/utf8"
@@ -96,10 +97,7 @@ func split(cut func(s, separator string, n int) []string) func(f *frame, args []
 			return nil, err
 		}
 		const bytesPerText = 32
-		if err := f.allocate(count * bytesPerText); err != nil {
-			return nil, err
-		}
-		if err := f.read(len(s)); err != nil {
+		if err := cmp.Or(f.allocate(count*bytesPerText), f.read(len(s))); err != nil {
 			return nil, err
 		}
 		parts := cut(s, separator, n)
@@ -120,10 +118,7 @@ func replace(f *frame, args []any) (any, error) {
 	if n >= 0 {
 		count = min(count, n)
 	}
-	if err := f.makeText(len(s) + count*max(0, len(replacement)-len(old))); err != nil {
-		return nil, err
-	}
-	if err := f.spend(count/8 + len(s)/bytesPerStep); err != nil {
+	if err := cmp.Or(f.makeText(len(s)+count*max(0, len(replacement)-len(old))), f.spend(count/8+len(s)/bytesPerStep)); err != nil {
 		return nil, err
 	}
 	return strings.Replace(s, old, replacement, n), nil

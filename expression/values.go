@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math/bits"
@@ -133,10 +134,7 @@ func (f *frame) json(v any) (string, error) {
 // sortedKeys returns the keys of an object in order.
 func (f *frame) sortedKeys(object map[string]any) ([]string, error) {
 	const bytesPerKey = 16
-	if err := f.allocate(bytesPerKey * len(object)); err != nil {
-		return nil, err
-	}
-	if err := f.spend(len(object) * (1 + logarithm(len(object)))); err != nil {
+	if err := cmp.Or(f.allocate(bytesPerKey*len(object)), f.spend(len(object)*(1+logarithm(len(object))))); err != nil {
 		return nil, err
 	}
 	keys := make([]string, 0, len(object))
@@ -156,10 +154,7 @@ func logarithm(n int) int { return max(0, bits.Len(uint(n))-1) }
 func (f *frame) fromJSON(text string) (any, error) {
 	_, values := value.Inspect(text)
 	const bytesPerValue = 300 // the worst case: an object of one member
-	if err := f.makeItems(values - 1); err != nil {
-		return nil, err
-	}
-	if err := f.allocate((values - 1) * bytesPerValue); err != nil {
+	if err := cmp.Or(f.makeItems(values-1), f.allocate((values-1)*bytesPerValue)); err != nil {
 		return nil, err
 	}
 	const bytesPerDecoder = 1 << 10

@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"slices"
@@ -95,10 +96,7 @@ func (p userPutParams) hash(ctx context.Context) (string, error) {
 
 // checkUser refuses invalid users, and those that the caller may not make.
 func (d *Directory) checkUser(ctx context.Context, p userPutParams) error {
-	if err := checkUsername(p.Username); err != nil {
-		return err
-	}
-	if err := d.checkRoles(ctx, p.Roles); err != nil {
+	if err := cmp.Or(checkUsername(p.Username), d.checkRoles(ctx, p.Roles)); err != nil {
 		return err
 	}
 	return d.mayGrant(ctx, p.Roles)

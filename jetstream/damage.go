@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -235,10 +236,5 @@ func (s *Events) missing(ctx context.Context, sequence uint64) error {
 }
 
 func (s *Events) inGap(sequence uint64) bool {
-	for _, g := range s.gaps {
-		if g.first <= sequence && sequence <= g.last {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.gaps, func(g gap) bool { return g.first <= sequence && sequence <= g.last })
 }

@@ -27,9 +27,7 @@ type forgotten struct {
 // forgottenSet has the events that were removed on purpose.
 type forgottenSet struct{ *record.Bucket[forgotten] }
 
-func forgottenKey(sequence uint64) string {
-	return strconv.FormatUint(sequence/forgottenEvents, 10)
-}
+func forgottenKey(sequence uint64) string { return strconv.FormatUint(sequence/forgottenEvents, 10) }
 
 func (s forgottenSet) has(sequence uint64) bool {
 	known, at := s.Copy(forgottenKey(sequence)), sequence%forgottenEvents

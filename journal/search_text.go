@@ -49,12 +49,9 @@ func (s *search) mentions(c *sluice.Call) bool {
 	if slices.ContainsFunc([]string{c.EventKey, c.Key, c.TraceID, c.ReplayOf, c.RemoteAddr, c.Code}, has) || known && (has(c.CorrelationID) || has(c.DeliveryID)) {
 		return true
 	}
-	for _, run := range c.Runs {
-		if has(run.Pipeline) || run.Error != nil && (has(run.Error.Code) || (known || !run.Error.OfAuthor()) && has(run.Error.Detail)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Runs, func(run sluice.RunReport) bool {
+		return has(run.Pipeline) || run.Error != nil && (has(run.Error.Code) || (known || !run.Error.OfAuthor()) && has(run.Error.Detail))
+	})
 }
 
 // readers is how many events a search reads at the same time.

@@ -92,9 +92,7 @@ func WantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Acc
 // fromBrowser reports whether a browser has sent a request. A browser that is told of
 // Basic asks for a password, remembers it, and adds it to all requests, even those that
 // pages of other sites make it send. Without HTTPS, browsers don't send the mode.
-func fromBrowser(r *http.Request) bool {
-	return r.Header.Get("Sec-Fetch-Mode") != "" || WantsHTML(r)
-}
+func fromBrowser(r *http.Request) bool { return r.Header.Get("Sec-Fetch-Mode") != "" || WantsHTML(r) }
 
 // Of returns an error as callers see it.
 func Of(err error) *sluice.Problem {

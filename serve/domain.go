@@ -295,9 +295,7 @@ func (c *certificate) warnings() []string {
 }
 
 // filesVersion changes when one of the files changes.
-func (c *certificate) filesVersion() string {
-	return fileVersion(c.certFile) + fileVersion(c.keyFile)
-}
+func (c *certificate) filesVersion() string { return fileVersion(c.certFile) + fileVersion(c.keyFile) }
 
 func fileVersion(name string) string {
 	info, err := os.Stat(name)

@@ -114,9 +114,7 @@ func (c IDs) nonceOf(sequence uint64, traceID string) uint64 {
 }
 
 // Nonce returns a number that nobody else can derive from a trace id.
-func (c IDs) Nonce(traceID string) uint64 {
-	return c.hash("nonce", []byte(traceID))
-}
+func (c IDs) Nonce(traceID string) uint64 { return c.hash("nonce", []byte(traceID)) }
 
 func (c IDs) mask(nonce uint64) uint64 {
 	return c.hash("mask", binary.BigEndian.AppendUint64(make([]byte, 0, 8), nonce)) >> (64 - locatorBits)

@@ -250,9 +250,7 @@ func (l *Store) ByPipeline(ctx context.Context) (map[string]int64, error) {
 }
 
 // Info asks the engine about the stream of dead letters.
-func (l *Store) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
-	return l.stream.Info(ctx)
-}
+func (l *Store) Info(ctx context.Context) (*jetstream.StreamInfo, error) { return l.stream.Info(ctx) }
 
 // Groups implements sluice.DeadLetters. It reads all letters, each up to its event.
 func (l *Store) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.DeadLetterGroup, error) {

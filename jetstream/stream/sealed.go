@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,12 +17,7 @@ import (
 var sealedPrefixes = []string{EventPrefix, MessagePrefix, DirectPrefix, OutcomePrefix, WaitingPrefix, DeadLetterPrefix, ChunkPrefix, LoosePrefix, strings.ToLower(SpoolPrefix)}
 
 func mayBeSealed(subject string) bool {
-	for _, prefix := range sealedPrefixes {
-		if strings.HasPrefix(subject, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sealedPrefixes, func(prefix string) bool { return strings.HasPrefix(subject, prefix) })
 }
 
 // sealing is how a host seals messages.

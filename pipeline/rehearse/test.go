@@ -85,9 +85,7 @@ func noPause(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // everything returns a user who may do everything: tests are about what a
 // pipeline does, not about who may run it.
-func everything(name string) sluice.User {
-	return sluice.User{Name: name, Permissions: []string{"*"}}
-}
+func everything(name string) sluice.User { return sluice.User{Name: name, Permissions: []string{"*"}} }
 
 // call returns the output of a stub, or of the command itself if that has no effect
 // outside.
