@@ -97,6 +97,30 @@ pipeline:
 	}
 }
 
+// TestNodesShareTokens: a token that one node adds counts on the other, and one that it deletes
+// no longer does.
+func TestNodesShareTokens(t *testing.T) {
+	t.Parallel()
+	nats, stop := runEngine(t, engineOptions(t))
+	t.Cleanup(stop)
+	settings := []string{"nats=" + nats.ClientURL(), "secret-key=" + strings.Repeat("0f", 32)}
+	one, two := start(t, settings...), start(t, settings...)
+	h := one.create("webhook.renewed", "payloadType", "raw")
+	added := one.command("webhook.token.add", map[string]any{"eventKey": h.EventKey}).wantStatus(t, 200).object(t)
+	further := hook{UUID: added["token"].(string), EventKey: h.EventKey}
+	answers := func(h hook, status int) func() bool {
+		return func() bool { return two.call(h, "text/plain", "x").status == status }
+	}
+	eventually(t, "the further token", answers(further, 200))
+	eventually(t, "the first token", answers(h, 200))
+	two.command("webhook.token.delete", map[string]any{"eventKey": h.EventKey, "token": h.UUID[30:]}).wantStatus(t, 200)
+	if got := two.call(h, "text/plain", "x"); got.status != 401 {
+		t.Errorf("a deleted token is answered with %s", got)
+	}
+	eventually(t, "the end of the first token", func() bool { return one.call(h, "text/plain", "x").status == 401 })
+	one.call(further, "text/plain", "x").wantStatus(t, 200)
+}
+
 // held asks for a result, and lets the server do the waiting.
 func (s *service) held(ctx context.Context, id string) answer {
 	s.t.Helper()
