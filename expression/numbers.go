@@ -177,9 +177,7 @@ func (f *frame) floatsIn(args []any) ([]float64, error) {
 }
 
 func bitwise(combine func(a, b int) int) func(f *frame, args []any) (any, error) {
-	return func(_ *frame, args []any) (any, error) {
-		return combine(args[0].(int), args[1].(int)), nil
-	}
+	return func(_ *frame, args []any) (any, error) { return combine(args[0].(int), args[1].(int)), nil }
 }
 
 func shift(move func(a int, n uint) int) func(f *frame, args []any) (any, error) {

@@ -142,9 +142,7 @@ func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
 }
 
 func allowsAny(permission string, names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		return sluice.User{Permissions: []string{permission}}.May(name)
-	})
+	return slices.ContainsFunc(names, func(name string) bool { return sluice.User{Permissions: []string{permission}}.May(name) })
 }
 
 type roleGetParams struct {

@@ -164,9 +164,7 @@ func (p *Provider) discover(ctx context.Context) (*remote, error) {
 // supports. Some providers refuse requests for others.
 func scopesOf(supported []string) []string {
 	wanted := []string{"openid", "profile", "email", "groups", "roles"}
-	return slices.DeleteFunc(wanted, func(s string) bool {
-		return s != "openid" && !slices.Contains(supported, s)
-	})
+	return slices.DeleteFunc(wanted, func(s string) bool { return s != "openid" && !slices.Contains(supported, s) })
 }
 
 // unreachable is the error of a provider that can't be reached.

@@ -60,9 +60,7 @@ func (s *signature) setShared(secret string) (err error) {
 	case "sha512":
 		algorithm = sha512.New
 	}
-	s.scratch.New = func() any {
-		return &scratch{mac: hmac.New(algorithm, key), found: make([]string, 0, maxAlternatives)}
-	}
+	s.scratch.New = func() any { return &scratch{mac: hmac.New(algorithm, key), found: make([]string, 0, maxAlternatives)} }
 	return nil
 }
 

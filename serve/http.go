@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -107,16 +106,8 @@ func (s *Server) serve(listener net.Listener) {
 	}
 }
 
-// baseURL returns the URL that callers use: the configured one, or the listen address with
-// localhost instead of a wildcard.
-func baseURL(cfg config.Config, addr net.Addr) string {
-	if cfg.PublicURL != "" {
-		return strings.TrimSuffix(cfg.PublicURL, "/")
-	}
-	return ownURL(cfg, addr)
-}
-
-// ownURL returns the URL of the address that the server listens on.
+// ownURL returns the URL of the address that the server listens on, with localhost instead of
+// a wildcard.
 func ownURL(cfg config.Config, addr net.Addr) string {
 	scheme := "http"
 	if cfg.HTTPS() {

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -158,7 +159,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	}
 	s.connections = s.bounded(s.socket)
 	s.listener = api.ProxyProtocol(s.connections, cfg.ProxyProtocol, cfg.HeaderTimeout)
-	s.baseURL = baseURL(cfg, s.listener.Addr())
+	s.baseURL = cmp.Or(strings.TrimSuffix(cfg.PublicURL, "/"), ownURL(cfg, s.listener.Addr()))
 	s.metrics = metrics.New(Version, s.stats)
 	if err = s.startTelemetry(ctx); err != nil {
 		return nil, err

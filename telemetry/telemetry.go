@@ -149,9 +149,7 @@ func Wanted() bool {
 // Start returns spans that are sent as the OTEL_… variables say. It logs failures to send.
 func Start(ctx context.Context, version string, log *slog.Logger) (*Spans, error) {
 	// The library has one error handler for the whole program.
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		log.Warn("Spans could not be sent.", "error", err)
-	}))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("Spans could not be sent.", "error", err) }))
 	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
