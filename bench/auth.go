@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
+	"strings"
 )
 
 // measureAuth compares calls with each kind of credentials to the same call on
@@ -28,6 +30,9 @@ func measureAuth(ctx context.Context, b *bench) error {
 		return err
 	}
 	if err := b.compareCredentials(ctx, guarded, plain, calls); err != nil {
+		return err
+	}
+	if err := b.compareScopes(ctx); err != nil {
 		return err
 	}
 	return b.measureFloods(ctx, guarded)
@@ -59,4 +64,37 @@ func (b *bench) compareCredentials(ctx context.Context, guarded *server, plain, 
 		ratios[i] = ratio{kind.name + " to no authentication", c, none, atLeast(0.70, "0.70")}
 	}
 	return b.compare(ctx, contenders, ratios...)
+}
+
+// compareScopes measures what authorising costs on a server with many roles that have scopes:
+// the same call, once by a user whose role covers everything, once by one with several of them.
+func (b *bench) compareScopes(ctx context.Context) error {
+	const roles, of, password = 1000, 20, "a password for the bench"
+	s, tokens, err := b.startWithWebhooks(ctx, "sluice-scopes", 1, groupCommit)
+	if err != nil {
+		return err
+	}
+	scoped := make([]string, roles)
+	for i := range scoped {
+		scoped[i] = fmt.Sprintf("team-%d", i)
+		if err := s.command(ctx, "iam.role.put", url.Values{"role": {scoped[i]}, "like": {"developer"}, "scope": {fmt.Sprintf("team.%d,bench", i)}}, nil); err != nil {
+			return s.failed(err)
+		}
+	}
+	for name, held := range map[string]string{"whole": "developer", "scoped": strings.Join(scoped[:of], ",")} {
+		if err := s.command(ctx, "iam.user.put", url.Values{"username": {name}, "password": {password}, "roles": {held}}, nil); err != nil {
+			return s.failed(err)
+		}
+		// From then on the server remembers the password.
+		if err := s.post(ctx, getPath+tokens[0], basic(name, password), nil, nil); err != nil {
+			return s.failed(err)
+		}
+	}
+	calls, err := b.newLoad(s.client, "sluice-scopes", tokens)
+	if err != nil {
+		return err
+	}
+	whole := &contender{name: "webhook.get, by a user without a scope, 64 connections", load: calls.reading(getPath, basic("whole", password))}
+	some := &contender{name: fmt.Sprintf("webhook.get, by a user with %d of %d roles with scopes, 64 connections", of, roles), load: calls.reading(getPath, basic("scoped", password))}
+	return b.compare(ctx, []*contender{whole, some}, ratio{"webhook.get, with 1,000 roles and scopes to without", some, whole, atLeast(0.95, "0.95")})
 }
