@@ -97,7 +97,7 @@ func (a *API) mayTail(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 
 // mayGoOn refuses a reader who has lost the right to read the tail.
 func (a *API) mayGoOn(r *http.Request, q sluice.TailQuery) error {
-	user, err := a.mayTail(unseen{}, r)
+	user, err := a.mayTail(Unheard{}, r)
 	if err == nil && (!q.Cover.Within(user.CoverOf(tailPermission, true)) || !q.Known.Within(user.Cover(sluice.MaySeePayload))) {
 		err = sluice.NotPermitted(tailPermission)
 	}
@@ -246,14 +246,17 @@ func appendEvent(b []byte, id, event string, data []byte) []byte {
 	return append(append(append(b, "data: "...), data...), "\n\n"...)
 }
 
-// unseen discards the headers for an answer that has already begun.
-type unseen struct{}
+// Unheard is an answer that nobody reads, or that has already begun.
+type Unheard http.Header
 
 // Header implements http.ResponseWriter.
-func (unseen) Header() http.Header { return http.Header{} }
+func (u Unheard) Header() http.Header { return http.Header(u) }
 
 // Write implements http.ResponseWriter.
-func (unseen) Write(p []byte) (int, error) { return len(p), nil }
+func (Unheard) Write(content []byte) (int, error) { return len(content), nil }
 
 // WriteHeader implements http.ResponseWriter.
-func (unseen) WriteHeader(int) {}
+func (Unheard) WriteHeader(int) {}
+
+// SetReadDeadline does nothing: the body is here already.
+func (Unheard) SetReadDeadline(time.Time) error { return nil }

@@ -180,9 +180,7 @@ const longestTime = 100 // bytes of any text about a time
 
 func now(*frame, []any) (any, error) { return time.Now().UTC().Round(0), nil }
 
-var layouts = []string{
-	time.DateOnly, time.TimeOnly, time.DateTime, time.RFC3339, time.RFC822, time.RFC850, time.RFC1123,
-}
+var layouts = []string{time.DateOnly, time.TimeOnly, time.DateTime, time.RFC3339, time.RFC822, time.RFC850, time.RFC1123}
 
 func date(f *frame, args []any) (any, error) {
 	if err := shortTexts(f, args); err != nil {

@@ -165,9 +165,7 @@ type field struct {
 // pipelines may need all others. Deleting goes in the opposite order.
 func resources() []*resource {
 	return []*resource{
-		{Resource: sluice.ResourceNamed("role"), fields: []field{
-			{"permissions", []any{}}, {"scope", []any{}},
-		}},
+		{Resource: sluice.ResourceNamed("role"), fields: []field{{"permissions", []any{}}, {"scope", []any{}}}},
 		{Resource: sluice.ResourceNamed("client"), fields: []field{
 			{"roles", []any{}}, {"grants", grants(false)}, {"public", false}, {"redirectUris", []any{}},
 		}},

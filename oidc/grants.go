@@ -138,11 +138,7 @@ func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
 	}
 	r.login.Username = user.Name
 	lifetime, refreshable := i.lifetime(r.client)
-	session, refresh, err := i.sessions.open(ctx, sluice.Session{
-		Username: user.Name,
-		ClientID: r.client.ID,
-		Scope:    r.scope,
-	}, lifetime)
+	session, refresh, err := i.sessions.open(ctx, sluice.Session{Username: user.Name, ClientID: r.client.ID, Scope: r.scope}, lifetime)
 	if err != nil {
 		return issue{}, err
 	}

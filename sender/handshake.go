@@ -67,10 +67,8 @@ func plainAnswer(text string) *Answer {
 	if text == "" || len(text) > maxChallenge {
 		return nil
 	}
-	return &Answer{Status: http.StatusOK, Body: []byte(text), Header: http.Header{
-		"Content-Type":           {"text/plain; charset=utf-8"},
-		"X-Content-Type-Options": {"nosniff"},
-	}}
+	header := http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}
+	return &Answer{Status: http.StatusOK, Body: []byte(text), Header: header}
 }
 
 // jsonAnswer returns an object of texts, as pairs of names and values.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/api"
 	"sluice/command"
 	"sluice/config"
 )
@@ -163,7 +164,7 @@ func (s *Server) demoCall(ctx context.Context, turn int) error {
 		r.Header.Set(name, value)
 	}
 	r.RemoteAddr = "127.0.0.1:0"
-	s.api.ServeHTTP(unheard{}, r)
+	s.api.ServeHTTP(api.Unheard{}, r)
 	return nil
 }
 
@@ -172,18 +173,3 @@ func (s *Server) call(ctx context.Context, name string, args command.Args) (any,
 	cmd, _ := s.commands.Find(name)
 	return s.commands.Call(ctx, cmd, args)
 }
-
-// unheard is an answer that nobody reads.
-type unheard http.Header
-
-// Header implements http.ResponseWriter.
-func (u unheard) Header() http.Header { return http.Header(u) }
-
-// Write implements http.ResponseWriter.
-func (unheard) Write(content []byte) (int, error) { return len(content), nil }
-
-// WriteHeader implements http.ResponseWriter.
-func (unheard) WriteHeader(int) {}
-
-// SetReadDeadline does nothing: the body is here already.
-func (unheard) SetReadDeadline(time.Time) error { return nil }

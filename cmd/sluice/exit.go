@@ -279,17 +279,11 @@ func usageError(root, cmd *cobra.Command, args []string, err error) error {
 
 // wanted returns in words what a flag of a type takes.
 func wanted(flagType string) string {
-	switch flagType {
-	case "bool":
-		return "true or false"
-	case "duration":
-		return "a duration such as 30s or 5m"
-	case "int", "int64", "uint", "uint64":
-		return "a whole number"
-	case "float64":
-		return "a number"
+	words := map[string]string{
+		"bool": "true or false", "duration": "a duration such as 30s or 5m",
+		"int": "a whole number", "int64": "a whole number", "uint": "a whole number", "uint64": "a whole number", "float64": "a number",
 	}
-	return "a " + flagType
+	return cmp.Or(words[flagType], "a "+flagType)
 }
 
 // firstWord returns the first argument that is not a flag.

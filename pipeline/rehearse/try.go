@@ -125,13 +125,8 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 func (t *Rehearsal) Run(ctx context.Context, p *source.Program, s run.Start) (run.Outcome, error) {
 	limits := t.Limits
 	limits.RunTime = min(limits.RunTime, maxTestTime)
-	return run.Run(context.WithValue(ctx, rehearsalKey{}, t), run.Environment{
-		Limits: limits,
-		Call:   t.call,
-		Secret: t.Secret,
-		Pause:  noPause,
-		Log:    t.Log,
-	}, p, s)
+	environment := run.Environment{Limits: limits, Call: t.call, Secret: t.Secret, Pause: noPause, Log: t.Log}
+	return run.Run(context.WithValue(ctx, rehearsalKey{}, t), environment, p, s)
 }
 
 type rehearsalKey struct{}

@@ -171,11 +171,7 @@ func (x *execution) note(s *source.Step, started time.Time, before sluice.User, 
 
 // exchange returns an exchange for the report, without secrets.
 func (x *execution) exchange(e *sluice.Exchange) *sluice.Exchange {
-	shown := &sluice.Exchange{
-		Method:     e.Method,
-		URL:        x.secrets.HideStart(e.URL, MaxURL),
-		StatusCode: e.StatusCode,
-	}
+	shown := &sluice.Exchange{Method: e.Method, URL: x.secrets.HideStart(e.URL, MaxURL), StatusCode: e.StatusCode}
 	if host := hostOf(shown.URL); strings.Contains(x.program.Text, host) {
 		shown.Host = host
 	}

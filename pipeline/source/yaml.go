@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"strings"
@@ -50,24 +51,16 @@ func (c *checker) yamlMistake(err error) {
 		at.line, at.column = c.text.position(comment[2])
 		message = "here a comment starts; put texts with expressions in quotes"
 	}
-	c.problemf(at, "This is not YAML: %s.", inPlainWords(message))
+	c.problemf(at, "This is not YAML: %s.", cmp.Or(inPlainWords[message], message))
 }
 
-// inPlainWords explains a message of the YAML reader.
-func inPlainWords(message string) string {
-	switch message {
-	case "did not find expected key":
-		return "this line does not fit those above it; check how far it is indented"
-	case "did not find expected '-' indicator":
-		return "this line does not fit the list above it; check how far it is indented"
-	case "mapping values are not allowed in this context":
-		return "a colon stands where no value can begin; check the indentation, or put the text in quotes"
-	case "found character that cannot start any token":
-		return "a text can't begin with this character; put it in quotes, and indent with spaces instead of tabs"
-	case "block sequence entries are not allowed in this context":
-		return "a list can't begin here; put it on a line of its own"
-	}
-	return message
+// inPlainWords explains messages of the YAML reader.
+var inPlainWords = map[string]string{
+	"did not find expected key":                              "this line does not fit those above it; check how far it is indented",
+	"did not find expected '-' indicator":                    "this line does not fit the list above it; check how far it is indented",
+	"mapping values are not allowed in this context":         "a colon stands where no value can begin; check the indentation, or put the text in quotes",
+	"found character that cannot start any token":            "a text can't begin with this character; put it in quotes, and indent with spaces instead of tabs",
+	"block sequence entries are not allowed in this context": "a list can't begin here; put it on a line of its own",
 }
 
 func (c *checker) refuseAlias(at *node) {
