@@ -215,9 +215,7 @@ type function struct {
 var builtins = merged(textFunctions, listFunctions, numberFunctions, timeFunctions)
 
 // refused has the functions of expr-lang that are not available, with alternatives.
-var refused = map[string]string{
-	"timezone": "give date the name of the zone: date(text, layout, zone)",
-}
+var refused = map[string]string{"timezone": "give date the name of the zone: date(text, layout, zone)"}
 
 func merged(tables ...map[string]function) map[string]function {
 	all := make(map[string]function)

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
-	"sluice/durable"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
 	"sluice/value"
@@ -48,13 +46,6 @@ type seenNode struct {
 	node
 
 	at time.Time
-}
-
-func newNodes(h *stream.Host, version string) *nodes {
-	return &nodes{
-		host: h, self: node{rand.Text(), version, durable.Format},
-		others: make(map[string]seenNode), told: make(map[string]bool),
-	}
 }
 
 // setUp begins to announce this node and to listen to the others.

@@ -2,10 +2,12 @@ package jetstream
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"time"
 
 	"sluice"
+	"sluice/durable"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/deadletter"
 	"sluice/jetstream/quarantine"
@@ -77,7 +79,8 @@ func build(opts Options) *Engine {
 	e.Stored.mark, e.Stored.fit, e.Stored.forgotten = e.losses.write, e.server.fit, e.forgotten.has
 	e.once = e.server.once(e.Stored)
 	e.Events, e.Results = e.once, e.Stored
-	e.Audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
+	e.Audit = &Audit{host: h}
+	e.nodes = &nodes{host: h, self: node{rand.Text(), opts.Version, durable.Format}, others: make(map[string]seenNode), told: make(map[string]bool)}
 	e.replicas = &replicas{host: h, ours: e.owns}
 	e.Quarantine = quarantine.New(h)
 	return e

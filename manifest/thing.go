@@ -166,9 +166,7 @@ type field struct {
 func resources() []*resource {
 	return []*resource{
 		{Resource: sluice.ResourceNamed("role"), fields: []field{{"permissions", []any{}}, {"scope", []any{}}}},
-		{Resource: sluice.ResourceNamed("client"), fields: []field{
-			{"roles", []any{}}, {"grants", grants(false)}, {"public", false}, {"redirectUris", []any{}},
-		}},
+		{Resource: sluice.ResourceNamed("client"), fields: []field{{"roles", []any{}}, {"grants", grants(false)}, {"public", false}, {"redirectUris", []any{}}}},
 		{Resource: sluice.ResourceNamed("webhook"), fields: []field{
 			{"description", ""}, {"disabled", false}, {"payloadType", string(sluice.Base64)}, {"maxPayloadLength", sluice.DefaultPayloadLength},
 			{"multipart", string(sluice.MultipartFiles)}, {"provider", ""}, {"signature", nil}, {signingSecret, ""},

@@ -122,9 +122,8 @@ func (p *Portal) callEraseConfirm(w http.ResponseWriter, r *http.Request) error 
 		effect += " " + wording.Plural(others, "replay or copy goes", "replays and copies go") + " with it."
 	}
 	path := "/calls/" + url.PathEscape(trace)
-	return p.render(w, r, http.StatusOK, "confirm", "Erase "+trace, confirmation{
-		Verb: "Erase", Name: trace, What: "call", Action: path + "/erase", Back: path, Effect: effect,
-	})
+	view := confirmation{Verb: "Erase", Name: trace, What: "call", Action: path + "/erase", Back: path, Effect: effect}
+	return p.render(w, r, http.StatusOK, "confirm", "Erase "+trace, view)
 }
 
 func (p *Portal) callErase(w http.ResponseWriter, r *http.Request) error {

@@ -135,12 +135,8 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 			s.release()
 		}
 	}()
-	files, err := checkFiles(cfg, opts.Log)
-	if err != nil {
+	if s.certificate, err = checkFiles(cfg, opts.Log); err != nil {
 		return nil, err
-	}
-	if files != nil {
-		s.certificate = files
 	}
 	if err = checkDemo(cfg); err != nil {
 		return nil, err
@@ -201,7 +197,7 @@ func (s *Server) bounded(socket net.Listener) *limit.Listener {
 }
 
 // checkFiles checks the key and the certificate, and returns the latter if there is one.
-func checkFiles(cfg config.Config, log *slog.Logger) (*certificate, error) {
+func checkFiles(cfg config.Config, log *slog.Logger) (certificates, error) {
 	if err := checkKey(cfg); err != nil || cfg.TLSCert == "" {
 		return nil, err
 	}

@@ -249,12 +249,7 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 	var checked *sluice.Webhook
 	hook, err := s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
 		now := time.Now().UTC().Truncate(time.Millisecond)
-		after := sluice.Webhook{
-			UUID:             token,
-			PayloadType:      sluice.Base64,
-			MaxPayloadLength: sluice.DefaultPayloadLength,
-			Created:          now,
-		}
+		after := sluice.Webhook{UUID: token, PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: now}
 		switch {
 		case creating && s.isTaken(token, before):
 			return nil, tokenTaken()
@@ -268,16 +263,13 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 		}
 		after.Updated = later(now, before)
 		p.apply(&after)
-		if err := checkRedact(&after); err != nil {
-			return nil, err
-		}
 		if p.givesTrust() {
 			var err error
 			if after.Trust, err = trust(before); err != nil {
 				return nil, err
 			}
 		}
-		if err := p.applyAPI(ctx, &after); err != nil {
+		if err := cmp.Or(checkRedact(&after), p.applyAPI(ctx, &after)); err != nil {
 			return nil, err
 		}
 		if holder, err := s.WithKey(after.EventKey); err == nil && holder.UUID != token {
