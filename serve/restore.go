@@ -125,7 +125,7 @@ func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, 
 			return err
 		}
 	}
-	const everything = 1 << 50 // bytes
+	const everything = 1 << 49 // bytes: less than the engine takes for all streams
 	engine := erasing(jetstream.Options{Dir: folder.Store(), EventMaxBytes: everything, Log: opts.Log}, cfg, folder.Folder)
 	if err := jetstream.Restore(ctx, engine, from, opts.Erasures); err != nil {
 		return restoreError(err)
