@@ -13,16 +13,17 @@ import (
 )
 
 // withMemory fills in the settings about memory. A quarter of the memory is for bodies and
-// answers, a quarter for runs.
+// answers, a quarter for runs; of a small container it is less.
 func withMemory(cfg config.Config) config.Config {
 	if cfg.MemoryLimit == 0 {
 		cfg.MemoryLimit = config.Size(limit.Available())
 	}
+	quarter := collectorOf(cfg.MemoryLimit) * 2 / 7
 	if cfg.MaxBodyMemory == 0 {
-		cfg.MaxBodyMemory = max(cfg.MemoryLimit/4, leastBodyMemory)
+		cfg.MaxBodyMemory = max(quarter, leastBodyMemory)
 	}
 	if cfg.MaxRunMemory == 0 {
-		cfg.MaxRunMemory = max(cfg.MemoryLimit/4, leastRunMemory)
+		cfg.MaxRunMemory = max(quarter, leastRunMemory)
 	}
 	if cfg.MaxConnections == 0 {
 		cfg.MaxConnections = min(int(min(cfg.MemoryLimit/perConnection, maxConnections)), connectionsOf(limit.Files()))
@@ -62,6 +63,14 @@ const (
 	leastRunMemory  = 32 << 20
 )
 
+// collectorOf returns what the garbage collector keeps to of some memory. The rest is for
+// buffers of the kernel, and for what the collector falls behind on busy cores: an eighth, and
+// more of a small container.
+func collectorOf(all config.Size) config.Size {
+	const least = 52 << 20
+	return all - max(all/8, min(all/4, least))
+}
+
 // strangerMemory is for the bodies of all unauthenticated callers: four of the largest,
 // each with a byte to see its end.
 const strangerMemory = 4 * (sluice.MaxPayloadLength + 1)
@@ -85,7 +94,7 @@ type shares struct {
 func sharesOf(cfg config.Config) shares {
 	all, bodies, runs := int64(cfg.MemoryLimit), int64(cfg.MaxBodyMemory), int64(cfg.MaxRunMemory)
 	return shares{
-		collector:  all / 8 * 7,
+		collector:  int64(collectorOf(cfg.MemoryLimit)),
 		bodies:     bodies / 4 * 3,
 		answers:    bodies / 4,
 		strangers:  strangerMemory,

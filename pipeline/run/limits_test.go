@@ -100,3 +100,22 @@ func TestOneStepMakesTooMuch(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatCanNeverFit: what would take more than twice the memory of all runs is refused at
+// once, in a step and in a command that is called directly.
+func TestWhatCanNeverFit(t *testing.T) {
+	limits := run.Limits{Shared: limit.NewMemory(1<<20, nil)}
+	for bytes, fits := range map[int64]bool{1 << 10: true, 2 << 20: true, 2<<20 + 2: false, 1 << 40: false} {
+		release, err := limits.Reserve(t.Context(), bytes)
+		if err == nil {
+			release()
+		}
+		if fits != (err == nil) || !fits && !sluice.CodeTooMuchMemory.Is(err) {
+			t.Errorf("%d bytes give %v", bytes, err)
+		}
+	}
+	const source = "pipeline:\n- convert.fromYaml: {input: '#{text.repeat(\"[],\", 20000)}'}\n"
+	if _, err := newFixture(limits).run(t, source); err == nil {
+		t.Error("a step takes more than there is")
+	}
+}

@@ -54,7 +54,19 @@ func (x *execution) spend(ctx context.Context, bytes int) error {
 	if x.making += bytes; x.making > maxMaking {
 		return sluice.Errorf(sluice.CodeTooMuchMemory, "The values of one step would take more than %d MiB together; work on fewer or smaller ones.", maxMaking>>20)
 	}
+	if err := x.environment.Limits.fits(x.making); err != nil {
+		return err
+	}
 	return x.take(ctx, x.total.memory+x.making)
+}
+
+// fits refuses values that would take more than twice the memory of all runs. Less than that
+// may fit, since it is an estimate from above; the budget is all theirs meanwhile.
+func (l *Limits) fits(bytes int) error {
+	if l.Shared != nil && bytes > 1 && l.Shared.Fits(int64(bytes)/2) == 0 {
+		return sluice.Errorf(sluice.CodeTooMuchMemory, "This would take about %d MiB, more than a server of this size can hold; work on less at a time, or raise --memory-limit.", bytes>>20)
+	}
+	return nil
 }
 
 // take grows the run's share of the memory of all runs to so many bytes. A run that gets
@@ -221,6 +233,9 @@ func (l *Limits) SetDefaults() {
 func (l *Limits) Reserve(ctx context.Context, bytes int64) (release func(), err error) {
 	if l.Shared == nil {
 		return func() {}, nil
+	}
+	if err := l.fits(int(bytes)); err != nil {
+		return nil, err
 	}
 	memory := l.Shared.Hold()
 	if memory.Grow(ctx, bytes) != nil {
