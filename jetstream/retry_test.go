@@ -250,9 +250,14 @@ func TestLiveEventsGoBeforeReplays(t *testing.T) {
 		natstest.Eventually(t, "the replays to give way", func() bool {
 			stats, err := e.Stats(t.Context())
 			i := slices.IndexFunc(stats.Pipelines, func(s sluice.PipelineStats) bool { return s.Pipeline == p.Name })
-			return err == nil && i >= 0 && stats.Pipelines[i].Waiting >= replays-3
+			return err == nil && i >= 0 && stats.Pipelines[i].Waiting >= replays-3 && stats.Pipelines[i].Unbegun == nil
 		})
 		live := send(t, e, key, 0)
+		reference, _ := e.Stored.ids.Parse(live.CorrelationID)
+		natstest.Eventually(t, "the live event to be handed out", func() bool {
+			consumer, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
+			return err == nil && consumer.CachedInfo().Delivered.Stream >= reference.Sequence
+		})
 		release()
 		if got, err := e.Results.Result(t.Context(), live.CorrelationID, patience); err != nil || got.Status != sluice.StatusOK {
 			t.Fatalf("the live event comes to %s (%v)", got.Status, err)
