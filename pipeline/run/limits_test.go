@@ -101,11 +101,11 @@ func TestOneStepMakesTooMuch(t *testing.T) {
 	}
 }
 
-// TestWhatCanNeverFit: what would take more than twice the memory of all runs is refused at
-// once, in a step and in a command that is called directly.
+// TestWhatCanNeverFit: what would take more than three times the memory of all runs is refused
+// at once, in a step and in a command that is called directly.
 func TestWhatCanNeverFit(t *testing.T) {
 	limits := run.Limits{Shared: limit.NewMemory(1<<20, nil)}
-	for bytes, fits := range map[int64]bool{1 << 10: true, 2 << 20: true, 2<<20 + 2: false, 1 << 40: false} {
+	for bytes, fits := range map[int64]bool{1 << 10: true, 3 << 20: true, 3<<20 + 3: false, 1 << 40: false} {
 		release, err := limits.Reserve(t.Context(), bytes)
 		if err == nil {
 			release()

@@ -60,10 +60,10 @@ func (x *execution) spend(ctx context.Context, bytes int) error {
 	return x.take(ctx, x.total.memory+x.making)
 }
 
-// fits refuses values that would take more than twice the memory of all runs. Less than that
-// may fit, since it is an estimate from above; the budget is all theirs meanwhile.
+// fits refuses values that would take more than three times the memory of all runs. Less than
+// that may fit, since it is an estimate from above; the budget is all theirs meanwhile.
 func (l *Limits) fits(bytes int) error {
-	if l.Shared != nil && bytes > 1 && l.Shared.Fits(int64(bytes)/2) == 0 {
+	if l.Shared != nil && bytes > 2 && l.Shared.Fits(int64(bytes)/3) == 0 {
 		return sluice.Errorf(sluice.CodeTooMuchMemory, "This would take about %d MiB, more than a server of this size can hold; work on less at a time, or raise --memory-limit.", bytes>>20)
 	}
 	return nil
