@@ -18,7 +18,7 @@ func withMemory(cfg config.Config) config.Config {
 	if cfg.MemoryLimit == 0 {
 		cfg.MemoryLimit = config.Size(limit.Available())
 	}
-	quarter := collectorOf(cfg.MemoryLimit) * 2 / 7
+	quarter := collectorOf(cfg.MemoryLimit) * 2 / 7 // of what it keeps to, usually seven eighths
 	if cfg.MaxBodyMemory == 0 {
 		cfg.MaxBodyMemory = max(quarter, leastBodyMemory)
 	}

@@ -209,14 +209,9 @@ func (g *Trusts) others(like *trust, token string) map[string]string {
 		if len(secrets) == maxOthers {
 			break
 		}
-		if other == token || trust.Provider != like.Provider || trust.count != 1 {
-			continue
+		if other != token && trust.Provider == like.Provider && len(trust.secrets) == 1 {
+			secrets[sluice.OtherWebhook+sluice.Last6(other)] = trust.secrets[0]
 		}
-		secret := trust.Signing
-		if trust.resolved != nil {
-			secret = trust.resolved[0]
-		}
-		secrets[sluice.OtherWebhook+sluice.Last6(other)] = secret
 	}
 	return secrets
 }

@@ -75,7 +75,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 	}
 	showAnswer(&v, &h, g)
 	if g.verifier != nil {
-		v.SigningSecrets = &g.count
+		v.SigningSecrets = new(len(g.secrets))
 	}
 	if g.ids != nil {
 		v.Dedupe, v.DedupeWindow = g.where, sluice.ShortDuration(g.Window())

@@ -51,12 +51,11 @@ type trust struct {
 	sluice.Trust
 
 	version  time.Time        // of the webhook
-	resolved []string         // the signing secrets, where they are stored elsewhere
+	secrets  []string         // that calls are signed with; those stored elsewhere as they were then
 	verifier *sender.Verifier // nil: calls are not signed
 	ids      *sender.Dedupe   // nil: calls have no ids
 	where    string           // where calls have their ids, as the parameter dedupe has it
 	schema   *schema          // nil: every payload will do
-	count    int              // of signing secrets
 	missing  error            // why one of them is left out; nil: all are there
 	origin   origin           // where calls must come from
 	answers  sender.Answers   // that the sender demands
@@ -103,24 +102,21 @@ func (g *Trusts) keep(token string, made *trust) {
 
 // isCurrent reports whether a trust was made with the secrets that are stored now.
 func (g *Trusts) isCurrent(ctx context.Context, known *trust) bool {
-	if known.resolved == nil {
+	if !strings.Contains(known.Signing, sluice.StoredSecret) {
 		return true
 	}
-	resolved, _, err := g.resolve(ctx, known.Signing)
-	return err == nil && slices.Equal(resolved, known.resolved)
+	secrets, _, err := g.resolve(ctx, known.Signing)
+	return err == nil && slices.Equal(secrets, known.secrets)
 }
 
 // build makes a trust. It leaves out signing secrets that are gone. Errors name the
 // parameter at fault.
 func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
-	signing, missing, err := g.resolve(ctx, t.Signing)
+	secrets, missing, err := g.resolve(ctx, t.Signing)
 	if err != nil {
 		return nil, err
 	}
-	made := &trust{Trust: t, where: t.Dedupe, missing: missing, count: len(signing)}
-	if strings.Contains(t.Signing, sluice.StoredSecret) {
-		made.resolved = signing
-	}
+	made := &trust{Trust: t, secrets: secrets, where: t.Dedupe, missing: missing}
 	switch {
 	case t.Provider != "":
 		preset, err := findPreset(t.Provider)
@@ -128,7 +124,7 @@ func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
 			return nil, err
 		}
 		made.where, made.answers = cmp.Or(made.where, preset.Dedupe), preset.Answers
-		if made.verifier, err = sender.New(preset, signing, g.Keys); err != nil {
+		if made.verifier, err = sender.New(preset, secrets, g.Keys); err != nil {
 			return nil, err
 		}
 	case t.Signature != nil:
@@ -136,7 +132,7 @@ func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
 		if err != nil {
 			return nil, err
 		}
-		if made.verifier, err = sender.NewScheme(scheme, signing, g.Keys); err != nil {
+		if made.verifier, err = sender.NewScheme(scheme, secrets, g.Keys); err != nil {
 			return nil, err
 		}
 	}
