@@ -51,12 +51,12 @@ func TestSomethingBrokeAtNight(t *testing.T) {
 	v.post("/pipelines/orders/pause", "do", "resume").wants(t, 303)
 	s.store("orders", broken)
 	s.call(hook["uuid"].(string), "application/json", `{"n":1}`)
-	b.eventually(func() string { // a letter is stored after its call is answered
-		if n := len(s.command("deadletter.get", map[string]any{})["items"].([]any)); n != 2 {
+	b.eventually(func() string { // the letter of the event that was replayed well is dropped soon
+		if n := len(s.command("deadletter.get", map[string]any{})["items"].([]any)); n != 1 {
 			return fmt.Sprintf("there are %d dead letters", n)
 		}
 		return ""
 	})
 	v.post("/deadletters/group", "pipeline", "orders", "code", "failed", "do", "delete").wants(t, 200, "Delete these dead letters?", `name="code" value="failed"`)
-	v.post("/deadletters/group", "pipeline", "orders", "code", "failed", "do", "delete", "sure", "yes").wants(t, 200, "2 dead letters of orders", "deleted")
+	v.post("/deadletters/group", "pipeline", "orders", "code", "failed", "do", "delete", "sure", "yes").wants(t, 200, "1 dead letter of orders", "deleted")
 }
