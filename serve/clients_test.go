@@ -19,7 +19,7 @@ func TestGeneratedClients(t *testing.T) {
 	folder := func(t *testing.T) (run func(name string, args ...string)) {
 		t.Helper()
 		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS("../api/clienttest")); err != nil {
+		if err := os.CopyFS(dir, os.DirFS("testdata/clients")); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Mkdir(filepath.Join(dir, "generated"), 0o700); err != nil {

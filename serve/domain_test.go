@@ -28,9 +28,9 @@ func startACME(t *testing.T, plain, secure string) string {
 	if os.Getenv("TEST_ACME") == "" {
 		t.Skip("No ACME server was tried: building one takes half a minute. Set TEST_ACME=1 to do so.")
 	}
-	program := filepath.Join(t.TempDir(), "acmetest")
+	program := filepath.Join(t.TempDir(), "acme")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
-	build.Dir = "acmetest"
+	build.Dir = "testdata/acme"
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("can't build the ACME server: %v\n%s", err, out)
 	}

@@ -1,5 +1,5 @@
 // Package oidctest runs Dex, an OpenID provider that others wrote, for tests: the
-// program in the folder dextest, which is a module of its own. No part of the
+// program in testdata/dex of package oidc, which is a module of its own. No part of the
 // service imports it.
 package oidctest
 
@@ -28,9 +28,9 @@ func StartDex(t *testing.T) (issuer string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(t.TempDir(), "dextest")
+	program := filepath.Join(t.TempDir(), "dex")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".") //nolint:gosec // a folder of the test
-	build.Dir = filepath.Join(filepath.Dir(string(module)), "oidc", "dextest")
+	build.Dir = filepath.Join(filepath.Dir(string(module)), "oidc", "testdata", "dex")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("can't build Dex: %v\n%s", err, out)
 	}

@@ -1,4 +1,4 @@
-// Command acmetest runs Pebble, an ACME server that others wrote, for tests: with a DNS that
+// Command acme runs Pebble, an ACME server that others wrote, for tests: with a DNS that
 // finds every name on this machine. Its arguments are the ports on which names are checked, by
 // HTTP and by TLS. It prints its URL, and ends with its input. /orders counts the orders.
 package main

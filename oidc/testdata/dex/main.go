@@ -1,4 +1,4 @@
-// Command dextest runs Dex, an OpenID provider that others wrote, for the tests
+// Command dex runs Dex, an OpenID provider that others wrote, for the tests
 // of the service. It is a module of its own, so that nothing of Dex comes into
 // the service. It listens on the address that is its argument, or on any port,
 // prints the issuer's URL and serves until its input ends.

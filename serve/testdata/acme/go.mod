@@ -1,4 +1,4 @@
-module sluice/serve/acmetest
+module sluice/serve/testdata/acme
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-module sluice/oidc/dextest
+module sluice/oidc/testdata/dex
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-module sluice/api/clienttest
+module sluice/serve/testdata/clients
 
 go 1.26.0
 
