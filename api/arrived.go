@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"runtime"
 
 	"sluice"
 	"sluice/command"
@@ -59,9 +60,12 @@ const (
 )
 
 // Bounded returns the API for net/http. It counts what requests hold beside their bodies:
-// streams of HTTP/2 and header fields. The lane has bounds of its own.
+// streams of HTTP/2 and header fields. The lane has bounds of its own. Each request goes to the
+// end of the queue for a core: otherwise connections that each sent many at once would take
+// turns of ten milliseconds, and a call of somebody else would wait for a thousand of those.
 func (a *API) Bounded() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		runtime.Gosched()
 		a.identify(r)
 		if r.ProtoMajor < 2 {
 			a.withHead(w, r)

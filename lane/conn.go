@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -78,6 +79,9 @@ func (c *conn) serve() {
 		c.forward(size)
 		if c.ends = 0; r.Method == http.MethodPost {
 			c.ends = 2 * len(endOfLine)
+		}
+		if len(c.data) > 0 {
+			runtime.Gosched() // who sends many calls at once does not take the turns of others
 		}
 	}
 }

@@ -36,8 +36,9 @@ var attacks = []attack{
 	{name: "hungry JSON", run: hungryBodies("application/json", `"tokenlike":"",`, "{"), bar: little, alone: true},
 	{name: "hungry multipart", run: hungryBodies("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=token\r\n\r\n\r\n", ""), bar: little, alone: true},
 	{name: "hungry queries", run: hungryQueries, bar: little, alone: true},
-	{name: "clients that never read", run: neverReading, bar: bar{ends: true}},
-	{name: "strangers who never read", run: unreadDocuments, bar: bar{ends: true}},
+	{name: "clients that never read", run: neverReading, bar: bar{ends: true}, bare: true},
+	{name: "strangers who never read", run: unreadDocuments, bar: bar{ends: true}, bare: true},
+	{name: "strangers who call and never read", run: unreadRefusals, bar: bar{}},
 	{name: "hungry runs", run: hungryRuns, bar: bar{refused: -1, brakes: true}},
 	{name: "large events", run: largeEvents, bar: bar{refused: -1}},
 	{name: "large values", run: largeValues, bar: bar{refused: -1}},
@@ -212,11 +213,18 @@ func neverReading(ctx context.Context, t *target, d *damage) {
 	t.unread(ctx, d, 200, result, call)
 }
 
-// unreadDocuments are what strangers may see, and don't read.
+// unreadDocuments are what strangers may see, and don't read, many requests at once.
 func unreadDocuments(ctx context.Context, t *target, d *damage) {
-	const enough = 400 // to fill what sockets hold
 	t.unread(ctx, d, 1000, strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n", enough))
 }
+
+// unreadRefusals are calls with tokens of nobody, many at once, whose answers nobody reads.
+func unreadRefusals(ctx context.Context, t *target, d *damage) {
+	t.unread(ctx, d, 1000, strings.Repeat("POST "+receivePath+" HTTP/1.1\r\nHost: x\r\nToken: x\r\nContent-Length: 0\r\n\r\n", enough))
+}
+
+// enough requests keep a connection busy, and their documents fill what sockets hold.
+const enough = 400
 
 // unread sends requests from so many clients, each one of them, and waits until the
 // server gives up that nothing is read.

@@ -59,7 +59,8 @@ func runBare(flags map[string]string) error {
 		_ = json.NewDecoder(r.Body).Decode(&params)
 		_ = yaml.Unmarshal([]byte(params.Input), &node)
 	})
-	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
+	document := strings.Repeat("x", 4*mebibyte)
+	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, document) })
 	listener, err := net.Listen("tcp", flags["listen"])
 	if err != nil {
 		return err
