@@ -19,28 +19,29 @@ import (
 // downward only. A new package must be entered here, which is the moment to ask
 // where it belongs.
 var rooms = map[string][]string{
-	"value":      {},
-	".":          {"value"},
-	"durable":    {},
-	"backup":     {".", "seal", "value"},
-	"command":    {".", "spelling", "value"},
-	"config":     {".", "spelling", "value", "yamltext"},
-	"expression": {".", "spelling", "value"},
-	"problem":    {"."},
-	"limit":      {".", "stretch"},
-	"spelling":   {},
-	"yamltext":   {"value"},
-	"wording":    {},
-	"difference": {},
-	"seal":       {"."},
-	"stretch":    {},
-	"lane":       {"stretch"},
-	"sender":     {".", "limit", "value"},
-	"event":      {".", "command", "value"},
-	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "stretch", "value"},
-	"iam":        {".", "command", "limit", "spelling", "stretch"},
-	"jetstream":  {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/deadletter", "jetstream/delivery", "jetstream/quarantine", "jetstream/queue", "jetstream/record", "jetstream/snapshot", "jetstream/spool", "jetstream/stream", "journal", "seal", "stretch", "value"},
-	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "stretch", "value"},
+	"value":        {},
+	".":            {"value"},
+	"durable":      {},
+	"backup":       {".", "seal", "value"},
+	"command":      {".", "spelling", "value"},
+	"config":       {".", "spelling", "value", "yamltext"},
+	"expression":   {".", "spelling", "value"},
+	"problem":      {"."},
+	"limit":        {".", "stretch"},
+	"spelling":     {},
+	"yamltext":     {"value"},
+	"wording":      {},
+	"difference":   {},
+	"seal":         {"."},
+	"stretch":      {},
+	"lane":         {"stretch"},
+	"sender":       {".", "limit", "value"},
+	"event":        {".", "command", "value"},
+	"webhook/form": {".", "value"},
+	"webhook":      {".", "command", "limit", "problem", "sender", "spelling", "stretch", "value", "webhook/form"},
+	"iam":          {".", "command", "limit", "spelling", "stretch"},
+	"jetstream":    {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/deadletter", "jetstream/delivery", "jetstream/quarantine", "jetstream/queue", "jetstream/record", "jetstream/snapshot", "jetstream/spool", "jetstream/stream", "journal", "seal", "stretch", "value"},
+	"journal":      {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "stretch", "value"},
 
 	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream", "stretch", "value"},
 	"jetstream/deadletter":  {".", "jetstream/stream", "value"},
@@ -108,9 +109,12 @@ func TestTheProductStaysSmall(t *testing.T) {
 }
 
 // TestOnlyTestsStretchTimeOuts: the program that is shipped has the time-outs that
-// it declares.
+// it declares, and passwords that are costly to guess.
 func TestOnlyTestsStretchTimeOuts(t *testing.T) {
 	for path, content := range productFiles(t) {
+		if bytes.Contains(content, []byte("iam.MakePasswordsCheap(")) {
+			t.Errorf("%s makes passwords cheap, which only tests may", path)
+		}
 		if bytes.Contains(content, []byte("stretch.By(")) && path != filepath.Join("jetstream", "natstest", "servers.go") {
 			t.Errorf("%s stretches time-outs, which only tests may", path)
 		}

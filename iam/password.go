@@ -25,12 +25,17 @@ import (
 	"sluice/limit"
 )
 
+const hashLength = 32
+
 // The cost of a password hash, as OWASP recommends for argon2id: about 50 ms.
-const (
-	hashMemory = 19 * 1024 // KiB
-	hashPasses = 2
-	hashLength = 32
+var (
+	hashMemory uint32 = 19 * 1024 // KiB
+	hashPasses uint32 = 2
 )
+
+// MakePasswordsCheap has passwords hashed with hardly any work from now on. Only the TestMain
+// of a package calls it whose tests make many users, and none of whose subjects is that cost.
+func MakePasswordsCheap() { hashMemory, hashPasses = 8, 1 }
 
 // newPassword returns the stored form of a password that someone has chosen, or
 // says why it can't be one.

@@ -21,7 +21,7 @@ import (
 )
 
 // patience bounds every wait of these tests: reaching it is a failure.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // bind stores a pipeline that listens to a pattern.
 func bind(t *testing.T, e *Engine, name, pattern string, concurrency int) *sluice.Pipeline {

@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds every wait of these tests: reaching it is a failure.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 func TestMain(m *testing.M) { natstest.Main(m) }
 

@@ -3,11 +3,13 @@ package portal_test
 import (
 	"flag"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"sluice/iam"
 	"sluice/stretch"
 )
 
@@ -15,6 +17,8 @@ import (
 // wait for disks, so more of them run at once than there are cores.
 func TestMain(m *testing.M) {
 	stretch.By(5)
+	iam.MakePasswordsCheap()
+	debug.SetGCPercent(400)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}

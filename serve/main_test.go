@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sluice/iam"
 	"sluice/stretch"
 )
 
@@ -19,6 +20,7 @@ import (
 // program sets it.
 func TestMain(m *testing.M) {
 	stretch.By(3)
+	iam.MakePasswordsCheap()
 	debug.SetGCPercent(400)
 	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)

@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/limit"
+	"sluice/webhook/form"
 )
 
 // again rebuilds a rejected call as it arrived.
@@ -26,7 +27,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 		Host: kept.Host, RemoteAddr: c.RemoteAddr, ContentLength: int64(len(kept.Body)),
 	}
 	in := &incoming{request: request.WithContext(ctx), arrived: c.Time, token: c.Token, body: kept.Body, shown: kept.Certificates, memory: rc.Bodies.Known.Hold()}
-	if in.query, err = parseQuery(nil, kept.RawQuery); err != nil {
+	if in.query, err = form.ParseQuery(nil, kept.RawQuery); err != nil {
 		return nil, err
 	}
 	if in.hook, err = rc.Webhooks.Webhook(ctx, c.Token); err != nil {
@@ -34,7 +35,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 	}
 	if token, _ := in.findToken(); token != "" { // an ambiguous one was not kept
 		in.token = token // as it was written
-	} else if token, rest, err := bodyToken(request.Header.Get("Content-Type"), in.body); err == nil && token != "" {
+	} else if token, rest, err := form.BodyToken(request.Header.Get("Content-Type"), in.body); err == nil && token != "" {
 		in.token, in.body, in.raw = token, rest, in.body
 	}
 	return in, nil

@@ -14,6 +14,7 @@ import (
 	"sluice/command"
 	"sluice/problem"
 	"sluice/sender"
+	"sluice/webhook/form"
 )
 
 // check rejects a call that does not meet what its webhook demands. For a handshake it
@@ -242,7 +243,7 @@ func (rc *Receiver) handshake(ctx context.Context, in *incoming, call *sender.Ca
 // receiveGreeting answers methods that are handshakes of some senders, and
 // nothing else.
 func (rc *Receiver) receiveGreeting(in *incoming) (err error) {
-	if in.query, err = parseQuery(in.query, in.request.URL.RawQuery); err != nil {
+	if in.query, err = form.ParseQuery(in.query, in.request.URL.RawQuery); err != nil {
 		return command.MalformedQuery()
 	}
 	token, err := in.findToken()

@@ -10,6 +10,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/sender"
+	"sluice/webhook/form"
 )
 
 // Commands returns the commands about webhooks. baseURL is what callers put
@@ -151,7 +152,7 @@ func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 			if p.UUID != "" || p.EventKey != "" {
 				hook, err := hooks.WithKey(p.EventKey)
 				if p.UUID != "" {
-					hook, err = hooks.Webhook(ctx, canonical(p.UUID))
+					hook, err = hooks.Webhook(ctx, form.Canonical(p.UUID))
 				}
 				if err != nil {
 					return nil, err
@@ -183,7 +184,7 @@ type deleted struct {
 func deleteCommand(hooks *Store) command.Command {
 	return command.New("webhook.delete", "Delete the webhook with that token: calls to it are refused from then on.",
 		func(ctx context.Context, p deleteParams) (deleted, error) {
-			token := canonical(p.UUID)
+			token := form.Canonical(p.UUID)
 			if err := hooks.remove(ctx, token); err != nil {
 				return deleted{}, err
 			}

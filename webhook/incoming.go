@@ -10,6 +10,7 @@ import (
 	"sluice"
 	"sluice/limit"
 	"sluice/sender"
+	"sluice/webhook/form"
 )
 
 // incoming is a call on its way in.
@@ -17,12 +18,12 @@ type incoming struct {
 	request *http.Request
 	arrived time.Time
 	token   string // as the caller sent it, right or wrong
-	query   query
+	query   form.Query
 	hooked  bool   // it came to the second address, and has its token in the path
 	path    string // behind that token, as it came; "" for a lone slash
 	body    []byte
-	raw     []byte  // the body with the token that it came with; nil if it had none
-	files   *upload // a multipart body, otherwise nil
+	raw     []byte       // the body with the token that it came with; nil if it had none
+	files   *form.Upload // a multipart body, otherwise nil
 	hook    sluice.Webhook
 	trust   *trust         // nil: the token alone is demanded
 	shown   [][]byte       // certificates of the client, in DER, once its webhook has demanded one
@@ -99,7 +100,7 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 func (in *incoming) findToken() (string, error) {
 	rest, hooked := strings.CutPrefix(in.request.URL.EscapedPath(), sluice.HookPath)
 	if !hooked {
-		return requestToken(in.query, in.request.Header)
+		return form.Token(in.query, in.request.Header)
 	}
 	in.hooked = true
 	token, path, _ := strings.Cut(rest, "/")
@@ -112,9 +113,9 @@ func (in *incoming) findToken() (string, error) {
 // sentQuery returns the query without the token, which at the second address is elsewhere.
 func (in *incoming) sentQuery() map[string][]string {
 	if in.hooked {
-		return in.query.without()
+		return in.query.Without()
 	}
-	return in.query.without("token", "uuid")
+	return in.query.Without("token", "uuid")
 }
 
 // checkMethod refuses a method that the webhook is not called with.
@@ -134,14 +135,14 @@ func methodsOf(hook *sluice.Webhook) []string {
 }
 
 func (in *incoming) parseUpload() (err error) {
-	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body, upload{all: in.hook.Multipart == sluice.MultipartAll, noToken: in.raw != nil})
+	in.files, err = form.ParseUpload(in.request.Header.Get("Content-Type"), in.body, form.Upload{All: in.hook.Multipart == sluice.MultipartAll, NoToken: in.raw != nil})
 	return err
 }
 
 // admitByBody finds the webhook of a call that carries its token in the body.
 func (rc *Receiver) admitByBody(in *incoming) (err error) {
 	size := len(in.body)
-	token, rest, err := bodyToken(in.request.Header.Get("Content-Type"), in.body)
+	token, rest, err := form.BodyToken(in.request.Header.Get("Content-Type"), in.body)
 	if err != nil {
 		return err
 	}
@@ -158,16 +159,19 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 	return in.memory.Move(in.request.Context(), rc.Bodies.Known)
 }
 
+// challenge says how to send a token.
+const challenge = `Webhook realm="webhook.receive", parameter="token"`
+
 // find looks up a token. Calls without a valid token are throttled by client address;
 // others never are.
 func (rc *Receiver) find(in *incoming, token string) error {
 	in.token = token
 	if sluice.IsToken(token) {
-		hook, err := rc.Webhooks.OpenedBy(in.request.Context(), canonical(token))
+		hook, err := rc.Webhooks.OpenedBy(in.request.Context(), form.Canonical(token))
 		if err == nil {
 			in.hook = hook
 			if hook.Tokens != nil {
-				rc.Used(hook.UUID, canonical(token))
+				rc.Used(hook.UUID, form.Canonical(token))
 			}
 			return nil
 		}

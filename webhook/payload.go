@@ -2,24 +2,16 @@ package webhook
 
 import (
 	"cmp"
-	"errors"
 	"mime"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/emmansun/base64"
 
 	"sluice"
 	"sluice/value"
+	"sluice/webhook/form"
 )
-
-// maxText bounds text in an event. Escaping can make text up to six times as
-// long; beyond this bound it is carried as base64, which always fits.
-const maxText = 11 << 19 // 5.5 MiB
 
 // encode gives an event the payload of its call, in the form that its webhook wants. What has
 // to be written for that is in in.payload; large bodies are copied only when they are stored.
@@ -29,7 +21,7 @@ func (in *incoming) encode(e *sluice.Event) {
 	case in.hook.PayloadType == sluice.Ignore:
 		e.PayloadEncoding = sluice.EncodingNone
 	case in.files != nil:
-		in.payload = in.files.appendJSON(in.payload, raw)
+		in.payload = in.files.AppendJSON(in.payload, raw)
 		e.Payload, e.PayloadEncoding = in.payload, sluice.EncodingFiles
 	case raw && isJSONBody(in.request.Header.Get("Content-Type"), in.body):
 		e.Payload, e.PayloadEncoding = in.body, sluice.EncodingJSON
@@ -49,34 +41,13 @@ func isJSONBody(contentType string, body []byte) bool {
 
 // writeText writes the body to in.payload as a JSON string, if it is text that fits.
 func (in *incoming) writeText() (ok bool) {
-	in.payload, ok = appendText(in.payload, in.body)
+	in.payload, ok = form.AppendText(in.payload, in.body)
 	return ok
-}
-
-// appendText appends bytes as a JSON string, if they are text that fits.
-func appendText(b, text []byte) ([]byte, bool) {
-	if !utf8.Valid(text) {
-		return b, false
-	}
-	longer := value.AppendString(b, text)
-	if len(longer) > maxText {
-		return b, false
-	}
-	return longer, true
 }
 
 // appendBinary appends the body as the payload of an event that may be any bytes.
 func (in *incoming) appendBinary(b []byte) []byte {
-	return append(appendBase64(append(b, `{"origin":`...), in.body), '}')
-}
-
-// appendBase64 appends bytes as a JSON string in base64.
-func appendBase64(b, data []byte) []byte {
-	b = append(b, '"')
-	n := base64.StdEncoding.EncodedLen(len(data))
-	b = slices.Grow(b, n)
-	base64.StdEncoding.Encode(b[len(b):len(b)+n], data)
-	return append(b[:len(b)+n], '"')
+	return append(form.AppendBase64(append(b, `{"origin":`...), in.body), '}')
 }
 
 // appendHeaders appends the headers of a call as events carry them, without secrets.
@@ -127,75 +98,4 @@ func lower(name string) string {
 		return "user-agent"
 	}
 	return strings.ToLower(name)
-}
-
-// A query is the parameters of a URL in their order. Most calls have only the token,
-// and a map for it would cost more than parsing the query.
-type query []parameter
-
-type parameter struct{ name, value string }
-
-// maxParameters bounds the work that a query causes.
-const maxParameters = 10_000
-
-var errQuery = errors.New("malformed query")
-
-// parseQuery appends the parameters of a raw query. Unlike url.ParseQuery it
-// drops nothing: a malformed parameter is an error.
-func parseQuery(q query, raw string) (query, error) {
-	for raw != "" {
-		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
-		if pair == "" {
-			continue
-		}
-		if strings.Contains(pair, ";") || len(q) == maxParameters {
-			return q, errQuery
-		}
-		name, value, _ := strings.Cut(pair, "=")
-		name, err := url.QueryUnescape(name)
-		if err != nil {
-			return q, errQuery
-		}
-		if value, err = url.QueryUnescape(value); err != nil {
-			return q, errQuery
-		}
-		q = append(q, parameter{name, value})
-	}
-	return q, nil
-}
-
-// all returns every value of a name.
-func (q query) all(name string) (values []string) {
-	for _, p := range q {
-		if p.name == name {
-			values = append(values, p.value)
-		}
-	}
-	return values
-}
-
-// first returns the first value of a name, "" if there is none.
-func (q query) first(name string) string {
-	for _, p := range q {
-		if p.name == name {
-			return p.value
-		}
-	}
-	return ""
-}
-
-// without returns the parameters except some names, as events carry them.
-func (q query) without(names ...string) map[string][]string {
-	var rest map[string][]string
-	for _, p := range q {
-		if slices.Contains(names, p.name) {
-			continue
-		}
-		if rest == nil {
-			rest = make(map[string][]string)
-		}
-		rest[p.name] = append(rest[p.name], p.value)
-	}
-	return rest
 }

@@ -16,6 +16,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
+	"sluice/webhook/form"
 )
 
 // ReceiverOptions are what a receiver is made of.
@@ -154,10 +155,10 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	default:
 		return result, notAllowed(sluice.DefaultMethods)
 	}
-	if in.query, err = parseQuery(in.query, r.URL.RawQuery); err != nil {
+	if in.query, err = form.ParseQuery(in.query, r.URL.RawQuery); err != nil {
 		return result, command.MalformedQuery()
 	}
-	redirect, err := command.Flag(sluice.RedirectQuery, in.query.first(sluice.RedirectQuery))
+	redirect, err := command.Flag(sluice.RedirectQuery, in.query.First(sluice.RedirectQuery))
 	if err != nil {
 		return result, err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"sluice"
 	"sluice/value"
+	"sluice/webhook/form"
 )
 
 // redacted stands for a member that is not stored.
@@ -71,7 +72,7 @@ func (in *incoming) redact() bool {
 	}
 	if paths, _ := descend(in.hook.Redact, "query"); paths != nil {
 		address.RawQuery = redactForm(address.RawQuery, paths)
-		in.query, _ = parseQuery(in.query[:0], address.RawQuery) // it was well-formed before
+		in.query, _ = form.ParseQuery(in.query[:0], address.RawQuery) // it was well-formed before
 	}
 	in.request = &request
 	if paths, _ := descend(in.hook.Redact, "payload"); paths != nil {
@@ -80,7 +81,7 @@ func (in *incoming) redact() bool {
 			in.raw = in.body
 		}
 		if in.files != nil {
-			in.files, _ = parseUpload(contentType, in.body, upload{all: in.files.all, noToken: in.files.noToken}) // what can't be parsed is text
+			in.files, _ = form.ParseUpload(contentType, in.body, form.Upload{All: in.files.All, NoToken: in.files.NoToken}) // what can't be parsed is text
 		}
 	}
 	return true
@@ -106,7 +107,7 @@ func redactBody(contentType string, body []byte, paths []string) []byte {
 	switch {
 	case len(body) == 0:
 		return body
-	case media == multipartForm:
+	case media == form.Multipart:
 		if changed, err := redactUpload(body, params["boundary"], paths); err == nil {
 			return changed
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/webhook/form"
+
 	"sluice"
 )
 
@@ -87,7 +89,7 @@ func TestRedactedCall(t *testing.T) {
 		r.Header.Set("Ce-Subject", secret)
 		r.Header.Set("Content-Type", "application/json")
 		in := &incoming{request: r, body: []byte(`{"card":"` + secret + `","n":1}`), hook: hook}
-		in.query, _ = parseQuery(nil, r.URL.RawQuery)
+		in.query, _ = form.ParseQuery(nil, r.URL.RawQuery)
 		return in
 	}
 	rc, _ := receiver(finder{}, new(sink))

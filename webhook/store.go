@@ -17,6 +17,7 @@ import (
 
 	"sluice"
 	"sluice/spelling"
+	"sluice/webhook/form"
 )
 
 // A Store has the webhooks, and keeps the rules they are stored by: what a new
@@ -107,7 +108,7 @@ func (s *Store) OpenedBy(ctx context.Context, token string) (sluice.Webhook, err
 
 // KeyOf returns the event key of the webhook with that token, "" if there is none.
 func (s *Store) KeyOf(ctx context.Context, token string) string {
-	hook, err := s.Webhook(ctx, canonical(token))
+	hook, err := s.Webhook(ctx, form.Canonical(token))
 	if err != nil {
 		return ""
 	}
@@ -237,10 +238,10 @@ func (s *Store) visit(after string, show func(*sluice.Webhook) (goOn bool)) (las
 // Outdated if it was changed since the caller read it. Neither of two concurrent edits
 // undoes the fields of the other.
 func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.Webhook, error) {
-	token := canonical(p.UUID)
+	token := form.Canonical(p.UUID)
 	creating := token == ""
 	if creating {
-		token = cmp.Or(canonical(p.Token), uuid.NewString())
+		token = cmp.Or(form.Canonical(p.Token), uuid.NewString())
 	}
 	trust, err := s.revised(ctx, token, creating, p, trusts)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/webhook/form"
 )
 
 // followTokens keeps the index of further tokens in step with a record.
@@ -78,7 +79,7 @@ func (h tokenHolder) find(ctx context.Context, hooks *Store) (sluice.Webhook, er
 	case h.uuid != "" && h.eventKey != "":
 		return sluice.Webhook{}, sluice.InvalidParameter("eventKey", "Give the uuid or the eventKey of the webhook, not both.")
 	case h.uuid != "":
-		return hooks.Webhook(ctx, canonical(h.uuid))
+		return hooks.Webhook(ctx, form.Canonical(h.uuid))
 	case h.eventKey != "":
 		return hooks.WithKey(h.eventKey)
 	}
@@ -104,7 +105,7 @@ type tokenAdded struct {
 func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 	return command.New("webhook.token.add", "Give a webhook a further token, so that its URL can be renewed without a lost call: add one, tell the sender, delete the old one.",
 		func(ctx context.Context, p tokenAddParams) (added tokenAdded, err error) {
-			made := sluice.Token{Token: cmp.Or(canonical(p.Token), uuid.NewString()), Description: p.Description, Created: time.Now().UTC().Truncate(time.Millisecond)}
+			made := sluice.Token{Token: cmp.Or(form.Canonical(p.Token), uuid.NewString()), Description: p.Description, Created: time.Now().UTC().Truncate(time.Millisecond)}
 			if !sluice.IsToken(made.Token) {
 				return added, notAToken()
 			}
@@ -213,7 +214,7 @@ func tokenDeleteCommand(hooks *Store) command.Command {
 			if err != nil {
 				return tokenDeleted{}, err
 			}
-			token, err := hooks.deleteToken(ctx, hook.UUID, canonical(p.Token))
+			token, err := hooks.deleteToken(ctx, hook.UUID, form.Canonical(p.Token))
 			if err != nil {
 				return tokenDeleted{}, err
 			}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,7 @@ func atEnd(stop func()) {
 // time than there are cores, and time-outs are stretched.
 func Main(m *testing.M) {
 	stretch.By(5)
+	debug.SetGCPercent(400)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}

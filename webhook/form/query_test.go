@@ -1,4 +1,4 @@
-package webhook
+package form
 
 import (
 	"net/url"
@@ -14,18 +14,18 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		want, wantErr := url.ParseQuery(raw)
-		q, err := parseQuery(nil, raw)
+		q, err := ParseQuery(nil, raw)
 		if (err != nil) != (wantErr != nil) {
 			t.Fatalf("%q: got %v, want %v", raw, err, wantErr)
 		}
 		if err != nil {
 			return
 		}
-		if got := q.without(); len(got)+len(want) > 0 && !reflect.DeepEqual(got, map[string][]string(want)) {
+		if got := q.Without(); len(got)+len(want) > 0 && !reflect.DeepEqual(got, map[string][]string(want)) {
 			t.Errorf("%q: got %q, want %q", raw, got, want)
 		}
 		for name, values := range want {
-			if got := q.all(name); !reflect.DeepEqual(got, values) || q.first(name) != values[0] {
+			if got := q.all(name); !reflect.DeepEqual(got, values) || q.First(name) != values[0] {
 				t.Errorf("%q: %q is %q, want %q", raw, name, got, values)
 			}
 		}
@@ -33,10 +33,10 @@ func FuzzQuery(f *testing.F) {
 }
 
 func TestTooManyParametersAreRefused(t *testing.T) {
-	if _, err := parseQuery(nil, strings.Repeat("a&", maxParameters)); err != nil {
+	if _, err := ParseQuery(nil, strings.Repeat("a&", maxParameters)); err != nil {
 		t.Error(err)
 	}
-	if _, err := parseQuery(nil, strings.Repeat("a&", maxParameters+1)); err == nil {
+	if _, err := ParseQuery(nil, strings.Repeat("a&", maxParameters+1)); err == nil {
 		t.Error("one more is accepted")
 	}
 }

@@ -1,4 +1,4 @@
-package webhook
+package form
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func TestSearchForATokenAllocatesLittle(t *testing.T) {
 			for range 10 { // others allocate as well
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				_, _, _ = bodyToken(test.contentType, body)
+				_, _, _ = BodyToken(test.contentType, body)
 				runtime.ReadMemStats(&after)
 				allocated = min(allocated, after.TotalAlloc-before.TotalAlloc)
 			}
@@ -81,7 +81,7 @@ func FuzzPartToken(f *testing.F) {
 // tokensByReader returns the tokens that mime/multipart finds in a body, if it is
 // one that is accepted.
 func tokensByReader(body []byte) (tokens []string, ok bool) {
-	up, err := parseUpload("multipart/form-data; boundary=b", body, upload{})
+	up, err := ParseUpload("multipart/form-data; boundary=b", body, Upload{})
 	if err != nil || up == nil {
 		return nil, false
 	}

@@ -1,4 +1,7 @@
-package webhook
+// Package form reads the parts of a call in which senders put things: the token in query,
+// headers, form, JSON or multipart; the parameters of a query; and the files and fields of an
+// upload. Strangers reach all of it, so it is bounded, and knows nothing of webhooks.
+package form
 
 import (
 	"bytes"
@@ -21,17 +24,17 @@ import (
 // JSON, and one more, so that a text that was cut off matches no token.
 const longestToken = sluice.TokenLength*len(`\u0000`) + 1
 
-// bodyToken looks for the token in a body that is a form, a JSON object or multipart.
+// BodyToken looks for the token in a body that is a form, a JSON object or multipart.
 // It returns the body without the token, since that is a secret. A multipart body stays
 // as it is: its parts are read one by one later.
-func bodyToken(contentType string, body []byte) (token string, rest []byte, err error) {
+func BodyToken(contentType string, body []byte) (token string, rest []byte, err error) {
 	media, params, _ := mime.ParseMediaType(contentType)
 	switch {
 	case media == "application/x-www-form-urlencoded":
 		return formToken(body)
 	case value.IsMediaType(media):
 		return jsonToken(body)
-	case media == multipartForm:
+	case media == Multipart:
 		token, err = partToken(body, params["boundary"])
 	}
 	return token, body, err
@@ -251,13 +254,13 @@ func tooManyParts() error {
 	return sluice.Errorf(sluice.CodeTooManyParts, "The multipart body has more than %d parts.", maxParts)
 }
 
-// canonical returns a token as it is stored. A text that can't be a token stays
+// Canonical returns a token as it is stored. A text that can't be a token stays
 // unchanged and matches none.
-func canonical(token string) string { return strings.ToLower(token) }
+func Canonical(token string) string { return strings.ToLower(token) }
 
-// requestToken returns the token in the query and the headers of a request, "" if
+// Token returns the token in the query and the headers of a request, "" if
 // there is none.
-func requestToken(q query, header http.Header) (string, error) {
+func Token(q Query, header http.Header) (string, error) {
 	return agree(q.all("token"), q.all("uuid"), header["Token"], header["Uuid"])
 }
 
@@ -269,16 +272,13 @@ func agree(sources ...[]string) (string, error) {
 		if len(values) == 0 || len(values) == 1 && values[0] == "" {
 			continue
 		}
-		if len(values) > 1 || token != "" && canonical(values[0]) != canonical(token) {
+		if len(values) > 1 || token != "" && Canonical(values[0]) != Canonical(token) {
 			return "", ambiguous()
 		}
 		token = values[0]
 	}
 	return token, nil
 }
-
-// challenge says how to send a token.
-const challenge = `Webhook realm="webhook.receive", parameter="token"`
 
 func ambiguous() error {
 	return sluice.Errorf(sluice.CodeTokenAmbiguous, "The call carries more than one token; send it in one place, once.")

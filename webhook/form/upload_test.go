@@ -1,4 +1,4 @@
-package webhook
+package form
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ func FuzzParseUpload(f *testing.F) {
 	f.Add("multipart/form-database", []byte("--b--"))
 	f.Add("text/plain", []byte("--b--"))
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
-		up, err := parseUpload(contentType, body, upload{})
+		up, err := ParseUpload(contentType, body, Upload{})
 		if err != nil || up == nil {
 			return
 		}
@@ -74,7 +74,7 @@ func wantHarmless(t *testing.T, name string) {
 }
 
 // wantSameFiles checks that a consumer of the payload gets the files to the byte.
-func wantSameFiles(t *testing.T, up *upload, raw bool) {
+func wantSameFiles(t *testing.T, up *Upload, raw bool) {
 	t.Helper()
 	var payload struct {
 		Files []struct {
@@ -85,7 +85,7 @@ func wantSameFiles(t *testing.T, up *upload, raw bool) {
 			Origin      json.RawMessage `json:"origin"`
 		} `json:"files"`
 	}
-	if err := json.Unmarshal(up.appendJSON(nil, raw), &payload); err != nil {
+	if err := json.Unmarshal(up.AppendJSON(nil, raw), &payload); err != nil {
 		t.Fatal(err)
 	}
 	if payload.Files == nil || len(payload.Files) != len(up.files) {

@@ -1,11 +1,13 @@
-package webhook
+package form
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"mime"
 	"mime/multipart"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,12 +26,13 @@ const (
 	maxToken      = 64
 )
 
-const multipartForm = "multipart/form-data"
+// Multipart is the media type of forms with files.
+const Multipart = "multipart/form-data"
 
-// An upload is a multipart body: its files, and its fields if all is set.
-type upload struct {
-	all      bool
-	noToken  bool // the field token is left out, since it is the webhook's
+// An Upload is a multipart body: its files, and its fields if All is set.
+type Upload struct {
+	All      bool
+	NoToken  bool // the field token is left out, since it is the webhook's
 	files    []file
 	names    []string            // of fields, in their order
 	contents map[string][]string // of fields
@@ -42,14 +45,14 @@ type file struct {
 	content     []byte
 }
 
-// parseUpload reads a multipart/form-data body as wanted. It returns nil for other
+// ParseUpload reads a multipart/form-data body as wanted. It returns nil for other
 // bodies.
-func parseUpload(contentType string, body []byte, wanted upload) (*upload, error) {
-	if len(contentType) < len(multipartForm) || !strings.EqualFold(contentType[:len(multipartForm)], multipartForm) {
+func ParseUpload(contentType string, body []byte, wanted Upload) (*Upload, error) {
+	if len(contentType) < len(Multipart) || !strings.EqualFold(contentType[:len(Multipart)], Multipart) {
 		return nil, nil // most calls: not worth parsing the type
 	}
 	media, params, err := mime.ParseMediaType(contentType)
-	if media != multipartForm && err == nil {
+	if media != Multipart && err == nil {
 		return nil, nil
 	}
 	boundary := params["boundary"]
@@ -83,7 +86,7 @@ func closed(body []byte, boundary string) bool {
 }
 
 // add reads a part within its bounds, and keeps it if it is wanted.
-func (u *upload) add(part *multipart.Part) error {
+func (u *Upload) add(part *multipart.Part) error {
 	size := 0
 	for name, values := range part.Header {
 		size += len(name) + len(strings.Join(values, ""))
@@ -101,12 +104,12 @@ func (u *upload) add(part *multipart.Part) error {
 
 // sort keeps a part as a file, as a field, or not at all. A field that is no text
 // counts as a file, so that nothing of it is lost.
-func (u *upload) sort(part *multipart.Part, content []byte) {
+func (u *Upload) sort(part *multipart.Part, content []byte) {
 	name, filename := part.FormName(), part.FileName()
 	switch {
-	case name == "file" || u.all && (filename != "" || !utf8.Valid(content)):
+	case name == "file" || u.All && (filename != "" || !utf8.Valid(content)):
 		u.files = append(u.files, file{name, baseName(filename), part.Header.Get("Content-Type"), content})
-	case !u.all || u.noToken && name == "token":
+	case !u.All || u.NoToken && name == "token":
 	default:
 		name = strings.ToValidUTF8(name, "\ufffd")
 		if u.contents == nil {
@@ -138,16 +141,16 @@ func baseName(name string) string {
 	return name
 }
 
-// appendJSON appends the payload of an upload. With raw, files that are text are
+// AppendJSON appends the payload of an upload. With raw, files that are text are
 // carried as text.
-func (u *upload) appendJSON(b []byte, raw bool) []byte {
+func (u *Upload) AppendJSON(b []byte, raw bool) []byte {
 	b = append(b, `{"files":[`...)
 	for i, f := range u.files {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, '{')
-		if u.all {
+		if u.All {
 			b = append(b, `"name":`...)
 			b = append(value.AppendString(b, strings.ToValidUTF8(f.part, "\ufffd")), ',')
 		}
@@ -162,14 +165,14 @@ func (u *upload) appendJSON(b []byte, raw bool) []byte {
 		b = append(b, '}')
 	}
 	b = append(b, ']')
-	if u.all {
+	if u.All {
 		b = u.appendFields(append(b, `,"fields":{`...))
 	}
 	return append(b, '}')
 }
 
 // appendFields appends the fields of an upload. A repeated field becomes an array.
-func (u *upload) appendFields(b []byte) []byte {
+func (u *Upload) appendFields(b []byte) []byte {
 	for i, name := range u.names {
 		if i > 0 {
 			b = append(b, ',')
@@ -192,11 +195,36 @@ func (u *upload) appendFields(b []byte) []byte {
 // appendOrigin appends a file's content and says how it is encoded.
 func appendOrigin(b, content []byte, raw bool) []byte {
 	if raw {
-		if longer, ok := appendText(b, content); ok {
+		if longer, ok := AppendText(b, content); ok {
 			return append(longer, `,"encoding":"text"`...)
 		}
 	}
-	return append(appendBase64(b, content), `,"encoding":"base64"`...)
+	return append(AppendBase64(b, content), `,"encoding":"base64"`...)
+}
+
+// MaxText bounds text in an event. Escaping can make text up to six times as
+// long; beyond this bound it is carried as base64, which always fits.
+const MaxText = 11 << 19 // 5.5 MiB
+
+// AppendText appends bytes as a JSON string, if they are text that fits.
+func AppendText(b, text []byte) ([]byte, bool) {
+	if !utf8.Valid(text) {
+		return b, false
+	}
+	longer := value.AppendString(b, text)
+	if len(longer) > MaxText {
+		return b, false
+	}
+	return longer, true
+}
+
+// AppendBase64 appends bytes as a JSON string in base64.
+func AppendBase64(b, data []byte) []byte {
+	b = append(b, '"')
+	n := base64.StdEncoding.EncodedLen(len(data))
+	b = slices.Grow(b, n)
+	base64.StdEncoding.Encode(b[len(b):len(b)+n], data)
+	return append(b[:len(b)+n], '"')
 }
 
 func badUpload(problem string) error {

@@ -1,4 +1,4 @@
-package webhook
+package form
 
 import (
 	"bytes"
@@ -35,16 +35,16 @@ func FuzzRequestToken(f *testing.F) {
 		if bothHeaders {
 			header["Uuid"] = []string{uuidHeader}
 		}
-		parsed, err := parseQuery(nil, rawQuery)
+		parsed, err := ParseQuery(nil, rawQuery)
 		if err != nil {
 			t.Fatalf("%q is malformed: %v", rawQuery, err)
 		}
-		got, err := requestToken(parsed, header)
+		got, err := Token(parsed, header)
 		want, ambiguous := expectedToken(query["token"], query["uuid"], header["Token"], header["Uuid"])
 		if (err != nil) != ambiguous {
 			t.Fatalf("error is %v, want one: %t", err, ambiguous)
 		}
-		if err == nil && canonical(got) != canonical(want) {
+		if err == nil && Canonical(got) != Canonical(want) {
 			t.Fatalf("the token is %q, want %q", got, want)
 		}
 	})
@@ -61,7 +61,7 @@ func expectedToken(places ...[]string) (token string, ambiguous bool) {
 			if value == "" {
 				continue
 			}
-			if token != "" && canonical(token) != canonical(value) {
+			if token != "" && Canonical(token) != Canonical(value) {
 				return "", true
 			}
 			token = value
@@ -93,7 +93,7 @@ func FuzzBodyToken(f *testing.F) {
 	f.Add(";;", []byte(`token=x`))
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
 		before := bytes.Clone(body)
-		token, rest, err := bodyToken(contentType, body)
+		token, rest, err := BodyToken(contentType, body)
 		if !bytes.Equal(body, before) {
 			t.Fatal("the body was changed in place")
 		}
@@ -106,7 +106,7 @@ func FuzzBodyToken(f *testing.F) {
 			}
 			return
 		}
-		if again, _, err := bodyToken(contentType, rest); again != "" || err != nil {
+		if again, _, err := BodyToken(contentType, rest); again != "" || err != nil {
 			t.Fatalf("%q still has the token %q, %v", rest, again, err)
 		}
 		media, _, _ := mime.ParseMediaType(contentType)
