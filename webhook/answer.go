@@ -2,54 +2,15 @@ package webhook
 
 import (
 	"cmp"
-	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
 	"sluice"
 	"sluice/sender"
 )
 
 const maxAnswerType = 200
-
-// checkAnswer refuses answers that no webhook can give.
-func (p *putParams) checkAnswer() error {
-	if p.Answer != nil {
-		switch sluice.AnswerForm(*p.Answer) {
-		case "", sluice.AnswerResult, sluice.AnswerValue, sluice.AnswerEmpty:
-		default:
-			return sluice.InvalidParameter("answer", "The parameter answer must be result, value or empty.")
-		}
-	}
-	if t := p.AnswerType; t != nil && *t != "" {
-		media, _, err := mime.ParseMediaType(*t)
-		if err != nil || !strings.Contains(media, "/") || len(*t) > maxAnswerType || strings.ContainsFunc(*t, func(c rune) bool { return c > unicode.MaxASCII || unicode.IsControl(c) }) {
-			return sluice.InvalidParameter("answerType", "The parameter answerType must be a content type, such as text/xml; charset=utf-8.")
-		}
-	}
-	if p.AnswerWait != nil {
-		_, err := durationOf("answerWait", *p.AnswerWait, 0, sluice.LongestAnswerWait, "0s to 30s, such as 5s")
-		return err
-	}
-	return nil
-}
-
-// applyAnswer sets the given parameters about answers.
-func (p *putParams) applyAnswer(hook *sluice.Webhook) {
-	if p.Answer != nil {
-		hook.Answer = sluice.AnswerForm(*p.Answer)
-	}
-	set(&hook.AnswerType, p.AnswerType)
-	if p.AnswerWait != nil {
-		hook.AnswerWait = nil
-		if wait, err := time.ParseDuration(*p.AnswerWait); err == nil {
-			hook.AnswerWait = &wait
-		}
-	}
-}
 
 // answersOf returns how calls of a webhook are answered: as it says, otherwise as its
 // provider demands.

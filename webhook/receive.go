@@ -179,7 +179,9 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	event := rc.event(in)
 	event.Hops = hops
 	in.answers, in.wait = answersOf(&in.hook, in.trust), rc.ResultWait
-	set(&in.wait, in.hook.AnswerWait)
+	if in.hook.AnswerWait != nil {
+		in.wait = *in.hook.AnswerWait
+	}
 	if redirect || in.answers.Form == sluice.AnswerEmpty {
 		in.wait = 0 // the result endpoint does the waiting, or nobody
 	}
