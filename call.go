@@ -161,21 +161,6 @@ func Milliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
 }
 
-func appendOptional(b []byte, name, value string) []byte {
-	if value == "" {
-		return b
-	}
-	return appendField(b, name, value)
-}
-
-func appendNumber(b []byte, name string, value int) []byte {
-	return strconv.AppendInt(append(b, name...), int64(value), 10)
-}
-
-func appendMilliseconds(b []byte, name string, value float64) []byte {
-	return strconv.AppendFloat(append(b, name...), value, 'f', -1, 64)
-}
-
 const base36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 // DirectCall stands in a trace id for the webhook where there is none, as for a

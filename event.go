@@ -170,30 +170,6 @@ func (e *Event) appendPayload(b []byte) []byte {
 	return b
 }
 
-func appendStrings(b []byte, texts []string) []byte {
-	b = append(b, '[')
-	for i, text := range texts {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = value.AppendString(b, text)
-	}
-	return append(b, ']')
-}
-
-func appendField(b []byte, name, text string) []byte {
-	b = append(b, name...)
-	return value.AppendString(b, text)
-}
-
-func appendKey(b []byte, i int, name string) []byte {
-	if i > 0 {
-		b = append(b, ',')
-	}
-	b = value.AppendString(b, name)
-	return append(b, ':')
-}
-
 // Headers are the headers of a request, in the order of their names. Their JSON
 // is an object.
 type Headers []Header

@@ -1,14 +1,11 @@
 package sluice
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
 	"time"
-
-	"sluice/value"
 )
 
 // Status is how far the work on a call has come.
@@ -128,13 +125,6 @@ func (o *Outcome) failure(traceID string) *Problem {
 	return p
 }
 
-func appendValue(b []byte, value json.RawMessage) []byte {
-	if value == nil {
-		return append(b, "null"...)
-	}
-	return append(b, value...)
-}
-
 // AppendJSON appends the result's JSON, with which calls and polls are answered:
 // what encoding/json would write, without the escapes that only HTML needs.
 func (r *Result) AppendJSON(b []byte) []byte {
@@ -153,16 +143,6 @@ func (r *Result) AppendJSON(b []byte) []byte {
 	b = append(b, `,"created":"`...)
 	b = r.Created.AppendFormat(b, time.RFC3339Nano)
 	return append(b, `"}`...)
-}
-
-// appendJSON appends what encoding/json makes of a value that has a JSON form,
-// without escaping for HTML.
-func appendJSON(b []byte, v any) []byte {
-	text := bytes.NewBuffer(b)
-	if err := value.Encode(text, v); err != nil {
-		panic(err) // none of our values
-	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
 // Results finds the results of calls.
