@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/value"
@@ -215,4 +216,21 @@ func scalar(raw []byte) string {
 
 func notAnObject() *sluice.Error {
 	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender have a JSON object as their body.")
+}
+
+// fresh reports whether a time is near enough to now.
+func fresh(at, now time.Time, tolerance time.Duration) error {
+	switch apart := now.Sub(at); {
+	case apart > tolerance:
+		return expired("The signature matches, but is %s old; %s are allowed. Was the call held up, or does our clock go wrong?", round(apart), tolerance)
+	case apart < -tolerance:
+		return expired("The signature matches, but is %s in the future; %s are allowed. One of the two clocks goes wrong.", round(-apart), tolerance)
+	}
+	return nil
+}
+
+func round(d time.Duration) time.Duration { return d.Round(time.Second) }
+
+func isPrintable(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
 }

@@ -2,6 +2,7 @@ package sender
 
 import (
 	"encoding/hex"
+	"math/rand/v2"
 	"mime"
 	"net/http"
 	"net/url"
@@ -127,4 +128,39 @@ func (c *Call) CloudEvent() (e sluice.CloudEvent, ok bool) {
 		}
 	}
 	return e, e.ID != "" && e.Source != "" && e.Type != ""
+}
+
+// Renew gives a call another delivery id of the same form, so that a sample can be sent
+// again and again.
+func (d Dedupe) Renew(c *Call) {
+	switch d.where {
+	case "header":
+		c.Header[d.name] = renewed(c.Header[d.name])
+	case "body":
+		c.Body = slices.Clone(c.Body)
+		renewDigits(lookup(c.Body, d.path))
+	case "cloudevent":
+		c.Body = slices.Clone(c.Body)
+		c.Header["Ce-Id"] = renewed(c.Header["Ce-Id"])
+		renewDigits(lookup(c.Body, []string{"id"}))
+	}
+}
+
+func renewed(ids []string) []string {
+	ids = slices.Clone(ids)
+	for i, id := range ids {
+		digits := []byte(id)
+		renewDigits(digits)
+		ids[i] = string(digits)
+	}
+	return ids
+}
+
+// renewDigits replaces the digits of an id by random ones.
+func renewDigits(id []byte) {
+	for i, c := range id {
+		if c >= '0' && c <= '9' {
+			id[i] = '1' + byte(rand.IntN(9)) // it only has to differ
+		}
+	}
 }

@@ -1,7 +1,9 @@
 package sender
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"strings"
 )
 
@@ -182,4 +184,9 @@ func (s *fieldScanner) bytes() ([]byte, bool) {
 	}
 	decoded, err := encoding.Strict().DecodeString(strings.TrimRight(text, "="))
 	return decoded, err == nil && len(decoded) > 0
+}
+
+func hexDigest(body []byte) string {
+	digest := sha256.Sum256(body)
+	return hex.EncodeToString(digest[:])
 }

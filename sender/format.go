@@ -11,10 +11,6 @@ const (
 	inTimestamp = "{timestamp}"
 )
 
-// maxAlternatives bounds the signatures in one header: senders put in one for each of
-// their keys.
-const maxAlternatives = 16
-
 // A format says how a header reads: parts with a separator between them, in any
 // order. Parts that it doesn't know are skipped, since senders add some.
 type format struct {
@@ -165,8 +161,4 @@ func parseSigned(text string) (fragments []fragment, err error) {
 		return nil, fieldError("signed", "has more than %d parts", maxFragments)
 	}
 	return fragments, nil
-}
-
-func isPrintable(text string) bool {
-	return !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
 }

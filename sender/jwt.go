@@ -5,9 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -148,11 +146,6 @@ func (j *jwtCheck) inTime(claims jwt.Claims, now time.Time) error {
 		}
 	}
 	return nil
-}
-
-func hexDigest(body []byte) string {
-	digest := sha256.Sum256(body)
-	return hex.EncodeToString(digest[:])
 }
 
 func (j *jwtCheck) sign(c *Call, now time.Time) error {

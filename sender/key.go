@@ -24,6 +24,10 @@ import (
 	"sluice"
 )
 
+// maxAlternatives bounds the signatures in one header: senders put in one for each of
+// their keys.
+const maxAlternatives = 16
+
 // A publicKey verifies signatures made with a private key of the sender.
 type publicKey interface {
 	verify(fragments [][]byte, signature []byte) bool

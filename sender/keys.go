@@ -19,14 +19,6 @@ import (
 	"sluice/limit"
 )
 
-// Keys gets the public keys that senders publish.
-type Keys interface {
-	// Get returns the content of an address, not older than maxAge. What stands behind a #
-	// is sent there as JSON, by POST. Unavailable if the address can't be read now. Once ctx
-	// has ended, nobody is asked: what is known counts.
-	Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error)
-}
-
 // Bounds of a Fetcher.
 const (
 	maxKeys      = 256            // addresses whose content is kept

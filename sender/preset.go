@@ -1,18 +1,18 @@
 package sender
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"embed"
-	"io"
-	"math/rand/v2"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
 	"net/http"
-	"net/textproto"
-	"path"
-	"slices"
-	"strings"
-	"sync"
+	"regexp"
+	"time"
+
+	"sluice/value"
+
+	"sluice"
 )
 
 // A Preset is a sender that is known: what it does, in words and in code.
@@ -71,86 +71,160 @@ func (p Preset) SecretFrom() string {
 	return SecretFromSender
 }
 
-// Presets returns all senders that are known, by name.
-func Presets() []Preset { return presets() }
-
-var presets = sync.OnceValue(func() []Preset {
-	all := slices.Concat(bodySigners, timeSigners, tokenSenders, greeters, []Preset{
-		adyen(), asana(), awsSNS(), googlePubSub(), mailgun(), microsoftGraph(), paypal(), plaid(),
-		standardWebhooks(), twilio(),
-	})
-	slices.SortFunc(all, func(a, b Preset) int { return cmp.Compare(a.Name, b.Name) })
-	return all
-})
-
-// Find returns the preset with that name.
-func Find(name string) (Preset, bool) {
-	at, found := slices.BinarySearchFunc(Presets(), name, func(p Preset, name string) int { return cmp.Compare(p.Name, name) })
-	if !found {
-		return Preset{}, false
-	}
-	return Presets()[at], true
+// Keys gets the public keys that senders publish.
+type Keys interface {
+	// Get returns the content of an address, not older than maxAge. What stands behind a #
+	// is sent there as JSON, by POST. Unavailable if the address can't be read now. Once ctx
+	// has ended, nobody is asked: what is known counts.
+	Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error)
 }
 
-// sampleFiles has the samples of each preset: samples/<preset>/<name>.http, headers, an
-// empty line and the body, without a signature.
-//
-//go:embed samples
-var sampleFiles embed.FS
+// A checker recognises calls of a sender, by one secret.
+type checker interface {
+	// check returns nil if the sender made the call, otherwise an error with
+	// one of the codes signature-missing, signature-invalid, signature-expired.
+	// The signature is checked before its time.
+	check(ctx context.Context, c *Call, now time.Time) error
 
-// A Sample is an event as a sender would send it, before it is signed.
-type Sample struct {
-	Name   string // of the event, as the sender calls it
+	// sign changes a call so that check accepts it.
+	sign(c *Call, now time.Time) error
+}
+
+func notSignable() *sluice.Error {
+	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender can't be signed here, since only the sender has the key for that.")
+}
+
+// An Answer is the answer that a sender expects to its handshake, byte for byte.
+type Answer struct {
+	Status int
 	Header http.Header
 	Body   []byte
+
+	LearnedSecret string // if not empty, the caller must store it durably before answering
+	Fetch         string // if not empty, the caller must GET this URL successfully before answering
 }
 
-// Samples returns samples of what the sender sends.
-func (p Preset) Samples() []Sample {
-	folder := path.Join("samples", p.Name)
-	files, _ := sampleFiles.ReadDir(folder) // none: it has no samples
-	samples := make([]Sample, len(files))
-	for i, f := range files {
-		content, _ := sampleFiles.ReadFile(path.Join(folder, f.Name())) // it was just listed
-		r := bufio.NewReader(bytes.NewReader(content))
-		header, _ := textproto.NewReader(r).ReadMIMEHeader() // a test reads all of them
-		body, _ := io.ReadAll(r)
-		samples[i] = Sample{strings.TrimSuffix(f.Name(), ".http"), http.Header(header), bytes.TrimSuffix(body, []byte("\n"))}
+// A greeting is a call that may be a handshake.
+type greeting struct {
+	*Call
+
+	secret      string // the webhook's own, "" if there is none
+	verifyToken string
+}
+
+// maxChallenge bounds the text that a stranger can make us repeat.
+const maxChallenge = 4 << 10
+
+// plainAnswer repeats a challenge as text. Browsers must not take it for a page.
+func plainAnswer(text string) *Answer {
+	if text == "" || len(text) > maxChallenge {
+		return nil
 	}
-	return samples
+	header := http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}
+	return &Answer{Status: http.StatusOK, Body: []byte(text), Header: header}
 }
 
-// Renew gives a call another delivery id of the same form, so that a sample can be sent
-// again and again.
-func (d Dedupe) Renew(c *Call) {
-	switch d.where {
-	case "header":
-		c.Header[d.name] = renewed(c.Header[d.name])
-	case "body":
-		c.Body = slices.Clone(c.Body)
-		renewDigits(lookup(c.Body, d.path))
-	case "cloudevent":
-		c.Body = slices.Clone(c.Body)
-		c.Header["Ce-Id"] = renewed(c.Header["Ce-Id"])
-		renewDigits(lookup(c.Body, []string{"id"}))
-	}
-}
-
-func renewed(ids []string) []string {
-	ids = slices.Clone(ids)
-	for i, id := range ids {
-		digits := []byte(id)
-		renewDigits(digits)
-		ids[i] = string(digits)
-	}
-	return ids
-}
-
-// renewDigits replaces the digits of an id by random ones.
-func renewDigits(id []byte) {
-	for i, c := range id {
-		if c >= '0' && c <= '9' {
-			id[i] = '1' + byte(rand.IntN(9)) // it only has to differ
+// jsonAnswer returns an object of texts, as pairs of names and values.
+func jsonAnswer(pairs ...[2]string) *Answer {
+	body := []byte{'{'}
+	for i, pair := range pairs {
+		name, text := pair[0], pair[1]
+		if text == "" || len(text) > maxChallenge {
+			return nil
 		}
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(value.AppendString(body, name), ':')
+		body = value.AppendString(body, text)
 	}
+	return &Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: append(body, '}')}
+}
+
+// hubChallenge returns the challenge of a subscription as Meta and Strava send it, "" if
+// the call is no subscription.
+func (g greeting) hubChallenge() (string, error) {
+	if g.Method != http.MethodGet || g.parameter("hub.mode") != "subscribe" {
+		return "", nil
+	}
+	given := g.parameter("hub.verify_token")
+	if g.verifyToken != "" && subtle.ConstantTimeCompare([]byte(given), []byte(g.verifyToken)) != 1 {
+		return "", sluice.Errorf(sluice.CodeVerifyTokenInvalid, "The verify token is not the one that this webhook has; enter the same one on both sides.")
+	}
+	return g.parameter("hub.challenge"), nil
+}
+
+// originAnswer answers whether the webhook accepts calls of an origin
+// (CloudEvents, HTTP 1.1 Web Hooks, 4).
+func (g greeting) originAnswer() *Answer {
+	origin := g.Header.Get("Webhook-Request-Origin")
+	if g.Method != http.MethodOptions || !hostName.MatchString(origin) {
+		return nil
+	}
+	header := http.Header{"Allow": {http.MethodPost}, "Webhook-Allowed-Origin": {origin}}
+	if g.Header.Get("Webhook-Request-Rate") != "" {
+		header.Set("Webhook-Allowed-Rate", "*")
+	}
+	return &Answer{Status: http.StatusOK, Header: header}
+}
+
+// hostName matches the host of an origin.
+var hostName = regexp.MustCompile(`^[0-9A-Za-z._:-]{1,253}$`)
+
+// text returns a text in the body by its path, "" if there is none.
+func (c *Call) text(path ...string) string {
+	var text string
+	_ = json.Unmarshal(lookup(c.Body, path), &text) // what is no text is none
+	return text
+}
+
+// Answers are how calls are answered.
+type Answers struct {
+	Form  sluice.AnswerForm // "": as usual
+	Type  string            // content type of values; "": as usual
+	None  string            // body where there is no value
+	Texts bool              // only texts are values
+	Late  bool              // where pipelines are not done in time, there is no value, rather than a result
+	Words string            // what a sender demands, for people
+}
+
+// Of returns the answer to a call, and sets its content type; a nil body means that the answer
+// is the result itself.
+func (a Answers) Of(result *sluice.Result, header http.Header) (status int, body []byte) {
+	late := result.Status == sluice.StatusProcessing
+	switch {
+	case a.Form == sluice.AnswerEmpty || a.Form == sluice.AnswerValue && late && a.Late:
+		return a.none(header)
+	case a.Form != sluice.AnswerValue:
+		return http.StatusOK, nil
+	case late:
+		return http.StatusAccepted, nil
+	case result.Error != nil:
+		text, err := value.Marshal(result.Error)
+		if err != nil {
+			panic(err) // it has texts and numbers alone
+		}
+		header["Content-Type"] = []string{"application/problem+json"}
+		return result.Error.Status, text
+	case result.Unheard || len(result.Value) == 0 || bytes.Equal(result.Value, []byte("null")):
+		return a.none(header)
+	}
+	var text string
+	if result.Value[0] == '"' && json.Unmarshal(result.Value, &text) == nil {
+		header["Content-Type"] = []string{cmp.Or(a.Type, "text/plain; charset=utf-8")}
+		return http.StatusOK, []byte(text)
+	}
+	if a.Texts {
+		return a.none(header)
+	}
+	header["Content-Type"] = []string{cmp.Or(a.Type, "application/json")}
+	return http.StatusOK, result.Value
+}
+
+// none is the answer where there is no value.
+func (a Answers) none(header http.Header) (status int, body []byte) {
+	if a.None != "" {
+		header["Content-Type"] = []string{cmp.Or(a.Type, "text/plain; charset=utf-8")}
+	}
+	return http.StatusOK, []byte(a.None)
 }

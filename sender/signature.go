@@ -190,19 +190,6 @@ func (s *signature) decode(w *scratch, text string) (n int, ok bool) {
 	return n, err == nil
 }
 
-// fresh reports whether a time is near enough to now.
-func fresh(at, now time.Time, tolerance time.Duration) error {
-	switch apart := now.Sub(at); {
-	case apart > tolerance:
-		return expired("The signature matches, but is %s old; %s are allowed. Was the call held up, or does our clock go wrong?", round(apart), tolerance)
-	case apart < -tolerance:
-		return expired("The signature matches, but is %s in the future; %s are allowed. One of the two clocks goes wrong.", round(-apart), tolerance)
-	}
-	return nil
-}
-
-func round(d time.Duration) time.Duration { return d.Round(time.Second) }
-
 // instant reads a timestamp: seconds or milliseconds since 1970, or RFC 3339.
 func instant(text string) (at time.Time, ok bool) {
 	const millisecondsFrom = 1e11 // in seconds this would be the year 5138

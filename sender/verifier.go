@@ -34,17 +34,6 @@ func SplitSecrets(text string) ([]string, error) {
 	return secrets, nil
 }
 
-// A checker recognises calls of a sender, by one secret.
-type checker interface {
-	// check returns nil if the sender made the call, otherwise an error with
-	// one of the codes signature-missing, signature-invalid, signature-expired.
-	// The signature is checked before its time.
-	check(ctx context.Context, c *Call, now time.Time) error
-
-	// sign changes a call so that check accepts it.
-	sign(c *Call, now time.Time) error
-}
-
 // A Verifier checks the calls of one webhook. It may be used concurrently.
 type Verifier struct {
 	preset   Preset // without a name: the scheme is the webhook's own
@@ -162,10 +151,6 @@ func (v *Verifier) Sign(c *Call, now time.Time) error {
 	return nil
 }
 
-func notSignable() *sluice.Error {
-	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender can't be signed here, since only the sender has the key for that.")
-}
-
 // SendsSecret reports whether calls of a provider, or by a scheme, carry the secret itself.
 func SendsSecret(provider string, scheme []byte) bool {
 	p, ok := Find(provider)
@@ -182,3 +167,29 @@ func (v *Verifier) SendsSecret() bool { return v.preset.Unsigned && len(v.secret
 // Masked returns the headers in which the sender sends a secret itself, in lower case.
 // They don't belong in events.
 func (v *Verifier) Masked() []string { return v.preset.Masked }
+
+// Handshake returns the answer to a call that is a handshake of the sender, nil
+// if it is none. Where the sender signs its handshakes, the signature is
+// checked first, with the errors of Verify. A wrong verifyToken is Forbidden.
+func (v *Verifier) Handshake(ctx context.Context, c *Call, now time.Time, verifyToken string) (*Answer, error) {
+	if v.preset.greet == nil {
+		return nil, nil
+	}
+	g := greeting{Call: c, verifyToken: verifyToken}
+	if len(v.secrets) > 0 {
+		g.secret = v.secrets[0]
+	}
+	answer, err := v.preset.greet(g)
+	if answer == nil || err != nil || !v.preset.greetSigned {
+		return answer, err
+	}
+	fitting, err := v.verify(ctx, c, now)
+	if err != nil {
+		return nil, err
+	}
+	if fitting > 0 {
+		g.secret = v.secrets[fitting]
+		return v.preset.greet(g)
+	}
+	return answer, nil
+}
