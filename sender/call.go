@@ -2,6 +2,8 @@ package sender
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -233,4 +235,9 @@ func round(d time.Duration) time.Duration { return d.Round(time.Second) }
 
 func isPrintable(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
+}
+
+func hexDigest(body []byte) string {
+	digest := sha256.Sum256(body)
+	return hex.EncodeToString(digest[:])
 }

@@ -1,9 +1,7 @@
 package sender
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"strings"
 )
 
@@ -184,9 +182,4 @@ func (s *fieldScanner) bytes() ([]byte, bool) {
 	}
 	decoded, err := encoding.Strict().DecodeString(strings.TrimRight(text, "="))
 	return decoded, err == nil && len(decoded) > 0
-}
-
-func hexDigest(body []byte) string {
-	digest := sha256.Sum256(body)
-	return hex.EncodeToString(digest[:])
 }

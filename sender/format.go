@@ -3,7 +3,12 @@ package sender
 import (
 	"cmp"
 	"strings"
+
+	"sluice"
 )
+
+// maxPattern bounds the text of a format, and the path to an id in a body.
+const maxPattern = 256
 
 // The placeholders of a format and of what is signed.
 const (
@@ -161,4 +166,8 @@ func parseSigned(text string) (fragments []fragment, err error) {
 		return nil, fieldError("signed", "has more than %d parts", maxFragments)
 	}
 	return fragments, nil
+}
+
+func fieldError(field, format string, args ...any) *sluice.Error {
+	return sluice.InvalidParameter("signature."+field, field+" "+format+".", args...)
 }

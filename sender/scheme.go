@@ -38,7 +38,6 @@ type Scheme struct {
 
 // Bounds of what a scheme may say.
 const (
-	maxPattern       = 256
 	maxName          = 128
 	defaultTolerance = 5 * time.Minute
 	maxTolerance     = 24 * time.Hour
@@ -66,10 +65,6 @@ func ParseScheme(data []byte) (Scheme, error) {
 	}
 	_, err := s.preset()
 	return s, err
-}
-
-func fieldError(field, format string, args ...any) *sluice.Error {
-	return sluice.InvalidParameter("signature."+field, field+" "+format+".", args...)
 }
 
 // A rule is a scheme with what only presets need.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -145,15 +144,6 @@ func (t *terminal) payload(call testCall) (*client.Body, error) {
 	return &client.Body{Content: content, ContentType: cmp.Or(call.contentType, typeOf(call.body, content))}, nil
 }
 
-// readBody returns the content of a file, or the text itself if it looks like JSON and
-// not like the name of a file.
-func (t *terminal) readBody(text string) ([]byte, error) {
-	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`) {
-		return []byte(text), nil
-	}
-	return t.read(strings.TrimPrefix(text, "@"))
-}
-
 // typeOf returns the media type of a file.
 func typeOf(name string, content []byte) string {
 	if known := mime.TypeByExtension(filepath.Ext(name)); known != "" && !json.Valid([]byte(name)) {
@@ -270,19 +260,4 @@ func (v *view) result(w io.Writer, result *yaml.Node) error {
 	}
 	v.facts(w, "", facts)
 	return v.data(w, result, "value")
-}
-
-// data writes those of the named fields that an object has, under headings.
-func (v *view) data(w io.Writer, object *yaml.Node, names ...string) error {
-	for _, name := range names {
-		value := fieldOf(object, name)
-		if value == nil || isEmpty(value) {
-			continue
-		}
-		fmt.Fprintf(w, "\n%s\n", paint(v.colour, bold, titleOf(name)))
-		if err := writeIndented(w, value, "  "); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sluice"
 	"sluice/client"
 )
 
@@ -89,21 +87,6 @@ func (t *terminal) callCommand(ctx context.Context, c *client.Client, name strin
 		fmt.Fprintf(t.err, "There is more: add after=%s\n", printable(next))
 	}
 	return nil
-}
-
-// nextPage returns the cursor of the next page, "" at the end.
-func nextPage(answer client.Answer) string {
-	if link := answer.Header.Get("Link"); strings.Contains(link, `rel="next"`) {
-		target, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
-		if u, err := url.Parse(target); err == nil {
-			return u.Query().Get("after")
-		}
-	}
-	var page sluice.List[json.RawMessage]
-	if json.Unmarshal(answer.Body, &page) != nil || page.Items == nil {
-		return ""
-	}
-	return page.Next
 }
 
 // explainCommand writes the help of one of the server's commands.

@@ -257,3 +257,11 @@ func isLine(name string, n *yaml.Node) bool {
 	}
 	return fieldOf(n, "detail") != nil && !slices.Contains(asSent, name)
 }
+
+// counted returns a number of things in words.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
+
+	"sluice"
 
 	"github.com/spf13/cobra"
 
@@ -110,13 +113,21 @@ func (t *terminal) none(document []byte, text string) bool {
 	return true
 }
 
-// note tells people something besides the answer.
-func (t *terminal) note(text string) {
-	if form, err := t.form(); err == nil && form == "table" {
-		fmt.Fprintln(t.err, text)
-	}
-}
-
 func hasParam(c client.Command, name string) bool {
 	return slices.ContainsFunc(c.Params, func(p client.Param) bool { return p.Name == name })
+}
+
+// nextPage returns the cursor of the next page, "" at the end.
+func nextPage(answer client.Answer) string {
+	if link := answer.Header.Get("Link"); strings.Contains(link, `rel="next"`) {
+		target, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+		if u, err := url.Parse(target); err == nil {
+			return u.Query().Get("after")
+		}
+	}
+	var page sluice.List[json.RawMessage]
+	if json.Unmarshal(answer.Body, &page) != nil || page.Items == nil {
+		return ""
+	}
+	return page.Next
 }

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
 	"sluice/client"
+	"sluice/difference"
 	"sluice/value"
 )
 
@@ -176,22 +176,6 @@ func harmless(text string) string {
 	return b.String()
 }
 
-// printable escapes everything in a text that a terminal would obey.
-func printable(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '\t' || unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
-}
-
 // lines does what printable does, and keeps the line ends.
 func lines(text string) string {
 	shown := strings.Split(text, "\n")
@@ -246,4 +230,36 @@ func parseValue(dec *json.Decoder) (*yaml.Node, error) {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(v)}, nil
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
+}
+
+// note tells people something besides the answer.
+func (t *terminal) note(text string) {
+	if form, err := t.form(); err == nil && form == "table" {
+		fmt.Fprintln(t.err, text)
+	}
+}
+
+// diff returns how two texts differ, line by line, with a few unchanged lines around
+// each change.
+func diff(name, before, after string, colour bool) string {
+	var b strings.Builder
+	title := "changed"
+	switch {
+	case before == "":
+		title = "new"
+	case after == "":
+		title = "deleted"
+	}
+	fmt.Fprintf(&b, "%s\n", paint(colour, bold, printable(name)+" ("+title+")"))
+	for _, e := range difference.Lines(before, after) {
+		switch line := string(e.Sign) + " " + printable(e.Line); e.Sign {
+		case '-':
+			fmt.Fprintln(&b, paint(colour, red, line))
+		case '+':
+			fmt.Fprintln(&b, paint(colour, green, line))
+		default:
+			fmt.Fprintln(&b, line)
+		}
+	}
+	return b.String()
 }

@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,18 +152,6 @@ func (t *terminal) run(ctx context.Context, c *client.Client, name string, vars 
 	return answer, inFile(name, err)
 }
 
-// inFile returns an error about a source with its position in the file, in the form
-// that lint has.
-func inFile(file string, err error) error {
-	e, ok := errors.AsType[*sluice.Error](err)
-	if !ok || e.Position.Line == 0 {
-		return err
-	}
-	message := strings.TrimPrefix(e.Message, fmt.Sprintf("Line %d: ", e.Position.Line))
-	message = strings.Replace(message, "; pipeline.lint lists all.", "; sluice pipeline lint "+file+" lists all.", 1)
-	return e.Saying(fmt.Sprintf("%s:%d:%d: %s", file, e.Position.Line, max(1, e.Position.Column), message))
-}
-
 // pipelineMissing adds the name that was probably meant to the error for an unknown
 // pipeline. NotFound errors can be about other things as well.
 func pipelineMissing(ctx context.Context, c *client.Client, name string, err error) error {
@@ -175,40 +159,6 @@ func pipelineMissing(ctx context.Context, c *client.Client, name string, err err
 		return err
 	}
 	return resourceNamed("pipeline").missing(ctx, c, name, err)
-}
-
-// filesIn returns the files that arguments name, and all pipelines in the folders that
-// they name.
-func filesIn(args []string) ([]string, error) {
-	var files []string
-	for _, arg := range args {
-		if arg == "-" { // standard input
-			files = append(files, arg)
-			continue
-		}
-		info, err := os.Stat(arg)
-		if err != nil {
-			return nil, usage("%v", err)
-		}
-		if !info.IsDir() {
-			files = append(files, arg)
-			continue
-		}
-		entries, err := os.ReadDir(arg)
-		if err != nil {
-			return nil, usage("%v", err)
-		}
-		found := len(files)
-		for _, entry := range entries {
-			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && manifest.NameOf(entry.Name()) != entry.Name() {
-				files = append(files, filepath.Join(arg, entry.Name()))
-			}
-		}
-		if len(files) == found {
-			return nil, usage("The folder %s has no files that end in .yaml, .yml or .json.", arg)
-		}
-	}
-	return files, nil
 }
 
 // pipelinePauses makes the verbs that pause and resume pipelines.

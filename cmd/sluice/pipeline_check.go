@@ -306,3 +306,15 @@ func ended(o *sluice.TryOutcome) string {
 	}
 	return strings.Join(said, ", ")
 }
+
+// inFile returns an error about a source with its position in the file, in the form
+// that lint has.
+func inFile(file string, err error) error {
+	e, ok := errors.AsType[*sluice.Error](err)
+	if !ok || e.Position.Line == 0 {
+		return err
+	}
+	message := strings.TrimPrefix(e.Message, fmt.Sprintf("Line %d: ", e.Position.Line))
+	message = strings.Replace(message, "; pipeline.lint lists all.", "; sluice pipeline lint "+file+" lists all.", 1)
+	return e.Saying(fmt.Sprintf("%s:%d:%d: %s", file, e.Position.Line, max(1, e.Position.Column), message))
+}

@@ -136,14 +136,6 @@ func (t *terminal) put(ctx context.Context, c *client.Client, drafts []draft, fo
 	})
 }
 
-// counted returns a number of things in words.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 func pipelineVersions(t *terminal) *cobra.Command {
 	r := resourceNamed("pipeline")
 	return r.about(t, "versions", "List the latest sources of a pipeline: who stored each, and when", false, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {

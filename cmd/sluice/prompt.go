@@ -4,8 +4,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"sluice/manifest"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -203,4 +207,47 @@ func (p *progress) reachOf(done, all int64) {
 		p.bar.ChangeMax64(all)
 	}
 	p.reach(done)
+}
+
+// readBody returns the content of a file, or the text itself if it looks like JSON and
+// not like the name of a file.
+func (t *terminal) readBody(text string) ([]byte, error) {
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`) {
+		return []byte(text), nil
+	}
+	return t.read(strings.TrimPrefix(text, "@"))
+}
+
+// filesIn returns the files that arguments name, and all pipelines in the folders that
+// they name.
+func filesIn(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		if arg == "-" { // standard input
+			files = append(files, arg)
+			continue
+		}
+		info, err := os.Stat(arg)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		if !info.IsDir() {
+			files = append(files, arg)
+			continue
+		}
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		found := len(files)
+		for _, entry := range entries {
+			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && manifest.NameOf(entry.Name()) != entry.Name() {
+				files = append(files, filepath.Join(arg, entry.Name()))
+			}
+		}
+		if len(files) == found {
+			return nil, usage("The folder %s has no files that end in .yaml, .yml or .json.", arg)
+		}
+	}
+	return files, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/rivo/uniseg"
 	"go.yaml.in/yaml/v3"
@@ -266,4 +267,35 @@ func (v *view) painted(field, text string) string {
 		return paint(v.colour, colour, text)
 	}
 	return text
+}
+
+// data writes those of the named fields that an object has, under headings.
+func (v *view) data(w io.Writer, object *yaml.Node, names ...string) error {
+	for _, name := range names {
+		value := fieldOf(object, name)
+		if value == nil || isEmpty(value) {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s\n", paint(v.colour, bold, titleOf(name)))
+		if err := writeIndented(w, value, "  "); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printable escapes everything in a text that a terminal would obey.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\t' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }
