@@ -3,6 +3,8 @@ package portal
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,7 +15,6 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/problem"
 )
 
 type callListView struct {
@@ -216,46 +217,8 @@ func (f *facets) Groups() (groups []facetGroup) {
 	return groups
 }
 
-// wrongFilter returns the status of a list, and the message if the command rejected the
-// filter. It returns other errors unchanged.
-func wrongFilter(err error) (status int, rejection string, other error) {
-	if err == nil {
-		return http.StatusOK, "", nil
-	}
-	e := sluice.AsError(err)
-	if e.Kind != sluice.Invalid {
-		return 0, "", err
-	}
-	return problem.Status(e), e.Message, nil
-}
-
-// asTime returns the value of a browser's time field in RFC 3339, as UTC. It returns
-// any other text unchanged.
-func asTime(text string) string {
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at.Format(time.RFC3339)
-		}
-	}
-	return text
-}
-
 // maxExported bounds the calls of an export. The list of calls shows the bound.
 const maxExported = 10_000
-
-// pageSize is how many items lists show at once.
-const pageSize = "25"
-
-// nextPage returns the path of the page after a cursor, or "".
-func (p *Portal) nextPage(r *http.Request, after string) string {
-	if after == "" {
-		return ""
-	}
-	query := r.URL.Query()
-	query.Del("done")
-	query.Set("after", after)
-	return p.base + r.URL.Path + "?" + query.Encode()
-}
 
 // beatEvery is how often an idle stream checks the reader's permission.
 const beatEvery = 10 * time.Second
@@ -333,4 +296,45 @@ func (p *Portal) stream(w http.ResponseWriter, r *http.Request, q sluice.TailQue
 			going = open && still() && write("id: %s\nevent: %s\ndata: %s\n\n", entry.Position, entry.Type, entry.Data)
 		}
 	}
+}
+
+// rejectedCalls returns calls without their payloads.
+func (p *Portal) rejectedCalls(r *http.Request, given command.Args) (sluice.List[sluice.QuarantineView], error) {
+	return ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", append(given, argument("brief", true)))
+}
+
+// A quarantined is a rejected call that is kept.
+type quarantined struct{ sluice.QuarantineView }
+
+// kept returns a rejected call.
+func (p *Portal) kept(r *http.Request, id string) (*quarantined, error) {
+	found, err := ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", args("id", id))
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 {
+		return nil, sluice.Errorf(sluice.CodeQuarantineUnknown, "There is no such call in the quarantine: it was admitted or deleted, or is too old.")
+	}
+	return &quarantined{found.Items[0]}, nil
+}
+
+// sentBody returns the body of a call as it came, if it is text. whole is false if it
+// is not text or is incomplete.
+func sentBody(c tracedCall) (body string, whole bool) {
+	switch c.PayloadEncoding {
+	case sluice.EncodingText:
+		return body, json.Unmarshal(c.Payload, &body) == nil
+	case sluice.EncodingJSON:
+		return string(c.Payload), true
+	case sluice.EncodingNone:
+		return "", c.Method != "" && c.Size == 0
+	case sluice.EncodingBase64:
+		var sent sluice.Binary
+		if err := json.Unmarshal(c.Payload, &sent); err != nil || sent.Origin == "" && sent.Size > 0 {
+			return "", false
+		}
+		content, err := base64.StdEncoding.DecodeString(sent.Origin)
+		return string(content), err == nil && isText(content)
+	}
+	return "", false
 }

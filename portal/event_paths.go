@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"sluice"
 	"sluice/command"
@@ -265,27 +263,6 @@ func payloadText(c tracedCall) string {
 	return pretty(c.Payload)
 }
 
-// sentBody returns the body of a call as it came, if it is text. whole is false if it
-// is not text or is incomplete.
-func sentBody(c tracedCall) (body string, whole bool) {
-	switch c.PayloadEncoding {
-	case sluice.EncodingText:
-		return body, json.Unmarshal(c.Payload, &body) == nil
-	case sluice.EncodingJSON:
-		return string(c.Payload), true
-	case sluice.EncodingNone:
-		return "", c.Method != "" && c.Size == 0
-	case sluice.EncodingBase64:
-		var sent sluice.Binary
-		if err := json.Unmarshal(c.Payload, &sent); err != nil || sent.Origin == "" && sent.Size > 0 {
-			return "", false
-		}
-		content, err := base64.StdEncoding.DecodeString(sent.Origin)
-		return string(content), err == nil && isText(content)
-	}
-	return "", false
-}
-
 // binaryText returns bytes as text if they are text, otherwise their size and type.
 func binaryText(b sluice.Binary) string {
 	content, err := base64.StdEncoding.DecodeString(b.Origin)
@@ -296,12 +273,6 @@ func binaryText(b sluice.Binary) string {
 		return pretty(json.RawMessage(content))
 	}
 	return shortened(string(content), maxShown)
-}
-
-func isText(content []byte) bool {
-	return utf8.Valid(content) && !strings.ContainsFunc(string(content), func(c rune) bool {
-		return unicode.IsControl(c) && !unicode.IsSpace(c)
-	})
 }
 
 // eventOf returns the event of a call as pipelines get it.

@@ -3,10 +3,12 @@ package portal
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
 	"sluice/value"
 )
 
@@ -203,3 +205,6 @@ type commandLine struct {
 	Name, Summary string
 	Allowed       bool
 }
+
+// passwordRule says which passwords are valid.
+var passwordRule = strconv.Itoa(limit.MinPassword) + " characters or more, and none of the common ones."

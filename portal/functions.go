@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"sluice"
@@ -172,3 +173,23 @@ func isConnection(name string) bool {
 // stepPrefix matches the start of an error's detail: the step, which a line has no
 // space for.
 var stepPrefix = regexp.MustCompile(`^Step \d+, [^:]* \(line \d+\): `)
+
+// duration converts milliseconds.
+func duration(milliseconds float64) time.Duration {
+	return time.Duration(milliseconds * float64(time.Millisecond))
+}
+
+// clipped returns the first characters of a text.
+func clipped(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+func isText(content []byte) bool {
+	return utf8.Valid(content) && !strings.ContainsFunc(string(content), func(c rune) bool {
+		return unicode.IsControl(c) && !unicode.IsSpace(c)
+	})
+}

@@ -12,6 +12,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -246,3 +247,61 @@ func packed(content []byte) []byte {
 
 // path returns the path that a file is loaded from.
 func (a files) path(name string) string { return "/static/" + a.names[name] }
+
+// wrongFilter returns the status of a list, and the message if the command rejected the
+// filter. It returns other errors unchanged.
+func wrongFilter(err error) (status int, rejection string, other error) {
+	if err == nil {
+		return http.StatusOK, "", nil
+	}
+	e := sluice.AsError(err)
+	if e.Kind != sluice.Invalid {
+		return 0, "", err
+	}
+	return problem.Status(e), e.Message, nil
+}
+
+// asTime returns the value of a browser's time field in RFC 3339, as UTC. It returns
+// any other text unchanged.
+func asTime(text string) string {
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.Format(time.RFC3339)
+		}
+	}
+	return text
+}
+
+// pageSize is how many items lists show at once.
+const pageSize = "25"
+
+// nextPage returns the path of the page after a cursor, or "".
+func (p *Portal) nextPage(r *http.Request, after string) string {
+	if after == "" {
+		return ""
+	}
+	query := r.URL.Query()
+	query.Del("done")
+	query.Set("after", after)
+	return p.base + r.URL.Path + "?" + query.Encode()
+}
+
+// A confirmation asks before something is deleted.
+type confirmation struct {
+	Verb   string // "": delete
+	Name   string
+	What   string // the word for it
+	Effect string
+	Used   *resourceCell // when it was last used; nil if unknown
+	Hit    *consequence  // nil if nothing else is affected
+	Action string        // path
+	Back   string        // path
+
+	// For several things of a list: the form's field for them, and its values.
+	Several bool
+	Field   string
+	Values  []string
+	Code    string // which they failed with, if that selects them
+
+	Instead *instead // something that can be undone; nil if there is nothing
+}

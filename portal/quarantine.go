@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 	"sluice/wording"
 )
 
@@ -106,9 +105,6 @@ func (p *Portal) quarantineBulk(w http.ResponseWriter, r *http.Request, b *bulk,
 	return p.bulk(w, r, b)
 }
 
-// A quarantined is a rejected call that is kept.
-type quarantined struct{ sluice.QuarantineView }
-
 // ShownHeaders returns the headers, sorted by name.
 func (q quarantined) ShownHeaders() []sluice.Header { return shownHeaders(q.Headers) }
 
@@ -149,21 +145,4 @@ var adviceFor = map[string]string{
 // Advice says what to do next.
 func (q quarantined) Advice() string {
 	return cmp.Or(adviceFor[q.Code], "Admit it without checking if it is as it should be.")
-}
-
-// rejectedCalls returns calls without their payloads.
-func (p *Portal) rejectedCalls(r *http.Request, given command.Args) (sluice.List[sluice.QuarantineView], error) {
-	return ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", append(given, argument("brief", true)))
-}
-
-// kept returns a rejected call.
-func (p *Portal) kept(r *http.Request, id string) (*quarantined, error) {
-	found, err := ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", args("id", id))
-	if err != nil {
-		return nil, err
-	}
-	if len(found.Items) == 0 {
-		return nil, sluice.Errorf(sluice.CodeQuarantineUnknown, "There is no such call in the quarantine: it was admitted or deleted, or is too old.")
-	}
-	return &quarantined{found.Items[0]}, nil
 }

@@ -299,26 +299,6 @@ func usersOf(p *Portal, r *http.Request, secret string) (*consequence, error) {
 	return consequenceOf("These webhooks and pipelines use the secret, and fail if they have no other:", links), err
 }
 
-// A confirmation asks before something is deleted.
-type confirmation struct {
-	Verb   string // "": delete
-	Name   string
-	What   string // the word for it
-	Effect string
-	Used   *resourceCell // when it was last used; nil if unknown
-	Hit    *consequence  // nil if nothing else is affected
-	Action string        // path
-	Back   string        // path
-
-	// For several things of a list: the form's field for them, and its values.
-	Several bool
-	Field   string
-	Values  []string
-	Code    string // which they failed with, if that selects them
-
-	Instead *instead // something that can be undone; nil if there is nothing
-}
-
 // An instead is an alternative to deleting something.
 type instead struct {
 	Label       string

@@ -3,12 +3,10 @@ package portal
 import (
 	"cmp"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"sluice"
-	"sluice/limit"
 )
 
 // A resource is a sort of thing that people list, create, edit and delete.
@@ -40,9 +38,6 @@ type words struct {
 	Label, Help string
 	Off, On     string // labels of false and true
 }
-
-// passwordRule says which passwords are valid.
-var passwordRule = strconv.Itoa(limit.MinPassword) + " characters or more, and none of the common ones."
 
 // resources are what administrators manage.
 var resources = []*resource{

@@ -11,33 +11,6 @@ import (
 	"sluice/problem"
 )
 
-// user returns the signed-in user with their current permissions.
-func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
-	session, err := p.sessions.find(r, r.URL.Path != sluice.LivePath) // a page left open does not keep the session alive
-	if err != nil {
-		return sluice.User{}, err
-	}
-	if session == nil {
-		return sluice.User{}, sluice.Errorf(sluice.CodeSignedOut, "Nobody is signed in.")
-	}
-	id := sluice.Identity{Username: session.Username}
-	if session.External {
-		id.Roles = append([]string{}, session.Roles...) // not nil, which would mean one of our own users
-	}
-	user, err := p.Identify(r.Context(), id)
-	if err != nil {
-		if sluice.AsError(err).Kind == sluice.Unauthenticated {
-			p.sessions.setCookie(w, "session", "", 0)
-			if failed := sluice.Remove(r.Context(), p.Sessions, session.ID); failed != nil {
-				err = failed
-			}
-		}
-		return sluice.User{}, err
-	}
-	user.Address = r.RemoteAddr
-	return user, nil
-}
-
 // askToSignIn sends a browser to the sign-in page, which leads back to this one.
 func (p *Portal) askToSignIn(w http.ResponseWriter, r *http.Request) error {
 	target := "/signin"

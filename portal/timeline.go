@@ -121,19 +121,5 @@ func extent(items []tracedCall) (begin, end time.Time) {
 	return begin, end
 }
 
-// duration converts milliseconds.
-func duration(milliseconds float64) time.Duration {
-	return time.Duration(milliseconds * float64(time.Millisecond))
-}
-
-// clipped returns the first characters of a text.
-func clipped(text string, most int) string {
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	return string(runes[:most-1]) + "…"
-}
-
 // A tracedCall is a call as trace.get shows it.
 type tracedCall = sluice.CallView

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/command"
 	"sluice/problem"
 )
 
@@ -222,4 +223,10 @@ func (p *Portal) missedAsk(w http.ResponseWriter, r *http.Request, hook sluice.W
 	}
 	view.Found = &found
 	return p.renderMissed(w, r, http.StatusOK, view)
+}
+
+// providers returns the known senders, none if the user may not list them.
+func (p *Portal) providers(r *http.Request) ([]sluice.ProviderView, error) {
+	senders, err := askIfAllowed[command.Page[sluice.ProviderView]](p, r, "provider.get", nil)
+	return senders.Items, err
 }

@@ -110,12 +110,6 @@ func (p *Portal) webhookDelete(w http.ResponseWriter, r *http.Request, hook slui
 	return p.runThen(w, r, "/webhooks?done=deleted", "webhook.delete", args("uuid", hook.UUID))
 }
 
-// providers returns the known senders, none if the user may not list them.
-func (p *Portal) providers(r *http.Request) ([]sluice.ProviderView, error) {
-	senders, err := askIfAllowed[command.Page[sluice.ProviderView]](p, r, "provider.get", nil)
-	return senders.Items, err
-}
-
 type webhookView struct { //nolint:recvcheck // templates call methods of the value
 	sluice.WebhookView
 
