@@ -13,12 +13,13 @@ import (
 )
 
 // withMemory fills in the settings about memory. A quarter of the memory is for bodies and
-// answers, a quarter for runs; of a small container it is less.
+// answers, a quarter for runs; of a small container it is a third of what the server leaves.
 func withMemory(cfg config.Config) config.Config {
 	if cfg.MemoryLimit == 0 {
 		cfg.MemoryLimit = config.Size(limit.Available())
 	}
-	quarter := collectorOf(cfg.MemoryLimit) * 2 / 7 // of what it keeps to, usually seven eighths
+	collector := collectorOf(cfg.MemoryLimit)
+	quarter := min(collector*2/7, (collector-ownMemory)/3) // usually it keeps to seven eighths
 	if cfg.MaxBodyMemory == 0 {
 		cfg.MaxBodyMemory = max(quarter, leastBodyMemory)
 	}
@@ -56,6 +57,9 @@ const (
 	perConnection  = 64 << 10
 )
 
+// ownMemory is what a server takes by itself: its engine, its records, its connections.
+const ownMemory = 64 << 20
+
 // The least memory of bodies and runs, however small the container: with less, the largest
 // allowed ones would never fit.
 const (
@@ -67,7 +71,7 @@ const (
 // buffers of the kernel, and for what the collector falls behind on busy cores: an eighth, and
 // more of a small container.
 func collectorOf(all config.Size) config.Size {
-	const least = 52 << 20
+	const least = 64 << 20
 	return all - max(all/8, min(all/4, least))
 }
 

@@ -25,7 +25,7 @@ func TestMemoryIsShared(t *testing.T) {
 	}{
 		"a container": {map[string]string{"memory-limit": "512MiB"}, 128, 128, 8192},
 		"much":        {map[string]string{"memory-limit": "8GiB"}, 2048, 2048, min(16384, connectionsOf(limit.Files()))},
-		"little":      {map[string]string{"memory-limit": "128MiB"}, 27, 32, 2048},
+		"little":      {map[string]string{"memory-limit": "128MiB"}, 24, 32, 2048},
 		"all is said": {map[string]string{"memory-limit": "1GiB", "max-body-memory": "8MiB", "max-run-memory": "16MiB", "max-connections": "7"}, 8, 16, 7},
 	}
 	for name, test := range tests {
