@@ -164,9 +164,14 @@ func (b *browser) axe(script, path string) {
 	// What the theme changes is colours alone.
 	for theme, rules := range map[string]string{"light": "{}", "dark": `{runOnly: ["color-contrast"]}`} {
 		b.theme(theme)
-		eval[bool](b, `(window.found = undefined, axe.run(`+rules+`).then((r) => { window.found = r.violations.map((v) => v.id + " (" + v.impact + "): " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")).join("\n") }).catch((e) => { window.found = String(e) }), true)`)
-		b.until(`window.found !== undefined`)
-		if found := eval[string](b, `window.found`); found != "" {
+		found := ""
+		b.eventually(func() string { // it fails itself if the page changes while it looks
+			eval[bool](b, `(window.found = window.failure = undefined, axe.run(`+rules+`).then((r) => { window.found = r.violations.map((v) => v.id + " (" + v.impact + "): " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")).join("\n") }).catch((e) => { window.failure = String(e) }), true)`)
+			b.until(`(window.found ?? window.failure) !== undefined`)
+			found = eval[string](b, `window.found ?? ""`)
+			return eval[string](b, `window.failure ?? ""`)
+		})
+		if found != "" {
 			b.t.Errorf("%s, %s:\n%s", path, theme, found)
 		}
 	}

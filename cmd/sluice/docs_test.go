@@ -75,6 +75,19 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// TestNamedSourcesExist: readers of a document find the source that it names.
+func TestNamedSourcesExist(t *testing.T) {
+	t.Parallel()
+	source := regexp.MustCompile("`([a-z]+(?:/[a-z_0-9]+)+\\.go)`")
+	for name, text := range pages(t) {
+		for _, found := range source.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join("../..", found[1])); err != nil {
+				t.Errorf("%s names %s, which is not there", name, found[1])
+			}
+		}
+	}
+}
+
 // headings returns the names by which links find the headings of a document.
 func headings(text string) (names []string) {
 	for _, line := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
