@@ -44,10 +44,16 @@ type Bodies struct {
 	arriving map[*arrival]struct{} // larger bodies
 }
 
+// usualBody is what a body of a size that senders usually have takes, with its copies. Those of
+// known senders are taken whatever strangers do to the memory, as long as there is some.
+const usualBody = 1 << 20
+
 // NewBodies returns a reader of bodies.
 func NewBodies(o BodyOptions) *Bodies {
+	known := NewMemory(o.Known, o.Pressure)
+	known.spared = usualBody
 	return &Bodies{
-		Known:      NewMemory(o.Known, o.Pressure),
+		Known:      known,
 		Strange:    NewMemory(o.Strange, o.Pressure),
 		Answers:    NewMemory(o.Answers, o.Pressure),
 		pace:       o.Pace,

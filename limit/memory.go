@@ -38,6 +38,7 @@ type Memory struct {
 	max      int64
 	free     *semaphore.Weighted
 	pressure *Pressure
+	spared   int64 // holds of up to so many bytes don't wait for the pressure
 }
 
 // NewMemory returns a budget of so many bytes. Takers wait while the pressure is high; it may
@@ -81,7 +82,7 @@ func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 	if more <= 0 || bytes <= small {
 		return true
 	}
-	if !h.memory.pressure.ease(ctx, wait) {
+	if bytes > h.memory.spared && !h.memory.pressure.ease(ctx, wait) {
 		return false
 	}
 	if !h.memory.free.TryAcquire(more) {
