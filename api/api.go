@@ -138,7 +138,7 @@ func New(o Options) *API {
 // How many results are read from the engine at the same time: as many as there is
 // memory for if all are as large as can be. Each is in memory twice.
 const (
-	minReads      = 4
+	minReads      = 2
 	maxReads      = 64
 	largestResult = 4 * sluice.MaxPayloadLength
 )

@@ -31,3 +31,25 @@ func TestPressure(t *testing.T) {
 	}
 	held.Release()
 }
+
+// TestUsualBodiesOfKnownSenders: whatever strangers do to the memory, known senders may send
+// bodies of a usual size, and nothing else.
+func TestUsualBodiesOfKnownSenders(t *testing.T) {
+	runtime.GC() // the pressure is known from then on
+	bodies := limit.NewBodies(limit.BodyOptions{Known: 8 << 20, Strange: 8 << 20, Answers: 8 << 20, Pressure: limit.NewPressure(0)})
+	for name, test := range map[string]struct {
+		of    *limit.Memory
+		bytes int64
+		fits  bool
+	}{
+		"usual, of a known sender": {bodies.Known, 1 << 20, true},
+		"large, of a known sender": {bodies.Known, 2 << 20, false},
+		"usual, of a stranger":     {bodies.Strange, 1 << 20, false},
+	} {
+		hold := test.of.Hold()
+		if err := hold.Try(test.bytes); (err == nil) != test.fits {
+			t.Errorf("%s: %v", name, err)
+		}
+		hold.Release()
+	}
+}

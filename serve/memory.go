@@ -68,11 +68,11 @@ const (
 )
 
 // collectorOf returns what the garbage collector keeps to of some memory. The rest is for
-// buffers of the kernel, and for what the collector falls behind on busy cores: an eighth, and
-// more of a small container.
+// buffers of the kernel, and for what the collector falls behind: an eighth, and up to a third
+// of a small container.
 func collectorOf(all config.Size) config.Size {
-	const least = 64 << 20
-	return all - max(all/8, min(all/4, least))
+	const enough = 512 << 20
+	return all - max(all/8, min(all/3, enough/8+(enough-all)/12))
 }
 
 // strangerMemory is for the bodies of all unauthenticated callers: four of the largest,
