@@ -19,7 +19,8 @@ func withMemory(cfg config.Config) config.Config {
 		cfg.MemoryLimit = config.Size(limit.Available())
 	}
 	collector := collectorOf(cfg.MemoryLimit)
-	quarter := min(collector*2/7, (collector-ownMemory)/3) // usually it keeps to seven eighths
+	// Two sevenths of the collector's seven eighths are a quarter of all.
+	quarter := min(collector*2/7, (collector-ownMemory)/3)
 	if cfg.MaxBodyMemory == 0 {
 		cfg.MaxBodyMemory = max(quarter, leastBodyMemory)
 	}
