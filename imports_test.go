@@ -72,14 +72,15 @@ var rooms = map[string][]string{
 	"oidc":          {".", "limit", "problem", "value"},
 	"oidc/oidctest": {},
 
-	"api":        {".", "command", "limit", "problem", "stretch", "value"},
-	"portal":     {".", "command", "difference", "limit", "problem", "value", "wording"},
-	"serve":      {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "missed", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "webhook"},
-	"client":     {".", "durable", "problem", "spelling", "value"},
-	"manifest":   {".", "client", "spelling", "value", "yamltext"},
-	"cmd/sluice": {".", "backup", "client", "config", "difference", "durable", "manifest", "serve", "spelling", "stretch", "value", "wording"},
-	"bench":      {".", "backup", "config", "durable", "jetstream", "seal", "serve"},
-	"torture":    {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve"},
+	"api":             {".", "command", "limit", "problem", "stretch", "value"},
+	"portal":          {".", "command", "difference", "limit", "problem", "value", "wording"},
+	"serve":           {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "missed", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "webhook"},
+	"client":          {".", "durable", "problem", "spelling", "value"},
+	"manifest":        {".", "client", "spelling", "value", "yamltext"},
+	"cmd/sluice/view": {".", "difference", "wording"},
+	"cmd/sluice":      {".", "backup", "client", "cmd/sluice/view", "config", "durable", "manifest", "serve", "spelling", "stretch", "value", "wording"},
+	"bench":           {".", "backup", "config", "durable", "jetstream", "seal", "serve"},
+	"torture":         {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve"},
 }
 
 // maxLines and maxFile bound the product, without its tests, what only serves them, and the

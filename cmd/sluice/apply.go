@@ -14,6 +14,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 	"sluice/manifest"
 )
 
@@ -48,9 +49,9 @@ func exportCommand(t *terminal) *cobra.Command {
 				fmt.Fprintf(t.err, "Left out the %s, which you can't read.\n", folder)
 			}
 			for _, file := range done.Stale {
-				fmt.Fprintf(t.err, "The server has nothing of what is in %s; the file is still there.\n", printable(file))
+				fmt.Fprintf(t.err, "The server has nothing of what is in %s; the file is still there.\n", view.Printable(file))
 			}
-			return t.report(done, "Wrote %s to %s; %d unchanged.", counted(len(done.Written), "file"), args[0], done.Unchanged)
+			return t.report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), args[0], done.Unchanged)
 		}),
 	}
 	cmd.Flags().StringVar(&tokens, "tokens", "", "write the tokens of webhooks to this file, outside of DIR")
@@ -156,18 +157,18 @@ func fromHere(dir, text string) string {
 func (t *terminal) explainPlan(dir string, plan *manifest.Plan) {
 	for _, change := range plan.Changes {
 		if change.Tokens > 0 && change.Action == manifest.Update {
-			fmt.Fprintf(t.err, "%s of the webhook %s to open or close.\n", counted(change.Tokens, "token"), printable(change.Name))
+			fmt.Fprintf(t.err, "%s of the webhook %s to open or close.\n", view.Counted(change.Tokens, "token"), view.Printable(change.Name))
 		}
 		if before, after := change.Sources(); before != after {
-			fmt.Fprint(t.err, diff(change.Resource+" "+change.Name, before, after, colours(t.err)))
+			fmt.Fprint(t.err, view.Diff(change.Resource+" "+change.Name, before, after, colours(t.err)))
 		}
 		for i, warning := range change.Warnings {
 			change.Warnings[i] = fromHere(dir, warning)
-			fmt.Fprintln(t.err, "warning: "+printable(change.Warnings[i]))
+			fmt.Fprintln(t.err, "warning: "+view.Printable(change.Warnings[i]))
 		}
 	}
 	if n := len(plan.Left); n > 0 {
-		t.note(fmt.Sprintf("The server has %s in no file; --prune deletes what is in none.", counted(n, "thing")))
+		t.note(fmt.Sprintf("The server has %s in no file; --prune deletes what is in none.", view.Counted(n, "thing")))
 	}
 }
 
@@ -186,7 +187,7 @@ func (t *terminal) carryOut(ctx context.Context, c *client.Client, plan *manifes
 	failed := plan.Apply(ctx, c, func(change *manifest.Change) {
 		made.Changes = append(made.Changes, change)
 		if form == "table" {
-			fmt.Fprintln(t.out, printable(sentence(change)))
+			fmt.Fprintln(t.out, view.Printable(sentence(change)))
 		}
 	})
 	if form != "table" {

@@ -17,6 +17,7 @@ import (
 	"sluice"
 	"sluice/backup"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 	"sluice/config"
 	"sluice/durable"
 	"sluice/serve"
@@ -204,7 +205,7 @@ func (t *terminal) exportErasures(ctx context.Context, c *client.Client, file st
 	if err := durable.WriteFile(file, append(text, '\n')); err != nil {
 		return usage("%v", err)
 	}
-	return t.report(map[string]any{"file": file, "erasures": len(all)}, "Wrote %s to %s.", counted(len(all), "erasure"), file)
+	return t.report(map[string]any{"file": file, "erasures": len(all)}, "Wrote %s to %s.", view.Counted(len(all), "erasure"), file)
 }
 
 func restoredDocument(done serve.Restored) map[string]any {

@@ -233,7 +233,7 @@ func (t *terminal) awaitResult(ctx context.Context, c *client.Client, id string,
 
 // showResult prints a result. If a pipeline failed, so does the verb.
 func (t *terminal) showResult(r client.Result) error {
-	err := t.write(r.Document, func(w io.Writer, root *yaml.Node) error { return t.view().result(w, root) })
+	err := t.write(r.Document, func(w io.Writer, root *yaml.Node) error { return t.view().Result(w, root) })
 	if err != nil {
 		return err
 	}
@@ -248,16 +248,4 @@ func (t *terminal) showResult(r client.Result) error {
 		failed.hint = "sluice trace " + r.TraceID + " shows why."
 	}
 	return failed
-}
-
-// result writes the result of a call.
-func (v *view) result(w io.Writer, result *yaml.Node) error {
-	facts := []fact{{"Status", v.statusOf(result) + ", " + printable(textOf(result, "statusCode"))}}
-	for _, name := range []string{"error", "traceId", "correlationId"} {
-		if value := fieldOf(result, name); value != nil && !isEmpty(value) {
-			facts = append(facts, fact{titleOf(name), v.text(name, value)})
-		}
-	}
-	v.facts(w, "", facts)
-	return v.data(w, result, "value")
 }

@@ -15,6 +15,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 )
 
 // A change is a verb that changes the named things, or all that flags select.
@@ -39,15 +40,15 @@ func (ch change) of(t *terminal, r *resource) *cobra.Command {
 		}
 		what := "all " + r.called() + "s that the flags select"
 		if !selected {
-			what = counted(len(args), r.called())
+			what = view.Counted(len(args), r.called())
 		}
-		if err := t.confirm(cmd.Context(), yes || !ch.asks, titleOf(ch.verb)+" "+what+" for good?"); err != nil {
+		if err := t.confirm(cmd.Context(), yes || !ch.asks, view.Title(ch.verb)+" "+what+" for good?"); err != nil {
 			return err
 		}
 		if selected {
 			return t.changeAll(cmd.Context(), c, ch, r, values)
 		}
-		return t.forEach(args, titleOf(r.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
+		return t.forEach(args, view.Title(r.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
 			how.Set(r.Key, key)
 			answer, err := c.Command(cmd.Context(), ch.command, how, nil)
 			var done changed
@@ -116,13 +117,13 @@ func (t *terminal) reportChange(ch change, r *resource, all changed) error {
 	}
 	if all.Skipped > 0 {
 		report["skipped"] = all.Skipped
-		t.note(counted(all.Skipped, r.called()) + " skipped: their pipelines no longer listen to them.")
+		t.note(view.Counted(all.Skipped, r.called()) + " skipped: their pipelines no longer listen to them.")
 	}
 	if all.Refused > 0 {
 		report["refused"] = all.Refused
-		t.note(counted(all.Refused, r.called()) + " stayed, refused again; the first: " + printable(all.refusal().Message))
+		t.note(view.Counted(all.Refused, r.called()) + " stayed, refused again; the first: " + view.Printable(all.refusal().Message))
 	}
-	return t.report(report, "%s: %s", counted(all.count(), r.called()), ch.count)
+	return t.report(report, "%s: %s", view.Counted(all.count(), r.called()), ch.count)
 }
 
 // selected returns how many things parameters select, -1 if that is unknown.
@@ -195,7 +196,7 @@ func retryCommand(t *terminal) *cobra.Command {
 		if values.Get("dryRun") == "true" {
 			did = "would be tried"
 		}
-		return t.report(done, "%s: %s", counted(done.Retried, "event"), did)
+		return t.report(done, "%s: %s", view.Counted(done.Retried, "event"), did)
 	}, "traceId")
 }
 
@@ -233,7 +234,7 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 		return sluice.Errorf(sluice.CodeEventUnknown, "No stored event matches; sluice trace finds those there are.")
 	}
 	if params.Get("dryRun") == "true" {
-		return t.report(sluice.Replays{Selected: count}, "%s: would be replayed", counted(count, "event"))
+		return t.report(sluice.Replays{Selected: count}, "%s: would be replayed", view.Counted(count, "event"))
 	}
 	bar := t.progress(count, "replaying")
 	defer bar.end()
@@ -247,7 +248,7 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 		if err := c.Decode(ctx, "event.replay", params, nil, &some); err != nil {
 			bar.end()
 			if from, _, _ := strings.Cut(all.Next, ","); from != "" {
-				t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.", all.Replayed, counted(count, "event"), from))
+				t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.", all.Replayed, view.Counted(count, "event"), from))
 			}
 			return err
 		}
@@ -261,7 +262,7 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 		return &sluice.Error{Kind: sluice.Conflict, Code: all.Items[i].Code, Message: all.Items[i].Message}
 	}
 	all.Items = slices.DeleteFunc(all.Items, left)
-	return t.report(all, "%s: replayed", counted(all.Replayed, "event"))
+	return t.report(all, "%s: replayed", view.Counted(all.Replayed, "event"))
 }
 
 // countReplays returns how many events would be sent again.

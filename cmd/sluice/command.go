@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 )
 
 func commandCommand(t *terminal) *cobra.Command {
@@ -30,7 +31,7 @@ func commandCommand(t *terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return t.showValue(described.Commands, columnsOf("name", "summary")...)
+				return t.showValue(described.Commands, view.Columns("name", "summary")...)
 			}
 			params, err := t.pairs(args[1:])
 			if err != nil {
@@ -84,7 +85,7 @@ func (t *terminal) callCommand(ctx context.Context, c *client.Client, name strin
 		return err
 	}
 	if next := nextPage(answer); next != "" {
-		fmt.Fprintf(t.err, "There is more: add after=%s\n", printable(next))
+		fmt.Fprintf(t.err, "There is more: add after=%s\n", view.Printable(next))
 	}
 	return nil
 }
@@ -103,7 +104,7 @@ func (t *terminal) explainCommand(ctx context.Context, w io.Writer, name string)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s\n\nUsage:\n  sluice command %s", printable(cmd.Summary), printable(name))
+	fmt.Fprintf(w, "%s\n\nUsage:\n  sluice command %s", view.Printable(cmd.Summary), view.Printable(name))
 	for _, p := range cmd.Params {
 		if p.Required {
 			fmt.Fprintf(w, " %s=…", p.Name)
@@ -120,14 +121,14 @@ func (t *terminal) explainCommand(ctx context.Context, w io.Writer, name string)
 		fmt.Fprint(w, "\nParameters:\n")
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, p := range cmd.Params {
-			fmt.Fprintf(table, "  %s\t%s\t%s\n", p.Name, takes(p), printable(p.Doc))
+			fmt.Fprintf(table, "  %s\t%s\t%s\n", p.Name, takes(p), view.Printable(p.Doc))
 		}
 		if err := table.Flush(); err != nil {
 			return err
 		}
 	}
 	if cmd.Body != "" {
-		fmt.Fprintf(w, "\nBody:\n  %s\n", printable(cmd.Body))
+		fmt.Fprintf(w, "\nBody:\n  %s\n", view.Printable(cmd.Body))
 	}
 	return nil
 }

@@ -4,17 +4,14 @@ import (
 	"context"
 	_ "embed"
 	"io"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"sluice/client"
-	"sluice/serve"
+	"sluice/cmd/sluice/view"
 	"sluice/stretch"
 )
 
@@ -110,17 +107,17 @@ func namesOf(ctx context.Context, c *client.Client, command, field string) ([]st
 	if err != nil {
 		return nil, err
 	}
-	root, err := parseJSON(answer.Body)
+	root, err := view.Parse(answer.Body)
 	if err != nil {
 		return nil, err
 	}
-	items := itemsOf(root)
+	items := view.Items(root)
 	if items == nil {
 		return nil, nil
 	}
 	var names []string
 	for _, item := range items.Content {
-		if name := textOf(item, field); name != "" {
+		if name := view.TextOf(item, field); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -175,37 +172,4 @@ func writeBash(root *cobra.Command, w io.Writer) error {
 		return err
 	}
 	return root.GenBashCompletionV2(w, true)
-}
-
-func manCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "man FOLDER",
-		Short:   "Write the manual pages to a folder",
-		Example: "  sluice man /usr/local/share/man/man1",
-		Args:    arguments(1, 1, "a folder"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everyone
-				return usage("%v", err)
-			}
-			root := cmd.Root()
-			root.DisableAutoGenTag = true
-			header := &doc.GenManHeader{Section: "1", Source: "sluice " + serve.Version, Manual: "sluice"}
-			return doc.GenManTree(root, header, args[0])
-		},
-	}
-}
-
-func versionCommand(t *terminal) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Tell the version of this program",
-		Args:  arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			platform := runtime.GOOS + "/" + runtime.GOARCH
-			told := map[string]string{"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform}
-			return t.report(told, "sluice %s, %s, %s", serve.Release(), runtime.Version(), platform)
-		},
-	}
-	t.addForm(cmd)
-	return cmd
 }

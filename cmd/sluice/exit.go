@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sluice"
+	"sluice/cmd/sluice/view"
 	"sluice/spelling"
 )
 
@@ -135,7 +136,7 @@ func explain(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		text = "The time to wait is over; try again with a longer --timeout."
 	}
-	return printable(strings.Join(strings.Fields(text), " "))
+	return view.Printable(strings.Join(strings.Fields(text), " "))
 }
 
 func withHint(e *sluice.Error) string {

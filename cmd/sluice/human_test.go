@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rivo/uniseg"
-
-	"sluice/wording"
+	"sluice/cmd/sluice/view"
 )
 
 // noon is when the things in these tests are looked at.
@@ -20,35 +18,35 @@ var noon = time.Date(2030, 1, 31, 12, 0, 0, 0, time.FixedZone("CET", 3600))
 // them anew.
 func TestWhatPeopleSee(t *testing.T) {
 	for name, test := range map[string]struct {
-		v       view
-		columns []column
+		v       view.View
+		columns []view.Column
 	}{
-		"calls":      {view{width: 100}, callColumns},
-		"calls-wide": {view{}, callColumns},
-		"call":       {view{}, nil},
-		"webhooks":   {view{width: 60}, resourceNamed("webhook").columns},
-		"webhook":    {view{}, nil},
-		"colours":    {view{colour: true, tokens: true}, nil},
+		"calls":      {view.View{Width: 100}, view.CallColumns},
+		"calls-wide": {view.View{}, view.CallColumns},
+		"call":       {view.View{}, nil},
+		"webhooks":   {view.View{Width: 60}, resourceNamed("webhook").columns},
+		"webhook":    {view.View{}, nil},
+		"colours":    {view.View{Colour: true, Tokens: true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := test.v
-			v.now, v.zone = noon, noon.Location()
+			v.Now, v.Zone = noon, noon.Location()
 			document, err := os.ReadFile(filepath.Join("testdata", "seen", strings.TrimSuffix(name, "-wide")+".json"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			root, err := parseJSON(document)
+			root, err := view.Parse(document)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got strings.Builder
 			switch {
 			case name == "call":
-				err = v.call(&got, root, nil)
+				err = v.Call(&got, root, nil)
 			case test.columns != nil:
-				err = v.rows(&got, root.Content, test.columns, "")
+				err = v.Rows(&got, root.Content, test.columns, "")
 			default:
-				err = v.account(&got, root, "")
+				err = v.Account(&got, root, "")
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -71,41 +69,6 @@ func golden(t *testing.T, file, got string) {
 	}
 	if got != string(want) {
 		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
-	}
-}
-
-func TestTimesAgo(t *testing.T) {
-	v := view{now: noon, zone: noon.Location()}
-	for ago, want := range map[time.Duration]string{
-		0: "now", -500 * time.Millisecond: "now", 42 * time.Second: "42s ago", 3 * time.Minute: "3m ago",
-		59*time.Minute + 59*time.Second: "59m ago", 5 * time.Hour: "5h ago", 47 * time.Hour: "1d ago",
-		40 * 24 * time.Hour: "2029-12-22", -3 * time.Minute: "in 3m",
-	} {
-		if got := v.ago(noon.Add(-ago)); got != want {
-			t.Errorf("%s ago is %q, want %q", ago, got, want)
-		}
-	}
-}
-
-func TestNumbersHaveUnits(t *testing.T) {
-	for number, want := range map[float64]string{0: "0", 0.035: "35µs", 8.911: "8.9ms", 120.4: "120ms", 1500: "1.5s", 123_000: "2m3s"} {
-		if got := milliseconds(number); got != want {
-			t.Errorf("%v ms is %q, want %q", number, got, want)
-		}
-	}
-	for number, want := range map[float64]string{-1: "unknown", 8: "8 B", 512_000: "512 kB", 4_194_304: "4.2 MB", 8.1e10: "81 GB"} {
-		if got := wording.Bytes(number); got != want {
-			t.Errorf("%v bytes are %q, want %q", number, got, want)
-		}
-	}
-}
-
-func TestTextsAreCutToTheirWidth(t *testing.T) {
-	for _, text := range []string{"short", "a longer text than that", "日本語のテキスト", "e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301", ""} {
-		got := cut(text, 8)
-		if width := uniseg.StringWidth(got); width > 8 || !strings.HasPrefix(text, strings.TrimSuffix(got, "…")) {
-			t.Errorf("%q becomes %q, which is %d wide", text, got, width)
-		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 	"sluice/spelling"
 )
 
@@ -24,7 +25,7 @@ type list struct {
 	none    string   // text for an empty list
 	things  string   // the plural of what is listed; "" if the text above fits selections, too
 	page    string   // of the portal
-	columns []column
+	columns []view.Column
 }
 
 func (l list) verb(t *terminal, use, short string) *cobra.Command {
@@ -51,7 +52,7 @@ func (l list) show(ctx context.Context, t *terminal, c *client.Client, params ur
 	if selected := selection(params); selected != "" && l.things != "" {
 		none = "No " + l.things + " fit " + selected + "."
 	}
-	if t.none(answer.Body, printable(none)) {
+	if t.none(answer.Body, view.Printable(none)) {
 		t.meant(ctx, c, params)
 		return nil
 	}
@@ -83,7 +84,7 @@ func (t *terminal) meant(ctx context.Context, c *client.Client, params url.Value
 		names, _ := namesOf(ctx, c, list[0], list[1]) // without names there is no suggestion
 		given := params.Get(name)
 		if near := spelling.Nearest(given, names); near != "" && !slices.Contains(names, given) {
-			t.note(printable("There is no " + given + "; did you mean " + near + "?"))
+			t.note(view.Printable("There is no " + given + "; did you mean " + near + "?"))
 		}
 	}
 }
@@ -94,7 +95,7 @@ func (l list) print(t *terminal, answer client.Answer) error {
 		return err
 	}
 	if next := nextPage(answer); next != "" {
-		fmt.Fprintf(t.err, "There is more: add --after %s\n", printable(next))
+		fmt.Fprintf(t.err, "There is more: add --after %s\n", view.Printable(next))
 	}
 	return nil
 }
@@ -102,11 +103,11 @@ func (l list) print(t *terminal, answer client.Answer) error {
 // none tells people that a list is empty. Programs see it in the document.
 func (t *terminal) none(document []byte, text string) bool {
 	form, err := t.form()
-	root, parseErr := parseJSON(document)
+	root, parseErr := view.Parse(document)
 	if err != nil || parseErr != nil || form != "table" {
 		return false
 	}
-	if items := itemsOf(root); items == nil || len(items.Content) > 0 {
+	if items := view.Items(root); items == nil || len(items.Content) > 0 {
 		return false
 	}
 	fmt.Fprintln(t.err, text)

@@ -13,6 +13,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 )
 
 // listenTo says what to listen to, from the command line.
@@ -166,7 +167,7 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 		}
 		if !l.waiting && ctx.Err() == nil {
 			l.waiting = true
-			fmt.Fprintf(l.err, "The program can't be reached (%s); its events wait.\n", printable(done.Err.Error()))
+			fmt.Fprintf(l.err, "The program can't be reached (%s); its events wait.\n", view.Printable(done.Err.Error()))
 		}
 		select {
 		case <-ctx.Done():
@@ -178,14 +179,14 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 
 // print shows an event to people.
 func (l *listener) print(e client.Received) error {
-	root, err := parseJSON(e.Document)
+	root, err := view.Parse(e.Document)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "%s  %s  %s  %s\n", e.ReceivedAt.Local().Format(time.TimeOnly), printable(e.TraceID),
-		paint(colours(l.out), bold, printable(e.EventKey)), printable(e.Method))
-	if payload := fieldOf(root, "payload"); payload != nil {
-		return writeIndented(l.out, payload, "  ")
+	fmt.Fprintf(l.out, "%s  %s  %s  %s\n", e.ReceivedAt.Local().Format(time.TimeOnly), view.Printable(e.TraceID),
+		view.Paint(colours(l.out), view.Bold, view.Printable(e.EventKey)), view.Printable(e.Method))
+	if payload := view.Field(root, "payload"); payload != nil {
+		return view.WriteIndented(l.out, payload, "  ")
 	}
 	return nil
 }
@@ -202,14 +203,14 @@ func (l *listener) report(e client.Received, done client.Forwarded, began time.T
 	if !l.table {
 		return l.line(d)
 	}
-	colour, status := green, strconv.Itoa(done.Status)
+	colour, status := view.Green, strconv.Itoa(done.Status)
 	if done.Status == 0 || done.Status >= http.StatusBadRequest {
-		colour = red
+		colour = view.Red
 	}
 	if done.Status == 0 {
 		status = d.Error
 	}
-	_, err := fmt.Fprintf(l.out, "%s  %s  %s  %s  %s  %s\n", began.Format(time.TimeOnly), printable(e.TraceID),
-		printable(e.EventKey), printable(e.Method), paint(colours(l.out), colour, printable(status)), milliseconds(d.Duration))
+	_, err := fmt.Fprintf(l.out, "%s  %s  %s  %s  %s  %s\n", began.Format(time.TimeOnly), view.Printable(e.TraceID),
+		view.Printable(e.EventKey), view.Printable(e.Method), view.Paint(colours(l.out), colour, view.Printable(status)), view.Milliseconds(d.Duration))
 	return err
 }

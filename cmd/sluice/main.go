@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
+	"sluice/cmd/sluice/view"
 	"sluice/config"
 	"sluice/serve"
 )
@@ -27,7 +30,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "sluice:", explain(err))
 	}
 	if own, ok := errors.AsType[*failure](err); ok && own.hint != "" {
-		fmt.Fprintln(os.Stderr, printable(own.hint))
+		fmt.Fprintln(os.Stderr, view.Printable(own.hint))
 	}
 	os.Exit(exitCode(err))
 }
@@ -163,4 +166,53 @@ func wrapHelp(cmd *cobra.Command) {
 	for _, verb := range cmd.Commands() {
 		wrapHelp(verb)
 	}
+}
+
+func versionCommand(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Tell the version of this program",
+		Args:  arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			told := map[string]string{"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform}
+			return t.report(told, "sluice %s, %s, %s", serve.Release(), runtime.Version(), platform)
+		},
+	}
+	t.addForm(cmd)
+	return cmd
+}
+
+func manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "man FOLDER",
+		Short:   "Write the manual pages to a folder",
+		Example: "  sluice man /usr/local/share/man/man1",
+		Args:    arguments(1, 1, "a folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everyone
+				return usage("%v", err)
+			}
+			root := cmd.Root()
+			root.DisableAutoGenTag = true
+			header := &doc.GenManHeader{Section: "1", Source: "sluice " + serve.Version, Manual: "sluice"}
+			return doc.GenManTree(root, header, args[0])
+		},
+	}
+}
+
+// resources returns all resources of the command line.
+func resources() []*resource {
+	return []*resource{
+		webhookResource(), providerResource(), quarantineResource(), pipelineResource(), deadletterResource(), secretResource(),
+		userResource(), roleResource(), clientResource(),
+	}
+}
+
+func resourceCommands(t *terminal) []*cobra.Command {
+	all := make([]*cobra.Command, len(resources()))
+	for i, r := range resources() {
+		all[i] = resourceCommand(t, r)
+	}
+	return all
 }

@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 	"sluice/manifest"
 )
 
@@ -18,7 +19,7 @@ func pipelineResource() *resource {
 	return &resource{
 		Resource: sluice.ResourceNamed("pipeline"), short: "Store, read, run, check and test pipelines",
 		word: "name", example: "leads", single: "version",
-		columns: columnsOf("name", "listens", "paused", "owner", "updated", "description"),
+		columns: view.Columns("name", "listens", "paused", "owner", "updated", "description"),
 		own:     true,
 		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
 		verbs: func(t *terminal, r *resource) []*cobra.Command {
@@ -42,13 +43,13 @@ func pipelineDelete(t *terminal, r *resource) *cobra.Command {
 		case !known:
 			deleted.Effect = strings.TrimSuffix(r.Effect, ".") + ", and it abandons those still waiting."
 		case waiting > 0:
-			deleted.Effect = strings.TrimSuffix(r.Effect, ".") + ", and it abandons " + counted(waiting, "event") + " still waiting."
+			deleted.Effect = strings.TrimSuffix(r.Effect, ".") + ", and it abandons " + view.Counted(waiting, "event") + " still waiting."
 		}
 		if err := remove(cmd, args); err != nil {
 			return err
 		}
 		if waiting > 0 {
-			t.note("Abandoned " + counted(waiting, "event") + " still waiting.")
+			t.note("Abandoned " + view.Counted(waiting, "event") + " still waiting.")
 		}
 		return nil
 	})
@@ -93,7 +94,7 @@ func pipelineGet(t *terminal) *cobra.Command {
 				return pipelineMissing(cmd.Context(), c, args[0], err)
 			}
 			if isTerminal(t.out) {
-				source = lines(source)
+				source = view.Lines(source)
 			}
 			_, err = t.out.WriteString(source)
 			return err

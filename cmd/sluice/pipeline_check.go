@@ -15,6 +15,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 	"sluice/manifest"
 	"sluice/serve"
 )
@@ -66,7 +67,7 @@ func pipelineLint(t *terminal) *cobra.Command {
 				return err
 			}
 			if mistakes > 0 {
-				return &failure{code: exitFailed, message: counted(mistakes, "mistake") + "."}
+				return &failure{code: exitFailed, message: view.Counted(mistakes, "mistake") + "."}
 			}
 			return nil
 		},
@@ -102,9 +103,9 @@ func (t *terminal) listLinted(w io.Writer, found []lintedFile) {
 
 func (t *terminal) listFindings(w io.Writer, file, kind string, found []sluice.Finding) {
 	for _, p := range found {
-		fmt.Fprintf(w, "%s:%d:%d: %s\n", file, p.Line, p.Column, printable(strings.TrimSpace(kind+p.Message+" "+p.Advice())))
+		fmt.Fprintf(w, "%s:%d:%d: %s\n", file, p.Line, p.Column, view.Printable(strings.TrimSpace(kind+p.Message+" "+p.Advice())))
 		if p.Snippet != "" {
-			fmt.Fprintln(w, "    "+paint(colours(t.out), faint, printable(p.Snippet)))
+			fmt.Fprintln(w, "    "+view.Paint(colours(t.out), view.Faint, view.Printable(p.Snippet)))
 		}
 	}
 }
@@ -146,7 +147,7 @@ func pipelineTest(t *terminal) *cobra.Command {
 				return err
 			}
 			if failed > 0 {
-				return &failure{code: exitFailed, message: counted(failed, "test") + " failed."}
+				return &failure{code: exitFailed, message: view.Counted(failed, "test") + " failed."}
 			}
 			return nil
 		},
@@ -176,9 +177,9 @@ func (t *terminal) listTested(w io.Writer, results []testedFile) {
 		fmt.Fprintf(w, "%s: %d passed, %d failed\n", r.File, r.Passed, r.Failed)
 		for _, test := range r.Tests {
 			if test.Passed {
-				fmt.Fprintf(w, "  %s  %s\n", paint(colour, green, "ok  "), printable(test.Name))
+				fmt.Fprintf(w, "  %s  %s\n", view.Paint(colour, view.Green, "ok  "), view.Printable(test.Name))
 			} else {
-				fmt.Fprintf(w, "  %s  %s: %s\n", paint(colour, red, "FAIL"), printable(test.Name), printable(test.Message))
+				fmt.Fprintf(w, "  %s  %s: %s\n", view.Paint(colour, view.Red, "FAIL"), view.Printable(test.Name), view.Printable(test.Message))
 			}
 		}
 	}
@@ -216,7 +217,7 @@ func pipelineTry(t *terminal) *cobra.Command {
 			return err
 		}
 		if failed == nil && found.Fails > 0 {
-			return &failure{code: exitFailed, message: "The draft fails on " + counted(found.Fails, "event") + "."}
+			return &failure{code: exitFailed, message: "The draft fails on " + view.Counted(found.Fails, "event") + "."}
 		}
 		return failed
 	}, "after")
@@ -262,21 +263,21 @@ func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {
 	if found.StillFails > 0 {
 		still = fmt.Sprintf(" (%d of them still fail)", found.StillFails)
 	}
-	fmt.Fprintf(w, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file, counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
+	fmt.Fprintf(w, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file, view.Counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
 	t.listFindings(w, file, "warning: ", found.Warnings)
 	colour := colours(t.out)
 	for _, item := range found.Items {
-		shade := yellow
+		shade := view.Yellow
 		if item.Verdict == sluice.TryFails || item.Verdict == sluice.TrySame && item.Failed() {
-			shade = red
+			shade = view.Red
 		}
-		fmt.Fprintf(w, "  %s  %s  %s\n", paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID, item.EventKey)
+		fmt.Fprintf(w, "  %s  %s  %s\n", view.Paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID, item.EventKey)
 		if item.Reason != "" {
-			fmt.Fprintln(w, "    "+printable(item.Reason))
+			fmt.Fprintln(w, "    "+view.Printable(item.Reason))
 			continue
 		}
-		fmt.Fprintln(w, "    was:      "+printable(ended(item.Was)))
-		fmt.Fprintln(w, "    would be: "+printable(ended(item.WouldBe)))
+		fmt.Fprintln(w, "    was:      "+view.Printable(ended(item.Was)))
+		fmt.Fprintln(w, "    would be: "+view.Printable(ended(item.WouldBe)))
 	}
 }
 

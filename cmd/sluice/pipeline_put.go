@@ -12,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 	"sluice/manifest"
 )
 
@@ -54,7 +55,7 @@ func pipelinePut(t *terminal) *cobra.Command {
 			}
 			if folder {
 				fmt.Fprint(t.err, strings.Join(diffs, ""))
-				if err := t.confirm(cmd.Context(), yes, "Store "+counted(len(drafts), "pipeline")+"?"); err != nil {
+				if err := t.confirm(cmd.Context(), yes, "Store "+view.Counted(len(drafts), "pipeline")+"?"); err != nil {
 					return err
 				}
 			}
@@ -99,7 +100,7 @@ func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft
 			return nil, nil, err
 		}
 		if before != d.source {
-			diffs = append(diffs, diff(d.name, before, d.source, colours(t.err)))
+			diffs = append(diffs, view.Diff(d.name, before, d.source, colours(t.err)))
 			changed = append(changed, d)
 		}
 		bar.step()
@@ -143,7 +144,7 @@ func pipelineVersions(t *terminal) *cobra.Command {
 		if err != nil {
 			return r.missing(cmd.Context(), c, args[0], err)
 		}
-		return t.show(answer.Body, columnsOf("version", "owner", "time", "current")...)
+		return t.show(answer.Body, view.Columns("version", "owner", "time", "current")...)
 	}))
 }
 
@@ -164,7 +165,7 @@ func pipelineDiff(t *terminal) *cobra.Command {
 				return nil
 			}
 			title := fmt.Sprintf("%s, version %d and %d", args[0], pair.old, pair.new)
-			_, err = t.out.WriteString(diff(title, pair.before, pair.after, colours(t.out)))
+			_, err = t.out.WriteString(view.Diff(title, pair.before, pair.after, colours(t.out)))
 			return err
 		}),
 	}
@@ -228,7 +229,7 @@ func pipelineRollback(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(t.err, diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old), pair.after, pair.before, colours(t.err)))
+			fmt.Fprint(t.err, view.Diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old), pair.after, pair.before, colours(t.err)))
 			if err := t.confirm(cmd.Context(), yes, fmt.Sprintf("Store version %d again?", pair.old)); err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 	"sluice/spelling"
 )
 
@@ -29,7 +30,7 @@ type resource struct {
 	handle  string // field and parameter by which edit and delete find it; "" means the key
 	single  string // parameter of get that makes sense for one thing only, if there is one
 	none    string // text for an empty list
-	columns []column
+	columns []view.Column
 	prefer  func(t *terminal, values url.Values)            // sets what this program creates things with, if the user does not; may be nil
 	own     bool                                            // verbs has those that store and delete
 	verbs   func(t *terminal, r *resource) []*cobra.Command // further ones
@@ -162,7 +163,7 @@ func (r *resource) store(ctx context.Context, t *terminal, c *client.Client, val
 	if err := t.show(answer.Body); err != nil {
 		return err
 	}
-	if root, err := parseJSON(answer.Body); err == nil && textOf(root, "secret") != "" {
+	if root, err := view.Parse(answer.Body); err == nil && view.TextOf(root, "secret") != "" {
 		t.note("The secret is not shown again.")
 	}
 	return nil
@@ -173,7 +174,7 @@ func resourceDelete(t *terminal, r *resource) *cobra.Command {
 	cmd := r.about(t, "delete", "Delete "+r.called()+"s", true, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
 		what := r.called() + " " + args[0]
 		if len(args) > 1 {
-			what = counted(len(args), r.called())
+			what = view.Counted(len(args), r.called())
 		} else if _, _, err := r.handleOf(cmd.Context(), c, args[0]); err != nil { // don't ask about what isn't there
 			return err
 		}
@@ -223,11 +224,11 @@ func (r *resource) handleOf(ctx context.Context, c *client.Client, key string) (
 	if err != nil {
 		return "", "", err
 	}
-	root, err := parseJSON(document)
+	root, err := view.Parse(document)
 	if err != nil {
 		return "", "", err
 	}
-	handle = textOf(root, r.handle)
+	handle = view.TextOf(root, r.handle)
 	if strings.HasPrefix(handle, "…") {
 		return "", "", sluice.NotPermitted(sluice.MaySeeTokens)
 	}
@@ -267,7 +268,7 @@ func (t *terminal) forEach(names []string, sentence string, do func(string) (cli
 		case err != nil:
 			failed = append(failed, err)
 		case told:
-			fmt.Fprintf(t.out, sentence+"\n", printable(name))
+			fmt.Fprintf(t.out, sentence+"\n", view.Printable(name))
 		default:
 			answers = append(answers, bytes.TrimSpace(answer.Body))
 		}

@@ -13,31 +13,16 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 	"sluice/serve"
 )
-
-// resources returns all resources of the command line.
-func resources() []*resource {
-	return []*resource{
-		webhookResource(), providerResource(), quarantineResource(), pipelineResource(), deadletterResource(), secretResource(),
-		userResource(), roleResource(), clientResource(),
-	}
-}
-
-func resourceCommands(t *terminal) []*cobra.Command {
-	all := make([]*cobra.Command, len(resources()))
-	for i, r := range resources() {
-		all[i] = resourceCommand(t, r)
-	}
-	return all
-}
 
 func quarantineResource() *resource {
 	return &resource{
 		Resource: sluice.Resource{Name: "quarantine", Key: "id", Get: "quarantine.get"},
 		thing:    "refused call", short: "See refused calls that are kept, let them in, and delete them",
 		word: "id", example: "8e28f2:mwi5dwlm8z03z34e",
-		columns: columnsOf("id", "time", "eventKey", "code", "size", "remoteAddr", "diagnosis"),
+		columns: view.Columns("id", "time", "eventKey", "code", "size", "remoteAddr", "diagnosis"),
 		none:    "No refused calls are kept.",
 		verbs: func(t *terminal, r *resource) []*cobra.Command {
 			admit := change{"admit", "Let refused calls in after all", "quarantine.admit", "admitted", false, ""}
@@ -52,7 +37,7 @@ func providerResource() *resource {
 		Resource: sluice.Resource{Name: "provider", Key: "provider", Get: "provider.get"},
 		short:    "See the senders that webhooks know, and how to set them up",
 		word:     "name", example: "github",
-		columns: columnsOf("provider", "title", "retries", "checks"),
+		columns: view.Columns("provider", "title", "retries", "checks"),
 		none:    "There are no providers.",
 	}
 }
@@ -62,12 +47,12 @@ func deadletterResource() *resource {
 		Resource: sluice.Resource{Name: "deadletter", Key: "letter", Get: "deadletter.get", Page: "/deadletters"},
 		thing:    "dead letter", short: "See, replay and delete events that pipelines failed on",
 		word: "number", example: "17",
-		columns: columnsOf("letter", "time", "pipeline", "eventKey", "attempts", "error", "traceId"),
+		columns: view.Columns("letter", "time", "pipeline", "eventKey", "attempts", "error", "traceId"),
 		none:    "There are no dead letters.",
 		verbs: func(t *terminal, r *resource) []*cobra.Command {
 			replay := change{"replay", "Send the events of dead letters again", "deadletter.replay", "replayed", false, "deadletter.groups"}
 			remove := change{"delete", "Delete dead letters for good", "deadletter.delete", "deleted", true, "deadletter.groups"}
-			groups := list{"deadletter.groups", nil, r.none, r.called() + "s", "", columnsOf("count", "pipeline", "code", "first", "last")}
+			groups := list{"deadletter.groups", nil, r.none, r.called() + "s", "", view.Columns("count", "pipeline", "code", "first", "last")}
 			return []*cobra.Command{groups.verb(t, "groups", "Count dead letters by pipeline and error"), replay.of(t, r), remove.of(t, r)}
 		},
 	}
@@ -77,7 +62,7 @@ func userResource() *resource {
 	return &resource{
 		Resource: sluice.ResourceNamed("user"), short: "Look after users and their passwords",
 		word: "name", example: "ada",
-		columns: columnsOf("username", "roles", "disabled", "lastUsed", "updated"),
+		columns: view.Columns("username", "roles", "disabled", "lastUsed", "updated"),
 		none:    "There are no users.",
 		verbs:   func(t *terminal, r *resource) []*cobra.Command { return []*cobra.Command{userPassword(t, r)} },
 	}
@@ -113,7 +98,7 @@ func roleResource() *resource {
 	return &resource{
 		Resource: sluice.ResourceNamed("role"), short: "Look after roles and what they allow",
 		word: "name", example: "replayer",
-		columns: columnsOf("role", "scope", "permissions", "builtIn"),
+		columns: view.Columns("role", "scope", "permissions", "builtIn"),
 		none:    "There are no roles.",
 	}
 }
@@ -122,7 +107,7 @@ func clientResource() *resource {
 	return &resource{
 		Resource: sluice.ResourceNamed("client"), short: "Look after programs that get tokens for themselves",
 		word: "id", example: "deployment",
-		columns: columnsOf("clientId", "roles", "grants", "lastUsed", "updated"),
+		columns: view.Columns("clientId", "roles", "grants", "lastUsed", "updated"),
 		none:    "There are no clients; sluice client create makes one.",
 	}
 }
@@ -131,7 +116,7 @@ func secretResource() *resource {
 	return &resource{
 		Resource: sluice.ResourceNamed("secret"), short: "Look after secrets that pipelines use",
 		word: "name", example: "crm-password",
-		columns: columnsOf("name", "lastUsed", "updated"),
+		columns: view.Columns("name", "lastUsed", "updated"),
 		own:     true,
 		none:    "There are no secrets; sluice secret put stores one.",
 		verbs: func(t *terminal, r *resource) []*cobra.Command {
@@ -163,7 +148,7 @@ func secretDelete(t *terminal, r *resource) *cobra.Command {
 	return t.calling(cmd, "secret.delete", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
 		what, effect := "secret "+args[0], "If webhooks or pipelines use it, it is refused."
 		if len(args) > 1 {
-			what = counted(len(args), "secret")
+			what = view.Counted(len(args), "secret")
 		}
 		if values.Get("force") == "true" {
 			effect = r.Effect
@@ -212,7 +197,7 @@ func webhookResource() *resource {
 	return &resource{
 		Resource: sluice.ResourceNamed("webhook"), short: "Create webhooks, look after them, and test them",
 		word: "event key", handle: "uuid", example: "webhook.lead.created",
-		columns: columnsOf("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description"),
+		columns: view.Columns("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description"),
 		none:    "There are no webhooks; sluice webhook create makes one.",
 		prefer:  preferRaw,
 		verbs: func(t *terminal, r *resource) []*cobra.Command {
@@ -239,15 +224,15 @@ func webhookURL(t *terminal, r *resource) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		root, err := parseJSON(document)
+		root, err := view.Parse(document)
 		if err != nil {
 			return err
 		}
-		url := textOf(root, "webhookUrl")
+		url := view.TextOf(root, "webhookUrl")
 		if t.json || t.format != "" {
 			return t.showValue(map[string]string{"eventKey": args[0], "webhookUrl": url})
 		}
-		_, err = fmt.Fprintln(t.out, printable(url))
+		_, err = fmt.Fprintln(t.out, view.Printable(url))
 		return err
 	}))
 	cmd.Example = "  curl -d hello \"$(sluice webhook url webhook.lead.created)\""
@@ -309,7 +294,7 @@ func webhookMissed(t *terminal, r *resource) *cobra.Command {
 		return t.tell(found, func(w io.Writer) {
 			for _, item := range found.Items {
 				if item.State != sluice.MissedHad {
-					fmt.Fprintln(w, printable(strings.Join([]string{item.Time.Format(time.RFC3339), item.State, item.ID}, "  ")))
+					fmt.Fprintln(w, view.Printable(strings.Join([]string{item.Time.Format(time.RFC3339), item.State, item.ID}, "  ")))
 				}
 			}
 			fmt.Fprintf(w, "asked %d, had %d, missed %d\n", found.Asked, found.Had, found.Missed)

@@ -16,6 +16,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 	"sluice/config"
 	"sluice/serve"
 )
@@ -23,7 +24,7 @@ import (
 func auditCommand(t *terminal) *cobra.Command {
 	cmd := list{
 		command: "audit.get", page: "/audit", none: "Nothing of that kind stands in the audit log.",
-		columns: columnsOf("time", "username", "command", "target", "outcome", "address", "count"),
+		columns: view.Columns("time", "username", "command", "target", "outcome", "address", "count"),
 	}.verb(t, "audit", "Read who did what, newest first")
 	cmd.Example = "  sluice audit --since 1h --username admin"
 	cmd.Args = orVerb
@@ -47,7 +48,7 @@ func auditVerify(t *terminal) *cobra.Command {
 				return err
 			}
 			if len(found.Breaks) > 0 {
-				return &failure{code: exitConflict, message: "The audit log was tampered with: its chain breaks in " + counted(len(found.Breaks), "place") + "."}
+				return &failure{code: exitConflict, message: "The audit log was tampered with: its chain breaks in " + view.Counted(len(found.Breaks), "place") + "."}
 			}
 			return nil
 		}),
@@ -68,11 +69,11 @@ func statsCommand(t *terminal) *cobra.Command {
 		}
 		return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
 			for _, name := range []string{"minutes", "hours"} {
-				if figures := fieldOf(root, name); figures != nil {
+				if figures := view.Field(root, name); figures != nil {
 					tabulate(figures)
 				}
 			}
-			return t.view().account(w, root, "")
+			return t.view().Account(w, root, "")
 		})
 	})
 }
@@ -85,7 +86,7 @@ var figureNames = map[string]string{"failed": "notTaken", "errors": "failed", "r
 func tabulate(figures *yaml.Node) {
 	figures.Content = slices.DeleteFunc(figures.Content, isIdle)
 	for _, minute := range figures.Content {
-		dropField(minute, "webhooks") // too wide; --json shows them
+		view.DropField(minute, "webhooks") // too wide; --json shows them
 		for i := 0; i+1 < len(minute.Content); i += 2 {
 			if name := figureNames[minute.Content[i].Value]; name != "" {
 				minute.Content[i].Value = name
@@ -97,7 +98,7 @@ func tabulate(figures *yaml.Node) {
 // isIdle reports whether nothing was counted in a minute.
 func isIdle(minute *yaml.Node) bool {
 	for i := 0; i+1 < len(minute.Content); i += 2 {
-		if count, ok := numberOf(minute.Content[i+1]); ok && count != 0 {
+		if count, ok := view.Number(minute.Content[i+1]); ok && count != 0 {
 			return false
 		}
 	}
@@ -108,7 +109,7 @@ func isIdle(minute *yaml.Node) bool {
 func alertCommand(t *terminal) *cobra.Command {
 	alerts := list{
 		command: "alert.get", none: "There are no alerts: all is well.", things: "alerts",
-		columns: columnsOf("id", "kind", "subject", "severity", "since", "until", "message"),
+		columns: view.Columns("id", "kind", "subject", "severity", "since", "until", "message"),
 	}
 	cmd := alerts.verb(t, "alert", "See what is wrong, and have it told")
 	cmd.Args = orVerb
@@ -300,7 +301,7 @@ func checkCommand(t *terminal) *cobra.Command {
 			fmt.Fprintln(t.out, "The server will go on with what is left.")
 			return nil
 		}
-		return sluice.Errorf(sluice.CodeDamaged, "The store is damaged in %s.", counted(len(findings), "place"))
+		return sluice.Errorf(sluice.CodeDamaged, "The store is damaged in %s.", view.Counted(len(findings), "place"))
 	})
 	cmd.Flags().BoolVar(&accept, "accept", false, "let the server go on with what is left")
 	return cmd

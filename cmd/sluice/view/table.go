@@ -1,11 +1,10 @@
-package main
+package view
 
 import (
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/rivo/uniseg"
 	"go.yaml.in/yaml/v3"
@@ -13,19 +12,19 @@ import (
 	"sluice"
 )
 
-// A column is one of a list.
-type column struct {
+// A Column is one of a list.
+type Column struct {
 	title string
 	field string
 	of    func(row *yaml.Node) string // in place of a field
 	whole bool                        // it is cut last, since people copy from it
 }
 
-// columnsOf returns a column for each field. The first one names the row.
-func columnsOf(fields ...string) []column {
-	columns := make([]column, len(fields))
+// Columns returns a column for each field. The first one names the row.
+func Columns(fields ...string) []Column {
+	columns := make([]Column, len(fields))
 	for i, field := range fields {
-		columns[i] = column{titleOf(field), field, nil, i == 0 || field == "traceId" || field == "eventKey" || field == "uuid"}
+		columns[i] = Column{Title(field), field, nil, i == 0 || field == "traceId" || field == "eventKey" || field == "uuid"}
 	}
 	return columns
 }
@@ -43,66 +42,11 @@ func fieldsIn(rows []*yaml.Node) []string {
 	return fields
 }
 
-func allObjects(list *yaml.Node) bool {
-	return list.Kind == yaml.SequenceNode &&
-		!slices.ContainsFunc(list.Content, func(n *yaml.Node) bool { return n.Kind != yaml.MappingNode })
-}
-
-// itemsOf returns the list that a document is, or has as a page of one. It is nil for
-// other documents.
-func itemsOf(document *yaml.Node) *yaml.Node {
-	if items := fieldOf(document, "items"); items != nil {
-		document = items
-	}
-	if document.Kind != yaml.SequenceNode {
-		return nil
-	}
-	return document
-}
-
-// fieldOf returns the value of a field, nil if there is no such field or no object.
-func fieldOf(object *yaml.Node, name string) *yaml.Node {
-	if object == nil || object.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(object.Content); i += 2 {
-		if object.Content[i].Value == name {
-			return object.Content[i+1]
-		}
-	}
-	return nil
-}
-
-func dropField(object *yaml.Node, name string) {
-	for i := 0; i+1 < len(object.Content); i += 2 {
-		if object.Content[i].Value == name {
-			object.Content = slices.Delete(object.Content, i, i+2)
-			return
-		}
-	}
-}
-
-// listOf returns the items of a field, nil if there are none.
-func listOf(object *yaml.Node, name string) []*yaml.Node {
-	if n := fieldOf(object, name); n != nil && n.Kind == yaml.SequenceNode {
-		return n.Content
-	}
-	return nil
-}
-
-// textOf returns the text in a field, "" if there is none.
-func textOf(object *yaml.Node, name string) string {
-	if n := fieldOf(object, name); n != nil && n.Tag != "!!null" {
-		return n.Value
-	}
-	return ""
-}
-
-// rows writes a list of objects as a table that fits the screen, without columns
+// Rows writes a list of objects as a table that fits the screen, without columns
 // that are empty in every row.
-func (v *view) rows(w io.Writer, rows []*yaml.Node, columns []column, indent string) error {
+func (v *View) Rows(w io.Writer, rows []*yaml.Node, columns []Column, indent string) error {
 	if len(columns) == 0 {
-		columns = columnsOf(fieldsIn(rows)...)
+		columns = Columns(fieldsIn(rows)...)
 	}
 	cells := make([][]string, len(rows))
 	for i := range rows {
@@ -116,8 +60,8 @@ func (v *view) rows(w io.Writer, rows []*yaml.Node, columns []column, indent str
 			widths[i] = max(widths[i], uniseg.StringWidth(row[i]))
 		}
 	}
-	if v.width > 0 {
-		widths = fit(widths, columns, v.width-len(indent))
+	if v.Width > 0 {
+		widths = fit(widths, columns, v.Width-len(indent))
 		columns = columns[:len(widths)]
 	}
 	head := make([]string, len(columns))
@@ -125,7 +69,7 @@ func (v *view) rows(w io.Writer, rows []*yaml.Node, columns []column, indent str
 		head[i] = strings.ToUpper(c.title)
 	}
 	var b strings.Builder
-	v.line(&b, indent, head, widths, func(_ int, text string) string { return paint(v.colour, bold, text) })
+	v.line(&b, indent, head, widths, func(_ int, text string) string { return Paint(v.Colour, Bold, text) })
 	for _, row := range cells {
 		v.line(&b, indent, row[:len(columns)], widths, func(i int, text string) string { return v.painted(columns[i].field, text) })
 	}
@@ -133,12 +77,12 @@ func (v *view) rows(w io.Writer, rows []*yaml.Node, columns []column, indent str
 	return err
 }
 
-func (v *view) cells(row *yaml.Node, columns []column) []string {
+func (v *View) cells(row *yaml.Node, columns []Column) []string {
 	cells := make([]string, len(columns))
 	for i, c := range columns {
-		switch value := fieldOf(row, c.field); {
+		switch value := Field(row, c.field); {
 		case c.of != nil:
-			cells[i] = printable(c.of(row))
+			cells[i] = Printable(c.of(row))
 		case value != nil:
 			cells[i] = v.text(c.field, value)
 		}
@@ -146,7 +90,7 @@ func (v *view) cells(row *yaml.Node, columns []column) []string {
 	return cells
 }
 
-func withoutEmpty(columns []column, cells [][]string) (kept []column, keptCells [][]string) {
+func withoutEmpty(columns []Column, cells [][]string) (kept []Column, keptCells [][]string) {
 	keptCells = make([][]string, len(cells))
 	for i, c := range columns {
 		if !slices.ContainsFunc(cells, func(row []string) bool { return row[i] != "" }) {
@@ -165,7 +109,7 @@ const gap = 2
 
 // fit returns the widths of the columns that fit. The widest are cut first, then the
 // last ones are left out, and columns that people copy from are cut last.
-func fit(widths []int, columns []column, width int) []int {
+func fit(widths []int, columns []Column, width int) []int {
 	for shown := len(widths); ; shown-- {
 		fitted := slices.Clone(widths[:shown])
 		if narrow(fitted, width, func(i int) bool { return !columns[i].whole }) {
@@ -202,7 +146,7 @@ func narrow(widths []int, width int, may func(i int) bool) bool {
 	return true
 }
 
-func (v *view) line(b *strings.Builder, indent string, cells []string, widths []int, paint func(int, string) string) {
+func (v *View) line(b *strings.Builder, indent string, cells []string, widths []int, paint func(int, string) string) {
 	var line strings.Builder
 	line.WriteString(indent)
 	for i, cell := range cells {
@@ -237,65 +181,49 @@ func cut(text string, width int) string {
 
 // Colours, as terminals know them.
 const (
-	bold   = "1"
-	faint  = "2"
-	red    = "31"
-	green  = "32"
-	yellow = "33"
+	Bold   = "1"
+	Faint  = "2"
+	Red    = "31"
+	Green  = "32"
+	Yellow = "33"
 )
 
-// paint returns a text in a colour, if colours are wanted.
-func paint(wanted bool, colour, text string) string {
+// Paint returns a text in a colour, if colours are wanted.
+func Paint(wanted bool, colour, text string) string {
 	if !wanted || text == "" {
 		return text
 	}
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-// statusColours are the colours of how things ended.
-var statusColours = map[string]string{
-	"ok": green, "allowed": green, "handshake": green, "failed": red, "refused": yellow, "processing": yellow,
+// StatusColours are the colours of how things ended.
+var StatusColours = map[string]string{
+	"ok": Green, "allowed": Green, "handshake": Green, "failed": Red, "refused": Yellow, "processing": Yellow,
 }
 
-func (v *view) statusOf(object *yaml.Node) string {
-	return v.painted("status", printable(sluice.Status(textOf(object, "status")).Word()))
+func (v *View) statusOf(object *yaml.Node) string {
+	return v.painted("status", Printable(sluice.Status(TextOf(object, "status")).Word()))
 }
 
 // painted returns a value in its colour: a status and an outcome have one.
-func (v *view) painted(field, text string) string {
-	if colour := statusColours[text]; colour != "" && (field == "status" || field == "outcome") {
-		return paint(v.colour, colour, text)
+func (v *View) painted(field, text string) string {
+	if colour := StatusColours[text]; colour != "" && (field == "status" || field == "outcome") {
+		return Paint(v.Colour, colour, text)
 	}
 	return text
 }
 
 // data writes those of the named fields that an object has, under headings.
-func (v *view) data(w io.Writer, object *yaml.Node, names ...string) error {
+func (v *View) data(w io.Writer, object *yaml.Node, names ...string) error {
 	for _, name := range names {
-		value := fieldOf(object, name)
+		value := Field(object, name)
 		if value == nil || isEmpty(value) {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s\n", paint(v.colour, bold, titleOf(name)))
-		if err := writeIndented(w, value, "  "); err != nil {
+		fmt.Fprintf(w, "\n%s\n", Paint(v.Colour, Bold, Title(name)))
+		if err := WriteIndented(w, value, "  "); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// printable escapes everything in a text that a terminal would obey.
-func printable(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '\t' || unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }

@@ -1,8 +1,8 @@
-package main
+// Package view shows documents of the server to people: as tables, as lines with
+// labels, and without anything that a terminal would obey.
+package view
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"slices"
@@ -10,34 +10,22 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 	"go.yaml.in/yaml/v3"
-	"golang.org/x/term"
 
 	"sluice"
 	"sluice/wording"
 )
 
-// A view says how things are shown to a person: when, where, and how wide the screen
+// A View says how things are shown to a person: when, where, and how wide the screen
 // is.
-type view struct {
-	now    time.Time
-	zone   *time.Location
-	width  int // columns of the terminal; 0 means no bound
-	colour bool
-	tokens bool // show the tokens of webhooks
-}
-
-func (t *terminal) view() *view {
-	v := &view{now: time.Now(), zone: time.Local, colour: colours(t.out), tokens: t.showTokens}
-	if isTerminal(t.out) {
-		if width, _, err := term.GetSize(int(t.out.Fd())); err == nil {
-			v.width = width
-		}
-	}
-	return v
+type View struct {
+	Now    time.Time
+	Zone   *time.Location
+	Width  int // columns of the terminal; 0 means no bound
+	Colour bool
+	Tokens bool // show the tokens of webhooks
 }
 
 // Fields whose numbers have a unit, and those that hold a token.
@@ -48,10 +36,10 @@ var (
 )
 
 // text returns the value of a field in one line. Times become how long ago they were.
-func (v *view) text(field string, n *yaml.Node) string {
+func (v *View) text(field string, n *yaml.Node) string {
 	text := n.Value
 	at, isTime := timeOf(n)
-	number, isNumber := numberOf(n)
+	number, isNumber := Number(n)
 	switch {
 	case n.Tag == "!!null":
 		return ""
@@ -60,10 +48,10 @@ func (v *view) text(field string, n *yaml.Node) string {
 	case isTime:
 		text = v.ago(at)
 	case isNumber && slices.Contains(inMilliseconds, field):
-		text = milliseconds(number)
+		text = Milliseconds(number)
 	case isNumber && slices.Contains(inBytes, field):
 		text = wording.Bytes(number)
-	case n.Kind == yaml.MappingNode && fieldOf(n, "detail") != nil:
+	case n.Kind == yaml.MappingNode && Field(n, "detail") != nil:
 		text = problemOf(n)
 	case n.Kind == yaml.SequenceNode:
 		text = strings.ReplaceAll(strings.Join(v.parts(n), ", "), "., ", ". ") // sentences need no comma
@@ -76,19 +64,19 @@ func (v *view) text(field string, n *yaml.Node) string {
 	case slices.Contains(withToken, field):
 		text = v.token(text)
 	}
-	return strings.ReplaceAll(printable(text), "\t", " ")
+	return strings.ReplaceAll(Printable(text), "\t", " ")
 }
 
 // whole does what text does, but shows times in full.
-func (v *view) whole(field string, n *yaml.Node) string {
+func (v *View) whole(field string, n *yaml.Node) string {
 	if at, ok := timeOf(n); ok {
-		return at.In(v.zone).Format("2006-01-02 15:04:05 MST") + " (" + v.ago(at) + ")"
+		return at.In(v.Zone).Format("2006-01-02 15:04:05 MST") + " (" + v.ago(at) + ")"
 	}
 	return v.text(field, n)
 }
 
 // parts returns the items of a list or the fields of an object, each in one line.
-func (v *view) parts(n *yaml.Node) []string {
+func (v *View) parts(n *yaml.Node) []string {
 	var all []string
 	for i := 0; i < len(n.Content); i++ {
 		part := v.text("", n.Content[i])
@@ -102,9 +90,9 @@ func (v *view) parts(n *yaml.Node) []string {
 }
 
 // token hides a webhook's token, except the last characters, which trace ids show.
-func (v *view) token(text string) string {
+func (v *View) token(text string) string {
 	start := strings.LastIndexAny(text, "=/") + 1
-	if v.tokens || !sluice.IsToken(text[start:]) {
+	if v.Tokens || !sluice.IsToken(text[start:]) {
 		return text
 	}
 	return text[:start] + "…" + sluice.Last6(text)
@@ -112,8 +100,8 @@ func (v *view) token(text string) string {
 
 // problemOf returns the detail of a problem document, with its code.
 func problemOf(n *yaml.Node) string {
-	text := fieldOf(n, "detail").Value
-	if code := fieldOf(n, "code"); code != nil {
+	text := Field(n, "detail").Value
+	if code := Field(n, "code"); code != nil {
 		text += " (" + code.Value + ")"
 	}
 	return strings.Join(strings.Fields(text), " ")
@@ -127,7 +115,8 @@ func timeOf(n *yaml.Node) (time.Time, bool) {
 	return at, err == nil
 }
 
-func numberOf(n *yaml.Node) (float64, bool) {
+// Number returns the number that a value is, and whether it is one.
+func Number(n *yaml.Node) (float64, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "" {
 		return 0, false
 	}
@@ -136,9 +125,10 @@ func numberOf(n *yaml.Node) (float64, bool) {
 }
 
 // ago returns how long ago a time was, or its date if that was long ago.
-func (v *view) ago(at time.Time) string { return wording.Ago(v.now, at.In(v.zone)) }
+func (v *View) ago(at time.Time) string { return wording.Ago(v.Now, at.In(v.Zone)) }
 
-func milliseconds(number float64) string {
+// Milliseconds returns a duration as people say it.
+func Milliseconds(number float64) string {
 	return wording.Duration(time.Duration(number * float64(time.Millisecond)))
 }
 
@@ -148,8 +138,8 @@ var titles = map[string]string{
 	"remoteAddr": "Caller", "updated": "Changed", "url": "URL", "role": "Role", "p50": "Median", "p99": "99th percentile",
 }
 
-// titleOf returns the name of a field as people read it: eventKey is Event key.
-func titleOf(field string) string {
+// Title returns the name of a field as people read it: eventKey is Event key.
+func Title(field string) string {
 	if title := titles[field]; title != "" {
 		return title
 	}
@@ -164,7 +154,7 @@ func titleOf(field string) string {
 		}
 		b.WriteRune(r)
 	}
-	return printable(b.String())
+	return Printable(b.String())
 }
 
 // asSent are fields with user data, which is shown unchanged.
@@ -174,20 +164,20 @@ var asSent = []string{"body", "headers", "payload", "query", "schema", "signatur
 type fact struct{ label, text string }
 
 // facts writes lines with their labels in a column.
-func (v *view) facts(w io.Writer, indent string, facts []fact) {
+func (v *View) facts(w io.Writer, indent string, facts []fact) {
 	width := 0
 	for _, f := range facts {
 		width = max(width, uniseg.StringWidth(f.label))
 	}
 	for _, f := range facts {
 		pad := strings.Repeat(" ", width-uniseg.StringWidth(f.label)+gap)
-		fmt.Fprintf(w, "%s%s%s%s\n", indent, paint(v.colour, faint, f.label), pad, f.text)
+		fmt.Fprintf(w, "%s%s%s%s\n", indent, Paint(v.Colour, Faint, f.label), pad, f.text)
 	}
 }
 
-// account writes an object: first the fields that fit in a line, then the others
+// Account writes an object: first the fields that fit in a line, then the others
 // under headings.
-func (v *view) account(w io.Writer, object *yaml.Node, indent string) error {
+func (v *View) Account(w io.Writer, object *yaml.Node, indent string) error {
 	var facts []fact
 	var longer []int
 	for i := 0; i+1 < len(object.Content); i += 2 {
@@ -195,7 +185,7 @@ func (v *view) account(w io.Writer, object *yaml.Node, indent string) error {
 		switch {
 		case isEmpty(value):
 		case isLine(name, value):
-			facts = append(facts, fact{titleOf(name), v.painted(name, v.whole(name, value))})
+			facts = append(facts, fact{Title(name), v.painted(name, v.whole(name, value))})
 		default:
 			longer = append(longer, i)
 		}
@@ -203,7 +193,7 @@ func (v *view) account(w io.Writer, object *yaml.Node, indent string) error {
 	v.facts(w, indent, facts)
 	for _, i := range longer {
 		name, value := object.Content[i].Value, object.Content[i+1]
-		fmt.Fprintf(w, "\n%s%s\n", indent, paint(v.colour, bold, titleOf(name)))
+		fmt.Fprintf(w, "\n%s%s\n", indent, Paint(v.Colour, Bold, Title(name)))
 		if err := v.section(w, name, value, indent+"  "); err != nil {
 			return err
 		}
@@ -211,36 +201,14 @@ func (v *view) account(w io.Writer, object *yaml.Node, indent string) error {
 	return nil
 }
 
-func (v *view) section(w io.Writer, name string, value *yaml.Node, indent string) error {
+func (v *View) section(w io.Writer, name string, value *yaml.Node, indent string) error {
 	switch {
-	case slices.Contains(asSent, name) || value.Kind == yaml.ScalarNode || value.Kind == yaml.SequenceNode && !allObjects(value):
-		return writeIndented(w, value, indent)
+	case slices.Contains(asSent, name) || value.Kind == yaml.ScalarNode || value.Kind == yaml.SequenceNode && !AllObjects(value):
+		return WriteIndented(w, value, indent)
 	case value.Kind == yaml.SequenceNode:
-		return v.rows(w, value.Content, nil, indent)
+		return v.Rows(w, value.Content, nil, indent)
 	}
-	return v.account(w, value, indent)
-}
-
-// writeIndented writes a value unchanged, except that it decodes a payload in base64
-// that is text.
-func writeIndented(w io.Writer, value *yaml.Node, indent string) error {
-	text := value.Value
-	if origin := textOf(value, "origin"); origin != "" && len(value.Content) == 2 {
-		if decoded, err := base64.StdEncoding.DecodeString(origin); err == nil && utf8.Valid(decoded) {
-			value, text = &yaml.Node{Kind: yaml.ScalarNode}, string(decoded)
-		}
-	}
-	if value.Kind != yaml.ScalarNode {
-		var page bytes.Buffer
-		if err := encodeYAML(&page, value); err != nil {
-			return err
-		}
-		text = page.String()
-	}
-	for line := range strings.Lines(text) {
-		fmt.Fprintln(w, indent+printable(strings.TrimRight(line, "\n")))
-	}
-	return nil
+	return v.Account(w, value, indent)
 }
 
 func isEmpty(n *yaml.Node) bool {
@@ -255,11 +223,11 @@ func isLine(name string, n *yaml.Node) bool {
 	case yaml.SequenceNode:
 		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
 	}
-	return fieldOf(n, "detail") != nil && !slices.Contains(asSent, name)
+	return Field(n, "detail") != nil && !slices.Contains(asSent, name)
 }
 
-// counted returns a number of things in words.
-func counted(n int, thing string) string {
+// Counted returns a number of things in words.
+func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

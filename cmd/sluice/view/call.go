@@ -1,0 +1,218 @@
+package view
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"sluice"
+)
+
+// CallColumns are the columns of a list of calls.
+var CallColumns = append(Columns("time", "status", "next", "eventKey", "traceId", "duration"), Column{title: "Reason", of: func(call *yaml.Node) string {
+	return stepBefore.ReplaceAllString(reasonOf(call), "")
+}})
+
+// stepBefore is where it failed. A line of a list is cut at its end, and what happened
+// matters more.
+var stepBefore = regexp.MustCompile(`^Step \d+, [^:]*: `)
+
+// reasonOf returns why a call was refused, or why a pipeline failed on it.
+func reasonOf(call *yaml.Node) string {
+	if code := TextOf(call, "code"); code != "" {
+		return code
+	}
+	if TextOf(call, "status") == string(sluice.StatusOK) {
+		return "" // an attempt before may have failed
+	}
+	for _, run := range slices.Backward(List(call, "runs")) { // the latest attempt first
+		if problem := Field(run, "error"); problem != nil && Field(problem, "detail") != nil {
+			return problemOf(problem)
+		}
+	}
+	return ""
+}
+
+var stepColumns = []Column{
+	{title: "Step", field: "command", whole: true},
+	{title: "Line", field: "line"},
+	{title: "Status", field: "status"},
+	{title: "Took", field: "duration"},
+	{title: "Code", field: "code"},
+	{title: "HTTP", of: exchangeOf},
+}
+
+// exchangeOf returns what a step sent, and the status that came back.
+func exchangeOf(step *yaml.Node) string {
+	http := Field(step, "http")
+	return strings.TrimSpace(TextOf(http, "method") + " " + cmp.Or(TextOf(http, "url"), TextOf(http, "host")) + " " + TextOf(http, "statusCode"))
+}
+
+// Call writes everything about a call, and lists its replays.
+func (v *View) Call(w io.Writer, call *yaml.Node, replays []*yaml.Node) error {
+	facts := v.callFacts(call)
+	for _, again := range replays {
+		text := Printable(TextOf(again, "traceId")) + ", " + v.statusOf(again)
+		if at := Field(again, "time"); at != nil {
+			text += ", " + v.text("time", at)
+		}
+		facts = append(facts, fact{"Replayed as", text})
+	}
+	v.facts(w, "", facts)
+	runs := List(call, "runs")
+	for _, run := range runs {
+		if err := v.run(w, run, isRepeated(runs, run)); err != nil {
+			return err
+		}
+	}
+	readable(Field(call, "payload"))
+	if err := v.data(w, call, "headers", "payload"); err != nil {
+		return err
+	}
+	return v.data(w, Field(call, "result"), "value")
+}
+
+// readable replaces the base64 of a payload by the text or JSON that it is. Bytes that
+// are no text stay as they are.
+func readable(payload *yaml.Node) {
+	origin := Field(payload, "origin")
+	if origin == nil {
+		return
+	}
+	text, err := base64.StdEncoding.DecodeString(origin.Value)
+	if err != nil || !utf8.Valid(text) || bytes.ContainsRune(text, 0) {
+		return
+	}
+	*payload = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(text)}
+	if document, err := Parse(text); err == nil {
+		*payload = *document
+	}
+}
+
+func (v *View) callFacts(call *yaml.Node) []fact {
+	request := strings.TrimSpace(TextOf(call, "method") + " " + cmp.Or(TextOf(call, "eventKey"), "(no webhook)"))
+	var body []string
+	if size := Field(call, "size"); size != nil && TextOf(call, "replayOf") == "" { // a replay has the size of the event, not of the body
+		body = append(body, v.text("size", size))
+	}
+	if media := TextOf(call, "contentType"); media != "" {
+		body = append(body, Printable(media))
+	}
+	if len(body) > 0 {
+		request += ", " + strings.Join(body, " of ")
+	}
+	if from := TextOf(call, "remoteAddr"); from != "" {
+		request += " from " + Printable(from)
+	}
+	facts := []fact{{"Call", request}}
+	if at := Field(call, "time"); at != nil {
+		facts = append(facts, fact{"Received", v.whole("time", at)})
+	}
+	facts = append(facts, fact{"Status", v.statusOf(call) + v.answerOf(call)})
+	if next := Field(call, "next"); next != nil {
+		facts = append(facts, fact{"Tried again", v.whole("next", next)})
+	}
+	if reason := reasonOf(call); reason != "" {
+		facts = append(facts, fact{"Reason", Printable(reason)})
+	}
+	for _, name := range []string{"traceId", "correlationId", "replayOf"} {
+		if id := TextOf(call, name); id != "" {
+			facts = append(facts, fact{Title(name), Printable(id)})
+		}
+	}
+	return facts
+}
+
+// answerOf returns what the caller was answered. Events that were sent or replayed
+// have no caller.
+func (v *View) answerOf(call *yaml.Node) string {
+	code := TextOf(call, "statusCode")
+	if code == "" {
+		return ""
+	}
+	answer := ", answered " + Printable(code)
+	if took := Field(call, "duration"); took != nil {
+		answer += " after " + v.text("duration", took)
+	}
+	return answer
+}
+
+// isRepeated reports whether a run is one of several attempts.
+func isRepeated(runs []*yaml.Node, run *yaml.Node) bool {
+	return slices.ContainsFunc(runs, func(other *yaml.Node) bool {
+		attempt := TextOf(other, "attempt")
+		return TextOf(other, "pipeline") == TextOf(run, "pipeline") && attempt != "" && attempt != "1"
+	})
+}
+
+// run writes what a pipeline did, step by step, and which attempt it was if there
+// were several.
+func (v *View) run(w io.Writer, run *yaml.Node, repeated bool) error {
+	head := Paint(v.Colour, Bold, "Pipeline "+Printable(cmp.Or(TextOf(run, "pipeline"), "(not stored)")))
+	fmt.Fprintf(w, "\n%s  %s", head, v.statusOf(run))
+	if took := Field(run, "duration"); took != nil {
+		fmt.Fprintf(w, " after %s", v.text("duration", took))
+	}
+	if repeated {
+		fmt.Fprintf(w, ", attempt %s", Printable(TextOf(run, "attempt")))
+		if began := Field(run, "started"); began != nil {
+			fmt.Fprintf(w, " at %s", v.whole("started", began))
+		}
+	}
+	if field := Field(run, "next"); field != nil {
+		if next, ok := timeOf(field); ok && next.After(v.Now) {
+			fmt.Fprintf(w, ", tried again %s", v.ago(next))
+		}
+	}
+	fmt.Fprintln(w)
+	if problem := Field(run, "error"); problem != nil && Field(problem, "detail") != nil {
+		fmt.Fprintln(w, "  "+Paint(v.Colour, Red, Printable(problemOf(problem))))
+	}
+	steps := List(run, "steps")
+	if len(steps) == 0 {
+		return nil
+	}
+	if err := v.Rows(w, steps, stepColumns, "  "); err != nil {
+		return err
+	}
+	for _, step := range steps {
+		v.exchange(w, step)
+	}
+	return nil
+}
+
+// exchange writes what a step sent and what came back. The server shows that only to
+// users who may see payloads.
+func (v *View) exchange(w io.Writer, step *yaml.Node) {
+	http := Field(step, "http")
+	for _, part := range []struct{ field, verb string }{{"request", "sent"}, {"response", "got back"}} {
+		text := TextOf(http, part.field)
+		if text == "" {
+			continue
+		}
+		fmt.Fprintf(w, "\n  %s\n", Paint(v.Colour, Bold, fmt.Sprintf("%s (line %s) %s", Printable(TextOf(step, "command")), Printable(TextOf(step, "line")), part.verb)))
+		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			fmt.Fprintln(w, strings.TrimRight("    "+Printable(line), " "))
+		}
+	}
+}
+
+// Result writes the result of a call.
+func (v *View) Result(w io.Writer, result *yaml.Node) error {
+	facts := []fact{{"Status", v.statusOf(result) + ", " + Printable(TextOf(result, "statusCode"))}}
+	for _, name := range []string{"error", "traceId", "correlationId"} {
+		if value := Field(result, name); value != nil && !isEmpty(value) {
+			facts = append(facts, fact{Title(name), v.text(name, value)})
+		}
+	}
+	v.facts(w, "", facts)
+	return v.data(w, result, "value")
+}
