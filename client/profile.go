@@ -189,7 +189,7 @@ func lock(ctx context.Context, name string) (unlock func(), err error) {
 	const pause = 20 * time.Millisecond
 	for {
 		if err := durable.TryLock(file); err == nil {
-			return func() { _ = file.Close() }, nil // which frees the lock
+			return func() { durable.Unlock(file) }, nil
 		}
 		select {
 		case <-ctx.Done():

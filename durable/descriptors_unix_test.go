@@ -52,6 +52,29 @@ func TestADescriptorIsWaitedFor(t *testing.T) {
 	closeRead(file)
 }
 
+// TestALockIsNotInherited: a process that was forked while the folder was open, and shares
+// its descriptors until it begins its own program, does not keep the folder locked.
+func TestALockIsNotInherited(t *testing.T) {
+	folder, err := OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inherited, err := syscall.Dup(int(folder.lock.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(inherited)
+	if _, err := OpenFolder(folder.path); err == nil {
+		t.Error("an open folder can be opened again")
+	}
+	folder.Close()
+	again, err := OpenFolder(folder.path)
+	if err != nil {
+		t.Fatalf("a closed folder: %v", err)
+	}
+	again.Close()
+}
+
 // useUpDescriptors lets no file be opened until the function is called that it returns.
 func useUpDescriptors(t *testing.T) (restore func()) {
 	t.Helper()

@@ -141,7 +141,7 @@ func (f *Folder) Content(name string, first func() string) (string, error) {
 func (f *Folder) Path(name string) string { return filepath.Join(f.path, name) }
 
 // Close releases the lock.
-func (f *Folder) Close() { _ = f.lock.Close() }
+func (f *Folder) Close() { Unlock(f.lock) }
 
 // A NewFolder is a data folder that is being filled. Until Finish no server starts
 // on it.

@@ -14,9 +14,16 @@ func checkSystem() error { return nil }
 // syncNames makes the names in a folder survive a power cut.
 func syncNames(dir string) error { return Sync(dir) }
 
-// TryLock locks a file until it is closed, or fails if another process has locked it.
+// TryLock locks a file until Unlock, or fails if another process has locked it.
 // The lock of a process that has died is free.
 func TryLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// Unlock frees the lock of a file and closes the file. A close alone would leave the lock
+// to a process that was forked a moment ago and has not begun its own program yet.
+func Unlock(f *os.File) {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+	_ = f.Close()
+}
 
 // FreeSpace returns what is free on the volume of a folder.
 func FreeSpace(dir string) (Space, error) {

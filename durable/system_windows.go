@@ -17,12 +17,15 @@ func checkSystem() error {
 // syncNames does nothing: Windows has no call for it.
 func syncNames(string) error { return nil }
 
-// TryLock locks a file until it is closed, or fails if another process has locked it.
+// TryLock locks a file until Unlock, or fails if another process has locked it.
 // The lock of a process that has died is free.
 func TryLock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	return windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 }
+
+// Unlock frees the lock of a file and closes the file.
+func Unlock(f *os.File) { _ = f.Close() }
 
 // FreeSpace is never called: there is no data folder.
 func FreeSpace(string) (Space, error) { return Space{}, errors.ErrUnsupported }

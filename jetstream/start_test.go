@@ -14,6 +14,7 @@ import (
 // TestNodesStartTogether: nodes that make the same streams at the same moment are
 // all ready soon, on an empty cluster and on a full one.
 func TestNodesStartTogether(t *testing.T) {
+	t.Parallel()
 	url := natstest.StartCluster()
 	nc, err := nats.Connect(url)
 	if err != nil {

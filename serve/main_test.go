@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	stretch.By(3)
 	iam.MakePasswordsCheap()
 	debug.SetGCPercent(400)
-	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(8*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 	// The library that orders certificates withdraws what is left of an order by itself.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -135,14 +136,16 @@ func TestARefusedBatchIsWithdrawn(t *testing.T) {
 
 // TestACallThatWasNotSentIsInNoDoubt: it waited behind others until its time was up.
 func TestACallThatWasNotSentIsInNoDoubt(t *testing.T) {
-	w := &clusterWriter{waiting: make(chan *publication, 1)}
-	_, err := w.Write(t.Context(), t.Name()+".d", nil, nil)
-	if _, doubtful := errors.AsType[*DoubtError](err); err == nil || doubtful {
-		t.Errorf("it is refused with %v", err)
-	}
-	if left := taken([]*publication{<-w.waiting}, "late"); len(left) != 0 {
-		t.Error("it would be sent after its caller has gone")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := &clusterWriter{waiting: make(chan *publication, 1)}
+		_, err := w.Write(t.Context(), "x.d", nil, nil)
+		if _, doubtful := errors.AsType[*DoubtError](err); err == nil || doubtful {
+			t.Errorf("it is refused with %v", err)
+		}
+		if left := taken([]*publication{<-w.waiting}, "late"); len(left) != 0 {
+			t.Error("it would be sent after its caller has gone")
+		}
+	})
 }
 
 // TestAShortcutLeadsToTheLeader, and goes when it does not answer.
