@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,17 +16,22 @@ import (
 	"sluice/limit"
 )
 
-// serveForms serves an issuer that takes forms of 64 KiB, and a portal.
-func serveForms(t *testing.T, issuer http.HandlerFunc, portal command.Endpoint) string {
+// newAPI returns an API with an issuer that takes forms of 64 KiB, and a portal.
+func newAPI(t *testing.T, issuer http.HandlerFunc, portal command.Endpoint) *api.API {
 	t.Helper()
-	server := httptest.NewServer(api.New(api.Options{
+	return api.New(api.Options{
 		Commands: command.NewSet(noAudit, nil),
 		Auth:     issuer,
 		Portal:   portal,
 		Slots:    limit.NewSlots(10),
 		Bodies:   limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 1 << 20, Strange: 1 << 20, Unfinished: 10}),
 		Log:      slog.New(slog.NewTextHandler(t.Output(), nil)),
-	}))
+	})
+}
+
+func serveForms(t *testing.T, issuer http.HandlerFunc, portal command.Endpoint) string {
+	t.Helper()
+	server := httptest.NewServer(newAPI(t, issuer, portal))
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -81,5 +88,38 @@ func TestNoPartOfAForm(t *testing.T) {
 	post(t, url+"/auth/realms/default/protocol/openid-connect/token", form)
 	if seen != form {
 		t.Errorf("of %d bytes the handler has seen %d", len(form), len(seen))
+	}
+}
+
+// TestRequestsTakeTurns: of two connections that each sent many requests at once, neither has
+// all of its requests answered first.
+func TestRequestsTakeTurns(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const requests = 50
+	var mu sync.Mutex
+	var order []string
+	handler := newAPI(t, nil, func(_ http.ResponseWriter, r *http.Request) error {
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, r.URL.Path)
+		return nil
+	}).Bounded()
+	var both sync.WaitGroup
+	for _, path := range []string{"/one", "/two"} {
+		both.Go(func() {
+			for range requests {
+				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))
+			}
+		})
+	}
+	both.Wait()
+	turns := 0
+	for i := 1; i < len(order); i++ {
+		if order[i] != order[i-1] {
+			turns++
+		}
+	}
+	if len(order) != 2*requests || turns < requests/5 {
+		t.Errorf("%d requests changed the connection %d times", len(order), turns)
 	}
 }

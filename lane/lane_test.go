@@ -414,3 +414,41 @@ type brokenListener struct{ err error }
 func (b brokenListener) Accept() (net.Conn, error) { return nil, b.err }
 func (b brokenListener) Close() error              { return nil }
 func (b brokenListener) Addr() net.Addr            { return nil }
+
+// TestConnectionsTakeTurns: of two connections that each sent many calls at once, neither
+// has all of its calls answered first.
+func TestConnectionsTakeTurns(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const calls = 50
+	var both sync.WaitGroup
+	both.Add(2)
+	var mu sync.Mutex
+	var order []string
+	s := start(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > 0 {
+			both.Done()
+			both.Wait()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, r.RemoteAddr)
+	})
+	clients := []*client{s.dial(t), s.dial(t)}
+	for _, c := range clients {
+		c.send(post("first") + strings.Repeat(post(""), calls-1))
+	}
+	for _, c := range clients {
+		for range calls {
+			c.answer()
+		}
+	}
+	turns := 0
+	for i := 1; i < len(order); i++ {
+		if order[i] != order[i-1] {
+			turns++
+		}
+	}
+	if len(order) != 2*calls || turns < calls/5 {
+		t.Errorf("%d calls changed the connection %d times", len(order), turns)
+	}
+}
