@@ -68,17 +68,17 @@ func TestWhereSecretsComeFrom(t *testing.T) {
 // beginning is what the page says before it comes to the providers.
 var beginning = strings.ReplaceAll(`# Providers
 
-Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with the parameter 'signature'. The [tutorial](tutorial.md) goes through it step by step. This page is generated from the presets.
+Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with [signature](receiving.md#other-senders). The [tutorial](tutorial.md) goes through it step by step. This page is generated from the presets.
 
 With the command line, for GitHub:
 1. 'sluice secret put github' asks for the secret that you share with the provider, so that it is in no history of commands.
 2. 'sluice webhook create webhook.github.push --provider github --signing-secret secret:github' makes the webhook.
 3. 'sluice webhook url webhook.github.push' prints the URL to enter there.
-4. 'sluice webhook test webhook.github.push --sample push' sends an event as GitHub would, signed; every provider has samples. Those whose calls only they can sign (PayPal, Plaid, Amazon SNS, Google Pub/Sub, and any with a public key) can't be tried so: send a real call, or try the pipeline alone with 'sluice pipeline test'.
+4. 'sluice webhook test webhook.github.push --sample push' sends an event as GitHub would, signed; every provider has samples. Where only the provider can sign (PayPal, Plaid, Amazon SNS, Google Pub/Sub, and any with a public key), send a real call, or try the pipeline alone with 'sluice pipeline test'.
 
-PayPal, Plaid, Amazon SNS and Google Pub/Sub, and schemes with 'keys', have their public keys fetched over HTTPS, directly: 'HTTPS_PROXY' is not used. Where the server can't reach those hosts, their calls are 503 'sender-keys-unavailable', and the log names the host.
+The public keys of PayPal, Plaid, Amazon SNS and Google Pub/Sub, and those of 'keys', are fetched over HTTPS, directly: 'HTTPS_PROXY' is not used. If the server does not reach those hosts, their calls are 503 'sender-keys-unavailable', and the log names the host.
 
-Some providers show their secret only when they have the URL. Then give any other of the same form as the secret first, and the right one afterwards: 'sluice webhook edit webhook.stripe --signing-secret secret:stripe'; until then all calls are refused. The portal does this by itself if the secret is left empty. A public key (Discord, SendGrid) cannot be made up: enter any URL at the provider first, and the right one when the webhook is there. While a secret is being changed, give both, separated by a comma, and in the end the new one alone.
+Some providers show their secret only when they have the URL. Then give any other of the same form first, and the right one afterwards: 'sluice webhook edit webhook.stripe --signing-secret secret:stripe'; until then all calls are refused. The portal does this by itself if the secret is left empty. A public key (Discord, SendGrid, Wise) cannot be made up: enter any URL at the provider first, and the right one when the webhook is there. While a secret is being changed, give both, separated by a comma.
 `, "'", "`")
 
 // anchor returns the fragment that leads to a heading.
