@@ -33,7 +33,7 @@ var (
 	CodeCertificateMissing    = Code{"certificate-missing", Unauthenticated, "The webhook takes calls with a client certificate only, and this one has none."}
 	CodeCertificateInvalid    = Code{"certificate-invalid", Unauthenticated, "The client certificate is not one that the webhook takes."}
 	CodeSenderKeysUnavailable = Code{"sender-keys-unavailable", Unavailable, "The sender's public keys can't be fetched now."}
-	CodeDeliveryIDInvalid     = Code{"delivery-id-invalid", Invalid, "The sender's delivery id is not where the webhook expects it, or no text."}
+	CodeDeliveryIDInvalid     = Code{"delivery-id-invalid", Invalid, "The sender's delivery id is empty, came twice, is too long, or no text."}
 	CodeDuplicateDiffers      = Code{"duplicate-differs", Conflict, "The delivery id was accepted before with another body."}
 	CodeDeliveryPending       = Code{"delivery-pending", Unavailable, "The first call with this delivery id is not stored yet."}
 	CodeVerifyTokenInvalid    = Code{"verify-token-invalid", Forbidden, "The handshake's verify token is not the webhook's."}
