@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// StatusRejected is the status of a call that was refused: it became no event.
+// StatusRejected is the status of a call that was rejected: it became no event.
 const StatusRejected Status = "rejected"
 
 // StatusHandshake is the status of a call by which a sender made sure that somebody

@@ -50,7 +50,7 @@ type QuarantineQuery struct {
 // OtherWebhook stands in a diagnosis before the end of the token of another webhook.
 const OtherWebhook = "the webhook that ends with "
 
-// QuarantineStore keeps refused calls, each webhook's within its share.
+// QuarantineStore keeps rejected calls, each webhook's within its share.
 type QuarantineStore interface {
 	// Put stores a call, its request sealed.
 	Put(ctx context.Context, c *QuarantinedCall) error

@@ -25,18 +25,21 @@ const (
 	StatusRecovered Status = "recovered" // it failed for good, and a replay went well
 )
 
-// statusWords are the statuses that people know by another word than the API.
-var statusWords = map[Status]string{StatusError: "failed", StatusRejected: "refused"}
+// failed is the word by which people know StatusError.
+const failed = "failed"
 
 // Word returns the status as pages and tables show it.
-func (s Status) Word() string { return cmp.Or(statusWords[s], string(s)) }
+func (s Status) Word() string {
+	if s == StatusError {
+		return failed
+	}
+	return string(s)
+}
 
 // StatusOf returns the status that people or the API call by that word.
 func StatusOf(word string) Status {
-	for s, known := range statusWords {
-		if word == known {
-			return s
-		}
+	if word == failed {
+		return StatusError
 	}
 	return Status(word)
 }

@@ -75,7 +75,7 @@ func jsonEqual(a, b map[string]any) bool {
 func TestStatusWords(t *testing.T) {
 	for status, word := range map[sluice.Status]string{
 		sluice.StatusOK: "ok", sluice.StatusProcessing: "processing", sluice.StatusHandshake: "handshake",
-		sluice.StatusError: "failed", sluice.StatusRejected: "refused",
+		sluice.StatusError: "failed", sluice.StatusRejected: "rejected",
 	} {
 		if got := status.Word(); got != word {
 			t.Errorf("%s is called %s", status, got)

@@ -168,7 +168,7 @@ func describe(c sluice.Closing) string {
 	}
 	text := fmt.Sprintf("No calls were taken for %s, from %s to %s (%s).", c.To.Sub(c.From).Round(time.Second), c.From.Format("2 January, 15:04:05"), c.To.Format("15:04:05 UTC"), c.Cause)
 	if len(lost) > 0 {
-		text += " The senders of these webhooks don't try again: " + strings.Join(lost, ", ") + "; webhook.missed finds what they sent."
+		text += " The senders of these webhooks don't try again: " + strings.Join(lost, ", ") + "; webhook.missed finds what they sent, where the sender can be asked."
 	}
 	return text
 }

@@ -92,7 +92,7 @@ func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error)
 	return withCopies(ctx, o.Journal, found, cover)
 }
 
-// quarantined appends the refused calls of a query that have its text in their body: they are
+// quarantined appends the rejected calls of a query that have its text in their body: they are
 // no events, so the journal does not look into them.
 func quarantined(ctx context.Context, store sluice.QuarantineStore, q sluice.TraceQuery, found []sluice.Call) ([]sluice.Call, error) {
 	page := sluice.QuarantineQuery{EventKey: q.EventKey, From: q.From, To: q.To, Limit: 1000, Cover: q.Cover}

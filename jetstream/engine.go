@@ -79,6 +79,7 @@ type Engine struct {
 	Versions       *record.Bucket[sluice.PipelineHistory]
 	Secrets        *record.Bucket[sluice.Secret]
 	forgotten      forgottenSet
+	keepers        keepers
 	keys           *record.Bucket[record.Key]
 	records        *record.Budget // of what users store
 

@@ -3,8 +3,10 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -136,37 +138,39 @@ type keeping struct {
 	due  time.Time         // no event is too old before then
 }
 
+// keepers are the webhooks that say how long their events are kept, by token. To look for
+// them among a million would hold up calls.
+type keepers struct{ sync.Map }
+
+func (k *keepers) follow(before, after *sluice.Webhook) {
+	switch {
+	case after != nil && after.Keep > 0:
+		k.Store(after.UUID, after)
+	case before != nil && before.Keep > 0:
+		k.Delete(before.UUID)
+	}
+}
+
 // keepFor removes the events of webhooks that say how long they are kept, until ctx ends.
 func (e *Engine) keepFor(ctx context.Context) {
 	known := make(map[string]*keeping)
-	keeps := func(hook *sluice.Webhook) bool { return hook.Keep > 0 }
-	changed, hooks := e.Webhooks.Changed(), e.Webhooks.Keys(keeps)
 	e.host.Every(ctx, keepEvery, func(now time.Time) {
-		select {
-		case <-changed:
-			changed, hooks = e.Webhooks.Changed(), e.Webhooks.Keys(keeps)
-		default: // looking through a million of them takes its time
-		}
-		for _, token := range hooks {
-			hook := e.Webhooks.Copy(token)
-			if hook == nil {
-				continue
-			}
-			k := known[token]
+		maps.DeleteFunc(known, func(token string, _ *keeping) bool {
+			_, keeps := e.keepers.Load(token)
+			return !keeps
+		})
+		for token, value := range e.keepers.Range {
+			hook := value.(*sluice.Webhook)
+			k := known[token.(string)]
 			if k == nil || k.keep != hook.Keep {
 				k = &keeping{keep: hook.Keep, next: make(map[string]uint64)}
-				known[token] = k
+				known[token.(string)] = k
 			}
 			if now.Before(k.due) {
 				continue
 			}
 			if err := e.expire(ctx, hook, k, now); err != nil && ctx.Err() == nil && e.host.Connected() == nil {
 				e.host.Log.Warn("Events that are no longer kept could not be removed; trying on.", "eventKey", hook.EventKey, "error", err)
-			}
-		}
-		for token := range known {
-			if !slices.Contains(hooks, token) {
-				delete(known, token)
 			}
 		}
 	})

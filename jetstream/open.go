@@ -54,6 +54,7 @@ func build(opts Options) *Engine {
 	h := e.host
 	h.Observe = opts.ObserveBatch
 	e.buildRecords()
+	e.Webhooks.Follow(e.keepers.follow)
 	hub, listeners := queue.NewHub(), queue.NewListeners(e.Pipelines)
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
 	e.DeadLetters = deadletter.NewStore(h)

@@ -40,7 +40,7 @@ const (
 	journalSync = time.Second
 	// maxPending bounds the entries of each kind that wait to be written.
 	maxPending = 1 << 15
-	// maxRefused is how many refused calls are recorded one by one each second: a
+	// maxRefused is how many rejected calls are recorded one by one each second: a
 	// flood must not fill the disk.
 	maxRefused = 1000
 )
@@ -52,7 +52,7 @@ const (
 //   - JOURNAL has a chunk for each 64 events: all messages of one subject, with
 //     what is known of those events. For each block of the index it also has a
 //     list of the events that pipelines failed on.
-//   - LOOSE has what belongs to no event: refused calls, and runs that a user
+//   - LOOSE has what belongs to no event: rejected calls, and runs that a user
 //     has started. Its subjects are few, whichever tokens callers make up.
 //   - INDEX says which events a search can skip.
 type Journal struct {
@@ -71,7 +71,7 @@ type Journal struct {
 	mu         sync.Mutex
 	pending    pending
 	refusals   *rate.Limiter
-	unrecorded int        // refused calls beyond its limit
+	unrecorded int        // rejected calls beyond its limit
 	untold     []recovery // that are written and that nobody was told of
 
 	wake    chan struct{} // holds one token while there is something to write

@@ -399,7 +399,7 @@ func TestATailTellsWhatHappens(t *testing.T) {
 	})
 }
 
-// contents returns what entries tell, in an order of its own: refused calls and
+// contents returns what entries tell, in an order of its own: rejected calls and
 // others are not told in a common order.
 func contents(entries []sluice.TailEntry) (all []string) {
 	for _, entry := range entries {

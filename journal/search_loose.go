@@ -11,7 +11,7 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A looseWalk goes through the refused calls and runs without an event that
+// A looseWalk goes through the rejected calls and runs without an event that
 // match a search, newest first. The engine reads only forward, so the walk
 // reads windows that grow as it goes back.
 type looseWalk struct {

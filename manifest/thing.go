@@ -170,7 +170,7 @@ func resources() []*resource {
 		{Resource: sluice.ResourceNamed("webhook"), fields: []field{
 			{"description", ""}, {"disabled", false}, {"payloadType", string(sluice.Base64)}, {"maxPayloadLength", sluice.DefaultPayloadLength},
 			{"multipart", string(sluice.MultipartFiles)}, {"provider", ""}, {"signature", nil}, {signingSecret, ""},
-			{"dedupe", ""}, {"dedupeWindow", sluice.ShortDuration(sluice.DefaultDedupeWindow)}, {"schema", nil}, {"expectEvery", ""}, {"apiUrl", ""}, {"apiSecret", ""}, {"missedEvery", ""}, {"redact", []any{}}, {"keep", ""},
+			{"dedupe", ""}, {"dedupeWindow", sluice.ShortDuration(sluice.DefaultDedupeWindow)}, {"schema", nil}, {"expectEvery", ""}, {"apiUrl", ""}, {apiSecret, ""}, {"missedEvery", ""}, {"redact", []any{}}, {"keep", ""},
 			{"methods", []any{"GET", "POST"}}, {"answer", ""}, {"answerType", ""}, {"answerWait", ""}, {"allow", []any{}}, {"clientCertificate", ""}, {"clientName", ""},
 		}},
 		{Resource: sluice.ResourceNamed("pipeline")},
@@ -180,6 +180,7 @@ func resources() []*resource {
 // Fields of webhooks with secrets.
 const (
 	signingSecret = "signingSecret"
+	apiSecret     = "apiSecret"
 	verifyToken   = "verifyToken"
 )
 
@@ -232,14 +233,13 @@ func (t *thing) check() error {
 
 // checkSecrets refuses a secret where its name should be.
 func (t *thing) checkSecrets() error {
-	text, _ := t.fields[signingSecret].(string)
-	if text == "" {
-		return nil
-	}
-	for name := range strings.SplitSeq(text, ",") {
-		if !strings.HasPrefix(strings.TrimSpace(name), sluice.StoredSecret) {
-			_, node := t.field(signingSecret)
-			return mistake("%s: a signing secret is not for files; store it with sluice secret put NAME and write signingSecret: secret:NAME.", t.at(node))
+	for _, field := range []string{signingSecret, apiSecret} {
+		text, _ := t.fields[field].(string)
+		for name := range strings.SplitSeq(text, ",") {
+			if name = strings.TrimSpace(name); text != "" && !strings.HasPrefix(name, sluice.StoredSecret) {
+				_, node := t.field(field)
+				return mistake("%s: a secret is not for files; store it with sluice secret put NAME and write %s: secret:NAME.", t.at(node), field)
+			}
 		}
 	}
 	return nil

@@ -60,7 +60,6 @@ func TestCallsAreFiltered(t *testing.T) {
 		"status=ok":                             {good},
 		"status=error":                          {bad},
 		"status=rejected":                       {refused},
-		"status=refused":                        {refused},
 		"status=failed":                         {bad},
 		"status=error&eventKey=webhook.a":       {},
 		"pipeline=fails":                        {bad},

@@ -69,7 +69,7 @@ func newPlot(title string) *plot {
 
 // callPlot shows what became of calls.
 func callPlot(sums []sluice.Minute, of span) *plot {
-	return stackedPlot("Calls", sums, of, []legend{{"accepted", "went well"}, {"open", "in progress"}, {"failed", "failed"}, {"refused", "rejected"}},
+	return stackedPlot("Calls", sums, of, []legend{{"accepted", "went well"}, {"open", "in progress"}, {"failed", "failed"}, {"rejected", "rejected"}},
 		func(g group) []int { return []int{g.well, g.open, g.failed, g.rejected} })
 }
 

@@ -21,7 +21,7 @@ type admitParams struct {
 }
 
 func admitCommand(k *Keeper, receiver Receiver) command.Command {
-	return command.New("quarantine.admit", "Let refused calls in after all, as new calls, the oldest first: they are checked again as their webhook is now. One that is refused again stays.",
+	return command.New("quarantine.admit", "Let rejected calls in after all, as new calls, the oldest first: they are checked again as their webhook is now. One that is refused again stays.",
 		func(ctx context.Context, p admitParams) (sluice.Admissions, error) {
 			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After, Cover: sluice.CoverFrom(ctx)})
 			if err != nil {
@@ -94,7 +94,7 @@ type deleteParams struct {
 }
 
 func deleteCommand(k *Keeper) command.Command {
-	return command.New("quarantine.delete", "Delete refused calls that are kept.",
+	return command.New("quarantine.delete", "Delete rejected calls that are kept.",
 		func(ctx context.Context, p deleteParams) (out sluice.Deletions, err error) {
 			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After, Cover: sluice.CoverFrom(ctx)})
 			if err != nil {

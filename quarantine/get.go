@@ -249,7 +249,7 @@ func (k *Keeper) handle(ctx context.Context, c *sluice.QuarantinedCall) {
 	}
 	if err := k.Store.Put(ctx, c); err != nil {
 		k.missed.Add(1)
-		k.Log.Warn("A refused call could not be kept.", "traceId", c.ID, "error", err)
+		k.Log.Warn("A rejected call could not be kept.", "traceId", c.ID, "error", err)
 	}
 }
 

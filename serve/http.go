@@ -132,7 +132,7 @@ func (s *Server) warnings() []string {
 		return warnings
 	}
 	if !s.cfg.HTTPS() && !ip.IsLoopback() {
-		warnings = append(warnings, "serving plain HTTP beyond this machine: tokens and passwords can be read on the way; set --tls-cert and --tls-key, or put a proxy with TLS in front")
+		warnings = append(warnings, "serving plain HTTP beyond this machine: tokens and passwords can be read on the way; set --domain, or --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
 	if s.cfg.PublicURL == "" && ip.IsUnspecified() {
 		warnings = append(warnings, "webhook URLs will say "+s.baseURL+"; set --public-url to what callers use")

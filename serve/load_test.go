@@ -56,7 +56,7 @@ func (s *service) wantRefusals(t *testing.T, h hook, code string, count int) {
 	}
 	s.command("trace.get", map[string]any{"traceId": h.last6(), "status": "rejected"}).wantStatus(t, http.StatusOK).into(t, &page)
 	if len(page.Items) != count || page.Items[0].Code != code || page.Items[0].StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("of refused calls are found %+v, want %d with the code %s", page.Items, count, code)
+		t.Errorf("of rejected calls are found %+v, want %d with the code %s", page.Items, count, code)
 	}
 }
 

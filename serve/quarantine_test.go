@@ -20,7 +20,7 @@ type quarantined struct {
 	Size         int                 `json:"size"`
 }
 
-// quarantine returns the refused calls that fit.
+// quarantine returns the rejected calls that fit.
 func (s *service) quarantine(filters map[string]any, alterations ...func(*http.Request)) (items []quarantined) {
 	s.t.Helper()
 	var page struct {

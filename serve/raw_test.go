@@ -167,7 +167,7 @@ func (c rawCase) run(t *testing.T, s *service, bytes string) (traceID string) {
 		t.Errorf("the answer has the trace id %q", traceID)
 	}
 	if c.stores == nil && got.header.Get("Svc-Result-Correlationid") != "" {
-		t.Error("a refused call was given a correlation id")
+		t.Error("a rejected call was given a correlation id")
 	}
 	return traceID
 }

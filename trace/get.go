@@ -25,7 +25,7 @@ type getParams struct {
 	Status   string    `json:"status" enum:"processing,retrying,ok,error,recovered,rejected,handshake" doc:"Only calls with this status. Retrying ones failed and will be tried again, recovered ones failed and were replayed well; rejected ones were refused, a handshake was answered as its sender demands."`
 	EventKey string    `json:"eventKey" names:"listed" doc:"Only calls of the webhook with this key."`
 	Pipeline string    `json:"pipeline" names:"listed" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
-	Code     string    `json:"code" doc:"Only calls that were refused with this code, or whose run failed with it."`
+	Code     string    `json:"code" doc:"Only calls that were rejected with this code, or whose run failed with it."`
 	Search   string    `json:"search" doc:"Only calls that have this text in their event key, trace id, correlation id, address, pipeline or error, in upper or lower case."`
 	Payloads bool      `json:"payloads" doc:"The text may also be in the payload; needs the permission trace.payload."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
@@ -38,7 +38,7 @@ const defaultLimit = 100
 // Commands returns the command that finds calls. seen is called when a user sees
 // payloads.
 func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) []command.Command {
-	return []command.Command{command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. Users who may see payloads also get the correlation ids, and with a whole trace id the payload and the result.",
+	return []command.Command{command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and rejected ones. Users who may see payloads also get the correlation ids, and with a whole trace id the payload and the result.",
 		func(ctx context.Context, p getParams) (sluice.TraceAnswer, error) {
 			q, err := p.query(ctx, journal)
 			if err != nil {

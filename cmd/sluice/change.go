@@ -121,7 +121,7 @@ func (t *terminal) reportChange(ch change, r *resource, all changed) error {
 	}
 	if all.Refused > 0 {
 		report["refused"] = all.Refused
-		t.note(view.Counted(all.Refused, r.called()) + " stayed, refused again; the first: " + view.Printable(all.refusal().Message))
+		t.note(view.Counted(all.Refused, r.called()) + " stayed, rejected again; the first: " + view.Printable(all.refusal().Message))
 	}
 	return t.report(report, "%s: %s", view.Counted(all.count(), r.called()), ch.count)
 }

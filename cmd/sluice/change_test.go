@@ -113,10 +113,10 @@ func TestAChangeThatFailsTellsWhatItHasDone(t *testing.T) {
 	}))
 	defer proxy.Close()
 	out, failed, err := h.tryAt(t, proxy.URL, "quarantine", "delete", "--event-key", "webhook.many", "--yes", "-o", "table")
-	if err == nil || out != "100 refused calls: deleted\n" || !strings.HasPrefix(failed, "The same command goes on with the rest.\n") {
+	if err == nil || out != "100 rejected calls: deleted\n" || !strings.HasPrefix(failed, "The same command goes on with the rest.\n") {
 		t.Errorf("it ends with %v, and prints %q and %q", err, out, failed)
 	}
-	if out := h.run(t, "quarantine", "delete", "--event-key", "webhook.many", "--yes", "-o", "table"); out != "1 refused call: deleted\n" {
+	if out := h.run(t, "quarantine", "delete", "--event-key", "webhook.many", "--yes", "-o", "table"); out != "1 rejected call: deleted\n" {
 		t.Errorf("again: %q", out)
 	}
 }

@@ -48,7 +48,7 @@ func TestBareBashCompletes(t *testing.T) {
 		"sluice webhook create x --payload-t\t":        "sluice webhook create x --payload-type ",
 		"sluice webhook create x --payload-type ign\t": "sluice webhook create x --payload-type ignore ",
 		"sluice command webhook.put payloadType=ign\t": "sluice command webhook.put payloadType=ignore ",
-		"sluice trace --status ref\t":                  "sluice trace --status refused ",
+		"sluice trace --status rej\t":                  "sluice trace --status rejected ",
 		"sluice webhook create x --provider githu\t":   "sluice webhook create x --provider github ",
 		"sluice webhook edit x --provider githu\t":     "sluice webhook edit x --provider github ",
 		"sluice audit --command iam.key\t":             "sluice audit --command iam.key.rotate ",

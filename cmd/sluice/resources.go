@@ -20,13 +20,13 @@ import (
 func quarantineResource() *resource {
 	return &resource{
 		Resource: sluice.Resource{Name: "quarantine", Key: "id", Get: "quarantine.get"},
-		thing:    "refused call", short: "See refused calls that are kept, let them in, and delete them",
+		thing:    "rejected call", short: "See rejected calls that are kept, let them in, and delete them",
 		word: "id", example: "8e28f2:mwi5dwlm8z03z34e",
 		columns: view.Columns("id", "time", "eventKey", "code", "size", "remoteAddr", "diagnosis"),
-		none:    "No refused calls are kept.",
+		none:    "No rejected calls are kept.",
 		verbs: func(t *terminal, r *resource) []*cobra.Command {
-			admit := change{"admit", "Let refused calls in after all", "quarantine.admit", "admitted", false, ""}
-			remove := change{"delete", "Delete refused calls for good", "quarantine.delete", "deleted", true, ""}
+			admit := change{"admit", "Let rejected calls in after all", "quarantine.admit", "admitted", false, ""}
+			remove := change{"delete", "Delete rejected calls for good", "quarantine.delete", "deleted", true, ""}
 			return []*cobra.Command{admit.of(t, r), remove.of(t, r)}
 		},
 	}

@@ -1,4 +1,4 @@
-// Package quarantine keeps refused calls for some time: store.go has their stream,
+// Package quarantine keeps rejected calls for some time: store.go has their stream,
 // known.go what is known of them in memory, their order, and which of them are
 // removed for others.
 //

@@ -2,7 +2,7 @@
 "use strict";
 
 const classes = { ok: "good", recovered: "good", handshake: "good", error: "bad" };
-const words = { error: "failed", rejected: "refused" };
+const words = { error: "failed" };
 const root = document.querySelector("a.brand")?.getAttribute("href") ?? "/";
 const callPath = (trace) => root + "calls/" + encodeURIComponent(trace);
 

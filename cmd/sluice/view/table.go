@@ -198,7 +198,7 @@ func Paint(wanted bool, colour, text string) string {
 
 // StatusColours are the colours of how things ended.
 var StatusColours = map[string]string{
-	"ok": Green, "allowed": Green, "handshake": Green, "failed": Red, "refused": Yellow, "processing": Yellow,
+	"ok": Green, "allowed": Green, "handshake": Green, "failed": Red, "rejected": Yellow, "processing": Yellow,
 }
 
 func (v *View) statusOf(object *yaml.Node) string {
