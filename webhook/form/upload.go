@@ -2,7 +2,6 @@ package form
 
 import (
 	"bytes"
-	"encoding/base64"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/emmansun/base64" // several times as fast as that of Go
 
 	"sluice"
 	"sluice/value"
