@@ -39,6 +39,7 @@ type Minutes struct {
 
 	mu      sync.Mutex
 	counted map[time.Time]*sluice.Minute // since the last flush
+	of      sluice.WebhookFigures        // those that are counted in now: a call makes no garbage
 }
 
 // NewMinutes returns the counts in two stores. Nothing is stored until Keep runs. The
@@ -132,16 +133,16 @@ func (m *Minutes) count(at time.Time, eventKey string, add func(*sluice.Minute, 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	minute := m.at(at)
-	of, known := minute.Webhooks[eventKey]
-	if !known {
-		of.Expected = m.Expects != nil && m.Expects(eventKey)
+	var known bool
+	if m.of, known = minute.Webhooks[eventKey]; !known {
+		m.of.Expected = m.Expects != nil && m.Expects(eventKey)
 	}
-	key := countedAs(minute.Webhooks, eventKey, of.Expected)
+	key := countedAs(minute.Webhooks, eventKey, m.of.Expected)
 	if key != eventKey {
-		of = minute.Webhooks[key]
+		m.of = minute.Webhooks[key]
 	}
-	add(minute, &of)
-	minute.Webhooks[key] = of
+	add(minute, &m.of)
+	minute.Webhooks[key] = m.of
 }
 
 // countedAs returns the key that a webhook is counted by among others.

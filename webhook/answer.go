@@ -105,7 +105,8 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, in *inc
 			header["Retry-After"] = retryAfter
 		}
 		header["Content-Type"] = jsonContent
-		body = append(result.AppendJSON(in.payload[:0]), '\n')
+		in.payload = append(result.AppendJSON(in.payload[:0]), '\n')
+		body = in.payload
 	} else if in.answers.Form == sluice.AnswerValue {
 		header["Content-Security-Policy"] = sandboxed
 	}
