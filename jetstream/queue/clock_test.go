@@ -149,11 +149,15 @@ type givenBack struct {
 	jetstream.Msg
 
 	after time.Duration
+	then  func() // if set
 }
 
 // NakWithDelay implements jetstream.Msg.
 func (g *givenBack) NakWithDelay(after time.Duration) error {
 	g.after = after
+	if g.then != nil {
+		g.then()
+	}
 	return nil
 }
 
@@ -173,7 +177,7 @@ func TestWhatIsGivenBackComesAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, msg := waitingBy(new(wrongClock)), new(givenBack)
-				c := &consumption{queue: &Queue{host: w.host, waiting: w}}
+				c := &consumption{queue: &Queue{host: w.host, waiting: w, work: new(inProgress)}}
 				a := attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: time.Now().Add(test.left)}, before: test.before}
 				c.tell(t.Context(), &delivery{from: &live{consumption: c, msg: msg}}, a, errors.New("no storage"))
 				if msg.after != test.want {

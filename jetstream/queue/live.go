@@ -180,15 +180,17 @@ func (l *live) refuse(*delivery) {
 	_ = l.msg.Term() // if this fails, it comes again
 }
 
-// giveBack implements source.
-func (l *live) giveBack(_ *delivery, after time.Duration) {
+// giveBack implements source. The event is no longer in progress before it can come again:
+// otherwise its next delivery would be left to this one.
+func (l *live) giveBack(d *delivery, after time.Duration) {
+	l.queue.work.end(liveKey{l.binding, d.sequence}, l)
 	_ = l.msg.NakWithDelay(after) // if this fails, it is delivered again after ackWait
 }
 
 // end implements source.
 func (l *live) end(d *delivery) {
 	l.queue.memory.stored.release(l.size)
-	l.queue.work.end(liveKey{l.binding, d.sequence})
+	l.queue.work.end(liveKey{l.binding, d.sequence}, l)
 }
 
 // beat tells the engine that the event is in progress, over the node's own connection:
@@ -227,10 +229,13 @@ func (w *inProgress) begin(key liveKey, l *live) bool {
 	return true
 }
 
-func (w *inProgress) end(key liveKey) {
+// end removes a delivery, unless a later one of the same event has taken its place.
+func (w *inProgress) end(key liveKey, l *live) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.deliveries, key)
+	if w.deliveries[key] == l {
+		delete(w.deliveries, key)
+	}
 }
 
 // includes reports whether a pipeline works on an event here, for whatever binding: it
