@@ -15,7 +15,7 @@ func TestRecordsJSON(t *testing.T) {
 	at := time.Date(2025, 1, 2, 3, 4, 5, 600, time.UTC)
 	problem := &sluice.Problem{Type: "urn:x", Code: "boom", Status: 500, Detail: "a \"b\"", Line: 3}
 	for name, record := range map[string]interface{ AppendJSON(b []byte) []byte }{
-		"rejected call":         &sluice.Call{Time: at, TraceID: "none:1", Status: sluice.StatusRejected, StatusCode: 404, Code: "token-unknown", RemoteAddr: "127.0.0.1:1"},
+		"rejected call":        &sluice.Call{Time: at, TraceID: "none:1", Status: sluice.StatusRejected, StatusCode: 404, Code: "token-unknown", RemoteAddr: "127.0.0.1:1"},
 		"accepted call":        &sluice.Call{Time: at, TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Status: sluice.StatusProcessing, StatusCode: 200, Size: 7, Duration: 0.001, Listeners: []string{"a", "b"}, Count: 2},
 		"message":              &sluice.Call{Time: at, TraceID: "direct:1", Key: "a.b", ReplayOf: "direct:0", Status: sluice.StatusOK, Duration: 1234567.89},
 		"outcome":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusOK, StatusCode: 200, Value: json.RawMessage(`{"a":1}`), Attempts: 1, Finished: at},
