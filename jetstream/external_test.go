@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -86,19 +85,16 @@ func TestALimitOfTheEngineIsNamed(t *testing.T) {
 
 func TestAnExternalEngineMayComeLater(t *testing.T) {
 	t.Parallel()
-	opts := natstest.Options()
-	s := natstest.Start(opts)
-	opts.Port = s.Addr().(*net.TCPAddr).Port
-	s.Shutdown()
-	s.WaitForShutdown()
-	e := openUnready(t, Options{URL: s.ClientURL(), Replicas: 1})
+	const nobody = "127.0.0.1:1"
+	way := natstest.StartProxy(t, nobody)
+	e := openUnready(t, Options{URL: way.URL, Replicas: 1})
 	natstest.Eventually(t, "it says that the engine is not reachable", func() bool {
 		return strings.Contains(e.Ready().Error(), "not reachable")
 	})
 	_, err := e.Webhooks.Get(t.Context(), "b82c8627-4ca1-4c7a-b273-2bfd67c02bcf")
 	wantKind(t, err, sluice.Unavailable)
 
-	natstest.Start(opts)
+	way.LeadTo(natstest.Start(natstest.Options()).Addr().String())
 	select {
 	case <-e.SetUp():
 	case <-time.After(30 * time.Second):

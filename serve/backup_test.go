@@ -62,7 +62,7 @@ pipeline:
 	called := s.call(h, "text/plain", "one").wantStatus(t, 200)
 	id := called.header.Get("Svc-Result-Correlationid")
 	file := bytes.NewReader(s.command("server.backup", map[string]any{"passphrase": "a b c"}).wantStatus(t, 200).body)
-	nats, stop := runEngine(t, engineOptions(t))
+	nats, stop := runEngine(t, engineOptions(t.TempDir()))
 	t.Cleanup(stop)
 	keyFile := filepath.Join(t.TempDir(), "moved.key")
 	settings := []string{"nats=" + nats.ClientURL(), "secret-key-file=" + keyFile}

@@ -3,20 +3,20 @@ package serve_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
+	"sluice/jetstream/natstest"
+
 	"github.com/nats-io/nats-server/v2/server"
 )
 
 // engineOptions are those of a NATS server with JetStream.
-func engineOptions(t *testing.T) *server.Options {
-	t.Helper()
-	return &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), MaxPayload: 8 << 20, NoSigs: true, NoLog: true}
+func engineOptions(folder string) *server.Options {
+	return &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: folder, MaxPayload: 8 << 20, NoSigs: true, NoLog: true}
 }
 
 // runEngine runs a NATS server until stop is called.
@@ -40,7 +40,7 @@ func runEngine(t *testing.T, options *server.Options) (nats *server.Server, stop
 // one of them, and its result is read from any.
 func TestTwoNodes(t *testing.T) {
 	t.Parallel()
-	nats, stop := runEngine(t, engineOptions(t))
+	nats, stop := runEngine(t, engineOptions(t.TempDir()))
 	t.Cleanup(stop)
 	settings := []string{"nats=" + nats.ClientURL(), "secret-key=" + strings.Repeat("0f", 32), "http-allow=127.0.0.0/8"}
 	one, two := start(t, settings...), start(t, settings...)
@@ -101,7 +101,7 @@ pipeline:
 // no longer does.
 func TestNodesShareTokens(t *testing.T) {
 	t.Parallel()
-	nats, stop := runEngine(t, engineOptions(t))
+	nats, stop := runEngine(t, engineOptions(t.TempDir()))
 	t.Cleanup(stop)
 	settings := []string{"nats=" + nats.ClientURL(), "secret-key=" + strings.Repeat("0f", 32)}
 	one, two := start(t, settings...), start(t, settings...)
@@ -134,10 +134,10 @@ func (s *service) held(ctx context.Context, id string) answer {
 // says what waits, and goes on with the pipelines when the engine is there again.
 func TestAnEngineThatComesBack(t *testing.T) {
 	t.Parallel()
-	options := engineOptions(t)
-	nats, stop := runEngine(t, options)
-	options.Port = nats.Addr().(*net.TCPAddr).Port // also when it comes back
-	s := start(t, "nats="+nats.ClientURL(), "secret-key="+strings.Repeat("0f", 32), untilDone)
+	folder := t.TempDir()
+	nats, stop := runEngine(t, engineOptions(folder))
+	way := natstest.StartProxy(t, nats.Addr().String())
+	s := start(t, "nats="+way.URL, "secret-key="+strings.Repeat("0f", 32), untilDone)
 	h := s.create("webhook.back")
 	s.send("PUT", "/api/v3/pipeline/back", strings.NewReader("pipeline:\n- event.listen: {eventKey: webhook.back}\n- set: {value: \"#{request.correlationId}\"}\n"), asAdmin).wantStatus(t, 200)
 	s.call(h, "text/plain", "x").wantStatus(t, 200)
@@ -156,8 +156,9 @@ func TestAnEngineThatComesBack(t *testing.T) {
 			t.Errorf("the readiness lacks %s: %s", part, ready.body)
 		}
 	}
-	_, stop = runEngine(t, options)
+	nats, stop = runEngine(t, engineOptions(folder))
 	defer stop()
+	way.LeadTo(nats.Addr().String())
 	var polled answer
 	eventually(t, "the call is run", func() bool {
 		polled = s.held(t.Context(), id)
@@ -175,15 +176,16 @@ func TestAnEngineThatComesBack(t *testing.T) {
 // TestAnEngineThatGoesAway: without a spool, calls are refused until it is back.
 func TestAnEngineThatGoesAway(t *testing.T) {
 	t.Parallel()
-	options := engineOptions(t)
-	nats, stop := runEngine(t, options)
-	options.Port = nats.Addr().(*net.TCPAddr).Port
-	s := start(t, "nats="+nats.ClientURL(), "secret-key="+strings.Repeat("0f", 32), "spool=false")
+	folder := t.TempDir()
+	nats, stop := runEngine(t, engineOptions(folder))
+	way := natstest.StartProxy(t, nats.Addr().String())
+	s := start(t, "nats="+way.URL, "secret-key="+strings.Repeat("0f", 32), "spool=false")
 	h := s.create("webhook.back")
 	s.call(h, "text/plain", "x").wantStatus(t, 200)
 	stop()
 	eventually(t, "calls are refused", func() bool { return s.call(h, "text/plain", "x").status == 503 })
-	_, stop = runEngine(t, options)
+	nats, stop = runEngine(t, engineOptions(folder))
 	defer stop()
+	way.LeadTo(nats.Addr().String())
 	eventually(t, "calls are taken again", func() bool { return s.call(h, "text/plain", "x").status == 200 })
 }

@@ -75,7 +75,7 @@ func startRun(t *testing.T, password string, settings ...string) *running {
 // that is full, does not make a restart necessary.
 func TestAdminIsCreatedLater(t *testing.T) {
 	t.Parallel()
-	options := engineOptions(t)
+	options := engineOptions(t.TempDir())
 	options.Users = []*server.User{{Username: "u", Password: "p"}}
 	engine, stop := runEngine(t, options)
 	t.Cleanup(stop)

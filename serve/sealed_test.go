@@ -254,7 +254,7 @@ func TestAKeyBesideWhatItSeals(t *testing.T) {
 // TestAnotherKeyOnAnExternalEngine: the process ends and says why.
 func TestAnotherKeyOnAnExternalEngine(t *testing.T) {
 	t.Parallel()
-	nats, stop := runEngine(t, engineOptions(t))
+	nats, stop := runEngine(t, engineOptions(t.TempDir()))
 	t.Cleanup(stop)
 	start(t, "nats="+nats.ClientURL(), "secret-key="+newKey)
 	log := new(transcript)

@@ -98,7 +98,7 @@ func TestWhoSeesVersions(t *testing.T) {
 // is found on both.
 func TestVersionsOfTwoNodes(t *testing.T) {
 	t.Parallel()
-	nats, stop := runEngine(t, engineOptions(t))
+	nats, stop := runEngine(t, engineOptions(t.TempDir()))
 	t.Cleanup(stop)
 	settings := []string{"nats=" + nats.ClientURL(), "secret-key=" + strings.Repeat("0f", 32)}
 	nodes := []*service{start(t, settings...), start(t, settings...)}

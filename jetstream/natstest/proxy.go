@@ -12,14 +12,14 @@ import (
 // them.
 type Proxy struct {
 	URL      string
-	target   string
 	listener net.Listener
 	used     atomic.Int64 // connections that are open
 	copies   sync.WaitGroup
 
-	mu    sync.Mutex
-	gate  chan struct{} // closed while things move
-	conns []net.Conn
+	mu     sync.Mutex
+	target string
+	gate   chan struct{} // closed while things move
+	conns  []net.Conn
 }
 
 // StartProxy returns a proxy of the server at a host and port.
@@ -47,6 +47,21 @@ func StartProxy(t *testing.T, target string) *Proxy {
 
 // Used reports whether there is a connection.
 func (p *Proxy) Used() bool { return p.used.Load() > 0 }
+
+// LeadTo gives new connections another server: one that comes back can't have its port, which
+// somebody else may have taken.
+func (p *Proxy) LeadTo(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
+}
+
+func (p *Proxy) dial() (net.Conn, error) {
+	p.mu.Lock()
+	target := p.target
+	p.mu.Unlock()
+	return net.Dial("tcp", target)
+}
 
 // Hang stops everything from moving.
 func (p *Proxy) Hang() {
@@ -78,7 +93,7 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
-		far, err := net.Dial("tcp", p.target)
+		far, err := p.dial()
 		if err != nil {
 			_ = near.Close()
 			continue
