@@ -53,7 +53,7 @@ var rooms = map[string][]string{
 	"jetstream/stream":      {".", "durable", "seal", "stretch", "value"},
 	"jetstream/correlation": {".", "jetstream/stream"},
 	"jetstream/damage":      {"durable", "value"},
-	"jetstream/natstest":    {".", "seal", "stretch"},
+	"jetstream/natstest":    {".", "durable", "seal", "stretch"},
 
 	"pipeline/source":       {".", "command", "expression", "spelling", "value", "yamltext"},
 	"pipeline/run":          {".", "command", "expression", "limit", "pipeline/source", "problem", "value"},

@@ -18,6 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	natstest.InMemory()
 	stretch.By(5)
 	os.Exit(m.Run())
 }

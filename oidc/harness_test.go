@@ -28,6 +28,7 @@ import (
 
 // TestMain checks that nothing is left running.
 func TestMain(m *testing.M) {
+	natstest.InMemory()
 	stretch.By(5)
 	goleak.VerifyTestMain(m)
 }

@@ -10,12 +10,14 @@ import (
 	"go.uber.org/goleak"
 
 	"sluice/iam"
+	"sluice/jetstream/natstest"
 	"sluice/stretch"
 )
 
 // TestMain checks that stopped servers and browsers leave nothing running. Tests mostly
 // wait for disks, so more of them run at once than there are cores.
 func TestMain(m *testing.M) {
+	natstest.InMemory()
 	stretch.By(5)
 	iam.MakePasswordsCheap()
 	debug.SetGCPercent(400)

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sluice/iam"
+	"sluice/jetstream/natstest"
 	"sluice/stretch"
 )
 
@@ -19,6 +20,7 @@ import (
 // the same time than there are cores, with the garbage collector set as the
 // program sets it.
 func TestMain(m *testing.M) {
+	natstest.InMemory()
 	stretch.By(3)
 	iam.MakePasswordsCheap()
 	debug.SetGCPercent(400)

@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sluice/iam"
+	"sluice/jetstream/natstest"
 	"sluice/stretch"
 )
 
@@ -32,6 +33,7 @@ const patience = 3 * time.Minute
 // TestMain lets the test binary be the program itself: real processes, real
 // signals, and nothing to build first.
 func TestMain(m *testing.M) {
+	natstest.InMemory()
 	stretch.By(5)
 	iam.MakePasswordsCheap()
 	// The race detector would let each of many short processes end a second

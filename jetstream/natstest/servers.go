@@ -23,6 +23,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"sluice"
+	"sluice/durable"
 	"sluice/seal"
 	"sluice/stretch"
 )
@@ -73,10 +74,21 @@ func atEnd(stop func()) {
 	stops = slices.Insert(stops, 0, stop)
 }
 
+// InMemory puts the folders of tests into memory, if there is room and nobody said otherwise
+// by TMPDIR: most tests wait for flushes of a disk. Whether data outlives a fault is the
+// business of torture.
+func InMemory() {
+	const memory, enough = "/dev/shm", 4 << 30
+	if free, err := durable.FreeSpace(memory); os.Getenv("TMPDIR") == "" && err == nil && free.Bytes > enough {
+		_ = os.Setenv("TMPDIR", memory)
+	}
+}
+
 // Main runs the tests of a package, and then stops the servers that they have started.
 // Such tests mostly wait for disks and for each other, so more of them run at the same
 // time than there are cores, and time-outs are stretched.
 func Main(m *testing.M) {
+	InMemory()
 	stretch.By(5)
 	debug.SetGCPercent(400)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
