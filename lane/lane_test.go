@@ -416,10 +416,23 @@ func (b brokenListener) Close() error              { return nil }
 func (b brokenListener) Addr() net.Addr            { return nil }
 
 // TestConnectionsTakeTurns: of two connections that each sent many calls at once, neither
-// has all of its calls answered first.
+// has all of its calls answered first. A busy machine may stop one of them for a while, so
+// there are several tries.
 func TestConnectionsTakeTurns(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const calls = 50
+	turns := 0
+	for try := 0; try < 10 && turns < calls/5; try++ {
+		turns = turnsOf(t, calls)
+	}
+	if turns < calls/5 {
+		t.Errorf("%d calls changed the connection %d times", 2*calls, turns)
+	}
+}
+
+// turnsOf returns how often the calls of two connections take turns.
+func turnsOf(t *testing.T, calls int) (turns int) {
+	t.Helper()
 	var both sync.WaitGroup
 	both.Add(2)
 	var mu sync.Mutex
@@ -442,13 +455,13 @@ func TestConnectionsTakeTurns(t *testing.T) {
 			c.answer()
 		}
 	}
-	turns := 0
 	for i := 1; i < len(order); i++ {
 		if order[i] != order[i-1] {
 			turns++
 		}
 	}
-	if len(order) != 2*calls || turns < calls/5 {
-		t.Errorf("%d calls changed the connection %d times", len(order), turns)
+	if len(order) != 2*calls {
+		t.Errorf("%d calls were answered", len(order))
 	}
+	return turns
 }
