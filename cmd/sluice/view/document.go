@@ -95,7 +95,7 @@ func harmless(text string) string {
 	return b.String()
 }
 
-// Lines does what printable does, and keeps the line ends.
+// Lines does what Printable does, and keeps the line ends.
 func Lines(text string) string {
 	shown := strings.Split(text, "\n")
 	for i, line := range shown {
