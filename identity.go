@@ -2,7 +2,6 @@ package sluice
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"regexp"
 	"slices"
@@ -182,56 +181,6 @@ type Tokens interface {
 	// Refresh checks a refresh token. An issuer that rotates it at each use
 	// also returns the one to use next; otherwise renewed is empty.
 	Refresh(ctx context.Context, token string) (id Identity, renewed string, err error)
-}
-
-// Records is a store of records of one type by key. Every node has them all in
-// memory; what Change has answered is on stable storage.
-type Records[T any] interface {
-	// Get returns a record, or nil. It must not be changed.
-	Get(ctx context.Context, key string) (*T, error)
-
-	// All returns every record, in no particular order. They must not be
-	// changed.
-	All() []*T
-
-	// Change replaces a record by what decide makes of it: before is nil if
-	// there is none, and returning nil deletes it. all holds every record, by
-	// keys of the store's own, and must not be changed. No other change comes
-	// between the decision and its storage; to ensure that, decide may be
-	// called again. Its error is returned unchanged.
-	Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error)
-}
-
-// FollowedRecords tell of their changes.
-type FollowedRecords[T any] interface {
-	Records[T]
-
-	// Follow calls follow for each record there is, and then for each change, before
-	// the change returns. before is nil for a new record, after for a deleted one.
-	// follow has seen all records that a deciding function sees.
-	Follow(follow func(before, after *T))
-}
-
-// ErrUnchanged is returned by a deciding function that has nothing to change.
-var ErrUnchanged = errors.New("nothing to change")
-
-// Remove deletes a record, if it is there.
-func Remove[T any](ctx context.Context, records Records[T], key string) error {
-	_, err := records.Change(ctx, key, func(before *T, _ map[string]*T) (*T, error) {
-		if before == nil {
-			return nil, ErrUnchanged
-		}
-		return nil, nil
-	})
-	return Changed(err)
-}
-
-// Changed returns the error of a change; that there was nothing to change is none.
-func Changed(err error) error {
-	if errors.Is(err, ErrUnchanged) {
-		return nil
-	}
-	return err
 }
 
 // A PortalSession is a person who is signed in to the portal, in one browser.
