@@ -41,11 +41,11 @@ var rooms = map[string][]string{
 	"webhook/form": {".", "value"},
 	"webhook":      {".", "command", "limit", "problem", "sender", "spelling", "stretch", "value", "webhook/form"},
 	"iam":          {".", "command", "limit", "spelling", "stretch"},
-	"jetstream":    {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/deadletter", "jetstream/delivery", "jetstream/quarantine", "jetstream/queue", "jetstream/record", "jetstream/snapshot", "jetstream/spool", "jetstream/stream", "journal", "seal", "stretch", "value", "wait"},
-	"journal":      {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "stretch", "value", "wait"},
+	"jetstream":    {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/deadletter", "jetstream/delivery", "jetstream/journal", "jetstream/quarantine", "jetstream/queue", "jetstream/record", "jetstream/snapshot", "jetstream/spool", "jetstream/stream", "seal", "stretch", "value", "wait"},
 
 	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream", "stretch", "value", "wait"},
 	"jetstream/deadletter":  {".", "jetstream/stream", "value"},
+	"jetstream/journal":     {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "stretch", "value", "wait"},
 	"jetstream/queue":       {".", "durable", "jetstream/correlation", "jetstream/deadletter", "jetstream/record", "jetstream/stream", "limit", "problem", "value", "wait"},
 	"jetstream/record":      {".", "durable", "jetstream/stream", "seal", "stretch", "value", "wait"},
 	"jetstream/quarantine":  {".", "jetstream/stream", "seal", "value"},

@@ -10,9 +10,9 @@ import (
 
 	"sluice"
 	"sluice/backup"
+	"sluice/jetstream/journal"
 	"sluice/jetstream/snapshot"
 	"sluice/jetstream/stream"
-	"sluice/journal"
 )
 
 // backupOrder returns the streams of a backup in the order in which they are copied

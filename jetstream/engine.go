@@ -36,12 +36,12 @@ import (
 	"sluice"
 	"sluice/jetstream/deadletter"
 	"sluice/jetstream/delivery"
+	"sluice/jetstream/journal"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/record"
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
-	"sluice/journal"
 	"sluice/stretch"
 )
 

@@ -10,12 +10,12 @@ import (
 	"sluice/durable"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/deadletter"
+	"sluice/jetstream/journal"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/record"
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
-	"sluice/journal"
 	"sluice/seal"
 )
 

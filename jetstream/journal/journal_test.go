@@ -12,8 +12,8 @@ import (
 
 	"sluice"
 	"sluice/jetstream"
+	"sluice/jetstream/journal"
 	"sluice/jetstream/natstest"
-	"sluice/journal"
 	"sluice/problem"
 )
 
