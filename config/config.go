@@ -48,7 +48,6 @@ type Config struct {
 	AccessTTL         time.Duration `name:"access-ttl" default:"5m" doc:"how long an access token is valid"`
 	RefreshTTL        time.Duration `name:"refresh-ttl" default:"720h" doc:"how long a login can be renewed"`
 	KeyRotation       time.Duration `name:"key-rotation" default:"720h" doc:"how often the key that signs tokens is replaced"`
-	PasswordCores     int           `name:"password-cores" default:"0" doc:"cores that check passwords at the same time; 0: half of all"`
 	AuthIssuer        string        `name:"auth-issuer" doc:"URL of an external OpenID provider, instead of the embedded issuer"`
 	AuthClientID      string        `name:"auth-client-id" doc:"client id at the external provider"`
 	AuthClientSecret  string        `name:"auth-client-secret" doc:"secret of that client; better given as a variable than as a flag"`
@@ -77,19 +76,13 @@ type Config struct {
 	SecretKeyFile string `name:"secret-key-file" doc:"file with that key, instead of the key itself"`
 	SealEvents    string `name:"seal-events" default:"auto" switch:"true" doc:"seal events, results, dead letters and what is known of runs as well: true, false, or auto for true where everything is in the data folder and the key is elsewhere"`
 
-	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
-	MaxInFlightPerUser       int           `name:"max-in-flight-per-user" default:"512" doc:"those of one user; more are refused with 429"`
+	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time, an eighth of them for one user; more are refused with 503, or with 429"`
 	MaxConnections           int           `name:"max-connections" default:"0" doc:"connections open at the same time; 0: 16384, or one for each 64 KiB of memory-limit if that is less"`
 	MaxConnectionsPerAddress int           `name:"max-connections-per-address" default:"2048" doc:"connections of one client address"`
 	MemoryLimit              Size          `name:"memory-limit" default:"0" doc:"memory that the server may use; 0: that of its container, or half of the machine's"`
 	MaxBodyMemory            Size          `name:"max-body-memory" default:"0" doc:"memory for large bodies at the same time; more are refused with 503; 0: a quarter of memory-limit"`
 	MaxRunMemory             Size          `name:"max-run-memory" default:"0" doc:"memory for runs of pipelines at the same time; more wait, or are refused with 503; 0: a quarter of memory-limit"`
-	HeaderTimeout            time.Duration `name:"header-timeout" default:"10s" doc:"how long a client may take to send its headers"`
-	BodyIdleTimeout          time.Duration `name:"body-idle-timeout" default:"10s" doc:"longest pause while a body arrives"`
-	BodyTimeout              time.Duration `name:"body-timeout" default:"2m" doc:"longest time for a body to arrive"`
-	BodyMinRate              Size          `name:"body-min-rate" default:"1KiB" doc:"bytes a second a body must reach"`
-	IdleTimeout              time.Duration `name:"idle-timeout" default:"2m" doc:"how long an idle connection stays open"`
-	WriteTimeout             time.Duration `name:"write-timeout" default:"30s" doc:"how long a client may take to read the next 64 KiB of an answer"`
+	BodyTimeout              time.Duration `name:"body-timeout" default:"2m" doc:"longest time for a body to arrive, at 1 KiB a second at least"`
 	DrainWait                time.Duration `name:"drain-wait" default:"0s" doc:"time between turning unready and closing the listener, for load balancers to notice"`
 
 	TrustedProxies          Networks `name:"trusted-proxies" doc:"networks of proxies that are believed when they tell a client's address, comma-separated"`
@@ -239,14 +232,13 @@ func (c *Config) checkProvider() error {
 func (c *Config) checkSigns() error {
 	for _, name := range []string{
 		"result-ttl", "access-ttl", "refresh-ttl", "key-rotation", "result-max-count", "result-max-bytes", "max-runs", "run-timeout",
-		"max-in-flight", "max-in-flight-per-user", "max-connections-per-address", "header-timeout", "body-idle-timeout", "body-timeout",
-		"idle-timeout", "write-timeout",
+		"max-in-flight", "max-connections-per-address", "body-timeout",
 	} {
 		if c.field(name).Int() <= 0 {
 			return fmt.Errorf("%s: must be positive", name)
 		}
 	}
-	for _, name := range []string{"result-wait", "drain-wait", "run-grace", "max-connections", "password-cores"} {
+	for _, name := range []string{"result-wait", "drain-wait", "run-grace", "max-connections"} {
 		if c.field(name).Int() < 0 {
 			return fmt.Errorf("%s: must not be negative", name)
 		}

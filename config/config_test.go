@@ -84,6 +84,9 @@ func TestWrongSettingsAreNamedInOneLine(t *testing.T) {
 		"an unknown log level":       {flags: map[string]string{"log-level": "loud"}, want: `log-level: "loud" is none of debug, info, warn, error`},
 		"an unknown log format":      {flags: map[string]string{"log-format": "xml"}, want: `log-format: "xml" is none of`},
 		"an unknown proxy's header":  {flags: map[string]string{"forwarded-header": "x-real-ip"}, want: `forwarded-header: "x-real-ip" is none of x-forwarded-for, forwarded`},
+		"a former flag":              {flags: map[string]string{"idle-timeout": "1m"}, want: "--idle-timeout: there is no such setting any more: an idle connection stays open for 2 minutes; leave it out"},
+		"a former variable":          {environ: []string{"SLUICE_PASSWORD_CORES=2"}, want: "SLUICE_PASSWORD_CORES: there is no such setting any more: half of the cores check passwords; leave it out"},
+		"a former key":               {file: "max-in-flight-per-user: 9\n", want: "sluice.yaml:1:1: max-in-flight-per-user: there is no such setting any more: one user may have an eighth of --max-in-flight; leave it out"},
 		"too many replicas":          {flags: map[string]string{"nats-replicas": "9"}, want: "nats-replicas: 9 is not from 1 to 5"},
 		"a provider's client, no provider": {
 			flags: map[string]string{"auth-client-id": "x"}, want: "auth-client-id: needs auth-issuer",

@@ -41,6 +41,12 @@ func Settings() []Setting {
 	return all
 }
 
+// Has reports whether there is a setting of that name, or was one.
+func Has(name string) bool {
+	_, was := Former[name]
+	return was || new(Config).field(name).IsValid()
+}
+
 // otherVariables are our variables of the environment that are not settings. Most
 // belong to the client, and may be set when a server starts.
 var otherVariables = []string{
@@ -167,6 +173,9 @@ func (c *Config) set(name, text string) error {
 	if field := c.field(name); field.IsValid() {
 		c.ListenGiven = c.ListenGiven || name == "listen"
 		return parse(field, text)
+	}
+	if instead, was := Former[name]; was {
+		return fmt.Errorf("there is no such setting any more: %s; leave it out", instead)
 	}
 	var names []string
 	for _, setting := range Settings() {

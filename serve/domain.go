@@ -132,7 +132,7 @@ func (s *Server) openDoors(ctx context.Context) error {
 	}
 	s.redirects = &http.Server{
 		Handler:     s.domains.manager.HTTPHandler(http.HandlerFunc(s.toHTTPS)),
-		ReadTimeout: s.cfg.HeaderTimeout, WriteTimeout: s.cfg.WriteTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: maxHeader,
+		ReadTimeout: s.opts.Timeouts.Header, WriteTimeout: s.opts.Timeouts.Write, IdleTimeout: s.opts.Timeouts.Idle, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
 	go func() { _ = s.redirects.Serve(s.bounded(plain)) }() // ends with the server
@@ -141,7 +141,7 @@ func (s *Server) openDoors(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("can't listen on %s; --listen chooses another address: %w", s.cfg.Listen, err)
 		}
-		go s.serve(api.ProxyProtocol(s.bounded(inside), s.cfg.ProxyProtocol, s.cfg.HeaderTimeout))
+		go s.serve(api.ProxyProtocol(s.bounded(inside), s.cfg.ProxyProtocol, s.opts.Timeouts.Header))
 	}
 	ordering, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/serve"
 )
 
 // TestFramingRefusedByHTTP sends what the HTTP library refuses before the
@@ -51,7 +53,7 @@ func TestFramingRefusedByHTTP(t *testing.T) {
 // TestSlowHeaders: a client that doesn't finish its headers in time is cut off.
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel()
-	s := start(t, "header-timeout=200ms")
+	s := startFor(t, serve.Timeouts{Header: 200 * time.Millisecond})
 	w := s.dial(t)
 	w.say("POST " + receivePath + " HTTP/1.1\r\nHost: sluice\r\nX-Slow: a")
 	w.wantClosed()
@@ -61,24 +63,24 @@ func TestSlowHeaders(t *testing.T) {
 // answer says so, and nothing of the machine behind it.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
-	const never = "body-idle-timeout=1m"
 	// A second is enough for bodies that come as they should, also if the machine
 	// is busy.
 	tests := []struct {
 		name     string
+		longest  time.Duration // pause
 		settings []string
 		length   string
 		trickles bool
 	}{
-		{"a body that stops", []string{"body-idle-timeout=1s"}, "Content-Length: 100", false},
-		{"a chunked body that stops", []string{"body-idle-timeout=1s"}, "Transfer-Encoding: chunked", false},
-		{"a body that trickles", []string{"body-idle-timeout=1s", "body-min-rate=1KiB"}, "Content-Length: 100000", true},
-		{"a body that takes too long in all", []string{never, "body-timeout=1s", "body-min-rate=0"}, "Content-Length: 100000", true},
+		{"a body that stops", time.Second, nil, "Content-Length: 100", false},
+		{"a chunked body that stops", time.Second, nil, "Transfer-Encoding: chunked", false},
+		{"a body that trickles", time.Second, nil, "Content-Length: 100000", true},
+		{"a body that takes too long in all", time.Minute, []string{"body-timeout=1s"}, "Content-Length: 100000", true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, test.settings...)
+			s := startFor(t, serve.Timeouts{BodyIdle: test.longest}, test.settings...)
 			hook := s.create("webhook.slow")
 			w := s.dial(t)
 			w.say(request("POST "+receivePath+" HTTP/1.1", "Host: sluice", "Token: "+hook.UUID, test.length))
@@ -105,7 +107,7 @@ func TestSlowBodies(t *testing.T) {
 // hold its connection by not sending it.
 func TestBodyOfARefusedCall(t *testing.T) {
 	t.Parallel()
-	s := start(t, "body-idle-timeout=1s")
+	s := startFor(t, serve.Timeouts{BodyIdle: time.Second})
 	hook := s.create("webhook.refused", "maxPayloadLength", 10)
 	tests := []struct {
 		name, head string

@@ -6,13 +6,16 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
+	"time"
+
+	"sluice/serve"
 )
 
 // TestFraming sends requests whose framing or size is unusual or hostile, as
 // far as the service itself has to answer them.
 func TestFraming(t *testing.T) {
 	t.Parallel()
-	s := start(t, "body-idle-timeout=1s")
+	s := startFor(t, serve.Timeouts{BodyIdle: time.Second})
 	hook := s.create("webhook.framing", "maxPayloadLength", 1000)
 	large := s.create("webhook.large", "maxPayloadLength", 4<<20)
 	receive := "POST {receive} HTTP/1.1"

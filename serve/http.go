@@ -39,10 +39,10 @@ const ownAnswers = time.Second
 func (s *Server) httpServer() *http.Server {
 	server := &http.Server{
 		Handler:           s.api.Bounded(),
-		ReadHeaderTimeout: s.cfg.HeaderTimeout,
-		ReadTimeout:       s.cfg.BodyIdleTimeout, // for unread bodies; limit.Pace sets its own
+		ReadHeaderTimeout: s.opts.Timeouts.Header,
+		ReadTimeout:       s.opts.Timeouts.BodyIdle, // for unread bodies; limit.Pace sets its own
 		WriteTimeout:      ownAnswers,
-		IdleTimeout:       s.cfg.IdleTimeout,
+		IdleTimeout:       s.opts.Timeouts.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ConnState:         lane.ConnState,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread},
@@ -76,8 +76,8 @@ func (s *Server) newLane() *lane.Lane {
 	return lane.New(listener, lane.Options{
 		Path:          sluice.ReceivePath,
 		Handler:       s.api,
-		HeaderTimeout: s.cfg.HeaderTimeout,
-		IdleTimeout:   s.cfg.IdleTimeout,
+		HeaderTimeout: s.opts.Timeouts.Header,
+		IdleTimeout:   s.opts.Timeouts.Idle,
 		Log:           s.opts.Log,
 	})
 }
@@ -94,7 +94,7 @@ func (s *Server) startMetrics(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+sluice.MetricsPath, s.metrics.Handler())
 	s.metricsServer = &http.Server{
-		Handler: mux, ReadTimeout: s.cfg.HeaderTimeout, WriteTimeout: s.cfg.WriteTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: mux, ReadTimeout: s.opts.Timeouts.Header, WriteTimeout: s.opts.Timeouts.Write, IdleTimeout: s.opts.Timeouts.Idle, MaxHeaderBytes: maxHeader,
 	}
 	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
 	return nil

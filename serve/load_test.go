@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+	"time"
+
+	"sluice/serve"
 )
 
 // begin starts a call that stays in flight until its body of 2 bytes is sent:
@@ -105,7 +108,7 @@ func TestTooManyConnections(t *testing.T) {
 // TestIdleConnections: an idle connection is closed after a while.
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
-	s := start(t, "idle-timeout=2s") // enough to be used before, also if the machine is busy
+	s := startFor(t, serve.Timeouts{Idle: 2 * time.Second}) // enough to be used before, also if the machine is busy
 	w := s.dial(t)
 	w.wantOpen()
 	w.wantClosed()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/serve"
 )
 
 // metric returns the value of a metric as /metrics has it, "" if it is not
@@ -85,9 +87,9 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 
 // startMeasured runs a server whose metrics have an address of their own. It has to
 // be known before, so it can be taken meanwhile: then another one will do.
-func startMeasured(t *testing.T, settings ...string) *service {
+func startMeasured(t *testing.T, timeouts serve.Timeouts) *service {
 	t.Helper()
-	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient()}
+	s := &service{t: t, config: load(t, newFolder(t)), log: new(transcript), client: newClient(), timeouts: timeouts}
 	t.Cleanup(s.stop)
 	var err error
 	for range 5 {
@@ -109,7 +111,7 @@ func startMeasured(t *testing.T, settings ...string) *service {
 // a client that never reads is gone soon.
 func TestMetricsOfTheirOwnAddress(t *testing.T) {
 	t.Parallel()
-	s := startMeasured(t, "write-timeout=2s")
+	s := startMeasured(t, serve.Timeouts{Write: 2 * time.Second})
 	address := s.config.MetricsListen
 	for path, want := range map[string]int{"/metrics": 200, "/": 404, "/api/v3/command/iam.whoami": 404, "/openapi.json": 404} {
 		answer, err := s.client.Get("http://" + address + path)

@@ -66,14 +66,6 @@ type Doors struct {
 	ACME        http.RoundTripper
 }
 
-// Timeouts are times that no setting changes.
-type Timeouts struct {
-	Drain    time.Duration // how long a stop waits for calls in flight
-	PollHold time.Duration // how long a poll waits for its result
-	Alert    time.Duration // how long a condition holds before its alert is raised
-	Ack      time.Duration // how long an event may go without a sign of life before it is delivered again
-}
-
 // A Server is a running service.
 type Server struct {
 	cfg         config.Config
@@ -128,6 +120,7 @@ type Server struct {
 // /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
 	cfg = withFiles(withMemory(cfg), limit.Files(), opts.Log)
+	opts.Timeouts = opts.Timeouts.orUsual()
 	s := &Server{cfg: cfg, opts: opts, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2), stopping: make(chan struct{})}
 	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
@@ -154,7 +147,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 		return nil, err
 	}
 	s.connections = s.bounded(s.socket)
-	s.listener = api.ProxyProtocol(s.connections, cfg.ProxyProtocol, cfg.HeaderTimeout)
+	s.listener = api.ProxyProtocol(s.connections, cfg.ProxyProtocol, s.opts.Timeouts.Header)
 	s.baseURL = cmp.Or(strings.TrimSuffix(cfg.PublicURL, "/"), ownURL(cfg, s.listener.Addr()))
 	s.metrics = metrics.New(Version, s.stats)
 	if err = s.startTelemetry(ctx); err != nil {
@@ -192,7 +185,7 @@ func (s *Server) bounded(socket net.Listener) *limit.Listener {
 		Total:        s.cfg.MaxConnections,
 		PerNetwork:   s.cfg.MaxConnectionsPerAddress,
 		Proxies:      slices.Concat(s.cfg.TrustedProxies, s.cfg.ProxyProtocol),
-		WriteTimeout: s.cfg.WriteTimeout,
+		WriteTimeout: s.opts.Timeouts.Write,
 	})
 }
 

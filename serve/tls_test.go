@@ -15,14 +15,22 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/serve"
 )
 
 // startTLS runs a server with a self-signed certificate in a folder.
 func startTLS(t *testing.T, settings ...string) (s *service, folder string) {
 	t.Helper()
+	return startTLSFor(t, serve.Timeouts{}, settings...)
+}
+
+// startTLSFor does so with other time-outs than the usual ones.
+func startTLSFor(t *testing.T, timeouts serve.Timeouts, settings ...string) (s *service, folder string) {
+	t.Helper()
 	folder = t.TempDir()
 	certificate := writeCertificate(t, folder, 1, time.Hour)
-	s = start(t, append(settings, "tls-cert="+filepath.Join(folder, "cert.pem"), "tls-key="+filepath.Join(folder, "key.pem"))...)
+	s = startFor(t, timeouts, append(settings, "tls-cert="+filepath.Join(folder, "cert.pem"), "tls-key="+filepath.Join(folder, "key.pem"))...)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(certificate)
 	s.client.Transport = &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pool}}

@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"sluice/serve"
 )
 
 // fields returns headers as HPACK has them, each written out.
@@ -22,7 +25,7 @@ func fields(all ...string) (block []byte) {
 // although the connection is read.
 func TestHTTP2ClientThatNeverReads(t *testing.T) {
 	t.Parallel()
-	s, _ := startTLS(t, "write-timeout=2s", untilDone)
+	s, _ := startTLSFor(t, serve.Timeouts{Write: 2 * time.Second}, untilDone)
 	hook := s.create("webhook.unread", "maxPayloadLength", 1<<20)
 	s.store("large", listening("webhook.unread", "set: {value: '#{repeat(\"x\", 1000000)}'}"))
 	id := s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK).header.Get("Svc-Result-Correlationid")
@@ -77,7 +80,7 @@ func TestUnreadAnswersOfCalls(t *testing.T) {
 // nobody reads.
 func TestSilentTailOverHTTP2(t *testing.T) {
 	t.Parallel()
-	s, _ := startTLS(t, "write-timeout=2s") // enough for what is read, also if the machine is busy
+	s, _ := startTLSFor(t, serve.Timeouts{Write: 2 * time.Second}) // enough for what is read, also if the machine is busy
 	hook := s.create("webhook.silent")
 	w := s.dialFrames(t)
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:"+adminPassword))

@@ -63,7 +63,7 @@ func (s *Server) wire() {
 		stats:     s.stateOf,
 		backup:    s.sendBackup,
 	})
-	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
+	users := limit.NewShares[string](max(1, s.cfg.MaxInFlight/8))
 	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{slots, users, bodies})
 }
 
@@ -123,7 +123,6 @@ func (s *Server) newDirectory() *iam.Directory {
 		ClientUsed:   s.uses.clients.Note,
 		Started:      s.admin.Load,
 		Log:          s.opts.Log,
-		Cores:        s.cfg.PasswordCores,
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
 
@@ -228,7 +227,7 @@ func (s *Server) observeEnd(end sluice.CallEnd) {
 func (s *Server) newBodies() *limit.Bodies {
 	memory := sharesOf(s.cfg)
 	return limit.NewBodies(limit.BodyOptions{
-		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
+		Pace:       limit.Pace{Idle: s.opts.Timeouts.BodyIdle, Total: s.cfg.BodyTimeout, Rate: leastRate},
 		Known:      memory.bodies,
 		Strange:    memory.strangers,
 		Answers:    memory.answers,
@@ -240,7 +239,7 @@ func (s *Server) newBodies() *limit.Bodies {
 // newStreams bounds the streams of HTTP/2. One connection may have all of its own.
 func (s *Server) newStreams() *limit.Streams {
 	total := max(s.cfg.MaxConnections/4, maxStreams)
-	return limit.NewStreams(total, max(total/4, maxStreams), s.cfg.WriteTimeout)
+	return limit.NewStreams(total, max(total/4, maxStreams), s.opts.Timeouts.Write)
 }
 
 // publicURL is the start of URLs in redirects; "" means the called host.

@@ -147,7 +147,7 @@ func runBesieged(ctx context.Context, data string, options []string) error {
 	if err := awaitGroup(options[0]); err != nil {
 		return err
 	}
-	flags := map[string]string{"data": data, "listen": "127.0.0.1:0", "write-timeout": writeTimeout.String()}
+	flags := map[string]string{"data": data, "listen": "127.0.0.1:0"}
 	for _, option := range options[1:] {
 		name, value, ok := strings.Cut(option, "=")
 		if !ok {
@@ -160,7 +160,7 @@ func runBesieged(ctx context.Context, data string, options []string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	return serve.Run(ctx, cfg, serve.Options{AdminPassword: adminPassword, Log: log}, os.Stdout)
+	return serve.Run(ctx, cfg, serve.Options{AdminPassword: adminPassword, Log: log, Timeouts: serve.Timeouts{Write: writeTimeout}}, os.Stdout)
 }
 
 // A target is a server under attack, with what good callers and attackers need.

@@ -136,17 +136,21 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 			cmd.Flags().Lookup(s.Name).NoOptDefVal = "true"
 		}
 	}
+	for name := range config.Former { // to be refused with a word on what there is instead
+		cmd.Flags().String(name, "", "")
+		_ = cmd.Flags().MarkHidden(name) // it is there
+	}
 	return cmd
 }
 
 // loadSettings returns the settings of a server: from flags, variables and the file.
 func loadSettings(cmd *cobra.Command, file string) (config.Config, error) {
 	given := make(map[string]string)
-	for _, s := range config.Settings() {
-		if flag := cmd.Flags().Lookup(s.Name); flag != nil && flag.Changed {
-			given[s.Name] = flag.Value.String()
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if config.Has(f.Name) {
+			given[f.Name] = f.Value.String()
 		}
-	}
+	})
 	return config.Load(cmp.Or(file, os.Getenv("SLUICE_CONFIG")), os.Environ(), given)
 }
 
