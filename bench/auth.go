@@ -17,7 +17,8 @@ func measureAuth(ctx context.Context, b *bench) error {
 	}
 	// Tokens outlive the bursts. The bench passes for a proxy, so that the
 	// flood can come from many addresses.
-	guarded, tokens, err := b.startWithWebhooks(ctx, "sluice", 1, groupCommit, "access-ttl=1h", "trusted-proxies=127.0.0.1/32")
+	guarded, tokens, err := b.startWithWebhooks(ctx, "sluice", 1, groupCommit, "access-ttl=1h",
+		"trusted-proxies=127.0.0.1/32")
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,9 @@ func (b *bench) compareCredentials(ctx context.Context, guarded *server, plain, 
 		Access  string `json:"access_token"`
 		Refresh string `json:"refresh_token"`
 	}
-	form := url.Values{"grant_type": {"password"}, "client_id": {"sluice"}, "username": {"admin"}, "password": {adminPassword}}
+	form := url.Values{
+		"grant_type": {"password"}, "client_id": {"sluice"}, "username": {"admin"}, "password": {adminPassword},
+	}
 	if err := guarded.post(ctx, tokenPath, "", form, &tokens); err != nil {
 		return err
 	}
@@ -77,12 +80,16 @@ func (b *bench) compareScopes(ctx context.Context) error {
 	scoped := make([]string, roles)
 	for i := range scoped {
 		scoped[i] = fmt.Sprintf("team-%d", i)
-		if err := s.command(ctx, "iam.role.put", url.Values{"role": {scoped[i]}, "like": {"developer"}, "scope": {fmt.Sprintf("team.%d,bench", i)}}, nil); err != nil {
+		if err := s.command(ctx, "iam.role.put", url.Values{
+			"role": {scoped[i]}, "like": {"developer"}, "scope": {fmt.Sprintf("team.%d,bench", i)},
+		}, nil); err != nil {
 			return s.failed(err)
 		}
 	}
 	for name, held := range map[string]string{"whole": "developer", "scoped": strings.Join(scoped[:of], ",")} {
-		if err := s.command(ctx, "iam.user.put", url.Values{"username": {name}, "password": {password}, "roles": {held}}, nil); err != nil {
+		if err := s.command(ctx, "iam.user.put", url.Values{
+			"username": {name}, "password": {password}, "roles": {held},
+		}, nil); err != nil {
 			return s.failed(err)
 		}
 		// From then on the server remembers the password.
@@ -94,7 +101,15 @@ func (b *bench) compareScopes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	whole := &contender{name: "webhook.get, by a user without a scope, 64 connections", load: calls.reading(getPath, basic("whole", password))}
-	some := &contender{name: fmt.Sprintf("webhook.get, by a user with %d of %d roles with scopes, 64 connections", of, roles), load: calls.reading(getPath, basic("scoped", password))}
-	return b.compare(ctx, []*contender{whole, some}, ratio{"webhook.get, with 1,000 roles and scopes to without", some, whole, atLeast(0.95, "0.95")})
+	whole := &contender{
+		name: "webhook.get, by a user without a scope, 64 connections",
+		load: calls.reading(getPath, basic("whole", password)),
+	}
+	some := &contender{
+		name: fmt.Sprintf("webhook.get, by a user with %d of %d roles with scopes, 64 connections", of, roles),
+		load: calls.reading(getPath, basic("scoped", password)),
+	}
+	return b.compare(ctx, []*contender{whole, some}, ratio{
+		"webhook.get, with 1,000 roles and scopes to without", some, whole, atLeast(0.95, "0.95"),
+	})
 }

@@ -21,7 +21,10 @@ const (
 
 // compareBacklogs adds how fast a pipeline works off events that wait for it.
 func (b *bench) compareBacklogs(ctx context.Context, both []*pipelineServer) error {
-	contenders := []*contender{{name: "runs of a backlog of 50,000 events"}, {name: "runs of a backlog of 50,000 events with 1,000 other pipelines"}}
+	contenders := []*contender{
+		{name: "runs of a backlog of 50,000 events"},
+		{name: "runs of a backlog of 50,000 events with 1,000 other pipelines"},
+	}
 	tokens := make([]string, len(both))
 	for i, p := range both {
 		var err error

@@ -71,7 +71,8 @@ func (b *bench) measureBackupSpeed(ctx context.Context, s *server) error {
 	}
 	b.table.add("writing to the disk, with a sync", fmt.Sprintf("%.0f MB/s", disk/1e6))
 	b.table.hold("backup of "+grouped(stored/1e6)+" MB of messages to a file of "+grouped(written/1e6)+" MB",
-		fmt.Sprintf("%.0f MB/s", median(speeds)/1e6), median(speeds), atLeast(min(wanted, disk), "200 MB/s or the disk's"))
+		fmt.Sprintf("%.0f MB/s", median(speeds)/1e6), median(speeds),
+		atLeast(min(wanted, disk), "200 MB/s or the disk's"))
 	return nil
 }
 

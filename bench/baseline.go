@@ -28,7 +28,8 @@ func baselineRole(args []string) error {
 		_, _ = w.Write(answer) // the caller has gone
 	}
 	if len(args) > 1 {
-		return http.ListenAndServeTLS(args[0], strings.TrimPrefix(args[1], certificateSetting), strings.TrimPrefix(args[2], keySetting), http.HandlerFunc(handler))
+		return http.ListenAndServeTLS(args[0], strings.TrimPrefix(args[1], certificateSetting),
+			strings.TrimPrefix(args[2], keySetting), http.HandlerFunc(handler))
 	}
 	return http.ListenAndServe(args[0], http.HandlerFunc(handler))
 }

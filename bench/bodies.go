@@ -30,7 +30,9 @@ func measureBodies(ctx context.Context, b *bench) error {
 	} {
 		name := fmt.Sprintf("%s bodies of %d KiB, %d connections", c.payloadType, c.size>>10, c.connections)
 		key := fmt.Sprintf("webhook.bench.%s.%d", c.payloadType, c.size)
-		token, err := s.createWebhookWith(ctx, url.Values{"eventKey": {key}, "payloadType": {c.payloadType}, "maxPayloadLength": {"4194304"}})
+		token, err := s.createWebhookWith(ctx, url.Values{
+			"eventKey": {key}, "payloadType": {c.payloadType}, "maxPayloadLength": {"4194304"},
+		})
 		if err != nil {
 			return s.failed(err)
 		}
@@ -42,7 +44,9 @@ func measureBodies(ctx context.Context, b *bench) error {
 		l.size = c.size
 		bare := &contender{name: "bare handler, " + name, load: l.to(baseline.client)}
 		sluice := &contender{name: "sluice, " + name, load: l}
-		if err := b.compare(ctx, []*contender{bare, sluice}, ratio{"sluice to bare handler, " + name, sluice, bare, c.bar}); err != nil {
+		if err := b.compare(ctx, []*contender{bare, sluice}, ratio{
+			"sluice to bare handler, " + name, sluice, bare, c.bar,
+		}); err != nil {
 			return err
 		}
 	}

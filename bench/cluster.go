@@ -96,7 +96,8 @@ func (b *bench) countMessages(ctx context.Context, c *cluster, kind int, name st
 	b.table.hold("messages into the engine's servers for each call: "+name, fmt.Sprintf("%.1f", each), each, most)
 	nodeAfter, serversAfter := c.processorTime()
 	micros := func(seconds float64) float64 { return seconds * 1e6 / float64(o.Requests) }
-	b.table.add("processor time of a call: "+name, fmt.Sprintf("node %.0f µs, engine's servers %.0f µs", micros(nodeAfter-node), micros(serversAfter-servers)))
+	b.table.add("processor time of a call: "+name,
+		fmt.Sprintf("node %.0f µs, engine's servers %.0f µs", micros(nodeAfter-node), micros(serversAfter-servers)))
 	return nil
 }
 
@@ -108,7 +109,10 @@ func (b *bench) startCluster(ctx context.Context, name, program string) (*cluste
 	if err != nil {
 		return nil, err
 	}
-	settings := []string{"secret-key=" + clusterKey, "nats=" + urls, "nats-replicas=" + strconv.Itoa(engineServers), "result-wait=" + resultWait.String()}
+	settings := []string{
+		"secret-key=" + clusterKey, "nats=" + urls, "nats-replicas=" + strconv.Itoa(engineServers), "result-wait=" +
+			resultWait.String(),
+	}
 	if program == "" {
 		c.node, err = b.startSluice(ctx, name, groupCommit, settings...)
 	} else {
@@ -177,7 +181,8 @@ func natsRole(args []string) error {
 	}
 	const host = "127.0.0.1"
 	opts := &engine.Options{
-		ServerName: args[0], StoreDir: args[1], JetStream: true, JetStreamMaxStore: 1 << 50, MaxPayload: 8 << 20, NoSigs: true, NoLog: true,
+		ServerName: args[0], StoreDir: args[1], JetStream: true, JetStreamMaxStore: 1 << 50, MaxPayload: 8 << 20,
+		NoSigs: true, NoLog: true,
 		Host: host, Port: ports[0], HTTPHost: host, HTTPPort: ports[1],
 		Cluster: engine.ClusterOpts{Name: "bench", Host: host, Port: ports[2]},
 	}

@@ -24,12 +24,16 @@ func measureDelivery(ctx context.Context, b *bench) error {
 	}
 	target := newTarget()
 	defer target.Close()
-	steady, failing, forward := &contender{name: "runs of a backlog"}, &contender{name: "runs of a backlog, 1 % of which fail and are retried"}, &contender{name: "runs of http.forward to a local target"}
+	steady, failing, forward := &contender{name: "runs of a backlog"}, &contender{name: "runs of a backlog, 1 % of " +
+		"which fail and are retried"}, &contender{name: "runs of http.forward to a local target"}
 	for round := range min(backlogRounds, b.rounds) {
 		for _, c := range []struct {
 			*contender
 			source string
-		}{{steady, threeSteps(backlogKey)}, {failing, unsteady(backlogKey)}, {forward, forwarding(backlogKey, target.URL)}} {
+		}{
+			{steady, threeSteps(backlogKey)}, {failing, unsteady(backlogKey)},
+			{forward, forwarding(backlogKey, target.URL)},
+		} {
 			took, err := p.drain(ctx, token, c.source)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)

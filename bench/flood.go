@@ -75,7 +75,8 @@ func (b *bench) measureFlood(ctx context.Context, f *flood, s *server, token str
 	}
 	if cores := (after - before) / time.Since(began).Seconds(); known && alsoKnown {
 		most := runtime.NumCPU()
-		b.table.hold(f.name+", cores of the server", fmt.Sprintf("%.2f; %s", cores, f), cores, atMost(float64(most), strconv.Itoa(most)))
+		b.table.hold(f.name+", cores of the server", fmt.Sprintf("%.2f; %s", cores, f), cores,
+			atMost(float64(most), strconv.Itoa(most)))
 	} else {
 		b.table.add(f.name+", cores of the server", "n/a; "+f.String())
 	}
@@ -97,9 +98,11 @@ func (f *flood) run(ctx context.Context, base string) error {
 			return nil
 		}
 		in, err := c.send(ctx, httpRequest{
-			path:   commandPath + "webhook.get",
-			header: map[string]string{"Authorization": basic(fmt.Sprint("user-", i), "wrong"), "X-Forwarded-For": f.address(i)},
-			want:   []int{http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+			path: commandPath + "webhook.get",
+			header: map[string]string{
+				"Authorization": basic(fmt.Sprint("user-", i), "wrong"), "X-Forwarded-For": f.address(i),
+			},
+			want: []int{http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		})
 		f.answers[in.status].Add(1)
 		return err
@@ -131,7 +134,8 @@ func (c *client) probe(ctx context.Context, token string, done <-chan time.Time)
 		webhook = append(webhook, milliseconds(began))
 		select {
 		case <-done:
-			return fmt.Sprintf("webhook p50 %.1f ms, webhook.get with remembered Basic p50 %.1f ms, %d of each, all answered",
+			return fmt.Sprintf("webhook p50 %.1f ms, webhook.get with remembered Basic p50 %.1f ms, %d of each, all "+
+				"answered",
 				median(webhook), median(remembered), len(webhook)), nil
 		case <-time.After(between):
 		}

@@ -44,7 +44,8 @@ func loadRole(args []string) error {
 	if scheme == "https" {
 		dial = func() (net.Conn, error) { return tls.Dial("tcp", address, anyCertificate) }
 	}
-	o := generate(template(address, args[3], size, args[6], args[7]), strings.Fields(string(tokens)), dial, connections, length)
+	o := generate(template(address, args[3], size, args[6], args[7]), strings.Fields(string(tokens)), dial, connections,
+		length)
 	return json.NewEncoder(os.Stdout).Encode(o)
 }
 
@@ -69,7 +70,9 @@ func template(address, path string, size int, authorization, header string) requ
 }
 
 // generate calls a server over some connections for a while.
-func generate(r request, tokens []string, dial func() (net.Conn, error), connections int, length time.Duration) measurement {
+func generate(
+	r request, tokens []string, dial func() (net.Conn, error), connections int, length time.Duration,
+) measurement {
 	callers := make([]caller, connections)
 	var running sync.WaitGroup
 	began := time.Now()

@@ -13,7 +13,9 @@ import (
 // newReceive returns a call of a webhook.
 func newReceive(query string) httpRequest {
 	body := `{"data":"` + strings.Repeat("x", bodySize-len(`{"data":""}`)) + `"}`
-	return httpRequest{path: receivePath + query, body: body, header: map[string]string{"Content-Type": "application/json"}}
+	return httpRequest{
+		path: receivePath + query, body: body, header: map[string]string{"Content-Type": "application/json"},
+	}
 }
 
 // receive calls a webhook and checks the answer: with a pipeline, that has to be
@@ -40,7 +42,8 @@ func checkResult(result sluice.Result, listened bool) error {
 	if err := json.Unmarshal(result.Value, &value); err != nil {
 		return err
 	}
-	if result.Status != sluice.StatusOK || listened != (value.Length == bodySize) || listened == (value.Status == "OK") {
+	if result.Status != sluice.StatusOK || listened != (value.Length == bodySize) ||
+		listened == (value.Status == "OK") {
 		return fmt.Errorf("a call came to %s with the value %s", result.Status, result.Value)
 	}
 	return nil
@@ -82,7 +85,8 @@ func (b *bench) compareLatency(ctx context.Context, both []*pipelineServer) erro
 		b.table.hold("added by a pipeline, p99"+name, text, added, under(10, "10 ms"))
 	}
 	cost := percentile(with[1], 50) / percentile(with[0], 50)
-	b.table.hold("latency with a pipeline: with 1,000 other pipelines to without, p50", fmt.Sprintf("%.2f", cost), cost, atMost(1.10, "1.10"))
+	b.table.hold("latency with a pipeline: with 1,000 other pipelines to without, p50", fmt.Sprintf("%.2f", cost), cost,
+		atMost(1.10, "1.10"))
 	return nil
 }
 

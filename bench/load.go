@@ -85,7 +85,8 @@ func (b *bench) generate(ctx context.Context, l load, d time.Duration) (*exec.Cm
 	path := cmp.Or(l.path, receivePath)
 	if b.wrk == "" {
 		program, err := os.Executable()
-		return exec.CommandContext(ctx, program, "role-load", l.base, connections, d.String(), path, l.tokens, size, l.authorization, l.header), err
+		return exec.CommandContext(ctx, program, "role-load", l.base, connections, d.String(), path, l.tokens, size,
+			l.authorization, l.header), err
 	}
 	script := filepath.Join(b.dir, "load.lua")
 	seconds := strconv.Itoa(max(1, int(d.Seconds())))

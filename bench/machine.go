@@ -68,7 +68,8 @@ func resident(p *process) (bytes float64, known bool) {
 // cpuSeconds returns the processor time that a process has taken, if the system
 // tells.
 func cpuSeconds(p *process) (seconds float64, known bool) {
-	const ticks = 100                                                               // a second, in this file, on any Linux
+	// a second, in this file, on any Linux
+	const ticks = 100
 	content, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))      // only on Linux
 	fields := strings.Fields(string(content[bytes.LastIndexByte(content, ')')+1:])) // behind the program's name
 	if len(fields) < 13 {

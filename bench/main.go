@@ -46,13 +46,17 @@ var parts = []part{
 	{"rate", "calls a second and latency, against a bare handler and against the engine's sync-always", measureRate},
 	{"tls", "calls a second with HTTPS, against a bare handler with HTTPS", measureTLS},
 	{"bodies", "calls a second with bodies of 100 KiB and 1 MiB, against a bare handler with the same", measureBodies},
-	{"senders", "calls that are signed, have an id, must meet a schema, are redacted, or sealed, against plain ones", measureSenders},
+	{"senders", "calls that are signed, have an id, must meet a schema, are redacted, or sealed, against plain ones",
+		measureSenders},
 	{"proofs", "calls with each proof of their sender, against calls without, and bare verifications", measureProofs},
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
 	{"million", "longest call while webhooks are listed, stored and deleted among 1,000,000", measureMillion},
-	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords", measureAuth},
-	{"pipelines", "calls that start a pipeline, its backlog, latency and polls, alone and with 1,000 pipelines beside it", measurePipelines},
-	{"delivery", "a backlog with events that fail and are retried, and one whose runs call another service", measureDelivery},
+	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords",
+		measureAuth},
+	{"pipelines", "calls that start a pipeline, its backlog, latency and polls, alone and with 1,000 pipelines " +
+		"beside it", measurePipelines},
+	{"delivery", "a backlog with events that fail and are retried, and one whose runs call another service",
+		measureDelivery},
 	{"trace", "time to find calls among 1,000,000", measureTrace},
 	{"portal", "time and size of the portal's pages, with 100,000 webhooks and 1,000,000 calls", measurePortal},
 	{"cluster", "calls on an external engine of three servers, and the messages each costs there", measureCluster},
@@ -80,7 +84,8 @@ func run() error {
 	rounds := flag.Int("rounds", 9, "rounds of bursts; the figures are medians over them")
 	burst := flag.Duration("burst", time.Second, "length of one burst, in whole seconds")
 	dir := flag.String("dir", ".", "folder on the volume to measure; the data in it is removed afterwards")
-	against := flag.String("against", "", "another sluice program, which the part cluster measures in turn with this one")
+	against := flag.String("against", "",
+		"another sluice program, which the part cluster measures in turn with this one")
 	flag.Parse()
 	chosen, err := choose(*only)
 	if err != nil {

@@ -47,7 +47,9 @@ func (b *bench) measureAmongMany(ctx context.Context, s *server, tokens []string
 	if err := s.awaitAdmin(ctx); err != nil {
 		return err
 	}
-	if err := s.post(ctx, "/signin", "", url.Values{"username": {"admin"}, "password": {adminPassword}, "next": {"/me"}}, nil); err != nil {
+	if err := s.post(ctx, "/signin", "", url.Values{
+		"username": {"admin"}, "password": {adminPassword}, "next": {"/me"},
+	}, nil); err != nil {
 		return err
 	}
 	if size, known := resident(s.process); known {
@@ -93,10 +95,14 @@ func (b *bench) storeWebhooks(ctx context.Context, name, key string, n int) (tok
 		}
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		tokens[i] = uuid.NewString()
-		hook := &sluice.Webhook{UUID: tokens[i], EventKey: benchKey(i), PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: now, Updated: now}
-		_, err := engine.Webhooks.Change(ctx, tokens[i], func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
-			return hook, nil
-		})
+		hook := &sluice.Webhook{
+			UUID: tokens[i], EventKey: benchKey(i), PayloadType: sluice.Base64,
+			MaxPayloadLength: sluice.DefaultPayloadLength, Created: now, Updated: now,
+		}
+		_, err := engine.Webhooks.Change(ctx, tokens[i],
+			func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+				return hook, nil
+			})
 		return err
 	})
 }
@@ -142,7 +148,8 @@ func (c *client) millionWork(tokens []string) []chore {
 			return errors.Join(edit(ctx, number), page(ctx, number))
 		}},
 		{"edits and pages of the portal in turn", func(ctx context.Context, number int) error {
-			return errors.Join(edit(ctx, number), visit(ctx, "/webhooks"), visit(ctx, "/webhooks?search="+strconv.Itoa(number)))
+			return errors.Join(edit(ctx, number), visit(ctx, "/webhooks"),
+				visit(ctx, "/webhooks?search="+strconv.Itoa(number)))
 		}},
 	}
 }
@@ -167,7 +174,8 @@ func (b *bench) measureBeside(ctx context.Context, s *server, tokens []string, w
 	}
 	longest := slices.Max(times)
 	text := fmt.Sprintf("%.0f ms; %s; done %s times", longest, percentiles(times), grouped(float64(done)))
-	b.table.hold("longest call, one every 5 ms, among 1,000,000 webhooks, beside "+work.name, text, longest, under(50, "50 ms"))
+	b.table.hold("longest call, one every 5 ms, among 1,000,000 webhooks, beside "+work.name, text, longest,
+		under(50, "50 ms"))
 	progressf("beside %s: %s", work.name, text)
 	return nil
 }
@@ -175,7 +183,9 @@ func (b *bench) measureBeside(ctx context.Context, s *server, tokens []string, w
 // callEvery calls webhooks at a steady rate until the spell is over, whether or not
 // the calls before were answered, and gives their times in milliseconds, from when
 // they were due.
-func (c *client) callEvery(spell, ctx context.Context, every time.Duration, tokens []string) (times []float64, err error) {
+func (c *client) callEvery(
+	spell, ctx context.Context, every time.Duration, tokens []string,
+) (times []float64, err error) {
 	var mu sync.Mutex
 	var running sync.WaitGroup
 	for due := time.Now(); spell.Err() == nil; due = due.Add(every) {

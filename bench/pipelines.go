@@ -71,7 +71,8 @@ func threeSteps(eventKey string) string {
 // startPipelines starts a server with a pipeline, and others beside it.
 func (b *bench) startPipelines(ctx context.Context, name string, others int) (*pipelineServer, error) {
 	// The gate of a backlog is on this machine.
-	s, tokens, err := b.startWithWebhooks(ctx, name, 2, groupCommit, "result-wait="+resultWait.String(), "http-allow=127.0.0.0/8")
+	s, tokens, err := b.startWithWebhooks(ctx, name, 2, groupCommit, "result-wait="+resultWait.String(),
+		"http-allow=127.0.0.0/8")
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +95,16 @@ func (b *bench) showIdle(ctx context.Context, crowded *pipelineServer) {
 	after, alsoKnown := cpuSeconds(crowded.process)
 	memory, memoryKnown := resident(crowded.process)
 	if known && alsoKnown && memoryKnown {
-		b.table.add("server with 1,000 pipelines that nobody calls", fmt.Sprintf("%.2f cores, %.0f MB resident", (after-before)/watched.Seconds(), memory/1e6))
+		b.table.add("server with 1,000 pipelines that nobody calls",
+			fmt.Sprintf("%.2f cores, %.0f MB resident", (after-before)/watched.Seconds(), memory/1e6))
 	}
 }
 
 // comparePipelines adds the rates of calls that a pipeline listens to, each
 // answered with the pipeline's value.
-func (b *bench) comparePipelines(ctx context.Context, baseline *server, both []*pipelineServer, connections int, toBare bar) error {
+func (b *bench) comparePipelines(
+	ctx context.Context, baseline *server, both []*pipelineServer, connections int, toBare bar,
+) error {
 	at := fmt.Sprintf(", %d connections", connections)
 	bare := &contender{name: "bare handler" + at}
 	alone := &contender{name: "sluice with a pipeline" + at}

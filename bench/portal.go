@@ -60,7 +60,9 @@ func measurePortal(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	if err := s.post(ctx, "/signin", "", url.Values{"username": {"admin"}, "password": {adminPassword}, "next": {"/me"}}, nil); err != nil {
+	if err := s.post(ctx, "/signin", "", url.Values{
+		"username": {"admin"}, "password": {adminPassword}, "next": {"/me"},
+	}, nil); err != nil {
 		return err
 	}
 	var slowest, largest float64
@@ -79,14 +81,17 @@ func measurePortal(ctx context.Context, b *bench) error {
 			largest, large = size, p.name
 		}
 	}
-	b.table.hold(fmt.Sprintf("slowest of %d kinds of pages of the portal, 100,000 webhooks, 1,000,000 calls", len(pages)),
+	b.table.hold(fmt.Sprintf("slowest of %d kinds of pages of the portal, 100,000 webhooks, 1,000,000 calls",
+		len(pages)),
 		fmt.Sprintf("%s, %.1f ms", slow, slowest), slowest, under(50, "50 ms"))
 	step, steps, err := s.searchPayloads(ctx)
 	if err != nil {
 		return err
 	}
-	b.table.hold("search in the payloads of the last hour: slowest step, each of which says how far it has come", fmt.Sprintf("%.0f ms, of %d steps", step, steps), step, under(1000, "1 s"))
-	b.table.hold("largest of them as transferred, with all that it loads", fmt.Sprintf("%s, %s B", large, grouped(largest)), largest, under(100_000, "100 KB"))
+	b.table.hold("search in the payloads of the last hour: slowest step, each of which says how far it has come",
+		fmt.Sprintf("%.0f ms, of %d steps", step, steps), step, under(1000, "1 s"))
+	b.table.hold("largest of them as transferred, with all that it loads",
+		fmt.Sprintf("%s, %s B", large, grouped(largest)), largest, under(100_000, "100 KB"))
 	return nil
 }
 
@@ -157,7 +162,9 @@ func (c *client) transferred(ctx context.Context, path string, page []byte) (siz
 		paths = append(paths, string(asset[1]))
 	}
 	for _, path := range paths {
-		in, err := c.send(ctx, httpRequest{path: path, header: map[string]string{"Accept": "text/html", "Accept-Encoding": "gzip"}})
+		in, err := c.send(ctx, httpRequest{
+			path: path, header: map[string]string{"Accept": "text/html", "Accept-Encoding": "gzip"},
+		})
 		if err != nil {
 			return 0, err
 		}

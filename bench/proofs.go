@@ -49,7 +49,9 @@ func measureProofs(ctx context.Context, b *bench) error {
 	contenders := []*contender{bare}
 	var ratios []ratio
 	for i, p := range proofs {
-		token, err := s.createWebhookWith(ctx, url.Values{"eventKey": {benchKey(2000 + i)}, "signature": {p.signature}, "signingSecret": {p.secret}})
+		token, err := s.createWebhookWith(ctx, url.Values{
+			"eventKey": {benchKey(2000 + i)}, "signature": {p.signature}, "signingSecret": {p.secret},
+		})
 		if err != nil {
 			return err
 		}
@@ -166,7 +168,8 @@ func message(key ed25519.PrivateKey, digest [sha256.Size]byte) (headers string, 
 	params := fmt.Sprintf(`("@method" "content-digest");created=%d`, time.Now().Unix())
 	base = []byte("\"@method\": POST\n\"content-digest\": " + content + "\n\"@signature-params\": " + params)
 	signature = ed25519.Sign(key, base)
-	return "Content-Digest: " + content + "\nSignature-Input: sig=" + params + "\nSignature: sig=:" + in64(signature) + ":", base, signature
+	return "Content-Digest: " + content + "\nSignature-Input: sig=" + params + "\nSignature: sig=:" + in64(signature) +
+		":", base, signature
 }
 
 // timeOf returns how long a verification takes, in microseconds: the median of three bursts.

@@ -15,7 +15,9 @@ const storedEvents = 1_000_000
 
 // startFull starts a server and calls its webhooks until it has stored the
 // events, after what seed makes first. It returns the load that did so.
-func (b *bench) startFull(ctx context.Context, webhooks int, seed func(context.Context, *server) error) (load, *server, []string, error) {
+func (b *bench) startFull(
+	ctx context.Context, webhooks int, seed func(context.Context, *server) error,
+) (load, *server, []string, error) {
 	size, err := b.storableSize()
 	if err != nil {
 		return load{}, nil, nil, err
@@ -40,7 +42,9 @@ func (b *bench) startFull(ctx context.Context, webhooks int, seed func(context.C
 
 // restartFull returns a full server that was restarted, so that nothing of its
 // calls is in its memory; the files are in the page cache.
-func (b *bench) restartFull(ctx context.Context, webhooks int, seed func(context.Context, *server) error) (*server, []string, error) {
+func (b *bench) restartFull(
+	ctx context.Context, webhooks int, seed func(context.Context, *server) error,
+) (*server, []string, error) {
 	_, s, tokens, err := b.startFull(ctx, webhooks, seed)
 	if err != nil {
 		return nil, nil, err

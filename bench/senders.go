@@ -33,10 +33,14 @@ func measureSenders(ctx context.Context, b *bench) error {
 		id      bool
 		atLeast float64
 	}{
-		{"with a GitHub signature", url.Values{"provider": {"github"}, "signingSecret": {secret}}, "X-Hub-Signature-256: sha256=" + hex.EncodeToString(mac.Sum(nil)), false, 0.85},
+		{"with a GitHub signature", url.Values{
+			"provider": {"github"}, "signingSecret": {secret},
+		}, "X-Hub-Signature-256: sha256=" + hex.EncodeToString(mac.Sum(nil)), false, 0.85},
 		{"with dedupe", url.Values{"dedupe": {"query:id"}}, "", true, 0.85},
 		{"with a 2 KB schema", url.Values{"schema": {schemaOf(2 << 10)}}, "", false, 0.70},
-		{"with redact of three members", url.Values{"payloadType": {"raw"}, "redact": {"payload.data,payload.number,headers.user-agent"}}, "", false, 0.85},
+		{"with redact of three members", url.Values{
+			"payloadType": {"raw"}, "redact": {"payload.data,payload.number,headers.user-agent"},
+		}, "", false, 0.85},
 	} {
 		with.params.Set("eventKey", benchKey(1000+i))
 		token, err := s.createWebhookWith(ctx, with.params)
@@ -52,7 +56,9 @@ func measureSenders(ctx context.Context, b *bench) error {
 		}
 		c.load.header = with.header
 		contenders = append(contenders, c)
-		ratios = append(ratios, ratio{"receive " + with.name + ", to without", c, bare, atLeast(with.atLeast, fmt.Sprintf("%.2f", with.atLeast))})
+		ratios = append(ratios, ratio{
+			"receive " + with.name + ", to without", c, bare, atLeast(with.atLeast, fmt.Sprintf("%.2f", with.atLeast)),
+		})
 	}
 	other, tokens, err := b.startWithWebhooks(ctx, "sealed", 1, groupCommit, "seal-events=true")
 	if err != nil {

@@ -76,7 +76,9 @@ func (b *bench) startSluice(ctx context.Context, name, mode string, settings ...
 
 // startWithWebhooks starts a server, creates webhooks, and returns their
 // tokens.
-func (b *bench) startWithWebhooks(ctx context.Context, name string, n int, mode string, settings ...string) (*server, []string, error) {
+func (b *bench) startWithWebhooks(
+	ctx context.Context, name string, n int, mode string, settings ...string,
+) (*server, []string, error) {
 	s, err := b.startSluice(ctx, name, mode, settings...)
 	if err != nil {
 		return nil, nil, err

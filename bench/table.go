@@ -53,7 +53,8 @@ func (t *table) markdown(machine, generator string) string {
 		return ""
 	}
 	var w strings.Builder
-	fmt.Fprintf(&w, "Measured on %s. The load comes from %s on the same machine; bodies have %s bytes.\n\n", machine, generator, grouped(bodySize))
+	fmt.Fprintf(&w, "Measured on %s. The load comes from %s on the same machine; bodies have %s bytes.\n\n", machine,
+		generator, grouped(bodySize))
 	w.WriteString("| Figure | Value | Bar | Met |\n|---|---|---|---|\n")
 	for _, r := range *t {
 		fmt.Fprintf(&w, "| %s | %s | %s | %s |\n", r.figure, r.value, r.bar, r.met)

@@ -24,14 +24,15 @@ func measureTrace(ctx context.Context, b *bench) error {
 	}
 	before, _ := resident(s.process)
 	var ids []string
-	err = b.search(ctx, s, "trace.get by the end of a token within an hour, 1,000,000 calls of 1,000 webhooks", func() url.Values {
-		token := tokens[rand.IntN(len(tokens))]
-		return url.Values{
-			"traceId": {token[len(token)-6:]},
-			"from":    {time.Now().Add(-time.Hour).Format(time.RFC3339)},
-			"to":      {time.Now().Add(time.Minute).Format(time.RFC3339)},
-		}
-	}, &ids)
+	err = b.search(ctx, s, "trace.get by the end of a token within an hour, 1,000,000 calls of 1,000 webhooks",
+		func() url.Values {
+			token := tokens[rand.IntN(len(tokens))]
+			return url.Values{
+				"traceId": {token[len(token)-6:]},
+				"from":    {time.Now().Add(-time.Hour).Format(time.RFC3339)},
+				"to":      {time.Now().Add(time.Minute).Format(time.RFC3339)},
+			}
+		}, &ids)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,8 @@ func measureTrace(ctx context.Context, b *bench) error {
 		return err
 	}
 	if after, known := resident(s.process); known {
-		b.table.add("resident memory before and after the searches", fmt.Sprintf("%s MB, %s MB", grouped(before/1e6), grouped(after/1e6)))
+		b.table.add("resident memory before and after the searches",
+			fmt.Sprintf("%s MB, %s MB", grouped(before/1e6), grouped(after/1e6)))
 	}
 	return nil
 }

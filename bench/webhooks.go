@@ -44,8 +44,14 @@ func measureWebhooks(ctx context.Context, b *bench) error {
 	}
 	// The cost of a call is the inverse of the rate.
 	if err := b.compare(ctx, contenders,
-		ratio{"cost of a call with 100,000 webhooks, 10 of them called, to that with 10", contenders[0], contenders[1], atMost(1.10, "1.10")},
-		ratio{"cost of a call with 100,000 webhooks, all called, to that with 10", contenders[0], contenders[2], atMost(1.10, "1.10")},
+		ratio{
+			"cost of a call with 100,000 webhooks, 10 of them called, to that with 10", contenders[0], contenders[1],
+			atMost(1.10, "1.10"),
+		},
+		ratio{
+			"cost of a call with 100,000 webhooks, all called, to that with 10", contenders[0], contenders[2],
+			atMost(1.10, "1.10"),
+		},
 	); err != nil {
 		return err
 	}

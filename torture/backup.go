@@ -35,13 +35,14 @@ var backups = mode{
 				return m.backUp(ctx, m.ledger.mark())
 			}}},
 			// It is believed that the backup began later than it did.
-			trial{name: "negative control", takeDown: kill, mustLose: losses{calls: true, results: true, traces: true}, moveOn: func(ctx context.Context, m *move) error {
-				if err := m.save(ctx); err != nil {
-					return err
-				}
-				sleep(ctx, time.Second)
-				return m.restore(ctx, m.ledger.mark())
-			}},
+			trial{name: "negative control", takeDown: kill, mustLose: losses{calls: true, results: true, traces: true},
+				moveOn: func(ctx context.Context, m *move) error {
+					if err := m.save(ctx); err != nil {
+						return err
+					}
+					sleep(ctx, time.Second)
+					return m.restore(ctx, m.ledger.mark())
+				}},
 		))
 	},
 }
@@ -105,7 +106,8 @@ func (m *move) restore(ctx context.Context, begun mark) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if _, err := serve.Restore(ctx, cfg, file, serve.RestoreOptions{Log: log, Progress: func(int64, int64) {}}); err != nil {
+	if _, err := serve.Restore(ctx, cfg, file,
+		serve.RestoreOptions{Log: log, Progress: func(int64, int64) {}}); err != nil {
 		return err
 	}
 	before := m.data

@@ -65,14 +65,16 @@ func (c *client) finds(ctx context.Context, l *ledger, r *receipt) bool {
 	result, err := c.result(ctx, r.correlationID)
 	found := digestOf(result)
 	switch {
-	case err == nil && k.fits(r.id, result) && (r.result == digest{} || r.result == found) && (!k.counts || l.counter.of(r.correlationID) > 0):
+	case err == nil && k.fits(r.id, result) && (r.result == digest{} || r.result == found) &&
+		(!k.counts || l.counter.of(r.correlationID) > 0):
 		r.result = found
 		return true
 	case k.name == "":
 		l.loseCall(r.id)
 	default:
 		if l.loseResult(r.id) <= shownMisses && ctx.Err() == nil {
-			fmt.Fprintf(os.Stderr, "the result of a call that pipeline %s listens to: found %s, %v; read before: %v; runs: %d\n",
+			fmt.Fprintf(os.Stderr,
+				"the result of a call that pipeline %s listens to: found %s, %v; read before: %v; runs: %d\n",
 				k.name, result.AppendJSON(nil), err, r.result != digest{}, l.counter.of(r.correlationID))
 		}
 	}

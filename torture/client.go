@@ -60,7 +60,8 @@ func (c *client) receive(ctx context.Context, token string, id uint64, body []by
 // result polls for the result of a call until it is ready: the server holds each
 // poll for some seconds, then redirects.
 func (c *client) result(ctx context.Context, correlationID string) (result sluice.Result, err error) {
-	target := c.url + "/api/v3/result?pollingRedirectEnabled=true&svc-result-correlationid=" + url.QueryEscape(correlationID)
+	target := c.url + "/api/v3/result?pollingRedirectEnabled=true&svc-result-correlationid=" +
+		url.QueryEscape(correlationID)
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)

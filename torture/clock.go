@@ -25,10 +25,14 @@ var clockMode = mode{
 			[]trial{
 				{name: "forward", options: options("forward"), moveOn: jump(5 * time.Hour)},
 				{name: "backward", options: options("backward"), moveOn: jump(-5 * time.Hour)},
-				{name: "to-and-fro", options: options("to-and-fro"), moveOn: jump(3*time.Hour, -3*time.Hour, 7*time.Hour, 0)},
+				{name: "to-and-fro", options: options("to-and-fro"),
+					moveOn: jump(3*time.Hour, -3*time.Hour, 7*time.Hour, 0)},
 			},
 			// Events are kept for a week.
-			trial{name: "negative control", options: options("negative"), moveOn: jump(8 * 24 * time.Hour), mustLose: losses{calls: true, results: true, traces: true}},
+			trial{
+				name: "negative control", options: options("negative"), moveOn: jump(8 * 24 * time.Hour),
+				mustLose: losses{calls: true, results: true, traces: true},
+			},
 		)
 		for _, t := range trials {
 			defer func() { _ = os.Remove(t.clock()) }()

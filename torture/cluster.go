@@ -118,9 +118,10 @@ var clusterFaults = []clusterFault{
 		n.process.kill()
 		return nil
 	})},
-	{name: "hand-over-power-cut", within: handOverWithin, powered: true, happen: interruptHandOver(func(r *rig, n *rigNode) error {
-		return r.power.cut(n.process)
-	})},
+	{name: "hand-over-power-cut", within: handOverWithin, powered: true,
+		happen: interruptHandOver(func(r *rig, n *rigNode) error {
+			return r.power.cut(n.process)
+		})},
 	{name: "hand-over-lost", must: mustLose, happen: loseSpool},
 }
 
@@ -158,13 +159,15 @@ func (r *rig) hang(ctx context.Context, s *natsServer) error {
 
 // caughtUp waits until all copies of the events are up to date.
 func (r *rig) caughtUp(ctx context.Context) error {
-	for deadline := time.Now().Add(settleWithin); time.Now().Before(deadline) && ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
+	for deadline := time.Now().Add(settleWithin); time.Now().Before(deadline) && ctx.Err() == nil; sleep(ctx,
+		200*time.Millisecond) {
 		stream, err := r.js.Stream(ctx, eventStream)
 		if err != nil {
 			continue
 		}
 		cluster := stream.CachedInfo().Cluster
-		if cluster.Leader != "" && len(cluster.Replicas) == r.replicas-1 && !slices.ContainsFunc(cluster.Replicas, notCurrent) {
+		if cluster.Leader != "" && len(cluster.Replicas) == r.replicas-1 &&
+			!slices.ContainsFunc(cluster.Replicas, notCurrent) {
 			return nil
 		}
 	}
@@ -216,7 +219,9 @@ func tryFault(ctx context.Context, s settings, f clusterFault) (clusterRow, erro
 	if f.powered && !hasPower() {
 		return clusterRow{verdict: "left out: only root can do that, on Linux with mkfs.ext4"}, nil
 	}
-	r, err := startRig(ctx, s.dir, rigOptions{servers: 3, bytes: "1GiB", walled: f.walled, bare: f.bare, powered: f.powered})
+	r, err := startRig(ctx, s.dir, rigOptions{
+		servers: 3, bytes: "1GiB", walled: f.walled, bare: f.bare, powered: f.powered,
+	})
 	if err != nil {
 		return clusterRow{}, err
 	}
@@ -317,11 +322,13 @@ func (r *clusterRow) judge(f clusterFault) {
 // printClusterRows prints the table.
 func printClusterRows(rows []clusterRow) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\n\tacked\tlost\tstored twice\tno result\tnever run\tstored late\truns repeated\tdead letters\trefused\tlongest refusal\tbar\tlongest call\tready but refusing\t")
+	fmt.Fprintln(w, "\n\tacked\tlost\tstored twice\tno result\tnever run\tstored late\truns repeated\tdead "+
+		"letters\trefused\tlongest refusal\tbar\tlongest call\tready but refusing\t")
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
 	for _, r := range rows {
 		f := r.figures
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t  %s\n", r.name, f.acked, f.lost, f.doubled, f.unanswered, f.missing, f.late, f.repeated, f.letters, f.refused,
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t  %s\n", r.name, f.acked, f.lost,
+			f.doubled, f.unanswered, f.missing, f.late, f.repeated, f.letters, f.refused,
 			seconds(f.longestRefusal), seconds(r.within), seconds(f.longestCall), seconds(f.blind), r.verdict)
 	}
 	return w.Flush()

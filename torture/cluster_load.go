@@ -54,7 +54,9 @@ func newClusterLoad(ctx context.Context, r *rig, c *counter) (*clusterLoad, erro
 	l := &clusterLoad{rig: r, counter: c, tokens: make(map[bool]string), blind: make([]time.Duration, len(r.nodes))}
 	api := newClient(r.nodes[0].url, 1)
 	defer api.close()
-	if err := api.command(ctx, "iam.role.put", map[string]any{"role": sluice.AnonymousRole, "permissions": []string{"set", "wait", "http.request"}}, new(sluice.Role)); err != nil {
+	if err := api.command(ctx, "iam.role.put", map[string]any{
+		"role": sluice.AnonymousRole, "permissions": []string{"set", "wait", "http.request"},
+	}, new(sluice.Role)); err != nil {
 		return nil, err
 	}
 	for counted, key := range map[bool]string{false: "webhook.plain", true: "webhook.counted"} {
@@ -97,7 +99,8 @@ func (l *clusterLoad) call(ctx context.Context, node int, at string) {
 		body = appendBody(body[:0], id)
 		call := clusterCall{id: id, node: node, counted: counted, began: time.Now()}
 		result, err := c.receive(context.WithoutCancel(ctx), l.tokens[counted], id, body)
-		call.ended, call.acked, call.correlationID, call.status = time.Now(), err == nil, result.CorrelationID, result.Status
+		call.ended, call.acked = time.Now(), err == nil
+		call.correlationID, call.status = result.CorrelationID, result.Status
 		_, call.cutOff = errors.AsType[*url.Error](err)
 		l.mu.Lock()
 		l.made = append(l.made, call)
@@ -216,7 +219,8 @@ func (l *clusterLoad) unanswered(ctx context.Context, stored map[uint64][]time.T
 		if since == "" {
 			since = fmt.Sprintf("from call %d of %d on", i, len(l.made))
 		}
-		reasons[fmt.Sprintf("%s: node%d says %s to calls of node%d that were answered %s", since, asked, reason, c.node, c.status)]++
+		reasons[fmt.Sprintf("%s: node%d says %s to calls of node%d that were answered %s", since, asked, reason, c.node,
+			c.status)]++
 	}
 	return reasons
 }
@@ -267,7 +271,8 @@ func (l *clusterLoad) longestRefusal() (longest time.Duration) {
 func (l *clusterLoad) awaitRuns(ctx context.Context) {
 	deadline := time.Now().Add(settleWithin)
 	for _, c := range l.made {
-		for c.acked && c.counted && l.counter.of(strconv.FormatUint(c.id, 10)) == 0 && time.Now().Before(deadline) && ctx.Err() == nil {
+		for c.acked && c.counted && l.counter.of(strconv.FormatUint(c.id,
+			10)) == 0 && time.Now().Before(deadline) && ctx.Err() == nil {
 			sleep(ctx, 20*time.Millisecond)
 		}
 	}
@@ -283,7 +288,8 @@ func (r *rig) stored(ctx context.Context) (map[uint64][]time.Time, error) {
 	if stream.CachedInfo().State.Msgs == 0 {
 		return stored, nil
 	}
-	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{sluice.EventPrefix + ">"}})
+	consumer, err := stream.OrderedConsumer(ctx,
+		jetstream.OrderedConsumerConfig{FilterSubjects: []string{sluice.EventPrefix + ">"}})
 	if err != nil {
 		return nil, err
 	}

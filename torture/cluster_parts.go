@@ -81,7 +81,9 @@ func runNode(ctx context.Context, data string, options []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := serve.Start(ctx, cfg, serve.Options{AdminPassword: adminPassword, Log: slog.New(slog.NewTextHandler(log, nil))})
+	s, err := serve.Start(ctx, cfg, serve.Options{
+		AdminPassword: adminPassword, Log: slog.New(slog.NewTextHandler(log, nil)),
+	})
 	if err != nil {
 		return err
 	}

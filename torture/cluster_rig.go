@@ -97,7 +97,8 @@ func startRig(ctx context.Context, dir string, o rigOptions) (_ *rig, err error)
 			return nil, err
 		}
 	}
-	if r.nc, err = nats.Connect(r.urls(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond), nats.PingInterval(time.Second), nats.Timeout(time.Second)); err != nil {
+	if r.nc, err = nats.Connect(r.urls(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond),
+		nats.PingInterval(time.Second), nats.Timeout(time.Second)); err != nil {
 		return nil, err
 	}
 	if r.js, err = jetstream.New(r.nc, jetstream.WithDefaultTimeout(2*time.Second)); err != nil {
@@ -159,7 +160,8 @@ func (r *rig) startServer(ctx context.Context, s *natsServer) error {
 
 // startNode starts a node, again if it was stopped.
 func (r *rig) startNode(ctx context.Context, n *rigNode) error {
-	cmd, err := partCommand(nodePart, n.data, filepath.Join(r.dir, n.name+".log"), n.listen, r.urls(), strconv.Itoa(r.replicas), r.bytes, r.spool)
+	cmd, err := partCommand(nodePart, n.data, filepath.Join(r.dir, n.name+".log"), n.listen, r.urls(),
+		strconv.Itoa(r.replicas), r.bytes, r.spool)
 	if err != nil {
 		return err
 	}

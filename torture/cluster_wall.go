@@ -16,7 +16,9 @@ type wall struct {
 // buildWall makes the namespace. Only root can, on Linux.
 func buildWall() (*wall, error) {
 	id := os.Getpid() % 250
-	w := &wall{name: fmt.Sprint("torture", id), near: fmt.Sprintf("10.213.%d.1", id), far: fmt.Sprintf("10.213.%d.2", id)}
+	w := &wall{
+		name: fmt.Sprint("torture", id), near: fmt.Sprintf("10.213.%d.1", id), far: fmt.Sprintf("10.213.%d.2", id),
+	}
 	inside, outside := fmt.Sprint("tin", id), fmt.Sprint("tout", id)
 	for _, args := range []string{
 		"netns add " + w.name,

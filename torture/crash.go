@@ -37,10 +37,11 @@ var crashMode = mode{
 				{name: "rotate", moveOn: c.during(takeDown, c.rotate), inspect: c.rotated},
 				{name: "rekey", options: []string{"secret-key=" + secret}, moveOn: c.rekey},
 				{name: "backup", moveOn: c.during(takeDown, c.backUp), inspect: c.backedUp},
-				{name: "trim", options: []string{littleRoom}, moveOn: c.trim, inspect: func(_ context.Context, t *trial, _ string) error {
-					t.options = []string{littleRoom} // again, for the next cycle
-					return nil
-				}},
+				{name: "trim", options: []string{littleRoom}, moveOn: c.trim,
+					inspect: func(_ context.Context, t *trial, _ string) error {
+						t.options = []string{littleRoom} // again, for the next cycle
+						return nil
+					}},
 			},
 			lose,
 		))
@@ -60,7 +61,9 @@ type crash struct {
 }
 
 // during starts an operation under load, and takes the server down in the middle of it.
-func (c *crash) during(takeDown func(*server) error, operate func(context.Context, *move) error) func(context.Context, *move) error {
+func (c *crash) during(
+	takeDown func(*server) error, operate func(context.Context, *move) error,
+) func(context.Context, *move) error {
 	return func(ctx context.Context, m *move) error {
 		operating, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -98,7 +101,8 @@ func (c *crash) rotate(ctx context.Context, m *move) error {
 // rotated looks for the keys of all rotations that were answered: tokens that they have
 // signed must stay valid.
 func (c *crash) rotated(ctx context.Context, t *trial, url string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+sluice.RealmsPath+"default/protocol/openid-connect/certs", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+sluice.RealmsPath+
+		"default/protocol/openid-connect/certs", nil)
 	if err != nil {
 		return err
 	}
@@ -185,7 +189,8 @@ func (c *crash) next(m *move) error {
 	}
 	for _, h := range c.applies {
 		m.ledger.hooks.asking(func() { h.asked++ })
-		text := fmt.Sprintf("dedupe: query:id\nmaxPayloadLength: %d\npayloadType: %s\n", maxPayloadLength(h.asked), payloadType(h.asked))
+		text := fmt.Sprintf("dedupe: query:id\nmaxPayloadLength: %d\npayloadType: %s\n", maxPayloadLength(h.asked),
+			payloadType(h.asked))
 		if err := os.WriteFile(filepath.Join(folder, h.key+".yaml"), []byte(text), 0o600); err != nil {
 			return err
 		}
@@ -256,7 +261,9 @@ func (c *crash) backedUp(ctx context.Context, _ *trial, _ string) error {
 	if err != nil {
 		return err
 	}
-	_, err = serve.Restore(ctx, cfg, file, serve.RestoreOptions{Log: slog.New(slog.DiscardHandler), Progress: func(int64, int64) {}})
+	_, err = serve.Restore(ctx, cfg, file, serve.RestoreOptions{
+		Log: slog.New(slog.DiscardHandler), Progress: func(int64, int64) {},
+	})
 	switch {
 	case c.whole && err != nil:
 		return fmt.Errorf("a backup that was sent to its end is refused: %w", err)

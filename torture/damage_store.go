@@ -48,9 +48,10 @@ func fillStore(ctx context.Context, dir string) (*wholeStore, error) {
 	defer e.Close()
 	for i := range damageWebhooks {
 		token := fmt.Sprintf("b82c8627-4ca1-4c7a-b273-2bfd67c0%04d", i)
-		_, err := e.Webhooks.Change(ctx, token, func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
-			return &sluice.Webhook{UUID: token, EventKey: fmt.Sprint("webhook.", i)}, nil
-		})
+		_, err := e.Webhooks.Change(ctx, token,
+			func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+				return &sluice.Webhook{UUID: token, EventKey: fmt.Sprint("webhook.", i)}, nil
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -60,14 +61,18 @@ func fillStore(ctx context.Context, dir string) (*wholeStore, error) {
 		return nil, err
 	}
 	p := &sluice.Pipeline{Name: "p", Binding: binding}
-	if _, err := e.Pipelines.Change(ctx, "p", func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil }); err != nil {
+	if _, err := e.Pipelines.Change(ctx, "p",
+		func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil }); err != nil {
 		return nil, err
 	}
 	running, stop := context.WithCancel(ctx)
 	var consuming sync.WaitGroup
 	consuming.Go(func() {
 		e.Queue.Consume(running, p, func(sluice.Delivery) (sluice.Outcome, error) {
-			return sluice.Outcome{Pipeline: "p", Status: sluice.StatusOK, StatusCode: 200, Value: []byte("1"), Attempts: 1, Finished: time.Now()}, nil
+			return sluice.Outcome{
+				Pipeline: "p", Status: sluice.StatusOK, StatusCode: 200, Value: []byte("1"), Attempts: 1,
+				Finished: time.Now(),
+			}, nil
 		})
 	})
 	defer consuming.Wait()
@@ -84,7 +89,8 @@ func (w *wholeStore) fill(ctx context.Context, e *jetstream.Engine) error {
 			for i := worker; i < damageEvents; i += len(failed) {
 				text := strings.Repeat("x", 2500)
 				event := &sluice.Event{
-					EventKey: fmt.Sprint("webhook.", i%damageWebhooks), TraceID: sluice.NewTraceID("abcdef", time.Now()), ReceivedAt: time.Now(),
+					EventKey: fmt.Sprint("webhook.", i%damageWebhooks),
+					TraceID:  sluice.NewTraceID("abcdef", time.Now()), ReceivedAt: time.Now(),
 					Payload: []byte(`"` + text + `"`), PayloadType: sluice.Raw, Method: "POST",
 				}
 				result, err := e.Events.Accept(ctx, event, time.Second)
@@ -127,7 +133,9 @@ func (f damageFinding) judge() string {
 
 // try damages a copy of the store, starts an engine on it, and looks for
 // everything.
-func (w *wholeStore) try(ctx context.Context, dir string, c damageCase, further func(dir string) error) (f damageFinding, err error) {
+func (w *wholeStore) try(
+	ctx context.Context, dir string, c damageCase, further func(dir string) error,
+) (f damageFinding, err error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return f, err
 	}
@@ -189,7 +197,10 @@ func pretendKill(dir string) error {
 // negative is the negative control: with the files gone that say how much there
 // was, a loss is not told, and that has to be noticed.
 func (w *wholeStore) negative(ctx context.Context, dir string) (blind bool, err error) {
-	c := damageCase{file: filepath.Join("jetstream", "$G", "streams", eventStream, "msgs", "1.blk"), harm: fileHarms[2], killed: true}
+	c := damageCase{
+		file: filepath.Join("jetstream", "$G", "streams", eventStream, "msgs", "1.blk"), harm: fileHarms[2],
+		killed: true,
+	}
 	found, err := w.try(ctx, dir, c, func(dir string) error { return os.Remove(filepath.Join(dir, marksFile)) })
 	return found.judge() == "", err
 }

@@ -54,7 +54,8 @@ func runDeliveries(ctx context.Context, s settings) error {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%v\t\n", name, len(stored), len(h.operations), answered, twice, result)
 		switch {
 		case deduped && (result != porcupine.Ok || twice > 0):
-			failed = errors.Join(failed, fmt.Errorf("%s: a delivery has several events, or porcupine says %v", name, result))
+			failed = errors.Join(failed,
+				fmt.Errorf("%s: a delivery has several events, or porcupine says %v", name, result))
 		case !deduped && (result != porcupine.Illegal || twice == 0):
 			failed = errors.Join(failed, fmt.Errorf("%s: the test can't detect several events", name))
 		}
@@ -136,7 +137,9 @@ func recordDeliveries(ctx context.Context, s settings, deduped bool) (*history, 
 		dedupe = "query:id"
 	}
 	var hook sluice.Webhook
-	if err := api.command(ctx, "webhook.put", map[string]any{"eventKey": "webhook.delivered", "dedupe": dedupe}, &hook); err != nil {
+	if err := api.command(ctx, "webhook.put", map[string]any{
+		"eventKey": "webhook.delivered", "dedupe": dedupe,
+	}, &hook); err != nil {
 		return nil, nil, err
 	}
 	h, began := new(history), time.Now()
@@ -214,7 +217,9 @@ func deliver(ctx context.Context, node, token string, id uint64) (out delivered,
 	if answer.StatusCode != http.StatusOK {
 		return out, errors.New(answer.Status)
 	}
-	return delivered{answered: true, event: result.CorrelationID, duplicate: answer.Header.Get("Svc-Duplicate") != ""}, nil
+	return delivered{
+		answered: true, event: result.CorrelationID, duplicate: answer.Header.Get("Svc-Duplicate") != "",
+	}, nil
 }
 
 var patient = &http.Client{Timeout: callTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: deliveriesAt}}

@@ -28,7 +28,10 @@ var descriptorsMode = mode{
 				m.server.kill()
 				return nil
 			}}},
-			trial{name: "negative control", options: options, takeDown: f.killAndDamage, mustLose: losses{calls: true, results: true, traces: true}},
+			trial{
+				name: "negative control", options: options, takeDown: f.killAndDamage,
+				mustLose: losses{calls: true, results: true, traces: true},
+			},
 		))
 	},
 }
@@ -52,7 +55,8 @@ func (m *move) exhaust(ctx context.Context) error {
 		}
 	}()
 	most := 0
-	for until := time.Now().Add(exhausted); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx, 20*time.Millisecond) {
+	for until := time.Now().Add(exhausted); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
+		20*time.Millisecond) {
 		for range 10 {
 			if c, err := net.DialTimeout("tcp", target.Host, time.Second); err == nil && len(idle) < 2*descriptors {
 				idle = append(idle, c)

@@ -58,7 +58,9 @@ func newDevice(file, folder string) (*device, error) {
 	}
 	d := &device{stable: stable, size: info.Size(), volatile: make(map[int64][]byte)}
 	root := &deviceFolder{device: d}
-	options := &fs.Options{MountOptions: fuse.MountOptions{DirectMountStrict: true, MaxWrite: 1 << 20, FsName: "torture"}}
+	options := &fs.Options{MountOptions: fuse.MountOptions{
+		DirectMountStrict: true, MaxWrite: 1 << 20, FsName: "torture",
+	}}
 	if d.server, err = fs.Mount(folder, root, options); err != nil {
 		return nil, errors.Join(err, stable.Close())
 	}

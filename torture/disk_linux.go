@@ -45,15 +45,18 @@ var diskMode = mode{
 				{name: "flush-error", moveOn: breaks(misbehaviour{flush: syscall.EIO})},
 				{name: "flush-error-once", moveOn: breaks(misbehaviour{flush: syscall.EIO, once: true})},
 				{name: "device-full", moveOn: breaks(misbehaviour{write: syscall.ENOSPC})},
-				{name: "nearly-full", moveOn: func(ctx context.Context, mv *move) error { return f.fills(ctx, mv, minFree, cut) }},
-				{name: "full", options: []string{"min-free-disk=1"}, moveOn: func(ctx context.Context, mv *move) error { return f.fills(ctx, mv, 0, cut) }},
+				{name: "nearly-full",
+					moveOn: func(ctx context.Context, mv *move) error { return f.fills(ctx, mv, minFree, cut) }},
+				{name: "full", options: []string{"min-free-disk=1"},
+					moveOn: func(ctx context.Context, mv *move) error { return f.fills(ctx, mv, 0, cut) }},
 			},
 			// What the start wrote is stored, so that the figure is about calls.
-			trial{name: "negative control", takeDown: cut, mustLose: losses{calls: true, results: true, traces: true}, prepare: func() error {
-				err := f.sync()
-				f.device.set(misbehaviour{lies: true})
-				return err
-			}},
+			trial{name: "negative control", takeDown: cut, mustLose: losses{calls: true, results: true, traces: true},
+				prepare: func() error {
+					err := f.sync()
+					f.device.set(misbehaviour{lies: true})
+					return err
+				}},
 		))
 	},
 }

@@ -69,7 +69,8 @@ func (s *server) peak() int64     { return s.status("VmHWM:") }
 
 func (s *server) resetPeak() {
 	const resetPeak = "5"
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte(resetPeak), 0) // it has ended, otherwise
+	// it has ended, otherwise
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte(resetPeak), 0)
 }
 
 func (s *server) status(field string) int64 {

@@ -100,7 +100,8 @@ func (i *image) shutDown() error {
 	}
 	defer point.Close()
 	flags := uint32(noLogFlush)
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, point.Fd(), ext4Shutdown, uintptr(unsafe.Pointer(&flags))); errno != 0 {
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, point.Fd(), ext4Shutdown,
+		uintptr(unsafe.Pointer(&flags))); errno != 0 {
 		return fmt.Errorf("shutting the file system down: %w", errno)
 	}
 	return nil

@@ -19,7 +19,10 @@ var kill9 = mode{
 		return runTrials(ctx, f, s.trials(
 			trial{takeDown: (*server).stop},
 			[]trial{{name: "kill9", anyTime: true, takeDown: func(s *server) error { s.kill(); return nil }}},
-			trial{name: "negative control", takeDown: f.killAndDamage, mustLose: losses{calls: true, results: true, traces: true}},
+			trial{
+				name: "negative control", takeDown: f.killAndDamage,
+				mustLose: losses{calls: true, results: true, traces: true},
+			},
 		))
 	},
 }
@@ -52,7 +55,8 @@ func (f *folder) killAndDamage(s *server) error {
 // damage cuts off the second half of a stream's newest block of at least that
 // size.
 func (f *folder) damage(stream string, least int64) error {
-	blocks, err := filepath.Glob(filepath.Join(engineDir(f.data()), "jetstream", "$G", "streams", stream, "msgs", "*.blk"))
+	blocks, err := filepath.Glob(filepath.Join(engineDir(f.data()), "jetstream", "$G", "streams", stream, "msgs",
+		"*.blk"))
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,8 @@ func (d *load) call(ctx context.Context) {
 			continue
 		}
 		r := receipt{id: s.id, kind: s.kind, correlationID: result.CorrelationID, traceID: result.TraceID}
-		if repeated, err := d.client.receive(ctx, d.tokens[s.kind], s.id, body); err == nil && repeated.CorrelationID != result.CorrelationID {
+		if repeated, err := d.client.receive(ctx, d.tokens[s.kind], s.id, body); err == nil &&
+			repeated.CorrelationID != result.CorrelationID {
 			d.ledger.tookTwice()
 		}
 		if result.Status == sluice.StatusProcessing {

@@ -78,7 +78,8 @@ type mode struct {
 
 // modes lists all modes; a new one is a file and a line here.
 var modes = []mode{
-	powerCut, diskMode, kill9, crashMode, clockMode, descriptorsMode, backups, siege, soak, clusterMode, deliveriesMode, damageMode, restartMode,
+	powerCut, diskMode, kill9, crashMode, clockMode, descriptorsMode, backups, siege, soak, clusterMode, deliveriesMode,
+	damageMode, restartMode,
 }
 
 // parts are what the program runs as processes of its own.

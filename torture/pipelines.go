@@ -54,9 +54,11 @@ const allKinds = 100
 // if runs are counted, the number of the run, so that a repeated run has
 // another result.
 func (k kind) source(eventKey, counter string) string {
-	s, value := k.first+fmt.Sprintf("concurrency: 64\npipeline:\n  - event.listen: {eventKey: %s}\n", eventKey), "#{body.query.id[0]}"
+	s, value := k.first+fmt.Sprintf("concurrency: 64\npipeline:\n  - event.listen: {eventKey: %s}\n",
+		eventKey), "#{body.query.id[0]}"
 	if k.counts {
-		s += fmt.Sprintf("  - http.request: {url: \"%s/?id=#{request.correlationId}\", output: vars.counted}\n", counter)
+		s += fmt.Sprintf("  - http.request: {url: \"%s/?id=#{request.correlationId}\", output: vars.counted}\n",
+			counter)
 		value += " in run #{vars.counted.headers.run}"
 	}
 	return s + k.steps + fmt.Sprintf("  - set: {value: %q}\n", value)
@@ -89,7 +91,9 @@ func digestOf(r sluice.Result) digest {
 // storePipelines stores the pipelines of the webhooks that are called. They run
 // as the anonymous user, who may call URLs here.
 func storePipelines(ctx context.Context, c *client, called []*hook, counter string) error {
-	params := map[string]any{"role": sluice.AnonymousRole, "permissions": []string{"set", "fail", "wait", "http.request"}}
+	params := map[string]any{
+		"role": sluice.AnonymousRole, "permissions": []string{"set", "fail", "wait", "http.request"},
+	}
 	if err := c.command(ctx, "iam.role.put", params, new(sluice.Role)); err != nil {
 		return err
 	}

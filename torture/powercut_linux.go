@@ -25,8 +25,14 @@ var powerCut = mode{
 			[]trial{{name: "power-cut", anyTime: true, takeDown: i.cutPower}},
 			// What the start wrote is synced, so that the figure is about
 			// events and not about a stream that was never there.
-			trial{name: "negative control", takeDown: i.cutPower, options: []string{syncNothing}, prepare: i.sync, mustLose: losses{calls: true, results: true, traces: true}},
-			trial{name: "negative control, results", takeDown: i.cutPower, options: []string{syncNoResults}, mustLose: losses{results: true}},
+			trial{
+				name: "negative control", takeDown: i.cutPower, options: []string{syncNothing}, prepare: i.sync,
+				mustLose: losses{calls: true, results: true, traces: true},
+			},
+			trial{
+				name: "negative control, results", takeDown: i.cutPower, options: []string{syncNoResults},
+				mustLose: losses{results: true},
+			},
 		))
 	},
 }

@@ -40,7 +40,9 @@ const (
 // runRestarted is the server's process, started as the shipped program starts it.
 func runRestarted(ctx context.Context, data string, options []string) error {
 	endWithParent()
-	set := map[string]string{"data": data, "listen": "127.0.0.1:0", "event-max-bytes": "1024GiB", "max-connections-per-address": "16384"}
+	set := map[string]string{
+		"data": data, "listen": "127.0.0.1:0", "event-max-bytes": "1024GiB", "max-connections-per-address": "16384",
+	}
 	for _, option := range options {
 		name, value, _ := strings.Cut(option, "=")
 		set[name] = value
@@ -61,7 +63,8 @@ func runRestarts(ctx context.Context, s settings) error {
 		r := &restarts{settings: s, rebind: rebind}
 		err := r.run(ctx, secure)
 		if err == nil {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d ms\t\n", name, r.done, s.events, len(r.acked), r.refused.Load(), r.cut.Load(), r.others.Load(), r.lost, r.longest.Load())
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d ms\t\n", name, r.done, s.events, len(r.acked),
+				r.refused.Load(), r.cut.Load(), r.others.Load(), r.lost, r.longest.Load())
 			err = r.verdict()
 		}
 		if err != nil {
@@ -116,7 +119,9 @@ func (r *restarts) run(ctx context.Context, secure bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if r.manager, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"}); err != nil {
+	if r.manager, err = net.ListenUnixgram("unixgram", &net.UnixAddr{
+		Name: filepath.Join(dir, "notify"), Net: "unixgram",
+	}); err != nil {
 		return err
 	}
 	defer func() { _ = r.manager.Close() }() // nothing is left to hear
@@ -277,7 +282,8 @@ func (r *restarts) call(ctx context.Context, c *client, id uint64) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		r.refused.Add(1)
 		sleep(ctx, pause)
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF),
+		errors.Is(err, io.ErrUnexpectedEOF):
 		r.cut.Add(1)
 	default:
 		r.others.Add(1)

@@ -29,7 +29,8 @@ func parseSettings(mode string, args []string) (settings, error) {
 	var s settings
 	var seconds, minutes float64
 	flags := flag.NewFlagSet("torture "+mode, flag.ContinueOnError)
-	flags.IntVar(&s.cycles, "cycles", 5, "how often the server is taken down; for damage, each stands for 40 damaged files")
+	flags.IntVar(&s.cycles, "cycles", 5,
+		"how often the server is taken down; for damage, each stands for 40 damaged files")
 	flags.Float64Var(&seconds, "seconds", 3, "longest `time` of load in a cycle; it ends at a random moment")
 	flags.IntVar(&s.connections, "connections", 64, "callers at the same time")
 	flags.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()), "repeats the choices of an earlier run")

@@ -40,7 +40,9 @@ var places = []place{
 
 // unbounded are the settings of the negative control: nothing is bounded by
 // memory.
-var unbounded = []string{"memory-limit=1024GiB", "max-body-memory=1024GiB", "max-run-memory=1024GiB", "max-in-flight=1000000"}
+var unbounded = []string{
+	"memory-limit=1024GiB", "max-body-memory=1024GiB", "max-run-memory=1024GiB", "max-in-flight=1000000",
+}
 
 // siege attacks a server in every way that strangers and users have to take its
 // memory or its time from others.
@@ -100,7 +102,9 @@ func (p place) besieged(ctx context.Context, s settings) error {
 
 // besiege starts a server in a group and attacks it in one way after the other.
 // A server that does not survive is started again.
-func (p place) besiege(ctx context.Context, s settings, g *group, flags []string, attacks []attack) (outcomes []outcome, err error) {
+func (p place) besiege(
+	ctx context.Context, s settings, g *group, flags []string, attacks []attack,
+) (outcomes []outcome, err error) {
 	dir, err := os.MkdirTemp(s.dir, "siege-")
 	if err != nil {
 		return nil, err
@@ -124,7 +128,9 @@ func (p place) besiege(ctx context.Context, s settings, g *group, flags []string
 		}
 		longest := s.longest
 		o := t.suffer(ctx, longest, a)
-		for tries := 1; tries < 4 && !slices.Contains(flags, barePart) && (o.slow() || o.harmless() || o.unanswered()); tries++ { // others use this machine as well
+		// others use this machine as well
+		for tries := 1; tries < 4 && !slices.Contains(flags, barePart) && (o.slow() || o.harmless() ||
+			o.unanswered()); tries++ {
 			longest *= 2
 			o = t.suffer(ctx, longest, a)
 		}
@@ -260,14 +266,18 @@ func (t *target) prepare(ctx context.Context) error {
 		}
 		*hook.token = made.UUID
 	}
-	if err := t.client.store(ctx, "values", "pipeline: [event.listen: {eventKey: webhook.values}, set: {value: '#{len(body.payload)}'}]"); err != nil {
+	if err := t.client.store(ctx, "values",
+		"pipeline: [event.listen: {eventKey: webhook.values}, set: {value: '#{len(body.payload)}'}]"); err != nil {
 		return err
 	}
-	if err := t.client.store(ctx, "bodies", "pipeline: [event.listen: {eventKey: webhook.bodies}, set: {value: '#{len(body.payload.origin)}'}]"); err != nil {
-		return err
-	}
-	if err := t.client.store(ctx, "large", "pipeline: [event.listen: {eventKey: webhook.good}, if: {true: '#{body.query.large != nil}', then: [set: {value: '#{repeat(\"x\", 3900000)}'}], else: [set: {value: 1}]}]"); err != nil {
-		return err
+	for name, source := range map[string]string{
+		"bodies": "pipeline: [event.listen: {eventKey: webhook.bodies}, set: {value: '#{len(body.payload.origin)}'}]",
+		"large": "pipeline: [event.listen: {eventKey: webhook.good}, if: {true: '#{body.query.large != nil}', " +
+			"then: [set: {value: '#{repeat(\"x\", 3900000)}'}], else: [set: {value: 1}]}]",
+	} {
+		if err := t.client.store(ctx, name, source); err != nil {
+			return err
+		}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+receivePath+"?large=1", nil)
 	if err != nil {

@@ -32,9 +32,11 @@ var attacks = []attack{
 	{name: "slow senders", run: slowSenders, bar: bar{}},
 	{name: "unfinished bodies", run: unfinishedBodies, bar: bar{slower: 2}},
 	{name: "hungry forms", run: hungryBodies("application/x-www-form-urlencoded", "&", ""), bar: little, alone: true},
-	{name: "hungry forms of names", run: hungryBodies("application/x-www-form-urlencoded", "a&", ""), bar: little, alone: true},
+	{name: "hungry forms of names", run: hungryBodies("application/x-www-form-urlencoded", "a&", ""), bar: little,
+		alone: true},
 	{name: "hungry JSON", run: hungryBodies("application/json", `"tokenlike":"",`, "{"), bar: little, alone: true},
-	{name: "hungry multipart", run: hungryBodies("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=token\r\n\r\n\r\n", ""), bar: little, alone: true},
+	{name: "hungry multipart", run: hungryBodies("multipart/form-data; boundary=b",
+		"--b\r\nContent-Disposition: form-data; name=token\r\n\r\n\r\n", ""), bar: little, alone: true},
 	{name: "hungry queries", run: hungryQueries, bar: little, alone: true},
 	{name: "clients that never read", run: neverReading, bar: bar{ends: true}, bare: true},
 	{name: "strangers who never read", run: unreadDocuments, bar: bar{ends: true}, bare: true},
@@ -113,7 +115,8 @@ func slowSenders(ctx context.Context, t *target, d *damage) {
 			if i%2 == 0 {
 				token = "Token: " + t.good + "\r\n"
 			}
-			_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\n%sTransfer-Encoding: chunked\r\n\r\n", receivePath, token)
+			_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\n%sTransfer-Encoding: chunked\r\n\r\n", receivePath,
+				token)
 			if err == nil {
 				_, err = fmt.Fprintf(c, "380000\r\n%s\r\n", strings.Repeat("x", 0x380000))
 			}
@@ -215,12 +218,14 @@ func neverReading(ctx context.Context, t *target, d *damage) {
 
 // unreadDocuments are what strangers may see, and don't read, many requests at once.
 func unreadDocuments(ctx context.Context, t *target, d *damage) {
-	t.unread(ctx, d, 1000, strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n", enough))
+	t.unread(ctx, d, 1000,
+		strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n", enough))
 }
 
 // unreadRefusals are calls with tokens of nobody, many at once, whose answers nobody reads.
 func unreadRefusals(ctx context.Context, t *target, d *damage) {
-	t.unread(ctx, d, 1000, strings.Repeat("POST "+receivePath+" HTTP/1.1\r\nHost: x\r\nToken: x\r\nContent-Length: 0\r\n\r\n", enough))
+	t.unread(ctx, d, 1000,
+		strings.Repeat("POST "+receivePath+" HTTP/1.1\r\nHost: x\r\nToken: x\r\nContent-Length: 0\r\n\r\n", enough))
 }
 
 // enough requests keep a connection busy, and their documents fill what sockets hold.
@@ -261,7 +266,8 @@ func (t *target) hungryRun(ctx context.Context, wait string) int {
 		fmt.Fprintf(&source, "- set: {value: '#{repeat(\"x\", 8000000)}', output: vars.v%d}\n", i)
 	}
 	fmt.Fprintf(&source, "- wait: {duration: %s}\n- set: {value: null}\n", wait)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+"/api/v3/pipeline", strings.NewReader(source.String()))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+"/api/v3/pipeline",
+		strings.NewReader(source.String()))
 	if err != nil {
 		return 0
 	}
@@ -333,6 +339,8 @@ func largeValues(ctx context.Context, t *target, d *damage) {
 
 // everything is what kills a server that bounds each of these alone.
 func everything(ctx context.Context, t *target, d *damage) {
-	all := []func(context.Context, *target, *damage){largeEvents, hungryRuns, hungryBodies("application/x-www-form-urlencoded", "&", "")}
+	all := []func(context.Context, *target, *damage){
+		largeEvents, hungryRuns, hungryBodies("application/x-www-form-urlencoded", "&", ""),
+	}
 	together(len(all), func(i int) { all[i](ctx, t, d) })
 }

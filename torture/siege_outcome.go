@@ -190,7 +190,8 @@ const receivePath = "/api/v3/command/webhook.receive"
 
 // receive calls a webhook and reports whether it was accepted.
 func (t *target) receive(ctx context.Context, token string, size int) bool {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+receivePath, bytes.NewReader(make([]byte, size)))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+receivePath,
+		bytes.NewReader(make([]byte, size)))
 	if err != nil {
 		return false
 	}
@@ -221,7 +222,8 @@ func (t *target) recovers(ctx context.Context) bool {
 func printSiege(p place, outcomes []outcome) error {
 	var failed error
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\n"+p.name+"\tsurvived\tcalls\tp99\tquiet p99\trefused\trefused to attackers\tpeak memory\tbefore\t")
+	fmt.Fprintln(w, "\n"+p.name+"\tsurvived\tcalls\tp99\tquiet p99\trefused\trefused to attackers\tpeak "+
+		"memory\tbefore\t")
 	for _, o := range outcomes {
 		faults := o.faults()
 		verdict := "ok"
@@ -233,9 +235,11 @@ func printSiege(p place, outcomes []outcome) error {
 			failed = errors.Join(failed, fmt.Errorf("%s: %s: %v", p.name, o.name, faults))
 		case o.mustFail:
 			verdict = "BLIND"
-			failed = errors.Join(failed, fmt.Errorf("%s: %s: every bar is met: the test can't see a fall", p.name, o.name))
+			failed = errors.Join(failed,
+				fmt.Errorf("%s: %s: every bar is met: the test can't see a fall", p.name, o.name))
 		}
-		fmt.Fprintf(w, "%s\t%t\t%d\t%s\t%s\t%d\t%d\t%d MiB\t%d MiB\t  %s\n", o.name, o.survived, o.calls, o.p99.Round(10*time.Microsecond),
+		fmt.Fprintf(w, "%s\t%t\t%d\t%s\t%s\t%d\t%d\t%d MiB\t%d MiB\t  %s\n", o.name, o.survived, o.calls,
+			o.p99.Round(10*time.Microsecond),
 			o.quiet.Round(10*time.Microsecond), o.refused, o.damage.refusals.Load(), o.peak>>20, o.before>>20, verdict)
 	}
 	return errors.Join(failed, w.Flush())

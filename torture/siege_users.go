@@ -73,7 +73,8 @@ func hungryConversions(ctx context.Context, t *target, d *damage) {
 	together(callers, func(i int) {
 		for n := i; ctx.Err() == nil; n++ {
 			which := n % (len(bodies) / 2) * 2
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+"/api/v3/command/convert.from"+bodies[which], strings.NewReader(bodies[which+1]))
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+"/api/v3/command/convert.from"+
+				bodies[which], strings.NewReader(bodies[which+1]))
 			if err != nil {
 				return
 			}

@@ -94,7 +94,8 @@ func soakOnce(ctx context.Context, s settings, name string, during time.Duration
 	}
 	early, late := medianOf(samples[len(samples)/3:len(samples)*2/3]), medianOf(samples[len(samples)*2/3:])
 	flat := float64(late) <= max(float64(early)*flatFactor, float64(early+flatBytes))
-	fmt.Printf("%s: %v, %d calls; resident %d MiB in the second third of the time, %d MiB in the last one\n", name, during, l.acked(), early>>20, late>>20)
+	fmt.Printf("%s: %v, %d calls; resident %d MiB in the second third of the time, %d MiB in the last one\n", name,
+		during, l.acked(), early>>20, late>>20)
 	switch {
 	case leaks && flat:
 		return fmt.Errorf("%s: the test can't detect a leak", name)
@@ -134,7 +135,10 @@ func medianOf(samples []int64) int64 {
 // deleted, and replays.
 func (d *load) alsoOdd(ctx context.Context) error {
 	var hook sluice.Webhook
-	params := map[string]any{"eventKey": "webhook.signed", "signature": map[string]any{"header": "X-Signature"}, "signingSecret": "of the soak"}
+	params := map[string]any{
+		"eventKey": "webhook.signed", "signature": map[string]any{"header": "X-Signature"},
+		"signingSecret": "of the soak",
+	}
 	if err := d.client.command(ctx, "webhook.put", params, &hook); err != nil {
 		return err
 	}
@@ -151,8 +155,10 @@ func (d *load) alsoOdd(ctx context.Context) error {
 	d.start(func() {
 		for odd.Err() == nil {
 			sleep(odd, 3*time.Second)
-			_ = d.client.command(odd, "quarantine.delete", map[string]any{"eventKey": "webhook.signed", "limit": 1000}, new(struct{}))
-			_ = d.client.command(odd, "event.replay", map[string]any{"since": "5s", "limit": 50, "force": true}, new(struct{}))
+			_ = d.client.command(odd, "quarantine.delete", map[string]any{"eventKey": "webhook.signed", "limit": 1000},
+				new(struct{}))
+			_ = d.client.command(odd, "event.replay", map[string]any{"since": "5s", "limit": 50, "force": true},
+				new(struct{}))
 		}
 	})
 	return d.oddities(ctx)
@@ -162,11 +168,13 @@ func (d *load) alsoOdd(ctx context.Context) error {
 func (d *load) oddities(ctx context.Context) error {
 	var deleted struct{ Deleted int }
 	for until := time.Now().Add(settleWithin); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx, time.Second) {
-		if err := d.client.command(ctx, "quarantine.delete", map[string]any{"eventKey": "webhook.signed"}, &deleted); err != nil {
+		if err := d.client.command(ctx, "quarantine.delete", map[string]any{"eventKey": "webhook.signed"},
+			&deleted); err != nil {
 			return err
 		}
 		if deleted.Deleted > 0 {
-			return d.client.command(ctx, "event.replay", map[string]any{"since": "5s", "limit": 1, "force": true}, new(struct{}))
+			return d.client.command(ctx, "event.replay", map[string]any{"since": "5s", "limit": 1, "force": true},
+				new(struct{}))
 		}
 	}
 	return errors.New("no call was refused")

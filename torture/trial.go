@@ -66,7 +66,8 @@ func (t *trial) run(ctx context.Context) error {
 		if t.ledger.acked() == acked {
 			return fmt.Errorf("%s, cycle %d: no call was acknowledged", t.name, t.done)
 		}
-		fmt.Printf("%s, cycle %d: down after %v; in all %s\n", t.name, t.done, moment.Round(time.Millisecond), t.figures())
+		fmt.Printf("%s, cycle %d: down after %v; in all %s\n", t.name, t.done, moment.Round(time.Millisecond),
+			t.figures())
 	}
 	return nil
 }
@@ -111,7 +112,8 @@ func (t *trial) loadAndTakeDown(ctx context.Context, moment time.Duration) error
 	if t.mustLose != (losses{}) {
 		least = 16 * t.settings.connections
 	}
-	for waited := time.Now(); t.ledger.acked() < before+least && time.Since(waited) < answersWithin && ctx.Err() == nil; {
+	for waited := time.Now(); t.ledger.acked() < before+least && time.Since(
+		waited) < answersWithin && ctx.Err() == nil; {
 		sleep(ctx, pause)
 	}
 	sleep(ctx, moment)
@@ -140,7 +142,8 @@ func (t *trial) takeDownStarting(ctx context.Context) error {
 	}
 	defer s.kill()
 	moment := time.Duration(t.random.Int64N(int64(300 * time.Millisecond)))
-	fmt.Fprintf(os.Stderr, "%s, cycle %d: down again, %v into its start\n", t.name, t.done+1, moment.Round(time.Millisecond))
+	fmt.Fprintf(os.Stderr, "%s, cycle %d: down again, %v into its start\n", t.name, t.done+1,
+		moment.Round(time.Millisecond))
 	sleep(ctx, moment)
 	return t.takeDown(s)
 }
