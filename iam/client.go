@@ -54,7 +54,7 @@ func clientPutCommand(d *Directory) command.Command {
 				return oAuthClientView{}, err
 			}
 			secret := ""
-			change := func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
+			client, err := changed(ctx, d.Clients, p.ClientID, p.DryRun, func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
 				if before != nil {
 					if err := d.mayChange(ctx, before); err != nil {
 						return nil, err
@@ -62,17 +62,15 @@ func clientPutCommand(d *Directory) command.Command {
 				}
 				after, secret, err = p.apply(before)
 				return after, err
-			}
-			if p.DryRun {
-				return d.tryClient(ctx, p.ClientID, change)
-			}
-			client, err := d.Clients.Change(ctx, p.ClientID, change)
+			})
 			if err != nil {
 				return oAuthClientView{}, err
 			}
-			shown := showClient(client)
-			shown.Secret = secret
-			return shown, nil
+			view := showClient(client)
+			if !p.DryRun {
+				view.Secret = secret
+			}
+			return view, nil
 		}), command.Global)
 }
 
@@ -88,19 +86,6 @@ func (d *Directory) mayChange(ctx context.Context, c *sluice.Client) error {
 		}
 	}
 	return d.mayGrant(ctx, distinct(roles))
-}
-
-// tryClient returns a client as a change would make it, and stores nothing.
-func (d *Directory) tryClient(ctx context.Context, id string, change func(*sluice.Client, map[string]*sluice.Client) (*sluice.Client, error)) (oAuthClientView, error) {
-	before, err := d.Clients.Get(ctx, id)
-	if err != nil {
-		return oAuthClientView{}, err
-	}
-	after, err := change(before, nil)
-	if err != nil {
-		return oAuthClientView{}, err
-	}
-	return showClient(after), nil
 }
 
 // apply returns the client with the given parameters set, and its secret if a new one was

@@ -45,8 +45,7 @@ var viewing = []string{
 // role returns a role, nil if there is none. A built-in role is hardly ever stored as well,
 // so it is only looked for among the roles that the store has in memory.
 func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error) {
-	permissions, builtin := builtinRoles[name]
-	if !builtin {
+	if builtinRoles[name] == nil {
 		return d.Roles.Get(ctx, name)
 	}
 	for _, stored := range d.Roles.All() {
@@ -54,7 +53,15 @@ func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error)
 			return stored, nil
 		}
 	}
-	return &sluice.Role{Name: name, Permissions: permissions}, nil
+	return orBuiltIn(name, nil), nil
+}
+
+// orBuiltIn returns a stored role, or the built-in one of that name if none is stored.
+func orBuiltIn(name string, stored *sluice.Role) *sluice.Role {
+	if permissions := builtinRoles[name]; stored == nil && permissions != nil {
+		return &sluice.Role{Name: name, Permissions: permissions}
+	}
+	return stored
 }
 
 // rights are what some roles allow together.

@@ -31,23 +31,30 @@ func rolePutCommand(d *Directory) command.Command {
 			if err := p.check(); err != nil {
 				return rolePut{}, err
 			}
-			if err := d.mayGrant(ctx, []string{p.Role}); err != nil {
-				return rolePut{}, err
-			}
-			role, err := d.changed(ctx, p)
-			if err == nil {
-				err = mayGive(sluice.UserFrom(ctx), *role)
-			}
+			model, err := d.model(ctx, p.Like)
 			if err != nil {
 				return rolePut{}, err
 			}
-			if !p.DryRun {
-				if _, err := d.Roles.Change(ctx, p.Role, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) { return role, nil }); err != nil {
-					return rolePut{}, err
-				}
+			role, err := changed(ctx, d.Roles, p.Role, p.DryRun, func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
+				return d.editRole(sluice.UserFrom(ctx), p, orBuiltIn(p.Role, before), model)
+			})
+			if err != nil {
+				return rolePut{}, err
 			}
 			return rolePut{*role, d.emptyPermissions(p.Permissions)}, nil
 		}, command.Global)
+}
+
+// changed returns a record as a change makes it. With dryRun nothing is stored.
+func changed[T any](ctx context.Context, records sluice.Records[T], key string, dryRun bool, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
+	if !dryRun {
+		return records.Change(ctx, key, decide)
+	}
+	before, err := records.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return decide(before, nil)
 }
 
 var validScope = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
@@ -83,27 +90,33 @@ func (p *rolePutParams) check() error {
 
 const maxScope = 128
 
-func (d *Directory) changed(ctx context.Context, p rolePutParams) (*sluice.Role, error) {
-	role := &sluice.Role{Name: p.Role}
-	before, err := d.role(ctx, p.Role)
-	if err != nil {
-		return nil, err
+// model returns the role that another one gets its permissions from, nil without a name.
+func (d *Directory) model(ctx context.Context, name string) (*sluice.Role, error) {
+	if name == "" {
+		return nil, nil
 	}
+	model, err := d.role(ctx, name)
+	if err == nil && model == nil {
+		err = sluice.InvalidParameter("like", "There is no role of the name %q; %s", name, d.meantRole(name))
+	}
+	return model, err
+}
+
+// editRole returns a role with the given parameters set, if the caller may give what it allows
+// before and then. before is nil for a new role.
+func (d *Directory) editRole(caller sluice.User, p rolePutParams, before, model *sluice.Role) (*sluice.Role, error) {
+	role := &sluice.Role{Name: p.Role}
 	if before != nil {
+		if err := mayGive(caller, *before); err != nil {
+			return nil, err
+		}
 		*role = *before
 	}
 	if p.Scope != nil {
 		role.Scope = distinct(p.Scope)
 	}
 	switch {
-	case p.Like != "":
-		model, err := d.role(ctx, p.Like)
-		if err != nil {
-			return nil, err
-		}
-		if model == nil {
-			return nil, sluice.InvalidParameter("like", "There is no role of the name %q; %s", p.Like, d.meantRole(p.Like))
-		}
+	case model != nil:
 		role.Permissions = slices.DeleteFunc(distinct(model.Permissions), func(permission string) bool {
 			return len(role.Scope) > 0 && d.isGlobal(permission)
 		})
@@ -120,7 +133,7 @@ func (d *Directory) changed(ctx context.Context, p rolePutParams) (*sluice.Role,
 			return nil, sluice.InvalidParameter("scope", "The permission %s can't have a scope: it is about the whole server, or includes what is. Leave it out, or put it into a role without a scope.", permission)
 		}
 	}
-	return role, nil
+	return role, mayGive(caller, *role)
 }
 
 // isGlobal reports whether a permission includes what no scope can be about: users, roles,
@@ -212,17 +225,15 @@ func roleDeleteCommand(d *Directory) command.Command {
 			if p.Role == sluice.AdminName {
 				return roleDeleted{}, builtin("The role " + sluice.AdminName)
 			}
-			if err := d.mayGrant(ctx, []string{p.Role}); err != nil {
-				return roleDeleted{}, err
-			}
-			if err := mayGive(sluice.UserFrom(ctx), sluice.Role{Permissions: builtinRoles[p.Role]}); err != nil {
+			caller := sluice.UserFrom(ctx)
+			if err := mayGive(caller, sluice.Role{Permissions: builtinRoles[p.Role]}); err != nil {
 				return roleDeleted{}, err
 			}
 			_, err := d.Roles.Change(ctx, p.Role, func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
 				if before == nil {
 					return nil, notFound(sluice.CodeRoleNotFound, "role of that name that could be deleted")
 				}
-				return nil, nil
+				return nil, mayGive(caller, *before)
 			})
 			return roleDeleted{p.Role, err == nil}, err
 		}, command.Global)
