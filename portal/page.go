@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"html/template"
-	"io/fs"
 	"net/http"
 	"path"
 	"strings"
@@ -19,9 +17,6 @@ import (
 	"sluice/problem"
 	"sluice/wording"
 )
-
-//go:embed pages
-var pages embed.FS
 
 // A page is what templates get.
 type page struct {
@@ -59,22 +54,6 @@ var done = map[string]string{
 	"rolledback": "Rolled back: the earlier source is stored again.",
 	"last":       "There is no further call of this webhook in that direction.",
 }
-
-// templates holds the template of each page, with the layout and the shared parts.
-// They are parsed for the first page, so that starting is quick.
-var templates = sync.OnceValue(func() map[string]*template.Template {
-	shared := template.Must(template.New("layout").Funcs(functions).ParseFS(pages, "pages/layout.html", "pages/parts.html", "pages/plots.html"))
-	files, err := fs.Glob(pages, "pages/*.html")
-	if err != nil {
-		panic(err)
-	}
-	parsed := make(map[string]*template.Template)
-	for _, file := range files {
-		name := strings.TrimSuffix(path.Base(file), ".html")
-		parsed[name] = template.Must(template.Must(shared.Clone()).ParseFS(pages, file))
-	}
-	return parsed
-})
 
 func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) error {
 	user := sluice.UserFrom(r.Context())
