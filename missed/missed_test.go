@@ -20,16 +20,23 @@ import (
 
 func TestMain(m *testing.M) { natstest.Main(m) }
 
-// TestByItself: a sender is asked as often as its webhook says, by one of several nodes, about
-// the time since it was last asked; after a limit as soon as that is over.
-func TestByItself(t *testing.T) {
+func openEngine(t *testing.T) *jetstream.Engine {
+	t.Helper()
 	e, err := jetstream.Open(t.Context(), jetstream.Options{
-		Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, EventMaxBytes: 256 << 20, Log: slog.New(slog.DiscardHandler),
+		Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, EventMaxBytes: 256 << 20,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
+	return e
+}
+
+// TestByItself: a sender is asked as often as its webhook says, by one of several nodes, about
+// the time since it was last asked; after a limit as soon as that is over.
+func TestByItself(t *testing.T) {
+	e := openEngine(t)
 	var asked []string
 	limited := false
 	sender := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
