@@ -12,25 +12,12 @@ import (
 	"sluice/value"
 )
 
-func adyen() Preset {
-	return Preset{
-		Name: "adyen", Title: "Adyen",
-		Checks: "hmacSignature of each notification in the body, or HmacSignature: HMAC-SHA256, in base64",
-		Secret: "the webhook's HMAC key, in hex",
-		Dedupe: "off", Retries: "30d",
-		Setup: [3]string{
-			"In the Customer Area: Developers, Webhooks, Create new webhook, Standard webhook; Server configuration, URL is the webhook's URL, Method JSON.",
-			"Security, HMAC key, Generate: enter it as the `signingSecret`, and save.",
-			"Webhooks of the platform, which are signed as a whole, work too. Calls have no id, so repeated ones are not recognised: eventCode and pspReference together tell them.",
-		},
-		checker: func(secret string, _ Keys) (checker, error) {
-			key, err := hex.DecodeString(secret)
-			if err != nil || len(key) == 0 {
-				return nil, secretError("The signing secret must be the HMAC key in hex, as Adyen shows it.")
-			}
-			return adyenCheck{key}, nil
-		},
+func newAdyen(secret string, _ Keys) (checker, error) {
+	key, err := hex.DecodeString(secret)
+	if err != nil || len(key) == 0 {
+		return nil, secretError("The signing secret must be the HMAC key in hex, as Adyen shows it.")
 	}
+	return adyenCheck{key}, nil
 }
 
 type adyenCheck struct{ key []byte }

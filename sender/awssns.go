@@ -16,31 +16,16 @@ import (
 	"time"
 )
 
-func awsSNS() Preset {
-	return Preset{
-		Name: "aws-sns", Title: "AWS SNS",
-		Checks:         "Signature in the body: RSA, by a certificate of AWS; and TopicArn, if a secret is set",
-		Secret:         "the ARN of the topic, so that no other topic is taken",
-		SecretOptional: true,
-		Handshake:      "SubscriptionConfirmation, signed: its SubscribeURL is called",
-		Dedupe:         "body:MessageId", Retries: "1m",
-		Setup: [3]string{
-			"Enter the ARN of the topic as the `signingSecret`: otherwise calls of any topic are taken whose owner knows the URL.",
-			"At the topic: Create subscription, Protocol HTTPS; Endpoint is the webhook's URL. Leave raw message delivery off: such calls are not signed.",
-			"The subscription is confirmed by itself. Set the topic's SignatureVersion to 2 for SHA-256.",
-		},
-		public:      true,
-		checker:     func(secret string, keys Keys) (checker, error) { return snsCheck{secret, keys}, nil },
-		greetSigned: true,
-		greet: func(g greeting) (*Answer, error) {
-			message, ok := uniqueTexts(g.Body)
-			if !ok || message["Type"] != "SubscriptionConfirmation" || !isSubscribeURL(message["SubscribeURL"]) {
-				return nil, nil
-			}
-			return &Answer{Status: http.StatusOK, Header: http.Header{}, Fetch: message["SubscribeURL"]}, nil
-		},
+// greetSNS has the subscription confirmed, whose message is signed.
+func greetSNS(g greeting) *Answer {
+	message, ok := uniqueTexts(g.Body)
+	if !ok || message["Type"] != "SubscriptionConfirmation" || !isSubscribeURL(message["SubscribeURL"]) {
+		return nil
 	}
+	return &Answer{Status: http.StatusOK, Header: http.Header{}, Fetch: message["SubscribeURL"]}
 }
+
+func newSNS(secret string, keys Keys) (checker, error) { return snsCheck{secret, keys}, nil }
 
 type snsCheck struct {
 	topic string // "" means any

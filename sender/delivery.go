@@ -3,9 +3,7 @@ package sender
 import (
 	"encoding/hex"
 	"math/rand/v2"
-	"mime"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -108,27 +106,6 @@ func idInvalid(text string) *sluice.Error {
 }
 
 func idEmpty() *sluice.Error { return idInvalid("The id of the delivery is empty.") }
-
-// CloudEvent returns the attributes of a call that is a CloudEvent, in binary or in
-// structured mode. Other calls, and batches of more than one, have none.
-func (c *Call) CloudEvent() (e sluice.CloudEvent, ok bool) {
-	attributes := map[string]*string{"id": &e.ID, "source": &e.Source, "type": &e.Type, "subject": &e.Subject, "time": &e.Time}
-	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
-	for name, value := range attributes {
-		switch media {
-		case "application/cloudevents+json":
-			*value = c.text(name)
-		case "application/cloudevents-batch+json":
-			*value = c.text("0", name)
-		default:
-			*value = c.Header.Get("Ce-" + name)
-			if plain, err := url.PathUnescape(*value); err == nil {
-				*value = plain // headers have escapes for what is not ASCII
-			}
-		}
-	}
-	return e, e.ID != "" && e.Source != "" && e.Type != ""
-}
 
 // Renew gives a call another delivery id of the same form, so that a sample can be sent
 // again and again.

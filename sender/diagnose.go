@@ -103,17 +103,17 @@ func otherWritings(secret string) []writtenSecret {
 // otherEncoding returns the verifier with hex in place of base64, or the other way round;
 // nil if the sender uses neither.
 func (v *Verifier) otherEncoding() *Verifier {
-	if v.preset.rule == nil {
+	if v.preset.Signature == nil {
 		return nil
 	}
-	changed := *v.preset.rule
+	changed := *v.preset.Signature
 	if changed.Encoding == "base64" {
 		changed.Encoding = "hex"
 	} else {
 		changed.Encoding = "base64"
 	}
-	other := &Verifier{preset: Preset{rule: &changed}, secrets: v.secrets}
-	if other.build() != nil {
+	other := &Verifier{preset: Preset{Signature: &changed}, secrets: v.secrets}
+	if other.preset.prepare() != nil || other.build() != nil {
 		return nil
 	}
 	return other

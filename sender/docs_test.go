@@ -116,7 +116,7 @@ func retried(p Preset) string {
 func facts(p Preset) string {
 	parts := []string{"Checked: " + p.Checks}
 	switch {
-	case p.learns:
+	case p.Learns:
 		parts = append(parts, "Signing secret: "+p.Secret)
 	case p.Secret == "":
 		parts = append(parts, "Signing secret: none")
@@ -125,8 +125,8 @@ func facts(p Preset) string {
 	default:
 		parts = append(parts, "Signing secret: "+p.Secret)
 	}
-	if p.Handshake != "" {
-		parts = append(parts, "Handshake: "+p.Handshake)
+	if p.Handshake.Words != "" {
+		parts = append(parts, "Handshake: "+p.Handshake.Words)
 	}
 	if p.Dedupe == "off" {
 		parts = append(parts, "Delivery id: none")
@@ -151,8 +151,9 @@ func facts(p Preset) string {
 // repeatable reports whether a call that somebody has captured can be sent again as a new
 // one: its signature covers neither a time nor the id of the delivery.
 func repeatable(p Preset) bool {
-	if p.rule == nil {
+	r := p.Signature
+	if r == nil || r.Algorithm == webToken {
 		return p.Name == "twilio" // of those with a check of their own
 	}
-	return !p.Unsigned && p.rule.time == nil && !strings.Contains(p.rule.Signed, inTimestamp) && !strings.Contains(p.rule.Signed, "{id}") && !strings.HasPrefix(p.Dedupe, "body:")
+	return !p.Unsigned && r.TimestampBody == "" && !strings.Contains(r.Signed, inTimestamp) && !strings.Contains(r.Signed, "{id}") && !strings.HasPrefix(p.Dedupe, "body:")
 }

@@ -119,7 +119,7 @@ func FuzzStrangers(f *testing.F) {
 				t.Errorf("%s: %s", name, code)
 			}
 			answer, err := v.Handshake(t.Context(), call, now, "token")
-			if answer != nil && (err != nil || len(answer.Body) > 4*maxChallenge || v.preset.greetSigned) {
+			if answer != nil && (err != nil || len(answer.Body) > 4*maxChallenge || v.preset.Handshake.Signed) {
 				t.Errorf("%s: %+v, %v", name, answer, err)
 			}
 		}

@@ -11,24 +11,8 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-func googlePubSub() Preset {
-	return Preset{
-		Name: "google-pubsub", Title: "Google Cloud Pub/Sub",
-		Checks:         "Authorization: an OIDC token of Google for the URL; and its service account, if a secret is set; the body is not signed",
-		Secret:         "the e-mail address of the service account, so that no other one is taken",
-		SecretOptional: true,
-		Dedupe:         "body:message.messageId", Retries: "7d",
-		Setup: [3]string{
-			"Create the subscription: Delivery type Push; Endpoint URL is the webhook's URL. Leave payload unwrapping off.",
-			"Enable authentication: choose a service account, leave Audience empty, and enter the account's e-mail address as the `signingSecret`.",
-			"The server must be told its public URL (`--public-url`), since the token is for the URL as it was entered.",
-		},
-		Masked: []string{"authorization"},
-		public: true,
-		checker: func(secret string, keys Keys) (checker, error) {
-			return pubsubCheck{secret, &keyring{address: googleKeys, keys: keys}}, nil
-		},
-	}
+func newPubSub(secret string, keys Keys) (checker, error) {
+	return pubsubCheck{secret, &keyring{address: googleKeys, keys: keys}}, nil
 }
 
 const (

@@ -9,9 +9,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha1" //nolint:gosec // some senders have nothing better
 	"crypto/sha256"
-	"crypto/sha512"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
@@ -20,8 +18,6 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
-
-	"sluice"
 )
 
 // maxAlternatives bounds the signatures in one header: senders put in one for each of
@@ -31,60 +27,6 @@ const maxAlternatives = 16
 // A publicKey verifies signatures made with a private key of the sender.
 type publicKey interface {
 	verify(fragments [][]byte, signature []byte) bool
-}
-
-func (s *signature) setKey(secret string) error {
-	var err error
-	switch s.Algorithm {
-	case ed25519Signature:
-		s.public, err = parseEd25519(secret)
-	case ecdsaSHA256:
-		s.public, err = parseECDSA(secret)
-	case rsaSHA256, rsaPSSSHA256:
-		s.public, err = parseRSA(secret, s.Algorithm == rsaPSSSHA256)
-	default:
-		return s.setShared(secret)
-	}
-	s.scratch.New = func() any { return &scratch{found: make([]string, 0, maxAlternatives)} }
-	return err
-}
-
-// setShared makes the key of an HMAC.
-func (s *signature) setShared(secret string) (err error) {
-	key := []byte(secret)
-	if s.key != nil {
-		if key, err = s.key(secret); err != nil {
-			return err
-		}
-	}
-	algorithm := sha256.New
-	switch s.Algorithm {
-	case "sha1":
-		algorithm = sha1.New
-	case "sha512":
-		algorithm = sha512.New
-	}
-	s.scratch.New = func() any { return &scratch{mac: hmac.New(algorithm, key), found: make([]string, 0, maxAlternatives)} }
-	return nil
-}
-
-// writtenKey takes the secret of a webhook's own scheme as it is, unless its prefix says
-// that it is base64 or hex.
-func writtenKey(secret string) ([]byte, error) {
-	form, text, _ := strings.Cut(secret, ":")
-	decode := base64.StdEncoding.DecodeString
-	switch form {
-	case "base64":
-	case "hex":
-		decode = hex.DecodeString
-	default:
-		return []byte(secret), nil
-	}
-	key, err := decode(text)
-	if err != nil || len(key) == 0 {
-		return nil, secretError("The signing secret is not written as its beginning, base64: or hex:, says.")
-	}
-	return key, nil
 }
 
 type ed25519Key ed25519.PublicKey
@@ -210,10 +152,6 @@ func macOf(algorithm func() hash.Hash, secret string, texts ...string) []byte {
 		_, _ = h.Write([]byte(t)) // a hash takes everything
 	}
 	return h.Sum(nil)
-}
-
-func secretError(text string) *sluice.Error {
-	return sluice.InvalidParameter("signingSecret", "%s", text)
 }
 
 func randomText() string { return strings.ToLower(rand.Text()) }

@@ -14,20 +14,7 @@ import (
 	"time"
 )
 
-func mailgun() Preset {
-	return Preset{
-		Name: "mailgun", Title: "Mailgun",
-		Checks: "signature in the body: HMAC-SHA256 of its time and token, in hex; at most 12 hours old; the rest of the body is not signed",
-		Secret: "the HTTP webhook signing key",
-		Dedupe: "mailgun", Retries: "8h",
-		Setup: [3]string{
-			"Send, Sending, Webhooks: enter the HTTP webhook signing key as the `signingSecret`.",
-			"Add webhook: choose the event type; URL is the webhook's URL. For incoming mail: Receiving, Create route, Forward to the same URL.",
-			"Leave `dedupe` as it is: it makes sure that a signature is used once.",
-		},
-		checker: func(secret string, _ Keys) (checker, error) { return mailgunCheck{secret}, nil },
-	}
-}
+func newMailgun(secret string, _ Keys) (checker, error) { return mailgunCheck{secret}, nil }
 
 // mailgunTolerance is long, since Mailgun repeats calls for 8 hours, and
 // advises against strict checks of the time.

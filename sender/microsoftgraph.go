@@ -3,35 +3,12 @@ package sender
 import (
 	"context"
 	"crypto/subtle"
-	"net/http"
 	"time"
 
 	"sluice/value"
 )
 
-func microsoftGraph() Preset {
-	return Preset{
-		Name: "microsoft-graph", Title: "Microsoft Graph",
-		Checks:   "clientState of each notification, if a secret is set; nothing is signed",
-		Unsigned: true,
-		Secret:   "the clientState of the subscription", SecretChosen: true,
-		SecretOptional: true,
-		Handshake:      "POST with validationToken: it is repeated",
-		Dedupe:         "body:value.0.id", Retries: "4h",
-		Setup: [3]string{
-			"Create the subscription with POST https://graph.microsoft.com/v1.0/subscriptions; notificationUrl is the webhook's URL.",
-			"clientState is a random text of at most 128 characters, the same as the `signingSecret`.",
-			"lifecycleNotificationUrl may be the same URL. Renew the subscription before its expirationDateTime.",
-		},
-		checker: func(secret string, _ Keys) (checker, error) { return graphCheck{secret}, nil },
-		greet: func(g greeting) (*Answer, error) {
-			if g.Method != http.MethodPost {
-				return nil, nil
-			}
-			return plainAnswer(g.parameter("validationToken")), nil
-		},
-	}
-}
+func newGraph(secret string, _ Keys) (checker, error) { return graphCheck{secret}, nil }
 
 type graphCheck struct{ clientState string }
 

@@ -12,20 +12,7 @@ import (
 	"time"
 )
 
-func paypal() Preset {
-	return Preset{
-		Name: "paypal", Title: "PayPal",
-		Checks: "PAYPAL-TRANSMISSION-SIG: RSA-SHA256 of id, time, webhook id and CRC32 of the body, by a certificate of PayPal",
-		Secret: "the webhook's id at PayPal",
-		Dedupe: "body:id", Retries: "3d",
-		Setup: [3]string{
-			"At developer.paypal.com, Apps & Credentials, your app: Add Webhook; Webhook URL is the webhook's URL.",
-			"Choose the events and save.",
-			"Enter the Webhook ID of the new webhook as the `signingSecret`: it is signed with each call.",
-		},
-		checker: func(secret string, keys Keys) (checker, error) { return paypalCheck{secret, keys}, nil },
-	}
-}
+func newPayPal(secret string, keys Keys) (checker, error) { return paypalCheck{secret, keys}, nil }
 
 type paypalCheck struct {
 	webhook string // its id

@@ -28,35 +28,37 @@ var defaultComponents = []string{"@method", "@target-uri", "content-digest"}
 // derivedComponents are those that are not headers and have no parameters.
 var derivedComponents = []string{"@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query"}
 
-// messagePreset returns the sender whose calls are signed messages.
-func (s Scheme) messagePreset() (Preset, error) {
-	m := messageCheck{label: s.Label, components: s.Components}
+// byMessage makes the checker of a sender whose calls are signed messages.
+func (r rule) byMessage() (newChecker, error) {
+	m := messageCheck{label: r.Label, components: r.Components}
 	var err error
-	if m.tolerance, err = s.within(defaultTolerance); err != nil {
-		return Preset{}, err
+	if m.tolerance, err = r.within(defaultTolerance); err != nil {
+		return nil, err
 	}
 	if len(m.components) == 0 {
 		m.components = defaultComponents
 	}
 	for _, name := range m.components {
-		if name != strings.ToLower(name) || !isHeaderName(strings.TrimPrefix(name, "@")) || name[0] == '@' && !slices.Contains(derivedComponents, name) {
-			return Preset{}, fieldError("components", "must be names of headers in lower case, or of %s", strings.Join(derivedComponents, ", "))
+		if name != strings.ToLower(name) || !isHeaderName(strings.TrimPrefix(name, "@")) ||
+			name[0] == '@' && !slices.Contains(derivedComponents, name) {
+			return nil, fieldError("components", "must be names of headers in lower case, or of %s", strings.Join(derivedComponents, ", "))
 		}
 	}
 	if !slices.Contains(m.components, "content-digest") {
-		return Preset{}, fieldError("components", "must have content-digest in it; otherwise any body would fit")
+		return nil, fieldError("components", "must have content-digest in it; otherwise any body would fit")
 	}
-	if rest := (&fieldScanner{text: s.Label}); s.Label != "" && (rest.key() == "" || rest.text != "") {
-		return Preset{}, fieldError("label", "must be the label of a signature, such as sig1")
+	if rest := (&fieldScanner{text: r.Label}); r.Label != "" && (rest.key() == "" || rest.text != "") {
+		return nil, fieldError("label", "must be the label of a signature, such as sig1")
 	}
-	return Preset{public: s.Keys != "", checker: func(secret string, keys Keys) (checker, error) {
+	return func(secret string, keys Keys) (checker, error) {
 		made := m
-		made.ring, err = newKeyring(s.Keys, secret, keys)
+		var err error
+		made.ring, err = newKeyring(r.Keys, secret, keys)
 		if err == nil && made.ring.fixed != nil && algorithmOf(made.ring.fixed) == "" {
 			err = secretError("The public key must be RSA, ECDSA on P-256, or Ed25519.")
 		}
 		return &made, err
-	}}, checkKeysAddress(s.Keys)
+	}, checkKeysAddress(r.Keys)
 }
 
 type messageCheck struct {

@@ -1,16 +1,13 @@
 package sender
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"hash"
-	"net/http"
+	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -18,15 +15,15 @@ import (
 // A signature checks calls by a rule and one key. Its buffers and hash states are pooled,
 // so that a valid call costs no allocation.
 type signature struct {
-	rule
-
-	header, timestampHeader, idHeader string
+	rule // with canonical names of headers
 
 	format    format
 	signed    []fragment
 	tolerance time.Duration
-	public    publicKey // nil: the key is shared, an HMAC
-	scratch   sync.Pool // of *scratch
+	writeURL  func(string) string // nil: as it is
+	handedOut *regexp.Regexp      // a body never matches it
+	public    publicKey           // nil: the key is shared, an HMAC
+	scratch   sync.Pool           // of *scratch
 }
 
 // scratch is what one check needs.
@@ -60,10 +57,10 @@ func (s *signature) check(_ context.Context, c *Call, now time.Time) error {
 	}
 	s.gather(c, w, said)
 	if !s.fits(w, said.signatures) {
-		return invalid("The signature in the header %s does not match.", s.header)
+		return invalid("The signature in the header %s does not match.", s.Header)
 	}
 	if s.handedOut != nil && s.handedOut.Match(c.Body) {
-		return invalid("The signature in the header %s is one that a handshake answers with.", s.header)
+		return invalid("The signature in the header %s is one that a handshake answers with.", s.Header)
 	}
 	if said.timestamp == "" {
 		return nil
@@ -81,23 +78,25 @@ func (w *scratch) release(pool *sync.Pool) {
 
 // claim reads the headers of a call.
 func (s *signature) claim(c *Call, w *scratch) (said claim, err error) {
-	value, err := c.header(s.header)
+	value, err := c.header(s.Header)
 	if err != nil {
 		return said, err
 	}
 	var ok bool
 	if said.signatures, said.timestamp, ok = s.format.scan(value, w.found[:0]); !ok {
-		return said, invalid("The header %s does not read like %s.", s.header, s.Format)
+		return said, invalid("The header %s does not read like %s.", s.Header, s.Format)
 	}
-	for _, name := range s.further {
+	for _, name := range s.Further {
 		said.signatures = append(said.signatures, c.Header[name]...)
 	}
 	w.found = said.signatures
 	switch {
-	case s.timestampHeader != "":
-		said.timestamp, err = c.header(s.timestampHeader)
-	case s.time != nil:
-		said.timestamp, err = s.time(c)
+	case s.TimestampHeader != "":
+		said.timestamp, err = c.header(s.TimestampHeader)
+	case s.TimestampBody != "":
+		if said.timestamp = string(lookup(c.Body, []string{s.TimestampBody})); said.timestamp == "" {
+			err = invalid("The body has no %s.", s.TimestampBody)
+		}
 	}
 	if err != nil {
 		return said, err
@@ -107,8 +106,8 @@ func (s *signature) claim(c *Call, w *scratch) (said claim, err error) {
 			return said, invalid("The timestamp of the call is no time.")
 		}
 	}
-	if s.idHeader != "" {
-		said.id, err = c.header(s.idHeader)
+	if s.IDHeader != "" {
+		said.id, err = c.header(s.IDHeader)
 	}
 	return said, err
 }
@@ -133,8 +132,8 @@ func (s *signature) gather(c *Call, w *scratch, said claim) {
 			text = c.Method
 		case fieldURL:
 			text = c.URL
-			if s.url != nil {
-				text = s.url(text)
+			if s.writeURL != nil {
+				text = s.writeURL(text)
 			}
 		}
 		start := len(w.text)
@@ -204,95 +203,4 @@ func instant(text string) (at time.Time, ok bool) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	return at, err == nil
-}
-
-func (s *signature) sign(c *Call, now time.Time) error {
-	if s.public != nil {
-		return notSignable()
-	}
-	w := s.scratch.Get().(*scratch)
-	defer w.release(&s.scratch)
-	said := claim{timestamp: strconv.FormatInt(now.Unix(), 10)}
-	switch {
-	case s.milli:
-		said.timestamp = strconv.FormatInt(now.UnixMilli(), 10)
-	case s.layout != "":
-		said.timestamp = now.UTC().Format(s.layout)
-	}
-	if s.stamp != nil {
-		if err := s.stamp(c, now); err != nil {
-			return err
-		}
-	}
-	if s.timestampHeader != "" {
-		c.Header.Set(s.timestampHeader, said.timestamp)
-	}
-	if s.idHeader != "" {
-		if said.id = c.Header.Get(s.idHeader); said.id == "" {
-			said.id = "msg_" + randomText()
-			c.Header.Set(s.idHeader, said.id)
-		}
-	}
-	s.gather(c, w, said)
-	w.hash()
-	text := hex.EncodeToString(w.sum)
-	if s.Encoding == "base64" {
-		text = base64.StdEncoding.EncodeToString(w.sum)
-	}
-	c.Header.Set(s.header, strings.NewReplacer(inSignature, text, inTimestamp, said.timestamp).Replace(cmp.Or(s.Format, inSignature)))
-	return nil
-}
-
-func standardWebhooks() Preset {
-	return Preset{
-		Name: "standard-webhooks", Title: "Standard Webhooks",
-		Checks: "webhook-signature: HMAC-SHA256 of id, time and body, in base64; at most 5 minutes old",
-		Secret: "the endpoint's secret (whsec_…)",
-		Dedupe: "header:webhook-id", Retries: "unknown",
-		Setup: [3]string{
-			"At the sender, add an endpoint; its URL is the webhook's URL.",
-			"Copy the endpoint's signing secret (whsec_…) and enter it as the `signingSecret`.",
-			"For a public key (whpk_…) use `signature` with algorithm `ed25519`, format `v1a,{signature}` and the same headers.",
-		},
-		rule: standardRule("webhook"),
-	}
-}
-
-// standardRule is the rule of Standard Webhooks, with a prefix for its headers.
-func standardRule(prefix string) *rule {
-	return &rule{
-		Scheme: Scheme{
-			Header: prefix + "-signature", Format: "v1,{signature}", Encoding: "base64", Signed: "{id}.{timestamp}.{body}",
-			TimestampHeader: prefix + "-timestamp", IDHeader: prefix + "-id",
-		},
-		key: standardKey,
-	}
-}
-
-// standardKey decodes a secret with or without its prefix.
-func standardKey(secret string) ([]byte, error) {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil || len(key) == 0 {
-		return nil, secretError("The signing secret must be base64, with or without whsec_ before it, as the sender shows it.")
-	}
-	return key, nil
-}
-
-// SignStandard sets the headers by which receivers of Standard Webhooks know a
-// call: its id, its time and its signature. A secret that begins with whsec_ is
-// base64; any other is the key as it is.
-func SignStandard(header http.Header, secret, id string, body []byte, now time.Time) error {
-	key := []byte(secret)
-	if strings.HasPrefix(secret, "whsec_") {
-		var err error
-		if key, err = standardKey(secret); err != nil {
-			return err
-		}
-	}
-	timestamp := strconv.FormatInt(now.Unix(), 10)
-	sum := macOf(sha256.New, string(key), id+"."+timestamp+".", string(body))
-	header.Set("Webhook-Id", id)
-	header.Set("Webhook-Timestamp", timestamp)
-	header.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(sum))
-	return nil
 }

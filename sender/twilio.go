@@ -11,25 +11,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"sluice"
 )
 
-func twilio() Preset {
-	return Preset{
-		Name: "twilio", Title: "Twilio",
-		Checks: "X-Twilio-Signature: HMAC-SHA1 of the URL and the form's fields, in base64",
-		Secret: "the account's primary auth token",
-		Dedupe: "header:I-Twilio-Idempotency-Token", Retries: "none",
-		Answers: Answers{Form: sluice.AnswerValue, Type: "text/xml; charset=utf-8", None: "<Response/>", Texts: true, Late: true, Words: "the text that a pipeline makes, as TwiML; `<Response/>` where there is none, or not in time"},
-		Setup: [3]string{
-			"In the Console, Account, API keys & tokens: enter the primary Auth Token as the `signingSecret`.",
-			"At the phone number or messaging service: A message (or call) comes in: Webhook, HTTP POST, and the webhook's URL. The payload is a form, which `convert.fromForm: {input: '#{body.payload}'}` reads; `convert.toXml: {input: {Response: {Message: 'You wrote #{body.Body}'}}}` as the last step replies, and escapes what was sent. `answerWait` gives the pipeline time, up to 15 seconds on a call.",
-			"The server must be told its public URL (`--public-url`), since Twilio signs the URL as it was entered.",
-		},
-		checker: func(secret string, _ Keys) (checker, error) { return twilioCheck{secret}, nil },
-	}
-}
+func newTwilio(secret string, _ Keys) (checker, error) { return twilioCheck{secret}, nil }
 
 type twilioCheck struct{ token string }
 

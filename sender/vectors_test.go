@@ -3,6 +3,8 @@ package sender
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"os"
@@ -18,10 +20,18 @@ import (
 	"sluice"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	for _, read := range known() {
+		if _, err := read(); err != nil {
+			fmt.Fprintln(os.Stderr, err) // other tests would only say that the sender is unknown
+			os.Exit(1)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
 
-// vectors are calls of a provider, good and forged: testdata/vectors, made by
-// testdata/generate.mjs.
+// vectors are calls of a provider, good and forged: vectors.json of its folder, made by
+// testdata/generate.mjs or testdata/byhand.mjs.
 type vectors struct {
 	Made       string            `json:"made"`
 	Now        int64             `json:"now"`
@@ -65,7 +75,7 @@ func (v *vectors) now() time.Time { return time.Unix(v.Now, 0) }
 
 func readVectors(t testing.TB, name string) (v vectors) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("testdata", "vectors", name+".json"))
+	content, err := os.ReadFile(filepath.Join("known", name, "vectors.json"))
 	if err == nil {
 		err = json.Unmarshal(content, &v)
 	}
@@ -178,14 +188,12 @@ func flat(a *Answer, want *vectorAnswer) *vectorAnswer {
 	return &vectorAnswer{a.Status, header, string(a.Body), a.LearnedSecret, a.Fetch}
 }
 
-// A preset can't be declared without its words, its vectors, and forged ones
+// A preset can't be declared without its words, its samples, its vectors, and forged ones
 // beside the good.
 func TestPresetsAreComplete(t *testing.T) {
 	presets := Presets()
-	for _, table := range [][]Preset{presets, bodySigners, timeSigners, tokenSenders, greeters} {
-		if !slices.IsSortedFunc(table, func(a, b Preset) int { return strings.Compare(a.Name, b.Name) }) {
-			t.Error("the presets are not in the order of their names")
-		}
+	if !slices.IsSortedFunc(presets, func(a, b Preset) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("the presets are not in the order of their names")
 	}
 	for _, p := range presets {
 		file := readVectors(t, p.Name)
@@ -193,6 +201,7 @@ func TestPresetsAreComplete(t *testing.T) {
 		for _, c := range file.Calls {
 			kinds[c.Want]++
 		}
+		shakes := p.Handshake.Words != ""
 		for what, there := range map[string]bool{
 			"title":             p.Title != "",
 			"what is checked":   p.Checks != "",
@@ -204,8 +213,10 @@ func TestPresetsAreComplete(t *testing.T) {
 			"how it was made":   file.Made != "",
 			"good vectors":      kinds["ok"] > 0,
 			"forged vectors":    p.Secret == "" || kinds["signature-invalid"] > 0 && kinds["signature-missing"] > 0,
-			"handshake vectors": (p.Handshake != "") == (len(file.Handshakes) > 0) && (p.Handshake != "") == (p.greet != nil),
-			"one way to check":  p.Secret == "" || (p.rule != nil) != (p.checker != nil),
+			"handshake vectors": shakes == (len(file.Handshakes) > 0),
+			"handshake":         shakes == handshakeIsSaid(t, p),
+			"one way to check":  p.Signature == nil || p.Verifier == "",
+			"way to check":      (p.Secret != "") == (p.checker != nil),
 			"samples":           len(p.Samples()) >= 1 && len(p.Samples()) <= 3,
 			"retries":           retriesAreSaid(p.Retries),
 		} {
@@ -219,9 +230,65 @@ func TestPresetsAreComplete(t *testing.T) {
 			}
 		}
 	}
-	entries, err := os.ReadDir(filepath.Join("testdata", "vectors"))
-	if err != nil || len(entries) != len(presets) {
-		t.Errorf("%d presets and %d files of vectors (%v)", len(presets), len(entries), err)
+}
+
+// handshakeIsSaid reports whether a preset says how its handshake is answered.
+func handshakeIsSaid(t *testing.T, p Preset) bool {
+	h := p.Handshake
+	places := append(slices.Collect(maps.Keys(h.When)), slices.Collect(maps.Values(h.JSON))...)
+	if h.Text != "" {
+		places = append(places, h.Text)
+	}
+	for _, at := range places {
+		if d, err := ParseDedupe(string(at)); err != nil || !slices.Contains([]string{"header", "query", "body"}, d.where) {
+			t.Errorf("%s: the handshake has no place %s", p.Name, at)
+		}
+	}
+	return h.By != "" || h.Text != "" || h.JSON != nil || h.Empty
+}
+
+// TestFoldersHaveWhatIsRead: all folders of known senders are read, and nothing lies in them
+// that nobody reads.
+func TestFoldersHaveWhatIsRead(t *testing.T) {
+	entries, err := os.ReadDir("known")
+	if err != nil || len(entries) != len(Presets()) {
+		t.Errorf("%d presets and %d folders (%v)", len(Presets()), len(entries), err)
+	}
+	files, err := filepath.Glob(filepath.Join("known", "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if name := filepath.Base(f); name != "preset.yaml" && name != "vectors.json" && filepath.Ext(name) != ".http" {
+			t.Errorf("nobody reads %s", f)
+		}
+	}
+}
+
+// TestPresetsAreReadStrictly: a mistake in a preset is an error that says where it is.
+func TestPresetsAreReadStrictly(t *testing.T) {
+	good, err := folders.ReadFile("known/stripe/preset.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parsePreset("stripe", good); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct{ old, new, want string }{
+		"an unknown field":        {"dedupe:", "deduped:", "field deduped not found"},
+		"one in the signature":    {"  format:", "  formats:", "field formats not found"},
+		"a field twice":           {"retries:", "title: x\nretries:", "already defined"},
+		"a fourth line of set-up": {"signature:\n", "  - x\nsignature:\n", "want 3 elements but got 4"},
+		"an unknown algorithm":    {"  header:", "  algorithm: md5\n  header:", "algorithm must be one of"},
+		"a header that is none":   {"Stripe-Signature\n", "'Stripe Signature'\n", "must be the name of a header"},
+		"an unknown key":          {"  header:", "  key: base32\n  header:", "no code has the name that key gives"},
+		"an unknown verifier":     {"signature:\n", "verifier: y\nsignature:\n", "no code has the name that verifier gives"},
+		"an unknown greeter":      {"signature:\n", "handshake: {by: y}\nsignature:\n", "no code has the name that by gives"},
+	} {
+		bad := strings.Replace(string(good), test.old, test.new, 1)
+		if _, err := parsePreset("stripe", []byte(bad)); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -233,10 +300,6 @@ func retriesAreSaid(text string) bool {
 // Each sample can be sent as it is: it reads as its type says, no handshake is taken for
 // one, and signed it is accepted, with a new delivery id each time.
 func TestSamples(t *testing.T) {
-	folders, err := sampleFiles.ReadDir("samples")
-	if presets := Presets(); err != nil || len(folders) != len(presets) {
-		t.Errorf("%d presets and %d folders of samples (%v)", len(presets), len(folders), err)
-	}
 	for _, p := range Presets() {
 		file := readVectors(t, p.Name)
 		v := verifierOf(t, p.Name, file.Secrets, file.Keys)

@@ -2,10 +2,11 @@
 // checks that the receiver wants them (its handshake), where the id of a delivery is, and
 // how it is set up.
 //
-// A known sender is a Preset: a row of a table in presets_*.go, or a file if it needs code of
-// its own. Any other is described by a Scheme. Either makes a Verifier, which a webhook keeps. Nothing here
-// reads requests, stores anything or talks to the network, except a Fetcher,
-// which gets the public keys that senders publish.
+// A known sender is a Preset: a folder in known, with its preset, samples of its events, and
+// vectors that prove both. Code that a preset needs is named in it, and found in coded.go. Any
+// other sender is described by a Scheme. Either makes a Verifier, which a webhook keeps. Nothing
+// here reads requests, stores anything or talks to the network, except a Fetcher, which gets the
+// public keys that senders publish.
 //
 // Package webhook asks this one before it makes an event of a call.
 package sender
@@ -14,8 +15,6 @@ import (
 	"context"
 	"strings"
 	"time"
-
-	"sluice"
 )
 
 // maxSecrets is how many secrets a webhook may have: the old and the new one during a
@@ -74,9 +73,9 @@ func NewScheme(s Scheme, secrets []string, keys Keys) (*Verifier, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(secrets) == 0 && !p.public:
+	case len(secrets) == 0 && !p.Public:
 		return nil, secretError("A webhook with a signature needs the secret that is shared with the sender, or its public key.")
-	case len(secrets) > 0 && p.public:
+	case len(secrets) > 0 && p.Public:
 		return nil, secretError("The keys of this sender come from the address in keys, so that there is no signing secret to be set.")
 	}
 	v := &Verifier{preset: p, secrets: secrets, keys: keys}
@@ -95,14 +94,14 @@ func (v *Verifier) build() error {
 			return err
 		}
 	}
-	if len(v.secrets) == 0 && v.preset.public {
+	if len(v.secrets) == 0 && v.preset.Public {
 		return v.add("")
 	}
 	return nil
 }
 
 func (v *Verifier) add(secret string) error {
-	c, err := v.preset.checkerOf(secret, v.keys)
+	c, err := v.preset.checker(secret, v.keys)
 	if err != nil {
 		return err
 	}
@@ -121,7 +120,7 @@ func (v *Verifier) Verify(ctx context.Context, c *Call, now time.Time) error {
 
 // verify also returns the number of the secret that fits.
 func (v *Verifier) verify(ctx context.Context, c *Call, now time.Time) (secret int, err error) {
-	if len(v.checkers) == 0 && v.preset.learns {
+	if len(v.checkers) == 0 && v.preset.Learns {
 		return 0, missing("No secret is known yet: %s gives it in its handshake.", v.preset.Title)
 	}
 	for i, checker := range v.checkers {
@@ -136,8 +135,6 @@ func (v *Verifier) verify(ctx context.Context, c *Call, now time.Time) (secret i
 	return 0, err
 }
 
-func isExpired(err error) bool { return sluice.CodeSignatureExpired.Is(err) }
-
 // Sign signs a call as the sender would, with the first secret, for tests. The
 // call must have a header map. Senders with private keys can't be imitated:
 // not-signable.
@@ -145,7 +142,7 @@ func (v *Verifier) Sign(c *Call, now time.Time) error {
 	switch {
 	case len(v.checkers) > 0:
 		return v.checkers[0].sign(c, now)
-	case v.preset.learns:
+	case v.preset.Learns:
 		return notSignable()
 	}
 	return nil
@@ -172,15 +169,16 @@ func (v *Verifier) Masked() []string { return v.preset.Masked }
 // if it is none. Where the sender signs its handshakes, the signature is
 // checked first, with the errors of Verify. A wrong verifyToken is Forbidden.
 func (v *Verifier) Handshake(ctx context.Context, c *Call, now time.Time, verifyToken string) (*Answer, error) {
-	if v.preset.greet == nil {
+	shake := &v.preset.Handshake
+	if shake.Words == "" {
 		return nil, nil
 	}
 	g := greeting{Call: c, verifyToken: verifyToken}
 	if len(v.secrets) > 0 {
 		g.secret = v.secrets[0]
 	}
-	answer, err := v.preset.greet(g)
-	if answer == nil || err != nil || !v.preset.greetSigned {
+	answer, err := shake.answer(g)
+	if answer == nil || err != nil || !shake.Signed {
 		return answer, err
 	}
 	fitting, err := v.verify(ctx, c, now)
@@ -189,7 +187,7 @@ func (v *Verifier) Handshake(ctx context.Context, c *Call, now time.Time, verify
 	}
 	if fitting > 0 {
 		g.secret = v.secrets[fitting]
-		return v.preset.greet(g)
+		return shake.answer(g)
 	}
 	return answer, nil
 }

@@ -202,8 +202,8 @@ type providerParams struct {
 func showProvider(p sender.Preset) sluice.ProviderView {
 	return sluice.ProviderView{
 		Provider: p.Name, Title: p.Title, Checks: p.Checks,
-		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned, VerifyToken: p.VerifyToken,
-		Handshake: p.Handshake, Dedupe: p.Dedupe, Answer: cmp.Or(p.Answers.Form, sluice.AnswerResult), AnswerType: p.Answers.Type, AnswerWords: p.Answers.Words, Retries: p.Retries, Setup: p.Setup,
+		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned, VerifyToken: p.Handshake.VerifyToken,
+		Handshake: p.Handshake.Words, Dedupe: p.Dedupe, Answer: cmp.Or(p.Answers.Form, sluice.AnswerResult), AnswerType: p.Answers.Type, AnswerWords: p.Answers.Words, Retries: p.Retries, Setup: p.Setup,
 	}
 }
 

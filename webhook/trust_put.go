@@ -118,7 +118,7 @@ func (p *putParams) fit(t *sluice.Trust) error {
 	}{
 		{t.Provider == "" && t.Signature == nil, &t.Signing, p.SigningSecret, "signingSecret", "A signing secret needs a provider or a signature that says how calls are signed."},
 		{t.ClientCertificate == "", &t.ClientName, p.ClientName, "clientName", "A clientName needs a clientCertificate, which says whose certificates count."},
-		{!preset.VerifyToken, &t.VerifyToken, p.VerifyToken, "verifyToken", "Only the handshakes of meta and strava repeat a verify token; set one of them as the provider, or leave it out."},
+		{!preset.Handshake.VerifyToken, &t.VerifyToken, p.VerifyToken, "verifyToken", "Only the handshakes of meta and strava repeat a verify token; set one of them as the provider, or leave it out."},
 	} {
 		if of.removed && *of.value != "" && of.given != nil {
 			return sluice.InvalidParameter(of.parameter, "%s", of.why)

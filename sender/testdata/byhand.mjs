@@ -1,7 +1,7 @@
 // Makes the vectors of providers by hand, from their documentation, with examples that
 // they publish where there are some:
 //
-//   node sender/testdata/byhand.mjs sender/testdata/vectors
+//   node sender/testdata/byhand.mjs sender/known
 //
 // It needs openssl for the certificate of paypal.
 import { execFileSync } from "node:child_process";

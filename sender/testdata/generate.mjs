@@ -1,4 +1,4 @@
-// Makes the vectors in testdata/vectors with the providers' own libraries, or
+// Makes the vectors of known senders with the providers' own libraries, or
 // checks with them what is made by hand. In a folder of its own:
 //
 //   npm i @octokit/webhooks-methods@6.0.0 stripe@23.1.0 @slack/bolt@5.1.0 \
@@ -7,7 +7,7 @@
 //     @hubspot/api-client@13.5.0 @linear/sdk@98.0.0 discord-interactions@4.4.0 \
 //     mailgun-js@0.22.0 sns-validator@0.3.5 google-auth-library@10.9.1 \
 //     cloudevents@10.0.0 twitter-webhooks@0.3.3
-//   cp <tree>/sender/testdata/*.mjs . && node generate.mjs <tree>/sender/testdata/vectors
+//   cp <tree>/sender/testdata/*.mjs . && node generate.mjs <tree>/sender/known
 //
 // byhand.mjs makes the others, without libraries. It needs openssl for the certificate of aws-sns.
 import { execFileSync } from "node:child_process";

@@ -1,5 +1,5 @@
-// What the scripts beside this one share: each writes testdata/vectors, whose folder is
-// their argument.
+// What the scripts beside this one share: each writes vectors.json of the senders in known,
+// the folder that is their argument.
 import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
@@ -56,7 +56,7 @@ export async function provider(name, made, o) {
 }
 
 export function write(name, file) {
-  fs.writeFileSync(path.join(folder, name + ".json"), JSON.stringify(file, null, 2) + "\n");
+  fs.writeFileSync(path.join(folder, name, "vectors.json"), JSON.stringify(file, null, 2) + "\n");
 }
 
 export const shake = (name, call, answer, more = {}) => ({ name, method: "POST", url, header: {}, body: "", ...call, answer, ...more });

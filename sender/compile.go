@@ -1,0 +1,114 @@
+package sender
+
+import (
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // some senders have nothing better
+	"crypto/sha256"
+	"crypto/sha512"
+	"net/http"
+	"slices"
+)
+
+// checker makes the checker of one secret.
+func (r rule) checker(secret string, _ Keys) (checker, error) {
+	s, err := r.compile()
+	if err != nil {
+		return nil, err
+	}
+	return s, s.setKey(secret)
+}
+
+// compile checks a rule and prepares it for use.
+func (r rule) compile() (*signature, error) {
+	for _, h := range []struct {
+		field string
+		name  *string
+	}{{"header", &r.Header}, {"timestampHeader", &r.TimestampHeader}, {"idHeader", &r.IDHeader}} {
+		if *h.name != "" && !isHeaderName(*h.name) {
+			return nil, fieldError(h.field, "must be the name of a header, such as X-Signature")
+		}
+		*h.name = http.CanonicalHeaderKey(*h.name)
+	}
+	if r.Header == "" {
+		return nil, fieldError("header", "is missing: it names the header that carries the signature")
+	}
+	if !slices.Contains([]string{"", "hex", "base64"}, r.Encoding) {
+		return nil, fieldError("encoding", "must be hex or base64")
+	}
+	s := &signature{rule: r, writeURL: urlForms[r.URL], handedOut: handedOut[r.HandedOut]}
+	var err error
+	if s.format, err = parseFormat(r.Format); err != nil {
+		return nil, err
+	}
+	if r.Commas {
+		s.format.separator = ','
+	}
+	if s.signed, err = parseSigned(r.Signed); err != nil {
+		return nil, err
+	}
+	if s.tolerance, err = r.within(defaultTolerance); err != nil {
+		return nil, err
+	}
+	return s, s.consistent()
+}
+
+// consistent finds contradictions between fields.
+func (s *signature) consistent() error {
+	has := func(p field) bool {
+		return slices.ContainsFunc(s.signed, func(f fragment) bool { return f.field == p })
+	}
+	inFormat := s.format.timestamps()
+	timed := inFormat || s.TimestampHeader != ""
+	switch {
+	case !has(fieldBody):
+		return fieldError("signed", "must have {body} in it; otherwise any body would fit")
+	case inFormat && s.TimestampHeader != "":
+		return fieldError("timestampHeader", "is one place too many for the time, since format has {timestamp}")
+	case s.TimestampHeader == s.Header:
+		return fieldError("timestampHeader",
+			"must be another header than that of the signature; for a header with both use {timestamp} in format")
+	case s.IDHeader != "" && (s.IDHeader == s.Header || s.IDHeader == s.TimestampHeader):
+		return fieldError("idHeader", "must be another header than those of signature and time")
+	case has(fieldTimestamp) && !timed:
+		return fieldError("signed", "has {timestamp}, but neither format nor timestampHeader says where the time is")
+	case timed && !has(fieldTimestamp):
+		return fieldError("signed", "must have {timestamp} in it; otherwise any time would fit")
+	case has(fieldID) && s.IDHeader == "":
+		return fieldError("signed", "has {id}, but idHeader does not say where the id is")
+	case s.IDHeader != "" && !has(fieldID):
+		return fieldError("idHeader", "is of no use, since signed has no {id}")
+	case s.Tolerance != "" && !timed && s.TimestampBody == "":
+		return fieldError("tolerance",
+			"is of no use without a time: say where it is with {timestamp} in format, or with timestampHeader")
+	}
+	return nil
+}
+
+// setKey makes the key of a secret.
+func (s *signature) setKey(secret string) (err error) {
+	shared := sha256.New
+	switch s.Algorithm {
+	case ed25519Signature:
+		s.public, err = parseEd25519(secret)
+	case ecdsaSHA256:
+		s.public, err = parseECDSA(secret)
+	case rsaSHA256, rsaPSSSHA256:
+		s.public, err = parseRSA(secret, s.Algorithm == rsaPSSSHA256)
+	case "sha1":
+		shared = sha1.New
+	case "sha512":
+		shared = sha512.New
+	}
+	var key []byte
+	if s.public == nil && err == nil {
+		key, err = keyForms[s.Key](secret)
+	}
+	s.scratch.New = func() any {
+		w := &scratch{found: make([]string, 0, maxAlternatives)}
+		if s.public == nil {
+			w.mac = hmac.New(shared, key)
+		}
+		return w
+	}
+	return err
+}

@@ -1,0 +1,107 @@
+package sender
+
+import (
+	"context"
+	"crypto/rsa"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// A keyring has the key of a sender, or those that it publishes.
+type keyring struct {
+	fixed   any    // bytes that are shared, or a public key; nil: published ones
+	address string // of a JWKS
+
+	ask func(ctx context.Context, id string) (any, error) // gets a published key by its id; nil: they are at the address
+
+	keys Keys
+	read atomic.Pointer[keySet] // the latest
+}
+
+// A keySet is a JWKS, and the text that it was read from.
+type keySet struct {
+	jose.JSONWebKeySet
+
+	text []byte
+}
+
+// checkKeysAddress refuses what can't be the address of published keys.
+func checkKeysAddress(address string) error {
+	u, err := url.Parse(address)
+	if address != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" || len(address) > 2<<10) {
+		return fieldError("keys", "must be the https:// URL of the sender's JWKS")
+	}
+	return nil
+}
+
+// newKeyring returns the keyring of an address, or of a secret: a public key, or else a text
+// that is shared.
+func newKeyring(address, secret string, keys Keys) (*keyring, error) {
+	if address != "" {
+		return &keyring{address: address, keys: keys}, nil
+	}
+	if public := parsePublic(secret); public != nil {
+		if key, ok := public.(*rsa.PublicKey); ok && !isSafe(key) {
+			return nil, secretError("An RSA public key must have 1024 to 8192 bits.")
+		}
+		return &keyring{fixed: public}, nil
+	}
+	// Whoever takes a key in another form for a shared text lets everyone sign who has the public key.
+	if text := strings.TrimSpace(secret); strings.HasPrefix(text, "-----BEGIN") || strings.HasPrefix(text, "{") {
+		return nil, secretError("The signing secret must be a public key in PEM, or the text that is shared with the sender.")
+	}
+	shared, err := writtenKey(secret)
+	return &keyring{fixed: shared}, err
+}
+
+// Ages of published keys.
+const (
+	publishedMaxAge = time.Hour
+	publishedRetry  = 10 * time.Second // between fetches that made-up key ids cause
+)
+
+// find returns the key with that id, for an algorithm. An unknown id may be that of a new
+// key. An id is not needed where there is only one key.
+func (r *keyring) find(ctx context.Context, id, algorithm string) (any, error) {
+	if r.fixed != nil {
+		return r.fixed, nil
+	}
+	if r.ask != nil {
+		return r.ask(ctx, id)
+	}
+	for _, maxAge := range []time.Duration{publishedMaxAge, publishedRetry} {
+		text, err := r.keys.Get(ctx, r.address, maxAge)
+		if err != nil {
+			return nil, err
+		}
+		set, err := r.parse(text)
+		if err != nil {
+			return nil, invalid("The keys of the sender can't be read: what is at their address is no JWKS.")
+		}
+		found := set.Key(id)
+		if id == "" {
+			found = set.Keys
+		}
+		if len(found) == 1 && found[0].IsPublic() && found[0].Use != "enc" && (found[0].Algorithm == "" || algorithm == "" || found[0].Algorithm == algorithm) {
+			return found[0].Key, nil
+		}
+	}
+	return nil, invalid("The call is signed by a key that the sender does not publish.")
+}
+
+func (r *keyring) parse(text []byte) (*keySet, error) {
+	if known := r.read.Load(); known != nil && len(text) > 0 && len(known.text) == len(text) && &known.text[0] == &text[0] {
+		return known, nil // keys are fetched once, and kept
+	}
+	set := &keySet{text: text}
+	if err := json.Unmarshal(text, &set.JSONWebKeySet); err != nil {
+		return nil, err
+	}
+	r.read.Store(set)
+	return set, nil
+}

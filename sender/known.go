@@ -1,0 +1,106 @@
+package sender
+
+import (
+	"bufio"
+	"bytes"
+	"embed"
+	"fmt"
+	"io"
+	"net/http"
+	"net/textproto"
+	"path"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// folders has a folder for each known sender: preset.yaml, and samples of its events, each a
+// file of headers, an empty line and the body, without a signature. The vectors beside them are
+// for tests.
+//
+//go:embed known/*/preset.yaml known/*/*.http
+var folders embed.FS
+
+// known has the senders by name, each read when it is first asked for.
+var known = sync.OnceValue(func() map[string]func() (Preset, error) {
+	entries, _ := folders.ReadDir("known") // it is embedded
+	all := make(map[string]func() (Preset, error), len(entries))
+	for _, folder := range entries {
+		all[folder.Name()] = sync.OnceValues(func() (Preset, error) { return readPreset(folder.Name()) })
+	}
+	return all
+})
+
+func readPreset(name string) (Preset, error) {
+	content, err := folders.ReadFile(path.Join("known", name, "preset.yaml"))
+	if err != nil {
+		return Preset{}, err
+	}
+	return parsePreset(name, content)
+}
+
+// parsePreset reads a preset. A field that there is not and a name that no code has are errors.
+// A test reads all presets, so that no program is shipped with such a one.
+func parsePreset(name string, content []byte) (Preset, error) {
+	p := Preset{Name: name}
+	dec := yaml.NewDecoder(bytes.NewReader(content))
+	dec.KnownFields(true)
+	err := dec.Decode(&p)
+	if err == nil {
+		err = p.named()
+	}
+	if err == nil {
+		err = p.prepare()
+	}
+	if err != nil {
+		return Preset{}, fmt.Errorf("known/%s/preset.yaml: %w", name, err)
+	}
+	return p, nil
+}
+
+// Find returns the preset with that name.
+func Find(name string) (Preset, bool) {
+	read := known()[name]
+	if read == nil {
+		return Preset{}, false
+	}
+	p, err := read()
+	return p, err == nil
+}
+
+// Presets returns all senders that are known, by name.
+var Presets = sync.OnceValue(func() (all []Preset) {
+	entries, _ := folders.ReadDir("known") // it is embedded
+	for _, folder := range entries {       // in the order of their names
+		if p, found := Find(folder.Name()); found {
+			all = append(all, p)
+		}
+	}
+	return all
+})
+
+// A Sample is an event as a sender would send it, before it is signed.
+type Sample struct {
+	Name   string // of the event, as the sender calls it
+	Header http.Header
+	Body   []byte
+}
+
+// Samples returns samples of what the sender sends.
+func (p Preset) Samples() (samples []Sample) {
+	folder := path.Join("known", p.Name)
+	files, _ := folders.ReadDir(folder) // none: it has no samples
+	for _, f := range files {
+		name, is := strings.CutSuffix(f.Name(), ".http")
+		if !is {
+			continue
+		}
+		content, _ := folders.ReadFile(path.Join(folder, f.Name())) // it was just listed
+		r := bufio.NewReader(bytes.NewReader(content))
+		header, _ := textproto.NewReader(r).ReadMIMEHeader() // a test reads all of them
+		body, _ := io.ReadAll(r)
+		samples = append(samples, Sample{name, http.Header(header), bytes.TrimSuffix(body, []byte("\n"))})
+	}
+	return samples
+}
