@@ -8,23 +8,29 @@ import (
 	"sluice/value"
 )
 
-var errTooLarge = failure("a number becomes too large")
+func tooLarge() any { return fail("a number becomes too large") }
 
 // finite rejects floats that JSON has no number for.
-func finite(v float64) (any, error) {
+func finite(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil, errTooLarge
+		return tooLarge()
 	}
-	return v, nil
+	return v
 }
 
-// floats returns both values as floats, if both are numbers.
-func floats(a, b any) (x, y float64, ok bool) {
-	x, ok = float(a)
-	if !ok {
-		return 0, 0, false
+// both returns two values as a type, if both are of that type.
+func both[T any](a, b any) (x, y T, ok bool) {
+	if x, ok = a.(T); ok {
+		y, ok = b.(T)
 	}
-	y, ok = float(b)
+	return x, y, ok
+}
+
+// floats returns two values as floats, if both are numbers.
+func floats(a, b any) (x, y float64, ok bool) {
+	if x, ok = float(a); ok {
+		y, ok = float(b)
+	}
 	return x, y, ok
 }
 
@@ -36,159 +42,6 @@ func float(v any) (float64, bool) {
 		return v, true
 	}
 	return 0, false
-}
-
-// ints returns both values as ints, if both are.
-func ints(a, b any) (x, y int, ok bool) {
-	x, ok = a.(int)
-	if !ok {
-		return 0, 0, false
-	}
-	y, ok = b.(int)
-	return x, y, ok
-}
-
-func add(f *frame, a, b any) (any, error) {
-	if x, y, ok := ints(a, b); ok {
-		if sum := x + y; (sum > x) == (y > 0) {
-			return sum, nil
-		}
-		return nil, errTooLarge
-	}
-	if x, y, ok := floats(a, b); ok {
-		return finite(x + y)
-	}
-	switch x := a.(type) {
-	case string:
-		if y, ok := b.(string); ok {
-			if err := f.makeText(len(x) + len(y)); err != nil {
-				return nil, err
-			}
-			return x + y, nil
-		}
-	case time.Time:
-		if y, ok := b.(time.Duration); ok {
-			return later(x, y)
-		}
-	case time.Duration:
-		switch y := b.(type) {
-		case time.Time:
-			return later(y, x)
-		case time.Duration:
-			if sum := x + y; (sum > x) == (y > 0) {
-				return sum, nil
-			}
-			return nil, errTooLarge
-		}
-	}
-	return nil, errOperands
-}
-
-func subtract(_ *frame, a, b any) (any, error) {
-	if x, y, ok := ints(a, b); ok {
-		if difference := x - y; (difference < x) == (y > 0) {
-			return difference, nil
-		}
-		return nil, errTooLarge
-	}
-	if x, y, ok := floats(a, b); ok {
-		return finite(x - y)
-	}
-	switch x := a.(type) {
-	case time.Time:
-		switch y := b.(type) {
-		case time.Time:
-			return x.Sub(y), nil
-		case time.Duration:
-			return later(x, -y)
-		}
-	case time.Duration:
-		if y, ok := b.(time.Duration); ok {
-			if difference := x - y; (difference < x) == (y > 0) {
-				return difference, nil
-			}
-			return nil, errTooLarge
-		}
-	}
-	return nil, errOperands
-}
-
-func multiply(_ *frame, a, b any) (any, error) {
-	if x, y, ok := ints(a, b); ok {
-		high, low := bits.Mul64(magnitude(x), magnitude(y))
-		negative := (x < 0) != (y < 0)
-		if high != 0 || low > math.MaxInt64 && (!negative || low > 1<<63) {
-			return nil, errTooLarge
-		}
-		return x * y, nil
-	}
-	if x, y, ok := floats(a, b); ok {
-		return finite(x * y)
-	}
-	return nil, errOperands
-}
-
-// magnitude is the absolute value, which does not fit into an int for the smallest int.
-func magnitude(x int) uint64 {
-	if x < 0 {
-		return -uint64(x)
-	}
-	return uint64(x)
-}
-
-func divide(_ *frame, a, b any) (any, error) {
-	x, y, ok := floats(a, b)
-	if !ok {
-		return nil, errOperands
-	}
-	if y == 0 {
-		return nil, fail("it divides by zero")
-	}
-	return finite(x / y)
-}
-
-func modulo(_ *frame, a, b any) (any, error) {
-	x, y, ok := ints(a, b)
-	switch {
-	case !ok:
-		return nil, errOperands
-	case y == 0:
-		return nil, fail("it divides by zero")
-	case y == -1:
-		return 0, nil
-	}
-	return x % y, nil
-}
-
-func power(_ *frame, a, b any) (any, error) {
-	x, y, ok := floats(a, b)
-	if !ok {
-		return nil, errOperands
-	}
-	return finite(math.Pow(x, y))
-}
-
-// sequence returns the whole numbers from a to b.
-func sequence(f *frame, a, b any) (any, error) {
-	x, okFirst := whole(a)
-	y, okLast := whole(b)
-	if !okFirst || !okLast {
-		return nil, errOperands
-	}
-	if y < x {
-		return []any{}, nil
-	}
-	if uint64(y)-uint64(x) >= value.MaxItems {
-		return nil, f.makeItems(value.MaxItems + 1)
-	}
-	if err := f.makeItems(y - x + 1); err != nil {
-		return nil, err
-	}
-	list := make([]any, y-x+1)
-	for i := range list {
-		list[i] = x + i
-	}
-	return list, nil
 }
 
 // whole returns a number without a fraction as an int.
@@ -204,17 +57,147 @@ func whole(v any) (int, bool) {
 	return 0, false
 }
 
-func negate(v any) (any, error) {
+func add(f *frame, a, b any) (any, bool) {
+	if x, y, ok := both[int](a, b); ok {
+		return sumOf(x, y), true
+	}
+	if x, y, ok := floats(a, b); ok {
+		return finite(x + y), true
+	}
+	if x, y, ok := both[string](a, b); ok {
+		f.makeText(len(x) + len(y))
+		return x + y, true
+	}
+	if t, ok := b.(time.Time); ok {
+		a, b = t, a
+	}
+	by, ok := b.(time.Duration)
+	switch x := a.(type) {
+	case time.Time:
+		if ok {
+			return later(x, by), true
+		}
+	case time.Duration:
+		if ok {
+			return sumOf(x, by), true
+		}
+	}
+	return nil, false
+}
+
+func subtract(_ *frame, a, b any) (any, bool) {
+	if x, y, ok := both[int](a, b); ok {
+		return differenceOf(x, y), true
+	}
+	if x, y, ok := floats(a, b); ok {
+		return finite(x - y), true
+	}
+	if x, y, ok := both[time.Time](a, b); ok {
+		return x.Sub(y), true
+	}
+	if x, y, ok := both[time.Duration](a, b); ok {
+		return differenceOf(x, y), true
+	}
+	t, isTime := a.(time.Time)
+	by, isDuration := b.(time.Duration)
+	if isTime && isDuration {
+		return later(t, -by), true
+	}
+	return nil, false
+}
+
+func sumOf[N int | time.Duration](x, y N) any {
+	if sum := x + y; (sum > x) == (y > 0) {
+		return sum
+	}
+	return tooLarge()
+}
+
+func differenceOf[N int | time.Duration](x, y N) any {
+	if difference := x - y; (difference < x) == (y > 0) {
+		return difference
+	}
+	return tooLarge()
+}
+
+func multiply(_ *frame, a, b any) (any, bool) {
+	if x, y, ok := both[int](a, b); ok {
+		high, low := bits.Mul64(magnitude(x), magnitude(y))
+		negative := (x < 0) != (y < 0)
+		if high != 0 || low > math.MaxInt64 && (!negative || low > 1<<63) {
+			tooLarge()
+		}
+		return x * y, true
+	}
+	x, y, ok := floats(a, b)
+	return finite(x * y), ok
+}
+
+// magnitude is the absolute value, which does not fit into an int for the smallest int.
+func magnitude(x int) uint64 {
+	if x < 0 {
+		return -uint64(x)
+	}
+	return uint64(x)
+}
+
+func divide(_ *frame, a, b any) (any, bool) {
+	x, y, ok := floats(a, b)
+	switch {
+	case !ok:
+		return nil, false
+	case y == 0:
+		fail("it divides by zero")
+	}
+	return finite(x / y), true
+}
+
+func modulo(_ *frame, a, b any) (any, bool) {
+	x, y, ok := both[int](a, b)
+	switch {
+	case !ok:
+		return nil, false
+	case y == 0:
+		fail("it divides by zero")
+	case y == -1: // the smallest int would overflow
+		return 0, true
+	}
+	return x % y, true
+}
+
+func power(_ *frame, a, b any) (any, bool) {
+	x, y, ok := floats(a, b)
+	return finite(math.Pow(x, y)), ok
+}
+
+// sequence returns the whole numbers from a to b.
+func sequence(f *frame, a, b any) (any, bool) {
+	x, okFirst := whole(a)
+	y, okLast := whole(b)
+	switch {
+	case !okFirst || !okLast:
+		return nil, false
+	case y < x:
+		return []any{}, true
+	case uint64(y)-uint64(x) >= value.MaxItems:
+		f.makeItems(value.MaxItems + 1)
+	}
+	f.makeItems(y - x + 1)
+	list := make([]any, y-x+1)
+	for i := range list {
+		list[i] = x + i
+	}
+	return list, true
+}
+
+func negate(v any) any {
 	switch v := v.(type) {
 	case int:
-		if v == math.MinInt {
-			return nil, errTooLarge
-		}
-		return -v, nil
+		return differenceOf(0, v)
 	case float64:
-		return -v, nil
+		return -v
 	case time.Duration:
-		return -v, nil
+		return -v
 	}
-	return nil, fail("- needs a number, not %s", describe(v))
+	return fail("- needs a number, not %s", describe(v))
 }

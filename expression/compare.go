@@ -3,41 +3,34 @@ package expression
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
-	"regexp/syntax"
 	"strings"
 	"time"
-
-	"sluice/value"
 )
 
-func equal(f *frame, a, b any) (any, error) { return f.equal(a, b, 0) }
-
-func unequal(f *frame, a, b any) (any, error) {
-	same, err := f.equal(a, b, 0)
-	return !same, err
-}
+func equal(f *frame, a, b any) (any, bool)   { return f.equal(a, b, 0), true }
+func unequal(f *frame, a, b any) (any, bool) { return !f.equal(a, b, 0), true }
 
 // equal reports whether two values are the same. Numbers are compared by value; values of
 // different types differ.
-func (f *frame) equal(a, b any, depth int) (bool, error) {
+func (f *frame) equal(a, b any, depth int) bool {
 	switch x := a.(type) {
 	case string:
 		if y, ok := b.(string); ok && len(x) == len(y) {
-			return x == y, f.read(len(x))
+			f.read(len(x))
+			return x == y
 		}
 	case int:
 		if y, ok := b.(int); ok {
-			return x == y, nil
+			return x == y
 		}
 		y, ok := b.(float64)
-		return ok && float64(x) == y, nil
+		return ok && float64(x) == y
 	case float64:
 		y, ok := float(b)
-		return ok && x == y, nil
+		return ok && x == y
 	case time.Time:
 		y, ok := b.(time.Time)
-		return ok && x.Equal(y), nil
+		return ok && x.Equal(y)
 	case []any:
 		if y, ok := b.([]any); ok && len(x) == len(y) {
 			return f.equalLists(x, y, depth)
@@ -47,168 +40,90 @@ func (f *frame) equal(a, b any, depth int) (bool, error) {
 			return f.equalObjects(x, y, depth)
 		}
 	case nil, bool, time.Duration, json.Number:
-		return a == b, nil
+		return a == b
 	}
-	return false, nil
+	return false
 }
 
-func (f *frame) equalLists(a, b []any, depth int) (bool, error) {
-	if depth > value.MaxDepth {
-		return false, value.TooDeep()
-	}
+func (f *frame) equalLists(a, b []any, depth int) bool {
+	checkDepth(depth)
 	for i := range a {
-		if err := f.spend(1); err != nil {
-			return false, err
-		}
-		if same, err := f.equal(a[i], b[i], depth+1); !same || err != nil {
-			return false, err
+		f.spend(1)
+		if !f.equal(a[i], b[i], depth+1) {
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
-func (f *frame) equalObjects(a, b map[string]any, depth int) (bool, error) {
-	if depth > value.MaxDepth {
-		return false, value.TooDeep()
-	}
+func (f *frame) equalObjects(a, b map[string]any, depth int) bool {
+	checkDepth(depth)
 	for key, x := range a {
-		if err := f.spend(1 + len(key)/bytesPerStep); err != nil {
-			return false, err
-		}
-		y, ok := b[key]
-		if !ok {
-			return false, nil
-		}
-		if same, err := f.equal(x, y, depth+1); !same || err != nil {
-			return false, err
+		f.spend(1 + len(key)/bytesPerStep)
+		if y, ok := b[key]; !ok || !f.equal(x, y, depth+1) {
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
 // compare orders two numbers, texts, times or durations.
-func (f *frame) compare(a, b any) (int, error) {
-	if x, y, ok := ints(a, b); ok {
-		return cmp.Compare(x, y), nil
+func (f *frame) compare(a, b any) (order int, ok bool) {
+	if x, y, ok := both[int](a, b); ok {
+		return cmp.Compare(x, y), true
 	}
 	if x, y, ok := floats(a, b); ok {
-		return cmp.Compare(x, y), nil
+		return cmp.Compare(x, y), true
 	}
-	switch x := a.(type) {
-	case string:
-		if y, ok := b.(string); ok {
-			return strings.Compare(x, y), f.read(min(len(x), len(y)))
-		}
-	case time.Time:
-		if y, ok := b.(time.Time); ok {
-			return x.Compare(y), nil
-		}
-	case time.Duration:
-		if y, ok := b.(time.Duration); ok {
-			return cmp.Compare(x, y), nil
-		}
+	if x, y, ok := both[string](a, b); ok {
+		f.read(min(len(x), len(y)))
+		return strings.Compare(x, y), true
 	}
-	return 0, errOperands
+	if x, y, ok := both[time.Time](a, b); ok {
+		return x.Compare(y), true
+	}
+	x, y, ok := both[time.Duration](a, b)
+	return cmp.Compare(x, y), ok
 }
 
 // ordered makes an operator from a test on the order of two values.
 func ordered(holds func(order int) bool) operate {
-	return func(f *frame, a, b any) (any, error) {
-		order, err := f.compare(a, b)
-		return holds(order), err
+	return func(f *frame, a, b any) (any, bool) {
+		order, ok := f.compare(a, b)
+		return holds(order), ok
 	}
 }
 
 // in reports whether a list has an item or an object a key.
-func in(f *frame, a, b any) (any, error) {
+func in(f *frame, a, b any) (any, bool) {
 	switch b := b.(type) {
 	case nil:
-		return false, nil
+		return false, true
 	case []any:
 		for _, item := range b {
-			if err := f.spend(1); err != nil {
-				return nil, err
-			}
-			if same, err := f.equal(a, item, 0); same || err != nil {
-				return same, err
+			f.spend(1)
+			if f.equal(a, item, 0) {
+				return true, true
 			}
 		}
-		return false, nil
+		return false, true
 	case map[string]any:
 		key, ok := a.(string)
-		if !ok {
-			return nil, errOperands
-		}
+		f.read(len(key))
 		_, found := b[key]
-		return found, f.read(len(key))
+		return found, ok
 	}
-	return nil, errOperands
+	return nil, false
 }
 
 // texts makes an operator from a test on two texts. With null it is false.
 func texts(test func(s, part string) bool) operate {
-	return func(f *frame, a, b any) (any, error) {
+	return func(f *frame, a, b any) (any, bool) {
 		if a == nil || b == nil {
-			return false, nil
+			return false, true
 		}
-		x, okLeft := a.(string)
-		y, okRight := b.(string)
-		if !okLeft || !okRight {
-			return nil, errOperands
-		}
-		return test(x, y), f.read(len(x) + len(y))
-	}
-}
-
-// pattern compiles a regular expression that is small enough for long texts.
-func pattern(source string, largest int) (*regexp.Regexp, int, error) {
-	const longest = 1_000
-	if len(source) > longest {
-		return nil, 0, fail("The pattern is longer than %d bytes.", longest)
-	}
-	tree, err := syntax.Parse(source, syntax.Perl)
-	if err != nil {
-		return nil, 0, fail("The pattern is not a regular expression: %s.", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-	}
-	size := patternSize(tree)
-	if size > largest {
-		return nil, 0, fail("The pattern is too large: with its repetitions written out it has %d parts, and %d are left for this expression.", size, largest)
-	}
-	compiled, err := regexp.Compile(source)
-	return compiled, size, err
-}
-
-// patternSize counts the parts of a pattern with its repetitions written out.
-func patternSize(tree *syntax.Regexp) int {
-	size := 0
-	for _, sub := range tree.Sub {
-		size += patternSize(sub)
-	}
-	switch tree.Op {
-	case syntax.OpLiteral:
-		return len(tree.Rune)
-	case syntax.OpCharClass:
-		const rangesPerPart = 8 // each has two runes
-		return 1 + len(tree.Rune)/(2*rangesPerPart)
-	case syntax.OpRepeat:
-		size *= max(tree.Min, tree.Max, 1)
-	}
-	return size + 1
-}
-
-// matches pays for the worst case: every byte against every part.
-func matches(expression *regexp.Regexp, size int) func(f *frame, v any) (any, error) {
-	const partsPerStep = 8
-	return func(f *frame, v any) (any, error) {
-		switch v := v.(type) {
-		case nil:
-			return false, nil
-		case string:
-			if err := f.spend(len(v) * size / partsPerStep); err != nil {
-				return nil, err
-			}
-			return expression.MatchString(v), nil
-		}
-		return nil, fail("matches needs text, not %s", describe(v))
+		x, y, ok := both[string](a, b)
+		f.read(len(x) + len(y))
+		return test(x, y), ok
 	}
 }

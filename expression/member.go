@@ -1,111 +1,79 @@
 package expression
 
-import (
-	"errors"
-	"unicode/utf8"
+import "github.com/expr-lang/expr/ast"
 
-	"github.com/expr-lang/expr/ast"
-)
+// nothing is the value of ?. where no member can be: the rest of its chain, such as .b in
+// body?.a.b, is left out.
+type nothing struct{}
 
-// errNothing ends an optional chain such as body?.a.b early.
-var errNothing = errors.New("nothing there")
-
-func (c *compiler) chain(node *ast.ChainNode) (eval, error) {
-	inner, err := c.compile(node.Node)
-	if err != nil {
-		return nil, err
-	}
-	return func(f *frame) (any, error) {
-		v, err := inner(f)
-		if err == errNothing { //nolint:errorlint // ours, never wrapped
-			return nil, nil
+func (c *compiler) chain(node *ast.ChainNode) eval {
+	inner := c.compile(node.Node)
+	return func(f *frame) any {
+		v := inner(f)
+		if v == (nothing{}) {
+			return nil
 		}
-		return v, err
-	}, nil
+		return v
+	}
 }
 
-func (c *compiler) member(node *ast.MemberNode) (eval, error) {
+func (c *compiler) member(node *ast.MemberNode) eval {
 	if name := dotted(node, mostDots); c.language.isFunction(name) {
-		return nil, c.errorAt(node, "%s is a function: call it with (…).", name)
+		return c.mistake(node, "%s is a function: call it with (…).", name)
 	}
 	if name := path(node, 0); name != "" {
 		c.reads = append(c.reads, name)
 	}
-	owner, err := c.compile(node.Node)
-	if err != nil {
-		return nil, err
-	}
-	property, err := c.compile(node.Property)
-	if err != nil {
-		return nil, err
-	}
-	if key, ok := node.Property.(*ast.StringNode); ok {
-		return func(f *frame) (any, error) {
-			v, err := owner(f)
-			if err != nil {
-				return nil, err
-			}
-			if object, ok := v.(map[string]any); ok {
-				return object[key.Value], nil
-			}
-			return fetch(f, node, v, key.Value)
-		}, nil
-	}
-	return func(f *frame) (any, error) {
-		v, err := owner(f)
-		if err != nil {
-			return nil, err
+	owner, property := c.compile(node.Node), c.compile(node.Property)
+	return func(f *frame) any {
+		v := owner(f)
+		if v == nil && node.Optional || v == (nothing{}) {
+			return nothing{}
 		}
-		if v == nil && node.Optional {
-			return nil, errNothing
-		}
-		key, err := property(f)
-		if err != nil {
-			return nil, err
-		}
-		return fetch(f, node, v, key)
-	}, nil
+		return fetch(f, node, v, property(f))
+	}
 }
 
 // fetch returns a member of an object, an item of a list or a character of a text. A
 // missing member is null.
-func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
+func fetch(f *frame, node *ast.MemberNode, owner, key any) any {
 	switch owner := owner.(type) {
 	case map[string]any:
-		if key, ok := key.(string); ok {
-			return owner[key], nil
+		name, ok := key.(string)
+		if !ok {
+			fail("%s is an object, whose members have texts as names, not %s", label(node.Node), describe(key))
 		}
-		return nil, fail("%s is an object, whose members have texts as names, not %s", label(node.Node), describe(key))
+		return owner[name]
 	case []any:
 		i, ok := whole(key)
 		if !ok {
-			return nil, fail("%s is a list, whose items have numbers, not %s", label(node.Node), describe(key))
+			fail("%s is a list, whose items have numbers, not %s", label(node.Node), describe(key))
 		}
 		if i, ok = placeOf(i, len(owner)); !ok {
-			return nil, fail("%s has %d items and none at that place", label(node.Node), len(owner))
+			fail("%s has %d items and none at that place", label(node.Node), len(owner))
 		}
-		return owner[i], nil
+		return owner[i]
 	case string:
-		i, ok := whole(key)
-		if !ok {
-			break
+		if i, ok := whole(key); ok {
+			return character(f, node, owner, i)
 		}
-		length, err := characters(f, owner)
-		if err != nil {
-			return nil, err
-		}
-		if i, ok = placeOf(i, length); !ok {
-			return nil, fail("%s has %d characters and none at that place", label(node.Node), length)
-		}
-		return part(owner, i, i+1), nil
 	}
 	switch {
 	case node.Optional:
-		return nil, errNothing
+		return nothing{}
 	case owner == nil:
-		return nil, fail("%s is null", label(node.Node))
+		return fail("%s is null", label(node.Node))
 	}
-	return nil, fail("%s is %s and has no members", label(node.Node), describe(owner))
+	return fail("%s is %s and has no members", label(node.Node), describe(owner))
+}
+
+func character(f *frame, node *ast.MemberNode, text string, index int) any {
+	length := characters(f, text)
+	i, ok := placeOf(index, length)
+	if !ok {
+		fail("%s has %d characters and none at that place", label(node.Node), length)
+	}
+	return part(text, i, i+1)
 }
 
 // placeOf returns the place that an index means; a negative one counts from the end.
@@ -114,101 +82,4 @@ func placeOf(index, length int) (int, bool) {
 		index += length
 	}
 	return index, index >= 0 && index < length
-}
-
-// characters counts the characters of a text and pays for cutting it.
-func characters(f *frame, text string) (int, error) {
-	return utf8.RuneCountInString(text), f.read(2 * len(text))
-}
-
-// part cuts a text at characters, never within one.
-func part(text string, from, to int) string {
-	start, end, count := len(text), len(text), 0
-	for i := range text {
-		if count == from {
-			start = i
-		}
-		if count == to {
-			end = i
-			break
-		}
-		count++
-	}
-	return text[start:end]
-}
-
-func (c *compiler) slice(node *ast.SliceNode) (eval, error) {
-	owner, err := c.compile(node.Node)
-	if err != nil {
-		return nil, err
-	}
-	from, err := c.bound(node.From)
-	if err != nil {
-		return nil, err
-	}
-	to, err := c.bound(node.To)
-	if err != nil {
-		return nil, err
-	}
-	return func(f *frame) (any, error) {
-		v, err := owner(f)
-		if err != nil {
-			return nil, err
-		}
-		switch v := v.(type) {
-		case []any:
-			start, end, err := bounds(f, from, to, len(v))
-			if err != nil {
-				return nil, err
-			}
-			return v[start:end:end], nil
-		case string:
-			length, err := characters(f, v)
-			if err != nil {
-				return nil, err
-			}
-			start, end, err := bounds(f, from, to, length)
-			if err != nil {
-				return nil, err
-			}
-			return part(v, start, end), nil
-		}
-		return nil, fail("[:] needs a list or text; %s is %s", label(node.Node), describe(v))
-	}, nil
-}
-
-// bound compiles one end of a slice, which may be left out.
-func (c *compiler) bound(node ast.Node) (eval, error) {
-	if node == nil {
-		return nil, nil
-	}
-	return c.compile(node)
-}
-
-// bounds returns the ends of a slice within the length. Negative ones count from the end.
-func bounds(f *frame, from, to eval, length int) (start, end int, err error) {
-	start, err = indexOr(f, from, 0, length)
-	if err != nil {
-		return 0, 0, err
-	}
-	end, err = indexOr(f, to, length, length)
-	return min(start, end), end, err
-}
-
-func indexOr(f *frame, run eval, otherwise, length int) (int, error) {
-	if run == nil {
-		return otherwise, nil
-	}
-	v, err := run(f)
-	if err != nil {
-		return 0, err
-	}
-	i, ok := whole(v)
-	if !ok {
-		return 0, fail("[:] needs whole numbers, not %s", describe(v))
-	}
-	if i < 0 {
-		i += length
-	}
-	return min(max(i, 0), length), nil
 }

@@ -1,6 +1,8 @@
 package expression
 
 import (
+	"slices"
+
 	"github.com/expr-lang/expr/ast"
 
 	"sluice/value"
@@ -10,17 +12,16 @@ import (
 type loop struct {
 	*frame
 	items     []any
-	body      eval // nil: the item itself
-	cost      int  // steps for each item
-	extra     any  // the third argument, such as the start of reduce
-	hasExtra  bool // there is a third argument
+	body      eval  // nil: the item itself
+	cost      int   // steps for each item
+	extra     []any // the third argument, such as the start of reduce, if there is one
 	predicate string
 }
 
 // predicates has the built-in functions with a predicate.
 var predicates = map[string]struct {
 	usage string
-	run   func(l *loop) (any, error)
+	run   func(l *loop) any
 }{
 	"all":           {"all(list, predicate): whether it holds for every item", all},
 	"none":          {"none(list, predicate): whether it holds for no item", none},
@@ -34,235 +35,202 @@ var predicates = map[string]struct {
 	"findLastIndex": {"findLastIndex(list, predicate): the place of that item, or nil", findLastIndex},
 	"count":         {"count(list[, predicate]): for how many items it holds", count},
 	"sum":           {"sum(list[, expression]): the sum of its values", sum},
-	"groupBy":       {"groupBy(list, expression): an object with a list of the items for each value, as text", groupBy},
-	"sortBy":        {"sortBy(list, expression[, \"asc\" or \"desc\"]): the items in the order of its values", sortBy},
-	"reduce":        {"reduce(list, expression[, start]): its last value; #acc is the one before", reduce},
+	"groupBy": {
+		"groupBy(list, expression): an object with a list of the items for each value, as text",
+		groupBy,
+	},
+	"sortBy": {
+		"sortBy(list, expression[, \"asc\" or \"desc\"]): the items in the order of its values",
+		sortBy,
+	},
+	"reduce": {"reduce(list, expression[, start]): its last value; #acc is the one before", reduce},
 }
 
-func (c *compiler) predicate(node *ast.BuiltinNode) (eval, error) {
-	run := predicates[node.Name].run
-	list, err := c.compile(node.Arguments[0])
-	if err != nil {
-		return nil, err
-	}
+func (c *compiler) predicate(node *ast.BuiltinNode) eval {
+	function := predicates[node.Name]
+	operands := []eval{c.compile(node.Arguments[0])}
 	start := c.nodes
-	var body, extra eval
+	var body eval
 	if len(node.Arguments) > 1 {
 		predicate, ok := node.Arguments[1].(*ast.PredicateNode)
 		if !ok {
-			return nil, c.errorAt(node, "Use %s.", predicates[node.Name].usage)
+			return c.mistake(node, "Use %s.", function.usage)
 		}
 		c.predicates = append(c.predicates, node.Name)
-		body, err = c.compile(predicate.Node)
+		body = c.compile(predicate.Node)
 		c.predicates = c.predicates[:len(c.predicates)-1]
-		if err != nil {
-			return nil, err
-		}
 	}
 	cost := 1 + c.nodes - start
 	if len(node.Arguments) > 2 {
-		if extra, err = c.compile(node.Arguments[2]); err != nil {
-			return nil, err
-		}
+		operands = append(operands, c.compile(node.Arguments[2]))
 	}
-	return func(f *frame) (any, error) {
-		v, err := list(f)
-		if err != nil {
-			return nil, err
-		}
-		items, ok := v.([]any)
+	return strict(func(f *frame, args []any) any {
+		items, ok := args[0].([]any)
 		if !ok {
-			return nil, fail("%s needs a list; %s is %s", node.Name, label(node.Arguments[0]), describe(v))
-		}
-		l := &loop{frame: f, items: items, body: body, cost: cost, predicate: node.Name}
-		if extra != nil {
-			l.hasExtra = true
-			if l.extra, err = extra(f); err != nil {
-				return nil, err
-			}
+			fail("%s needs a list; %s is %s", node.Name, label(node.Arguments[0]), describe(args[0]))
 		}
 		outer := f.cursor
-		v, err = run(l)
+		v := function.run(&loop{f, items, body, cost, args[1:], node.Name})
 		f.cursor = outer
-		return v, err
-	}, nil
+		return v
+	}, operands...)
 }
 
 // value runs the predicate for one item.
-func (l *loop) value(i int) (any, error) {
-	if err := l.spend(l.cost); err != nil {
-		return nil, err
-	}
+func (l *loop) value(i int) any {
+	l.spend(l.cost)
 	l.item, l.index = l.items[i], i
 	if l.body == nil {
-		return l.item, nil
+		return l.item
 	}
 	return l.body(l.frame)
 }
 
 // test runs the predicate for one item; it must be true or false.
-func (l *loop) test(i int) (bool, error) {
-	v, err := l.value(i)
-	if err != nil {
-		return false, err
-	}
+func (l *loop) test(i int) bool {
+	v := l.value(i)
 	yes, ok := v.(bool)
 	if !ok {
-		return false, fail("%s needs true or false for each item, not %s", l.predicate, describe(v))
+		fail("%s needs true or false for each item, not %s", l.predicate, describe(v))
 	}
-	return yes, nil
+	return yes
 }
 
-// until returns the index of the first item, or backward the last, for which the predicate
-// is so, or -1.
-func (l *loop) until(so, backward bool) (int, error) {
+// first returns the index of the first item for which the predicate is so, or -1.
+func (l *loop) first(so bool) int {
 	for i := range l.items {
-		if backward {
-			i = len(l.items) - 1 - i
-		}
-		if yes, err := l.test(i); yes == so || err != nil {
-			return i, err
+		if l.test(i) == so {
+			return i
 		}
 	}
-	return -1, nil
+	return -1
 }
 
-func all(l *loop) (any, error) {
-	at, err := l.until(false, false)
-	return at < 0, err
-}
-
-func none(l *loop) (any, error) {
-	at, err := l.until(true, false)
-	return at < 0, err
-}
-
-func some(l *loop) (any, error) {
-	at, err := l.until(true, false)
-	return at >= 0, err
-}
-
-func one(l *loop) (any, error) {
-	n, err := count(l)
-	return n == 1, err
-}
-
-func find(l *loop) (any, error)          { return l.found(false, l.itemAt) }
-func findIndex(l *loop) (any, error)     { return l.found(false, indexAt) }
-func findLast(l *loop) (any, error)      { return l.found(true, l.itemAt) }
-func findLastIndex(l *loop) (any, error) { return l.found(true, indexAt) }
-
-func (l *loop) itemAt(i int) (any, error) { return l.items[i], nil }
-func indexAt(i int) (any, error)          { return i, nil }
-
-func (l *loop) found(backward bool, give func(i int) (any, error)) (any, error) {
-	at, err := l.until(true, backward)
-	if at < 0 || err != nil {
-		return nil, err
+// last returns the index of the last item for which the predicate holds, or -1.
+func (l *loop) last() int {
+	for i := range slices.Backward(l.items) {
+		if l.test(i) {
+			return i
+		}
 	}
-	return give(at)
+	return -1
 }
 
-func count(l *loop) (any, error) {
+func all(l *loop) any  { return l.first(false) < 0 }
+func none(l *loop) any { return l.first(true) < 0 }
+func some(l *loop) any { return l.first(true) >= 0 }
+func one(l *loop) any  { return count(l) == 1 }
+
+func find(l *loop) any          { return l.itemAt(l.first(true)) }
+func findIndex(l *loop) any     { return indexOrNil(l.first(true)) }
+func findLast(l *loop) any      { return l.itemAt(l.last()) }
+func findLastIndex(l *loop) any { return indexOrNil(l.last()) }
+
+func (l *loop) itemAt(i int) any {
+	if i < 0 {
+		return nil
+	}
+	return l.items[i]
+}
+
+func indexOrNil(i int) any {
+	if i < 0 {
+		return nil
+	}
+	return i
+}
+
+func count(l *loop) any {
 	n := 0
 	for i := range l.items {
-		yes, err := l.test(i)
-		if err != nil {
-			return nil, err
-		}
-		if yes {
+		if l.test(i) {
 			n++
 		}
 	}
-	return n, nil
+	return n
 }
 
-func filter(l *loop) (any, error) {
+func filter(l *loop) any {
 	list := []any{}
 	for i, item := range l.items {
-		yes, err := l.test(i)
-		if err != nil {
-			return nil, err
+		if !l.test(i) {
+			continue
 		}
-		if yes && len(list) == value.MaxItems {
-			return nil, l.makeItems(value.MaxItems + 1)
-		}
-		if yes {
-			list = append(list, item)
+		if list = append(list, item); len(list) > value.MaxItems {
+			break
 		}
 	}
-	return list, l.makeItems(len(list))
+	l.makeItems(len(list))
+	return list
 }
 
-func mapped(l *loop) (any, error) {
-	if err := l.makeItems(len(l.items)); err != nil {
-		return nil, err
-	}
+func mapped(l *loop) any {
+	l.makeItems(len(l.items))
 	list := make([]any, len(l.items))
 	for i := range l.items {
-		var err error
-		if list[i], err = l.value(i); err != nil {
-			return nil, err
-		}
+		list[i] = l.value(i)
 	}
-	return list, nil
+	return list
 }
 
-func sum(l *loop) (any, error) {
+func sum(l *loop) any {
 	var total any = 0
 	for i := range l.items {
-		v, err := l.value(i)
-		if err != nil {
-			return nil, err
-		}
+		v := l.value(i)
 		if _, ok := float(v); !ok {
-			return nil, fail("sum needs numbers, not %s", describe(v))
+			fail("sum needs numbers, not %s", describe(v))
 		}
-		if total, err = add(l.frame, total, v); err != nil {
-			return nil, err
-		}
+		total, _ = add(l.frame, total, v)
 	}
-	return total, nil
+	return total
 }
 
-func groupBy(l *loop) (any, error) {
+func groupBy(l *loop) any {
+	l.makeObject(len(l.items))
 	groups := make(map[string]any)
-	if err := l.makeObject(len(l.items)); err != nil {
-		return nil, err
-	}
 	for i, item := range l.items {
-		v, err := l.value(i)
-		if err != nil {
-			return nil, err
-		}
-		key, err := l.text(v)
-		if err != nil {
-			return nil, err
-		}
-		if err := l.read(len(key)); err != nil {
-			return nil, err
-		}
+		key := l.text(l.value(i))
+		l.read(len(key))
 		group, _ := groups[key].([]any)
 		groups[key] = append(group, item)
 	}
-	return groups, nil
+	return groups
 }
 
-func reduce(l *loop) (any, error) {
-	start := 0
-	acc := l.extra
-	if !l.hasExtra {
-		if len(l.items) == 0 {
-			return nil, fail("reduce needs a start value for an empty list")
-		}
+func sortBy(l *loop) any {
+	l.makeItems(len(l.items))
+	type pair struct{ item, key any }
+	pairs := make([]pair, len(l.items))
+	for i, item := range l.items {
+		pairs[i] = pair{item, l.value(i)}
+	}
+	order := any("asc")
+	if len(l.extra) > 0 {
+		order = l.extra[0]
+	}
+	compare := l.ordering(order)
+	slices.SortStableFunc(pairs, func(a, b pair) int { return compare(a.key, b.key) })
+	l.makeItems(len(pairs))
+	list := make([]any, len(pairs))
+	for i := range pairs {
+		list[i] = pairs[i].item
+	}
+	return list
+}
+
+func reduce(l *loop) any {
+	acc, start := any(nil), 0
+	switch {
+	case len(l.extra) > 0:
+		acc = l.extra[0]
+	case len(l.items) > 0:
 		acc, start = l.items[0], 1
+	default:
+		fail("reduce needs a start value for an empty list")
 	}
 	for i := start; i < len(l.items); i++ {
 		l.acc = acc
-		var err error
-		if acc, err = l.value(i); err != nil {
-			return nil, err
-		}
+		acc = l.value(i)
 	}
-	return acc, nil
+	return acc
 }

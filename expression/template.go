@@ -3,6 +3,7 @@ package expression
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"sluice/value"
@@ -61,22 +62,29 @@ func (l *Language) Compile(text string) (*Template, error) {
 	return t, nil
 }
 
+// programs returns the expressions of the template.
+func (t *Template) programs() iter.Seq[*program] {
+	return func(yield func(*program) bool) {
+		for _, part := range t.parts {
+			if part.program != nil && !yield(part.program) {
+				return
+			}
+		}
+	}
+}
+
 // Secrets returns the names of the secrets that the template uses.
 func (t *Template) Secrets() (names []string) {
-	for _, p := range t.parts {
-		if p.program != nil {
-			names = append(names, p.program.secrets...)
-		}
+	for p := range t.programs() {
+		names = append(names, p.secrets...)
 	}
 	return names
 }
 
 // Reads returns the members that the template reads by name, such as body.payload.name.
 func (t *Template) Reads() (names []string) {
-	for _, p := range t.parts {
-		if p.program != nil {
-			names = append(names, p.program.reads...)
-		}
+	for p := range t.programs() {
+		names = append(names, p.reads...)
 	}
 	return names
 }
@@ -84,12 +92,11 @@ func (t *Template) Reads() (names []string) {
 // ConstantError returns how an expression of the template fails in each run, whatever the
 // run sees; nil if none does.
 func (t *Template) ConstantError() error {
-	for _, p := range t.parts {
-		if p.program == nil || p.program.varies {
+	for p := range t.programs() {
+		if p.varies {
 			continue
 		}
-		alone := &Template{alone: p.program, slots: t.slots}
-		if _, err := alone.Eval(nil); err != nil {
+		if _, err := (&Template{alone: p, slots: p.slots}).Eval(nil); err != nil {
 			return err
 		}
 	}
@@ -113,14 +120,6 @@ func (l *Language) CompileExpression(code string) (*Template, error) {
 	return &Template{alone: p, parts: []fragment{{program: p}}, slots: p.slots}, nil
 }
 
-// shifted moves the offset of a mistake from the code to the text around it.
-func shifted(err error, by int) error {
-	if mistake, ok := errors.AsType[*SyntaxError](err); ok {
-		mistake.Offset += by
-	}
-	return err
-}
-
 // Static returns the text if it has no expression.
 func (t *Template) Static() (value string, ok bool) {
 	switch {
@@ -138,141 +137,44 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 	if scope == nil {
 		scope = &Scope{}
 	}
-	f := &frame{scope: scope, steps: maxSteps, memory: MaxMemory}
-	if t.slots > 0 {
-		f.variables = make([]any, t.slots)
-	}
+	f := &frame{scope: scope, steps: maxSteps, memory: MaxMemory, variables: make([]any, t.slots)}
 	if t.alone != nil {
-		return t.alone.eval(f, f.last)
+		return t.alone.eval(f, f.plain)
 	}
 	var text strings.Builder
-	for _, p := range t.parts {
-		part := any(p.text)
-		if p.program != nil {
-			var err error
-			part, err = p.program.eval(f, func(v any) (any, error) {
-				s, err := f.text(v)
-				if err == nil && text.Len()+len(s) > value.MaxSize {
-					err = f.makeText(value.MaxSize + 1)
-				}
-				if err == nil {
-					err = f.tell()
-				}
-				return s, err
-			})
-			if err != nil {
-				return nil, err
-			}
+	for _, part := range t.parts {
+		if part.program == nil {
+			text.WriteString(part.text)
+			continue
 		}
-		text.WriteString(part.(string))
+		_, err := part.program.eval(f, func(v any) any {
+			s := f.text(v)
+			if text.Len()+len(s) > value.MaxSize {
+				f.makeText(value.MaxSize + 1)
+			}
+			text.WriteString(s)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return text.String(), nil
 }
 
-// eval runs a program and converts its value with form.
-func (p *program) eval(f *frame, form func(v any) (any, error)) (v any, err error) {
+// eval runs a program, gives its value a form, and reports the memory that both took.
+func (p *program) eval(f *frame, form func(v any) any) (v any, err error) {
 	defer func() {
-		if r := recover(); r != nil {
-			v, err = nil, p.failed(fail("it can't be computed")).Because(fmt.Errorf("panic: %v", r))
+		switch r := recover().(type) {
+		case nil:
+		case stop:
+			v, err = nil, p.failed(r.reason)
+		default:
+			unknown := errors.New("it can't be computed")
+			v, err = nil, p.failed(unknown).Because(fmt.Errorf("panic: %v", r))
 		}
 	}()
-	if v, err = p.run(f); err == nil {
-		v, err = form(v)
-	}
-	if err != nil {
-		return nil, p.failed(err)
-	}
+	v = form(p.run(f))
+	f.report()
 	return v, nil
-}
-
-// segment is a part of a parameter's text: literal, or the code of an expression.
-type segment struct {
-	text   string
-	isCode bool
-	offset int // of the code, in the parameter's text
-}
-
-// segments splits a text at its expressions. \#{ and \${ stand for the characters
-// themselves.
-func segments(text string) ([]segment, error) {
-	var found []segment
-	var literal strings.Builder
-	flush := func() {
-		if literal.Len() > 0 {
-			found = append(found, segment{text: literal.String()})
-			literal.Reset()
-		}
-	}
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && opens(text, i+1):
-			literal.WriteString(text[i+1 : i+3])
-			i += 2
-		case opens(text, i):
-			end := closing(text, i+2)
-			if end < 0 {
-				return nil, &SyntaxError{Offset: i, Message: "The expression that starts here is never closed with }; write \\" + text[i:i+2] + " for the characters themselves."}
-			}
-			flush()
-			found = append(found, segment{text: text[i+2 : end], isCode: true, offset: i + 2})
-			i = end
-		default:
-			literal.WriteByte(text[i])
-		}
-	}
-	flush()
-	return found, nil
-}
-
-// opens reports whether an expression starts at i.
-func opens(text string, i int) bool {
-	return i+1 < len(text) && (text[i] == '#' || text[i] == '$') && text[i+1] == '{'
-}
-
-// closing finds the } that ends the expression whose code starts at i, or -1.
-// It knows braces, the three kinds of quotes and both kinds of comments.
-func closing(text string, i int) int {
-	for depth := 0; i < len(text); i++ {
-		switch text[i] {
-		case '{':
-			depth++
-		case '}':
-			if depth == 0 {
-				return i
-			}
-			depth--
-		case '"', '\'':
-			i = quoteEnd(text, i)
-		case '`':
-			i = after(text, i+1, "`")
-		case '/':
-			switch {
-			case strings.HasPrefix(text[i:], "//"):
-				i = after(text, i, "\n")
-			case strings.HasPrefix(text[i:], "/*"):
-				i = after(text, i+2, "*/")
-			}
-		}
-	}
-	return -1
-}
-
-// quoteEnd finds the quote that ends the one at i, past escaped ones.
-func quoteEnd(text string, i int) int {
-	quote := text[i]
-	for i++; i < len(text) && text[i] != quote; i++ {
-		if text[i] == '\\' {
-			i++
-		}
-	}
-	return i
-}
-
-// after returns the index of the last byte of the next delimiter, or the end of the text.
-func after(text string, i int, delimiter string) int {
-	at := strings.Index(text[i:], delimiter)
-	if at < 0 {
-		return len(text)
-	}
-	return i + at + len(delimiter) - 1
 }

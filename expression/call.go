@@ -1,0 +1,122 @@
+package expression
+
+import (
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"sluice/spelling"
+	"sluice/value"
+)
+
+// dotted returns the name a.b.c that a node spells, or "". The name has at most so many
+// dots.
+func dotted(node ast.Node, dots int) string {
+	switch node := node.(type) {
+	case *ast.IdentifierNode:
+		return node.Value
+	case *ast.MemberNode:
+		property, ok := node.Property.(*ast.StringNode)
+		if !ok || dots == 0 {
+			return ""
+		}
+		if owner := dotted(node.Node, dots-1); owner != "" {
+			return owner + "." + property.Value
+		}
+	}
+	return ""
+}
+
+// call compiles the call of a function that is not built in.
+func (c *compiler) call(node *ast.CallNode) eval {
+	name := dotted(node.Callee, mostDots)
+	if name == "secret" {
+		return c.secret(node)
+	}
+	function, ok := c.language.functions[name]
+	if !ok {
+		return c.noFunction(node, name)
+	}
+	return strict(func(f *frame, args []any) any {
+		f.spend(stepsPerCall)
+		values := make([]any, len(args))
+		for i, arg := range args {
+			values[i] = f.plain(arg)
+			if text, ok := values[i].(string); ok {
+				f.read(len(text))
+			}
+			f.foresee(Expansion(name, values[i]))
+		}
+		v, err := function(values...)
+		if err != nil {
+			check(&callError{name, err})
+		}
+		return f.received(v)
+	}, c.compileAll(node.Arguments)...)
+}
+
+// received checks the result of a function and pays for it.
+func (f *frame) received(v any) any {
+	v, weight := f.weighed(v)
+	f.makeText(weight.Size)
+	f.allocate(max(0, weight.Memory-weight.Size))
+	return v
+}
+
+// Expansion estimates the memory that a command or function needs for a text that it
+// decodes, or for a value that it writes. Small texts count as 0.
+func Expansion(name string, arg any) int {
+	const small, yamlNodes = 4 << 10, 4
+	text, isText := arg.(string)
+	switch {
+	case isText && len(text) <= small || !strings.HasPrefix(name, "convert."):
+		return 0
+	case name == "convert.fromYaml" && isText:
+		return value.YAMLFootprint(text)
+	case isText:
+		return value.Footprint(text)
+	}
+	var scale value.Scale
+	_ = scale.Add(arg) // the command says what is wrong with it
+	if name == "convert.toYaml" {
+		return scale.Memory * yamlNodes
+	}
+	return scale.Memory
+}
+
+func (c *compiler) noFunction(node ast.Node, name string) eval {
+	if name == "" {
+		return c.mistake(node, "Only functions can be called, by their names.")
+	}
+	hint := "there are those of expr-lang, secret, convert.* and crypto.*."
+	if near := spelling.Nearest(name, c.language.callable); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return c.mistake(node, "There is no function %s; %s", name, hint)
+}
+
+// secret needs a literal name: no payload may choose a secret.
+func (c *compiler) secret(node *ast.CallNode) eval {
+	if len(node.Arguments) != 1 {
+		return c.mistake(node, "secret needs one name in quotes.")
+	}
+	literal, ok := node.Arguments[0].(*ast.StringNode)
+	if !ok {
+		return c.mistake(node, "secret needs its name in quotes, not computed.")
+	}
+	c.compile(literal)
+	c.varies = true
+	c.secrets = append(c.secrets, literal.Value)
+	return func(f *frame) any {
+		if f.scope.Secret == nil {
+			fail("there are no secrets here")
+		}
+		f.spend(stepsPerCall)
+		secret, err := f.scope.Secret(literal.Value)
+		if err != nil {
+			check(&callError{"secret", err})
+		}
+		f.makeText(len(secret))
+		return secret
+	}
+}

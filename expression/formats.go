@@ -1,0 +1,59 @@
+package expression
+
+import (
+	"encoding/base64"
+	"errors"
+	"unicode/utf8"
+
+	"sluice/value"
+)
+
+// formatFunctions has the functions that write values as text, and read them from it.
+var formatFunctions = map[string]function{
+	"string": {
+		usage: "string(value): its form within text: null as nothing, lists and objects as JSON",
+		kinds: oneAny, run: func(f *frame, args []any) any { return f.text(args[0]) },
+	},
+	"toJSON": {
+		usage: "toJSON(value): the value as compact JSON",
+		kinds: oneAny, run: func(f *frame, args []any) any { return f.json(args[0]) },
+	},
+	"fromJSON":   {usage: "fromJSON(text): the value that the JSON stands for", kinds: oneText, run: fromJSON},
+	"toBase64":   {usage: "toBase64(text): the text in base64", kinds: oneText, run: toBase64},
+	"fromBase64": {usage: "fromBase64(text): the text that the base64 stands for", kinds: oneText, run: fromBase64},
+}
+
+func fromJSON(f *frame, args []any) any {
+	text := args[0].(string)
+	_, values := value.Inspect(text)
+	const bytesPerValue = 300 // the worst case: an object of one member
+	f.makeItems(values - 1)
+	f.allocate((values - 1) * bytesPerValue)
+	const bytesPerDecoder = 1 << 10
+	f.makeText(len(text) + bytesPerDecoder)
+	decoded, err := value.Decode(text)
+	if _, refused := errors.AsType[*value.Error](err); err != nil && !refused {
+		fail("the text is not JSON")
+	}
+	check(err)
+	return decoded
+}
+
+func toBase64(f *frame, args []any) any {
+	s := args[0].(string)
+	f.makeText(base64.StdEncoding.EncodedLen(len(s)))
+	return base64.StdEncoding.EncodeToString([]byte(s))
+}
+
+func fromBase64(f *frame, args []any) any {
+	s := args[0].(string)
+	f.makeText(base64.StdEncoding.DecodedLen(len(s)))
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		fail("the text is not base64")
+	}
+	if !utf8.Valid(b) {
+		fail("the base64 holds bytes that are no text in UTF-8")
+	}
+	return string(b)
+}

@@ -1,0 +1,72 @@
+package expression
+
+import "time"
+
+// timeFunctions has the functions that work on times. Times and durations can be compared,
+// added and subtracted; they leave the expression as text.
+var timeFunctions = map[string]function{
+	"now": {usage: "now(): the time, in UTC", run: now},
+	"date": {
+		usage: "date(text[, layout[, zone]]): the time in the text; the layout is written as 2006-01-02 15:04:05",
+		kinds: threeTexts, needed: 1, run: date,
+	},
+	"duration": {usage: "duration(text): such as 1h30m", kinds: oneText, run: duration},
+}
+
+func now(*frame, []any) any { return time.Now().UTC().Round(0) }
+
+var layouts = []string{
+	time.DateOnly, time.TimeOnly, time.DateTime, time.RFC3339, time.RFC822, time.RFC850, time.RFC1123,
+}
+
+func date(f *frame, args []any) any {
+	shortTexts(f, args)
+	tried, zone := layouts, time.UTC
+	if len(args) > 1 {
+		tried = []string{args[1].(string)}
+	}
+	if len(args) > 2 {
+		f.spend(stepsPerCall) // the zone comes from a file
+		var err error
+		if zone, err = time.LoadLocation(args[2].(string)); err != nil {
+			fail("date knows no such time zone; use a name such as Europe/Zurich")
+		}
+	}
+	for _, layout := range tried {
+		if t, err := time.ParseInLocation(layout, args[0].(string), zone); err == nil {
+			return sensible(t)
+		}
+	}
+	return fail("the text is not a time in the layout of date")
+}
+
+func duration(f *frame, args []any) any {
+	shortTexts(f, args)
+	d, err := time.ParseDuration(args[0].(string))
+	if err != nil {
+		fail("the text is not a duration such as 1h30m")
+	}
+	return d
+}
+
+// shortTexts pays for parsing texts about times, which are short.
+func shortTexts(f *frame, args []any) {
+	const longest, stepsPerParse = 100, 20
+	for _, arg := range args {
+		if len(arg.(string)) > longest {
+			fail("a text about a time has at most %d bytes", longest)
+		}
+	}
+	f.spend(stepsPerParse)
+}
+
+// later moves a time.
+func later(t time.Time, by time.Duration) any { return sensible(t.Add(by)) }
+
+// sensible rejects years that don't have four digits.
+func sensible(t time.Time) any {
+	if y := t.Year(); y < 0 || y > 9999 {
+		fail("a time lies outside of the years 0 to 9999")
+	}
+	return t
+}
