@@ -18,7 +18,8 @@ const stepsPerCall = 1_000
 
 const bytesPerStep = 32
 
-// frame is one run of a template: its scope and what it may still spend. Paying with what is not there ends the run.
+// frame is one run of a template: its scope and what it may still spend. A payment that it
+// can't make ends the run.
 type frame struct {
 	scope     *Scope
 	steps     int
@@ -105,5 +106,12 @@ func (f *frame) foresee(bytes int) {
 	}
 	if err := f.scope.Memory(bytes); err != nil {
 		check(&callError{"memory", err})
+	}
+}
+
+// checkDepth ends the run if a value is nested too deep.
+func checkDepth(depth int) {
+	if depth > value.MaxDepth {
+		check(value.TooDeep())
 	}
 }

@@ -2,61 +2,9 @@ package expression
 
 import (
 	"cmp"
-	"maps"
 
 	"github.com/expr-lang/expr/ast"
 )
-
-// kind is the type of value that a built-in function needs as an argument.
-type kind int
-
-const (
-	anyKind kind = iota
-	textKind
-	listKind
-	objectKind
-	integerKind // a number without a fraction, handed over as an int
-	numberKind  // an int or a float64
-)
-
-var kindNames = map[kind]string{
-	textKind: "text", listKind: "a list", objectKind: "an object",
-	integerKind: "a whole number", numberKind: "a number",
-}
-
-var (
-	oneAny      = []kind{anyKind}
-	oneText     = []kind{textKind}
-	twoTexts    = []kind{textKind, textKind}
-	threeTexts  = []kind{textKind, textKind, textKind}
-	oneList     = []kind{listKind}
-	oneObject   = []kind{objectKind}
-	oneNumber   = []kind{numberKind}
-	twoIntegers = []kind{integerKind, integerKind}
-)
-
-// function is a built-in function. Its arguments are checked before it runs.
-type function struct {
-	usage  string
-	kinds  []kind // of its arguments
-	needed int    // how many arguments are required; 0: all
-	many   bool   // the last argument may be repeated
-	run    operation
-}
-
-// builtins has the built-in functions without a predicate.
-var builtins = merged(textFunctions, formatFunctions, listFunctions, objectFunctions, numberFunctions, timeFunctions)
-
-// refused has the functions of expr-lang that are not available, with alternatives.
-var refused = map[string]string{"timezone": "give date the name of the zone: date(text, layout, zone)"}
-
-func merged(tables ...map[string]function) map[string]function {
-	all := make(map[string]function)
-	for _, table := range tables {
-		maps.Copy(all, table)
-	}
-	return all
-}
 
 func (c *compiler) builtin(node *ast.BuiltinNode) eval {
 	if _, ok := predicates[node.Name]; ok {
@@ -85,28 +33,32 @@ func (c *compiler) builtin(node *ast.BuiltinNode) eval {
 	}, c.compileAll(node.Arguments)...)
 }
 
-// fits reports whether a value is of a kind, and converts it to that kind.
-func fits(needs kind, v any) (any, bool) {
-	ok := true
-	switch needs {
-	case textKind:
-		_, ok = v.(string)
-	case listKind:
-		_, ok = v.([]any)
-	case objectKind:
-		_, ok = v.(map[string]any)
-	case integerKind:
-		return whole(v)
-	case numberKind:
-		_, ok = float(v)
+func (c *compiler) predicate(node *ast.BuiltinNode) eval {
+	function := predicates[node.Name]
+	operands := []eval{c.compile(node.Arguments[0])}
+	start := c.nodes
+	var body eval
+	if len(node.Arguments) > 1 {
+		predicate, ok := node.Arguments[1].(*ast.PredicateNode)
+		if !ok {
+			return c.mistake(node, "Use %s.", function.usage)
+		}
+		c.predicates = append(c.predicates, node.Name)
+		body = c.compile(predicate.Node)
+		c.predicates = c.predicates[:len(c.predicates)-1]
 	}
-	return v, ok
-}
-
-// optional returns an argument that may be left out.
-func optional[T any](args []any, i int, otherwise T) T {
-	if i < len(args) {
-		return args[i].(T)
+	cost := 1 + c.nodes - start
+	if len(node.Arguments) > 2 {
+		operands = append(operands, c.compile(node.Arguments[2]))
 	}
-	return otherwise
+	return strict(func(f *frame, args []any) any {
+		items, ok := args[0].([]any)
+		if !ok {
+			fail("%s needs a list; %s is %s", node.Name, label(node.Arguments[0]), describe(args[0]))
+		}
+		outer := f.cursor
+		v := function.run(&loop{f, items, body, cost, args[1:], node.Name})
+		f.cursor = outer
+		return v
+	}, operands...)
 }

@@ -5,27 +5,8 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"sluice/spelling"
 	"sluice/value"
 )
-
-// dotted returns the name a.b.c that a node spells, or "". The name has at most so many
-// dots.
-func dotted(node ast.Node, dots int) string {
-	switch node := node.(type) {
-	case *ast.IdentifierNode:
-		return node.Value
-	case *ast.MemberNode:
-		property, ok := node.Property.(*ast.StringNode)
-		if !ok || dots == 0 {
-			return ""
-		}
-		if owner := dotted(node.Node, dots-1); owner != "" {
-			return owner + "." + property.Value
-		}
-	}
-	return ""
-}
 
 // call compiles the call of a function that is not built in.
 func (c *compiler) call(node *ast.CallNode) eval {
@@ -82,17 +63,6 @@ func Expansion(name string, arg any) int {
 		return scale.Memory * yamlNodes
 	}
 	return scale.Memory
-}
-
-func (c *compiler) noFunction(node ast.Node, name string) eval {
-	if name == "" {
-		return c.mistake(node, "Only functions can be called, by their names.")
-	}
-	hint := "there are those of expr-lang, secret, convert.* and crypto.*."
-	if near := spelling.Nearest(name, c.language.callable); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return c.mistake(node, "There is no function %s; %s", name, hint)
 }
 
 // secret needs a literal name: no payload may choose a secret.

@@ -94,8 +94,8 @@ func ordered(holds func(order int) bool) operate {
 	}
 }
 
-// in reports whether a list has an item or an object a key.
-func in(f *frame, a, b any) (any, bool) {
+// isIn reports whether a list has an item or an object a key.
+func isIn(f *frame, a, b any) (any, bool) {
 	switch b := b.(type) {
 	case nil:
 		return false, true
@@ -116,8 +116,8 @@ func in(f *frame, a, b any) (any, bool) {
 	return nil, false
 }
 
-// texts makes an operator from a test on two texts. With null it is false.
-func texts(test func(s, part string) bool) operate {
+// testTexts makes an operator from a test on two texts. With null it is false.
+func testTexts(test func(s, part string) bool) operate {
 	return func(f *frame, a, b any) (any, bool) {
 		if a == nil || b == nil {
 			return false, true
@@ -125,5 +125,23 @@ func texts(test func(s, part string) bool) operate {
 		x, y, ok := both[string](a, b)
 		f.read(len(x) + len(y))
 		return test(x, y), ok
+	}
+}
+
+// ordering returns a comparison for sorting.
+func (f *frame) ordering(order any) func(a, b any) int {
+	if order != "asc" && order != "desc" {
+		fail(`the order is "asc" or "desc"`)
+	}
+	return func(a, b any) int {
+		result, ok := f.compare(a, b)
+		if !ok {
+			fail("%s and %s have no order", describe(a), describe(b))
+		}
+		f.spend(1)
+		if order == "desc" {
+			return -result
+		}
+		return result
 	}
 }

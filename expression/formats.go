@@ -12,11 +12,11 @@ import (
 var formatFunctions = map[string]function{
 	"string": {
 		usage: "string(value): its form within text: null as nothing, lists and objects as JSON",
-		kinds: oneAny, run: func(f *frame, args []any) any { return f.text(args[0]) },
+		kinds: oneAny, run: func(f *frame, args []any) any { return f.asText(args[0]) },
 	},
 	"toJSON": {
 		usage: "toJSON(value): the value as compact JSON",
-		kinds: oneAny, run: func(f *frame, args []any) any { return f.json(args[0]) },
+		kinds: oneAny, run: func(f *frame, args []any) any { return f.asJSON(args[0]) },
 	},
 	"fromJSON":   {usage: "fromJSON(text): the value that the JSON stands for", kinds: oneText, run: fromJSON},
 	"toBase64":   {usage: "toBase64(text): the text in base64", kinds: oneText, run: toBase64},
@@ -32,7 +32,7 @@ func fromJSON(f *frame, args []any) any {
 	const bytesPerDecoder = 1 << 10
 	f.makeText(len(text) + bytesPerDecoder)
 	decoded, err := value.Decode(text)
-	if _, refused := errors.AsType[*value.Error](err); err != nil && !refused {
+	if _, limited := errors.AsType[*value.Error](err); err != nil && !limited {
 		fail("the text is not JSON")
 	}
 	check(err)

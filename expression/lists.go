@@ -11,10 +11,11 @@ import (
 
 // listFunctions has the functions that work on lists, or on values of any type.
 var listFunctions = map[string]function{
-	"len":     {usage: "len(value): how many items, members or characters it has", kinds: oneAny, run: length},
+	"len":     {usage: "len(value): how many items, members or characters it has", kinds: oneAny, run: lengthOf},
 	"type":    {usage: "type(value): nil, bool, int, float, string, array or map", kinds: oneAny, run: typeName},
 	"first":   {usage: "first(list): its first item, or nil", kinds: oneAny, run: itemAt(0)},
 	"last":    {usage: "last(list): its last item, or nil", kinds: oneAny, run: itemAt(-1)},
+	"get":     {usage: "get(value, key): the member or item, or nil", kinds: []kind{anyKind, anyKind}, run: get},
 	"take":    {usage: "take(list, n): its first n items", kinds: []kind{listKind, integerKind}, run: firstItems},
 	"reverse": {usage: "reverse(list): the items from last to first", kinds: oneList, run: reverse},
 	"uniq":    {usage: "uniq(list): each item once", kinds: oneList, run: uniq},
@@ -26,7 +27,7 @@ var listFunctions = map[string]function{
 	},
 }
 
-func length(f *frame, args []any) any {
+func lengthOf(f *frame, args []any) any {
 	switch v := args[0].(type) {
 	case string:
 		f.read(len(v))
@@ -77,6 +78,20 @@ func itemAt(index int) operation {
 	}
 }
 
+func get(f *frame, args []any) any {
+	switch owner := args[0].(type) {
+	case map[string]any:
+		if key, ok := args[1].(string); ok {
+			return owner[key]
+		}
+	case []any:
+		if i, ok := whole(args[1]); ok {
+			return itemAt(i)(f, args)
+		}
+	}
+	return nil
+}
+
 func firstItems(_ *frame, args []any) any {
 	items := args[0].([]any)
 	n := min(max(args[1].(int), 0), len(items))
@@ -118,7 +133,7 @@ func (f *frame) identity(v any) any {
 	case string:
 		f.read(len(v))
 	case []any, map[string]any:
-		return structure(f.json(v))
+		return structure(f.asJSON(v))
 	case time.Time:
 		return v.UTC().Round(0)
 	}
@@ -165,22 +180,4 @@ func sortList(f *frame, args []any) any {
 	sorted := slices.Clone(items)
 	slices.SortStableFunc(sorted, f.ordering(optional(args, 1, "asc")))
 	return sorted
-}
-
-// ordering returns a comparison for sorting.
-func (f *frame) ordering(order any) func(a, b any) int {
-	if order != "asc" && order != "desc" {
-		fail(`the order is "asc" or "desc"`)
-	}
-	return func(a, b any) int {
-		result, ok := f.compare(a, b)
-		if !ok {
-			fail("%s and %s have no order", describe(a), describe(b))
-		}
-		f.spend(1)
-		if order == "desc" {
-			return -result
-		}
-		return result
-	}
 }

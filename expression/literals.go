@@ -11,14 +11,14 @@ func (c *compiler) statements(node *ast.SequenceNode) eval {
 	return strict(func(_ *frame, args []any) any { return args[len(args)-1] }, c.compileAll(node.Nodes)...)
 }
 
-func (c *compiler) array(node *ast.ArrayNode) eval {
+func (c *compiler) listLiteral(node *ast.ArrayNode) eval {
 	return strict(func(f *frame, items []any) any {
 		f.makeItems(len(items))
 		return append([]any{}, items...)
 	}, c.compileAll(node.Nodes)...)
 }
 
-func (c *compiler) object(node *ast.MapNode) eval {
+func (c *compiler) objectLiteral(node *ast.MapNode) eval {
 	parts := make([]eval, 0, 2*len(node.Pairs))
 	for _, pair := range node.Pairs {
 		pair, ok := pair.(*ast.PairNode)

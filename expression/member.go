@@ -2,10 +2,6 @@ package expression
 
 import "github.com/expr-lang/expr/ast"
 
-// nothing is the value of ?. where no member can be: the rest of its chain, such as .b in
-// body?.a.b, is left out.
-type nothing struct{}
-
 func (c *compiler) chain(node *ast.ChainNode) eval {
 	inner := c.compile(node.Node)
 	return func(f *frame) any {
@@ -55,7 +51,7 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) any {
 		return owner[i]
 	case string:
 		if i, ok := whole(key); ok {
-			return character(f, node, owner, i)
+			return characterAt(f, node, owner, i)
 		}
 	}
 	switch {
@@ -67,19 +63,11 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) any {
 	return fail("%s is %s and has no members", label(node.Node), describe(owner))
 }
 
-func character(f *frame, node *ast.MemberNode, text string, index int) any {
+func characterAt(f *frame, node *ast.MemberNode, text string, index int) any {
 	length := characters(f, text)
 	i, ok := placeOf(index, length)
 	if !ok {
 		fail("%s has %d characters and none at that place", label(node.Node), length)
 	}
 	return part(text, i, i+1)
-}
-
-// placeOf returns the place that an index means; a negative one counts from the end.
-func placeOf(index, length int) (int, bool) {
-	if index < 0 {
-		index += length
-	}
-	return index, index >= 0 && index < length
 }

@@ -2,13 +2,11 @@ package expression
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 )
 
@@ -28,21 +26,10 @@ func (e *SyntaxError) Error() string { return "at " + strconv.Itoa(e.Offset) + "
 
 // shifted moves the offset of a mistake from the code to the text around it.
 func shifted(err error, by int) error {
-	if mistake, ok := errors.AsType[*SyntaxError](err); ok {
-		mistake.Offset += by
+	if found, ok := errors.AsType[*SyntaxError](err); ok {
+		found.Offset += by
 	}
 	return err
-}
-
-// mistake keeps the first mistake in the expression. What it returns never runs.
-func (c *compiler) mistake(node ast.Node, format string, args ...any) eval {
-	if c.err == nil {
-		c.err = &SyntaxError{
-			Offset:  byteOffset(c.source, node.Location()),
-			Message: oneLine(fmt.Sprintf(format, args...), longestMessage),
-		}
-	}
-	return nil
 }
 
 // byteOffset converts the library's offset in characters to one in bytes.

@@ -9,28 +9,6 @@ import (
 	"sluice/spelling"
 )
 
-// objects has the objects that every expression sees.
-var objects = map[string]func(*Scope) any{
-	"body":    func(s *Scope) any { return s.Body },
-	"vars":    func(s *Scope) any { return orEmpty(s.Vars) },
-	"headers": func(s *Scope) any { return orEmpty(s.Headers) },
-	"request": func(s *Scope) any { return orEmpty(s.Request) },
-	"user":    func(s *Scope) any { return orEmpty(s.User) },
-}
-
-func orEmpty(object map[string]any) map[string]any {
-	if object == nil {
-		return map[string]any{}
-	}
-	return object
-}
-
-// variable is a name that let gives to a value.
-type variable struct {
-	name string
-	slot int
-}
-
 func (c *compiler) identifier(node *ast.IdentifierNode) eval {
 	for _, v := range slices.Backward(c.variables) {
 		if v.name == node.Value {
@@ -97,38 +75,4 @@ func (c *compiler) let(node *ast.VariableDeclaratorNode) eval {
 		f.variables[slot] = value(f)
 		return rest(f)
 	}
-}
-
-// label names a part of an expression in messages, such as body.order.items[0].
-func label(node ast.Node) string {
-	if name := path(node, 0); name != "" && len(name) <= longestSnippet {
-		return name
-	}
-	return "a part of it"
-}
-
-func path(node ast.Node, depth int) string {
-	if depth > 10 {
-		return ""
-	}
-	switch node := node.(type) {
-	case *ast.IdentifierNode:
-		return node.Value
-	case *ast.PointerNode:
-		return "#" + node.Name
-	case *ast.ChainNode:
-		return path(node.Node, depth+1)
-	case *ast.MemberNode:
-		owner := path(node.Node, depth+1)
-		if owner == "" {
-			return ""
-		}
-		switch property := node.Property.(type) {
-		case *ast.StringNode:
-			return owner + "." + property.Value
-		case *ast.IntegerNode:
-			return owner + "[" + property.String() + "]"
-		}
-	}
-	return ""
 }

@@ -2,18 +2,17 @@ package expression
 
 // objectFunctions has the functions that work on objects.
 var objectFunctions = map[string]function{
-	"get": {usage: "get(value, key): the member or item, or nil", kinds: []kind{anyKind, anyKind}, run: get},
 	"keys": {
 		usage: "keys(object): the names of its members, in order",
-		kinds: oneObject, run: members(func(key string, _ any) any { return key }),
+		kinds: oneObject, run: listMembers(func(key string, _ any) any { return key }),
 	},
 	"values": {
 		usage: "values(object): the values of its members, in the order of their names",
-		kinds: oneObject, run: members(func(_ string, value any) any { return value }),
+		kinds: oneObject, run: listMembers(func(_ string, value any) any { return value }),
 	},
 	"toPairs": {
 		usage: "toPairs(object): a list of [name, value], in the order of the names",
-		kinds: oneObject, run: members(func(key string, value any) any { return []any{key, value} }),
+		kinds: oneObject, run: listMembers(func(key string, value any) any { return []any{key, value} }),
 	},
 	"fromPairs": {
 		usage: "fromPairs(list): the object that has these [name, value]",
@@ -21,21 +20,8 @@ var objectFunctions = map[string]function{
 	},
 }
 
-func get(f *frame, args []any) any {
-	switch owner := args[0].(type) {
-	case map[string]any:
-		if key, ok := args[1].(string); ok {
-			return owner[key]
-		}
-	case []any:
-		if i, ok := whole(args[1]); ok {
-			return itemAt(i)(f, args)
-		}
-	}
-	return nil
-}
-
-func members(give func(key string, value any) any) operation {
+// listMembers makes a list with something of each member, in the order of their names.
+func listMembers(give func(key string, value any) any) operation {
 	return func(f *frame, args []any) any {
 		object := args[0].(map[string]any)
 		f.makeItems(len(object))

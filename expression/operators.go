@@ -6,10 +6,6 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// operate is the implementation of an operator. It is not ok if the operator does not
-// support the types of its operands.
-type operate func(f *frame, a, b any) (v any, ok bool)
-
 // operators has the operators that always evaluate both operands: all but and, or and ??.
 var operators = map[string]struct {
 	needs string
@@ -29,18 +25,15 @@ var operators = map[string]struct {
 	"<=":         {orderable, ordered(func(order int) bool { return order <= 0 })},
 	">":          {orderable, ordered(func(order int) bool { return order > 0 })},
 	">=":         {orderable, ordered(func(order int) bool { return order >= 0 })},
-	"in":         {"a value and a list, or text and an object", in},
-	"contains":   {"two texts", texts(strings.Contains)},
-	"startsWith": {"two texts", texts(strings.HasPrefix)},
-	"endsWith":   {"two texts", texts(strings.HasSuffix)},
+	"in":         {"a value and a list, or text and an object", isIn},
+	"contains":   {"two texts", testTexts(strings.Contains)},
+	"startsWith": {"two texts", testTexts(strings.HasPrefix)},
+	"endsWith":   {"two texts", testTexts(strings.HasSuffix)},
 }
 
 const orderable = "two numbers, texts, times or durations"
 
 func (c *compiler) binary(node *ast.BinaryNode) eval {
-	if node.Operator == "matches" {
-		return c.matches(node)
-	}
 	left, right := c.compile(node.Left), c.compile(node.Right)
 	switch node.Operator {
 	case "and", "&&":

@@ -16,7 +16,7 @@ func (c *compiler) matches(node *ast.BinaryNode) eval {
 		return c.mistake(node,
 			"matches needs its pattern as a text in quotes; to look for a computed text use contains.")
 	}
-	if c.count(literal); c.err != nil {
+	if c.countNode(literal); c.err != nil {
 		return nil
 	}
 	pattern, size, wrong := c.pattern(literal.Value)

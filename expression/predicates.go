@@ -3,19 +3,17 @@ package expression
 import (
 	"slices"
 
-	"github.com/expr-lang/expr/ast"
-
 	"sluice/value"
 )
 
 // loop is a running built-in function with a predicate.
 type loop struct {
 	*frame
-	items     []any
-	body      eval  // nil: the item itself
-	cost      int   // steps for each item
-	extra     []any // the third argument, such as the start of reduce, if there is one
-	predicate string
+	items []any
+	body  eval   // nil: the item itself
+	cost  int    // steps for each item
+	extra []any  // the third argument, such as the start of reduce, if there is one
+	name  string // of the function
 }
 
 // predicates has the built-in functions with a predicate.
@@ -23,18 +21,18 @@ var predicates = map[string]struct {
 	usage string
 	run   func(l *loop) any
 }{
-	"all":           {"all(list, predicate): whether it holds for every item", all},
-	"none":          {"none(list, predicate): whether it holds for no item", none},
-	"any":           {"any(list, predicate): whether it holds for an item", some},
-	"one":           {"one(list, predicate): whether it holds for exactly one item", one},
-	"filter":        {"filter(list, predicate): the items for which it holds", filter},
+	"all":           {"all(list, predicate): whether it holds for every item", forAll},
+	"none":          {"none(list, predicate): whether it holds for no item", forNone},
+	"any":           {"any(list, predicate): whether it holds for an item", forSome},
+	"one":           {"one(list, predicate): whether it holds for exactly one item", forOne},
+	"filter":        {"filter(list, predicate): the items for which it holds", filtered},
 	"map":           {"map(list, expression): its value for each item", mapped},
 	"find":          {"find(list, predicate): the first item for which it holds, or nil", find},
 	"findIndex":     {"findIndex(list, predicate): the place of that item, or nil", findIndex},
 	"findLast":      {"findLast(list, predicate): the last item for which it holds, or nil", findLast},
 	"findLastIndex": {"findLastIndex(list, predicate): the place of that item, or nil", findLastIndex},
-	"count":         {"count(list[, predicate]): for how many items it holds", count},
-	"sum":           {"sum(list[, expression]): the sum of its values", sum},
+	"count":         {"count(list[, predicate]): for how many items it holds", howMany},
+	"sum":           {"sum(list[, expression]): the sum of its values", sumUp},
 	"groupBy": {
 		"groupBy(list, expression): an object with a list of the items for each value, as text",
 		groupBy,
@@ -46,38 +44,8 @@ var predicates = map[string]struct {
 	"reduce": {"reduce(list, expression[, start]): its last value; #acc is the one before", reduce},
 }
 
-func (c *compiler) predicate(node *ast.BuiltinNode) eval {
-	function := predicates[node.Name]
-	operands := []eval{c.compile(node.Arguments[0])}
-	start := c.nodes
-	var body eval
-	if len(node.Arguments) > 1 {
-		predicate, ok := node.Arguments[1].(*ast.PredicateNode)
-		if !ok {
-			return c.mistake(node, "Use %s.", function.usage)
-		}
-		c.predicates = append(c.predicates, node.Name)
-		body = c.compile(predicate.Node)
-		c.predicates = c.predicates[:len(c.predicates)-1]
-	}
-	cost := 1 + c.nodes - start
-	if len(node.Arguments) > 2 {
-		operands = append(operands, c.compile(node.Arguments[2]))
-	}
-	return strict(func(f *frame, args []any) any {
-		items, ok := args[0].([]any)
-		if !ok {
-			fail("%s needs a list; %s is %s", node.Name, label(node.Arguments[0]), describe(args[0]))
-		}
-		outer := f.cursor
-		v := function.run(&loop{f, items, body, cost, args[1:], node.Name})
-		f.cursor = outer
-		return v
-	}, operands...)
-}
-
-// value runs the predicate for one item.
-func (l *loop) value(i int) any {
+// valueFor runs the predicate for one item.
+func (l *loop) valueFor(i int) any {
 	l.spend(l.cost)
 	l.item, l.index = l.items[i], i
 	if l.body == nil {
@@ -86,12 +54,12 @@ func (l *loop) value(i int) any {
 	return l.body(l.frame)
 }
 
-// test runs the predicate for one item; it must be true or false.
-func (l *loop) test(i int) bool {
-	v := l.value(i)
+// holdsFor runs the predicate for one item; it must be true or false.
+func (l *loop) holdsFor(i int) bool {
+	v := l.valueFor(i)
 	yes, ok := v.(bool)
 	if !ok {
-		fail("%s needs true or false for each item, not %s", l.predicate, describe(v))
+		fail("%s needs true or false for each item, not %s", l.name, describe(v))
 	}
 	return yes
 }
@@ -99,7 +67,7 @@ func (l *loop) test(i int) bool {
 // first returns the index of the first item for which the predicate is so, or -1.
 func (l *loop) first(so bool) int {
 	for i := range l.items {
-		if l.test(i) == so {
+		if l.holdsFor(i) == so {
 			return i
 		}
 	}
@@ -109,24 +77,24 @@ func (l *loop) first(so bool) int {
 // last returns the index of the last item for which the predicate holds, or -1.
 func (l *loop) last() int {
 	for i := range slices.Backward(l.items) {
-		if l.test(i) {
+		if l.holdsFor(i) {
 			return i
 		}
 	}
 	return -1
 }
 
-func all(l *loop) any  { return l.first(false) < 0 }
-func none(l *loop) any { return l.first(true) < 0 }
-func some(l *loop) any { return l.first(true) >= 0 }
-func one(l *loop) any  { return count(l) == 1 }
+func forAll(l *loop) any  { return l.first(false) < 0 }
+func forNone(l *loop) any { return l.first(true) < 0 }
+func forSome(l *loop) any { return l.first(true) >= 0 }
+func forOne(l *loop) any  { return howMany(l) == 1 }
 
-func find(l *loop) any          { return l.itemAt(l.first(true)) }
+func find(l *loop) any          { return l.itemOrNil(l.first(true)) }
 func findIndex(l *loop) any     { return indexOrNil(l.first(true)) }
-func findLast(l *loop) any      { return l.itemAt(l.last()) }
+func findLast(l *loop) any      { return l.itemOrNil(l.last()) }
 func findLastIndex(l *loop) any { return indexOrNil(l.last()) }
 
-func (l *loop) itemAt(i int) any {
+func (l *loop) itemOrNil(i int) any {
 	if i < 0 {
 		return nil
 	}
@@ -140,20 +108,20 @@ func indexOrNil(i int) any {
 	return i
 }
 
-func count(l *loop) any {
+func howMany(l *loop) any {
 	n := 0
 	for i := range l.items {
-		if l.test(i) {
+		if l.holdsFor(i) {
 			n++
 		}
 	}
 	return n
 }
 
-func filter(l *loop) any {
+func filtered(l *loop) any {
 	list := []any{}
 	for i, item := range l.items {
-		if !l.test(i) {
+		if !l.holdsFor(i) {
 			continue
 		}
 		if list = append(list, item); len(list) > value.MaxItems {
@@ -168,15 +136,15 @@ func mapped(l *loop) any {
 	l.makeItems(len(l.items))
 	list := make([]any, len(l.items))
 	for i := range l.items {
-		list[i] = l.value(i)
+		list[i] = l.valueFor(i)
 	}
 	return list
 }
 
-func sum(l *loop) any {
+func sumUp(l *loop) any {
 	var total any = 0
 	for i := range l.items {
-		v := l.value(i)
+		v := l.valueFor(i)
 		if _, ok := float(v); !ok {
 			fail("sum needs numbers, not %s", describe(v))
 		}
@@ -189,7 +157,7 @@ func groupBy(l *loop) any {
 	l.makeObject(len(l.items))
 	groups := make(map[string]any)
 	for i, item := range l.items {
-		key := l.text(l.value(i))
+		key := l.asText(l.valueFor(i))
 		l.read(len(key))
 		group, _ := groups[key].([]any)
 		groups[key] = append(group, item)
@@ -202,7 +170,7 @@ func sortBy(l *loop) any {
 	type pair struct{ item, key any }
 	pairs := make([]pair, len(l.items))
 	for i, item := range l.items {
-		pairs[i] = pair{item, l.value(i)}
+		pairs[i] = pair{item, l.valueFor(i)}
 	}
 	order := any("asc")
 	if len(l.extra) > 0 {
@@ -230,7 +198,7 @@ func reduce(l *loop) any {
 	}
 	for i := start; i < len(l.items); i++ {
 		l.acc = acc
-		acc = l.value(i)
+		acc = l.valueFor(i)
 	}
 	return acc
 }

@@ -28,7 +28,8 @@ func segments(text string) ([]segment, error) {
 		case opens(text, i):
 			end := closing(text, i+2)
 			if end < 0 {
-				return nil, &SyntaxError{Offset: i, Message: "The expression that starts here is never closed with }; write \\" + text[i:i+2] + " for the characters themselves."}
+				return nil, &SyntaxError{i, "The expression that starts here is never closed with }; " +
+					"write \\" + text[i:i+2] + " for the characters themselves."}
 			}
 			flush()
 			found = append(found, segment{text: text[i+2 : end], isCode: true, offset: i + 2})

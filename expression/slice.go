@@ -2,7 +2,6 @@ package expression
 
 import (
 	"math"
-	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 )
@@ -49,26 +48,4 @@ func bounded(index any, length int) int {
 		i += length
 	}
 	return min(max(i, 0), length)
-}
-
-// characters counts the characters of a text and pays for cutting it.
-func characters(f *frame, text string) int {
-	f.read(2 * len(text))
-	return utf8.RuneCountInString(text)
-}
-
-// part cuts a text at characters, never within one.
-func part(text string, from, to int) string {
-	start, end, count := len(text), len(text), 0
-	for i := range text {
-		if count == from {
-			start = i
-		}
-		if count == to {
-			end = i
-			break
-		}
-		count++
-	}
-	return text[start:end]
 }

@@ -1,26 +1,11 @@
 package expression
 
 import (
-	"errors"
-	"fmt"
 	"iter"
 	"strings"
 
 	"sluice/value"
 )
-
-// Scope is what an expression sees. Its values are JSON types.
-type Scope struct {
-	Body    any
-	Vars    map[string]any
-	Headers map[string]any
-	Request map[string]any
-	User    map[string]any
-	Secret  func(name string) (string, error)
-
-	// Memory is called before templates make many bytes, and may refuse. It may be nil.
-	Memory func(bytes int) error
-}
 
 // Template is a compiled text of a parameter. It can run many times at once.
 type Template struct {
@@ -111,7 +96,7 @@ func (l *Language) CompileExpression(code string) (*Template, error) {
 			t, err := l.Compile(trimmed)
 			return t, shifted(err, start)
 		}
-		return nil, &SyntaxError{Offset: start, Message: "Only one expression can stand here, without any text around it."}
+		return nil, &SyntaxError{start, "Only one expression can stand here, without any text around it."}
 	}
 	p, err := l.compile(code)
 	if err != nil {
@@ -139,7 +124,7 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 	}
 	f := &frame{scope: scope, steps: maxSteps, memory: MaxMemory, variables: make([]any, t.slots)}
 	if t.alone != nil {
-		return t.alone.eval(f, f.plain)
+		return t.alone.evaluate(f, f.plain)
 	}
 	var text strings.Builder
 	for _, part := range t.parts {
@@ -147,8 +132,8 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 			text.WriteString(part.text)
 			continue
 		}
-		_, err := part.program.eval(f, func(v any) any {
-			s := f.text(v)
+		_, err := part.program.evaluate(f, func(v any) any {
+			s := f.asText(v)
 			if text.Len()+len(s) > value.MaxSize {
 				f.makeText(value.MaxSize + 1)
 			}
@@ -160,21 +145,4 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 		}
 	}
 	return text.String(), nil
-}
-
-// eval runs a program, gives its value a form, and reports the memory that both took.
-func (p *program) eval(f *frame, form func(v any) any) (v any, err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case stop:
-			v, err = nil, p.failed(r.reason)
-		default:
-			unknown := errors.New("it can't be computed")
-			v, err = nil, p.failed(unknown).Because(fmt.Errorf("panic: %v", r))
-		}
-	}()
-	v = form(p.run(f))
-	f.report()
-	return v, nil
 }

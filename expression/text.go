@@ -50,11 +50,11 @@ var textFunctions = map[string]function{
 	},
 	"hasPrefix": {
 		usage: "hasPrefix(text, prefix): whether the text starts with it",
-		kinds: twoTexts, run: has(strings.HasPrefix),
+		kinds: twoTexts, run: testEnd(strings.HasPrefix),
 	},
 	"hasSuffix": {
 		usage: "hasSuffix(text, suffix): whether the text ends with it",
-		kinds: twoTexts, run: has(strings.HasSuffix),
+		kinds: twoTexts, run: testEnd(strings.HasSuffix),
 	},
 }
 
@@ -169,7 +169,8 @@ func indexOf(index func(s, part string) int) operation {
 	}
 }
 
-func has(test func(s, part string) bool) operation {
+// testEnd makes a function from a test on the end of a text.
+func testEnd(test func(s, part string) bool) operation {
 	return func(f *frame, args []any) any {
 		part := args[1].(string)
 		f.read(len(part))

@@ -5,21 +5,21 @@ import "time"
 // timeFunctions has the functions that work on times. Times and durations can be compared,
 // added and subtracted; they leave the expression as text.
 var timeFunctions = map[string]function{
-	"now": {usage: "now(): the time, in UTC", run: now},
+	"now": {usage: "now(): the time, in UTC", run: currentTime},
 	"date": {
 		usage: "date(text[, layout[, zone]]): the time in the text; the layout is written as 2006-01-02 15:04:05",
-		kinds: threeTexts, needed: 1, run: date,
+		kinds: threeTexts, needed: 1, run: readTime,
 	},
-	"duration": {usage: "duration(text): such as 1h30m", kinds: oneText, run: duration},
+	"duration": {usage: "duration(text): such as 1h30m", kinds: oneText, run: readDuration},
 }
 
-func now(*frame, []any) any { return time.Now().UTC().Round(0) }
+func currentTime(*frame, []any) any { return time.Now().UTC().Round(0) }
 
 var layouts = []string{
 	time.DateOnly, time.TimeOnly, time.DateTime, time.RFC3339, time.RFC822, time.RFC850, time.RFC1123,
 }
 
-func date(f *frame, args []any) any {
+func readTime(f *frame, args []any) any {
 	shortTexts(f, args)
 	tried, zone := layouts, time.UTC
 	if len(args) > 1 {
@@ -40,7 +40,7 @@ func date(f *frame, args []any) any {
 	return fail("the text is not a time in the layout of date")
 }
 
-func duration(f *frame, args []any) any {
+func readDuration(f *frame, args []any) any {
 	shortTexts(f, args)
 	d, err := time.ParseDuration(args[0].(string))
 	if err != nil {
@@ -58,15 +58,4 @@ func shortTexts(f *frame, args []any) {
 		}
 	}
 	f.spend(stepsPerParse)
-}
-
-// later moves a time.
-func later(t time.Time, by time.Duration) any { return sensible(t.Add(by)) }
-
-// sensible rejects years that don't have four digits.
-func sensible(t time.Time) any {
-	if y := t.Year(); y < 0 || y > 9999 {
-		fail("a time lies outside of the years 0 to 9999")
-	}
-	return t
 }

@@ -23,6 +23,10 @@ func describe(v any) string {
 	return value.Describe(v)
 }
 
+// nothing is the value of ?. where no member can be: the rest of its chain, such as .b in
+// body?.a.b, is left out.
+type nothing struct{}
+
 // plain converts a value that leaves the expression to JSON types, within the limits of
 // values.
 func (f *frame) plain(v any) any {
@@ -52,7 +56,7 @@ func (f *frame) converted(v any, depth int) any {
 	case float64:
 		return finite(v)
 	case time.Time, time.Duration:
-		return f.text(v)
+		return f.asText(v)
 	case []any:
 		f.makeItems(len(v))
 		list := make([]any, len(v))
@@ -71,15 +75,9 @@ func (f *frame) converted(v any, depth int) any {
 	return fail("there is %s", describe(v))
 }
 
-func checkDepth(depth int) {
-	if depth > value.MaxDepth {
-		check(value.TooDeep())
-	}
-}
-
-// text returns a value as part of a text: a text as it is, null as nothing, anything else
+// asText returns a value as part of a text: a text as it is, null as nothing, anything else
 // as compact JSON.
-func (f *frame) text(v any) string {
+func (f *frame) asText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -90,11 +88,11 @@ func (f *frame) text(v any) string {
 	case time.Duration:
 		return v.String()
 	}
-	return f.json(v)
+	return f.asJSON(v)
 }
 
-// json returns a value as compact JSON with its keys in order.
-func (f *frame) json(v any) string {
+// asJSON returns a value as compact JSON with its keys in order.
+func (f *frame) asJSON(v any) string {
 	v, weight := f.weighed(v)
 	f.spend(weight.Comparisons)
 	var err error

@@ -7,17 +7,9 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/parser"
-)
 
-// program is an expression, ready to run.
-type program struct {
-	source  string
-	slots   int      // how many variables it has
-	secrets []string // names of the secrets it uses
-	reads   []string // members that it reads by name, such as body.payload.name
-	varies  bool     // it reads the scope: its value is not the same in each run
-	run     eval
-}
+	"sluice/spelling"
+)
 
 // compiler compiles one expression. The tree may have a node in two places, such as b in
 // a < b < c. Nodes are counted each time, since nesting such places doubles the work at
@@ -31,6 +23,12 @@ type compiler struct {
 	depth      int
 	variables  []variable
 	predicates []string // names of the functions around the current predicate
+}
+
+// variable is a name that let gives to a value.
+type variable struct {
+	name string
+	slot int
 }
 
 // compile turns code into a program. Offsets in its errors count from the start of the
@@ -72,7 +70,7 @@ func parse(source string) (tree ast.Node, err error) {
 	return parsed.Node, nil
 }
 
-func (c *compiler) count(node ast.Node) {
+func (c *compiler) countNode(node ast.Node) {
 	c.nodes++
 	if c.nodes > MaxNodes {
 		c.mistake(node, "The expression has more than %d parts; do it in several steps.", MaxNodes)
@@ -81,7 +79,7 @@ func (c *compiler) count(node ast.Node) {
 
 // compile returns nil after a mistake.
 func (c *compiler) compile(node ast.Node) eval {
-	c.count(node)
+	c.countNode(node)
 	c.depth++
 	defer func() { c.depth-- }()
 	if c.depth > MaxNested {
@@ -101,48 +99,24 @@ func (c *compiler) compileAll(nodes []ast.Node) []eval {
 	return runs
 }
 
-func (c *compiler) dispatch(node ast.Node) eval {
-	switch node := node.(type) {
-	case *ast.NilNode:
-		return constant(nil)
-	case *ast.IntegerNode:
-		return constant(node.Value)
-	case *ast.FloatNode:
-		return constant(node.Value)
-	case *ast.BoolNode:
-		return constant(node.Value)
-	case *ast.StringNode:
-		return constant(node.Value)
-	case *ast.IdentifierNode:
-		return c.identifier(node)
-	case *ast.PointerNode:
-		return c.pointer(node)
-	case *ast.MemberNode:
-		return c.member(node)
-	case *ast.ChainNode:
-		return c.chain(node)
-	case *ast.SliceNode:
-		return c.slice(node)
-	case *ast.UnaryNode:
-		return c.unary(node)
-	case *ast.BinaryNode:
-		return c.binary(node)
-	case *ast.CallNode:
-		return c.call(node)
-	case *ast.BuiltinNode:
-		return c.builtin(node)
-	case *ast.ConditionalNode:
-		return c.conditional(node)
-	case *ast.VariableDeclaratorNode:
-		return c.let(node)
-	case *ast.SequenceNode:
-		return c.statements(node)
-	case *ast.ArrayNode:
-		return c.array(node)
-	case *ast.MapNode:
-		return c.object(node)
-	case *ast.BytesNode:
-		return c.mistake(node, "There are no byte strings here; leave out the b before the quote.")
+// mistake keeps the first mistake in the expression. What it returns never runs.
+func (c *compiler) mistake(node ast.Node, format string, args ...any) eval {
+	if c.err == nil {
+		c.err = &SyntaxError{
+			Offset:  byteOffset(c.source, node.Location()),
+			Message: oneLine(fmt.Sprintf(format, args...), longestMessage),
+		}
 	}
-	return c.mistake(node, "The expression has a part that is not known here.")
+	return nil
+}
+
+func (c *compiler) noFunction(node ast.Node, name string) eval {
+	if name == "" {
+		return c.mistake(node, "Only functions can be called, by their names.")
+	}
+	hint := "there are those of expr-lang, secret, convert.* and crypto.*."
+	if near := spelling.Nearest(name, c.language.callable); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return c.mistake(node, "There is no function %s; %s", name, hint)
 }
