@@ -39,7 +39,7 @@ var rooms = map[string][]string{
 	"sender":       {".", "limit", "value"},
 	"event":        {".", "command", "value"},
 	"webhook/form": {".", "value"},
-	"webhook":      {".", "command", "limit", "problem", "sender", "spelling", "stretch", "value", "webhook/form"},
+	"webhook":      {".", "command", "limit", "problem", "sender", "spelling", "stretch", "value", "webhook/form", "wording"},
 	"iam":          {".", "command", "limit", "spelling", "stretch"},
 	"jetstream":    {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/deadletter", "jetstream/delivery", "jetstream/journal", "jetstream/quarantine", "jetstream/queue", "jetstream/record", "jetstream/snapshot", "jetstream/spool", "jetstream/stream", "seal", "stretch", "value", "wait"},
 
@@ -77,7 +77,7 @@ var rooms = map[string][]string{
 	"portal":          {".", "command", "difference", "limit", "problem", "value", "wording"},
 	"serve":           {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "missed", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "wait", "webhook"},
 	"client":          {".", "durable", "problem", "spelling", "value", "wait"},
-	"manifest":        {".", "client", "spelling", "value", "yamltext"},
+	"manifest":        {".", "client", "spelling", "value", "webhook", "yamltext"},
 	"cmd/sluice/view": {".", "difference", "wording"},
 	"cmd/sluice":      {".", "backup", "client", "cmd/sluice/view", "config", "durable", "manifest", "serve", "spelling", "stretch", "value", "wait", "wording"},
 	"bench":           {".", "backup", "config", "durable", "jetstream", "seal", "serve"},

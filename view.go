@@ -8,41 +8,21 @@ import (
 
 // A WebhookView is a webhook as its commands show it.
 type WebhookView struct {
-	UUID             string          `json:"uuid" doc:"Its token; users who may not see tokens get the last 6 characters."`
-	EventKey         string          `json:"eventKey" doc:"Its name, which pipelines listen to."`
-	PayloadType      PayloadType     `json:"payloadType" doc:"How its payloads are passed on." enum:"raw,base64,ignore"`
-	MaxPayloadLength int             `json:"maxPayloadLength" doc:"Length of the largest payload that it takes, in bytes."`
-	WebhookURL       string          `json:"webhookUrl" doc:"Where the sender calls it."`
-	HookURL          string          `json:"hookUrl" doc:"The same without a query, for senders that refuse or lose it."`
-	Tokens           []TokenView     `json:"tokens,omitempty" doc:"Its tokens, the oldest first; webhook.token.add adds one."`
-	Methods          []string        `json:"methods" doc:"Methods that it is called with."`
-	Provider         string          `json:"provider,omitempty" doc:"The sender whose calls are checked."`
-	Signature        json.RawMessage `json:"signature,omitempty" doc:"How calls are signed, if no provider says it."`
-	SigningSecrets   *int            `json:"signingSecrets,omitempty" doc:"How many secrets a call may be signed with."`
-	SigningSecret    string          `json:"signingSecret,omitempty" doc:"The stored secrets that calls are signed with, by name."`
-	Dedupe           string          `json:"dedupe,omitempty" doc:"Where the id of a delivery is."`
-	DedupeWindow     string          `json:"dedupeWindow,omitempty" doc:"How long a delivery is known, such as 24h."`
-	Schema           json.RawMessage `json:"schema,omitempty" doc:"JSON Schema of the payloads."`
-	VerifyToken      string          `json:"verifyToken,omitempty" doc:"What the sender shows in its handshake."`
-	Allow            []string        `json:"allow,omitempty" doc:"Networks that calls may come from."`
-	ClientCert       string          `json:"clientCertificate,omitempty" doc:"The certificate that callers must have, or the authority that signs theirs, in PEM."`
-	ClientName       string          `json:"clientName,omitempty" doc:"The name that their certificates must have."`
-	Multipart        Multipart       `json:"multipart,omitempty" doc:"What is taken of multipart bodies." enum:"files,all"`
-	ExpectEvery      string          `json:"expectEvery,omitempty" doc:"Without a call for so long there is an alert: a duration such as 1h, or auto."`
-	Redact           []string        `json:"redact,omitempty" doc:"Members that are never stored."`
-	Keep             string          `json:"keep,omitempty" doc:"How long its events stay, such as 24h, unless as long as others."`
-	APIURL           string          `json:"apiUrl,omitempty" doc:"Address of the hook at the sender's API."`
-	APISecret        string          `json:"apiSecret,omitempty" doc:"The stored secret for that API, by name; others are not shown."`
-	MissedEvery      string          `json:"missedEvery,omitempty" doc:"How often the sender is asked what was missed, such as 1h."`
-	Answer           AnswerForm      `json:"answer" doc:"What callers get back." enum:"result,value,empty"`
-	AnswerType       string          `json:"answerType,omitempty" doc:"Content type of an answer that is a value, unless it is the usual one."`
-	AnswerWait       string          `json:"answerWait,omitempty" doc:"How long a call waits for its pipelines, such as 5s, unless as long as others."`
-	Disabled         bool            `json:"disabled,omitempty" doc:"Calls are refused."`
-	Description      string          `json:"description,omitempty" doc:"What people wrote about it."`
-	ETag             string          `json:"etag" doc:"Tells this version of the webhook from others, for ifMatch."`
-	Created          time.Time       `json:"created" doc:"When it was created."`
-	Updated          time.Time       `json:"updated" doc:"When it was last changed."`
-	Warnings         []string        `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
+	UUID             string      `json:"uuid" doc:"Its token; users who may not see tokens get the last 6 characters."`
+	EventKey         string      `json:"eventKey" doc:"Its name, which pipelines listen to."`
+	PayloadType      PayloadType `json:"payloadType" doc:"How its payloads are passed on." enum:"raw,base64,ignore"`
+	MaxPayloadLength int         `json:"maxPayloadLength" doc:"Length of the largest payload that it takes, in bytes."`
+	WebhookURL       string      `json:"webhookUrl" doc:"Where the sender calls it."`
+	HookURL          string      `json:"hookUrl" doc:"The same without a query, for senders that refuse or lose it."`
+	Tokens           []TokenView `json:"tokens,omitempty" doc:"Its tokens, the oldest first; webhook.token.add adds one."`
+	Settings[Period]
+	Demands[Period]
+	SigningSecrets *int      `json:"signingSecrets,omitempty" doc:"How many secrets a call may be signed with."`
+	SigningSecret  string    `json:"signingSecret,omitempty" doc:"The stored secrets that calls are signed with, by name."`
+	ETag           string    `json:"etag" doc:"Tells this version of the webhook from others, for ifMatch."`
+	Created        time.Time `json:"created" doc:"When it was created."`
+	Updated        time.Time `json:"updated" doc:"When it was last changed."`
+	Warnings       []string  `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
 }
 
 // OpenToken returns the token in its URLs.

@@ -2,50 +2,21 @@ package sluice
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 )
 
-// PayloadType says how a webhook's payload travels in its event.
-type PayloadType string
-
-// The payload types.
-const (
-	Base64 PayloadType = "base64" // as a base64 string in payload.origin
-	Raw    PayloadType = "raw"    // as the JSON value or the text it is
-	Ignore PayloadType = "ignore" // not at all
-)
-
-// Limits on the payload of a call, in bytes.
-const (
-	DefaultPayloadLength = 512_000
-	MaxPayloadLength     = 4 << 20
-)
-
 // A Webhook is a secret URL that outside systems call.
 type Webhook struct {
-	UUID             string         `json:"uuid"`             // its name and first token: secret, never changes
-	Tokens           []Token        `json:"tokens,omitempty"` // that it has or had, the uuid among them; nil: the uuid alone
-	EventKey         string         `json:"eventKey"`
-	PayloadType      PayloadType    `json:"payloadType"`
-	MaxPayloadLength int            `json:"maxPayloadLength"`
-	Multipart        Multipart      `json:"multipart,omitempty"`
-	Methods          []string       `json:"methods,omitempty"` // that it is called with; nil: DefaultMethods
-	Disabled         bool           `json:"disabled,omitempty"`
-	Answer           AnswerForm     `json:"answer,omitempty"` // "": as the provider has it
-	AnswerType       string         `json:"answerType,omitempty"`
-	AnswerWait       *time.Duration `json:"answerWait,omitempty"` // nil: as long as the server's other calls
-	Description      string         `json:"description,omitempty"`
-	ExpectEvery      time.Duration  `json:"expectEvery,omitempty"` // without a call for so long it is silent; 0: never
-	Redact           []string       `json:"redact,omitempty"`      // paths of members that are never stored
-	Keep             time.Duration  `json:"keep,omitempty"`        // how long its events stay; 0: as long as others
-	APIURL           string         `json:"apiUrl,omitempty"`      // of the hook at the sender's API
-	APISecret        string         `json:"apiSecret,omitempty"`   // for that API: a credential, or the name of a stored one
-	MissedEvery      time.Duration  `json:"missedEvery,omitempty"` // how often the sender is asked what was missed; 0: never
-	Trust            *Trust         `json:"trust,omitempty"`       // nil: the token alone is trusted
-	Created          time.Time      `json:"created"`
-	Updated          time.Time      `json:"updated"`
+	UUID             string      `json:"uuid"`             // its name and first token: secret, never changes
+	Tokens           []Token     `json:"tokens,omitempty"` // that it has or had, the uuid among them; nil: the uuid alone
+	EventKey         string      `json:"eventKey"`
+	PayloadType      PayloadType `json:"payloadType"`
+	MaxPayloadLength int         `json:"maxPayloadLength"`
+	Settings[time.Duration]
+	Trust   *Trust    `json:"trust,omitempty"` // nil: the token alone is trusted
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
 }
 
 // A Token is a key to a webhook.
@@ -107,69 +78,6 @@ func (h *Webhook) OpenToken(now time.Time) string {
 	}
 	return h.UUID
 }
-
-// ExpectAuto is the ExpectEvery of a webhook whose usual pauses are learned.
-const ExpectAuto time.Duration = -1
-
-// Multipart says which parts of a multipart body travel in the event.
-type Multipart string
-
-// The ways to take a multipart body.
-const (
-	MultipartFiles Multipart = "files" // the parts named file; "" means the same
-	MultipartAll   Multipart = "all"   // every field and every file
-)
-
-// AnswerForm says what callers of a webhook get back.
-type AnswerForm string
-
-// The forms of answers.
-const (
-	AnswerResult AnswerForm = "result" // the result, in JSON
-	AnswerValue  AnswerForm = "value"  // what the pipelines made, as it is
-	AnswerEmpty  AnswerForm = "empty"  // nothing, as soon as the event is stored
-)
-
-// LongestAnswerWait is how long a call may wait for its pipelines.
-const LongestAnswerWait = 30 * time.Second
-
-// DefaultMethods are those that a webhook is called with if it does not say others, and
-// FurtherMethods those that it may add.
-var (
-	DefaultMethods = []string{"GET", "POST"}
-	FurtherMethods = []string{"PUT", "PATCH", "DELETE"}
-)
-
-// Trust is what a webhook demands of its calls beyond the token. It does not
-// change once it is stored: another version is another Trust.
-type Trust struct {
-	Provider     string          `json:"provider,omitempty"`  // name of a known sender
-	Signature    json.RawMessage `json:"signature,omitempty"` // an own scheme in place of that
-	Signing      string          `json:"signing,omitempty"`   // secrets: one, two with a comma, or names of stored ones
-	VerifyToken  string          `json:"verifyToken,omitempty"`
-	Dedupe       string          `json:"dedupe,omitempty"` // where the id of a delivery is; "" means as the provider has it
-	DedupeWindow time.Duration   `json:"dedupeWindow,omitempty"`
-	Schema       json.RawMessage `json:"schema,omitempty"` // that payloads must meet
-
-	Allow             []string `json:"allow,omitempty"`             // networks that calls may come from
-	ClientCertificate string   `json:"clientCertificate,omitempty"` // PEM: whoever calls must have this one, or one that it has signed
-	ClientName        string   `json:"clientName,omitempty"`        // that certificates must have
-}
-
-// Window returns how long the ids of deliveries are remembered.
-func (t *Trust) Window() time.Duration {
-	if t.DedupeWindow == 0 {
-		return DefaultDedupeWindow
-	}
-	return t.DedupeWindow
-}
-
-// StoredSecret stands before the name of a stored secret, in place of a signing secret.
-const StoredSecret = "secret:"
-
-// DefaultDedupeWindow is how long the ids of deliveries are remembered where a
-// webhook says nothing else.
-const DefaultDedupeWindow = 24 * time.Hour
 
 // TokenLength is how many characters a token has.
 const TokenLength = 36

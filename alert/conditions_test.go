@@ -93,7 +93,7 @@ func TestUsualPauses(t *testing.T) {
 func TestSilence(t *testing.T) {
 	now := time.Date(2030, 1, 28, 12, 30, 0, 0, time.UTC)
 	hook := func(key string, every time.Duration) *sluice.Webhook {
-		return &sluice.Webhook{EventKey: key, ExpectEvery: every, Updated: now.Add(-20 * time.Minute)}
+		return &sluice.Webhook{EventKey: key, Settings: sluice.Settings[time.Duration]{ExpectEvery: every}, Updated: now.Add(-20 * time.Minute)}
 	}
 	off := hook("webhook.off", time.Minute)
 	off.Disabled = true

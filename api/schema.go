@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice"
 	"sluice/command"
 )
 
@@ -47,6 +48,8 @@ func (s *schemas) of(t reflect.Type) object {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
+	case t == reflect.TypeFor[sluice.Period]():
+		return object{"type": "string"}
 	case t == reflect.TypeFor[json.RawMessage]():
 		return object{}
 	}
@@ -126,8 +129,8 @@ func (s *schemas) name(t reflect.Type) string {
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// fields returns the schema of a struct. Tags say what a field means (doc), and
-// which values it has (enum).
+// fields returns the schema of a struct. Tags say what a field means (doc), which values
+// it has (enum), and that answers have it where records may not (always).
 func (s *schemas) fields(t reflect.Type) object {
 	properties := object{}
 	var required []string
@@ -152,7 +155,7 @@ func (s *schemas) fields(t reflect.Type) object {
 			schema["enum"] = strings.Split(enum, ",")
 		}
 		properties[name] = schema
-		if !strings.HasPrefix(options, "omit") {
+		if !strings.HasPrefix(options, "omit") || f.Tag.Get("always") == "yes" {
 			required = append(required, name)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // bind sets the fields of a parameter struct from arguments.
 func bind(target reflect.Value, params []Param, args Args) error {
-	given := make(map[int]any, len(args))
+	given := make(Given, len(args))
 	for _, arg := range args {
 		p, err := find(params, arg.Name)
 		if err != nil {
@@ -27,13 +27,13 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		if err != nil {
 			return err
 		}
-		if before, twice := given[p.field]; twice && !reflect.DeepEqual(before, value) {
+		if before, twice := given[p.Name]; twice && !reflect.DeepEqual(before, value) {
 			return p.invalid(sluice.CodeParameterConflict, "was given twice with different values; give it once")
 		}
-		given[p.field] = value
+		given[p.Name] = value
 	}
 	for _, p := range params {
-		value, ok := given[p.field]
+		value, ok := given[p.Name]
 		if !ok {
 			if p.Required {
 				return p.invalid(sluice.CodeParameterMissing, "is required: %s%s", strings.TrimSuffix(p.Doc, "."), wholeBody(params, given))
@@ -41,6 +41,10 @@ func bind(target reflect.Value, params []Param, args Args) error {
 			continue
 		}
 		field := target.Field(p.field)
+		if field.Type() == reflect.TypeFor[Given]() {
+			field.Set(reflect.ValueOf(given))
+			continue
+		}
 		if value == nil {
 			if field.Type() == reflect.TypeFor[*any]() {
 				field.Set(reflect.ValueOf(new(any))) // null is a value there
@@ -58,9 +62,9 @@ func bind(target reflect.Value, params []Param, args Args) error {
 
 // wholeBody says where a missing parameter belongs, if it may be in a body that was
 // taken whole as another parameter.
-func wholeBody(params []Param, given map[int]any) string {
+func wholeBody(params []Param, given Given) string {
 	for _, p := range params {
-		if _, ok := given[p.field]; ok && p.Body == BodyOnly {
+		if _, ok := given[p.Name]; ok && p.Body == BodyOnly {
 			return "; over HTTP it belongs in the query, since the body is the parameter " + p.Name
 		}
 	}
@@ -68,10 +72,10 @@ func wholeBody(params []Param, given map[int]any) string {
 }
 
 // checkPeriod refuses the parameters from and to if the period ends before it begins.
-func checkPeriod(params []Param, given map[int]any) error {
+func checkPeriod(params []Param, given Given) error {
 	var from, to time.Time
 	for _, p := range params {
-		at, _ := given[p.field].(time.Time)
+		at, _ := given[p.Name].(time.Time)
 		switch p.Name {
 		case "from":
 			from = at

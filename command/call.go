@@ -93,11 +93,11 @@ func (s Set) target(ctx context.Context, c Command, args Args) string {
 	var values []string
 	for _, p := range c.Params {
 		for _, arg := range args {
-			if p.audit == "" || !p.answersTo(arg.Name) {
+			if p.Audit == "" || !p.answersTo(arg.Name) {
 				continue
 			}
 			value := p.shown(arg.Value)
-			if token, err := p.parse(arg.Value); err == nil && p.names == namesWebhook {
+			if token, err := p.parse(arg.Value); err == nil && p.Names == namesWebhook {
 				value = cmp.Or(s.keyOf(ctx, fmt.Sprint(token)), value)
 			}
 			if value != "" && !slices.Contains(values, value) {
@@ -134,7 +134,7 @@ func (p Param) shown(arg any) string {
 			return p.Name
 		}
 	case string:
-		if p.audit == "last6" {
+		if p.Audit == "last6" {
 			return sluice.Last6(v)
 		}
 		return asName(v)
@@ -194,7 +194,7 @@ const (
 // checkNames finds mistakes in the declaration of what parameters name.
 func (c Command) checkNames() error {
 	for _, p := range c.Params {
-		switch kind, isNew := strings.CutPrefix(p.names, namesNew); kind {
+		switch kind, isNew := strings.CutPrefix(p.Names, namesNew); kind {
 		case "":
 			continue
 		case namesEvent, namesMessage, namesPipeline, namesSecret, namesWebhook:
@@ -203,7 +203,7 @@ func (c Command) checkNames() error {
 			}
 		case namesListed:
 		default:
-			return fmt.Errorf("the parameter %s has the unknown tag names:%q", p.Name, p.names)
+			return fmt.Errorf("the parameter %s has the unknown tag names:%q", p.Name, p.Names)
 		}
 		if c.Scoping != "" {
 			return fmt.Errorf("the parameter %s names a thing, and the command is declared as %s", p.Name, c.Scoping)
@@ -215,7 +215,7 @@ func (c Command) checkNames() error {
 // scopingOf returns the declared scoping, ByName if parameters name things, "" if nothing
 // is declared.
 func (c Command) scopingOf() Scoping {
-	if slices.ContainsFunc(c.Params, func(p Param) bool { return p.names != "" }) {
+	if slices.ContainsFunc(c.Params, func(p Param) bool { return p.Names != "" }) {
 		return ByName
 	}
 	return c.Scoping
@@ -225,7 +225,7 @@ func (c Command) scopingOf() Scoping {
 func (s Set) covered(ctx context.Context, c Command, args Args, cover sluice.Cover) error {
 	for _, p := range c.Params {
 		for _, arg := range args {
-			if p.names == "" || p.names == namesListed || !p.answersTo(arg.Name) {
+			if p.Names == "" || p.Names == namesListed || !p.answersTo(arg.Name) {
 				continue
 			}
 			name, err := p.parse(arg.Value)
@@ -233,7 +233,7 @@ func (s Set) covered(ctx context.Context, c Command, args Args, cover sluice.Cov
 			if err != nil || !isText || text == "" {
 				continue // the command answers it
 			}
-			kind, isNew := strings.CutPrefix(p.names, namesNew)
+			kind, isNew := strings.CutPrefix(p.Names, namesNew)
 			switch has := s.covers(ctx, cover, kind, text); {
 			case has:
 			case isNew:

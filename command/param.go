@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ import (
 //	                  sender of the event must not choose it
 //	body:"only"       it is the body of the call, and can't be given by name
 //	body:"default"    in a pipeline it is the body unless it is given
+//	after:"other"     it is listed after that one
 //
 // A field has one of these types:
 //   - a string, an int, a bool or a time.Duration, or a pointer to one: nil if it was
@@ -52,11 +54,34 @@ type Param struct {
 	Enum     []string
 	Min, Max *int
 	Body     BodyUse
+	Audit    string
+	Names    string
+	Form     Form
 
-	audit string
-	names string
 	field int
 }
+
+// A Form says how a page for people asks for a parameter. Pages that know nothing of it
+// make do with the rest of the Param.
+type Form struct {
+	Label, Help, Hint string
+	Choices           [][2]string // values and their labels
+	Rows              int         // of an input for long texts
+	Required          bool
+	Main              bool // most people need it
+	Secret            bool // it is never shown again; left empty it stays as it is
+	Place             int  // among the fields
+
+	// Emptied is what is sent if people have emptied the field.
+	Emptied string
+}
+
+// Given has all arguments of a call by name. A parameter struct with a field of this type
+// has a method Rows, which declares further parameters there.
+type Given map[string]any
+
+// rows is a parameter struct with a field of type Given.
+type rows interface{ Rows() []Param }
 
 // BodyUse says what a parameter has to do with the body of a call.
 type BodyUse string
@@ -84,12 +109,24 @@ type Args []Arg
 func paramsOf(command string, t reflect.Type) []Param {
 	params := make([]Param, 0, t.NumField())
 	for i := range t.NumField() {
-		p, err := paramOf(t.Field(i))
+		f := t.Field(i)
+		if f.Type == reflect.TypeFor[Given]() {
+			for _, p := range reflect.Zero(t).Interface().(rows).Rows() {
+				p.field = i
+				params = append(params, p)
+			}
+			continue
+		}
+		p, err := paramOf(f)
 		if err != nil {
-			panic(fmt.Sprintf("command %s, field %s: %v", command, t.Field(i).Name, err))
+			panic(fmt.Sprintf("command %s, field %s: %v", command, f.Name, err))
 		}
 		p.field = i
-		params = append(params, p)
+		at := len(params)
+		if other := f.Tag.Get("after"); other != "" {
+			at = 1 + slices.IndexFunc(params, func(p Param) bool { return p.Name == other })
+		}
+		params = slices.Insert(params, at, p)
 	}
 	return params
 }
@@ -102,8 +139,8 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Required: f.Tag.Get("required") == "true",
 		Fixed:    f.Tag.Get("fixed") == "true",
 		Body:     BodyUse(f.Tag.Get("body")),
-		audit:    f.Tag.Get("audit"),
-		names:    f.Tag.Get("names"),
+		Audit:    f.Tag.Get("audit"),
+		Names:    f.Tag.Get("names"),
 	}
 	if p.Name == "" || p.Doc == "" {
 		return p, errors.New("needs the tags json and doc")

@@ -158,7 +158,7 @@ func TestKept(t *testing.T) {
 		waits := send(t, e, key, 0)
 		_, err := natstest.Patiently(t.Context(), func() (*sluice.Webhook, error) {
 			return e.Webhooks.Change(t.Context(), key, func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
-				return &sluice.Webhook{UUID: key, EventKey: key, Keep: time.Millisecond}, nil
+				return &sluice.Webhook{UUID: key, EventKey: key, Settings: sluice.Settings[time.Duration]{Keep: time.Millisecond}}, nil
 			})
 		})
 		if err != nil {

@@ -76,9 +76,11 @@ func presetsOf(ctx context.Context, c *client.Client) (presets, error) {
 	return known, nil
 }
 
-// answer returns the default form of answers for a sender.
-func (p presets) answer(provider any) string {
-	return cmp.Or(string(p[fmt.Sprint(provider)].Answer), string(sluice.AnswerResult))
+// of returns the preset of a sender.
+func (p presets) of(provider any) sluice.ProviderView {
+	preset := p[fmt.Sprint(provider)]
+	preset.Answer = cmp.Or(preset.Answer, sluice.AnswerResult)
+	return preset
 }
 
 // params returns the parameters that store a thing in place of the one before.
@@ -95,10 +97,7 @@ func (t *thing) params(before *thing) map[string]any {
 		case isList && (before == nil || f.name == "grants"): // grants of a public client are wrong for another
 			params[f.name] = f.unset // an empty list differs from a missing one
 		case before != nil && before.fields[f.name] != nil:
-			params[f.name] = f.unset
-			if f.unset == nil || f.name == "dedupeWindow" {
-				params[f.name] = ""
-			}
+			params[f.name] = f.emptied
 		}
 	}
 	if before != nil && before.token != "" {

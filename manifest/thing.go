@@ -15,6 +15,7 @@ import (
 
 	"sluice"
 	"sluice/spelling"
+	"sluice/webhook"
 )
 
 // A thing is a webhook, pipeline, role or client, as a file or the server has it.
@@ -92,35 +93,27 @@ func (r *resource) normal(given map[string]any, presets presets) map[string]any 
 // normal returns a field in a form that can be compared, and the value that stands for none.
 func (f field) normal(given map[string]any, presets presets) (value, unset any) {
 	value, unset = given[f.name], f.unset
-	if value == nil {
+	switch v := value.(type) {
+	case nil:
 		return nil, nil
-	}
-	if list, ok := value.([]any); ok && f.unset != nil {
-		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		value = slices.Compact(list)
-	}
-	preset := presets[fmt.Sprint(given["provider"])]
-	switch f.name {
-	case "answer":
-		if unset = presets.answer(given["provider"]); value == "" {
-			value = unset
+	case []any:
+		if f.unset != nil {
+			slices.SortFunc(v, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+			value = slices.Compact(v)
 		}
-	case "answerType":
-		if slices.Contains([]any{nil, "", presets.answer(given["provider"])}, given["answer"]) {
-			unset = preset.AnswerType
-		}
-	case "dedupeWindow", "answerWait":
-		if d, err := time.ParseDuration(fmt.Sprint(value)); err == nil { // otherwise the server refuses it
+	case string:
+		if d, err := time.ParseDuration(v); err == nil && f.setting.IsPeriod() { // otherwise the server refuses it
 			value = sluice.ShortDuration(d)
 		}
-	case "dedupe":
-		if unset = preset.Dedupe; value == "" || value == cmp.Or(preset.Dedupe, "off") {
+	}
+	switch {
+	case f.setting.Preset != nil:
+		own := f.setting.Preset(presets.of(given["provider"]), textOf(given, "answer"))
+		if unset = own; value == "" || f.name == "dedupe" && value == cmp.Or(own, "off") {
 			value = unset
 		}
-	case "grants":
-		if given["public"] == true {
-			unset = grants(true)
-		}
+	case f.name == "grants" && given["public"] == true:
+		unset = grants(true)
 	}
 	return value, unset
 }
@@ -157,22 +150,34 @@ type resource struct {
 
 // A field of a file is also a parameter of the command that stores the thing.
 type field struct {
-	name  string
-	unset any // the value if the file has none; it removes the stored one
+	name    string
+	unset   any             // the value if the file has none
+	emptied any             // the argument that removes the stored one
+	setting webhook.Setting // of a webhook
+}
+
+// fieldsOf returns fields by their names and the values that stand for none.
+func fieldsOf(pairs ...any) (fields []field) {
+	for i := 0; i < len(pairs); i += 2 {
+		fields = append(fields, field{name: pairs[i].(string), unset: pairs[i+1], emptied: pairs[i+1]})
+	}
+	return fields
 }
 
 // resources are in the order in which they are stored: clients have roles, and
 // pipelines may need all others. Deleting goes in the opposite order.
 func resources() []*resource {
+	hook := &resource{Resource: sluice.ResourceNamed("webhook")}
+	for _, s := range webhook.FileSettings() {
+		hook.fields = append(hook.fields, field{s.Name, s.Unset(), s.Emptied(), s})
+	}
 	return []*resource{
-		{Resource: sluice.ResourceNamed("role"), fields: []field{{"permissions", []any{}}, {"scope", []any{}}}},
-		{Resource: sluice.ResourceNamed("client"), fields: []field{{"roles", []any{}}, {"grants", grants(false)}, {"public", false}, {"redirectUris", []any{}}}},
-		{Resource: sluice.ResourceNamed("webhook"), fields: []field{
-			{"description", ""}, {"disabled", false}, {"payloadType", string(sluice.Base64)}, {"maxPayloadLength", sluice.DefaultPayloadLength},
-			{"multipart", string(sluice.MultipartFiles)}, {"provider", ""}, {"signature", nil}, {signingSecret, ""},
-			{"dedupe", ""}, {"dedupeWindow", sluice.ShortDuration(sluice.DefaultDedupeWindow)}, {"schema", nil}, {"expectEvery", ""}, {"apiUrl", ""}, {apiSecret, ""}, {"missedEvery", ""}, {"redact", []any{}}, {"keep", ""},
-			{"methods", []any{"GET", "POST"}}, {"answer", ""}, {"answerType", ""}, {"answerWait", ""}, {"allow", []any{}}, {"clientCertificate", ""}, {"clientName", ""},
-		}},
+		{Resource: sluice.ResourceNamed("role"), fields: fieldsOf("permissions", []any{}, "scope", []any{})},
+		{
+			Resource: sluice.ResourceNamed("client"),
+			fields:   fieldsOf("roles", []any{}, "grants", grants(false), "public", false, "redirectUris", []any{}),
+		},
+		hook,
 		{Resource: sluice.ResourceNamed("pipeline")},
 	}
 }
@@ -180,7 +185,6 @@ func resources() []*resource {
 // Fields of webhooks with secrets.
 const (
 	signingSecret = "signingSecret"
-	apiSecret     = "apiSecret"
 	verifyToken   = "verifyToken"
 )
 
@@ -233,12 +237,12 @@ func (t *thing) check() error {
 
 // checkSecrets refuses a secret where its name should be.
 func (t *thing) checkSecrets() error {
-	for _, field := range []string{signingSecret, apiSecret} {
-		text, _ := t.fields[field].(string)
+	for _, f := range t.resource.fields {
+		text, _ := t.fields[f.name].(string)
 		for name := range strings.SplitSeq(text, ",") {
-			if name = strings.TrimSpace(name); text != "" && !strings.HasPrefix(name, sluice.StoredSecret) {
-				_, node := t.field(field)
-				return mistake("%s: a secret is not for files; store it with sluice secret put NAME and write %s: secret:NAME.", t.at(node), field)
+			if name = strings.TrimSpace(name); f.setting.Secret && text != "" && !strings.HasPrefix(name, sluice.StoredSecret) {
+				_, node := t.field(f.name)
+				return mistake("%s: a secret is not for files; store it with sluice secret put NAME and write %s: secret:NAME.", t.at(node), f.name)
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func TestByItself(t *testing.T) {
 		fmt.Fprint(w, `{"data":[],"done":true}`)
 	}))
 	t.Cleanup(sender.Close)
-	hook := &sluice.Webhook{UUID: "a", EventKey: "a", APIURL: sender.URL + "/app/1/endpoint/2", APISecret: "s", MissedEvery: time.Hour, Trust: &sluice.Trust{Provider: "svix"}}
+	hook := &sluice.Webhook{UUID: "a", EventKey: "a", Settings: sluice.Settings[time.Duration]{APIURL: sender.URL + "/app/1/endpoint/2", APISecret: "s", MissedEvery: time.Hour}, Trust: &sluice.Trust{Provider: "svix"}}
 	hooks := []*sluice.Webhook{hook}
 	node := func() *missed.Finder {
 		return missed.New(missed.Options{

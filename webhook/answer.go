@@ -10,8 +10,6 @@ import (
 	"sluice/sender"
 )
 
-const maxAnswerType = 200
-
 // answersOf returns how calls of a webhook are answered: as it says, otherwise as its
 // provider demands.
 func answersOf(hook *sluice.Webhook, g *trust) (a sender.Answers) {
@@ -23,14 +21,6 @@ func answersOf(hook *sluice.Webhook, g *trust) (a sender.Answers) {
 	}
 	a.Form, a.Type = cmp.Or(a.Form, sluice.AnswerResult), cmp.Or(hook.AnswerType, a.Type)
 	return a
-}
-
-func showAnswer(v *sluice.WebhookView, h *sluice.Webhook, g *trust) {
-	a := answersOf(h, g)
-	v.Answer, v.AnswerType = a.Form, a.Type
-	if h.AnswerWait != nil {
-		v.AnswerWait = sluice.ShortDuration(*h.AnswerWait)
-	}
 }
 
 // lingerCheck is how often a call that waits checks for reasons to stop waiting.

@@ -3,9 +3,6 @@ package webhook
 import (
 	"cmp"
 	"context"
-	"errors"
-	"strings"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -28,67 +25,6 @@ func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) 
 	}
 }
 
-// show returns the view of a webhook for the user of ctx. Users who may not see tokens
-// get the last 6 characters.
-func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string) sluice.WebhookView {
-	mayToken, now := maySeeToken(ctx, h.EventKey), time.Now()
-	uuid, token := h.UUID, h.OpenToken(now)
-	if !mayToken {
-		uuid, token = "…"+sluice.Last6(uuid), "…"+sluice.Last6(token)
-	}
-	v := sluice.WebhookView{
-		UUID:             uuid,
-		EventKey:         h.EventKey,
-		PayloadType:      h.PayloadType,
-		MaxPayloadLength: h.MaxPayloadLength,
-		WebhookURL:       receiveURL(baseURL, token),
-		HookURL:          baseURL + sluice.HookPath + token,
-		Tokens:           showTokens(&h, mayToken, now),
-		Methods:          methodsOf(&h),
-		Multipart:        h.Multipart,
-		Redact:           h.Redact,
-		Keep:             shown(h.Keep),
-		ExpectEvery:      shownExpected(h.ExpectEvery),
-		APIURL:           h.APIURL,
-		MissedEvery:      shown(h.MissedEvery),
-		Disabled:         h.Disabled,
-		Description:      h.Description,
-		ETag:             tagOf(&h),
-		Created:          h.Created,
-		Updated:          h.Updated,
-	}
-	if mayToken {
-		v.APISecret = namesOnly(h.APISecret, sluice.CoverFrom(ctx))
-	}
-	showAnswer(&v, &h, nil)
-	if h.Trust == nil {
-		return v
-	}
-	v.Provider, v.Signature, v.Schema = h.Trust.Provider, h.Trust.Signature, h.Trust.Schema
-	v.Allow, v.ClientCert, v.ClientName = h.Trust.Allow, h.Trust.ClientCertificate, h.Trust.ClientName
-	g, err := trusts.of(ctx, &h)
-	if err != nil { // it can still be edited
-		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
-		return v
-	}
-	if g.missing != nil {
-		v.Warnings = append(v.Warnings, "A signing secret is gone, and calls are checked without it: "+firstReason(g.missing))
-	}
-	showAnswer(&v, &h, g)
-	if g.verifier != nil {
-		v.SigningSecrets = new(len(g.secrets))
-	}
-	if g.ids != nil {
-		v.Dedupe, v.DedupeWindow = g.where, sluice.ShortDuration(g.Window())
-	} else if h.Trust.Dedupe != "" {
-		v.Dedupe = h.Trust.Dedupe
-	}
-	if mayToken {
-		v.VerifyToken, v.SigningSecret = g.VerifyToken, namesOnly(g.Signing, sluice.CoverFrom(ctx))
-	}
-	return v
-}
-
 // maySeeToken reports whether the user may see and choose tokens of a webhook.
 func maySeeToken(ctx context.Context, eventKey string) bool {
 	return sluice.UserFrom(ctx).Cover(sluice.MaySeeTokens).Event(eventKey)
@@ -103,40 +39,6 @@ func Missing(_ context.Context, parameter, _ string) error {
 }
 
 func noKey() error { return noWebhook("event key").About("eventKey") }
-
-// namesOnly returns signing secrets if all of them are names of stored ones that are
-// covered, otherwise "".
-func namesOnly(signing string, cover sluice.Cover) string {
-	for part := range strings.SplitSeq(signing, ",") {
-		if name, ok := storedName(part); !ok || !cover.Name(name) {
-			return ""
-		}
-	}
-	return signing
-}
-
-// firstReason returns the message of the cause that has one for people.
-func firstReason(err error) string {
-	e := sluice.AsError(err)
-	if cause, ok := errors.AsType[*sluice.Error](e.Err); ok {
-		return cause.Message
-	}
-	return e.Message
-}
-
-// checkEventKey refuses what can't be an event key, and warns of unconventional ones.
-func checkEventKey(key string) (warnings []string, err error) {
-	if !sluice.ValidKey(key) {
-		return nil, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s, such as webhook.lead.created.", sluice.KeyRule)
-	}
-	if key != strings.ToLower(key) {
-		warnings = append(warnings, "By convention an eventKey is in lower case.")
-	}
-	if !strings.HasPrefix(key, sluice.WebhookPrefix) {
-		warnings = append(warnings, "By convention an eventKey starts with webhook. and a dot-separated name.")
-	}
-	return warnings, nil
-}
 
 type getParams struct {
 	UUID     string `json:"uuid" audit:"last6" names:"webhook" doc:"Token of the one webhook to show. Without it all are listed."`

@@ -58,9 +58,6 @@ func newOrigin(t sluice.Trust) (o origin, err error) {
 		return o, nil
 	}
 	o.name, o.trusted = t.ClientName, x509.NewCertPool()
-	if len(o.name) > maxClientName || len(t.ClientCertificate) > maxCertificates {
-		return o, sluice.InvalidParameter("clientName", "The parameters clientCertificate and clientName may have 32 KiB and 253 bytes.")
-	}
 	for rest := []byte(t.ClientCertificate); len(bytes.TrimSpace(rest)) > 0; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil || block.Type != "CERTIFICATE" {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice/webhook/form"
 
@@ -76,8 +77,10 @@ func TestRedactedCall(t *testing.T) {
 	const secret = "4111-1111"
 	hook := sluice.Webhook{
 		UUID: known, EventKey: "webhook.known", PayloadType: sluice.Raw, MaxPayloadLength: 1000,
-		Redact: []string{"payload.card", "headers.x-customer", "headers.ce-subject", "headers.host", "query.email"},
-		Trust:  &sluice.Trust{Dedupe: "header:X-Customer", Schema: json.RawMessage(`{"properties":{"card":{"const":"` + secret + `"}}}`)},
+		Settings: sluice.Settings[time.Duration]{
+			Redact: []string{"payload.card", "headers.x-customer", "headers.ce-subject", "headers.host", "query.email"},
+		},
+		Trust: &sluice.Trust{Dedupe: "header:X-Customer", Schema: json.RawMessage(`{"properties":{"card":{"const":"` + secret + `"}}}`)},
 	}
 	call := func() *incoming {
 		r := httptest.NewRequest("POST", "/?email="+secret, nil)
@@ -137,7 +140,7 @@ func TestRedactedPaths(t *testing.T) {
 		}
 	}
 	for kind, ok := range map[sluice.PayloadType]bool{sluice.Base64: false, sluice.Raw: true, sluice.Ignore: true} {
-		if err := checkRedact(&sluice.Webhook{PayloadType: kind, Redact: []string{"payload.a"}}); (err == nil) != ok {
+		if err := checkRedact(&sluice.Webhook{PayloadType: kind, Settings: sluice.Settings[time.Duration]{Redact: []string{"payload.a"}}}); (err == nil) != ok {
 			t.Errorf("with %s: %v", kind, err)
 		}
 	}

@@ -238,12 +238,19 @@ func (s *Store) visit(after string, show func(*sluice.Webhook) (goOn bool)) (las
 // Outdated if it was changed since the caller read it. Neither of two concurrent edits
 // undoes the fields of the other.
 func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.Webhook, error) {
+	if err := p.checkTarget(); err != nil {
+		return sluice.Webhook{}, err
+	}
+	changes, err := p.changes(s.MaxKeep)
+	if err != nil {
+		return sluice.Webhook{}, err
+	}
 	token := form.Canonical(p.UUID)
 	creating := token == ""
 	if creating {
 		token = cmp.Or(form.Canonical(p.Token), uuid.NewString())
 	}
-	trust, err := s.revised(ctx, token, creating, p, trusts)
+	trust, err := s.revised(ctx, token, creating, changes, trusts)
 	if err != nil {
 		return sluice.Webhook{}, err
 	}
@@ -263,18 +270,19 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 			return nil, noWebhook("uuid")
 		}
 		after.Updated = later(now, before)
-		p.apply(&after)
-		if p.givesTrust() {
+		if trust != nil {
 			var err error
 			if after.Trust, err = trust(before); err != nil {
 				return nil, err
 			}
 		}
-		if err := cmp.Or(checkRedact(&after), p.applyAPI(ctx, &after)); err != nil {
-			return nil, err
+		for _, c := range changes {
+			if !c.ofTrust {
+				c.apply(&after)
+			}
 		}
-		if holder, err := s.WithKey(after.EventKey); err == nil && holder.UUID != token {
-			return nil, sluice.Errorf(sluice.CodeEventKeyTaken, "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
+		if err := s.check(ctx, p, before, &after); err != nil {
+			return nil, err
 		}
 		if p.DryRun {
 			checked = &after
@@ -291,11 +299,26 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 	return *hook, nil
 }
 
+// check refuses settings that contradict each other, or other webhooks.
+func (s *Store) check(ctx context.Context, p putParams, before, after *sluice.Webhook) error {
+	if err := checkRedact(after); err != nil {
+		return err
+	}
+	if err := p.checkAsking(ctx, before, after); err != nil {
+		return err
+	}
+	if holder, err := s.WithKey(after.EventKey); err == nil && holder.UUID != after.UUID {
+		return sluice.Errorf(sluice.CodeEventKeyTaken, "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
+	}
+	return nil
+}
+
 // revised returns a function that gives the trust of a webhook after a put. Checking a
 // trust takes time, and changes of other webhooks must not wait for it. So it is
-// checked beforehand, and again only if the webhook was changed meanwhile.
-func (s *Store) revised(ctx context.Context, token string, creating bool, p putParams, trusts *Trusts) (func(*sluice.Webhook) (*sluice.Trust, error), error) {
-	if !p.givesTrust() {
+// checked beforehand, and again only if the webhook was changed meanwhile. It is nil if the
+// put changes nothing about the trust.
+func (s *Store) revised(ctx context.Context, token string, creating bool, changes []change, trusts *Trusts) (func(*sluice.Webhook) (*sluice.Trust, error), error) {
+	if !slices.ContainsFunc(changes, func(c change) bool { return c.ofTrust }) {
 		return nil, nil
 	}
 	var read *sluice.Webhook
@@ -306,12 +329,12 @@ func (s *Store) revised(ctx context.Context, token string, creating bool, p putP
 		}
 		read = &hook
 	}
-	made, err := trusts.revise(ctx, read, &p)
+	made, err := trusts.revise(ctx, read, changes)
 	return func(before *sluice.Webhook) (*sluice.Trust, error) {
 		if before == nil || read == nil || before.Updated.Equal(read.Updated) {
 			return made, nil
 		}
-		return trusts.revise(ctx, before, &p)
+		return trusts.revise(ctx, before, changes)
 	}, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/command"
 	"sluice/jetstream"
 	"sluice/jetstream/natstest"
 )
@@ -23,7 +24,7 @@ func BenchmarkWebhook(b *testing.B) {
 	var tokens []string
 	for i := range 100 {
 		key := fmt.Sprintf("webhook.bench.%d", i)
-		hook, err := hooks.put(b.Context(), putParams{EventKey: &key}, nil)
+		hook, err := hooks.put(b.Context(), putParams{Given: command.Given{"eventKey": key}}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice"
+	"sluice/command"
 	"sluice/jetstream"
 	"sluice/jetstream/natstest"
 )
@@ -42,7 +43,7 @@ func openStore(t *testing.T, s natstest.Setup) *Store {
 
 func create(t *testing.T, s *Store, eventKey string) sluice.Webhook {
 	t.Helper()
-	hook, err := s.put(t.Context(), putParams{EventKey: &eventKey}, nil)
+	hook, err := s.put(t.Context(), putParams{Given: command.Given{"eventKey": eventKey}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Store, _ bool) {
 		hooks := open()
 		key := natstest.UniqueKey("created")
-		made, err := hooks.put(t.Context(), putParams{EventKey: &key}, nil)
+		made, err := hooks.put(t.Context(), putParams{Given: command.Given{"eventKey": key}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 			t.Errorf("a new webhook has other defaults than documented: %+v", made)
 		}
 		raw := sluice.Raw
-		edited, err := hooks.put(t.Context(), putParams{UUID: made.UUID, PayloadType: &raw}, nil)
+		edited, err := hooks.put(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 		_, err = hooks.Webhook(t.Context(), made.UUID)
 		wantKind(t, err, sluice.NotFound)
 		wantKind(t, hooks.remove(t.Context(), made.UUID), sluice.NotFound)
-		_, err = hooks.put(t.Context(), putParams{UUID: made.UUID, PayloadType: &raw}, nil)
+		_, err = hooks.put(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}}, nil)
 		wantKind(t, err, sluice.NotFound)
 	})
 }
@@ -100,7 +101,7 @@ func TestAnEventKeyIsTakenOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range puts {
 			all.Go(func() {
-				_, errs[i] = nodes[i%len(nodes)].put(t.Context(), putParams{EventKey: &key}, nil)
+				_, errs[i] = nodes[i%len(nodes)].put(t.Context(), putParams{Given: command.Given{"eventKey": key}}, nil)
 			})
 		}
 		all.Wait()
@@ -130,12 +131,12 @@ func TestConcurrentEditsKeepEachOthersFields(t *testing.T) {
 			raw, limit := sluice.Raw, 77
 			var both sync.WaitGroup
 			both.Go(func() {
-				if _, err := first.put(t.Context(), putParams{UUID: hook.UUID, PayloadType: &raw}, nil); err != nil {
+				if _, err := first.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"payloadType": string(raw)}}, nil); err != nil {
 					t.Error(err)
 				}
 			})
 			both.Go(func() {
-				if _, err := second.put(t.Context(), putParams{UUID: hook.UUID, MaxPayloadLength: &limit}, nil); err != nil {
+				if _, err := second.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"maxPayloadLength": limit}}, nil); err != nil {
 					t.Error(err)
 				}
 			})
@@ -153,16 +154,16 @@ func TestAnEventKeyIsFreeAgainAfterRenameAndDelete(t *testing.T) {
 		e := open()
 		first := create(t, e, natstest.UniqueKey("first"))
 		renamed := natstest.UniqueKey("renamed")
-		if _, err := e.put(t.Context(), putParams{UUID: first.UUID, EventKey: &renamed}, nil); err != nil {
+		if _, err := e.put(t.Context(), putParams{UUID: first.UUID, Given: command.Given{"eventKey": renamed}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		second := create(t, e, first.EventKey)
-		_, err := e.put(t.Context(), putParams{UUID: second.UUID, EventKey: &renamed}, nil)
+		_, err := e.put(t.Context(), putParams{UUID: second.UUID, Given: command.Given{"eventKey": renamed}}, nil)
 		wantKind(t, err, sluice.Conflict)
 		if err := e.remove(t.Context(), first.UUID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.put(t.Context(), putParams{UUID: second.UUID, EventKey: &renamed}, nil); err != nil {
+		if _, err := e.put(t.Context(), putParams{UUID: second.UUID, Given: command.Given{"eventKey": renamed}}, nil); err != nil {
 			t.Errorf("the key of a deleted webhook is still taken: %v", err)
 		}
 	})
@@ -221,7 +222,7 @@ func TestAWebhookIsFoundByItsEventKey(t *testing.T) {
 	if got, err := s.WithKey("webhook.first"); err != nil || got.UUID != hook.UUID {
 		t.Fatalf("found %+v (%v)", got, err)
 	}
-	if _, err := s.put(t.Context(), putParams{UUID: hook.UUID, EventKey: &renamed}, nil); err != nil {
+	if _, err := s.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"eventKey": renamed}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.WithKey(renamed); err != nil || got.UUID != hook.UUID {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -264,12 +263,4 @@ func placeOf(tokens []sluice.Token, given string) (int, error) {
 		return 0, sluice.Errorf(sluice.CodeTokenUnknown, "The webhook has no such token; webhook.get shows those there are.").About("token")
 	}
 	return found, nil
-}
-
-// checkDescription refuses what is no text for people.
-func checkDescription(text string) error {
-	if utf8.RuneCountInString(text) > maxDescription || !utf8.ValidString(text) || strings.ContainsFunc(text, isUnprintable) {
-		return sluice.InvalidParameter("description", "The parameter description must be text of at most %d characters.", maxDescription)
-	}
-	return nil
 }

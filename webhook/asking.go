@@ -1,0 +1,68 @@
+package webhook
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sluice"
+)
+
+const maxAPIURL = 2000
+
+func checkAPIURL(text string) error {
+	if text == "" || len(text) <= maxAPIURL && sluice.IsServerURL(text) {
+		return nil
+	}
+	return sluice.InvalidParameter("apiUrl", "The parameter apiUrl must be the address of the hook at the sender's API, "+
+		"such as https://api.github.com/repos/o/r/hooks/123, without a query.")
+}
+
+func checkAPISecret(text string) error {
+	if len(text) <= maxSecret && utf8.ValidString(text) && !strings.ContainsAny(text, "\r\n") {
+		return nil
+	}
+	return sluice.InvalidParameter("apiSecret", "The parameter apiSecret must be a line of text of at most 16 KiB.")
+}
+
+// checkAsking refuses an edit after which the sender can't be asked, or by which a stored
+// credential would go to another server than the one that it was entered for.
+func (p *putParams) checkAsking(ctx context.Context, before, after *sluice.Webhook) error {
+	name, stored := storedName(after.APISecret)
+	moved := before != nil && before.APIURL != "" && after.APIURL != "" && serverOf(before.APIURL) != serverOf(after.APIURL)
+	switch given := p.gives("apiSecret"); {
+	case given && stored && !sluice.UserFrom(ctx).Cover(sluice.MayUseSecrets).Name(name):
+		return sluice.NotPermitted(sluice.MayUseSecrets).About("apiSecret")
+	case !given && after.APISecret != "" && moved:
+		return sluice.InvalidParameter("apiSecret", "Another server would get the stored apiSecret; give it again.")
+	case after.MissedEvery == 0:
+		return nil
+	case after.APIURL == "":
+		return sluice.InvalidParameter("apiUrl",
+			"With missedEvery the sender is asked what was missed: that needs apiUrl, the address of the hook at its API.")
+	case after.APISecret == "":
+		return sluice.InvalidParameter("apiSecret",
+			"With missedEvery the sender is asked what was missed: that needs apiSecret, the credential for its API.")
+	case !slices.Contains(sluice.MissedProviders, trustOf(after).Provider):
+		return sluice.InvalidParameter("missedEvery", "These senders can be asked what was missed: %s.",
+			strings.Join(sluice.MissedProviders, ", "))
+	}
+	return nil
+}
+
+// Asked returns the webhooks whose senders are asked by themselves what was missed.
+func (s *Store) Asked() []*sluice.Webhook {
+	hooks, _ := s.pick(func(h *sluice.Webhook) bool { return h.MissedEvery != 0 }, "", 0)
+	return hooks
+}
+
+// serverOf returns the scheme and host of an address.
+func serverOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}

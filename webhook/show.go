@@ -1,0 +1,89 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// show returns the view of a webhook for the user of ctx. Users who may not see tokens
+// get the last 6 characters.
+func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string) sluice.WebhookView {
+	mayToken, now := maySeeToken(ctx, h.EventKey), time.Now()
+	uuid, token := h.UUID, h.OpenToken(now)
+	if !mayToken {
+		uuid, token = "…"+sluice.Last6(uuid), "…"+sluice.Last6(token)
+	}
+	v := sluice.WebhookView{
+		UUID: uuid, WebhookURL: receiveURL(baseURL, token), HookURL: baseURL + sluice.HookPath + token,
+		Tokens: showTokens(&h, mayToken, now), ETag: tagOf(&h), Created: h.Created, Updated: h.Updated,
+	}
+	showSettings(&v, &h, mayToken, sluice.CoverFrom(ctx))
+	v.Methods = methodsOf(&h)
+	g, err := trusts.of(ctx, &h)
+	if err != nil { // it can still be edited
+		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
+	}
+	answers := answersOf(&h, g)
+	v.Answer, v.AnswerType = answers.Form, answers.Type
+	if g == nil {
+		return v
+	}
+	if g.missing != nil {
+		v.Warnings = append(v.Warnings,
+			"A signing secret is gone, and calls are checked without it: "+firstReason(g.missing))
+	}
+	if g.verifier != nil {
+		v.SigningSecrets = new(len(g.secrets))
+	}
+	v.DedupeWindow = 0
+	if g.ids != nil {
+		v.Dedupe, v.DedupeWindow = g.where, sluice.Period(g.Window())
+	}
+	return v
+}
+
+// showSettings shows the settings as they are stored, except those that the user may not
+// see.
+func showSettings(v *sluice.WebhookView, h *sluice.Webhook, mayToken bool, cover sluice.Cover) {
+	to, hook, trust := reflect.ValueOf(v).Elem(), reflect.ValueOf(h).Elem(), reflect.ValueOf(h.Trust).Elem()
+	for i := range settings {
+		s := &settings[i]
+		from := hook
+		if s.ofTrust {
+			from = trust
+		}
+		if !from.IsValid() || (s.Secret || s.hidden) && !mayToken {
+			continue
+		}
+		value, field := from.FieldByIndex(s.stored), to.FieldByIndex(s.viewed)
+		if s.Secret {
+			value = reflect.ValueOf(namesOnly(value.String(), cover))
+		}
+		field.Set(value.Convert(field.Type()))
+	}
+}
+
+// namesOnly returns signing secrets if all of them are names of stored ones that are
+// covered, otherwise "".
+func namesOnly(signing string, cover sluice.Cover) string {
+	for part := range strings.SplitSeq(signing, ",") {
+		if name, ok := storedName(part); !ok || !cover.Name(name) {
+			return ""
+		}
+	}
+	return signing
+}
+
+// firstReason returns the message of the cause that has one for people.
+func firstReason(err error) string {
+	e := sluice.AsError(err)
+	if cause, ok := errors.AsType[*sluice.Error](e.Err); ok {
+		return cause.Message
+	}
+	return e.Message
+}
