@@ -15,14 +15,14 @@ type WebhookView struct {
 	WebhookURL       string      `json:"webhookUrl" doc:"Where the sender calls it."`
 	HookURL          string      `json:"hookUrl" doc:"The same without a query, for senders that refuse or lose it."`
 	Tokens           []TokenView `json:"tokens,omitempty" doc:"Its tokens, the oldest first; webhook.token.add adds one."`
-	Settings[Period]
 	Demands[Period]
-	SigningSecrets *int      `json:"signingSecrets,omitempty" doc:"How many secrets a call may be signed with."`
-	SigningSecret  string    `json:"signingSecret,omitempty" doc:"The stored secrets that calls are signed with, by name."`
-	ETag           string    `json:"etag" doc:"Tells this version of the webhook from others, for ifMatch."`
-	Created        time.Time `json:"created" doc:"When it was created."`
-	Updated        time.Time `json:"updated" doc:"When it was last changed."`
-	Warnings       []string  `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
+	SigningSecrets *int   `json:"signingSecrets,omitempty" doc:"How many secrets a call may be signed with."`
+	SigningSecret  string `json:"signingSecret,omitempty" doc:"The stored secrets that calls are signed with, by name."`
+	Settings[Period]
+	ETag     string    `json:"etag" doc:"Tells this version of the webhook from others, for ifMatch."`
+	Created  time.Time `json:"created" doc:"When it was created."`
+	Updated  time.Time `json:"updated" doc:"When it was last changed."`
+	Warnings []string  `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
 }
 
 // OpenToken returns the token in its URLs.

@@ -1,0 +1,119 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice"
+	"sluice/webhook/form"
+)
+
+// put creates a webhook if the parameters have no token, otherwise it edits the one
+// with that token: NotFound if there is none, Conflict if the event key is taken,
+// Outdated if it was changed since the caller read it. Neither of two concurrent edits
+// undoes the fields of the other.
+func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.Webhook, error) {
+	if err := p.checkTarget(); err != nil {
+		return sluice.Webhook{}, err
+	}
+	changes, err := p.changes(s.MaxKeep)
+	if err != nil {
+		return sluice.Webhook{}, err
+	}
+	token := form.Canonical(p.UUID)
+	creating := token == ""
+	if creating {
+		token = cmp.Or(form.Canonical(p.Token), uuid.NewString())
+	}
+	trust, err := s.revised(ctx, token, creating, changes, trusts)
+	if err != nil {
+		return sluice.Webhook{}, err
+	}
+	var made sluice.Webhook
+	_, err = s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+		now := time.Now().UTC().Truncate(time.Millisecond)
+		after := sluice.Webhook{UUID: token, PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: now}
+		switch {
+		case creating && s.isTaken(token, before):
+			return nil, tokenTaken()
+		case before != nil:
+			after = *before
+			if err := p.checkMatch(before); err != nil {
+				return nil, err
+			}
+		case !creating:
+			return nil, noWebhook("uuid")
+		}
+		after.Updated = later(now, before)
+		if trust != nil {
+			var err error
+			if after.Trust, err = trust(before); err != nil {
+				return nil, err
+			}
+		}
+		for _, c := range changes {
+			if !c.ofTrust {
+				c.apply(&after)
+			}
+		}
+		if err := s.check(ctx, p, before, &after); err != nil {
+			return nil, err
+		}
+		if made = after; p.DryRun {
+			return nil, sluice.ErrUnchanged
+		}
+		return &after, nil
+	})
+	return made, sluice.Changed(err)
+}
+
+// check refuses settings that contradict each other, or other webhooks.
+func (s *Store) check(ctx context.Context, p putParams, before, after *sluice.Webhook) error {
+	if err := checkRedact(after); err != nil {
+		return err
+	}
+	if err := p.checkAsking(ctx, before, after); err != nil {
+		return err
+	}
+	if holder, err := s.WithKey(after.EventKey); err == nil && holder.UUID != after.UUID {
+		return sluice.Errorf(sluice.CodeEventKeyTaken, "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
+	}
+	return nil
+}
+
+// revised returns a function that gives the trust of a webhook after a put. Checking a
+// trust takes time, and changes of other webhooks must not wait for it. So it is
+// checked beforehand, and again only if the webhook was changed meanwhile. It is nil if the
+// put changes nothing about the trust.
+func (s *Store) revised(ctx context.Context, token string, creating bool, changes []change, trusts *Trusts) (func(*sluice.Webhook) (*sluice.Trust, error), error) {
+	if !slices.ContainsFunc(changes, func(c change) bool { return c.ofTrust }) {
+		return nil, nil
+	}
+	var read *sluice.Webhook
+	if !creating {
+		hook, err := s.Webhook(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		read = &hook
+	}
+	made, err := trusts.revise(ctx, read, changes)
+	return func(before *sluice.Webhook) (*sluice.Trust, error) {
+		if before == nil || read == nil || before.Updated.Equal(read.Updated) {
+			return made, nil
+		}
+		return trusts.revise(ctx, before, changes)
+	}, err
+}
+
+// later returns the time of a change. It is later than that of every change before.
+func later(now time.Time, before *sluice.Webhook) time.Time {
+	if before != nil && !now.After(before.Updated) {
+		return before.Updated.Add(time.Millisecond)
+	}
+	return now
+}
