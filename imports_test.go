@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io/fs"
 	"os"
@@ -84,29 +85,42 @@ var rooms = map[string][]string{
 	"torture":         {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve"},
 }
 
-// maxLines and maxFile bound the product, without its tests, what only serves them, and the
-// programs that measure and break it. What goes beyond has to be paid for elsewhere, or is the
-// moment to ask whether it is worth the lines.
+// maxTokens bounds the product, without its tests, what only serves them, and the programs that
+// measure and break it. Tokens, since formatting can't change how many there are. What goes
+// beyond has to be paid for elsewhere, or is the moment to ask whether it is worth that much.
 const (
-	maxLines = 84_000
-	maxFile  = 350
+	maxTokens = 535_000
+	maxFile   = 350 // lines
 )
 
-// TestTheProductStaysSmall holds the budget of lines, for the product as a whole and
-// for each file of it.
+// TestTheProductStaysSmall holds the budget of tokens, and the length of each file.
 func TestTheProductStaysSmall(t *testing.T) {
 	all := 0
 	for path, content := range productFiles(t) {
-		lines := bytes.Count(content, []byte("\n"))
-		if lines > maxFile {
+		if lines := bytes.Count(content, []byte("\n")); lines > maxFile {
 			t.Errorf("%s has %d lines, more than %d", path, lines, maxFile)
 		}
 		if !strings.HasSuffix(filepath.Dir(path), "test") {
-			all += lines
+			all += tokens(content)
 		}
 	}
-	if all > maxLines {
-		t.Errorf("the product has %d lines, more than %d", all, maxLines)
+	if all > maxTokens {
+		t.Errorf("the product has %d tokens, more than %d", all, maxTokens)
+	}
+}
+
+// tokens counts the tokens of a file, without comments and the ends of lines.
+func tokens(content []byte) (count int) {
+	var s scanner.Scanner
+	files := token.NewFileSet()
+	s.Init(files.AddFile("", files.Base(), len(content)), content, nil, 0)
+	for {
+		switch _, kind, literal := s.Scan(); {
+		case kind == token.EOF:
+			return count
+		case kind != token.SEMICOLON || literal == ";":
+			count++
+		}
 	}
 }
 
