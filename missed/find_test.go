@@ -68,8 +68,9 @@ func openDesk(t *testing.T, provider string) *desk {
 	t.Cleanup(door.Close)
 	d.calls = door.URL
 	d.webhook = sluice.Webhook{
-		UUID: "a-token", EventKey: "webhook." + provider, APIURL: fakes[provider](d.fakeSender), APISecret: apiSecret,
-		Trust: &sluice.Trust{Provider: provider},
+		UUID: "a-token", EventKey: "webhook." + provider,
+		Settings: sluice.Settings[time.Duration]{APIURL: fakes[provider](d.fakeSender), APISecret: apiSecret},
+		Trust:    &sluice.Trust{Provider: provider},
 	}
 	finder := missed.New(missed.Options{
 		Webhook: func(eventKey string) (sluice.Webhook, error) {
