@@ -13,10 +13,9 @@ import (
 func TestProvidersPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(beginning)
-	b.WriteString("\n| Provider | Name | Proof | Secret | Delivery id | Tries again |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n| Provider | Name | Signed | Secret | Delivery id | Tries again |\n|---|---|---|---|---|---|\n")
 	for _, p := range Presets() {
-		proof, _, _ := strings.Cut(p.Checks, ";")
-		fmt.Fprintf(&b, "| [%s](#%s) | `%s` | %s | %s | %s | %s |\n", p.Title, anchor(p.Title), p.Name, proof, secretMakers[p.SecretFrom()], yesNo(p.Dedupe != "off"), retried(p))
+		fmt.Fprintf(&b, "| [%s](#%s) | `%s` | %s | %s | %s | %s |\n", p.Title, anchor(p.Title), p.Name, yesNo(!p.Unsigned), secretMakers[p.SecretFrom()], yesNo(p.Dedupe != "off"), retried(p))
 	}
 	for _, p := range Presets() {
 		fmt.Fprintf(&b, "\n## %s\n\n`%s`. %s\n", p.Title, p.Name, facts(p))
@@ -68,7 +67,7 @@ func TestWhereSecretsComeFrom(t *testing.T) {
 // beginning is what the page says before it comes to the providers.
 var beginning = strings.ReplaceAll(`# Providers
 
-Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with [signature](receiving.md#other-senders). The [tutorial](tutorial.md) goes through it step by step. This page is generated from the presets.
+Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with [signature](receiving.md#other-senders). The [tutorial](tutorial.md) goes through it step by step. The table says whether calls are signed, who makes the secret, whether calls have a delivery id, and how long a sender tries again after a failure. This page is generated from the presets.
 
 With the command line, for GitHub:
 1. 'sluice secret put github' asks for the secret that you share with the provider, so that it is in no history of commands.
@@ -79,6 +78,10 @@ With the command line, for GitHub:
 The public keys of PayPal, Plaid, Amazon SNS and Google Pub/Sub, and those of 'keys', are fetched over HTTPS, directly: 'HTTPS_PROXY' is not used. If the server does not reach those hosts, their calls are 503 'sender-keys-unavailable', and the log names the host.
 
 Some providers show their secret only when they have the URL. Then give any other of the same form first, and the right one afterwards: 'sluice webhook edit webhook.stripe --signing-secret secret:stripe'; until then all calls are refused. The portal does this by itself if the secret is left empty. A public key (Discord, SendGrid, Wise) cannot be made up: enter any URL at the provider first, and the right one when the webhook is there. While a secret is being changed, give both, separated by a comma.
+
+### Repeated calls
+
+Some senders sign neither the time nor the id of a call, so whoever has captured one can send it again as a new one. 'dedupe: content' closes that, where equal bodies never mean two events.
 `, "'", "`")
 
 // anchor returns the fragment that leads to a heading.
@@ -119,7 +122,6 @@ func facts(p Preset) string {
 	case p.Learns:
 		parts = append(parts, "Signing secret: "+p.Secret)
 	case p.Secret == "":
-		parts = append(parts, "Signing secret: none")
 	case p.SecretOptional:
 		parts = append(parts, "Signing secret, optional: "+p.Secret)
 	default:
@@ -128,18 +130,15 @@ func facts(p Preset) string {
 	if p.Handshake.Words != "" {
 		parts = append(parts, "Handshake: "+p.Handshake.Words)
 	}
-	if p.Dedupe == "off" {
-		parts = append(parts, "Delivery id: none")
-	} else {
+	if p.Dedupe != "off" {
 		parts = append(parts, "Delivery id: `"+p.Dedupe+"`")
 	}
 	if repeatable(p) {
-		parts = append(parts, "A captured call can be sent again as a new one, since neither time nor id are signed: `dedupe: content` closes that, where equal bodies never mean two events")
+		parts = append(parts, "A captured call [can be repeated](#repeated-calls)")
 	}
 	if p.Answers.Words != "" {
 		parts = append(parts, "Answered with "+p.Answers.Words)
 	}
-	parts = append(parts, "After a failure it tries again: "+retried(p))
 	var samples []string
 	for _, s := range p.Samples() {
 		samples = append(samples, "`"+s.Name+"`")
