@@ -13,9 +13,9 @@ import (
 func TestProvidersPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(beginning)
-	b.WriteString("\n| Provider | Name | Signed | Secret | Delivery id | Tries again |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n| Provider | Signed | Secret | Delivery id | Tries again |\n|---|---|---|---|---|\n")
 	for _, p := range Presets() {
-		fmt.Fprintf(&b, "| [%s](#%s) | `%s` | %s | %s | %s | %s |\n", p.Title, anchor(p.Title), p.Name, yesNo(!p.Unsigned), secretMakers[p.SecretFrom()], yesNo(p.Dedupe != "off"), retried(p))
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s | %s |\n", p.Name, anchor(p.Title), yesNo(!p.Unsigned), secretMakers[p.SecretFrom()], yesNo(p.Dedupe != "off"), retried(p))
 	}
 	for _, p := range Presets() {
 		fmt.Fprintf(&b, "\n## %s\n\n`%s`. %s\n", p.Title, p.Name, facts(p))
