@@ -67,13 +67,9 @@ func TestWhereSecretsComeFrom(t *testing.T) {
 // beginning is what the page says before it comes to the providers.
 var beginning = strings.ReplaceAll(`# Providers
 
-Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with [signature](receiving.md#other-senders). The [tutorial](tutorial.md) goes through it step by step. The table says whether calls are signed, who makes the secret, whether calls have a delivery id, and how long a sender tries again after a failure. This page is generated from the presets.
+Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with [signature](receiving.md#other-senders). The [tutorial](tutorial.md) does it for GitHub, step by step. The table says whether calls are signed, who makes the secret, whether calls have a delivery id, and how long a sender tries again after a failure. This page is generated from the presets.
 
-With the command line, for GitHub:
-1. 'sluice secret put github' asks for the secret that you share with the provider, so that it is in no history of commands.
-2. 'sluice webhook create webhook.github.push --provider github --signing-secret secret:github' makes the webhook.
-3. 'sluice webhook url webhook.github.push' prints the URL to enter there.
-4. 'sluice webhook test webhook.github.push --sample push' sends an event as GitHub would, signed; every provider has samples. Where only the provider can sign (PayPal, Plaid, Amazon SNS, Google Pub/Sub, and any with a public key), send a real call, or try the pipeline alone with 'sluice pipeline test'.
+'sluice webhook test KEY --sample NAME' sends one of the samples as the provider would, signed. Where only the provider can sign (PayPal, Plaid, Amazon SNS, Google Pub/Sub, and any with a public key), send a real call, or try the pipeline alone with 'sluice pipeline test'.
 
 The public keys of PayPal, Plaid, Amazon SNS and Google Pub/Sub, and those of 'keys', are fetched over HTTPS, directly: 'HTTPS_PROXY' is not used. If the server does not reach those hosts, their calls are 503 'sender-keys-unavailable', and the log names the host.
 
