@@ -23,6 +23,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
+	"sluice/live"
 	"sluice/problem"
 	"sluice/value"
 )
@@ -64,9 +65,8 @@ type API struct {
 	handler http.Handler
 	begun   atomic.Int64              // calls that are not answered yet
 	late    atomic.Pointer[time.Time] // of the last request to a server that stops
-	tails   *limit.Slots
-	readers *limit.Shares[string] // of the tails, by username
-	misses  *limit.Tries          // polls for unknown results, by client address
+	streams *live.Streams
+	misses  *limit.Tries // polls for unknown results, by client address
 	polls   *polls
 	reads   chan struct{} // results that are being read
 
@@ -80,11 +80,13 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		Options: o,
-		tails:   limit.NewSlots(sluice.MaxTails),
-		readers: limit.NewShares[string](sluice.MaxTailsPerUser),
-		misses:  limit.NewTries(60, time.Second),
-		polls:   newPolls(),
-		reads:   make(chan struct{}, max(minReads, min(o.Bodies.Answers.Fits(largestResult), maxReads))),
+		streams: live.New(live.Streams{
+			Tail: o.Tail, Stopping: o.Stopping,
+			Identify: func(r *http.Request) (sluice.User, error) { return o.Authenticate(Unheard{}, r) },
+		}),
+		misses: limit.NewTries(60, time.Second),
+		polls:  newPolls(),
+		reads:  make(chan struct{}, max(minReads, min(o.Bodies.Answers.Fits(largestResult), maxReads))),
 	}
 	a.document = sync.OnceValues(func() ([]byte, error) {
 		return value.MarshalIndent(describe(o.Commands, o.Version, o.BaseURL, o.OpenID))

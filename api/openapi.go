@@ -12,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/live"
 	"sluice/value"
 )
 
@@ -199,10 +200,10 @@ func (d *description) events() object {
 	return object{
 		"operationId":  "events",
 		"summary":      "Follow calls and runs as they happen.",
-		"description":  "Server-Sent Events: call, run, dropped and error. Needs the permission " + tailPermission + ".",
+		"description":  "Server-Sent Events: call, run, dropped and error. Needs the permission " + live.Permission + ".",
 		"tags":         []string{generalTag},
 		"security":     authenticated(),
-		"x-permission": tailPermission,
+		"x-permission": live.Permission,
 		"parameters": []object{
 			parameter("eventKey", "Only calls of the webhook with this key."),
 			parameter("traceId", "Only this call, or the calls of a webhook by the last 6 characters of its token."),

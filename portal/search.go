@@ -1,9 +1,12 @@
 package portal
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
+
+	"sluice/command"
+	"sluice/portal/calls"
+	"sluice/portal/page"
 
 	"sluice"
 )
@@ -13,55 +16,50 @@ type searchView struct {
 	Text      string
 	Webhooks  []string
 	Pipelines []string
-	Calls     []tracedCall
+	Calls     []sluice.CallView
 	More      string // path of the list of calls
 }
 
 // searchPage finds webhooks, pipelines and calls by a name or an id. A whole id or name leads
 // straight to its page.
-func (p *Portal) searchPage(w http.ResponseWriter, r *http.Request) error {
-	view := searchView{Text: strings.TrimSpace(r.URL.Query().Get("q"))}
+func searchPage(v *page.Visit) error {
+	view := searchView{Text: strings.TrimSpace(v.Query("q"))}
 	if view.Text == "" {
-		return p.redirect(w, r, "/calls")
+		return v.Redirect("/calls")
 	}
-	if err := p.findNames(r, &view); err != nil {
+	if err := findNames(v, &view); err != nil {
 		return err
 	}
 	for path, names := range map[string][]string{"/webhooks/": view.Webhooks, "/pipelines/": view.Pipelines} {
 		if len(view.Webhooks)+len(view.Pipelines) == 1 && len(names) == 1 && names[0] == view.Text {
-			return p.redirect(w, r, path+url.PathEscape(view.Text))
+			return v.Redirect(path + url.PathEscape(view.Text))
 		}
 	}
-	if p.allows(r, "trace.get") {
-		trace, err := p.findCalls(r, &view)
+	if v.May("trace.get") {
+		trace, err := findCalls(v, &view)
 		if err != nil {
 			return err
 		}
 		if trace != "" {
-			return p.redirect(w, r, "/calls/"+url.PathEscape(trace))
+			return v.Redirect("/calls/" + url.PathEscape(trace))
 		}
 	}
-	return p.render(w, r, http.StatusOK, "search", "Search", view)
+	return v.Show("search", "Search", view)
 }
 
 // mostFound is how many things of a kind a search shows.
 const mostFound = "20"
 
-func (p *Portal) findNames(r *http.Request, view *searchView) error {
-	if p.allows(r, "webhook.get") {
-		found, _, err := fetch[sluice.WebhookView](p, r, "webhook.get", args("search", view.Text, "limit", mostFound))
-		if err != nil {
-			return err
-		}
-		for _, hook := range found {
-			view.Webhooks = append(view.Webhooks, hook.EventKey)
-		}
+func findNames(v *page.Visit, view *searchView) error {
+	hooks, err := page.AskIfAllowed[command.Page[sluice.WebhookView]](v, "webhook.get", "search", view.Text, "limit", mostFound)
+	if err != nil {
+		return err
 	}
-	if !p.allows(r, "pipeline.get") {
-		return nil
+	for _, hook := range hooks.Items {
+		view.Webhooks = append(view.Webhooks, hook.EventKey)
 	}
-	found, _, err := fetch[sluice.PipelineView](p, r, "pipeline.get", args("search", view.Text, "limit", mostFound))
-	for _, l := range found {
+	found, err := page.AskIfAllowed[command.Page[sluice.PipelineView]](v, "pipeline.get", "search", view.Text, "limit", mostFound)
+	for _, l := range found.Items {
 		view.Pipelines = append(view.Pipelines, l.Name)
 	}
 	return err
@@ -69,15 +67,15 @@ func (p *Portal) findNames(r *http.Request, view *searchView) error {
 
 // findCalls finds the calls that mention the text. It returns the trace id of the only call
 // that the text is an id of.
-func (p *Portal) findCalls(r *http.Request, view *searchView) (trace string, err error) {
-	byID, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", view.Text, "limit", "2"))
-	if err = ignoring(err, sluice.Invalid, sluice.NotFound); err != nil {
+func findCalls(v *page.Visit, view *searchView) (trace string, err error) {
+	byID, err := calls.Find(v, "traceId", view.Text, "limit", "2")
+	if err = page.Ignoring(err, sluice.Invalid, sluice.NotFound); err != nil {
 		return "", err
 	}
 	if len(byID.Items) == 1 || len(byID.Items) > 1 && strings.Contains(view.Text, ":") {
 		return byID.Items[0].TraceID, nil
 	}
-	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("search", view.Text, "limit", mostFound))
+	found, err := calls.Find(v, "search", view.Text, "limit", mostFound)
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +84,7 @@ func (p *Portal) findCalls(r *http.Request, view *searchView) (trace string, err
 	}
 	view.Calls = found.Items
 	if found.Next != "" {
-		view.More = p.base + "/calls?search=" + url.QueryEscape(view.Text)
+		view.More = v.Base + "/calls?search=" + url.QueryEscape(view.Text)
 	}
 	return "", nil
 }

@@ -20,9 +20,10 @@ var (
 // text, is indented by pairs of spaces, and is not too long.
 func TestTemplatesCanBeReviewed(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("pages/*.html")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	files, err := filepath.Glob("*.html")
+	rooms, failed := filepath.Glob("*/*.html")
+	if files = append(files, rooms...); err != nil || failed != nil || len(files) < 30 {
+		t.Fatal(files, err, failed)
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)

@@ -15,7 +15,7 @@ import (
 	"sluice/jetstream"
 	"sluice/metrics"
 	"sluice/oidc"
-	"sluice/portal"
+	"sluice/portal/page"
 )
 
 // everyoneIsAdmin skips authentication, so that a benchmark can measure its cost.
@@ -25,7 +25,7 @@ func everyoneIsAdmin(http.ResponseWriter, *http.Request) (sluice.User, error) {
 
 // authentication returns the authenticator, with the endpoints of the embedded issuer or
 // with the external provider.
-func (s *Server) authentication() (_ *iam.Authenticator, issuer http.Handler, provider portal.Provider) {
+func (s *Server) authentication() (_ *iam.Authenticator, issuer http.Handler, provider page.Provider) {
 	o := iam.AuthenticatorOptions{Directory: s.directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
 	if s.cfg.AuthIssuer != "" {
 		external := s.newProvider()
@@ -90,7 +90,7 @@ func endSessions(ctx context.Context, engine *jetstream.Engine, username, client
 	if username == "" {
 		return err
 	}
-	return errors.Join(err, portal.EndSessions(ctx, engine.PortalSessions, username))
+	return errors.Join(err, page.EndSessions(ctx, engine.PortalSessions, username))
 }
 
 // openID returns where the issuer of access tokens describes itself: a path on this

@@ -20,6 +20,7 @@ import (
 	"sluice/lane"
 	"sluice/limit"
 	"sluice/portal"
+	"sluice/portal/page"
 	"sluice/webhook"
 )
 
@@ -141,7 +142,7 @@ func (s *Server) warnings() []string {
 }
 
 // newPortal makes the portal. It calls webhooks through the API, as other callers do.
-func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]) *portal.Portal {
+func (s *Server) newPortal(provider page.Provider, users *limit.Shares[string]) *portal.Portal {
 	opts := portal.Options{
 		Commands:  s.commands,
 		Sessions:  s.engine.PortalSessions,

@@ -11,7 +11,7 @@ import (
 
 	"sluice"
 	"sluice/config"
-	"sluice/portal"
+	"sluice/portal/page"
 	"sluice/stretch"
 )
 
@@ -95,7 +95,7 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 
 // invite prints a link that signs a browser in as the admin.
 func (s *Server) invite(ctx context.Context, out io.Writer) {
-	link, err := portal.NewLink(ctx, s.engine.PortalSessions, sluice.AdminName)
+	link, err := page.NewLink(ctx, s.engine.PortalSessions, sluice.AdminName)
 	if err != nil {
 		s.opts.Log.Error("There is no link to sign in with; the password does.", "error", err)
 		return

@@ -1,0 +1,89 @@
+package administration
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"sluice"
+	"sluice/portal/page"
+)
+
+// An auditView is a page of the audit log.
+type auditView struct {
+	Username, Command, Outcome, From, To string
+	Commands                             []string // suggestions
+	Items                                []auditItem
+	Next                                 string
+	Later                                bool // not the first page
+	Problem                              string
+}
+
+// An auditItem is an entry with a link to what it is about.
+type auditItem struct {
+	sluice.AuditEntry
+
+	Link, About string // path and name of the thing, if it has a page
+	Rest        string // the rest of the target
+}
+
+// Filtered reports whether the page shows only matching entries.
+func (v *auditView) Filtered() bool { return v.Username+v.Command+v.Outcome+v.From+v.To != "" }
+
+// Outcomes are how calls end.
+func (v *auditView) Outcomes() []string {
+	return []string{sluice.AuditAllowed, sluice.AuditRefused, sluice.AuditFailed}
+}
+
+func auditPage(v *page.Visit) error {
+	view := auditView{
+		Username: v.Query("username"), Command: v.Query("command"), Outcome: v.Query("outcome"),
+		From: v.Query("from"), To: v.Query("to"), Later: v.Query("after") != "",
+	}
+	found, err := page.Ask[sluice.List[sluice.AuditEntry]](v, "audit.get", "username", view.Username, "command", view.Command, "outcome", view.Outcome,
+		"from", page.AsTime(view.From), "to", page.AsTime(view.To), "limit", page.Size, "after", v.Query("after"))
+	status, problem, err := page.WrongFilter(err)
+	if err != nil {
+		return err
+	}
+	view.Problem, view.Next = problem, v.Next(found.Next)
+	view.Commands = append(view.Commands, "login", "logout")
+	for _, cmd := range v.Commands.All() {
+		view.Commands = append(view.Commands, cmd.Name)
+	}
+	for _, entry := range found.Items {
+		view.Items = append(view.Items, auditItemOf(v, entry))
+	}
+	return v.ShowAs(status, "audit", "Audit log", &view)
+}
+
+// subjects are the pages about what commands change, by the start of the command's name.
+// get is the permission to see them.
+var subjects = map[string]struct{ path, get string }{
+	"webhook": {"/webhooks/", "webhook.get"}, "pipeline": {"/pipelines/", "pipeline.get"}, "secret": {"/secrets/", "secret.get"},
+	"trace": {"/calls/", "trace.get"}, "event": {"/calls/", "trace.get"}, "deadletter": {"/calls/", "trace.get"}, "quarantine": {"/calls/", "trace.get"},
+	"iam.user": {"/users/", "iam.user.get"}, "iam.password": {"/users/", "iam.user.get"}, "iam.role": {"/roles/", "iam.role.get"}, "iam.client": {"/clients/", "iam.client.get"},
+}
+
+var tokenEnd = regexp.MustCompile(`^[0-9a-f]{6}$`)
+
+// auditItem finds the page about an entry's target. Deleted things have none, nor have
+// several at once.
+func auditItemOf(v *page.Visit, entry sluice.AuditEntry) auditItem {
+	item := auditItem{AuditEntry: entry, Rest: entry.Target}
+	group, verb := "", ""
+	if dot := strings.LastIndexByte(entry.Command, '.'); dot > 0 {
+		group, verb = entry.Command[:dot], entry.Command[dot+1:]
+	}
+	name, rest, _ := strings.Cut(entry.Target, " ")
+	at, known := subjects[group]
+	switch {
+	case !known || name == "" || strings.ContainsAny(name, ",()") || !v.May(at.get):
+	case verb == "delete" || entry.Outcome != sluice.AuditAllowed && verb == "put": // it may not exist
+	case at.path == "/calls/" && !strings.Contains(name, ":"): // not about one call
+	case group == "webhook" && tokenEnd.MatchString(name): // the end of a token finds no webhook
+	default:
+		item.Link, item.About, item.Rest = at.path+url.PathEscape(name), name, rest
+	}
+	return item
+}

@@ -1,0 +1,207 @@
+package calls
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/portal/page"
+	"sluice/wording"
+)
+
+type callView struct {
+	sluice.CallView
+
+	Runs      []RunView
+	Failed    *RunView // the latest run that failed
+	Mend      *RunView // the latest one whose pipeline the user can edit
+	Outside   bool     // the system that it called is at fault, rather than the source
+	Replays   []sluice.CallView
+	Checked   *checked          // nil if it is unknown
+	Followed  []sluice.CallView // events that this one caused
+	Picture   *timeline
+	Seen      bool // the user may see payloads
+	Headers   []sluice.Header
+	Text      string // the payload, formatted
+	Raw       string // the payload as it came, if that differs
+	Curl      string // a command that repeats the call; "" if there is none
+	Editable  bool
+	Rejected  *quarantined // the stored call, if it was rejected
+	Result    string
+	Live      string
+	CallsPath string // list of the webhook's calls
+}
+
+func callPage(v *page.Visit, items []sluice.CallView) (err error) {
+	user := v.User
+	view := callView{CallView: items[0], Followed: items[1:], Picture: picture(items), Seen: user.May(sluice.MaySeePayload)}
+	view.Headers = page.Headers(view.CallView.Headers)
+	view.Text = payloadText(view.CallView)
+	addBody(v, user, &view)
+	if err := addRuns(v, &view); err != nil {
+		return err
+	}
+	if view.CallView.Result != nil {
+		view.Result = page.Pretty(view.CallView.Result)
+	}
+	if view.Status == sluice.StatusProcessing || view.Status == sluice.StatusRetrying {
+		view.Live = v.Live("", view.TraceID)
+	}
+	if view.Quarantine != "" && v.May("quarantine.get") {
+		if view.Rejected, err = keptCall(v, view.Quarantine); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+			return err
+		}
+	}
+	view.CallsPath = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
+	return v.Show("call", "Call "+view.TraceID, view)
+}
+
+// addBody adds the body of a call as it came, if it is known, and how to send it again.
+func addBody(v *page.Visit, user sluice.User, view *callView) {
+	body, whole := sentBody(view.CallView)
+	if !whole {
+		return
+	}
+	if fits := page.Shortened(body, page.MaxShown) == body; fits && body != view.Text {
+		view.Raw = body
+	}
+	if curl := curlOfCall(v.BaseURL+sluice.ReceivePath, view.CallView); view.EventKey != "" && view.Method != "" && page.Shortened(curl, page.MaxShown) == curl {
+		view.Curl = curl
+	}
+	view.Editable = view.EventKey != "" && user.May(sluice.MaySeeTokens) && v.May("webhook.sign")
+}
+
+// addRuns adds the runs and the replays of a call, and how its signature was checked.
+func addRuns(v *page.Visit, view *callView) (err error) {
+	runs, err := runsOf(v, view.CallView)
+	if err != nil {
+		return err
+	}
+	view.Runs = folded(runs)
+	for i := range view.Runs {
+		if view.Runs[i].Error != nil {
+			view.Failed = &view.Runs[i]
+		}
+		if view.Runs[i].EditURL != "" {
+			mend := view.Runs[i]
+			view.Mend = &mend
+		}
+	}
+	for i := range view.Runs {
+		if view.Mend != nil && view.Runs[i].EditURL == view.Mend.EditURL {
+			view.Runs[i].EditURL = "" // the head of the page has the link
+		}
+	}
+	view.Outside = view.Failed != nil && IsOutside(view.Failed.Error)
+	if view.Replays, err = replaysOf(v, view.CallView); err != nil {
+		return err
+	}
+	view.Checked, err = checkedCall(v, view.CallView)
+	return err
+}
+
+// callRetry tries the event of a call now, which waits for its next attempt.
+func callRetry(v *page.Visit) error {
+	trace := v.Named("trace")
+	return v.RunThen(callPath(trace)+"?done=retried", "event.retry", "traceId", trace)
+}
+
+// callEraseConfirm asks before a call is erased.
+func callEraseConfirm(v *page.Visit) error {
+	trace := v.Named("trace")
+	found, err := page.Ask[sluice.Erased](v, sluice.EraseCommand, "traceId", trace, "dryRun", "true", "force", "true")
+	if err != nil {
+		return err
+	}
+	effect := "Its payload, headers and results are gone for good, also if a pipeline still works on it. That there was a call remains."
+	if others := len(found.Items) - 1; others > 0 {
+		effect += " " + wording.Plural(others, "replay or copy goes", "replays and copies go") + " with it."
+	}
+	path := callPath(trace)
+	view := page.Confirmation{Verb: "Erase", Name: trace, What: "call", Action: path + "/erase", Back: path, Effect: effect}
+	return v.Show("confirm", "Erase "+trace, view)
+}
+
+func callErase(v *page.Visit) error {
+	trace := v.Named("trace")
+	return v.RunThen(callPath(trace)+"?done=erased", sluice.EraseCommand, "traceId", trace, "force", "true")
+}
+
+func callReplay(v *page.Visit) error {
+	again, err := page.Ask[sluice.Replays](v, "event.replay", "traceId", v.Named("trace"))
+	if err != nil {
+		return err
+	}
+	target := "/calls"
+	if len(again.Items) > 0 && again.Items[0].NewTraceID != "" {
+		target += "/" + url.PathEscape(again.Items[0].NewTraceID)
+	}
+	return v.Redirect(target + "?done=replayed")
+}
+
+// replaysOf returns the recent replays of a failed call.
+func replaysOf(v *page.Visit, c sluice.CallView) (replays []sluice.CallView, err error) {
+	if c.Status != sluice.StatusError && c.Status != sluice.StatusRecovered || c.EventKey == "" {
+		return nil, nil
+	}
+	const looked = "100"
+	found, err := Find(v, "eventKey", c.EventKey, "from", c.Time.Format(time.RFC3339Nano), "limit", looked)
+	for _, other := range found.Items {
+		if other.ReplayOf == c.TraceID {
+			replays = append(replays, other)
+		}
+	}
+	return replays, err
+}
+
+// A checked says how the signature of a call was checked.
+type checked struct {
+	Sender string // who signed it; "" if the sender is not a known one
+	Valid  bool   // false if nothing was checked
+}
+
+// checkedCall returns how the signature of a call was checked. It returns nil if the
+// webhook has changed since.
+func checkedCall(v *page.Visit, c sluice.CallView) (*checked, error) {
+	if c.Method == "" || c.EventKey == "" || c.ReplayOf != "" || c.Admitted || !v.May("webhook.get") {
+		return nil, nil
+	}
+	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", c.EventKey)
+	if err != nil || !hook.Updated.Before(c.Time) {
+		return nil, page.Ignoring(err, sluice.NotFound)
+	}
+	check := &checked{Valid: hook.IsSigned()}
+	if hook.Provider != "" && v.May("provider.get") {
+		preset, err := page.Ask[sluice.ProviderView](v, "provider.get", "provider", hook.Provider)
+		if err != nil {
+			return nil, err
+		}
+		check.Sender = preset.Title
+	}
+	return check, nil
+}
+
+// call returns the call that the path names.
+func callNamed(v *page.Visit) (sluice.CallView, error) {
+	items, err := callsOf(v)
+	if err != nil {
+		return sluice.CallView{}, err
+	}
+	return items[0], nil
+}
+
+// callsOf returns the call that the path names, and the events that it caused.
+func callsOf(v *page.Visit) ([]sluice.CallView, error) {
+	trace := v.Named("trace")
+	found, err := Find(v, "traceId", trace, "limit", "20")
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 || !strings.Contains(trace, ":") {
+		return nil, sluice.Errorf(sluice.CodeCallUnknown, "There is no call with that trace id, or it is no longer kept.")
+	}
+	slices.SortStableFunc(found.Items, func(a, b sluice.CallView) int { return a.Time.Compare(b.Time) })
+	return found.Items, nil
+}

@@ -1,0 +1,218 @@
+package calls
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sluice"
+	"sluice/portal/page"
+	"sluice/value"
+)
+
+// Bounds of an event on a page: lines, items of a list, characters of a value, and depth.
+const (
+	maxPaths     = 60
+	maxPathItems = 3
+	maxPathValue = 120
+	maxPathDepth = 12
+)
+
+// An eventPath is an expression and its value in an event.
+type eventPath struct{ Path, Value string }
+
+// A SeenEvent is the event of a call as expressions see it.
+type SeenEvent struct {
+	TraceID  string
+	EventKey string
+	Paths    []eventPath
+	More     bool // there are more values
+
+	call sluice.CallView
+}
+
+// seen returns the event of a call, or nil if the user may not see it or it is gone.
+func Event(v *page.Visit, trace string) (*SeenEvent, error) {
+	if trace == "" || !v.User.May(sluice.MaySeePayload) || !v.May("trace.get") {
+		return nil, nil
+	}
+	found, err := Find(v, "traceId", trace, "limit", "20")
+	if err != nil || len(found.Items) == 0 {
+		return nil, page.Ignoring(err, sluice.NotFound, sluice.Invalid)
+	}
+	return eventSeen(found.Items[len(found.Items)-1]), nil // events that the call caused are newer
+}
+
+// eventSeen returns the values of a call's event, the payload first.
+func eventSeen(c sluice.CallView) *SeenEvent {
+	if c.PayloadEncoding == "" {
+		return nil
+	}
+	event := &SeenEvent{TraceID: c.TraceID, EventKey: c.EventKey, call: c}
+	event.add(payloadSeen(c))
+	headers := maps.Clone(c.Headers)
+	maps.DeleteFunc(headers, func(name, _ string) bool { return page.IsConnection(name) && !strings.Contains(name, "signature") })
+	for _, part := range []struct {
+		path  string
+		value any
+	}{{"body.eventKey", c.EventKey}, {"body.traceId", c.TraceID}, {"body.contentType", c.ContentType}, {"body.method", c.Method}, {"body.query", c.Query}, {"body.headers", headers}} {
+		if content := string(asJSON(part.value)); content != `""` && content != "null" && content != "{}" {
+			event.add(part.path, json.RawMessage(content))
+		}
+	}
+	return event
+}
+
+// payloadSeen returns the payload of a call and its expression. It decodes bytes that
+// are text.
+func payloadSeen(c sluice.CallView) (path string, payload json.RawMessage) {
+	switch c.PayloadEncoding {
+	case sluice.EncodingFiles:
+		var sent struct {
+			Files []struct {
+				Filename string `json:"filename"`
+			} `json:"files"`
+		}
+		if json.Unmarshal(c.Payload, &sent) == nil {
+			return "body.payload.files", asJSON(sent.Files)
+		}
+	case sluice.EncodingBase64:
+		var sent sluice.Binary
+		if json.Unmarshal(c.Payload, &sent) != nil {
+			break
+		}
+		path = "body.payload.origin"
+		content, err := base64.StdEncoding.DecodeString(sent.Origin)
+		switch {
+		case err != nil || !page.IsText(content):
+			return path, asJSON(sent.Origin)
+		case json.Valid(content):
+			return "convert.fromJson(convert.fromBase64(" + path + "))", content
+		}
+		return "convert.fromBase64(" + path + ")", asJSON(string(content))
+	}
+	return "body.payload", c.Payload
+}
+
+func asJSON(v any) json.RawMessage {
+	content, err := value.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return content
+}
+
+// add adds a value and everything inside it.
+func (e *SeenEvent) add(path string, content json.RawMessage) {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	e.walk(path, decoder, 0)
+}
+
+// walk reads one value. It ends early at the bound of lines.
+func (e *SeenEvent) walk(path string, decoder *json.Decoder, depth int) {
+	if len(e.Paths) == maxPaths {
+		e.More = true
+		return
+	}
+	if depth == maxPathDepth {
+		var rest json.RawMessage
+		if decoder.Decode(&rest) == nil {
+			e.note(path, rest)
+		}
+		return
+	}
+	token, err := decoder.Token()
+	if err != nil {
+		return
+	}
+	delim, nested := token.(json.Delim)
+	switch {
+	case !nested:
+		e.note(path, token)
+		return
+	case !decoder.More():
+		e.note(path, map[json.Delim]json.RawMessage{'{': []byte("{}"), '[': []byte("[]")}[delim])
+	case delim == '{':
+		e.walkObject(path, decoder, depth)
+	default:
+		e.walkList(path, decoder, depth)
+	}
+	if !e.More {
+		_, _ = decoder.Token() // the end of it
+	}
+}
+
+func (e *SeenEvent) walkObject(path string, decoder *json.Decoder, depth int) {
+	for !e.More && decoder.More() {
+		token, err := decoder.Token()
+		if err != nil {
+			return
+		}
+		name, _ := token.(string)
+		e.walk(member(path, name), decoder, depth+1)
+	}
+}
+
+// walkList reads a list. It adds the first few items, and how many there are.
+func (e *SeenEvent) walkList(path string, decoder *json.Decoder, depth int) {
+	count := 0
+	for ; !e.More && decoder.More(); count++ {
+		if count < maxPathItems {
+			e.walk(path+"["+strconv.Itoa(count)+"]", decoder, depth+1)
+			continue
+		}
+		var skipped json.RawMessage
+		if decoder.Decode(&skipped) != nil {
+			return
+		}
+	}
+	if count > maxPathItems {
+		e.note("len("+path+")", count)
+	}
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// member returns the expression for a member.
+func member(path, name string) string {
+	if plainName.MatchString(name) {
+		return path + "." + name
+	}
+	return path + "[" + strconv.Quote(name) + "]"
+}
+
+func (e *SeenEvent) note(path string, v any) {
+	if len(e.Paths) == maxPaths {
+		e.More = true
+		return
+	}
+	var text strings.Builder
+	if err := value.Encode(&text, v); err == nil {
+		e.Paths = append(e.Paths, eventPath{page.Clipped(path, 2*maxPathValue), page.Clipped(strings.TrimSpace(text.String()), maxPathValue)})
+	}
+}
+
+// Small reports whether the page shows it open.
+func (e *SeenEvent) Small() bool { return len(e.Paths) <= 16 && !e.More }
+
+// EventJSON returns the event of a call as pipelines get it.
+func EventJSON(v *page.Visit, trace string) (json.RawMessage, error) {
+	found, err := Find(v, "traceId", trace, "limit", "1")
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 || found.Items[0].PayloadEncoding == "" {
+		return nil, sluice.Errorf(sluice.CodeCallUnknown, "The event of that call is no longer kept, or you may not see payloads.")
+	}
+	c := found.Items[0]
+	return value.Marshal(map[string]any{
+		"eventKey": c.EventKey, "traceId": c.TraceID, "correlationId": c.CorrelationID, "receivedAt": c.Time,
+		"payload": c.Payload, "payloadEncoding": c.PayloadEncoding, "contentType": c.ContentType, "method": c.Method,
+		"query": c.Query, "headers": c.Headers, "remoteAddr": c.RemoteAddr,
+	})
+}

@@ -1,0 +1,63 @@
+package calls
+
+import (
+	"net/url"
+
+	"sluice"
+	"sluice/portal/page"
+)
+
+// letter returns the dead letter that the path names.
+func letterNamed(v *page.Visit) (sluice.DeadLetter, error) {
+	found, err := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get", "letter", v.Named("letter"))
+	if err == nil && len(found.Items) == 0 {
+		err = sluice.Errorf(sluice.CodeLetterUnknown, "There is no such dead letter: it was replayed or deleted, or is too old.")
+	}
+	if err != nil {
+		return sluice.DeadLetter{}, err
+	}
+	return found.Items[0], nil
+}
+
+// A letterView is the page of a dead letter.
+type letterView struct {
+	sluice.DeadLetter
+
+	EditURL, EditText string // link to the line that failed; "" if the user can't edit it
+}
+
+func letterPage(v *page.Visit, letter sluice.DeadLetter) error {
+	view := letterView{DeadLetter: letter}
+	source, err := editable(v, letter.Pipeline)
+	if err != nil {
+		return err
+	}
+	if source != nil {
+		view.EditURL, view.EditText = editing(v, source, sluice.RunReport{Started: letter.Time, Error: &letter.Error}, letter.TraceID)
+	}
+	return v.Show("letter", "Dead letter "+letter.Letter, view)
+}
+
+func letterReplay(v *page.Visit) error {
+	again, err := page.Ask[sluice.Replays](v, "deadletter.replay", "letter", v.Named("letter"))
+	if err != nil {
+		return err
+	}
+	target := "/deadletters"
+	if len(again.Items) > 0 && again.Items[0].TraceID != "" && v.May("trace.get") {
+		target = callPath(again.Items[0].TraceID)
+	}
+	return v.Redirect(target + "?done=replayed")
+}
+
+func letterConfirm(v *page.Visit, letter sluice.DeadLetter) error {
+	path := "/deadletters/" + url.PathEscape(letter.Letter)
+	return v.Show("confirm", "Delete dead letter "+letter.Letter, page.Confirmation{
+		Name: letter.TraceID + " in " + letter.Pipeline, What: "dead letter", Action: path + "/delete", Back: path,
+		Effect: letterEffect,
+	})
+}
+
+func letterDelete(v *page.Visit) error {
+	return v.RunThen("/deadletters?done=deleted", "deadletter.delete", "letter", v.Named("letter"))
+}

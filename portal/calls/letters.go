@@ -1,0 +1,94 @@
+package calls
+
+import (
+	"net/url"
+	"slices"
+
+	"sluice"
+	"sluice/portal/page"
+)
+
+// A lettersView is the list of dead letters.
+type lettersView struct {
+	Pipeline, Code string
+	Groups         []letterGroup
+	Items          []sluice.DeadLetter
+	Next           string
+}
+
+// A letterGroup is the dead letters of a pipeline with one code.
+type letterGroup struct {
+	sluice.DeadLetterGroup
+
+	Detail string // of the newest one; "" if that is not on the page
+}
+
+// Several reports whether there are several groups.
+func (v lettersView) Several() bool { return len(v.Groups) > 1 }
+
+func lettersPage(v *page.Visit) error {
+	view := lettersView{Pipeline: v.Query("pipeline"), Code: v.Query("code")}
+	found, err := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get",
+		"pipeline", view.Pipeline, "code", view.Code, "limit", page.Size, "after", v.Query("after"))
+	if err != nil {
+		return err
+	}
+	view.Items, view.Next = found.Items, v.Next(found.Next)
+	groups, err := page.AskIfAllowed[sluice.List[sluice.DeadLetterGroup]](v, "deadletter.groups", "pipeline", view.Pipeline)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups.Items {
+		if view.Code != "" && g.Code != view.Code {
+			continue
+		}
+		group := letterGroup{DeadLetterGroup: g}
+		newest := func(l sluice.DeadLetter) bool { return l.Pipeline == g.Pipeline && l.Error.Code == g.Code }
+		if i := slices.IndexFunc(view.Items, newest); i >= 0 {
+			group.Detail = view.Items[i].Error.Detail
+		}
+		view.Groups = append(view.Groups, group)
+	}
+	return v.Show("letters", "Dead letters", view)
+}
+
+// letterEffect says what deleting a dead letter means.
+const letterEffect = "It can’t be undone. The calls themselves stay: replay them from Calls as long as they are kept."
+
+// lettersSelected replays or deletes the selected dead letters.
+func lettersSelected(v *page.Visit) error {
+	letters, err := selected(v, "letter")
+	if err != nil {
+		return err
+	}
+	return lettersBulk(v, &bulk{field: "letter", names: letters}, page.Confirmation{
+		Name: page.Plural(len(letters), "dead letter", "dead letters"), Several: len(letters) != 1,
+		Action: "/deadletters/selected", Field: "letter", Values: letters,
+	})
+}
+
+// lettersOfGroup replays or deletes all dead letters of a group.
+func lettersOfGroup(v *page.Visit) error {
+	pipeline, code := v.Entered("pipeline"), v.Entered("code")
+	about := pipeline
+	if code != "" {
+		about += " with the code " + code
+	}
+	b := &bulk{About: "of " + about, args: page.Args("pipeline", pipeline, "code", code)}
+	return lettersBulk(v, b, page.Confirmation{
+		Name: "all of " + about, Several: true,
+		Action: "/deadletters/group", Field: "pipeline", Values: []string{pipeline}, Code: code,
+	})
+}
+
+// lettersBulk replays dead letters, or deletes them after a confirmation.
+func lettersBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
+	b.Verb, b.What, b.command = "replayed", [2]string{"dead letter", "dead letters"}, "deadletter.replay"
+	b.List, b.Back = "Dead letters", "/deadletters"
+	b.replays = url.Values{"pipeline": {v.Entered("pipeline")}, "letters": {"yes"}}
+	if v.Entered("do") == "delete" {
+		about.What, about.Effect = "dead letter", letterEffect
+		return b.delete(v, "deadletter.delete", about)
+	}
+	return b.do(v)
+}

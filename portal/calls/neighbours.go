@@ -1,0 +1,70 @@
+package calls
+
+import (
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/portal/page"
+)
+
+// callNext redirects to the next call of the same webhook.
+func callNext(v *page.Visit, c sluice.CallView) error {
+	other, err := nextAfter(c.Time, time.Now(), func(from, to time.Time) (found []sluice.CallView, more bool, err error) {
+		for after := ""; ; {
+			page, err := Find(v, "eventKey", c.EventKey, "from", from.Format(time.RFC3339Nano), "to", to.Format(time.RFC3339Nano), "limit", "100", "after", after)
+			if err != nil || len(page.Items) > 0 || page.Next == "" {
+				return page.Items, page.Next != "", err
+			}
+			after = page.Next // the search stopped early, at its bound
+		}
+	})
+	return callBeside(v, c, other, err)
+}
+
+// nextAfter returns the first call after a time, or nil. find returns the newest calls
+// of a span, newest first, and whether there are more. So the span grows until it has
+// calls, and is halved until it has few.
+func nextAfter(at, now time.Time, find func(from, to time.Time) (found []sluice.CallView, more bool, err error)) (*sluice.CallView, error) {
+	const firstSpan, largerSpan, shortest = time.Minute, 8, time.Millisecond
+	from, to := at.Add(1), at.Add(firstSpan)
+	found, more, err := find(from, to)
+	for span := firstSpan * largerSpan; err == nil && len(found) == 0 && to.Before(now); span *= largerSpan {
+		from, to = to, at.Add(span)
+		found, more, err = find(from, to)
+	}
+	for err == nil && more && to.Sub(from) > shortest {
+		middle := from.Add(to.Sub(from) / 2)
+		earlier, stillMore, failed := find(from, middle)
+		if err = failed; len(earlier) > 0 {
+			found, more, to = earlier, stillMore, middle
+		} else {
+			from = middle
+		}
+	}
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[len(found)-1], nil
+}
+
+// callPrevious redirects to the previous call of the same webhook.
+func callPrevious(v *page.Visit, c sluice.CallView) error {
+	var other *sluice.CallView
+	found, err := Find(v, "eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "10")
+	if i := slices.IndexFunc(found.Items, func(other sluice.CallView) bool { return other.Time.Before(c.Time) }); i >= 0 {
+		other = &found.Items[i]
+	}
+	return callBeside(v, c, other, err)
+}
+
+// callBeside redirects from a call to another, or says that there is none.
+func callBeside(v *page.Visit, c sluice.CallView, other *sluice.CallView, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case other == nil:
+		return v.Redirect(callPath(c.TraceID) + "?done=last")
+	}
+	return v.Redirect(callPath(other.TraceID))
+}

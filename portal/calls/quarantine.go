@@ -1,0 +1,104 @@
+package calls
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/portal/page"
+)
+
+// A quarantineView is the list of rejected calls that are kept.
+type quarantineView struct {
+	EventKey, Code string
+	Groups         []quarantineGroup
+	Items          []quarantined
+	Next           string
+}
+
+// A quarantineGroup is the calls of a webhook that were rejected with one code.
+type quarantineGroup struct {
+	EventKey, Code string
+	Count          int
+	First          time.Time // of the oldest call
+	Latest         quarantined
+}
+
+// Several reports whether there are several groups.
+func (v quarantineView) Several() bool { return len(v.Groups) > 1 }
+
+func quarantinePage(v *page.Visit) error {
+	view := quarantineView{EventKey: v.Query("eventKey"), Code: v.Query("code")}
+	found, err := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", page.Size, "after", v.Query("after"))
+	if err != nil {
+		return err
+	}
+	view.Next = v.Next(found.Next)
+	for _, item := range found.Items {
+		view.Items = append(view.Items, quarantined{item})
+	}
+	const counted = "1000"
+	all, err := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", counted)
+	if err != nil {
+		return err
+	}
+	view.Groups = groupsOf(all.Items)
+	return v.Show("quarantine", "Quarantine", view)
+}
+
+// groupsOf groups calls by webhook and code, the largest group first.
+func groupsOf(items []sluice.QuarantineView) (groups []quarantineGroup) {
+	for _, item := range items {
+		i := slices.IndexFunc(groups, func(g quarantineGroup) bool { return g.EventKey == item.EventKey && g.Code == item.Code })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, quarantineGroup{EventKey: item.EventKey, Code: item.Code, Latest: quarantined{item}}) // they come newest first
+		}
+		groups[i].Count++
+		groups[i].First = item.Time
+	}
+	slices.SortStableFunc(groups, func(a, b quarantineGroup) int { return cmp.Compare(b.Count, a.Count) })
+	return groups
+}
+
+// quarantineSelected admits or deletes the selected calls.
+func quarantineSelected(v *page.Visit) error {
+	ids, err := selected(v, "id")
+	if err != nil {
+		return err
+	}
+	return quarantineBulk(v, &bulk{field: "id", names: ids}, page.Confirmation{
+		Name: page.Plural(len(ids), "rejected call", "rejected calls"), Several: len(ids) != 1,
+		Action: "/quarantine/selected", Field: "id", Values: ids,
+	})
+}
+
+// quarantineOfGroup admits or deletes all calls of a group.
+func quarantineOfGroup(v *page.Visit) error {
+	key, code := v.Entered("eventKey"), v.Entered("code")
+	return quarantineBulk(v, &bulk{args: page.Args("eventKey", key, "code", code)}, page.Confirmation{
+		Name: "all of " + key + " with the code " + code, Several: v.Entered("count") != "1",
+		Action: "/quarantine/group", Field: "eventKey", Values: []string{key}, Code: code,
+	})
+}
+
+// quarantineBulk admits calls, or deletes them after a confirmation.
+func quarantineBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
+	b.Verb, b.What, b.command = "admitted", [2]string{"call", "calls"}, "quarantine.admit"
+	b.List, b.Back = "Quarantine", "/quarantine"
+	switch v.Entered("do") {
+	case "delete":
+		about.What = "rejected call"
+		about.Effect = "It can’t be undone: what was sent can’t be looked at or admitted any more."
+		return b.delete(v, "quarantine.delete", about)
+	case "force":
+		b.args = append(b.args, page.Args("force", true)...)
+	}
+	return b.do(v)
+}
+
+// RejectedCalls returns calls of the quarantine without their payloads.
+func RejectedCalls(v *page.Visit, given ...any) (sluice.List[sluice.QuarantineView], error) {
+	return page.Ask[sluice.List[sluice.QuarantineView]](v, "quarantine.get", page.Args(given...), "brief", true)
+}

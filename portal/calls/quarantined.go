@@ -1,0 +1,75 @@
+package calls
+
+import (
+	"cmp"
+	"fmt"
+
+	"sluice"
+	"sluice/portal/page"
+	"sluice/wording"
+)
+
+// A quarantined is a rejected call that is kept.
+type quarantined struct{ sluice.QuarantineView }
+
+// keptCall returns a rejected call.
+func keptCall(v *page.Visit, id string) (*quarantined, error) {
+	found, err := page.Ask[sluice.List[sluice.QuarantineView]](v, "quarantine.get", "id", id)
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 {
+		return nil, sluice.Errorf(sluice.CodeQuarantineUnknown, "There is no such call in the quarantine: it was admitted or deleted, or is too old.")
+	}
+	return &quarantined{found.Items[0]}, nil
+}
+
+func quarantinedPage(v *page.Visit) error {
+	item, err := keptCall(v, v.Named("id"))
+	if err != nil {
+		return err
+	}
+	return v.Show("quarantined", "Rejected call "+item.ID, item)
+}
+
+// ShownHeaders returns the headers, sorted by name.
+func (q quarantined) ShownHeaders() []sluice.Header { return page.Headers(q.Headers) }
+
+// Text returns the body, formatted.
+func (q quarantined) Text() string {
+	if q.BodyEncoding == sluice.EncodingBase64 {
+		return wording.Bytes(q.Size) + " that are no text"
+	}
+	return page.Pretty(q.Body)
+}
+
+// Findings returns why it was rejected: the failed checks of the schema, or the
+// diagnosis.
+func (q quarantined) Findings() []string {
+	failed, _ := q.Errors.([]any)
+	if len(failed) == 0 || len(q.Diagnosis) >= len(failed) {
+		return q.Diagnosis
+	}
+	var findings []string
+	for _, one := range failed {
+		if check, ok := one.(map[string]any); ok {
+			findings = append(findings, fmt.Sprintf("At %s: %s", cmp.Or(fmt.Sprint(check["pointer"]), "its top"), check["message"]))
+		}
+	}
+	return findings
+}
+
+// adviceFor says what to do about a rejected call, by its code.
+var adviceFor = map[string]string{
+	sluice.CodeSignatureMissing.Word: "Let the sender sign its calls, or let the webhook take unsigned ones; then check again.",
+	sluice.CodeSignatureInvalid.Word: "If the sender made the call, enter the secret that it signs with in the webhook; then check again. Otherwise the call is forged: delete it.",
+	sluice.CodeSignatureExpired.Word: "The clocks differ, or the call was on its way for long. Admit it without checking if you know the sender.",
+	sluice.CodePayloadInvalid.Word:   "If the payload is as it should be, change the schema of the webhook; then check again.",
+	sluice.CodeWebhookDisabled.Word:  "Enable the webhook; then check again.",
+	sluice.CodeDuplicateDiffers.Word: "Compare it with the call that came first. Admit it without checking if it is another event.",
+}
+
+// Advice says what to do next.
+func (q quarantined) Advice() string {
+	return cmp.Or(adviceFor[q.Code], "Admit it without checking if it is as it should be.")
+}

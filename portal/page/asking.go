@@ -1,0 +1,110 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sluice"
+	"sluice/command"
+	"sluice/value"
+)
+
+// May reports whether the user may run a command.
+func (v *Visit) May(name string) bool { return v.Allows(v.User, name) }
+
+// Allows reports whether a user may run a command.
+func (s *Site) Allows(user sluice.User, name string) bool {
+	cmd, ok := s.Commands.Find(name)
+	return ok && cmd.Allows(user)
+}
+
+// Args makes arguments of pairs of name and value, and of other arguments. It leaves out empty texts.
+func Args(given ...any) (all command.Args) {
+	for i := 0; i < len(given); i++ {
+		name, isName := given[i].(string)
+		if !isName {
+			all = append(all, given[i].(command.Args)...)
+			continue
+		}
+		i++
+		value := given[i]
+		text, isText := value.(string)
+		if isText {
+			value = command.Text(text)
+		}
+		if !isText || text != "" {
+			all = append(all, command.Arg{Name: name, Value: value})
+		}
+	}
+	return all
+}
+
+// Run calls a command as the signed-in user.
+func (v *Visit) Run(name string, given ...any) (any, error) {
+	cmd, ok := v.Commands.Find(name)
+	if !ok || cmd.HTTPOnly() {
+		return nil, sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command.")
+	}
+	return v.Commands.Call(v.R.Context(), cmd, Args(given...))
+}
+
+// Ask calls a command that returns a T.
+func Ask[T any](v *Visit, name string, given ...any) (output T, err error) {
+	out, err := v.Run(name, given...)
+	if err != nil {
+		return output, err
+	}
+	output, ok := out.(T)
+	if !ok {
+		return output, fmt.Errorf("%s returns a %T, not a %T", name, out, output)
+	}
+	return output, nil
+}
+
+// AskIfAllowed asks if the user may; others get nothing.
+func AskIfAllowed[T any](v *Visit, name string, given ...any) (output T, err error) {
+	if !v.May(name) {
+		return output, nil
+	}
+	return Ask[T](v, name, given...)
+}
+
+// Document calls any command and returns its output as JSON. A list has the cursor
+// of its next page.
+func (v *Visit) Document(name string, given ...any) (output json.RawMessage, next string, err error) {
+	out, err := v.Run(name, given...)
+	if err != nil {
+		return nil, "", err
+	}
+	if list, ok := out.(command.Paged); ok {
+		out, next = list.Page()
+	}
+	var content bytes.Buffer
+	err = value.Encode(&content, out) // the templates escape what pages show
+	return content.Bytes(), next, err
+}
+
+// Read calls a command and decodes its output from JSON.
+func Read[T any](v *Visit, name string, given ...any) (value T, next string, err error) {
+	output, next, err := v.Document(name, given...)
+	if err != nil {
+		return value, "", err
+	}
+	return value, next, json.Unmarshal(output, &value)
+}
+
+// Ignoring returns err, or nil if it is of one of these kinds.
+func Ignoring(err error, kinds ...sluice.Kind) error {
+	if err != nil && slices.Contains(kinds, sluice.AsError(err).Kind) {
+		return nil
+	}
+	return err
+}
+
+// IsMistake reports whether a form shows an error itself, for the user to try again.
+func IsMistake(err error) bool {
+	kind := sluice.AsError(err).Kind
+	return kind != sluice.Internal && kind != sluice.Unauthenticated
+}

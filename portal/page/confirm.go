@@ -1,0 +1,57 @@
+package page
+
+import "time"
+
+// A Confirmation asks before something is deleted.
+type Confirmation struct {
+	Verb   string // "": delete
+	Name   string
+	What   string // the word for it
+	Effect string
+	Used   *Cell        // when it was last used; nil if unknown
+	Hit    *Consequence // nil if nothing else is affected
+	Action string       // path
+	Back   string       // path
+
+	// For several things of a list: the form's field for them, and its values.
+	Several bool
+	Field   string
+	Values  []string
+	Code    string // which they failed with, if that selects them
+
+	Instead *Instead // something that can be undone; nil if there is nothing
+}
+
+// A Consequence is what else a deletion affects.
+type Consequence struct {
+	Words string
+	Links []Link
+	More  int // how many are not listed
+}
+
+// maxHit bounds the links of a consequence.
+const maxHit = 20
+
+func ConsequenceOf(words string, links []Link) *Consequence {
+	if len(links) == 0 {
+		return nil
+	}
+	shown := links[:min(len(links), maxHit)]
+	return &Consequence{words, shown, len(links) - len(shown)}
+}
+
+// An Instead is an alternative to deleting something.
+type Instead struct {
+	Label       string
+	About       string
+	Action      string // path
+	Name, Value string // of the form
+}
+
+// A Cell is a time, or a text if the time is zero.
+type Cell struct {
+	Title, Text string
+	Time        time.Time
+	Bad         bool   // the text needs attention
+	Class       string // in a list
+}

@@ -1,0 +1,96 @@
+package page
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"sluice"
+)
+
+// A view is what the templates get.
+type view struct {
+	*Visit
+
+	Title  string
+	Done   string // a message about what was just done
+	Alerts []Alert
+	Data   any // the view of the page
+}
+
+// done holds the messages about what was done on the previous page.
+var done = map[string]string{
+	"added":      "Made. Copy the new URL, and enter it at the sender.",
+	"created":    "Created.",
+	"muted":      "Done: as long as it is muted, nothing is sent of it.",
+	"paused":     "Paused: events wait, nothing is lost.",
+	"resumed":    "Resumed: events that waited are run now.",
+	"saved":      "Saved.",
+	"secret":     "The signing secret is stored.",
+	"deleted":    "Deleted.",
+	"replayed":   "Replayed: this is the new call.",
+	"erased":     "Erased: its payload, headers and results are gone.",
+	"retried":    "Tried now: the result is below as soon as it is there.",
+	"sent":       "Sent: this is the new call.",
+	"rolledback": "Rolled back: the earlier source is stored again.",
+	"last":       "There is no further call of this webhook in that direction.",
+}
+
+// Show answers with a page, by the template of that name.
+func (v *Visit) Show(name, title string, data any) error {
+	return v.ShowAs(http.StatusOK, name, title, data)
+}
+
+// ShowAs answers with a page and a status.
+func (v *Visit) ShowAs(status int, name, title string, data any) error {
+	template, err := v.template(name)
+	if err != nil {
+		return err
+	}
+	var content bytes.Buffer
+	shown := &view{v, title, done[v.Query("done")], v.alerts(), data}
+	if err := template.ExecuteTemplate(&content, "layout", shown); err != nil {
+		return err
+	}
+	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.W.WriteHeader(status)
+	_, _ = v.W.Write(content.Bytes()) // an error means that the browser has gone
+	return nil
+}
+
+// Path returns the path of the page.
+func (s *view) Path() string { return s.R.URL.Path }
+
+// Username returns the name of the signed-in user, "" if nobody is.
+func (s *view) Username() string { return s.User.Name }
+
+// Roles returns the roles of the signed-in user.
+func (s *view) Roles() string { return strings.Join(s.User.Roles, ", ") }
+
+// Asset returns the path of a file in static.
+func (s *view) Asset(name string) string { return assets().path(name) }
+
+// Saved reports whether the page follows a save.
+func (s *view) Saved() bool { return s.Done == done["saved"] }
+
+// Replaced reports whether the page follows a save or a rollback.
+func (s *view) Replaced() bool { return s.Saved() || s.Done == done["rolledback"] }
+
+// callRows are the calls of a list.
+type callRows struct {
+	Base  string
+	Items []sluice.CallView
+	Ticks bool // each has a checkbox
+}
+
+// Rows returns calls for the template of lists.
+func (s *view) Rows(items []sluice.CallView, ticks bool) callRows {
+	return callRows{s.Base, items, ticks}
+}
+
+// With returns the page with other data, for a template within a template.
+func (s *view) With(data any) *view {
+	with := *s
+	with.Data = data
+	return &with
+}

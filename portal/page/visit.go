@@ -1,0 +1,83 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice"
+	"sluice/wording"
+)
+
+// A Visit is one request of a browser, and the user who made it.
+type Visit struct {
+	*Site
+
+	W    http.ResponseWriter
+	R    *http.Request
+	User sluice.User // without a name if nobody is signed in
+}
+
+// Query returns a value of the URL's query, "" if there is none.
+func (v *Visit) Query(name string) string { return v.R.URL.Query().Get(name) }
+
+// Named returns what the path has for a name in the pattern of the page.
+func (v *Visit) Named(name string) string { return v.R.PathValue(name) }
+
+// Entered returns a text of the form, with line ends as \n: browsers send \r\n.
+func (v *Visit) Entered(name string) string {
+	return strings.ReplaceAll(v.R.PostForm.Get(name), "\r\n", "\n")
+}
+
+// ReadForm reads the form that was submitted.
+func (v *Visit) ReadForm(limit int64) error {
+	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, limit)
+	if err := v.R.ParseForm(); err != nil {
+		return sluice.Errorf(sluice.CodeFormMalformed, "The form could not be read, or is larger than %s.", wording.Bytes(limit))
+	}
+	return nil
+}
+
+// Redirect sends the browser to a path of the portal.
+func (v *Visit) Redirect(target string) error {
+	http.Redirect(v.W, v.R, v.Base+target, http.StatusSeeOther)
+	return nil
+}
+
+// RunThen runs a command, and sends the browser to a path.
+func (v *Visit) RunThen(target, name string, given ...any) error {
+	if _, err := v.Run(name, given...); err != nil {
+		return err
+	}
+	return v.Redirect(target)
+}
+
+// Size is how many items lists show at once.
+const Size = "25"
+
+// Next returns the path of the page after a cursor, or "".
+func (v *Visit) Next(after string) string {
+	if after == "" {
+		return ""
+	}
+	query := v.R.URL.Query()
+	query.Del("done")
+	query.Set("after", after)
+	return v.Base + v.R.URL.Path + "?" + query.Encode()
+}
+
+// Live returns the path of a live stream of calls, of a webhook or with a trace id if these are given. It
+// returns "" if the user may not see calls.
+func (v *Visit) Live(eventKey, trace string) string {
+	if !v.May("trace.get") {
+		return ""
+	}
+	query := url.Values{}
+	if eventKey != "" {
+		query.Set("eventKey", eventKey)
+	}
+	if trace != "" {
+		query.Set("trace", trace)
+	}
+	return v.Base + sluice.LivePath + "?" + query.Encode()
+}

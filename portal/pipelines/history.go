@@ -1,0 +1,78 @@
+package pipelines
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/portal/calls"
+	"sluice/portal/chart"
+	"sluice/portal/page"
+)
+
+// addHistory adds the latest runs to the page of a pipeline.
+func addHistory(v *page.Visit, view *pipelineView) error {
+	if !v.May("trace.get") {
+		return nil
+	}
+	const most = "10"
+	found, err := calls.Find(v, "pipeline", view.Name, "limit", most)
+	if err != nil {
+		return err
+	}
+	for _, c := range found.Items {
+		c.Runs = slices.DeleteFunc(c.Runs, func(run sluice.RunReport) bool { return run.Pipeline != view.Name })
+		view.History = append(view.History, c)
+	}
+	if view.Chart, err = pipelineChart(v, view.Name); err != nil {
+		return err
+	}
+	if view.Failure = latestFailure(view.History, view.Updated); view.Failure != nil {
+		if view.Failure.Event, err = calls.Event(v, view.Failure.TraceID); err != nil {
+			return err
+		}
+	}
+	view.Live = v.Live("", "")
+	if key := view.ListensTo(); key != view.Listens && !strings.ContainsAny(key, "*#") {
+		view.Live = v.Live(key, "")
+	}
+	if len(found.Items) > 0 || found.Next != "" {
+		view.RunsURL = v.Base + "/calls?pipeline=" + url.QueryEscape(view.Name)
+	}
+	return nil
+}
+
+// latestFailure returns the latest run if it failed, and ran the current source.
+func latestFailure(history []sluice.CallView, stored time.Time) *runFailure {
+	var latest runFailure
+	for _, c := range history {
+		for _, run := range c.Runs {
+			if run.Started.After(latest.Started) {
+				latest = runFailure{RunView: calls.RunView{RunReport: run}, TraceID: c.TraceID}
+			}
+		}
+	}
+	if latest.Error == nil || latest.Started.Before(stored) {
+		return nil
+	}
+	return &latest
+}
+
+// pipelineChart shows the runs of a pipeline by the hour. It returns nil if there are none.
+func pipelineChart(v *page.Visit, name string) (*chart.Chart, error) {
+	c := chart.New(v.R.URL.Query(), v.Base+pipelinePath(name))
+	found, err := page.AskIfAllowed[sluice.PipelineRuns](v, "pipeline.stats", "name", name, "hours", c.Hours())
+	if err != nil || found.Runs == 0 {
+		return nil, err
+	}
+	c.Plot = chart.Runs(c.Span.Cut(chart.Hourly(len(found.Hours), func(i int) sluice.CallFigures {
+		of := found.Hours[i]
+		return sluice.CallFigures{OK: of.Runs - of.Errors, Error: of.Errors}
+	})), c.Span)
+	if v.May("trace.get") {
+		c.Plot.Link(v.Base + "/calls?pipeline=" + url.QueryEscape(name) + "&")
+	}
+	return c, nil
+}

@@ -1,0 +1,70 @@
+package pipelines
+
+import (
+	"net/http"
+	"strconv"
+
+	"sluice"
+	"sluice/difference"
+	"sluice/portal/page"
+	"sluice/problem"
+)
+
+type versionView struct {
+	sluice.PipelineView
+
+	Version string
+	Now     sluice.PipelineView
+	Edits   []diffLine // from this version to the current one
+	Lines   []sourceLine
+	Problem string
+}
+
+func versionPage(v *page.Visit) error {
+	return showVersion(v, http.StatusOK, "")
+}
+
+func showVersion(v *page.Visit, status int, refusal string) error {
+	now, err := pipelineNamed(v)
+	if err != nil {
+		return err
+	}
+	number := v.Named("version")
+	if _, err := strconv.Atoi(number); err != nil {
+		return sluice.Errorf(sluice.CodeVersionUnknown, "There is no such version.")
+	}
+	former, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", now.Name, "version", number)
+	if err != nil {
+		return err
+	}
+	view := versionView{PipelineView: former, Version: number, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source), Lines: beginning(highlight(former.Source, nil)), Problem: refusal}
+	return v.ShowAs(status, "version", now.Name+", version "+number, view)
+}
+
+// versionRollback stores a former source again.
+func versionRollback(v *page.Visit) error {
+	_, err := v.Run("pipeline.rollback", "name", v.Named("name"), "version", v.Named("version"),
+		"ifMatch", v.Entered("tag"), "force", v.Entered("do") == "force")
+	if err != nil {
+		if e := sluice.AsError(err); page.IsMistake(err) && e.Kind != sluice.Forbidden && e.Kind != sluice.NotFound {
+			return showVersion(v, problem.Status(err), e.Message)
+		}
+		return err
+	}
+	return v.Redirect(pipelinePath(v.Named("name")) + "?done=rolledback#next")
+}
+
+// A diffLine is a line of a difference.
+type diffLine struct {
+	Class string // added, removed or ""
+	Text  string
+}
+
+// diffLines returns the difference between two sources.
+func diffLines(before, after string) (lines []diffLine) {
+	classes := map[byte]string{'+': "added", '-': "removed"}
+	for _, e := range difference.Lines(before, after) {
+		lines = append(lines, diffLine{classes[e.Sign], string(e.Sign) + " " + e.Line})
+	}
+	return lines
+}

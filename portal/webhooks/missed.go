@@ -1,0 +1,84 @@
+package webhooks
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/portal/page"
+	"sluice/problem"
+)
+
+// A missedView is the page on which the sender of a webhook is asked what was missed.
+type missedView struct {
+	sluice.WebhookView
+
+	Title   string // of the sender
+	Since   string
+	Spans   []missedSpan
+	Found   *sluice.Missed // nil: it was not asked yet
+	DryRun  bool
+	Problem string
+}
+
+// A missedSpan is a time to ask about.
+type missedSpan struct {
+	Name, Title string
+	Length      time.Duration
+}
+
+var missedSpans = []missedSpan{
+	{"1h", "the last hour", time.Hour}, {"24h", "the last 24 hours", 24 * time.Hour}, {"72h", "the last 3 days", 72 * time.Hour}, {"168h", "the last 7 days", 168 * time.Hour},
+}
+
+// Left returns the deliveries that were not accepted before.
+func (v missedView) Left() []sluice.MissedItem {
+	return slices.DeleteFunc(slices.Clone(v.Found.Items), func(i sluice.MissedItem) bool { return i.State == sluice.MissedHad })
+}
+
+// Asks reports whether senders of a kind can be asked what was missed.
+func (v webhookView) Asks() bool { return slices.Contains(sluice.MissedProviders, v.Provider) }
+
+func missedPage(v *page.Visit, hook sluice.WebhookView) error {
+	return renderMissed(v, http.StatusOK, missedView{WebhookView: hook})
+}
+
+func renderMissed(v *page.Visit, status int, view missedView) error {
+	view.Title, view.Spans = view.Provider, missedSpans
+	known, err := providers(v)
+	if err != nil {
+		return err
+	}
+	if at := slices.IndexFunc(known, func(v sluice.ProviderView) bool { return v.Provider == view.Provider }); at >= 0 {
+		view.Title = known[at].Title
+	}
+	view.Since = cmp.Or(view.Since, missedSpans[1].Name)
+	return v.ShowAs(status, "missed", "Missed calls of "+view.EventKey, view)
+}
+
+// missedAsk asks the sender, and has it deliver again what is missing unless that was only to
+// be looked for.
+func missedAsk(v *page.Visit, hook sluice.WebhookView) error {
+	view := missedView{WebhookView: hook, Since: v.Entered("since"), DryRun: v.Entered("do") != "yes"}
+	length := 24 * time.Hour
+	if at := slices.IndexFunc(missedSpans, func(s missedSpan) bool { return s.Name == view.Since }); at >= 0 {
+		length = missedSpans[at].Length
+	}
+	given := page.Args("eventKey", hook.EventKey, "from", time.Now().Add(-length).UTC().Format(time.RFC3339))
+	if view.DryRun {
+		given = append(given, page.Args("dryRun", "true")...)
+	}
+	found, err := page.Ask[sluice.Missed](v, "webhook.missed", given)
+	if err != nil {
+		e := sluice.AsError(err)
+		if e.Kind == sluice.Forbidden || e.Kind == sluice.Unauthenticated {
+			return err
+		}
+		view.Problem = e.Message
+		return renderMissed(v, problem.Status(err), view)
+	}
+	view.Found = &found
+	return renderMissed(v, http.StatusOK, view)
+}

@@ -1,0 +1,74 @@
+package webhooks
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"sluice"
+	"sluice/command"
+	"sluice/portal/page"
+	"sluice/problem"
+)
+
+// newSecret returns a random secret in hex, which is valid base64 too.
+func newSecret() string {
+	secret := make([]byte, 20)
+	_, _ = rand.Read(secret) // never fails
+	return hex.EncodeToString(secret)
+}
+
+// fillSecrets makes up secrets that were left empty in the form of a webhook. Some
+// senders show theirs only once they have the URL: until it is entered here, all calls
+// are rejected. It returns a secret that people must enter at the sender.
+func fillSecrets(v *page.Visit, before sluice.WebhookView) (made string, err error) {
+	entered := v.R.PostForm
+	entered.Set("signingSecret", strings.TrimSpace(entered.Get("signingSecret")))
+	name := entered.Get("provider")
+	if name == "" || !v.May("provider.get") {
+		return "", nil
+	}
+	preset, err := page.Ask[sluice.ProviderView](v, "provider.get", "provider", name)
+	if err != nil {
+		return "", err
+	}
+	if preset.VerifyToken && entered.Get("verifyToken") == "" && before.UUID == "" {
+		entered.Set("verifyToken", newSecret())
+	}
+	if !preset.SecretRequired || preset.Fixed() || before.IsSigned() || entered.Get("signingSecret") != "" {
+		return "", nil
+	}
+	secret := newSecret()
+	entered.Set("signingSecret", secret)
+	if !preset.Chosen() {
+		return "", nil
+	}
+	return secret, nil
+}
+
+// webhookSecret stores the signing secret that was entered, or a new one, which it
+// shows once.
+func webhookSecret(v *page.Visit, hook sluice.WebhookView) error {
+	view := webhookView{WebhookView: hook}
+	secret := strings.TrimSpace(v.Entered("signingSecret"))
+	if v.Entered("do") == "make" {
+		secret = newSecret()
+		view.Made = secret
+	}
+	if secret == "" {
+		view.Wrong = "Enter the signing secret."
+		return renderWebhook(v, http.StatusBadRequest, view)
+	}
+	_, err := page.Ask[sluice.WebhookView](v, "webhook.put", "uuid", hook.UUID, "signingSecret", command.Text(secret))
+	switch {
+	case err != nil && page.IsMistake(err):
+		view.Made, view.Wrong = "", sluice.AsError(err).Message
+		return renderWebhook(v, problem.Status(err), view)
+	case err != nil:
+		return err
+	case view.Made != "":
+		return renderWebhook(v, http.StatusOK, view)
+	}
+	return v.Redirect(webhookPath(hook.EventKey) + "?done=secret")
+}

@@ -1,0 +1,65 @@
+package webhooks
+
+import (
+	"net/url"
+	"strings"
+
+	"sluice"
+	"sluice/portal/calls"
+	"sluice/portal/page"
+	"sluice/problem"
+)
+
+// A startView is the page that guides people to their first call.
+type startView struct {
+	Key     string // of the webhook; "" if there is none yet
+	Entered string
+	Problem string
+	Line    calls.CurlLine
+	Token   bool
+	Arrived *sluice.CallView
+	Live    string
+}
+
+// Rule says which event keys are valid.
+func (startView) Rule() string { return sluice.KeyRule }
+
+const firstKey = "webhook.hello"
+
+func startPage(v *page.Visit) error {
+	key := v.Query("key")
+	if key == "" {
+		return v.Show("start", "First webhook", startView{Entered: firstKey})
+	}
+	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", key)
+	if err != nil {
+		return err
+	}
+	if hook.Provider != "" || hook.IsSigned() { // a plain call would be rejected
+		return v.Redirect(webhookPath(hook.EventKey))
+	}
+	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
+	view := startView{Key: hook.EventKey, Token: v.User.May(sluice.MaySeeTokens), Live: v.Live(hook.EventKey, "")}
+	view.Line = calls.CurlLines(receive, hook.OpenToken(), true)[0]
+	found, err := calls.Latest(v, hook.EventKey, "1")
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		view.Arrived = &found[0]
+	}
+	return v.Show("start", "First webhook", view)
+}
+
+// start creates the first webhook.
+func start(v *page.Visit) error {
+	key := strings.TrimSpace(v.Entered("eventKey"))
+	hook, err := page.Ask[sluice.WebhookView](v, "webhook.put", "eventKey", key, "payloadType", "raw")
+	if err != nil {
+		if !page.IsMistake(err) {
+			return err
+		}
+		return v.ShowAs(problem.Status(err), "start", "First webhook", startView{Entered: key, Problem: sluice.AsError(err).Message})
+	}
+	return v.Redirect("/start?key=" + url.QueryEscape(hook.EventKey))
+}

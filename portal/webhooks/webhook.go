@@ -1,0 +1,101 @@
+package webhooks
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice"
+	"sluice/portal/calls"
+	"sluice/portal/chart"
+	"sluice/portal/page"
+)
+
+// A webhookView is the page of a webhook.
+type webhookView struct { //nolint:recvcheck // templates call methods of the value
+	sluice.WebhookView
+
+	Token    bool         // the user may see the token
+	Shown    bool         // the user asked for the token
+	Unusual  bool         // its key breaks the convention
+	Fresh    bool         // it was just created
+	Stored   bool         // its signing secret was just stored
+	Receive  string       // URL without the token
+	Open     string       // the token in its URL
+	Chart    *chart.Chart // nil if there were no calls
+	Sample   string       // whose headers a test call has; "" for none
+	Payload  string       // of a test call
+	Media    string
+	Medias   []string // that it can have
+	Result   *calls.Sent
+	Lines    []calls.CurlLine
+	CallsURL string
+	Guarded  bool // calls need more than the token
+
+	Made      string      // the new signing secret, which is shown once
+	Wrong     string      // what is wrong with the secret that was entered
+	Sender    *connection // nil if the sender is not a known one
+	Live      string
+	Listeners []string
+	Latest    []sluice.CallView
+	Figures   *sluice.CallFigures // of a day; nil if the user may not see them
+}
+
+// Waits reports whether the sender has not called yet. The page then says how to set
+// it up.
+func (v webhookView) Waits() bool { return v.Sender != nil && v.Sender.Arrived == nil }
+
+// Used reports whether the page starts with the latest calls.
+func (v webhookView) Used() bool { return !v.Waits() && len(v.Latest) > 0 }
+
+func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
+	return renderWebhook(v, http.StatusOK, webhookView{WebhookView: hook})
+}
+
+// renderWebhook completes the page of a webhook and shows it.
+func renderWebhook(v *page.Visit, status int, view webhookView) error {
+	view.Token = v.User.May(sluice.MaySeeTokens)
+	view.Shown = view.Token && v.Query("show") == "token"
+	view.Unusual, view.Fresh, view.Stored = v.Query("unusual") != "", v.Query("done") == "created", v.Query("done") == "secret"
+	view.CallsURL = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
+	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
+	view.Open = view.OpenToken()
+	view.Lines = calls.CurlLines(view.Receive, view.Open, view.Shown)
+	if err := addCalls(v, &view); err != nil {
+		return err
+	}
+	var err error
+	if view.Sender, err = connectionOf(v, view.WebhookView, view.Made != "", view.Latest); err != nil {
+		return err
+	}
+	view.addTestCall(v.Query("sample"))
+	view.Guarded = view.IsSigned() || view.Sender != nil && view.Sender.Signed
+	if v.May("trace.get") {
+		view.Live = v.Live(view.EventKey, "")
+	}
+	return v.ShowAs(status, "webhook", view.EventKey, view)
+}
+
+// addCalls adds a webhook's latest calls, its figures and its listeners to its page.
+func addCalls(v *page.Visit, view *webhookView) (err error) {
+	const latest = "5"
+	if view.Latest, err = calls.Latest(v, view.EventKey, latest); err != nil {
+		return err
+	}
+	if v.May("webhook.stats") {
+		of, err := page.Ask[[]sluice.WebhookStats](v, "webhook.stats", "eventKey", view.EventKey)
+		if err != nil {
+			return err
+		}
+		if view.Chart, err = webhookChart(v, view.EventKey); err != nil {
+			return err
+		}
+		view.Figures = &sluice.CallFigures{}
+		if len(of) > 0 {
+			view.Figures = &of[0].CallFigures
+		}
+	}
+	listening, err := listening(v)
+	view.Listeners = listenersOf(view.EventKey, listening)
+	return err
+}
