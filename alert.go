@@ -43,8 +43,8 @@ const (
 	AlertResolved = "resolved"
 )
 
-// An Alert says that a condition holds that somebody should know of, or that it held. There
-// is one open alert at most for a kind and subject.
+// An Alert tells people of a condition, while it holds and afterwards. At most one alert is open
+// for a kind and subject.
 type Alert struct {
 	ID         string    `json:"id"`
 	Kind       AlertKind `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,disk,certificate,closed,damage,engine"`

@@ -10,32 +10,6 @@ import (
 	"sluice/value"
 )
 
-// Kind says what sort of failure an error is. Package problem maps kinds to HTTP
-// status codes, cmd/sluice to exit codes.
-type Kind int
-
-// The kinds of failure.
-const (
-	Internal         Kind = iota // a fault of ours that has no better name
-	Invalid                      // the request is wrong and stays wrong
-	Unauthenticated              // the caller is not known
-	Forbidden                    // the caller is known and not permitted
-	NotFound                     // there is no such thing
-	MethodNotAllowed             // the thing exists, the method doesn't apply
-	Timeout                      // the caller was too slow
-	Conflict                     // it clashes with what is stored
-	Gone                         // it is no longer there
-	TooLarge                     // it exceeds a limit on size
-	Unsupported                  // it is in a form we don't accept
-	Throttled                    // it comes too often
-	Unavailable                  // we can't do it now; trying again helps
-	Loop                         // it would cause itself over and over
-	Unprocessable                // it is well-formed, but not allowed here
-	Outdated                     // it was changed since the caller read it
-	HeadTooLarge                 // the headers of the request exceed a limit
-	Full                         // there is no room for it; trying again does not help
-)
-
 // Error is a failure with a text that is safe to show to the caller. An Error
 // does not change once it is made, so it can be shared: the methods that add
 // something to it return a copy.
@@ -154,8 +128,7 @@ func (e *Error) Telling(said Said) *Error { return e.with(func(c *Error) { c.Sai
 func (e *Error) Closing() *Error { return e.with(func(c *Error) { c.Close = true }) }
 
 // AsError returns the *Error in err's chain, or one made of the *value.Error
-// there. Otherwise it wraps err as an internal fault whose text tells the
-// caller nothing.
+// there. Otherwise it wraps err as a Fault.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -167,7 +140,12 @@ func AsError(err error) *Error {
 		}
 		return &Error{Kind: kind, Code: e.Code, Message: e.Message}
 	}
-	return Errorf(CodeInternal, "The server failed to handle this request; its log has the cause.").Because(err)
+	return Fault().Because(err)
+}
+
+// Fault is the error of a fault of ours. Its text tells the caller nothing.
+func Fault() *Error {
+	return Errorf(CodeInternal, "The server failed to handle this request; its log has the cause.")
 }
 
 // Passing is the error of something that is not available now, but will be soon.
@@ -200,20 +178,5 @@ func EngineAway(err error) bool {
 	}
 }
 
-// A Problem is an error as callers see it (RFC 9457): the body of an answer, or
-// a part of the result of a failed pipeline. Package problem makes them.
-type Problem struct {
-	Type       string `json:"type" doc:"Name of the kind of problem."`
-	Title      string `json:"title" doc:"The status in words."`
-	Status     int    `json:"status" doc:"The HTTP status."`
-	Detail     string `json:"detail" doc:"What went wrong, and what to do next."`
-	Code       string `json:"code" doc:"A stable word for it, such as payload-too-large."`
-	StatusCode int    `json:"statusCode" doc:"The HTTP status once more."`
-	TraceID    string `json:"traceId,omitempty" doc:"The call that it is about."`
-	Parameter  string `json:"parameter,omitempty" doc:"The parameter at fault."`
-	Line       int    `json:"line,omitempty" doc:"Where in the source it is."`
-	Column     int    `json:"column,omitempty" doc:"Where in the line it is."`
-	Snippet    string `json:"snippet,omitempty" doc:"That part of the source."`
-	Step       string `json:"step,omitempty" doc:"The step that failed."`
-	Errors     any    `json:"errors,omitempty" doc:"What is wrong, one by one."`
-}
+// Is reports whether an error has the code.
+func (c Code) Is(err error) bool { return err != nil && AsError(err).Code == c.Word }

@@ -1,16 +1,5 @@
 package sluice
 
-// A Code is a stable word for one sort of failure, for programs to compare. All of
-// them are in this file; docs/reference/errors.md is made of it.
-type Code struct {
-	Word    string
-	Kind    Kind   // what sort of failure it is, unless the error says otherwise
-	Meaning string // one sentence, for the reference
-}
-
-// Is reports whether an error has the code.
-func (c Code) Is(err error) bool { return err != nil && AsError(err).Code == c.Word }
-
 // Calls of webhooks.
 var (
 	CodeTokenMissing          = Code{"token-missing", Unauthenticated, "The call carries no token."}

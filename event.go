@@ -5,17 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"sluice/value"
 )
-
-// EventPrefix and the key of an event make its key as a message: a message
-// whose key begins with it is an event.
-const EventPrefix = "svc.event."
 
 // Encoding says in which form an event carries its payload.
 type Encoding string
@@ -61,24 +55,6 @@ type Event struct {
 	Query           map[string][]string `json:"query"`
 	Headers         Headers             `json:"headers"`
 	RemoteAddr      string              `json:"remoteAddr"`
-}
-
-// A CloudEvent has the attributes of an event in the format of the CNCF.
-type CloudEvent struct {
-	ID      string `json:"id"`
-	Source  string `json:"source"`
-	Type    string `json:"type"`
-	Subject string `json:"subject,omitempty"`
-	Time    string `json:"time,omitempty"`
-}
-
-func (c *CloudEvent) appendJSON(b []byte) []byte {
-	b = appendField(b, `,"ce":{"id":`, c.ID)
-	b = appendField(b, `,"source":`, c.Source)
-	b = appendField(b, `,"type":`, c.Type)
-	b = appendOptional(b, `,"subject":`, c.Subject)
-	b = appendOptional(b, `,"time":`, c.Time)
-	return append(b, '}')
 }
 
 // Replay returns an event that repeats this one, which has a correlation id, for one
@@ -197,80 +173,4 @@ func (e *Event) MessageKey() string {
 		return e.Key
 	}
 	return EventPrefix + e.EventKey
-}
-
-// Events takes events to stable storage.
-type Events interface {
-	// Accept stores an event, with the names of the pipelines that listen to it,
-	// and waits for their outcomes, at most that long. It returns once the event
-	// is on stable storage. The result has the listeners; the event itself stays
-	// unchanged. After an error of kind Unavailable the event may be stored or not.
-	//
-	// An event whose Fingerprint was accepted before, within its window, is not
-	// stored: the result is that of the first one, and a Duplicate.
-	Accept(ctx context.Context, e *Event, wait time.Duration) (Result, error)
-}
-
-// StoredEvents returns single events, as JSON.
-type StoredEvents interface {
-	// Newest returns the newest event with that key, nil if there is none.
-	Newest(ctx context.Context, eventKey string) (json.RawMessage, error)
-
-	// Next waits for an event with that key, until ctx ends: then it is nil.
-	Next(ctx context.Context, eventKey string) (json.RawMessage, error)
-}
-
-// An EventQuery selects stored events in the order in which they were stored.
-type EventQuery struct {
-	Pattern string        // of event keys, see KeyMatches
-	After   string        // cursor: start behind this event; "" means behind the newest
-	Limit   int           // at most this many
-	Wait    time.Duration // how long to wait for the first one
-	Cover   Cover         // events outside of it are not there
-}
-
-// EventLog reads stored events one after the other.
-type EventLog interface {
-	// After returns the events of a query as JSON, and the cursor behind them.
-	// There are none if none came in time. They are on stable storage, so a
-	// cursor never skips one. Gone if the cursor is of another store.
-	After(ctx context.Context, q EventQuery) (events []json.RawMessage, next string, err error)
-}
-
-// maxKey is the length of the longest key of an event or a message.
-const maxKey = 200
-
-var (
-	validKey     = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
-	validPattern = regexp.MustCompile(`^([A-Za-z0-9_-]+|\*)(\.([A-Za-z0-9_-]+|\*))*(\.#)?$`)
-)
-
-// KeyRule says in words what a key is.
-const KeyRule = "1 to 200 letters, digits, _ and -, in groups joined by dots"
-
-// ValidKey reports whether a text can be the key of an event or a message.
-func ValidKey(key string) bool { return len(key) <= maxKey && validKey.MatchString(key) }
-
-// ValidPattern reports whether a text can be a pattern of keys: a key in which
-// * stands for one group, and # at the end for any number of groups.
-func ValidPattern(pattern string) bool {
-	return pattern == "#" || len(pattern) <= maxKey && validPattern.MatchString(pattern)
-}
-
-// KeyMatches reports whether a pattern fits a key.
-func KeyMatches(pattern, key string) bool {
-	for {
-		p, morePattern, hasPattern := strings.Cut(pattern, ".")
-		if p == "#" {
-			return true
-		}
-		k, moreKey, hasKey := strings.Cut(key, ".")
-		if p != "*" && p != k {
-			return false
-		}
-		if !hasPattern || !hasKey {
-			return hasPattern == hasKey || !hasKey && morePattern == "#"
-		}
-		pattern, key = morePattern, moreKey
-	}
 }

@@ -1,9 +1,8 @@
 package sluice
 
 import (
-	"context"
-	"encoding/json"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -39,6 +38,33 @@ type Pipelines interface {
 	Changed() <-chan struct{}
 }
 
+// A PipelineView is a stored pipeline as its commands show it.
+type PipelineView struct {
+	Name        string    `json:"name" doc:"Its name."`
+	Description string    `json:"description,omitempty" doc:"What its source says about it."`
+	Source      string    `json:"source,omitempty" doc:"Its source, in YAML or JSON; lists leave it out."`
+	Owner       string    `json:"owner" doc:"Who stored it last, with whose rights it may switch users."`
+	Listens     string    `json:"listens,omitempty" doc:"Pattern of the message keys that start it."`
+	Paused      bool      `json:"paused,omitempty" doc:"Events wait until it is resumed."`
+	Concurrency int       `json:"concurrency,omitempty" doc:"How many runs it has at the same time at most."`
+	Rate        string    `json:"rate,omitempty" doc:"How often it begins a run at most, such as 10/s."`
+	Folder      bool      `json:"folder" doc:"It is from the folder of the operator."`
+	Version     int       `json:"version" doc:"Number of the current source."`
+	ETag        string    `json:"etag" doc:"Tells this source from others, for If-Match."`
+	Created     time.Time `json:"created" doc:"When it was first stored."`
+	Updated     time.Time `json:"updated" doc:"When it was last stored."`
+	Warnings    []Finding `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
+}
+
+// Document returns the source alone, for requests that want no JSON.
+func (v PipelineView) Document() (mediaType, text string) { return "application/yaml", v.Source }
+
+// EntityTag names this version of the pipeline.
+func (v PipelineView) EntityTag() string { return v.ETag }
+
+// ListensTo returns what starts the pipeline, as its author wrote it.
+func (v PipelineView) ListensTo() string { return strings.TrimPrefix(v.Listens, EventPrefix) }
+
 // A Binding ties a pipeline to the events that start it.
 type Binding struct {
 	ID          string `json:"id"`
@@ -48,214 +74,3 @@ type Binding struct {
 
 	Rate float64 `json:"rate,omitempty"` // runs that begin in a second, on each node; 0 means any number
 }
-
-// NoListener is the error of a pipeline that is not there, or listens to nothing.
-func NoListener(name string) *Error {
-	return Errorf(CodePipelineUnknown, "No pipeline of the name %s listens to events.", name)
-}
-
-// A Delivery is an event that is handed to a pipeline.
-type Delivery struct {
-	Message       map[string]any // the event, with correlationId and deliveryCount
-	TraceID       string
-	CorrelationID string // the same at each delivery of the event
-	Hops          int    // how many events led to this one
-	Count         int    // how often it was delivered, this time included
-
-	Attempts int       // that have failed before
-	First    time.Time // when the first of them began; zero if there were none
-}
-
-// An Outcome is what a pipeline has made of an event.
-type Outcome struct {
-	Pipeline   string          `json:"pipeline"`
-	Status     Status          `json:"status"` // ok or error; processing: this attempt failed, and another is due
-	StatusCode int             `json:"statusCode"`
-	Value      json.RawMessage `json:"value,omitempty"`
-	Error      *Problem        `json:"error,omitempty"`
-	Said       *Said           `json:"said,omitempty"` // what the caller may know of the error
-	Attempts   int             `json:"attempts"`
-	Finished   time.Time       `json:"finished"`
-
-	Next     time.Time `json:"-"` // when another attempt is due, if it is processing
-	Recovers bool      `json:"-"` // the event waits for its target, and follows when that is back
-}
-
-// AppendJSON appends the outcome's JSON, as encoding/json would write it.
-func (o *Outcome) AppendJSON(b []byte) []byte {
-	b = appendField(b, `{"pipeline":`, o.Pipeline)
-	b = appendField(b, `,"status":`, string(o.Status))
-	b = appendNumber(b, `,"statusCode":`, o.StatusCode)
-	if o.Value != nil {
-		b = append(b, `,"value":`...)
-		b = append(b, o.Value...)
-	}
-	if o.Error != nil {
-		b = append(b, `,"error":`...)
-		b = appendJSON(b, o.Error)
-	}
-	if o.Said != nil {
-		b = append(b, `,"said":`...)
-		b = appendJSON(b, o.Said)
-	}
-	b = appendNumber(b, `,"attempts":`, o.Attempts)
-	b = append(b, `,"finished":"`...)
-	b = o.Finished.AppendFormat(b, time.RFC3339Nano)
-	return append(b, `"}`...)
-}
-
-// A Queue hands events to the pipelines that they start.
-type Queue interface {
-	// Bind returns a binding for all events accepted from now on. It is on
-	// stable storage, and holds until Unbind.
-	Bind(ctx context.Context, pattern string, concurrency int) (*Binding, error)
-
-	// Unbind ends a binding. Events no longer wait for it.
-	Unbind(ctx context.Context, b *Binding) error
-
-	// Consume hands the events of a pipeline to run until ctx ends, and returns
-	// when all runs have ended. Each event is handed out, on one node at a time,
-	// until its outcome is on stable storage. If run returns an outcome that is
-	// processing, the number of attempts is stored, and the event waits for the
-	// next one without a slot of the pipeline, unless order counts. If run returns
-	// an error, that was no attempt: the event is handed out again soon. While the
-	// engine can't be reached, Consume keeps trying.
-	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error))
-}
-
-// WaitingEvents are the events that wait for another attempt of a pipeline.
-type WaitingEvents interface {
-	// Retry makes those of a query due now, and returns how many.
-	Retry(q RetryQuery) int
-}
-
-// A RetryQuery selects events that wait for another attempt.
-type RetryQuery struct {
-	Pipeline string    // empty means any
-	TraceID  string    // empty means any
-	Code     string    // of the last attempt's error; empty means any
-	Since    time.Time // when the first attempt began; zero means any time
-	DryRun   bool      // only counts them
-	Cover    Cover     // only events of pipelines within it
-}
-
-// A DeadLetter is an event that a pipeline failed on for good.
-type DeadLetter struct {
-	Letter        string          `json:"letter"` // its id
-	Pipeline      string          `json:"pipeline"`
-	TraceID       string          `json:"traceId"`
-	CorrelationID string          `json:"correlationId,omitempty"`
-	EventKey      string          `json:"eventKey,omitempty"`
-	Error         Problem         `json:"error"`
-	Attempts      int             `json:"attempts"`
-	Time          time.Time       `json:"time"`
-	EventCut      bool            `json:"eventCut,omitempty"` // the event was too large to be kept in the letter
-	Event         json.RawMessage `json:"event,omitempty"`
-}
-
-// A DeadLetterQuery selects dead letters, newest first.
-type DeadLetterQuery struct {
-	Letter   string    // this one only
-	Pipeline string    // empty means any
-	Code     string    // of the error; empty means any
-	From, To time.Time // zero means unbounded
-	Oldest   bool      // the oldest first
-	Limit    int
-	Before   string // cursor: where the page before it ended
-	Cover    Cover  // letters whose pipeline or event is outside of it are not there
-}
-
-// Covers reports whether a letter is there.
-func (q *DeadLetterQuery) Covers(l *DeadLetter) bool {
-	return q.Cover.Name(l.Pipeline) && (q.Cover.Whole() || l.EventKey != "" && q.Cover.Event(l.EventKey))
-}
-
-// A DeadLetterGroup counts the dead letters of a pipeline that have the same error.
-type DeadLetterGroup struct {
-	Pipeline string    `json:"pipeline"`
-	Code     string    `json:"code"`
-	Count    int       `json:"count"`
-	First    time.Time `json:"first"`
-	Last     time.Time `json:"last"`
-}
-
-// DeadLetters keeps the events that pipelines failed on.
-type DeadLetters interface {
-	// Letters returns the dead letters of a query, and the cursor behind them
-	// if there may be more.
-	Letters(ctx context.Context, q DeadLetterQuery) (letters []DeadLetter, next string, err error)
-
-	// Groups counts the dead letters of a query by pipeline and error, the
-	// largest group first.
-	Groups(ctx context.Context, q DeadLetterQuery) ([]DeadLetterGroup, error)
-
-	// Drop deletes a dead letter, NotFound if there is none.
-	Drop(ctx context.Context, letter string) error
-}
-
-// A Secret is a value that pipelines use and nobody reads back.
-type Secret struct {
-	Name    string    `json:"name"`
-	Value   string    `json:"value"`
-	Updated time.Time `json:"updated"`
-	Used    time.Time `json:"used,omitzero"` // last, to the minute
-}
-
-// A TryResult tells what a draft of a pipeline would make of past events, as
-// pipeline.try shows it.
-type TryResult struct {
-	Same       int       `json:"same"`
-	Differs    int       `json:"differs"`
-	Fails      int       `json:"fails"`
-	Unknown    int       `json:"unknown"`
-	Mended     int       `json:"mended,omitempty"`     // of those that differ: they failed, and would succeed
-	New        int       `json:"new,omitempty"`        // of those that differ: no pipeline has run on them
-	StillFails int       `json:"stillFails,omitempty"` // of those that are the same: they failed, and would fail again
-	Items      []TryItem `json:"items"`                // the first that are not the same or still fail, or the one that was asked for
-	Next       string    `json:"next,omitempty"`       // cursor: there may be older events
-	Warnings   []Finding `json:"warnings,omitempty"`   // what should be looked at in the draft
-}
-
-// Tried returns how many events the draft was tried on.
-func (r *TryResult) Tried() int { return r.Same + r.Differs + r.Fails + r.Unknown }
-
-// A Verdict compares what a draft would make of an event with what was made of it.
-type Verdict string
-
-// The verdicts.
-const (
-	TrySame    Verdict = "same"
-	TryDiffers Verdict = "differs"
-	TryFails   Verdict = "fails"   // the event did not fail before, or failed in another way
-	TryUnknown Verdict = "unknown" // nobody knows what a command would have answered
-)
-
-// A TryItem is one event that a draft was tried on.
-type TryItem struct {
-	TraceID  string      `json:"traceId"`
-	EventKey string      `json:"eventKey,omitempty"`
-	Time     time.Time   `json:"time"`
-	Verdict  Verdict     `json:"verdict"`
-	Reason   string      `json:"reason,omitempty"` // of unknown
-	Was      *TryOutcome `json:"was,omitempty"`    // nothing if no pipeline has run on it
-	WouldBe  *TryOutcome `json:"wouldBe,omitempty"`
-}
-
-// A TryOutcome is what a run ended with, and what it did outside.
-type TryOutcome struct {
-	Status  Status          `json:"status"`
-	Code    string          `json:"code,omitempty"`    // of the error
-	Message string          `json:"message,omitempty"` // of the error
-	Value   json.RawMessage `json:"value,omitempty"`   // as far as it is kept; cut off, it is a text
-	Calls   []TryCall       `json:"calls,omitempty"`
-}
-
-// A TryCall is a command that reaches outside.
-type TryCall struct {
-	Command string    `json:"command"`
-	Args    string    `json:"args,omitempty"` // JSON, perhaps cut off; not known of past runs
-	HTTP    *Exchange `json:"http,omitempty"`
-}
-
-// Failed reports whether the event had failed.
-func (i *TryItem) Failed() bool { return i.Was != nil && i.Was.Status == StatusError }

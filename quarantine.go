@@ -66,3 +66,14 @@ type QuarantineStore interface {
 	// Drop removes a call, durably. It reports whether it was there.
 	Drop(ctx context.Context, id string) (bool, error)
 }
+
+// A QuarantineView is a call as quarantine.get shows it.
+type QuarantineView struct {
+	QuarantinedCall
+
+	Method       string              `json:"method,omitempty"`
+	Query        map[string][]string `json:"query,omitempty"`
+	Headers      map[string]string   `json:"headers,omitempty"`
+	Body         string              `json:"body,omitempty"`
+	BodyEncoding Encoding            `json:"bodyEncoding,omitempty"`
+}

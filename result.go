@@ -1,48 +1,11 @@
 package sluice
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
 	"time"
 )
-
-// Status is how far the work on a call has come.
-type Status string
-
-// How far the work can have come.
-const (
-	StatusProcessing Status = "processing" // it is not done yet
-	StatusOK         Status = "ok"         // it is done, and Value is its result
-	StatusError      Status = "error"      // it failed for good, and Error says why
-)
-
-// What traces and figures tell besides. Results keep to the words above: such a call is
-// processing, or an error.
-const (
-	StatusRetrying  Status = "retrying"  // an attempt failed, and another one will come
-	StatusRecovered Status = "recovered" // it failed for good, and a replay went well
-)
-
-// failed is the word by which people know StatusError.
-const failed = "failed"
-
-// Word returns the status as pages and tables show it.
-func (s Status) Word() string {
-	if s == StatusError {
-		return failed
-	}
-	return string(s)
-}
-
-// StatusOf returns the status that people or the API call by that word.
-func StatusOf(word string) Status {
-	if word == failed {
-		return StatusError
-	}
-	return Status(word)
-}
 
 // statusDone is the status code of a result that is no failure: HTTP's OK.
 const statusDone = 200
@@ -112,22 +75,6 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 	return r
 }
 
-// failure is what the caller of a webhook is told of a failed run: what the author of
-// the pipeline says to callers, and nothing of the inside.
-func (o *Outcome) failure(traceID string) *Problem {
-	p := &Problem{
-		Title:  "The call could not be handled",
-		Detail: "The call was taken, and could not be handled; the operator of the service finds the cause by the trace id.",
-		Status: 500, Code: CodePipelineFailed.Word, TraceID: traceID,
-	}
-	if said := o.Said; said != nil {
-		p.Detail = said.Message
-		p.Status, p.Code = cmp.Or(said.StatusCode, p.Status), cmp.Or(said.Code, p.Code)
-	}
-	p.Type, p.StatusCode = "urn:sluice:problem:"+p.Code, p.Status
-	return p
-}
-
 // AppendJSON appends the result's JSON, with which calls and polls are answered:
 // what encoding/json would write, without the escapes that only HTML needs.
 func (r *Result) AppendJSON(b []byte) []byte {
@@ -155,3 +102,6 @@ type Results interface {
 	// it has expired.
 	Result(ctx context.Context, correlationID string, wait time.Duration) (Result, error)
 }
+
+// PollInterval is how far apart polls for a result that is not ready must be.
+const PollInterval = 5 * time.Second

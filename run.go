@@ -1,9 +1,6 @@
 package sluice
 
-import (
-	"context"
-	"strconv"
-)
+import "context"
 
 // A Run is one run of a pipeline, as the commands that are its steps see it.
 type Run struct {
@@ -70,88 +67,18 @@ func RunFrom(ctx context.Context) *Run {
 	return r
 }
 
-// OwnerError returns the error of Owner for a step that needs the owner's rights. It is
-// Forbidden instead of Unauthenticated: the caller is known, only the owner is gone.
-func OwnerError(err error) error {
-	if e := AsError(err); e.Kind == Unauthenticated {
-		return &Error{Kind: Forbidden, Code: e.Code, Message: e.Message}
+// NoteHTTP notes what the current step has sent and what came back, for the
+// report of the run. A nil run takes it and forgets it.
+func (r *Run) NoteHTTP(e Exchange) {
+	if r != nil {
+		r.http = &e
 	}
-	return err
 }
 
-// MaxHops is how many events and pipelines may follow from each other. More count as a
-// loop.
-const MaxHops = 16
-
-// NextHop returns the hops of what the run or the request of ctx sends or starts.
-func NextHop(ctx context.Context) (hops int, err error) {
-	if run := RunFrom(ctx); run != nil {
-		if run.Hops >= MaxHops {
-			return 0, tooManyHops(Invalid)
-		}
-		return run.Hops + 1, nil
-	}
-	if r := requestFrom(ctx); r != nil {
-		return HopsOf(r.Header)
-	}
-	return 0, nil
-}
-
-// HopsOf returns how many events and pipelines led to a request with these
-// headers, and an error if they are too many. Callers who make a number up harm
-// only what follows from their request.
-func HopsOf(header map[string][]string) (int, error) {
-	given := header[HopsHeader]
-	if len(given) == 0 {
-		return 0, nil
-	}
-	hops, _ := strconv.Atoi(given[0]) // a malformed number counts as 0
-	if hops > MaxHops {
-		return 0, tooManyHops(Loop)
-	}
-	return max(0, hops), nil
-}
-
-func tooManyHops(kind Kind) *Error {
-	return Errorf(CodeTooManyHops, "This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.", MaxHops+1).OfKind(kind)
-}
-
-// How many pipelines run at the same time on one node. Six bounds apply, from the
-// single pipeline to the whole node. An event passes them in this order:
-//
-//  1. Deliveries: the events of a pipeline that the engine has handed out and that
-//     are not acknowledged, and as many waiting events. There are more of them than
-//     runs, since an event keeps its delivery until its outcome is synced; so runs
-//     never wait for the disk.
-//  2. Idle goroutines (MaxIdleRunners). Each delivery has a goroutine, unless order
-//     counts. One that is done waits for another delivery, with the stack it has
-//     grown; beyond this number it ends.
-//  3. Slots, a pipeline's concurrency: the runs of one pipeline at the same time. One
-//     slot keeps the order of events. Retries and replays get half of the slots at
-//     most. A pipeline's rate bounds how often a slot is taken. An event that waits for
-//     another attempt takes none, unless order counts.
-//  4. Bytes (MaxRunBytes): the stored size of the events that the runs of one pipeline
-//     have decoded. Slots alone don't bound memory, since a decoded event takes up to
-//     twenty times its size.
-//  5. Memory of the node (max-run-memory): what the events of all pipelines take, stored
-//     and decoded, and what runs make of them. An event waits for memory. A run that
-//     finds none for what it makes ends, and its event is given back.
-//  6. Slots of the node (max-runs): the runs of all pipelines together. The run of an
-//     event waits for a slot, and keeps the slot and bytes of its pipeline. A run that
-//     a user starts is refused.
-const (
-	DefaultConcurrency = 16
-	MaxConcurrency     = 1000
-	MaxIdleRunners     = 256
-	MaxRunBytes        = 16 << 20
-	DefaultMaxRuns     = 1024 // of a Runner without a setting; the server's setting has its own default
-)
-
-// Deliveries is how many events of a pipeline are handed out at the same time: only one
-// if order counts.
-func Deliveries(concurrency int) int {
-	if concurrency == 1 {
-		return 1
-	}
-	return 8 * concurrency
+// NotedHTTP returns what the current step has noted, and forgets it; nil if there
+// is nothing.
+func (r *Run) NotedHTTP() *Exchange {
+	e := r.http
+	r.http = nil
+	return e
 }

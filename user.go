@@ -3,7 +3,6 @@ package sluice
 import (
 	"context"
 	"slices"
-	"strings"
 )
 
 // A User is the caller of a command, with their permissions.
@@ -47,10 +46,6 @@ func (u User) MayCall(command string, readOnly bool) bool {
 		!slices.ContainsFunc(u.Bounds, func(b Bound) bool { return !b.OnNames && !may(b.Permissions, b.Scoped) })
 }
 
-func allowsCall(permissions []string, command string, readOnly bool) bool {
-	return allows(permissions, command) || readOnly && allows(permissions, MayRead)
-}
-
 // AllPermissions returns the permissions that the user has somewhere.
 func (u User) AllPermissions() []string {
 	if u.Scoped == nil {
@@ -63,9 +58,6 @@ func (u User) AllPermissions() []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
-
-// ReceiveCommand is the command that gets one event. Its name is a permission by itself.
-const ReceiveCommand = "event.receive"
 
 // MayReceive reports whether the user may get events of a key by ReceiveCommand. MayRead
 // is not enough, since events show what callers have sent.
@@ -94,18 +86,6 @@ func (u User) WithinScopes(other User) User {
 	return u
 }
 
-// EraseCommand is the command that erases calls. Only * and its own name allow it.
-const EraseCommand = "event.erase"
-
-// allows reports whether one of some permissions, which may be patterns, includes a
-// permission. A pattern is included in one that reaches as far.
-func allows(permissions []string, permission string) bool {
-	return slices.ContainsFunc(permissions, func(p string) bool {
-		prefix, isPattern := strings.CutSuffix(p, "*")
-		return isPattern && strings.HasPrefix(permission, prefix) && (permission != EraseCommand || prefix == "") || p == permission
-	})
-}
-
 type userKey struct{}
 
 // WithUser returns a context in which u makes the calls.
@@ -118,30 +98,4 @@ func WithUser(ctx context.Context, u User) context.Context {
 func UserFrom(ctx context.Context) User {
 	u, _ := ctx.Value(userKey{}).(User)
 	return u
-}
-
-// The permissions that are not the name of a command; the name of each command
-// is a permission as well.
-const (
-	MayRead       = "read"          // run every command that changes nothing
-	MaySeeTokens  = "webhook.token" // see the whole token of a webhook, not its end alone
-	MaySeePayload = "trace.payload" // see what callers have sent, and the results
-	MayUseSecrets = "secret.use"    // own pipelines that use secrets
-	MaySeeMetrics = "metrics.get"   // read /metrics
-	MayRunAs      = "run.as:"       // followed by a username: own pipelines that switch to that user
-)
-
-// ExtraPermissions lists the permissions that are not the name of a command.
-func ExtraPermissions() []string {
-	return []string{MayRead, MaySeeTokens, MaySeePayload, MayUseSecrets, MaySeeMetrics, MayRunAs}
-}
-
-// NotPermitted is the error of a caller who lacks a permission.
-func NotPermitted(permission string) *Error {
-	return Errorf(CodeForbidden, "This needs the permission %s; ask an administrator for a role that has it.", permission)
-}
-
-// OwnerNotPermitted is the error of a pipeline whose owner lacks a permission.
-func OwnerNotPermitted(permission string) *Error {
-	return Errorf(CodeForbidden, "The pipeline's owner needs the permission %s.", permission)
 }

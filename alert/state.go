@@ -1,12 +1,9 @@
 package alert
 
 import (
-	"cmp"
-	"context"
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 const (
@@ -36,87 +33,128 @@ func (c Condition) key() key { return key{c.Kind, c.Subject} }
 type sighting struct {
 	Condition
 
-	gone time.Time // when it was first found not to hold; zero while it holds
+	gone    time.Time // when it was first found not to hold; zero while it holds
+	foreign bool      // only its open alert is known, which this server has not raised
 }
+
+func (s sighting) holds() bool { return s.gone.IsZero() }
+
+// A state is where a condition is in its life.
+type state int
+
+const (
+	inactive state = iota // it does not hold, and no alert is open
+	pending               // it holds, and not for long enough
+	due                   // it held for long enough, and its alert must be raised
+	firing                // its alert is open, and it holds
+	ceasing               // its alert is open, and it does not hold any more
+)
+
+// state returns the state of a condition. One that held long enough is due even if it has
+// ceased to hold before its alert could be stored.
+func (s sighting) state(open bool, after time.Duration, now time.Time) state {
+	until := s.gone
+	if s.holds() {
+		until = now
+	}
+	switch {
+	case open && s.holds():
+		return firing
+	case open:
+		return ceasing
+	case until.Sub(s.Since) >= after && !s.foreign:
+		return due
+	case s.holds():
+		return pending
+	}
+	return inactive
+}
+
+// resolvedAfter returns how long a condition must not hold before its alert is resolved, and
+// lookEvery how often the conditions are looked at, if alerts are raised after a time.
+func resolvedAfter(raisedAfter time.Duration) time.Duration { return raisedAfter / 6 }
+
+func lookEvery(raisedAfter time.Duration) time.Duration { return raisedAfter / 12 }
 
 // A verdict says what becomes of alerts.
 type verdict struct {
+	seen    map[key]sighting // what is known from now on
 	raise   []Condition
 	resolve map[string]time.Time // ids of alerts, with when they ceased to hold
 	renew   []string             // ids of open alerts of this server
 }
 
-// judge decides what becomes of alerts, and updates what was seen. A condition that held long
-// enough is raised even if it has ceased to hold before that could be stored. An alert is
-// resolved once it has not held for a sixth of that time.
+// judge decides what becomes of alerts, by what was seen before and what holds now.
 //
 // Some conditions are about one server: its subject is host, empty if there is only one. Other
 // servers can't judge them; they resolve the alerts of one that has gone.
-func judge(seen map[key]*sighting, records []*sluice.AlertRecord, conditions []Condition, host string, after time.Duration, now time.Time) verdict {
-	open, last := latest(records)
-	holds := observe(seen, last, conditions, now)
-	v := verdict{resolve: make(map[string]time.Time)}
+func judge(
+	before map[key]sighting, records []*sluice.AlertRecord, conditions []Condition,
+	host string, after time.Duration, now time.Time,
+) verdict {
+	open, resolved := latest(records)
+	v := verdict{seen: observe(before, resolved, conditions, now), resolve: make(map[string]time.Time)}
 	for k, a := range open {
-		switch {
+		switch _, seen := v.seen[k]; {
 		case ofServer(k.kind) && k.subject != host:
 			if now.Sub(a.Seen) >= serverGone {
 				v.resolve[a.ID] = now
 			}
-		case seen[k] == nil:
-			seen[k] = &sighting{Condition: Condition{Kind: k.kind, Subject: k.subject, Since: a.Since}}
+		case !seen:
+			known := Condition{Kind: k.kind, Subject: k.subject, Since: a.Since}
+			v.seen[k] = sighting{Condition: known, gone: now, foreign: true}
 		}
 	}
-	for k, s := range seen {
-		if !holds[k] && s.gone.IsZero() {
-			s.gone = now
+	for k, s := range v.seen {
+		switch alert := open[k]; s.state(alert != nil, after, now) {
+		case firing:
+			if host != "" && ofServer(s.Kind) && now.Sub(alert.Seen) >= seenEvery {
+				v.renew = append(v.renew, alert.ID)
+			}
+		case ceasing:
+			if now.Sub(s.gone) >= resolvedAfter(after) {
+				v.resolve[alert.ID] = s.gone
+				delete(v.seen, k)
+			}
+		case due:
+			v.raise = append(v.raise, s.Condition)
+		case inactive:
+			delete(v.seen, k)
 		}
-		v.about(seen, s, open[k], host, after, now)
 	}
 	return v
 }
 
-// about decides about one condition, whose alert is nil if none is open.
-func (v *verdict) about(seen map[key]*sighting, s *sighting, open *sluice.AlertRecord, host string, after time.Duration, now time.Time) {
-	holds, until := s.gone.IsZero(), s.gone
-	if holds {
-		until = now
-	}
-	switch {
-	case open != nil && holds:
-		if host != "" && ofServer(s.Kind) && now.Sub(open.Seen) >= seenEvery {
-			v.renew = append(v.renew, open.ID)
-		}
-	case open != nil:
-		if now.Sub(s.gone) >= after/6 {
-			v.resolve[open.ID] = s.gone
-			delete(seen, s.key())
-		}
-	case until.Sub(s.Since) >= after && s.Message != "":
-		v.raise = append(v.raise, s.Condition)
-	case !holds:
-		delete(seen, s.key())
-	}
-}
-
-// observe notes the conditions that hold, and returns which ones do. last is when alerts were
-// last resolved.
-func observe(seen map[key]*sighting, last map[key]time.Time, conditions []Condition, now time.Time) map[key]bool {
-	holds := make(map[key]bool)
+// observe returns the conditions that hold, and those that were seen before and do not hold any
+// more. resolved is when alerts were last resolved.
+func observe(
+	before map[key]sighting, resolved map[key]time.Time, conditions []Condition, now time.Time,
+) map[key]sighting {
+	seen := make(map[key]sighting)
 	for _, c := range conditions {
 		k := c.key()
-		holds[k] = true
 		if c.Since.IsZero() || c.Since.After(now) {
 			c.Since = now
-			if s := seen[k]; s != nil {
+			if s, known := before[k]; known {
 				c.Since = s.Since
 			}
 		}
-		if c.Since.Before(last[k]) { // it has been resolved since: by another server, or by a moment in which it did not hold
-			c.Since = last[k]
+		// It may have been resolved since: by another server, or by a moment in which it did not hold.
+		if c.Since.Before(resolved[k]) {
+			c.Since = resolved[k]
 		}
-		seen[k] = &sighting{Condition: c}
+		seen[k] = sighting{Condition: c}
 	}
-	return holds
+	for k, s := range before {
+		if _, holds := seen[k]; holds {
+			continue
+		}
+		if s.holds() {
+			s.gone = now
+		}
+		seen[k] = s
+	}
+	return seen
 }
 
 // latest returns the open alerts, and when others were last resolved.
@@ -135,52 +173,3 @@ func latest(records []*sluice.AlertRecord) (open map[key]*sluice.AlertRecord, re
 }
 
 func ofServer(k sluice.AlertKind) bool { return !k.AboutPipeline() && !k.AboutWebhook() }
-
-// Commands returns the commands about alerts.
-func Commands(w *Alerts) []command.Command { return []command.Command{getCommand(w), muteCommand(w)} }
-
-type getParams struct {
-	Open  *bool     `json:"open" doc:"true: only those that are open; false: only those that are over. Default: all."`
-	Kind  string    `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,disk,certificate,closed,damage,engine" doc:"Only alerts of this kind."`
-	From  time.Time `json:"from" doc:"Only alerts that were open at this time or later."`
-	Limit int       `json:"limit" min:"1" max:"1000" doc:"At most this many. Default 100."`
-}
-
-const defaultLimit = 100
-
-func getCommand(w *Alerts) command.Command {
-	return command.New("alert.get", "Show alerts, newest first: what is wrong now, and what was in the last 30 days.",
-		func(ctx context.Context, p getParams) (sluice.List[sluice.Alert], error) {
-			cover := sluice.CoverFrom(ctx)
-			found := w.find(func(a *sluice.Alert) bool {
-				return cover.Alert(a.Kind, a.Subject) && (p.Open == nil || *p.Open == a.Open()) && (p.Kind == "" || p.Kind == string(a.Kind)) && (a.Open() || !a.Until.Before(p.From))
-			})
-			return sluice.List[sluice.Alert]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
-		}, command.ReadOnly, command.Listed)
-}
-
-type muteParams struct {
-	ID  string         `json:"id" required:"true" audit:"yes" names:"listed" doc:"Id of the alert."`
-	For *time.Duration `json:"for" required:"true" max:"720h" audit:"yes" doc:"How long, such as 1h; 0s ends it."`
-}
-
-func muteCommand(w *Alerts) command.Command {
-	return command.New("alert.mute", "Send nothing of an alert for a while, neither that it is raised nor that it is resolved. If it is raised meanwhile and still open afterwards, that is sent then.",
-		func(ctx context.Context, p muteParams) (sluice.Alert, error) {
-			after, err := w.Records.Change(ctx, p.ID, func(before *sluice.AlertRecord, _ map[string]*sluice.AlertRecord) (*sluice.AlertRecord, error) {
-				if before == nil || !sluice.CoverFrom(ctx).Alert(before.Kind, before.Subject) {
-					return nil, sluice.Errorf(sluice.CodeAlertUnknown, "There is no alert with that id; alert.get lists those there are.").About("id")
-				}
-				muted := *before
-				muted.MutedUntil = time.Time{}
-				if *p.For > 0 {
-					muted.MutedUntil = w.Now().UTC().Add(*p.For).Truncate(time.Millisecond)
-				}
-				return &muted, nil
-			})
-			if err != nil {
-				return sluice.Alert{}, err
-			}
-			return after.Alert, nil
-		})
-}

@@ -52,11 +52,12 @@ func TestJudge(t *testing.T) {
 		"an alert that was just raised": {records: []*sluice.AlertRecord{record(Condition{Kind: sluice.AlertClosed, Message: "It was closed."}, start)}, steps: []step{{0, none, ""}, {10, none, "-closed"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen := make(map[key]*sighting)
+			var seen map[key]sighting
 			records := test.records
 			for _, at := range test.steps {
 				now := start.Add(time.Duration(at.second) * time.Second)
 				v := judge(seen, records, at.holds, test.host, time.Minute, now)
+				seen = v.seen
 				var got []string
 				for _, c := range v.raise {
 					got = append(got, "+"+string(c.Kind))

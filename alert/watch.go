@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -17,13 +18,12 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/value"
+	"sluice/wait"
 )
 
 const (
 	keptFor     = 30 * 24 * time.Hour // how long resolved alerts are kept
 	maxKept     = 1000                // and how many
-	toldFor     = 24 * time.Hour      // how long a state is not told twice
 	stepTimeout = 30 * time.Second
 )
 
@@ -51,7 +51,7 @@ type Alerts struct {
 	Options
 
 	mu   sync.Mutex // held during a step
-	seen map[key]*sighting
+	seen map[key]sighting
 }
 
 // New returns the alerts of a server. Nothing happens until Run runs.
@@ -60,25 +60,23 @@ func New(o Options) *Alerts {
 		o.Now = time.Now
 	}
 	o.After = cmp.Or(o.After, raisedAfter)
-	return &Alerts{Options: o, seen: make(map[key]*sighting)}
+	return &Alerts{Options: o}
 }
 
 // Run watches the conditions until ctx ends.
 func (w *Alerts) Run(ctx context.Context) {
-	told := ""
+	logged := ""
 	for {
 		err := w.Step(ctx)
 		switch {
 		case err == nil:
-			told = ""
-		case ctx.Err() == nil && err.Error() != told:
+			logged = ""
+		case ctx.Err() == nil && err.Error() != logged:
 			w.Log.Warn("Alerts can't be watched or sent at the moment; trying on.", "error", err)
-			told = err.Error()
+			logged = err.Error()
 		}
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, lookEvery(w.After)) != nil {
 			return
-		case <-time.After(w.After / 12):
 		}
 	}
 }
@@ -96,31 +94,33 @@ func (w *Alerts) Step(ctx context.Context) error {
 		conditions = append(conditions, w.held(conditions)...)
 	}
 	v := judge(w.seen, w.Records.All(), conditions, w.Host, w.After, now)
+	w.seen = v.seen
 	if err != nil {
 		clear(v.resolve) // what is not known may still hold
 	}
+	errs := []error{err}
 	for _, c := range v.raise {
-		err = cmp.Or(err, w.raise(ctx, c, now))
+		errs = append(errs, w.raise(ctx, c, now))
 	}
 	for id, until := range v.resolve {
-		err = cmp.Or(err, w.change(ctx, id, func(a *sluice.AlertRecord) bool {
+		errs = append(errs, w.edit(ctx, id, func(a *sluice.AlertRecord) error {
 			a.Until = until.Truncate(time.Millisecond)
-			return true
+			return nil
 		}))
 	}
 	for _, id := range v.renew {
-		err = cmp.Or(err, w.change(ctx, id, func(a *sluice.AlertRecord) bool {
+		errs = append(errs, w.edit(ctx, id, func(a *sluice.AlertRecord) error {
 			a.Seen = now
-			return true
+			return nil
 		}))
 	}
-	return cmp.Or(err, w.tellAll(ctx, now), w.forget(ctx, now))
+	return errors.Join(append(errs, w.tellAll(ctx, now), w.forget(ctx, now))...)
 }
 
 // held returns the conditions that held when they were last known, and are not among others.
 func (w *Alerts) held(others []Condition) (held []Condition) {
 	for k, s := range w.seen {
-		if s.gone.IsZero() && !slices.ContainsFunc(others, func(c Condition) bool { return c.key() == k }) {
+		if s.holds() && !slices.ContainsFunc(others, func(c Condition) bool { return c.key() == k }) {
 			held = append(held, s.Condition)
 		}
 	}
@@ -134,7 +134,7 @@ func (w *Alerts) Raise(ctx context.Context, c Condition) error {
 	if c.Since.IsZero() {
 		c.Since = now
 	}
-	return cmp.Or(w.raise(ctx, c, now), w.tellAll(ctx, now))
+	return errors.Join(w.raise(ctx, c, now), w.tellAll(ctx, now))
 }
 
 // raise stores an alert, unless one of its kind and subject is open.
@@ -162,91 +162,9 @@ func (w *Alerts) raise(ctx context.Context, c Condition, now time.Time) error {
 	return sluice.Changed(err)
 }
 
-// change changes an open alert.
-func (w *Alerts) change(ctx context.Context, id string, change func(*sluice.AlertRecord) bool) error {
-	_, err := w.Records.Change(ctx, id, func(before *sluice.AlertRecord, _ map[string]*sluice.AlertRecord) (*sluice.AlertRecord, error) {
-		if before == nil {
-			return nil, sluice.ErrUnchanged
-		}
-		after := *before
-		if !change(&after) {
-			return nil, sluice.ErrUnchanged
-		}
-		return &after, nil
-	})
-	return sluice.Changed(err)
-}
-
-// tellAll sends the events about alerts that nobody was told of yet, oldest first.
-func (w *Alerts) tellAll(ctx context.Context, now time.Time) error {
-	records := w.Records.All()
-	slices.SortFunc(records, func(a, b *sluice.AlertRecord) int { return a.Since.Compare(b.Since) })
-	for _, a := range records {
-		if err := w.tell(ctx, *a, now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tell sends what was not told of an alert. One that was raised while it was muted is told
-// when that is over, if it is still open. One that is resolved while it is muted is not told
-// of at all.
-func (w *Alerts) tell(ctx context.Context, a sluice.AlertRecord, now time.Time) error {
-	muted := a.MutedUntil.After(now)
-	if a.Told == sluice.AlertResolved || a.Open() && (muted || a.Told == sluice.AlertRaised) {
-		return nil
-	}
-	told := sluice.AlertRaised
-	if !a.Open() {
-		told = sluice.AlertResolved
-	}
-	if a.Told == "" && !muted {
-		if err := w.send(ctx, &a, sluice.AlertRaised, now); err != nil {
-			return err
-		}
-	}
-	if !a.Open() && !muted {
-		if err := w.send(ctx, &a, sluice.AlertResolved, now); err != nil {
-			return err
-		}
-	}
-	return w.change(ctx, a.ID, func(after *sluice.AlertRecord) bool {
-		if after.Told == sluice.AlertResolved {
-			return false
-		}
-		after.Told = told
-		return true
-	})
-}
-
-// news is the payload of an event about an alert.
-type news struct {
-	State string `json:"state"`
-	sluice.Alert
-}
-
-// send sends an event about an alert. Another server may have sent it as well: then it is
-// not stored again. A pipeline is not told of itself.
-func (w *Alerts) send(ctx context.Context, a *sluice.AlertRecord, state string, now time.Time) error {
-	shown := a.Alert
-	shown.MutedUntil = time.Time{}
-	if state == sluice.AlertRaised {
-		shown.Until = time.Time{}
-	}
-	payload, err := value.Marshal(news{state, shown})
-	if err != nil {
-		return err
-	}
-	e := &sluice.Event{
-		EventKey: sluice.AlertPrefix + string(a.Kind), Namespace: w.Namespace, TraceID: sluice.NewTraceID(sluice.DirectCall, now), ReceivedAt: now,
-		Payload: payload, PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingJSON, ContentType: "application/json",
-		Fingerprint: sluice.NewFingerprint(sluice.AlertPrefix, a.ID+state, payload, toldFor), BodyHash: sluice.HashBody(payload),
-	}
-	if a.Kind.AboutPipeline() {
-		e.Except = a.Subject
-	}
-	_, err = w.Events.Accept(ctx, e, 0)
+// edit edits an alert, if it is still there.
+func (w *Alerts) edit(ctx context.Context, id string, edit func(*sluice.AlertRecord) error) error {
+	_, err := sluice.Edit(ctx, w.Records, id, sluice.ErrUnchanged, edit)
 	return err
 }
 
@@ -263,18 +181,4 @@ func (w *Alerts) forget(ctx context.Context, now time.Time) error {
 		}
 	}
 	return nil
-}
-
-// Open returns the open alerts, those that began last first.
-func (w *Alerts) Open() []sluice.Alert { return w.find(func(a *sluice.Alert) bool { return a.Open() }) }
-
-func (w *Alerts) find(fits func(*sluice.Alert) bool) []sluice.Alert {
-	found := []sluice.Alert{}
-	for _, a := range w.Records.All() {
-		if fits(&a.Alert) {
-			found = append(found, a.Alert)
-		}
-	}
-	slices.SortFunc(found, func(a, b sluice.Alert) int { return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID)) })
-	return found
 }

@@ -8,13 +8,11 @@ package api
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"path"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -186,24 +184,13 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 			a.fail(w, r, notFound(w, r))
 			return
 		}
-		switch answered, err := b.admit(w, r); {
+		switch answered, err := b.check(w, r); {
 		case err != nil:
 			a.fail(w, r, err)
 		case !answered:
 			next(w, r)
 		}
 	})
-}
-
-func (a *API) recover(w http.ResponseWriter, r *http.Request) {
-	switch v := recover(); v {
-	case nil:
-	case http.ErrAbortHandler:
-		panic(v)
-	default:
-		a.Log.Error("A request made the server panic.", "path", sluice.ShownPath(r.URL.Path), "panic", v, "stack", string(debug.Stack()))
-		a.fail(w, r, sluice.AsError(nil))
-	}
 }
 
 // handle makes a handler of a function that has written nothing if it fails.
@@ -224,110 +211,3 @@ func (a *API) counted(serve command.Endpoint) command.Endpoint {
 		return serve(w, r)
 	}
 }
-
-func notFound(http.ResponseWriter, *http.Request) error {
-	return sluice.Errorf(sluice.CodeNotFound, "There is nothing at this path; "+sluice.OpenAPIPath+" lists what there is.")
-}
-
-func notAllowed(allow string) error {
-	return sluice.Errorf(sluice.CodeMethodNotAllowed, "This method is not allowed here; use %s.", allow).Allowing(allow)
-}
-
-// fail answers a request with an error.
-func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	limit.Discard(w, r)
-	a.tell(w, r, err)
-}
-
-// tell is fail for a request whose body is not to be read.
-func (a *API) tell(w http.ResponseWriter, r *http.Request, err error) {
-	e := sluice.AsError(err)
-	shown := problem.Of(e)
-	if shown.Status >= http.StatusInternalServerError && e.Err != nil && !abandoned(e.Err) {
-		a.Log.ErrorContext(r.Context(), "A request failed.", "path", sluice.ShownPath(r.URL.Path), "code", e.Code, "traceId", e.TraceID, "error", e.Err)
-	}
-	header := w.Header()
-	header.Set("Content-Type", "application/problem+json")
-	problem.SetHeaders(header, r, e)
-	w.WriteHeader(shown.Status)
-	writeJSON(w, shown)
-}
-
-// abandoned reports whether an error is not the server's: the caller has gone, or
-// the server stops.
-func abandoned(err error) bool {
-	return errors.Is(err, context.Canceled) || sluice.CodeDraining.Is(err)
-}
-
-// writeJSON writes a value that has a JSON form. An error means that the caller
-// has gone.
-func writeJSON(w http.ResponseWriter, v any) { _ = value.Encode(w, v) }
-
-// healthz answers that the process runs.
-func (a *API) healthz(w http.ResponseWriter, r *http.Request) error {
-	return health(w, r, map[string]any{"status": "ok"})
-}
-
-// readyz answers whether calls are accepted.
-func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
-	detail, err := a.Readiness()
-	if err != nil {
-		return err
-	}
-	return health(w, r, detail)
-}
-
-func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return notAllowed("GET, HEAD")
-	}
-	w.Header().Set("Content-Type", "application/json")
-	writeJSON(w, detail)
-	return nil
-}
-
-// serveMetrics serves the metrics to users with the permission. Calls from this machine
-// need it too: a local proxy passes on what anybody sends.
-func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return notAllowed("GET")
-	}
-	user, leave, err := a.enter(w, r)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if !user.May(sluice.MaySeeMetrics) {
-		return sluice.NotPermitted(sluice.MaySeeMetrics)
-	}
-	a.Metrics.ServeHTTP(w, r)
-	return nil
-}
-
-// draining reports whether the server stops.
-func (a *API) draining() bool {
-	select {
-	case <-a.Stopping:
-		return true
-	default:
-		return false
-	}
-}
-
-// Idle reports for how long nobody has called a server that stops.
-func (a *API) Idle() time.Duration {
-	if a.begun.Load() > 0 || a.late.Load() == nil {
-		a.late.Store(new(time.Now()))
-	}
-	return time.Since(*a.late.Load())
-}
-
-// Draining is what a server that stops says of its readiness, and to callers whose runs
-// take too long for it: 503 with Retry-After, and the connection is closed.
-func Draining() error {
-	return sluice.Passing(sluice.CodeDraining, "The server is stopping.").Closing()
-}
-
-// Interrupt ends the commands that are running. Those that can end early tell their
-// callers that the server stops.
-func (a *API) Interrupt() { a.interrupt(Draining()) }

@@ -95,7 +95,7 @@ func (a *API) withHead(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		r.Header = http.Header{} // the answer may take a while to be read
-		a.tell(w, r, err)
+		a.report(w, r, err)
 		return
 	}
 	a.ServeHTTP(w, r)

@@ -1,18 +1,13 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"sluice"
 	"sluice/spelling"
-	"sluice/value"
 )
 
 // bind sets the fields of a parameter struct from arguments.
@@ -40,7 +35,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 			}
 			continue
 		}
-		field := target.Field(p.field)
+		field := target.FieldByIndex(p.field)
 		if field.Type() == reflect.TypeFor[Given]() {
 			field.Set(reflect.ValueOf(given))
 			continue
@@ -130,94 +125,6 @@ func unknown(params []Param, name string) error {
 	return sluice.Errorf(sluice.CodeParameterUnknown, "This command has no parameter %s; %s", sluice.Quote(name), hint).About(name)
 }
 
-// Check reports whether the parameter takes an argument.
-func (p Param) Check(arg any) error {
-	_, err := p.parse(arg)
-	return err
-}
-
-// parse returns the argument as the parameter's type, or as a type that
-// converts to it.
-func (p Param) parse(arg any) (parsed any, err error) {
-	plain, ok := arg, false // a Text as a string
-	if text, isText := arg.(Text); isText {
-		plain = string(text)
-	}
-	switch p.Type {
-	case "":
-		return plain, nil
-	case "array":
-		parsed, ok = stringsOf(plain)
-	case "object":
-		parsed, ok = objectOf(arg)
-	case "integer":
-		n, whole := intOf(arg)
-		if whole && (p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max) {
-			return nil, p.invalid(sluice.CodeParameterInvalid, "must be %s, not %d", p.Wants(), n)
-		}
-		parsed, ok = n, whole
-	case "boolean":
-		parsed, ok = boolOf(arg)
-	case "string":
-		parsed, ok = p.parseText(plain)
-	}
-	if !ok {
-		return nil, p.invalid(sluice.CodeParameterInvalid, "must be %s", p.Wants())
-	}
-	return parsed, nil
-}
-
-// parseText returns what a text stands for. An empty one stands for no time.
-func (p Param) parseText(arg any) (value any, ok bool) {
-	text, ok := arg.(string)
-	switch {
-	case !ok || p.Enum != nil && !slices.Contains(p.Enum, text):
-		return nil, false
-	case p.Duration:
-		d, err := time.ParseDuration(text)
-		return d, err == nil && d >= 0 && (p.Longest == 0 || d <= p.Longest)
-	case p.Time && text == "":
-		return time.Time{}, true
-	case p.Time:
-		t, err := time.Parse(time.RFC3339, text)
-		return t, err == nil
-	}
-	return text, true
-}
-
-func boolOf(arg any) (value, ok bool) {
-	if arg == Text("true") || arg == Text("false") {
-		return arg == Text("true"), true
-	}
-	value, ok = arg.(bool)
-	return value, ok
-}
-
-func intOf(arg any) (int, bool) {
-	switch v := arg.(type) {
-	case int:
-		return v, true
-	case float64:
-		return int(v), v == math.Trunc(v) && math.Abs(v) < 1<<53
-	case json.Number:
-		n, err := strconv.Atoi(string(v))
-		return n, err == nil
-	case Text:
-		n, err := strconv.Atoi(string(v))
-		return n, err == nil
-	}
-	return 0, false
-}
-
-// objectOf returns an object, which may be given as JSON text.
-func objectOf(arg any) (object map[string]any, ok bool) {
-	if text, isText := arg.(Text); isText {
-		arg, _ = value.Decode(text) // nil if it is no JSON
-	}
-	object, ok = arg.(map[string]any)
-	return object, ok
-}
-
 // Flag reads a boolean, for endpoints that parse their query themselves. If it
 // is not given or empty, it is false.
 func Flag(name, text string) (bool, error) {
@@ -234,28 +141,4 @@ func Flag(name, text string) (bool, error) {
 // MalformedQuery is the error for the query of a URL that can't be parsed.
 func MalformedQuery() error {
 	return sluice.Errorf(sluice.CodeQueryMalformed, "The query of the URL is malformed; percent-encode what is not a letter or digit.")
-}
-
-// stringsOf returns the items of a list, or of a text with commas; [] is an empty list.
-func stringsOf(arg any) (items []string, ok bool) {
-	items = []string{}
-	switch v := arg.(type) {
-	case string:
-		for item := range strings.SplitSeq(v, ",") {
-			if item = strings.TrimSpace(item); item != "" && v != "[]" {
-				items = append(items, item)
-			}
-		}
-		return items, true
-	case []any:
-		for _, item := range v {
-			s, ok := item.(string)
-			if !ok {
-				return nil, false
-			}
-			items = append(items, s)
-		}
-		return items, true
-	}
-	return nil, false
 }

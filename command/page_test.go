@@ -27,7 +27,7 @@ func TestPageOf(t *testing.T) {
 		{"a", "a", 2, "ac", ""},
 		{"x", "", 2, "", ""},
 	} {
-		page := command.PageOf(slices.Clone(list), strings.Clone, test.search, test.after, test.limit)
+		page := command.PageOf(slices.Clone(list), strings.Clone, strings.Clone, command.Filter{Search: test.search, Limit: test.limit, After: test.after})
 		if got := strings.Join(page.Items, " "); got != test.want || page.Next != test.next {
 			t.Errorf("%+v: got %s, next %s", test, got, page.Next)
 		}

@@ -58,7 +58,7 @@ type Param struct {
 	Names    string
 	Form     Form
 
-	field int
+	field []int // where it is in the struct
 }
 
 // A Form says how a page for people asks for a parameter. Pages that know nothing of it
@@ -106,13 +106,19 @@ type Arg struct {
 // Args are the arguments of a call.
 type Args []Arg
 
-func paramsOf(command string, t reflect.Type) []Param {
-	params := make([]Param, 0, t.NumField())
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Type == reflect.TypeFor[Given]() {
+func paramsOf(command string, t reflect.Type) (params []Param) {
+	for f := range t.Fields() {
+		switch {
+		case f.Type == reflect.TypeFor[Given]():
 			for _, p := range reflect.Zero(t).Interface().(rows).Rows() {
-				p.field = i
+				p.field = f.Index
+				params = append(params, p)
+			}
+			continue
+		case f.Anonymous:
+			words := strings.NewReplacer("{things}", f.Tag.Get("things"), "{by}", f.Tag.Get("by"))
+			for _, p := range paramsOf(command, f.Type) {
+				p.Doc, p.field = words.Replace(p.Doc), append(slices.Clone(f.Index), p.field...)
 				params = append(params, p)
 			}
 			continue
@@ -121,7 +127,7 @@ func paramsOf(command string, t reflect.Type) []Param {
 		if err != nil {
 			panic(fmt.Sprintf("command %s, field %s: %v", command, f.Name, err))
 		}
-		p.field = i
+		p.field = f.Index
 		at := len(params)
 		if other := f.Tag.Get("after"); other != "" {
 			at = 1 + slices.IndexFunc(params, func(p Param) bool { return p.Name == other })

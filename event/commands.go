@@ -187,7 +187,7 @@ func getCommand(o Options) command.Command {
 			}
 			found, err := readOn(ctx, o.Log, q, left, o.Stopping)
 			for i, item := range found.Items {
-				found.Items[i] = sluice.CoverFrom(ctx).HeardJSON(item)
+				found.Items[i] = sluice.CoverFrom(ctx).HideListenersJSON(item)
 			}
 			if len(found.Items) > 0 {
 				o.Seen(ctx, "event.get", p.EventKey)
@@ -258,7 +258,7 @@ func receiveCommand(o Options) command.Command {
 				return nil, err
 			}
 			o.Seen(ctx, sluice.ReceiveCommand, p.EventKey)
-			return value.Decode(sluice.CoverFrom(ctx).HeardJSON(found))
+			return value.Decode(sluice.CoverFrom(ctx).HideListenersJSON(found))
 		}, command.ReadOnly)
 }
 

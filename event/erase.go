@@ -62,7 +62,9 @@ type erasuresParams struct {
 func erasuresCommand(o Options) command.Command {
 	return command.New("event.erasures", "List what was erased, by trace id, for sluice restore --erasures.",
 		func(_ context.Context, p erasuresParams) (any, error) {
-			return command.PageOf(o.Erasures.List(), func(e sluice.Erasure) string { return e.TraceID }, "", p.After, p.Limit), nil
+			traceID := func(e sluice.Erasure) string { return e.TraceID }
+			whole := func(e sluice.Erasure) sluice.Erasure { return e }
+			return command.PageOf(o.Erasures.List(), traceID, whole, command.Filter{After: p.After, Limit: p.Limit}), nil
 		}, command.ReadOnly, command.Global, command.Answers([]sluice.Erasure{}))
 }
 

@@ -2,218 +2,66 @@ package iam
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"slices"
-	"strings"
-	"time"
 
 	"sluice"
 	"sluice/command"
 )
 
-type clientPutParams struct {
-	ClientID string   `json:"clientId" required:"true" audit:"yes" doc:"Id of the client: 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit."`
-	Roles    []string `json:"roles" audit:"yes" doc:"Roles of the tokens that the client gets for itself."`
-	Grants   []string `json:"grants" doc:"Grants the client may use: client_credentials (default), authorization_code, password, refresh_token."`
-
-	RedirectURIs []string `json:"redirectUris" audit:"yes" doc:"URIs to which browsers may take authorization codes: https, or http on 127.0.0.1, [::1] or localhost, where any port will do."`
-	Public       *bool    `json:"public" doc:"A program on people's machines or in their browsers, where no secret is safe: it has none, and the default of grants is authorization_code and refresh_token."`
-	Renew        bool     `json:"renew" doc:"Make a new secret; the old one stops working at once."`
-	DryRun       bool     `json:"dryRun" doc:"Only check: the answer is the client as it would be, without a secret, and nothing is stored."`
-}
-
-// An oAuthClientView is a client as commands show it.
-type oAuthClientView struct {
-	ClientID     string    `json:"clientId" doc:"Its id."`
-	Roles        []string  `json:"roles" doc:"Roles of the tokens that it gets for itself."`
-	Grants       []string  `json:"grants" doc:"Grants that it may use."`
-	RedirectURIs []string  `json:"redirectUris,omitempty" doc:"Where browsers may take authorization codes for it."`
-	Public       bool      `json:"public,omitempty" doc:"It has no secret."`
-	Secret       string    `json:"secret,omitempty" doc:"Its secret, only when it was just made."`
-	Created      time.Time `json:"created" doc:"When it was created."`
-	Updated      time.Time `json:"updated" doc:"When it was last changed."`
-	LastUsed     time.Time `json:"lastUsed,omitzero" doc:"When a call last came with a token of it, to the minute."`
-}
-
-func showClient(c *sluice.Client) oAuthClientView {
-	return oAuthClientView{
+func showClient(c *sluice.Client) sluice.OAuthClientView {
+	return sluice.OAuthClientView{
 		ClientID: c.ID, Roles: c.Roles, Grants: c.Grants, RedirectURIs: c.RedirectURIs, Public: c.Secret == "",
 		Created: c.Created, Updated: c.Updated, LastUsed: c.Used,
 	}
 }
 
-// grants are what a client may be allowed to use.
-var grants = []string{"client_credentials", "authorization_code", "password", "refresh_token"}
-
-func clientPutCommand(d *Directory) command.Command {
-	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is shown when it is made, and never again.",
-		ofOurs(d, func(ctx context.Context, p clientPutParams) (oAuthClientView, error) {
-			if err := d.checkClient(ctx, p); err != nil {
-				return oAuthClientView{}, err
-			}
-			secret := ""
-			client, err := changed(ctx, d.Clients, p.ClientID, p.DryRun, func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
-				if before != nil {
-					if err := d.mayChange(ctx, before); err != nil {
-						return nil, err
-					}
-				}
-				after, secret, err = p.apply(before)
-				return after, err
-			})
-			if err != nil {
-				return oAuthClientView{}, err
-			}
-			view := showClient(client)
-			if !p.DryRun {
-				view.Secret = secret
-			}
-			return view, nil
-		}), command.Global)
-}
-
-// mayChange refuses to change or delete a client that could give more than the caller
-// may: the rights of its own tokens and, where people sign in through it, theirs. Whoever
-// moves its redirect URIs or has its secret gets what those people allow a program that
-// they trust.
-func (d *Directory) mayChange(ctx context.Context, c *sluice.Client) error {
-	roles := slices.Clone(c.Roles)
-	if slices.ContainsFunc(c.Grants, func(grant string) bool { return grant != "client_credentials" }) {
-		for _, account := range d.Accounts.All() {
-			roles = append(roles, account.Roles...)
-		}
-	}
-	return d.mayGrant(ctx, distinct(roles))
-}
-
-// apply returns the client with the given parameters set, and its secret if a new one was
-// made. before is nil for a new client.
-func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, secret string, err error) {
-	after = &sluice.Client{ID: p.ClientID, Roles: []string{}, Created: now()}
-	public := false
-	if before != nil {
-		*after = *before
-		public = before.Secret == ""
-	}
-	if p.Public != nil {
-		public = *p.Public
-	}
-	after.Updated = now()
-	if p.Roles != nil {
-		after.Roles = distinct(p.Roles)
-	}
-	if p.RedirectURIs != nil {
-		after.RedirectURIs = distinct(p.RedirectURIs)
-	}
-	switch {
-	case p.Grants != nil:
-		after.Grants = distinct(p.Grants)
-	case before == nil:
-		after.Grants = sluice.DefaultGrants(public)
-	}
-	ownTokens := slices.Contains(after.Grants, "client_credentials")
-	switch {
-	case public && ownTokens:
-		return nil, "", sluice.InvalidParameter("grants", "A public client has no secret, so it can't use client_credentials.")
-	case public && p.Renew:
-		return nil, "", sluice.InvalidParameter("renew", "A public client has no secret.")
-	case public:
-		after.Secret = ""
-	case after.Secret == "" || p.Renew:
-		secret = rand.Text()
-		after.Secret, after.TokensSince = hashSecret(secret), time.Now().UTC()
-	}
-	if !ownTokens {
-		after.TokensSince = time.Now().UTC()
-	}
-	return after, secret, nil
-}
-
-func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
-	if p.ClientID == clientName {
-		return builtin("The client " + clientName)
-	}
-	if !validClient.MatchString(p.ClientID) {
-		return sluice.InvalidParameter("clientId", "The parameter clientId must be 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit.")
-	}
-	for _, grant := range p.Grants {
-		if !slices.Contains(grants, grant) {
-			return sluice.InvalidParameter("grants", "%q is not a grant; there are %s.", grant, strings.Join(grants, ", "))
-		}
-	}
-	for _, uri := range p.RedirectURIs {
-		if !sluice.ValidRedirect(uri) {
-			return sluice.InvalidParameter("redirectUris", "%q is no URI to take a code to: give one of https, or of http on 127.0.0.1, [::1] or localhost, without a fragment.", uri)
-		}
-	}
-	if err := d.checkRoles(ctx, p.Roles); err != nil {
-		return err
-	}
-	return d.mayGrant(ctx, p.Roles)
-}
-
-// hashSecret returns the stored form of a client's secret. A plain hash is enough, since
-// the secret is long and random.
-func hashSecret(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
-}
-
 type clientGetParams struct {
 	ClientID string `json:"clientId" doc:"Id of the one client to show. Without it all are listed."`
-	Search   string `json:"search" doc:"List only clients whose id contains this."`
-	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"List only clients whose id comes after this one."`
+
+	command.Filter `things:"clients" by:"id"`
 }
 
 func clientGetCommand(d *Directory) command.Command {
 	return command.New("iam.client.get", "List the OAuth 2.0 clients, or show the one with that id. Secrets are never shown again.",
 		ofOurs(d, func(ctx context.Context, p clientGetParams) (any, error) {
-			if p.ClientID != "" {
-				client, err := d.Client(ctx, p.ClientID)
-				if err != nil {
-					return nil, err
-				}
-				if client == nil {
-					return nil, notFound(sluice.CodeClientNotFound, "client with that id")
-				}
-				return showClient(client), nil
+			if p.ClientID == "" {
+				return command.PageOf(d.Clients.All(), func(c *sluice.Client) string { return c.ID }, showClient, p.Filter), nil
 			}
-			clients := make([]oAuthClientView, 0)
-			for _, client := range d.Clients.All() {
-				clients = append(clients, showClient(client))
+			client, err := d.Client(ctx, p.ClientID)
+			if err == nil && client == nil {
+				err = noClient(p.ClientID)
 			}
-			return command.PageOf(clients, func(c oAuthClientView) string { return c.ClientID }, p.Search, p.After, p.Limit), nil
-		}), command.ReadOnly, command.Global, command.Answers([]oAuthClientView{}, oAuthClientView{}))
+			if err != nil {
+				return nil, err
+			}
+			return showClient(client), nil
+		}), command.Lists[sluice.OAuthClientView], command.Global)
+}
+
+func noClient(id string) error {
+	return sluice.Errorf(sluice.CodeClientNotFound, "There is no client %s; iam.client.get lists those there are.", sluice.Quote(id))
 }
 
 type clientDeleteParams struct {
 	ClientID string `json:"clientId" required:"true" audit:"yes" doc:"Id of the client to delete."`
 }
 
-type clientDeleted struct {
-	ClientID string `json:"clientId"`
-	Deleted  bool   `json:"deleted"`
-}
-
 func clientDeleteCommand(d *Directory) command.Command {
-	return command.New("iam.client.delete", "Delete an OAuth 2.0 client: its secret and tokens are refused from then on.",
-		ofOurs(d, func(ctx context.Context, p clientDeleteParams) (clientDeleted, error) {
+	return command.Removing("iam.client.delete",
+		"Delete an OAuth 2.0 client: its secret and tokens are refused from then on.",
+		ofOurs(d, func(ctx context.Context, p clientDeleteParams) (string, error) {
 			if p.ClientID == clientName {
-				return clientDeleted{}, builtin("The client " + clientName)
+				return "", builtin("The client " + clientName)
 			}
 			_, err := d.Clients.Change(ctx, p.ClientID, func(before *sluice.Client, _ map[string]*sluice.Client) (*sluice.Client, error) {
 				if before == nil {
-					return nil, notFound(sluice.CodeClientNotFound, "client with that id")
+					return nil, noClient(p.ClientID)
 				}
 				return nil, d.mayChange(ctx, before)
 			})
 			if err != nil {
-				return clientDeleted{}, err
+				return "", err
 			}
 			// Otherwise a new client with the same id would inherit them.
-			return clientDeleted{p.ClientID, true}, d.EndSessions(ctx, "", p.ClientID)
+			return p.ClientID, d.EndSessions(ctx, "", p.ClientID)
 		}), command.Global)
 }

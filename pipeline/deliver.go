@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"sluice"
 	"sluice/pipeline/run"
 	"sluice/pipeline/source"
 	"sluice/problem"
+	"sluice/wait"
 )
 
 // deliver makes an attempt to run a pipeline for an event and returns its outcome. If
@@ -29,7 +29,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		return r.failed(p, d, number, err), nil
 	}
 	owner, hears, err := r.mayHear(ctx, p, program, d.Message)
-	owner.Sees("pipeline.get").Heard(d.Message)
+	owner.HintCover("pipeline.get").HideListeners(d.Message)
 	switch {
 	case err != nil && noAttempt(ctx, err):
 		return sluice.Outcome{}, giveBack(ctx, err)
@@ -95,7 +95,7 @@ func giveBack(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case sluice.CodeNoRunMemory.Is(err): // runs that failed together must not come back together
-		return errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
+		return errors.Join(err, wait.For(ctx, rand.N(longestGiveBack)))
 	}
 	return err
 }
@@ -167,102 +167,17 @@ func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, attempts int, 
 
 func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, attempts int, err error) sluice.Outcome {
 	e := sluice.AsError(err).InCall(d.TraceID)
-	shown := problem.Of(e)
-	logged := *shown
+	view := problem.Of(e)
+	logged := *view
 	logged.HideMessage()
-	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", attempts, "code", e.Code, "step", shown.Step, "line", shown.Line, "error", logged.Detail)
+	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", attempts, "code", e.Code, "step", view.Step, "line", view.Line, "error", logged.Detail)
 	return sluice.Outcome{
 		Pipeline:   p.Name,
 		Status:     sluice.StatusError,
-		StatusCode: shown.StatusCode,
-		Error:      shown,
+		StatusCode: view.StatusCode,
+		Error:      view,
 		Said:       e.Said,
 		Attempts:   attempts,
 		Finished:   time.Now().UTC(),
 	}
-}
-
-// Serve hands events to the stored pipelines that listen to them, until ctx ends. It
-// follows changes by any node. It returns when all runs have ended: runs that outlast
-// the runner's grace are cut off, and their events are handed out again later.
-func (r *Runner) Serve(ctx context.Context) error {
-	running, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
-	s := &service{runner: r, consumers: make(map[string]*consumer)}
-	for ctx.Err() == nil {
-		changed := r.Store.Changed() // before looking, so that none is missed
-		s.follow(running)
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
-	}
-	for _, c := range s.consumers {
-		c.retire()
-	}
-	grace, cancel := r.Grace()
-	defer cancel()
-	defer context.AfterFunc(grace, cut)()
-	s.wait.Wait()
-	return nil
-}
-
-// A service is the state of Serve.
-type service struct {
-	runner    *Runner
-	consumers map[string]*consumer // by the id of the binding
-	wait      sync.WaitGroup
-}
-
-// A consumer takes the events of one binding.
-type consumer struct {
-	pipeline *sluice.Pipeline // as it was at the start
-	serving  context.Context  //nolint:containedctx // its end stops runs that outlive the consumer
-	retire   context.CancelFunc
-}
-
-// follow makes the consumers match the stored pipelines.
-func (s *service) follow(ctx context.Context) {
-	stored, bound := make(map[string]*sluice.Pipeline), make(map[string]*sluice.Pipeline)
-	for _, p := range s.runner.Store.All() {
-		stored[p.Name] = p
-		if p.Binding != nil && !p.Paused {
-			bound[p.Binding.ID] = p
-		}
-	}
-	s.runner.keepPrograms(stored)
-	for id, c := range s.consumers {
-		if bound[id] == nil || *bound[id].Binding != *c.pipeline.Binding {
-			c.retire()
-			delete(s.consumers, id)
-		}
-	}
-	for id, p := range bound {
-		if s.consumers[id] == nil {
-			s.consumers[id] = s.start(ctx, p)
-		}
-	}
-}
-
-func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
-	ctx, retire := context.WithCancel(serving)
-	c := &consumer{pipeline: p, serving: serving, retire: retire}
-	s.wait.Go(func() {
-		defer retire()
-		s.runner.Queue.Consume(ctx, p, func(d sluice.Delivery) (sluice.Outcome, error) { return s.run(c, d) })
-	})
-	return c
-}
-
-// run runs the pipeline as it is stored now. The run outlives the consumer: it goes on
-// when a pipeline is changed or deleted, and ends early only when the service stops.
-func (s *service) run(c *consumer, d sluice.Delivery) (sluice.Outcome, error) {
-	p, err := s.runner.Store.Get(c.serving, c.pipeline.Name)
-	if err != nil {
-		return sluice.Outcome{}, err
-	}
-	if p == nil {
-		p = c.pipeline // it was just deleted: let it finish what it has begun
-	}
-	return s.runner.deliver(c.serving, p, d)
 }

@@ -16,6 +16,7 @@ import (
 
 	"sluice"
 	"sluice/pipeline/source"
+	"sluice/wait"
 )
 
 // A folder stores the pipelines in a folder of the operator: each file *.yaml,
@@ -53,7 +54,7 @@ func (r *Runner) SyncFolder(ctx context.Context, dir string) error {
 func (r *Runner) WatchFolder(ctx context.Context, dir string) {
 	f := &folder{runner: r, dir: dir}
 	var logged map[string]bool
-	for pause(ctx, folderPoll) == nil {
+	for wait.For(ctx, folderPoll) == nil {
 		failures := make(map[string]bool)
 		for _, err := range f.sync(ctx) {
 			failures[err.Error()] = true
@@ -86,7 +87,7 @@ func (f *folder) sync(ctx context.Context) (failures []error) {
 		err := fmt.Errorf("%s: %s is a pipeline of the same name; keep one of them", file, files[name])
 		if files[name] == "" {
 			files[name] = file
-			err = f.take(ctx, root, name, file)
+			err = f.load(ctx, root, name, file)
 		}
 		if err != nil {
 			failures = append(failures, err)
@@ -119,8 +120,8 @@ func look(root *os.Root) (map[string]stamp, error) {
 	return stamps, nil
 }
 
-// take stores the pipeline of a file, unless the same is stored already.
-func (f *folder) take(ctx context.Context, root *os.Root, name, file string) error {
+// load stores the pipeline of a file, unless the same is stored already.
+func (f *folder) load(ctx context.Context, root *os.Root, name, file string) error {
 	if err := checkName(name); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

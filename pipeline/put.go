@@ -1,12 +1,8 @@
 package pipeline
 
 import (
-	"bytes"
-	"compress/flate"
 	"context"
-	"io"
 	"slices"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -39,7 +35,7 @@ func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, err
 	if err := mayListen(program, user); err != nil {
 		return sluice.PipelineView{}, err
 	}
-	warnings, err := r.admit(ctx, program, p, user)
+	warnings, err := r.checkPut(ctx, program, p, user)
 	if err != nil {
 		return sluice.PipelineView{}, err
 	}
@@ -48,17 +44,17 @@ func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, err
 	if err != nil {
 		return sluice.PipelineView{}, err
 	}
-	shown := r.show(saved)
+	view := r.show(saved)
 	if rebound {
 		warnings = append(warnings, sluice.Finding{Code: sluice.CodeListensAnew.Word, Message: "It listens anew: events that still waited for the pipeline as it was are not run. Replay them where that matters."})
 	}
-	shown.Warnings = warnings
-	return shown, nil
+	view.Warnings = warnings
+	return view, nil
 }
 
-// admit rejects a program that lacks rights, unless the caller forces it, and returns
+// checkPut rejects a program that lacks rights, unless the caller forces it, and returns
 // warnings for the author.
-func (r *Runner) admit(ctx context.Context, program *source.Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
+func (r *Runner) checkPut(ctx context.Context, program *source.Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
 	before, err := r.Store.Get(ctx, p.Name)
 	if err == nil {
 		err = checkMatch(p.IfMatch, before, p.Name)
@@ -75,144 +71,4 @@ func (r *Runner) admit(ctx context.Context, program *source.Program, p putParams
 	}
 	lent, err := r.lentRights(ctx, program, before, user, found)
 	return slices.Concat(found, lent, r.unknownKey(ctx, program), r.traps(ctx, program)), err
-}
-
-type rollbackParams struct {
-	Name    string `json:"name" required:"true" audit:"yes" names:"pipeline" doc:"The pipeline."`
-	Version int    `json:"version" required:"true" min:"1" audit:"yes" doc:"The version whose source is stored again; pipeline.versions lists them."`
-	Force   bool   `json:"force" doc:"Store it although steps would be refused when it runs, as pipeline.put does."`
-	IfMatch string `json:"ifMatch" doc:"As pipeline.put has it."`
-}
-
-func rollbackCommand(r *Runner) command.Command {
-	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is yours. It is checked as by pipeline.put.",
-		func(ctx context.Context, p rollbackParams) (sluice.PipelineView, error) {
-			stored, err := r.find(ctx, p.Name)
-			if err != nil {
-				return sluice.PipelineView{}, err
-			}
-			wanted, err := r.at(ctx, stored, p.Version)
-			if err != nil {
-				return sluice.PipelineView{}, err
-			}
-			return r.put(ctx, putParams{Name: p.Name, Source: wanted.Source, Force: p.Force, IfMatch: p.IfMatch})
-		}, command.Missing(missing))
-}
-
-// maxVersions is how many sources of a pipeline are kept, with the current one.
-const maxVersions = 20
-
-type versionsParams struct {
-	Name string `json:"name" required:"true" names:"pipeline" doc:"The pipeline."`
-}
-
-func versionsCommand(r *Runner) command.Command {
-	return command.New("pipeline.versions", "List the latest 20 sources of a pipeline, newest first: who stored each, and when. pipeline.get shows one.",
-		func(ctx context.Context, p versionsParams) ([]sluice.VersionView, error) {
-			stored, err := r.find(ctx, p.Name)
-			if err != nil {
-				return nil, err
-			}
-			former, err := r.former(ctx, stored)
-			if err != nil {
-				return nil, err
-			}
-			views := []sluice.VersionView{{Version: versionOf(stored), Owner: stored.Owner, Time: stored.Updated, Current: true}}
-			for _, v := range slices.Backward(former) {
-				views = append(views, sluice.VersionView{Version: v.Version, Owner: v.Owner, Time: v.Time})
-			}
-			return views, nil
-		}, command.ReadOnly, command.Missing(missing))
-}
-
-// versionOf returns the number of a pipeline's current version.
-func versionOf(p *sluice.Pipeline) int { return max(1, p.Version) }
-
-// former returns the versions of a pipeline before the current one, oldest first.
-func (r *Runner) former(ctx context.Context, p *sluice.Pipeline) ([]sluice.PipelineVersion, error) {
-	history, err := r.History.Get(ctx, p.Name)
-	if err != nil || history == nil || !history.Created.Equal(p.Created) {
-		return nil, err
-	}
-	// The current version is in the history if storing the next one failed.
-	return slices.DeleteFunc(slices.Clone(history.Versions), func(v sluice.PipelineVersion) bool { return v.Version >= versionOf(p) }), nil
-}
-
-// at returns a pipeline as it was in a version.
-func (r *Runner) at(ctx context.Context, p *sluice.Pipeline, version int) (*sluice.Pipeline, error) {
-	if version == versionOf(p) {
-		return p, nil
-	}
-	former, err := r.former(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range former {
-		if v.Version == version {
-			source, err := unpack(v.Packed)
-			return &sluice.Pipeline{Name: p.Name, Source: source, Owner: v.Owner, Folder: p.Folder, Version: version, Created: p.Created, Updated: v.Time}, err
-		}
-	}
-	return nil, sluice.Errorf(sluice.CodeVersionUnknown, "The pipeline %s has no version %d, or it is not kept any more; pipeline.versions lists those there are.", sluice.Quote(p.Name), version).About("version")
-}
-
-// keep adds the current version of a pipeline to its history, before it is replaced.
-func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
-	current := sluice.PipelineVersion{Version: versionOf(p), Owner: p.Owner, Time: p.Updated, Packed: pack(p.Source)}
-	_, err := r.History.Change(ctx, p.Name, func(before *sluice.PipelineHistory, _ map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
-		var kept []sluice.PipelineVersion
-		switch {
-		case before == nil || before.Created.Before(p.Created):
-		case before.Created.After(p.Created):
-			return nil, sluice.ErrUnchanged // it was deleted and created again since it was read
-		default:
-			kept = before.Versions
-		}
-		if last := len(kept) - 1; last >= 0 && kept[last].Version >= current.Version {
-			return nil, sluice.ErrUnchanged // another request has kept it already
-		}
-		kept = append(slices.Clone(kept), current)
-		return &sluice.PipelineHistory{Created: p.Created, Versions: kept[max(0, len(kept)-(maxVersions-1)):]}, nil
-	})
-	return sluice.Changed(err)
-}
-
-// forget drops the former versions of a deleted pipeline. It only logs a failure: a later
-// pipeline of that name does not take them for its own.
-func (r *Runner) forget(ctx context.Context, name string) {
-	if err := sluice.Remove(context.WithoutCancel(ctx), r.History, name); err != nil {
-		r.Log.Warn("The former sources of a deleted pipeline could not be deleted.", "pipeline", name, "error", err.Error())
-	}
-}
-
-// tagOf returns the entity tag of a pipeline's current version.
-func tagOf(p *sluice.Pipeline) string { return sluice.EntityTag(versionOf(p), p.Updated) }
-
-// checkMatch rejects a change if the pipeline has none of the tags that the caller gave.
-func checkMatch(tags string, p *sluice.Pipeline, name string) error {
-	if tags == "" {
-		return nil
-	}
-	if p == nil {
-		return sluice.Errorf(sluice.CodeChangedMeanwhile, "There is no pipeline %s, or not any more, so none has the tag that was given; leave ifMatch (over HTTP: If-Match) out to create it.", sluice.Quote(name)).About("ifMatch")
-	}
-	if sluice.TagMatches(tags, tagOf(p)) {
-		return nil
-	}
-	return sluice.Errorf(sluice.CodeChangedMeanwhile, "The pipeline %s was changed meanwhile: %s stored version %d at %s. Read it again, and make your change to that.",
-		sluice.Quote(name), p.Owner, versionOf(p), p.Updated.Format(time.RFC3339)).About("ifMatch")
-}
-
-// pack compresses a source: each node keeps many of them in memory.
-func pack(source string) []byte {
-	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, flate.BestCompression) // fails on an unknown level only
-	_, _ = io.WriteString(w, source)                        // a buffer takes it all
-	_ = w.Close()
-	return packed.Bytes()
-}
-
-func unpack(packed []byte) (string, error) {
-	source, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), source.MaxSource))
-	return string(source), err
 }

@@ -17,7 +17,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +28,7 @@ import (
 	"sluice/pipeline/rehearse"
 	"sluice/pipeline/run"
 	"sluice/pipeline/source"
+	"sluice/wait"
 )
 
 // RunnerOptions are the parts of a runner.
@@ -92,21 +92,6 @@ func NewRunner(o RunnerOptions) *Runner {
 // Running returns how many runs are under way, for events and for callers.
 func (r *Runner) Running() int { return len(r.slots) }
 
-// Parse turns a source into a program.
-func (r *Runner) Parse(text string) (*source.Program, error) {
-	return source.Parse(text, r.Commands(), r.Language)
-}
-
-// parse is Parse for a caller: what the parser needs is taken from the memory of all runs.
-func (r *Runner) parse(ctx context.Context, text string) (*source.Program, error) {
-	release, err := r.Limits.Reserve(ctx, int64(expression.Expansion("convert.fromYaml", text)))
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return r.Parse(text)
-}
-
 // Charge takes memory for what a command makes of its arguments, as a run does for a step,
 // until release is called.
 func (r *Runner) Charge(ctx context.Context, name string, args command.Args) (release func(), err error) {
@@ -153,7 +138,7 @@ func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (o
 		span.Kind = sluice.ConsumerSpan
 	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
-		outside := run.Environment{Limits: r.Limits, Call: r.call, Secret: r.UseSecret, Pause: pause, Reports: true, Log: r.Log}
+		outside := run.Environment{Limits: r.Limits, Call: r.call, Secret: r.UseSecret, Pause: wait.For, Reports: true, Log: r.Log}
 		out, err = run.Run(ctx, outside, p, s)
 		return err
 	})
@@ -191,70 +176,4 @@ func (r *Runner) observed(out run.Outcome, next time.Time) {
 		out.Report.Next = next.UTC()
 		r.Observe(*out.Report)
 	}
-}
-
-// pause waits for a while, or returns an error as soon as ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// compiled is the result of parsing the source of a stored pipeline.
-type compiled struct {
-	source  string
-	program *source.Program
-	err     error
-}
-
-// program returns the program of a stored pipeline. Each source is parsed once.
-func (r *Runner) program(p *sluice.Pipeline) (*source.Program, error) {
-	if known, ok := r.programs.Load(p.Name); ok && known.(compiled).source == p.Source {
-		return known.(compiled).program, known.(compiled).err
-	}
-	program, err := r.Parse(p.Source)
-	r.programs.Store(p.Name, compiled{p.Source, program, err})
-	return program, err
-}
-
-func (r *Runner) find(ctx context.Context, name string) (*sluice.Pipeline, error) {
-	stored, err := r.Store.Get(ctx, name)
-	if stored == nil && err == nil {
-		err = unknownPipeline(name)
-	}
-	return stored, err
-}
-
-// UsersOf returns the names of the pipelines whose source names a secret, sorted. A
-// source with mistakes names none.
-func (r *Runner) UsersOf(secret string) (names []string) {
-	for _, stored := range r.Store.All() {
-		if program, err := r.program(stored); err == nil && slices.Contains(secretsIn(program), secret) {
-			names = append(names, stored.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// keepPrograms drops the programs of pipelines that are no longer stored.
-func (r *Runner) keepPrograms(stored map[string]*sluice.Pipeline) {
-	r.programs.Range(func(name, _ any) bool {
-		if stored[name.(string)] == nil {
-			r.programs.Delete(name)
-		}
-		return true
-	})
-}
-
-// missing is the error of a pipeline that is not there.
-func missing(_ context.Context, _, name string) error { return unknownPipeline(name) }
-
-func unknownPipeline(name string) error {
-	return sluice.Errorf(sluice.CodePipelineUnknown, "There is no pipeline %s; pipeline.get lists those there are.", sluice.Quote(name))
 }

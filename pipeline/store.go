@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -79,27 +78,6 @@ func sameVersion(a, b *sluice.Pipeline) bool {
 	return a.Source == b.Source && a.Owner == b.Owner && a.OwnerID == b.OwnerID && slices.Equal(a.Roles, b.Roles)
 }
 
-// bind makes the binding that a program needs. It returns nil if the program needs none,
-// or has one that fits.
-func (r *Runner) bind(ctx context.Context, p *source.Program, before *sluice.Pipeline) (*sluice.Binding, error) {
-	pattern, listens := p.Listens()
-	if !listens || before != nil && fits(p, before.Binding) {
-		return nil, nil
-	}
-	fresh, err := r.Queue.Bind(ctx, pattern, p.Concurrency)
-	if err == nil {
-		fresh.Rate = p.Rate.PerSecond
-	}
-	return fresh, err
-}
-
-// fits reports whether a binding takes the events that a program listens to. Its
-// concurrency and rate can change.
-func fits(p *source.Program, b *sluice.Binding) bool {
-	pattern, listens := p.Listens()
-	return listens && b != nil && b.Pattern == pattern
-}
-
 // store stores the record, and returns the binding that is no longer needed.
 func (r *Runner) store(ctx context.Context, p *source.Program, c change, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
 	saved, err = r.Store.Change(ctx, c.record.Name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
@@ -150,71 +128,6 @@ func (c *change) next(before *sluice.Pipeline) (*sluice.Pipeline, error) {
 // changedMeanwhile is the error of one of two changes at the same time.
 func changedMeanwhile() error {
 	return sluice.Errorf(sluice.CodePipelineChanged, "Someone else changed the pipeline at the same moment; try again.")
-}
-
-// remove deletes a pipeline that has one of the tags. folder says whether the pipeline
-// must be from the operator's folder.
-func (r *Runner) remove(ctx context.Context, name string, folder bool, tags string) error {
-	var old *sluice.Binding
-	_, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
-		old = nil
-		switch {
-		case before == nil:
-			return nil, unknownPipeline(name)
-		case before.Folder != folder:
-			return nil, readOnly(name)
-		}
-		if err := checkMatch(tags, before, name); err != nil {
-			return nil, err
-		}
-		old = before.Binding
-		return nil, nil
-	})
-	if err != nil {
-		r.unbindUnused(ctx, name, old)
-		return err
-	}
-	r.unbind(ctx, name, old)
-	r.forget(ctx, name)
-	return nil
-}
-
-// unbind ends a binding, if there is one. It only logs a failure, since the change is
-// already made.
-func (r *Runner) unbind(ctx context.Context, pipeline string, b *sluice.Binding) {
-	if b == nil {
-		return
-	}
-	if err := r.Queue.Unbind(context.WithoutCancel(ctx), b); err != nil {
-		r.stranded(pipeline, b, err)
-	}
-}
-
-// unbindUnused ends a binding after a failed change. The change may have been stored all
-// the same, so it asks the store first: a pipeline without its binding never gets events.
-func (r *Runner) unbindUnused(ctx context.Context, pipeline string, b *sluice.Binding) {
-	if b == nil {
-		return
-	}
-	errLooked := errors.New("looked only")
-	used := false
-	_, err := r.Store.Change(context.WithoutCancel(ctx), pipeline, func(stored *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
-		used = stored != nil && sameBinding(stored.Binding, b)
-		return nil, errLooked
-	})
-	switch {
-	case !errors.Is(err, errLooked):
-		r.stranded(pipeline, b, err)
-	case !used:
-		r.unbind(ctx, pipeline, b)
-	}
-}
-
-func sameBinding(a, b *sluice.Binding) bool { return a != nil && b != nil && a.ID == b.ID }
-
-// stranded logs a binding that may hold events for no pipeline.
-func (r *Runner) stranded(pipeline string, b *sluice.Binding, err error) {
-	r.Log.Error("A binding of a pipeline could not be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
 }
 
 // noteSwitches logs in the audit log that a stored pipeline switches users. The runs are

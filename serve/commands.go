@@ -52,8 +52,8 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	o.runner.Commands = func() command.Set { return commands }
 	o.runner.Language = expression.NewLanguage(step.Functions())
 	runner = pipeline.NewRunner(o.runner)
-	o.steps.UsersOf = func(secret string) step.SecretUsers {
-		return step.SecretUsers{Webhooks: o.webhooks.SignedWith(secret), Pipelines: runner.UsersOf(secret)}
+	o.steps.UsersOf = func(secret string) sluice.SecretUsers {
+		return sluice.SecretUsers{Webhooks: o.webhooks.SignedWith(secret), Pipelines: runner.UsersOf(secret)}
 	}
 	commands = command.NewSet(
 		o.audit,

@@ -251,7 +251,7 @@ func TestExchangesAreNoted(t *testing.T) {
 		t.Helper()
 		ctx := event(t.Context(), object{})()
 		_, _ = call(ctx, set, "http.request", given)
-		e := sluice.RunFrom(ctx).TakeHTTP()
+		e := sluice.RunFrom(ctx).NotedHTTP()
 		if e == nil {
 			t.Fatal("nothing was noted")
 		}

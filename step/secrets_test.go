@@ -59,10 +59,10 @@ func TestASecretIsPutListedRevealedAndDeleted(t *testing.T) {
 
 // TestASecretInUse is deleted only if that is wanted, and shows what uses it.
 func TestASecretInUse(t *testing.T) {
-	users := step.SecretUsers{Pipelines: []string{"a"}}
-	set := newSet(step.Options{Secrets: newSecrets(t), UsersOf: func(secret string) step.SecretUsers {
+	users := sluice.SecretUsers{Pipelines: []string{"a"}}
+	set := newSet(step.Options{Secrets: newSecrets(t), UsersOf: func(secret string) sluice.SecretUsers {
 		if secret != "used" {
-			return step.SecretUsers{}
+			return sluice.SecretUsers{}
 		}
 		return users
 	}})
@@ -82,7 +82,7 @@ func TestASecretInUse(t *testing.T) {
 	if one, err := set.Call(blind, get, command.Args{{Name: "name", Value: "used"}}); err != nil || !strings.Contains(asJSON(t, one), `"usedBy":{"pipelines":["…"]}`) {
 		t.Errorf("who may not see pipelines is shown %s, %v", asJSON(t, one), err)
 	}
-	users = step.SecretUsers{Webhooks: []string{"a", "b", "c", "d", "e"}}
+	users = sluice.SecretUsers{Webhooks: []string{"a", "b", "c", "d", "e"}}
 	_, err = call(t.Context(), set, "secret.delete", args{"name": "used"})
 	refuses(t, err, sluice.Conflict, "secret-in-use", "by the webhooks a, b, c and 2 more. ")
 	for _, given := range []args{{"name": "used", "force": true}, {"name": "unused"}} {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -96,9 +97,8 @@ func deleteCommand(hooks *Store) command.Command {
 
 type providerParams struct {
 	Provider string `json:"provider" doc:"Name of the one provider to show. Without it all are listed."`
-	Search   string `json:"search" doc:"List only providers whose name contains this."`
-	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"List only providers whose name comes after this one."`
+
+	command.Filter `things:"providers" by:"name"`
 }
 
 func showProvider(p sender.Preset) sluice.ProviderView {
@@ -134,11 +134,8 @@ func providerCommand() command.Command {
 				view.Samples = showSamples(preset)
 				return view, nil
 			}
-			var views []sluice.ProviderView
-			for _, preset := range sender.Presets() {
-				views = append(views, showProvider(preset))
-			}
-			return command.PageOf(views, func(v sluice.ProviderView) string { return v.Provider }, p.Search, p.After, p.Limit), nil
+			presets := slices.Clone(sender.Presets())
+			return command.PageOf(presets, func(s sender.Preset) string { return s.Name }, showProvider, p.Filter), nil
 		},
 		command.ReadOnly, command.Nameless, command.Answers([]sluice.ProviderView{}, sluice.ProviderView{}))
 }

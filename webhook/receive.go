@@ -88,7 +88,7 @@ func receiveCommand(r *Receiver) command.Command {
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
 	span := sluice.Span{
 		Name: "webhook.receive", Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
-		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: sluice.ShownPath(r.URL.Path), Secure: r.TLS != nil},
+		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: sluice.PathWithoutToken(r.URL.Path), Secure: r.TLS != nil},
 	}
 	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
 		if ctx != r.Context() { // a copy of the request costs more than this check

@@ -227,7 +227,7 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 	}
 	sortRuns(call.Runs)
 	runs := slices.Clone(call.Runs)
-	w.q.Cover.Shown(call)
+	w.q.Cover.HideRuns(call)
 	call.Duplicates = duplicates(lines, call.TraceID)
 	if fits, err := w.fits(ctx, call, sequence); !fits || err != nil {
 		return nil, err

@@ -147,7 +147,7 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	} else {
 		run, isRun := l.run()
 		call = sluice.Call{TraceID: run.TraceID, EventKey: run.EventKey, User: run.User, Runs: []sluice.RunReport{run}}
-		if q.Cover.Shown(&call); !isRun || len(call.Runs) == 0 {
+		if q.Cover.HideRuns(&call); !isRun || len(call.Runs) == 0 {
 			return entry, false
 		}
 		run.HidePayloads() // the reader may not be allowed to see them

@@ -11,7 +11,7 @@
 // nodes. progress.go and low_water.go tell how far pipelines are.
 //
 // How many runs go on at the same time is explained in the root package
-// (concurrency.go). Storing events is package jetstream's business, running pipelines
+// (bounds.go). Storing events is package jetstream's business, running pipelines
 // package pipeline's.
 package queue
 

@@ -16,6 +16,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/expression"
+	"sluice/wait"
 )
 
 type valueParams struct {
@@ -110,12 +111,7 @@ func (w *World) Commands() []command.Command {
 			return p.Value, nil
 		}, command.Pure),
 		command.New("wait", "Wait.", func(ctx context.Context, p waitParams) (any, error) {
-			select {
-			case <-time.After(p.Duration):
-				return p.Body, nil
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
+			return p.Body, wait.For(ctx, p.Duration)
 		}, command.Pure),
 		command.New("http.request", "Call a URL.", func(ctx context.Context, p requestParams) (response, error) {
 			sluice.RunFrom(ctx).NoteHTTP(sluice.Exchange{Method: "POST", URL: p.URL, StatusCode: 200, Request: fmt.Sprint(p.Headers["authorization"], "\n\n", p.Body), Response: fmt.Sprint(p.Body)})

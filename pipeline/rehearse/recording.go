@@ -72,14 +72,14 @@ func (r *recording) add(set command.Set, run sluice.RunReport) {
 // sent then. Each reply is used once.
 func (t *Rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.Exchange, error) {
 	hidden := run.SecretsFrom(ctx)
-	shown := &sluice.Exchange{Method: sent.Method, URL: hidden.HideStart(sent.URL, run.MaxURL)}
+	view := &sluice.Exchange{Method: sent.Method, URL: hidden.HideStart(sent.URL, run.MaxURL)}
 	if t.noted < run.MaxExchanges {
-		shown.Request = hidden.HideStart(sent.Request, run.MaxMessage)
-		t.noted += len(shown.Request)
+		view.Request = hidden.HideStart(sent.Request, run.MaxMessage)
+		t.noted += len(view.Request)
 	}
-	t.note(sluice.TryCall{Command: t.calling, HTTP: shown})
+	t.note(sluice.TryCall{Command: t.calling, HTTP: view})
 	for i, s := range t.past.steps {
-		if s.HTTP == nil || t.past.taken[i] || s.HTTP.Method != shown.Method || s.HTTP.URL != shown.URL {
+		if s.HTTP == nil || t.past.taken[i] || s.HTTP.Method != view.Method || s.HTTP.URL != view.URL {
 			continue
 		}
 		t.past.taken[i] = true
@@ -89,7 +89,7 @@ func (t *Rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.
 		if s.HTTP.Request == "" || strings.HasSuffix(s.HTTP.Response, run.Cut) || strings.Contains(s.HTTP.Response, run.Redacted) {
 			return sluice.Exchange{}, sluice.NotRecorded() // it is cut off, or part of it was a secret
 		}
-		shown.StatusCode, shown.Response = s.HTTP.StatusCode, s.HTTP.Response
+		view.StatusCode, view.Response = s.HTTP.StatusCode, s.HTTP.Response
 		return *s.HTTP, nil
 	}
 	return sluice.Exchange{}, sluice.NotRecorded()

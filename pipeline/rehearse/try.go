@@ -85,7 +85,7 @@ func (t *Rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 	if t.missing != "" {
 		item.Verdict, item.Reason = sluice.TryUnknown, "What "+t.missing+" would have answered is not recorded; say so under stub in the first test of the draft."
 	}
-	item.Was, item.WouldBe = was.shown(), wouldBe.shown()
+	item.Was, item.WouldBe = was.show(), wouldBe.show()
 	return item, nil
 }
 
@@ -100,7 +100,7 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 	}
 	d := sluice.Delivery{Message: message, TraceID: call.TraceID, CorrelationID: call.CorrelationID, Hops: event.Hops, Count: max(1, t.past.run.Delivery)}
 	message["correlationId"], message["deliveryCount"] = d.CorrelationID, d.Count
-	t.draft.Owner.Sees("pipeline.get").Heard(message)
+	t.draft.Owner.HintCover("pipeline.get").HideListeners(message)
 	user, err := t.User(ctx, sluice.AnonymousName)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (t *Rehearsal) call(ctx context.Context, cmd command.Command, args command.
 			return out, err
 		}
 	} else {
-		t.note(sluice.TryCall{Command: cmd.Name, Args: t.shown(ctx, args)})
+		t.note(sluice.TryCall{Command: cmd.Name, Args: t.showArgs(ctx, args)})
 	}
 	if len(t.draft.Program.Tests) > 0 {
 		if s, ok := t.draft.Program.Tests[0].Stubs[cmd.Name]; ok {
@@ -189,7 +189,7 @@ func (t *Rehearsal) note(call sluice.TryCall) {
 }
 
 // shown returns arguments for people, without secrets.
-func (t *Rehearsal) shown(ctx context.Context, args command.Args) string {
+func (t *Rehearsal) showArgs(ctx context.Context, args command.Args) string {
 	if t.noted >= run.MaxExchanges {
 		return ""
 	}
@@ -297,7 +297,7 @@ func lasting(request string) string {
 }
 
 // shown returns an ending for people, shortened.
-func (e *ending) shown() *sluice.TryOutcome {
+func (e *ending) show() *sluice.TryOutcome {
 	if e == nil {
 		return nil
 	}

@@ -61,7 +61,7 @@ func blamed(err error) *sluice.Error {
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // hideComputed hides what the error of a command quotes of its arguments and the source does
-// not have: the sender of the event may have written it, and errors are shown to people who
+// not have: the sender of the event may have written it, and errors are view to people who
 // may not see payloads. What an author wants to say is hidden from those people elsewhere.
 func (x *execution) hideComputed(args command.Args, err error) error {
 	e, ours := errors.AsType[*sluice.Error](err)
@@ -141,7 +141,7 @@ func newReport(p *source.Program, s Start) *sluice.RunReport {
 // note adds a step to the report. If the step switched the user, the report has the new
 // one.
 func (x *execution) note(s *source.Step, started time.Time, before sluice.User, err error) {
-	sent := x.run.TakeHTTP()
+	sent := x.run.NotedHTTP()
 	if sent != nil {
 		x.hosts = withName(x.hosts, hostOf(x.secrets.hideText(sent.URL)))
 	}
@@ -171,15 +171,15 @@ func (x *execution) note(s *source.Step, started time.Time, before sluice.User, 
 
 // exchange returns an exchange for the report, without secrets.
 func (x *execution) exchange(e *sluice.Exchange) *sluice.Exchange {
-	shown := &sluice.Exchange{Method: e.Method, URL: x.secrets.HideStart(e.URL, MaxURL), StatusCode: e.StatusCode}
-	if host := hostOf(shown.URL); strings.Contains(x.program.Text, host) {
-		shown.Host = host
+	view := &sluice.Exchange{Method: e.Method, URL: x.secrets.HideStart(e.URL, MaxURL), StatusCode: e.StatusCode}
+	if host := hostOf(view.URL); strings.Contains(x.program.Text, host) {
+		view.Host = host
 	}
 	if x.noted < MaxExchanges {
-		shown.Request, shown.Response = x.secrets.HideStart(e.Request, MaxMessage), x.secrets.HideStart(e.Response, MaxMessage)
-		x.noted += len(shown.Request) + len(shown.Response)
+		view.Request, view.Response = x.secrets.HideStart(e.Request, MaxMessage), x.secrets.HideStart(e.Response, MaxMessage)
+		x.noted += len(view.Request) + len(view.Response)
 	}
-	return shown
+	return view
 }
 
 // hostOf returns the host of a URL that has no user, and may be cut off.

@@ -201,12 +201,12 @@ func (x *execution) arguments(a *source.Invocation) (command.Args, error) {
 	if a.Body != "" {
 		args = append(args, command.Arg{Name: a.Body, Value: input})
 	}
-	return x.shown(a.Command, args), nil
+	return x.showArgs(a.Command, args), nil
 }
 
-// shown hides the secrets in the arguments of log, since people will read them. Its
+// showArgs hides the secrets in the arguments of log, since people will read them. Its
 // message is the body unless one is given. The body that log passes on does not change.
-func (x *execution) shown(cmd command.Command, args command.Args) command.Args {
+func (x *execution) showArgs(cmd command.Command, args command.Args) command.Args {
 	if cmd.Name != "log" || !x.secrets.any() {
 		return args
 	}

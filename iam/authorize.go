@@ -1,0 +1,29 @@
+package iam
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+type authorizeParams struct {
+	Authorization string `json:"authorization" required:"true" doc:"What would be the Authorization header: Basic, Bearer or Refresh, and the credentials."`
+	Body          any    `json:"body" body:"default" doc:"What is passed on."`
+}
+
+func authorizeCommand(a *Authenticator) command.Command {
+	return command.New("iam.authorize", "Run the following steps of a pipeline as the user whom these credentials belong to, and pass the body on. Rarely needed: the Authorization header of a call is better.",
+		func(ctx context.Context, p authorizeParams) (any, error) {
+			run := sluice.RunFrom(ctx)
+			caller := sluice.UserFrom(ctx)
+			user, _, err := a.Authorize(ctx, p.Authorization, caller.Address)
+			if err != nil {
+				return nil, err // the refusal is in the audit log
+			}
+			a.Directory.Note(ctx, sluice.AuditEntry{Username: user.Name, Address: caller.Address, Command: "iam.authorize", Target: run.Pipeline, Outcome: sluice.AuditAllowed, Access: true})
+			user.Address = caller.Address
+			run.Switch(user)
+			return p.Body, nil
+		}, command.Traffic, command.InRun, command.Nameless)
+}

@@ -1,0 +1,23 @@
+package iam
+
+import (
+	"context"
+
+	"sluice"
+)
+
+// ofOurs makes a command about users or clients refuse to run if they belong to an
+// external provider: it would have no effect on who may call.
+func ofOurs[P, R any](d *Directory, run func(context.Context, P) (R, error)) func(context.Context, P) (R, error) {
+	return func(ctx context.Context, p P) (R, error) {
+		if d.External {
+			var none R
+			return none, sluice.Errorf(sluice.CodeExternalUsers, "Users, clients and passwords are those of the external identity provider; manage them there. Roles are managed here.")
+		}
+		return run(ctx, p)
+	}
+}
+
+func builtin(what string) error {
+	return sluice.Errorf(sluice.CodeBuiltIn, "%s is built in and stays as it is.", what)
+}

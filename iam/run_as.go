@@ -1,0 +1,66 @@
+package iam
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+type runAsParams struct {
+	Username string `json:"username" required:"true" fixed:"true" audit:"yes" doc:"Who the following steps run as. The pipeline's owner must be an administrator, or have the permission run.as:<username>. Where an event starts the run, the name must stand in the source: it can't be computed."`
+	Body     any    `json:"body" body:"default" doc:"What is passed on."`
+}
+
+func runAsCommand(d *Directory) command.Command {
+	return command.New("iam.run.as", "Run the following steps of a pipeline as another user, and pass the body on.",
+		func(ctx context.Context, p runAsParams) (any, error) {
+			run := sluice.RunFrom(ctx)
+			var user sluice.User
+			owner, err := run.Owner(ctx)
+			if err == nil {
+				user, err = d.runAs(ctx, owner, p.Username)
+			} else if err = sluice.OwnerError(err); sluice.AsError(err).Kind != sluice.Forbidden {
+				return nil, err
+			}
+			if err != nil {
+				d.noteRunAs(ctx, owner.Name, p.Username, err)
+				return nil, err
+			}
+			user.Address = sluice.UserFrom(ctx).Address
+			run.Switch(user)
+			return p.Body, nil
+		}, command.Traffic, command.InRun, command.Nameless) // refusals are in the audit log, switches in the trace of the run
+}
+
+// runAs returns the user that a pipeline switches to, if its owner may switch to that
+// one: owners to themselves, administrators to anyone, others to users for whom they have
+// the permission run.as:<username>. Only the present permissions of the owner count, not
+// those of the user that the pipeline runs as.
+func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (sluice.User, error) {
+	if owner.Name != "" && owner.Name == target {
+		return owner, nil
+	}
+	if permission := sluice.MayRunAs + target; !owner.May(permission) {
+		return sluice.User{}, sluice.OwnerNotPermitted(permission)
+	}
+	user, err := d.User(ctx, target)
+	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return sluice.User{}, err // it is not known whether there is such a user
+	}
+	if err != nil {
+		return sluice.User{}, sluice.Errorf(sluice.CodeForbidden, "The user to run as does not exist, or is disabled.")
+	}
+	return user, nil
+}
+
+// noteRunAs enters a switch that was refused in the audit log.
+func (d *Directory) noteRunAs(ctx context.Context, owner, target string, err error) {
+	if target != sluice.AnonymousName && !validUsername.MatchString(target) {
+		target = "(invalid)" // it may come from a payload
+	}
+	d.Note(ctx, sluice.AuditEntry{
+		Username: owner, Address: sluice.UserFrom(ctx).Address, Command: "iam.run.as", Target: target,
+		Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code,
+	})
+}

@@ -1,0 +1,48 @@
+package sluice
+
+import (
+	"regexp"
+	"strings"
+)
+
+// EventPrefix and the key of an event make its key as a message: a message
+// whose key begins with it is an event.
+const EventPrefix = "svc.event."
+
+// maxKey is the length of the longest key of an event or a message.
+const maxKey = 200
+
+var (
+	validKey     = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+	validPattern = regexp.MustCompile(`^([A-Za-z0-9_-]+|\*)(\.([A-Za-z0-9_-]+|\*))*(\.#)?$`)
+)
+
+// KeyRule says in words what a key is.
+const KeyRule = "1 to 200 letters, digits, _ and -, in groups joined by dots"
+
+// ValidKey reports whether a text can be the key of an event or a message.
+func ValidKey(key string) bool { return len(key) <= maxKey && validKey.MatchString(key) }
+
+// ValidPattern reports whether a text can be a pattern of keys: a key in which
+// * stands for one group, and # at the end for any number of groups.
+func ValidPattern(pattern string) bool {
+	return pattern == "#" || len(pattern) <= maxKey && validPattern.MatchString(pattern)
+}
+
+// KeyMatches reports whether a pattern fits a key.
+func KeyMatches(pattern, key string) bool {
+	for {
+		p, morePattern, hasPattern := strings.Cut(pattern, ".")
+		if p == "#" {
+			return true
+		}
+		k, moreKey, hasKey := strings.Cut(key, ".")
+		if p != "*" && p != k {
+			return false
+		}
+		if !hasPattern || !hasKey {
+			return hasPattern == hasKey || !hasKey && morePattern == "#"
+		}
+		pattern, key = morePattern, moreKey
+	}
+}

@@ -1,0 +1,61 @@
+package sluice
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+)
+
+// An Outcome is what a pipeline has made of an event.
+type Outcome struct {
+	Pipeline   string          `json:"pipeline"`
+	Status     Status          `json:"status"` // ok or error; processing: this attempt failed, and another is due
+	StatusCode int             `json:"statusCode"`
+	Value      json.RawMessage `json:"value,omitempty"`
+	Error      *Problem        `json:"error,omitempty"`
+	Said       *Said           `json:"said,omitempty"` // what the caller may know of the error
+	Attempts   int             `json:"attempts"`
+	Finished   time.Time       `json:"finished"`
+
+	Next     time.Time `json:"-"` // when another attempt is due, if it is processing
+	Recovers bool      `json:"-"` // the event waits for its target, and follows when that is back
+}
+
+// AppendJSON appends the outcome's JSON, as encoding/json would write it.
+func (o *Outcome) AppendJSON(b []byte) []byte {
+	b = appendField(b, `{"pipeline":`, o.Pipeline)
+	b = appendField(b, `,"status":`, string(o.Status))
+	b = appendNumber(b, `,"statusCode":`, o.StatusCode)
+	if o.Value != nil {
+		b = append(b, `,"value":`...)
+		b = append(b, o.Value...)
+	}
+	if o.Error != nil {
+		b = append(b, `,"error":`...)
+		b = appendJSON(b, o.Error)
+	}
+	if o.Said != nil {
+		b = append(b, `,"said":`...)
+		b = appendJSON(b, o.Said)
+	}
+	b = appendNumber(b, `,"attempts":`, o.Attempts)
+	b = append(b, `,"finished":"`...)
+	b = o.Finished.AppendFormat(b, time.RFC3339Nano)
+	return append(b, `"}`...)
+}
+
+// failure is what the caller of a webhook is told of a failed run: what the author of
+// the pipeline says to callers, and nothing of the inside.
+func (o *Outcome) failure(traceID string) *Problem {
+	p := &Problem{
+		Title:  "The call could not be handled",
+		Detail: "The call was taken, and could not be handled; the operator of the service finds the cause by the trace id.",
+		Status: 500, Code: CodePipelineFailed.Word, TraceID: traceID,
+	}
+	if said := o.Said; said != nil {
+		p.Detail = said.Message
+		p.Status, p.Code = cmp.Or(said.StatusCode, p.Status), cmp.Or(said.Code, p.Code)
+	}
+	p.Type, p.StatusCode = "urn:sluice:problem:"+p.Code, p.Status
+	return p
+}

@@ -1,0 +1,62 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/pipeline/rehearse"
+)
+
+func testCommand(r *Runner) command.Command {
+	return command.New("pipeline.test", "Run the tests that a pipeline carries. Nothing outside is called: stubs answer.",
+		func(ctx context.Context, p sourceParams) (sluice.TestReport, error) {
+			source, err := r.source(ctx, p)
+			if err != nil {
+				return sluice.TestReport{}, err
+			}
+			program, err := r.parse(ctx, source)
+			if err != nil {
+				return sluice.TestReport{}, err
+			}
+			release, err := r.testSlot(ctx, sluice.UserFrom(ctx).Name)
+			if err != nil {
+				return sluice.TestReport{}, err
+			}
+			defer release()
+			outcome := sluice.TestReport{Tests: rehearse.Test(ctx, program, r.Limits)}
+			for _, result := range outcome.Tests {
+				if result.Passed {
+					outcome.Passed++
+				} else {
+					outcome.Failed++
+				}
+			}
+			return outcome, nil
+		}, command.ReadOnly, command.Missing(missing))
+}
+
+// testsPerUser is how many rehearsals a user may run at the same time: each may keep a
+// core busy, and users who may only read may test as well.
+const testsPerUser = 2
+
+// testSlot takes a slot for a user's rehearsal, until release is called. A rehearsal
+// within a run shares the slot of the run.
+func (r *Runner) testSlot(ctx context.Context, username string) (release func(), err error) {
+	if sluice.RunFrom(ctx) != nil {
+		return func() {}, nil
+	}
+	if !r.testers.Enter(username) {
+		return nil, sluice.Errorf(sluice.CodeTooManyTests, "You run as many tests of pipelines as one user may; wait until one has ended.").After(time.Second)
+	}
+	end, err := r.slot()
+	if err != nil {
+		r.testers.Leave(username)
+		return nil, err
+	}
+	return func() {
+		end()
+		r.testers.Leave(username)
+	}, nil
+}

@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sluice"
+	"sluice/pipeline/source"
+	"sluice/spelling"
+)
+
+// traps warns of what is written correctly, and yet can't do what its author means.
+func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.Finding) {
+	base64Key := ""
+	if pattern, listens := p.Listens(); listens && r.Base64Key != nil {
+		base64Key = r.Base64Key(sluice.UserFrom(ctx).HintCover("webhook.get"), pattern)
+	}
+	names, told := p.Names(), map[string]bool{}
+	for _, use := range p.Uses() {
+		if err := use.Template.ConstantError(); err != nil {
+			found = append(found, trap(use, sluice.AsError(err)))
+		}
+		for _, read := range use.Template.Reads() {
+			if base64Key != "" && use.Event && isMemberOfPayload(read) {
+				found = append(found, trap(use, payloadIsBase64(read, base64Key)))
+				base64Key = "" // once is enough
+			}
+			if name := nameIn(read); p.Trigger != nil && name != "" && !names[name] && !told[name] {
+				told[name] = true
+				found = append(found, trap(use, nameUnset(name, names)))
+			}
+		}
+	}
+	return append(found, refusals(p)...)
+}
+
+// refusals are steps whose commands would refuse what is known of their arguments.
+func refusals(p *source.Program) (found []sluice.Finding) {
+	for s := range p.All() {
+		if call, ok := s.Action.(*source.Invocation); ok && call.Command.Check != nil {
+			if err := call.Command.Check(call.Known()); err != nil {
+				found = append(found, findingAt(s, s.Line, s.Column, sluice.AsError(err)))
+			}
+		}
+	}
+	return found
+}
+
+func trap(use source.Use, e *sluice.Error) sluice.Finding {
+	line, column := use.Template.Position()
+	return findingAt(use.Step, line, column, e)
+}
+
+func findingAt(s *source.Step, line, column int, e *sluice.Error) sluice.Finding {
+	return sluice.Finding{Line: line, Column: column, Step: s.Label(), Command: s.Name, Code: e.Code, Parameter: e.Parameter, Message: e.Message}
+}
+
+// isMemberOfPayload reports whether a name is that of a member of a raw payload.
+func isMemberOfPayload(read string) bool {
+	rest, ok := strings.CutPrefix(read, "body.payload")
+	if !ok || rest == "" {
+		return false
+	}
+	member, _, _ := strings.Cut(strings.TrimPrefix(rest, "."), ".")
+	member, _, _ = strings.Cut(member, "[")
+	return !slices.Contains([]string{"origin", "files", "fields"}, member)
+}
+
+func payloadIsBase64(read, key string) *sluice.Error {
+	return sluice.Errorf(sluice.CodePayloadIsBase64,
+		"%s is always null: the webhook %s passes payloads on as base64, in body.payload.origin. To read members, try: sluice webhook edit %s --payload-type raw", read, key, key)
+}
+
+// nameIn returns the variable or header that a name begins with, "" if there is none.
+func nameIn(read string) string {
+	section, rest, _ := strings.Cut(read, ".")
+	if section != "vars" && section != "headers" {
+		return ""
+	}
+	return section + "." + rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(c rune) bool { return c != '.' && c != '[' }))]
+}
+
+func nameUnset(name string, names map[string]bool) *sluice.Error {
+	hint := "."
+	if near := spelling.Nearest(name, slices.Sorted(maps.Keys(names))); near != "" {
+		hint = "; did you mean " + near + "?"
+	} else if section, header, _ := strings.Cut(name, "."); section == "headers" {
+		hint = fmt.Sprintf("; those of the call are in body.headers[%q].", header)
+	}
+	return sluice.Errorf(sluice.CodeNameUnset, "Nothing sets %s, so that it is always null%s", name, hint)
+}

@@ -1,0 +1,58 @@
+package sluice
+
+import (
+	"context"
+	"time"
+)
+
+// A Queue hands events to the pipelines that they start.
+type Queue interface {
+	// Bind returns a binding for all events accepted from now on. It is on
+	// stable storage, and holds until Unbind.
+	Bind(ctx context.Context, pattern string, concurrency int) (*Binding, error)
+
+	// Unbind ends a binding. Events no longer wait for it.
+	Unbind(ctx context.Context, b *Binding) error
+
+	// Consume hands the events of a pipeline to run until ctx ends, and returns
+	// when all runs have ended. Each event is handed out, on one node at a time,
+	// until its outcome is on stable storage. If run returns an outcome that is
+	// processing, the number of attempts is stored, and the event waits for the
+	// next one without a slot of the pipeline, unless order counts. If run returns
+	// an error, that was no attempt: the event is handed out again soon. While the
+	// engine can't be reached, Consume keeps trying.
+	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error))
+}
+
+// A Delivery is an event that is handed to a pipeline.
+type Delivery struct {
+	Message       map[string]any // the event, with correlationId and deliveryCount
+	TraceID       string
+	CorrelationID string // the same at each delivery of the event
+	Hops          int    // how many events led to this one
+	Count         int    // how often it was delivered, this time included
+
+	Attempts int       // that have failed before
+	First    time.Time // when the first of them began; zero if there were none
+}
+
+// NoListener is the error of a pipeline that is not there, or listens to nothing.
+func NoListener(name string) *Error {
+	return Errorf(CodePipelineUnknown, "No pipeline of the name %s listens to events.", name)
+}
+
+// WaitingEvents are the events that wait for another attempt of a pipeline.
+type WaitingEvents interface {
+	// Retry makes those of a query due now, and returns how many.
+	Retry(q RetryQuery) int
+}
+
+// A RetryQuery selects events that wait for another attempt.
+type RetryQuery struct {
+	Pipeline string    // empty means any
+	TraceID  string    // empty means any
+	Code     string    // of the last attempt's error; empty means any
+	Since    time.Time // when the first attempt began; zero means any time
+	DryRun   bool      // only counts them
+	Cover    Cover     // only events of pipelines within it
+}

@@ -1,0 +1,26 @@
+package sluice
+
+import "time"
+
+// A Secret is a value that pipelines use and nobody reads back.
+type Secret struct {
+	Name    string    `json:"name"`
+	Value   string    `json:"value"`
+	Updated time.Time `json:"updated"`
+	Used    time.Time `json:"used,omitzero"` // last, to the minute
+}
+
+// A SecretView is a secret as its commands show it: without its value.
+type SecretView struct {
+	Name     string    `json:"name"`
+	Updated  time.Time `json:"updated"`
+	LastUsed time.Time `json:"lastUsed,omitzero" doc:"When a pipeline or a webhook used it last, to the minute."`
+
+	UsedBy *SecretUsers `json:"usedBy,omitempty" doc:"What uses it; lists leave it out."`
+}
+
+// SecretUsers are the webhooks and pipelines that name a secret.
+type SecretUsers struct {
+	Webhooks  []string `json:"webhooks,omitempty" doc:"Event keys of the webhooks whose calls may be signed with it."`
+	Pipelines []string `json:"pipelines,omitempty" doc:"Pipelines whose source names it."`
+}

@@ -1,0 +1,98 @@
+package step
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/wait"
+)
+
+type setParams struct {
+	Value any `json:"value" required:"true" doc:"The value."`
+}
+
+func setCommand() command.Command {
+	return command.New("set", "Set a value: the body of the next step, or the variable that output names.",
+		func(_ context.Context, p setParams) (any, error) { return p.Value, nil },
+		command.Pure, command.InRun)
+}
+
+type assertParams struct {
+	True    bool   `json:"true" required:"true" doc:"What must be true."`
+	Message string `json:"message" doc:"What the error says if it is not, also to the caller of a webhook."`
+	Body    any    `json:"body" body:"default" doc:"Passed on."`
+}
+
+func assertCommand() command.Command {
+	return command.New("assert", "Fail unless something is true; otherwise pass the body on.",
+		func(_ context.Context, p assertParams) (any, error) {
+			if p.True {
+				return p.Body, nil
+			}
+			if p.Message == "" {
+				return nil, sluice.Errorf(sluice.CodeAssertionFailed, "What this pipeline asserts is not true.")
+			}
+			message := cut(p.Message, maxMessage)
+			return nil, sluice.Errorf(sluice.CodeAssertionFailed, "%s", message).Telling(sluice.Said{Message: message})
+		},
+		command.Pure, command.InRun)
+}
+
+type exitParams struct {
+	Value any `json:"value" body:"default" doc:"What the pipeline answers."`
+}
+
+func exitCommand() command.Command {
+	return command.New("exit", "End the pipeline here, with a value as its answer.",
+		func(ctx context.Context, p exitParams) (any, error) {
+			sluice.RunFrom(ctx).Exit()
+			return p.Value, nil
+		},
+		command.Pure, command.InRun)
+}
+
+type failParams struct {
+	Message    string `json:"message" required:"true" doc:"What the error says, also to the caller of a webhook."`
+	StatusCode *int   `json:"statusCode" min:"400" max:"599" doc:"HTTP status of the failure. Default 500."`
+}
+
+func failCommand() command.Command {
+	return command.New("fail", "Fail with a message and a status.",
+		func(_ context.Context, p failParams) (any, error) {
+			status := http.StatusInternalServerError
+			if p.StatusCode != nil {
+				status = *p.StatusCode
+			}
+			kind := sluice.Internal
+			if status < http.StatusInternalServerError {
+				kind = sluice.Invalid
+			}
+			message := cut(p.Message, maxMessage)
+			return nil, sluice.Errorf(sluice.CodeFailed, "%s", message).OfKind(kind).WithStatus(status).
+				Telling(sluice.Said{Message: message, StatusCode: status})
+		},
+		command.Pure, command.InRun)
+}
+
+type waitParams struct {
+	Duration time.Duration `json:"duration" required:"true" max:"15m" doc:"How long."`
+	Body     any           `json:"body" body:"default" doc:"Passed on."`
+}
+
+func waitCommand() command.Command {
+	return command.New("wait", "Wait for a while, then pass the body on.",
+		func(ctx context.Context, p waitParams) (any, error) {
+			if wait.For(ctx, p.Duration) != nil {
+				return nil, interrupted(ctx)
+			}
+			return p.Body, nil
+		},
+		command.Pure, command.InRun)
+}
+
+func interrupted(ctx context.Context) error {
+	return sluice.Errorf(sluice.CodeInterrupted, "The step was interrupted before it was done.").Because(context.Cause(ctx))
+}

@@ -1,0 +1,77 @@
+package step
+
+import (
+	"sluice"
+	"sluice/value"
+)
+
+// A function can be called by expressions.
+type function struct {
+	least, most int // number of arguments
+	call        func(args []any) (any, error)
+}
+
+// Functions returns the functions for expressions: the conversions, crypto.hash and
+// crypto.hmac, named as their commands, and crypto.equal. A conversion takes its input,
+// and a charset if the command has one. Errors are of type *sluice.Error.
+func Functions() map[string]func(args ...any) (any, error) {
+	all := map[string]function{
+		"crypto.hash":  {1, 3, hashFunction},
+		"crypto.hmac":  {2, 4, hmacFunction},
+		"crypto.equal": {2, 2, equalFunction},
+	}
+	for _, c := range conversions {
+		all[c.name] = c.function()
+	}
+	functions := make(map[string]func(args ...any) (any, error), len(all))
+	for name, f := range all {
+		functions[name] = func(args ...any) (any, error) {
+			if len(args) < f.least || len(args) > f.most {
+				return nil, sluice.Errorf(sluice.CodeArgumentsInvalid, "%s takes %s, not %d.", name, f.takes(), len(args))
+			}
+			out, err := f.call(args)
+			if err != nil {
+				return nil, sluice.AsError(err)
+			}
+			return out, nil
+		}
+	}
+	return functions
+}
+
+// takes says how many arguments a function takes.
+func (f function) takes() string {
+	numbers := [...]string{"no", "one", "two", "three", "four"}
+	switch {
+	case f.least != f.most:
+		return numbers[f.least] + " to " + numbers[f.most] + " arguments"
+	case f.least == 1:
+		return "one argument"
+	}
+	return numbers[f.least] + " arguments"
+}
+
+func (c conversion) function() function {
+	if c.convert != nil {
+		return function{1, 1, func(args []any) (any, error) { return c.convert(args[0]) }}
+	}
+	return function{1, 2, func(args []any) (any, error) {
+		charset, err := optional(args, 1, "charset")
+		if err != nil {
+			return nil, err
+		}
+		return c.charset(args[0], charset)
+	}}
+}
+
+// optional returns the text argument at an index, "" if there is none.
+func optional(args []any, index int, name string) (string, error) {
+	if index >= len(args) || args[index] == nil {
+		return "", nil
+	}
+	text, ok := args[index].(string)
+	if !ok {
+		return "", invalid(name, "must be text, not %s", value.Describe(args[index]))
+	}
+	return text, nil
+}

@@ -1,0 +1,83 @@
+package sluice
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const base36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+// DirectCall stands in a trace id for the webhook where there is none, as for a
+// pipeline that a user runs.
+const DirectCall = "direct"
+
+// NewTraceID makes the trace id of a call: the last 6 characters of the webhook's
+// token, a colon, the time in milliseconds (8 characters of base 36), by which a search
+// finds its position in the stream, and 8 random characters.
+func NewTraceID(uuid string, at time.Time) string { return traceID(Last6(uuid), at, rand.Uint64()) }
+
+// foreignEvent stands in a trace id for the webhook where a foreign program has
+// published the event.
+const foreignEvent = "extern"
+
+// ForeignTraceID returns the trace id of an event that came without one. It is always
+// the same for an event.
+func ForeignTraceID(at time.Time, sequence uint64) string { return traceID(foreignEvent, at, sequence) }
+
+func traceID(owner string, at time.Time, number uint64) string {
+	id := append(make([]byte, 0, 6+1+8+8), owner...)
+	id = append(id, ':')
+	id = appendBase36(id, uint64(at.UnixMilli()))
+	return string(appendBase36(id, number))
+}
+
+// ValidTraceID reports whether a text can serve as a trace id, whoever made it.
+func ValidTraceID(text string) bool {
+	const longest = 64
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-_.:", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return text != "" && len(text) <= longest
+}
+
+// appendBase36 appends the 8 lowest base-36 digits of n.
+func appendBase36(b []byte, n uint64) []byte {
+	var digits [8]byte
+	for i := range digits {
+		digits[len(digits)-1-i] = base36[n%36]
+		n /= 36
+	}
+	return append(b, digits[:]...)
+}
+
+// TraceOwner returns the part of a trace id that stands for the webhook.
+func TraceOwner(traceID string) string {
+	owner, _, _ := strings.Cut(traceID, ":")
+	return owner
+}
+
+// TraceTime returns the time at which a trace id was made, and whether
+// NewTraceID can have made it.
+func TraceTime(traceID string) (at time.Time, ok bool) {
+	_, id, _ := strings.Cut(traceID, ":")
+	if len(id) != 8+8 {
+		return time.Time{}, false
+	}
+	millis, err := strconv.ParseInt(id[:8], 36, 64)
+	return time.UnixMilli(millis), err == nil
+}
+
+// MadeAt returns when an event was made: when it was received, or when it was
+// replayed.
+func MadeAt(traceID string, received time.Time) time.Time {
+	if at, ok := TraceTime(traceID); ok && at.Sub(received) >= time.Millisecond {
+		return at.UTC()
+	}
+	return received.UTC()
+}
