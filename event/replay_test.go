@@ -205,3 +205,44 @@ func TestReplaysPageByPage(t *testing.T) {
 		t.Errorf("what is no cursor: %v", err)
 	}
 }
+
+// TestReplaysAreChecked: they need calls or a key with times, and something to replay; what is a
+// replay itself is not replayed with the rest.
+func TestReplaysAreChecked(t *testing.T) {
+	s := open(t)
+	day := func(key, from, to string) command.Args {
+		return command.Args{{Name: "eventKey", Value: key}, {Name: "from", Value: from}, {Name: "to", Value: to}}
+	}
+	for _, test := range []struct {
+		args command.Args
+		code string
+	}{
+		{nil, "parameter-invalid"},
+		{command.Args{{Name: "traceId", Value: "abcdef"}}, "parameter-invalid"},
+		{command.Args{{Name: "traceId", Value: "abcdef:0123456789"}, {Name: "eventKey", Value: "webhook.x"}}, "parameter-invalid"},
+		{command.Args{{Name: "eventKey", Value: "webhook.x"}}, "parameter-invalid"},
+		{command.Args{{Name: "traceId", Value: "abcdef:0123456789"}}, "event-unknown"},
+		{day("webhook.x", "2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"), "event-unknown"},
+	} {
+		if _, err := s.run(t.Context(), test.args); sluice.AsError(err).Code != test.code {
+			t.Errorf("%v: %v, want %s", test.args, err, test.code)
+		}
+	}
+	s.fill(t, "webhook.x", 1)
+	calls, _, err := s.Journal.Calls(t.Context(), sluice.TraceQuery{Limit: 10})
+	if err != nil || len(calls) != 1 {
+		t.Fatalf("found %d calls: %v", len(calls), err)
+	}
+	for _, args := range []command.Args{
+		{{Name: "traceId", Value: calls[0].TraceID}},
+		day("webhook.x", "2020-01-01T00:00:00Z", time.Now().Add(time.Minute).Format(time.RFC3339)),
+	} {
+		out, err := s.run(t.Context(), args)
+		if done, _ := out.(sluice.Replays); err != nil || done.Replayed != 1 {
+			t.Errorf("%v: %+v, %v", args, out, err)
+		}
+	}
+	if calls, _, err = s.Journal.Calls(t.Context(), sluice.TraceQuery{Limit: 10}); err != nil || len(calls) != 3 || calls[0].ReplayOf != calls[2].TraceID {
+		t.Errorf("found %+v, %v", calls, err)
+	}
+}

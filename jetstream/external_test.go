@@ -97,7 +97,7 @@ func TestAnExternalEngineMayComeLater(t *testing.T) {
 	way.LeadTo(natstest.Start(natstest.Options()).Addr().String())
 	select {
 	case <-e.SetUp():
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the engine was not set up after it had come")
 	}
 	accept(t, e, "abcdef:0123456789")

@@ -1,9 +1,11 @@
 package quarantine_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,14 +20,17 @@ func TestMain(m *testing.M) { natstest.Main(m) }
 
 // A door is the receiver that rejected the calls: it lets those in that its webhook
 // takes by now.
-type door struct{ open map[string]bool } // by event key
+type door struct {
+	open map[string]bool // by event key
+	shut string          // a body that it never lets in
+}
 
 func (d *door) Show(_ context.Context, c *sluice.QuarantinedCall) (map[string]string, map[string][]string, []byte) {
 	return map[string]string{"authorization": "***"}, nil, c.Request.Body
 }
 
 func (d *door) Admit(_ context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error) {
-	if !d.open[c.EventKey] && !force {
+	if (!d.open[c.EventKey] || string(c.Request.Body) == d.shut) && !force {
 		return sluice.Result{}, sluice.Errorf(sluice.CodeSignatureInvalid, "The signature does not match.")
 	}
 	return sluice.Result{TraceID: "new:" + c.ID, CorrelationID: "c-" + c.ID}, nil
@@ -33,10 +38,12 @@ func (d *door) Admit(_ context.Context, c *sluice.QuarantinedCall, force bool) (
 
 // A room is the quarantine of a real engine, with calls in it.
 type room struct {
-	t    *testing.T
-	set  command.Set
-	door *door
-	seen []string
+	t      *testing.T
+	engine *jetstream.Engine
+	keeper *quarantine.Keeper
+	set    command.Set
+	door   *door
+	seen   []string
 }
 
 func open(t *testing.T, calls int) *room {
@@ -54,24 +61,29 @@ func open(t *testing.T, calls int) *room {
 		Diagnose: func(context.Context, *sluice.QuarantinedCall) []string { return []string{"It is forged."} },
 	})
 	go keeper.Run(t.Context())
-	r := &room{t: t, door: &door{open: map[string]bool{}}}
+	r := &room{t: t, engine: e, keeper: keeper, door: &door{open: map[string]bool{}}}
 	begin := time.Now().Add(-time.Minute)
 	for i := range calls {
 		key := []string{"webhook.a", "webhook.b"}[i%2]
-		at := begin.Add(time.Duration(i) * time.Second)
-		taken := keeper.Keep(key, 4, func() *sluice.QuarantinedCall {
-			return &sluice.QuarantinedCall{
-				ID: sluice.NewTraceID("abcdef", at), Token: key, EventKey: key, Code: "signature-invalid", StatusCode: 401, Time: at, Size: 4,
-				Request: sluice.KeptRequest{Method: "POST", Header: map[string][]string{}, Body: fmt.Appendf(nil, "n%3d", i)},
-			}
-		})
-		if !taken {
-			t.Fatal("a call is not kept")
-		}
+		r.keep(key, begin.Add(time.Duration(i)*time.Second), fmt.Appendf(nil, "n%3d", i))
 	}
 	r.set = command.NewSet(func(context.Context, sluice.AuditEntry) {},
 		quarantine.Commands(keeper, r.door, func(_ context.Context, _, target string) { r.seen = append(r.seen, target) }))
 	return r
+}
+
+// keep lets the keeper have a call.
+func (r *room) keep(key string, at time.Time, body []byte) {
+	r.t.Helper()
+	taken := r.keeper.Keep(key, len(body), func() *sluice.QuarantinedCall {
+		return &sluice.QuarantinedCall{
+			ID: sluice.NewTraceID("abcdef", at), Token: key, EventKey: key, Code: "signature-invalid", StatusCode: 401, Time: at, Size: len(body),
+			Request: sluice.KeptRequest{Method: "POST", Header: map[string][]string{}, Body: body},
+		}
+	})
+	if !taken {
+		r.t.Fatal("a call is not kept")
+	}
 }
 
 func (r *room) call(permissions []string, name string, pairs ...string) (any, error) {
@@ -156,5 +168,91 @@ func TestRejectedCallsAreDeleted(t *testing.T) {
 	}
 	if left := r.get([]string{"*"}).Items; len(left) != 3 {
 		t.Errorf("%d are left, want 3", len(left))
+	}
+}
+
+// TestPagesBehindCallsThatHaveGone: a list goes on behind calls that have gone. Calls are admitted
+// and deleted in the order in which they came, page by page, also where some of a page are
+// rejected again.
+func TestPagesBehindCallsThatHaveGone(t *testing.T) {
+	r := open(t, 14)
+	of := []string{"eventKey", "webhook.a", "limit", "3"}
+	run := func(name string, pairs ...string) any {
+		t.Helper()
+		out, err := r.call([]string{"*"}, name, append(slices.Clone(of), pairs...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	bodies := func(l sluice.List[sluice.QuarantineView]) (all string) {
+		for _, item := range l.Items {
+			all += item.Body
+		}
+		return all
+	}
+	came := map[string]string{} // ids by body
+	for _, item := range r.get([]string{"*"}, "eventKey", "webhook.a").Items {
+		came[item.Body] = item.ID
+	}
+	page := r.get([]string{"*"}, of...)
+	if got := bodies(page); got != "n 12n 10n  8" {
+		t.Fatalf("the first page is %q", got)
+	}
+	if _, err := r.call([]string{"*"}, "quarantine.delete", "id", came["n  8"]); err != nil {
+		t.Fatal(err)
+	}
+	if got := bodies(r.get([]string{"*"}, append(of, "after", page.Next)...)); got != "n  6n  4n  2" {
+		t.Errorf("behind a call that has gone: %q", got)
+	}
+	for _, name := range []string{"quarantine.get", "quarantine.admit", "quarantine.delete"} {
+		for _, after := range []string{"nonsense:abc", came["n  0"]} {
+			_, err := r.call([]string{"*"}, name, append(slices.Clone(of), "after", after)...)
+			if sluice.AsError(err).Code != "parameter-invalid" {
+				t.Errorf("%s behind %s: %v", name, after, err)
+			}
+		}
+	}
+	r.door.open["webhook.a"], r.door.shut = true, "n  2"
+	first := run("quarantine.admit").(sluice.Admissions)
+	if first.Admitted != 2 || first.Refused != 1 || first.Next == "" || len(first.Items) != 3 ||
+		first.Items[0].ID != came["n  0"] || first.Items[1].ID != came["n  2"] || first.Items[1].Code == "" || first.Items[2].ID != came["n  4"] {
+		t.Fatalf("the first page admitted is %+v", first)
+	}
+	second := run("quarantine.admit", "after", first.Next, "limit", "1").(sluice.Admissions)
+	if second.Admitted != 1 || second.Items[0].ID != came["n  6"] || second.Next == "" {
+		t.Fatalf("the second page admitted is %+v", second)
+	}
+	deleted := run("quarantine.delete", "after", second.Next, "limit", "1").(sluice.Deletions)
+	if deleted.Deleted != 1 || deleted.Next == "" {
+		t.Fatalf("deleted behind that: %+v", deleted)
+	}
+	if last := run("quarantine.delete", "after", deleted.Next).(sluice.Deletions); last.Deleted != 1 || last.Next != "" {
+		t.Errorf("deleted at last: %+v", last)
+	}
+	if left := r.get([]string{"*"}, "eventKey", "webhook.a"); bodies(left) != "n  2" {
+		t.Errorf("left: %+v", left)
+	}
+}
+
+// TestAWaveDoesNotPushOutOthers: forged calls of one webhook drive out their own kind.
+func TestAWaveDoesNotPushOutOthers(t *testing.T) {
+	r := open(t, 0)
+	now := time.Now()
+	r.keep("webhook.quiet", now, []byte("{}"))
+	large := bytes.Repeat([]byte("x"), 4<<20)
+	for i := range 12 {
+		r.keep("webhook.loud", now.Add(time.Duration(i)*time.Millisecond), large)
+		r.get([]string{"*"}, "limit", "1") // waits until it is stored
+	}
+	if items := r.get([]string{"*"}, "eventKey", "webhook.quiet").Items; len(items) != 1 {
+		t.Errorf("the other webhook has %d", len(items))
+	}
+	n := len(r.get([]string{"*"}, "eventKey", "webhook.loud", "brief", "true").Items)
+	if n < 4 || n > 6 {
+		t.Errorf("%d large calls are kept within 32 MiB", n)
+	}
+	if evicted := r.engine.Quarantine.PushedOut(); evicted != int64(12-n) || r.keeper.Missed() != 0 {
+		t.Errorf("%d calls are counted as driven out, and %d as missed, want %d", evicted, r.keeper.Missed(), 12-n)
 	}
 }

@@ -3,7 +3,6 @@ package serve_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -187,106 +186,6 @@ func TestWhatElseIsKept(t *testing.T) {
 			t.Errorf("the metrics lack %s", want)
 		}
 	}
-}
-
-// TestThePagesOfTheQuarantine: a list goes on behind calls that have gone, and calls are
-// let in and deleted in the order in which they came, page by page, also where some of a
-// page are refused again.
-func TestThePagesOfTheQuarantine(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	h := s.create("webhook.pages", "payloadType", "raw", "disabled", true)
-	var came []string
-	for i := range 7 {
-		body := fmt.Sprintf(`{"id":%d}`, i)
-		if i == 1 {
-			body = `{}`
-		}
-		came = append(came, s.call(h, "application/json", body).wantProblem(t, 403, "webhook-disabled")["traceId"].(string))
-	}
-	type answer struct {
-		Items []struct {
-			ID   string `json:"id"`
-			Code string `json:"code"`
-		} `json:"items"`
-		Admitted, Refused, Deleted int
-		Next                       string
-	}
-	run := func(command, after string, params ...any) (got answer) {
-		t.Helper()
-		given := map[string]any{"eventKey": h.EventKey, "limit": 3}
-		if after != "" {
-			given["after"] = after
-		}
-		for i := 0; i < len(params); i += 2 {
-			given[params[i].(string)] = params[i+1]
-		}
-		s.command(command, given).wantStatus(t, 200).into(t, &got)
-		return got
-	}
-	ids := func(a answer) (ids []string) {
-		for _, item := range a.Items {
-			ids = append(ids, item.ID)
-		}
-		return ids
-	}
-
-	page := run("quarantine.get", "")
-	if got := ids(page); len(got) != 3 || got[2] != came[4] {
-		t.Fatalf("the first page is %q of %q", got, came)
-	}
-	s.command("quarantine.delete", map[string]any{"id": came[4]}).wantStatus(t, 200)
-	if got := ids(run("quarantine.get", page.Next)); len(got) != 3 || got[0] != came[3] || got[2] != came[1] {
-		t.Errorf("behind a call that has gone: %q of %q", got, came)
-	}
-	for _, command := range []string{"quarantine.get", "quarantine.admit", "quarantine.delete"} {
-		for _, after := range []string{"nonsense:abc", came[0]} {
-			s.command(command, map[string]any{"eventKey": h.EventKey, "after": after}).wantProblem(t, 400, "parameter-invalid")
-		}
-	}
-
-	s.command("webhook.put", map[string]any{"uuid": h.UUID, "disabled": false, "schema": map[string]any{"required": []any{"id"}}}).wantStatus(t, 200)
-	first := run("quarantine.admit", "")
-	if got := ids(first); first.Admitted != 2 || first.Refused != 1 || !slices.Equal(got, came[:3]) || first.Items[1].Code != "payload-invalid" || first.Next == "" {
-		t.Fatalf("the first page let in is %+v of %q", first, came)
-	}
-	second := run("quarantine.admit", first.Next, "limit", 1)
-	if got := ids(second); second.Admitted != 1 || !slices.Equal(got, came[3:4]) || second.Next == "" {
-		t.Fatalf("the second page let in is %+v of %q", second, came)
-	}
-	deleted := run("quarantine.delete", second.Next, "limit", 1)
-	if deleted.Deleted != 1 || deleted.Next == "" {
-		t.Fatalf("deleted behind that: %+v", deleted)
-	}
-	if last := run("quarantine.delete", deleted.Next); last.Deleted != 1 || last.Next != "" {
-		t.Errorf("deleted at last: %+v", last)
-	}
-	if left := s.quarantine(nil); len(left) != 1 || left[0].ID != came[1] {
-		t.Errorf("left: %+v", left)
-	}
-}
-
-// TestAWaveDoesNotPushOutOthers: forged calls of one webhook drive out their own
-// kind.
-func TestAWaveDoesNotPushOutOthers(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	quiet := s.create("webhook.quiet", "provider", "github", "signingSecret", "s")
-	loud := s.create("webhook.loud", "provider", "github", "signingSecret", "s", "maxPayloadLength", 4<<20)
-	s.call(quiet, "application/json", `{}`).wantStatus(t, 401)
-	large := strings.Repeat("x", 4<<20)
-	for range 12 {
-		s.call(loud, "text/plain", large).wantStatus(t, 401)
-		s.quarantine(map[string]any{"limit": 1}) // waits until it is stored
-	}
-	if items := s.quarantine(map[string]any{"eventKey": quiet.EventKey}); len(items) != 1 {
-		t.Errorf("the other webhook has %d", len(items))
-	}
-	n := len(s.quarantine(map[string]any{"eventKey": loud.EventKey}))
-	if n < 4 || n > 6 {
-		t.Errorf("%d large calls are kept within 32 MiB", n)
-	}
-	s.wantDropped(12 - n)
 }
 
 // wantDropped wants a number of calls to be counted that the quarantine has not kept.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,5 +157,31 @@ func TestAWholeIDIsFoundBySearch(t *testing.T) {
 	}
 	if _, err := f.get([]string{"*"}, "traceId", "no trace id"); sluice.AsError(err).Kind != sluice.Invalid {
 		t.Errorf("what is no trace id: %v", err)
+	}
+}
+
+// TestQueriesAreChecked: what is wrong is named.
+func TestQueriesAreChecked(t *testing.T) {
+	f := open(t)
+	for _, test := range []struct {
+		pairs     []string
+		parameter string
+	}{
+		{[]string{"traceId", "../../x"}, "traceId"},
+		{[]string{"traceId", "abc123:"}, "traceId"},
+		{[]string{"traceId", "00000000-0000-4000-8000-000000000000"}, "traceId"},
+		{[]string{"from", "yesterday"}, "from"},
+		{[]string{"to", "1"}, "to"},
+		{[]string{"from", "2030-01-02T00:00:00Z", "to", "2030-01-01T00:00:00Z"}, "to"},
+		{[]string{"status", "done"}, "status"},
+		{[]string{"limit", "0"}, "limit"},
+		{[]string{"limit", "1001"}, "limit"},
+		{[]string{"after", "x"}, "after"},
+		{[]string{"search", strings.Repeat("x", 201)}, "search"},
+	} {
+		_, err := f.get([]string{"*"}, test.pairs...)
+		if e := sluice.AsError(err); e.Kind != sluice.Invalid || e.Parameter != test.parameter {
+			t.Errorf("%q: %v, which blames %q", test.pairs, err, e.Parameter)
+		}
 	}
 }
