@@ -177,9 +177,9 @@ func TestRejectedCallsAreDeleted(t *testing.T) {
 func TestPagesBehindCallsThatHaveGone(t *testing.T) {
 	r := open(t, 14)
 	of := []string{"eventKey", "webhook.a", "limit", "3"}
-	run := func(name string, pairs ...string) any {
+	run := func(name, limit string, pairs ...string) any {
 		t.Helper()
-		out, err := r.call([]string{"*"}, name, append(slices.Clone(of), pairs...)...)
+		out, err := r.call([]string{"*"}, name, append(pairs, "eventKey", "webhook.a", "limit", limit)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestPagesBehindCallsThatHaveGone(t *testing.T) {
 	if _, err := r.call([]string{"*"}, "quarantine.delete", "id", came["n  8"]); err != nil {
 		t.Fatal(err)
 	}
-	if got := bodies(r.get([]string{"*"}, append(of, "after", page.Next)...)); got != "n  6n  4n  2" {
+	if got := bodies(r.get([]string{"*"}, append(slices.Clone(of), "after", page.Next)...)); got != "n  6n  4n  2" {
 		t.Errorf("behind a call that has gone: %q", got)
 	}
 	for _, name := range []string{"quarantine.get", "quarantine.admit", "quarantine.delete"} {
@@ -214,20 +214,20 @@ func TestPagesBehindCallsThatHaveGone(t *testing.T) {
 		}
 	}
 	r.door.open["webhook.a"], r.door.shut = true, "n  2"
-	first := run("quarantine.admit").(sluice.Admissions)
+	first := run("quarantine.admit", "3").(sluice.Admissions)
 	if first.Admitted != 2 || first.Refused != 1 || first.Next == "" || len(first.Items) != 3 ||
 		first.Items[0].ID != came["n  0"] || first.Items[1].ID != came["n  2"] || first.Items[1].Code == "" || first.Items[2].ID != came["n  4"] {
 		t.Fatalf("the first page admitted is %+v", first)
 	}
-	second := run("quarantine.admit", "after", first.Next, "limit", "1").(sluice.Admissions)
+	second := run("quarantine.admit", "1", "after", first.Next).(sluice.Admissions)
 	if second.Admitted != 1 || second.Items[0].ID != came["n  6"] || second.Next == "" {
 		t.Fatalf("the second page admitted is %+v", second)
 	}
-	deleted := run("quarantine.delete", "after", second.Next, "limit", "1").(sluice.Deletions)
+	deleted := run("quarantine.delete", "1", "after", second.Next).(sluice.Deletions)
 	if deleted.Deleted != 1 || deleted.Next == "" {
 		t.Fatalf("deleted behind that: %+v", deleted)
 	}
-	if last := run("quarantine.delete", "after", deleted.Next).(sluice.Deletions); last.Deleted != 1 || last.Next != "" {
+	if last := run("quarantine.delete", "3", "after", deleted.Next).(sluice.Deletions); last.Deleted != 1 || last.Next != "" {
 		t.Errorf("deleted at last: %+v", last)
 	}
 	if left := r.get([]string{"*"}, "eventKey", "webhook.a"); bodies(left) != "n  2" {
