@@ -39,10 +39,9 @@ func measureAuth(ctx context.Context, b *bench) error {
 	return b.measureFloods(ctx, guarded)
 }
 
-// compareCredentials adds the rates with each kind of credentials, and how they
-// compare to that of calls which carry none to a server that asks for none. The
-// password is one that the server remembers, for 5 minutes: the admin has just
-// created a webhook with it.
+// compareCredentials adds the rates with each kind of credentials, compared to calls without any
+// to a server that asks for none. The password is one that the server remembers, for 5 minutes:
+// the admin has just created a webhook with it.
 func (b *bench) compareCredentials(ctx context.Context, guarded *server, plain, calls load) error {
 	var tokens struct {
 		Access  string `json:"access_token"`
@@ -69,8 +68,8 @@ func (b *bench) compareCredentials(ctx context.Context, guarded *server, plain, 
 	return b.compare(ctx, contenders, ratios...)
 }
 
-// compareScopes measures what authorising costs on a server with many roles that have scopes:
-// the same call, once by a user whose role covers everything, once by one with several of them.
+// compareScopes measures the cost of authorising on a server with many scoped roles: the same call
+// by a user without a scope, and by one with several such roles.
 func (b *bench) compareScopes(ctx context.Context) error {
 	const roles, of, password = 1000, 20, "a password for the bench"
 	s, tokens, err := b.startWithWebhooks(ctx, "sluice-scopes", 1, groupCommit)

@@ -21,9 +21,8 @@ const (
 	backups       = 3
 )
 
-// measureBackup measures how fast a server that has nothing else to do is backed
-// up, against the disk; how fast that is restored; and what a backup costs those who
-// call meanwhile.
+// measureBackup measures how fast an idle server is backed up, against the disk, and restored; and
+// the cost of a backup to those who call meanwhile.
 func measureBackup(ctx context.Context, b *bench) error {
 	s, tokens, err := b.startWithWebhooks(ctx, "backed-up", 1, groupCommit)
 	if err != nil {

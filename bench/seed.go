@@ -94,9 +94,8 @@ func (b *bench) callUntilFull(ctx context.Context, calls load) error {
 	return errors.New("the server is too slow to store the events")
 }
 
-// seedPortal makes what lists show beside webhooks and calls, more of each than
-// a page has: pipelines that work and pipelines that fail, with some runs each,
-// and users, roles and clients.
+// seedPortal fills the lists beside those of webhooks and calls with more than a page each: good
+// and failing pipelines with some runs, users, roles and clients.
 func seedPortal(ctx context.Context, s *server) error {
 	const items = 30
 	for i := range items {

@@ -22,8 +22,8 @@ import (
 // readyTimeout bounds how long a server may take to become ready.
 const readyTimeout = 2 * time.Minute
 
-// What is special about a server, as an argument of the role: what makes writes
-// durable, or that there is no authentication. The first is how it is shipped.
+// Specialities of a server, as an argument of the role: how writes become durable, or no
+// authentication. The first is how it is shipped.
 const (
 	groupCommit = "group-commit"
 	engineSync  = "engine-sync"

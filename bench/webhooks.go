@@ -74,8 +74,7 @@ func (b *bench) restartWithWebhooks(ctx context.Context, name string, n int) (*s
 	return s, tokens, nil
 }
 
-// holdMemory adds what the servers occupy and, if wanted, what that makes for
-// each webhook.
+// holdMemory adds the memory of the servers and, if wanted, of each webhook.
 func (b *bench) holdMemory(figure string, few, many *server, each bool) {
 	base, known := resident(few.process)
 	full, alsoKnown := resident(many.process)

@@ -12,10 +12,10 @@ import (
 	"unsafe"
 )
 
-// bendClock makes this process read another time of day: that of the machine and so many
-// seconds more as a file says at that moment. The clock that only goes forward stays as it
-// is, as when the real clock is set. The process then asks the kernel at each reading,
-// rather than the code that the kernel lends it for that (the vDSO), which is replaced.
+// bendClock makes this process read another time of day: that of the machine and so many seconds
+// more as a file says at that moment. The clock that only goes forward stays as it is, as when the
+// real clock is set. The code that the kernel lends a process for that (the vDSO) is replaced, so
+// the process asks the kernel at each reading.
 func bendClock(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

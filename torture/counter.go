@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// A counter counts the runs of pipelines, beyond the reach of what happens to
-// the server: each calls it with the correlation id of its event, and learns
-// which run for that event it is.
+// A counter counts the runs of pipelines, out of reach of the server's faults: each run calls it
+// with the correlation id of its event, and learns its own number.
 type counter struct {
 	*httptest.Server
 

@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 )
 
-// damageMode damages one file of a store after the other, each in every way, and
-// checks that what is lost by that is told, and told exactly.
+// damageMode damages one file of a store after the other, each in every way, and checks that each
+// loss is told, and told exactly.
 var damageMode = mode{
 	name:    "damage",
 	summary: "damage one file of a store after the other",

@@ -61,8 +61,8 @@ var diskMode = mode{
 	},
 }
 
-// crashDisk returns a disk, what takes a server on it down, and a trial that loses data by
-// that: servers of it sync nothing.
+// crashDisk returns a disk, a way to take a server on it down, and a trial that loses data: its
+// servers sync nothing.
 func crashDisk(s settings) (d disk, takeDown func(*server) error, lose trial) {
 	if canMount() != nil {
 		f := &folder{parent: s.dir, inFlight: int64(s.connections) * 2 * longestBody}

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 )
 
-// kill9 kills the server's process. What was written but not synced survives
-// that: it shows that a start after a crash finds everything, not that it is on
-// the disk.
+// kill9 kills the server's process. Writes that were not synced survive that: it proves that a
+// start after a crash finds everything, but nothing about the disk.
 var kill9 = mode{
 	name:    "kill9",
 	summary: "kill the process at random moments",

@@ -34,8 +34,7 @@ func newPower(string) (*power, error) {
 func (p *power) cut(*server) error { return nil }
 func (p *power) clear() error      { return nil }
 
-// crashDisk returns a disk, what takes a server on it down, and a trial that loses data by
-// that.
+// crashDisk returns a disk, a way to take a server on it down, and a trial that loses data.
 func crashDisk(s settings) (d disk, takeDown func(*server) error, lose trial) {
 	f := &folder{parent: s.dir, inFlight: int64(s.connections) * 2 * longestBody}
 	return f, func(s *server) error { s.kill(); return nil }, trial{takeDown: f.killAndDamage}

@@ -23,8 +23,8 @@ var powerCut = mode{
 		return runTrials(ctx, i, s.trials(
 			trial{takeDown: i.stop},
 			[]trial{{name: "power-cut", anyTime: true, takeDown: i.cutPower}},
-			// What the start wrote is synced, so that the figure is about
-			// events and not about a stream that was never there.
+			// The writes of the start are synced: the figure must be about events, not about a
+			// stream that was never there.
 			trial{
 				name: "negative control", takeDown: i.cutPower, options: []string{syncNothing}, prepare: i.sync,
 				mustLose: losses{calls: true, results: true, traces: true},

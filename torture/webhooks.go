@@ -68,8 +68,8 @@ func (l *hookLedger) asking(note func()) {
 	note()
 }
 
-// compare counts the webhooks that are not as they were answered, or as asked
-// for later, and takes what it finds as what they are from now on.
+// compare counts the webhooks that are neither as they were answered nor as asked for later. From
+// now on they are expected as it finds them.
 func (l *hookLedger) compare(found []sluice.Webhook) {
 	byKey := make(map[string]sluice.Webhook, len(found))
 	for _, w := range found {
