@@ -62,8 +62,8 @@ func useTool(t *testing.T, agent *mcp.ClientSession, name string, args map[strin
 	return result.Content[0].(*mcp.TextContent).Text, result.IsError
 }
 
-// TestAgentsMayDoWhatTheirUserMay: the tools are the commands that the roles allow, as they are
-// at that moment, and without a word of the operator none that changes anything.
+// TestAgentsMayDoWhatTheirUserMay: the tools are the commands that the roles allow at that moment,
+// and none that changes anything unless the operator says so.
 func TestAgentsMayDoWhatTheirUserMay(t *testing.T) {
 	t.Parallel()
 	s := start(t)

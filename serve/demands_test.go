@@ -13,8 +13,8 @@ import (
 	"sluice"
 )
 
-// TestWhatWebhooksDemand: the parameters that say so, what is shown of them, and
-// what does not go together.
+// TestWhatWebhooksDemand: the parameters for it, how they are shown, and which of them do not go
+// together.
 func TestWhatWebhooksDemand(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -91,8 +91,7 @@ func toldLess(answer any) {
 	}
 }
 
-// An exchange is what an earlier server was asked, or what it made by that name,
-// and its answer.
+// An exchange is a request to an earlier server, or the name of a thing it made, with its answer.
 type exchange[T any] struct {
 	Path   string `json:"path"`
 	Name   string `json:"name"`

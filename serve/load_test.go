@@ -47,8 +47,7 @@ func TestTooManyCallsInFlight(t *testing.T) {
 	wantExactly(t, s.events(), []string{traceOf(inFlight), traceOf(begun)})
 }
 
-// wantRefusals checks that so many calls of a webhook are found that were
-// refused, for that reason.
+// wantRefusals checks how many calls of a webhook are found that were refused for a reason.
 func (s *service) wantRefusals(t *testing.T, h hook, code string, count int) {
 	t.Helper()
 	var page struct {

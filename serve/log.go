@@ -74,10 +74,9 @@ func (l *logLines) Write(line []byte) (int, error) {
 	return len(line), err
 }
 
-// escaped returns a line with what does not print beyond ASCII as \u and four digits, which
-// is JSON as well: control characters, separators of lines, and marks that turn the
-// direction of a text. What callers send is in the log, and must not make it look like
-// something else.
+// escaped returns a line with unprintable characters beyond ASCII as \u and four digits: control
+// characters, separators of lines, and marks that turn the direction of a text. The line stays
+// JSON. What callers send is in the log, and must not make it look like something else.
 func escaped(line []byte) []byte {
 	if !bytes.ContainsFunc(line, beyondPrint) {
 		return line

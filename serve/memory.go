@@ -40,8 +40,8 @@ func connectionsOf(files int) int {
 	return max(files-max(files/4, leastKept), 1)
 }
 
-// withFiles bounds connections by the files that the process may have open, and tells the
-// operator if that lowers what they asked for.
+// withFiles bounds connections by the files that the process may have open, and tells the operator
+// if there are fewer than they asked for.
 func withFiles(cfg config.Config, files int, log *slog.Logger) config.Config {
 	if most := connectionsOf(files); cfg.MaxConnections > most {
 		log.Warn("The limit on open files allows fewer connections than max-connections: it is lowered. Raise the limit (ulimit -n, LimitNOFILE) for more.",

@@ -40,8 +40,8 @@ func (m *manager) next() string {
 	return string(message[:n])
 }
 
-// TestServiceManager: it is told once that the server is ready, then again and
-// again that it is alive, with its state, and at last that it stops.
+// TestServiceManager hears once that the server is ready, then again and again that it is alive,
+// with its state, and at last of its stop.
 func TestServiceManager(t *testing.T) {
 	m := newManager(t)
 	t.Setenv("WATCHDOG_USEC", "20000")

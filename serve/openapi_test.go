@@ -147,9 +147,8 @@ type readCloser struct{ *bytes.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// TestDescriptionMakesGoodClients: what programs generate from it has names for
-// what people talk about, knows what is required, and can tell a list from one of
-// its items.
+// TestDescriptionMakesGoodClients: generated clients have the names that people use, know the
+// required parameters, and can tell a list from one of its items.
 func TestDescriptionMakesGoodClients(t *testing.T) {
 	t.Parallel()
 	s := start(t, "public-url=https://hooks.example.org/sluice")

@@ -44,8 +44,8 @@ func newWire(t *testing.T, conn net.Conn) *wire {
 	return &wire{Conn: conn, t: t, reader: bufio.NewReader(conn)}
 }
 
-// say writes bytes. A server that has answered already may have closed its
-// end: then what it answered counts, not that the rest could not be written.
+// say writes bytes. A server may have closed its end after its answer: then the answer counts,
+// even if the rest could not be written.
 func (w *wire) say(text string) {
 	_, _ = io.WriteString(w.Conn, text)
 }

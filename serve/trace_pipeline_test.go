@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestRunsOfAPipelineAreFound: trace.get finds what a pipeline was handed and
-// what users ran it with, and nothing else, however long ago and in pages of any
-// size; and of those the ones that failed.
+// TestRunsOfAPipelineAreFound: trace.get finds the events of a pipeline and its runs by users, and
+// nothing else, however long ago and in pages of any size; and of those the failed ones.
 func TestRunsOfAPipelineAreFound(t *testing.T) {
 	s := start(t)
 	picky, plain := s.create("webhook.picky", "payloadType", "raw"), s.create("webhook.plain")
