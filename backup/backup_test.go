@@ -62,8 +62,8 @@ func TestABackupIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// TestDamageIsFound wherever it is: a byte that has changed, that is missing or too
-// much, and an end that is missing.
+// TestDamageIsFound wherever it is: a byte that has changed, is missing or too much, and a missing
+// end.
 func TestDamageIsFound(t *testing.T) {
 	file := sample(t)
 	check := func(what string, damaged []byte) {

@@ -171,8 +171,8 @@ func TestSeveralNodes(t *testing.T) {
 	h.wants("refused 10:00:14 10:01:14")
 }
 
-// TestWebhooksThatMissedCalls: those that were called just before, or are at that hour of the
-// week, with how many calls are usual, and first those whose senders don't try again.
+// TestWebhooksThatMissedCalls: those that were called just before, or usually are at that hour of
+// the week, with the usual number of calls; senders that don't try again come first.
 func TestWebhooksThatMissedCalls(t *testing.T) {
 	h := open(t)
 	hour := func(back time.Duration, calls map[string]int) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// base makes an image that stands for the one with Go, which comes from a registry: what is in
-// it are folders of this machine, as the options that are returned mount them.
+// base makes an image in place of the one with Go from a registry: the options that it returns
+// mount folders of this machine.
 func base(t *testing.T, environ []string) (options []string) {
 	t.Helper()
 	text := read(t, "Dockerfile")

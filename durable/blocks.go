@@ -104,8 +104,8 @@ func (b *Blocks) Close() {
 	b.file, b.folder = nil, nil
 }
 
-// syncChanged syncs the block that was the newest and all later ones, or each block of
-// a rewritten stream that has changed; and the folder, which may have new names in it.
+// syncChanged syncs the block that was the newest and all later ones, or each changed block of a
+// rewritten stream; and the folder, for new names in it.
 func (b *Blocks) syncChanged() error {
 	found, err := b.list()
 	if err != nil {

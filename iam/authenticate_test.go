@@ -115,8 +115,8 @@ func TestTheAuthorizationHeader(t *testing.T) {
 	}
 }
 
-// wantChallenges checks that each scheme is offered, and that the one that was
-// used says what was wrong.
+// wantChallenges checks that each scheme is offered, and the cause given with the one that was
+// used.
 func wantChallenges(t *testing.T, e *sluice.Error, used string) {
 	t.Helper()
 	if e.Kind != sluice.Unauthenticated {

@@ -7,8 +7,8 @@ import (
 	"sluice"
 )
 
-// TestRolesWithAScope: what is not given stays, like leaves out what can't be scoped, and
-// what can't be is refused by name.
+// TestRolesWithAScope: parameters that are not given stay; like leaves out permissions that can't
+// be scoped, and given by name these are refused.
 func TestRolesWithAScope(t *testing.T) {
 	d := newDirectory(t)
 	must(t, d, "admin", "iam.role.put", `{"role": "model", "permissions": ["webhook.*", "secret.use", "server.info"]}`)

@@ -68,8 +68,8 @@ func external(t *testing.T) (natstest.Setup, jetstream.JetStream) {
 	return s, js
 }
 
-// TestARestoreLeavesOthersAlone: a backup that names a stream which is not sluice's, or
-// wants the messages of others, is refused, and what is there stays.
+// TestARestoreLeavesOthersAlone: a backup that names a foreign stream, or wants the messages of
+// others, is refused, and everything stays as it was.
 func TestARestoreLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	file := take(t, openEngine(t, Options{Dir: t.TempDir()}))

@@ -142,8 +142,8 @@ func misplaced(dir *os.Root) error {
 	})
 }
 
-// checkPlace refuses a file whose ending is that of a thing, and that stands in none
-// of the folders. JSON elsewhere is fine: other programs have such files, too.
+// checkPlace refuses a file that looks like a thing by its ending, but stands in none of the
+// folders. JSON elsewhere is fine: other programs have such files, too.
 func checkPlace(file string, folders []string) error {
 	ending := strings.ToLower(path.Ext(file))
 	folder, inner, nested := strings.Cut(file, "/")

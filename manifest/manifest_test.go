@@ -10,8 +10,8 @@ import (
 	"sluice/serve"
 )
 
-// leftOut are the parameters that are not for files: what names a thing, secrets,
-// and what is about the call itself.
+// leftOut are the parameters that are not for files: names of things, secrets, and those about the
+// call itself.
 var leftOut = []string{"token", "uuid", verifyToken, "ifMatch", "ifUpdated", "dryRun", "renew", "like"}
 
 // TestFilesHaveEveryParameter: a new parameter of a command that stores a thing

@@ -12,10 +12,9 @@ import (
 	"sluice/pipeline/source"
 )
 
-// rights follows which user each step of a program runs as, and finds what would be
-// refused at run time: commands that this user may not run, users that don't exist,
-// switches that the owner may not make, secrets that are missing or not allowed, and names
-// that scopes don't cover.
+// rights follows which user each step of a program runs as, and finds refusals in advance:
+// forbidden commands and switches, unknown users, missing or forbidden secrets, and names outside
+// of scopes.
 type rights struct {
 	lookups
 

@@ -40,9 +40,9 @@ func (w *warehouse) arrived() string {
 	return strings.Join(w.orders, " ")
 }
 
-// TestItBrokeAtNight: the target of two pipelines is away. The pages say so with figures
-// that agree with the ledger of the target, lead to the cause, recover what failed, and show
-// that all is well again.
+// TestItBrokeAtNight: the target of two pipelines is away. The pages say so with figures that
+// agree with the ledger of the target, lead to the cause, recover failed events, and show that all
+// is well again.
 func TestItBrokeAtNight(t *testing.T) {
 	t.Parallel()
 	target := &warehouse{down: true}

@@ -1,6 +1,5 @@
-// Package problem maps errors to HTTP, and nothing else does: which status an error
-// has, which headers go with it, how it reads as a problem document (RFC 9457), and
-// what kind of error a status stands for.
+// Package problem maps errors to HTTP, and nothing else does: the status and headers of an error,
+// its problem document (RFC 9457), and the kind of error that a status stands for.
 //
 // The packages that answer over HTTP (api, portal, oidc) write the answers
 // themselves; client reads them.

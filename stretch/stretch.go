@@ -1,6 +1,6 @@
-// Package stretch lets tests stretch the time-outs by which sluice notices that a
-// machine or a network has failed: cores that many tests share are slow, not broken.
-// Time-outs that users set, or that callers rely on, stay as they are.
+// Package stretch lets tests stretch the time-outs that notice broken machines and networks: cores
+// that many tests share are slow, not broken. Time-outs that users set, or that callers rely on,
+// stay as they are.
 package stretch
 
 import (

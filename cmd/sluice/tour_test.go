@@ -69,8 +69,8 @@ func TestTheDocumentedProviderWorks(t *testing.T) {
 	walk(t, document, "http://127.0.0.1:8081", r.url)
 }
 
-// walk runs the blocks of a document that talk to the server at address, which
-// is at url here, and those that use the client.
+// walk runs the blocks of a document that use the client, or talk to the server at address; here
+// it is at url.
 func walk(t *testing.T, document, address, url string) {
 	t.Helper()
 	script, dir, ran := "", t.TempDir(), 0

@@ -198,9 +198,9 @@ func (w *looseWalk) call(l line) *sluice.Call {
 // unlisted is how long the journal may lack a failure, and consumers an event.
 const unlisted = 2 * time.Second
 
-// failed says which events a search for failed ones looks at: those that
-// the journal lists or may list soon, and those whose pipeline was deleted or
-// no longer listens to them, as long as their results are kept.
+// failed says which events a search for failed ones looks at: those in the journal's list, or soon
+// to be in it; and, as long as their results are kept, those without a pipeline that still
+// listens.
 type failed struct {
 	blocks    map[string]uint64 // subjects of the lists
 	listed    map[uint64]bool   // events of the block that the walk is in

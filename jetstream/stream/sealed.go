@@ -12,8 +12,8 @@ import (
 	"sluice/seal"
 )
 
-// sealedPrefixes begin the subjects whose messages may be sealed: those with what callers sent
-// and what became of it. The rest is keys, times and numbers.
+// sealedPrefixes begin the subjects of messages that may be sealed: those with payloads and their
+// outcomes. The rest is keys, times and numbers.
 var sealedPrefixes = []string{EventPrefix, MessagePrefix, DirectPrefix, OutcomePrefix, WaitingPrefix, DeadLetterPrefix, ChunkPrefix, LoosePrefix, strings.ToLower(SpoolPrefix)}
 
 func mayBeSealed(subject string) bool {

@@ -2,8 +2,8 @@ package source
 
 import "sluice"
 
-// A Case is one test of a source: what a run starts with, what stubbed commands output,
-// and what must come out. It has no expressions.
+// A Case is one test of a source: the start of a run, the outputs of stubbed commands, and the end
+// that is expected. It has no expressions.
 type Case struct {
 	Name    string
 	Event   map[string]any
