@@ -46,10 +46,6 @@ var kinds = map[string]sluice.Kind{
 
 func referenceOfCodes(t *testing.T) []byte {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "error_codes.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var page bytes.Buffer
 	page.WriteString("# Error codes\n\n" +
 		"Every error outside the OAuth endpoints is a problem document (RFC 9457) whose `code` is one of these words. " +
@@ -57,7 +53,7 @@ func referenceOfCodes(t *testing.T) []byte {
 		"The command line knows two more forms: `<resource>-unknown` for a name that is not there, and `status-<number>` for an answer that is no problem document. " +
 		"The portal also uses `<resource>-taken`.\n")
 	seen := map[string]bool{}
-	ast.Inspect(file, func(n ast.Node) bool {
+	describe := func(n ast.Node) bool {
 		if group, ok := n.(*ast.GenDecl); ok && group.Tok == token.VAR {
 			fmt.Fprintf(&page, "\n## %s\n\n| Code | Status | Meaning |\n|---|---|---|\n", strings.TrimSuffix(strings.TrimSpace(group.Doc.Text()), "."))
 		}
@@ -80,7 +76,14 @@ func referenceOfCodes(t *testing.T) []byte {
 		status := problem.Status(&sluice.Error{Kind: of})
 		fmt.Fprintf(&page, "| `%s` | %d %s | %s |\n", word, status, http.StatusText(status), meaning)
 		return false
-	})
+	}
+	for _, name := range []string{"error_codes.go", "error_codes_run.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, describe)
+	}
 	return page.Bytes()
 }
 

@@ -2,7 +2,8 @@ package sluice
 
 // NotPermitted is the error of a caller who lacks a permission.
 func NotPermitted(permission string) *Error {
-	return Errorf(CodeForbidden, "This needs the permission %s; ask an administrator for a role that has it.", permission)
+	return Errorf(CodeForbidden, "This needs the permission %s; ask an administrator for a role that has it.",
+		permission)
 }
 
 // OwnerNotPermitted is the error of a pipeline whose owner lacks a permission.
@@ -21,5 +22,7 @@ func OwnerError(err error) error {
 
 // NotCovered is the error of a caller who would make something outside of their scope.
 func NotCovered(permission, name string) *Error {
-	return Errorf(CodeForbidden, "Your roles have the permission %s, but not for %s; ask an administrator for a role whose scope covers it.", permission, Quote(name))
+	return Errorf(CodeForbidden,
+		"Your roles have the permission %s, but not for %s; ask an administrator for a role whose scope covers it.",
+		permission, Quote(name))
 }

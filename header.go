@@ -28,7 +28,8 @@ func IsHeaderName(name string) bool {
 
 // secretWords stand in the names of headers that carry keys of their sender.
 var secretWords = []string{
-	"authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential", "session", "jwt", "bearer",
+	"authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential", "session", "jwt",
+	"bearer",
 	"api-key", "apikey", "access-key", "auth-key", "private-key", "subscription-key", "functions-key",
 }
 

@@ -27,7 +27,7 @@ const (
 )
 
 // A Code is a stable word for one sort of failure, for programs to compare. All of
-// them are in error_codes.go; docs/reference/errors.md is made of it.
+// them are in error_codes.go and error_codes_run.go; docs/reference/errors.md is made of them.
 type Code struct {
 	Word    string
 	Kind    Kind   // what sort of failure it is, unless the error says otherwise

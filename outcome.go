@@ -48,8 +48,9 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 // the pipeline says to callers, and nothing of the inside.
 func (o *Outcome) failure(traceID string) *Problem {
 	p := &Problem{
-		Title:  "The call could not be handled",
-		Detail: "The call was taken, and could not be handled; the operator of the service finds the cause by the trace id.",
+		Title: "The call could not be handled",
+		Detail: "The call was taken, and could not be handled; the operator of the service finds the cause by the " +
+			"trace id.",
 		Status: 500, Code: CodePipelineFailed.Word, TraceID: traceID,
 	}
 	if said := o.Said; said != nil {

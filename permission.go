@@ -32,7 +32,8 @@ const EraseCommand = "event.erase"
 func allows(permissions []string, permission string) bool {
 	return slices.ContainsFunc(permissions, func(p string) bool {
 		prefix, isPattern := strings.CutSuffix(p, "*")
-		return isPattern && strings.HasPrefix(permission, prefix) && (permission != EraseCommand || prefix == "") || p == permission
+		return isPattern && strings.HasPrefix(permission, prefix) && (permission != EraseCommand || prefix == "") ||
+			p == permission
 	})
 }
 

@@ -13,27 +13,35 @@ type Resource struct {
 }
 
 // orphans says what becomes of pipelines whose owner is deleted.
-const orphans = "; pipelines with this owner fail where they switch users or use secrets, until another user stores them."
+const orphans = "; pipelines with this owner fail where they switch users or use secrets, until another user stores " +
+	"them."
 
 var resources = []Resource{
 	{
-		Name: "webhook", Key: "eventKey", Page: "/webhooks", Get: "webhook.get", Put: "webhook.put", Remove: "webhook.delete",
+		Name: "webhook", Key: "eventKey", Page: "/webhooks", Get: "webhook.get", Put: "webhook.put",
+		Remove: "webhook.delete",
 		Effect: "Calls to it are refused from then on.",
 	}, {
-		Name: "pipeline", Key: "name", Page: "/pipelines", Get: "pipeline.get", Put: "pipeline.put", Remove: "pipeline.delete",
+		Name: "pipeline", Key: "name", Page: "/pipelines", Get: "pipeline.get", Put: "pipeline.put",
+		Remove: "pipeline.delete",
 		Effect: "Events don't start it any more.",
 	}, {
-		Name: "user", Key: "username", Page: "/users", Get: "iam.user.get", Put: "iam.user.put", Remove: "iam.user.delete",
+		Name: "user", Key: "username", Page: "/users", Get: "iam.user.get", Put: "iam.user.put",
+		Remove: "iam.user.delete",
 		Effect: "The user is signed out at once, and the password and all tokens are refused from then on" + orphans,
 	}, {
 		Name: "role", Key: "role", Page: "/roles", Get: "iam.role.get", Put: "iam.role.put", Remove: "iam.role.delete",
-		Effect: "Users and clients with the role lose its permissions at once. A built-in role gets its original permissions back instead.",
+		Effect: "Users and clients with the role lose its permissions at once. A built-in role gets its original " +
+			"permissions back instead.",
 	}, {
-		Name: "client", Key: "clientId", Page: "/clients", Get: "iam.client.get", Put: "iam.client.put", Remove: "iam.client.delete",
-		Effect: "The program's secret and tokens are refused from then on, and so are the logins of people who let it in" + orphans,
+		Name: "client", Key: "clientId", Page: "/clients", Get: "iam.client.get", Put: "iam.client.put",
+		Remove: "iam.client.delete",
+		Effect: "The program's secret and tokens are refused from then on, and so are the logins of people who let " +
+			"it in" + orphans,
 	}, {
 		Name: "secret", Key: "name", Page: "/secrets", Get: "secret.get", Put: "secret.put", Remove: "secret.delete",
-		Effect: "Webhooks and pipelines that use it fail from then on, except webhooks that have another one. The value can't be brought back.",
+		Effect: "Webhooks and pipelines that use it fail from then on, except webhooks that have another one. The " +
+			"value can't be brought back.",
 	},
 }
 

@@ -44,7 +44,10 @@ func Accepted(traceID, correlationID string, at time.Time) Result {
 
 // Processing returns the result of a call that was accepted and is not handled yet.
 func Processing(traceID, correlationID string, at time.Time) Result {
-	return Result{StatusCode: statusDone, Status: StatusProcessing, CorrelationID: correlationID, TraceID: traceID, Created: at.UTC()}
+	return Result{
+		StatusCode: statusDone, Status: StatusProcessing, CorrelationID: correlationID, TraceID: traceID,
+		Created: at.UTC(),
+	}
 }
 
 // Combine returns the result of a call from the outcomes of the pipelines that listen

@@ -73,7 +73,9 @@ func (u User) Bounded() bool {
 
 // Within returns the user with the rights of another as a further bound.
 func (u User) Within(other User) User {
-	u.Bounds = append(slices.Concat(u.Bounds, other.Bounds), Bound{Permissions: other.Permissions, Scoped: other.Scoped})
+	u.Bounds = append(slices.Concat(u.Bounds, other.Bounds), Bound{
+		Permissions: other.Permissions, Scoped: other.Scoped,
+	})
 	return u
 }
 

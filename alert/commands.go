@@ -27,7 +27,8 @@ func getCommand(w *Alerts) command.Command {
 		func(ctx context.Context, p getParams) (sluice.List[sluice.Alert], error) {
 			cover := sluice.CoverFrom(ctx)
 			found := w.find(func(a *sluice.Alert) bool {
-				return cover.Alert(a.Kind, a.Subject) && (p.Open == nil || *p.Open == a.Open()) && (p.Kind == "" || p.Kind == string(a.Kind)) && (a.Open() || !a.Until.Before(p.From))
+				return cover.Alert(a.Kind, a.Subject) && (p.Open == nil || *p.Open == a.Open()) &&
+					(p.Kind == "" || p.Kind == string(a.Kind)) && (a.Open() || !a.Until.Before(p.From))
 			})
 			return sluice.List[sluice.Alert]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
 		}, command.ReadOnly, command.Listed)
@@ -39,7 +40,8 @@ type muteParams struct {
 }
 
 func muteCommand(w *Alerts) command.Command {
-	return command.New("alert.mute", "Send nothing of an alert for a while, neither that it is raised nor that it is resolved. If it is raised meanwhile and still open afterwards, that is sent then.",
+	return command.New("alert.mute", "Send nothing of an alert for a while, neither that it is raised nor that it is "+
+		"resolved. If it is raised meanwhile and still open afterwards, that is sent then.",
 		func(ctx context.Context, p muteParams) (sluice.Alert, error) {
 			unknown := sluice.Errorf(sluice.CodeAlertUnknown,
 				"There is no alert with that id; alert.get lists those there are.").About("id")
@@ -70,6 +72,7 @@ func (w *Alerts) find(fits func(*sluice.Alert) bool) []sluice.Alert {
 			found = append(found, a.Alert)
 		}
 	}
-	slices.SortFunc(found, func(a, b sluice.Alert) int { return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(found,
+		func(a, b sluice.Alert) int { return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID)) })
 	return found
 }

@@ -45,13 +45,15 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 	for eventKey, count := range quarantined {
 		all = append(all, Condition{
 			Kind: sluice.AlertQuarantine, Subject: eventKey, Severity: sluice.SeverityWarning,
-			Message: fmt.Sprintf("%s of %s in the last 5 minutes; quarantine.get shows why.", number(count, "call was quarantined", "calls were quarantined"), eventKey),
+			Message: fmt.Sprintf("%s of %s in the last 5 minutes; quarantine.get shows why.",
+				number(count, "call was quarantined", "calls were quarantined"), eventKey),
 		})
 	}
 	if free := f.Stats.FreeDisk; free >= 0 && free < 2*f.MinFreeDisk {
 		all = append(all, Condition{
 			Kind: sluice.AlertDisk, Subject: f.Host, Severity: sluice.SeverityWarning,
-			Message: fmt.Sprintf("%d MiB are free on the volume of the data folder; below %d MiB calls are refused. Add space, or keep fewer events.", free>>20, f.MinFreeDisk>>20),
+			Message: fmt.Sprintf("%d MiB are free on the volume of the data folder; below %d MiB calls are refused. "+
+				"Add space, or keep fewer events.", free>>20, f.MinFreeDisk>>20),
 		})
 	}
 	for _, about := range []struct {
@@ -64,7 +66,9 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 		{sluice.AlertEngine, sluice.SeverityCritical, f.Unwell},
 	} {
 		if len(about.found) > 0 {
-			all = append(all, Condition{Kind: about.kind, Subject: f.Host, Severity: about.severity, Message: strings.Join(about.found, "; ")})
+			all = append(all, Condition{
+				Kind: about.kind, Subject: f.Host, Severity: about.severity, Message: strings.Join(about.found, "; "),
+			})
 		}
 	}
 	return all
@@ -72,16 +76,21 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 
 func (f *Facts) ofPipeline(p sluice.PipelineStats, now time.Time) (all []Condition) {
 	warn := func(kind sluice.AlertKind, since time.Time, message string) {
-		all = append(all, Condition{Kind: kind, Subject: p.Pipeline, Severity: sluice.SeverityWarning, Message: message, Since: since})
+		all = append(all, Condition{
+			Kind: kind, Subject: p.Pipeline, Severity: sluice.SeverityWarning, Message: message, Since: since,
+		})
 	}
 	if p.Failing != nil {
-		warn(sluice.AlertPipelineFailing, *p.Failing, fmt.Sprintf("The latest run of the pipeline %s failed; trace.get shows why.", p.Pipeline))
+		warn(sluice.AlertPipelineFailing, *p.Failing,
+			fmt.Sprintf("The latest run of the pipeline %s failed; trace.get shows why.", p.Pipeline))
 	}
 	if p.DeadLetters > 0 {
-		warn(sluice.AlertDeadLetters, time.Time{}, fmt.Sprintf("The pipeline %s has %s; deadletter.get lists them.", p.Pipeline, number(int(p.DeadLetters), "dead letter", "dead letters")))
+		warn(sluice.AlertDeadLetters, time.Time{}, fmt.Sprintf("The pipeline %s has %s; deadletter.get lists them.",
+			p.Pipeline, number(int(p.DeadLetters), "dead letter", "dead letters")))
 	}
 	if p.Unbegun != nil && now.Sub(*p.Unbegun) > begunWithin && !f.Paused[p.Pipeline] {
-		warn(sluice.AlertBacklog, time.Time{}, fmt.Sprintf("%s for the pipeline %s; the oldest that was not begun has waited for %s. See whether its runs hang, and raise its concurrency.",
+		warn(sluice.AlertBacklog, time.Time{}, fmt.Sprintf("%s for the pipeline %s; the oldest that was not begun "+
+			"has waited for %s. See whether its runs hang, and raise its concurrency.",
 			number(int(p.Waiting), "event waits", "events wait"), p.Pipeline, now.Sub(*p.Unbegun).Round(time.Second)))
 	}
 	return all
@@ -113,9 +122,13 @@ type Silence struct {
 func (s Silence) condition() Condition {
 	message := fmt.Sprintf("No call of %s has been accepted yet.", s.EventKey)
 	if !s.Last.IsZero() {
-		message = fmt.Sprintf("No call of %s has been accepted since %s, which is longer than expected. See whether its sender still calls.", s.EventKey, s.Last.UTC().Format("2 January, 15:04 UTC"))
+		message = fmt.Sprintf("No call of %s has been accepted since %s, which is longer than expected. See whether "+
+			"its sender still calls.", s.EventKey, s.Last.UTC().Format("2 January, 15:04 UTC"))
 	}
-	return Condition{Kind: sluice.AlertSilence, Subject: s.EventKey, Severity: sluice.SeverityWarning, Message: message, Since: s.Since}
+	return Condition{
+		Kind: sluice.AlertSilence, Subject: s.EventKey, Severity: sluice.SeverityWarning, Message: message,
+		Since: s.Since,
+	}
 }
 
 // A Listener finds the webhooks that nothing is heard of. It is not for concurrent use.

@@ -74,9 +74,12 @@ func (w *Alerts) send(ctx context.Context, a *sluice.AlertRecord, state string, 
 		return err
 	}
 	e := &sluice.Event{
-		EventKey: sluice.AlertPrefix + string(a.Kind), Namespace: w.Namespace, TraceID: sluice.NewTraceID(sluice.DirectCall, now), ReceivedAt: now,
-		Payload: payload, PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingJSON, ContentType: "application/json",
-		Fingerprint: sluice.NewFingerprint(sluice.AlertPrefix, a.ID+state, payload, toldFor), BodyHash: sluice.HashBody(payload),
+		EventKey: sluice.AlertPrefix + string(a.Kind), Namespace: w.Namespace,
+		TraceID: sluice.NewTraceID(sluice.DirectCall, now), ReceivedAt: now,
+		Payload: payload, PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingJSON,
+		ContentType: "application/json",
+		Fingerprint: sluice.NewFingerprint(sluice.AlertPrefix, a.ID+state, payload, toldFor),
+		BodyHash:    sluice.HashBody(payload),
 	}
 	if a.Kind.AboutPipeline() {
 		e.Except = a.Subject

@@ -140,25 +140,27 @@ func (w *Alerts) Raise(ctx context.Context, c Condition) error {
 // raise stores an alert, unless one of its kind and subject is open.
 func (w *Alerts) raise(ctx context.Context, c Condition, now time.Time) error {
 	a := sluice.AlertRecord{Seen: now, Alert: sluice.Alert{
-		ID: strings.ToLower(rand.Text()[:10]), Kind: c.Kind, Subject: c.Subject, Severity: c.Severity, Since: c.Since.UTC().Truncate(time.Millisecond), Message: c.Message,
+		ID: strings.ToLower(rand.Text()[:10]), Kind: c.Kind, Subject: c.Subject, Severity: c.Severity,
+		Since: c.Since.UTC().Truncate(time.Millisecond), Message: c.Message,
 	}}
-	_, err := w.Records.Change(ctx, a.ID, func(_ *sluice.AlertRecord, all map[string]*sluice.AlertRecord) (*sluice.AlertRecord, error) {
-		after := a
-		for _, other := range all {
-			if other.Kind != a.Kind || other.Subject != a.Subject {
-				continue
+	_, err := w.Records.Change(ctx, a.ID,
+		func(_ *sluice.AlertRecord, all map[string]*sluice.AlertRecord) (*sluice.AlertRecord, error) {
+			after := a
+			for _, other := range all {
+				if other.Kind != a.Kind || other.Subject != a.Subject {
+					continue
+				}
+				if other.Open() {
+					return nil, sluice.ErrUnchanged
+				}
+				after.Count = max(after.Count, other.Count)
+				if other.MutedUntil.After(now) {
+					after.MutedUntil = other.MutedUntil
+				}
 			}
-			if other.Open() {
-				return nil, sluice.ErrUnchanged
-			}
-			after.Count = max(after.Count, other.Count)
-			if other.MutedUntil.After(now) {
-				after.MutedUntil = other.MutedUntil
-			}
-		}
-		after.Count++
-		return &after, nil
-	})
+			after.Count++
+			return &after, nil
+		})
 	return sluice.Changed(err)
 }
 
@@ -170,7 +172,8 @@ func (w *Alerts) edit(ctx context.Context, id string, edit func(*sluice.AlertRec
 
 // forget deletes resolved alerts that are old, or too many.
 func (w *Alerts) forget(ctx context.Context, now time.Time) error {
-	over := slices.DeleteFunc(w.Records.All(), func(a *sluice.AlertRecord) bool { return a.Open() || a.Told != sluice.AlertResolved })
+	over := slices.DeleteFunc(w.Records.All(),
+		func(a *sluice.AlertRecord) bool { return a.Open() || a.Told != sluice.AlertResolved })
 	slices.SortFunc(over, func(a, b *sluice.AlertRecord) int { return b.Until.Compare(a.Until) })
 	for i, a := range over {
 		if i < maxKept && now.Sub(a.Until) < keptFor || a.MutedUntil.After(now) {

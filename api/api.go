@@ -28,13 +28,14 @@ import (
 
 // Options are what the API is made of.
 type Options struct {
-	Commands     command.Set
-	Results      sluice.Results
-	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // the caller; Unauthenticated if there is none
-	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
-	Portal       command.Endpoint                                              // serves all other paths; nil if there is no portal
-	Metrics      http.Handler                                                  // serves /metrics
-	ObservePoll  func(status int)                                              // is told of each poll
+	Commands command.Set
+	Results  sluice.Results
+	// the caller; Unauthenticated if there is none
+	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error)
+	Auth         http.Handler     // the issuer's endpoints under /auth/; nil if there is none
+	Portal       command.Endpoint // serves all other paths; nil if there is no portal
+	Metrics      http.Handler     // serves /metrics
+	ObservePoll  func(status int) // is told of each poll
 	Spans        sluice.Spans
 	Readiness    func() (detail map[string]any, err error)
 	Stopping     <-chan struct{} // closed when the server begins to stop: each answer is the last on its connection
@@ -126,7 +127,8 @@ func New(o Options) *API {
 		mux.ServeHTTP(w, r)
 	})
 	a.handler = a.guard(newBrowsers(o), func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == sluice.ReceivePath || strings.HasPrefix(r.URL.Path, sluice.HookPath) { // must be fast, and its answers are short
+		// must be fast, and its answers are short
+		if r.URL.Path == sluice.ReceivePath || strings.HasPrefix(r.URL.Path, sluice.HookPath) {
 			commands(w, r)
 			return
 		}
@@ -151,7 +153,8 @@ var (
 	noStore    = []string{"no-store"}
 	noReferrer = []string{"no-referrer"}
 	noSniff    = []string{"nosniff"}
-	noContent  = []string{"default-src 'none'; base-uri 'none'; frame-ancestors 'none'"} // an answer is data; pages have a policy of their own
+	// an answer is data; pages have a policy of their own
+	noContent = []string{"default-src 'none'; base-uri 'none'; frame-ancestors 'none'"}
 )
 
 // guard does what every request needs, before it reaches its handler.
@@ -174,7 +177,8 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 		}
 		defer a.recover(w, r)
 		a.identify(r)
-		if clean := path.Clean(r.URL.Path); r.URL.Path != clean && !strings.HasPrefix(r.URL.Path, sluice.HookPath) { // behind a token anything may stand
+		// behind a token anything may stand
+		if clean := path.Clean(r.URL.Path); r.URL.Path != clean && !strings.HasPrefix(r.URL.Path, sluice.HookPath) {
 			if r.URL.Path == clean+"/" && r.Method == http.MethodGet && problem.WantsHTML(r) {
 				// A person typed it. The redirect is relative, since a proxy may serve us below a path.
 				header.Set("Location", (&url.URL{Path: "../" + path.Base(clean), RawQuery: r.URL.RawQuery}).String())

@@ -32,7 +32,9 @@ const formType = "application/x-www-form-urlencoded"
 // arguments collects a call's arguments from the query, and from a body that is
 // a form or a JSON object. A body that is neither, or that the command takes
 // whole, is the command's body.
-func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Command, memory *limit.Hold) (command.Args, error) {
+func (a *API) arguments(
+	w http.ResponseWriter, r *http.Request, cmd command.Command, memory *limit.Hold,
+) (command.Args, error) {
 	args, err := formArguments(r.URL.RawQuery)
 	if err != nil {
 		return nil, command.MalformedQuery()
@@ -59,7 +61,8 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 	switch {
 	case media == formType:
 		if more, err = formArguments(string(content)); err != nil {
-			return nil, sluice.Errorf(sluice.CodeBodyMalformed, "The form in the body is malformed; percent-encode what is not a letter or digit.")
+			return nil, sluice.Errorf(sluice.CodeBodyMalformed,
+				"The form in the body is malformed; percent-encode what is not a letter or digit.")
 		}
 	case media == "application/json":
 		if more, err = jsonArguments(content); err != nil {
@@ -69,7 +72,8 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 	case takesBody:
 		return withBody(args, whole, media, content)
 	default:
-		return nil, sluice.Errorf(sluice.CodeContentTypeUnsupported, "A command takes its parameters as application/json or application/x-www-form-urlencoded.")
+		return nil, sluice.Errorf(sluice.CodeContentTypeUnsupported,
+			"A command takes its parameters as application/json or application/x-www-form-urlencoded.")
 	}
 	return append(args, more...), nil
 }
@@ -87,7 +91,8 @@ func withoutNull(args command.Args, cmd command.Command) command.Args {
 func withBody(args command.Args, p command.Param, media string, content []byte) (command.Args, error) {
 	for _, arg := range args {
 		if arg.Name == p.Name && p.Body == command.BodyOnly {
-			return nil, sluice.Errorf(sluice.CodeParameterUnknown, "The parameter %s is the body of the request; it can't be given in the query.", p.Name).About(p.Name)
+			return nil, sluice.Errorf(sluice.CodeParameterUnknown,
+				"The parameter %s is the body of the request; it can't be given in the query.", p.Name).About(p.Name)
 		}
 	}
 	if !utf8.Valid(content) {
@@ -148,7 +153,8 @@ func jsonArguments(content []byte) (command.Args, error) {
 			return nil, err
 		}
 		if seen[name] {
-			return nil, sluice.Errorf(sluice.CodeParameterConflict, "The body has the same parameter twice; give it once.").About(name)
+			return nil, sluice.Errorf(sluice.CodeParameterConflict,
+				"The body has the same parameter twice; give it once.").About(name)
 		}
 		seen[name] = true
 		args = append(args, command.Arg{Name: name, Value: given})

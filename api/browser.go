@@ -18,7 +18,10 @@ type browsers struct {
 }
 
 func newBrowsers(o Options) *browsers {
-	b := &browsers{guard: http.NewCrossOriginProtection(), origins: o.CORSOrigins, secure: strings.HasPrefix(o.BaseURL, "https://")}
+	b := &browsers{
+		guard: http.NewCrossOriginProtection(), origins: o.CORSOrigins,
+		secure: strings.HasPrefix(o.BaseURL, "https://"),
+	}
 	trusted := o.CORSOrigins
 	if base, err := url.Parse(o.BaseURL); err == nil && base.Host != "" {
 		// A proxy may change the Host that an Origin is compared with.
@@ -26,7 +29,8 @@ func newBrowsers(o Options) *browsers {
 	}
 	for _, origin := range trusted {
 		if err := b.guard.AddTrustedOrigin(origin); err != nil {
-			o.Log.Warn("This is no origin; pages of it are treated as those of other sites.", "origin", origin, "error", err)
+			o.Log.Warn("This is no origin; pages of it are treated as those of other sites.", "origin", origin,
+				"error", err)
 		}
 	}
 	return b
@@ -35,8 +39,9 @@ func newBrowsers(o Options) *browsers {
 // The headers of answers to pages of other origins.
 const (
 	crossMethods = "GET, POST, PUT, DELETE"
-	crossExposed = sluice.CorrelationHeader + ", " + sluice.TraceHeader + ", Svc-Refresh-Token, Svc-Duplicate, Link, ETag, Location, Retry-After, WWW-Authenticate"
-	crossMaxAge  = "600" // seconds that a preflight is remembered for
+	crossExposed = sluice.CorrelationHeader + ", " + sluice.TraceHeader +
+		", Svc-Refresh-Token, Svc-Duplicate, Link, ETag, Location, Retry-After, WWW-Authenticate"
+	crossMaxAge = "600" // seconds that a preflight is remembered for
 )
 
 // check sets the headers that browsers need, and refuses what a page of another site has
@@ -61,7 +66,8 @@ func (b *browsers) check(w http.ResponseWriter, r *http.Request) (answered bool,
 		return false, nil
 	}
 	if b.guard.Check(r) != nil {
-		return false, sluice.Errorf(sluice.CodeCrossOrigin, "This request came from a page of another site, so nothing was done. An operator can allow that site with --cors-origins.")
+		return false, sluice.Errorf(sluice.CodeCrossOrigin, "This request came from a page of another site, so "+
+			"nothing was done. An operator can allow that site with --cors-origins.")
 	}
 	return false, nil
 }
@@ -73,7 +79,8 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 	allowed := "*"
 	if !describes(r.URL.Path) {
 		allowed = r.Header.Get("Origin")
-		callable := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == sluice.AgentPath || strings.HasPrefix(r.URL.Path, sluice.HookPath) || strings.HasPrefix(r.URL.Path, sluice.AuthPath)
+		callable := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == sluice.AgentPath ||
+			strings.HasPrefix(r.URL.Path, sluice.HookPath) || strings.HasPrefix(r.URL.Path, sluice.AuthPath)
 		if allowed == "" || !callable || !slices.Contains(b.origins, allowed) {
 			return false
 		}
@@ -86,11 +93,13 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 
 // describes reports whether a path describes the API or the issuer, which is no secret.
 func describes(path string) bool {
-	if path == sluice.OpenAPIPath || strings.HasPrefix(path, sluice.MetadataPath) || strings.HasPrefix(path, sluice.ResourcePath) {
+	if path == sluice.OpenAPIPath || strings.HasPrefix(path, sluice.MetadataPath) ||
+		strings.HasPrefix(path, sluice.ResourcePath) {
 		return true
 	}
 	return strings.HasPrefix(path, sluice.RealmsPath) &&
-		(strings.HasSuffix(path, sluice.OpenIDPath) || strings.HasSuffix(path, sluice.MetadataPath) || strings.HasSuffix(path, "/protocol/openid-connect/certs"))
+		(strings.HasSuffix(path, sluice.OpenIDPath) || strings.HasSuffix(path, sluice.MetadataPath) ||
+			strings.HasSuffix(path, "/protocol/openid-connect/certs"))
 }
 
 // isPreflight reports whether a browser asks what a page may send.

@@ -82,7 +82,9 @@ func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args 
 	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
 	defer stop()
 	user.Address = r.RemoteAddr
-	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), sluice.Request{Method: r.Method, RawQuery: r.URL.RawQuery, Header: r.Header, RemoteAddr: r.RemoteAddr})
+	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), sluice.Request{
+		Method: r.Method, RawQuery: r.URL.RawQuery, Header: r.Header, RemoteAddr: r.RemoteAddr,
+	})
 	span := sluice.Span{
 		Name: cmd.Name, Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
 		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path, Secure: r.TLS != nil, User: user.Name},

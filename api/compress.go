@@ -20,7 +20,8 @@ import (
 // method other than GET. Answers of the issuer, which hold tokens, are never compressed.
 // All others get a random length, which makes guessing expensive.
 func compressed(next http.HandlerFunc) http.HandlerFunc {
-	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(worthCompressing), gzhttp.ContentTypeFilter(isText), gzhttp.RandomJitter(jitter, 0, false))
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(worthCompressing), gzhttp.ContentTypeFilter(isText),
+		gzhttp.RandomJitter(jitter, 0, false))
 	if err != nil {
 		panic(err) // the options are constants
 	}

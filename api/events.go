@@ -35,7 +35,8 @@ func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
 	for name, values := range query {
 		target, known := targets[name]
 		if !known || len(values) != 1 {
-			return q, sluice.Errorf(sluice.CodeParameterUnknown, "The parameters here are eventKey, traceId and lastEventId, each given once; not %q.", name).About(name)
+			return q, sluice.Errorf(sluice.CodeParameterUnknown,
+				"The parameters here are eventKey, traceId and lastEventId, each given once; not %q.", name).About(name)
 		}
 		if *target = values[0]; name == "lastEventId" && r.Header.Get("Last-Event-ID") != "" {
 			q.After = r.Header.Get("Last-Event-ID") // an EventSource that reconnects knows better

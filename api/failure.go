@@ -18,13 +18,15 @@ func (a *API) recover(w http.ResponseWriter, r *http.Request) {
 	case http.ErrAbortHandler:
 		panic(v)
 	default:
-		a.Log.Error("A request made the server panic.", "path", sluice.PathWithoutToken(r.URL.Path), "panic", v, "stack", string(debug.Stack()))
+		a.Log.Error("A request made the server panic.", "path", sluice.PathWithoutToken(r.URL.Path), "panic", v,
+			"stack", string(debug.Stack()))
 		a.fail(w, r, sluice.Fault())
 	}
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {
-	return sluice.Errorf(sluice.CodeNotFound, "There is nothing at this path; "+sluice.OpenAPIPath+" lists what there is.")
+	return sluice.Errorf(sluice.CodeNotFound, "There is nothing at this path; "+sluice.OpenAPIPath+
+		" lists what there is.")
 }
 
 func notAllowed(allow string) error {
@@ -42,7 +44,8 @@ func (a *API) report(w http.ResponseWriter, r *http.Request, err error) {
 	e := sluice.AsError(err)
 	view := problem.Of(e)
 	if view.Status >= http.StatusInternalServerError && e.Err != nil && !abandoned(e.Err) {
-		a.Log.ErrorContext(r.Context(), "A request failed.", "path", sluice.PathWithoutToken(r.URL.Path), "code", e.Code, "traceId", e.TraceID, "error", e.Err)
+		a.Log.ErrorContext(r.Context(), "A request failed.", "path", sluice.PathWithoutToken(r.URL.Path),
+			"code", e.Code, "traceId", e.TraceID, "error", e.Err)
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/problem+json")

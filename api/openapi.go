@@ -92,7 +92,9 @@ func describe(set command.Set, version, baseURL, openID string) object {
 		"bearer": object{"type": "http", "scheme": "bearer", "description": "An access token."},
 	}
 	if openID != "" {
-		scheme := object{"type": "openIdConnect", "openIdConnectUrl": openID, "description": "The issuer of access tokens."}
+		scheme := object{
+			"type": "openIdConnect", "openIdConnectUrl": openID, "description": "The issuer of access tokens.",
+		}
 		if strings.HasPrefix(openID, "/") {
 			scheme["openIdConnectUrl"], scheme["x-path"] = baseURL+openID, openID
 		}
@@ -117,7 +119,8 @@ func describe(set command.Set, version, baseURL, openID string) object {
 			"schemas":         d.schemas.named,
 			"responses": object{
 				"Refused": content("What is wrong with the request, and what to do next.", problemMedia, problems),
-				"Failed":  content("What the server could not do. With a Retry-After it will pass.", problemMedia, problems),
+				"Failed": content("What the server could not do. With a Retry-After it will pass.", problemMedia,
+					problems),
 			},
 		},
 	}
@@ -161,14 +164,16 @@ func (*description) openID(paths object) {
 }
 
 func (d *description) result() object {
-	ready := content("The result; with status processing and a Retry-After if pollingRedirectEnabled is false and it is not ready.", "application/json", d.schemas.of(reflect.TypeFor[sluice.Result]()))
+	ready := content("The result; with status processing and a Retry-After if pollingRedirectEnabled is false and it "+
+		"is not ready.", "application/json", d.schemas.of(reflect.TypeFor[sluice.Result]()))
 	ready["headers"] = object{"Retry-After": header("integer", "How many seconds to wait before the next poll.")}
 	return object{
 		"operationId": "result",
 		"summary":     "Get the result of a call.",
-		"description": "Whoever has the correlation id of a call may ask. Polls must be " + inSeconds(sluice.PollInterval) + " apart, unless the server holds them.",
-		"tags":        []string{generalTag},
-		"security":    []object{},
+		"description": "Whoever has the correlation id of a call may ask. Polls must be " +
+			inSeconds(sluice.PollInterval) + " apart, unless the server holds them.",
+		"tags":     []string{generalTag},
+		"security": []object{},
 		"parameters": []object{
 			{
 				"name": sluice.CorrelationQuery, "in": "query", "required": true,
@@ -182,7 +187,8 @@ func (d *description) result() object {
 		},
 		"responses": object{
 			"200": ready,
-			"302": redirect("It is not ready: ask again there. The server holds that request for up to " + inSeconds(holdFor) + "."),
+			"302": redirect("It is not ready: ask again there. The server holds that request for up to " +
+				inSeconds(holdFor) + "."),
 			"410": content("There is no such result, or it has expired.", problemMedia, ref("Problem")),
 			"429": content("The polls come too often: wait as Retry-After says.", problemMedia, ref("Problem")),
 			"4XX": responseRef("Refused"),
@@ -198,9 +204,10 @@ func (d *description) events() object {
 		return object{"name": name, "in": "query", "description": about, "schema": object{"type": "string"}}
 	}
 	return object{
-		"operationId":  "events",
-		"summary":      "Follow calls and runs as they happen.",
-		"description":  "Server-Sent Events: call, run, dropped and error. Needs the permission " + live.Permission + ".",
+		"operationId": "events",
+		"summary":     "Follow calls and runs as they happen.",
+		"description": "Server-Sent Events: call, run, dropped and error. Needs the permission " + live.Permission +
+			".",
 		"tags":         []string{generalTag},
 		"security":     authenticated(),
 		"x-permission": live.Permission,

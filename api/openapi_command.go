@@ -32,7 +32,10 @@ func (d *description) command(cmd command.Command, method string) object {
 		op["requestBody"] = object{"description": "The payload, of any type.", "content": object{"*/*": object{}}}
 	case takesBody && whole.Body == command.BodyOnly:
 		op["parameters"] = query(cmd)
-		op["requestBody"] = object{"description": whole.Doc, "required": whole.Required, "content": wholeBody(whole), "x-parameter": whole.Name}
+		op["requestBody"] = object{
+			"description": whole.Doc, "required": whole.Required, "content": wholeBody(whole),
+			"x-parameter": whole.Name,
+		}
 	case len(cmd.Params) > 0:
 		op["requestBody"] = d.body(cmd)
 	}
@@ -110,9 +113,13 @@ func query(cmd command.Command) []object {
 // that may be JSON itself.
 func wholeBody(p command.Param) object {
 	if p.Type == "" {
-		return object{"application/json": object{"schema": object{}}, "text/plain": object{"schema": object{"type": "string"}}}
+		return object{
+			"application/json": object{"schema": object{}}, "text/plain": object{"schema": object{"type": "string"}},
+		}
 	}
-	return object{"application/yaml": object{"schema": object{}}, "application/json": object{"schema": object{"type": "object"}}}
+	return object{
+		"application/yaml": object{"schema": object{}}, "application/json": object{"schema": object{"type": "object"}},
+	}
 }
 
 // parameters returns the schema of the parameters as a JSON object.
@@ -154,7 +161,8 @@ func (d *description) body(cmd command.Command) object {
 func (d *description) answers(cmd command.Command) object {
 	const output = "What the command answers with."
 	if cmd.Endpoint != nil {
-		ok := content("The result of the call, or that it is on its way.", "application/json", d.schemas.of(reflect.TypeFor[sluice.Result]()))
+		ok := content("The result of the call, or that it is on its way.", "application/json",
+			d.schemas.of(reflect.TypeFor[sluice.Result]()))
 		ok["headers"] = object{
 			strings.ToLower(sluice.CorrelationHeader): header("string", "The correlation id, to poll with."),
 			strings.ToLower(sluice.TraceHeader):       header("string", "The trace id, to find the call by."),
@@ -197,22 +205,33 @@ func documentParameters(cmd command.Command) (params []object) {
 
 // pipelines adds the paths under which pipelines are documents.
 func (d *description) pipelines(set command.Set, paths object) {
-	name := object{"name": "name", "in": "path", "required": true, "description": "Name of the pipeline.", "schema": object{"type": "string"}}
+	name := object{
+		"name": "name", "in": "path", "required": true, "description": "Name of the pipeline.",
+		"schema": object{"type": "string"},
+	}
 	one := object{}
-	for method, verb := range map[string]string{"put": "pipeline.put", "get": "pipeline.get", "delete": "pipeline.delete", "post": "pipeline.run"} {
+	for method, verb := range map[string]string{
+		"put": "pipeline.put", "get": "pipeline.get", "delete": "pipeline.delete", "post": "pipeline.run",
+	} {
 		cmd, ok := set.Find(verb)
 		if !ok {
 			return
 		}
 		op := d.command(cmd, method)
-		op["operationId"] = map[string]string{"put": "storePipeline", "get": "readPipeline", "delete": "deletePipeline", "post": "runPipeline"}[method]
+		op["operationId"] = map[string]string{
+			"put": "storePipeline", "get": "readPipeline", "delete": "deletePipeline", "post": "runPipeline",
+		}[method]
 		op["parameters"] = append([]object{name}, documentParameters(cmd)...)
 		one[method] = op
 	}
 	one["get"].(object)["responses"] = responses(content("The source.", "application/yaml", object{}))
 	run, _ := set.Find("pipeline.run")
 	op := d.command(run, "post")
-	op["operationId"], op["summary"], op["parameters"] = "runSource", "Run the pipeline in the body and answer its final body.", []object{}
-	op["requestBody"] = object{"description": "The pipeline, in YAML or JSON.", "required": true, "content": wholeBody(command.Param{Type: "string"})}
+	op["operationId"], op["summary"], op["parameters"] = "runSource", "Run the pipeline in the body and answer its "+
+		"final body.", []object{}
+	op["requestBody"] = object{
+		"description": "The pipeline, in YAML or JSON.", "required": true,
+		"content": wholeBody(command.Param{Type: "string"}),
+	}
 	paths[sluice.PipelinePath], paths[sluice.PipelinePath+"/{name}"] = object{"post": op}, one
 }

@@ -44,7 +44,9 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 }
 
 // pipelineCall returns the command that a request to the pipelines stands for.
-func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string, memory *limit.Hold) (cmd command.Command, args command.Args, err error) {
+func (a *API) pipelineCall(
+	w http.ResponseWriter, r *http.Request, name string, memory *limit.Hold,
+) (cmd command.Command, args command.Args, err error) {
 	methods := map[string]string{
 		http.MethodPut:    "pipeline.put",
 		http.MethodGet:    "pipeline.get",
@@ -78,7 +80,9 @@ func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string, 
 // runArguments returns the arguments of a run. A stored pipeline gets its variables from
 // the query and its body from the request. Without a name, the request's body is the
 // pipeline itself.
-func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.Command, name string, memory *limit.Hold) (command.Args, error) {
+func (a *API) runArguments(
+	w http.ResponseWriter, r *http.Request, cmd command.Command, name string, memory *limit.Hold,
+) (command.Args, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, command.MalformedQuery()
@@ -86,7 +90,8 @@ func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.C
 	vars := make(map[string]any, len(query))
 	for key, values := range query {
 		if len(values) > 1 {
-			return nil, sluice.Errorf(sluice.CodeParameterConflict, "The variable %q was given twice; give it once.", key).About(key)
+			return nil, sluice.Errorf(sluice.CodeParameterConflict, "The variable %q was given twice; give it once.",
+				key).About(key)
 		}
 		vars[key] = values[0]
 	}

@@ -112,7 +112,8 @@ func (a *API) hold(r *http.Request, p poll) (sluice.Result, error) {
 	for end := time.Now().Add(cmp.Or(a.PollHold, holdFor)); ; {
 		left := time.Until(end)
 		result, err := a.Results.Result(r.Context(), p.id, min(left, holdCheck))
-		if err != nil || result.Status != sluice.StatusProcessing || left <= holdCheck || r.Context().Err() != nil || a.draining() {
+		if err != nil || result.Status != sluice.StatusProcessing || left <= holdCheck || r.Context().Err() != nil ||
+			a.draining() {
 			return result, err
 		}
 	}
@@ -129,7 +130,8 @@ func (a *API) answerPoll(w http.ResponseWriter, p poll, result sluice.Result) {
 			// Some clients stop at a URL they have seen, so the hops are
 			// counted in it.
 			header.Set("Location", fmt.Sprintf("%s%s?%s=%s&%s=true&hop=%d",
-				a.PublicURL, sluice.ResultPath, sluice.CorrelationQuery, result.CorrelationID, sluice.RedirectQuery, p.hop+1))
+				a.PublicURL, sluice.ResultPath, sluice.CorrelationQuery, result.CorrelationID, sluice.RedirectQuery,
+				p.hop+1))
 			w.WriteHeader(http.StatusFound)
 			return
 		}
@@ -165,11 +167,13 @@ func correlationID(query url.Values) (string, error) {
 	const name = sluice.CorrelationQuery
 	given := slices.Concat(query[name], query["correlationId"])
 	if len(given) == 0 || given[0] == "" {
-		return "", sluice.Errorf(sluice.CodeParameterMissing, "The parameter %s is required: the value of that header in the answer of the call.", name).About(name)
+		return "", sluice.Errorf(sluice.CodeParameterMissing,
+			"The parameter %s is required: the value of that header in the answer of the call.", name).About(name)
 	}
 	for _, other := range given[1:] {
 		if other != given[0] {
-			return "", sluice.Errorf(sluice.CodeParameterConflict, "The parameter %s was given twice with different values; give it once.", name).About(name)
+			return "", sluice.Errorf(sluice.CodeParameterConflict,
+				"The parameter %s was given twice with different values; give it once.", name).About(name)
 		}
 	}
 	return given[0], nil
@@ -185,7 +189,8 @@ func (a *API) throttleMisses(r *http.Request, err error) error {
 	if wait == 0 {
 		return err
 	}
-	return sluice.Errorf(sluice.CodeTooManyBadIDs, "Too many polls for results that don't exist came from this address.").After(wait)
+	return sluice.Errorf(sluice.CodeTooManyBadIDs,
+		"Too many polls for results that don't exist came from this address.").After(wait)
 }
 
 const (
@@ -220,7 +225,8 @@ func (p *polls) try(id string, now time.Time) error {
 	if early == 0 {
 		return nil
 	}
-	return sluice.Errorf(sluice.CodePollingTooOften, "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(wait)
+	return sluice.Errorf(sluice.CodePollingTooOften, "The result is not ready, and polls for it come too often; each "+
+		"early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(wait)
 }
 
 // hold marks a poll as waiting for its result, until release is called. It
@@ -229,7 +235,8 @@ func (p *polls) hold(id string) (release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held[id] {
-		return nil, sluice.Errorf(sluice.CodePollingTooOften, "Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
+		return nil, sluice.Errorf(sluice.CodePollingTooOften,
+			"Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
 	}
 	if len(p.held) >= maxHeld {
 		return nil, sluice.Passing(sluice.CodeOverloaded, "The server holds as many polls as it can.")

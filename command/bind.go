@@ -31,7 +31,8 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		value, ok := given[p.Name]
 		if !ok {
 			if p.Required {
-				return p.invalid(sluice.CodeParameterMissing, "is required: %s%s", strings.TrimSuffix(p.Doc, "."), wholeBody(params, given))
+				return p.invalid(sluice.CodeParameterMissing, "is required: %s%s", strings.TrimSuffix(p.Doc, "."),
+					wholeBody(params, given))
 			}
 			continue
 		}
@@ -122,7 +123,8 @@ func unknown(params []Param, name string) error {
 	} else if len(names) > 0 {
 		hint = "it takes " + strings.Join(names, ", ")
 	}
-	return sluice.Errorf(sluice.CodeParameterUnknown, "This command has no parameter %s; %s", sluice.Quote(name), hint).About(name)
+	return sluice.Errorf(sluice.CodeParameterUnknown, "This command has no parameter %s; %s", sluice.Quote(name), hint).
+		About(name)
 }
 
 // Flag reads a boolean, for endpoints that parse their query themselves. If it
@@ -140,5 +142,6 @@ func Flag(name, text string) (bool, error) {
 
 // MalformedQuery is the error for the query of a URL that can't be parsed.
 func MalformedQuery() error {
-	return sluice.Errorf(sluice.CodeQueryMalformed, "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+	return sluice.Errorf(sluice.CodeQueryMalformed,
+		"The query of the URL is malformed; percent-encode what is not a letter or digit.")
 }

@@ -227,7 +227,8 @@ func (p Param) Wants() string {
 
 // anyOf names all values of a type.
 var anyOf = map[string]string{
-	"": "any value", "array": "a list of strings", "boolean": "true or false", "integer": "an integer", "object": "an object", "string": "a string",
+	"": "any value", "array": "a list of strings", "boolean": "true or false", "integer": "an integer",
+	"object": "an object", "string": "a string",
 }
 
 func (p Param) invalid(code sluice.Code, format string, args ...any) error {

@@ -11,7 +11,8 @@ import (
 func (s Set) Reference() string {
 	var page strings.Builder
 	page.WriteString("# Commands\n\n" +
-		"Call a command with `POST " + sluice.CommandPath + "<name>`; its parameters go in the query, a form or a JSON object. " +
+		"Call a command with `POST " + sluice.CommandPath + "<name>`; its parameters go in the query, " +
+		"a form or a JSON object. " +
 		"Commands that change nothing also take `GET`. A command's name is also the permission it needs.\n")
 	for _, c := range s.commands {
 		c.describe(&page)

@@ -39,7 +39,8 @@ func (c Command) checkNames() error {
 			continue
 		case namesEvent, namesMessage, namesPipeline, namesSecret, namesWebhook:
 			if !isNew && c.missing == nil {
-				return fmt.Errorf("the parameter %s names a thing, and nothing says what is answered if it is missing", p.Name)
+				return fmt.Errorf("the parameter %s names a thing, and nothing says what is answered if it is missing",
+					p.Name)
 			}
 		case namesListed:
 		default:

@@ -15,7 +15,8 @@ type Set struct {
 	commands []Command
 	audit    func(context.Context, sluice.AuditEntry)
 	charge   func(ctx context.Context, name string, args Args) (release func(), err error) // nil: calls are free
-	keyOf    func(ctx context.Context, token string) (eventKey string)                     // of the webhook with a token
+	// of the webhook with a token
+	keyOf func(ctx context.Context, token string) (eventKey string)
 }
 
 // NewSet joins lists of commands. It panics if two commands share a name. audit

@@ -14,7 +14,9 @@ import (
 // Bootstrap creates the admin if there is none, with the given password, or with one
 // that it generates and returns; that is shown once and stored nowhere. Invalid if the
 // given password is too weak, see CheckFirst.
-func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (created bool, generated string, err error) {
+func Bootstrap(
+	ctx context.Context, accounts sluice.Records[sluice.Account], password string,
+) (created bool, generated string, err error) {
 	admin, err := accounts.Get(ctx, sluice.AdminName)
 	if err != nil || admin != nil {
 		return false, "", err
@@ -27,12 +29,13 @@ func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], pas
 		return false, "", err
 	}
 	mine := newAdmin(hashPassword(norm.NFC.String(password)))
-	kept, err := accounts.Change(ctx, sluice.AdminName, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
-		if before != nil {
-			return before, nil // another node was faster
-		}
-		return mine, nil
-	})
+	kept, err := accounts.Change(ctx, sluice.AdminName,
+		func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
+			if before != nil {
+				return before, nil // another node was faster
+			}
+			return mine, nil
+		})
 	if err != nil || kept != mine {
 		return false, "", err
 	}
@@ -51,7 +54,9 @@ func newAdmin(hash string) *sluice.Account {
 
 // ResetAdmin lets the admin in again, with the given password, or with one that it
 // generates and returns. The account is enabled and gets the role of admins back.
-func ResetAdmin(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (generated string, err error) {
+func ResetAdmin(
+	ctx context.Context, accounts sluice.Records[sluice.Account], password string,
+) (generated string, err error) {
 	if password == "" {
 		generated = madeUp()
 		password = generated
@@ -60,17 +65,18 @@ func ResetAdmin(ctx context.Context, accounts sluice.Records[sluice.Account], pa
 	if err != nil {
 		return "", err
 	}
-	_, err = accounts.Change(ctx, sluice.AdminName, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
-		if before == nil {
-			return newAdmin(hash), nil
-		}
-		after := *before
-		after.Password, after.Disabled, after.Updated = hash, false, now()
-		if !slices.Contains(after.Roles, sluice.AdminName) {
-			after.Roles = append(slices.Clone(after.Roles), sluice.AdminName)
-		}
-		return &after, nil
-	})
+	_, err = accounts.Change(ctx, sluice.AdminName,
+		func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
+			if before == nil {
+				return newAdmin(hash), nil
+			}
+			after := *before
+			after.Password, after.Disabled, after.Updated = hash, false, now()
+			if !slices.Contains(after.Roles, sluice.AdminName) {
+				after.Roles = append(slices.Clone(after.Roles), sluice.AdminName)
+			}
+			return &after, nil
+		})
 	return generated, err
 }
 

@@ -69,17 +69,23 @@ func (d *Directory) record(ctx context.Context, e sluice.AuditEntry) {
 
 // NoteLogin enters a request for tokens in the audit log. Wrong passwords are entered
 // where they are checked.
-func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, address string, granted bool, code string) {
+func (d *Directory) NoteLogin(
+	ctx context.Context, grant, clientID, username, address string, granted bool, code string,
+) {
 	if !granted && grant == "password" {
 		return
 	}
-	e := sluice.AuditEntry{Username: username, Address: address, Command: "login", Target: clientID, Outcome: sluice.AuditAllowed, Access: true}
+	e := sluice.AuditEntry{
+		Username: username, Address: address, Command: "login", Target: clientID, Outcome: sluice.AuditAllowed,
+		Access: true,
+	}
 	if username == "" && grant == "client_credentials" {
 		e.Username = clientPrefix + clientID
 	}
 	if !granted {
 		// Anybody can cause these: no unknown names, and not too many.
-		if client, err := d.Client(ctx, clientID); err != nil || client == nil || d.refusals.Try(limit.Network(address)) > 0 {
+		if client, err := d.Client(ctx, clientID); err != nil || client == nil ||
+			d.refusals.Try(limit.Network(address)) > 0 {
 			return
 		}
 		e.Outcome, e.Code = sluice.AuditRefused, code
@@ -90,7 +96,10 @@ func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, ad
 // NoteLogout enters the end of a login in the audit log. Either it was wanted, or a
 // replaced refresh token was used again, so one of its users has stolen it.
 func (d *Directory) NoteLogout(ctx context.Context, username, clientID, address string, reused bool) {
-	e := sluice.AuditEntry{Username: username, Address: address, Command: "logout", Target: clientID, Outcome: sluice.AuditAllowed, Access: true}
+	e := sluice.AuditEntry{
+		Username: username, Address: address, Command: "logout", Target: clientID, Outcome: sluice.AuditAllowed,
+		Access: true,
+	}
 	if reused {
 		e.Outcome, e.Code = sluice.AuditRefused, "token-reused"
 	}
@@ -103,7 +112,10 @@ func (d *Directory) noteRefused(ctx context.Context, scheme string, id sluice.Id
 	if sluice.AsError(err).Kind != sluice.Unauthenticated || d.refusals.Try(limit.Network(address)) > 0 {
 		return
 	}
-	e := sluice.AuditEntry{Username: id.Username, Address: address, Command: "login", Target: scheme, Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code}
+	e := sluice.AuditEntry{
+		Username: id.Username, Address: address, Command: "login", Target: scheme, Outcome: sluice.AuditRefused,
+		Code: sluice.AsError(err).Code,
+	}
 	if id.Client {
 		e.Username = clientPrefix + id.ClientID
 	}

@@ -21,9 +21,13 @@ type auditGetParams struct {
 }
 
 func auditGetCommand(d *Directory) command.Command {
-	return command.New("audit.get", "Read the audit log, newest first: who did what to what, from where, and whether it was allowed.",
+	return command.New("audit.get",
+		"Read the audit log, newest first: who did what to what, from where, and whether it was allowed.",
 		func(ctx context.Context, p auditGetParams) (sluice.List[sluice.AuditEntry], error) {
-			entries, next, err := d.audited(ctx, sluice.AuditQuery{Username: p.Username, Command: p.Command, Outcome: p.Outcome, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, 100), Before: p.After})
+			entries, next, err := d.audited(ctx, sluice.AuditQuery{
+				Username: p.Username, Command: p.Command, Outcome: p.Outcome, From: p.From, To: p.To,
+				Limit: cmp.Or(p.Limit, 100), Before: p.After,
+			})
 			if err != nil {
 				return sluice.List[sluice.AuditEntry]{}, err
 			}
@@ -37,7 +41,9 @@ const storedLate = 2 * tallyTime
 
 // audited returns a page of entries, the newest first. The log has them in the order in
 // which they were stored, and ends a search by time at the first entry that is too old.
-func (d *Directory) audited(ctx context.Context, q sluice.AuditQuery) (entries []sluice.AuditEntry, next string, err error) {
+func (d *Directory) audited(
+	ctx context.Context, q sluice.AuditQuery,
+) (entries []sluice.AuditEntry, next string, err error) {
 	from, to := q.From, q.To
 	if !from.IsZero() {
 		q.From = from.Add(-storedLate)

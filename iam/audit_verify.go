@@ -29,7 +29,8 @@ type chainBreak struct {
 }
 
 func auditVerifyCommand(d *Directory) command.Command {
-	return command.New("audit.verify", "Check the hashes that chain the entries of the audit log, and tell where a chain breaks: where an entry was changed, taken out or put in.",
+	return command.New("audit.verify", "Check the hashes that chain the entries of the audit log, and tell where a "+
+		"chain breaks: where an entry was changed, taken out or put in.",
 		func(ctx context.Context, _ struct{}) (auditCheck, error) {
 			c := chains{byID: make(map[string][]link), hashes: make(map[string]bool), oldest: make(map[byte]int)}
 			for q := (sluice.AuditQuery{Limit: 1000}); ; {
@@ -67,7 +68,11 @@ type chains struct {
 }
 
 func (c *chains) add(e *sluice.AuditEntry) {
-	l := link{sluice.AuditEntry{Time: e.Time, Chain: e.Chain, Number: e.Number, Previous: e.Previous, Hash: e.Hash}, c.Entries}
+	l := link{
+		sluice.AuditEntry{
+			Time: e.Time, Chain: e.Chain, Number: e.Number, Previous: e.Previous, Hash: e.Hash,
+		}, c.Entries,
+	}
 	c.Entries++
 	if e.Hash == "" || e.Chain == "" {
 		c.plain = append(c.plain, l)
@@ -90,7 +95,8 @@ func (c *chains) broken(l link, message string) {
 func (c *chains) check() auditCheck {
 	for _, chain := range c.byID {
 		slices.SortStableFunc(chain, func(a, b link) int { return cmp.Compare(a.Number, b.Number) })
-		first, isOldest := chain[0], slices.ContainsFunc(chain, func(l link) bool { return l.place == c.oldest[l.Chain[0]] })
+		first, isOldest := chain[0], slices.ContainsFunc(chain,
+			func(l link) bool { return l.place == c.oldest[l.Chain[0]] })
 		switch {
 		case isOldest: // the log has dropped what was before
 		case first.Number > 1:

@@ -43,11 +43,13 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sl
 	headers := r.Header.Values("Authorization")
 	switch {
 	case len(headers) == 0:
-		err := sluice.Errorf(sluice.CodeAuthorizationMissing, "This needs an Authorization header: Basic, Bearer or Refresh.")
+		err := sluice.Errorf(sluice.CodeAuthorizationMissing,
+			"This needs an Authorization header: Basic, Bearer or Refresh.")
 		a.observe(noScheme, err)
 		return sluice.User{}, a.challenge(noScheme, unlessStarting(starting, err))
 	case len(headers) > 1:
-		err := sluice.Errorf(sluice.CodeAuthorizationAmbiguous, "The request has more than one Authorization header; send one.")
+		err := sluice.Errorf(sluice.CodeAuthorizationAmbiguous,
+			"The request has more than one Authorization header; send one.")
 		a.observe(otherScheme, err)
 		return sluice.User{}, err
 	}
@@ -64,7 +66,9 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sl
 
 // Authorize returns the user that the value of an Authorization header stands for, and
 // the refresh token that replaces the one in it, if there is one.
-func (a *Authenticator) Authorize(ctx context.Context, authorization, address string) (user sluice.User, renewed string, err error) {
+func (a *Authenticator) Authorize(
+	ctx context.Context, authorization, address string,
+) (user sluice.User, renewed string, err error) {
 	scheme, credentials := parseHeader(authorization)
 	user, renewed, err = a.check(ctx, scheme, credentials, address)
 	a.observe(scheme, err)
@@ -72,7 +76,9 @@ func (a *Authenticator) Authorize(ctx context.Context, authorization, address st
 }
 
 // check finds the user behind credentials. What it refuses is in the audit log.
-func (a *Authenticator) check(ctx context.Context, scheme, credentials, address string) (user sluice.User, renewed string, err error) {
+func (a *Authenticator) check(
+	ctx context.Context, scheme, credentials, address string,
+) (user sluice.User, renewed string, err error) {
 	// A reused token ends its login, and the audit log then has this address.
 	ctx = sluice.WithUser(ctx, sluice.User{Address: address})
 	var id sluice.Identity
@@ -90,7 +96,8 @@ func (a *Authenticator) check(ctx context.Context, scheme, credentials, address 
 	case scheme == refreshScheme:
 		id, renewed, err = a.Tokens.Refresh(ctx, credentials)
 	default:
-		err = sluice.Errorf(sluice.CodeAuthorizationInvalid, "This scheme of authorization is not known here; use Basic, Bearer or Refresh.")
+		err = sluice.Errorf(sluice.CodeAuthorizationInvalid,
+			"This scheme of authorization is not known here; use Basic, Bearer or Refresh.")
 	}
 	if err == nil {
 		user, err = a.Directory.Identify(ctx, id)
@@ -130,7 +137,8 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 	}
 	username, password, ok = strings.Cut(string(decoded), ":")
 	control := strings.ContainsFunc(string(decoded), func(r rune) bool { return r < ' ' || r == 0x7f })
-	return username, password, ok && !control && username != "" && len(username) <= limit.MaxUsername && len(password) <= limit.MaxPassword
+	return username, password, ok && !control && username != "" && len(username) <= limit.MaxUsername &&
+		len(password) <= limit.MaxPassword
 }
 
 // challenge adds to an error how to authenticate, if that is what went wrong.

@@ -13,7 +13,8 @@ type authorizeParams struct {
 }
 
 func authorizeCommand(a *Authenticator) command.Command {
-	return command.New("iam.authorize", "Run the following steps of a pipeline as the user whom these credentials belong to, and pass the body on. Rarely needed: the Authorization header of a call is better.",
+	return command.New("iam.authorize", "Run the following steps of a pipeline as the user whom these credentials "+
+		"belong to, and pass the body on. Rarely needed: the Authorization header of a call is better.",
 		func(ctx context.Context, p authorizeParams) (any, error) {
 			run := sluice.RunFrom(ctx)
 			caller := sluice.UserFrom(ctx)
@@ -21,7 +22,10 @@ func authorizeCommand(a *Authenticator) command.Command {
 			if err != nil {
 				return nil, err // the refusal is in the audit log
 			}
-			a.Directory.Note(ctx, sluice.AuditEntry{Username: user.Name, Address: caller.Address, Command: "iam.authorize", Target: run.Pipeline, Outcome: sluice.AuditAllowed, Access: true})
+			a.Directory.Note(ctx, sluice.AuditEntry{
+				Username: user.Name, Address: caller.Address, Command: "iam.authorize", Target: run.Pipeline,
+				Outcome: sluice.AuditAllowed, Access: true,
+			})
 			user.Address = caller.Address
 			run.Switch(user)
 			return p.Body, nil

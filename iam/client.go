@@ -21,10 +21,12 @@ type clientGetParams struct {
 }
 
 func clientGetCommand(d *Directory) command.Command {
-	return command.New("iam.client.get", "List the OAuth 2.0 clients, or show the one with that id. Secrets are never shown again.",
+	return command.New("iam.client.get",
+		"List the OAuth 2.0 clients, or show the one with that id. Secrets are never shown again.",
 		ofOurs(d, func(ctx context.Context, p clientGetParams) (any, error) {
 			if p.ClientID == "" {
-				return command.PageOf(d.Clients.All(), func(c *sluice.Client) string { return c.ID }, showClient, p.Filter), nil
+				return command.PageOf(d.Clients.All(),
+					func(c *sluice.Client) string { return c.ID }, showClient, p.Filter), nil
 			}
 			client, err := d.Client(ctx, p.ClientID)
 			if err == nil && client == nil {
@@ -38,7 +40,8 @@ func clientGetCommand(d *Directory) command.Command {
 }
 
 func noClient(id string) error {
-	return sluice.Errorf(sluice.CodeClientNotFound, "There is no client %s; iam.client.get lists those there are.", sluice.Quote(id))
+	return sluice.Errorf(sluice.CodeClientNotFound, "There is no client %s; iam.client.get lists those there are.",
+		sluice.Quote(id))
 }
 
 type clientDeleteParams struct {
@@ -52,12 +55,13 @@ func clientDeleteCommand(d *Directory) command.Command {
 			if p.ClientID == clientName {
 				return "", builtin("The client " + clientName)
 			}
-			_, err := d.Clients.Change(ctx, p.ClientID, func(before *sluice.Client, _ map[string]*sluice.Client) (*sluice.Client, error) {
-				if before == nil {
-					return nil, noClient(p.ClientID)
-				}
-				return nil, d.mayChange(ctx, before)
-			})
+			_, err := d.Clients.Change(ctx, p.ClientID,
+				func(before *sluice.Client, _ map[string]*sluice.Client) (*sluice.Client, error) {
+					if before == nil {
+						return nil, noClient(p.ClientID)
+					}
+					return nil, d.mayChange(ctx, before)
+				})
 			if err != nil {
 				return "", err
 			}

@@ -28,21 +28,23 @@ type clientPutParams struct {
 var grants = []string{"client_credentials", "authorization_code", "password", "refresh_token"}
 
 func clientPutCommand(d *Directory) command.Command {
-	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is shown when it is made, and never again.",
+	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is "+
+		"shown when it is made, and never again.",
 		ofOurs(d, func(ctx context.Context, p clientPutParams) (sluice.OAuthClientView, error) {
 			if err := d.checkClient(ctx, p); err != nil {
 				return sluice.OAuthClientView{}, err
 			}
 			secret := ""
-			client, err := changed(ctx, d.Clients, p.ClientID, p.DryRun, func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
-				if before != nil {
-					if err := d.mayChange(ctx, before); err != nil {
-						return nil, err
+			client, err := changed(ctx, d.Clients, p.ClientID, p.DryRun,
+				func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
+					if before != nil {
+						if err := d.mayChange(ctx, before); err != nil {
+							return nil, err
+						}
 					}
-				}
-				after, secret, err = p.apply(before)
-				return after, err
-			})
+					after, secret, err = p.apply(before)
+					return after, err
+				})
 			if err != nil {
 				return sluice.OAuthClientView{}, err
 			}
@@ -96,7 +98,8 @@ func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, sec
 	ownTokens := slices.Contains(after.Grants, "client_credentials")
 	switch {
 	case public && ownTokens:
-		return nil, "", sluice.InvalidParameter("grants", "A public client has no secret, so it can't use client_credentials.")
+		return nil, "", sluice.InvalidParameter("grants",
+			"A public client has no secret, so it can't use client_credentials.")
 	case public && p.Renew:
 		return nil, "", sluice.InvalidParameter("renew", "A public client has no secret.")
 	case public:
@@ -116,16 +119,19 @@ func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
 		return builtin("The client " + clientName)
 	}
 	if !validClient.MatchString(p.ClientID) {
-		return sluice.InvalidParameter("clientId", "The parameter clientId must be 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit.")
+		return sluice.InvalidParameter("clientId", "The parameter clientId must be 1 to 128 letters, digits, dots, _ "+
+			"and -, beginning with a letter or digit.")
 	}
 	for _, grant := range p.Grants {
 		if !slices.Contains(grants, grant) {
-			return sluice.InvalidParameter("grants", "%q is not a grant; there are %s.", grant, strings.Join(grants, ", "))
+			return sluice.InvalidParameter("grants", "%q is not a grant; there are %s.", grant,
+				strings.Join(grants, ", "))
 		}
 	}
 	for _, uri := range p.RedirectURIs {
 		if !sluice.ValidRedirect(uri) {
-			return sluice.InvalidParameter("redirectUris", "%q is no URI to take a code to: give one of https, or of http on 127.0.0.1, [::1] or localhost, without a fragment.", uri)
+			return sluice.InvalidParameter("redirectUris", "%q is no URI to take a code to: give one of https, or of "+
+				"http on 127.0.0.1, [::1] or localhost, without a fragment.", uri)
 		}
 	}
 	if err := d.checkRoles(ctx, p.Roles); err != nil {

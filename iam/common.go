@@ -42,7 +42,8 @@ var commonest = sync.OnceValue(func() map[string]bool {
 })
 
 // letterFor undoes what people write in place of letters.
-var letterFor = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i")
+var letterFor = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!",
+	"i")
 
 // minDigits is how many digits a password of digits needs: shorter ones are mostly dates
 // and telephone numbers.
@@ -87,15 +88,18 @@ func repeats(text string) bool {
 
 // rows are those of the alphabet and of keyboards, downwards and across.
 var rows = []string{
-	"abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiop", "qwertzuiop", "azertyuiop", "asdfghjkl", "zxcvbnm", "yxcvbnm",
-	"1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p", "1q2w3e4r5t6y7u8i9o0p", "q1w2e3r4t5y6u7i8o9p0", "qazwsxedcrfvtgbyhnujmikolp", "zaq12wsxcde34rfv", "qweasdzxc",
+	"abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiop", "qwertzuiop", "azertyuiop", "asdfghjkl", "zxcvbnm",
+	"yxcvbnm",
+	"1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p", "1q2w3e4r5t6y7u8i9o0p", "q1w2e3r4t5y6u7i8o9p0",
+	"qazwsxedcrfvtgbyhnujmikolp", "zaq12wsxcde34rfv", "qweasdzxc",
 }
 
 // isRow reports whether a text is made of one or two rows of neighbours, forwards
 // or backwards.
 func isRow(text string) bool {
 	for cut := range len(text) + 1 {
-		if inRow(text[:cut]) && inRow(text[cut:]) && (cut == 0 || cut >= 3) && (cut == len(text) || len(text)-cut >= 3) {
+		if inRow(text[:cut]) && inRow(text[cut:]) && (cut == 0 || cut >= 3) &&
+			(cut == len(text) || len(text)-cut >= 3) {
 			return true
 		}
 	}

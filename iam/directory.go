@@ -155,7 +155,9 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 			return sluice.User{}, err
 		}
 		if !client.Honours(id.Generation, id.Issued) {
-			return sluice.User{}, sluice.Errorf(sluice.CodeInvalidToken, "The client of this token does not exist any more, or has a new secret.")
+			return sluice.User{},
+				sluice.Errorf(sluice.CodeInvalidToken,
+					"The client of this token does not exist any more, or has a new secret.")
 		}
 		d.ClientUsed(id.ClientID)
 		return d.userWith(ctx, clientPrefix+id.ClientID, client.Identity(), client.Roles)

@@ -87,7 +87,10 @@ func (d *Directory) noteWrong(ctx context.Context, username, address string, err
 	if err == nil || sluice.AsError(err).Kind != sluice.Unauthenticated {
 		return
 	}
-	d.Note(ctx, sluice.AuditEntry{Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
+	d.Note(ctx, sluice.AuditEntry{
+		Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused,
+		Code: sluice.AsError(err).Code,
+	})
 }
 
 // knownName returns the name of a user there is. Others are left out of the audit

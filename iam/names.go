@@ -36,7 +36,8 @@ func checkUsername(username string) error {
 		return builtin("The user " + sluice.AnonymousName)
 	}
 	if !validUsername.MatchString(username) {
-		return sluice.InvalidParameter("username", "The parameter username must be 1 to 128 letters, digits, dots, _, @, + and -, beginning with a letter or digit.")
+		return sluice.InvalidParameter("username", "The parameter username must be 1 to 128 letters, digits, dots, "+
+			"_, @, + and -, beginning with a letter or digit.")
 	}
 	return nil
 }

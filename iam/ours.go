@@ -12,7 +12,8 @@ func ofOurs[P, R any](d *Directory, run func(context.Context, P) (R, error)) fun
 	return func(ctx context.Context, p P) (R, error) {
 		if d.External {
 			var none R
-			return none, sluice.Errorf(sluice.CodeExternalUsers, "Users, clients and passwords are those of the external identity provider; manage them there. Roles are managed here.")
+			return none, sluice.Errorf(sluice.CodeExternalUsers, "Users, clients and passwords are those of the "+
+				"external identity provider; manage them there. Roles are managed here.")
 		}
 		return run(ctx, p)
 	}

@@ -32,5 +32,6 @@ func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User,
 
 // ownerGone is the error of a pipeline whose owner is gone.
 func ownerGone(name string) error {
-	return sluice.Errorf(sluice.CodeOwnerGone, "The account of %s, who owns this pipeline, is deleted or disabled; let another user store the pipeline again.", name)
+	return sluice.Errorf(sluice.CodeOwnerGone, "The account of %s, who owns this pipeline, is deleted or disabled; "+
+		"let another user store the pipeline again.", name)
 }

@@ -45,9 +45,11 @@ func checkPassword(password, username string) error {
 	case utf8.RuneCountInString(normal) < limit.MinPassword:
 		return sluice.InvalidParameter("password", "The password must have %d characters or more.", limit.MinPassword)
 	case len(normal) > limit.MaxPassword || strings.ContainsFunc(normal, unicode.IsControl):
-		return sluice.InvalidParameter("password", "The password must have at most %d bytes and no control characters.", limit.MaxPassword)
+		return sluice.InvalidParameter("password", "The password must have at most %d bytes and no control characters.",
+			limit.MaxPassword)
 	case isCommon(normal, username):
-		return sluice.InvalidParameter("password", "This password is among the first that anyone would guess; a few words that don't belong together are better.")
+		return sluice.InvalidParameter("password", "This password is among the first that anyone would guess; a few "+
+			"words that don't belong together are better.")
 	}
 	return nil
 }
@@ -58,7 +60,8 @@ func hashPassword(password string) string {
 	_, _ = rand.Read(salt) // never fails
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=1$%s$%s", argon2.Version, hashMemory, hashPasses,
 		base64.RawStdEncoding.EncodeToString(salt),
-		base64.RawStdEncoding.EncodeToString(argon2.IDKey([]byte(password), salt, hashPasses, hashMemory, 1, hashLength)))
+		base64.RawStdEncoding.EncodeToString(argon2.IDKey([]byte(password), salt, hashPasses, hashMemory, 1,
+			hashLength)))
 }
 
 // verify reports whether a password belongs to a stored form.
@@ -69,7 +72,8 @@ func verify(stored, password string) bool {
 	if len(parts) != 6 || parts[1] != "argon2id" {
 		return false
 	}
-	if _, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=1", &version, &memory, &passes); err != nil || version != argon2.Version {
+	if _, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=1", &version, &memory, &passes); err != nil ||
+		version != argon2.Version {
 		return false
 	}
 	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])

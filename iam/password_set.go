@@ -15,7 +15,8 @@ type passwordSetParams struct {
 }
 
 func passwordSetCommand(d *Directory) command.Command {
-	return command.New("iam.password.set", "Set your own password, or, with the permission iam.user.put, that of another user.",
+	return command.New("iam.password.set",
+		"Set your own password, or, with the permission iam.user.put, that of another user.",
 		ofOurs(d, func(ctx context.Context, p passwordSetParams) (sluice.UserView, error) {
 			caller := sluice.UserFrom(ctx)
 			p.Username = cmp.Or(p.Username, caller.Name)
@@ -45,12 +46,14 @@ func passwordSetCommand(d *Directory) command.Command {
 func (d *Directory) maySetPassword(ctx context.Context, caller sluice.User, p passwordSetParams) error {
 	if p.Username != caller.Name {
 		if !caller.May("iam.user.put") {
-			return sluice.Errorf(sluice.CodeForbidden, "To set another user's password you need the permission iam.user.put.")
+			return sluice.Errorf(sluice.CodeForbidden,
+				"To set another user's password you need the permission iam.user.put.")
 		}
 		return checkUsername(p.Username)
 	}
 	if p.Current == nil {
-		return sluice.Errorf(sluice.CodeParameterMissing, "The parameter current is required to set your own password.").About("current")
+		return sluice.Errorf(sluice.CodeParameterMissing,
+			"The parameter current is required to set your own password.").About("current")
 	}
 	if _, err := d.Login(ctx, caller.Name, *p.Current, caller.Address); err != nil {
 		if sluice.AsError(err).Kind != sluice.Unauthenticated {

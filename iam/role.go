@@ -18,11 +18,13 @@ func roleGetCommand(d *Directory) command.Command {
 	return command.New("iam.role.get", "List the roles with their permissions, or show the one of that name.",
 		func(ctx context.Context, p roleGetParams) (any, error) {
 			if p.Role == "" {
-				return command.PageOf(d.roles(), func(r *sluice.Role) string { return r.Name }, d.showRole, p.Filter), nil
+				return command.PageOf(d.roles(), func(r *sluice.Role) string { return r.Name }, d.showRole, p.Filter),
+					nil
 			}
 			role, err := d.role(ctx, p.Role)
 			if err == nil && role == nil {
-				err = sluice.Errorf(sluice.CodeRoleNotFound, "There is no role %s; %s", sluice.Quote(p.Role), d.meantRole(p.Role))
+				err = sluice.Errorf(sluice.CodeRoleNotFound, "There is no role %s; %s", sluice.Quote(p.Role),
+					d.meantRole(p.Role))
 			}
 			if err != nil {
 				return nil, err
@@ -69,20 +71,23 @@ func roleDeleteCommand(d *Directory) command.Command {
 			if p.Role == sluice.AdminName {
 				return "", builtin("The role " + sluice.AdminName)
 			}
-			missing := sluice.Errorf(sluice.CodeRoleNotFound, "There is no role %s; %s", sluice.Quote(p.Role), d.meantRole(p.Role))
+			missing := sluice.Errorf(sluice.CodeRoleNotFound, "There is no role %s; %s", sluice.Quote(p.Role),
+				d.meantRole(p.Role))
 			if builtinRoles[p.Role] != nil {
-				missing = missing.Saying("The role " + p.Role + " is built in and was not changed: there is nothing to delete.")
+				missing = missing.Saying("The role " + p.Role +
+					" is built in and was not changed: there is nothing to delete.")
 			}
 			caller := sluice.UserFrom(ctx)
 			if err := mayGive(caller, sluice.Role{Permissions: builtinRoles[p.Role]}); err != nil {
 				return "", err
 			}
-			_, err := d.Roles.Change(ctx, p.Role, func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
-				if before == nil {
-					return nil, missing
-				}
-				return nil, mayGive(caller, *before)
-			})
+			_, err := d.Roles.Change(ctx, p.Role,
+				func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
+					if before == nil {
+						return nil, missing
+					}
+					return nil, mayGive(caller, *before)
+				})
 			return p.Role, err
 		}, command.Global)
 }

@@ -26,7 +26,8 @@ type rolePut struct {
 }
 
 func rolePutCommand(d *Directory) command.Command {
-	return command.New("iam.role.put", "Create a role, or edit the one of that name: what is not given keeps its value. The change counts at once, also for tokens in use.",
+	return command.New("iam.role.put", "Create a role, or edit the one of that name: what is not given keeps its "+
+		"value. The change counts at once, also for tokens in use.",
 		func(ctx context.Context, p rolePutParams) (rolePut, error) {
 			if err := p.check(); err != nil {
 				return rolePut{}, err
@@ -35,9 +36,10 @@ func rolePutCommand(d *Directory) command.Command {
 			if err != nil {
 				return rolePut{}, err
 			}
-			role, err := changed(ctx, d.Roles, p.Role, p.DryRun, func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
-				return d.editRole(sluice.UserFrom(ctx), p, orBuiltIn(p.Role, before), model)
-			})
+			role, err := changed(ctx, d.Roles, p.Role, p.DryRun,
+				func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
+					return d.editRole(sluice.UserFrom(ctx), p, orBuiltIn(p.Role, before), model)
+				})
 			if err != nil {
 				return rolePut{}, err
 			}
@@ -53,24 +55,32 @@ func (p *rolePutParams) check() error {
 	case p.Role == sluice.AdminName:
 		return builtin("The role " + sluice.AdminName)
 	case !validRole.MatchString(p.Role):
-		return sluice.InvalidParameter("role", "The parameter role must be 1 to 63 lower-case letters, digits, dots, _ and -, beginning with a letter or digit.")
+		return sluice.InvalidParameter("role", "The parameter role must be 1 to 63 lower-case letters, digits, dots, "+
+			"_ and -, beginning with a letter or digit.")
 	case p.Like != "" && p.Permissions != nil:
-		return sluice.InvalidParameter("like", "Give like or permissions, not both: like gives the permissions of another role.")
+		return sluice.InvalidParameter("like",
+			"Give like or permissions, not both: like gives the permissions of another role.")
 	}
 	for _, permission := range p.Permissions {
 		if !permissions.MatchString(permission) {
-			return sluice.InvalidParameter("permissions", "%q is not a permission: a command's name, or a pattern with one * at its end.", permission)
+			return sluice.InvalidParameter("permissions",
+				"%q is not a permission: a command's name, or a pattern with one * at its end.", permission)
 		}
 	}
 	for _, prefix := range p.Scope {
 		first, rest, _ := strings.Cut(prefix, ".")
 		switch {
 		case first == "webhook" && rest != "":
-			return sluice.InvalidParameter("scope", "A scope is written without webhook.: give %s, which covers the event keys %s and %s.….", sluice.Quote(rest), sluice.Quote(prefix), sluice.Quote(prefix))
+			return sluice.InvalidParameter("scope",
+				"A scope is written without webhook.: give %s, which covers the event keys %s and %s.….",
+				sluice.Quote(rest), sluice.Quote(prefix), sluice.Quote(prefix))
 		case first == "webhook", first == "svc", first == "sluice":
-			return sluice.InvalidParameter("scope", "A scope can't begin with %s, which all event keys, messages or alerts begin with; give the groups that follow, such as partner.", first)
+			return sluice.InvalidParameter("scope", "A scope can't begin with %s, which all event keys, messages or "+
+				"alerts begin with; give the groups that follow, such as partner.", first)
 		case !validScope.MatchString(prefix) || len(prefix) > maxScope:
-			return sluice.InvalidParameter("scope", "%q is no scope: give the first groups of names, such as partner or partner.orders, without * and #.", prefix)
+			return sluice.InvalidParameter("scope",
+				"%q is no scope: give the first groups of names, such as partner or partner.orders, without * and #.",
+				prefix)
 		}
 	}
 	return nil
@@ -109,16 +119,19 @@ func (d *Directory) editRole(caller sluice.User, p rolePutParams, before, model 
 			return len(role.Scope) > 0 && d.isGlobal(permission)
 		})
 		if len(role.Permissions) == 0 {
-			return nil, sluice.InvalidParameter("like", "Nothing that the role %s allows can have a scope; give the permissions, or take another role such as developer.", p.Like)
+			return nil, sluice.InvalidParameter("like", "Nothing that the role %s allows can have a scope; give the "+
+				"permissions, or take another role such as developer.", p.Like)
 		}
 	case p.Permissions != nil:
 		role.Permissions = distinct(p.Permissions)
 	case before == nil:
-		return nil, sluice.Errorf(sluice.CodeParameterMissing, "A new role needs permissions, or like with the name of a role that has them.").About("permissions")
+		return nil, sluice.Errorf(sluice.CodeParameterMissing,
+			"A new role needs permissions, or like with the name of a role that has them.").About("permissions")
 	}
 	for _, permission := range role.Permissions {
 		if len(role.Scope) > 0 && d.isGlobal(permission) {
-			return nil, sluice.InvalidParameter("scope", "The permission %s can't have a scope: it is about the whole server, or includes what is. Leave it out, or put it into a role without a scope.", permission)
+			return nil, sluice.InvalidParameter("scope", "The permission %s can't have a scope: it is about the "+
+				"whole server, or includes what is. Leave it out, or put it into a role without a scope.", permission)
 		}
 	}
 	return role, mayGive(caller, *role)
@@ -127,7 +140,8 @@ func (d *Directory) editRole(caller sluice.User, p rolePutParams, before, model 
 // isGlobal reports whether a permission includes what no scope can be about: users, roles,
 // clients, keys, the audit log, the server, its metrics, and becoming an administrator.
 func (d *Directory) isGlobal(permission string) bool {
-	return allowsAny(permission, append(d.GlobalCommands(), sluice.MayRead, sluice.MaySeeMetrics, sluice.MayRunAs+sluice.AdminName))
+	return allowsAny(permission,
+		append(d.GlobalCommands(), sluice.MayRead, sluice.MaySeeMetrics, sluice.MayRunAs+sluice.AdminName))
 }
 
 // emptyPermissions warns of permissions that allow nothing, such as mistyped
@@ -143,5 +157,6 @@ func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
 }
 
 func allowsAny(permission string, names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return sluice.User{Permissions: []string{permission}}.May(name) })
+	return slices.ContainsFunc(names,
+		func(name string) bool { return sluice.User{Permissions: []string{permission}}.May(name) })
 }

@@ -30,7 +30,8 @@ func runAsCommand(d *Directory) command.Command {
 			user.Address = sluice.UserFrom(ctx).Address
 			run.Switch(user)
 			return p.Body, nil
-		}, command.Traffic, command.InRun, command.Nameless) // refusals are in the audit log, switches in the trace of the run
+		}, command.Traffic, command.InRun, command.Nameless)
+	// refusals are in the audit log, switches in the trace of the run
 }
 
 // runAs returns the user that a pipeline switches to, if its owner may switch to that

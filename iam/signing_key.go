@@ -13,7 +13,8 @@ type keyRotated struct {
 }
 
 func keyRotateCommand(d *Directory) command.Command {
-	return command.New("iam.key.rotate", "Make a new key that signs tokens from now on. Tokens signed with earlier keys stay valid until they expire.",
+	return command.New("iam.key.rotate",
+		"Make a new key that signs tokens from now on. Tokens signed with earlier keys stay valid until they expire.",
 		ofOurs(d, func(ctx context.Context, _ struct{}) (keyRotated, error) {
 			id, created, err := d.RotateKey(ctx)
 			return keyRotated{id, created}, err

@@ -10,7 +10,9 @@ import (
 
 // Throttled runs a check of credentials, unless too many wrong ones came from this
 // address before, for this account or for many accounts.
-func (d *Directory) Throttled(ctx context.Context, username, address string, check func() (sluice.User, error)) (sluice.User, error) {
+func (d *Directory) Throttled(
+	ctx context.Context, username, address string, check func() (sluice.User, error),
+) (sluice.User, error) {
 	user, err := d.counted(username, address, check)
 	d.noteWrong(ctx, username, address, err)
 	return user, err

@@ -27,7 +27,8 @@ func userGetCommand(d *Directory) command.Command {
 			switch p.Username {
 			case "":
 				users := append(d.Accounts.All(), anonymous)
-				return command.PageOf(users, func(a *sluice.Account) string { return a.Username }, showUser, p.Filter), nil
+				return command.PageOf(users, func(a *sluice.Account) string { return a.Username }, showUser, p.Filter),
+					nil
 			case sluice.AnonymousName:
 				return showUser(anonymous), nil
 			}
@@ -43,7 +44,8 @@ func userGetCommand(d *Directory) command.Command {
 }
 
 func noUser(name string) error {
-	return sluice.Errorf(sluice.CodeUserNotFound, "There is no user %s; iam.user.get lists those there are.", sluice.Quote(name))
+	return sluice.Errorf(sluice.CodeUserNotFound, "There is no user %s; iam.user.get lists those there are.",
+		sluice.Quote(name))
 }
 
 type userDeleteParams struct {
@@ -58,15 +60,16 @@ func userDeleteCommand(d *Directory) command.Command {
 			if err := checkUsername(p.Username); err != nil {
 				return "", err
 			}
-			_, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
-				if before == nil {
-					return nil, noUser(p.Username)
-				}
-				if err := d.mayGrant(ctx, before.Roles); err != nil {
-					return nil, err
-				}
-				return nil, keepsAdmin(before, nil, all)
-			})
+			_, err := d.Accounts.Change(ctx, p.Username,
+				func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
+					if before == nil {
+						return nil, noUser(p.Username)
+					}
+					if err := d.mayGrant(ctx, before.Roles); err != nil {
+						return nil, err
+					}
+					return nil, keepsAdmin(before, nil, all)
+				})
 			if err != nil {
 				return "", err
 			}

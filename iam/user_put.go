@@ -17,7 +17,8 @@ type userPutParams struct {
 }
 
 func userPutCommand(d *Directory) command.Command {
-	return command.New("iam.user.put", "Create a user, or edit the one of that name: what is not given keeps its value.",
+	return command.New("iam.user.put",
+		"Create a user, or edit the one of that name: what is not given keeps its value.",
 		ofOurs(d, func(ctx context.Context, p userPutParams) (sluice.UserView, error) {
 			if err := d.checkUser(ctx, p); err != nil {
 				return sluice.UserView{}, err
@@ -26,21 +27,22 @@ func userPutCommand(d *Directory) command.Command {
 			if err != nil {
 				return sluice.UserView{}, err
 			}
-			account, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
-				after := &sluice.Account{ID: rand.Text(), Username: p.Username, Roles: []string{}, Created: now()}
-				if before == nil {
-					if err := standsOut(p.Username, all); err != nil {
-						return nil, err
+			account, err := d.Accounts.Change(ctx, p.Username,
+				func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
+					after := &sluice.Account{ID: rand.Text(), Username: p.Username, Roles: []string{}, Created: now()}
+					if before == nil {
+						if err := standsOut(p.Username, all); err != nil {
+							return nil, err
+						}
+					} else {
+						if err := d.mayGrant(ctx, before.Roles); err != nil {
+							return nil, err
+						}
+						*after = *before
 					}
-				} else {
-					if err := d.mayGrant(ctx, before.Roles); err != nil {
-						return nil, err
-					}
-					*after = *before
-				}
-				p.apply(after, hash)
-				return after, keepsAdmin(before, after, all)
-			})
+					p.apply(after, hash)
+					return after, keepsAdmin(before, after, all)
+				})
 			if err != nil {
 				return sluice.UserView{}, err
 			}
@@ -51,7 +53,8 @@ func userPutCommand(d *Directory) command.Command {
 			}
 			view := showUser(account)
 			if account.Password == "" {
-				view.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one, or sluice user password."}
+				view.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one, or " +
+					"sluice user password."}
 			}
 			return view, nil
 		}), command.Global)
@@ -65,7 +68,8 @@ func (p userPutParams) hash(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	if p.Username == sluice.UserFrom(ctx).Name {
-		return "", sluice.InvalidParameter("password", "Your own password is set with iam.password.set, which wants the current one.")
+		return "", sluice.InvalidParameter("password",
+			"Your own password is set with iam.password.set, which wants the current one.")
 	}
 	return newPassword(*p.Password, p.Username)
 }
@@ -85,7 +89,9 @@ func (d *Directory) checkUser(ctx context.Context, p userPutParams) error {
 func standsOut(username string, all map[string]*sluice.Account) error {
 	for _, other := range all {
 		if strings.EqualFold(other.Username, username) {
-			return sluice.Errorf(sluice.CodeUsernameTaken, "There is a user %s already, whose name differs only in upper and lower case; choose another name.", other.Username)
+			return sluice.Errorf(sluice.CodeUsernameTaken,
+				"There is a user %s already, whose name differs only in upper and lower case; choose another name.",
+				other.Username)
 		}
 	}
 	return nil

@@ -21,7 +21,8 @@ const (
 	largeBuffer = 64 << 10               // for longer calls; still longer ones are handed on
 	maxLarge    = 512                    // large buffers; without one, a call is handed on
 	patience    = 100 * time.Millisecond // for the rest of a call; slower ones are handed on
-	lingering   = 500 * time.Millisecond // of reading after the last answer, and before the first call once the lane is shut down
+	// of reading after the last answer, and before the first call once the lane is shut down
+	lingering = 500 * time.Millisecond
 )
 
 // States of a connection. A call and a shutdown compete for a connection without a call: the

@@ -77,7 +77,8 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 	}
 	network := Network(r.RemoteAddr)
 	if !bs.unfinished.Enter(network) {
-		return b, sluice.Errorf(sluice.CodeTooManyUnfinished, "Too many calls from this address are on their way at the same time.").After(time.Second).Closing()
+		return b, sluice.Errorf(sluice.CodeTooManyUnfinished,
+			"Too many calls from this address are on their way at the same time.").After(time.Second).Closing()
 	}
 	defer bs.unfinished.Leave(network)
 	// One byte more, to see the end. The announced length is only a bound: the space grows
@@ -292,11 +293,13 @@ func (p Pace) firstDeadline(r *http.Request, start time.Time) time.Time {
 
 // TooLarge is the error of a body over its limit.
 func TooLarge(limit int) error {
-	return sluice.Errorf(sluice.CodePayloadTooLarge, "The body is larger than accepted here: the limit is %d bytes.", limit).Closing()
+	return sluice.Errorf(sluice.CodePayloadTooLarge, "The body is larger than accepted here: the limit is %d bytes.",
+		limit).Closing()
 }
 
 func gaveWay() error {
-	return sluice.Errorf(sluice.CodeOverloaded, "The server has no memory for a body that arrives so slowly. Try again soon.").After(2 * time.Second).Closing()
+	return sluice.Errorf(sluice.CodeOverloaded,
+		"The server has no memory for a body that arrives so slowly. Try again soon.").After(2 * time.Second).Closing()
 }
 
 func tooSlow() error {
@@ -304,7 +307,8 @@ func tooSlow() error {
 }
 
 func malformed(cause error) error {
-	return sluice.Errorf(sluice.CodeBodyMalformed, "The body could not be read to its end; send it again.").Because(cause).Closing()
+	return sluice.Errorf(sluice.CodeBodyMalformed, "The body could not be read to its end; send it again.").
+		Because(cause).Closing()
 }
 
 // Bounds on a discarded body.

@@ -206,7 +206,8 @@ type stream struct {
 	unsent  bool // net/http may hold bytes of it
 }
 
-func (s *stream) begin() { _ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) } // it fails if the stream has ended
+// it fails if the stream has ended
+func (s *stream) begin() { _ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) }
 func (s *stream) end()   { _ = s.control.SetWriteDeadline(time.Time{}) }
 
 // Write implements http.ResponseWriter.

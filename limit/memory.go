@@ -100,7 +100,8 @@ func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 }
 
 func noMemory() error {
-	return sluice.Errorf(sluice.CodeOverloaded, "The server holds as much as its memory allows. Try again soon.").After(2 * time.Second).Closing()
+	return sluice.Errorf(sluice.CodeOverloaded, "The server holds as much as its memory allows. Try again soon.").
+		After(2 * time.Second).Closing()
 }
 
 // Move takes the same number of bytes from another Memory, and gives the old ones back.

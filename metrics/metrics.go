@@ -47,25 +47,40 @@ const maxKeys = 200
 // New returns metrics. They call state whenever they are read.
 func New(version string, state func() sluice.ServerStats) *Metrics {
 	m := &Metrics{
-		registry:  prometheus.NewRegistry(),
-		calls:     counters("sluice_calls_total", "Calls of webhooks, by the status they were answered with.", "status"),
-		rejected:  counters("sluice_rejected_calls_total", "Refused calls of known webhooks, by event key and code; those beyond 200 event keys count as other.", "event_key", "code"),
-		repeated:  prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_duplicate_calls_total", Help: "Calls whose delivery was accepted before."}),
-		webhooks:  &webhookCalls{by: make(map[string]*webhookCounts)},
-		keys:      make(map[string]bool),
-		callSize:  histogram("sluice_call_bytes", "Sizes of the bodies of calls.", prometheus.ExponentialBuckets(64, 4, 9)),
-		callTime:  histogram("sluice_accept_seconds", "Time from the arrival of an accepted call to its answer, pipelines that were waited for included.", latencies),
-		batchSize: histograms("sluice_sync_batch_messages", "Messages that shared one sync.", prometheus.ExponentialBuckets(1, 2, 11), "stream"),
-		syncTime:  histograms("sluice_sync_seconds", "Time to write and sync a batch.", latencies, "stream"),
-		runs:      counters("sluice_runs_total", "Runs of pipelines, by how they ended.", "pipeline", "outcome"),
-		runTime:   histogram("sluice_run_seconds", "Time that runs of pipelines took.", latencies),
-		polls:     counters("sluice_polls_total", "Polls for results, by the status they were answered with.", "status"),
-		tokens:    counters("sluice_token_requests_total", "Requests for tokens, by grant and outcome.", "grant", "outcome"),
-		logins:    counters("sluice_logins_total", "Authentications by header, by scheme and outcome.", "scheme", "outcome"),
+		registry: prometheus.NewRegistry(),
+		calls: counters("sluice_calls_total", "Calls of webhooks, by the status they were answered with.",
+			"status"),
+		rejected: counters("sluice_rejected_calls_total",
+			"Refused calls of known webhooks, by event key and code; those beyond 200 event keys count as other.",
+			"event_key", "code"),
+		repeated: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "sluice_duplicate_calls_total", Help: "Calls whose delivery was accepted before.",
+		}),
+		webhooks: &webhookCalls{by: make(map[string]*webhookCounts)},
+		keys:     make(map[string]bool),
+		callSize: histogram("sluice_call_bytes", "Sizes of the bodies of calls.",
+			prometheus.ExponentialBuckets(64, 4, 9)),
+		callTime: histogram("sluice_accept_seconds",
+			"Time from the arrival of an accepted call to its answer, pipelines that were waited for included.",
+			latencies),
+		batchSize: histograms("sluice_sync_batch_messages", "Messages that shared one sync.",
+			prometheus.ExponentialBuckets(1, 2, 11), "stream"),
+		syncTime: histograms("sluice_sync_seconds", "Time to write and sync a batch.", latencies, "stream"),
+		runs:     counters("sluice_runs_total", "Runs of pipelines, by how they ended.", "pipeline", "outcome"),
+		runTime:  histogram("sluice_run_seconds", "Time that runs of pipelines took.", latencies),
+		polls:    counters("sluice_polls_total", "Polls for results, by the status they were answered with.", "status"),
+		tokens: counters("sluice_token_requests_total", "Requests for tokens, by grant and outcome.", "grant",
+			"outcome"),
+		logins: counters("sluice_logins_total", "Authentications by header, by scheme and outcome.", "scheme",
+			"outcome"),
 	}
-	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "sluice_info", Help: "1; its labels tell about the server.", ConstLabels: prometheus.Labels{"version": version}})
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "sluice_info", Help: "1; its labels tell about the server.",
+		ConstLabels: prometheus.Labels{"version": version},
+	})
 	info.Set(1)
-	m.registry.MustRegister(info, m.calls, m.webhooks, m.rejected, m.repeated, m.callSize, m.callTime, m.batchSize, m.syncTime, m.runs, m.runTime, m.polls, m.tokens, m.logins,
+	m.registry.MustRegister(info, m.calls, m.webhooks, m.rejected, m.repeated, m.callSize, m.callTime, m.batchSize,
+		m.syncTime, m.runs, m.runTime, m.polls, m.tokens, m.logins,
 		&gauges{state}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.accepted = m.calls.WithLabelValues("200")
 	return m
@@ -88,7 +103,9 @@ func histograms(name, help string, buckets []float64, labels ...string) *prometh
 
 // Handler serves the metrics in the format of Prometheus.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		Registry: m.registry, MaxRequestsInFlight: 4, Timeout: 10 * time.Second,
+	})
 }
 
 // Call counts a call of a webhook.

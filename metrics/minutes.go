@@ -44,13 +44,18 @@ type Minutes struct {
 
 // NewMinutes returns the counts in two stores. Nothing is stored until Keep runs. The
 // function says which calls are not done.
-func NewMinutes(minutes, hours sluice.Records[sluice.Minute], unfinished func(context.Context) (sluice.Unfinished, error), log *slog.Logger) *Minutes {
+func NewMinutes(
+	minutes, hours sluice.Records[sluice.Minute], unfinished func(context.Context) (sluice.Unfinished, error),
+	log *slog.Logger,
+) *Minutes {
 	return &Minutes{
 		unfinished: unfinished,
 		log:        log,
-		minutes:    &series{store: minutes, period: time.Minute, kept: minutesKept, pending: make(map[time.Time]*sluice.Minute)},
-		hours:      &series{store: hours, period: time.Hour, kept: hoursKept, pending: make(map[time.Time]*sluice.Minute)},
-		counted:    make(map[time.Time]*sluice.Minute),
+		minutes: &series{
+			store: minutes, period: time.Minute, kept: minutesKept, pending: make(map[time.Time]*sluice.Minute),
+		},
+		hours:   &series{store: hours, period: time.Hour, kept: hoursKept, pending: make(map[time.Time]*sluice.Minute)},
+		counted: make(map[time.Time]*sluice.Minute),
 	}
 }
 
@@ -147,7 +152,8 @@ func (m *Minutes) count(at time.Time, eventKey string, add func(*sluice.Minute, 
 
 // countedAs returns the key that a webhook is counted by among others.
 func countedAs(webhooks map[string]sluice.WebhookFigures, eventKey string, expected bool) string {
-	if _, known := webhooks[eventKey]; known || len(webhooks) < maxNamed || expected && len(webhooks) < maxNamed+maxExpected {
+	if _, known := webhooks[eventKey]; known || len(webhooks) < maxNamed ||
+		expected && len(webhooks) < maxNamed+maxExpected {
 		return eventKey
 	}
 	return ""
@@ -158,7 +164,10 @@ func (m *Minutes) at(t time.Time) *sluice.Minute {
 	start := t.UTC().Truncate(time.Minute)
 	minute := m.counted[start]
 	if minute == nil {
-		minute = &sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: make(map[string]sluice.WebhookFigures), Pipelines: make(map[string]sluice.RunFigures)}
+		minute = &sluice.Minute{
+			Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: make(map[string]sluice.WebhookFigures),
+			Pipelines: make(map[string]sluice.RunFigures),
+		}
 		m.counted[start] = minute
 	}
 	return minute
@@ -220,7 +229,9 @@ func (m *Minutes) Webhooks(ctx context.Context, count int) []sluice.WebhookStats
 			}
 			of := found[key]
 			if of == nil {
-				of = &sluice.WebhookStats{EventKey: key, Hours: make([]int, len(hours)), Figures: make([]sluice.CallFigures, len(hours))}
+				of = &sluice.WebhookStats{
+					EventKey: key, Hours: make([]int, len(hours)), Figures: make([]sluice.CallFigures, len(hours)),
+				}
 				found[key] = of
 			}
 			of.Add(figures.CallFigures)

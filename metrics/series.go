@@ -48,17 +48,18 @@ func (s *series) add(ctx context.Context, sum *sluice.Minute) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	key := strconv.FormatInt(sum.Time.Unix()/int64(s.period/time.Second)%int64(s.kept), 10)
-	_, err := s.store.Change(ctx, key, func(before *sluice.Minute, _ map[string]*sluice.Minute) (*sluice.Minute, error) {
-		after := sluice.Minute{Time: sum.Time}
-		switch {
-		case before != nil && before.Time.After(sum.Time):
-			return before, nil
-		case before != nil && before.Time.Equal(sum.Time):
-			after = *before
-		}
-		addTo(&after, sum)
-		return &after, nil
-	})
+	_, err := s.store.Change(ctx, key,
+		func(before *sluice.Minute, _ map[string]*sluice.Minute) (*sluice.Minute, error) {
+			after := sluice.Minute{Time: sum.Time}
+			switch {
+			case before != nil && before.Time.After(sum.Time):
+				return before, nil
+			case before != nil && before.Time.Equal(sum.Time):
+				after = *before
+			}
+			addTo(&after, sum)
+			return &after, nil
+		})
 	return err
 }
 

@@ -48,10 +48,11 @@ func (r *Runner) unbindUnused(ctx context.Context, pipeline string, b *sluice.Bi
 	}
 	errLooked := errors.New("looked only")
 	used := false
-	_, err := r.Store.Change(context.WithoutCancel(ctx), pipeline, func(stored *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
-		used = stored != nil && sameBinding(stored.Binding, b)
-		return nil, errLooked
-	})
+	_, err := r.Store.Change(context.WithoutCancel(ctx), pipeline,
+		func(stored *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+			used = stored != nil && sameBinding(stored.Binding, b)
+			return nil, errLooked
+		})
 	switch {
 	case !errors.Is(err, errLooked):
 		r.stranded(pipeline, b, err)
@@ -64,5 +65,6 @@ func sameBinding(a, b *sluice.Binding) bool { return a != nil && b != nil && a.I
 
 // stranded logs a binding that may hold events for no pipeline.
 func (r *Runner) stranded(pipeline string, b *sluice.Binding, err error) {
-	r.Log.Error("A binding of a pipeline could not be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
+	r.Log.Error("A binding of a pipeline could not be ended.", "pipeline", pipeline, "binding", b.ID,
+		"pattern", b.Pattern, "error", err.Error())
 }

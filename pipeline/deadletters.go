@@ -25,14 +25,17 @@ type letterParams struct {
 func (p letterParams) query(ctx context.Context, limit int) (sluice.DeadLetterQuery, error) {
 	from, err := sluice.Since(p.From, p.Since)
 	return sluice.DeadLetterQuery{
-		Letter: p.Letter, Pipeline: p.Pipeline, Code: p.Code, From: from, To: p.To, Limit: cmp.Or(p.Limit, limit), Before: p.After,
-		Cover: sluice.CoverFrom(ctx),
+		Letter: p.Letter, Pipeline: p.Pipeline, Code: p.Code, From: from, To: p.To, Limit: cmp.Or(p.Limit, limit),
+		Before: p.After,
+		Cover:  sluice.CoverFrom(ctx),
 	}, err
 }
 
 // eachLetter visits the dead letters of a query and returns the cursor for the next
 // query. It reads them in small pages, since each may hold megabytes.
-func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit func(sluice.DeadLetter) error) (next string, err error) {
+func (r *Runner) eachLetter(
+	ctx context.Context, q sluice.DeadLetterQuery, visit func(sluice.DeadLetter) error,
+) (next string, err error) {
 	const page = 16
 	for left := q.Limit; ; {
 		q.Limit = min(left, page)
@@ -55,14 +58,17 @@ func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit
 
 // eachSelected visits the dead letters that a replay or deletion selects, and returns
 // the cursor for the next one. A selection is required: without one it would mean all.
-func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sluice.DeadLetter) error) (next string, err error) {
+func (r *Runner) eachSelected(
+	ctx context.Context, p letterParams, visit func(sluice.DeadLetter) error,
+) (next string, err error) {
 	const most = 1000
 	q, err := p.query(ctx, most)
 	if err != nil {
 		return "", err
 	}
 	if q.Letter == "" && q.Pipeline == "" && q.Code == "" && q.From.IsZero() && q.To.IsZero() {
-		return "", sluice.InvalidParameter("letter", "Say which: give letter, or some of pipeline, code, since, from and to.")
+		return "", sluice.InvalidParameter("letter",
+			"Say which: give letter, or some of pipeline, code, since, from and to.")
 	}
 	q.Oldest = true
 	found := false
@@ -71,7 +77,8 @@ func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sl
 		return visit(letter)
 	})
 	if err == nil && p.Letter != "" && !found {
-		return "", sluice.Errorf(sluice.CodeLetterUnknown, "There is no dead letter %s; deadletter.get lists those there are.", sluice.Quote(p.Letter))
+		return "", sluice.Errorf(sluice.CodeLetterUnknown,
+			"There is no dead letter %s; deadletter.get lists those there are.", sluice.Quote(p.Letter))
 	}
 	return next, err
 }
@@ -88,7 +95,8 @@ func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err err
 const defaultLetters = 100
 
 func letterGetCommand(r *Runner) command.Command {
-	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all its attempts. With letter, the event itself is shown to users who may see payloads.",
+	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all "+
+		"its attempts. With letter, the event itself is shown to users who may see payloads.",
 		func(ctx context.Context, p letterParams) (sluice.List[sluice.DeadLetter], error) {
 			known := sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)
 			page := sluice.List[sluice.DeadLetter]{Items: []sluice.DeadLetter{}}

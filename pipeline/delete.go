@@ -25,20 +25,21 @@ func deleteCommand(r *Runner) command.Command {
 // must be from the operator's folder.
 func (r *Runner) remove(ctx context.Context, name string, folder bool, tags string) error {
 	var old *sluice.Binding
-	_, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
-		old = nil
-		switch {
-		case before == nil:
-			return nil, unknownPipeline(name)
-		case before.Folder != folder:
-			return nil, readOnly(name)
-		}
-		if err := checkMatch(tags, before, name); err != nil {
-			return nil, err
-		}
-		old = before.Binding
-		return nil, nil
-	})
+	_, err := r.Store.Change(ctx, name,
+		func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+			old = nil
+			switch {
+			case before == nil:
+				return nil, unknownPipeline(name)
+			case before.Folder != folder:
+				return nil, readOnly(name)
+			}
+			if err := checkMatch(tags, before, name); err != nil {
+				return nil, err
+			}
+			old = before.Binding
+			return nil, nil
+		})
 	if err != nil {
 		r.unbindUnused(ctx, name, old)
 		return err

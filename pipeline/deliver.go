@@ -56,7 +56,9 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 // mayHear returns the owner of a pipeline, and whether the scopes of that user cover an event
 // that starts it: they may have changed since it was stored. Of alerts it hears those about
 // what they cover. An owner who is gone has no scopes.
-func (r *Runner) mayHear(ctx context.Context, p *sluice.Pipeline, program *source.Program, message map[string]any) (owner sluice.User, hears bool, err error) {
+func (r *Runner) mayHear(
+	ctx context.Context, p *sluice.Pipeline, program *source.Program, message map[string]any,
+) (owner sluice.User, hears bool, err error) {
 	owner, err = r.owner(p)(ctx)
 	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
 		return owner, false, err
@@ -73,7 +75,8 @@ func (r *Runner) mayHear(ctx context.Context, p *sluice.Pipeline, program *sourc
 	}
 	key, _ := message["key"].(string)
 	if !cover.Call(&sluice.Call{EventKey: eventKey, Key: key}) {
-		return owner, false, sluice.Errorf(sluice.CodeForbidden, "The event is outside of what the roles of %s, who owns this pipeline, cover; let somebody whose roles cover it store the pipeline.", p.Owner)
+		return owner, false, sluice.Errorf(sluice.CodeForbidden, "The event is outside of what the roles of %s, who "+
+			"owns this pipeline, cover; let somebody whose roles cover it store the pipeline.", p.Owner)
 	}
 	return owner, true, nil
 }
@@ -102,7 +105,9 @@ func giveBack(ctx context.Context, err error) error {
 
 // deliverOnce makes one attempt as soon as a slot is free. It returns the final body, or
 // an error with the time of the next attempt, which is zero if there is none.
-func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, owner sluice.User, program *source.Program, d sluice.Delivery) (body any, next time.Time, err error) {
+func (r *Runner) deliverOnce(
+	ctx context.Context, p *sluice.Pipeline, owner sluice.User, program *source.Program, d sluice.Delivery,
+) (body any, next time.Time, err error) {
 	first := d.First
 	if first.IsZero() {
 		first = time.Now()
@@ -126,7 +131,9 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, owner slui
 }
 
 // startFor returns the start of a run for an event.
-func (r *Runner) startFor(ctx context.Context, p *sluice.Pipeline, owner sluice.User, d sluice.Delivery) (run.Start, error) {
+func (r *Runner) startFor(
+	ctx context.Context, p *sluice.Pipeline, owner sluice.User, d sluice.Delivery,
+) (run.Start, error) {
 	start := run.Start{
 		Run: &sluice.Run{
 			Pipeline:      p.Name,
@@ -170,7 +177,8 @@ func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, attempts int, err
 	view := problem.Of(e)
 	logged := *view
 	logged.HideMessage()
-	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", attempts, "code", e.Code, "step", view.Step, "line", view.Line, "error", logged.Detail)
+	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", attempts, "code", e.Code,
+		"step", view.Step, "line", view.Line, "error", logged.Detail)
 	return sluice.Outcome{
 		Pipeline:   p.Name,
 		Status:     sluice.StatusError,

@@ -22,13 +22,15 @@ type runParams struct {
 }
 
 func runCommand(r *Runner) command.Command {
-	return command.New("pipeline.run", "Run a pipeline as yourself and answer with its final body.", r.direct, command.Traffic, command.Missing(missing))
+	return command.New("pipeline.run", "Run a pipeline as yourself and answer with its final body.", r.direct,
+		command.Traffic, command.Missing(missing))
 }
 
 // direct runs a pipeline for a caller, or for the run of another pipeline.
 func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	if (p.Name == "") == (p.Source == "") {
-		return nil, sluice.InvalidParameter("name", "Give either name, for a stored pipeline, or source, for one that is not; not both. Over HTTP they belong in the query: the body is that of the run.")
+		return nil, sluice.InvalidParameter("name", "Give either name, for a stored pipeline, or source, for one "+
+			"that is not; not both. Over HTTP they belong in the query: the body is that of the run.")
 	}
 	hops, err := sluice.NextHop(ctx)
 	if err != nil {
@@ -43,7 +45,8 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 		if err := bindToOwner(ctx, this); err != nil {
 			return nil, err
 		}
-		this.Caller, this.TraceID, this.CorrelationID, this.Event, this.Recorded = outer.Caller, outer.TraceID, outer.CorrelationID, outer.Event, outer.Recorded
+		this.Caller, this.TraceID, this.CorrelationID = outer.Caller, outer.TraceID, outer.CorrelationID
+		this.Event, this.Recorded = outer.Event, outer.Recorded
 	} else {
 		this.Caller, this.TraceID = sluice.UserFrom(ctx).Name, sluice.NewTraceID(sluice.DirectCall, time.Now())
 		release, err := r.slot()
@@ -59,7 +62,9 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 		}
 		this.Confine(owner)
 	}
-	request := map[string]any{"traceId": this.TraceID, "correlationId": this.CorrelationID, "deliveryCount": 0, "attempt": 1}
+	request := map[string]any{
+		"traceId": this.TraceID, "correlationId": this.CorrelationID, "deliveryCount": 0, "attempt": 1,
+	}
 	maps.Copy(request, sluice.RequestFrom(ctx))
 	out, err := r.attempt(ctx, program, run.Start{Run: this, Body: p.Body, Vars: p.Vars, Request: request, Attempt: 1})
 	r.observed(out, time.Time{})
@@ -72,7 +77,10 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 // noteRun enters in the audit log that a user has run something.
 func (r *Runner) noteRun(ctx context.Context, command, target, traceID string, err error) {
 	user := sluice.UserFrom(ctx)
-	e := sluice.AuditEntry{Username: user.Name, Address: user.Address, Command: command, Target: target, TraceID: traceID, Outcome: sluice.AuditAllowed, Access: true}
+	e := sluice.AuditEntry{
+		Username: user.Name, Address: user.Address, Command: command, Target: target, TraceID: traceID,
+		Outcome: sluice.AuditAllowed, Access: true,
+	}
 	if err != nil {
 		e.Outcome, e.Code = sluice.AuditFailed, sluice.AsError(err).Code
 	}
@@ -99,7 +107,8 @@ func (r *Runner) slot() (release func(), err error) {
 	case r.slots <- struct{}{}:
 		return func() { <-r.slots }, nil
 	default:
-		return nil, sluice.Errorf(sluice.CodeTooManyRuns, "%d pipelines are running, more are not started; try again in a moment.", cap(r.slots)).After(time.Second)
+		return nil, sluice.Errorf(sluice.CodeTooManyRuns,
+			"%d pipelines are running, more are not started; try again in a moment.", cap(r.slots)).After(time.Second)
 	}
 }
 

@@ -134,7 +134,8 @@ func (f *folder) load(ctx context.Context, root *os.Root, name, file string) err
 		return err
 	}
 	if before != nil && !before.Folder {
-		return fmt.Errorf("%s: there is a pipeline of that name that is not from the folder; delete it, or rename the file", file)
+		return fmt.Errorf("%s: there is a pipeline of that name that is not from the folder; delete it, or rename "+
+			"the file", file)
 	}
 	program, err := f.runner.Parse(source)
 	if err != nil {
@@ -145,9 +146,12 @@ func (f *folder) load(ctx context.Context, root *os.Root, name, file string) err
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	for _, finding := range append(found, f.runner.unknownKey(ctx, program)...) {
-		f.runner.Log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line, "column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
+		f.runner.Log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line,
+			"column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
 	}
-	_, _, err = f.runner.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true}, "")
+	_, _, err = f.runner.save(ctx, program, sluice.Pipeline{
+		Name: name, Source: source, Owner: sluice.AdminName, Folder: true,
+	}, "")
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

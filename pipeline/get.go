@@ -18,7 +18,10 @@ func (r *Runner) show(p *sluice.Pipeline) sluice.PipelineView {
 // viewOf returns the view of a pipeline, without its source. The program is nil
 // if the source has mistakes.
 func viewOf(p *sluice.Pipeline, program *source.Program) sluice.PipelineView {
-	v := sluice.PipelineView{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Version: versionOf(p), ETag: tagOf(p), Created: p.Created, Updated: p.Updated}
+	v := sluice.PipelineView{
+		Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Version: versionOf(p), ETag: tagOf(p),
+		Created: p.Created, Updated: p.Updated,
+	}
 	if p.Binding != nil {
 		v.Listens = p.Binding.Pattern
 	}
@@ -37,17 +40,21 @@ type getParams struct {
 }
 
 func getCommand(r *Runner) command.Command {
-	return command.New("pipeline.get", "List the stored pipelines in the order of their names, or show one with its source.",
+	return command.New("pipeline.get",
+		"List the stored pipelines in the order of their names, or show one with its source.",
 		func(ctx context.Context, p getParams) (any, error) {
 			if p.Name != "" {
 				return r.one(ctx, p)
 			}
 			if p.Version != 0 {
-				return nil, sluice.InvalidParameter("version", "The parameter version is for one pipeline: give its name as well.")
+				return nil, sluice.InvalidParameter("version",
+					"The parameter version is for one pipeline: give its name as well.")
 			}
 			cover := sluice.CoverFrom(ctx)
-			covered := slices.DeleteFunc(r.Store.All(), func(stored *sluice.Pipeline) bool { return !cover.Name(stored.Name) })
-			return command.PageOf(covered, func(stored *sluice.Pipeline) string { return stored.Name }, r.show, p.Filter), nil
+			covered := slices.DeleteFunc(r.Store.All(),
+				func(stored *sluice.Pipeline) bool { return !cover.Name(stored.Name) })
+			return command.PageOf(covered, func(stored *sluice.Pipeline) string { return stored.Name }, r.show,
+				p.Filter), nil
 		},
 		command.Lists[sluice.PipelineView], command.Missing(missing))
 }

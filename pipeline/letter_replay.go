@@ -27,7 +27,8 @@ type letterReplayParams struct {
 const defaultLetterRate = 100
 
 func letterReplayCommand(r *Runner) command.Command {
-	return command.New("deadletter.replay", "Replay dead letters, the oldest first: each event goes again to the pipeline that failed on it, under a new trace id, and is no dead letter any more.",
+	return command.New("deadletter.replay", "Replay dead letters, the oldest first: each event goes again to the "+
+		"pipeline that failed on it, under a new trace id, and is no dead letter any more.",
 		func(ctx context.Context, p letterReplayParams) (sluice.Replays, error) {
 			done := sluice.Replays{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}}}
 			pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultLetterRate)), 1)
@@ -56,11 +57,15 @@ func letterReplayCommand(r *Runner) command.Command {
 // afterwards: rather twice than never.
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (sluice.BulkItem, error) {
 	if letter.EventCut {
-		return sluice.BulkItem{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s was too large to be kept in it; replay the call itself, by its trace id.", sluice.Quote(letter.Letter))
+		return sluice.BulkItem{},
+			sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s was too large to be kept in "+
+				"it; replay the call itself, by its trace id.", sluice.Quote(letter.Letter))
 	}
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
-		return sluice.BulkItem{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.", sluice.Quote(letter.Letter)).Because(err)
+		return sluice.BulkItem{},
+			sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.",
+				sluice.Quote(letter.Letter)).Because(err)
 	}
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return sluice.BulkItem{}, err
@@ -90,7 +95,9 @@ func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event)
 		return err
 	}
 	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
-		return sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", sluice.Quote(name), e.MessageKey())
+		return sluice.Errorf(sluice.CodePipelineNotListening,
+			"The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", sluice.Quote(name),
+			e.MessageKey())
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 		return p.Source, nil
 	}
 	if p.Name == "" {
-		return "", sluice.InvalidParameter("source", "Give the source of a pipeline as the body, or the name of a stored one.")
+		return "", sluice.InvalidParameter("source",
+			"Give the source of a pipeline as the body, or the name of a stored one.")
 	}
 	stored, err := r.find(ctx, p.Name)
 	if err != nil {
@@ -65,7 +66,8 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 	result.Problems = append([]sluice.Finding{}, found...)
 	if err := mayListen(p, user); r.User != nil && err != nil {
 		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
-			Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command, Permission: p.Trigger.Command, Code: sluice.CodeNotPermitted.Word,
+			Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command,
+			Permission: p.Trigger.Command, Code: sluice.CodeNotPermitted.Word,
 			Message: "You may not store pipelines that listen to this. " + sluice.AsError(err).Message,
 			Hint:    "Ask an administrator for a role that has the permission " + p.Trigger.Command + ".",
 		})
@@ -103,7 +105,8 @@ func notPermitted(found []sluice.Finding) error {
 	if more := len(found) - 1; more > 0 {
 		message += fmt.Sprintf(" There are %d more.", more)
 	}
-	return sluice.Errorf(sluice.CodePipelineNotPermitted, "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
+	return sluice.Errorf(sluice.CodePipelineNotPermitted, "%s With force=true (--force) it is stored all the same. %s",
+		message, first.Advice()).
 		At(sluice.Position{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
 }
 
@@ -124,13 +127,16 @@ func (r *Runner) unknownKey(ctx context.Context, p *source.Program) []sluice.Fin
 		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
 	}
 	return []sluice.Finding{{
-		Line: p.Trigger.Line, Column: p.Trigger.Column, Command: p.Trigger.Command, Step: p.Trigger.Command, Code: sluice.CodeEventKeyUnknown.Word,
+		Line: p.Trigger.Line, Column: p.Trigger.Column, Command: p.Trigger.Command, Step: p.Trigger.Command,
+		Code:    sluice.CodeEventKeyUnknown.Word,
 		Message: message, Hint: hint,
 	}}
 }
 
 // lentRights warns if a pipeline gains rights because another user saves it.
-func (r *Runner) lentRights(ctx context.Context, p *source.Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding) ([]sluice.Finding, error) {
+func (r *Runner) lentRights(
+	ctx context.Context, p *source.Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding,
+) ([]sluice.Finding, error) {
 	if before == nil || before.Owner == saver.Name && before.OwnerID == saver.ID || r.User == nil {
 		return nil, nil
 	}
@@ -144,7 +150,9 @@ func (r *Runner) lentRights(ctx context.Context, p *source.Program, before *slui
 	}
 	f := lacked[0]
 	return []sluice.Finding{{
-		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission, Code: sluice.CodeRightsLent.Word,
-		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the rights of %s.", before.Owner, saver.Name, saver.Name),
+		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission,
+		Code: sluice.CodeRightsLent.Word,
+		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the "+
+			"rights of %s.", before.Owner, saver.Name, saver.Name),
 	}}, nil
 }

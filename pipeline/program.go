@@ -60,7 +60,8 @@ func (r *Runner) keepPrograms(stored map[string]*sluice.Pipeline) {
 func missing(_ context.Context, _, name string) error { return unknownPipeline(name) }
 
 func unknownPipeline(name string) error {
-	return sluice.Errorf(sluice.CodePipelineUnknown, "There is no pipeline %s; pipeline.get lists those there are.", sluice.Quote(name))
+	return sluice.Errorf(sluice.CodePipelineUnknown, "There is no pipeline %s; pipeline.get lists those there are.",
+		sluice.Quote(name))
 }
 
 // Parse turns a source into a program.

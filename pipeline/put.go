@@ -18,7 +18,8 @@ type putParams struct {
 }
 
 func putCommand(r *Runner) command.Command {
-	return command.New("pipeline.put", "Store a pipeline under a name, replacing the one of that name if there is one. Events that it listens to reach it from then on.",
+	return command.New("pipeline.put", "Store a pipeline under a name, replacing the one of that name if there is "+
+		"one. Events that it listens to reach it from then on.",
 		r.put)
 }
 
@@ -46,7 +47,10 @@ func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, err
 	}
 	view := r.show(saved)
 	if rebound {
-		warnings = append(warnings, sluice.Finding{Code: sluice.CodeListensAnew.Word, Message: "It listens anew: events that still waited for the pipeline as it was are not run. Replay them where that matters."})
+		warnings = append(warnings, sluice.Finding{
+			Code: sluice.CodeListensAnew.Word, Message: "It listens anew: events that still waited for the pipeline " +
+				"as it was are not run. Replay them where that matters.",
+		})
 	}
 	view.Warnings = warnings
 	return view, nil
@@ -54,7 +58,9 @@ func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, err
 
 // checkPut rejects a program that lacks rights, unless the caller forces it, and returns
 // warnings for the author.
-func (r *Runner) checkPut(ctx context.Context, program *source.Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
+func (r *Runner) checkPut(
+	ctx context.Context, program *source.Program, p putParams, user sluice.User,
+) (warnings []sluice.Finding, err error) {
 	before, err := r.Store.Get(ctx, p.Name)
 	if err == nil {
 		err = checkMatch(p.IfMatch, before, p.Name)

@@ -48,7 +48,8 @@ func (p retryPolicy) wait(attempts int, asked time.Duration) time.Duration {
 func targetAway(err error) bool {
 	status := problem.Status(err)
 	return sluice.CodeHTTPFailed.Is(err) || sluice.CodeHTTPTimeout.Is(err) || sluice.CodeMailFailed.Is(err) ||
-		sluice.CodeHTTPStatus.Is(err) && (status == http.StatusTooManyRequests || status >= http.StatusInternalServerError)
+		sluice.CodeHTTPStatus.Is(err) &&
+			(status == http.StatusTooManyRequests || status >= http.StatusInternalServerError)
 }
 
 // worthRetrying reports whether another attempt may succeed. It can't after a loop, nor

@@ -134,8 +134,9 @@ func (w *rights) receive(s *source.Step, a *source.Invocation) {
 	}
 	w.note(s, sluice.Finding{
 		Code: sluice.CodeNotPermitted.Word, Permission: sluice.ReceiveCommand,
-		Message: w.owner.Name + ", who stores this pipeline, may read no events but the one that starts the run, or none of " + key + ".",
-		Hint:    "Ask an administrator for a role that has the permission " + sluice.ReceiveCommand + ".",
+		Message: w.owner.Name +
+			", who stores this pipeline, may read no events but the one that starts the run, or none of " + key + ".",
+		Hint: "Ask an administrator for a role that has the permission " + sluice.ReceiveCommand + ".",
 	})
 }
 
@@ -149,8 +150,11 @@ func (w *rights) names(s *source.Step, a *source.Invocation, user sluice.User) {
 	if err := w.commands().Covered(w.ctx, a.Command, user, args); err != nil {
 		w.note(s, sluice.Finding{
 			Code: sluice.CodeNotPermitted.Word, Permission: a.Command.Name, Parameter: sluice.AsError(err).Parameter,
-			Message: fmt.Sprintf("%s, who stores this pipeline, or %s, whom the step runs as, has no role with the permission %s whose scope covers what it names: %s", w.owner.Name, cmp.Or(user.Name, "whoever runs it"), a.Command.Name, sluice.AsError(err).Message),
-			Hint:    "Name something that the scope of the roles covers, or ask an administrator for a role that covers it.",
+			Message: fmt.Sprintf("%s, who stores this pipeline, or %s, whom the step runs as, has no role with the "+
+				"permission %s whose scope covers what it names: %s", w.owner.Name,
+				cmp.Or(user.Name, "whoever runs it"), a.Command.Name, sluice.AsError(err).Message),
+			Hint: "Name something that the scope of the roles covers, or ask an administrator for a role that covers " +
+				"it.",
 		})
 	}
 }
@@ -253,9 +257,12 @@ func mayListen(p *source.Program, user sluice.User) error {
 	case p.Trigger == nil:
 	case !user.May(p.Trigger.Command):
 		return sluice.NotPermitted(p.Trigger.Command)
-	case !user.Cover(p.Trigger.Command).Message(pattern) && !strings.HasPrefix(pattern, sluice.EventPrefix+sluice.AlertPrefix):
+	case !user.Cover(p.Trigger.Command).Message(pattern) &&
+		!strings.HasPrefix(pattern, sluice.EventPrefix+sluice.AlertPrefix):
 		pattern = strings.TrimPrefix(pattern, sluice.EventPrefix)
-		return sluice.Errorf(sluice.CodeForbidden, "Your roles have the permission %s, but not for all that %s matches: it reaches outside of %s.", p.Trigger.Command, sluice.Quote(pattern), user.Cover(p.Trigger.Command))
+		return sluice.Errorf(sluice.CodeForbidden,
+			"Your roles have the permission %s, but not for all that %s matches: it reaches outside of %s.",
+			p.Trigger.Command, sluice.Quote(pattern), user.Cover(p.Trigger.Command))
 	}
 	return nil
 }

@@ -57,8 +57,9 @@ type RunnerOptions struct {
 	// whose webhook passes payloads on as base64, "" if there is none. It may be nil.
 	Base64Key func(cover sluice.Cover, pattern string) string
 
-	Limits  run.Limits
-	MaxRuns int                                               // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
+	Limits run.Limits
+	// at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
+	MaxRuns int
 	Grace   func() (context.Context, context.CancelFunc)      // bounds how long runs go on when the service stops
 	Observe func(sluice.RunReport)                            // called after each run
 	Note    func(context.Context, sluice.AuditEntry)          // adds an entry to the audit log
@@ -138,7 +139,9 @@ func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (o
 		span.Kind = sluice.ConsumerSpan
 	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
-		outside := run.Environment{Limits: r.Limits, Call: r.call, Secret: r.UseSecret, Pause: wait.For, Reports: true, Log: r.Log}
+		outside := run.Environment{
+			Limits: r.Limits, Call: r.call, Secret: r.UseSecret, Pause: wait.For, Reports: true, Log: r.Log,
+		}
 		out, err = run.Run(ctx, outside, p, s)
 		return err
 	})
@@ -158,8 +161,10 @@ func (r *Runner) noteSecrets(ctx context.Context, run *sluice.Run, out run.Outco
 		}
 		r.secretUses.Put(use, hour, hour.Add(time.Hour))
 		r.Note(ctx, sluice.AuditEntry{
-			Username: use.user, Address: run.User().Address, Command: sluice.MayUseSecrets, Target: strings.TrimSpace(secret + " " + strings.Join(out.Hosts, ",")),
-			Outcome: sluice.AuditAllowed, Access: true, Pipeline: run.Pipeline, Owner: run.OwnerName, Caller: run.Caller, TraceID: run.TraceID,
+			Username: use.user, Address: run.User().Address, Command: sluice.MayUseSecrets,
+			Target:  strings.TrimSpace(secret + " " + strings.Join(out.Hosts, ",")),
+			Outcome: sluice.AuditAllowed, Access: true, Pipeline: run.Pipeline, Owner: run.OwnerName,
+			Caller: run.Caller, TraceID: run.TraceID,
 		})
 	}
 }

@@ -12,16 +12,22 @@ import (
 
 // readOnly is the error for changing what the operator's folder holds.
 func readOnly(name string) error {
-	return sluice.Errorf(sluice.CodePipelineReadOnly, "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", sluice.Quote(name))
+	return sluice.Errorf(sluice.CodePipelineReadOnly, "The pipeline %s comes from the operator's folder; change or "+
+		"delete its file there (a server that is started with --pipelines follows), or take another name.",
+		sluice.Quote(name))
 }
 
 // save stores a checked pipeline, if the stored one has one of the tags. A binding to
 // the same events stays, with all events that wait for it. Otherwise the new binding
 // starts before the old one ends. rebound reports whether waiting events were lost.
-func (r *Runner) save(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
+func (r *Runner) save(
+	ctx context.Context, p *source.Program, record sluice.Pipeline, tags string,
+) (saved *sluice.Pipeline, rebound bool, err error) {
 	const attempts = 10
 	if sluice.UserFrom(ctx).Bounded() {
-		return nil, false, sluice.Errorf(sluice.CodeForbidden, "This run may do less than the user %s, to whom the pipeline would belong; so it can't store pipelines.", record.Owner)
+		return nil, false,
+			sluice.Errorf(sluice.CodeForbidden, "This run may do less than the user %s, to whom the pipeline would "+
+				"belong; so it can't store pipelines.", record.Owner)
 	}
 	for range attempts {
 		saved, rebound, err = r.saveOnce(ctx, p, record, tags)
@@ -37,7 +43,9 @@ func (r *Runner) save(ctx context.Context, p *source.Program, record sluice.Pipe
 
 // saveOnce is one try of save. It fails if someone else changes the pipeline at the same
 // moment.
-func (r *Runner) saveOnce(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
+func (r *Runner) saveOnce(
+	ctx context.Context, p *source.Program, record sluice.Pipeline, tags string,
+) (saved *sluice.Pipeline, rebound bool, err error) {
 	before, err := r.Store.Get(ctx, record.Name)
 	if err == nil {
 		err = checkMatch(tags, before, record.Name)
@@ -79,26 +87,29 @@ func sameVersion(a, b *sluice.Pipeline) bool {
 }
 
 // store stores the record, and returns the binding that is no longer needed.
-func (r *Runner) store(ctx context.Context, p *source.Program, c change, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
-	saved, err = r.Store.Change(ctx, c.record.Name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
-		old = nil
-		next, err := c.next(before)
-		if err != nil {
-			return nil, err
-		}
-		next.Binding = fresh
-		switch {
-		case before != nil && fits(p, before.Binding):
-			kept := *before.Binding
-			kept.Concurrency, kept.Rate = p.Concurrency, p.Rate.PerSecond
-			next.Binding = &kept
-		case fresh == nil && p.Trigger != nil:
-			return nil, changedMeanwhile()
-		case before != nil:
-			old = before.Binding
-		}
-		return next, nil
-	})
+func (r *Runner) store(
+	ctx context.Context, p *source.Program, c change, fresh *sluice.Binding,
+) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
+	saved, err = r.Store.Change(ctx, c.record.Name,
+		func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+			old = nil
+			next, err := c.next(before)
+			if err != nil {
+				return nil, err
+			}
+			next.Binding = fresh
+			switch {
+			case before != nil && fits(p, before.Binding):
+				kept := *before.Binding
+				kept.Concurrency, kept.Rate = p.Concurrency, p.Rate.PerSecond
+				next.Binding = &kept
+			case fresh == nil && p.Trigger != nil:
+				return nil, changedMeanwhile()
+			case before != nil:
+				old = before.Binding
+			}
+			return next, nil
+		})
 	return saved, old, err
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 func testCommand(r *Runner) command.Command {
-	return command.New("pipeline.test", "Run the tests that a pipeline carries. Nothing outside is called: stubs answer.",
+	return command.New("pipeline.test",
+		"Run the tests that a pipeline carries. Nothing outside is called: stubs answer.",
 		func(ctx context.Context, p sourceParams) (sluice.TestReport, error) {
 			source, err := r.source(ctx, p)
 			if err != nil {
@@ -48,7 +49,8 @@ func (r *Runner) testSlot(ctx context.Context, username string) (release func(),
 		return func() {}, nil
 	}
 	if !r.testers.Enter(username) {
-		return nil, sluice.Errorf(sluice.CodeTooManyTests, "You run as many tests of pipelines as one user may; wait until one has ended.").After(time.Second)
+		return nil, sluice.Errorf(sluice.CodeTooManyTests,
+			"You run as many tests of pipelines as one user may; wait until one has ended.").After(time.Second)
 	}
 	end, err := r.slot()
 	if err != nil {

@@ -55,7 +55,10 @@ func trap(use source.Use, e *sluice.Error) sluice.Finding {
 }
 
 func findingAt(s *source.Step, line, column int, e *sluice.Error) sluice.Finding {
-	return sluice.Finding{Line: line, Column: column, Step: s.Label(), Command: s.Name, Code: e.Code, Parameter: e.Parameter, Message: e.Message}
+	return sluice.Finding{
+		Line: line, Column: column, Step: s.Label(), Command: s.Name, Code: e.Code, Parameter: e.Parameter,
+		Message: e.Message,
+	}
 }
 
 // isMemberOfPayload reports whether a name is that of a member of a raw payload.
@@ -71,7 +74,8 @@ func isMemberOfPayload(read string) bool {
 
 func payloadIsBase64(read, key string) *sluice.Error {
 	return sluice.Errorf(sluice.CodePayloadIsBase64,
-		"%s is always null: the webhook %s passes payloads on as base64, in body.payload.origin. To read members, try: sluice webhook edit %s --payload-type raw", read, key, key)
+		"%s is always null: the webhook %s passes payloads on as base64, in body.payload.origin. To read members, "+
+			"try: sluice webhook edit %s --payload-type raw", read, key, key)
 }
 
 // nameIn returns the variable or header that a name begins with, "" if there is none.
@@ -80,7 +84,8 @@ func nameIn(read string) string {
 	if section != "vars" && section != "headers" {
 		return ""
 	}
-	return section + "." + rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(c rune) bool { return c != '.' && c != '[' }))]
+	return section + "." +
+		rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(c rune) bool { return c != '.' && c != '[' }))]
 }
 
 func nameUnset(name string, names map[string]bool) *sluice.Error {

@@ -26,7 +26,10 @@ type tryParams struct {
 }
 
 func tryCommand(r *Runner) command.Command {
-	return command.New("pipeline.try", "Try a draft of a pipeline on past events, and compare what it would make of them with what was made of them. Nothing is done outside: commands that reach outside answer as recorded, otherwise as the stubs of the draft's first test say; otherwise the outcome is unknown. It takes the permission trace.payload: a draft can tell all that callers have sent.",
+	return command.New("pipeline.try", "Try a draft of a pipeline on past events, and compare what it would make of "+
+		"them with what was made of them. Nothing is done outside: commands that reach outside answer as recorded, "+
+		"otherwise as the stubs of the draft's first test say; otherwise the outcome is unknown. It takes the "+
+		"permission trace.payload: a draft can tell all that callers have sent.",
 		func(ctx context.Context, p tryParams) (sluice.TryResult, error) {
 			program, err := r.parse(ctx, p.Source)
 			if err != nil {
@@ -48,7 +51,10 @@ func tryCommand(r *Runner) command.Command {
 				return sluice.TryResult{}, err
 			}
 			defer release()
-			stage := rehearse.Stage{Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret, Limits: r.Limits, Log: r.Log}
+			stage := rehearse.Stage{
+				Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret,
+				Limits: r.Limits, Log: r.Log,
+			}
 			result, err := stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
 			result.Warnings = r.traps(ctx, program)
 			if sluice.RunFrom(ctx) == nil {
@@ -63,7 +69,11 @@ func tryCommand(r *Runner) command.Command {
 
 // pastEvents returns the query for the events that a draft is tried on.
 func (r *Runner) pastEvents(ctx context.Context, program *source.Program, p tryParams) (sluice.TraceQuery, error) {
-	q := sluice.TraceQuery{TraceID: p.TraceID, EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, defaultTries), Before: p.After, Cover: sluice.CoverFrom(ctx).And(sluice.UserFrom(ctx).Cover(sluice.MaySeePayload))}
+	q := sluice.TraceQuery{
+		TraceID: p.TraceID, EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To,
+		Limit: cmp.Or(p.Limit, defaultTries), Before: p.After, Cover: sluice.CoverFrom(ctx).
+			And(sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)),
+	}
 	if p.Pipeline != "" {
 		if _, err := r.find(ctx, p.Pipeline); err != nil {
 			return q, err
@@ -71,7 +81,8 @@ func (r *Runner) pastEvents(ctx context.Context, program *source.Program, p tryP
 	}
 	if q.TraceID != "" {
 		if !strings.Contains(q.TraceID, ":") {
-			return q, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call, such as c653e5:mwipbstg2vn1ey41.")
+			return q, sluice.InvalidParameter("traceId",
+				"The parameter traceId must be the whole trace id of a call, such as c653e5:mwipbstg2vn1ey41.")
 		}
 		q.Pipeline = "" // the pipeline to compare with need not have run on the event
 		return q, nil
@@ -81,7 +92,8 @@ func (r *Runner) pastEvents(ctx context.Context, program *source.Program, p tryP
 		q.EventKey, _ = strings.CutPrefix(pattern, sluice.EventPrefix)
 	}
 	if !sluice.ValidKey(q.EventKey) && (q.EventKey != "" || q.Pipeline == "") {
-		return q, sluice.InvalidParameter("eventKey", "Say which events to try it on: give the key of events as eventKey, without * and #, or a stored pipeline that has run on them.")
+		return q, sluice.InvalidParameter("eventKey", "Say which events to try it on: give the key of events as "+
+			"eventKey, without * and #, or a stored pipeline that has run on them.")
 	}
 	return q, nil
 }

@@ -20,7 +20,8 @@ type versionsParams struct {
 }
 
 func versionsCommand(r *Runner) command.Command {
-	return command.New("pipeline.versions", "List the latest 20 sources of a pipeline, newest first: who stored each, and when. pipeline.get shows one.",
+	return command.New("pipeline.versions",
+		"List the latest 20 sources of a pipeline, newest first: who stored each, and when. pipeline.get shows one.",
 		func(ctx context.Context, p versionsParams) ([]sluice.VersionView, error) {
 			stored, err := r.find(ctx, p.Name)
 			if err != nil {
@@ -30,7 +31,9 @@ func versionsCommand(r *Runner) command.Command {
 			if err != nil {
 				return nil, err
 			}
-			views := []sluice.VersionView{{Version: versionOf(stored), Owner: stored.Owner, Time: stored.Updated, Current: true}}
+			views := []sluice.VersionView{{
+				Version: versionOf(stored), Owner: stored.Owner, Time: stored.Updated, Current: true,
+			}}
 			for _, v := range slices.Backward(former) {
 				views = append(views, sluice.VersionView{Version: v.Version, Owner: v.Owner, Time: v.Time})
 			}
@@ -48,7 +51,8 @@ func (r *Runner) former(ctx context.Context, p *sluice.Pipeline) ([]sluice.Pipel
 		return nil, err
 	}
 	// The current version is in the history if storing the next one failed.
-	return slices.DeleteFunc(slices.Clone(history.Versions), func(v sluice.PipelineVersion) bool { return v.Version >= versionOf(p) }), nil
+	return slices.DeleteFunc(slices.Clone(history.Versions),
+		func(v sluice.PipelineVersion) bool { return v.Version >= versionOf(p) }), nil
 }
 
 // at returns a pipeline as it was in a version.
@@ -63,30 +67,36 @@ func (r *Runner) at(ctx context.Context, p *sluice.Pipeline, version int) (*slui
 	for _, v := range former {
 		if v.Version == version {
 			source, err := unpack(v.Packed)
-			return &sluice.Pipeline{Name: p.Name, Source: source, Owner: v.Owner, Folder: p.Folder, Version: version, Created: p.Created, Updated: v.Time}, err
+			return &sluice.Pipeline{
+				Name: p.Name, Source: source, Owner: v.Owner, Folder: p.Folder, Version: version, Created: p.Created,
+				Updated: v.Time,
+			}, err
 		}
 	}
-	return nil, sluice.Errorf(sluice.CodeVersionUnknown, "The pipeline %s has no version %d, or it is not kept any more; pipeline.versions lists those there are.", sluice.Quote(p.Name), version).About("version")
+	return nil, sluice.Errorf(sluice.CodeVersionUnknown,
+		"The pipeline %s has no version %d, or it is not kept any more; pipeline.versions lists those there are.",
+		sluice.Quote(p.Name), version).About("version")
 }
 
 // keep adds the current version of a pipeline to its history, before it is replaced.
 func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 	current := sluice.PipelineVersion{Version: versionOf(p), Owner: p.Owner, Time: p.Updated, Packed: pack(p.Source)}
-	_, err := r.History.Change(ctx, p.Name, func(before *sluice.PipelineHistory, _ map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
-		var kept []sluice.PipelineVersion
-		switch {
-		case before == nil || before.Created.Before(p.Created):
-		case before.Created.After(p.Created):
-			return nil, sluice.ErrUnchanged // it was deleted and created again since it was read
-		default:
-			kept = before.Versions
-		}
-		if last := len(kept) - 1; last >= 0 && kept[last].Version >= current.Version {
-			return nil, sluice.ErrUnchanged // another request has kept it already
-		}
-		kept = append(slices.Clone(kept), current)
-		return &sluice.PipelineHistory{Created: p.Created, Versions: kept[max(0, len(kept)-(maxVersions-1)):]}, nil
-	})
+	_, err := r.History.Change(ctx, p.Name,
+		func(before *sluice.PipelineHistory, _ map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
+			var kept []sluice.PipelineVersion
+			switch {
+			case before == nil || before.Created.Before(p.Created):
+			case before.Created.After(p.Created):
+				return nil, sluice.ErrUnchanged // it was deleted and created again since it was read
+			default:
+				kept = before.Versions
+			}
+			if last := len(kept) - 1; last >= 0 && kept[last].Version >= current.Version {
+				return nil, sluice.ErrUnchanged // another request has kept it already
+			}
+			kept = append(slices.Clone(kept), current)
+			return &sluice.PipelineHistory{Created: p.Created, Versions: kept[max(0, len(kept)-(maxVersions-1)):]}, nil
+		})
 	return sluice.Changed(err)
 }
 
@@ -94,7 +104,8 @@ func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 // pipeline of that name does not take them for its own.
 func (r *Runner) forget(ctx context.Context, name string) {
 	if err := sluice.Remove(context.WithoutCancel(ctx), r.History, name); err != nil {
-		r.Log.Warn("The former sources of a deleted pipeline could not be deleted.", "pipeline", name, "error", err.Error())
+		r.Log.Warn("The former sources of a deleted pipeline could not be deleted.", "pipeline", name,
+			"error", err.Error())
 	}
 }
 
@@ -120,7 +131,8 @@ type rollbackParams struct {
 }
 
 func rollbackCommand(r *Runner) command.Command {
-	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is yours. It is checked as by pipeline.put.",
+	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is "+
+		"yours. It is checked as by pipeline.put.",
 		func(ctx context.Context, p rollbackParams) (sluice.PipelineView, error) {
 			stored, err := r.find(ctx, p.Name)
 			if err != nil {

@@ -92,7 +92,8 @@ func ParseKey(text string) ([]byte, error) {
 		return key, nil
 	}
 	return nil, sluice.Errorf(sluice.CodeSecretKeyInvalid,
-		"The key of secrets must be %d random bytes in base64 or hex; openssl rand -base64 %d makes one.", KeySize, KeySize)
+		"The key of secrets must be %d random bytes in base64 or hex; openssl rand -base64 %d makes one.", KeySize,
+		KeySize)
 }
 
 // NewKey makes a random key, in base64.

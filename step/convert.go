@@ -25,27 +25,39 @@ import (
 type conversion struct {
 	name    string
 	summary string
-	convert func(input any) (any, error)                 // the function; nil: charset is the function
-	charset func(input any, charset string) (any, error) // the function of a conversion that takes the charset of its input
-	command func(c conversion) command.Command           // may have more parameters
+	convert func(input any) (any, error) // the function; nil: charset is the function
+	// the function of a conversion that takes the charset of its input
+	charset func(input any, charset string) (any, error)
+	command func(c conversion) command.Command // may have more parameters
 }
 
 var conversions = []conversion{
-	{"convert.fromCsv", "Read CSV as a list of objects, or of lists.", nil, func(input any, charset string) (any, error) {
-		return fromCSV(input, csvSource{comma: ',', header: true, charset: charset})
-	}, fromCSVCommand},
-	{"convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are changed only with safe.", func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, nil, toCSVCommand},
-	{"convert.fromBase64", "Decode base64 to the text it stands for, in the standard or the URL alphabet.", nil, fromBase64, fromBase64Command},
-	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64, nil, convertCommand},
-	{"convert.fromForm", "Read the body of a form, or a query, as an object; a field that occurs several times becomes a list.", fromForm, nil, convertCommand},
-	{"convert.toForm", "Write an object as the body of a form; a list becomes one field for each of its items.", toForm, nil, convertCommand},
-	{"convert.fromGzip", "Unpack gzip, given as base64, into text, or into base64 if it is not text.", fromGzip, nil, convertCommand},
+	{"convert.fromCsv", "Read CSV as a list of objects, or of lists.", nil,
+		func(input any, charset string) (any, error) {
+			return fromCSV(input, csvSource{comma: ',', header: true, charset: charset})
+		}, fromCSVCommand},
+	{"convert.toCsv",
+		"Write a list of objects, or of lists, as CSV. Cells that look like formulas are changed only with safe.",
+		func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, nil, toCSVCommand},
+	{"convert.fromBase64", "Decode base64 to the text it stands for, in the standard or the URL alphabet.", nil,
+		fromBase64, fromBase64Command},
+	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64, nil,
+		convertCommand},
+	{"convert.fromForm",
+		"Read the body of a form, or a query, as an object; a field that occurs several times becomes a list.",
+		fromForm, nil, convertCommand},
+	{"convert.toForm", "Write an object as the body of a form; a list becomes one field for each of its items.", toForm,
+		nil, convertCommand},
+	{"convert.fromGzip", "Unpack gzip, given as base64, into text, or into base64 if it is not text.", fromGzip, nil,
+		convertCommand},
 	{"convert.toGzip", "Pack text, or another value's JSON, with gzip, as base64.", toGzip, nil, convertCommand},
 	{"convert.fromJson", "Read JSON.", fromJSON, nil, convertCommand},
 	{"convert.toJson", "Write a value as JSON without spaces.", toJSON, nil, convertCommand},
-	{"convert.fromXml", "Read XML as an object of elements: each is its text, or an object with its attributes as @name, its elements, and #text. Document types and entities are refused.", fromXML, nil, convertCommand},
+	{"convert.fromXml", "Read XML as an object of elements: each is its text, or an object with its attributes as " +
+		"@name, its elements, and #text. Document types and entities are refused.", fromXML, nil, convertCommand},
 	{"convert.toXml", "Write as XML what convert.fromXml reads.", toXML, nil, convertCommand},
-	{"convert.fromYaml", "Read a YAML document. Aliases, and values that JSON does not have, are refused.", fromYAML, nil, convertCommand},
+	{"convert.fromYaml", "Read a YAML document. Aliases, and values that JSON does not have, are refused.", fromYAML,
+		nil, convertCommand},
 	{"convert.toYaml", "Write a value as YAML.", toYAML, nil, convertCommand},
 }
 
@@ -141,7 +153,8 @@ func fromBase64(input any, charset string) (any, error) {
 		return decodeCharset(decoded, charset)
 	}
 	if !utf8.Valid(decoded) {
-		return nil, sluice.Errorf(sluice.CodeNotText, "The bytes behind this base64 are not UTF-8 text. Name their charset, such as windows-1252, or pass them on as the base64 they are.")
+		return nil, sluice.Errorf(sluice.CodeNotText, "The bytes behind this base64 are not UTF-8 text. Name their "+
+			"charset, such as windows-1252, or pass them on as the base64 they are.")
 	}
 	return string(decoded), nil
 }
@@ -154,14 +167,17 @@ func decodeBase64(input any) ([]byte, error) {
 	}
 	digits := strings.TrimRight(text, "=\r\n")
 	if padding := text[len(digits):]; !padded(digits, strings.Count(padding, "=")) {
-		return nil, sluice.Errorf(sluice.CodeBase64Invalid, "This is not base64: its padding does not fit its length, so it may be cut off.")
+		return nil, sluice.Errorf(sluice.CodeBase64Invalid,
+			"This is not base64: its padding does not fit its length, so it may be cut off.")
 	}
-	decoded, err := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_", "/"))
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_",
+		"/"))
 	if err != nil {
 		var at base64.CorruptInputError
 		errors.As(err, &at)
 		line, column := position(text, int(at))
-		return nil, sluice.Errorf(sluice.CodeBase64Invalid, "This is not base64: what stands at line %d, column %d can't be decoded.", line, column)
+		return nil, sluice.Errorf(sluice.CodeBase64Invalid,
+			"This is not base64: what stands at line %d, column %d can't be decoded.", line, column)
 	}
 	return decoded, nil
 }
@@ -184,7 +200,8 @@ func refuseBase64(text, format, marks string) error {
 	if err != nil || !bytes.ContainsAny(decoded, marks) {
 		return nil //nolint:nilerr // the text is not base64, as it should be
 	}
-	return sluice.Errorf(sluice.CodeBase64Given, "This is base64, where %s is wanted: decode it with convert.fromBase64 first, which takes the charset of bytes that are not UTF-8.", format)
+	return sluice.Errorf(sluice.CodeBase64Given, "This is base64, where %s is wanted: decode it with "+
+		"convert.fromBase64 first, which takes the charset of bytes that are not UTF-8.", format)
 }
 
 func noDigit(c rune) bool {
@@ -307,14 +324,18 @@ func decodeCharset(bytes []byte, charset string) (any, error) {
 	charset = strings.TrimSpace(charset)
 	known, err := htmlindex.Get(charset)
 	if err != nil || known == encoding.Replacement { // the latter stands for charsets that browsers refuse
-		return nil, invalid("charset", "must be the name of a charset, such as utf-8, windows-1252, iso-8859-15, utf-16le or shift_jis")
+		return nil, invalid("charset",
+			"must be the name of a charset, such as utf-8, windows-1252, iso-8859-15, utf-16le or shift_jis")
 	}
 	if len(bytes) > value.MaxSize {
 		return nil, value.TooLarge(value.MaxSize)
 	}
 	decoded, err := known.NewDecoder().Bytes(bytes)
-	if err != nil || strings.ContainsRune(string(decoded), utf8.RuneError) { //nolint:mirror // bytes is the parameter here
-		return nil, sluice.Errorf(sluice.CodeNotText, "Some of the bytes stand for nothing in the charset %s; they may be of another one.", strings.ToLower(charset))
+	// nolint:mirror // bytes is the parameter here
+	if err != nil || strings.ContainsRune(string(decoded), utf8.RuneError) {
+		return nil, sluice.Errorf(sluice.CodeNotText,
+			"Some of the bytes stand for nothing in the charset %s; they may be of another one.",
+			strings.ToLower(charset))
 	}
 	if len(decoded) > value.MaxSize {
 		return nil, value.TooLarge(value.MaxSize)

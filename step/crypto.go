@@ -68,11 +68,15 @@ func digestOf(input any, key *string, rest []any) (any, error) {
 
 // digest returns a hash, or with a key an HMAC.
 func digest(input any, key *string, algorithm, encoding string) (any, error) {
-	newHash, ok := map[string]func() hash.Hash{"": sha256.New, "sha256": sha256.New, "sha1": sha1.New, "sha512": sha512.New}[algorithm]
+	newHash, ok := map[string]func() hash.Hash{
+		"": sha256.New, "sha256": sha256.New, "sha1": sha1.New, "sha512": sha512.New,
+	}[algorithm]
 	if !ok {
 		return nil, invalid("algorithm", "must be sha256, sha1 or sha512")
 	}
-	encode, ok := map[string]func([]byte) string{"": hex.EncodeToString, "hex": hex.EncodeToString, "base64": base64.StdEncoding.EncodeToString}[encoding]
+	encode, ok := map[string]func([]byte) string{
+		"": hex.EncodeToString, "hex": hex.EncodeToString, "base64": base64.StdEncoding.EncodeToString,
+	}[encoding]
 	if !ok {
 		return nil, invalid("encoding", "must be hex or base64")
 	}

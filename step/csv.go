@@ -178,7 +178,9 @@ func toCSVCommand(c conversion) command.Command {
 			if err != nil {
 				return nil, err
 			}
-			return toCSV(p.Input, csvForm{comma: comma, header: p.Header == nil || *p.Header, columns: p.Columns, safe: p.Safe})
+			return toCSV(p.Input, csvForm{
+				comma: comma, header: p.Header == nil || *p.Header, columns: p.Columns, safe: p.Safe,
+			})
 		},
 		command.Pure)
 }
@@ -268,7 +270,8 @@ func recordsOfLists(rows []any, form csvForm) ([][]string, error) {
 }
 
 func rowInvalid(row int, want string, got any) error {
-	return invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due", row+1, value.Describe(got), want)
+	return invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due", row+1,
+		value.Describe(got), want)
 }
 
 // columnsOf returns the names of all fields, sorted.

@@ -94,5 +94,6 @@ func waitCommand() command.Command {
 }
 
 func interrupted(ctx context.Context) error {
-	return sluice.Errorf(sluice.CodeInterrupted, "The step was interrupted before it was done.").Because(context.Cause(ctx))
+	return sluice.Errorf(sluice.CodeInterrupted, "The step was interrupted before it was done.").
+		Because(context.Cause(ctx))
 }

@@ -27,7 +27,8 @@ func Functions() map[string]func(args ...any) (any, error) {
 	for name, f := range all {
 		functions[name] = func(args ...any) (any, error) {
 			if len(args) < f.least || len(args) > f.most {
-				return nil, sluice.Errorf(sluice.CodeArgumentsInvalid, "%s takes %s, not %d.", name, f.takes(), len(args))
+				return nil, sluice.Errorf(sluice.CodeArgumentsInvalid, "%s takes %s, not %d.", name, f.takes(),
+					len(args))
 			}
 			out, err := f.call(args)
 			if err != nil {

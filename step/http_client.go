@@ -47,7 +47,10 @@ func newClient(o HTTPOptions) *client {
 	}
 	transport := GuardedTransport(o.AllowNetworks)
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &client{o, http.Client{Transport: transport, CheckRedirect: checkRedirect}, http.Client{Transport: transport, CheckRedirect: stay}}
+	return &client{
+		o, http.Client{Transport: transport, CheckRedirect: checkRedirect},
+		http.Client{Transport: transport, CheckRedirect: stay},
+	}
 }
 
 // check finds what can't work in a URL and in expected statuses. A name may lead to any
@@ -113,7 +116,8 @@ func guard(may func(netip.Addr) bool) func(network, address string, _ syscall.Ra
 // carried are the headers that a redirect to another origin keeps. Others may be
 // credentials under any name.
 var carried = []string{
-	"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "Svc-Hops", sluice.TraceHeader, "Traceparent", "Tracestate", "User-Agent",
+	"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "Svc-Hops", sluice.TraceHeader, "Traceparent",
+	"Tracestate", "User-Agent",
 }
 
 func checkRedirect(next *http.Request, via []*http.Request) error {
@@ -158,7 +162,10 @@ func (c *client) send(request *http.Request, s sending) (got answer, err error) 
 	}
 	span := sluice.Span{
 		Name: request.Method, Kind: sluice.ClientSpan,
-		SpanFacts: sluice.SpanFacts{Method: request.Method, Secure: request.URL.Scheme == "https", Server: request.URL.Hostname(), Port: request.URL.Port()},
+		SpanFacts: sluice.SpanFacts{
+			Method: request.Method, Secure: request.URL.Scheme == "https", Server: request.URL.Hostname(),
+			Port: request.URL.Port(),
+		},
 	}
 	err = c.Spans.Do(request.Context(), span, func(ctx context.Context) error {
 		if traceparent := c.Spans.Traceparent(ctx); traceparent != "" {
@@ -215,10 +222,12 @@ func explain(ctx context.Context, target *url.URL, err error) error {
 	}
 	if errors.Is(err, errRefused) {
 		return sluice.Errorf(sluice.CodeAddressRefused,
-			"The call of %q leads to an address in a private or reserved network, where pipelines may not call; the operator can allow a network with --http-allow.", target.Hostname())
+			"The call of %q leads to an address in a private or reserved network, where pipelines may not call; the "+
+				"operator can allow a network with --http-allow.", target.Hostname())
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return sluice.Errorf(sluice.CodeHTTPTimeout, "The call of %q took too long; try again later, or give it a longer timeout.", target.Hostname())
+		return sluice.Errorf(sluice.CodeHTTPTimeout,
+			"The call of %q took too long; try again later, or give it a longer timeout.", target.Hostname())
 	}
 	return failed(target, reason(err))
 }
@@ -233,7 +242,10 @@ const maxNoted = 16 << 10
 
 // exchangeOf returns a request and its reply as people read them.
 func exchangeOf(request *http.Request, response *http.Response, body []byte) sluice.Exchange {
-	e := sluice.Exchange{Method: request.Method, URL: request.URL.String(), Request: noted(request.Header, sentStart(request), int(request.ContentLength))}
+	e := sluice.Exchange{
+		Method: request.Method, URL: request.URL.String(),
+		Request: noted(request.Header, sentStart(request), int(request.ContentLength)),
+	}
 	if response != nil {
 		e.StatusCode = response.StatusCode
 		e.Response = noted(response.Header, body[:min(len(body), maxNoted)], len(body))

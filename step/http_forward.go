@@ -27,11 +27,13 @@ type forwardParams struct {
 }
 
 func forwardCommand(c *client) command.Command {
-	return command.New("http.forward", "Send the call that started the pipeline on to a URL as it came, with POST, and give the answer. Any status but 2xx fails; redirects are not followed.",
+	return command.New("http.forward", "Send the call that started the pipeline on to a URL as it came, with POST, "+
+		"and give the answer. Any status but 2xx fails; redirects are not followed.",
 		func(ctx context.Context, p forwardParams) (answer, error) {
 			run := sluice.RunFrom(ctx)
 			if run == nil || run.Event == nil {
-				return answer{}, sluice.Errorf(sluice.CodeNoEvent, "There is no call to send on: only in a pipeline that an event has started is there one. To call a URL with something else, use http.request.")
+				return answer{}, sluice.Errorf(sluice.CodeNoEvent, "There is no call to send on: only in a pipeline "+
+					"that an event has started is there one. To call a URL with something else, use http.request.")
 			}
 			// A replay has the id of the first attempt, so that the target can tell.
 			first, _ := run.Event["firstId"].(string)
@@ -122,7 +124,8 @@ func forwardedHeader(event map[string]any, contentType string) http.Header {
 	for name, field := range sent {
 		canonical := http.CanonicalHeaderKey(name)
 		value, ok := headerValue(field)
-		if !ok || !isHeaderName(name) || ofConnection(canonical) || listed.Get(canonical) != "" || sluice.SecretHeader(strings.ToLower(name)) {
+		if !ok || !isHeaderName(name) || ofConnection(canonical) || listed.Get(canonical) != "" ||
+			sluice.SecretHeader(strings.ToLower(name)) {
 			continue
 		}
 		header.Set(canonical, value)
@@ -141,10 +144,12 @@ func forwardedHeader(event map[string]any, contentType string) http.Header {
 // as dashes.
 func ofConnection(canonical string) bool {
 	switch canonical {
-	case "Accept-Encoding", "Forwarded", "Via", "X-Real-Ip", "X-Http-Method", "X-Http-Method-Override", "X-Method-Override":
+	case "Accept-Encoding", "Forwarded", "Via", "X-Real-Ip", "X-Http-Method", "X-Http-Method-Override",
+		"X-Method-Override":
 		return true
 	}
-	return strings.Contains(canonical, "_") || slices.Contains(framing, canonical) || strings.HasPrefix(canonical, "Proxy-") || strings.HasPrefix(canonical, "X-Forwarded-")
+	return strings.Contains(canonical, "_") || slices.Contains(framing, canonical) ||
+		strings.HasPrefix(canonical, "Proxy-") || strings.HasPrefix(canonical, "X-Forwarded-")
 }
 
 // forwardedBody returns the bytes that an event came with and their content type, "" if
@@ -217,7 +222,8 @@ func writeFile(form *multipart.Writer, file any) error {
 		}
 		content = decoded
 	}
-	header := textproto.MIMEHeader{"Content-Disposition": {multipart.FileContentDisposition(cmp.Or(text("name"), "file"), text("filename"))}}
+	header := textproto.MIMEHeader{"Content-Disposition": {multipart.FileContentDisposition(cmp.Or(text("name"),
+		"file"), text("filename"))}}
 	if contentType := text("contentType"); contentType != "" {
 		header.Set("Content-Type", strings.NewReplacer("\r", "", "\n", "").Replace(contentType))
 	}

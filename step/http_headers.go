@@ -48,7 +48,8 @@ func isHeaderName(name string) bool { return len(name) <= maxHeaderName && sluic
 
 // framing has the headers that net/http sets itself.
 var framing = []string{
-	"Connection", "Content-Length", "Expect", "Host", "Http2-Settings", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Connection", "Content-Length", "Expect", "Host", "Http2-Settings", "Keep-Alive", "Proxy-Connection", "Te",
+	"Trailer", "Transfer-Encoding", "Upgrade",
 }
 
 // headerOf returns the headers that the author of a pipeline wants to send.
@@ -86,7 +87,8 @@ func headerValue(field any) (value string, ok bool) {
 		return "", false
 	}
 	value, err := cellOf(field)
-	if err != nil || !utf8.ValidString(value) || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+	if err != nil || !utf8.ValidString(value) ||
+		strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
 		return "", false
 	}
 	return value, true

@@ -43,7 +43,8 @@ type requestParams struct {
 }
 
 func requestCommand(c *client) command.Command {
-	return command.New("http.request", "Call a URL and give its answer, whatever its status, unless expect says which are fine. Addresses that are not on the Internet are refused unless the operator allows them.",
+	return command.New("http.request", "Call a URL and give its answer, whatever its status, unless expect says "+
+		"which are fine. Addresses that are not on the Internet are refused unless the operator allows them.",
 		func(ctx context.Context, p requestParams) (answer, error) {
 			expect, err := expectationOf(p.Expect)
 			if err != nil {
@@ -89,7 +90,8 @@ func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {
 	if contentType != "" && header.Get("Content-Type") == "" {
 		header.Set("Content-Type", contentType)
 	}
-	request, err := http.NewRequestWithContext(ctx, cmp.Or(p.Method, http.MethodGet), target.String(), strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, cmp.Or(p.Method, http.MethodGet), target.String(),
+		strings.NewReader(body))
 	if err != nil {
 		return nil, invalid("url", "can't be called as it is")
 	}
@@ -234,6 +236,7 @@ func (e expectation) failed(target *url.URL, response *http.Response) error {
 		kind = sluice.Unavailable
 	}
 	wait, _ := sluice.RetryAfter(response.Header.Get("Retry-After"), time.Now())
-	return sluice.Errorf(sluice.CodeHTTPStatus, "The call of %q was answered with %d, where %s is expected.", target.Hostname(), response.StatusCode, strings.Join(e, " or ")).OfKind(kind).
+	return sluice.Errorf(sluice.CodeHTTPStatus, "The call of %q was answered with %d, where %s is expected.",
+		target.Hostname(), response.StatusCode, strings.Join(e, " or ")).OfKind(kind).
 		After(wait)
 }

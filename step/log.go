@@ -36,7 +36,8 @@ func logCommand(log *slog.Logger) command.Command {
 				}
 			}
 			run := sluice.RunFrom(ctx)
-			log.LogAttrs(ctx, level, oneLine(cut(line, maxMessage)), slog.String("traceId", run.TraceID), slog.String("pipeline", run.Pipeline))
+			log.LogAttrs(ctx, level, oneLine(cut(line, maxMessage)), slog.String("traceId", run.TraceID),
+				slog.String("pipeline", run.Pipeline))
 			return p.Body, nil
 		},
 		command.Pure, command.InRun)

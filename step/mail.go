@@ -56,7 +56,9 @@ func mailCommand(o MailOptions) command.Command {
 				return mailed{}, err
 			}
 			if o.Server == nil {
-				return mailed{}, sluice.Errorf(sluice.CodeMailUnset, "This server sends no mail; the operator can set --smtp-url and --mail-from.")
+				return mailed{},
+					sluice.Errorf(sluice.CodeMailUnset,
+						"This server sends no mail; the operator can set --smtp-url and --mail-from.")
 			}
 			ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 			defer cancel()
@@ -104,7 +106,9 @@ func (p mailParams) message(from string, to []*mail.Address, now time.Time) []by
 	var b bytes.Buffer
 	for _, header := range [][2]string{
 		{"From", from}, {"To", strings.Join(shown, ", ")}, {"Subject", mime.QEncoding.Encode("utf-8", p.Subject)},
-		{"Date", now.UTC().Format(time.RFC1123Z)}, {"Message-ID", "<" + strings.ToLower(rand.Text()) + "@" + domainOf(from) + ">"},
+		{"Date", now.UTC().Format(time.RFC1123Z)}, {
+			"Message-ID", "<" + strings.ToLower(rand.Text()) + "@" + domainOf(from) + ">",
+		},
 		{"Auto-Submitted", "auto-generated"}, {"MIME-Version", "1.0"},
 		{"Content-Type", "text/plain; charset=utf-8"}, {"Content-Transfer-Encoding", "quoted-printable"},
 	} {
@@ -136,7 +140,9 @@ func (o MailOptions) send(ctx context.Context, to []*mail.Address, message []byt
 	if secure {
 		port = "465"
 	}
-	dialer := &net.Dialer{Control: guard(func(addr netip.Addr) bool { return allowed(addr, o.AllowNetworks) }), Timeout: connectTime}
+	dialer := &net.Dialer{
+		Control: guard(func(addr netip.Addr) bool { return allowed(addr, o.AllowNetworks) }), Timeout: connectTime,
+	}
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, cmp.Or(o.Server.Port(), port)))
 	if err != nil {
 		return err
@@ -215,7 +221,9 @@ func (o MailOptions) explain(err error) error {
 	why := reason(err)
 	switch {
 	case errors.Is(err, errRefused):
-		return sluice.Errorf(sluice.CodeAddressRefused, "The mail server %q is in a private or reserved network; the operator can allow it with --http-allow.", host)
+		return sluice.Errorf(sluice.CodeAddressRefused,
+			"The mail server %q is in a private or reserved network; the operator can allow it with --http-allow.",
+			host)
 	case errors.Is(err, errUnencrypted):
 		why = fmt.Sprint(err)
 	}

@@ -29,7 +29,8 @@ func secretPutCommand(secrets *Secrets) command.Command {
 	return command.New("secret.put", "Store a secret for pipelines, replacing the one of that name if there is one.",
 		func(ctx context.Context, p secretPutParams) (secretPut, error) {
 			if !secretName.MatchString(p.Name) {
-				return secretPut{}, invalid("name", "must be 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit")
+				return secretPut{},
+					invalid("name", "must be 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit")
 			}
 			if p.Value == "" || len(p.Value) > maxSecretValue || !utf8.ValidString(p.Value) {
 				return secretPut{}, invalid("value", "must be UTF-8 text of 1 byte to 64 KiB")
@@ -53,10 +54,12 @@ type secretGetParams struct {
 
 func secretGetCommand(secrets *Secrets, usersOf func(string) sluice.SecretUsers) command.Command {
 	return command.New("secret.get",
-		"List the secrets, or show the one of that name: when it was changed and used, and by what; values are never shown.",
+		"List the secrets, or show the one of that name: when it was changed and used, and by what; values are never "+
+			"shown.",
 		func(ctx context.Context, p secretGetParams) (any, error) {
 			if p.Name == "" {
-				return command.PageOf(secrets.all(ctx), func(s *sluice.Secret) string { return s.Name }, showSecret, p.Filter), nil
+				return command.PageOf(secrets.all(ctx),
+					func(s *sluice.Secret) string { return s.Name }, showSecret, p.Filter), nil
 			}
 			record, err := secrets.find(ctx, p.Name)
 			if err != nil {
@@ -78,7 +81,8 @@ type secretDeleteParams struct {
 
 func secretDeleteCommand(secrets *Secrets, usersOf func(string) sluice.SecretUsers) command.Command {
 	return command.Removing("secret.delete",
-		"Delete a secret. It is refused while webhooks or pipelines use it, unless that is wanted: they fail without it, "+
+		"Delete a secret. It is refused while webhooks or pipelines use it, unless that is wanted: they fail without "+
+			"it, "+
 			"except webhooks that have another one.",
 		func(ctx context.Context, p secretDeleteParams) (string, error) {
 			if !p.Force {

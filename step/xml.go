@@ -65,8 +65,11 @@ func fromXML(input any) (any, error) {
 	if err := refuseBase64(text, "XML", "<"); err != nil {
 		return nil, err
 	}
-	r := &xmlReader{decoder: xml.NewDecoder(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))), open: []*xmlElement{{}}}
-	r.decoder.CharsetReader = func(_ string, decoded io.Reader) (io.Reader, error) { return decoded, nil } // the text is decoded already
+	r := &xmlReader{
+		decoder: xml.NewDecoder(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))), open: []*xmlElement{{}},
+	}
+	// the text is decoded already
+	r.decoder.CharsetReader = func(_ string, decoded io.Reader) (io.Reader, error) { return decoded, nil }
 	for {
 		token, err := r.decoder.RawToken()
 		if errors.Is(err, io.EOF) {
@@ -166,6 +169,7 @@ func xmlName(name xml.Name) string {
 
 var (
 	// xmlNames and xmlChars are the names and the texts of XML 1.0.
-	xmlNames = regexp.MustCompile(`^[` + xmlNameStart + `][` + xmlNameStart + `\-.0-9\x{b7}\x{300}-\x{36f}\x{203f}\x{2040}]*$`)
+	xmlNames = regexp.MustCompile(
+		`^[` + xmlNameStart + `][` + xmlNameStart + `\-.0-9\x{b7}\x{300}-\x{36f}\x{203f}\x{2040}]*$`)
 	xmlChars = regexp.MustCompile(`^[\t\n\r\x20-\x{d7ff}\x{e000}-\x{fffd}\x{10000}-\x{10ffff}]*$`)
 )

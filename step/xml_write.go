@@ -22,7 +22,8 @@ func toXML(input any) (any, error) {
 	}
 	object, ok := input.(map[string]any)
 	if !ok || len(object) != 1 {
-		return nil, invalid("input", "must be an object with one field, the outermost element; it is %s", value.Describe(input))
+		return nil, invalid("input", "must be an object with one field, the outermost element; it is %s",
+			value.Describe(input))
 	}
 	w := &xmlWriter{}
 	for name, content := range object {
@@ -36,7 +37,8 @@ func toXML(input any) (any, error) {
 	return w.text.String(), nil
 }
 
-const xmlNameStart = `:A-Z_a-z\x{c0}-\x{d6}\x{d8}-\x{f6}\x{f8}-\x{2ff}\x{370}-\x{37d}\x{37f}-\x{1fff}\x{200c}\x{200d}\x{2070}-\x{218f}\x{2c00}-\x{2fef}\x{3001}-\x{d7ff}\x{f900}-\x{fdcf}\x{fdf0}-\x{fffd}\x{10000}-\x{effff}`
+const xmlNameStart = `:A-Z_a-z\x{c0}-\x{d6}\x{d8}-\x{f6}\x{f8}-\x{2ff}\x{370}-\x{37d}\x{37f}-\x{1fff}\x{200c}` +
+	`\x{200d}\x{2070}-\x{218f}\x{2c00}-\x{2fef}\x{3001}-\x{d7ff}\x{f900}-\x{fdcf}\x{fdf0}-\x{fffd}\x{10000}-\x{effff}`
 
 // element writes an element, or several for a list.
 func (w *xmlWriter) element(name string, content any) error {

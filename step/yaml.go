@@ -43,13 +43,15 @@ func fromYAML(input any) (any, error) {
 // yamlError returns what the parser says, which has the line, without what it quotes of the
 // text: errors are shown to people who may not see payloads.
 func yamlError(err error) error {
-	return sluice.Errorf(sluice.CodeYAMLInvalid, "This is not YAML: %s.", quoted.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), ""))
+	return sluice.Errorf(sluice.CodeYAMLInvalid, "This is not YAML: %s.",
+		quoted.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), ""))
 }
 
 var quoted = regexp.MustCompile(`(?s) ?'.*'| ?".*"|` + " ?`.*`")
 
 func yamlInvalid(n *yaml.Node, why string) error {
-	return sluice.Errorf(sluice.CodeYAMLInvalid, "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column, why)
+	return sluice.Errorf(sluice.CodeYAMLInvalid, "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column,
+		why)
 }
 
 func yamlValue(n *yaml.Node) (any, error) {

@@ -60,8 +60,10 @@ func (s *Spans) Start(ctx context.Context, about sluice.Span) (context.Context, 
 	w := &work{kind: about.Kind, traceID: about.TraceID}
 	ctx = context.WithValue(ctx, workKey{}, w)
 	name := strings.TrimSpace(about.Name + " " + about.Subject)
-	ctx, span := s.tracer.Start(ctx, name, trace.WithSpanKind(kinds[about.Kind]), trace.WithAttributes(attributes(about.SpanFacts)...)) //nolint:spancheck // the caller ends it
-	return ctx, func(err error) {                                                                                                       //nolint:spancheck // the caller ends it
+	// nolint:spancheck // the caller ends it
+	ctx, span := s.tracer.Start(ctx, name, trace.WithSpanKind(kinds[about.Kind]),
+		trace.WithAttributes(attributes(about.SpanFacts)...))
+	return ctx, func(err error) { //nolint:spancheck // the caller ends it
 		if err != nil {
 			// The message may hold parts of a payload: the code says enough.
 			code := sluice.AsError(err).Code
@@ -156,7 +158,8 @@ func Start(ctx context.Context, version string, log *slog.Logger) (*Spans, error
 		return nil, err
 	}
 	about, err := resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", "sluice"), attribute.String("service.version", version)),
+		resource.WithAttributes(attribute.String("service.name", "sluice"),
+			attribute.String("service.version", version)),
 		resource.WithFromEnv()) // what the operator says wins
 	if err != nil {
 		return nil, err

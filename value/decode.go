@@ -32,7 +32,9 @@ func Decode[S ~string | ~[]byte](data S) (any, error) {
 // keeping one of them keeps all.
 func DecodeObject(data []byte) (map[string]any, error) {
 	const fields, items, spare = 32, 8, 2 // as many as events usually have
-	r := reader{data: string(data), shared: true, spare: spare, fields: make([]field, 0, fields), items: make([]any, 0, items)}
+	r := reader{
+		data: string(data), shared: true, spare: spare, fields: make([]field, 0, fields), items: make([]any, 0, items),
+	}
 	v, ok := r.read()
 	if !ok {
 		var err error

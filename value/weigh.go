@@ -153,7 +153,8 @@ func TooDeep() error {
 func TooLarge(limit int) error {
 	const mebibyte = 1 << 20
 	if limit%mebibyte == 0 {
-		return tooMuch("value-too-large", "A value is larger than %d MiB; work on a smaller part of it.", limit/mebibyte)
+		return tooMuch("value-too-large", "A value is larger than %d MiB; work on a smaller part of it.",
+			limit/mebibyte)
 	}
 	return tooMuch("value-too-large", "A value is larger than %d bytes; work on a smaller part of it.", limit)
 }
@@ -165,7 +166,8 @@ func TooManyItems(limit int) error {
 
 // TooManyValues is the error of a text that decodes to more than MaxValues.
 func TooManyValues() error {
-	return tooMuch("too-many-items", "There are more than %d values in this text; work on a smaller part of it.", MaxValues)
+	return tooMuch("too-many-items", "There are more than %d values in this text; work on a smaller part of it.",
+		MaxValues)
 }
 
 func tooMuch(code, format string, limit int) error {

@@ -95,16 +95,21 @@ func (w *World) log(message any) {
 // Commands returns small stand-ins for the commands of other packages.
 func (w *World) Commands() []command.Command {
 	return []command.Command{
-		command.New("set", "Give a value.", func(_ context.Context, p valueParams) (any, error) { return p.Value, nil }, command.Pure),
-		command.New("pass", "Pass the body on.", func(_ context.Context, p passParams) (any, error) { return p.Body, nil }, command.Pure),
+		command.New("set", "Give a value.", func(_ context.Context, p valueParams) (any, error) { return p.Value, nil },
+			command.Pure),
+		command.New("pass", "Pass the body on.",
+			func(_ context.Context, p passParams) (any, error) { return p.Body, nil }, command.Pure),
 		command.New("log", "Log something.", func(_ context.Context, p logParams) (any, error) {
 			w.log(p.Message)
 			return p.Body, nil
 		}, command.Pure),
-		command.New("convert.upper", "Give a text in capitals.", func(_ context.Context, p inputParams) (any, error) { return strings.ToUpper(p.Input), nil }, command.Pure),
-		command.New("convert.fromSwelling", "Decode a text that takes more memory then.", func(context.Context, inputParams) (any, error) { panic("it was decoded") }, command.Pure),
+		command.New("convert.upper", "Give a text in capitals.",
+			func(_ context.Context, p inputParams) (any, error) { return strings.ToUpper(p.Input), nil }, command.Pure),
+		command.New("convert.fromSwelling", "Decode a text that takes more memory then.",
+			func(context.Context, inputParams) (any, error) { panic("it was decoded") }, command.Pure),
 		command.New("fail", "Fail.", func(_ context.Context, p failParams) (any, error) {
-			return nil, sluice.Errorf(sluice.CodeFailed, "%s", p.Message).OfKind(sluice.Internal).WithStatus(p.StatusCode)
+			return nil, sluice.Errorf(sluice.CodeFailed, "%s", p.Message).OfKind(sluice.Internal).
+				WithStatus(p.StatusCode)
 		}, command.Pure),
 		command.New("exit", "End the run.", func(ctx context.Context, p exitParams) (any, error) {
 			sluice.RunFrom(ctx).Exit()
@@ -114,29 +119,42 @@ func (w *World) Commands() []command.Command {
 			return p.Body, wait.For(ctx, p.Duration)
 		}, command.Pure),
 		command.New("http.request", "Call a URL.", func(ctx context.Context, p requestParams) (response, error) {
-			sluice.RunFrom(ctx).NoteHTTP(sluice.Exchange{Method: "POST", URL: p.URL, StatusCode: 200, Request: fmt.Sprint(p.Headers["authorization"], "\n\n", p.Body), Response: fmt.Sprint(p.Body)})
+			sluice.RunFrom(ctx).NoteHTTP(sluice.Exchange{
+				Method: "POST", URL: p.URL, StatusCode: 200,
+				Request: fmt.Sprint(p.Headers["authorization"], "\n\n", p.Body), Response: fmt.Sprint(p.Body),
+			})
 			return response{200, p.Body, p.URL}, nil
 		}, command.Traffic),
 		command.New("iam.run.as", "Switch the user.", func(ctx context.Context, p asParams) (any, error) {
-			sluice.RunFrom(ctx).Switch(sluice.User{Name: p.Username, Roles: []string{"some"}, Permissions: []string{"*"}})
+			sluice.RunFrom(ctx).Switch(sluice.User{
+				Name: p.Username, Roles: []string{"some"}, Permissions: []string{"*"},
+			})
 			return p.Body, nil
 		}),
-		command.New("whoami", "Tell who runs this.", func(ctx context.Context, _ NoParams) (any, error) { return sluice.UserFrom(ctx).Name, nil }, command.Pure),
+		command.New("whoami", "Tell who runs this.",
+			func(ctx context.Context, _ NoParams) (any, error) { return sluice.UserFrom(ctx).Name, nil }, command.Pure),
 		command.New("panics", "Panic.", func(context.Context, NoParams) (any, error) { panic("s3cret") }, command.Pure),
-		command.New("broken", "Fail with an error of no kind.", func(context.Context, NoParams) (any, error) { return nil, errors.New("inner s3cret") }),
+		command.New("broken", "Fail with an error of no kind.",
+			func(context.Context, NoParams) (any, error) { return nil, errors.New("inner s3cret") }),
 		command.New("slow", "Take a second.", func(context.Context, NoParams) (any, error) {
 			time.Sleep(time.Second) // of the clock of a test
 			return nil, nil
 		}, command.Pure),
-		command.New("event.listen", "Start on events.", func(context.Context, keyParams) (any, error) { return nil, errors.New("never called") }, command.Trigger),
-		command.New("message.receive", "Start on messages.", func(context.Context, messageParams) (any, error) { return nil, errors.New("never called") }, command.Trigger),
-		command.New("event.send", "Send an event.", func(context.Context, keyParams) (any, error) { return nil, nil }, command.Traffic),
+		command.New("event.listen", "Start on events.",
+			func(context.Context, keyParams) (any, error) { return nil, errors.New("never called") }, command.Trigger),
+		command.New("message.receive", "Start on messages.",
+			func(context.Context, messageParams) (any, error) { return nil, errors.New("never called") },
+			command.Trigger),
+		command.New("event.send", "Send an event.", func(context.Context, keyParams) (any, error) { return nil, nil },
+			command.Traffic),
 	}
 }
 
 // Secrets returns the secrets of the World.
 func Secrets() map[string]string {
-	return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "number": "4711", "longer": "s3cret and more"}
+	return map[string]string{
+		"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "number": "4711", "longer": "s3cret and more",
+	}
 }
 
 // Language returns the language of expressions, with functions of the World.
@@ -160,7 +178,9 @@ func (p *Past) Calls(_ context.Context, q sluice.TraceQuery) (calls []sluice.Cal
 	at, _ := strconv.Atoi(q.Before)
 	for ; at < p.Events && len(calls) < q.Limit; at++ {
 		id := strconv.Itoa(at)
-		calls = append(calls, sluice.Call{TraceID: "abcdef:" + id, CorrelationID: id, EventKey: q.EventKey, Status: sluice.StatusOK})
+		calls = append(calls, sluice.Call{
+			TraceID: "abcdef:" + id, CorrelationID: id, EventKey: q.EventKey, Status: sluice.StatusOK,
+		})
 		if at%10 == 5 { // these have no event
 			calls[len(calls)-1].CorrelationID = ""
 		}

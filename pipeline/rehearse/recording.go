@@ -86,7 +86,8 @@ func (t *Rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.
 		if s.Status == sluice.StatusError && s.Code != sluice.CodeHTTPStatus.Word {
 			return sluice.Exchange{}, failedThen(sent.URL, s.Code)
 		}
-		if s.HTTP.Request == "" || strings.HasSuffix(s.HTTP.Response, run.Cut) || strings.Contains(s.HTTP.Response, run.Redacted) {
+		if s.HTTP.Request == "" || strings.HasSuffix(s.HTTP.Response, run.Cut) ||
+			strings.Contains(s.HTTP.Response, run.Redacted) {
 			return sluice.Exchange{}, sluice.NotRecorded() // it is cut off, or part of it was a secret
 		}
 		view.StatusCode, view.Response = s.HTTP.StatusCode, s.HTTP.Response
@@ -104,7 +105,8 @@ func failedThen(target, code string) error {
 	if u, err := url.Parse(target); err == nil {
 		host = u.Hostname()
 	}
-	return sluice.Errorf(sluice.Code{Word: code, Kind: kind}, "The call of %s failed when it was made.", sluice.Quote(host))
+	return sluice.Errorf(sluice.Code{Word: code, Kind: kind}, "The call of %s failed when it was made.",
+		sluice.Quote(host))
 }
 
 // An ending is how a run ended and what it did outside.

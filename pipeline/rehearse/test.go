@@ -62,7 +62,9 @@ func (t *trial) run(ctx context.Context, limits run.Limits) string {
 	user := everything(t.User.Name)
 	user.Roles = t.User.Roles
 	started.Switch(user)
-	start := run.Start{Run: started, Body: t.Body, Vars: t.Vars, Request: map[string]any{"traceId": started.TraceID, "attempt": 1}}
+	start := run.Start{
+		Run: started, Body: t.Body, Vars: t.Vars, Request: map[string]any{"traceId": started.TraceID, "attempt": 1},
+	}
 	if t.Event != nil {
 		start.Body = t.Event
 		start.Request = run.RequestOf(sluice.Delivery{Message: t.Event, TraceID: started.TraceID, Count: 1}, 1)
@@ -135,7 +137,8 @@ func (t *trial) secret(_ context.Context, name string) (string, error) {
 	if s, ok := t.Secrets[name].(string); ok {
 		return s, nil
 	}
-	return "", sluice.Errorf(sluice.CodeSecretUnknown, "The test has no secret %s; give it one under secrets.", sluice.Quote(name))
+	return "", sluice.Errorf(sluice.CodeSecretUnknown, "The test has no secret %s; give it one under secrets.",
+		sluice.Quote(name))
 }
 
 // compare returns the first difference between the outcome and what the test wants.
@@ -194,7 +197,8 @@ func (t *trial) compareCalls() string {
 		}
 		for _, name := range slices.Sorted(maps.Keys(want.Params)) {
 			if !within(want.Params[name], made.args[name]) {
-				return fmt.Sprintf("Call %d, %s: %s is %s, wanted %s.", i+1, made.command, name, brief(made.args[name]), brief(want.Params[name]))
+				return fmt.Sprintf("Call %d, %s: %s is %s, wanted %s.", i+1, made.command, name, brief(made.args[name]),
+					brief(want.Params[name]))
 			}
 		}
 	}

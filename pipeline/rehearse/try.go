@@ -83,7 +83,8 @@ func (t *Rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 	wouldBe := t.wouldBe(out, err)
 	item.Verdict = verdictOf(was, wouldBe)
 	if t.missing != "" {
-		item.Verdict, item.Reason = sluice.TryUnknown, "What "+t.missing+" would have answered is not recorded; say so under stub in the first test of the draft."
+		item.Verdict, item.Reason = sluice.TryUnknown, "What "+t.missing+" would have answered is not recorded; say "+
+			"so under stub in the first test of the draft."
 	}
 	item.Was, item.WouldBe = was.show(), wouldBe.show()
 	return item, nil
@@ -98,7 +99,10 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 	if err != nil {
 		return nil, err
 	}
-	d := sluice.Delivery{Message: message, TraceID: call.TraceID, CorrelationID: call.CorrelationID, Hops: event.Hops, Count: max(1, t.past.run.Delivery)}
+	d := sluice.Delivery{
+		Message: message, TraceID: call.TraceID, CorrelationID: call.CorrelationID, Hops: event.Hops,
+		Count: max(1, t.past.run.Delivery),
+	}
 	message["correlationId"], message["deliveryCount"] = d.CorrelationID, d.Count
 	t.draft.Owner.HintCover("pipeline.get").HideListeners(message)
 	user, err := t.User(ctx, sluice.AnonymousName)
@@ -107,7 +111,8 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 	}
 	start := run.Start{
 		Run: &sluice.Run{
-			Pipeline: t.past.run.Pipeline, TraceID: d.TraceID, CorrelationID: d.CorrelationID, Hops: d.Hops, Event: message,
+			Pipeline: t.past.run.Pipeline, TraceID: d.TraceID, CorrelationID: d.CorrelationID, Hops: d.Hops,
+			Event:     message,
 			Owner:     func(context.Context) (sluice.User, error) { return t.draft.Owner, nil },
 			OwnerName: t.draft.Owner.Name,
 			Recorded:  t.recorded,
@@ -242,7 +247,8 @@ func (s Stage) Try(ctx context.Context, draft Draft, q sluice.TraceQuery) (sluic
 // the same.
 func tally(result *sluice.TryResult, item sluice.TryItem, all bool) {
 	counter := map[sluice.Verdict]*int{
-		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails, sluice.TryUnknown: &result.Unknown,
+		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails,
+		sluice.TryUnknown: &result.Unknown,
 	}[item.Verdict]
 	*counter++
 	switch failed := item.Failed(); {
@@ -291,7 +297,9 @@ func lasting(request string) string {
 	head, body, _ := strings.Cut(request, "\n\n")
 	lines := slices.DeleteFunc(strings.Split(head, "\n"), func(line string) bool {
 		name, _, _ := strings.Cut(line, ":")
-		return slices.Contains([]string{"traceparent", "tracestate", "webhook-timestamp", "webhook-signature", ""}, name)
+		return slices.Contains([]string{
+			"traceparent", "tracestate", "webhook-timestamp", "webhook-signature", "",
+		}, name)
 	})
 	return strings.Join(lines, "\n") + "\n\n" + body
 }

@@ -31,9 +31,11 @@ func (x *execution) recovered(s *source.Step, err *error) {
 	if r == nil {
 		return
 	}
-	x.environment.Log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline, "step", s.Name, "line", s.Line,
+	x.environment.Log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline,
+		"step", s.Name, "line", s.Line,
 		"panic", x.secrets.hideText(fmt.Sprint(r)), "stack", string(debug.Stack()))
-	*err = sluice.Errorf(sluice.CodeStepPanicked, "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
+	*err = sluice.Errorf(sluice.CodeStepPanicked,
+		"The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
 func (x *execution) positioned(ctx context.Context, s *source.Step, err error) error {
@@ -54,7 +56,8 @@ func blamed(err error) *sluice.Error {
 	if !ok || e.Code != sluice.CodeExpressionFailed.Word {
 		return e
 	}
-	return (&sluice.Error{Kind: cause.Kind, Code: cause.Code, Message: e.Message}).WithStatus(cause.Status).After(cause.RetryAfter).Because(e.Err)
+	return (&sluice.Error{Kind: cause.Kind, Code: cause.Code, Message: e.Message}).WithStatus(cause.Status).
+		After(cause.RetryAfter).Because(e.Err)
 }
 
 // quoted matches what errors of commands quote.
@@ -65,7 +68,8 @@ var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 // may not see payloads. What an author wants to say is hidden from those people elsewhere.
 func (x *execution) hideComputed(args command.Args, err error) error {
 	e, ours := errors.AsType[*sluice.Error](err)
-	if x.run.Event == nil || !ours || e.Position.Step != "" || sluice.CodeFailed.Is(e) || sluice.CodeAssertionFailed.Is(e) {
+	if x.run.Event == nil || !ours || e.Position.Step != "" || sluice.CodeFailed.Is(e) ||
+		sluice.CodeAssertionFailed.Is(e) {
 		return err
 	}
 	hidden := quoted.ReplaceAllStringFunc(e.Message, func(text string) string {
@@ -176,7 +180,8 @@ func (x *execution) exchange(e *sluice.Exchange) *sluice.Exchange {
 		view.Host = host
 	}
 	if x.noted < MaxExchanges {
-		view.Request, view.Response = x.secrets.HideStart(e.Request, MaxMessage), x.secrets.HideStart(e.Response, MaxMessage)
+		view.Request, view.Response = x.secrets.HideStart(e.Request, MaxMessage), x.secrets.HideStart(e.Response,
+			MaxMessage)
 		x.noted += len(view.Request) + len(view.Response)
 	}
 	return view

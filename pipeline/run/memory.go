@@ -35,13 +35,16 @@ type usage struct {
 }
 
 func noMemory() error {
-	return sluice.Errorf(sluice.CodeNoRunMemory, "The runs of all pipelines together take as much memory as the server allows; try again in a moment.").After(2 * time.Second)
+	return sluice.Errorf(sluice.CodeNoRunMemory,
+		"The runs of all pipelines together take as much memory as the server allows; try again in a moment.").
+		After(2 * time.Second)
 }
 
 // afford checks that there is memory for a value that replaces another one.
 func (x *execution) afford(ctx context.Context, t source.Target, w weight) error {
 	if x.total.size-x.held[t].size+w.size > x.environment.Limits.Memory {
-		return sluice.Errorf(sluice.CodeTooMuchMemory, "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
+		return sluice.Errorf(sluice.CodeTooMuchMemory, "Body, variables and headers would take more than %d MiB "+
+			"together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
 	}
 	return x.take(ctx, x.total.memory+w.memory) // the replaced value is still there
 }
@@ -52,7 +55,9 @@ const maxMaking = 128 << 20
 // spend counts the bytes that a step makes on the way to its output.
 func (x *execution) spend(ctx context.Context, bytes int) error {
 	if x.making += bytes; x.making > maxMaking {
-		return sluice.Errorf(sluice.CodeTooMuchMemory, "The values of one step would take more than %d MiB together; work on fewer or smaller ones.", maxMaking>>20)
+		return sluice.Errorf(sluice.CodeTooMuchMemory,
+			"The values of one step would take more than %d MiB together; work on fewer or smaller ones.",
+			maxMaking>>20)
 	}
 	if err := x.environment.Limits.fits(x.making); err != nil {
 		return err
@@ -64,7 +69,8 @@ func (x *execution) spend(ctx context.Context, bytes int) error {
 // that may fit, since it is an estimate from above; the budget is all theirs meanwhile.
 func (l *Limits) fits(bytes int) error {
 	if l.Shared != nil && bytes > 2 && l.Shared.Fits(int64(bytes)/3) == 0 {
-		return sluice.Errorf(sluice.CodeTooMuchMemory, "This would take about %d MiB, more than a server of this size can hold; work on less at a time, or raise --memory-limit.", bytes>>20)
+		return sluice.Errorf(sluice.CodeTooMuchMemory, "This would take about %d MiB, more than a server of this "+
+			"size can hold; work on less at a time, or raise --memory-limit.", bytes>>20)
 	}
 	return nil
 }
@@ -117,7 +123,9 @@ func passedOn(body, out any) bool {
 func (l *Limits) Encode(v any) (json.RawMessage, error) {
 	data, err := value.AppendJSON(nil, v, l.Result)
 	if len(data) > l.Result {
-		return nil, sluice.Errorf(sluice.CodeResultTooLarge, "The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.", l.Result)
+		return nil, sluice.Errorf(sluice.CodeResultTooLarge,
+			"The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.",
+			l.Result)
 	}
 	return data, err
 }
@@ -262,7 +270,8 @@ func (l TooLongError) As(target any) bool {
 }
 
 func (l TooLongError) error() *sluice.Error {
-	return sluice.Errorf(sluice.CodeRunTooLong, "The run took longer than %s and was stopped.", sluice.ShortDuration(time.Duration(l)))
+	return sluice.Errorf(sluice.CodeRunTooLong, "The run took longer than %s and was stopped.",
+		sluice.ShortDuration(time.Duration(l)))
 }
 
 // count counts a step, or a round of a loop, before it runs.
@@ -272,7 +281,9 @@ func (x *execution) count(ctx context.Context) error {
 	}
 	x.steps++
 	if x.steps > x.environment.Limits.Steps {
-		return sluice.Errorf(sluice.CodeTooManySteps, "The run has done %d steps, more are not allowed; is there a loop without an end?", x.environment.Limits.Steps)
+		return sluice.Errorf(sluice.CodeTooManySteps,
+			"The run has done %d steps, more are not allowed; is there a loop without an end?",
+			x.environment.Limits.Steps)
 	}
 	return nil
 }

@@ -121,7 +121,8 @@ type execution struct {
 func (x *execution) end(err error) (Outcome, error) {
 	out := Outcome{Vars: x.scope.Vars, Report: x.report, Secrets: x.used, Hosts: x.hosts}
 	if x.report != nil {
-		x.report.Started, x.report.Duration, x.report.Status = x.started.UTC(), sluice.Milliseconds(time.Since(x.started)), sluice.StatusOK
+		x.report.Started, x.report.Duration = x.started.UTC(), sluice.Milliseconds(time.Since(x.started))
+		x.report.Status = sluice.StatusOK
 	}
 	if err == nil {
 		out.Body = x.secrets.Hide(x.scope.Body)
@@ -156,7 +157,8 @@ func (x *execution) begin(ctx context.Context, s Start) error {
 		return err
 	}
 	if len(s.Vars) > source.MaxNames {
-		return sluice.Errorf(sluice.CodeTooManyVariables, "%d variables were given, at most %d are allowed.", len(s.Vars), source.MaxNames)
+		return sluice.Errorf(sluice.CodeTooManyVariables, "%d variables were given, at most %d are allowed.",
+			len(s.Vars), source.MaxNames)
 	}
 	for name, v := range s.Vars {
 		if err := x.put(ctx, source.Target{Section: source.ToVars, Name: name}, v); err != nil {
@@ -167,7 +169,9 @@ func (x *execution) begin(ctx context.Context, s Start) error {
 }
 
 // fill assigns the fields of a source, except those that are given.
-func (x *execution) fill(ctx context.Context, where source.Section, prefix string, fields []source.Field, given map[string]any) error {
+func (x *execution) fill(
+	ctx context.Context, where source.Section, prefix string, fields []source.Field, given map[string]any,
+) error {
 	for i := range fields {
 		if _, has := given[fields[i].Name]; has {
 			continue

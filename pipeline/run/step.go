@@ -126,10 +126,12 @@ func (x *execution) items(a *source.Loop) ([]any, error) {
 	}
 	items, ok := in.([]any)
 	if !ok {
-		return nil, sluice.Errorf(sluice.CodeForeachInvalid, "in must be a list, not %s; write #{… ?? []} where there may be none.", value.Describe(in))
+		return nil, sluice.Errorf(sluice.CodeForeachInvalid,
+			"in must be a list, not %s; write #{… ?? []} where there may be none.", value.Describe(in))
 	}
 	if len(items) > x.environment.Limits.Items {
-		return nil, sluice.Errorf(sluice.CodeTooManyItems, "The list has %d items, foreach takes at most %d.", len(items), x.environment.Limits.Items)
+		return nil, sluice.Errorf(sluice.CodeTooManyItems, "The list has %d items, foreach takes at most %d.",
+			len(items), x.environment.Limits.Items)
 	}
 	return items, nil
 }
@@ -174,7 +176,9 @@ func (x *execution) arguments(a *source.Invocation) (command.Args, error) {
 	for i := range a.Args {
 		given := &a.Args[i]
 		if given.Fixed && x.run.Event != nil {
-			return nil, sluice.Errorf(sluice.CodeForbidden, "The parameter %s of %s must be written out in the source: an event has started this run, and its sender must not choose. Use the block if, with a step for each choice.", given.Name, a.Command.Name).About(given.Name)
+			return nil, sluice.Errorf(sluice.CodeForbidden, "The parameter %s of %s must be written out in the "+
+				"source: an event has started this run, and its sender must not choose. Use the block if, with a "+
+				"step for each choice.", given.Name, a.Command.Name).About(given.Name)
 		}
 		v, err := given.Value.Eval(&x.scope)
 		if err != nil {

@@ -52,7 +52,9 @@ var sections = map[string]func(*checker, *Program, *node){
 }
 
 func (c *checker) program(root *node) *Program {
-	p := &Program{Concurrency: sluice.DefaultConcurrency, Retry: defaultRetry, Timeout: MaxRunTime, Commands: c.commands}
+	p := &Program{
+		Concurrency: sluice.DefaultConcurrency, Retry: defaultRetry, Timeout: MaxRunTime, Commands: c.commands,
+	}
 	if root.kind != object {
 		c.problemf(root, "A source is an object with the section pipeline, not %s.", root.describe())
 		return nil
@@ -81,7 +83,8 @@ func (c *checker) unknown(key *node, what string, names []string) {
 // options reads an object whose keys are known.
 func (c *checker) options(n *node, what string, known map[string]func(*node)) {
 	if n.kind != object {
-		c.problemf(n, "%s must be an object with %s, not %s.", what, strings.Join(slices.Sorted(maps.Keys(known)), ", "), n.describe())
+		c.problemf(n, "%s must be an object with %s, not %s.", what,
+			strings.Join(slices.Sorted(maps.Keys(known)), ", "), n.describe())
 		return
 	}
 	for key, option := range n.entries() {
@@ -114,7 +117,8 @@ func (c *checker) fields(n *node, section string) []Field {
 func (c *checker) headers(n *node) []Field {
 	for key, item := range n.entries() {
 		if _, isText := item.string(); !isText {
-			c.problemf(item, "The header %s must be text, not %s; put it in quotes.", sluice.Quote(key.text), item.describe())
+			c.problemf(item, "The header %s must be text, not %s; put it in quotes.", sluice.Quote(key.text),
+				item.describe())
 		}
 	}
 	return c.fields(n, "headers")
@@ -148,7 +152,8 @@ func (c *checker) duration(n *node, name string, least, most time.Duration) time
 	s, _ := n.string()
 	d, err := time.ParseDuration(s)
 	if err != nil || d < least || d > most {
-		c.problemf(n, "%s must be a duration from %s to %s, such as 2s.", name, sluice.ShortDuration(least), sluice.ShortDuration(most))
+		c.problemf(n, "%s must be a duration from %s to %s, such as 2s.", name, sluice.ShortDuration(least),
+			sluice.ShortDuration(most))
 	}
 	return d
 }
@@ -204,6 +209,7 @@ func (c *checker) problemf(at *node, format string, args ...any) {
 
 func (c *checker) note(e *sluice.Error, line, column int) {
 	if len(c.problems) < MaxProblems {
-		c.problems = append(c.problems, e.At(sluice.Position{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}))
+		c.problems = append(c.problems,
+			e.At(sluice.Position{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}))
 	}
 }

@@ -132,7 +132,8 @@ func (r *jsonReader) next() (*node, json.Delim) {
 	if err != nil {
 		return nil, 0 // the end: the JSON is valid
 	}
-	start := before + strings.IndexFunc(r.source[before:], func(c rune) bool { return !strings.ContainsRune(" \t\r\n,:", c) })
+	start := before + strings.IndexFunc(r.source[before:],
+		func(c rune) bool { return !strings.ContainsRune(" \t\r\n,:", c) })
 	r.advance(start)
 	n := &node{line: r.line, column: r.column}
 	switch t := token.(type) {

@@ -108,7 +108,8 @@ func (c *checker) read(source string) *node {
 	start := &node{line: 1, column: 1}
 	switch {
 	case len(source) > MaxSource:
-		c.problemf(start, "The source has %d bytes, at most %d are allowed; split it into pipelines that run each other with pipeline.run.", len(source), MaxSource)
+		c.problemf(start, "The source has %d bytes, at most %d are allowed; split it into pipelines that run each "+
+			"other with pipeline.run.", len(source), MaxSource)
 		return nil
 	case !utf8.ValidString(source):
 		c.problemf(start, "The source must be text in UTF-8.")
@@ -186,7 +187,8 @@ func (c *checker) rate(n *node) Pace {
 	number, err := strconv.Atoi(count)
 	per := paceUnits[unit]
 	if err != nil || per == 0 || number < 1 || number > maxRate {
-		c.problemf(n, "rate must be an integer from 1 to %d for a second, minute or hour, such as 10/s, 100/m or 1000/h.", maxRate)
+		c.problemf(n, "rate must be an integer from 1 to %d for a second, minute or hour, such as 10/s, 100/m or "+
+			"1000/h.", maxRate)
 		return Pace{}
 	}
 	return Pace{text, float64(number) / per.Seconds()}
@@ -209,7 +211,9 @@ func (p *Program) Uses() []Use {
 type uses struct{ found []Use }
 
 // passing are commands that leave the body as it is.
-var passing = map[string]bool{"log": true, "assert": true, "exit": true, "fail": true, "wait": true, SwitchCommand: true, "iam.authorize": true}
+var passing = map[string]bool{
+	"log": true, "assert": true, "exit": true, "fail": true, "wait": true, SwitchCommand: true, "iam.authorize": true,
+}
 
 // list visits steps and returns whether the body is the event after them.
 func (w *uses) list(steps []*Step, event bool) bool {

@@ -149,7 +149,9 @@ func (c *checker) triggerKey(t *Trigger, cmd command.Command, key, item *node) {
 	}
 	v := c.value(item)
 	if v.shape != constant {
-		c.problemf(item, "The parameter %s of %s can't be computed: it is needed before there is anything to compute it from.", p.Name, cmd.Name)
+		c.problemf(item,
+			"The parameter %s of %s can't be computed: it is needed before there is anything to compute it from.",
+			p.Name, cmd.Name)
 		return
 	}
 	if err := p.Check(v.data); err != nil {
@@ -162,7 +164,8 @@ func (c *checker) triggerKey(t *Trigger, cmd command.Command, key, item *node) {
 		return
 	}
 	if !sluice.ValidPattern(pattern) {
-		c.problemf(item, "%s is no pattern of keys: a key is %s; * stands for one group, and # at the end for any number of groups.", sluice.Quote(pattern), sluice.KeyRule)
+		c.problemf(item, "%s is no pattern of keys: a key is %s; * stands for one group, and # at the end for any "+
+			"number of groups.", sluice.Quote(pattern), sluice.KeyRule)
 		return
 	}
 	t.pattern = pattern

@@ -63,7 +63,8 @@ func (c *checker) readStep(n *node) *Step {
 	c.steps++
 	if c.steps > maxSteps {
 		if c.steps == maxSteps+1 {
-			c.problemf(n, "There are more than %d steps; split them into pipelines that run each other with pipeline.run.", maxSteps)
+			c.problemf(n, "There are more than %d steps; split them into pipelines that run each other with "+
+				"pipeline.run.", maxSteps)
 		}
 		return nil
 	}
@@ -97,9 +98,11 @@ func (c *checker) readStep(n *node) *Step {
 func (c *checker) noStep(n *node) {
 	switch {
 	case n.kind == object && len(n.keys) > 1:
-		c.problemf(n, "A step has one key, the name of its command, but here are %d: %s. Indent the parameters further than the name.", len(n.keys), keyNames(n))
+		c.problemf(n, "A step has one key, the name of its command, but here are %d: %s. Indent the parameters "+
+			"further than the name.", len(n.keys), keyNames(n))
 	case n.kind == object && len(n.keys) == 1:
-		c.problemf(n.items[0], "The parameters of %s must be an object such as {name: value}, not %s.", sluice.Quote(n.keys[0].text), n.items[0].describe())
+		c.problemf(n.items[0], "The parameters of %s must be an object such as {name: value}, not %s.",
+			sluice.Quote(n.keys[0].text), n.items[0].describe())
 	default:
 		c.problemf(n, "A step is the name of a command, or one name: {parameters}, not %s.", n.describe())
 	}
@@ -189,7 +192,8 @@ func (c *checker) blockParams(s *Step, params *node, own map[string]func(*node))
 		case read != nil:
 			read(item)
 		case key.text == "input" || key.text == "output":
-			c.problemf(key, "The block %s has no %s: the body flows through its steps; give it to one of them.", s.Name, key.text)
+			c.problemf(key, "The block %s has no %s: the body flows through its steps; give it to one of them.", s.Name,
+				key.text)
 		case !c.common(s, key.text, item):
 			c.unknown(key, "parameter", names)
 		}

@@ -56,10 +56,14 @@ func (c *checker) yamlMistake(err error) {
 
 // inPlainWords explains messages of the YAML reader.
 var inPlainWords = map[string]string{ //nolint:gosec // a token is a part of YAML here
-	"did not find expected key":                              "this line does not fit those above it; check how far it is indented",
-	"did not find expected '-' indicator":                    "this line does not fit the list above it; check how far it is indented",
-	"mapping values are not allowed in this context":         "a colon stands where no value can begin; check the indentation, or put the text in quotes",
-	"found character that cannot start any token":            "a text can't begin with this character; put it in quotes, and indent with spaces instead of tabs",
+	"did not find expected key": "this line does not fit those above it; check how far " +
+		"it is indented",
+	"did not find expected '-' indicator": "this line does not fit the list above it; check how " +
+		"far it is indented",
+	"mapping values are not allowed in this context": "a colon stands where no value can begin; check the " +
+		"indentation, or put the text in quotes",
+	"found character that cannot start any token": "a text can't begin with this character; put it in " +
+		"quotes, and indent with spaces instead of tabs",
 	"block sequence entries are not allowed in this context": "a list can't begin here; put it on a line of its own",
 }
 
