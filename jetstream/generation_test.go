@@ -122,8 +122,8 @@ func wantAll(t *testing.T, e *Engine) {
 	}
 }
 
-// wantSealed checks that no file has in clear what must not be there, and that
-// there is one generation of buckets.
+// wantSealed checks that no file has a secret in clear, and that there is one generation of
+// buckets.
 func wantSealed(t *testing.T, dir string) {
 	t.Helper()
 	generations := make(map[string]bool)

@@ -39,8 +39,8 @@ func (e *Engine) Failed() <-chan struct{} { return e.host.Failed() }
 // Failure reports why the engine can't go on.
 func (e *Engine) Failure() error { return e.host.Failure() }
 
-// Warnings returns what an operator should know: what the disk has lost, and what makes an
-// external engine less durable than the embedded one.
+// Warnings returns what an operator should know: losses of the disk, and reasons why an external
+// engine is less durable than the embedded one.
 func (e *Engine) Warnings() []string {
 	warnings := e.Damage()
 	if short := e.outcomes.Warning(); short != "" {

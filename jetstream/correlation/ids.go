@@ -1,6 +1,5 @@
-// Package correlation has the ids that find their event, and the first fields
-// of the event that an id leads to: enough to know whether it is the right one,
-// when it came, and which pipelines listen to it.
+// Package correlation has the ids that find their event, and the first fields of an event found
+// so: enough to know whether it is the right one, when it came, and its pipelines.
 //
 // It reads no stream: package jetstream does that for results, package journal for
 // searches.

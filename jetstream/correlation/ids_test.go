@@ -45,9 +45,8 @@ func TestTheFirstFormIsRead(t *testing.T) {
 	}
 }
 
-// TestIDsOfTodayHaveRoomForAPartition: ids that were given out lead to the same
-// events in every version, and in none of them is a bit set that could become the
-// number of a partition: that of today's only stream is 0.
+// TestIDsOfTodayHaveRoomForAPartition: given ids lead to the same events in every version. The
+// bits for the number of a partition are 0 in all of them, as of today's only stream.
 func TestIDsOfTodayHaveRoomForAPartition(t *testing.T) {
 	const partitionBits = 8 // 256 streams, and 4 bits left to turn guesses away
 	c := IDs{key: []byte("a key of the server, kept secret"), first: 7}

@@ -86,9 +86,9 @@ func (r repeater) again(ctx context.Context, first *Accepted, e *sluice.Event, w
 	return result, nil
 }
 
-// isSame reports whether a call has the body of the first one with its id. The digest that
-// is at hand only shows that bodies differ; that they are equal, the hash in the event
-// shows. If the event is gone, so is all that could be told of it.
+// isSame reports whether a call has the body of the first one with its id. The digest at hand can
+// only show that bodies differ. The hash in the event shows that they are equal. If the event is
+// gone, so is all that could be told of it.
 func (r repeater) isSame(ctx context.Context, first *Accepted, e *sluice.Event) (bool, error) {
 	if first.Digest != e.Fingerprint.Digest {
 		return false, nil

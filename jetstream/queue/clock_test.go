@@ -161,8 +161,8 @@ func (g *givenBack) NakWithDelay(after time.Duration) error {
 	return nil
 }
 
-// TestWhatIsGivenBackComesAgain: an event whose time is stored comes soon, so that the
-// clock is looked at again; one that was just tried comes when it is due.
+// TestWhatIsGivenBackComesAgain: an event with a stored time comes soon, to look at the clock
+// again; one that was just tried comes when it is due.
 func TestWhatIsGivenBackComesAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		left   time.Duration

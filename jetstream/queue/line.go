@@ -227,9 +227,8 @@ type clock struct {
 // differ as well.
 const clockStep = time.Minute
 
-// keepTime makes the events in all lines due that much earlier by which the clock on the wall
-// was set back since it was last looked at: they wait no longer for that. Later states are
-// noted by the clock as it is then. The caller holds the lock.
+// keepTime moves all due times back with the clock on the wall: events wait no longer because it
+// was set back. Later states are noted by the clock as it is then. The caller holds the lock.
 func (w *Waiting) keepTime() {
 	before := w.clock.ahead
 	w.clock.ahead = w.now().Round(0).Sub(w.clock.began.Round(0)) - time.Since(w.clock.began)

@@ -10,8 +10,7 @@
 // that are sealed with one key are a Generation; Generations says which one
 // counts, and moves the records to another key (docs/decisions/0015).
 //
-// The packages that decide changes know what the records mean, and which rules
-// hold between them.
+// The packages that decide changes know the meaning of the records and the rules between them.
 package record
 
 import (

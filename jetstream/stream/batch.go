@@ -149,8 +149,8 @@ func (w *batchWriter) run(ctx context.Context) {
 	}
 }
 
-// stop ends the writer. Entries that are waiting by now are refused here, later ones by
-// Write, which then sees that the writer has stopped.
+// stop ends the writer. Entries that are waiting by now are refused here, later ones by Write,
+// since the writer has stopped.
 func (w *batchWriter) stop() {
 	w.stopped.Store(true)
 	close(w.ended)

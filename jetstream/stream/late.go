@@ -8,9 +8,9 @@ import (
 	"sluice/durable"
 )
 
-// watch gives up a batch that takes too long, as on a disk that hangs, and all entries that
-// wait behind it. One check of all is cheaper than a timer for each. It runs as long as the
-// loop, which may end late on such a disk.
+// watch gives up a batch that takes too long, as on a hanging disk, and all entries behind it. One
+// check of all is cheaper than a timer for each. It runs as long as the loop, which may end late
+// on such a disk.
 func (w *batchWriter) watch() {
 	tick := time.NewTicker(AcceptTimeout / 12)
 	defer tick.Stop()
