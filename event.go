@@ -57,8 +57,8 @@ type Event struct {
 	RemoteAddr      string              `json:"remoteAddr"`
 }
 
-// Replay returns an event that repeats this one, which has a correlation id, for one
-// pipeline, or for all that listen now if it is "". It counts as a hop, so a run that
+// Replay returns an event that repeats this one, for one pipeline; or for all that listen now if
+// pipeline is "". The correlation id is that of this event. A replay counts as a hop, so a run that
 // replays its own event ends.
 func (e *Event) Replay(ctx context.Context, correlationID, pipeline string) (*Event, error) {
 	hops, err := NextHop(ctx)

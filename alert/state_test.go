@@ -10,8 +10,8 @@ import (
 	"sluice"
 )
 
-// TestJudge goes through the life of alerts second by second. A step says at which second it
-// is, what holds, and what must come of that: + raised, - resolved, ~ renewed.
+// TestJudge goes through the life of alerts second by second. A step has the second, the
+// conditions that hold then, and the expected changes: + raised, - resolved, ~ renewed.
 func TestJudge(t *testing.T) {
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	failing := Condition{Kind: sluice.AlertPipelineFailing, Subject: "lead", Message: "It fails."}

@@ -220,7 +220,7 @@ func (l *Ledger) webhooks(c sluice.Closing) []sluice.ClosedWebhook {
 	return all
 }
 
-// tries orders senders: those that never try again, those of which that is unknown, the rest.
+// tries orders senders: those that never try again come first, then unknown ones, then the rest.
 func tries(w sluice.ClosedWebhook) int {
 	switch w.Retries {
 	case "none":

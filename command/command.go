@@ -35,8 +35,8 @@ type Command struct {
 	// included; such a command can't be called in any other way.
 	Endpoint Endpoint
 
-	// Check, if set, says what is wrong with arguments that are known before a run; those
-	// that a run computes are left out.
+	// Check, if set, finds mistakes in arguments that are known before a run. Computed ones are
+	// left out.
 	Check func(known map[string]any) error
 
 	run     func(context.Context, Args) (any, error)

@@ -44,8 +44,8 @@ func (f *frame) received(v any) any {
 	return v
 }
 
-// Expansion estimates the memory that a command or function needs for a text that it
-// decodes, or for a value that it writes. Small texts count as 0.
+// Expansion estimates the memory that a command or function needs to decode a text or to write a
+// value. Small texts count as 0.
 func Expansion(name string, arg any) int {
 	const small, yamlNodes = 4 << 10, 4
 	text, isText := arg.(string)

@@ -24,10 +24,9 @@ func everyPage(live []string) []string {
 	}
 }
 
-// TestMarkup checks every page with html-validate, the program that
-// HTML_VALIDATE names, with the W3C's checker, the jar that VNU names, with
-// axe-core, the script that AXE names, in both themes, and with pa11y, which the
-// folder of modules that PA11Y names has. No page is wider than a small phone.
+// TestMarkup checks every page, in both themes where that counts. Variables name the checkers:
+// HTML_VALIDATE the program html-validate, VNU the jar of the W3C's checker, AXE the script
+// axe-core, and PA11Y a folder of modules with pa11y. No page is wider than a small phone.
 func TestMarkup(t *testing.T) {
 	t.Parallel()
 	validator, axe := os.Getenv("HTML_VALIDATE"), os.Getenv("AXE")

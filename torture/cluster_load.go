@@ -194,10 +194,10 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 // polled is how many results are asked for.
 const polled = 300
 
-// unanswered asks for results of calls that are stored, each at a node that was not
-// called, and counts those that are not there, by what is known of them: which node
-// was asked, what it said, whether the call was answered before it was run, as those
-// of a spool are, and whether all calls from a certain one on are affected.
+// unanswered asks for results of stored calls, each at a node that was not called, and counts the
+// missing ones with all that is known of them: the node that was asked and its answer, whether the
+// call was answered before it was run, as from a spool, and whether all calls from a certain one
+// on are affected.
 func (l *clusterLoad) unanswered(ctx context.Context, stored map[uint64][]time.Time) map[string]int {
 	clients := make([]*client, len(l.rig.nodes))
 	for i, node := range l.rig.nodes {
