@@ -42,7 +42,10 @@ type busyWebhook struct {
 }
 
 func overviewPage(v *page.Visit) error {
-	view := overviewView{Span: chart.SpanOf(v.R.URL.Query(), chart.Spans, chart.Spans[1]), Spans: chart.Spans, Seen: v.May("server.stats")}
+	view := overviewView{
+		Span: chart.SpanOf(v.R.URL.Query(), chart.Spans, chart.Spans[1]), Spans: chart.Spans,
+		Seen: v.May("server.stats"),
+	}
 	if view.Seen {
 		given := []any{"minutes", strconv.Itoa(max(view.Span.Minutes, 1))}
 		if view.Span.Hours > 0 {
@@ -72,13 +75,16 @@ func overviewPage(v *page.Visit) error {
 // busiest returns the webhooks with most calls in a day or longer.
 func busiest(v *page.Visit, s chart.Span) ([]busyWebhook, error) {
 	const most, day = "8", 24
-	found, err := page.AskIfAllowed[[]sluice.WebhookStats](v, "webhook.stats", "hours", strconv.Itoa(max(s.Hours, day)), "limit", most)
+	found, err := page.AskIfAllowed[[]sluice.WebhookStats](v, "webhook.stats", "hours", strconv.Itoa(max(s.Hours, day)),
+		"limit", most)
 	if err != nil {
 		return nil, err
 	}
 	busy := make([]busyWebhook, len(found))
 	for i, of := range found {
-		busy[i] = busyWebhook{of, v.Base + "/calls?eventKey=" + url.QueryEscape(of.EventKey), chart.NewSparkline(of.Hours)}
+		busy[i] = busyWebhook{
+			of, v.Base + "/calls?eventKey=" + url.QueryEscape(of.EventKey), chart.NewSparkline(of.Hours),
+		}
 	}
 	return busy, nil
 }

@@ -51,14 +51,16 @@ func searchPage(v *page.Visit) error {
 const mostFound = "20"
 
 func findNames(v *page.Visit, view *searchView) error {
-	hooks, err := page.AskIfAllowed[command.Page[sluice.WebhookView]](v, "webhook.get", "search", view.Text, "limit", mostFound)
+	hooks, err := page.AskIfAllowed[command.Page[sluice.WebhookView]](v, "webhook.get", "search", view.Text,
+		"limit", mostFound)
 	if err != nil {
 		return err
 	}
 	for _, hook := range hooks.Items {
 		view.Webhooks = append(view.Webhooks, hook.EventKey)
 	}
-	found, err := page.AskIfAllowed[command.Page[sluice.PipelineView]](v, "pipeline.get", "search", view.Text, "limit", mostFound)
+	found, err := page.AskIfAllowed[command.Page[sluice.PipelineView]](v, "pipeline.get", "search", view.Text,
+		"limit", mostFound)
 	for _, l := range found.Items {
 		view.Pipelines = append(view.Pipelines, l.Name)
 	}

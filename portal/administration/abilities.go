@@ -48,7 +48,8 @@ func InWords(v *page.Visit, permissions []string) string {
 	var managed, seen, also []string
 	for _, a := range areas {
 		switch {
-		case a.manage != nil && !slices.ContainsFunc(a.manage, func(name string) bool { return !v.Allows(holder, name) }):
+		case a.manage != nil &&
+			!slices.ContainsFunc(a.manage, func(name string) bool { return !v.Allows(holder, name) }):
 			managed = append(managed, a.name)
 		case v.Allows(holder, a.see):
 			seen = append(seen, a.name)

@@ -40,7 +40,8 @@ func auditPage(v *page.Visit) error {
 		Username: v.Query("username"), Command: v.Query("command"), Outcome: v.Query("outcome"),
 		From: v.Query("from"), To: v.Query("to"), Later: v.Query("after") != "",
 	}
-	found, err := page.Ask[sluice.List[sluice.AuditEntry]](v, "audit.get", "username", view.Username, "command", view.Command, "outcome", view.Outcome,
+	found, err := page.Ask[sluice.List[sluice.AuditEntry]](v, "audit.get", "username", view.Username,
+		"command", view.Command, "outcome", view.Outcome,
 		"from", page.AsTime(view.From), "to", page.AsTime(view.To), "limit", page.Size, "after", v.Query("after"))
 	status, problem, err := page.WrongFilter(err)
 	if err != nil {
@@ -60,9 +61,12 @@ func auditPage(v *page.Visit) error {
 // subjects are the pages about what commands change, by the start of the command's name.
 // get is the permission to see them.
 var subjects = map[string]struct{ path, get string }{
-	"webhook": {"/webhooks/", "webhook.get"}, "pipeline": {"/pipelines/", "pipeline.get"}, "secret": {"/secrets/", "secret.get"},
-	"trace": {"/calls/", "trace.get"}, "event": {"/calls/", "trace.get"}, "deadletter": {"/calls/", "trace.get"}, "quarantine": {"/calls/", "trace.get"},
-	"iam.user": {"/users/", "iam.user.get"}, "iam.password": {"/users/", "iam.user.get"}, "iam.role": {"/roles/", "iam.role.get"}, "iam.client": {"/clients/", "iam.client.get"},
+	"webhook": {"/webhooks/", "webhook.get"}, "pipeline": {"/pipelines/", "pipeline.get"},
+	"secret": {"/secrets/", "secret.get"},
+	"trace":  {"/calls/", "trace.get"}, "event": {"/calls/", "trace.get"}, "deadletter": {"/calls/", "trace.get"},
+	"quarantine": {"/calls/", "trace.get"},
+	"iam.user":   {"/users/", "iam.user.get"}, "iam.password": {"/users/", "iam.user.get"},
+	"iam.role": {"/roles/", "iam.role.get"}, "iam.client": {"/clients/", "iam.client.get"},
 }
 
 var tokenEnd = regexp.MustCompile(`^[0-9a-f]{6}$`)

@@ -31,7 +31,8 @@ func grantChoices(*page.Visit) ([]page.Choice, error) {
 func permissionChoices(v *page.Visit) ([]page.Choice, error) {
 	const everywhere = "Everywhere"
 	choices := []page.Choice{
-		{Value: sluice.MayRead, Label: sluice.MayRead, Help: "Run every command that changes nothing.", Area: everywhere},
+		{Value: sluice.MayRead, Label: sluice.MayRead, Help: "Run every command that changes nothing.",
+			Area: everywhere},
 		{Value: "*", Label: "*", Help: "Everything.", Area: everywhere},
 	}
 	byArea := make(map[string][]page.Choice)
@@ -51,7 +52,9 @@ func permissionChoices(v *page.Visit) ([]page.Choice, error) {
 	}
 	for _, area := range slices.Sorted(maps.Keys(byArea)) {
 		if of := byArea[area]; len(of) > 1 {
-			choices = append(choices, page.Choice{Value: area + ".*", Label: area + ".*", Help: "All of these, and what later versions add.", Area: area})
+			choices = append(choices, page.Choice{
+				Value: area + ".*", Label: area + ".*", Help: "All of these, and what later versions add.", Area: area,
+			})
 		}
 		choices = append(choices, byArea[area]...)
 	}

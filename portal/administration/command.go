@@ -53,7 +53,9 @@ func commandViewOf(v *page.Visit, cmd command.Command, entered url.Values, failu
 		Name: cmd.Name, Summary: cmd.Summary, Tag: chapterOf(cmd.Name), ReadOnly: cmd.ReadOnly,
 		Step:    cmd.HTTPOnly() || cmd.Trigger || cmd.InRun,
 		Allowed: cmd.Allows(user),
-		Lines:   []string{verbOf(cmd), "curl -u " + user.Name + " " + curlOf(cmd, v.BaseURL+sluice.CommandPath+cmd.Name)},
+		Lines: []string{
+			verbOf(cmd), "curl -u " + user.Name + " " + curlOf(cmd, v.BaseURL+sluice.CommandPath+cmd.Name),
+		},
 	}
 	const notGiven = "not given"
 	for i := range view.Fields {

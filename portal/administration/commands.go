@@ -42,7 +42,9 @@ func commandsPage(v *page.Visit) error {
 		}
 		name := chapterOf(cmd.Name)
 		found[name] = true
-		lines[name] = append(lines[name], listedCommand{commandLine{cmd.Name, cmd.Summary, cmd.Endpoint != nil || cmd.Allows(user)}, cmd.Trigger || cmd.InRun})
+		lines[name] = append(lines[name], listedCommand{
+			commandLine{cmd.Name, cmd.Summary, cmd.Endpoint != nil || cmd.Allows(user)}, cmd.Trigger || cmd.InRun,
+		})
 	}
 	for _, c := range inOrder(found) {
 		view.Groups = append(view.Groups, commandGroup{c, lines[c.Name]})

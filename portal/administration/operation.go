@@ -29,12 +29,18 @@ type parameter struct {
 type status struct{ Code, Doc string }
 
 func operationOf(v *page.Visit, path, method string, described map[string]any) operation {
-	op := operation{Methods: []string{strings.ToUpper(method)}, Path: path, Summary: text(described["summary"]), Command: text(described["x-permission"])}
+	op := operation{
+		Methods: []string{strings.ToUpper(method)}, Path: path, Summary: text(described["summary"]),
+		Command: text(described["x-permission"]),
+	}
 	op.Open = len(list(described["security"])) == 0
 	for _, entry := range list(described["parameters"]) {
 		param := object(entry)
 		needed, _ := param["required"].(bool)
-		op.Params = append(op.Params, parameter{text(param["name"]), text(param["in"]), typeWords(object(param["schema"])), text(param["description"]), needed})
+		op.Params = append(op.Params, parameter{
+			text(param["name"]), text(param["in"]), typeWords(object(param["schema"])), text(param["description"]),
+			needed,
+		})
 	}
 	body := object(described["requestBody"])
 	contents := object(body["content"])
@@ -42,7 +48,8 @@ func operationOf(v *page.Visit, path, method string, described map[string]any) o
 	if form := object(contents["application/x-www-form-urlencoded"]); len(form) > 0 {
 		op.Params = append(op.Params, fieldsOf(v, resolved(v, object(form["schema"])))...)
 	} else if len(media) > 0 {
-		op.Body, op.Media = text(body["description"]), strings.ReplaceAll(strings.Join(media, " or "), "*/*", "any type")
+		op.Body, op.Media = text(body["description"]), strings.ReplaceAll(strings.Join(media, " or "), "*/*",
+			"any type")
 	}
 	responses := object(described["responses"])
 	const usual = 3 // 200, 4XX and 5XX
@@ -65,10 +72,13 @@ func fieldsOf(v *page.Visit, schema map[string]any) (params []parameter) {
 		order, _ := object(properties[name])["x-order"].(float64)
 		return order
 	}
-	names := slices.SortedFunc(maps.Keys(properties), func(a, b string) int { return cmp.Compare(position(a), position(b)) })
+	names := slices.SortedFunc(maps.Keys(properties),
+		func(a, b string) int { return cmp.Compare(position(a), position(b)) })
 	for _, name := range names {
 		field := object(properties[name])
-		params = append(params, parameter{name, "body", typeWords(field), text(field["description"]), slices.Contains(needed, name)})
+		params = append(params, parameter{
+			name, "body", typeWords(field), text(field["description"]), slices.Contains(needed, name),
+		})
 	}
 	return params
 }
@@ -91,6 +101,9 @@ func typeWords(schema map[string]any) string {
 	if enum := texts(schema["enum"]); len(enum) > 0 {
 		return strings.Join(enum, ", ")
 	}
-	words := map[string]string{"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list", "object": "a JSON object"}
+	words := map[string]string{
+		"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+		"array": "a list", "object": "a JSON object",
+	}
 	return cmp.Or(words[text(schema["type"])], "any value")
 }

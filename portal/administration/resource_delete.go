@@ -16,7 +16,9 @@ func resourceConfirm(v *page.Visit, res *resource) error {
 		return err
 	}
 	path := res.Page + "/" + url.PathEscape(name)
-	asked := page.Confirmation{Name: name, What: res.One(), Effect: page.Typographic(res.Effect), Action: path + "/delete", Back: path}
+	asked := page.Confirmation{
+		Name: name, What: res.One(), Effect: page.Typographic(res.Effect), Action: path + "/delete", Back: path,
+	}
 	for _, c := range res.Columns {
 		if c.Name == "lastUsed" {
 			used := cellOf(v, c, thing)
@@ -30,8 +32,9 @@ func resourceConfirm(v *page.Visit, res *resource) error {
 	}
 	if thing["disabled"] == false && v.May(res.Put) {
 		asked.Instead = &page.Instead{
-			Label:  "Disable the " + res.One() + " instead",
-			About:  "A disabled " + res.One() + " can’t sign in until someone enables the " + res.One() + " again; nothing else is lost.",
+			Label: "Disable the " + res.One() + " instead",
+			About: "A disabled " + res.One() + " can’t sign in until someone enables the " + res.One() +
+				" again; nothing else is lost.",
 			Action: path,
 			Name:   "disabled",
 			Value:  "true",
@@ -57,13 +60,16 @@ func pipelinesOf(v *page.Visit, username string) (*page.Consequence, error) {
 			links = append(links, page.Link{Name: one.Name, Path: "/pipelines/" + url.PathEscape(one.Name)})
 		}
 	}
-	return page.ConsequenceOf("These pipelines run with this user’s permissions: they can’t switch users or use secrets any more until someone else saves them.", links), err
+	return page.ConsequenceOf("These pipelines run with this user’s permissions: they can’t switch users or use "+
+		"secrets any more until someone else saves them.", links), err
 }
 
 // holdersOf returns the users and clients that have a role.
 func holdersOf(v *page.Visit, role string) (*page.Consequence, error) {
 	var links []page.Link
-	for _, holders := range []struct{ get, key, path string }{{"iam.user.get", "username", "/users/"}, {"iam.client.get", "clientId", "/clients/"}} {
+	for _, holders := range []struct{ get, key, path string }{
+		{"iam.user.get", "username", "/users/"}, {"iam.client.get", "clientId", "/clients/"},
+	} {
 		if v.Provider != nil || !v.May(holders.get) {
 			continue
 		}
@@ -82,15 +88,16 @@ func holdersOf(v *page.Visit, role string) (*page.Consequence, error) {
 
 // usersOf returns the webhooks and pipelines that use a secret.
 func usersOf(v *page.Visit, secret string) (*page.Consequence, error) {
-	shown, _, err := page.Read[struct {
+	found, _, err := page.Read[struct {
 		UsedBy struct{ Webhooks, Pipelines []string }
 	}](v, "secret.get", "name", secret)
-	links := make([]page.Link, 0, len(shown.UsedBy.Webhooks)+len(shown.UsedBy.Pipelines))
-	for _, key := range shown.UsedBy.Webhooks {
+	links := make([]page.Link, 0, len(found.UsedBy.Webhooks)+len(found.UsedBy.Pipelines))
+	for _, key := range found.UsedBy.Webhooks {
 		links = append(links, page.Link{Name: key, Path: "/webhooks/" + url.PathEscape(key)})
 	}
-	for _, name := range shown.UsedBy.Pipelines {
+	for _, name := range found.UsedBy.Pipelines {
 		links = append(links, page.Link{Name: name, Path: "/pipelines/" + url.PathEscape(name)})
 	}
-	return page.ConsequenceOf("These webhooks and pipelines use the secret, and fail if they have no other:", links), err
+	return page.ConsequenceOf("These webhooks and pipelines use the secret, and fail if they have no other:", links),
+		err
 }

@@ -68,7 +68,9 @@ func resourceStored(v *page.Visit, res *resource, name string) (resourceForm, er
 	if permissions := entered["permissions"]; permissions != nil {
 		view.InWords, view.Allows = InWords(v, permissions), allowedBy(v, permissions)
 	}
-	for _, c := range []column{{"builtIn", "Origin"}, {"lastUsed", "Last used"}, {"updated", "Changed"}, {"created", "Created"}} {
+	for _, c := range []column{
+		{"builtIn", "Origin"}, {"lastUsed", "Last used"}, {"updated", "Changed"}, {"created", "Created"},
+	} {
 		inList := slices.ContainsFunc(res.Columns, func(listed column) bool { return listed.Name == c.Name })
 		if inList || thing[c.Name] != nil {
 			view.Facts = append(view.Facts, cellOf(v, c, thing))
@@ -92,7 +94,9 @@ func allowedBy(v *page.Visit, permissions []string) (lines []commandLine) {
 	return lines
 }
 
-func resourceFormOf(v *page.Visit, res *resource, name string, entered url.Values, failure error) (resourceForm, error) {
+func resourceFormOf(
+	v *page.Visit, res *resource, name string, entered url.Values, failure error,
+) (resourceForm, error) {
 	cmd, _ := v.Commands.Find(res.Put)
 	user := v.User
 	view := resourceForm{
@@ -139,14 +143,16 @@ func (res *resource) adapt(f *page.Field, isNew bool) {
 	case f.Input == "select":
 		f.Choices = []page.Choice{{Value: "false", Label: said.Off}, {Value: "true", Label: said.On}}
 	case f.Input == "password" && !isNew:
-		f.Label, f.Help = "New password", page.PasswordRule+" Left empty, the password stays as it is; a new one signs the user out everywhere."
+		f.Label, f.Help = "New password", page.PasswordRule+" Left empty, the password stays as it is; a new one "+
+			"signs the user out everywhere."
 	}
 }
 
 func resourcePut(v *page.Visit, res *resource) error {
 	cmd, _ := v.Commands.Find(res.Put)
 	name := v.Named("item")
-	if lines := strings.TrimRight(v.Entered("value"), "\n"); !strings.Contains(lines, "\n") && v.R.PostForm.Has("value") {
+	if lines := strings.TrimRight(v.Entered("value"), "\n"); !strings.Contains(lines, "\n") &&
+		v.R.PostForm.Has("value") {
 		v.R.PostForm.Set("value", lines) // copying often adds a line end
 	}
 	if name != "" {
@@ -196,5 +202,7 @@ func resourceFree(v *page.Visit, res *resource, name string) error {
 	if _, err := v.Run(res.Get, res.Key, wanted); err != nil {
 		return page.Ignoring(err, sluice.NotFound, sluice.Invalid) // the command says what is wrong with the name
 	}
-	return sluice.Errorf(sluice.Code{Word: res.One() + "-taken", Kind: sluice.Conflict}, "There is a %s %s already. Choose another name, or open that one to change it.", res.One(), wanted).About(res.Key)
+	return sluice.Errorf(sluice.Code{Word: res.One() + "-taken", Kind: sluice.Conflict},
+		"There is a %s %s already. Choose another name, or open that one to change it.", res.One(), wanted).
+		About(res.Key)
 }

@@ -24,7 +24,8 @@ type resourceItem struct {
 }
 
 func resourceListPage(v *page.Visit, res *resource) error {
-	things, next, err := page.Read[[]map[string]any](v, res.Get, "search", v.Query("search"), "after", v.Query("after"), "limit", page.Size)
+	things, next, err := page.Read[[]map[string]any](v, res.Get, "search", v.Query("search"), "after", v.Query("after"),
+		"limit", page.Size)
 	if err != nil {
 		return err
 	}
@@ -43,32 +44,34 @@ func resourceListPage(v *page.Visit, res *resource) error {
 
 // cell returns a field of a thing as people read it.
 func cellOf(v *page.Visit, c column, thing map[string]any) page.Cell {
-	shown := page.Cell{Title: c.Title}
+	cell := page.Cell{Title: c.Title}
 	switch value := thing[c.Name]; c.Name {
 	case "disabled":
-		shown.Bad, shown.Class = value == true, "state"
-		shown.Text = map[bool]string{true: "disabled", false: "active"}[shown.Bad]
+		cell.Bad, cell.Class = value == true, "state"
+		cell.Text = map[bool]string{true: "disabled", false: "active"}[cell.Bad]
 	case "permissions":
-		shown.Class = "break"
-		shown.Text = InWords(v, texts(value))
+		cell.Class = "break"
+		cell.Text = InWords(v, texts(value))
 	case "builtIn":
-		shown.Text = map[string]string{"unchanged": "built in", "changed": "built in, changed", "": "your own"}[text(value)]
+		cell.Text = map[string]string{
+			"unchanged": "built in", "changed": "built in, changed", "": "your own",
+		}[text(value)]
 	case "created", "updated", "lastUsed":
 		at, err := time.Parse(time.RFC3339, text(value))
 		switch {
 		case err == nil:
-			shown.Time = at
+			cell.Time = at
 		case thing["updated"] == nil: // built in, so never stored
-			shown.Text = "–"
+			cell.Text = "–"
 		default:
-			shown.Text = "never"
+			cell.Text = "never"
 		}
 	case "scope":
-		shown.Class = "break"
-		shown.Text = cmp.Or(strings.Join(texts(value), ", "), "everything")
+		cell.Class = "break"
+		cell.Text = cmp.Or(strings.Join(texts(value), ", "), "everything")
 	default:
-		shown.Class = "break"
-		shown.Text = cmp.Or(strings.Join(texts(value), ", "), "none")
+		cell.Class = "break"
+		cell.Text = cmp.Or(strings.Join(texts(value), ", "), "none")
 	}
-	return shown
+	return cell
 }

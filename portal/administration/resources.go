@@ -45,7 +45,10 @@ var resources = []*resource{
 			"username": {Label: "Username"},
 			"password": {Label: "Password", Help: page.PasswordRule + " Without a password the user can’t sign in."},
 			"roles":    {Label: "Roles", Help: "The user may do whatever one of the chosen roles allows."},
-			"disabled": {"State", "A disabled user can’t sign in, and tokens are refused, until an administrator enables the user again.", "active", "disabled"},
+			"disabled": {
+				"State", "A disabled user can’t sign in, and tokens are refused, until an administrator enables the " +
+					"user again.", "active", "disabled",
+			},
 		},
 		choices: map[string]func(*page.Visit) ([]page.Choice, error){"roles": roleChoices},
 		fixed:   func(name string) bool { return name == sluice.AnonymousName },
@@ -57,7 +60,10 @@ var resources = []*resource{
 		words: map[string]words{
 			"role":        {Label: "Name"},
 			"permissions": {Label: "Permissions", Help: "What the role allows, by area."},
-			"scope":       {Label: "Scope", Help: "What it allows this for: first groups of names, such as partner for webhook.partner.… and the pipelines and secrets partner.…. Left empty, for everything."},
+			"scope": {
+				Label: "Scope", Help: "What it allows this for: first groups of names, such as partner for " +
+					"webhook.partner.… and the pipelines and secrets partner.…. Left empty, for everything.",
+			},
 		},
 		choices: map[string]func(*page.Visit) ([]page.Choice, error){"permissions": permissionChoices},
 		fixed:   func(name string) bool { return name == sluice.AdminName },
@@ -69,23 +75,40 @@ var resources = []*resource{
 		Empty:   "A client lets a program call the API without a person’s password.",
 		Columns: []column{{"roles", "Roles"}, {"grants", "Grants"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
-			"clientId":     {Label: "Client id"},
-			"roles":        {Label: "Roles", Help: "What the program may do when it acts for itself. For a person it may do what the person may."},
-			"grants":       {Label: "Grants", Help: "How the program may get tokens. With none chosen, a new program gets client_credentials, a public one authorization_code and refresh_token."},
-			"redirectUris": {Label: "Redirect URIs", Help: "Where browsers may return to with a code: https, or http on 127.0.0.1, [::1] or localhost, at any port."},
-			"public":       {"Where the program runs", "On people’s machines and in their browsers no secret is safe, so a program there has none.", "on a server, with a secret", "with people, without a secret"},
+			"clientId": {Label: "Client id"},
+			"roles": {
+				Label: "Roles", Help: "What the program may do when it acts for itself. For a person it may do what " +
+					"the person may.",
+			},
+			"grants": {
+				Label: "Grants", Help: "How the program may get tokens. With none chosen, a new program gets " +
+					"client_credentials, a public one authorization_code and refresh_token.",
+			},
+			"redirectUris": {
+				Label: "Redirect URIs", Help: "Where browsers may return to with a code: https, or http on " +
+					"127.0.0.1, [::1] or localhost, at any port.",
+			},
+			"public": {
+				"Where the program runs",
+				"On people’s machines and in their browsers no secret is safe, so a program there has none.",
+				"on a server, with a secret", "with people, without a secret",
+			},
 		},
 		choices: map[string]func(*page.Visit) ([]page.Choice, error){"roles": roleChoices, "grants": grantChoices},
 		renews:  true, actor: "client:%s",
 	}, {
 		Resource: sluice.ResourceNamed("secret"), Title: "Secrets",
-		About: "Values that pipelines and webhooks use, such as passwords of other systems. Values are stored encrypted and never shown again.",
+		About: "Values that pipelines and webhooks use, such as passwords of other systems. Values are stored " +
+			"encrypted and never shown again.",
 		Empty: "Store a password or an API key here, and pipelines use it without anyone reading it.",
 		hit:   usersOf, forced: true,
 		Columns: []column{{"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
-			"name":  {Label: "Name"},
-			"value": {Label: "Value", Help: "Up to 64 KiB of text, also of several lines, such as a key. The value is stored encrypted and never shown again."},
+			"name": {Label: "Name"},
+			"value": {
+				Label: "Value", Help: "Up to 64 KiB of text, also of several lines, such as a key. The value is " +
+					"stored encrypted and never shown again.",
+			},
 		},
 	},
 }

@@ -22,9 +22,15 @@ type teamForm struct {
 func teamFormOf(v *page.Visit, entered url.Values, failure error) (view teamForm, err error) {
 	view.External = v.Provider != nil
 	view.Fields = []page.Field{
-		{Name: "team", Label: "Name", Help: "Such as partner. It becomes the first part of the role’s name.", Input: "text", Value: entered.Get("team"), Required: true, Focus: failure == nil},
-		{Name: "scope", Label: "What is theirs", Help: "First groups of names, separated by commas: with partner it is the webhooks webhook.partner and webhook.partner.…, and the messages, pipelines and secrets partner and partner.…. Left empty, it is the name. All else is as if it were not there for them.", Input: "text", Value: entered.Get("scope")},
-		{Name: "like", Label: "What members may do with it", Help: "What the role allows, without what is about the whole server.", Input: "select", Value: cmp.Or(entered.Get("like"), "developer")},
+		{Name: "team", Label: "Name", Help: "Such as partner. It becomes the first part of the role’s name.",
+			Input: "text", Value: entered.Get("team"), Required: true, Focus: failure == nil},
+		{Name: "scope", Label: "What is theirs", Help: "First groups of names, separated by commas: with partner it " +
+			"is the webhooks webhook.partner and webhook.partner.…, and the messages, pipelines and secrets partner " +
+			"and partner.…. Left empty, it is the name. All else is as if it were not there for them.",
+			Input: "text", Value: entered.Get("scope")},
+		{Name: "like", Label: "What members may do with it",
+			Help:  "What the role allows, without what is about the whole server.",
+			Input: "select", Value: cmp.Or(entered.Get("like"), "developer")},
 	}
 	roles, _, err := page.Read[[]sluice.Role](v, "iam.role.get")
 	if err != nil {
@@ -43,10 +49,16 @@ func teamFormOf(v *page.Visit, entered url.Values, failure error) (view teamForm
 		var offered []page.Choice
 		for _, user := range users {
 			if user.Username != sluice.AnonymousName {
-				offered = append(offered, page.Choice{Value: user.Username, Label: user.Username, Help: "now " + cmp.Or(strings.Join(user.Roles, ", "), "without a role")})
+				offered = append(offered, page.Choice{
+					Value: user.Username, Label: user.Username, Help: "now " +
+						cmp.Or(strings.Join(user.Roles, ", "), "without a role"),
+				})
 			}
 		}
-		view.Fields = append(view.Fields, page.Field{Name: "members", Label: "Members", Help: "They keep the roles that they have: take away those that allow more than the team is to see."})
+		view.Fields = append(view.Fields, page.Field{
+			Name: "members", Label: "Members",
+			Help: "They keep the roles that they have: take away those that allow more than the team is to see.",
+		})
 		view.Choose("members", offered, entered["members"])
 	}
 	view.Blame(failure)
@@ -84,9 +96,11 @@ func makeTeam(v *page.Visit, entered url.Values) (role string, err error) {
 	}
 	role = team + "-" + entered.Get("like")
 	if _, err := v.Run("iam.role.get", "role", role); err == nil {
-		return "", sluice.Errorf(sluice.Code{Word: "role-taken", Kind: sluice.Conflict}, "There is a role %s already. Choose another name, or open that role to change it.", role).About("team")
+		return "", sluice.Errorf(sluice.Code{Word: "role-taken", Kind: sluice.Conflict},
+			"There is a role %s already. Choose another name, or open that role to change it.", role).About("team")
 	}
-	if _, err := v.Run("iam.role.put", "role", role, "like", entered.Get("like"), "scope", cmp.Or(strings.TrimSpace(entered.Get("scope")), team)); err != nil {
+	if _, err := v.Run("iam.role.put", "role", role, "like", entered.Get("like"),
+		"scope", cmp.Or(strings.TrimSpace(entered.Get("scope")), team)); err != nil {
 		if e := sluice.AsError(err); e.Parameter == "role" {
 			return "", e.About("team")
 		}
@@ -98,10 +112,13 @@ func makeTeam(v *page.Visit, entered url.Values) (role string, err error) {
 		}
 		member, _, err := page.Read[sluice.Account](v, "iam.user.get", "username", name)
 		if err == nil {
-			_, err = v.Run("iam.user.put", "username", name, "roles", strings.Join(append(slices.Clone(member.Roles), role), ","))
+			_, err = v.Run("iam.user.put", "username", name,
+				"roles", strings.Join(append(slices.Clone(member.Roles), role), ","))
 		}
 		if err != nil {
-			return "", sluice.AsError(err).Saying(fmt.Sprintf("The role %s is made, but %s does not have it: %s", role, name, sluice.AsError(err).Message)).About("members")
+			return "", sluice.AsError(err).
+				Saying(fmt.Sprintf("The role %s is made, but %s does not have it: %s", role, name,
+					sluice.AsError(err).Message)).About("members")
 		}
 	}
 	return role, nil

@@ -36,7 +36,9 @@ type callView struct {
 
 func callPage(v *page.Visit, items []sluice.CallView) (err error) {
 	user := v.User
-	view := callView{CallView: items[0], Followed: items[1:], Picture: picture(items), Seen: user.May(sluice.MaySeePayload)}
+	view := callView{
+		CallView: items[0], Followed: items[1:], Picture: picture(items), Seen: user.May(sluice.MaySeePayload),
+	}
 	view.Headers = page.Headers(view.CallView.Headers)
 	view.Text = payloadText(view.CallView)
 	addBody(v, user, &view)
@@ -50,7 +52,8 @@ func callPage(v *page.Visit, items []sluice.CallView) (err error) {
 		view.Live = v.Live("", view.TraceID)
 	}
 	if view.Quarantine != "" && v.May("quarantine.get") {
-		if view.Rejected, err = keptCall(v, view.Quarantine); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+		if view.Rejected, err = keptCall(v, view.Quarantine); err != nil &&
+			sluice.AsError(err).Kind != sluice.NotFound {
 			return err
 		}
 	}
@@ -64,10 +67,11 @@ func addBody(v *page.Visit, user sluice.User, view *callView) {
 	if !whole {
 		return
 	}
-	if fits := page.Shortened(body, page.MaxShown) == body; fits && body != view.Text {
+	if fits := page.Shortened(body, page.MaxText) == body; fits && body != view.Text {
 		view.Raw = body
 	}
-	if curl := curlOfCall(v.BaseURL+sluice.ReceivePath, view.CallView); view.EventKey != "" && view.Method != "" && page.Shortened(curl, page.MaxShown) == curl {
+	if curl := curlOfCall(v.BaseURL+sluice.ReceivePath, view.CallView); view.EventKey != "" && view.Method != "" &&
+		page.Shortened(curl, page.MaxText) == curl {
 		view.Curl = curl
 	}
 	view.Editable = view.EventKey != "" && user.May(sluice.MaySeeTokens) && v.May("webhook.sign")
@@ -115,12 +119,15 @@ func callEraseConfirm(v *page.Visit) error {
 	if err != nil {
 		return err
 	}
-	effect := "Its payload, headers and results are gone for good, also if a pipeline still works on it. That there was a call remains."
+	effect := "Its payload, headers and results are gone for good, also if a pipeline still works on it. That there " +
+		"was a call remains."
 	if others := len(found.Items) - 1; others > 0 {
 		effect += " " + wording.Plural(others, "replay or copy goes", "replays and copies go") + " with it."
 	}
 	path := callPath(trace)
-	view := page.Confirmation{Verb: "Erase", Name: trace, What: "call", Action: path + "/erase", Back: path, Effect: effect}
+	view := page.Confirmation{
+		Verb: "Erase", Name: trace, What: "call", Action: path + "/erase", Back: path, Effect: effect,
+	}
 	return v.Show("confirm", "Erase "+trace, view)
 }
 
@@ -200,7 +207,8 @@ func callsOf(v *page.Visit) ([]sluice.CallView, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 || !strings.Contains(trace, ":") {
-		return nil, sluice.Errorf(sluice.CodeCallUnknown, "There is no call with that trace id, or it is no longer kept.")
+		return nil, sluice.Errorf(sluice.CodeCallUnknown,
+			"There is no call with that trace id, or it is no longer kept.")
 	}
 	slices.SortStableFunc(found.Items, func(a, b sluice.CallView) int { return a.Time.Compare(b.Time) })
 	return found.Items, nil

@@ -47,14 +47,16 @@ type CurlLine struct {
 
 // CurlLines returns ways to call a webhook. A header comes first, because fewer places
 // log it than a URL.
-func CurlLines(receive, token string, shown bool) []CurlLine {
+func CurlLines(receive, token string, revealed bool) []CurlLine {
 	lines := []CurlLine{
-		{Title: "Token in a header (best)", Text: "curl " + receive + " \\\n  -H 'token: TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},
-		{Title: "Token in the URL", Text: "curl '" + receive + "?token=TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},
+		{Title: "Token in a header (best)", Text: "curl " + receive +
+			" \\\n  -H 'token: TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},
+		{Title: "Token in the URL", Text: "curl '" + receive +
+			"?token=TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},
 		{Title: "With files", Text: "curl " + receive + " \\\n  -H 'token: TOKEN' \\\n  -F 'file=@report.pdf'"},
 	}
 	visible := page.HiddenToken(token)
-	if shown {
+	if revealed {
 		visible = token
 	}
 	for i := range lines {

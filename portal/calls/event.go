@@ -55,11 +55,15 @@ func eventSeen(c sluice.CallView) *SeenEvent {
 	event := &SeenEvent{TraceID: c.TraceID, EventKey: c.EventKey, call: c}
 	event.add(payloadSeen(c))
 	headers := maps.Clone(c.Headers)
-	maps.DeleteFunc(headers, func(name, _ string) bool { return page.IsConnection(name) && !strings.Contains(name, "signature") })
+	maps.DeleteFunc(headers,
+		func(name, _ string) bool { return page.IsConnection(name) && !strings.Contains(name, "signature") })
 	for _, part := range []struct {
 		path  string
 		value any
-	}{{"body.eventKey", c.EventKey}, {"body.traceId", c.TraceID}, {"body.contentType", c.ContentType}, {"body.method", c.Method}, {"body.query", c.Query}, {"body.headers", headers}} {
+	}{
+		{"body.eventKey", c.EventKey}, {"body.traceId", c.TraceID}, {"body.contentType", c.ContentType},
+		{"body.method", c.Method}, {"body.query", c.Query}, {"body.headers", headers},
+	} {
 		if content := string(asJSON(part.value)); content != `""` && content != "null" && content != "{}" {
 			event.add(part.path, json.RawMessage(content))
 		}
@@ -193,7 +197,9 @@ func (e *SeenEvent) note(path string, v any) {
 	}
 	var text strings.Builder
 	if err := value.Encode(&text, v); err == nil {
-		e.Paths = append(e.Paths, eventPath{page.Clipped(path, 2*maxPathValue), page.Clipped(strings.TrimSpace(text.String()), maxPathValue)})
+		e.Paths = append(e.Paths, eventPath{
+			page.Clipped(path, 2*maxPathValue), page.Clipped(strings.TrimSpace(text.String()), maxPathValue),
+		})
 	}
 }
 
@@ -207,7 +213,8 @@ func EventJSON(v *page.Visit, trace string) (json.RawMessage, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 || found.Items[0].PayloadEncoding == "" {
-		return nil, sluice.Errorf(sluice.CodeCallUnknown, "The event of that call is no longer kept, or you may not see payloads.")
+		return nil, sluice.Errorf(sluice.CodeCallUnknown,
+			"The event of that call is no longer kept, or you may not see payloads.")
 	}
 	c := found.Items[0]
 	return value.Marshal(map[string]any{

@@ -59,7 +59,8 @@ func exportAll(v *page.Visit, find func(limit int, after string) (sluice.TraceAn
 			return nil
 		}
 	}
-	const incomplete = "These are the newest %d calls. There are older ones: export those up to the time of the last one."
+	const incomplete = "These are the newest %d calls. There are older ones: export those up to the time of the last " +
+		"one."
 	writeLines(v.W, []map[string]string{{"incomplete": fmt.Sprintf(incomplete, maxExported)}})
 	return nil
 }

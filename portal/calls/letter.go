@@ -11,7 +11,8 @@ import (
 func letterNamed(v *page.Visit) (sluice.DeadLetter, error) {
 	found, err := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get", "letter", v.Named("letter"))
 	if err == nil && len(found.Items) == 0 {
-		err = sluice.Errorf(sluice.CodeLetterUnknown, "There is no such dead letter: it was replayed or deleted, or is too old.")
+		err = sluice.Errorf(sluice.CodeLetterUnknown,
+			"There is no such dead letter: it was replayed or deleted, or is too old.")
 	}
 	if err != nil {
 		return sluice.DeadLetter{}, err
@@ -33,7 +34,8 @@ func letterPage(v *page.Visit, letter sluice.DeadLetter) error {
 		return err
 	}
 	if source != nil {
-		view.EditURL, view.EditText = editing(v, source, sluice.RunReport{Started: letter.Time, Error: &letter.Error}, letter.TraceID)
+		view.EditURL, view.EditText = editing(v, source, sluice.RunReport{Started: letter.Time, Error: &letter.Error},
+			letter.TraceID)
 	}
 	return v.Show("letter", "Dead letter "+letter.Letter, view)
 }

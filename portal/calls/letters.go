@@ -34,7 +34,8 @@ func lettersPage(v *page.Visit) error {
 		return err
 	}
 	view.Items, view.Next = found.Items, v.Next(found.Next)
-	groups, err := page.AskIfAllowed[sluice.List[sluice.DeadLetterGroup]](v, "deadletter.groups", "pipeline", view.Pipeline)
+	groups, err := page.AskIfAllowed[sluice.List[sluice.DeadLetterGroup]](v, "deadletter.groups",
+		"pipeline", view.Pipeline)
 	if err != nil {
 		return err
 	}

@@ -10,22 +10,26 @@ import (
 
 // callNext redirects to the next call of the same webhook.
 func callNext(v *page.Visit, c sluice.CallView) error {
-	other, err := nextAfter(c.Time, time.Now(), func(from, to time.Time) (found []sluice.CallView, more bool, err error) {
-		for after := ""; ; {
-			page, err := Find(v, "eventKey", c.EventKey, "from", from.Format(time.RFC3339Nano), "to", to.Format(time.RFC3339Nano), "limit", "100", "after", after)
-			if err != nil || len(page.Items) > 0 || page.Next == "" {
-				return page.Items, page.Next != "", err
+	other, err := nextAfter(c.Time, time.Now(),
+		func(from, to time.Time) (found []sluice.CallView, more bool, err error) {
+			for after := ""; ; {
+				page, err := Find(v, "eventKey", c.EventKey, "from", from.Format(time.RFC3339Nano),
+					"to", to.Format(time.RFC3339Nano), "limit", "100", "after", after)
+				if err != nil || len(page.Items) > 0 || page.Next == "" {
+					return page.Items, page.Next != "", err
+				}
+				after = page.Next // the search stopped early, at its bound
 			}
-			after = page.Next // the search stopped early, at its bound
-		}
-	})
+		})
 	return callBeside(v, c, other, err)
 }
 
 // nextAfter returns the first call after a time, or nil. find returns the newest calls
 // of a span, newest first, and whether there are more. So the span grows until it has
 // calls, and is halved until it has few.
-func nextAfter(at, now time.Time, find func(from, to time.Time) (found []sluice.CallView, more bool, err error)) (*sluice.CallView, error) {
+func nextAfter(
+	at, now time.Time, find func(from, to time.Time) (found []sluice.CallView, more bool, err error),
+) (*sluice.CallView, error) {
 	const firstSpan, largerSpan, shortest = time.Minute, 8, time.Millisecond
 	from, to := at.Add(1), at.Add(firstSpan)
 	found, more, err := find(from, to)
@@ -52,7 +56,8 @@ func nextAfter(at, now time.Time, find func(from, to time.Time) (found []sluice.
 func callPrevious(v *page.Visit, c sluice.CallView) error {
 	var other *sluice.CallView
 	found, err := Find(v, "eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "10")
-	if i := slices.IndexFunc(found.Items, func(other sluice.CallView) bool { return other.Time.Before(c.Time) }); i >= 0 {
+	if i := slices.IndexFunc(found.Items,
+		func(other sluice.CallView) bool { return other.Time.Before(c.Time) }); i >= 0 {
 		other = &found.Items[i]
 	}
 	return callBeside(v, c, other, err)

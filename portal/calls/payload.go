@@ -18,7 +18,7 @@ func payloadText(c sluice.CallView) string {
 	case sluice.EncodingText:
 		var text string
 		if err := json.Unmarshal(c.Payload, &text); err == nil {
-			return page.Shortened(text, page.MaxShown)
+			return page.Shortened(text, page.MaxText)
 		}
 	case sluice.EncodingBase64:
 		var binary sluice.Binary
@@ -34,7 +34,7 @@ func payloadText(c sluice.CallView) string {
 			for _, file := range payload.Files {
 				fmt.Fprintf(&text, "%s (%s, %s)\n", file.Filename, file.Type, wording.Bytes(file.Size))
 			}
-			return page.Shortened(text.String(), page.MaxShown)
+			return page.Shortened(text.String(), page.MaxText)
 		}
 	}
 	if c.Payload == nil {
@@ -52,7 +52,7 @@ func binaryText(b sluice.Binary) string {
 	if json.Valid(content) {
 		return page.Pretty(json.RawMessage(content))
 	}
-	return page.Shortened(string(content), page.MaxShown)
+	return page.Shortened(string(content), page.MaxText)
 }
 
 // sentBody returns the body of a call as it came, if it is text. whole is false if it

@@ -30,7 +30,8 @@ func (v quarantineView) Several() bool { return len(v.Groups) > 1 }
 
 func quarantinePage(v *page.Visit) error {
 	view := quarantineView{EventKey: v.Query("eventKey"), Code: v.Query("code")}
-	found, err := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", page.Size, "after", v.Query("after"))
+	found, err := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", page.Size,
+		"after", v.Query("after"))
 	if err != nil {
 		return err
 	}
@@ -50,10 +51,14 @@ func quarantinePage(v *page.Visit) error {
 // groupsOf groups calls by webhook and code, the largest group first.
 func groupsOf(items []sluice.QuarantineView) (groups []quarantineGroup) {
 	for _, item := range items {
-		i := slices.IndexFunc(groups, func(g quarantineGroup) bool { return g.EventKey == item.EventKey && g.Code == item.Code })
+		i := slices.IndexFunc(groups,
+			func(g quarantineGroup) bool { return g.EventKey == item.EventKey && g.Code == item.Code })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, quarantineGroup{EventKey: item.EventKey, Code: item.Code, Latest: quarantined{item}}) // they come newest first
+			// they come newest first
+			groups = append(groups, quarantineGroup{
+				EventKey: item.EventKey, Code: item.Code, Latest: quarantined{item},
+			})
 		}
 		groups[i].Count++
 		groups[i].First = item.Time

@@ -19,7 +19,8 @@ func keptCall(v *page.Visit, id string) (*quarantined, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 {
-		return nil, sluice.Errorf(sluice.CodeQuarantineUnknown, "There is no such call in the quarantine: it was admitted or deleted, or is too old.")
+		return nil, sluice.Errorf(sluice.CodeQuarantineUnknown,
+			"There is no such call in the quarantine: it was admitted or deleted, or is too old.")
 	}
 	return &quarantined{found.Items[0]}, nil
 }
@@ -32,8 +33,8 @@ func quarantinedPage(v *page.Visit) error {
 	return v.Show("quarantined", "Rejected call "+item.ID, item)
 }
 
-// ShownHeaders returns the headers, sorted by name.
-func (q quarantined) ShownHeaders() []sluice.Header { return page.Headers(q.Headers) }
+// HeaderList returns the headers, sorted by name.
+func (q quarantined) HeaderList() []sluice.Header { return page.Headers(q.Headers) }
 
 // Text returns the body, formatted.
 func (q quarantined) Text() string {
@@ -53,7 +54,8 @@ func (q quarantined) Findings() []string {
 	var findings []string
 	for _, one := range failed {
 		if check, ok := one.(map[string]any); ok {
-			findings = append(findings, fmt.Sprintf("At %s: %s", cmp.Or(fmt.Sprint(check["pointer"]), "its top"), check["message"]))
+			findings = append(findings,
+				fmt.Sprintf("At %s: %s", cmp.Or(fmt.Sprint(check["pointer"]), "its top"), check["message"]))
 		}
 	}
 	return findings
@@ -61,12 +63,17 @@ func (q quarantined) Findings() []string {
 
 // adviceFor says what to do about a rejected call, by its code.
 var adviceFor = map[string]string{
-	sluice.CodeSignatureMissing.Word: "Let the sender sign its calls, or let the webhook take unsigned ones; then check again.",
-	sluice.CodeSignatureInvalid.Word: "If the sender made the call, enter the secret that it signs with in the webhook; then check again. Otherwise the call is forged: delete it.",
-	sluice.CodeSignatureExpired.Word: "The clocks differ, or the call was on its way for long. Admit it without checking if you know the sender.",
-	sluice.CodePayloadInvalid.Word:   "If the payload is as it should be, change the schema of the webhook; then check again.",
-	sluice.CodeWebhookDisabled.Word:  "Enable the webhook; then check again.",
-	sluice.CodeDuplicateDiffers.Word: "Compare it with the call that came first. Admit it without checking if it is another event.",
+	sluice.CodeSignatureMissing.Word: "Let the sender sign its calls, or let the webhook take unsigned ones; then " +
+		"check again.",
+	sluice.CodeSignatureInvalid.Word: "If the sender made the call, enter the secret that it signs with in the " +
+		"webhook; then check again. Otherwise the call is forged: delete it.",
+	sluice.CodeSignatureExpired.Word: "The clocks differ, or the call was on its way for long. Admit it without " +
+		"checking if you know the sender.",
+	sluice.CodePayloadInvalid.Word: "If the payload is as it should be, change the schema of the webhook; then " +
+		"check again.",
+	sluice.CodeWebhookDisabled.Word: "Enable the webhook; then check again.",
+	sluice.CodeDuplicateDiffers.Word: "Compare it with the call that came first. Admit it without checking if it is " +
+		"another event.",
 }
 
 // Advice says what to do next.

@@ -35,7 +35,10 @@ func replayAllPage(v *page.Visit) error {
 
 // askReplayAll shows how many calls failed, and asks how far back to replay them.
 func askReplayAll(v *page.Visit, view replayAllView) error {
-	view.Spans = []replaySpan{{Since: "1h", Title: "the last hour"}, {Since: "1d", Title: "the last day"}, {Since: "7d", Title: "the last 7 days"}}
+	view.Spans = []replaySpan{
+		{Since: "1h", Title: "the last hour"}, {Since: "1d", Title: "the last day"},
+		{Since: "7d", Title: "the last 7 days"},
+	}
 	if view.From != "" {
 		view.Spans = []replaySpan{{}}
 	}
@@ -53,7 +56,8 @@ func askReplayAll(v *page.Visit, view replayAllView) error {
 
 // failed returns the arguments that select the failed calls of a list.
 func (v replayAllView) failed() command.Args {
-	return page.Args("status", string(sluice.StatusError), "eventKey", v.EventKey, "code", v.Code, "pipeline", v.Pipeline)
+	return page.Args("status", string(sluice.StatusError), "eventKey", v.EventKey, "code", v.Code,
+		"pipeline", v.Pipeline)
 }
 
 func replayAll(v *page.Visit) error {

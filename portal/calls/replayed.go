@@ -12,7 +12,10 @@ import (
 // replayedPath returns the path of the page about the replays of a bulk.
 func replayedPath(b *bulk) string {
 	since := b.Began.Truncate(time.Millisecond) // trace ids have the time to the millisecond
-	query := url.Values{"from": {since.UTC().Format(time.RFC3339Nano)}, "to": {time.Now().UTC().Format(time.RFC3339Nano)}, "count": {strconv.Itoa(b.Done)}}
+	query := url.Values{
+		"from": {since.UTC().Format(time.RFC3339Nano)}, "to": {time.Now().UTC().Format(time.RFC3339Nano)},
+		"count": {strconv.Itoa(b.Done)},
+	}
 	if b.Left > 0 {
 		query.Set("skipped", strconv.Itoa(b.Left))
 	}
@@ -38,20 +41,24 @@ type replayedView struct {
 
 // replayedPage shows how the replays of a span of time ended.
 func replayedPage(v *page.Visit) error {
-	view := &replayedView{Pipeline: v.Query("pipeline"), EventKey: v.Query("eventKey"), Letters: v.Query("letters") != ""}
+	view := &replayedView{
+		Pipeline: v.Query("pipeline"), EventKey: v.Query("eventKey"), Letters: v.Query("letters") != "",
+	}
 	view.Count, _ = strconv.Atoi(v.Query("count"))
 	view.Skipped, _ = strconv.Atoi(v.Query("skipped"))
 	filter := callFilter{EventKey: view.EventKey, Pipeline: view.Pipeline, path: v.Base + "/calls"}
 	view.CallsURL = filter.Narrowed("", "")
 	if v.May("trace.get") {
-		found, err := Find(v, "pipeline", view.Pipeline, "eventKey", view.EventKey, "from", v.Query("from"), "to", v.Query("to"), "limit", strconv.Itoa(maxReplayed))
+		found, err := Find(v, "pipeline", view.Pipeline, "eventKey", view.EventKey, "from", v.Query("from"),
+			"to", v.Query("to"), "limit", strconv.Itoa(maxReplayed))
 		if err != nil {
 			return err
 		}
 		view.Known = true
 		view.count(found.Items)
 		const young = 10 * time.Second // alerts may still change
-		if to, err := time.Parse(time.RFC3339Nano, v.Query("to")); view.Unsettled > 0 || err == nil && time.Since(to) < young {
+		if to, err := time.Parse(time.RFC3339Nano, v.Query("to")); view.Unsettled > 0 ||
+			err == nil && time.Since(to) < young {
 			view.Live = v.Live(view.EventKey, "")
 		}
 	}
@@ -63,7 +70,7 @@ const maxReplayed = 1000
 
 // count counts how the replays among calls ended. The others are still to come.
 func (v *replayedView) count(found []sluice.CallView) {
-	const shown = 50
+	const most = 50
 	for _, c := range found {
 		if c.ReplayOf == "" {
 			continue
@@ -74,7 +81,7 @@ func (v *replayedView) count(found []sluice.CallView) {
 		case sluice.StatusError:
 			v.Failed++
 		}
-		if len(v.Items) < shown {
+		if len(v.Items) < most {
 			v.Items = append(v.Items, c)
 		}
 	}

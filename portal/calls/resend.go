@@ -26,13 +26,16 @@ type resendView struct {
 func resendPage(v *page.Visit, c sluice.CallView) error {
 	body, whole := sentBody(c)
 	if c.EventKey == "" || !whole {
-		return sluice.Errorf(sluice.CodeCallNotEditable, "What this call has sent can't be edited: it is not kept, no text, or you may not see it. Replay it as it is.")
+		return sluice.Errorf(sluice.CodeCallNotEditable, "What this call has sent can't be edited: it is not kept, "+
+			"no text, or you may not see it. Replay it as it is.")
 	}
 	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", c.EventKey)
 	if err != nil {
 		return err
 	}
-	view := resendView{TraceID: c.TraceID, EventKey: c.EventKey, Signed: hook.IsSigned(), Media: c.ContentType, Payload: body}
+	view := resendView{
+		TraceID: c.TraceID, EventKey: c.EventKey, Signed: hook.IsSigned(), Media: c.ContentType, Payload: body,
+	}
 	var lines bytes.Buffer
 	if !strings.Contains(strings.TrimSpace(body), "\n") && json.Indent(&lines, []byte(body), "", "  ") == nil {
 		view.Payload = lines.String() // one long line is hard to edit
@@ -47,7 +50,10 @@ func resendPage(v *page.Visit, c sluice.CallView) error {
 
 // resend calls the webhook with the edited request.
 func resend(v *page.Visit) error {
-	view := resendView{TraceID: v.Named("trace"), EventKey: v.Entered("eventKey"), Media: v.Entered("media"), Headers: v.Entered("headers"), Payload: v.Entered("payload")}
+	view := resendView{
+		TraceID: v.Named("trace"), EventKey: v.Entered("eventKey"), Media: v.Entered("media"),
+		Headers: v.Entered("headers"), Payload: v.Entered("payload"),
+	}
 	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", view.EventKey)
 	if err != nil {
 		return err
@@ -79,7 +85,8 @@ func parseHeaders(text string) (http.Header, error) {
 		name, value, ok := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if !ok || name == "" || strings.ContainsAny(name, " \t\"(),/;<=>?@[]{}\\") {
-			return nil, sluice.Errorf(sluice.CodeHeaderMalformed, "Line %d of the headers is not written as name: value.", number+1)
+			return nil, sluice.Errorf(sluice.CodeHeaderMalformed,
+				"Line %d of the headers is not written as name: value.", number+1)
 		}
 		header.Add(name, strings.TrimSpace(value))
 	}

@@ -36,13 +36,16 @@ func (s RunView) Target() string {
 // IsOutside reports whether a run failed because of the system that it called, so that
 // another attempt helps more than another source.
 func IsOutside(e *sluice.Problem) bool {
-	return slices.Contains([]string{sluice.CodeHTTPStatus.Word, sluice.CodeHTTPFailed.Word, sluice.CodeHTTPTimeout.Word}, e.Code)
+	return slices.Contains([]string{
+		sluice.CodeHTTPStatus.Word, sluice.CodeHTTPFailed.Word, sluice.CodeHTTPTimeout.Word,
+	}, e.Code)
 }
 
 // folded returns the last attempt of each pipeline, with those before it.
 func folded(runs []RunView) (last []RunView) {
 	for _, run := range runs {
-		i := slices.IndexFunc(last, func(other RunView) bool { return other.Pipeline == run.Pipeline && run.Pipeline != "" })
+		i := slices.IndexFunc(last,
+			func(other RunView) bool { return other.Pipeline == run.Pipeline && run.Pipeline != "" })
 		if i < 0 {
 			last = append(last, run)
 			continue

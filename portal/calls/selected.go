@@ -22,5 +22,7 @@ func callsSelected(v *page.Visit) error {
 
 // replays returns a bulk that replays calls.
 func replays() *bulk {
-	return &bulk{Verb: "replayed", What: [2]string{"call", "calls"}, List: "Calls", Back: "/calls", command: "event.replay"}
+	return &bulk{
+		Verb: "replayed", What: [2]string{"call", "calls"}, List: "Calls", Back: "/calls", command: "event.replay",
+	}
 }

@@ -36,12 +36,14 @@ func (c Sent) Good() bool {
 // Send makes a signed call, as the sender of a webhook would, with the headers of a sample if
 // one is named.
 func Send(v *page.Visit, hook sluice.WebhookView, sample, media, payload string, header http.Header) (*Sent, error) {
-	made, err := page.Ask[sluice.SignedCall](v, "webhook.sign", "eventKey", hook.EventKey, "sample", sample, "contentType", media, "payload", command.Text(payload))
+	made, err := page.Ask[sluice.SignedCall](v, "webhook.sign", "eventKey", hook.EventKey, "sample", sample,
+		"contentType", media, "payload", command.Text(payload))
 	if err != nil {
 		return nil, err
 	}
 	_, rawQuery, _ := strings.Cut(made.URL, "?")
-	call, err := http.NewRequestWithContext(v.R.Context(), http.MethodPost, sluice.ReceivePath+"?"+rawQuery, strings.NewReader(made.Body))
+	call, err := http.NewRequestWithContext(v.R.Context(), http.MethodPost, sluice.ReceivePath+"?"+rawQuery,
+		strings.NewReader(made.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,10 @@ func Send(v *page.Visit, hook sluice.WebhookView, sample, media, payload string,
 	call.Header.Set("User-Agent", TryAgent)
 	answer := newRecorder()
 	v.Receive(answer, call)
-	result := &Sent{Status: answer.status, TraceID: answer.header.Get(sluice.TraceHeader), Answer: page.Pretty(json.RawMessage(answer.body.Bytes()))}
+	result := &Sent{
+		Status: answer.status, TraceID: answer.header.Get(sluice.TraceHeader),
+		Answer: page.Pretty(json.RawMessage(answer.body.Bytes())),
+	}
 	if result.TraceID != "" && v.May("trace.get") {
 		result.Link = v.Base + callPath(result.TraceID)
 	}

@@ -60,24 +60,34 @@ func picture(items []sluice.CallView) *timeline {
 		const plotWidth = timelineWidth - timelineLeft - timelineRight
 		x := float64(at.Sub(begin)) / float64(length) * plotWidth
 		width := max(float64(page.Duration(milliseconds))/float64(length)*plotWidth, leastWidth)
-		return bar{timelineLeft + min(x, plotWidth-leastWidth), min(width, plotWidth-min(x, plotWidth-leastWidth)), class, title}
+		return bar{
+			timelineLeft + min(x, plotWidth-leastWidth), min(width, plotWidth-min(x, plotWidth-leastWidth)), class,
+			title,
+		}
 	}
 	for _, c := range items {
 		if c.Accepted() {
 			t.add("accepted", c.EventKey, draw(c.Time, c.Duration, "accept", ""), c.Duration,
-				[]bar{draw(c.Time, c.Stored(), "stored", "on stable storage after "+wording.Duration(page.Duration(c.Stored())))})
+				[]bar{draw(c.Time, c.Stored(), "stored", "on stable storage after "+
+					wording.Duration(page.Duration(c.Stored())))})
 		}
 		for _, r := range c.Runs {
 			var steps []bar
 			for _, s := range r.Steps[:min(len(r.Steps), maxSteps)] {
-				steps = append(steps, draw(r.Started.Add(page.Duration(s.Started)), s.Duration, "step "+string(s.Status), fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, wording.Duration(page.Duration(s.Duration)))))
+				steps = append(steps, draw(r.Started.Add(page.Duration(s.Started)), s.Duration, "step "+
+					string(s.Status),
+					fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, wording.Duration(page.Duration(s.Duration)))))
 			}
-			t.add(cmp.Or(r.Pipeline, "(not stored)"), fmt.Sprintf("attempt %d", r.Attempt), draw(r.Started, r.Duration, "run "+string(r.Status), ""), r.Duration, steps)
+			t.add(cmp.Or(r.Pipeline, "(not stored)"), fmt.Sprintf("attempt %d", r.Attempt),
+				draw(r.Started, r.Duration, "run "+string(r.Status), ""), r.Duration, steps)
 		}
 	}
 	const marks = 4
 	for i := range marks + 1 {
-		t.Ticks = append(t.Ticks, chart.Tick{At: timelineLeft + float64(timelineWidth-timelineLeft-timelineRight)*float64(i)/marks, Label: wording.Duration(length * time.Duration(i) / marks)})
+		t.Ticks = append(t.Ticks, chart.Tick{
+			At:    timelineLeft + float64(timelineWidth-timelineLeft-timelineRight)*float64(i)/marks,
+			Label: wording.Duration(length * time.Duration(i) / marks),
+		})
 	}
 	t.Height = len(t.Rows)*rowHeight + axisHeight
 	return t

@@ -19,7 +19,9 @@ func (p *Plot) MarkGaps(closings []sluice.Closing, sums []sluice.Minute, of Span
 			return round(plotLeft + (plotWidth-plotLeft)*min(max(share, 0), 1))
 		}
 		x := min(at(c.From), plotWidth-least)
-		p.Gaps = append(p.Gaps, plotBar{x, plotTop, max(round(at(c.To)-x), least), plotHeight - plotTop - plotBottom, "gap"})
+		p.Gaps = append(p.Gaps, plotBar{
+			x, plotTop, max(round(at(c.To)-x), least), plotHeight - plotTop - plotBottom, "gap",
+		})
 		for i := range p.Spots {
 			if s := &p.Spots[i]; c.From.Before(s.To) && c.To.After(s.From) {
 				s.Title += ", closed (" + c.Cause + ")"

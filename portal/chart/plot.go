@@ -89,7 +89,8 @@ func (p *Plot) Link(calls string) {
 	const layout = "2006-01-02T15:04:05"
 	for i := range p.Spots {
 		s := &p.Spots[i]
-		s.Link = calls + "from=" + url.QueryEscape(s.From.Format(layout)) + "&to=" + url.QueryEscape(s.To.Format(layout))
+		s.Link = calls + "from=" + url.QueryEscape(s.From.Format(layout)) + "&to=" +
+			url.QueryEscape(s.To.Format(layout))
 	}
 }
 
@@ -98,7 +99,9 @@ func (p *Plot) yAxis(highest float64, show func(float64) string) float64 {
 	step := niceStep(highest / 4)
 	top := max(step*math.Ceil(highest/step), step)
 	for v := 0.0; v <= top+step/2; v += step {
-		p.Y = append(p.Y, Tick{round(plotHeight - plotBottom - v/top*(plotHeight-plotTop-plotBottom)), show(v), time.Time{}})
+		p.Y = append(p.Y, Tick{
+			round(plotHeight - plotBottom - v/top*(plotHeight-plotTop-plotBottom)), show(v), time.Time{},
+		})
 	}
 	return top
 }

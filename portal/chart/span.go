@@ -20,8 +20,10 @@ type Span struct {
 
 // Spans are those to choose from.
 var Spans = []Span{
-	{Name: "15m", Title: "15 min", Minutes: 15}, {Name: "hour", Title: "1 h", Minutes: 60}, {Name: "6h", Title: "6 h", Minutes: 360},
-	{Name: "day", Title: "24 h", Minutes: 1440}, {Name: "week", Title: "7 days", Hours: 7 * 24}, {Name: "month", Title: "30 days", Hours: 30 * 24},
+	{Name: "15m", Title: "15 min", Minutes: 15}, {Name: "hour", Title: "1 h", Minutes: 60},
+	{Name: "6h", Title: "6 h", Minutes: 360},
+	{Name: "day", Title: "24 h", Minutes: 1440}, {Name: "week", Title: "7 days", Hours: 7 * 24},
+	{Name: "month", Title: "30 days", Hours: 30 * 24},
 }
 
 // LongSpans are those of which single webhooks and pipelines have figures.
@@ -56,7 +58,8 @@ func (s Span) Cut(sums []sluice.Minute) []sluice.Minute {
 	if s.From.IsZero() {
 		return sums
 	}
-	within := slices.DeleteFunc(slices.Clone(sums), func(m sluice.Minute) bool { return m.Time.Before(s.From.Truncate(s.period())) || !m.Time.Before(s.To) })
+	within := slices.DeleteFunc(slices.Clone(sums),
+		func(m sluice.Minute) bool { return m.Time.Before(s.From.Truncate(s.period())) || !m.Time.Before(s.To) })
 	if len(within) == 0 {
 		return sums
 	}

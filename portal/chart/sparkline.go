@@ -35,7 +35,8 @@ func NewSparkline(counts []int) Sparkline {
 		if i == 0 {
 			move = "M"
 		}
-		fmt.Fprintf(&path, "%s%.1f %.1f", move, float64(i)*step, float64(sparkHeight-2)-float64(n)/float64(highest)*(sparkHeight-4))
+		fmt.Fprintf(&path, "%s%.1f %.1f", move, float64(i)*step,
+			float64(sparkHeight-2)-float64(n)/float64(highest)*(sparkHeight-4))
 	}
 	return Sparkline{path.String(), sparkWidth, sparkHeight}
 }

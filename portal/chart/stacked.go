@@ -11,7 +11,9 @@ import (
 
 // Calls shows what became of calls.
 func Calls(sums []sluice.Minute, of Span) *Plot {
-	return stackedPlot("Calls", sums, of, []legend{{"accepted", "went well"}, {"open", "in progress"}, {"failed", "failed"}, {"rejected", "rejected"}},
+	return stackedPlot("Calls", sums, of, []legend{
+		{"accepted", "went well"}, {"open", "in progress"}, {"failed", "failed"}, {"rejected", "rejected"},
+	},
 		func(g group) []int { return []int{g.well, g.open, g.failed, g.rejected} })
 }
 
@@ -53,7 +55,10 @@ func stackedPlot(what string, sums []sluice.Minute, of Span, classes []legend, c
 			}
 			height := max(g.mean(count)/top*(plotHeight-plotTop-plotBottom), 1)
 			base -= height
-			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), "bar-" + classes[class].Class})
+			p.Bars = append(p.Bars, plotBar{
+				round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), "bar-" +
+					classes[class].Class,
+			})
 		}
 		p.spot(i, len(groups), g, strings.Join(said, ", "))
 	}

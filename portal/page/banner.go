@@ -83,19 +83,28 @@ func alertsOf(stats sluice.ServerStats) (all []Alert) {
 	for _, p := range stats.Pipelines {
 		if p.Failing == nil && p.Retrying > 0 {
 			all = append(all, Alert{
-				Text: Plural(int(p.Retrying), "event waits", "events wait") + " for another attempt of the pipeline " + p.Pipeline + ".",
-				Link: "/calls?" + url.Values{"pipeline": {p.Pipeline}, "status": {string(sluice.StatusRetrying)}}.Encode(),
+				Text: Plural(int(p.Retrying), "event waits", "events wait") + " for another attempt of the pipeline " +
+					p.Pipeline + ".",
+				Link: "/calls?" + url.Values{
+					"pipeline": {p.Pipeline}, "status": {string(sluice.StatusRetrying)},
+				}.Encode(),
 			})
 		}
 		if p.Failing == nil {
 			continue
 		}
 		if failing++; failing <= maxAlerts {
-			all = append(all, Alert{Bad: true, Text: "The pipeline " + p.Pipeline + " has been failing", Since: p.Failing, Link: "/pipelines/" + url.PathEscape(p.Pipeline) + "#failure"})
+			all = append(all, Alert{
+				Bad: true, Text: "The pipeline " + p.Pipeline + " has been failing", Since: p.Failing,
+				Link: "/pipelines/" + url.PathEscape(p.Pipeline) + "#failure",
+			})
 		}
 	}
 	if failing > maxAlerts {
-		all = append(all, Alert{Bad: true, Text: Plural(failing-maxAlerts, "more pipeline is", "more pipelines are") + " failing.", Link: "/pipelines"})
+		all = append(all, Alert{
+			Bad: true, Text: Plural(failing-maxAlerts, "more pipeline is", "more pipelines are") + " failing.",
+			Link: "/pipelines",
+		})
 	}
 	return all
 }

@@ -36,8 +36,8 @@ func ConsequenceOf(words string, links []Link) *Consequence {
 	if len(links) == 0 {
 		return nil
 	}
-	shown := links[:min(len(links), maxHit)]
-	return &Consequence{words, shown, len(links) - len(shown)}
+	listed := links[:min(len(links), maxHit)]
+	return &Consequence{words, listed, len(links) - len(listed)}
 }
 
 // An Instead is an alternative to deleting something.

@@ -33,7 +33,8 @@ func (f Field) Mistake() string {
 	if f.Label == f.Name || f.Label == "" {
 		return f.Problem
 	}
-	return strings.Replace(f.Problem, "The parameter "+f.Name+" ", "The "+strings.ToLower(f.Label[:1])+f.Label[1:]+" ", 1)
+	return strings.Replace(f.Problem, "The parameter "+f.Name+" ", "The "+strings.ToLower(f.Label[:1])+f.Label[1:]+" ",
+		1)
 }
 
 // A Choice is one of the values that a field offers.
@@ -127,7 +128,8 @@ func FieldOf(p command.Param, entered url.Values) Field {
 		f.Input, f.Rows = "area", 4
 	case p.Type == "array":
 		f.Hint = "separated by commas"
-		f.Value = strings.Join(slices.DeleteFunc(slices.Clone(entered[p.Name]), func(s string) bool { return s == "" }), ", ")
+		f.Value = strings.Join(slices.DeleteFunc(slices.Clone(entered[p.Name]), func(s string) bool { return s == "" }),
+			", ")
 	case p.Name == "password" || p.Name == "current":
 		f.Input, f.Hint, f.Value = "password", "", "" // never shown again
 	case p.Name == "signingSecret" || p.Name == "value" && p.Required && strings.Contains(p.Doc, "secret"):

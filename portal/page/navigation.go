@@ -23,7 +23,8 @@ var sections = []section{
 	{"Traffic", []Link{
 		{Name: "Calls", Path: "/calls", Icon: "M2 4h12M2 8h12M2 12h8", command: "trace.get"},
 		{Name: "Dead letters", Path: "/deadletters", Icon: "M2 4h12v9H2zM2 4l6 5 6-5", command: "deadletter.get"},
-		{Name: "Quarantine", Path: "/quarantine", Icon: "M8 2 3 4v4c0 3 2 5 5 6 3-1 5-3 5-6V4z", command: "quarantine.get"},
+		{Name: "Quarantine", Path: "/quarantine", Icon: "M8 2 3 4v4c0 3 2 5 5 6 3-1 5-3 5-6V4z",
+			command: "quarantine.get"},
 	}},
 	{"Setup", []Link{
 		{Name: "Webhooks", Path: "/webhooks", Icon: "M8 2v7M5 6l3 3 3-3M2 10v4h12v-4", command: "webhook.get"},
@@ -31,7 +32,8 @@ var sections = []section{
 		{Name: "Secrets", Path: "/secrets", Icon: "M10 2a4 4 0 1 1-3.5 6L2 12.5V14h3v-2h2l1-2", command: "secret.get"},
 	}},
 	{"Access", []Link{
-		{Name: "Users", Path: "/users", Icon: "M8 2a3 3 0 1 1 0 6 3 3 0 0 1 0-6M2 14c0-3 3-4.5 6-4.5s6 1.5 6 4.5", command: "iam.user.get", ours: true},
+		{Name: "Users", Path: "/users", Icon: "M8 2a3 3 0 1 1 0 6 3 3 0 0 1 0-6M2 14c0-3 3-4.5 6-4.5s6 1.5 6 4.5",
+			command: "iam.user.get", ours: true},
 		{Name: "Roles", Path: "/roles", Icon: "M2 3h12v10H2zM5 6h6M5 10h3", command: "iam.role.get"},
 		{Name: "Clients", Path: "/clients", Icon: "M2 3h12v8H2zM5 14h6M8 11v3", command: "iam.client.get", ours: true},
 		{Name: "Audit log", Path: "/audit", Icon: "M3 2h10v12H3zM6 5h4M6 8h4M6 11h2", command: "audit.get"},

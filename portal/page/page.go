@@ -48,8 +48,8 @@ func (v *Visit) ShowAs(status int, name, title string, data any) error {
 		return err
 	}
 	var content bytes.Buffer
-	shown := &view{v, title, done[v.Query("done")], v.alerts(), data}
-	if err := template.ExecuteTemplate(&content, "layout", shown); err != nil {
+	filled := &view{v, title, done[v.Query("done")], v.alerts(), data}
+	if err := template.ExecuteTemplate(&content, "layout", filled); err != nil {
 		return err
 	}
 	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")

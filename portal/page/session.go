@@ -87,10 +87,11 @@ func (v *Visit) touch(session *sluice.PortalSession) error {
 	if time.Since(session.Seen) < seenEvery || v.R.URL.Path == sluice.LivePath {
 		return nil
 	}
-	_, err := sluice.Edit(v.R.Context(), v.Sessions, session.ID, sluice.ErrUnchanged, func(used *sluice.PortalSession) error {
-		used.Seen = time.Now().UTC()
-		return nil
-	})
+	_, err := sluice.Edit(v.R.Context(), v.Sessions, session.ID, sluice.ErrUnchanged,
+		func(used *sluice.PortalSession) error {
+			used.Seen = time.Now().UTC()
+			return nil
+		})
 	return Ignoring(err, sluice.Unavailable) // people can still read while nothing can be written
 }
 

@@ -67,27 +67,27 @@ func Plural(n any, one, several string) string { return wording.Plural(whole(n),
 
 // Bounds of long texts, in bytes of the page. A whole page stays well below 100 KB.
 const (
-	MaxShown  = 16 << 10
+	MaxText   = 16 << 10
 	MaxOutput = 48 << 10
 	maxHeader = 300
 )
 
 // Pretty formats JSON, and shortens it.
-func Pretty(value any) string { return PrettyUpTo(value, MaxShown) }
+func Pretty(value any) string { return PrettyUpTo(value, MaxText) }
 
-func PrettyUpTo(shown any, limit int) string {
+func PrettyUpTo(content any, limit int) string {
 	var text []byte
-	switch v := shown.(type) {
+	switch v := content.(type) {
 	case json.RawMessage:
 		text = v
 	case string:
 		text = []byte(v)
 	default:
-		content, err := value.Marshal(v)
+		encoded, err := value.Marshal(v)
 		if err != nil {
 			return "(can't be shown)"
 		}
-		text = content
+		text = encoded
 	}
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, text, "", "  "); err == nil {
@@ -150,21 +150,22 @@ func reason(c sluice.Call) string {
 }
 
 // Headers returns Shortened headers, sorted by name.
-func Headers(headers map[string]string) (shown []sluice.Header) {
+func Headers(headers map[string]string) (all []sluice.Header) {
 	const most = 40
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		if len(shown) < most {
-			shown = append(shown, sluice.Header{Name: Clipped(name, 60), Value: Shortened(headers[name], maxHeader)})
+		if len(all) < most {
+			all = append(all, sluice.Header{Name: Clipped(name, 60), Value: Shortened(headers[name], maxHeader)})
 		}
 	}
-	return shown
+	return all
 }
 
 // IsConnection reports whether a header is about the connection or the signature, not
 // about what was sent.
 func IsConnection(name string) bool {
 	switch strings.ToLower(name) {
-	case "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding", "user-agent", "sec-fetch-site":
+	case "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding", "user-agent",
+		"sec-fetch-site":
 		return true
 	}
 	return strings.HasPrefix(name, "x-forwarded-") || strings.Contains(name, "signature")

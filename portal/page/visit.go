@@ -33,7 +33,8 @@ func (v *Visit) Entered(name string) string {
 func (v *Visit) ReadForm(limit int64) error {
 	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, limit)
 	if err := v.R.ParseForm(); err != nil {
-		return sluice.Errorf(sluice.CodeFormMalformed, "The form could not be read, or is larger than %s.", wording.Bytes(limit))
+		return sluice.Errorf(sluice.CodeFormMalformed, "The form could not be read, or is larger than %s.",
+			wording.Bytes(limit))
 	}
 	return nil
 }

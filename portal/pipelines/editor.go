@@ -84,7 +84,8 @@ func editorNew(v *page.Visit) error {
 	}
 	e.Source = fmt.Sprintf(sourceFor, key)
 	name := strings.ToLower(strings.TrimPrefix(key, "webhook."))
-	if _, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", name); err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+	if _, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", name); err != nil &&
+		sluice.AsError(err).Kind == sluice.NotFound {
 		e.Name = name // it is free
 	}
 	if e.Call == "" {
@@ -150,7 +151,10 @@ func renderEditor(v *page.Visit, status int, e editor) error {
 
 // editorSave stores, checks or tries a draft. It shows mistakes at their lines.
 func editorSave(v *page.Visit) error {
-	e := editor{Name: v.Named("name"), Source: v.Entered("source"), Tag: v.Entered("tag"), Unsaved: true, Limit: v.Entered("limit"), Call: v.Entered("call")}
+	e := editor{
+		Name: v.Named("name"), Source: v.Entered("source"), Tag: v.Entered("tag"), Unsaved: true,
+		Limit: v.Entered("limit"), Call: v.Entered("call"),
+	}
 	if e.Name == "" {
 		e.New, e.Name = true, strings.TrimSpace(v.Entered("name"))
 	}

@@ -72,7 +72,8 @@ func showPipeline(v *page.Visit, do func(*pipelineView) error) error {
 		return err
 	}
 	view.Lines = beginning(highlight(found.Source, view.Findings))
-	if view.Versions, err = page.AskIfAllowed[[]sluice.VersionView](v, "pipeline.versions", "name", found.Name); err != nil {
+	if view.Versions, err = page.AskIfAllowed[[]sluice.VersionView](v, "pipeline.versions",
+		"name", found.Name); err != nil {
 		return err
 	}
 	if err := addHistory(v, view); err != nil {

@@ -37,7 +37,10 @@ func showVersion(v *page.Visit, status int, refusal string) error {
 	if err != nil {
 		return err
 	}
-	view := versionView{PipelineView: former, Version: number, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source), Lines: beginning(highlight(former.Source, nil)), Problem: refusal}
+	view := versionView{
+		PipelineView: former, Version: number, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source),
+		Lines: beginning(highlight(former.Source, nil)), Problem: refusal,
+	}
 	return v.ShowAs(status, "version", now.Name+", version "+number, view)
 }
 

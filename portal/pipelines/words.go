@@ -61,7 +61,9 @@ func wordList(v *page.Visit) error {
 			if param.Type == "boolean" {
 				values = []string{"true", "false"}
 			}
-			word.Params = append(word.Params, wordParam{sluice.Word{Name: param.Name, Doc: param.Doc}, param.Required, values})
+			word.Params = append(word.Params, wordParam{
+				sluice.Word{Name: param.Name, Doc: param.Doc}, param.Required, values,
+			})
 		}
 		words.Commands = append(words.Commands, word)
 		if group, _, _ := strings.Cut(cmd.Name, "."); group == "convert" || group == "crypto" {

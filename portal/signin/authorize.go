@@ -60,7 +60,8 @@ func authorizePage(v *page.Visit) error {
 	v.LetFormsLeave()
 	view := authorizeView{
 		Program: asked.ClientID, Action: sluice.AuthorizePath + "?" + v.R.URL.RawQuery, Again: again,
-		Roles: strings.Join(v.User.Roles, ", "), InWords: administration.InWords(v, v.User.AllPermissions()), Lasts: longest(asked.Lasts),
+		Roles: strings.Join(v.User.Roles, ", "), InWords: administration.InWords(v, v.User.AllPermissions()),
+		Lasts: longest(asked.Lasts),
 	}
 	if target, err := url.Parse(asked.Redirect); err == nil {
 		view.Host, view.Here = target.Host, target.Scheme == "http"
@@ -99,7 +100,8 @@ func authorize(v *page.Visit) error {
 
 func askedBy(v *page.Visit) (sluice.Authorization, error) {
 	if v.Programs == nil {
-		return sluice.Authorization{}, sluice.Errorf(sluice.CodeNotFound, "Programs get their tokens at the identity provider.")
+		return sluice.Authorization{},
+			sluice.Errorf(sluice.CodeNotFound, "Programs get their tokens at the identity provider.")
 	}
 	return v.Programs.Asked(v.R.Context(), v.R.URL.RawQuery)
 }

@@ -26,7 +26,8 @@ func goToProvider(v *page.Visit) error {
 	for _, name := range []string{"state", "nonce", "verifier"} {
 		trip.Set(name, page.Random())
 	}
-	target, err := v.Provider.SignInURL(v.R.Context(), callback(v), trip.Get("state"), trip.Get("nonce"), trip.Get("verifier"))
+	target, err := v.Provider.SignInURL(v.R.Context(), callback(v), trip.Get("state"), trip.Get("nonce"),
+		trip.Get("verifier"))
 	if err != nil {
 		return err
 	}

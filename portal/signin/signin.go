@@ -46,7 +46,9 @@ func signInPage(v *page.Visit) error {
 // viewFor returns the form that leads to next.
 func viewFor(v *page.Visit, next string) signInView {
 	next = localPath(next)
-	return signInView{Next: next, Provider: v.Provider != nil, Program: strings.HasPrefix(next, sluice.AuthorizePath+"?")}
+	return signInView{
+		Next: next, Provider: v.Provider != nil, Program: strings.HasPrefix(next, sluice.AuthorizePath+"?"),
+	}
 }
 
 // refuse shows the form again, with what is wrong.

@@ -16,7 +16,8 @@ func webhookChart(v *page.Visit, key string) (*chart.Chart, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	sums := c.Span.Cut(chart.Hourly(len(found[0].Figures), func(i int) sluice.CallFigures { return found[0].Figures[i] }))
+	sums := c.Span.Cut(chart.Hourly(len(found[0].Figures),
+		func(i int) sluice.CallFigures { return found[0].Figures[i] }))
 	c.Plot = chart.Calls(sums, c.Span)
 	closed, err := Closings(v, sums[0].Time)
 	if err != nil {
@@ -31,6 +32,7 @@ func webhookChart(v *page.Visit, key string) (*chart.Chart, error) {
 
 // Closings returns when no calls were taken since a time.
 func Closings(v *page.Visit, from time.Time) ([]sluice.Closing, error) {
-	found, err := page.AskIfAllowed[sluice.List[sluice.Closing]](v, "server.closed", "from", from.UTC().Format(time.RFC3339))
+	found, err := page.AskIfAllowed[sluice.List[sluice.Closing]](v, "server.closed",
+		"from", from.UTC().Format(time.RFC3339))
 	return found.Items, err
 }

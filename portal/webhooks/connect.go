@@ -24,7 +24,10 @@ func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
 	const here, there, verifying = "as the `signingSecret`", ", the same as the `signingSecret`", ", the same as the `verifyToken`"
 	placed := false
 	for _, line := range setup {
-		step := setupStep{Text: line, URL: strings.Contains(line, "the webhook's URL"), Verify: verify && strings.Contains(line, verifying)}
+		step := setupStep{
+			Text: line, URL: strings.Contains(line, "the webhook's URL"), Verify: verify &&
+				strings.Contains(line, verifying),
+		}
 		step.Secret = !placed && strings.Contains(line, here)
 		placed = placed || step.Secret
 		if made {

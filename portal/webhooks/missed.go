@@ -30,12 +30,14 @@ type missedSpan struct {
 }
 
 var missedSpans = []missedSpan{
-	{"1h", "the last hour", time.Hour}, {"24h", "the last 24 hours", 24 * time.Hour}, {"72h", "the last 3 days", 72 * time.Hour}, {"168h", "the last 7 days", 168 * time.Hour},
+	{"1h", "the last hour", time.Hour}, {"24h", "the last 24 hours", 24 * time.Hour},
+	{"72h", "the last 3 days", 72 * time.Hour}, {"168h", "the last 7 days", 168 * time.Hour},
 }
 
 // Left returns the deliveries that were not accepted before.
 func (v missedView) Left() []sluice.MissedItem {
-	return slices.DeleteFunc(slices.Clone(v.Found.Items), func(i sluice.MissedItem) bool { return i.State == sluice.MissedHad })
+	return slices.DeleteFunc(slices.Clone(v.Found.Items),
+		func(i sluice.MissedItem) bool { return i.State == sluice.MissedHad })
 }
 
 // Asks reports whether senders of a kind can be asked what was missed.

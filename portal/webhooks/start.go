@@ -59,7 +59,9 @@ func start(v *page.Visit) error {
 		if !page.IsMistake(err) {
 			return err
 		}
-		return v.ShowAs(problem.Status(err), "start", "First webhook", startView{Entered: key, Problem: sluice.AsError(err).Message})
+		return v.ShowAs(problem.Status(err), "start", "First webhook", startView{
+			Entered: key, Problem: sluice.AsError(err).Message,
+		})
 	}
 	return v.Redirect("/start?key=" + url.QueryEscape(hook.EventKey))
 }

@@ -43,5 +43,7 @@ func webhookTry(v *page.Visit, hook sluice.WebhookView) error {
 		return err
 	}
 	result.Unheard = len(listenersOf(hook.EventKey, listening)) == 0 && v.May("pipeline.get")
-	return renderWebhook(v, http.StatusOK, webhookView{WebhookView: hook, Sample: sample, Payload: payload, Media: media, Result: result})
+	return renderWebhook(v, http.StatusOK, webhookView{
+		WebhookView: hook, Sample: sample, Payload: payload, Media: media, Result: result,
+	})
 }

@@ -44,7 +44,9 @@ func tokenAdd(v *page.Visit, hook sluice.WebhookView) error {
 		if !page.IsMistake(err) {
 			return err
 		}
-		return renderTokens(v, problem.Status(err), tokensView{WebhookView: hook, Entered: v.R.PostForm, Problem: sluice.AsError(err).Message})
+		return renderTokens(v, problem.Status(err), tokensView{
+			WebhookView: hook, Entered: v.R.PostForm, Problem: sluice.AsError(err).Message,
+		})
 	}
 	return v.Redirect(tokensPath(hook) + "?done=added")
 }
@@ -56,11 +58,14 @@ func tokensPath(hook sluice.WebhookView) string {
 func tokenConfirm(v *page.Visit, hook sluice.WebhookView) error {
 	last6 := v.Named("last6")
 	return v.Show("confirm", "Delete a URL of "+hook.EventKey, page.Confirmation{
-		Name: "URL of " + hook.EventKey + " whose token ends in " + last6, What: "URL", Action: tokensPath(hook) + "/" + url.PathEscape(last6) + "/delete", Back: tokensPath(hook),
-		Effect: "Calls with it are rejected at once, as calls with an unknown token are, and are not kept. Has the sender got another one?",
+		Name: "URL of " + hook.EventKey + " whose token ends in " + last6, What: "URL", Action: tokensPath(hook) + "/" +
+			url.PathEscape(last6) + "/delete", Back: tokensPath(hook),
+		Effect: "Calls with it are rejected at once, as calls with an unknown token are, and are not kept. Has the " +
+			"sender got another one?",
 	})
 }
 
 func tokenDelete(v *page.Visit, hook sluice.WebhookView) error {
-	return v.RunThen(tokensPath(hook)+"?done=deleted", "webhook.token.delete", "eventKey", hook.EventKey, "token", v.Named("last6"))
+	return v.RunThen(tokensPath(hook)+"?done=deleted", "webhook.token.delete", "eventKey", hook.EventKey,
+		"token", v.Named("last6"))
 }

@@ -16,7 +16,7 @@ type webhookView struct { //nolint:recvcheck // templates call methods of the va
 	sluice.WebhookView
 
 	Token    bool         // the user may see the token
-	Shown    bool         // the user asked for the token
+	Revealed bool         // the user asked for the token
 	Unusual  bool         // its key breaks the convention
 	Fresh    bool         // it was just created
 	Stored   bool         // its signing secret was just stored
@@ -55,12 +55,13 @@ func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
 // renderWebhook completes the page of a webhook and shows it.
 func renderWebhook(v *page.Visit, status int, view webhookView) error {
 	view.Token = v.User.May(sluice.MaySeeTokens)
-	view.Shown = view.Token && v.Query("show") == "token"
-	view.Unusual, view.Fresh, view.Stored = v.Query("unusual") != "", v.Query("done") == "created", v.Query("done") == "secret"
+	view.Revealed = view.Token && v.Query("show") == "token"
+	view.Unusual, view.Fresh, view.Stored = v.Query(
+		"unusual") != "", v.Query("done") == "created", v.Query("done") == "secret"
 	view.CallsURL = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Open = view.OpenToken()
-	view.Lines = calls.CurlLines(view.Receive, view.Open, view.Shown)
+	view.Lines = calls.CurlLines(view.Receive, view.Open, view.Revealed)
 	if err := addCalls(v, &view); err != nil {
 		return err
 	}

@@ -76,7 +76,9 @@ func webhookNew(v *page.Visit) error {
 	return renderWebhookForm(v, http.StatusOK, sluice.WebhookView{}, query, nil)
 }
 
-func renderWebhookForm(v *page.Visit, status int, before sluice.WebhookView, entered url.Values, failure error) (err error) {
+func renderWebhookForm(
+	v *page.Visit, status int, before sluice.WebhookView, entered url.Values, failure error,
+) (err error) {
 	f := &webhookForm{Key: before.EventKey, Tag: before.ETag, Chosen: entered.Get("provider")}
 	for _, param := range webhookSettings(v) {
 		f.ask(param, entered)

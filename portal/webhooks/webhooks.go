@@ -54,8 +54,12 @@ func webhooksPage(v *page.Visit) error {
 	}
 	for _, hook := range found.Items {
 		of := figures[hook.EventKey]
-		row := webhookRow{WebhookView: hook, WebhookFigures: sluice.WebhookFigures{CallFigures: of.CallFigures, Last: of.Last}, Sender: hook.Provider}
-		if i := slices.IndexFunc(senders, func(s sluice.ProviderView) bool { return s.Provider == hook.Provider }); i >= 0 {
+		row := webhookRow{
+			WebhookView: hook, WebhookFigures: sluice.WebhookFigures{CallFigures: of.CallFigures, Last: of.Last},
+			Sender: hook.Provider,
+		}
+		if i := slices.IndexFunc(senders,
+			func(s sluice.ProviderView) bool { return s.Provider == hook.Provider }); i >= 0 {
 			row.Sender = senders[i].Title
 		}
 		if of.Hours != nil {
