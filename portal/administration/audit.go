@@ -71,7 +71,7 @@ var subjects = map[string]struct{ path, get string }{
 
 var tokenEnd = regexp.MustCompile(`^[0-9a-f]{6}$`)
 
-// auditItem finds the page about an entry's target. Deleted things have none, nor have
+// auditItemOf finds the page about an entry's target. Deleted things have none, nor have
 // several at once.
 func auditItemOf(v *page.Visit, entry sluice.AuditEntry) auditItem {
 	item := auditItem{AuditEntry: entry, Rest: entry.Target}

@@ -37,7 +37,7 @@ func commandPage(v *page.Visit, cmd command.Command) error {
 	return v.Show("command", cmd.Name, view)
 }
 
-// command returns the command that the path names.
+// commandNamed returns the command that the path names.
 func commandNamed(v *page.Visit) (command.Command, error) {
 	cmd, ok := v.Commands.Find(v.Named("name"))
 	if !ok {

@@ -42,7 +42,7 @@ func resourceListPage(v *page.Visit, res *resource) error {
 	return v.Show("resource_list", res.Title, view)
 }
 
-// cell returns a field of a thing as people read it.
+// cellOf returns a field of a thing as people read it.
 func cellOf(v *page.Visit, c column, thing map[string]any) page.Cell {
 	cell := page.Cell{Title: c.Title}
 	switch value := thing[c.Name]; c.Name {

@@ -35,13 +35,12 @@ type callView struct {
 }
 
 func callPage(v *page.Visit, items []sluice.CallView) (err error) {
-	user := v.User
 	view := callView{
-		CallView: items[0], Followed: items[1:], Picture: picture(items), Seen: user.May(sluice.MaySeePayload),
+		CallView: items[0], Followed: items[1:], Picture: picture(items), Seen: v.User.May(sluice.MaySeePayload),
 	}
 	view.Headers = page.Headers(view.CallView.Headers)
 	view.Text = payloadText(view.CallView)
-	addBody(v, user, &view)
+	addBody(v, &view)
 	if err := addRuns(v, &view); err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func callPage(v *page.Visit, items []sluice.CallView) (err error) {
 }
 
 // addBody adds the body of a call as it came, if it is known, and how to send it again.
-func addBody(v *page.Visit, user sluice.User, view *callView) {
+func addBody(v *page.Visit, view *callView) {
 	body, whole := sentBody(view.CallView)
 	if !whole {
 		return
@@ -74,7 +73,7 @@ func addBody(v *page.Visit, user sluice.User, view *callView) {
 		page.Shortened(curl, page.MaxText) == curl {
 		view.Curl = curl
 	}
-	view.Editable = view.EventKey != "" && user.May(sluice.MaySeeTokens) && v.May("webhook.sign")
+	view.Editable = view.EventKey != "" && v.User.May(sluice.MaySeeTokens) && v.May("webhook.sign")
 }
 
 // addRuns adds the runs and the replays of a call, and how its signature was checked.
@@ -190,7 +189,7 @@ func checkedCall(v *page.Visit, c sluice.CallView) (*checked, error) {
 	return check, nil
 }
 
-// call returns the call that the path names.
+// callNamed returns the call that the path names.
 func callNamed(v *page.Visit) (sluice.CallView, error) {
 	items, err := callsOf(v)
 	if err != nil {

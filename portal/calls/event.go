@@ -35,7 +35,7 @@ type SeenEvent struct {
 	call sluice.CallView
 }
 
-// seen returns the event of a call, or nil if the user may not see it or it is gone.
+// Event returns the event of a call, or nil if the user may not see it or it is gone.
 func Event(v *page.Visit, trace string) (*SeenEvent, error) {
 	if trace == "" || !v.User.May(sluice.MaySeePayload) || !v.May("trace.get") {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 	"sluice/portal/page"
 )
 
-// letter returns the dead letter that the path names.
+// letterNamed returns the dead letter that the path names.
 func letterNamed(v *page.Visit) (sluice.DeadLetter, error) {
 	found, err := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get", "letter", v.Named("letter"))
 	if err == nil && len(found.Items) == 0 {

@@ -11,6 +11,7 @@ import (
 	"sluice/portal/page"
 )
 
+// A RunView is a run on the page of a call or of a pipeline.
 type RunView struct {
 	sluice.RunReport
 

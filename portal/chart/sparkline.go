@@ -16,6 +16,7 @@ const (
 	maxSparks               = 60 // more counts are grouped
 )
 
+// NewSparkline draws counts, the oldest first.
 func NewSparkline(counts []int) Sparkline {
 	size := max(1, (len(counts)+maxSparks-1)/maxSparks)
 	var sums []int

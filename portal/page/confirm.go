@@ -32,6 +32,7 @@ type Consequence struct {
 // maxHit bounds the links of a consequence.
 const maxHit = 20
 
+// ConsequenceOf returns the consequence for the pages that links lead to, nil if there are none.
 func ConsequenceOf(words string, links []Link) *Consequence {
 	if len(links) == 0 {
 		return nil

@@ -65,7 +65,8 @@ func whole(n any) int64 {
 // Plural returns a number and its noun.
 func Plural(n any, one, several string) string { return wording.Plural(whole(n), one, several) }
 
-// Bounds of long texts, in bytes of the page. A whole page stays well below 100 KB.
+// Bounds of long texts, of what commands return, and of headers, in bytes of the page. A whole page
+// stays well below 100 KB.
 const (
 	MaxText   = 16 << 10
 	MaxOutput = 48 << 10
@@ -75,6 +76,7 @@ const (
 // Pretty formats JSON, and shortens it.
 func Pretty(value any) string { return PrettyUpTo(value, MaxText) }
 
+// PrettyUpTo formats JSON, and shortens it to a size.
 func PrettyUpTo(content any, limit int) string {
 	var text []byte
 	switch v := content.(type) {
@@ -189,6 +191,7 @@ func Clipped(text string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
+// IsText reports whether bytes are a text that people can read.
 func IsText(content []byte) bool {
 	return utf8.Valid(content) && !strings.ContainsFunc(string(content), func(c rune) bool {
 		return unicode.IsControl(c) && !unicode.IsSpace(c)

@@ -195,7 +195,7 @@ func hasLent(warnings []sluice.Finding) bool {
 	return slices.ContainsFunc(warnings, func(f sluice.Finding) bool { return f.Code == sluice.CodeRightsLent.Word })
 }
 
-// store stores a source without mistakes.
+// storeDraft stores a source without mistakes.
 func storeDraft(v *page.Visit, e editor, force bool) error {
 	_, err := v.Run("pipeline.put", "source", e.Source, "ifMatch", e.Tag, "name", e.Name, "force", force)
 	if err == nil {

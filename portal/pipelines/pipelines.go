@@ -49,7 +49,7 @@ func backlogs(v *page.Visit) map[string]sluice.PipelineStats {
 	return states
 }
 
-// pipeline returns the pipeline that the path names.
+// pipelineNamed returns the pipeline that the path names.
 func pipelineNamed(v *page.Visit) (pipeline, error) {
 	found, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", v.Named("name"))
 	if err != nil {

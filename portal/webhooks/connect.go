@@ -59,7 +59,7 @@ type connection struct {
 	Why      string           // why the last of them was rejected
 }
 
-// connect returns the connection of a webhook, or nil if its sender is not known. made says
+// connectionOf returns the connection of a webhook, or nil if its sender is not known. made says
 // that the page shows a new secret.
 func connectionOf(v *page.Visit, hook sluice.WebhookView, made bool, latest []sluice.CallView) (*connection, error) {
 	user := v.User

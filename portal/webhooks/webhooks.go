@@ -10,7 +10,7 @@ import (
 	"sluice/portal/page"
 )
 
-// webhook returns the webhook that the path names.
+// webhookNamed returns the webhook that the path names.
 func webhookNamed(v *page.Visit) (sluice.WebhookView, error) {
 	return page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", v.Named("key"))
 }
