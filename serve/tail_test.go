@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"sluice/serve"
 )
 
 // A stream is what a live tail says.
@@ -153,7 +155,7 @@ func TestTailIsGuarded(t *testing.T) {
 // nobody else waits.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startFor(t, serve.Timeouts{Write: never}) // a busy machine takes longer than a reader may pause
 	busy, calm := s.create("webhook.busy"), s.create("webhook.calm")
 	s.store("long", "pipeline:\n- event.listen: {eventKey: webhook.busy}\n- foreach: {in: '#{1..480}', as: n, do: [{set: {value: 1}}]}\n")
 	slow, err := net.Dial("tcp", s.server.Address())
