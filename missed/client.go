@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/outward"
 	"sluice/value"
 )
 
@@ -120,16 +120,11 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 	} else {
 		r.Header.Set("Authorization", "Bearer "+a.bearer)
 	}
-	answer, err := a.client.Do(r)
+	answer, reply, err := outward.Do(a.client, r, maxReply)
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	defer answer.Body.Close()
-	reply, err := io.ReadAll(io.LimitReader(answer.Body, maxReply+1))
-	if err == nil && len(reply) > maxReply {
-		err = errors.New("the reply is too long")
-	}
-	return answer.Header, answer.StatusCode, reply, err
+	return answer.Header, answer.StatusCode, reply, nil
 }
 
 // refused is the error of a sender that does not do what it was asked to. It never has the

@@ -15,6 +15,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/outward"
 	"sluice/sender"
 )
 
@@ -134,7 +135,7 @@ func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (of provider, a *
 	preset, _ := sender.Find(name)
 	a = &api{
 		hook: strings.TrimSuffix(hook.APIURL, "/"), title: preset.Title, secret: secret, bearer: secret,
-		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: outward.Client(transport, 0),
 	}
 	base, rest, found := strings.Cut(a.hook, of.path)
 	if !found || rest == "" {

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"fmt"
+	"errors"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"sluice"
 	"sluice/limit"
+	"sluice/outward"
 )
 
 const (
@@ -64,7 +64,7 @@ type Provider struct {
 // NewProvider returns a provider. Nothing is sent to it yet.
 func NewProvider(o ProviderOptions) *Provider {
 	o.Audience, o.UsernameClaim = cmp.Or(o.Audience, o.ClientID), cmp.Or(o.UsernameClaim, usernameClaim)
-	o.HTTP, o.Log = cmp.Or(o.HTTP, &http.Client{Timeout: shareTimeout}), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.HTTP, o.Log = cmp.Or(o.HTTP, &http.Client{Timeout: outward.ShareTimeout}), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	return &Provider{
@@ -99,7 +99,7 @@ func (p *Provider) remote(ctx context.Context) (*remote, error) {
 		return nil, failure
 	}
 	return share(ctx, &p.discovery, "", func(ctx context.Context) (*remote, error) {
-		found, err := p.discover(goidc.ClientContext(ctx, bounded(p.HTTP)))
+		found, err := p.discover(goidc.ClientContext(ctx, outward.Bounded(p.HTTP, maxDocument)))
 		if err != nil {
 			err = unreachable(err)
 		}
@@ -112,24 +112,6 @@ func (p *Provider) remote(ctx context.Context) (*remote, error) {
 
 // maxDocument bounds the document that discovery reads, in bytes.
 const maxDocument = 1 << 20
-
-// bounded returns a client that does not read endless replies, as the library would.
-func bounded(client *http.Client) *http.Client {
-	limited := *client
-	limited.Transport = boundedTransport{client.Transport}
-	return &limited
-}
-
-type boundedTransport struct{ http.RoundTripper } // nil: the default
-
-// RoundTrip implements http.RoundTripper.
-func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := cmp.Or(t.RoundTripper, http.DefaultTransport).RoundTrip(r)
-	if err == nil {
-		resp.Body = http.MaxBytesReader(nil, resp.Body, maxDocument)
-	}
-	return resp, err
-}
 
 func (p *Provider) discover(ctx context.Context) (*remote, error) {
 	provider, err := goidc.NewProvider(ctx, p.Issuer)
@@ -145,7 +127,7 @@ func (p *Provider) discover(ctx context.Context) (*remote, error) {
 		return nil, err
 	}
 	r := &remote{
-		keys:  &keySet{url: document.Keys, client: p.HTTP, now: p.now, limit: rate.NewLimiter(rate.Every(keysCoolDown), keysBurst)},
+		keys:  newKeySet(document.Keys, p.HTTP, p.now),
 		oauth: oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: provider.Endpoint(), Scopes: scopesOf(document.Scopes)},
 	}
 	r.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
@@ -172,29 +154,12 @@ func unreachable(cause error) *sluice.Error {
 	return sluice.Errorf(sluice.CodeProviderUnavailable, "The identity provider can't be asked. Try again soon.").Because(cause).After(retryAfter)
 }
 
-// shareTimeout bounds how long callers who share an answer wait.
-const shareTimeout = 10 * time.Second
-
-// share lets callers with the same request at the same time share one reply. run goes on
-// even if the caller who started it gives up, since others may wait, and what it has
-// changed at the provider must be known here.
+// share is outward.Share, with an error that says of a provider which does not answer that it is
+// unreachable.
 func share[V any](ctx context.Context, group *singleflight.Group, key string, run func(context.Context) (V, error)) (V, error) {
-	shared := group.DoChan(key, func() (_ any, err error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shareTimeout)
-		defer cancel()
-		defer func() {
-			if reason := recover(); reason != nil { // in this goroutine it would end the process
-				err = unreachable(fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
-			}
-		}()
-		return run(ctx)
-	})
-	var answer singleflight.Result
-	select {
-	case answer = <-shared:
-	case <-ctx.Done():
-		answer.Err = unreachable(ctx.Err())
+	value, err := outward.Share(ctx, group, key, run)
+	if _, ours := errors.AsType[*sluice.Error](err); err != nil && !ours {
+		err = unreachable(err)
 	}
-	value, _ := answer.Val.(V)
-	return value, answer.Err
+	return value, err
 }

@@ -7,9 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,34 +30,6 @@ func published(t *testing.T, handler http.HandlerFunc) *Fetcher {
 	return NewFetcher(transport)
 }
 
-func TestFetcherKeepsWhatItGot(t *testing.T) {
-	var asked atomic.Int32
-	f := published(t, func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write([]byte(r.URL.Path + strconv.Itoa(int(asked.Add(1)))))
-	})
-	now := time.Unix(1_800_000_000, 0)
-	f.now = func() time.Time { return now }
-	get := func(maxAge time.Duration) string {
-		t.Helper()
-		content, err := f.Get(t.Context(), "https://keys.example.com/k", maxAge)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(content)
-	}
-	if a, b := get(time.Hour), get(time.Hour); a != "/k1" || b != "/k1" {
-		t.Errorf("%s, then %s", a, b)
-	}
-	now = now.Add(time.Hour + time.Second)
-	if got := get(time.Hour); got != "/k2" {
-		t.Errorf("after an hour: %s", got)
-	}
-	now = now.Add(5 * time.Second)
-	if got := get(10 * time.Second); got != "/k2" {
-		t.Errorf("too soon: %s", got)
-	}
-}
-
 // TestDiagnosesAskNobody: what would fit is tried with the keys that are known, since guesses
 // at a secret must not be sent to whoever checks it.
 func TestDiagnosesAskNobody(t *testing.T) {
@@ -77,86 +47,6 @@ func TestDiagnosesAskNobody(t *testing.T) {
 	}
 	if err := v.Verify(t.Context(), call, time.Now()); err == nil || asked.Load() == 0 {
 		t.Errorf("a call is checked without asking: %v", err)
-	}
-}
-
-func TestFetcherAsksOnceAtATime(t *testing.T) {
-	var asked atomic.Int32
-	release := make(chan struct{})
-	f := published(t, func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
-		<-release
-		_, _ = w.Write([]byte("keys"))
-	})
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			if content, err := f.Get(t.Context(), "https://keys.example.com/k", time.Hour); err != nil || string(content) != "keys" {
-				t.Errorf("%q, %v", content, err)
-			}
-		})
-	}
-	close(release)
-	group.Wait()
-	if n := asked.Load(); n != 1 {
-		t.Errorf("asked %d times", n)
-	}
-}
-
-func TestFetcherRefuses(t *testing.T) {
-	f := published(t, func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/redirect":
-			http.Redirect(w, r, "/good", http.StatusFound)
-		case "/large":
-			_, _ = w.Write(make([]byte, maxKeySize+1))
-		case "/good":
-			_, _ = w.Write([]byte("keys"))
-		default:
-			http.NotFound(w, r)
-		}
-	})
-	for path, ok := range map[string]bool{"/good": true, "/redirect": false, "/large": false, "/none": false} {
-		_, err := f.Get(t.Context(), "https://keys.example.com"+path, time.Hour)
-		if (err == nil) != ok {
-			t.Errorf("%s: %v", path, err)
-		}
-		if err != nil && sluice.AsError(err).Kind != sluice.Unavailable {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
-}
-
-func TestFetcherIsBounded(t *testing.T) {
-	f := published(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("keys")) })
-	now := time.Unix(1_800_000_000, 0)
-	f.now = func() time.Time { return now }
-	failed := 0
-	for i := range 20 {
-		if _, err := f.Get(t.Context(), "https://keys.example.com/"+strconv.Itoa(i), time.Hour); err != nil {
-			failed++
-		}
-	}
-	if failed != 20-fetchBurst {
-		t.Errorf("%d of 20 fetches at once were refused", failed)
-	}
-	if _, err := f.Get(t.Context(), "https://other.example.org/", time.Hour); err != nil {
-		t.Errorf("another sender's keys are refused, too: %v", err)
-	}
-	for i := range 2 * maxKeys {
-		now = now.Add(time.Second)
-		if _, err := f.Get(t.Context(), "https://keys.example.com/more/"+strconv.Itoa(i), time.Hour); err != nil {
-			t.Fatal(err)
-		}
-	}
-	kept := 0
-	for i := range 2 * maxKeys {
-		if _, ok := f.known("https://keys.example.com/more/"+strconv.Itoa(i), time.Hour); ok {
-			kept++
-		}
-	}
-	if kept > maxKeys || kept < maxKeys*8/10 {
-		t.Errorf("%d are kept", kept)
 	}
 }
 
@@ -206,7 +96,7 @@ func TestChangedKeys(t *testing.T) {
 	content := `{"keys":[]}`
 	f := published(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(content)) })
 	now := file.now()
-	f.now = func() time.Time { return now }
+	f.Now = func() time.Time { return now }
 	p, _ := Find("google-pubsub")
 	v, err := New(p, file.Secrets, f)
 	if err != nil {

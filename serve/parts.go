@@ -13,6 +13,7 @@ import (
 	"sluice/alert"
 	"sluice/closed"
 	"sluice/missed"
+	"sluice/outward"
 	"sluice/sender"
 	"sluice/step"
 	"sluice/webhook"
@@ -62,8 +63,8 @@ func (s *Server) newFinder(webhooks *webhook.Store, secrets *step.Secrets, recei
 		Secret:   secrets.Reveal,
 		Take:     receiver.Take,
 		Runs:     s.engine.Missed,
-		Public:   cmp.Or(s.opts.SenderTransport, http.RoundTripper(step.GuardedTransport(s.cfg.HTTPAllow))),
-		Plain:    step.NamedTransport(s.cfg.HTTPAllow),
+		Public:   cmp.Or(s.opts.SenderTransport, http.RoundTripper(outward.Internet(s.cfg.HTTPAllow).Transport())),
+		Plain:    outward.Only(s.cfg.HTTPAllow).Transport(),
 		Log:      s.opts.Log,
 	})
 }
@@ -103,7 +104,7 @@ func (s *Server) newLedger(webhooks *webhook.Store) *closed.Ledger {
 func (s *Server) newTrusts(secrets *step.Secrets) *webhook.Trusts {
 	transport := s.opts.SenderTransport
 	if transport == nil {
-		transport = step.GuardedTransport(s.cfg.HTTPAllow)
+		transport = outward.Internet(s.cfg.HTTPAllow).Transport()
 	}
 	return webhook.NewTrusts(webhook.TrustOptions{
 		Secret: func(ctx context.Context, name string) (string, error) {
@@ -137,11 +138,7 @@ const confirmTimeout = 5 * time.Second
 
 // confirm returns a function that fetches a handshake's confirmation URL.
 func confirm(transport http.RoundTripper) func(ctx context.Context, address string) error {
-	client := &http.Client{
-		Transport:     transport,
-		Timeout:       confirmTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	client := outward.Client(transport, confirmTimeout)
 	return func(ctx context.Context, address string) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {

@@ -13,31 +13,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
 	"sluice"
 	"sluice/limit"
-)
-
-const maxRedirects = 5
-
-// Bounds on connections. All connections to a host may stay open for later calls:
-// otherwise bursts of calls would open and close them all the time.
-const (
-	maxConnections     = 128 // to one host; further calls wait for one
-	maxIdleConnections = 1024
-	idleTime           = 30 * time.Second
-	connectTime        = 10 * time.Second // for the connection, and again for TLS
+	"sluice/outward"
 )
 
 // A client makes the calls of http.request and http.forward, which share its connections.
 type client struct {
 	HTTPOptions
 
-	follow http.Client // follows redirects
-	stay   http.Client // does not
+	guard  outward.Guard
+	follow *http.Client // follows redirects
+	stay   *http.Client // does not
 }
 
 func newClient(o HTTPOptions) *client {
@@ -45,12 +35,9 @@ func newClient(o HTTPOptions) *client {
 	if o.MaxReply <= 0 {
 		o.MaxReply = defaultMaxReply
 	}
-	transport := GuardedTransport(o.AllowNetworks)
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &client{
-		o, http.Client{Transport: transport, CheckRedirect: checkRedirect},
-		http.Client{Transport: transport, CheckRedirect: stay},
-	}
+	guard := outward.Internet(o.AllowNetworks)
+	transport := guard.Transport()
+	return &client{o, guard, outward.Following(transport), outward.Client(transport, 0)}
 }
 
 // check finds what can't work in a URL and in expected statuses. A name may lead to any
@@ -65,77 +52,12 @@ func (c *client) check(known map[string]any) error {
 		if host == "localhost" {
 			host = "127.0.0.1"
 		}
-		if address, err := netip.ParseAddr(host); err == nil && !allowed(address, c.AllowNetworks) {
-			return explain(context.Background(), target, errRefused)
+		if address, err := netip.ParseAddr(host); err == nil && !c.guard.Allows(address) {
+			return c.explain(context.Background(), target, outward.ErrRefused)
 		}
 	}
 	_, err := expectationOf(known["expect"])
 	return err
-}
-
-// GuardedTransport returns a transport that connects only to the Internet and to networks
-// that the operator allows.
-func GuardedTransport(networks []netip.Prefix) *http.Transport {
-	return guarded(func(addr netip.Addr) bool { return allowed(addr, networks) })
-}
-
-// NamedTransport returns a transport that connects only to networks that the operator allows,
-// and not to the rest of the Internet.
-func NamedTransport(networks []netip.Prefix) *http.Transport {
-	return guarded(func(addr netip.Addr) bool { return limit.Contains(networks, addr.Unmap().WithZone("")) })
-}
-
-func guarded(may func(netip.Addr) bool) *http.Transport {
-	dialer := &net.Dialer{Control: guard(may), Timeout: connectTime}
-	return &http.Transport{ // no Proxy: it would connect for us, unguarded
-		DialContext:            dialer.DialContext,
-		ForceAttemptHTTP2:      true,
-		TLSHandshakeTimeout:    connectTime,
-		MaxConnsPerHost:        maxConnections,
-		MaxIdleConnsPerHost:    maxConnections,
-		MaxIdleConns:           maxIdleConnections,
-		IdleConnTimeout:        idleTime,
-		MaxResponseHeaderBytes: maxHeaders,
-	}
-}
-
-var errRefused = errors.New("the address is in a network that is not allowed")
-
-// guard checks addresses when a connection is made. That is after the look-up of names
-// and after each redirect, so neither can bypass it.
-func guard(may func(netip.Addr) bool) func(network, address string, _ syscall.RawConn) error {
-	return func(_, address string, _ syscall.RawConn) error {
-		target, err := netip.ParseAddrPort(address)
-		if err != nil || !may(target.Addr()) {
-			return errRefused
-		}
-		return nil
-	}
-}
-
-// carried are the headers that a redirect to another origin keeps. Others may be
-// credentials under any name.
-var carried = []string{
-	"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "Svc-Hops", sluice.TraceHeader, "Traceparent",
-	"Tracestate", "User-Agent",
-}
-
-func checkRedirect(next *http.Request, via []*http.Request) error {
-	if len(via) > maxRedirects {
-		return failed(via[0].URL, "it redirects too often")
-	}
-	if urlFault(next.URL) != "" {
-		return failed(via[0].URL, "it redirects to a URL that is not plain http or https")
-	}
-	next.Header.Del("Referer") // it would reveal the query to another server
-	first := via[0].URL
-	elsewhere := func(r *http.Request) bool {
-		return r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Host, first.Host)
-	}
-	if elsewhere(next) || slices.ContainsFunc(via, elsewhere) {
-		maps.DeleteFunc(next.Header, func(name string, _ []string) bool { return !slices.Contains(carried, name) })
-	}
-	return nil
 }
 
 // A sending says how to send a request.
@@ -183,7 +105,11 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 	outer := request.Context()
 	ctx, cancel := context.WithTimeout(outer, timeout)
 	defer cancel()
-	response, body, err := c.do(s.by, request.WithContext(ctx)) //nolint:bodyclose // do reads and closes it
+	// nolint:bodyclose // it is read and closed
+	response, body, err := outward.Do(s.by, request.WithContext(ctx), c.MaxReply)
+	if err != nil {
+		body = nil
+	}
 	if response != nil {
 		c.Spans.Add(outer, sluice.SpanFacts{StatusCode: response.StatusCode})
 	}
@@ -191,7 +117,7 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 		run.NoteHTTP(exchangeOf(request, response, body))
 	}
 	if err != nil {
-		return answer{}, explain(outer, request.URL, err)
+		return answer{}, c.explain(outer, request.URL, err)
 	}
 	if !s.expect.has(response.StatusCode) {
 		return answer{}, s.expect.failed(request.URL, response)
@@ -199,28 +125,18 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 	return replyOf(response, body), nil
 }
 
-// do makes a call and reads the reply. If only reading the body fails, it returns the
-// response and an error.
-func (c *client) do(by *http.Client, request *http.Request) (*http.Response, []byte, error) {
-	response, err := by.Do(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer response.Body.Close()
-	body, err := readReply(response.Body, c.MaxReply)
-	return response, body, err
-}
-
 // explain returns an error that names only the host that the author wrote. It has no
 // cause: errors of net/http quote URLs and replies, which may hold secrets.
-func explain(ctx context.Context, target *url.URL, err error) error {
+func (c *client) explain(ctx context.Context, target *url.URL, err error) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx)
 	}
-	if ours, ok := errors.AsType[*sluice.Error](err); ok {
-		return ours
-	}
-	if errors.Is(err, errRefused) {
+	switch why, redirected := errors.AsType[outward.RedirectError](err); {
+	case redirected:
+		return failed(target, why.Error())
+	case errors.Is(err, limit.ErrTooLong):
+		return sluice.Errorf(sluice.CodeAnswerTooLarge, "The answer has more than %d bytes; ask for less.", c.MaxReply)
+	case errors.Is(err, outward.ErrRefused):
 		return sluice.Errorf(sluice.CodeAddressRefused,
 			"The call of %q leads to an address in a private or reserved network, where pipelines may not call; the "+
 				"operator can allow a network with --http-allow.", target.Hostname())

@@ -41,7 +41,7 @@ func forwardCommand(c *client) command.Command {
 			if err != nil {
 				return answer{}, err
 			}
-			return c.send(request, sending{&c.stay, p.Timeout, expectation{"2xx"}})
+			return c.send(request, sending{c.stay, p.Timeout, expectation{"2xx"}})
 		},
 		command.Traffic, command.Recorded, command.Checks(c.check))
 }

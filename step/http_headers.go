@@ -2,18 +2,18 @@ package step
 
 import (
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/outward"
 )
 
 const (
 	maxURL        = 8 << 10
-	maxHeaders    = 64 << 10 // bytes of the headers of a request, and of a reply
+	maxHeaders    = 64 << 10 // bytes of the headers of a request
 	maxHeaderName = 200
 )
 
@@ -23,24 +23,11 @@ func parseURL(text string) (*url.URL, error) {
 	if err != nil || len(text) > maxURL {
 		return nil, invalid("url", "must be a URL of at most 8 KiB, such as https://api.example.com/leads")
 	}
-	if why := urlFault(target); why != "" {
+	if why := outward.Fault(target); why != "" {
 		return nil, invalid("url", "%s", why)
 	}
 	target.RawQuery = strings.ReplaceAll(target.RawQuery, " ", "%20") // a space would end the request line
 	return target, nil
-}
-
-// urlFault says what is wrong with a URL, or returns "".
-func urlFault(target *url.URL) string {
-	switch {
-	case target.Scheme != "http" && target.Scheme != "https":
-		return "must start with http:// or https://"
-	case target.Hostname() == "":
-		return "must name a host"
-	case target.User != nil:
-		return "must not have a user name or password; send the header authorization instead"
-	}
-	return ""
 }
 
 // isHeaderName reports whether a request may have a header of that name.
@@ -93,8 +80,3 @@ func headerValue(field any) (value string, ok bool) {
 	}
 	return value, true
 }
-
-var (
-	global = netip.MustParsePrefix("2000::/3")
-	nat64  = netip.MustParsePrefix("64:ff9b::/96") // the last 4 bytes are an IPv4 address
-)

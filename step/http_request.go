@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"encoding/base64"
 	"errors"
-	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -54,7 +53,7 @@ func requestCommand(c *client) command.Command {
 			if err != nil {
 				return answer{}, err
 			}
-			return c.send(request, sending{&c.follow, p.Timeout, expect})
+			return c.send(request, sending{c.follow, p.Timeout, expect})
 		},
 		command.Traffic, command.Recorded, command.Nameless, command.Checks(c.check))
 }
@@ -129,18 +128,6 @@ type answer struct {
 	Headers    map[string]string `json:"headers"`
 	Body       any               `json:"body"`
 	Encoding   string            `json:"encoding,omitempty"` // base64 if the body is not text
-}
-
-// readReply reads a body. The limit counts unpacked bytes.
-func readReply(body io.Reader, limit int64) ([]byte, error) {
-	read, err := io.ReadAll(io.LimitReader(body, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(read)) > limit {
-		return nil, sluice.Errorf(sluice.CodeAnswerTooLarge, "The answer has more than %d bytes; ask for less.", limit)
-	}
-	return read, nil
 }
 
 func replyOf(response *http.Response, body []byte) answer {

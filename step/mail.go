@@ -21,6 +21,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/outward"
 )
 
 // MailOptions are what mail.send needs.
@@ -140,10 +141,8 @@ func (o MailOptions) send(ctx context.Context, to []*mail.Address, message []byt
 	if secure {
 		port = "465"
 	}
-	dialer := &net.Dialer{
-		Control: guard(func(addr netip.Addr) bool { return allowed(addr, o.AllowNetworks) }), Timeout: connectTime,
-	}
-	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, cmp.Or(o.Server.Port(), port)))
+	conn, err := outward.Internet(o.AllowNetworks).
+		DialContext(ctx, "tcp", net.JoinHostPort(host, cmp.Or(o.Server.Port(), port)))
 	if err != nil {
 		return err
 	}
@@ -220,7 +219,7 @@ func (o MailOptions) explain(err error) error {
 	}
 	why := reason(err)
 	switch {
-	case errors.Is(err, errRefused):
+	case errors.Is(err, outward.ErrRefused):
 		return sluice.Errorf(sluice.CodeAddressRefused,
 			"The mail server %q is in a private or reserved network; the operator can allow it with --http-allow.",
 			host)

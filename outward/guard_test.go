@@ -1,10 +1,12 @@
-package step
+package outward
 
 import (
 	"net/netip"
 	"testing"
 )
 
+// TestAddresses: the Internet may be called and what the operator allows, and nothing else, in
+// whatever form an address comes.
 func TestAddresses(t *testing.T) {
 	networks := []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32"), netip.MustParsePrefix("64:ff9b:1::/48")}
 	tests := map[string]bool{
@@ -80,11 +82,16 @@ func TestAddresses(t *testing.T) {
 		"ffff:ffff:ffff:ffff:ffff:ffff::": false,
 	}
 	for address, want := range tests {
-		if got := allowed(netip.MustParseAddr(address), networks); got != want {
+		if got := Internet(networks).Allows(netip.MustParseAddr(address)); got != want {
 			t.Errorf("%s: allowed is %t", address, got)
 		}
 	}
-	if allowed(netip.Addr{}, nil) {
+	if (Guard{}).Allows(netip.Addr{}) {
 		t.Error("no address at all is allowed")
+	}
+	for address, want := range map[string]bool{"10.1.2.3": true, "::ffff:10.1.2.3": true, "1.1.1.1": false, "10.2.0.1": false} {
+		if got := Only(networks).Allows(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s of the named networks alone: allowed is %t", address, got)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package step
+package outward
 
 import (
 	"net/netip"
@@ -6,8 +6,8 @@ import (
 	"sluice/limit"
 )
 
-// refused are the networks that no request may reach: they lead to the machine itself, to
-// its neighbours, or nowhere. For IPv6 the list has only global addresses; see public.
+// refused are the networks that no call may reach: they lead to the machine itself, to
+// its neighbours, or nowhere. For IPv6 the list has only global addresses; see isPublic.
 var refused = prefixes(
 	"0.0.0.0/8",        // this network
 	"10.0.0.0/8",       // private
@@ -32,22 +32,13 @@ var refused = prefixes(
 	"3fff::/20",     // documentation
 )
 
-// allowed reports whether a request may connect to an address: on the Internet, or in a
-// network that the operator allows.
-func allowed(addr netip.Addr, networks []netip.Prefix) bool {
-	addr = addr.Unmap().WithZone("")
-	if limit.Contains(networks, addr) {
-		return true
-	}
-	if nat64.Contains(addr) {
-		bytes := addr.As16()
-		return allowed(netip.AddrFrom4([4]byte(bytes[12:])), networks)
-	}
-	return public(addr)
-}
+var (
+	global = netip.MustParsePrefix("2000::/3")
+	nat64  = netip.MustParsePrefix("64:ff9b::/96") // the last 4 bytes are an IPv4 address
+)
 
-// public reports whether an address is one on the Internet.
-func public(addr netip.Addr) bool {
+// isPublic reports whether an address is one on the Internet.
+func isPublic(addr netip.Addr) bool {
 	return (addr.Is4() || global.Contains(addr)) && !limit.Contains(refused, addr)
 }
 

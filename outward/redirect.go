@@ -1,0 +1,62 @@
+package outward
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"sluice"
+)
+
+const maxRedirects = 5
+
+// carried are the headers that a redirect to another origin keeps. Others may be
+// credentials under any name.
+var carried = []string{
+	"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "Svc-Hops", sluice.TraceHeader,
+	"Traceparent", "Tracestate", "User-Agent",
+}
+
+// A RedirectError says why a redirect was not followed.
+type RedirectError string
+
+func (e RedirectError) Error() string { return string(e) }
+
+// Following returns a client that follows a few redirects, and keeps credentials to the first
+// origin.
+func Following(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: transport, CheckRedirect: checkRedirect}
+}
+
+func checkRedirect(next *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return RedirectError("it redirects too often")
+	}
+	if Fault(next.URL) != "" {
+		return RedirectError("it redirects to a URL that is not plain http or https")
+	}
+	next.Header.Del("Referer") // it would reveal the query to another server
+	first := via[0].URL
+	elsewhere := func(r *http.Request) bool {
+		return r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Host, first.Host)
+	}
+	if elsewhere(next) || slices.ContainsFunc(via, elsewhere) {
+		maps.DeleteFunc(next.Header, func(name string, _ []string) bool { return !slices.Contains(carried, name) })
+	}
+	return nil
+}
+
+// Fault says what is wrong with a URL that is to be called, or returns "".
+func Fault(target *url.URL) string {
+	switch {
+	case target.Scheme != "http" && target.Scheme != "https":
+		return "must start with http:// or https://"
+	case target.Hostname() == "":
+		return "must name a host"
+	case target.User != nil:
+		return "must not have a user name or password; send the header authorization instead"
+	}
+	return ""
+}
