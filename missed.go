@@ -2,9 +2,6 @@ package sluice
 
 import "time"
 
-// MissedProviders are the senders that can be asked what they have sent.
-var MissedProviders = []string{"github", "gitlab", "paddle", "paypal", "square", "stripe", "svix"}
-
 // Missed says what a sender has sent, and what became of it, as webhook.missed shows it.
 type Missed struct {
 	Asked  int          `json:"asked" doc:"How many deliveries the sender lists, each once however often it was sent."`

@@ -52,7 +52,9 @@ func (a *api) call(ctx context.Context, method, address string, body, into any) 
 		case isLimit(status, header):
 			pause := pauseOf(header, time.Now())
 			if pause > shortPause {
-				return nil, sluice.Errorf(sluice.CodeSenderLimits, "%s takes no more requests for now. What was done counts; ask again later for the rest.", a.title).After(pause)
+				return nil, sluice.Errorf(sluice.CodeSenderLimits,
+					"%s takes no more requests for now. What was done counts; ask again later for the rest.", a.title).
+					After(pause)
 			}
 			select {
 			case <-time.After(pause):
@@ -77,7 +79,8 @@ func (a *api) call(ctx context.Context, method, address string, body, into any) 
 
 // isLimit reports whether a sender takes no more requests for now.
 func isLimit(status int, header http.Header) bool {
-	return status == http.StatusTooManyRequests || status >= 400 && header.Get("Retry-After") != "" || status == http.StatusForbidden && header.Get("X-Ratelimit-Remaining") == "0"
+	return status == http.StatusTooManyRequests || status >= 400 && header.Get("Retry-After") != "" ||
+		status == http.StatusForbidden && header.Get("X-Ratelimit-Remaining") == "0"
 }
 
 func (a *api) get(ctx context.Context, address string, into any) (http.Header, error) {
@@ -130,7 +133,9 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 // refused is the error of a sender that does not do what it was asked to. It never has the
 // credential in it.
 func (a *api) refused(how string, cause error) error {
-	return sluice.Errorf(sluice.CodeSenderRefuses, "%s can't be asked: %s. See whether apiUrl and apiSecret of the webhook are right.", a.title, how).WithStatus(http.StatusBadGateway).Because(cause)
+	return sluice.Errorf(sluice.CodeSenderRefuses,
+		"%s can't be asked: %s. See whether apiUrl and apiSecret of the webhook are right.", a.title, how).
+		WithStatus(http.StatusBadGateway).Because(cause)
 }
 
 // pauseOf returns the pause that a sender asks for.

@@ -55,7 +55,7 @@ func TestByItself(t *testing.T) {
 	node := func() *missed.Finder {
 		return missed.New(missed.Options{
 			Webhooks: func() []*sluice.Webhook { return hooks }, Journal: e.Journal, Runs: e.Missed, Plain: http.DefaultTransport, Log: slog.New(slog.DiscardHandler),
-			Take: func(context.Context, sluice.Webhook, []byte) (sluice.Result, error) { return sluice.Result{}, nil },
+			Accept: func(context.Context, sluice.Webhook, []byte) (sluice.Result, error) { return sluice.Result{}, nil },
 		})
 	}
 	one, two := node(), node()
@@ -87,7 +87,10 @@ func TestByItself(t *testing.T) {
 
 // TestAllSendersAreNamed: those that errors and documents name are those that can be asked.
 func TestAllSendersAreNamed(t *testing.T) {
-	for _, name := range sluice.MissedProviders {
+	for name := range strings.SplitSeq(missed.Senders(), ", ") {
+		if !missed.Asks(name) {
+			t.Errorf("%s can't be asked", name)
+		}
 		f := missed.New(missed.Options{Secret: nil})
 		_, err := f.Find(t.Context(), sluice.Webhook{Trust: &sluice.Trust{Provider: name}}, time.Time{}, time.Now(), true)
 		if sluice.AsError(err).Parameter != "apiUrl" {

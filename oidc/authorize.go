@@ -30,7 +30,9 @@ func (i *Issuer) Asked(ctx context.Context, query string) (sluice.Authorization,
 		return sluice.Authorization{}, err
 	}
 	if client == nil || !client.MayRedirect(form["redirect_uri"]) { // not which: that would tell who the clients are
-		return sluice.Authorization{}, invalidRequest("No program is known here by this client_id with this redirect_uri. Its operator has to register them.")
+		return sluice.Authorization{},
+			invalidRequest("No program is known here by this client_id with this redirect_uri. Its operator has to " +
+				"register them.")
 	}
 	a := sluice.Authorization{
 		ClientID:  client.ID,
@@ -62,7 +64,8 @@ func complete(a *sluice.Authorization, client *sluice.Client, form map[string]st
 	case cmp.Or(form["response_mode"], "query") != "query":
 		return invalidRequest("The only response_mode here is query.")
 	case !slices.Contains(client.Grants, "authorization_code"):
-		return sluice.Errorf(sluice.CodeUnauthorizedClient, "This client may not use the grant type authorization_code.")
+		return sluice.Errorf(sluice.CodeUnauthorizedClient,
+			"This client may not use the grant type authorization_code.")
 	case a.Challenge == "":
 		return invalidRequest("The parameter code_challenge is missing: PKCE is required here.")
 	case form["code_challenge_method"] != "S256":
@@ -91,7 +94,9 @@ func complete(a *sluice.Authorization, client *sluice.Client, form map[string]st
 
 // Allow returns where the browser takes the code with which the program gets
 // tokens that stand for the user.
-func (i *Issuer) Allow(ctx context.Context, a sluice.Authorization, username string, signedIn time.Time) (string, error) {
+func (i *Issuer) Allow(
+	ctx context.Context, a sluice.Authorization, username string, signedIn time.Time,
+) (string, error) {
 	code, err := i.sessions.permit(ctx, sluice.Session{
 		Username: username,
 		ClientID: a.ClientID,

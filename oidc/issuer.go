@@ -17,17 +17,9 @@ package oidc
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/sha256"
-	"crypto/x509"
-	"errors"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"sluice"
@@ -116,8 +108,14 @@ func NewIssuer(o IssuerOptions) *Issuer {
 		now:           time.Now,
 	}
 	clock := func() time.Time { return i.now() }
-	i.keys = &keyring{records: o.Keys, rotation: o.Rotation, grace: o.AccessTTL + 2*leeway, now: clock, parsed: make(map[string]*signingKey)}
-	i.sessions = &sessions{records: o.Sessions, now: clock, reused: func(ctx context.Context, s *sluice.Session) { i.tellEnded(ctx, s, true) }}
+	i.keys = &keyring{
+		records: o.Keys, rotation: o.Rotation, grace: o.AccessTTL + 2*leeway, now: clock,
+		parsed: make(map[string]*signingKey),
+	}
+	i.sessions = &sessions{
+		records: o.Sessions, now: clock,
+		reused: func(ctx context.Context, s *sluice.Session) { i.noteEnded(ctx, s, true) },
+	}
 	i.grants = map[string]grant{
 		"password":           {scope: userScope, run: i.password, public: true},
 		"refresh_token":      {scope: i.refreshScope, run: i.refresh, public: true},
@@ -158,155 +156,13 @@ func (i *Issuer) Refresh(ctx context.Context, token string) (id sluice.Identity,
 	}, "", nil
 }
 
-// tellEnded calls Ended for a login. The address of the caller is in ctx.
-func (i *Issuer) tellEnded(ctx context.Context, s *sluice.Session, reused bool) {
-	i.Ended(ctx, Ending{Username: s.Username, ClientID: s.ClientID, Address: sluice.UserFrom(ctx).Address, Reused: reused})
+// noteEnded calls Ended for a login. The address of the caller is in ctx.
+func (i *Issuer) noteEnded(ctx context.Context, s *sluice.Session, reused bool) {
+	i.Ended(ctx, Ending{
+		Username: s.Username, ClientID: s.ClientID, Address: sluice.UserFrom(ctx).Address, Reused: reused,
+	})
 }
 
 func invalidToken(message string) *sluice.Error {
 	return sluice.Errorf(sluice.CodeInvalidToken, "%s", message)
-}
-
-// A keyring holds the keys that sign tokens. All nodes share the stored ones;
-// a key is parsed once per process.
-type keyring struct {
-	records  sluice.Records[sluice.SigningKey]
-	rotation time.Duration // how long a key signs
-	grace    time.Duration // how long its tokens may outlive that
-	now      func() time.Time
-
-	rotating sync.Mutex
-	mu       sync.RWMutex
-	parsed   map[string]*signingKey
-}
-
-// signing returns the key to sign with, a new one if it is time.
-func (k *keyring) signing(ctx context.Context) (*signingKey, error) {
-	live, dead := k.sort(k.records.All())
-	if len(live) == 0 || !k.fresh(live[0]) || len(dead) > 0 {
-		if err := k.rotate(ctx); err != nil {
-			return nil, err
-		}
-		live, _ = k.sort(k.records.All())
-	}
-	if len(live) == 0 {
-		return nil, errors.New("the new signing key is gone")
-	}
-	return k.parse(live[0])
-}
-
-// published returns the keys whose tokens may be valid, the newest first.
-func (k *keyring) published(ctx context.Context) ([]*signingKey, error) {
-	if _, err := k.signing(ctx); err != nil {
-		return nil, err
-	}
-	live, _ := k.sort(k.records.All())
-	keys := make([]*signingKey, 0, len(live))
-	for _, record := range live {
-		key, err := k.parse(record)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
-	}
-	return keys, nil
-}
-
-// find returns the key with that id, or nil. A caller may have made up the id.
-func (k *keyring) find(ctx context.Context, id string) (*signingKey, error) {
-	if !isRandom(id, familySize) {
-		return nil, nil
-	}
-	live, dead := k.sort(k.records.All())
-	same := func(r *sluice.SigningKey) bool { return r.ID == id }
-	if n := slices.IndexFunc(live, same); n >= 0 {
-		return k.parse(live[n])
-	}
-	if slices.ContainsFunc(dead, same) {
-		return nil, nil
-	}
-	record, err := k.records.Get(ctx, id) // another node may just have made it
-	if err != nil || record == nil {
-		return nil, err
-	}
-	return k.parse(record)
-}
-
-// sort puts the newest key first. dead are the keys whose successor is so old that none of
-// their tokens is valid any more.
-func (k *keyring) sort(records []*sluice.SigningKey) (live, dead []*sluice.SigningKey) {
-	slices.SortFunc(records, func(a, b *sluice.SigningKey) int { return b.Created.Compare(a.Created) })
-	for n := 1; n < len(records); n++ {
-		if records[n-1].Created.Add(k.grace).Before(k.now()) {
-			return records[:n], records[n:]
-		}
-	}
-	return records, nil
-}
-
-// fresh reports whether a key is young enough to sign.
-func (k *keyring) fresh(key *sluice.SigningKey) bool {
-	return k.now().Before(key.Created.Add(k.rotation))
-}
-
-// rotate makes a new key if the newest is too old, and deletes the dead ones.
-func (k *keyring) rotate(ctx context.Context) error {
-	k.rotating.Lock()
-	defer k.rotating.Unlock()
-	live, dead := k.sort(k.records.All())
-	if len(live) == 0 || !k.fresh(live[0]) {
-		if _, err := k.add(ctx, k.fresh); err != nil {
-			return err
-		}
-	}
-	for _, record := range dead {
-		if err := sluice.Remove(ctx, k.records, record.ID); err != nil {
-			return err
-		}
-		k.mu.Lock()
-		delete(k.parsed, record.ID)
-		k.mu.Unlock()
-	}
-	return nil
-}
-
-// add stores a new key, unless willDo accepts one that another node may just have made.
-func (k *keyring) add(ctx context.Context, willDo func(*sluice.SigningKey) bool) (*sluice.SigningKey, error) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		return nil, err
-	}
-	mine := &sluice.SigningKey{ID: random(familySize), Private: encoded, Created: k.now().UTC()}
-	_, err = k.records.Change(ctx, mine.ID, func(_ *sluice.SigningKey, all map[string]*sluice.SigningKey) (*sluice.SigningKey, error) {
-		if slices.ContainsFunc(slices.Collect(maps.Values(all)), willDo) {
-			return nil, sluice.ErrUnchanged
-		}
-		return mine, nil
-	})
-	if errors.Is(err, sluice.ErrUnchanged) {
-		return nil, nil
-	}
-	return mine, err
-}
-
-// parse returns the usable form of a stored key.
-func (k *keyring) parse(record *sluice.SigningKey) (*signingKey, error) {
-	k.mu.RLock()
-	key := k.parsed[record.ID]
-	k.mu.RUnlock()
-	if key != nil {
-		return key, nil
-	}
-	key, err := newSigningKey(record)
-	if err != nil {
-		return nil, err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.parsed[record.ID] = key
-	return key, nil
 }

@@ -64,7 +64,8 @@ type Provider struct {
 // NewProvider returns a provider. Nothing is sent to it yet.
 func NewProvider(o ProviderOptions) *Provider {
 	o.Audience, o.UsernameClaim = cmp.Or(o.Audience, o.ClientID), cmp.Or(o.UsernameClaim, usernameClaim)
-	o.HTTP, o.Log = cmp.Or(o.HTTP, &http.Client{Timeout: outward.ShareTimeout}), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.HTTP, o.Log = cmp.Or(o.HTTP, &http.Client{Timeout: outward.ShareTimeout}), cmp.Or(o.Log,
+		slog.New(slog.DiscardHandler))
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	return &Provider{
@@ -127,8 +128,11 @@ func (p *Provider) discover(ctx context.Context) (*remote, error) {
 		return nil, err
 	}
 	r := &remote{
-		keys:  newKeySet(document.Keys, p.HTTP, p.now),
-		oauth: oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: provider.Endpoint(), Scopes: scopesOf(document.Scopes)},
+		keys: newKeySet(document.Keys, p.HTTP, p.now),
+		oauth: oauth2.Config{
+			ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: provider.Endpoint(),
+			Scopes: scopesOf(document.Scopes),
+		},
 	}
 	r.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
 	if p.ClientSecret == "" || document.Methods != nil && !slices.Contains(document.Methods, "client_secret_basic") {
@@ -151,12 +155,15 @@ func scopesOf(supported []string) []string {
 
 // unreachable is the error of a provider that can't be reached.
 func unreachable(cause error) *sluice.Error {
-	return sluice.Errorf(sluice.CodeProviderUnavailable, "The identity provider can't be asked. Try again soon.").Because(cause).After(retryAfter)
+	return sluice.Errorf(sluice.CodeProviderUnavailable, "The identity provider can't be asked. Try again soon.").
+		Because(cause).After(retryAfter)
 }
 
 // share is outward.Share, with an error that says of a provider which does not answer that it is
 // unreachable.
-func share[V any](ctx context.Context, group *singleflight.Group, key string, run func(context.Context) (V, error)) (V, error) {
+func share[V any](
+	ctx context.Context, group *singleflight.Group, key string, run func(context.Context) (V, error),
+) (V, error) {
 	value, err := outward.Share(ctx, group, key, run)
 	if _, ours := errors.AsType[*sluice.Error](err); err != nil && !ours {
 		err = unreachable(err)

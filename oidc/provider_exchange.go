@@ -37,13 +37,14 @@ func (p *Provider) Password(ctx context.Context, username, password string) (slu
 	if username == "" || password == "" || len(password) > limit.MaxPassword {
 		return sluice.Identity{}, sluice.WrongCredentials()
 	}
-	answer, err := p.exchange(ctx, p.fingerprint("password", username, password), func(ctx context.Context, r *remote) (*oauth2.Token, error) {
-		token, err := r.oauth.PasswordCredentialsToken(ctx, username, password)
-		if err == nil {
-			token.RefreshToken = "" // it is never used
-		}
-		return token, err
-	})
+	answer, err := p.exchange(ctx, p.fingerprint("password", username, password),
+		func(ctx context.Context, r *remote) (*oauth2.Token, error) {
+			token, err := r.oauth.PasswordCredentialsToken(ctx, username, password)
+			if err == nil {
+				token.RefreshToken = "" // it is never used
+			}
+			return token, err
+		})
 	return answer.id, err
 }
 
@@ -54,9 +55,10 @@ func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identit
 	if token == "" || len(token) > maxToken {
 		return sluice.Identity{}, "", sluice.WrongCredentials()
 	}
-	answer, err := p.exchange(ctx, p.fingerprint("refresh", token), func(ctx context.Context, r *remote) (*oauth2.Token, error) {
-		return r.oauth.TokenSource(ctx, &oauth2.Token{RefreshToken: token}).Token()
-	})
+	answer, err := p.exchange(ctx, p.fingerprint("refresh", token),
+		func(ctx context.Context, r *remote) (*oauth2.Token, error) {
+			return r.oauth.TokenSource(ctx, &oauth2.Token{RefreshToken: token}).Token()
+		})
 	if answer.renewed == token {
 		answer.renewed = ""
 	}
@@ -64,7 +66,9 @@ func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identit
 }
 
 // exchange returns what the provider answers, now or a short time ago.
-func (p *Provider) exchange(ctx context.Context, digest fingerprint, ask func(context.Context, *remote) (*oauth2.Token, error)) (exchanged, error) {
+func (p *Provider) exchange(
+	ctx context.Context, digest fingerprint, ask func(context.Context, *remote) (*oauth2.Token, error),
+) (exchanged, error) {
 	if known, ok, err := p.recall(digest); ok {
 		return known, err
 	}
@@ -118,7 +122,9 @@ func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, er
 		id, _, err = p.verify(ctx, idToken, true)
 		if err == nil && len(id.Roles) == 0 {
 			p.rolesHint.Do(func() {
-				p.Log.Warn("The identity provider's access token can't be used here, and its ID token has no roles: who logs in by Basic or Refresh may do nothing. Let the provider put the roles into the claim, or the audience into the access token.",
+				p.Log.Warn("The identity provider's access token can't be used here, and its ID token has no roles: "+
+					"who logs in by Basic or Refresh may do nothing. Let the provider put the roles into the claim, "+
+					"or the audience into the access token.",
 					"claim", p.RolesClaim, "audience", p.Audience)
 			})
 		}
@@ -164,76 +170,20 @@ func refusal(err error) *sluice.Error {
 	case sluice.CodeInvalidGrant.Word, "access_denied":
 		return sluice.WrongCredentials()
 	case sluice.CodeUnauthorizedClient.Word, sluice.CodeUnsupportedGrantType.Word:
-		return sluice.Errorf(sluice.CodeAuthorizationUnsupported, "The identity provider takes no such credentials from this service; use Bearer with a token of its own.")
+		return sluice.Errorf(sluice.CodeAuthorizationUnsupported,
+			"The identity provider takes no such credentials from this service; use Bearer with a token of its own.")
 	}
 	if failure.Response.StatusCode == http.StatusTooManyRequests {
-		return sluice.Errorf(sluice.CodeProviderThrottled, "The identity provider is asked too often. Try again later.").After(max(retryAfter, retryAfterOf(failure)))
+		return sluice.Errorf(sluice.CodeProviderThrottled,
+			"The identity provider is asked too often. Try again later.").After(max(retryAfter, retryAfterOf(failure)))
 	}
 	// The error's own text has the whole answer, which may hold anything.
-	return unreachable(fmt.Errorf("the provider's token endpoint answered %d with error %q", failure.Response.StatusCode, failure.ErrorCode)).After(max(retryAfter, retryAfterOf(failure)))
+	return unreachable(fmt.Errorf("the provider's token endpoint answered %d with error %q",
+		failure.Response.StatusCode, failure.ErrorCode)).After(max(retryAfter, retryAfterOf(failure)))
 }
 
 // retryAfterOf returns how long the provider asks to wait, an hour at most.
 func retryAfterOf(failure *oauth2.RetrieveError) time.Duration {
 	wait, _ := sluice.RetryAfter(failure.Response.Header.Get("Retry-After"), time.Now())
 	return min(wait, time.Hour)
-}
-
-// SignInURL returns the URL at which a browser signs in at the provider, by the
-// authorization code grant with PKCE. State, nonce and verifier are random and
-// belong to this one sign-in.
-func (p *Provider) SignInURL(ctx context.Context, redirect, state, nonce, verifier string) (string, error) {
-	r, err := p.remote(ctx)
-	if err != nil {
-		return "", err
-	}
-	config := r.oauth
-	config.RedirectURL = redirect
-	return config.AuthCodeURL(state, goidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), nil
-}
-
-// SignIn returns the identity that signed in at the provider, for the code with
-// which the browser came back. Errors are Unauthenticated or Unavailable.
-func (p *Provider) SignIn(ctx context.Context, redirect, code, nonce, verifier string) (sluice.Identity, error) {
-	select {
-	case p.busy <- struct{}{}:
-		defer func() { <-p.busy }()
-	default:
-		return sluice.Identity{}, unreachable(errors.New("too many exchanges at the same time"))
-	}
-	r, err := p.remote(ctx)
-	if err != nil {
-		return sluice.Identity{}, err
-	}
-	config := r.oauth
-	config.RedirectURL = redirect
-	token, err := config.Exchange(goidc.ClientContext(ctx, p.HTTP), code, oauth2.VerifierOption(verifier))
-	if err != nil {
-		return sluice.Identity{}, refusal(err)
-	}
-	return p.signedIn(ctx, r, token, nonce)
-}
-
-// signedIn reads the identity in a reply of the token endpoint. The ID token says who
-// signed in. If it has no roles, those of the access token count.
-func (p *Provider) signedIn(ctx context.Context, r *remote, token *oauth2.Token, nonce string) (sluice.Identity, error) {
-	text, _ := token.Extra("id_token").(string)
-	id, _, err := p.verify(ctx, text, true)
-	if err != nil {
-		return sluice.Identity{}, unreachable(fmt.Errorf("the provider's ID token can't be used: %w", err))
-	}
-	verified, err := r.verifier.Verify(ctx, text)
-	if err != nil || verified.Nonce != nonce {
-		return sluice.Identity{}, sluice.WrongCredentials()
-	}
-	access, _, err := p.verify(ctx, token.AccessToken, false)
-	if err == nil && access.Username == id.Username && len(id.Roles) == 0 {
-		id.Roles = access.Roles
-	}
-	if len(id.Roles) == 0 {
-		p.rolesHint.Do(func() {
-			p.Log.Warn("Neither the ID token nor the access token of who signed in has roles: they may do nothing here. Let the provider put the roles into the claim.", "claim", p.RolesClaim)
-		})
-	}
-	return id, nil
 }

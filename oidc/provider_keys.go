@@ -44,7 +44,8 @@ type keySet struct {
 
 func newKeySet(address string, client *http.Client, now func() time.Time) *keySet {
 	return &keySet{address, outward.NewPublished(outward.PublishOptions[[]jose.JSONWebKey]{
-		Client: client, Read: parseKeySet, Longest: maxKeySet, Every: keysCoolDown, Burst: keysBurst, Kept: keysKept, Now: now,
+		Client: client, Read: parseKeySet, Longest: maxKeySet, Every: keysCoolDown, Burst: keysBurst, Kept: keysKept,
+		Now: now,
 	})}
 }
 

@@ -101,7 +101,8 @@ func (p *Provider) checkAudience(has []string, idToken bool) bool {
 		return true
 	}
 	p.audienceHint.Do(func() {
-		p.Log.Warn("A token of the identity provider is for another audience and was refused. Add the audience at the provider, or set auth-audience to what its tokens have.",
+		p.Log.Warn("A token of the identity provider is for another audience and was refused. Add the audience at "+
+			"the provider, or set auth-audience to what its tokens have.",
 			"wanted", wanted, "token", clip(strings.Join(has, " ")))
 	})
 	return false
@@ -122,7 +123,8 @@ func (p *Provider) checkTimes(token *goidc.IDToken) error {
 // rightType reports whether a token may be of the kind that is wanted, by its
 // header and by the claim of Keycloak.
 func rightType(header jose.Header, claims map[string]any, idToken bool) bool {
-	switch kind, _ := header.ExtraHeaders[jose.HeaderType].(string); strings.TrimPrefix(strings.ToLower(kind), "application/") {
+	switch kind, _ := header.ExtraHeaders[jose.HeaderType].(string); strings.TrimPrefix(strings.ToLower(kind),
+		"application/") {
 	case "", "jwt":
 	case "at+jwt":
 		if idToken {

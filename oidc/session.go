@@ -23,7 +23,9 @@ type sessions struct {
 }
 
 // open stores a new session and returns the refresh token for it.
-func (s *sessions) open(ctx context.Context, session sluice.Session, lifetime time.Duration) (*sluice.Session, string, error) {
+func (s *sessions) open(
+	ctx context.Context, session sluice.Session, lifetime time.Duration,
+) (*sluice.Session, string, error) {
 	family, key := random(familySize), randomBytes(familySize)
 	token := newRefresh(family, key)
 	session.Hash, session.MACKey = hashRefresh(token), key
@@ -32,16 +34,19 @@ func (s *sessions) open(ctx context.Context, session sluice.Session, lifetime ti
 }
 
 // store stores a new session under its family.
-func (s *sessions) store(ctx context.Context, family string, session sluice.Session, lifetime time.Duration) (*sluice.Session, error) {
+func (s *sessions) store(
+	ctx context.Context, family string, session sluice.Session, lifetime time.Duration,
+) (*sluice.Session, error) {
 	if err := s.sweep(ctx); err != nil {
 		return nil, err
 	}
 	session.ID = sessionID(family)
 	session.Created = s.now().UTC()
 	session.Expires = session.Created.Add(lifetime)
-	return s.records.Change(ctx, session.ID, func(_ *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
-		return &session, nil
-	})
+	return s.records.Change(ctx, session.ID,
+		func(_ *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
+			return &session, nil
+		})
 }
 
 // ofFamily returns the session that a refresh token was issued for, whether the token is
@@ -76,10 +81,11 @@ func (s *sessions) find(ctx context.Context, token string) (*sluice.Session, err
 	// Another node may just have replaced the token. An abandoned change sees what is
 	// stored now.
 	var latest *sluice.Session
-	_, err = s.records.Change(ctx, session.ID, func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
-		latest = before
-		return nil, sluice.ErrUnchanged
-	})
+	_, err = s.records.Change(ctx, session.ID,
+		func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
+			latest = before
+			return nil, sluice.ErrUnchanged
+		})
 	if !errors.Is(err, sluice.ErrUnchanged) {
 		return nil, err
 	}
@@ -128,20 +134,23 @@ func (s *sessions) refuse(ctx context.Context, token string, reason error) error
 
 // use changes the session of a refresh token if the token is the valid one, and ends the
 // session if it is not. The caller must know that the token was issued.
-func (s *sessions) use(ctx context.Context, token string, change func(sluice.Session) (*sluice.Session, error)) (*sluice.Session, error) {
+func (s *sessions) use(
+	ctx context.Context, token string, change func(sluice.Session) (*sluice.Session, error),
+) (*sluice.Session, error) {
 	id, _ := parseRefresh(token)
 	var reused *sluice.Session
-	session, err := s.records.Change(ctx, id, func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
-		reused = nil
-		switch {
-		case before == nil:
-			return nil, sluice.ErrUnchanged
-		case !isCurrent(before, token):
-			reused = before
-			return nil, nil
-		}
-		return change(*before)
-	})
+	session, err := s.records.Change(ctx, id,
+		func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
+			reused = nil
+			switch {
+			case before == nil:
+				return nil, sluice.ErrUnchanged
+			case !isCurrent(before, token):
+				reused = before
+				return nil, nil
+			}
+			return change(*before)
+		})
 	if errors.Is(err, sluice.ErrUnchanged) {
 		return nil, nil
 	}

@@ -15,7 +15,9 @@ const ShareTimeout = 10 * time.Second
 // Share lets callers with the same request at the same time share one reply. run goes on
 // even if the caller who started it gives up, since others may wait, and what it has
 // changed elsewhere must be known here.
-func Share[V any](ctx context.Context, group *singleflight.Group, key string, run func(context.Context) (V, error)) (V, error) {
+func Share[V any](
+	ctx context.Context, group *singleflight.Group, key string, run func(context.Context) (V, error),
+) (V, error) {
 	shared := group.DoChan(key, func() (_ any, err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ShareTimeout)
 		defer cancel()

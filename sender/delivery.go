@@ -43,7 +43,8 @@ func ParseDedupe(text string) (Dedupe, error) {
 			return d, nil
 		}
 	}
-	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, content, cloudevent, mailgun, or off.")
+	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, "+
+		"query:<name>, body:<member.of.json>, content, cloudevent, mailgun, or off.")
 }
 
 // ID returns the id of a delivery, "" if the call has none. An invalid one is an error with

@@ -43,7 +43,8 @@ func (v *Verifier) Diagnose(ctx context.Context, c *Call, now time.Time, others 
 		}
 	}
 	if other := v.otherEncoding(); other != nil && other.fits(ctx, c, now) {
-		findings = append(findings, "It would fit in the other encoding: the signature is sent in hex where base64 is expected, or the other way round.")
+		findings = append(findings, "It would fit in the other encoding: the signature is sent in hex where base64 "+
+			"is expected, or the other way round.")
 	}
 	return append(findings, v.otherSecrets(ctx, c, now, others)...)
 }
@@ -55,7 +56,9 @@ func (v *Verifier) fits(ctx context.Context, c *Call, now time.Time) bool {
 }
 
 // otherSecrets finds secrets that would fit.
-func (v *Verifier) otherSecrets(ctx context.Context, c *Call, now time.Time, others map[string]string) (findings []string) {
+func (v *Verifier) otherSecrets(
+	ctx context.Context, c *Call, now time.Time, others map[string]string,
+) (findings []string) {
 	fits := func(secret string) bool {
 		other := &Verifier{preset: v.preset, secrets: []string{secret}, keys: v.keys}
 		return other.build() == nil && other.fits(ctx, c, now)
@@ -139,7 +142,8 @@ func changedCalls(c *Call) (calls []changedCall) {
 	for _, address := range otherURLs(c.URL) {
 		changed := *c
 		changed.URL = address
-		add(changed, "It would fit with another public URL, "+redacted(address)+": check the server's public URL and what was entered at the sender.")
+		add(changed, "It would fit with another public URL, "+redacted(address)+": check the server's public URL and "+
+			"what was entered at the sender.")
 	}
 	return calls
 }
@@ -153,19 +157,23 @@ func otherBodies(body []byte) []changedBody {
 	const (
 		added     = "It would fit without the line end behind the body: something on the way has added it."
 		removed   = "It would fit with a line end behind the body: something on the way has removed it."
-		reencoded = "It would fit with the JSON of the body written differently: something on the way has decoded and encoded it."
+		reencoded = "It would fit with the JSON of the body written differently: something on the way has decoded " +
+			"and encoded it."
 	)
 	bodies := []changedBody{
 		{bytes.TrimSuffix(body, []byte("\n")), added},
 		{bytes.TrimSuffix(body, []byte("\r\n")), added},
 		{append(slices.Clone(body), '\n'), removed},
 		{append(slices.Clone(body), '\r', '\n'), removed},
-		{bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), "It would fit with other line ends: something on the way has changed them."},
+		{bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")),
+			"It would fit with other line ends: something on the way has changed them."},
 	}
 	if !json.Valid(body) {
 		return bodies
 	}
-	for _, text := range [][]byte{respaced(body, "", ""), respaced(body, " ", " "), indented(body, "  "), indented(body, "    ")} {
+	for _, text := range [][]byte{
+		respaced(body, "", ""), respaced(body, " ", " "), indented(body, "  "), indented(body, "    "),
+	} {
 		bodies = append(bodies, changedBody{text, reencoded}, changedBody{bytes.ReplaceAll(text, []byte("/"), []byte(`\/`)), reencoded})
 	}
 	return bodies

@@ -47,11 +47,11 @@ func scanMembers(text string) (members []*signatureMember, ok bool) {
 	s := &fieldScanner{text: strings.Trim(text, " ")}
 	for {
 		m := &signatureMember{label: s.key()}
-		if m.label == "" || !s.take("=") || memberOf(members, m.label) != nil || len(members) == maxMembers {
+		if m.label == "" || !s.cut("=") || memberOf(members, m.label) != nil || len(members) == maxMembers {
 			return nil, false
 		}
 		begin := s.text
-		if m.isList = s.take("("); m.isList {
+		if m.isList = s.cut("("); m.isList {
 			ok = s.list(m)
 		} else {
 			m.bytes, ok = s.bytes()
@@ -69,15 +69,15 @@ func scanMembers(text string) (members []*signatureMember, ok bool) {
 		if s.text == "" {
 			return members, true
 		}
-		if !s.take(",") {
+		if !s.cut(",") {
 			return nil, false
 		}
 		s.text = strings.TrimLeft(s.text, " \t")
 	}
 }
 
-// take cuts off a text, if the field begins with it.
-func (s *fieldScanner) take(text string) (ok bool) {
+// cut cuts off a text, if the field begins with it.
+func (s *fieldScanner) cut(text string) (ok bool) {
 	s.text, ok = strings.CutPrefix(s.text, text)
 	return ok
 }
@@ -99,7 +99,7 @@ func (s *fieldScanner) key() string {
 
 // list cuts off the items of a list, and its end.
 func (s *fieldScanner) list(m *signatureMember) (ok bool) {
-	for !s.take(")") {
+	for !s.cut(")") {
 		begin := s.text
 		var c component
 		if c.name, ok = s.quoted(); !ok || len(m.components) == maxMembers {
@@ -110,7 +110,7 @@ func (s *fieldScanner) list(m *signatureMember) (ok bool) {
 		}
 		c.text = begin[:len(begin)-len(s.text)]
 		m.components = append(m.components, c)
-		if !s.take(" ") && !strings.HasPrefix(s.text, ")") {
+		if !s.cut(" ") && !strings.HasPrefix(s.text, ")") {
 			return false
 		}
 	}
@@ -120,10 +120,10 @@ func (s *fieldScanner) list(m *signatureMember) (ok bool) {
 // params cuts off parameters. Names that come twice are refused.
 func (s *fieldScanner) params() (map[string]string, bool) {
 	params := make(map[string]string)
-	for s.take(";") {
+	for s.cut(";") {
 		s.text = strings.TrimLeft(s.text, " ")
 		name, value, ok := s.key(), "?1", true
-		if s.take("=") {
+		if s.cut("=") {
 			value, ok = s.bare()
 		}
 		if _, twice := params[name]; name == "" || !ok || twice || len(params) == maxMembers {

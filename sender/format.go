@@ -45,12 +45,14 @@ func parseFormat(text string) (f format, err error) {
 		}
 		if len(f.parts) == 1 {
 			if prefix == "" || strings.IndexByte(",; ", prefix[0]) < 0 {
-				return f, fieldError("format", "must have a comma, a semicolon or a space between {timestamp} and {signature}")
+				return f, fieldError("format",
+					"must have a comma, a semicolon or a space between {timestamp} and {signature}")
 			}
 			f.separator, prefix = prefix[0], strings.TrimLeft(prefix[1:], " ")
 		}
 		if name != "signature" && name != "timestamp" {
-			return f, fieldError("format", "has the unknown placeholder {%s}; there are {signature} and {timestamp}", name)
+			return f, fieldError("format", "has the unknown placeholder {%s}; there are {signature} and {timestamp}",
+				name)
 		}
 		f.parts = append(f.parts, part{prefix, name == "timestamp"})
 		rest = tail
@@ -67,7 +69,8 @@ func (f format) check() error {
 	case 2:
 		if a, b := f.parts[0], f.parts[1]; a.timestamp != b.timestamp {
 			if strings.HasPrefix(a.prefix, b.prefix) || strings.HasPrefix(b.prefix, a.prefix) {
-				return fieldError("format", "must have different texts before {timestamp} and {signature}, such as t= and v1=")
+				return fieldError("format",
+					"must have different texts before {timestamp} and {signature}, such as t= and v1=")
 			}
 			return nil
 		}

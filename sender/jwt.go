@@ -48,7 +48,8 @@ var (
 	sharedAlgorithms = []jose.SignatureAlgorithm{jose.HS256, jose.HS384, jose.HS512}
 	rsaAlgorithms    = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}
 	curveAlgorithms  = map[string]jose.SignatureAlgorithm{"P-256": jose.ES256, "P-384": jose.ES384, "P-521": jose.ES512}
-	tokenAlgorithms  = slices.Concat(sharedAlgorithms, rsaAlgorithms, []jose.SignatureAlgorithm{jose.ES256, jose.ES384, jose.ES512, jose.EdDSA})
+	tokenAlgorithms  = slices.Concat(sharedAlgorithms, rsaAlgorithms,
+		[]jose.SignatureAlgorithm{jose.ES256, jose.ES384, jose.ES512, jose.EdDSA})
 )
 
 func signsTokensWith(key any, algorithm jose.SignatureAlgorithm) bool {

@@ -32,7 +32,8 @@ type publicKey interface {
 type ed25519Key ed25519.PublicKey
 
 func (k ed25519Key) verify(fragments [][]byte, signature []byte) bool {
-	return len(signature) == ed25519.SignatureSize && ed25519.Verify(ed25519.PublicKey(k), bytes.Join(fragments, nil), signature)
+	return len(signature) == ed25519.SignatureSize &&
+		ed25519.Verify(ed25519.PublicKey(k), bytes.Join(fragments, nil), signature)
 }
 
 // parseEd25519 reads a public key in hex, base64 or PEM.
@@ -70,7 +71,8 @@ func verifyPair(key *ecdsa.PublicKey, digest, signature []byte) bool {
 func parseECDSA(text string) (publicKey, error) {
 	public, ok := parsePublic(text).(*ecdsa.PublicKey)
 	if !ok || public.Curve != elliptic.P256() {
-		return nil, secretError("The signing secret must be the verification key: an ECDSA P-256 public key in base64 or PEM.")
+		return nil, secretError("The signing secret must be the verification key: an ECDSA P-256 public key in " +
+			"base64 or PEM.")
 	}
 	return ecdsaKey{public}, nil
 }
@@ -101,7 +103,8 @@ func isSafe(key *rsa.PublicKey) bool { return key.N.BitLen() >= minRSA && key.N.
 func parseRSA(text string, pss bool) (publicKey, error) {
 	public, ok := parsePublic(text).(*rsa.PublicKey)
 	if !ok || !isSafe(public) {
-		return nil, secretError("The signing secret must be the sender's RSA public key of 1024 to 8192 bits, in base64 or PEM.")
+		return nil, secretError("The signing secret must be the sender's RSA public key of 1024 to 8192 bits, in " +
+			"base64 or PEM.")
 	}
 	return rsaKey{public, pss}, nil
 }

@@ -17,7 +17,8 @@ type keyring struct {
 	fixed   any    // bytes that are shared, or a public key; nil: published ones
 	address string // of a JWKS
 
-	ask func(ctx context.Context, id string) (any, error) // gets a published key by its id; nil: they are at the address
+	// gets a published key by its id; nil: they are at the address
+	ask func(ctx context.Context, id string) (any, error)
 
 	keys Keys
 	read atomic.Pointer[keySet] // the latest
@@ -33,7 +34,8 @@ type keySet struct {
 // checkKeysAddress refuses what can't be the address of published keys.
 func checkKeysAddress(address string) error {
 	u, err := url.Parse(address)
-	if address != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" || len(address) > 2<<10) {
+	if address != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" ||
+		len(address) > 2<<10) {
 		return fieldError("keys", "must be the https:// URL of the sender's JWKS")
 	}
 	return nil
@@ -53,7 +55,8 @@ func newKeyring(address, secret string, keys Keys) (*keyring, error) {
 	}
 	// Whoever takes a key in another form for a shared text lets everyone sign who has the public key.
 	if text := strings.TrimSpace(secret); strings.HasPrefix(text, "-----BEGIN") || strings.HasPrefix(text, "{") {
-		return nil, secretError("The signing secret must be a public key in PEM, or the text that is shared with the sender.")
+		return nil, secretError("The signing secret must be a public key in PEM, or the text that is shared with the " +
+			"sender.")
 	}
 	shared, err := writtenKey(secret)
 	return &keyring{fixed: shared}, err
@@ -87,7 +90,8 @@ func (r *keyring) find(ctx context.Context, id, algorithm string) (any, error) {
 		if id == "" {
 			found = set.Keys
 		}
-		if len(found) == 1 && found[0].IsPublic() && found[0].Use != "enc" && (found[0].Algorithm == "" || algorithm == "" || found[0].Algorithm == algorithm) {
+		if len(found) == 1 && found[0].IsPublic() && found[0].Use != "enc" &&
+			(found[0].Algorithm == "" || algorithm == "" || found[0].Algorithm == algorithm) {
 			return found[0].Key, nil
 		}
 	}
@@ -95,7 +99,8 @@ func (r *keyring) find(ctx context.Context, id, algorithm string) (any, error) {
 }
 
 func (r *keyring) parse(text []byte) (*keySet, error) {
-	if known := r.read.Load(); known != nil && len(text) > 0 && len(known.text) == len(text) && &known.text[0] == &text[0] {
+	if known := r.read.Load(); known != nil && len(text) > 0 && len(known.text) == len(text) &&
+		&known.text[0] == &text[0] {
 		return known, nil // keys are fetched once, and kept
 	}
 	set := &keySet{text: text}

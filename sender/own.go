@@ -23,10 +23,13 @@ func ParseScheme(data []byte) (Scheme, error) {
 			return s, fieldError(wrong.Field, "must be a text")
 		}
 		if _, field, ok := strings.Cut(err.Error(), "unknown field "); ok {
-			return s, sluice.InvalidParameter("signature", "A signature has no field %s; it has header, format, algorithm, "+
-				"encoding, signed, timestampHeader, idHeader, tolerance, keys, issuer, audience, bodyHash, label and components.", field)
+			return s, sluice.InvalidParameter("signature",
+				"A signature has no field %s; it has header, format, algorithm, "+
+					"encoding, signed, timestampHeader, idHeader, tolerance, keys, issuer, audience, bodyHash, label "+
+					"and components.", field)
 		}
-		return s, sluice.InvalidParameter("signature", "A signature is a JSON object, with the field header for most algorithms.")
+		return s, sluice.InvalidParameter("signature",
+			"A signature is a JSON object, with the field header for most algorithms.")
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return s, sluice.InvalidParameter("signature", "A signature is one JSON object with nothing behind it.")

@@ -47,7 +47,8 @@ func (p paypalCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	}
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%s|%d", id, at, p.webhook, crc32.ChecksumIEEE(c.Body)))
 	if rsa.VerifyPKCS1v15(key, crypto.SHA256, digest[:], decoded) != nil {
-		return invalid("The signature in the header PAYPAL-TRANSMISSION-SIG does not match. Is the signing secret the id of the webhook at PayPal?")
+		return invalid("The signature in the header PAYPAL-TRANSMISSION-SIG does not match. Is the signing secret " +
+			"the id of the webhook at PayPal?")
 	}
 	return nil
 }

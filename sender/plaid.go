@@ -37,7 +37,8 @@ func plaidKey(ctx context.Context, keys Keys, credentials, id string) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	content, err := keys.Get(ctx, "https://"+host+".plaid.com/webhook_verification_key/get#"+string(asked), publishedMaxAge)
+	content, err := keys.Get(ctx, "https://"+host+".plaid.com/webhook_verification_key/get#"+string(asked),
+		publishedMaxAge)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,9 @@ import (
 var defaultComponents = []string{"@method", "@target-uri", "content-digest"}
 
 // derivedComponents are those that are not headers and have no parameters.
-var derivedComponents = []string{"@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query"}
+var derivedComponents = []string{
+	"@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query",
+}
 
 // byMessage makes the checker of a sender whose calls are signed messages.
 func (r rule) byMessage() (newChecker, error) {
@@ -41,7 +43,8 @@ func (r rule) byMessage() (newChecker, error) {
 	for _, name := range m.components {
 		if name != strings.ToLower(name) || !isHeaderName(strings.TrimPrefix(name, "@")) ||
 			name[0] == '@' && !slices.Contains(derivedComponents, name) {
-			return nil, fieldError("components", "must be names of headers in lower case, or of %s", strings.Join(derivedComponents, ", "))
+			return nil, fieldError("components", "must be names of headers in lower case, or of %s",
+				strings.Join(derivedComponents, ", "))
 		}
 	}
 	if !slices.Contains(m.components, "content-digest") {
@@ -94,7 +97,8 @@ func verifyMessage(key any, base string, signature []byte) bool {
 		return subtle.ConstantTimeCompare(macOf(sha256.New, string(k), base), signature) == 1
 	case *rsa.PublicKey:
 		digest := sha512.Sum512([]byte(base))
-		return rsa.VerifyPSS(k, crypto.SHA512, digest[:], signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
+		return rsa.VerifyPSS(k, crypto.SHA512, digest[:], signature,
+			&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
 	case *ecdsa.PublicKey:
 		digest := sha256.Sum256([]byte(base))
 		return verifyPair(k, digest[:], signature)
@@ -181,7 +185,8 @@ func (m *messageCheck) find(c *Call) (*signatureMember, []byte, error) {
 	label := m.label
 	if label == "" {
 		if len(inputs) != 1 {
-			return nil, nil, invalid("The call has %d signatures: the field label of the webhook's signature must say which one counts.", len(inputs))
+			return nil, nil, invalid("The call has %d signatures: "+
+				"the field label of the webhook's signature must say which one counts.", len(inputs))
 		}
 		label = inputs[0].label
 	}
@@ -227,7 +232,8 @@ func signatureBase(c *Call, input *signatureMember) (string, error) {
 		}
 		text, ok := c.component(part)
 		if !ok || strings.ContainsAny(text, "\r\n") {
-			return "", invalid("The signature %s covers %s, which the call does not have, or which is not supported.", input.label, part.text)
+			return "", invalid("The signature %s covers %s, which the call does not have, or which is not supported.",
+				input.label, part.text)
 		}
 		b.WriteString(part.text + ": " + text + "\n")
 	}
@@ -290,6 +296,7 @@ func (m *messageCheck) sign(c *Call, now time.Time) error {
 	members, _ := scanMembers(text) // names of components are such
 	base, err := signatureBase(c, members[0])
 	c.Header.Set(signatureInput, text)
-	c.Header.Set(signatureHeader, label+"=:"+base64.StdEncoding.EncodeToString(macOf(sha256.New, string(secret), base))+":")
+	sum := macOf(sha256.New, string(secret), base)
+	c.Header.Set(signatureHeader, label+"=:"+base64.StdEncoding.EncodeToString(sum)+":")
 	return err
 }

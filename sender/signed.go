@@ -47,7 +47,8 @@ func parseSigned(text string) (fragments []fragment, err error) {
 		name, tail, closed := strings.Cut(behind, "}")
 		at, known := fields[name]
 		if !closed || !known {
-			return nil, fieldError("signed", "has the unknown placeholder {%s}; there are {body}, {timestamp}, {id}, {url} and {method}", name)
+			return nil, fieldError("signed",
+				"has the unknown placeholder {%s}; there are {body}, {timestamp}, {id}, {url} and {method}", name)
 		}
 		fragments = append(fragments, fragment{field: at})
 		rest = tail

@@ -33,7 +33,8 @@ func writtenKey(secret string) ([]byte, error) {
 func standardKey(secret string) ([]byte, error) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil || len(key) == 0 {
-		return nil, secretError("The signing secret must be base64, with or without whsec_ before it, as the sender shows it.")
+		return nil, secretError("The signing secret must be base64, with or without whsec_ before it, as the sender " +
+			"shows it.")
 	}
 	return key, nil
 }

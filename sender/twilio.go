@@ -31,7 +31,8 @@ func (t twilioCheck) check(_ context.Context, c *Call, _ time.Time) error {
 		fits |= subtle.ConstantTimeCompare([]byte(value), []byte(t.signature(address, fields)))
 	}
 	if fits != 1 {
-		return invalid("The signature in the header X-Twilio-Signature does not match. Is the public URL of this server the one that was entered at Twilio?")
+		return invalid("The signature in the header X-Twilio-Signature does not match. Is the public URL of this " +
+			"server the one that was entered at Twilio?")
 	}
 	return nil
 }
@@ -59,7 +60,8 @@ func (t twilioCheck) signature(address, fields string) string {
 // without separators. Other bodies are covered by a digest in the URL.
 func twilioFields(c *Call) (string, error) {
 	if !isForm(c) {
-		if len(c.Body) > 0 && subtle.ConstantTimeCompare([]byte(c.parameter("bodySHA256")), []byte(hexDigest(c.Body))) != 1 {
+		if len(c.Body) > 0 &&
+			subtle.ConstantTimeCompare([]byte(c.parameter("bodySHA256")), []byte(hexDigest(c.Body))) != 1 {
 			return "", invalid("The body is neither a form nor the one whose digest bodySHA256 in the URL is.")
 		}
 		return "", nil

@@ -45,7 +45,8 @@ type Verifier struct {
 // public keys.
 func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
 	if len(secrets) == 0 && !p.SecretOptional {
-		return nil, secretError("A webhook for " + p.Title + " needs the signing secret: " + p.Secret + "." + p.meanwhile())
+		return nil, secretError("A webhook for " + p.Title + " needs the signing secret: " + p.Secret + "." +
+			p.meanwhile())
 	}
 	if len(secrets) > 0 && p.Secret == "" {
 		return nil, secretError(p.Title + " signs nothing, so that there is no signing secret to be set.")
@@ -59,9 +60,11 @@ func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
 func (p Preset) meanwhile() string {
 	switch p.SecretFrom() {
 	case SecretFromSender:
-		return " If " + p.Title + " shows it only when it has the URL, set another one of that form now, and the right secret with an edit: until then all calls are refused."
+		return " If " + p.Title + " shows it only when it has the URL, set another one of that form now, and the " +
+			"right secret with an edit: until then all calls are refused."
 	case SecretFromPublicKey:
-		return " If " + p.Title + " shows it only when it has a URL, enter any there first, and the right one afterwards."
+		return " If " + p.Title +
+			" shows it only when it has a URL, enter any there first, and the right one afterwards."
 	}
 	return ""
 }
@@ -74,9 +77,11 @@ func NewScheme(s Scheme, secrets []string, keys Keys) (*Verifier, error) {
 	case err != nil:
 		return nil, err
 	case len(secrets) == 0 && !p.Public:
-		return nil, secretError("A webhook with a signature needs the secret that is shared with the sender, or its public key.")
+		return nil, secretError("A webhook with a signature needs the secret that is shared with the sender, or its " +
+			"public key.")
 	case len(secrets) > 0 && p.Public:
-		return nil, secretError("The keys of this sender come from the address in keys, so that there is no signing secret to be set.")
+		return nil, secretError("The keys of this sender come from the address in keys, so that there is no signing " +
+			"secret to be set.")
 	}
 	v := &Verifier{preset: p, secrets: secrets, keys: keys}
 	return v, v.build()

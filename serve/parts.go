@@ -61,7 +61,7 @@ func (s *Server) newFinder(webhooks *webhook.Store, secrets *step.Secrets, recei
 		Webhooks: webhooks.Asked,
 		Journal:  s.engine.Journal,
 		Secret:   secrets.Reveal,
-		Take:     receiver.Take,
+		Accept:   receiver.Take,
 		Runs:     s.engine.Missed,
 		Public:   cmp.Or(s.opts.SenderTransport, http.RoundTripper(outward.Internet(s.cfg.HTTPAllow).Transport())),
 		Plain:    outward.Only(s.cfg.HTTPAllow).Transport(),

@@ -3,11 +3,11 @@ package webhook
 import (
 	"context"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/missed"
 )
 
 const maxAPIURL = 2000
@@ -45,9 +45,9 @@ func (p *putParams) checkAsking(ctx context.Context, before, after *sluice.Webho
 	case after.APISecret == "":
 		return sluice.InvalidParameter("apiSecret",
 			"With missedEvery the sender is asked what was missed: that needs apiSecret, the credential for its API.")
-	case !slices.Contains(sluice.MissedProviders, trustOf(after).Provider):
+	case !missed.Asks(trustOf(after).Provider):
 		return sluice.InvalidParameter("missedEvery", "These senders can be asked what was missed: %s.",
-			strings.Join(sluice.MissedProviders, ", "))
+			missed.Senders())
 	}
 	return nil
 }

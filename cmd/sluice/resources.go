@@ -14,6 +14,7 @@ import (
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/view"
+	"sluice/missed"
 	"sluice/serve"
 )
 
@@ -283,7 +284,7 @@ func webhookToken(t *terminal, r *resource) *cobra.Command {
 // webhookMissed makes the command that gets what was missed from the sender.
 func webhookMissed(t *terminal, r *resource) *cobra.Command {
 	cmd := r.about(t, "missed", "Ask the sender what was missed, and have it sent again", false, nil)
-	cmd.Long = cmd.Short + ".\nFor " + strings.Join(sluice.MissedProviders, ", ") + "; the webhook needs --api-url and --api-secret."
+	cmd.Long = cmd.Short + ".\nFor " + missed.Senders() + "; the webhook needs --api-url and --api-secret."
 	cmd.Example = "  sluice webhook missed webhook.github.push --since 1d --dry-run"
 	return t.calling(cmd, "webhook.missed", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
 		values.Set(r.Key, args[0])

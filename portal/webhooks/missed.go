@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/missed"
 	"sluice/portal/page"
 	"sluice/problem"
 )
@@ -41,7 +42,7 @@ func (v missedView) Left() []sluice.MissedItem {
 }
 
 // Asks reports whether senders of a kind can be asked what was missed.
-func (v webhookView) Asks() bool { return slices.Contains(sluice.MissedProviders, v.Provider) }
+func (v webhookView) Asks() bool { return missed.Asks(v.Provider) }
 
 func missedPage(v *page.Visit, hook sluice.WebhookView) error {
 	return renderMissed(v, http.StatusOK, missedView{WebhookView: hook})

@@ -1,0 +1,187 @@
+package missed
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/outward"
+	"sluice/sender"
+)
+
+// Find asks the sender of a webhook what it has sent between two times, and gets what is
+// missing, unless only to find out.
+func (f *Finder) Find(
+	ctx context.Context, hook sluice.Webhook, from, to time.Time, dryRun bool,
+) (sluice.Missed, error) {
+	of, a, err := f.api(ctx, hook)
+	if err != nil {
+		return sluice.Missed{}, err
+	}
+	sent, err := list(ctx, of, a, from, to)
+	if err != nil {
+		return sluice.Missed{}, err
+	}
+	had, err := f.accepted(ctx, hook.EventKey, from.Add(-lookBack))
+	if err != nil {
+		return sluice.Missed{}, err
+	}
+	result := sluice.Missed{Asked: len(sent), Items: []sluice.MissedItem{}}
+	for _, d := range sent {
+		state := sluice.MissedHad
+		if had[d.id] {
+			result.Had++
+		} else {
+			result.Missed++
+			if state, err = f.fill(ctx, of, a, hook, d, dryRun); err != nil {
+				return sluice.Missed{}, err
+			}
+		}
+		result.Items = append(result.Items, sluice.MissedItem{ID: d.id, Time: d.time, State: state})
+	}
+	return result, nil
+}
+
+// api returns how the sender of a webhook is asked.
+func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (of provider, a *api, err error) {
+	name := ""
+	if hook.Trust != nil {
+		name = hook.Trust.Provider
+	}
+	of, known := providers[name]
+	switch {
+	case !known:
+		return of, nil, sluice.InvalidParameter("eventKey",
+			"The sender of this webhook can't be asked what it has sent; these can: %s.", Senders())
+	case hook.APIURL == "":
+		return of, nil, sluice.InvalidParameter("apiUrl",
+			"The webhook has no apiUrl, the address of the hook at the sender's API; webhook.put sets it.")
+	case hook.APISecret == "":
+		return of, nil, sluice.InvalidParameter("apiSecret",
+			"The webhook has no apiSecret, with which the sender's API is asked; webhook.put sets it.")
+	}
+	secret := hook.APISecret
+	if stored, ok := strings.CutPrefix(secret, sluice.StoredSecret); ok {
+		if secret, err = f.Secret(sluice.Unscoped(ctx), stored); err != nil {
+			return of, nil, sluice.AsError(err).About("apiSecret").WithStatus(http.StatusBadRequest)
+		}
+	}
+	address, err := url.Parse(hook.APIURL)
+	if err != nil {
+		return of, nil, err
+	}
+	transport := f.Public
+	if address.Scheme == "http" {
+		transport = f.Plain
+	}
+	preset, _ := sender.Find(name)
+	a = &api{
+		hook: strings.TrimSuffix(hook.APIURL, "/"), title: preset.Title, secret: secret, bearer: secret,
+		client: outward.Client(transport, 0),
+	}
+	base, rest, found := strings.Cut(a.hook, of.path)
+	if !found || rest == "" {
+		return of, nil, sluice.InvalidParameter("apiUrl",
+			"apiUrl is not the address of a webhook at %s: it has no %q in it.", a.title, of.path)
+	}
+	a.base = base
+	a.id, _, _ = strings.Cut(rest, "/")
+	return of, a, nil
+}
+
+// list returns what a sender has sent between two times, each delivery once.
+func list(ctx context.Context, of provider, a *api, from, to time.Time) (sent []delivery, err error) {
+	seen := make(map[string]int)
+	tooMany := false
+	err = of.list(ctx, a, from, to, func(d delivery) bool {
+		if d.id == "" || !d.time.IsZero() && (d.time.Before(from.Truncate(time.Second)) || !d.time.Before(to)) {
+			return true
+		}
+		at, known := seen[d.id]
+		switch {
+		case !known && len(sent) == maxDeliveries:
+			tooMany = true
+			return false
+		case !known:
+			seen[d.id] = len(sent)
+			sent = append(sent, d)
+		case sent[at].busy && !d.busy:
+			sent[at] = d
+		}
+		return true
+	})
+	switch {
+	case errors.Is(err, errGone):
+		return nil, a.refused("it has no such webhook", nil)
+	case tooMany:
+		return nil, sluice.InvalidParameter("from",
+			"%s lists more than 10,000 deliveries in this time; ask for a shorter one.", a.title)
+	}
+	return sent, err
+}
+
+// accepted returns the delivery ids of the calls of a webhook that were accepted since a time.
+func (f *Finder) accepted(ctx context.Context, eventKey string, since time.Time) (map[string]bool, error) {
+	had := make(map[string]bool)
+	query := sluice.TraceQuery{EventKey: eventKey, From: since, Limit: 1000}
+	for {
+		calls, next, err := f.Journal.Calls(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range calls {
+			if c.CorrelationID != "" {
+				had[c.DeliveryID] = true
+			}
+		}
+		if query.Before = next; next == "" {
+			return had, nil
+		}
+	}
+}
+
+// fill gets a delivery that is missing, and returns what became of it.
+func (f *Finder) fill(
+	ctx context.Context, of provider, a *api, hook sluice.Webhook, d delivery, dryRun bool,
+) (state string, err error) {
+	if dryRun || d.busy {
+		return sluice.MissedStill, nil
+	}
+	if of.resend == nil {
+		return f.fetch(ctx, of, a, hook, d)
+	}
+	address, body := of.resend(a, d)
+	switch err := a.post(ctx, address, body, nil); {
+	case errors.Is(err, errGone):
+		return sluice.MissedGone, nil
+	case err != nil:
+		return "", err
+	}
+	return sluice.MissedRedelivered, nil
+}
+
+// fetch takes the event of a delivery from the sender's API.
+func (f *Finder) fetch(
+	ctx context.Context, of provider, a *api, hook sluice.Webhook, d delivery,
+) (state string, err error) {
+	event, err := of.fetch(ctx, a, d)
+	switch {
+	case errors.Is(err, errGone):
+		return sluice.MissedGone, nil
+	case err != nil:
+		return "", err
+	}
+	if _, err = f.Accept(ctx, hook, event); err == nil {
+		return sluice.MissedFetched, nil
+	}
+	if kind := sluice.AsError(err).Kind; kind == sluice.Unavailable || kind == sluice.Internal {
+		return "", err // ours: another time it may be taken
+	}
+	f.Log.WarnContext(ctx, "A fetched event is not what its webhook demands.", "eventKey", hook.EventKey,
+		"deliveryId", d.id, "error", err)
+	return sluice.MissedStill, nil
+}

@@ -1,0 +1,94 @@
+package missed
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sluice"
+)
+
+const (
+	lookEvery = 20 * time.Second // whether a sender is to be asked
+	overlap   = 10 * time.Minute // of two times that are asked about
+	settled   = time.Minute      // after which a delivery should have come
+)
+
+// Run asks senders by itself, as their webhooks say, until ctx ends. Of several nodes one does
+// it.
+func (f *Finder) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(lookEvery):
+			f.Step(ctx, time.Now().UTC())
+		}
+	}
+}
+
+// Step asks about the webhooks whose time has come.
+func (f *Finder) Step(ctx context.Context, now time.Time) {
+	hooks := f.Webhooks()
+	for _, run := range f.Runs.All() {
+		if !slices.ContainsFunc(hooks, func(h *sluice.Webhook) bool { return h.UUID == run.UUID }) {
+			_ = sluice.Remove(ctx, f.Runs, run.UUID) // the next step tries again
+		}
+	}
+	for _, hook := range hooks {
+		if from, due := f.begin(ctx, hook, now); due {
+			f.ask(ctx, *hook, from, now)
+		}
+	}
+}
+
+// begin notes that a webhook is asked about now, and returns from when on; false if it is not
+// time yet, or another node does it.
+func (f *Finder) begin(ctx context.Context, hook *sluice.Webhook, now time.Time) (from time.Time, due bool) {
+	_, err := f.Runs.Change(ctx, hook.UUID,
+		func(before *sluice.MissedRun, _ map[string]*sluice.MissedRun) (*sluice.MissedRun, error) {
+			run := sluice.MissedRun{UUID: hook.UUID, Time: now}
+			from = now.Add(-defaultSpan)
+			if before != nil {
+				if now.Sub(before.Time) < hook.MissedEvery {
+					return nil, sluice.ErrUnchanged
+				}
+				if run.Until = before.Until; !run.Until.IsZero() {
+					from = run.Until.Add(-overlap)
+				}
+			}
+			return &run, nil
+		})
+	return from, err == nil
+}
+
+func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, from, now time.Time) {
+	until := now.Add(-settled)
+	found, err := f.Find(ctx, hook, from, until, false)
+	at := now
+	switch {
+	case err != nil:
+		f.Log.WarnContext(ctx, "The sender of a webhook can't be asked what was missed; trying on.",
+			"eventKey", hook.EventKey, "error", err)
+		if wait := sluice.AsError(err).RetryAfter; wait > 0 {
+			at = now.Add(wait - hook.MissedEvery)
+		}
+	case found.Missed > 0:
+		f.Log.WarnContext(ctx, "Calls of a webhook were missed, and its sender was asked for them.",
+			"eventKey", hook.EventKey, "asked", found.Asked, "missed", found.Missed)
+	}
+	_, failed := f.Runs.Change(ctx, hook.UUID,
+		func(before *sluice.MissedRun, _ map[string]*sluice.MissedRun) (*sluice.MissedRun, error) {
+			run := sluice.MissedRun{UUID: hook.UUID, Time: at, Until: until}
+			if err != nil && before != nil {
+				run.Until = before.Until
+			} else if err != nil {
+				run.Until = time.Time{}
+			}
+			return &run, nil
+		})
+	if failed != nil && ctx.Err() == nil {
+		f.Log.WarnContext(ctx, "It can't be noted how far the sender of a webhook was asked.",
+			"eventKey", hook.EventKey, "error", failed)
+	}
+}

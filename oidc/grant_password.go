@@ -1,0 +1,55 @@
+package oidc
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/limit"
+)
+
+// password is the grant for a username and its password (RFC 6749, 4.3). It
+// opens a session, with a refresh token if the client may use one.
+func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
+	username, password := r.form["username"], r.form["password"]
+	r.login.Username = username
+	if username == "" || password == "" {
+		return issue{}, invalidRequest("The parameters username and password are needed.")
+	}
+	if len(password) > limit.MaxPassword || len(username) > limit.MaxUsername {
+		return issue{}, wrongPassword()
+	}
+	user, err := i.Directory.Login(ctx, username, password, r.address)
+	if err != nil {
+		if sluice.AsError(err).Kind == sluice.Unauthenticated {
+			return issue{}, wrongPassword()
+		}
+		return issue{}, err
+	}
+	r.login.Username = user.Name
+	lifetime, refreshable := i.lifetime(r.client)
+	session, refresh, err := i.sessions.open(ctx, sluice.Session{
+		Username: user.Name, ClientID: r.client.ID, Scope: r.scope,
+	}, lifetime)
+	if err != nil {
+		return issue{}, err
+	}
+	if !refreshable {
+		refresh = ""
+	}
+	return issue{user: user.Name, roles: user.Roles, session: session, refresh: refresh}, nil
+}
+
+// lifetime returns how long a login through a client lasts, and whether its
+// tokens can be refreshed.
+func (i *Issuer) lifetime(client *sluice.Client) (lifetime time.Duration, refreshable bool) {
+	if slices.Contains(client.Grants, "refresh_token") {
+		return i.RefreshTTL, true
+	}
+	return i.AccessTTL, false
+}
+
+func userScope(_ context.Context, r *request) (string, error) { return grantScope(r.form["scope"]) }
+
+func wrongPassword() error { return invalidGrant("The username or the password is wrong.") }
