@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// maxLearned bounds a secret that the sender sends.
+const maxLearned = 256
+
 // greetAsana learns the secret. A known one is only repeated, in case the first answer got
 // lost.
 func greetAsana(g greeting) *Answer {
@@ -14,7 +17,7 @@ func greetAsana(g greeting) *Answer {
 		return nil
 	}
 	given := g.Header[name][0]
-	if given == "" || len(given) > maxDeliveryID || !isPrintable(given) {
+	if given == "" || len(given) > maxLearned || !isPrintable(given) {
 		return nil
 	}
 	if strings.ContainsAny(given, ",:") {

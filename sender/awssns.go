@@ -66,8 +66,8 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	algorithm, digest := crypto.SHA256, sha256.Sum256(text.Bytes())
 	sum := digest[:]
 	if message["SignatureVersion"] == "1" {
-		short := sha1.Sum(text.Bytes()) //nolint:gosec // see above
-		algorithm, sum = crypto.SHA1, short[:]
+		weak := sha1.Sum(text.Bytes()) //nolint:gosec // see above
+		algorithm, sum = crypto.SHA1, weak[:]
 	}
 	if rsa.VerifyPKCS1v15(key, algorithm, sum, signature) != nil {
 		return invalid("The Signature in the body does not match.")

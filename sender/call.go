@@ -65,10 +65,6 @@ func (c *Call) text(path ...string) string {
 	return text
 }
 
-func isPrintable(text string) bool {
-	return !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
-}
-
 func hexDigest(body []byte) string {
 	digest := sha256.Sum256(body)
 	return hex.EncodeToString(digest[:])

@@ -3,6 +3,7 @@ package sender
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"io"
@@ -22,8 +23,8 @@ import (
 //go:embed known/*/preset.yaml known/*/*.http
 var folders embed.FS
 
-// known has the senders by name, each read when it is first asked for.
-var known = sync.OnceValue(func() map[string]func() (Preset, error) {
+// readers read the senders by their names, each read when it is first asked for.
+var readers = sync.OnceValue(func() map[string]func() (Preset, error) {
 	entries, _ := folders.ReadDir("known") // it is embedded
 	all := make(map[string]func() (Preset, error), len(entries))
 	for _, folder := range entries {
@@ -59,9 +60,27 @@ func parsePreset(name string, content []byte) (Preset, error) {
 	return p, nil
 }
 
+// named refuses a name that no code has.
+func (p *Preset) named() error {
+	r := cmp.Or(p.Signature, &rule{})
+	for field, known := range map[string]bool{
+		"verifier":      p.Verifier == "" || verifiers[p.Verifier] != nil,
+		"by":            p.Handshake.By == "" || greeters[p.Handshake.By] != nil,
+		"key":           keyForms[r.Key] != nil,
+		"timestampForm": timeForms[r.TimestampForm] != nil,
+		"url":           r.URL == "" || urlForms[r.URL] != nil,
+		"handedOut":     r.HandedOut == "" || handedOut[r.HandedOut] != nil,
+	} {
+		if !known {
+			return fmt.Errorf("no code has the name that %s gives", field)
+		}
+	}
+	return nil
+}
+
 // Find returns the preset with that name.
 func Find(name string) (Preset, bool) {
-	read := known()[name]
+	read := readers()[name]
 	if read == nil {
 		return Preset{}, false
 	}

@@ -73,7 +73,3 @@ func notSignable() *sluice.Error {
 	return sluice.Errorf(sluice.CodeNotSignable,
 		"Calls of this sender can't be signed here, since only the sender has the key for that.")
 }
-
-func notAnObject() *sluice.Error {
-	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender have a JSON object as their body.")
-}

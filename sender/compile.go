@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // checker makes the checker of one secret.
@@ -19,7 +21,7 @@ func (r rule) checker(secret string, _ Keys) (checker, error) {
 }
 
 // compile checks a rule and prepares it for use.
-func (r rule) compile() (*signature, error) {
+func (r rule) compile() (*signatureCheck, error) {
 	for _, h := range []struct {
 		field string
 		name  *string
@@ -35,7 +37,7 @@ func (r rule) compile() (*signature, error) {
 	if !slices.Contains([]string{"", "hex", "base64"}, r.Encoding) {
 		return nil, fieldError("encoding", "must be hex or base64")
 	}
-	s := &signature{rule: r, writeURL: urlForms[r.URL], handedOut: handedOut[r.HandedOut]}
+	s := &signatureCheck{rule: r, writeURL: urlForms[r.URL], handedOut: handedOut[r.HandedOut]}
 	var err error
 	if s.format, err = parseFormat(r.Format); err != nil {
 		return nil, err
@@ -53,8 +55,8 @@ func (r rule) compile() (*signature, error) {
 }
 
 // consistent finds contradictions between fields.
-func (s *signature) consistent() error {
-	has := func(p field) bool {
+func (s *signatureCheck) consistent() error {
+	has := func(p fragmentKind) bool {
 		return slices.ContainsFunc(s.signed, func(f fragment) bool { return f.field == p })
 	}
 	inFormat := s.format.timestamps()
@@ -85,7 +87,7 @@ func (s *signature) consistent() error {
 }
 
 // setKey makes the key of a secret.
-func (s *signature) setKey(secret string) (err error) {
+func (s *signatureCheck) setKey(secret string) (err error) {
 	shared := sha256.New
 	switch s.Algorithm {
 	case ed25519Signature:
@@ -112,3 +114,16 @@ func (s *signature) setKey(secret string) (err error) {
 	}
 	return err
 }
+
+// keyForms say how a secret becomes the key of an HMAC.
+var keyForms = map[string]func(secret string) ([]byte, error){
+	"":        func(secret string) ([]byte, error) { return []byte(secret), nil },
+	"base64":  standardKey,
+	"written": writtenKey,
+}
+
+// urlForms say how a URL is written when it is signed.
+var urlForms = map[string]func(string) string{"hubspot": strings.NewReplacer(hubspotEscapes()...).Replace}
+
+// handedOut are texts that a handshake signs for anybody.
+var handedOut = map[string]*regexp.Regexp{"x": xChallenge}

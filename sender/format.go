@@ -8,6 +8,10 @@ import (
 // maxPattern bounds the text of a format, and the path to an id in a body.
 const maxPattern = 256
 
+// maxAlternatives bounds the signatures in one header: senders put in one for each of
+// their keys.
+const maxAlternatives = 16
+
 // The placeholders of a format and of what is signed.
 const (
 	inSignature = "{signature}"
@@ -114,4 +118,58 @@ func (f format) part(text string) int {
 		}
 	}
 	return -1
+}
+
+// A fragmentKind is where a fragment of what is signed comes from.
+type fragmentKind int
+
+const (
+	fieldLiteral fragmentKind = iota
+	fieldBody
+	fieldTimestamp
+	fieldID
+	fieldURL
+	fieldMethod
+)
+
+var placeholders = map[string]fragmentKind{
+	"body": fieldBody, "timestamp": fieldTimestamp, "id": fieldID, "url": fieldURL, "method": fieldMethod,
+}
+
+// A fragment is a part of what is signed.
+type fragment struct {
+	field   fragmentKind
+	literal []byte
+}
+
+// maxFragments bounds how often the body is hashed.
+const maxFragments = 16
+
+// parseSigned reads what is signed, such as "{timestamp}.{body}".
+func parseSigned(text string) (fragments []fragment, err error) {
+	text = cmp.Or(text, "{body}")
+	if len(text) > maxPattern || !isPrintable(text) {
+		return nil, fieldError("signed", "must be printable ASCII of at most %d bytes", maxPattern)
+	}
+	for rest := text; rest != ""; {
+		literal, behind, more := strings.Cut(rest, "{")
+		if literal != "" {
+			fragments = append(fragments, fragment{literal: []byte(literal)})
+		}
+		if !more {
+			break
+		}
+		name, tail, closed := strings.Cut(behind, "}")
+		at, known := placeholders[name]
+		if !closed || !known {
+			return nil, fieldError("signed",
+				"has the unknown placeholder {%s}; there are {body}, {timestamp}, {id}, {url} and {method}", name)
+		}
+		fragments = append(fragments, fragment{field: at})
+		rest = tail
+	}
+	if len(fragments) > maxFragments {
+		return nil, fieldError("signed", "has more than %d parts", maxFragments)
+	}
+	return fragments, nil
 }

@@ -50,11 +50,11 @@ func (p pubsubCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	if err := token.Claims(key, &claims); err != nil {
 		return invalid("The token is not signed by Google.")
 	}
-	return p.accept(claims, c.URL, now)
+	return p.checkClaims(claims, c.URL, now)
 }
 
-// accept checks what a token of Google says.
-func (p pubsubCheck) accept(claims pubsubClaims, address string, now time.Time) error {
+// checkClaims checks what a token of Google says.
+func (p pubsubCheck) checkClaims(claims pubsubClaims, address string, now time.Time) error {
 	switch {
 	case claims.Issuer != "https://accounts.google.com" && claims.Issuer != "accounts.google.com":
 		return invalid("The token is of another issuer.")

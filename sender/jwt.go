@@ -91,11 +91,11 @@ func (j *jwtCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	if err := token.Claims(key, &claims, &all); err != nil {
 		return invalid("The signature of the token does not match.")
 	}
-	return j.accept(claims, all, c.Body, now)
+	return j.judge(claims, all, c.Body, now)
 }
 
-// accept checks what a token says.
-func (j *jwtCheck) accept(claims jwt.Claims, all map[string]any, body []byte, now time.Time) error {
+// judge checks what a token says.
+func (j *jwtCheck) judge(claims jwt.Claims, all map[string]any, body []byte, now time.Time) error {
 	digest, _ := all[j.BodyHash].(string)
 	switch {
 	case j.Issuer != "" && claims.Issuer != j.Issuer:

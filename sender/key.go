@@ -20,9 +20,8 @@ import (
 	"strings"
 )
 
-// maxAlternatives bounds the signatures in one header: senders put in one for each of
-// their keys.
-const maxAlternatives = 16
+// maxSignature bounds a signature, in bytes, decoded: that of the longest RSA key.
+const maxSignature = 1024
 
 // A publicKey verifies signatures made with a private key of the sender.
 type publicKey interface {
@@ -146,6 +145,25 @@ func derOf(text string) []byte {
 	text = strings.Join(strings.Fields(pemLines.ReplaceAllString(text, "")), "")
 	raw, _ := base64.StdEncoding.DecodeString(text)
 	return raw
+}
+
+// writtenKey takes the secret of a webhook's own scheme as it is, unless its prefix says
+// that it is base64 or hex.
+func writtenKey(secret string) ([]byte, error) {
+	form, text, _ := strings.Cut(secret, ":")
+	decode := base64.StdEncoding.DecodeString
+	switch form {
+	case "base64":
+	case "hex":
+		decode = hex.DecodeString
+	default:
+		return []byte(secret), nil
+	}
+	key, err := decode(text)
+	if err != nil || len(key) == 0 {
+		return nil, secretError("The signing secret is not written as its beginning, base64: or hex:, says.")
+	}
+	return key, nil
 }
 
 // macOf returns the HMAC of texts.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 
+	"sluice"
 	"sluice/value"
 )
 
@@ -139,4 +140,8 @@ func scalar(raw []byte) string {
 		return string(raw)
 	}
 	return ""
+}
+
+func notAnObject() *sluice.Error {
+	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender have a JSON object as their body.")
 }

@@ -43,3 +43,31 @@ func (s Scheme) preset() (p Preset, err error) {
 	p.Signature = &rule{Scheme: s, Key: "written"}
 	return p, p.prepare()
 }
+
+// NewScheme returns the verifier of a scheme. A secret that begins with base64:
+// or hex: is decoded first. Keys are needed where the scheme says where they are.
+func NewScheme(s Scheme, secrets []string, keys Keys) (*Verifier, error) {
+	p, err := s.preset()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(secrets) == 0 && !p.Public:
+		return nil, secretError("A webhook with a signature needs the secret that is shared with the sender, or its " +
+			"public key.")
+	case len(secrets) > 0 && p.Public:
+		return nil, secretError("The keys of this sender come from the address in keys, so that there is no signing " +
+			"secret to be set.")
+	}
+	v := &Verifier{preset: p, secrets: secrets, keys: keys}
+	return v, v.build()
+}
+
+// SendsSecret reports whether calls of a provider, or by a scheme, carry the secret itself.
+func SendsSecret(provider string, scheme []byte) bool {
+	p, ok := Find(provider)
+	if !ok {
+		s, _ := ParseScheme(scheme) // a wrong one is refused elsewhere
+		p, _ = s.preset()
+	}
+	return p.Unsigned
+}

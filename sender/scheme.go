@@ -135,3 +135,7 @@ func isHeaderName(name string) bool { return len(name) <= maxName && sluice.IsHe
 func fieldError(field, format string, args ...any) *sluice.Error {
 	return sluice.InvalidParameter("signature."+field, field+" "+format+".", args...)
 }
+
+func isPrintable(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
+}

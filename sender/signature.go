@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/base64"
@@ -8,13 +9,14 @@ import (
 	"hash"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
 
-// A signature checks calls by a rule and one key. Its buffers and hash states are pooled,
+// A signatureCheck checks calls by a rule and one key. Its buffers and hash states are pooled,
 // so that a valid call costs no allocation.
-type signature struct {
+type signatureCheck struct {
 	rule // with canonical names of headers
 
 	format    format
@@ -36,10 +38,7 @@ type scratch struct {
 	decoded   [maxSignature]byte
 }
 
-const (
-	maxSignature = 1024 // bytes, decoded: that of the longest RSA key
-	maxTimestamp = 40
-)
+const maxTimestamp = 40
 
 // A claim is what a call says about its signature.
 type claim struct {
@@ -48,7 +47,7 @@ type claim struct {
 	at            time.Time // of the timestamp
 }
 
-func (s *signature) check(_ context.Context, c *Call, now time.Time) error {
+func (s *signatureCheck) check(_ context.Context, c *Call, now time.Time) error {
 	w := s.scratch.Get().(*scratch)
 	defer w.release(&s.scratch)
 	said, err := s.claim(c, w)
@@ -77,7 +76,7 @@ func (w *scratch) release(pool *sync.Pool) {
 }
 
 // claim reads the headers of a call.
-func (s *signature) claim(c *Call, w *scratch) (said claim, err error) {
+func (s *signatureCheck) claim(c *Call, w *scratch) (said claim, err error) {
 	value, err := c.header(s.Header)
 	if err != nil {
 		return said, err
@@ -113,7 +112,7 @@ func (s *signature) claim(c *Call, w *scratch) (said claim, err error) {
 }
 
 // gather puts together what is signed.
-func (s *signature) gather(c *Call, w *scratch, said claim) {
+func (s *signatureCheck) gather(c *Call, w *scratch, said claim) {
 	w.text = w.text[:0]
 	for _, p := range s.signed {
 		text := ""
@@ -143,7 +142,7 @@ func (s *signature) gather(c *Call, w *scratch, said claim) {
 }
 
 // fits reports whether one of the signatures is that of the fragments.
-func (s *signature) fits(w *scratch, signatures []string) bool {
+func (s *signatureCheck) fits(w *scratch, signatures []string) bool {
 	if s.public == nil {
 		w.hash()
 	}
@@ -170,7 +169,7 @@ func (w *scratch) hash() {
 }
 
 // decode decodes a signature of bounded length.
-func (s *signature) decode(w *scratch, text string) (n int, ok bool) {
+func (s *signatureCheck) decode(w *scratch, text string) (n int, ok bool) {
 	if len(text) > 2*maxSignature {
 		return 0, false
 	}
@@ -203,4 +202,45 @@ func instant(text string) (at time.Time, ok bool) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	return at, err == nil
+}
+
+func (s *signatureCheck) sign(c *Call, now time.Time) error {
+	if s.public != nil {
+		return notSignable()
+	}
+	w := s.scratch.Get().(*scratch)
+	defer w.release(&s.scratch)
+	said := claim{timestamp: timeForms[s.TimestampForm](now)}
+	if s.TimestampBody != "" && lookup(c.Body, []string{s.TimestampBody}) == nil {
+		var err error
+		if c.Body, err = putMember(c.Body, s.TimestampBody, now.UnixMilli()); err != nil {
+			return err
+		}
+	}
+	if s.TimestampHeader != "" {
+		c.Header.Set(s.TimestampHeader, said.timestamp)
+	}
+	if s.IDHeader != "" {
+		if said.id = c.Header.Get(s.IDHeader); said.id == "" {
+			said.id = "msg_" + randomText()
+			c.Header.Set(s.IDHeader, said.id)
+		}
+	}
+	s.gather(c, w, said)
+	w.hash()
+	text := hex.EncodeToString(w.sum)
+	if s.Encoding == "base64" {
+		text = base64.StdEncoding.EncodeToString(w.sum)
+	}
+	write := strings.NewReplacer(inSignature, text, inTimestamp, said.timestamp)
+	c.Header.Set(s.Header, write.Replace(cmp.Or(s.Format, inSignature)))
+	return nil
+}
+
+// timeForms are the ways in which senders write the time.
+var timeForms = map[string]func(time.Time) string{
+	"":             func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) },
+	"milliseconds": func(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) },
+	"rfc3339":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"rfc3339nano":  func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 }

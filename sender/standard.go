@@ -3,31 +3,11 @@ package sender
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 )
-
-// writtenKey takes the secret of a webhook's own scheme as it is, unless its prefix says
-// that it is base64 or hex.
-func writtenKey(secret string) ([]byte, error) {
-	form, text, _ := strings.Cut(secret, ":")
-	decode := base64.StdEncoding.DecodeString
-	switch form {
-	case "base64":
-	case "hex":
-		decode = hex.DecodeString
-	default:
-		return []byte(secret), nil
-	}
-	key, err := decode(text)
-	if err != nil || len(key) == 0 {
-		return nil, secretError("The signing secret is not written as its beginning, base64: or hex:, says.")
-	}
-	return key, nil
-}
 
 // standardKey decodes a secret with or without its prefix.
 func standardKey(secret string) ([]byte, error) {

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	for _, read := range known() {
+	for _, read := range readers() {
 		if _, err := read(); err != nil {
 			fmt.Fprintln(os.Stderr, err) // other tests would only say that the sender is unknown
 			os.Exit(1)
