@@ -83,7 +83,7 @@ func openDesk(t *testing.T, provider string) *desk {
 		Secret: func(_ context.Context, name string) (string, error) {
 			return map[string]string{"stored": apiSecret}[name], nil
 		},
-		Take: func(ctx context.Context, _ sluice.Webhook, body []byte) (sluice.Result, error) {
+		Accept: func(ctx context.Context, _ sluice.Webhook, body []byte) (sluice.Result, error) {
 			if d.refuses != nil {
 				return sluice.Result{}, d.refuses
 			}

@@ -8,6 +8,18 @@ import (
 	"sluice"
 )
 
+// greeters answer handshakes that are more than a text to repeat; nil if a call is none. Presets
+// name them: by their sender, unless several share one.
+var greeters = map[string]func(greeting) *Answer{
+	"asana":       greetAsana,
+	"aws-sns":     greetSNS,
+	"discord":     greetDiscord,
+	"origin":      greetOrigin,
+	"woocommerce": greetWooCommerce,
+	"x":           greetX,
+	"zoom":        greetZoom,
+}
+
 // answer returns the answer to a handshake, nil if the call is none.
 func (h *Handshake) answer(g greeting) (*Answer, error) {
 	if by := greeters[h.By]; by != nil {

@@ -27,6 +27,19 @@ type Preset struct {
 	checker newChecker // made by prepare; nil: nothing is checked
 }
 
+// verifiers check the calls of senders that sign as no other does. Presets name them.
+var verifiers = map[string]newChecker{
+	"adyen":           newAdyen,
+	"aws-sns":         newSNS,
+	"figma":           newFigma,
+	"google-pubsub":   newPubSub,
+	"mailgun":         newMailgun,
+	"microsoft-graph": newGraph,
+	"paypal":          newPayPal,
+	"plaid":           newPlaid,
+	"twilio":          newTwilio,
+}
+
 // prepare completes a preset with what follows from the way in which it proves its calls.
 func (p *Preset) prepare() (err error) {
 	if p.Signature == nil {

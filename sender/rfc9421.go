@@ -109,7 +109,7 @@ func verifyMessage(key any, base string, signature []byte) bool {
 }
 
 func (m *messageCheck) check(ctx context.Context, c *Call, now time.Time) error {
-	input, signature, err := m.find(c)
+	input, signature, err := m.pick(c)
 	if err != nil {
 		return err
 	}
@@ -163,8 +163,8 @@ func (m *messageCheck) isFresh(input *signatureMember, now time.Time) error {
 	return fresh(time.Unix(created, 0), now, m.tolerance)
 }
 
-// find returns the signature that counts, and what it says of itself.
-func (m *messageCheck) find(c *Call) (*signatureMember, []byte, error) {
+// pick returns the signature that counts, and what it says of itself.
+func (m *messageCheck) pick(c *Call) (*signatureMember, []byte, error) {
 	texts := make(map[string]string, 2)
 	for _, name := range []string{signatureInput, signatureHeader} {
 		if texts[name] = strings.Join(c.Header[name], ", "); texts[name] == "" {

@@ -3,10 +3,10 @@
 // how it is set up.
 //
 // A known sender is a Preset: a folder in known, with its preset, samples of its events, and
-// vectors that prove both. Code that a preset needs is named in it, and found in coded.go. Any
-// other sender is described by a Scheme. Either makes a Verifier, which a webhook keeps. Nothing
-// here reads requests, stores anything or talks to the network, except a Fetcher, which gets the
-// public keys that senders publish.
+// vectors that prove both. Code that a preset needs is named in it: see verifiers and greeters.
+// Any other sender is described by a Scheme. Either makes a Verifier, which a webhook keeps.
+// Nothing here reads requests, stores anything or talks to the network, except a Fetcher, which
+// gets the public keys that senders publish.
 //
 // Package webhook asks this one before it makes an event of a call.
 package sender
