@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/outward"
 	"sluice/problem"
 )
 
@@ -54,13 +55,9 @@ func New(server string, credentials Credentials) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Callers decide where to follow a redirect: credentials must not go to another host by one.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	return &Client{url: server, credentials: credentials, http: &http.Client{
-		Transport: transport,
-		// Callers decide where to follow a redirect: credentials must not go to
-		// another host by one.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &Client{url: server, credentials: credentials, http: outward.Client(transport, 0)}, nil
 }
 
 // CleanURL returns the URL of a server in the form that is stored and compared. A

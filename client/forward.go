@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 
 	"sluice"
+	"sluice/outward"
 )
 
 // A Forwarder repeats the calls behind events, to a program on this machine or
@@ -38,10 +39,7 @@ func NewForwarder(target string) (*Forwarder, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !isPort(u.Port()) {
 		return nil, usage("Events are forwarded to a URL such as http://localhost:3000/hook or to a port such as 3000, not to %q.", target)
 	}
-	return &Forwarder{u, &http.Client{
-		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &Forwarder{u, outward.Client(http.DefaultTransport.(*http.Transport).Clone(), 0)}, nil
 }
 
 // isPort reports whether a text is a port number or empty.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -17,6 +16,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/limit"
 	"sluice/spelling"
 	"sluice/yamltext"
 )
@@ -84,12 +84,12 @@ func readThing(dir *os.Root, r *resource, name, file string) (*thing, error) {
 		return nil, unreadable(err)
 	}
 	defer opened.Close()
-	content, err := io.ReadAll(io.LimitReader(opened, maxFile+1))
+	content, err := limit.ReadAll(opened, maxFile)
 	switch {
+	case errors.Is(err, limit.ErrTooLong):
+		return nil, mistake("%s is larger than 1 MiB.", file)
 	case err != nil:
 		return nil, unreadable(err)
-	case len(content) > maxFile:
-		return nil, mistake("%s is larger than 1 MiB.", file)
 	}
 	t := &thing{resource: r, name: name, file: file, text: string(content)}
 	if r.isText() {

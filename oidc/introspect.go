@@ -149,7 +149,8 @@ func (i *Issuer) bearer(r *http.Request) (string, error) {
 		return "", invalidRequest("Send the token once, in the Authorization header.")
 	}
 	if len(headers) == 0 {
-		return "", sluice.Errorf(sluice.CodeInvalidToken, "This needs an access token in the Authorization header.").Challenging(`Bearer realm="` + i.Namespace + `"`)
+		return "", sluice.Errorf(sluice.CodeInvalidToken, "This needs an access token in the Authorization header.").
+			Challenging(`Bearer realm="` + i.Namespace + `"`)
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {

@@ -16,7 +16,7 @@ type Answers struct {
 	Type  string            `yaml:"type"`  // content type of values; "": as usual
 	None  string            `yaml:"none"`  // body where there is no value
 	Texts bool              `yaml:"texts"` // only texts are values
-	Late  bool              `yaml:"late"`  // where pipelines are not done in time, there is no value, rather than a result
+	Late  bool              `yaml:"late"`  // there is no value, rather than a result, where pipelines are late
 	Words string            `yaml:"words"` // what a sender demands, for people
 }
 

@@ -16,6 +16,12 @@ import (
 	"sluice/value"
 )
 
+// A guess is what something may have been, and what that would mean.
+type guess[T any] struct {
+	of      T
+	finding string
+}
+
 // Diagnose tells the operator why Verify refuses a call, and which change would make it
 // valid: sentences, the cause first. others are further secrets to try, by the names they
 // are called in the sentences. It tries many things and is expensive. Its result must not
@@ -37,7 +43,7 @@ func (v *Verifier) Diagnose(ctx context.Context, c *Call, now time.Time, others 
 		return findings
 	}
 	for _, changed := range changedCalls(c) {
-		if v.fits(ctx, changed.call, now) {
+		if v.fits(ctx, changed.of, now) {
 			findings = append(findings, changed.finding)
 			break
 		}
@@ -65,7 +71,7 @@ func (v *Verifier) otherSecrets(
 	}
 	for _, secret := range v.secrets {
 		for _, written := range otherWritings(secret) {
-			if written.secret != secret && fits(written.secret) {
+			if written.of != secret && fits(written.of) {
 				findings = append(findings, written.finding)
 				break
 			}
@@ -79,26 +85,24 @@ func (v *Verifier) otherSecrets(
 	return findings
 }
 
-type writtenSecret struct{ secret, finding string }
-
 // otherWritings returns what a secret is often mistaken for.
-func otherWritings(secret string) []writtenSecret {
+func otherWritings(secret string) []guess[string] {
 	bare := secret
 	if _, rest, ok := strings.Cut(secret, "_"); ok {
 		bare = rest
 	}
-	written := []writtenSecret{
+	written := []guess[string]{
 		{strings.Trim(secret, " \t\r\n\"'"), "It would fit with the secret without the spaces or quotes around it."},
 		{secret + "\n", "It would fit with a line end behind the secret: the sender was given one."},
 		{bare, "It would fit with the secret without its prefix."},
 	}
 	for _, text := range []string{secret, bare} {
 		if key, err := base64.StdEncoding.DecodeString(text); err == nil {
-			written = append(written, writtenSecret{string(key), "It would fit with the secret decoded from base64."})
+			written = append(written, guess[string]{string(key), "It would fit with the secret decoded from base64."})
 		}
 	}
 	if key, err := hex.DecodeString(secret); err == nil {
-		written = append(written, writtenSecret{string(key), "It would fit with the secret decoded from hex."})
+		written = append(written, guess[string]{string(key), "It would fit with the secret decoded from hex."})
 	}
 	return written
 }
@@ -122,51 +126,36 @@ func (v *Verifier) otherEncoding() *Verifier {
 	return other
 }
 
-type changedCall struct {
-	call    *Call
-	finding string
-}
-
 // changedCalls returns what a call may have been before a proxy changed it.
-func changedCalls(c *Call) (calls []changedCall) {
-	add := func(changed Call, finding string) {
-		if changed.URL != c.URL || !bytes.Equal(changed.Body, c.Body) {
-			calls = append(calls, changedCall{&changed, finding})
+func changedCalls(c *Call) (calls []guess[*Call]) {
+	for _, b := range otherBodies(c.Body) {
+		if !bytes.Equal(b.of, c.Body) {
+			calls = append(calls, guess[*Call]{&Call{c.Method, c.URL, c.Header, b.of}, b.finding})
 		}
 	}
-	for _, b := range otherBodies(c.Body) {
-		changed := *c
-		changed.Body = b.body
-		add(changed, b.finding)
-	}
 	for _, address := range otherURLs(c.URL) {
-		changed := *c
-		changed.URL = address
-		add(changed, "It would fit with another public URL, "+redacted(address)+": check the server's public URL and "+
-			"what was entered at the sender.")
+		if address != c.URL {
+			calls = append(calls, guess[*Call]{&Call{c.Method, address, c.Header, c.Body}, "It would fit with another " +
+				"public URL, " + redacted(address) + ": check the server's public URL and what was entered at the sender."})
+		}
 	}
 	return calls
 }
 
-type changedBody struct {
-	body    []byte
-	finding string
-}
-
-func otherBodies(body []byte) []changedBody {
+func otherBodies(body []byte) []guess[[]byte] {
 	const (
 		added     = "It would fit without the line end behind the body: something on the way has added it."
 		removed   = "It would fit with a line end behind the body: something on the way has removed it."
+		changed   = "It would fit with other line ends: something on the way has changed them."
 		reencoded = "It would fit with the JSON of the body written differently: something on the way has decoded " +
 			"and encoded it."
 	)
-	bodies := []changedBody{
+	bodies := []guess[[]byte]{
 		{bytes.TrimSuffix(body, []byte("\n")), added},
 		{bytes.TrimSuffix(body, []byte("\r\n")), added},
 		{append(slices.Clone(body), '\n'), removed},
 		{append(slices.Clone(body), '\r', '\n'), removed},
-		{bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")),
-			"It would fit with other line ends: something on the way has changed them."},
+		{bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), changed},
 	}
 	if !json.Valid(body) {
 		return bodies
@@ -174,7 +163,8 @@ func otherBodies(body []byte) []changedBody {
 	for _, text := range [][]byte{
 		respaced(body, "", ""), respaced(body, " ", " "), indented(body, "  "), indented(body, "    "),
 	} {
-		bodies = append(bodies, changedBody{text, reencoded}, changedBody{bytes.ReplaceAll(text, []byte("/"), []byte(`\/`)), reencoded})
+		slashed := bytes.ReplaceAll(text, []byte("/"), []byte(`\/`))
+		bodies = append(bodies, guess[[]byte]{text, reencoded}, guess[[]byte]{slashed, reencoded})
 	}
 	return bodies
 }

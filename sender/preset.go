@@ -12,7 +12,7 @@ type Preset struct {
 	SecretOptional bool      `yaml:"secretOptional"` // it works without a secret, too
 	SecretChosen   bool      `yaml:"secretChosen"`   // people make the secret up, and enter it at the sender
 	Dedupe         string    `yaml:"dedupe"`         // where the id of a delivery is, as the parameter dedupe has it
-	Retries        string    `yaml:"retries"`        // how long it goes on after a failure: none, such as 3d, or unknown
+	Retries        string    `yaml:"retries"`        // how long it tries after a failure: none, unknown, or 3d
 	Setup          [3]string `yaml:"setup"`          // what to enter where
 	Answers        Answers   `yaml:"answers"`        // what it demands of answers
 	Handshake      Handshake `yaml:"handshake"`      // what it sends before calls

@@ -13,18 +13,20 @@ import (
 // A Scheme says how a sender signs its calls: the parameter signature of
 // webhook.put. Empty fields have defaults.
 type Scheme struct {
-	Header          string `json:"header,omitempty"`                                 // that carries the signature
-	Format          string `json:"format,omitempty"`                                 // how it reads, with {signature} and {timestamp}
-	Algorithm       string `json:"algorithm,omitempty"`                              // one of algorithms; "" means sha256
-	Encoding        string `json:"encoding,omitempty"`                               // hex or base64
-	Signed          string `json:"signed,omitempty"`                                 // of {body}, {timestamp}, {id}, {url}, {method}
+	Header    string `json:"header,omitempty"`    // that carries the signature
+	Format    string `json:"format,omitempty"`    // how it reads, with {signature} and {timestamp}
+	Algorithm string `json:"algorithm,omitempty"` // one of algorithms; "" means sha256
+	Encoding  string `json:"encoding,omitempty"`  // hex or base64
+	Signed    string `json:"signed,omitempty"`    // of {body}, {timestamp}, {id}, {url}, {method}
+	Tolerance string `json:"tolerance,omitempty"` // how far the clocks may be apart
+
 	TimestampHeader string `json:"timestampHeader,omitempty" yaml:"timestampHeader"` // that carries the time
 	IDHeader        string `json:"idHeader,omitempty" yaml:"idHeader"`               // that carries the id
-	Tolerance       string `json:"tolerance,omitempty"`                              // how far the clocks may be apart
 
-	Keys     string `json:"keys,omitempty"`                     // address of the sender's JWKS, in place of a secret
-	Issuer   string `json:"issuer,omitempty"`                   // that a JWT must have
-	Audience string `json:"audience,omitempty"`                 // likewise
+	Keys     string `json:"keys,omitempty"`     // address of the sender's JWKS, in place of a secret
+	Issuer   string `json:"issuer,omitempty"`   // that a JWT must have
+	Audience string `json:"audience,omitempty"` // likewise
+
 	BodyHash string `json:"bodyHash,omitempty" yaml:"bodyHash"` // claim of a JWT with the SHA-256 of the body, in hex
 
 	Label      string   `json:"label,omitempty"`      // of the signature among several (RFC 9421)

@@ -17,6 +17,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
 	"sluice/value"
 )
 
@@ -242,9 +243,9 @@ func fromGzip(input any) (any, error) {
 	if err != nil {
 		return nil, gzipError(err)
 	}
-	unpacked, err := io.ReadAll(io.LimitReader(reader, value.MaxSize+1))
+	unpacked, err := limit.ReadAll(reader, value.MaxSize)
 	switch {
-	case len(unpacked) > value.MaxSize:
+	case errors.Is(err, limit.ErrTooLong):
 		return nil, value.TooLarge(value.MaxSize)
 	case err != nil:
 		return nil, gzipError(err)
