@@ -55,7 +55,7 @@ func secretsOf(t *testing.T, provider string) (secrets []string, body, contentTy
 			Method string            `json:"method"`
 		} `json:"calls"`
 	}
-	content, err := os.ReadFile(filepath.Join("..", "sender", "testdata", "vectors", provider+".json"))
+	content, err := os.ReadFile(filepath.Join("..", "sender", "known", provider, "vectors.json"))
 	if err == nil {
 		err = json.Unmarshal(content, &file)
 	}
@@ -288,7 +288,7 @@ func TestSNSIsConfirmed(t *testing.T) {
 			} `json:"answer"`
 		} `json:"handshakes"`
 	}
-	content, err := os.ReadFile(filepath.Join("..", "sender", "testdata", "vectors", "aws-sns.json"))
+	content, err := os.ReadFile(filepath.Join("..", "sender", "known", "aws-sns", "vectors.json"))
 	if err == nil {
 		err = json.Unmarshal(content, &file)
 	}
