@@ -41,7 +41,7 @@ var rooms = map[string][]string{
 	"sender":       {".", "outward", "value"},
 	"event":        {".", "command", "value"},
 	"webhook/form": {".", "value"},
-	"webhook":      {".", "command", "limit", "missed", "problem", "sender", "spelling", "stretch", "value", "webhook/form", "wording"},
+	"webhook":      {".", "command", "missed", "sender", "spelling", "value", "webhook/form", "webhook/trust", "wording"},
 	"iam":          {".", "command", "limit", "spelling", "stretch"},
 	"jetstream":    {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/deadletter", "jetstream/delivery", "jetstream/journal", "jetstream/quarantine", "jetstream/queue", "jetstream/record", "jetstream/snapshot", "jetstream/spool", "jetstream/stream", "seal", "stretch", "value", "wait"},
 
@@ -57,6 +57,9 @@ var rooms = map[string][]string{
 	"jetstream/correlation": {".", "jetstream/stream"},
 	"jetstream/damage":      {"durable", "value"},
 	"jetstream/natstest":    {".", "durable", "seal", "stretch", "wait"},
+
+	"webhook/trust":   {".", "limit", "sender", "spelling", "stretch", "value"},
+	"webhook/receive": {".", "command", "limit", "problem", "sender", "value", "webhook/form", "webhook/trust"},
 
 	"pipeline/source":       {".", "command", "expression", "spelling", "value", "yamltext"},
 	"pipeline/run":          {".", "command", "expression", "limit", "pipeline/source", "problem", "value"},
@@ -85,7 +88,7 @@ var rooms = map[string][]string{
 	"portal/administration": {".", "command", "portal/page", "problem"},
 	"portal/signin":         {".", "portal/administration", "portal/page", "problem"},
 	"portal":                {".", "command", "portal/administration", "portal/calls", "portal/chart", "portal/page", "portal/pipelines", "portal/signin", "portal/webhooks"},
-	"serve":                 {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "missed", "oidc", "outward", "pipeline", "pipeline/run", "portal", "portal/page", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "wait", "webhook"},
+	"serve":                 {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "missed", "oidc", "outward", "pipeline", "pipeline/run", "portal", "portal/page", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "wait", "webhook", "webhook/receive", "webhook/trust"},
 	"client":                {".", "durable", "outward", "problem", "spelling", "value", "wait"},
 	"manifest":              {".", "client", "limit", "spelling", "value", "webhook", "yamltext"},
 	"cmd/sluice/view":       {".", "difference", "wording"},

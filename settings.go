@@ -25,6 +25,14 @@ type Settings[D time.Duration | Period] struct {
 	Description string     `json:"description,omitempty" doc:"What people wrote about it."`
 }
 
+// AllowedMethods returns the methods that the webhook is called with.
+func (s *Settings[D]) AllowedMethods() []string {
+	if s.Methods == nil {
+		return DefaultMethods
+	}
+	return s.Methods
+}
+
 // Demands are what a webhook demands of its calls beyond the token; see Settings for D.
 type Demands[D time.Duration | Period] struct {
 	Provider          string          `json:"provider,omitempty" doc:"The sender whose calls are checked."`

@@ -225,11 +225,14 @@ func (t *thing) check() error {
 		switch {
 		case slices.Contains(names, name):
 		case name == verifyToken:
-			return mistake("%s: a verify token is a secret, which is not for files; sluice webhook edit %s --verify-token sets it.", t.at(key), t.name)
+			return mistake("%s: a verify token is a secret, which is not for files; sluice webhook edit %s "+
+				"--verify-token sets it.", t.at(key), t.name)
 		case spelling.Nearest(name, names) != "":
-			return mistake("%s: a %s has no %q; did you mean %s?", t.at(key), t.resource.Name, name, spelling.Nearest(name, names))
+			return mistake("%s: a %s has no %q; did you mean %s?", t.at(key), t.resource.Name, name,
+				spelling.Nearest(name, names))
 		default:
-			return mistake("%s: a %s has no %q in a file; there are %s.", t.at(key), t.resource.Name, name, strings.Join(names, ", "))
+			return mistake("%s: a %s has no %q in a file; there are %s.", t.at(key), t.resource.Name, name,
+				strings.Join(names, ", "))
 		}
 	}
 	return t.checkSecrets()
@@ -240,9 +243,11 @@ func (t *thing) checkSecrets() error {
 	for _, f := range t.resource.fields {
 		text, _ := t.fields[f.name].(string)
 		for name := range strings.SplitSeq(text, ",") {
-			if name = strings.TrimSpace(name); f.setting.Secret && text != "" && !strings.HasPrefix(name, sluice.StoredSecret) {
+			if name = strings.TrimSpace(name); f.setting.Secret && text != "" &&
+				!strings.HasPrefix(name, sluice.StoredSecret) {
 				_, node := t.field(f.name)
-				return mistake("%s: a secret is not for files; store it with sluice secret put NAME and write %s: secret:NAME.", t.at(node), f.name)
+				return mistake("%s: a secret is not for files; store it with sluice secret put NAME and write %s: "+
+					"secret:NAME.", t.at(node), f.name)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ import (
 	"sluice/stretch"
 )
 
-// Receiver is the part of a webhook.Receiver that the commands need.
+// Receiver is the part of a receive.Receiver that the commands need.
 type Receiver interface {
 	// Show returns a request without its secrets.
 	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte)

@@ -21,6 +21,8 @@ import (
 	"sluice/step"
 	"sluice/trace"
 	"sluice/webhook"
+	"sluice/webhook/receive"
+	"sluice/webhook/trust"
 )
 
 // commandOptions are what the commands need.
@@ -29,8 +31,8 @@ type commandOptions struct {
 	baseURL   string
 	audit     func(context.Context, sluice.AuditEntry)
 	webhooks  *webhook.Store
-	trusts    *webhook.Trusts
-	receiver  *webhook.Receiver
+	trusts    *trust.Trusts
+	receiver  *receive.Receiver
 	keeper    *quarantine.Keeper
 	alerts    *alert.Alerts
 	ledger    *closed.Ledger
@@ -57,7 +59,8 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	}
 	commands = command.NewSet(
 		o.audit,
-		webhook.Commands(o.webhooks, o.trusts, o.baseURL, o.receiver),
+		webhook.Commands(o.webhooks, o.trusts, o.baseURL),
+		[]command.Command{o.receiver.Command()},
 		quarantine.Commands(o.keeper, o.receiver, o.events.Seen),
 		alert.Commands(o.alerts),
 		closed.Commands(o.ledger),

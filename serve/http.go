@@ -21,7 +21,7 @@ import (
 	"sluice/limit"
 	"sluice/portal"
 	"sluice/portal/page"
-	"sluice/webhook"
+	"sluice/webhook/trust"
 )
 
 // maxHeader bounds the headers of a request; net/http adds 4 KiB.
@@ -59,7 +59,7 @@ func (s *Server) httpServer() *http.Server {
 // then ask people for it, too. Such sessions are not resumed: the one before may have begun
 // without it.
 func (s *Server) configForClient(*tls.ClientHelloInfo) (*tls.Config, error) {
-	if s.certificateSource() != webhook.FromConnection || !s.wantsCertificates() {
+	if s.certificateSource() != trust.FromConnection || !s.wantsCertificates() {
 		return nil, nil
 	}
 	config := s.http.TLSConfig.Clone()

@@ -17,6 +17,8 @@ import (
 	"sluice/sender"
 	"sluice/step"
 	"sluice/webhook"
+	"sluice/webhook/receive"
+	"sluice/webhook/trust"
 )
 
 // newAlerts returns the alerts about what this server knows.
@@ -55,13 +57,13 @@ func (s *Server) host() (name string) {
 }
 
 // newFinder returns what asks senders for calls that were missed.
-func (s *Server) newFinder(webhooks *webhook.Store, secrets *step.Secrets, receiver *webhook.Receiver) *missed.Finder {
+func (s *Server) newFinder(webhooks *webhook.Store, secrets *step.Secrets, receiver *receive.Receiver) *missed.Finder {
 	return missed.New(missed.Options{
 		Webhook:  webhooks.WithKey,
 		Webhooks: webhooks.Asked,
 		Journal:  s.engine.Journal,
 		Secret:   secrets.Reveal,
-		Accept:   receiver.Take,
+		Accept:   receiver.AcceptFetched,
 		Runs:     s.engine.Missed,
 		Public:   cmp.Or(s.opts.SenderTransport, http.RoundTripper(outward.Internet(s.cfg.HTTPAllow).Transport())),
 		Plain:    outward.Only(s.cfg.HTTPAllow).Transport(),
@@ -101,12 +103,12 @@ func (s *Server) newLedger(webhooks *webhook.Store) *closed.Ledger {
 
 // newTrusts returns the checks on calls of webhooks. They fetch what senders publish through
 // the guarded transport that pipelines use.
-func (s *Server) newTrusts(secrets *step.Secrets) *webhook.Trusts {
+func (s *Server) newTrusts(secrets *step.Secrets) *trust.Trusts {
 	transport := s.opts.SenderTransport
 	if transport == nil {
 		transport = outward.Internet(s.cfg.HTTPAllow).Transport()
 	}
-	return webhook.NewTrusts(webhook.TrustOptions{
+	return trust.New(trust.Options{
 		Secret: func(ctx context.Context, name string) (string, error) {
 			if sluice.UserFrom(ctx).Name == "" { // a call needs it; users only look
 				return secrets.Use(ctx, name)
@@ -123,14 +125,14 @@ func (s *Server) newTrusts(secrets *step.Secrets) *webhook.Trusts {
 
 // certificateSource returns where the certificates of callers are. A proxy that is told to
 // pass them on is the client of our own HTTPS.
-func (s *Server) certificateSource() webhook.CertificateSource {
+func (s *Server) certificateSource() trust.CertificateSource {
 	switch {
 	case s.cfg.ClientCertificateHeader != "":
-		return webhook.CertificateSource(http.CanonicalHeaderKey(s.cfg.ClientCertificateHeader))
+		return trust.CertificateSource(http.CanonicalHeaderKey(s.cfg.ClientCertificateHeader))
 	case s.certificate != nil:
-		return webhook.FromConnection
+		return trust.FromConnection
 	}
-	return webhook.NoCertificates
+	return trust.NoCertificates
 }
 
 // confirmTimeout bounds how long a sender may take to confirm a handshake.

@@ -18,6 +18,8 @@ import (
 	"sluice/quarantine"
 	"sluice/step"
 	"sluice/webhook"
+	"sluice/webhook/receive"
+	"sluice/webhook/trust"
 )
 
 // wire makes the parts of a server and joins them.
@@ -134,27 +136,26 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(webhooks *webhook.Store, trusts *webhook.Trusts, slots *limit.Slots, bodies *limit.Bodies) *webhook.Receiver {
-	return webhook.NewReceiver(webhook.ReceiverOptions{
-		Webhooks:   webhooks,
-		Trusts:     trusts,
-		Learn:      webhooks.Learn,
-		Used:       s.uses.webhooks.NotePart,
-		Events:     s.engine.Events,
-		Namespace:  s.cfg.Namespace,
-		PublicURL:  s.publicURL(),
-		BaseURL:    s.baseURL,
-		Redact:     s.cfg.RedactHeaders,
-		Bodies:     bodies,
-		Slots:      slots,
-		Answering:  s.answering,
-		ResultWait: s.cfg.ResultWait,
-		Results:    s.engine.Results,
-		Lingering:  limit.NewSlots(maxLingering),
-		Stopping:   s.stopping,
-		Observe:    s.observeCall,
-		Spans:      s.spans(),
-		Log:        s.opts.Log,
+func (s *Server) newReceiver(
+	webhooks *webhook.Store, trusts *trust.Trusts, slots *limit.Slots, bodies *limit.Bodies,
+) *receive.Receiver {
+	return receive.New(receive.Needs{
+		Find:  receive.Find{WebhookFinder: webhooks, Used: s.uses.webhooks.NotePart},
+		Trust: receive.Trust{Trusts: trusts, BaseURL: s.baseURL, Learn: webhooks.Learn},
+		Accept: receive.Accept{
+			Events:     s.engine.Events,
+			Namespace:  s.cfg.Namespace,
+			Redact:     s.cfg.RedactHeaders,
+			Bodies:     bodies,
+			Slots:      slots,
+			PublicURL:  s.publicURL(),
+			Answering:  s.answering,
+			ResultWait: s.cfg.ResultWait,
+			Results:    s.engine.Results,
+			Lingering:  limit.NewSlots(maxLingering),
+			Stopping:   s.stopping,
+		},
+		Observe: receive.Observe{Call: s.observeCall, Log: s.opts.Log, Spans: s.spans()},
 	})
 }
 

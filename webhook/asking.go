@@ -8,6 +8,7 @@ import (
 
 	"sluice"
 	"sluice/missed"
+	"sluice/webhook/trust"
 )
 
 const maxAPIURL = 2000
@@ -16,8 +17,9 @@ func checkAPIURL(text string) error {
 	if text == "" || len(text) <= maxAPIURL && sluice.IsServerURL(text) {
 		return nil
 	}
-	return sluice.InvalidParameter("apiUrl", "The parameter apiUrl must be the address of the hook at the sender's API, "+
-		"such as https://api.github.com/repos/o/r/hooks/123, without a query.")
+	return sluice.InvalidParameter("apiUrl",
+		"The parameter apiUrl must be the address of the hook at the sender's API, "+
+			"such as https://api.github.com/repos/o/r/hooks/123, without a query.")
 }
 
 func checkAPISecret(text string) error {
@@ -28,11 +30,13 @@ func checkAPISecret(text string) error {
 }
 
 // checkAsking refuses an edit after which the sender can't be asked, or by which a stored
-// credential would go to another server than the one that it was entered for.
-func (p *putParams) checkAsking(ctx context.Context, before, after *sluice.Webhook) error {
-	name, stored := storedName(after.APISecret)
-	moved := before != nil && before.APIURL != "" && after.APIURL != "" && serverOf(before.APIURL) != serverOf(after.APIURL)
-	switch given := p.gives("apiSecret"); {
+// credential would go to another server than the one that it was entered for. given reports
+// whether the edit has a credential.
+func checkAsking(ctx context.Context, before, after *sluice.Webhook, given bool) error {
+	name, stored := trust.StoredName(after.APISecret)
+	moved := before != nil && before.APIURL != "" && after.APIURL != "" &&
+		serverOf(before.APIURL) != serverOf(after.APIURL)
+	switch {
 	case given && stored && !sluice.UserFrom(ctx).Cover(sluice.MayUseSecrets).Name(name):
 		return sluice.NotPermitted(sluice.MayUseSecrets).About("apiSecret")
 	case !given && after.APISecret != "" && moved:
@@ -41,21 +45,16 @@ func (p *putParams) checkAsking(ctx context.Context, before, after *sluice.Webho
 		return nil
 	case after.APIURL == "":
 		return sluice.InvalidParameter("apiUrl",
-			"With missedEvery the sender is asked what was missed: that needs apiUrl, the address of the hook at its API.")
+			"With missedEvery the sender is asked what was missed: that needs apiUrl, the address of the hook at its "+
+				"API.")
 	case after.APISecret == "":
 		return sluice.InvalidParameter("apiSecret",
 			"With missedEvery the sender is asked what was missed: that needs apiSecret, the credential for its API.")
-	case !missed.Asks(trustOf(after).Provider):
+	case !missed.Asks(trust.DemandsOf(after).Provider):
 		return sluice.InvalidParameter("missedEvery", "These senders can be asked what was missed: %s.",
 			missed.Senders())
 	}
 	return nil
-}
-
-// Asked returns the webhooks whose senders are asked by themselves what was missed.
-func (s *Store) Asked() []*sluice.Webhook {
-	hooks, _ := s.pick(func(h *sluice.Webhook) bool { return h.MissedEvery != 0 }, "", 0)
-	return hooks
 }
 
 // serverOf returns the scheme and host of an address.

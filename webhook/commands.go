@@ -1,19 +1,22 @@
+// Package webhook has the commands that manage webhooks (webhook.put, .get, .delete), their
+// settings and tokens, and the rules by which webhooks are stored.
+//
+// What a webhook demands of its calls is checked by package trust, and package receive makes
+// events of them. Package jetstream stores webhooks.
 package webhook
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"sluice"
 	"sluice/command"
-	"sluice/sender"
 	"sluice/webhook/form"
+	"sluice/webhook/trust"
 )
 
-// Commands returns the commands about webhooks. baseURL is what callers put
+// Commands returns the commands about webhooks, except the one that outside systems call. baseURL is what callers put
 // before /api/v3.
-func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) []command.Command {
+func Commands(hooks *Store, trusts *trust.Trusts, baseURL string) []command.Command {
 	return []command.Command{
 		putCommand(hooks, trusts, baseURL),
 		getCommand(hooks, trusts, baseURL),
@@ -22,24 +25,8 @@ func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) 
 		tokenDeleteCommand(hooks),
 		providerCommand(),
 		signCommand(hooks, trusts, baseURL),
-		receiveCommand(receiver),
 	}
 }
-
-// maySeeToken reports whether the user may see and choose tokens of a webhook.
-func maySeeToken(ctx context.Context, eventKey string) bool {
-	return sluice.UserFrom(ctx).Cover(sluice.MaySeeTokens).Event(eventKey)
-}
-
-// Missing is the error of a webhook that is not there.
-func Missing(_ context.Context, parameter, _ string) error {
-	if parameter == "eventKey" {
-		return noKey()
-	}
-	return noWebhook("uuid")
-}
-
-func noKey() error { return noWebhook("event key").About("eventKey") }
 
 type getParams struct {
 	UUID     string `json:"uuid" audit:"last6" names:"webhook" doc:"Token of the one webhook to show. Without it all are listed."`
@@ -49,8 +36,9 @@ type getParams struct {
 	After    string `json:"after" doc:"List only webhooks whose event key comes after this one."`
 }
 
-func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
-	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token or event key.",
+func getCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Command {
+	return command.New("webhook.get",
+		"List webhooks in the order of their event keys, or show the one with that token or event key.",
 		func(ctx context.Context, p getParams) (any, error) {
 			if p.UUID != "" || p.EventKey != "" {
 				hook, err := hooks.WithKey(p.EventKey)
@@ -93,49 +81,4 @@ func deleteCommand(hooks *Store) command.Command {
 			}
 			return deleted{UUID: token, Deleted: true}, nil
 		}, command.Missing(Missing))
-}
-
-type providerParams struct {
-	Provider string `json:"provider" doc:"Name of the one provider to show. Without it all are listed."`
-
-	command.Filter `things:"providers" by:"name"`
-}
-
-func showProvider(p sender.Preset) sluice.ProviderView {
-	return sluice.ProviderView{
-		Provider: p.Name, Title: p.Title, Checks: p.Checks,
-		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned, VerifyToken: p.Handshake.VerifyToken,
-		Handshake: p.Handshake.Words, Dedupe: p.Dedupe, Answer: cmp.Or(p.Answers.Form, sluice.AnswerResult), AnswerType: p.Answers.Type, AnswerWords: p.Answers.Words, Retries: p.Retries, Setup: p.Setup,
-	}
-}
-
-func showSamples(p sender.Preset) (views []sluice.Sample) {
-	for _, s := range p.Samples() {
-		view := sluice.Sample{Name: s.Name, ContentType: s.Header.Get("Content-Type"), Headers: make(map[string]string), Body: string(s.Body)}
-		for name, values := range s.Header {
-			if name != "Content-Type" {
-				view.Headers[name] = values[0]
-			}
-		}
-		views = append(views, view)
-	}
-	return views
-}
-
-func providerCommand() command.Command {
-	return command.New("provider.get", "List the known senders that a webhook can have as its provider, or show one: what is checked of its calls, how to set it up, and samples of its events.",
-		func(_ context.Context, p providerParams) (any, error) {
-			if p.Provider != "" {
-				preset, err := findPreset(p.Provider)
-				if err != nil {
-					return nil, err
-				}
-				view := showProvider(preset)
-				view.Samples = showSamples(preset)
-				return view, nil
-			}
-			presets := slices.Clone(sender.Presets())
-			return command.PageOf(presets, func(s sender.Preset) string { return s.Name }, showProvider, p.Filter), nil
-		},
-		command.ReadOnly, command.Nameless, command.Answers([]sluice.ProviderView{}, sluice.ProviderView{}))
 }

@@ -10,13 +10,14 @@ import (
 
 	"sluice"
 	"sluice/webhook/form"
+	"sluice/webhook/trust"
 )
 
 // put creates a webhook if the parameters have no token, otherwise it edits the one
 // with that token: NotFound if there is none, Conflict if the event key is taken,
 // Outdated if it was changed since the caller read it. Neither of two concurrent edits
 // undoes the fields of the other.
-func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.Webhook, error) {
+func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (sluice.Webhook, error) {
 	if err := p.checkTarget(); err != nil {
 		return sluice.Webhook{}, err
 	}
@@ -29,45 +30,48 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 	if creating {
 		token = cmp.Or(form.Canonical(p.Token), uuid.NewString())
 	}
-	trust, err := s.revised(ctx, token, creating, changes, trusts)
+	revised, err := s.revised(ctx, token, creating, changes, trusts)
 	if err != nil {
 		return sluice.Webhook{}, err
 	}
 	var made sluice.Webhook
-	_, err = s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
-		now := time.Now().UTC().Truncate(time.Millisecond)
-		after := sluice.Webhook{UUID: token, PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: now}
-		switch {
-		case creating && s.isTaken(token, before):
-			return nil, tokenTaken()
-		case before != nil:
-			after = *before
-			if err := p.checkMatch(before); err != nil {
+	_, err = s.records.Change(ctx, token,
+		func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+			now := time.Now().UTC().Truncate(time.Millisecond)
+			after := sluice.Webhook{
+				UUID: token, PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: now,
+			}
+			switch {
+			case creating && s.isTaken(token, before):
+				return nil, tokenTaken()
+			case before != nil:
+				after = *before
+				if err := p.checkMatch(before); err != nil {
+					return nil, err
+				}
+			case !creating:
+				return nil, noWebhook("uuid")
+			}
+			after.Updated = later(now, before)
+			if revised != nil {
+				var err error
+				if after.Trust, err = revised(before); err != nil {
+					return nil, err
+				}
+			}
+			for _, c := range changes {
+				if !c.ofTrust {
+					c.apply(&after)
+				}
+			}
+			if err := s.check(ctx, p, before, &after); err != nil {
 				return nil, err
 			}
-		case !creating:
-			return nil, noWebhook("uuid")
-		}
-		after.Updated = later(now, before)
-		if trust != nil {
-			var err error
-			if after.Trust, err = trust(before); err != nil {
-				return nil, err
+			if made = after; p.DryRun {
+				return nil, sluice.ErrUnchanged
 			}
-		}
-		for _, c := range changes {
-			if !c.ofTrust {
-				c.apply(&after)
-			}
-		}
-		if err := s.check(ctx, p, before, &after); err != nil {
-			return nil, err
-		}
-		if made = after; p.DryRun {
-			return nil, sluice.ErrUnchanged
-		}
-		return &after, nil
-	})
+			return &after, nil
+		})
 	return made, sluice.Changed(err)
 }
 
@@ -76,11 +80,13 @@ func (s *Store) check(ctx context.Context, p putParams, before, after *sluice.We
 	if err := checkRedact(after); err != nil {
 		return err
 	}
-	if err := p.checkAsking(ctx, before, after); err != nil {
+	if err := checkAsking(ctx, before, after, p.gives("apiSecret")); err != nil {
 		return err
 	}
 	if holder, err := s.WithKey(after.EventKey); err == nil && holder.UUID != after.UUID {
-		return sluice.Errorf(sluice.CodeEventKeyTaken, "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
+		return sluice.Errorf(sluice.CodeEventKeyTaken,
+			"Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").
+			About("eventKey")
 	}
 	return nil
 }
@@ -89,7 +95,9 @@ func (s *Store) check(ctx context.Context, p putParams, before, after *sluice.We
 // trust takes time, and changes of other webhooks must not wait for it. So it is
 // checked beforehand, and again only if the webhook was changed meanwhile. It is nil if the
 // put changes nothing about the trust.
-func (s *Store) revised(ctx context.Context, token string, creating bool, changes []change, trusts *Trusts) (func(*sluice.Webhook) (*sluice.Trust, error), error) {
+func (s *Store) revised(
+	ctx context.Context, token string, creating bool, changes []change, trusts *trust.Trusts,
+) (func(*sluice.Webhook) (*sluice.Trust, error), error) {
 	if !slices.ContainsFunc(changes, func(c change) bool { return c.ofTrust }) {
 		return nil, nil
 	}
@@ -101,19 +109,26 @@ func (s *Store) revised(ctx context.Context, token string, creating bool, change
 		}
 		read = &hook
 	}
-	made, err := trusts.revise(ctx, read, changes)
+	made, err := revise(ctx, trusts, read, changes)
 	return func(before *sluice.Webhook) (*sluice.Trust, error) {
 		if before == nil || read == nil || before.Updated.Equal(read.Updated) {
 			return made, nil
 		}
-		return trusts.revise(ctx, before, changes)
+		return revise(ctx, trusts, before, changes)
 	}, err
 }
 
-// later returns the time of a change. It is later than that of every change before.
-func later(now time.Time, before *sluice.Webhook) time.Time {
-	if before != nil && !now.After(before.Updated) {
-		return before.Updated.Add(time.Millisecond)
+// changes reads the arguments of a put. It refuses values that no webhook can have.
+func (p *putParams) changes(maxKeep time.Duration) (all []change, err error) {
+	for i := range settings {
+		s := &settings[i]
+		if given, ok := p.Given[s.Name]; ok {
+			value, err := s.read(given, maxKeep)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, change{s, value})
+		}
 	}
-	return now
+	return all, nil
 }

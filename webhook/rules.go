@@ -22,7 +22,8 @@ func checkEventKey(key string) error {
 	if sluice.ValidKey(key) {
 		return nil
 	}
-	return sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s, such as webhook.lead.created.", sluice.KeyRule)
+	return sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s, such as webhook.lead.created.",
+		sluice.KeyRule)
 }
 
 // unconventional returns warnings about an event key.
@@ -38,10 +39,12 @@ func unconventional(key string) (warnings []string) {
 
 // checkDescription refuses what is no text for people.
 func checkDescription(text string) error {
-	if utf8.RuneCountInString(text) <= maxDescription && utf8.ValidString(text) && !strings.ContainsFunc(text, isUnprintable) {
+	if utf8.RuneCountInString(text) <= maxDescription && utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, isUnprintable) {
 		return nil
 	}
-	return sluice.InvalidParameter("description", "The parameter description must be text of at most %d characters.", maxDescription)
+	return sluice.InvalidParameter("description", "The parameter description must be text of at most %d characters.",
+		maxDescription)
 }
 
 func isUnprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
@@ -74,7 +77,8 @@ func atMost(name string, length int, inWords string) func(string) error {
 func methodsGiven(given []string) ([]string, error) {
 	for _, method := range given {
 		if !slices.Contains(sluice.DefaultMethods, method) && !slices.Contains(sluice.FurtherMethods, method) {
-			return nil, sluice.InvalidParameter("methods", "The parameter methods must be of GET, POST, PUT, PATCH and DELETE.")
+			return nil, sluice.InvalidParameter("methods",
+				"The parameter methods must be of GET, POST, PUT, PATCH and DELETE.")
 		}
 	}
 	methods := slices.Compact(slices.Sorted(slices.Values(given)))
@@ -95,10 +99,12 @@ func checkAnswer(form string) error {
 func checkAnswerType(text string) error {
 	media, _, err := mime.ParseMediaType(text)
 	odd := func(c rune) bool { return c > unicode.MaxASCII || unicode.IsControl(c) }
-	if text == "" || err == nil && strings.Contains(media, "/") && len(text) <= maxAnswerType && !strings.ContainsFunc(text, odd) {
+	if text == "" ||
+		err == nil && strings.Contains(media, "/") && len(text) <= maxAnswerType && !strings.ContainsFunc(text, odd) {
 		return nil
 	}
-	return sluice.InvalidParameter("answerType", "The parameter answerType must be a content type, such as text/xml; charset=utf-8.")
+	return sluice.InvalidParameter("answerType",
+		"The parameter answerType must be a content type, such as text/xml; charset=utf-8.")
 }
 
 // presetType returns the content type of a sender's own answers.

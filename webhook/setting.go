@@ -59,7 +59,7 @@ type Setting struct {
 
 // locate finds the fields of settings.
 func locate(rows []Setting) []Setting {
-	hook, trust, view := fieldsOf[sluice.Webhook](), fieldsOf[sluice.Trust](), fieldsOf[sluice.WebhookView]()
+	hook, demands, view := fieldsOf[sluice.Webhook](), fieldsOf[sluice.Trust](), fieldsOf[sluice.WebhookView]()
 	for i := range rows {
 		s := &rows[i]
 		name := s.Name
@@ -68,7 +68,7 @@ func locate(rows []Setting) []Setting {
 		}
 		at, ok := hook[name]
 		if !ok {
-			at, s.ofTrust = trust[name], true
+			at, s.ofTrust = demands[name], true
 		}
 		s.kind, s.stored, s.viewed = at.Type, at.Index, view[s.Name].Index
 	}
@@ -83,13 +83,6 @@ func fieldsOf[T any]() map[string]reflect.StructField {
 		fields[name] = f
 	}
 	return fields
-}
-
-// FileSettings returns the settings that files have, in the order of files.
-func FileSettings() []Setting {
-	rows := slices.DeleteFunc(slices.Clone(settings), func(s Setting) bool { return s.hidden || s.inName })
-	slices.SortStableFunc(rows, func(a, b Setting) int { return place(fileOrder, a.Name) - place(fileOrder, b.Name) })
-	return rows
 }
 
 // place returns the place of a name in an order, the end if it is not there.
@@ -228,21 +221,6 @@ type change struct {
 	*Setting
 
 	value any // nil: none
-}
-
-// changes reads the arguments of a put. It refuses values that no webhook can have.
-func (p *putParams) changes(maxKeep time.Duration) (all []change, err error) {
-	for i := range settings {
-		s := &settings[i]
-		if given, ok := p.Given[s.Name]; ok {
-			value, err := s.read(given, maxKeep)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, change{s, value})
-		}
-	}
-	return all, nil
 }
 
 // apply makes the change in a *sluice.Webhook or, where the setting belongs there, in its

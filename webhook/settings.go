@@ -1,9 +1,11 @@
 package webhook
 
 import (
+	"slices"
 	"time"
 
 	"sluice"
+	"sluice/webhook/trust"
 	"sluice/wording"
 )
 
@@ -78,17 +80,18 @@ var settings = locate([]Setting{
 		Doc:   "What meta and strava repeat in their handshake; empty removes it.",
 	}, {
 		Name: "allow", Audit: "yes",
-		Label: "Allowed networks", Hint: "203.0.113.0/24, 2001:db8::/32", Help: "Calls from elsewhere are rejected with 403.",
+		Label: "Allowed networks", Hint: "203.0.113.0/24, 2001:db8::/32",
+		Help: "Calls from elsewhere are rejected with 403.",
 		Doc: "Networks that calls may come from, such as 203.0.113.0/24; others are refused with 403. " +
 			"An empty list removes it.",
 	}, {
-		Name: "clientCertificate", Rows: 4, text: atMost("clientCertificate", maxCertificates, "32 KiB"),
+		Name: "clientCertificate", Rows: 4, text: atMost("clientCertificate", trust.MaxCertificates, "32 KiB"),
 		Label: "Client certificate",
 		Help:  "A certificate that callers must have, or the authority that signs theirs, in PEM.",
 		Doc: "A certificate that callers must have, or an authority that signs theirs, in PEM; " +
 			"empty removes it.",
 	}, {
-		Name: "clientName", Audit: "yes", text: atMost("clientName", maxClientName, "253 bytes"),
+		Name: "clientName", Audit: "yes", text: atMost("clientName", trust.MaxClientName, "253 bytes"),
 		Label: "Name in the certificate",
 		Help:  "A DNS name that it must be for, or the CN of its subject. Any unless given.",
 		Doc:   "A DNS name that their certificates must be for, or the CN of their subject; empty removes it.",
@@ -105,7 +108,8 @@ var settings = locate([]Setting{
 		Doc: "Methods that it is called with, of GET, POST, PUT, PATCH and DELETE; others are refused with 405. " +
 			"Default GET and POST; an empty list restores it.",
 	}, {
-		Name: "expectEvery", Audit: "yes", Least: time.Minute, Most: 30 * 24 * time.Hour, auto: true, // figures are kept for so long
+		// figures are kept for so long
+		Name: "expectEvery", Audit: "yes", Least: time.Minute, Most: 30 * 24 * time.Hour, auto: true,
 		Label: "Expect a call every", Hint: "1h",
 		Help: "Without one for so long there is an alert. From 1m to 720h, or auto: the usual pauses are learned, " +
 			"from two weeks of calls on.",
@@ -192,3 +196,10 @@ const (
 		"dedupe dedupeWindow schema expectEvery apiUrl apiSecret missedEvery redact keep methods " +
 		"answer answerType answerWait"
 )
+
+// FileSettings returns the settings that files have, in the order of files.
+func FileSettings() []Setting {
+	rows := slices.DeleteFunc(slices.Clone(settings), func(s Setting) bool { return s.hidden || s.inName })
+	slices.SortStableFunc(rows, func(a, b Setting) int { return place(fileOrder, a.Name) - place(fileOrder, b.Name) })
+	return rows
+}

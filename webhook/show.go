@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/webhook/trust"
 )
 
 // show returns the view of a webhook for the user of ctx. Users who may not see tokens
 // get the last 6 characters.
-func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string) sluice.WebhookView {
+func show(ctx context.Context, h sluice.Webhook, trusts *trust.Trusts, baseURL string) sluice.WebhookView {
 	mayToken, now := maySeeToken(ctx, h.EventKey), time.Now()
 	uuid, token := h.UUID, h.OpenToken(now)
 	if !mayToken {
@@ -23,26 +24,26 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 		Tokens: showTokens(&h, mayToken, now), ETag: tagOf(&h), Created: h.Created, Updated: h.Updated,
 	}
 	showSettings(&v, &h, mayToken, sluice.CoverFrom(ctx))
-	v.Methods = methodsOf(&h)
-	g, err := trusts.of(ctx, &h)
+	v.Methods = h.AllowedMethods()
+	g, err := trusts.Of(ctx, &h)
 	if err != nil { // it can still be edited
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
 	}
-	answers := answersOf(&h, g)
+	answers := g.AnswersOf(&h)
 	v.Answer, v.AnswerType = answers.Form, answers.Type
 	if g == nil {
 		return v
 	}
-	if g.missing != nil {
+	if g.Missing != nil {
 		v.Warnings = append(v.Warnings,
-			"A signing secret is gone, and calls are checked without it: "+firstReason(g.missing))
+			"A signing secret is gone, and calls are checked without it: "+firstReason(g.Missing))
 	}
-	if g.verifier != nil {
-		v.SigningSecrets = new(len(g.secrets))
+	if g.Verifier != nil {
+		v.SigningSecrets = new(g.Secrets())
 	}
 	v.DedupeWindow = 0
-	if g.ids != nil {
-		v.Dedupe, v.DedupeWindow = g.where, sluice.Period(g.Window())
+	if g.IDs != nil {
+		v.Dedupe, v.DedupeWindow = g.Where, sluice.Period(g.Window())
 	}
 	return v
 }
@@ -50,12 +51,12 @@ func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string)
 // showSettings shows the settings as they are stored, except those that the user may not
 // see.
 func showSettings(v *sluice.WebhookView, h *sluice.Webhook, mayToken bool, cover sluice.Cover) {
-	to, hook, trust := reflect.ValueOf(v).Elem(), reflect.ValueOf(h).Elem(), reflect.ValueOf(h.Trust).Elem()
+	to, hook, demands := reflect.ValueOf(v).Elem(), reflect.ValueOf(h).Elem(), reflect.ValueOf(h.Trust).Elem()
 	for i := range settings {
 		s := &settings[i]
 		from := hook
 		if s.ofTrust {
-			from = trust
+			from = demands
 		}
 		if !from.IsValid() || (s.Secret || s.hidden) && !mayToken {
 			continue
@@ -72,7 +73,7 @@ func showSettings(v *sluice.WebhookView, h *sluice.Webhook, mayToken bool, cover
 // covered, otherwise "".
 func namesOnly(signing string, cover sluice.Cover) string {
 	for part := range strings.SplitSeq(signing, ",") {
-		if name, ok := storedName(part); !ok || !cover.Name(name) {
+		if name, ok := trust.StoredName(part); !ok || !cover.Name(name) {
 			return ""
 		}
 	}

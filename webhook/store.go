@@ -16,6 +16,7 @@ import (
 	"sluice"
 	"sluice/spelling"
 	"sluice/webhook/form"
+	"sluice/webhook/trust"
 )
 
 // A Store has the webhooks, and keeps the rules they are stored by: what a new
@@ -55,10 +56,10 @@ func newOrder() *btree.BTreeG[*sluice.Webhook] {
 func (s *Store) follow(before, after *sluice.Webhook) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if trustOf(before).ClientCertificate != "" {
+	if trust.DemandsOf(before).ClientCertificate != "" {
 		s.certificates.Add(-1)
 	}
-	if trustOf(after).ClientCertificate != "" {
+	if trust.DemandsOf(after).ClientCertificate != "" {
 		s.certificates.Add(1)
 	}
 	s.followTokens(before, after)
@@ -147,7 +148,8 @@ func (s *Store) NearestKey(cover sluice.Cover, key string) string {
 // webhook passes payloads on as base64; "" if there is none.
 func (s *Store) Base64Key(cover sluice.Cover, pattern string) (found string) {
 	hooks, _ := s.pick(func(h *sluice.Webhook) bool {
-		return h.PayloadType == sluice.Base64 && cover.Event(h.EventKey) && sluice.KeyMatches(pattern, sluice.EventPrefix+h.EventKey)
+		return h.PayloadType == sluice.Base64 && cover.Event(h.EventKey) &&
+			sluice.KeyMatches(pattern, sluice.EventPrefix+h.EventKey)
 	}, "", 1)
 	if len(hooks) > 0 {
 		found = hooks[0].EventKey
@@ -156,14 +158,17 @@ func (s *Store) Base64Key(cover sluice.Cover, pattern string) (found string) {
 }
 
 func noWebhook(what string) *sluice.Error {
-	return sluice.Errorf(sluice.CodeWebhookNotFound, "There is no webhook with that %s; webhook.get lists those there are.", what)
+	return sluice.Errorf(sluice.CodeWebhookNotFound,
+		"There is no webhook with that %s; webhook.get lists those there are.", what)
 }
 
 // list returns the covered webhooks whose event key contains search and comes after the
 // given key, in the order of their keys, and whether there are more. A limit of 0
 // means all of them.
 func (s *Store) list(cover sluice.Cover, search, after string, limit int) (hooks []*sluice.Webhook, more bool) {
-	return s.pick(func(h *sluice.Webhook) bool { return strings.Contains(h.EventKey, search) && cover.Event(h.EventKey) }, after, limit)
+	return s.pick(func(h *sluice.Webhook) bool {
+		return strings.Contains(h.EventKey, search) && cover.Event(h.EventKey)
+	}, after, limit)
 }
 
 // pick is list for those that fit.
@@ -195,15 +200,22 @@ func (s *Store) Expects(eventKey string) bool {
 	return err == nil && hook.ExpectEvery != 0
 }
 
+// Asked returns the webhooks whose senders are asked by themselves what was missed.
+func (s *Store) Asked() []*sluice.Webhook {
+	hooks, _ := s.pick(func(h *sluice.Webhook) bool { return h.MissedEvery != 0 }, "", 0)
+	return hooks
+}
+
 // SignedWith returns the event keys of the webhooks that use a stored secret, to check
 // signatures or to ask their senders, in order.
 func (s *Store) SignedWith(secret string) (keys []string) {
 	hooks, _ := s.list(sluice.Cover{}, "", "", 0)
 	for _, hook := range hooks {
-		if slices.ContainsFunc(append(strings.Split(trustOf(hook).Signing, ","), hook.APISecret), func(part string) bool {
-			name, ok := storedName(part)
-			return ok && name == secret
-		}) {
+		if slices.ContainsFunc(append(strings.Split(trust.DemandsOf(hook).Signing, ","), hook.APISecret),
+			func(part string) bool {
+				name, ok := trust.StoredName(part)
+				return ok && name == secret
+			}) {
 			keys = append(keys, hook.EventKey)
 		}
 	}
@@ -235,3 +247,26 @@ func (s *Store) visit(after string, show func(*sluice.Webhook) (goOn bool)) (las
 func (s *Store) remove(ctx context.Context, token string) error {
 	return sluice.Delete(ctx, s.records, token, noWebhook("uuid"))
 }
+
+// later returns the time of a change. It is later than that of every change before.
+func later(now time.Time, before *sluice.Webhook) time.Time {
+	if before != nil && !now.After(before.Updated) {
+		return before.Updated.Add(time.Millisecond)
+	}
+	return now
+}
+
+// maySeeToken reports whether the user may see and choose tokens of a webhook.
+func maySeeToken(ctx context.Context, eventKey string) bool {
+	return sluice.UserFrom(ctx).Cover(sluice.MaySeeTokens).Event(eventKey)
+}
+
+// Missing is the error of a webhook that is not there.
+func Missing(_ context.Context, parameter, _ string) error {
+	if parameter == "eventKey" {
+		return noKey()
+	}
+	return noWebhook("uuid")
+}
+
+func noKey() error { return noWebhook("event key").About("eventKey") }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sluice"
+	"sluice/webhook/trust"
 )
 
 // TestTagsNameTheLimits: what callers read about a payload's length is what counts.
@@ -21,7 +22,7 @@ func TestTagsNameTheLimits(t *testing.T) {
 				t.Errorf("the default is another one than in %q", p.Doc)
 			}
 		case "schema":
-			if !strings.Contains(p.Doc, fmt.Sprintf("up to %d KiB", maxSchema>>10)) {
+			if !strings.Contains(p.Doc, fmt.Sprintf("up to %d KiB", trust.MaxSchema>>10)) {
 				t.Errorf("the largest schema is another one than in %q", p.Doc)
 			}
 		}

@@ -40,11 +40,13 @@ func (s *Store) isTaken(token string, holder *sluice.Webhook) bool {
 }
 
 func tokenTaken() error {
-	return sluice.Errorf(sluice.CodeTokenTaken, "A webhook has this token already; choose another one, or leave it out.").About("token")
+	return sluice.Errorf(sluice.CodeTokenTaken,
+		"A webhook has this token already; choose another one, or leave it out.").About("token")
 }
 
 func notAToken() error {
-	return sluice.InvalidParameter("token", "The parameter token must be a UUID, such as 0b0bb4ca-5dbb-4cf7-9e4e-1b1b5ab2d8d4.")
+	return sluice.InvalidParameter("token",
+		"The parameter token must be a UUID, such as 0b0bb4ca-5dbb-4cf7-9e4e-1b1b5ab2d8d4.")
 }
 
 func receiveURL(baseURL, token string) string {
@@ -55,7 +57,9 @@ func showTokens(h *sluice.Webhook, whole bool, now time.Time) []sluice.TokenView
 	all := h.AllTokens()
 	views := make([]sluice.TokenView, len(all))
 	for i, t := range all {
-		views[i] = sluice.TokenView{Last6: sluice.Last6(t.Token), Description: t.Description, Created: t.Created, Open: t.IsOpen(now)}
+		views[i] = sluice.TokenView{
+			Last6: sluice.Last6(t.Token), Description: t.Description, Created: t.Created, Open: t.IsOpen(now),
+		}
 		if whole {
 			views[i].Token = t.Token
 		}
@@ -76,13 +80,15 @@ type tokenHolder struct{ uuid, eventKey string }
 func (h tokenHolder) find(ctx context.Context, hooks *Store) (sluice.Webhook, error) {
 	switch {
 	case h.uuid != "" && h.eventKey != "":
-		return sluice.Webhook{}, sluice.InvalidParameter("eventKey", "Give the uuid or the eventKey of the webhook, not both.")
+		return sluice.Webhook{},
+			sluice.InvalidParameter("eventKey", "Give the uuid or the eventKey of the webhook, not both.")
 	case h.uuid != "":
 		return hooks.Webhook(ctx, form.Canonical(h.uuid))
 	case h.eventKey != "":
 		return hooks.WithKey(h.eventKey)
 	}
-	return sluice.Webhook{}, sluice.Errorf(sluice.CodeParameterMissing, "Give the uuid or the eventKey of the webhook.").About("eventKey")
+	return sluice.Webhook{},
+		sluice.Errorf(sluice.CodeParameterMissing, "Give the uuid or the eventKey of the webhook.").About("eventKey")
 }
 
 type tokenAddParams struct {
@@ -102,9 +108,13 @@ type tokenAdded struct {
 }
 
 func tokenAddCommand(hooks *Store, baseURL string) command.Command {
-	return command.New("webhook.token.add", "Give a webhook a further token, so that its URL can be renewed without a lost call: add one, tell the sender, delete the old one.",
+	return command.New("webhook.token.add", "Give a webhook a further token, so that its URL can be renewed without "+
+		"a lost call: add one, tell the sender, delete the old one.",
 		func(ctx context.Context, p tokenAddParams) (added tokenAdded, err error) {
-			made := sluice.Token{Token: cmp.Or(form.Canonical(p.Token), uuid.NewString()), Description: p.Description, Created: time.Now().UTC().Truncate(time.Millisecond)}
+			made := sluice.Token{
+				Token: cmp.Or(form.Canonical(p.Token), uuid.NewString()), Description: p.Description,
+				Created: time.Now().UTC().Truncate(time.Millisecond),
+			}
 			if !sluice.IsToken(made.Token) {
 				return added, notAToken()
 			}
@@ -124,7 +134,10 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 			if err != nil {
 				return added, err
 			}
-			added = tokenAdded{Token: made.Token, Last6: sluice.Last6(made.Token), WebhookURL: receiveURL(baseURL, made.Token), HookURL: baseURL + sluice.HookPath + made.Token}
+			added = tokenAdded{
+				Token: made.Token, Last6: sluice.Last6(made.Token), WebhookURL: receiveURL(baseURL, made.Token),
+				HookURL: baseURL + sluice.HookPath + made.Token,
+			}
 			if !made.Expires.IsZero() {
 				added.Expires = &made.Expires
 			}
@@ -145,7 +158,8 @@ func expiry(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	if err != nil || !at.After(now) || at.Year() > 9999 {
-		return time.Time{}, sluice.InvalidParameter("expires", "The parameter expires must be a time to come, such as 2030-01-31T12:00:00Z, or a duration from now, such as 30d.")
+		return time.Time{}, sluice.InvalidParameter("expires", "The parameter expires must be a time to come, such "+
+			"as 2030-01-31T12:00:00Z, or a duration from now, such as 30d.")
 	}
 	return at.UTC(), nil
 }
@@ -153,30 +167,37 @@ func expiry(text string, now time.Time) (time.Time, error) {
 // addToken opens a webhook to a token. Further ones that have expired are dropped: they say
 // nothing any more.
 func (s *Store) addToken(ctx context.Context, uuid string, made sluice.Token) error {
-	_, err := s.records.Change(ctx, uuid, func(before *sluice.Webhook, all map[string]*sluice.Webhook) (*sluice.Webhook, error) {
-		if before == nil {
-			return nil, noWebhook("uuid")
-		}
-		tokens := slices.DeleteFunc(slices.Clone(before.AllTokens()), func(t sluice.Token) bool {
-			return t.Token != uuid && !t.IsOpen(made.Created)
-		})
-		again := slices.IndexFunc(tokens, func(t sluice.Token) bool { return made.Token == uuid && t.Token == uuid && !t.IsOpen(made.Created) })
-		switch holder, further := s.byToken.Load(made.Token); {
-		case again >= 0:
-			tokens[again].Closed, tokens[again].Expires = false, made.Expires
-			if made.Description != "" {
-				tokens[again].Description = made.Description
+	_, err := s.records.Change(ctx, uuid,
+		func(before *sluice.Webhook, all map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+			if before == nil {
+				return nil, noWebhook("uuid")
 			}
-		case slices.ContainsFunc(tokens, func(t sluice.Token) bool { return t.Token == made.Token }), further && holder != uuid, all[made.Token] != nil:
-			return nil, tokenTaken()
-		default:
-			tokens = append(tokens, made)
-		}
-		if openTokens(tokens, made.Created) > sluice.MaxTokens {
-			return nil, sluice.Errorf(sluice.CodeTooManyTokens, "The webhook has %d open tokens, as many as it may have; delete one that nobody uses.", sluice.MaxTokens)
-		}
-		return withTokens(before, tokens), nil
-	})
+			tokens := slices.DeleteFunc(slices.Clone(before.AllTokens()), func(t sluice.Token) bool {
+				return t.Token != uuid && !t.IsOpen(made.Created)
+			})
+			closed := slices.IndexFunc(tokens,
+				func(t sluice.Token) bool { return made.Token == uuid && t.Token == uuid && !t.IsOpen(made.Created) })
+			switch holder, further := s.byToken.Load(made.Token); {
+			case closed >= 0:
+				tokens[closed].Closed, tokens[closed].Expires = false, made.Expires
+				if made.Description != "" {
+					tokens[closed].Description = made.Description
+				}
+			case slices.ContainsFunc(tokens, func(t sluice.Token) bool { return t.Token == made.Token }), further &&
+				holder != uuid, all[made.Token] != nil:
+				return nil, tokenTaken()
+			default:
+				tokens = append(tokens, made)
+			}
+			if openTokens(tokens, made.Created) > sluice.MaxTokens {
+				return nil, sluice.Errorf(sluice.CodeTooManyTokens,
+					"The webhook has %d open tokens, as many as it may have; delete one that nobody uses.",
+					sluice.MaxTokens)
+			}
+			after := *before
+			after.Tokens, after.Updated = tokens, later(time.Now().UTC().Truncate(time.Millisecond), before)
+			return &after, nil
+		})
 	return err
 }
 
@@ -187,12 +208,6 @@ func openTokens(tokens []sluice.Token, now time.Time) (count int) {
 		}
 	}
 	return count
-}
-
-func withTokens(before *sluice.Webhook, tokens []sluice.Token) *sluice.Webhook {
-	after := *before
-	after.Tokens, after.Updated = tokens, later(time.Now().UTC().Truncate(time.Millisecond), before)
-	return &after
 }
 
 type tokenDeleteParams struct {
@@ -207,7 +222,9 @@ type tokenDeleted struct {
 }
 
 func tokenDeleteCommand(hooks *Store) command.Command {
-	return command.New("webhook.token.delete", "Close a token of a webhook at once: calls with it are refused as calls with an unknown one. The uuid can be closed too, and stays the name of the webhook; the last open token can't.",
+	return command.New("webhook.token.delete", "Close a token of a webhook at once: calls with it are refused as "+
+		"calls with an unknown one. The uuid can be closed too, and stays the name of the webhook; the last open "+
+		"token can't.",
 		func(ctx context.Context, p tokenDeleteParams) (tokenDeleted, error) {
 			hook, err := tokenHolder{p.UUID, p.EventKey}.find(ctx, hooks)
 			if err != nil {
@@ -223,25 +240,24 @@ func tokenDeleteCommand(hooks *Store) command.Command {
 
 // deleteToken closes a token, which is given by all of it or by its end, and returns it.
 func (s *Store) deleteToken(ctx context.Context, uuid, given string) (token string, err error) {
-	_, err = s.records.Change(ctx, uuid, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
-		if before == nil {
-			return nil, noWebhook("uuid")
-		}
-		tokens, now := slices.Clone(before.AllTokens()), time.Now()
+	_, err = sluice.Edit(ctx, s.records, uuid, noWebhook("uuid"), func(hook *sluice.Webhook) error {
+		tokens, now := slices.Clone(hook.AllTokens()), time.Now()
 		at, err := placeOf(tokens, given)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		token = tokens[at].Token
 		if tokens[at].IsOpen(now) && openTokens(tokens, now) == 1 {
-			return nil, sluice.Errorf(sluice.CodeLastToken, "It is the last open token of the webhook, which nobody could call then: add another one first, or set disabled.").About("token")
+			return sluice.Errorf(sluice.CodeLastToken, "It is the last open token of the webhook, which nobody could "+
+				"call then: add another one first, or set disabled.").About("token")
 		}
 		if token == uuid {
 			tokens[at].Closed = true
 		} else {
 			tokens = slices.Delete(tokens, at, at+1)
 		}
-		return withTokens(before, tokens), nil
+		hook.Tokens, hook.Updated = tokens, later(now.UTC().Truncate(time.Millisecond), hook)
+		return nil
 	})
 	return token, err
 }
@@ -260,7 +276,8 @@ func placeOf(tokens []sluice.Token, given string) (int, error) {
 		found = i
 	}
 	if found < 0 {
-		return 0, sluice.Errorf(sluice.CodeTokenUnknown, "The webhook has no such token; webhook.get shows those there are.").About("token")
+		return 0, sluice.Errorf(sluice.CodeTokenUnknown,
+			"The webhook has no such token; webhook.get shows those there are.").About("token")
 	}
 	return found, nil
 }

@@ -74,7 +74,8 @@ func isTokenField(name []byte) bool {
 	if len(name) == len(word) {
 		return string(name) == word
 	}
-	return len(name) > len(word) && len(name) <= len("%74%6f%6b%65%6e") && bytes.IndexByte(name, '%') >= 0 && unescaped(name) == word
+	return len(name) > len(word) && len(name) <= len("%74%6f%6b%65%6e") && bytes.IndexByte(name, '%') >= 0 &&
+		unescaped(name) == word
 }
 
 // unescaped returns a text of a form. What is malformed stays as it is.

@@ -1,4 +1,4 @@
-package webhook
+package trust
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // findings there is no memory.
 func TestCheckEndsWithItsCaller(t *testing.T) {
 	for name, test := range map[string]struct{ schema, body string }{
-		"many values":    {`{"items":{"type":"string"}}`, "[" + strings.Repeat(`"a",`, tellEvery) + `"a"]`},
+		"many values":    {`{"items":{"type":"string"}}`, "[" + strings.Repeat(`"a",`, lookEvery) + `"a"]`},
 		"few, a pattern": {`{"items":{"pattern":"^(a?){50}$"}}`, "[" + strings.Repeat(`"`+strings.Repeat("a", 50)+`",`, 500) + `"a"]`},
 	} {
 		t.Run(name, func(t *testing.T) { checkEnds(t, test.schema, []byte(test.body)) })

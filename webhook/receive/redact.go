@@ -1,4 +1,4 @@
-package webhook
+package receive
 
 import (
 	"bytes"
@@ -10,13 +10,11 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"sluice"
 	"sluice/value"
 	"sluice/webhook/form"
 )
@@ -24,64 +22,32 @@ import (
 // redacted stands for a member that is not stored.
 const redacted = "***"
 
-const (
-	maxRedacted     = 100
-	maxRedactedPath = 200
-)
-
-var validRedaction = regexp.MustCompile(`^(payload(\[\*\])*(\.[^.\[\]]+(\[\*\])*)+|payload(\[\*\])+|(headers|query)\.[^.\[\]]+)$`)
-
-// redactionsOf returns the paths of a put as they are stored.
-func redactionsOf(given []string) ([]string, error) {
-	if len(given) > maxRedacted {
-		return nil, sluice.InvalidParameter("redact", "The parameter redact has at most %d paths.", maxRedacted)
-	}
-	var paths []string
-	for _, path := range given {
-		if len(path) > maxRedactedPath || !utf8.ValidString(path) || !validRedaction.MatchString(path) {
-			return nil, sluice.InvalidParameter("redact", "A path of the parameter redact is payload., headers. or query. and a name, such as payload.card.number, payload.items[*].email or headers.x-customer.")
-		}
-		if strings.HasPrefix(path, "headers.") {
-			path = strings.ToLower(path)
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
-}
-
-// checkRedact refuses paths into a payload that is carried as bytes.
-func checkRedact(hook *sluice.Webhook) error {
-	if inner, _ := descend(hook.Redact, "payload"); len(inner) > 0 && hook.PayloadType == sluice.Base64 {
-		return sluice.InvalidParameter("redact", "A payload in base64 has no members to redact; set payloadType to raw, or to ignore.")
-	}
-	return nil
-}
-
 // redact replaces what the webhook does not store, once the call was checked. It reports
 // whether the webhook has such members.
-func (in *incoming) redact() bool {
-	if len(in.hook.Redact) == 0 || in.redacted {
-		return in.redacted
+func (f *found) redact() bool {
+	if len(f.hook.Redact) == 0 || f.redacted {
+		return f.redacted
 	}
-	in.redacted = true
-	request, address := *in.request, *in.request.URL
+	f.redacted = true
+	request, address := *f.request, *f.request.URL
 	request.URL = &address
 	contentType := request.Header.Get("Content-Type")
-	if paths, _ := descend(in.hook.Redact, "headers"); paths != nil {
+	if paths, _ := descend(f.hook.Redact, "headers"); paths != nil {
 		request.Header = redactHeaders(&request, paths)
 	}
-	if paths, _ := descend(in.hook.Redact, "query"); paths != nil {
+	if paths, _ := descend(f.hook.Redact, "query"); paths != nil {
 		address.RawQuery = redactForm(address.RawQuery, paths)
-		in.query, _ = form.ParseQuery(in.query[:0], address.RawQuery) // it was well-formed before
+		f.query, _ = form.ParseQuery(f.query[:0], address.RawQuery) // it was well-formed before
 	}
-	in.request = &request
-	if paths, _ := descend(in.hook.Redact, "payload"); paths != nil {
-		in.body = redactBody(contentType, in.body, paths)
-		if in.raw != nil {
-			in.raw = in.body
+	f.request = &request
+	if paths, _ := descend(f.hook.Redact, "payload"); paths != nil {
+		f.body = redactBody(contentType, f.body, paths)
+		if f.raw != nil {
+			f.raw = f.body
 		}
-		if in.files != nil {
-			in.files, _ = form.ParseUpload(contentType, in.body, form.Upload{All: in.files.All, NoToken: in.files.NoToken}) // what can't be parsed is text
+		if f.files != nil {
+			// what can't be parsed is text
+			f.files, _ = form.ParseUpload(contentType, f.body, form.Upload{All: f.files.All, NoToken: f.files.NoToken})
 		}
 	}
 	return true

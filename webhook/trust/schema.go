@@ -1,4 +1,4 @@
-package webhook
+package trust
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ import (
 
 // Bounds of a schema and of what checking costs.
 const (
-	maxSchema = 64 << 10
+	MaxSchema = 64 << 10 // bytes
 
 	maxSchemaDepth = 64
 
@@ -49,10 +49,20 @@ type finding struct {
 	Message string `json:"message"`
 }
 
+// Findings returns what is wrong with a payload in sentences, from the details of the error.
+func Findings(details any) []string {
+	found, _ := details.([]finding)
+	sentences := make([]string, len(found))
+	for i, f := range found {
+		sentences[i] = "At " + cmp.Or(f.Pointer, top) + ": " + f.Message
+	}
+	return sentences
+}
+
 // newSchema compiles a schema. Errors say what is wrong and where.
 func newSchema(source []byte) (*schema, error) {
-	if len(source) > maxSchema {
-		return nil, badSchema(fmt.Sprintf("has more than %d KiB", maxSchema>>10))
+	if len(source) > MaxSchema {
+		return nil, badSchema(fmt.Sprintf("has more than %d KiB", MaxSchema>>10))
 	}
 	first, err := compileSchema(source)
 	if err != nil {
@@ -136,7 +146,7 @@ func (s *schema) check(ctx context.Context, body []byte, take func(more int64) e
 	if path, vast := vastNumber(document); vast {
 		return payloadInvalid([]finding{{pointer(path), "The number is too long to be checked."}})
 	}
-	compiled, err := s.take()
+	compiled, err := s.pick()
 	if err != nil {
 		return err
 	}
@@ -176,8 +186,8 @@ func vastNumber(v any) (path []string, found bool) {
 	return nil, false
 }
 
-// take returns a compiled schema that nobody else uses.
-func (s *schema) take() (*countingSchema, error) {
+// pick returns a compiled schema that nobody else uses.
+func (s *schema) pick() (*countingSchema, error) {
 	select {
 	case compiled := <-s.compiled:
 		return compiled, nil
@@ -187,7 +197,8 @@ func (s *schema) take() (*countingSchema, error) {
 }
 
 func payloadInvalid(found []finding) error {
-	return sluice.Errorf(sluice.CodePayloadInvalid, "The payload does not meet the schema of this webhook; errors says where.").
+	return sluice.Errorf(sluice.CodePayloadInvalid,
+		"The payload does not meet the schema of this webhook; errors says where.").
 		Detailed(found)
 }
 
@@ -214,20 +225,20 @@ func reason(why jsonschema.ErrorKind) string {
 	case *kind.Format:
 		return "is not valid as " + why.Want
 	case *kind.Minimum:
-		return "must be at least " + shownRat(why.Want)
+		return "must be at least " + ratText(why.Want)
 	case *kind.Maximum:
-		return "must be at most " + shownRat(why.Want)
+		return "must be at most " + ratText(why.Want)
 	case *kind.ExclusiveMinimum:
-		return "must be more than " + shownRat(why.Want)
+		return "must be more than " + ratText(why.Want)
 	case *kind.ExclusiveMaximum:
-		return "must be less than " + shownRat(why.Want)
+		return "must be less than " + ratText(why.Want)
 	case *kind.MultipleOf:
-		return "must be a multiple of " + shownRat(why.Want)
+		return "must be a multiple of " + ratText(why.Want)
 	}
 	return why.LocalizedString(message.NewPrinter(language.English))
 }
 
-func shownRat(r *big.Rat) string {
+func ratText(r *big.Rat) string {
 	n, _ := r.Float64()
 	return strconv.FormatFloat(n, 'g', -1, 64)
 }
@@ -280,7 +291,9 @@ func endless(s *jsonschema.Schema, way []*jsonschema.Schema, done map[*jsonschem
 
 // sameValue returns the schemas that a schema applies to the same value as itself.
 func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
-	all := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
+	all := slices.Concat([]*jsonschema.Schema{
+		s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else,
+	}, s.AllOf, s.AnyOf, s.OneOf)
 	if s.DynamicRef != nil {
 		all = append(all, s.DynamicRef.Ref)
 	}

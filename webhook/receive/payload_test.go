@@ -1,4 +1,4 @@
-package webhook
+package receive
 
 import (
 	"bytes"
@@ -41,9 +41,11 @@ func FuzzEvent(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is malformed: %v", rawQuery, err)
 		}
-		in := &incoming{request: r, query: parsed, body: body, hook: sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}}
-		receiver := NewReceiver(ReceiverOptions{Namespace: "default", Log: slog.New(slog.DiscardHandler)})
-		data := receiver.event(in).AppendJSON(nil)
+		c := &newPlace().checked
+		c.request, c.query, c.body = r, parsed, body
+		c.hook = sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}
+		receiver := New(Needs{Accept: Accept{Namespace: "default"}, Observe: Observe{Log: slog.New(slog.DiscardHandler)}})
+		data := receiver.event(c).AppendJSON(nil)
 
 		var got struct {
 			Payload         json.RawMessage     `json:"payload"`

@@ -1,4 +1,4 @@
-package webhook
+package receive
 
 import (
 	"bytes"
@@ -57,14 +57,13 @@ func (s *sink) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (slui
 // receiver returns a receiver with its log.
 func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 	log := new(bytes.Buffer)
-	return NewReceiver(ReceiverOptions{
-		Webhooks:  f,
-		Events:    s,
-		Namespace: "default",
-		Bodies:    limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 32 << 20, Strange: 16 << 20, Answers: 1 << 20, Unfinished: 100}),
-		Slots:     limit.NewSlots(100),
-		Observe:   func(sluice.Call) {},
-		Log:       slog.New(slog.NewTextHandler(log, nil)),
+	return New(Needs{
+		Find: Find{WebhookFinder: f},
+		Accept: Accept{
+			Events: s, Namespace: "default", Slots: limit.NewSlots(100),
+			Bodies: limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 32 << 20, Strange: 16 << 20, Answers: 1 << 20, Unfinished: 100}),
+		},
+		Observe: Observe{Call: func(sluice.Call) {}, Log: slog.New(slog.NewTextHandler(log, nil))},
 	}), log
 }
 

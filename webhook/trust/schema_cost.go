@@ -1,4 +1,4 @@
-package webhook
+package trust
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 	stepsPerSchema = 8     // schemas within the schema that are tried
 	stepsPerNumber = 8     // numbers are compared exactly
 	patternBytes   = 32    // that one part of a pattern reads in a step
-	tellEvery      = 32768 // steps between two looks at memory and time
+	lookEvery      = 32768 // steps between two looks at memory and time
 	bytesPerSchema = 256   // in memory, if the schema is not met
 	checkTime      = 2 * time.Second
 )
@@ -50,7 +50,7 @@ func (c *countingSchema) spend(steps int) {
 	if c.steps += stepsPerSchema + steps; c.steps > maxSteps {
 		panic(ended{errSteps})
 	}
-	if before/tellEvery == c.steps/tellEvery {
+	if before/lookEvery == c.steps/lookEvery {
 		return
 	}
 	if err := c.ctx.Err(); err != nil {
@@ -62,7 +62,9 @@ func (c *countingSchema) spend(steps int) {
 }
 
 // findings checks a payload. An error means that it was not checked to the end.
-func (c *countingSchema) findings(ctx context.Context, document any, take func(more int64) error) (found []finding, err error) {
+func (c *countingSchema) findings(
+	ctx context.Context, document any, take func(more int64) error,
+) (found []finding, err error) {
 	limited, cancel := context.WithTimeout(ctx, stretch.Of(checkTime))
 	defer cancel()
 	defer func() {
@@ -86,7 +88,7 @@ func (c *countingSchema) findings(ctx context.Context, document any, take func(m
 	if e, ok := errors.AsType[*jsonschema.ValidationError](failed); ok {
 		return findingsOf(e, nil), nil
 	}
-	return []finding{{"", "The payload can't be checked."}}, nil
+	return []finding{{"", "The schema can't be applied to this payload: " + clipped(failed.Error()) + "."}}, nil
 }
 
 // count makes every schema within a schema count a step when it is tried.
@@ -169,7 +171,8 @@ func priceOf(s *jsonschema.Schema) (p price) {
 	if s.Const != nil {
 		p.compare(*s.Const)
 	}
-	p.names = len(s.Required) + len(s.Properties) + len(s.DependentRequired) + len(s.Dependencies) + len(s.DependentSchemas)
+	p.names = len(s.Required) + len(s.Properties) +
+		len(s.DependentRequired) + len(s.Dependencies) + len(s.DependentSchemas)
 	if s.Pattern != nil {
 		p.pattern = parts(s.Pattern)
 	}

@@ -1,54 +1,14 @@
-package webhook
+package receive
 
 import (
 	"cmp"
-	"mime"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 
 	"sluice"
-	"sluice/value"
-	"sluice/webhook/form"
 )
-
-// encode gives an event the payload of its call, in the form that its webhook wants. What has
-// to be written for that is in in.payload; large bodies are copied only when they are stored.
-func (in *incoming) encode(e *sluice.Event) {
-	raw := in.hook.PayloadType == sluice.Raw
-	switch {
-	case in.hook.PayloadType == sluice.Ignore:
-		e.PayloadEncoding = sluice.EncodingNone
-	case in.files != nil:
-		in.payload = in.files.AppendJSON(in.payload, raw)
-		e.Payload, e.PayloadEncoding = in.payload, sluice.EncodingFiles
-	case raw && isJSONBody(in.request.Header.Get("Content-Type"), in.body):
-		e.Payload, e.PayloadEncoding = in.body, sluice.EncodingJSON
-	case raw && in.writeText():
-		e.Payload, e.PayloadEncoding = in.payload, sluice.EncodingText
-	default:
-		e.AppendPayload, e.PayloadEncoding = in.appendBinary, sluice.EncodingBase64
-	}
-}
-
-// isJSONBody reports whether a body is JSON that an event can carry unchanged. Deeper
-// JSON is carried as text, since the event around it adds a level.
-func isJSONBody(contentType string, body []byte) bool {
-	media, _, _ := mime.ParseMediaType(contentType)
-	return value.IsMediaType(media) && value.Valid(body)
-}
-
-// writeText writes the body to in.payload as a JSON string, if it is text that fits.
-func (in *incoming) writeText() (ok bool) {
-	in.payload, ok = form.AppendText(in.payload, in.body)
-	return ok
-}
-
-// appendBinary appends the body as the payload of an event that may be any bytes.
-func (in *incoming) appendBinary(b []byte) []byte {
-	return append(form.AppendBase64(append(b, `{"origin":`...), in.body), '}')
-}
 
 // appendHeaders appends the headers of a call as events carry them, without secrets.
 func appendHeaders(headers sluice.Headers, r *http.Request, token string, redact ...[]string) sluice.Headers {

@@ -1,0 +1,153 @@
+package receive
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/limit"
+	"sluice/webhook/form"
+)
+
+// rebuild returns a rejected call as it arrived, with its webhook of today.
+func (rc *Receiver) rebuild(ctx context.Context, c *sluice.QuarantinedCall) (*found, error) {
+	kept := &c.Request
+	address, err := url.ParseRequestURI(cmp.Or(kept.Path, sluice.ReceivePath))
+	if err != nil {
+		return nil, err
+	}
+	address.RawQuery = kept.RawQuery
+	request := &http.Request{
+		Method: kept.Method, URL: address, Header: kept.Header,
+		Host: kept.Host, RemoteAddr: c.RemoteAddr, ContentLength: int64(len(kept.Body)),
+	}
+	f := &newPlace().found
+	f.request, f.at, f.token, f.body = request.WithContext(ctx), c.Time, c.Token, kept.Body
+	f.certificates, f.memory = kept.Certificates, rc.Accept.Bodies.Known.Hold()
+	if f.query, err = form.ParseQuery(nil, kept.RawQuery); err != nil {
+		return nil, err
+	}
+	if f.hook, err = rc.Find.Webhook(ctx, c.Token); err != nil {
+		return nil, err
+	}
+	if token, _ := f.findToken(); token != "" { // an ambiguous one was not kept
+		f.token = token // as it was written
+		return f, nil
+	}
+	token, rest, err := form.BodyToken(request.Header.Get("Content-Type"), f.body)
+	if err == nil && token != "" {
+		f.token, f.body, f.raw = token, rest, f.body
+	}
+	return f, nil
+}
+
+// Admit accepts a rejected call as a new one. It is checked by what its webhook
+// demands now, or not at all with force. Times in signatures are compared with the
+// time when the call first came.
+func (rc *Receiver) Admit(
+	ctx context.Context, kept *sluice.QuarantinedCall, force bool,
+) (result sluice.Result, err error) {
+	f, err := rc.rebuild(ctx, kept)
+	if err != nil {
+		return result, err
+	}
+	if kept.Request.Redacted && !force {
+		return result, sluice.Errorf(sluice.CodeCallRedacted,
+			"Members of this call were never stored, so it can't be checked again; force lets it in all the same.")
+	}
+	c, err := rc.recheck(ctx, f, force)
+	if err != nil {
+		return result, err
+	}
+	if err := f.parseUpload(); err != nil {
+		return result, err
+	}
+	if kept.Request.Redacted && (strings.Contains(c.id, redacted) || c.trust != nil && c.trust.Where == "content") {
+		c.id = "" // other calls look the same
+	}
+	c.at = time.Now()
+	event := rc.event(c)
+	event.Admitted, event.User = true, sluice.UserFrom(ctx).Name
+	if force && kept.Code == sluice.CodeDuplicateDiffers.Word {
+		event.Fingerprint, event.BodyHash = nil, "" // it is another delivery, whatever its id says
+	}
+	result, err = rc.Accept.Events.Accept(ctx, event, 0)
+	switch {
+	case err != nil:
+		return result, err
+	case result.Differs:
+		return result, sluice.Errorf(sluice.CodeDuplicateDiffers,
+			"The id of this delivery was accepted before with another body; force lets it in all the same.")
+	case result.Duplicate:
+		return result, nil
+	}
+	rc.report(ctx, c, event, &result, kept.ID)
+	return result, nil
+}
+
+// recheck checks a call of the quarantine, or only finds its id with force.
+func (rc *Receiver) recheck(ctx context.Context, f *found, force bool) (c *checked, err error) {
+	if force {
+		c = &f.place.checked
+		if c.trust, err = rc.Trust.Of(ctx, &f.hook); err != nil {
+			return nil, err
+		}
+		c.id, _ = c.trust.ID(rc.callOf(f)) // without one it is no delivery
+		return c, nil
+	}
+	if len(f.sent()) > f.hook.MaxPayloadLength {
+		return nil, limit.TooLarge(f.hook.MaxPayloadLength)
+	}
+	c, greeting, err := rc.check(f, false)
+	if greeting != nil {
+		return nil, sluice.Errorf(sluice.CodeHandshake,
+			"The call is a handshake of its sender, which makes no event; let the sender make it again.")
+	}
+	return c, err
+}
+
+// report observes an event that came in another way than by a call: by admitting one, which
+// is named, or from the API of its sender.
+func (rc *Receiver) report(
+	ctx context.Context, c *checked, event *sluice.Event, result *sluice.Result, admittedOf string,
+) {
+	c.listeners = result.Listeners
+	rc.log(ctx, event)
+	rc.observe(c.arrived, sluice.Call{
+		TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(c.listeners),
+		StatusCode: http.StatusOK, Listeners: c.listeners, Spooled: result.Spooled,
+		User: event.User, AdmittedOf: admittedOf,
+	})
+}
+
+// AcceptFetched makes an event of a body in JSON that the API of a webhook's sender has shown,
+// which stands for the signature. All else is checked as with any call.
+func (rc *Receiver) AcceptFetched(
+	ctx context.Context, hook sluice.Webhook, body []byte,
+) (result sluice.Result, err error) {
+	request := &http.Request{
+		Method: http.MethodPost, URL: &url.URL{Path: sluice.ReceivePath},
+		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(body)),
+	}
+	f := &newPlace().found
+	f.request, f.at, f.token, f.hook, f.body = request.WithContext(ctx), time.Now(), hook.UUID, hook, body
+	f.memory = rc.Accept.Bodies.Known.Hold()
+	defer f.memory.Release()
+	if len(body) > hook.MaxPayloadLength {
+		return result, limit.TooLarge(hook.MaxPayloadLength)
+	}
+	c, _, err := rc.check(f, true)
+	if err != nil {
+		return result, err
+	}
+	event := rc.event(c)
+	result, err = rc.Accept.Events.Accept(ctx, event, 0)
+	if err == nil && !result.Duplicate {
+		rc.report(ctx, c, event, &result, "")
+	}
+	return result, err
+}

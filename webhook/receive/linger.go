@@ -1,0 +1,48 @@
+package receive
+
+import (
+	"time"
+
+	"sluice"
+)
+
+// lingerCheck is how often a call that waits checks for reasons to stop waiting.
+const lingerCheck = 500 * time.Millisecond
+
+// linger waits for the result of a call whose webhook says that it waits for longer than
+// others. By then the call has no slot and no memory: only so many calls wait, and further ones
+// are answered at once.
+func (rc *Receiver) linger(c *checked, result *sluice.Result) {
+	end := c.at.Add(c.wait)
+	if result.Status != sluice.StatusProcessing || c.wait <= rc.Accept.ResultWait || time.Until(end) <= 0 ||
+		rc.Accept.Lingering.Enter() != nil {
+		return
+	}
+	defer rc.Accept.Lingering.Leave()
+	c.shed()
+	ctx, began := rc.waiting(c.request), time.Now()
+	defer func() { result.Waited += time.Since(began) }()
+	for left := time.Until(end); left > 0 && ctx.Err() == nil; left = time.Until(end) {
+		select {
+		case <-rc.Accept.Stopping:
+			return
+		default:
+		}
+		later, err := rc.Accept.Results.Result(ctx, result.CorrelationID, min(left, lingerCheck))
+		if err != nil { // it can be read later
+			return
+		}
+		if later.Status != sluice.StatusProcessing {
+			result.StatusCode, result.Status = later.StatusCode, later.Status
+			result.Value, result.Error = later.Value, later.Error
+			return
+		}
+	}
+}
+
+// shed gives up what a call that was stored no longer needs.
+func (c *checked) shed() {
+	c.size = len(c.body)
+	c.body, c.raw, c.payload, c.files = nil, nil, nil, nil
+	c.memory.Release()
+}

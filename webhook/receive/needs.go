@@ -1,0 +1,68 @@
+package receive
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"sluice"
+	"sluice/limit"
+	"sluice/webhook/trust"
+)
+
+// Needs are what a receiver needs.
+type Needs struct {
+	Find       Find
+	Trust      Trust
+	Accept     Accept
+	Observe    Observe
+	Quarantine Quarantine // keeps calls that were rejected
+}
+
+// Find finds the webhooks that are called.
+type Find struct {
+	sluice.WebhookFinder
+
+	// Used is called with calls of webhooks that have, or had, several tokens.
+	Used func(uuid, token string)
+}
+
+// Trust checks calls.
+type Trust struct {
+	*trust.Trusts
+
+	BaseURL string // what senders put before the path: they sign the whole URL
+
+	// Learn stores the signing secret that a sender has sent in its handshake,
+	// on stable storage. Conflict if the webhook has another one by then.
+	Learn func(ctx context.Context, token, secret string) error
+}
+
+// Accept reads calls, stores their events, and waits for the results.
+type Accept struct {
+	Events    sluice.Events
+	Namespace string
+	Redact    []string // further request headers to keep out of events, in lower case
+	Bodies    *limit.Bodies
+	Slots     *limit.Slots
+	PublicURL string // where the result endpoint is redirected to; "" means this host
+
+	// Answering ends when calls can't be answered any more.
+	Answering context.Context //nolint:containedctx // what calls wait in outlives them
+
+	// ResultWait is how long a call waits for the pipelines it starts.
+	ResultWait time.Duration
+
+	// Results finds results of calls that wait for longer than that. Lingering bounds how
+	// many do; they are answered when Stopping is closed.
+	Results   sluice.Results
+	Lingering *limit.Slots
+	Stopping  <-chan struct{}
+}
+
+// Observe gets to know of calls.
+type Observe struct {
+	Call  func(sluice.Call) // every call, after it was answered
+	Log   *slog.Logger
+	Spans sluice.Spans
+}

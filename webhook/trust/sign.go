@@ -1,0 +1,73 @@
+package trust
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/sender"
+)
+
+// A Wish says which call is made. A payload takes the place of that of the sample.
+type Wish struct {
+	ContentType, Sample, Payload string
+}
+
+// Sign makes a call with a signature, where calls have one.
+func (g *Trust) Sign(url string, p Wish, now time.Time) (sluice.SignedCall, error) {
+	call := &sender.Call{
+		Method: http.MethodPost, URL: url,
+		Header: http.Header{"Content-Type": {cmp.Or(p.ContentType, "application/json")}}, Body: []byte(p.Payload),
+	}
+	if p.Sample != "" {
+		sample, err := g.sample(p)
+		if err != nil {
+			return sluice.SignedCall{}, err
+		}
+		if p.ContentType != "" {
+			sample.Header.Set("Content-Type", p.ContentType)
+		}
+		call.Header, call.Body = sample.Header, sample.Body
+		if g.IDs != nil {
+			g.IDs.Renew(call)
+		}
+		if p.Payload != "" {
+			call.Body = []byte(p.Payload)
+		}
+	}
+	if g != nil && g.Verifier != nil {
+		if err := g.Verifier.Sign(call, now); err != nil {
+			return sluice.SignedCall{}, err
+		}
+	}
+	out := sluice.SignedCall{
+		Method: call.Method, URL: call.URL, Headers: make(map[string]string, len(call.Header)), Body: string(call.Body),
+	}
+	for name, values := range call.Header {
+		out.Headers[name] = values[0]
+	}
+	return out, nil
+}
+
+// sample finds the sample that is asked for among those of the webhook's provider.
+func (g *Trust) sample(p Wish) (sender.Sample, error) {
+	if g == nil || g.Provider == "" {
+		return sender.Sample{},
+			sluice.InvalidParameter("sample", "Samples belong to providers, and this webhook has none: give a payload.")
+	}
+	preset, err := FindPreset(g.Provider)
+	if err != nil {
+		return sender.Sample{}, err
+	}
+	var names []string
+	for _, s := range preset.Samples() {
+		if s.Name == p.Sample {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return sender.Sample{}, sluice.InvalidParameter("sample", "%s has no sample of that name; there are: %s.",
+		preset.Title, strings.Join(names, ", "))
+}
