@@ -88,7 +88,7 @@ var rooms = map[string][]string{
 	"portal/administration": {".", "command", "portal/page", "problem"},
 	"portal/signin":         {".", "portal/administration", "portal/page", "problem"},
 	"portal":                {".", "command", "portal/administration", "portal/calls", "portal/chart", "portal/page", "portal/pipelines", "portal/signin", "portal/webhooks"},
-	"serve":                 {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "missed", "oidc", "outward", "pipeline", "pipeline/run", "portal", "portal/page", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "wait", "webhook", "webhook/receive", "webhook/trust"},
+	"serve":                 {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "jetstream/journal", "lane", "limit", "metrics", "missed", "oidc", "outward", "pipeline", "pipeline/run", "portal", "portal/page", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "wait", "webhook", "webhook/receive", "webhook/trust"},
 	"client":                {".", "durable", "outward", "problem", "spelling", "value", "wait"},
 	"manifest":              {".", "client", "limit", "spelling", "value", "webhook", "yamltext"},
 	"cmd/sluice/view":       {".", "difference", "wording"},

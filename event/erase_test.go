@@ -9,6 +9,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/event"
+	"sluice/jetstream/journal"
 )
 
 // TestErase: a call that is chosen by what is in its payload goes with its replays, and the
@@ -32,7 +33,7 @@ func TestErase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Journal.Call(sluice.Call{TraceID: e.TraceID, CorrelationID: result.CorrelationID, EventKey: e.EventKey, Time: e.ReceivedAt, Status: sluice.StatusOK})
+		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: e.TraceID, CorrelationID: result.CorrelationID, EventKey: e.EventKey, Time: e.ReceivedAt, Status: sluice.StatusOK}})
 		return e.TraceID
 	}
 	gone, stays := accept(`{"email":"eve@example.com"}`), accept(`{"email":"bob@example.com"}`)
@@ -44,7 +45,7 @@ func TestErase(t *testing.T) {
 		if err := s.Quarantine.Put(ctx, c); err != nil {
 			t.Fatal(err)
 		}
-		s.Journal.Call(sluice.Call{TraceID: c.ID, EventKey: c.EventKey, Time: c.Time, Status: sluice.StatusRejected, StatusCode: 401, Quarantine: c.ID})
+		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: c.ID, EventKey: c.EventKey, Time: c.Time, Status: sluice.StatusRejected, StatusCode: 401, Quarantine: c.ID}})
 		return c.ID
 	}
 	refused, kept := refuse(`email=Eve@example.com`), refuse(`email=bob@example.com`)
@@ -95,7 +96,7 @@ func TestEraseWhatWaits(t *testing.T) {
 	for range calls {
 		id := sluice.NewTraceID("abcdef", time.Now())
 		want[id] = true
-		s.Journal.Call(sluice.Call{TraceID: id, EventKey: "webhook.waits", Time: time.Now(), Status: sluice.StatusProcessing})
+		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: id, EventKey: "webhook.waits", Time: time.Now(), Status: sluice.StatusProcessing}})
 	}
 	chosen := command.Args{{Name: "eventKey", Value: "webhook.waits"}}
 	if out, err := call("event.erase", chosen); !sluice.CodeEventWaits.Is(err) {

@@ -14,6 +14,7 @@ import (
 	"sluice/command"
 	"sluice/event"
 	"sluice/jetstream"
+	"sluice/jetstream/journal"
 	"sluice/jetstream/natstest"
 )
 
@@ -159,7 +160,7 @@ func TestReplaysPageByPage(t *testing.T) {
 	s.fill(t, "webhook.some", 25)
 	now := time.Now()
 	for _, status := range []sluice.Status{sluice.StatusRejected, sluice.StatusHandshake} {
-		s.Journal.Call(sluice.Call{TraceID: sluice.NewTraceID("abcdef", now), EventKey: "webhook.some", Time: now, Status: status, StatusCode: 200})
+		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: sluice.NewTraceID("abcdef", now), EventKey: "webhook.some", Time: now, Status: status, StatusCode: 200}})
 	}
 	span := command.Args{{Name: "from", Value: now.Add(-time.Hour).Format(time.RFC3339)}, {Name: "to", Value: now.Format(time.RFC3339Nano)}, {Name: "rate", Value: 1000}}
 	pages := func(more ...command.Arg) (chosen []string) {

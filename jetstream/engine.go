@@ -117,7 +117,7 @@ type Engine struct {
 
 // stored is called for each event on stable storage.
 func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
-	e.Journal.Stored(sequence, subject, event)
+	e.Journal.Hear(journal.Stored{Sequence: sequence, Subject: subject, Event: event})
 	e.once.Stored(sequence, event)
 	if event.Method != "" && event.ReplayOf == "" && len(event.Listeners) == 0 {
 		e.ended(sluice.CallEnd{EventKey: event.EventKey, TraceID: event.TraceID, Status: sluice.StatusOK})
@@ -127,7 +127,7 @@ func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
 // settled is called with each final outcome. A replay that went well leaves no dead letter of
 // the event that it repeats.
 func (e *Engine) settled(sequence uint64, traceID, first string, o sluice.Outcome) {
-	e.Journal.Settled(sequence, traceID, first, o)
+	e.Journal.Hear(journal.Settled{Sequence: sequence, TraceID: traceID, First: first, Outcome: o})
 	if e.Erasures.has(traceID) {
 		e.Erasures.eraseLate(sequence, traceID)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/delivery"
+	"sluice/jetstream/journal"
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
@@ -194,10 +195,11 @@ func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids, Withdrawn: stream.WithdrawnSubject,
 		Stored: func(sequence uint64, subject string, event *sluice.Event) {
 			e.Stored.stored(sequence, subject, event)
-			e.Journal.Call(sluice.Call{
-				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), EventKey: event.EventKey, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
-				Status: sluice.StatusBefore(event.Listeners), StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
-			})
+			e.Journal.Hear(journal.Answered{Call: sluice.Call{
+				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), EventKey: event.EventKey,
+				Time: sluice.MadeAt(event.TraceID, event.ReceivedAt), Status: sluice.StatusBefore(event.Listeners),
+				StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
+			}})
 		},
 	})
 }

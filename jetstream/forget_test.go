@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/jetstream/journal"
 	"sluice/jetstream/natstest"
 	"sluice/jetstream/stream"
 )
@@ -57,7 +58,7 @@ func personal(t *testing.T, e *Engine, key, text string) sluice.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Journal.Call(sluice.Call{TraceID: event.TraceID, CorrelationID: result.CorrelationID, EventKey: key, Time: event.ReceivedAt, Status: sluice.StatusOK, Listeners: result.Listeners})
+	e.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: event.TraceID, CorrelationID: result.CorrelationID, EventKey: key, Time: event.ReceivedAt, Status: sluice.StatusOK, Listeners: result.Listeners}})
 	return result
 }
 
@@ -67,10 +68,10 @@ func echo(e *Engine, p *sluice.Pipeline, text string) func(sluice.Delivery) (slu
 	return func(d sluice.Delivery) (sluice.Outcome, error) {
 		failed := ok(p.Name, `"`+text+`"`)
 		failed.Status, failed.Error = sluice.StatusError, &sluice.Problem{Code: "fail", Detail: text}
-		e.Journal.Run(sluice.RunReport{
+		e.Journal.Hear(journal.Ran{RunReport: sluice.RunReport{
 			TraceID: d.TraceID, CorrelationID: d.CorrelationID, Pipeline: p.Name, Status: sluice.StatusError, Attempt: 1, Started: time.Now(),
 			Error: failed.Error, Steps: []sluice.StepReport{{Command: "http.request", HTTP: &sluice.Exchange{Method: "POST", Request: text}}},
-		})
+		}})
 		return failed, nil
 	}
 }

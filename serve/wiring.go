@@ -10,6 +10,7 @@ import (
 	"sluice/api"
 	"sluice/event"
 	"sluice/iam"
+	"sluice/jetstream/journal"
 	"sluice/limit"
 	"sluice/metrics"
 	"sluice/pipeline"
@@ -205,18 +206,14 @@ func (s *Server) observeRun(report sluice.RunReport) {
 	s.metrics.Run(report)
 	s.minutes.Run(report)
 	s.failing.Run(report)
-	s.engine.Journal.Run(report)
+	s.engine.Journal.Hear(journal.Ran{RunReport: report})
 }
 
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
-	if call.Duplicate {
-		s.engine.Journal.Repeated(call) // the journal has the first call
-		return
-	}
-	s.minutes.Call(call)
-	if !call.Spooled {
-		s.engine.Journal.Call(call)
+	s.engine.Journal.Hear(journal.Answered{Call: call})
+	if !call.Duplicate {
+		s.minutes.Call(call)
 	}
 }
 

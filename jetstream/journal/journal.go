@@ -1,17 +1,18 @@
 // Package journal is where calls are searched: it records how calls and runs
 // went, and finds them again.
 //
-// Read downward. Writing: journal.go takes entries in memory; lines.go turns them
-// into messages; write.go stores these in the background, so that no call
-// waits. entries.go and index.go keep a few bytes for each event that tell whether
-// a search can pass over it. Searching: search.go (Journal.Calls) joins two walks,
-// one through the stored events (search_events.go, with search_status.go for
-// searches by status and search_text.go for texts) and one through what belongs to
-// no event (search_loose.go). tail.go follows what is written as it happens.
+// Read downward. Writing: the journal hears of calls in one place (hear.go) and keeps
+// entries in memory; messages.go turns these into messages of lines (lines.go), and
+// write.go stores them in the background, so that no call waits. entries.go and index.go
+// keep a few bytes for each event, by which a search passes over most of them.
+// Searching: search.go (Journal.Calls) merges two walks, one through the stored events
+// (walk_events.go; failed.go and unfinished.go for searches by status, text.go and
+// payload.go for texts) and one through what belongs to no event (walk_loose.go).
+// tail.go follows what is written as it happens, and hide.go takes back what runs said.
 //
-// The events themselves are in package jetstream, which reports what was stored
-// and settled, and knows the outcome of what is not settled yet. If the journal is
-// lost, only how calls went is lost (docs/decisions/0010).
+// The events themselves are in package jetstream, which also knows the outcome of what
+// is not settled yet. If the journal is lost, only how calls went is lost
+// (docs/decisions/0010).
 package journal
 
 import (
@@ -34,10 +35,10 @@ import (
 )
 
 const (
-	// journalEvery is how often entries are written.
-	journalEvery = 200 * time.Millisecond
-	// journalSync is how often what was written is synced.
-	journalSync = time.Second
+	// writeEvery is how often entries are written.
+	writeEvery = 200 * time.Millisecond
+	// syncEvery is how often what was written is synced.
+	syncEvery = time.Second
 	// maxPending bounds the entries of each kind that wait to be written.
 	maxPending = 1 << 15
 	// maxRefused is how many rejected calls are recorded one by one each second: a
@@ -71,8 +72,8 @@ type Journal struct {
 	mu         sync.Mutex
 	pending    pending
 	refusals   *rate.Limiter
-	unrecorded int        // rejected calls beyond its limit
-	untold     []recovery // that are written and that nobody was told of
+	unrecorded int        // rejected calls beyond that rate
+	untold     []recovery // written, and nobody was told of them
 
 	wake    chan struct{} // holds one token while there is something to write
 	writing chan struct{} // holds one token: the right to write
@@ -173,116 +174,6 @@ func journalBytes(events int64) int64 {
 		return most
 	}
 	return min(max(events/8, least), most)
-}
-
-// pending is what waits to be written.
-type pending struct {
-	calls    []sluice.Call
-	runs     []sluice.RunReport
-	sent     []sentEvent
-	outcomes []runOutcome
-	repaired []recovery
-	repeated map[string]repeated // by trace id and quarantine
-}
-
-// Call records a call of a webhook. It never waits.
-func (j *Journal) Call(c sluice.Call) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if c.CorrelationID == "" && !j.refusals.Allow() {
-		j.unrecorded++
-		return
-	}
-	enter(j, &j.pending.calls, c)
-}
-
-// Run records a run of a pipeline. It never waits.
-func (j *Journal) Run(r sluice.RunReport) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	enter(j, &j.pending.runs, r)
-}
-
-// Stored indexes an event that is on stable storage. Call records calls, once they
-// are answered; Stored records what was sent or replayed.
-func (j *Journal) Stored(sequence uint64, subject string, e *sluice.Event) {
-	key := e.EventKey + e.Key // one of them
-	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
-	j.index.add(sequence, entryOf(e.TraceID, key, at, e.Listeners))
-	if e.Method != "" && e.ReplayOf == "" {
-		return
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	enter(j, &j.pending.sent, sentEvent{
-		sequence: sequence,
-		Subject:  subject,
-		Call: sluice.Call{
-			TraceID:   e.TraceID,
-			EventKey:  e.EventKey,
-			Key:       e.Key,
-			ReplayOf:  e.ReplayOf,
-			User:      e.User,
-			Time:      at,
-			Status:    sluice.StatusBefore(e.Listeners),
-			Size:      len(e.Payload),
-			Listeners: e.Listeners,
-		},
-	})
-}
-
-// Settled records the final outcome of an event and a pipeline. For a replay, first is
-// the correlation id of the event that it repeats.
-func (j *Journal) Settled(sequence uint64, traceID, first string, o sluice.Outcome) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if first != "" && o.Status == sluice.StatusOK {
-		enter(j, &j.pending.repaired, recovery{CorrelationID: first, Pipeline: o.Pipeline, TraceID: traceID})
-	}
-	enter(j, &j.pending.outcomes, runOutcome{sequence: sequence, TraceID: traceID, Pipeline: o.Pipeline, Status: o.Status})
-}
-
-// enter adds an entry to those that wait to be written, if there is space. A dropped
-// entry loses how a call went: the call itself is among the events.
-func enter[T any](j *Journal, list *[]T, entry T) {
-	if len(*list) >= maxPending {
-		j.dropped.Add(1)
-		return
-	}
-	*list = append(*list, entry)
-	j.rouse()
-}
-
-// rouse wakes the writer.
-func (j *Journal) rouse() {
-	select {
-	case j.wake <- struct{}{}:
-	default:
-	}
-}
-
-// take returns and empties what waits to be written.
-func (j *Journal) take() pending {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	batch := j.pending
-	j.pending = pending{
-		calls:    make([]sluice.Call, 0, min(2*len(batch.calls), maxPending)),
-		runs:     make([]sluice.RunReport, 0, min(2*len(batch.runs), maxPending)),
-		outcomes: make([]runOutcome, 0, min(2*len(batch.outcomes), maxPending)),
-	}
-	if j.unrecorded > 0 {
-		now := time.Now().UTC()
-		batch.calls = append(batch.calls, sluice.Call{
-			Time:    now,
-			TraceID: sluice.NewTraceID("many", now),
-			Status:  sluice.StatusRejected,
-			Code:    sluice.CodeTooManyRefused.Word,
-			Count:   j.unrecorded,
-		})
-		j.unrecorded = 0
-	}
-	return batch
 }
 
 // Dropped returns how many entries were dropped since the start.

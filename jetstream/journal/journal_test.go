@@ -30,7 +30,7 @@ func called(t *testing.T, e *jetstream.Engine, owner, key string, at time.Time) 
 		Time: at.UTC(), TraceID: ev.TraceID, CorrelationID: result.CorrelationID, EventKey: key,
 		Status: sluice.StatusBefore(result.Listeners), StatusCode: 200, Size: 17, Duration: 1.5, RemoteAddr: "192.0.2.1", Listeners: result.Listeners,
 	}
-	e.Journal.Call(call)
+	e.Journal.Hear(journal.Answered{Call: call})
 	return call
 }
 
@@ -38,7 +38,7 @@ func called(t *testing.T, e *jetstream.Engine, owner, key string, at time.Time) 
 func refused(e *jetstream.Engine, owner, code string) sluice.Call {
 	now := time.Now()
 	call := sluice.Call{Time: now.UTC(), TraceID: sluice.NewTraceID(owner, now), Status: sluice.StatusRejected, StatusCode: 401, Code: code, RemoteAddr: "192.0.2.1"}
-	e.Journal.Call(call)
+	e.Journal.Hear(journal.Answered{Call: call})
 	return call
 }
 
@@ -147,11 +147,11 @@ func TestACallIsShownAsItWent(t *testing.T) {
 		}
 		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-name", Kind: sluice.Invalid}, "A name is missing."))
 		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
-			e.Journal.Run(sluice.RunReport{
+			e.Journal.Hear(journal.Ran{RunReport: sluice.RunReport{
 				Pipeline: p.Name, TraceID: d.TraceID, CorrelationID: d.CorrelationID, EventKey: key, Attempt: 1, Delivery: d.Count,
 				Started: time.Now(), Duration: 2, Status: sluice.StatusError, Error: shown,
 				Steps: []sluice.StepReport{{Command: "assert", Line: 3, Started: 1, Duration: 0.001, Status: sluice.StatusError, Code: "no-name"}},
-			})
+			}})
 			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now()}, nil
 		})
 		natstest.Eventually(t, "the run", func() bool { return status() == sluice.StatusError })
@@ -223,7 +223,7 @@ func TestRunsOfUsersAreFoundByTime(t *testing.T) {
 	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
 	now := time.Now()
 	report := sluice.RunReport{Pipeline: "nightly", TraceID: sluice.NewTraceID(sluice.DirectCall, now), Attempt: 1, Started: now, Status: sluice.StatusOK}
-	e.Journal.Run(report)
+	e.Journal.Hear(journal.Ran{RunReport: report})
 	for _, q := range []sluice.TraceQuery{{TraceID: "direct"}, {TraceID: report.TraceID}, {TraceID: "direct", Status: sluice.StatusOK}} {
 		if got := find(t, e, q); len(got) != 1 || got[0].TraceID != report.TraceID || got[0].Runs[0].Pipeline != "nightly" {
 			t.Errorf("%+v finds %+v", q, got)
@@ -365,7 +365,7 @@ func TestATailTellsWhatHappens(t *testing.T) {
 			want = append(want, call.TraceID)
 		}
 		run := sluice.RunReport{Pipeline: "p", TraceID: want[0], EventKey: key, Status: sluice.StatusOK, Started: time.Now()}
-		e.Journal.Run(run)
+		e.Journal.Hear(journal.Ran{RunReport: run})
 		want = append(want, refused(e, owner, "payload-too-large").TraceID)
 		called(t, e, "others", natstest.UniqueKey("other"), time.Now())
 

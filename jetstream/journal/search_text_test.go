@@ -9,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream"
+	"sluice/jetstream/journal"
 	"sluice/jetstream/natstest"
 	"sluice/limit"
 )
@@ -45,7 +46,7 @@ func TestCallsAreFoundByATextInThem(t *testing.T) {
 				Time: ev.ReceivedAt, TraceID: ev.TraceID, CorrelationID: result.CorrelationID, EventKey: ev.EventKey,
 				Status: sluice.StatusOK, StatusCode: 200, RemoteAddr: "2001:db8::" + name[:1],
 			}
-			e.Journal.Call(call)
+			e.Journal.Hear(journal.Answered{Call: call})
 			made[name] = call
 		}
 		no := refused(e, owner, "token-odd")
@@ -119,7 +120,7 @@ func TestSearchesInPayloadsShareTheirMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		call := sluice.Call{Time: ev.ReceivedAt, TraceID: ev.TraceID, CorrelationID: result.CorrelationID, EventKey: ev.EventKey, Status: sluice.StatusOK, Size: len(ev.Payload)}
-		e.Journal.Call(call)
+		e.Journal.Hear(journal.Answered{Call: call})
 		return call
 	}
 	large, small := send(strings.Repeat("x", bytes/2)), send("x")

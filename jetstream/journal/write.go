@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,10 +14,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice"
 	"sluice/durable"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
+	"sluice/wait"
 )
 
 // maxUnsent bounds the messages that are kept while the engine refuses them.
@@ -34,7 +32,7 @@ const (
 
 // Serve writes entries until ctx ends.
 func (j *Journal) Serve(ctx context.Context) {
-	tick := time.NewTicker(journalSync)
+	tick := time.NewTicker(syncEvery)
 	defer tick.Stop()
 	for _, d := range j.disks {
 		defer d.blocks.Close()
@@ -46,13 +44,8 @@ func (j *Journal) Serve(ctx context.Context) {
 		case <-tick.C:
 			j.sync()
 		case <-j.wake:
-			pause := time.NewTimer(journalEvery)
-			select {
-			case <-pause.C:
-			case <-ctx.Done():
-			}
-			pause.Stop()
-			_ = j.flush(ctx) // it keeps what it could not write
+			_ = wait.For(ctx, writeEvery) // what waits at the end is written, too
+			_ = j.flush(ctx)              // it keeps what it could not write
 			j.tellRecovered(ctx)
 		}
 	}
@@ -105,8 +98,8 @@ func (j *Journal) flush(ctx context.Context) error {
 	case <-ctx.Done():
 		return stream.NoAnswer(ctx.Err())
 	}
-	batch := j.take()
-	messages := slices.Concat(j.unsent, j.lines(batch), j.index.unstored(false))
+	batch := j.drain()
+	messages := slices.Concat(j.unsent, j.messagesOf(batch), j.index.unstored(false))
 	j.unsent = j.publish(ctx, messages)
 	j.mu.Lock()
 	j.untold = append(j.untold, batch.repaired...)
@@ -178,142 +171,5 @@ func (j *Journal) noteWritten(subject string) {
 		if strings.HasPrefix(subject, d.prefix) {
 			d.written.Store(true)
 		}
-	}
-}
-
-// TellRecovered tells at once of the calls that have recovered, so that figures agree with
-// what a search finds.
-func (j *Journal) TellRecovered(ctx context.Context) {
-	j.flushSoon(ctx)
-	j.tellRecovered(ctx)
-}
-
-// tellRecovered tells of the calls that have recovered by the replays written last. Nothing is
-// written meanwhile, so no call is told of twice.
-func (j *Journal) tellRecovered(ctx context.Context) {
-	select {
-	case <-j.writing:
-		defer func() { j.writing <- struct{}{} }()
-	case <-ctx.Done():
-		return
-	}
-	j.mu.Lock()
-	untold := j.untold
-	j.untold = nil
-	j.mu.Unlock()
-	for i, r := range untold {
-		if end, ok := j.recovered(ctx, r.CorrelationID, untold[i:]); ok {
-			j.about.Recovered(end)
-		}
-	}
-}
-
-// recovered returns the end of a call that has recovered by the first of some replays. It
-// returns false if pipelines still fail on the call, or if it had recovered before.
-func (j *Journal) recovered(ctx context.Context, correlationID string, replays []recovery) (end sluice.CallEnd, ok bool) {
-	sequence := j.sequenceOf(correlationID)
-	w := &eventWalk{search: j.newSearch(sluice.TraceQuery{})}
-	if sequence == 0 || w.loadChunk(ctx, sequence) != nil {
-		return end, false
-	}
-	lines := w.chunk.about(sequence)
-	i := slices.IndexFunc(lines, func(l line) bool { return l.kind == lineCall })
-	if i < 0 {
-		return end, false // it was sent, not received
-	}
-	call, _, ok := lines[i].call()
-	if !ok || call.CorrelationID != correlationID {
-		return end, false
-	}
-	without := func(replays []recovery) []line {
-		return slices.DeleteFunc(slices.Clone(lines), func(l line) bool {
-			var r recovery
-			return l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && slices.Contains(replays, r)
-		})
-	}
-	before, after := settled(without(replays), correlationID, call.TraceID), settled(without(replays[1:]), correlationID, call.TraceID)
-	failed := func(settled map[string]sluice.Status) bool {
-		return slices.ContainsFunc(call.Listeners, func(name string) bool {
-			return settled[name] != sluice.StatusOK && settled[name] != sluice.StatusRecovered
-		})
-	}
-	return sluice.CallEnd{EventKey: call.EventKey, TraceID: call.TraceID, Status: sluice.StatusRecovered}, failed(before) && !failed(after)
-}
-
-// Hide removes what runs of events sent, got and said, by the sequences and trace ids of
-// the events. With the sequence 0 it is the run that a user has started. That there were
-// runs stays. With overwrite the bytes on disk are overwritten.
-func (j *Journal) Hide(ctx context.Context, events map[uint64]string, overwrite bool) error {
-	j.flushSoon(ctx)
-	done := make(map[string]bool)
-	for sequence, traceID := range events {
-		name, subject := stream.Journal, chunkSubject(sequence)
-		if sequence == 0 {
-			name, subject = stream.Loose, looseSubject(traceID)
-		}
-		if done[subject] {
-			continue
-		}
-		done[subject] = true
-		if err := j.hide(ctx, name, subject, events, overwrite); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hide replaces the messages of a subject that have runs of the events.
-func (j *Journal) hide(ctx context.Context, name, subject string, events map[uint64]string, overwrite bool) error {
-	from := j.chunks
-	if name == stream.Loose {
-		from = j.loose
-	}
-	for next := uint64(1); ; {
-		const most = 100
-		messages, err := j.host.Fetch(ctx, name, stream.Range{Sequence: next, Subject: subject, Count: most})
-		if err != nil {
-			return err
-		}
-		for _, msg := range messages {
-			next = msg.Sequence + 1
-			data, changed := withoutRuns(msg.Data, events)
-			if !changed {
-				continue
-			}
-			if len(j.publish(ctx, []*nats.Msg{{Subject: subject, Data: data}})) > 0 {
-				return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the journal.")
-			}
-			if err := stream.Remove(ctx, from, msg.Sequence, overwrite); err != nil {
-				return err
-			}
-		}
-		if len(messages) == 0 {
-			return nil
-		}
-	}
-}
-
-// withoutRuns returns a message with nothing but the course of the events' runs, and
-// whether that is another one.
-func withoutRuns(data []byte, events map[uint64]string) (short []byte, changed bool) {
-	for _, l := range parseLines(data) {
-		run, ok := l.run()
-		if traceID, meant := events[l.sequence]; ok && meant && run.TraceID == traceID {
-			hideRun(&run)
-			l.kind, l.data = lineRun, run.AppendJSON(nil)
-		}
-		short = strconv.AppendUint(append(short, l.kind), l.sequence, 36)
-		short = append(append(append(short, ' '), l.data...), '\n')
-	}
-	return short, !bytes.Equal(short, data)
-}
-
-// hideRun removes what a run sent, got and said.
-func hideRun(r *sluice.RunReport) {
-	r.HidePayloads()
-	if r.Error != nil {
-		shown := *r.Error
-		shown.Detail, shown.Snippet, shown.Parameter, shown.Errors = "", "", "", nil
-		r.Error = &shown
 	}
 }

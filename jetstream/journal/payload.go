@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -15,44 +13,6 @@ import (
 	"sluice"
 	"sluice/limit"
 )
-
-// fits reports whether an event with its runs has the code and the text of the
-// query.
-func (w *eventWalk) fits(ctx context.Context, c *sluice.Call, sequence uint64) (bool, error) {
-	switch {
-	case !w.hasCode(c):
-		return false, nil
-	case w.mentions(c):
-		return true, nil
-	case !w.q.InPayload || !w.q.Known.Call(c):
-		return false, nil
-	}
-	return w.inPayload(ctx, sequence)
-}
-
-// hasCode reports whether a call was rejected, or one of its runs failed, with the
-// code of the query.
-func (s *search) hasCode(c *sluice.Call) bool {
-	if s.q.Code == "" || c.Code == s.q.Code {
-		return true
-	}
-	return slices.ContainsFunc(c.Runs, func(run sluice.RunReport) bool { return run.Error != nil && run.Error.Code == s.q.Code })
-}
-
-// mentions reports whether what is known of a call has the text of the query.
-func (s *search) mentions(c *sluice.Call) bool {
-	if s.q.OnlyPayload && s.text != "" {
-		return false
-	}
-	has := func(text string) bool { return strings.Contains(strings.ToLower(text), s.text) }
-	known := s.q.Known.Call(c)
-	if slices.ContainsFunc([]string{c.EventKey, c.Key, c.TraceID, c.ReplayOf, c.RemoteAddr, c.Code}, has) || known && (has(c.CorrelationID) || has(c.DeliveryID)) {
-		return true
-	}
-	return slices.ContainsFunc(c.Runs, func(run sluice.RunReport) bool {
-		return has(run.Pipeline) || run.Error != nil && (has(run.Error.Code) || (known || !run.Error.OfAuthor()) && has(run.Error.Detail))
-	})
-}
 
 // readers is how many events a search reads at the same time.
 const readers = 16
@@ -140,20 +100,6 @@ func (w *eventWalk) look(ctx context.Context, sequence uint64) (bool, error) {
 	}
 	w.allow.read(len(msg.Data))
 	return payloadHas(msg.Data, w.text), nil
-}
-
-// size returns about how many bytes an event of the chunk has. One that the
-// journal does not know may be of any size.
-func (c *chunk) size(sequence uint64) int64 {
-	for _, l := range c.about(sequence) {
-		var call struct {
-			Size int64 `json:"size"`
-		}
-		if (l.kind == lineCall || l.kind == lineSent || l.kind == lineCall010) && json.Unmarshal(l.data, &call) == nil {
-			return call.Size
-		}
-	}
-	return sluice.MaxPayloadLength
 }
 
 // payloadHas reports whether a stored event has a text in its payload: in the text,

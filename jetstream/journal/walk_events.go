@@ -1,18 +1,13 @@
 package journal
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
-	"time"
 
 	"sluice"
 	"sluice/jetstream/correlation"
-	"sluice/jetstream/stream"
 )
 
 // An eventWalk goes through the stored events that match a search, newest
@@ -34,24 +29,6 @@ type eventWalk struct {
 
 	failed     *failed     // for a search for failed events
 	unfinished *unfinished // for a search for events in progress
-}
-
-func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
-	w := &eventWalk{search: s, looked: lookedInto{first: math.MaxUint64}}
-	if s.q.Status == sluice.StatusRejected || s.q.Status == sluice.StatusHandshake {
-		return w, nil
-	}
-	var err error
-	if w.first, w.before, err = s.between(ctx, s.events); err != nil {
-		return nil, err
-	}
-	switch s.q.Status {
-	case sluice.StatusProcessing, sluice.StatusRetrying:
-		w.unfinished, err = s.unfinished(ctx)
-	case sluice.StatusError, sluice.StatusRecovered:
-		w.failed, err = s.failed(ctx)
-	}
-	return w, err
 }
 
 // done reports whether there is nothing left.
@@ -149,63 +126,6 @@ func (w *eventWalk) mayHaveStatus(sequence uint64, m *entry) bool {
 	return true
 }
 
-// A chunk is what the journal has about 64 successive events.
-type chunk struct {
-	subject string
-	lines   []line // in the order of their events
-}
-
-// about returns the lines about an event, each once.
-func (c *chunk) about(sequence uint64) []line {
-	first, _ := slices.BinarySearchFunc(c.lines, sequence, func(l line, s uint64) int { return cmp.Compare(l.sequence, s) })
-	var found []line
-	for _, l := range c.lines[first:] {
-		if l.sequence != sequence {
-			break
-		}
-		if !slices.ContainsFunc(found, func(f line) bool { return f.kind == l.kind && bytes.Equal(f.data, l.data) }) {
-			found = append(found, l)
-		}
-	}
-	return found
-}
-
-// loadChunk makes sure that the event's chunk is there.
-func (w *eventWalk) loadChunk(ctx context.Context, sequence uint64) error {
-	subject := chunkSubject(sequence)
-	if w.chunk.subject == subject {
-		return nil
-	}
-	w.allow.chunks--
-	lines, err := w.linesOf(ctx, subject)
-	if err != nil {
-		return err
-	}
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.sequence, b.sequence) })
-	w.chunk = chunk{subject, lines}
-	return nil
-}
-
-// linesOf returns all lines of a subject.
-func (s *search) linesOf(ctx context.Context, subject string) (lines []line, err error) {
-	const most = 1000
-	for from := uint64(1); ; {
-		messages, err := s.host.Fetch(ctx, stream.Journal, stream.Range{Sequence: from, Subject: subject, Count: most})
-		if err != nil {
-			return nil, err
-		}
-		size := 0
-		for _, msg := range messages {
-			lines = append(lines, parseLines(msg.Data)...)
-			from = msg.Sequence + 1
-			size += len(msg.Data)
-		}
-		if len(messages) < most && size < stream.FetchBytes/2 {
-			return lines, nil
-		}
-	}
-}
-
 // call returns what is known of an event, nil if it is gone.
 func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, error) {
 	if err := w.loadChunk(ctx, sequence); err != nil {
@@ -236,24 +156,6 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 	return call, err
 }
 
-// settled returns how an event ended in each pipeline that is done with it.
-func settled(lines []line, correlationID, traceID string) map[string]sluice.Status {
-	settled := make(map[string]sluice.Status)
-	for _, l := range lines {
-		var outcome runOutcome
-		if l.kind == lineOutcome && json.Unmarshal(l.data, &outcome) == nil && outcome.TraceID == traceID {
-			settled[outcome.Pipeline] = outcome.Status
-		}
-	}
-	for _, l := range lines {
-		var r recovery
-		if l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && r.CorrelationID == correlationID && settled[r.Pipeline] == sluice.StatusError {
-			settled[r.Pipeline] = sluice.StatusRecovered
-		}
-	}
-	return settled
-}
-
 // subject returns a call without its runs, from its line in the journal or, if
 // there is none, from the event itself.
 func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) (*sluice.Call, correlation.Envelope, error) {
@@ -280,49 +182,20 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 	return &call, e, nil
 }
 
-// urgency orders statuses: that of a call is the most urgent of its pipelines'.
-var urgency = []sluice.Status{sluice.StatusOK, sluice.StatusRecovered, sluice.StatusError, sluice.StatusProcessing, sluice.StatusRetrying}
-
-// status returns how far an event has come, and when it is tried again.
-func (w *eventWalk) status(ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, settled map[string]sluice.Status) (status sluice.Status, next time.Time, err error) {
-	most := 0
-	for _, name := range e.Listeners {
-		is, known := settled[name]
-		if !known {
-			var due time.Time
-			if is, due, err = w.unsettled(ctx, e, name, runs); err != nil {
-				return "", next, err
-			}
-			if next.IsZero() || !due.IsZero() && due.Before(next) {
-				next = due
-			}
-		}
-		most = max(most, slices.Index(urgency, is))
+func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
+	w := &eventWalk{search: s, looked: lookedInto{first: math.MaxUint64}}
+	if s.q.Status == sluice.StatusRejected || s.q.Status == sluice.StatusHandshake {
+		return w, nil
 	}
-	return urgency[most], next, nil
-}
-
-// unsettled returns how far a pipeline has come without an outcome in the
-// journal: it still runs, or the outcome was lost in a crash.
-func (w *eventWalk) unsettled(ctx context.Context, e correlation.Envelope, pipeline string, runs []sluice.RunReport) (status sluice.Status, next time.Time, err error) {
-	outcome, err := w.about.Outcome(ctx, e, pipeline)
-	switch {
-	case err == nil && outcome == nil:
-		retries, next, err := w.about.Retries(ctx, e, pipeline)
-		if retries {
-			return sluice.StatusRetrying, next, err
-		}
-		return sluice.StatusProcessing, next, err
-	case err == nil:
-		return outcome.Status, next, nil
-	case sluice.AsError(err).Kind != sluice.Gone:
-		return "", next, err
+	var err error
+	if w.first, w.before, err = s.between(ctx, s.events); err != nil {
+		return nil, err
 	}
-	status = sluice.StatusOK
-	for _, run := range runs {
-		if run.Pipeline == pipeline {
-			status = run.Status
-		}
+	switch s.q.Status {
+	case sluice.StatusProcessing, sluice.StatusRetrying:
+		w.unfinished, err = s.unfinished(ctx)
+	case sluice.StatusError, sluice.StatusRecovered:
+		w.failed, err = s.failed(ctx)
 	}
-	return status, next, nil
+	return w, err
 }

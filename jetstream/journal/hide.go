@@ -1,0 +1,90 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+// Hide removes what runs of events sent, got and said, by the sequences and trace ids of
+// the events. With the sequence 0 it is the run that a user has started. That there were
+// runs stays. With overwrite the bytes on disk are overwritten.
+func (j *Journal) Hide(ctx context.Context, events map[uint64]string, overwrite bool) error {
+	j.flushSoon(ctx)
+	done := make(map[string]bool)
+	for sequence, traceID := range events {
+		name, subject := stream.Journal, chunkSubject(sequence)
+		if sequence == 0 {
+			name, subject = stream.Loose, looseSubject(traceID)
+		}
+		if done[subject] {
+			continue
+		}
+		done[subject] = true
+		if err := j.hide(ctx, name, subject, events, overwrite); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hide replaces the messages of a subject that have runs of the events.
+func (j *Journal) hide(ctx context.Context, name, subject string, events map[uint64]string, overwrite bool) error {
+	from := j.chunks
+	if name == stream.Loose {
+		from = j.loose
+	}
+	for next := uint64(1); ; {
+		const most = 100
+		messages, err := j.host.Fetch(ctx, name, stream.Range{Sequence: next, Subject: subject, Count: most})
+		if err != nil {
+			return err
+		}
+		for _, msg := range messages {
+			next = msg.Sequence + 1
+			data, changed := withoutRuns(msg.Data, events)
+			if !changed {
+				continue
+			}
+			if len(j.publish(ctx, []*nats.Msg{{Subject: subject, Data: data}})) > 0 {
+				return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the journal.")
+			}
+			if err := stream.Remove(ctx, from, msg.Sequence, overwrite); err != nil {
+				return err
+			}
+		}
+		if len(messages) == 0 {
+			return nil
+		}
+	}
+}
+
+// withoutRuns returns a message with nothing but the course of the events' runs, and
+// whether that is another one.
+func withoutRuns(data []byte, events map[uint64]string) (short []byte, changed bool) {
+	for _, l := range parseLines(data) {
+		run, ok := l.run()
+		if traceID, meant := events[l.sequence]; ok && meant && run.TraceID == traceID {
+			hideRun(&run)
+			l.kind, l.data = lineRun, run.AppendJSON(nil)
+		}
+		short = strconv.AppendUint(append(short, l.kind), l.sequence, 36)
+		short = append(append(append(short, ' '), l.data...), '\n')
+	}
+	return short, !bytes.Equal(short, data)
+}
+
+// hideRun removes what a run sent, got and said.
+func hideRun(r *sluice.RunReport) {
+	r.HidePayloads()
+	if r.Error != nil {
+		short := *r.Error
+		short.Detail, short.Snippet, short.Parameter, short.Errors = "", "", "", nil
+		r.Error = &short
+	}
+}
