@@ -69,7 +69,6 @@ func TestMinutesOfEarlierVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for version, stored := range map[string]string{
-		"0.1.0": `{"start":"2025-01-02T03:04:00Z","accepted":5,"refused":2,"failed":1,"errors":1,"runs":3,"runErrors":0,"latencies":[0,1],"webhooks":{"webhook.a":{"accepted":5,"refused":3,"errors":1}}}`,
 		"0.2.0": `{"time":"2025-01-02T03:04:00Z","accepted":5,"refused":2,"failed":1,"errors":1,"runs":3,"runErrors":0,"p50":0,"p99":0,"latencies":[0,1],"webhooks":{"webhook.a":{"accepted":5,"refused":3,"errors":1}}}`,
 		"now":   string(now),
 	} {

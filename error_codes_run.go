@@ -120,6 +120,7 @@ var (
 	}
 	CodeEngineTooOld   = Code{"engine-too-old", Unavailable, "The external engine is too old for this."}
 	CodeEngineNewer    = Code{"engine-newer", Invalid, "A newer version has begun to use the engine."}
+	CodeEngineOlder    = Code{"engine-older", Invalid, "What version 0.1 stored on the engine can't be read."}
 	CodeEngineNotEmpty = Code{
 		"engine-not-empty", Conflict, "The engine that a backup should be restored to is not empty.",
 	}

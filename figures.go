@@ -96,23 +96,18 @@ type Minute struct {
 	Pipelines map[string]RunFigures `json:"pipelines,omitempty" doc:"-"`
 }
 
-// UnmarshalJSON also reads what earlier versions stored: the time was named start in 0.1.0,
-// and other figures had other names until 0.2.0. Their rejected calls were only those that
-// were the caller's mistake.
+// UnmarshalJSON also reads what version 0.2.0 stored, where some figures had other names. Its
+// rejected calls were only those that were the caller's mistake.
 func (m *Minute) UnmarshalJSON(data []byte) error {
 	type minute Minute
 	stored := struct {
 		*minute
 
-		Start   time.Time `json:"start"`
-		Refused int       `json:"refused"`
-		Failed  int       `json:"failed"`
-		Errors  int       `json:"errors"`
+		Refused int `json:"refused"`
+		Failed  int `json:"failed"`
+		Errors  int `json:"errors"`
 	}{minute: (*minute)(m)}
 	err := json.Unmarshal(data, &stored)
-	if m.Time.IsZero() {
-		m.Time = stored.Start
-	}
 	m.Rejected += stored.Refused + stored.Failed
 	m.Unavailable += stored.Failed
 	m.Error += stored.Errors

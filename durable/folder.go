@@ -24,9 +24,7 @@ const Format = 2
 
 const (
 	formatFile = "format"
-
-	earlier   = 1           // records are in clear, or being sealed
-	restoring = "restoring" // a restore has begun
+	restoring  = "restoring" // what is in it while a folder is restored
 )
 
 // Space is what is free on a volume.
@@ -91,7 +89,7 @@ func OpenExisting(path string) (*Folder, error) {
 }
 
 // checkFormat writes the format into a new folder, and refuses a folder of any
-// format but that and the one before, which Convert replaces.
+// other format.
 func (f *Folder) checkFormat() error {
 	_, noFormat := os.Stat(f.Path(formatFile))
 	if _, err := os.Stat(f.Store()); err == nil && errors.Is(noFormat, fs.ErrNotExist) {
@@ -107,16 +105,12 @@ func (f *Folder) checkFormat() error {
 		return fmt.Errorf("a restore to data folder %s was interrupted: empty the folder and restore again", f.path)
 	case err == nil && number > Format:
 		return fmt.Errorf("data folder %s has format %d, this program knows %d: a newer version of sluice wrote it; start that version, or restore a backup from before the upgrade to another folder", f.path, number, Format)
-	case err != nil || number < earlier:
+	case found == "1":
+		return fmt.Errorf("data folder %s has format 1, of version 0.1, which this program can't read: choose another folder with --data. Nothing was changed", f.path)
+	case err != nil || number < Format:
 		return fmt.Errorf("data folder %s has format %q, which no version of sluice has written: it is damaged, or no data folder", f.path, found)
 	}
 	return nil
-}
-
-// Convert marks the folder as one of this format: programs that know only an earlier
-// one refuse it from now on.
-func (f *Folder) Convert() error {
-	return WriteFile(f.Path(formatFile), []byte(strconv.Itoa(Format)+"\n"))
 }
 
 // Content returns the line in a file of the folder. If the file is missing, Content
@@ -184,7 +178,7 @@ func (f *NewFolder) Finish() error {
 	if err := SyncTree(f.path); err != nil {
 		return err
 	}
-	return f.Convert()
+	return WriteFile(f.Path(formatFile), []byte(strconv.Itoa(Format)+"\n"))
 }
 
 // Abandon empties the folder, and removes it unless it existed before.

@@ -16,9 +16,9 @@ import (
 	"sluice/seal"
 )
 
-// TestNodesSealTogether: when several nodes start at once on an engine of version 0.1, all of
-// them have all records, and one generation is left.
-func TestNodesSealTogether(t *testing.T) {
+// TestNodesBeginTogether: when several nodes start at once on an empty engine, all of them use
+// one generation.
+func TestNodesBeginTogether(t *testing.T) {
 	t.Parallel()
 	url := natstest.Start(natstest.Options()).ClientURL()
 	conn, err := nats.Connect(url)
@@ -26,14 +26,12 @@ func TestNodesSealTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	storeClear(t, conn)
 	var all sync.WaitGroup
 	for range 4 {
-		all.Go(func() {
-			wantAll(t, openEngine(t, Options{URL: url, Replicas: 1, Box: boxOf(1)}))
-		})
+		all.Go(func() { openEngine(t, Options{URL: url, Replicas: 1, Box: boxOf(1)}) })
 	}
 	all.Wait()
+	storeKnown(t, Options{URL: url, Replicas: 1})
 	wantAll(t, openEngine(t, Options{URL: url, Replicas: 1, Box: boxOf(1)}))
 	generations := make(map[string]bool)
 	for _, name := range streamNames(t, conn) {
@@ -70,8 +68,7 @@ func TestANodeStartsDuringARekey(t *testing.T) {
 	t.Parallel()
 	opts := Options{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1, Box: boxOf(1)}
 	rekeying, starting := connected(t, opts), connected(t, opts)
-	storeClear(t, rekeying.host.Conn)
-	openEngine(t, opts).Close()
+	storeKnown(t, opts)
 	box, err := boxOf(2)(false)
 	if err != nil {
 		t.Fatal(err)
@@ -102,34 +99,54 @@ func TestANodeStartsDuringARekey(t *testing.T) {
 	wantAll(t, openEngine(t, opts))
 }
 
-// TestAnotherKey: an engine that was sealed with another key, in this version or
-// in 0.1, is left as it is.
+// TestAnotherKey: an engine whose records were sealed with another key is left as it is.
 func TestAnotherKey(t *testing.T) {
 	t.Parallel()
-	url := natstest.Start(natstest.Options()).ClientURL()
-	conn, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
+	opts := Options{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1, Box: boxOf(3)}
+	storeKnown(t, opts)
+	if err := refused(t, opts); !errors.Is(err, seal.ErrOtherKey) || sluice.AsError(err).Code != "secret-key-other" {
+		t.Errorf("it failed with %v", err)
 	}
+	opts.Box = boxOf(1)
+	wantAll(t, openEngine(t, opts))
+}
+
+// TestEnginesOfVersion01AreRefused: their records are in clear, which no version after 0.2 reads.
+func TestEnginesOfVersion01AreRefused(t *testing.T) {
+	t.Parallel()
+	opts := Options{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1}
+	conn, err := nats.Connect(opts.URL)
+	check(t, err)
 	defer conn.Close()
-	storeClear(t, conn)
-	for _, version := range []string{"0.1", "now"} {
-		before := streamNames(t, conn)
-		e := openUnready(t, Options{URL: url, Replicas: 1, Box: boxOf(3)})
-		select {
-		case <-e.Failed():
-		case <-time.After(time.Minute):
-			t.Fatalf("%s: the engine goes on: %v", version, e.Ready())
-		}
-		if err := e.Failure(); !errors.Is(err, seal.ErrOtherKey) || sluice.AsError(err).Code != "secret-key-other" {
-			t.Errorf("%s: it failed with %v", version, err)
-		}
-		if after := streamNames(t, conn); !slices.Equal(before, after) {
-			t.Errorf("%s: the streams were %v, and are %v", version, before, after)
-		}
-		e.Close()
-		wantAll(t, openEngine(t, Options{URL: url, Replicas: 1, Box: boxOf(1)}))
+	js, err := jetstream.New(conn)
+	check(t, err)
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys"})
+	check(t, err)
+	_, err = kv.Put(t.Context(), "correlation", []byte("the key of the correlation ids.."))
+	check(t, err)
+	if err := refused(t, opts); sluice.AsError(err).Code != "engine-older" {
+		t.Errorf("it failed with %v", err)
 	}
+}
+
+// refused returns why an engine is refused, and checks that nothing was made there.
+func refused(t *testing.T, opts Options) error {
+	t.Helper()
+	conn, err := nats.Connect(opts.URL)
+	check(t, err)
+	defer conn.Close()
+	before := streamNames(t, conn)
+	e := openUnready(t, opts)
+	defer e.Close()
+	select {
+	case <-e.Failed():
+	case <-time.After(time.Minute):
+		t.Fatalf("the engine goes on: %v", e.Ready())
+	}
+	if after := streamNames(t, conn); !slices.Equal(before, after) {
+		t.Errorf("the streams were %v, and are %v", before, after)
+	}
+	return e.Failure()
 }
 
 // TestBucketsOfOthers: buckets that happen to have names of ours, on an engine

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,22 +15,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice"
 	"sluice/jetstream/natstest"
 	"sluice/jetstream/record"
 	"sluice/seal"
 )
 
-// What version 0.1 stored, and must be in no file any more.
+// What is stored, and must be in no file in clear.
 const (
-	clearToken   = "3f0d9a34-7a1c-4f0e-9c1b-5c6e0a7d1f42"
-	clearSession = "c2Vzc2lvbi1pZC0wMQ"
-	clearPrivate = "the private half of a signing key"
-	clearKey     = "the key of the correlation ids.."
-	secretValue  = "the value of a secret"
+	knownToken   = "3f0d9a34-7a1c-4f0e-9c1b-5c6e0a7d1f42"
+	knownSession = "c2Vzc2lvbi1pZC0wMQ"
+	knownPrivate = "the private half of a signing key"
+	knownSecret  = "the value of a secret"
 	oddRole      = "a role, with ünlikely characters > "
 )
 
@@ -40,85 +35,50 @@ func boxOf(fill byte) func(bool) (*seal.Box, error) {
 	return func(bool) (*seal.Box, error) { return seal.New(bytes.Repeat([]byte{fill}, seal.KeySize)) }
 }
 
-// storeClear stores records as version 0.1 did.
-func storeClear(t *testing.T, conn *nats.Conn) {
+// storeKnown stores records of several sorts in an engine.
+func storeKnown(t *testing.T, opts Options) {
 	t.Helper()
-	js, err := jetstream.New(conn)
+	opts.Box = boxOf(1)
+	e := openEngine(t, opts)
+	put(t, e.Webhooks, knownToken, sluice.Webhook{UUID: knownToken, EventKey: "webhook.moved"})
+	put(t, e.Roles, oddRole, sluice.Role{Name: oddRole})
+	put(t, e.Sessions, knownSession, sluice.Session{ID: knownSession, MACKey: []byte("mark")})
+	put(t, e.SigningKeys, "k", sluice.SigningKey{ID: "k", Private: []byte(knownPrivate)})
+	put(t, e.Secrets, "s", sluice.Secret{Name: "s", Value: knownSecret})
+	put(t, e.Secrets, "print", sluice.Secret{Name: "print", Value: e.keyPrint})
+	e.Close()
+}
+
+func put[T any](t *testing.T, in *record.Bucket[T], key string, one T) {
+	t.Helper()
+	_, err := natstest.Patiently(t.Context(), func() (*T, error) {
+		return in.Change(t.Context(), key, func(*T, map[string]*T) (*T, error) { return &one, nil })
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	box, err := boxOf(1)(false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded := func(key string) string { return base64.RawURLEncoding.EncodeToString([]byte(key)) }
-	for bucket, entry := range map[string]struct {
-		key   string
-		value any
-	}{
-		"keys":     {"correlation", []byte(clearKey)},
-		"webhooks": {clearToken, sluice.Webhook{UUID: clearToken, EventKey: "webhook.moved"}},
-		"floors":   {"binding", map[string]any{"sequence": 7}},
-		"roles":    {encoded(oddRole), sluice.Role{Name: oddRole}},
-		"sessions": {encoded(clearSession), sluice.Session{ID: clearSession, MACKey: []byte("mark")}},
-		"signing":  {encoded("k"), sluice.SigningKey{ID: "k", Private: []byte(clearPrivate)}},
-		"secrets":  {encoded("s"), map[string]any{"name": "s", "sealed": box.Seal("s", []byte(secretValue)), "updated": time.Now()}},
-	} {
-		kv, err := js.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket, History: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		value, isRaw := entry.value.([]byte)
-		if !isRaw {
-			if value, err = json.Marshal(entry.value); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := kv.Put(t.Context(), entry.key, value); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
-// clearFolder returns the folder of an engine in which version 0.1 stored records.
-func clearFolder(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	server, conn, err := startEmbedded(Options{Dir: dir, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stopEmbedded(server)
-	defer conn.Close()
-	storeClear(t, conn)
-	return dir
-}
-
-// wantAll checks that an engine has what version 0.1 stored.
+// wantAll checks that an engine has what storeKnown has stored.
 func wantAll(t *testing.T, e *Engine) {
 	t.Helper()
-	if hook := e.Webhooks.Copy(clearToken); hook == nil || hook.EventKey != "webhook.moved" || e.Webhooks.Count() != 1 {
+	if hook := e.Webhooks.Copy(knownToken); hook == nil || hook.EventKey != "webhook.moved" || e.Webhooks.Count() != 1 {
 		t.Errorf("the webhook is %+v of %d", hook, e.Webhooks.Count())
 	}
 	if role := e.Roles.Copy(oddRole); role == nil || role.Name != oddRole {
 		t.Errorf("the role is %+v", role)
 	}
-	if session := e.Sessions.Copy(clearSession); session == nil || string(session.MACKey) != "mark" {
+	if session := e.Sessions.Copy(knownSession); session == nil || string(session.MACKey) != "mark" {
 		t.Errorf("the session is %+v", session)
 	}
-	if key := e.SigningKeys.Copy("k"); key == nil || string(key.Private) != clearPrivate {
+	if key := e.SigningKeys.Copy("k"); key == nil || string(key.Private) != knownPrivate {
 		t.Errorf("the signing key is %+v", key)
 	}
-	if secret := e.Secrets.Copy("s"); secret == nil || secret.Value != secretValue {
+	if secret := e.Secrets.Copy("s"); secret == nil || secret.Value != knownSecret {
 		t.Errorf("the secret is %+v", secret)
 	}
-	if key := e.keys.Copy(record.CorrelationKey); key == nil || string(key.Key) != clearKey {
-		t.Errorf("the key of the correlation ids is %+v", key)
-	} else if key.FirstForm == nil {
-		t.Error("events that are to come may have ids of the first form")
-	}
-	if floor := e.lowWater.Of("binding"); floor != 7 {
-		t.Errorf("the floor is %d", floor)
+	if secret := e.Secrets.Copy("print"); secret == nil || secret.Value != e.keyPrint {
+		t.Errorf("the key of the correlation ids is that of %s, want %+v", e.keyPrint, secret)
 	}
 }
 
@@ -139,7 +99,7 @@ func wantSealed(t *testing.T, dir string) {
 			return nil
 		}
 		content, err := os.ReadFile(path)
-		for _, text := range []string{clearToken, clearSession, clearPrivate, clearKey, secretValue, "webhook.moved"} {
+		for _, text := range []string{knownToken, knownSession, knownPrivate, knownSecret, "webhook.moved"} {
 			for _, form := range []string{text, base64.StdEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text))} {
 				if bytes.Contains(content, []byte(form)) {
 					t.Errorf("%s has %q in it", path, form)
@@ -190,49 +150,11 @@ func connected(t *testing.T, opts Options) *Engine {
 	return e
 }
 
-// TestRecordsAreSealedAtTheFirstStart: killed at any step, the next start
-// finishes the work, nothing is lost, and nothing stays in clear.
-func TestRecordsAreSealedAtTheFirstStart(t *testing.T) {
-	t.Parallel()
-	dir, buckets := clearFolder(t), 0
-	copies := snapshots(t, dir, func(progress func(string)) error {
-		e := connected(t, Options{Dir: dir, Box: boxOf(1)})
-		defer e.Close()
-		generations := e.generations(progress)
-		buckets = len(generations.Buckets)
-		_, err := generations.Current(t.Context())
-		return err
-	})
-	if len(copies) != buckets+3 {
-		t.Errorf("there were the steps %v", copies)
-	}
-	copies["at the end"] = dir
-	for step, dir := range copies {
-		t.Run(step, func(t *testing.T) {
-			t.Parallel()
-			if strings.HasSuffix(step, "count from now on") { // and killed within the deletion of a stream
-				if err := os.Remove(filepath.Join(dir, "jetstream", "$G", "streams", "KV_webhooks", "meta.inf")); err != nil {
-					t.Fatal(err)
-				}
-			}
-			e := openEngine(t, Options{Dir: dir, Box: boxOf(1)})
-			wantAll(t, e)
-			putRole(t, e, "another")
-			e.Close()
-			wantSealed(t, dir)
-			e = openEngine(t, Options{Dir: dir, Box: boxOf(1)})
-			wantAll(t, e)
-			if e.Roles.Copy("another") == nil {
-				t.Error("what was stored since is gone")
-			}
-		})
-	}
-}
-
 // TestRekey: killed at any step, either the old key or the new one opens all.
 func TestRekey(t *testing.T) {
 	t.Parallel()
-	dir := clearFolder(t)
+	dir := t.TempDir()
+	storeKnown(t, Options{Dir: dir})
 	box, err := boxOf(2)(false)
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +163,6 @@ func TestRekey(t *testing.T) {
 	rekey := func(dir string, progress func(string)) error {
 		return Rekey(t.Context(), Options{Dir: dir, Box: boxOf(1), Log: log}, box, progress)
 	}
-	openEngine(t, Options{Dir: dir, Box: boxOf(1)}).Close()
 	copies := snapshots(t, dir, func(progress func(string)) error { return rekey(dir, progress) })
 	copies["at the end"] = dir
 	var opened [3]atomic.Int64 // by key

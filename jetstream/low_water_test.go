@@ -109,8 +109,7 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	}
 }
 
-// TestFloorsAreOneRecord: one write stores the low-water marks of all pipelines, and one that
-// an earlier version has stored counts as well.
+// TestFloorsAreOneRecord: one write stores the low-water marks of all pipelines.
 func TestFloorsAreOneRecord(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	var pipelines []*sluice.Pipeline

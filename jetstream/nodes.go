@@ -120,8 +120,7 @@ const (
 	replicasUnwell = 30 * time.Second
 )
 
-// replicas knows which replicas of our streams on an external engine are not well, and whether
-// a node of version 0.1 shares the engine: such a node announces itself to nobody.
+// replicas knows which replicas of our streams on an external engine are not well.
 type replicas struct {
 	host *stream.Host
 	ours func(stream string) bool
@@ -130,7 +129,6 @@ type replicas struct {
 	unwell          map[replica]time.Time // since when
 	last            map[string]uint64     // message of each stream at the last look
 	offline, behind int64                 // those of them that are told
-	earlier         bool                  // a node of 0.1 is there
 }
 
 // A replica is a copy of a stream on a server that is not its leader.
@@ -170,11 +168,9 @@ func (r *replicas) look(ctx context.Context, now time.Time) {
 func (r *replicas) note(streams []*jetstream.StreamInfo, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before, followed := r.unwell, make(map[string]bool)
-	last := r.last
+	before, last := r.unwell, r.last
 	r.unwell, r.last = make(map[replica]time.Time), make(map[string]uint64)
 	for _, s := range streams {
-		followed[s.Config.Name] = s.State.Consumers > 0
 		r.last[s.Config.Name] = s.State.LastSeq
 		written := s.State.LastSeq - min(s.State.LastSeq, last[s.Config.Name])
 		if s.Cluster == nil || !r.ours(s.Config.Name) {
@@ -193,12 +189,6 @@ func (r *replicas) note(streams []*jetstream.StreamInfo, now time.Time) {
 		}
 	}
 	r.tell(now)
-	// What a node of 0.1 stores in clear, this version has moved and deleted.
-	earlier := followed[stream.BucketPrefix+stream.Webhooks] && followed[stream.BucketPrefix+stream.Accounts]
-	if earlier && !r.earlier {
-		r.host.Log.Error("A node of version 0.1 shares the engine; stop it.", "warning", earlierNode)
-	}
-	r.earlier = earlier
 }
 
 // tell counts the replicas that have been unwell for too long, and logs a change. r.mu is held.
@@ -227,19 +217,14 @@ func (r *replicas) tell(now time.Time) {
 	r.host.Log.Warn("Replicas of streams are offline or behind.", "offline", offline, "behind", behind, "servers", strings.Join(slices.Sorted(maps.Keys(servers)), ", "))
 }
 
-const earlierNode = "a node of version 0.1 shares the engine: it answers calls of your webhooks with 401, and what is made there is unknown to all others; stop it"
-
-// warnings says which replicas are not well, and whether a node of 0.1 is there.
-func (r *replicas) warnings() (texts []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.offline+r.behind > 0 {
-		texts = append(texts, fmt.Sprintf("replicas of the engine's streams are not well (%d offline, %d behind), so that losing one more server may lose or block events; the log names the servers", r.offline, r.behind))
+// warnings says which replicas are not well.
+func (r *replicas) warnings() []string {
+	offline, behind := r.counts()
+	if offline+behind == 0 {
+		return nil
 	}
-	if r.earlier {
-		texts = append(texts, earlierNode)
-	}
-	return texts
+	return []string{fmt.Sprintf("replicas of the engine's streams are not well (%d offline, %d behind), "+
+		"so that losing one more server may lose or block events; the log names the servers", offline, behind)}
 }
 
 // counts returns how many replicas are told to be offline and behind.

@@ -256,9 +256,6 @@ type Options struct {
 
 	SealEvents bool // new events, results, dead letters and what is known of runs
 
-	// Begin, if set, is called before anything is stored in this version's format.
-	Begin func() error
-
 	RunMemory      int64 // bytes that the events of all runs take in memory; 0: no bound
 	RecordMemory   int64 // bytes of the records that users store; 0: any number
 	DeliveryMemory int64 // bytes that delivery ids take in memory; 0: only their number is bounded

@@ -2,14 +2,11 @@ package jetstream
 
 import (
 	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice/jetstream/natstest"
 	"sluice/jetstream/stream"
 )
 
@@ -51,40 +48,4 @@ func TestReplicasThatAreNotWell(t *testing.T) {
 	if replicasUnwell+replicasEvery+stream.AskTimeout > time.Minute {
 		t.Error("it takes more than a minute")
 	}
-}
-
-// TestANodeOf01IsSeen: it follows buckets that this version has no use for.
-func TestANodeOf01IsSeen(t *testing.T) {
-	t.Parallel()
-	url := natstest.Start(natstest.Options()).ClientURL()
-	e := openEngine(t, Options{URL: url, Replicas: 1})
-	conn, err := nats.Connect(url)
-	check(t, err)
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	check(t, err)
-	seen := func() bool { return strings.Contains(strings.Join(e.Warnings(), "\n"), earlierNode) }
-	var watches []jetstream.KeyWatcher
-	for _, bucket := range []string{stream.Webhooks, stream.Accounts} {
-		kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket})
-		check(t, err)
-		e.replicas.look(t.Context(), time.Now())
-		if seen() {
-			t.Error("buckets of somebody else's are taken for those of a node")
-		}
-		watch, err := kv.WatchAll(t.Context())
-		check(t, err)
-		watches = append(watches, watch)
-	}
-	e.replicas.look(t.Context(), time.Now())
-	if !seen() {
-		t.Errorf("the warnings are %q", e.Warnings())
-	}
-	for _, watch := range watches {
-		check(t, watch.Stop())
-	}
-	natstest.Eventually(t, "the node has gone", func() bool {
-		e.replicas.look(t.Context(), time.Now())
-		return !seen()
-	})
 }

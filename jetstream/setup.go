@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"sluice"
@@ -19,7 +18,6 @@ import (
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/record"
-	"sluice/jetstream/stream"
 	"sluice/seal"
 )
 
@@ -147,8 +145,7 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 // takes longer than all the rest of an empty start.
 const manyRecords = 1000
 
-// generation returns the current generation of the buckets. Records that an earlier version
-// stored in clear are moved to it first.
+// generation returns the current generation of the buckets.
 func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
 	if err := e.server.usable(ctx); err != nil {
 		return record.Generation{}, err
@@ -164,37 +161,21 @@ func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
 }
 
 func (e *Engine) generations(progress func(step string)) *record.Generations {
-	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.watermarks.Sealed, Damaged: e.addDamage, Begin: e.opts.Begin, Progress: progress}
+	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.watermarks.Sealed, Damaged: e.addDamage, Progress: progress}
 	for _, b := range e.buckets() {
 		g.Buckets = append(g.Buckets, b.Name())
 	}
 	return g
 }
 
-// correlationIDs returns the correlation ids that all nodes share. The first node that knows
-// their second form notes the last event of the first form.
+// correlationIDs returns the correlation ids that all nodes share.
 func (e *Engine) correlationIDs(ctx context.Context) (ids correlation.IDs, err error) {
 	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
 	if err != nil {
 		return ids, err
 	}
-	if e.keys.Copy(record.CorrelationKey).FirstForm == nil {
-		last, err := lastEvent(ctx, e.host)
-		if err != nil {
-			return ids, err
-		}
-		_, err = e.keys.ChangeEarly(ctx, record.CorrelationKey, func(before *record.Key, _ map[string]*record.Key) (*record.Key, error) {
-			if before.FirstForm != nil {
-				return nil, sluice.ErrUnchanged
-			}
-			return &record.Key{Key: before.Key, FirstForm: &last}, nil
-		})
-		if err != nil && !errors.Is(err, sluice.ErrUnchanged) {
-			return ids, err
-		}
-	}
 	e.keyPrint = fingerprint(key)
-	return correlation.NewIDs(key, *e.keys.Copy(record.CorrelationKey).FirstForm), nil
+	return correlation.NewIDs(key), nil
 }
 
 // The names of the keys that messages are sealed with. A print follows that of a spool.
@@ -257,18 +238,6 @@ func (e *Engine) keepSpoolKey(ctx context.Context) error {
 		return &record.Key{Key: key}, nil
 	})
 	return err
-}
-
-// lastEvent returns the sequence of the last event, 0 if there are none.
-func lastEvent(ctx context.Context, h *stream.Host) (uint64, error) {
-	events, err := h.JS.Stream(ctx, stream.Events)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return events.CachedInfo().State.LastSeq, nil
 }
 
 // sharedKey returns a key that all nodes share. The first node makes it.

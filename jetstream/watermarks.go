@@ -64,11 +64,8 @@ func readWatermarks(dir string) (m watermarks, err error) {
 	return m, nil
 }
 
-// lostBeside reports whether the watermarks are missing in a store with these streams. Those
-// of version 0.1 had none, and nothing sealed.
-func (m watermarks) lostBeside(streams []string) bool {
-	return m.unknown && slices.Contains(streams, stream.Sealed)
-}
+// lostBeside reports whether the watermarks are missing in a store with these streams.
+func (m watermarks) lostBeside(streams []string) bool { return m.unknown && len(streams) > 0 }
 
 // last returns the last message of a stream that was on stable storage.
 func (m watermarks) last(name string) (sequence uint64, known bool) {

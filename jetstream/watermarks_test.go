@@ -12,7 +12,7 @@ import (
 )
 
 // TestLostWatermarksAreTold: without them no loss can be noticed, whatever else is whole. A new
-// store has them from the first moment, and those of 0.1 never had.
+// store has them from the first moment.
 func TestLostWatermarksAreTold(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(t *testing.T, file string){

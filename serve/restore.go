@@ -212,7 +212,7 @@ func onStopped(cfg config.Config, log *slog.Logger, do func(opts jetstream.Optio
 			return err
 		}
 		defer folder.Close()
-		opts.Dir, opts.Begin = folder.Store(), folder.Convert
+		opts.Dir = folder.Store()
 	}
 	opts.Box = boxOf(cfg, folder)
 	return do(opts, folder)

@@ -250,7 +250,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		opts.SpoolDir, opts.SpoolMaxBytes = filepath.Join(s.cfg.Data, "spool"), int64(s.cfg.SpoolMaxBytes)
 	}
 	if s.folder != nil {
-		opts.Dir, opts.Begin = s.folder.Store(), s.folder.Convert
+		opts.Dir = s.folder.Store()
 	}
 	return opts
 }

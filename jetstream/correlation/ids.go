@@ -38,26 +38,18 @@ import (
 // stop most guesses before anything is read; some of them can become the number of a
 // partition.
 //
-// In the first form the nonce depends on the trace id alone, so somebody who changes
-// the sequence in such an id reaches another event with the same trace id. It is read
-// only for events older than the second form. The third form is for events that wait
-// in a spool: see SpooledID.
-type IDs struct {
-	key   []byte
-	first uint64 // sequence of the last event that has an id of the first form
-}
+// Another form is for events that wait in a spool: see SpooledID.
+type IDs struct{ key []byte }
 
 // A Reference is what a correlation id says.
 type Reference struct {
 	Sequence uint64 // of the event that it leads to, if that fits
 
 	nonce uint64
-	form  uint64
 }
 
-// NewIDs returns the ids that all nodes with the same key make. Events up to the
-// sequence first may have ids of the first form.
-func NewIDs(key []byte, first uint64) IDs { return IDs{key, first} }
+// NewIDs returns the ids that all nodes with the same key make.
+func NewIDs(key []byte) IDs { return IDs{key} }
 
 const (
 	sequenceBits = 44 // 37 years at 15,000 events a second
@@ -65,20 +57,19 @@ const (
 	zeroBits     = 12
 	locatorBits  = sequenceBits + formBits + zeroBits
 
-	firstForm, currentForm, spooledForm = 0, 1, 2
+	storedForm, spooledForm = 1, 2
 )
 
 // ID returns the correlation id of an event.
 func (c IDs) ID(sequence uint64, traceID string) string {
 	nonce := c.nonceOf(sequence, traceID)
-	return pack(nonce, (sequence<<formBits|currentForm)<<zeroBits^c.mask(nonce)).String()
+	return pack(nonce, (sequence<<formBits|storedForm)<<zeroBits^c.mask(nonce)).String()
 }
 
 // Parse reads an id.
 func (c IDs) Parse(id string) (r Reference, ok bool) {
 	nonce, locator, ok := c.open(id)
-	r = Reference{Sequence: locator >> formBits, nonce: nonce, form: locator & (1<<formBits - 1)}
-	return r, ok && (r.form == currentForm || r.form == firstForm && r.Sequence <= c.first)
+	return Reference{locator >> formBits, nonce}, ok && locator&(1<<formBits-1) == storedForm
 }
 
 // open returns the parts of an id, without the bits that must be zero.
@@ -94,13 +85,10 @@ func (c IDs) open(id string) (nonce, locator uint64, ok bool) {
 
 // Fits reports whether an id leads to the event with a trace id.
 func (c IDs) Fits(r Reference, traceID string) bool {
-	if r.form == firstForm {
-		return r.nonce == c.Nonce(traceID)
-	}
 	return r.nonce == c.nonceOf(r.Sequence, traceID)
 }
 
-// Same reports whether an id, of whatever form, is that of an event.
+// Same reports whether an id is that of an event.
 func (c IDs) Same(id string, sequence uint64, traceID string) bool {
 	r, ok := c.Parse(id)
 	return ok && r.Sequence == sequence && c.Fits(r, traceID)

@@ -28,30 +28,12 @@ func TestCorrelationIDFindsItsEvent(t *testing.T) {
 	})
 }
 
-// TestTheFirstFormIsRead: ids that callers were given before stay good, and lead to
-// no event that came later, whatever trace id it has.
-func TestTheFirstFormIsRead(t *testing.T) {
-	c := IDs{key: []byte("a key of the server, kept secret"), first: 7}
-	const traceID = "abcdef:0123456789"
-	nonce := c.Nonce(traceID)
-	given := pack(nonce, 7<<(formBits+zeroBits)^c.mask(nonce))
-	if !c.Same(given.String(), 7, traceID) || c.Same(given.String(), 7, "abcdef:9876543210") {
-		t.Errorf("%s does not lead to its event", given)
-	}
-	nonce, locator := unpack(given)
-	derived := pack(nonce, locator^(7^8)<<(formBits+zeroBits)).String() // as of the next event
-	if _, ok := c.Parse(derived); ok || c.Same(derived, 8, traceID) {
-		t.Error("an id of the first form leads to an event that never had one")
-	}
-}
-
 // TestIDsOfTodayHaveRoomForAPartition: given ids lead to the same events in every version. The
 // bits for the number of a partition are 0 in all of them, as of today's only stream.
 func TestIDsOfTodayHaveRoomForAPartition(t *testing.T) {
 	const partitionBits = 8 // 256 streams, and 4 bits left to turn guesses away
-	c := IDs{key: []byte("a key of the server, kept secret"), first: 7}
+	c := IDs{key: []byte("a key of the server, kept secret")}
 	for id, want := range map[string]uint64{
-		"1fa3325d-7a31-8e4d-98a1-7fc0df1d360e": 7,
 		"1149d722-aa9d-80dd-aa03-4689e0568438": 8,
 	} {
 		if !c.Same(id, want, "abcdef:0123456789") {
@@ -130,7 +112,7 @@ func TestTheIDOfASpooledEvent(t *testing.T) {
 
 // TestCursors: a cursor is read by those with its key, as it was made, and shows no number.
 func TestCursors(t *testing.T) {
-	ids := NewIDs([]byte("key"), 0)
+	ids := NewIDs([]byte("key"))
 	cursor := ids.Cursor(7, 0, 1<<63)
 	if place, ok := ids.Place(cursor, 3); !ok || !slices.Equal(place, []uint64{7, 0, 1 << 63}) {
 		t.Errorf("it is %v, %v", place, ok)
@@ -142,7 +124,7 @@ func TestCursors(t *testing.T) {
 		cursor string
 		count  int
 	}{
-		"another key":     {NewIDs([]byte("other"), 0), cursor, 3},
+		"another key":     {NewIDs([]byte("other")), cursor, 3},
 		"changed":         {ids, string(changed), 3},
 		"fewer numbers":   {ids, cursor, 2},
 		"of another list": {ids, ids.Cursor(7, 0), 3},

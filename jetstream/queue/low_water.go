@@ -23,14 +23,11 @@ const lowWaterEvery = 10 * time.Second
 // run again, and later ones only if they have no outcome.
 //
 // One record has all marks, so that one write is enough for any number of pipelines.
-// Earlier versions stored a record for each binding: it is still read, and dropped with
-// the binding.
 type lowWaterMarks struct {
-	Sequence uint64            `json:"sequence,omitempty"` // of one binding, from earlier versions
-	All      map[string]uint64 `json:"all,omitempty"`      // by binding
+	All map[string]uint64 `json:"all,omitempty"` // by binding
 }
 
-// allMarks is the key of the record with all marks. No binding has this id.
+// allMarks is the key of that record.
 const allMarks = "all"
 
 // LowWater is the bucket with the low-water marks of all bindings.
@@ -49,14 +46,10 @@ func NewLowWater(h *stream.Host, l *Listeners) *LowWater {
 
 // Of returns the low-water mark of a binding.
 func (w *LowWater) Of(binding string) uint64 {
-	sequence := uint64(0)
-	if known := w.Copy(binding); known != nil {
-		sequence = known.Sequence
-	}
 	if known := w.Copy(allMarks); known != nil {
-		sequence = max(sequence, known.All[binding])
+		return known.All[binding]
 	}
-	return sequence
+	return 0
 }
 
 // keep writes the marks regularly until ctx ends.
@@ -81,61 +74,51 @@ func (w *LowWater) Write(ctx context.Context) error {
 	if len(moved) == 0 {
 		return untold
 	}
+	if err := w.host.Ready(); err != nil {
+		return errors.Join(err, untold)
+	}
 	// Several nodes may write at the same time: no mark sinks.
-	_, err := w.Change(ctx, allMarks, func(before *lowWaterMarks, _ map[string]*lowWaterMarks) (*lowWaterMarks, error) {
-		after := before.copy()
+	return errors.Join(untold, w.change(ctx, func(marks map[string]uint64) {
 		for binding, sequence := range moved {
-			after.All[binding] = max(after.All[binding], sequence)
+			marks[binding] = max(marks[binding], sequence)
 		}
-		return after, nil
-	})
-	return errors.Join(err, untold)
+	}))
 }
 
-// copy returns a record of all marks that may be changed.
-func (m *lowWaterMarks) copy() *lowWaterMarks {
-	all := make(map[string]uint64)
-	if m != nil {
-		maps.Copy(all, m.All)
-	}
-	return &lowWaterMarks{All: all}
+// change changes a copy of the marks, and stores it.
+func (w *LowWater) change(ctx context.Context, edit func(marks map[string]uint64)) error {
+	_, err := w.ChangeEarly(ctx, allMarks,
+		func(before *lowWaterMarks, _ map[string]*lowWaterMarks) (*lowWaterMarks, error) {
+			after := &lowWaterMarks{make(map[string]uint64)}
+			if before != nil {
+				maps.Copy(after.All, before.All)
+			}
+			edit(after.All)
+			return after, nil
+		})
+	return err
 }
 
 // drop deletes the mark of a binding.
 func (w *LowWater) drop(ctx context.Context, binding string) error {
-	if w.Copy(binding) != nil {
-		if _, err := w.Change(ctx, binding, func(*lowWaterMarks, map[string]*lowWaterMarks) (*lowWaterMarks, error) { return nil, nil }); err != nil {
-			return err
-		}
-	}
 	if w.Of(binding) == 0 {
 		return nil
 	}
-	_, err := w.Change(ctx, allMarks, func(before *lowWaterMarks, _ map[string]*lowWaterMarks) (*lowWaterMarks, error) {
-		after := before.copy()
-		delete(after.All, binding)
-		return after, nil
-	})
-	return err
+	if err := w.host.Ready(); err != nil {
+		return err
+	}
+	return w.change(ctx, func(marks map[string]uint64) { delete(marks, binding) })
 }
 
-// Lower lowers the marks that are above a sequence.
+// Lower lowers the marks that are above a sequence, also while the engine is being set up.
 func (w *LowWater) Lower(ctx context.Context, sequence uint64) error {
-	above := func(known *lowWaterMarks) bool {
-		return slices.Max(slices.AppendSeq([]uint64{known.Sequence}, maps.Values(known.All))) > sequence
+	known := w.Copy(allMarks)
+	if known == nil || len(known.All) == 0 || slices.Max(slices.Collect(maps.Values(known.All))) <= sequence {
+		return nil
 	}
-	for _, key := range w.Keys(above) {
-		_, err := w.ChangeEarly(ctx, key, func(before *lowWaterMarks, _ map[string]*lowWaterMarks) (*lowWaterMarks, error) {
-			after := before.copy()
-			for binding, other := range after.All {
-				after.All[binding] = min(other, sequence)
-			}
-			after.Sequence = min(before.Sequence, sequence)
-			return after, nil
-		})
-		if err != nil {
-			return err
+	return w.change(ctx, func(marks map[string]uint64) {
+		for binding, mark := range marks {
+			marks[binding] = min(mark, sequence)
 		}
-	}
-	return nil
+	})
 }

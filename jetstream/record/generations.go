@@ -39,10 +39,6 @@ type Generations struct {
 	Kept    []byte
 	Damaged func(text string)
 
-	// Begin is called once, before anything is stored in the format of this
-	// program; it may be nil.
-	Begin func() error
-
 	// Progress is called with each step of a move; it may be nil.
 	Progress func(step string)
 }
@@ -146,27 +142,35 @@ func (g *Generations) Rekey(ctx context.Context, box *seal.Box) error {
 	return g.clean(ctx, s)
 }
 
-// begin makes the first generation, from what an earlier version stored in clear, if
-// anything. Another node may be faster.
+// begin makes the first generation. Another node may be faster.
 func (g *Generations) begin(ctx context.Context) error {
-	earlier, err := findClear(ctx, g.Host)
+	if err := g.refuseEarlier(ctx); err != nil {
+		return err
+	}
+	box, err := g.Box(false)
 	if err != nil {
 		return err
 	}
-	box, err := g.Box(len(earlier.sealed) > 0)
-	if err != nil {
-		return err
-	}
-	if earlier.box = box; !earlier.fits() {
-		return otherKey()
-	}
-	if g.Begin != nil {
-		if err := g.Begin(); err != nil {
-			return err
-		}
-	}
-	err = g.move(ctx, earlier, newGeneration(box), 0)
+	err = g.save(ctx, newGeneration(box).counts(nil), 0)
 	if stream.WasConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// refuseEarlier refuses an engine on which version 0.1 has stored records. On an external
+// engine other programs may have buckets of the same names: version 0.1 is known by the key
+// that it made before anything else.
+func (g *Generations) refuseEarlier(ctx context.Context) error {
+	keys, err := g.Host.JS.KeyValue(ctx, stream.Keys)
+	if err == nil {
+		_, err = keys.Get(ctx, CorrelationKey)
+	}
+	switch {
+	case err == nil:
+		return sluice.Errorf(sluice.CodeEngineOlder,
+			"Version 0.1 has stored its records here, which this program can't read: give it an engine of its own. Nothing was changed.")
+	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrKeyNotFound):
 		return nil
 	}
 	return err
@@ -178,6 +182,11 @@ func newGeneration(box *seal.Box) Generation {
 	g := Generation{id: hex.EncodeToString(id), box: box}
 	g.check = box.Seal(checkName, []byte(g.id))
 	return g
+}
+
+// counts returns the state in which the generation counts, and some streams no longer do.
+func (g Generation) counts(drop []string) *state {
+	return &state{Format: durable.Format, Generation: g.id, Check: g.check, Drop: drop}
 }
 
 func (s *state) opensWith(box *seal.Box) bool {
@@ -235,8 +244,8 @@ func (g *Generations) save(ctx context.Context, s *state, revision uint64) error
 	return g.Host.SyncStream(stream.Sealed)
 }
 
-// tellf reports a step of a move.
-func (g *Generations) tellf(format string, args ...any) {
+// reportf reports a step of a move.
+func (g *Generations) reportf(format string, args ...any) {
 	if g.Progress != nil {
 		g.Progress(fmt.Sprintf(format, args...))
 	}
@@ -265,6 +274,15 @@ type stored[T any] struct {
 
 // bucket returns the name by which the engine knows a bucket.
 func (g Generation) bucket(name string) string { return name + "-" + g.id }
+
+// streams names the streams behind the buckets.
+func (g Generation) streams(buckets []string) []string {
+	names := make([]string, len(buckets))
+	for i, bucket := range buckets {
+		names[i] = streamOf(g.bucket(bucket))
+	}
+	return names
+}
 
 // key returns the engine's key of a record.
 func (g Generation) key(bucket, key string) string {

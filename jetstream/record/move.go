@@ -12,32 +12,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice/durable"
 	"sluice/jetstream/stream"
 )
 
-// A source is where records are moved from.
-type source interface {
-	// bucket returns the engine's name of a bucket, "" if there is none.
-	bucket(name string) string
-
-	// read returns the record of an entry of a bucket.
-	read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error)
-}
-
-// streamsOf names the streams behind the buckets of a source.
-func streamsOf(from source, buckets []string) (names []string) {
-	for _, bucket := range buckets {
-		if name := from.bucket(bucket); name != "" {
-			names = append(names, streamOf(name))
-		}
-	}
-	return names
-}
-
 // move copies all records to another generation, and then makes it the one that
 // counts, if the state still has that revision.
-func (g *Generations) move(ctx context.Context, from source, to Generation, revision uint64) (err error) {
+func (g *Generations) move(ctx context.Context, from, to Generation, revision uint64) (err error) {
 	defer func() {
 		if err != nil {
 			g.giveUp(context.WithoutCancel(ctx), to)
@@ -52,23 +32,22 @@ func (g *Generations) move(ctx context.Context, from source, to Generation, revi
 		if copied > 0 {
 			made = append(made, streamOf(to.bucket(bucket)))
 		}
-		g.tellf("%s: %d copied", bucket, copied)
+		g.reportf("%s: %d copied", bucket, copied)
 	}
 	for _, name := range made {
 		if err := g.Host.SyncStream(name); err != nil {
 			return err
 		}
 	}
-	counts := &state{Format: durable.Format, Generation: to.id, Check: to.check, Drop: streamsOf(from, g.Buckets)}
-	if err := g.save(ctx, counts, revision); err != nil {
+	if err := g.save(ctx, to.counts(from.streams(g.Buckets)), revision); err != nil {
 		return err
 	}
-	g.tellf("the copies count from now on")
+	g.reportf("the copies count from now on")
 	return nil
 }
 
 // copy copies the records of a bucket, and returns how many there were.
-func (g *Generations) copy(ctx context.Context, bucket string, from source, to Generation) (copied int, err error) {
+func (g *Generations) copy(ctx context.Context, bucket string, from, to Generation) (copied int, err error) {
 	const atOnce = 256
 	var pending []jetstream.PubAckFuture
 	settle := func() error {
@@ -85,7 +64,7 @@ func (g *Generations) copy(ctx context.Context, bucket string, from source, to G
 		return nil
 	}
 	err = each(ctx, g.Host, from.bucket(bucket), func(entry jetstream.KeyValueEntry) error {
-		record, err := from.read(bucket, entry)
+		record, err := openRecord[json.RawMessage](from, bucket, entry.Key(), entry.Value())
 		if err != nil {
 			g.Host.Log.Error("A stored record can't be read; it is left out.", "bucket", bucket, "revision", entry.Revision(), "error", err)
 			return nil
@@ -114,9 +93,6 @@ func (g *Generations) copy(ctx context.Context, bucket string, from source, to G
 
 // each visits the records of a bucket of the engine, if there is one.
 func each(ctx context.Context, h *stream.Host, bucket string, visit func(jetstream.KeyValueEntry) error) error {
-	if bucket == "" {
-		return nil
-	}
 	kv, err := h.JS.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		return nil
@@ -157,18 +133,13 @@ func each(ctx context.Context, h *stream.Host, bucket string, visit func(jetstre
 // another node deletes meanwhile has no next one.
 const longestPause = 10 * time.Second
 
-// read implements source.
-func (g Generation) read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error) {
-	return openRecord[json.RawMessage](g, bucket, entry.Key(), entry.Value())
-}
-
 // giveUp deletes what a failed move has made. A later clean deletes what giveUp
 // could not.
 func (g *Generations) giveUp(ctx context.Context, to Generation) {
 	if s, err := g.load(ctx); err != nil || s != nil && s.Generation == to.id {
 		return // it may count after all
 	}
-	for _, name := range streamsOf(to, g.Buckets) {
+	for _, name := range to.streams(g.Buckets) {
 		if err := g.drop(ctx, name); err != nil {
 			g.Host.Log.Warn("What a move of records has left behind could not be deleted yet.", "error", err)
 			return
@@ -193,7 +164,7 @@ func (g *Generations) clean(ctx context.Context, s *state) error {
 	if len(s.Drop) == 0 {
 		return nil
 	}
-	g.tellf("deleting what does not count")
+	g.reportf("deleting what does not count")
 	for _, name := range s.Drop {
 		if _, ours := g.Owns(name); !ours {
 			continue // the state may be from a backup, which may come from anywhere
@@ -202,7 +173,7 @@ func (g *Generations) clean(ctx context.Context, s *state) error {
 			return err
 		}
 	}
-	g.tellf("deleted")
+	g.reportf("deleted")
 	s.Drop = nil
 	if err := g.save(ctx, s, s.revision); err != nil && !stream.WasConflict(err) {
 		return err
@@ -213,7 +184,7 @@ func (g *Generations) clean(ctx context.Context, s *state) error {
 var generationEnd = regexp.MustCompile(`-([0-9a-f]{12})$`)
 
 // Owns reports whether a stream is that of a bucket, and of which generation: "" if
-// the bucket is older than generations.
+// another program has made the bucket.
 func (g *Generations) Owns(name string) (generation string, ours bool) {
 	bucket, ours := strings.CutPrefix(name, stream.BucketPrefix)
 	if match := generationEnd.FindStringSubmatch(bucket); match != nil {
