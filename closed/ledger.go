@@ -4,17 +4,11 @@
 package closed
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 const (
@@ -137,124 +131,4 @@ func (l *Ledger) cause(before sluice.Heartbeat) string {
 		return sluice.ClosedByCrash
 	}
 	return sluice.ClosedRefusing
-}
-
-// enter stores a closing and tells of it.
-func (l *Ledger) enter(ctx context.Context, c sluice.Closing) error {
-	c.Webhooks = l.webhooks(c)
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	_, err := l.Records.Change(ctx, closingKey(c), func(*sluice.ClosedRecord, map[string]*sluice.ClosedRecord) (*sluice.ClosedRecord, error) {
-		return &sluice.ClosedRecord{Closing: &c}, nil
-	})
-	l.Tell(ctx, describe(c))
-	for i, old := range l.closings(time.Time{}) {
-		if i >= maxKept && err == nil {
-			err = sluice.Remove(ctx, l.Records, closingKey(old))
-		}
-	}
-	return err
-}
-
-func closingKey(c sluice.Closing) string { return strconv.FormatInt(c.From.UnixMilli(), 10) }
-
-// describe says what was missed, and by whom.
-func describe(c sluice.Closing) string {
-	var lost []string
-	for _, w := range c.Webhooks {
-		if w.Retries == "none" {
-			lost = append(lost, w.EventKey)
-		}
-	}
-	text := fmt.Sprintf("No calls were taken for %s, from %s to %s (%s).", c.To.Sub(c.From).Round(time.Second), c.From.Format("2 January, 15:04:05"), c.To.Format("15:04:05 UTC"), c.Cause)
-	if len(lost) > 0 {
-		text += " The senders of these webhooks don't try again: " + strings.Join(lost, ", ") + "; webhook.missed finds what they sent, where the sender can be asked."
-	}
-	return text
-}
-
-const (
-	week    = 7 * 24 * time.Hour
-	weeks   = 4
-	history = 30 * 24 // hours: as many as there are
-)
-
-// webhooks returns the webhooks that may have missed calls, those whose senders don't try
-// again first.
-func (l *Ledger) webhooks(c sluice.Closing) []sluice.ClosedWebhook {
-	hours := make(map[time.Time]sluice.Minute)
-	for _, hour := range l.Hours(history) {
-		hours[hour.Time] = hour
-	}
-	found := make(map[string]*sluice.ClosedWebhook)
-	note := func(hour time.Time) map[string]sluice.WebhookFigures {
-		for key := range hours[hour].Webhooks {
-			if retries := l.Retries(key); found[key] == nil && retries != "" {
-				found[key] = &sluice.ClosedWebhook{EventKey: key, Retries: retries}
-			}
-		}
-		return hours[hour].Webhooks
-	}
-	first := c.From.Truncate(time.Hour)
-	note(first)
-	note(c.From.Add(-time.Hour).Truncate(time.Hour))
-	sums, counted := make(map[string]int), make(map[string]int)
-	for hour := first; hour.Before(c.To) && hour.Sub(first) < week; hour = hour.Add(time.Hour) {
-		for back := 1; back <= weeks; back++ {
-			for key, figures := range note(hour.Add(-time.Duration(back) * week)) {
-				sums[key] += figures.Accepted + figures.Rejected
-				counted[key]++
-			}
-		}
-	}
-	all := make([]sluice.ClosedWebhook, 0, len(found))
-	for key, w := range found {
-		if n := counted[key]; n > 0 {
-			w.Usual = (sums[key] + n - 1) / n
-		}
-		all = append(all, *w)
-	}
-	slices.SortFunc(all, func(a, b sluice.ClosedWebhook) int {
-		return cmp.Or(cmp.Compare(tries(a), tries(b)), cmp.Compare(b.Usual, a.Usual), cmp.Compare(a.EventKey, b.EventKey))
-	})
-	return all
-}
-
-// tries orders senders: those that never try again come first, then unknown ones, then the rest.
-func tries(w sluice.ClosedWebhook) int {
-	switch w.Retries {
-	case "none":
-		return 0
-	case "unknown":
-		return 1
-	}
-	return 2
-}
-
-// closings returns the closings that ended at a time or later, newest first.
-func (l *Ledger) closings(from time.Time) []sluice.Closing {
-	found := []sluice.Closing{}
-	for _, r := range l.Records.All() {
-		if r.Closing != nil && !r.Closing.To.Before(from) {
-			found = append(found, *r.Closing)
-		}
-	}
-	slices.SortFunc(found, func(a, b sluice.Closing) int { return b.From.Compare(a.From) })
-	return found
-}
-
-type params struct {
-	From  time.Time `json:"from" doc:"Only times that lasted until then or longer."`
-	Limit int       `json:"limit" min:"1" max:"500" doc:"At most this many. Default 100."`
-}
-
-const defaultLimit = 100
-
-// Commands returns the command that shows the ledger.
-func Commands(l *Ledger) []command.Command {
-	return []command.Command{command.New("server.closed", "Show the times in which no calls were taken, newest first, and the webhooks that may have missed some. A first start and a hand-over to a new program are none.",
-		func(_ context.Context, p params) (sluice.List[sluice.Closing], error) {
-			found := l.closings(p.From)
-			return sluice.List[sluice.Closing]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
-		}, command.ReadOnly, command.Global)}
 }

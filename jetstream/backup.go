@@ -2,11 +2,7 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
-	"slices"
-	"strings"
 
 	"sluice"
 	"sluice/backup"
@@ -19,12 +15,12 @@ import (
 // (docs/decisions/0022). A backup shows the moment at which the events are copied.
 //
 // Streams that refer to events are copied before the events, so that they refer to no event
-// outside the backup: another event would get its sequence. Outcomes are copied after the events,
-// so that the backup has the outcome of every event that a pipeline had acknowledged by then.
-// Low-water marks are copied before their pipelines.
+// outside the backup: another event would get its sequence. Outcomes are copied after the
+// events, so that the backup has what became of every event that a pipeline had acknowledged
+// by then. Low-water marks are copied before their pipelines.
 func (e *Engine) backupOrder() []string {
 	order := []string{stream.Sealed, e.lowWater.StreamName(), e.keys.StreamName()}
-	for _, b := range e.buckets() {
+	for _, b := range e.all {
 		if b.Name() != e.lowWater.Name() && b.Name() != e.forgotten.Name() {
 			order = append(order, b.StreamName())
 		}
@@ -57,71 +53,11 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 	if err := e.lowWater.Write(ctx); err != nil {
 		return err
 	}
-	taker := snapshot.NewTaker(conn, to, e.Stored.writer.Durable)
+	copier := snapshot.NewCopier(conn, to, e.Stored.writer.Durable)
 	for _, name := range e.backupOrder() {
-		if err := taker.Take(ctx, name, name == stream.Events); err != nil {
+		if err := copier.Copy(ctx, name, name == stream.Events); err != nil {
 			return fmt.Errorf("backup of %s: %w", name, err)
 		}
 	}
 	return to.End()
-}
-
-// ErrLeftBehind says that a failed restore could not delete what it had made.
-var ErrLeftBehind = snapshot.ErrLeftBehind
-
-// Restore restores a backup to an empty engine. If it fails, it deletes the streams that it
-// has made on an external engine; the caller clears the folder of an embedded one.
-func Restore(ctx context.Context, opts Options, from *backup.Reader, erasures []sluice.Erasure) (err error) {
-	e := build(opts)
-	ctx, e.cancel = context.WithCancel(ctx)
-	defer e.Close()
-	if err := e.reach(ctx); err != nil {
-		return err
-	}
-	r := snapshot.NewRestoration(e.host, from, stream.Events)
-	if err := r.CheckEmpty(ctx, e.backupOrder()); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, r.Undo(ctx))
-		}
-	}()
-	if err := r.Streams(ctx, e.checkStream); err != nil {
-		return err
-	}
-	if err := r.AwaitReplicas(ctx); err != nil {
-		return err
-	}
-	if err := r.Deliveries(ctx); err != nil {
-		return fmt.Errorf("deliveries: %w", err)
-	}
-	if len(erasures) == 0 {
-		return nil
-	}
-	if err := e.setUp(ctx, ctx); err != nil {
-		return fmt.Errorf("erasures: %w", err)
-	}
-	return e.Erasures.Apply(ctx, erasures)
-}
-
-// StreamCheck returns a function that refuses the same streams as Restore. With it, a whole backup
-// can be checked before it is restored.
-func StreamCheck() func(backup.Stream) error {
-	return build(Options{Log: slog.New(slog.DiscardHandler)}).checkStream
-}
-
-// checkStream refuses a stream that is not part of a backup: it could be another program's.
-// A backup has the buckets of one generation, and of an embedded engine also the records of
-// deliveries.
-func (e *Engine) checkStream(s backup.Stream) error {
-	known := s.Name == stream.Deliveries || slices.Contains(e.backupOrder(), s.Name)
-	if strings.HasPrefix(s.Name, stream.BucketPrefix) {
-		generation, ours := e.generations(nil).Owns(s.Name)
-		known = ours && generation != ""
-	}
-	if !known {
-		return snapshot.Foreign("the stream %s", s.Name)
-	}
-	return snapshot.CheckSubjects(s)
 }

@@ -24,7 +24,7 @@ func blockOf(dir, stream string, number int) string {
 // streamOf returns the name of the stream that a bucket is stored in.
 func streamOf(t *testing.T, e *Engine, name string) string {
 	t.Helper()
-	for _, b := range append(e.buckets(), e.keys) {
+	for _, b := range e.withKeys() {
 		if b.Name() == name {
 			has, err := b.Extent(t.Context())
 			check(t, err)
@@ -175,7 +175,7 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 		return e.lowWater.Of(p.Binding.ID) > 0
 	})
 	stored := make(map[string]string)
-	for _, b := range append(e.buckets(), e.keys) {
+	for _, b := range e.withKeys() {
 		stored[b.Name()] = streamOf(t, e, b.Name())
 	}
 	e.Close()

@@ -2,8 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -53,11 +51,6 @@ type Events struct {
 	found sync.Map     // sequences of lost events that were noticed since the start
 	gaps  []gap        // that the stream had at the start
 }
-
-// A gap is a range of sequences whose events are missing.
-type gap struct{ first, last uint64 }
-
-func (g gap) events() int64 { return int64(g.last - g.first + 1) }
 
 // retention is how long events and results are kept, and how many bytes of events.
 type retention struct {
@@ -190,39 +183,4 @@ func encode(e *sluice.Event, space []byte) ([]byte, error) {
 		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", stream.MaxEvent)
 	}
 	return data, nil
-}
-
-// Newest implements sluice.StoredEvents.
-func (s *Events) Newest(ctx context.Context, eventKey string) (json.RawMessage, error) {
-	if err := s.host.Connected(); err != nil {
-		return nil, err
-	}
-	msg, err := s.stream.GetLastMsgForSubject(ctx, sluice.EventPrefix+eventKey)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, stream.NoAnswer(err)
-	}
-	return msg.Data, nil
-}
-
-// Next implements sluice.StoredEvents.
-func (s *Events) Next(ctx context.Context, eventKey string) (json.RawMessage, error) {
-	if err := s.host.Connected(); err != nil {
-		return nil, err
-	}
-	sub, err := s.host.Conn.SubscribeSync(sluice.EventPrefix + eventKey)
-	if err != nil {
-		return nil, stream.NoAnswer(err)
-	}
-	defer func() { _ = sub.Unsubscribe() }() // fails if the connection has gone, which ends it too
-	msg, err := sub.NextMsgWithContext(ctx)
-	if ctx.Err() != nil {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, stream.NoAnswer(err)
-	}
-	return s.host.Open(msg.Subject, msg.Data), nil
 }

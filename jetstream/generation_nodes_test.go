@@ -115,7 +115,7 @@ func TestAnotherKey(t *testing.T) {
 func TestEnginesOfVersion01AreRefused(t *testing.T) {
 	t.Parallel()
 	opts := Options{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1}
-	conn, err := nats.Connect(opts.URL)
+	conn, err := nats.Connect(opts.URL, nats.Timeout(patience))
 	check(t, err)
 	defer conn.Close()
 	js, err := jetstream.New(conn)
@@ -132,7 +132,7 @@ func TestEnginesOfVersion01AreRefused(t *testing.T) {
 // refused returns why an engine is refused, and checks that nothing was made there.
 func refused(t *testing.T, opts Options) error {
 	t.Helper()
-	conn, err := nats.Connect(opts.URL)
+	conn, err := nats.Connect(opts.URL, nats.Timeout(patience))
 	check(t, err)
 	defer conn.Close()
 	before := streamNames(t, conn)

@@ -85,7 +85,7 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	e := openEngine(t, Options{Dir: dir})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.above", 1)
 	type floor struct {
-		Sequence uint64 `json:"sequence"`
+		All map[string]uint64 `json:"all"`
 	}
 	watermarks := e.losses.(*storeCheck)
 	watermarks.mu.Lock()
@@ -98,7 +98,9 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	if err := floors.SetUp(t.Context(), t.Context(), generation); err != nil {
 		t.Fatal(err)
 	}
-	_, err = floors.Change(t.Context(), p.Binding.ID, func(*floor, map[string]*floor) (*floor, error) { return &floor{100}, nil })
+	_, err = floors.Change(t.Context(), "all", func(*floor, map[string]*floor) (*floor, error) {
+		return &floor{map[string]uint64{p.Binding.ID: 100}}, nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,23 +2,17 @@ package jetstream
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"sluice"
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/record"
-	"sluice/seal"
 )
 
 // setUpUntilDone tries to set up an external engine until it works.
@@ -135,7 +129,7 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 	start("waiting events", func() error { return e.waiting.SetUp(ctx, running) })
 	start("audit log", func() error { return e.Audit.setUp(ctx, running) })
 	start("quarantine", func() error { return e.Quarantine.SetUp(ctx, running, refused) })
-	for _, b := range e.buckets() {
+	for _, b := range e.all {
 		group.Go(func() error { return b.SetUp(ctx, running, in) })
 	}
 	return group.Wait()
@@ -144,120 +138,3 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 // manyRecords is how many webhooks make it worthwhile to free memory after the start, which
 // takes longer than all the rest of an empty start.
 const manyRecords = 1000
-
-// generation returns the current generation of the buckets.
-func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
-	if err := e.server.usable(ctx); err != nil {
-		return record.Generation{}, err
-	}
-	// Without a deadline each request has one of its own, so a lost reply costs no
-	// more than that.
-	current, err := e.generations(nil).Current(ctx)
-	if err != nil {
-		return current, err
-	}
-	e.sealed, err = current.State()
-	return current, err
-}
-
-func (e *Engine) generations(progress func(step string)) *record.Generations {
-	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.watermarks.Sealed, Damaged: e.addDamage, Progress: progress}
-	for _, b := range e.buckets() {
-		g.Buckets = append(g.Buckets, b.Name())
-	}
-	return g
-}
-
-// correlationIDs returns the correlation ids that all nodes share.
-func (e *Engine) correlationIDs(ctx context.Context) (ids correlation.IDs, err error) {
-	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
-	if err != nil {
-		return ids, err
-	}
-	e.keyPrint = fingerprint(key)
-	return correlation.NewIDs(key), nil
-}
-
-// The names of the keys that messages are sealed with. A print follows that of a spool.
-const (
-	eventsKey = "events"
-	spoolKey  = "spool."
-)
-
-// useKeys lets the host open what is sealed, also by nodes that are told to seal when this one
-// is not.
-func (e *Engine) useKeys(ctx context.Context) error {
-	key, err := sharedKey(ctx, e.keys, eventsKey)
-	if err != nil {
-		return err
-	}
-	messages, err := seal.NewMessages(key)
-	if err != nil {
-		return err
-	}
-	e.host.UseKeys(messages, e.opts.SealEvents)
-	if e.spool == nil {
-		return nil
-	}
-	for _, name := range e.keys.Keys(func(*record.Key) bool { return true }) {
-		if strings.HasPrefix(name, spoolKey) {
-			err = errors.Join(err, e.spool.keys.Learn(e.keys.Copy(name).Key))
-		}
-	}
-	return err
-}
-
-// spoolKey returns the key that a spool seals with. The one of events is on the engine, which
-// may be away.
-func (o Options) spoolKey() ([]byte, error) {
-	box, err := o.Box(true)
-	if err != nil {
-		return nil, err
-	}
-	return box.Derive(spoolKey)
-}
-
-// keepSpoolKey keeps the key of spools before the key that it is made of is replaced: calls may
-// still wait in one.
-func (e *Engine) keepSpoolKey(ctx context.Context) error {
-	generation, err := e.generation(ctx)
-	if errors.Is(err, seal.ErrOtherKey) {
-		return nil // it was replaced already, by an attempt that was interrupted
-	}
-	if err != nil {
-		return err
-	}
-	if err := e.keys.SetUp(ctx, ctx, generation); err != nil {
-		return err
-	}
-	key, err := e.opts.spoolKey()
-	if err != nil {
-		return err
-	}
-	_, err = e.keys.ChangeEarly(ctx, spoolKey+fingerprint(key), func(*record.Key, map[string]*record.Key) (*record.Key, error) {
-		return &record.Key{Key: key}, nil
-	})
-	return err
-}
-
-// sharedKey returns a key that all nodes share. The first node makes it.
-func sharedKey(ctx context.Context, keys *record.Bucket[record.Key], name string) ([]byte, error) {
-	_, err := keys.ChangeEarly(ctx, name, func(before *record.Key, _ map[string]*record.Key) (*record.Key, error) {
-		if before != nil {
-			return nil, sluice.ErrUnchanged
-		}
-		fresh := make([]byte, 32)
-		_, _ = rand.Read(fresh) // never fails
-		return &record.Key{Key: fresh}, nil
-	})
-	if err != nil && !errors.Is(err, sluice.ErrUnchanged) {
-		return nil, err
-	}
-	return keys.Copy(name).Key, nil
-}
-
-// fingerprint returns a short text that tells keys apart and does not show them.
-func fingerprint(key []byte) string {
-	sum := sha256.Sum256(key)
-	return hex.EncodeToString(sum[:8])
-}

@@ -76,6 +76,20 @@ func (h *Hold) Try(bytes int64) error {
 	return nil
 }
 
+// Wait grows the hold to so many bytes, however long that takes and however high the pressure
+// is. It fails only when ctx ends.
+func (h *Hold) Wait(ctx context.Context, bytes int64) error {
+	more := min(bytes, h.memory.max) - h.bytes
+	if more <= 0 || bytes <= small {
+		return nil
+	}
+	if err := h.memory.free.Acquire(ctx, more); err != nil {
+		return err
+	}
+	h.bytes += more
+	return nil
+}
+
 // grow waits for so many bytes, and reports whether it got them.
 func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 	more := min(bytes, h.memory.max) - h.bytes // a single large hold may take everything

@@ -10,19 +10,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/time/rate"
-
 	"sluice"
 	"sluice/command"
-	"sluice/stretch"
 )
 
 // Receiver is the part of a receive.Receiver that the commands need.
@@ -109,167 +103,4 @@ func fill(ctx context.Context, v *sluice.QuarantineView, k *Keeper, receiver Rec
 		v.Body, v.BodyEncoding = base64.StdEncoding.EncodeToString(body), sluice.EncodingBase64
 	}
 	return true, nil
-}
-
-// Bounds of what waits to be stored, and of how often calls of one webhook are kept: a
-// wave of forged calls must not take the server's time, nor the slots of other webhooks.
-const (
-	maxWaiting      = 1024
-	maxWaitingBytes = 32 << 20
-	maxOfOne        = maxWaiting / 4
-	maxBytesOfOne   = maxWaitingBytes / 2
-	keptPerSecond   = 50
-	keptAtOnce      = 1000
-	diagnosedEach   = 20 // a second, of all
-	maxLimits       = 10_000
-	storeTimeout    = 5 * time.Second
-)
-
-// Options are what a keeper is made of.
-type Options struct {
-	Store sluice.QuarantineStore
-	Log   *slog.Logger
-
-	// Diagnose says, for the operator, why a call was rejected.
-	Diagnose func(context.Context, *sluice.QuarantinedCall) []string
-}
-
-// A Keeper takes over rejected calls and stores them in the background.
-type Keeper struct {
-	Options
-
-	waiting  chan *sluice.QuarantinedCall
-	stopped  chan struct{}
-	diagnose *rate.Limiter
-	missed   atomic.Int64 // calls that are not kept
-
-	mu      sync.Mutex
-	taken   int                      // calls so far
-	handled int                      // how many of them are stored or lost
-	moved   chan struct{}            // closed and replaced whenever one is handled
-	bytes   int                      // of the calls that wait
-	of      map[string]use           // what waits, by token
-	limits  map[string]*rate.Limiter // by token
-}
-
-type use struct{ calls, bytes int }
-
-// NewKeeper returns a keeper. Nothing is stored until Run runs.
-func NewKeeper(o Options) *Keeper {
-	return &Keeper{
-		Options: o, waiting: make(chan *sluice.QuarantinedCall, maxWaiting), stopped: make(chan struct{}), moved: make(chan struct{}),
-		diagnose: rate.NewLimiter(diagnosedEach, 10*diagnosedEach),
-		of:       make(map[string]use), limits: make(map[string]*rate.Limiter),
-	}
-}
-
-// Missed returns how many calls were not kept, since the start: there were too many, or
-// they could not be stored.
-func (k *Keeper) Missed() int64 { return k.missed.Load() }
-
-// Keep takes over a call of a webhook, if there is room for its bytes. It never waits.
-func (k *Keeper) Keep(token string, size int, call func() *sluice.QuarantinedCall) bool {
-	if !k.take(token, size) {
-		k.missed.Add(1)
-		return false
-	}
-	k.waiting <- call() // there is a slot for it
-	return true
-}
-
-// take reserves a slot for a call.
-func (k *Keeper) take(token string, size int) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	used := k.of[token]
-	if k.taken-k.handled >= maxWaiting || used.calls >= maxOfOne || k.bytes+size > maxWaitingBytes || used.bytes+size > maxBytesOfOne {
-		return false
-	}
-	limit := k.limits[token]
-	if limit == nil {
-		if len(k.limits) >= maxLimits {
-			clear(k.limits)
-		}
-		limit = rate.NewLimiter(keptPerSecond, keptAtOnce)
-		k.limits[token] = limit
-	}
-	if !limit.Allow() {
-		return false
-	}
-	k.taken++
-	k.bytes += size
-	k.of[token] = use{used.calls + 1, used.bytes + size}
-	return true
-}
-
-func (k *Keeper) release(token string, size int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.handled++
-	close(k.moved)
-	k.moved = make(chan struct{})
-	k.bytes -= size
-	used := k.of[token]
-	if used.calls == 1 {
-		delete(k.of, token)
-		return
-	}
-	k.of[token] = use{used.calls - 1, used.bytes - size}
-}
-
-// Run stores calls until ctx ends, and then those that still wait, within a time-out.
-func (k *Keeper) Run(ctx context.Context) {
-	defer close(k.stopped)
-	for {
-		select {
-		case c := <-k.waiting:
-			k.handle(context.WithoutCancel(ctx), c)
-		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stretch.Of(storeTimeout))
-			defer cancel()
-			for {
-				select {
-				case c := <-k.waiting:
-					k.handle(ctx, c)
-				default:
-					return
-				}
-			}
-		}
-	}
-}
-
-func (k *Keeper) handle(ctx context.Context, c *sluice.QuarantinedCall) {
-	defer k.release(c.Token, c.Size)
-	ctx, cancel := context.WithTimeout(ctx, stretch.Of(storeTimeout))
-	defer cancel()
-	c.Diagnosis = []string{"Too many calls were refused at that moment to look into each of them."}
-	if k.diagnose.Allow() {
-		c.Diagnosis = k.Diagnose(ctx, c)
-	}
-	if err := k.Store.Put(ctx, c); err != nil {
-		k.missed.Add(1)
-		k.Log.Warn("A rejected call could not be kept.", "traceId", c.ID, "error", err)
-	}
-}
-
-// settle waits until all calls that were kept before are stored, within a time-out.
-func (k *Keeper) settle(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, stretch.Of(storeTimeout))
-	defer cancel()
-	k.mu.Lock()
-	target := k.taken
-	for k.handled < target {
-		moved := k.moved
-		k.mu.Unlock()
-		select {
-		case <-moved:
-		case <-k.stopped:
-			return
-		case <-ctx.Done():
-			return
-		}
-		k.mu.Lock()
-	}
-	k.mu.Unlock()
 }

@@ -65,10 +65,10 @@ type repeater struct {
 	events  jetstream.Stream
 }
 
-// again answers a repeated delivery with the result of the first call. If that result is
+// repeat answers a repeated delivery with the result of the first call. If that result is
 // gone, the delivery is still an accepted one. A call with another body is not told what
 // became of the first one.
-func (r repeater) again(ctx context.Context, first *Accepted, e *sluice.Event, wait time.Duration) (result sluice.Result, err error) {
+func (r repeater) repeat(ctx context.Context, first *Accepted, e *sluice.Event, wait time.Duration) (result sluice.Result, err error) {
 	id := r.ids.ID(first.Sequence, first.TraceID)
 	same, err := r.isSame(ctx, first, e)
 	switch {
@@ -162,14 +162,14 @@ func (o *Indexed) Accept(ctx context.Context, e *sluice.Event, wait time.Duratio
 		return result, err
 	}
 	if first != nil {
-		return o.repeater().again(ctx, first, e, wait)
+		return o.repeater().repeat(ctx, first, e, wait)
 	}
 	behind := o.events.Durable()
 	if doubt != nil {
 		behind = *doubt
 		if first, err = o.find(ctx, e, behind); first != nil {
 			o.index.End(f, first.Sequence, first.TraceID)
-			return o.repeater().again(ctx, first, e, wait)
+			return o.repeater().repeat(ctx, first, e, wait)
 		}
 	}
 	if err == nil {
@@ -249,7 +249,7 @@ func (o *Marked) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 		return sequence, err
 	})
 	if repeated, ok := errors.AsType[*repeatedError](err); ok {
-		return repeater{o.next, o.ids, o.Markers.events}.again(ctx, repeated.first, e, wait)
+		return repeater{o.next, o.ids, o.Markers.events}.repeat(ctx, repeated.first, e, wait)
 	}
 	return result, err
 }

@@ -37,9 +37,9 @@ const (
 // no view has, such as the last events before a crash, is read from the events
 // themselves. So the index may be lost at any time.
 type index struct {
-	host   *stream.Host
-	events jetstream.Stream
-	takers func(correlation.Envelope) []string // pipelines that a foreign event is for
+	host      *stream.Host
+	events    jetstream.Stream
+	receivers func(correlation.Envelope) []string // pipelines that a foreign event is for
 
 	mu     sync.Mutex
 	blocks map[uint64]*indexBlock // that this node has entries for
@@ -53,8 +53,8 @@ type indexBlock struct {
 	changed bool // since it was stored
 }
 
-func newIndex(h *stream.Host, takers func(correlation.Envelope) []string) *index {
-	return &index{host: h, takers: takers, blocks: make(map[uint64]*indexBlock), recent: limit.NewCache[uint64, *entries](indexRecent)}
+func newIndex(h *stream.Host, receivers func(correlation.Envelope) []string) *index {
+	return &index{host: h, receivers: receivers, blocks: make(map[uint64]*indexBlock), recent: limit.NewCache[uint64, *entries](indexRecent)}
 }
 
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
@@ -216,7 +216,7 @@ func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) 
 		return entry{owner: entryAbsent}, true, nil //nolint:nilerr // it is no event
 	}
 	if e.Foreign {
-		e.Listeners = x.takers(e)
+		e.Listeners = x.receivers(e)
 	}
 	return entryOf(e.TraceID, e.EventKey+e.Key, e.Received, e.Listeners), time.Since(msg.Time) > indexSettled, nil
 }

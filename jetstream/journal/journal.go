@@ -111,9 +111,9 @@ type Events struct {
 	// Bound returns the pipelines that listen, by the ids of their bindings.
 	Bound func() map[string]*sluice.Pipeline
 
-	// Takers returns the names of the pipelines that take an event which does
-	// not say so itself.
-	Takers func(e correlation.Envelope) []string
+	// Receivers returns the names of the pipelines that get an event which does
+	// not name its listeners.
+	Receivers func(e correlation.Envelope) []string
 }
 
 // New returns a journal. SetUp comes next.
@@ -121,7 +121,7 @@ func New(h *stream.Host, about Events) *Journal {
 	j := &Journal{
 		host:     h,
 		about:    about,
-		index:    newIndex(h, about.Takers),
+		index:    newIndex(h, about.Receivers),
 		memory:   limit.NewMemory(math.MaxInt64, nil),
 		textTime: stretch.Of(textTime),
 		refusals: rate.NewLimiter(maxRefused, maxRefused),

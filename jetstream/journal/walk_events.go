@@ -176,7 +176,7 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 		return nil, e, nil //nolint:nilerr // nothing to show
 	}
 	if e.Foreign {
-		e.Listeners = w.about.Takers(e)
+		e.Listeners = w.about.Receivers(e)
 	}
 	call := found(sluice.Call{TraceID: e.TraceID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf, Time: e.Received.UTC()})
 	return &call, e, nil

@@ -8,24 +8,15 @@ package quarantine
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/seal"
-	"sluice/value"
 )
 
 // Key is the name of the key that requests are sealed with.
@@ -91,108 +82,6 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 	return nil
 }
 
-// catchUp learns of what was stored before.
-func (s *Store) catchUp(ctx context.Context, calls *stream.Follower) error {
-	for pending := calls.Pending; pending > 0; {
-		msg, meta, err := calls.Next(ctx)
-		if err != nil {
-			return err
-		}
-		s.note(msg)
-		pending = meta.NumPending
-	}
-	return nil
-}
-
-// follow learns of what is stored, here or by other nodes.
-func (s *Store) follow(running context.Context, calls *stream.Follower) {
-	for {
-		msg, _, err := calls.Next(running)
-		if err != nil {
-			return // the engine stops
-		}
-		s.note(msg)
-	}
-}
-
-func (s *Store) note(msg jetstream.Msg) {
-	meta := msg.Headers().Get(metaHeader)
-	if meta == "" {
-		s.known.remove(idOf(msg.Subject()))
-		return
-	}
-	c := &keptCall{subject: msg.Subject()}
-	if err := json.Unmarshal([]byte(meta), &c.QuarantinedCall); err != nil {
-		s.host.Log.Error("A call in the quarantine can't be read; it is left out.", "error", err)
-		return
-	}
-	size, _ := strconv.Atoi(msg.Headers().Get("Nats-Msg-Size")) // the engine's own
-	c.size = len(meta) + size
-	s.known.add(c)
-}
-
-// subjectOfCall returns where a call is stored. The token is secret, its hash is not.
-func subjectOfCall(c *sluice.QuarantinedCall) string {
-	hash := sha256.Sum256([]byte(c.Token))
-	return stream.QuarantinePrefix + hex.EncodeToString(hash[:8]) + "." + strings.ReplaceAll(c.ID, ":", "=")
-}
-
-func idOf(subject string) string {
-	return strings.ReplaceAll(subject[strings.LastIndexByte(subject, '.')+1:], "=", ":")
-}
-
-// Put implements sluice.QuarantineStore.
-func (s *Store) Put(ctx context.Context, c *sluice.QuarantinedCall) error {
-	if err := s.host.Ready(); err != nil {
-		return err
-	}
-	request, err := value.Marshal(sealedCall{c.Token, c.Request})
-	if err != nil {
-		return err
-	}
-	sealed := s.box.Seal(c.ID, request)
-	meta, err := value.Marshal(c)
-	if err != nil {
-		return err
-	}
-	kept := &keptCall{QuarantinedCall: *c, subject: subjectOfCall(c), size: len(meta) + len(sealed)}
-	if err := stream.Fits("The call", kept.size); err != nil {
-		return err
-	}
-	kept.Token, kept.Request = "", sluice.KeptRequest{}
-	if err := s.publish(ctx, &nats.Msg{Subject: kept.subject, Data: sealed, Header: nats.Header{metaHeader: {string(meta)}}}); err != nil {
-		return err
-	}
-	s.known.add(kept)
-	for {
-		surplus := s.known.surplus(shareOf(kept.subject))
-		if surplus == nil {
-			return nil
-		}
-		if err := s.erase(ctx, surplus); err != nil {
-			return err
-		}
-		s.pushed.Add(1)
-	}
-}
-
-func (s *Store) publish(ctx context.Context, msg *nats.Msg) error {
-	if _, err := s.host.SideJS.PublishMsg(ctx, msg, jetstream.WithMsgID(rand.Text())); err != nil {
-		return stream.NotTaken("the call", err)
-	}
-	s.dirty.Store(true)
-	return nil
-}
-
-// erase replaces a call by the note that it is gone.
-func (s *Store) erase(ctx context.Context, c *keptCall) error {
-	if err := s.publish(ctx, &nats.Msg{Subject: c.subject}); err != nil {
-		return err
-	}
-	s.known.remove(c.ID)
-	return nil
-}
-
 // List implements sluice.QuarantineStore.
 func (s *Store) List(_ context.Context, query sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, next string, err error) {
 	if err := s.host.Connected(); err != nil {
@@ -204,41 +93,6 @@ func (s *Store) List(_ context.Context, query sluice.QuarantineQuery) (calls []s
 	}
 	calls, last := s.known.list(query, after)
 	return calls, last.String(), nil
-}
-
-// sealedCall is what is sealed of a call.
-type sealedCall struct {
-	Token   string             `json:"token"`
-	Request sluice.KeptRequest `json:"request"`
-}
-
-// Open implements sluice.QuarantineStore.
-func (s *Store) Open(ctx context.Context, c *sluice.QuarantinedCall) (bool, error) {
-	if err := s.host.Connected(); err != nil {
-		return false, err
-	}
-	known := s.known.find(c.ID)
-	if known == nil {
-		return false, nil
-	}
-	msg, err := s.stream.GetLastMsgForSubject(ctx, known.subject)
-	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && len(msg.Data) == 0 {
-		s.known.remove(c.ID) // another node has dropped it, or it has expired
-		return false, nil
-	}
-	if err != nil {
-		return false, stream.NoAnswer(err)
-	}
-	text, err := s.box.Open(c.ID, msg.Data)
-	if err != nil {
-		return false, fmt.Errorf("call %s in the quarantine: %w", c.ID, err)
-	}
-	var opened sealedCall
-	if err := json.Unmarshal(text, &opened); err != nil {
-		return false, err
-	}
-	c.Token, c.Request = opened.Token, opened.Request
-	return true, nil
 }
 
 // Drop implements sluice.QuarantineStore.

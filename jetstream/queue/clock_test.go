@@ -38,11 +38,11 @@ func TestAClockThatIsSetRight(t *testing.T) {
 	for name, wait := range map[string]func(t *testing.T, w *Waiting, due time.Time) error{
 		"without its place": func(t *testing.T, w *Waiting, due time.Time) error {
 			w.note("b", keyOf(0), state{Attempts: 1, Due: due, sequence: 1}, 0)
-			if w.take("b") != nil {
+			if w.pick("b") != nil {
 				t.Error("it is taken before it is due")
 			}
 			err := w.await(t.Context(), "b")
-			if w.take("b") == nil {
+			if w.pick("b") == nil {
 				t.Error("it is not taken when it is due")
 			}
 			return err
@@ -69,7 +69,7 @@ func TestAClockThatIsSetRight(t *testing.T) {
 					clock.set(-day)
 					after(time.Minute)
 					clock.set(0)
-					if took := <-ended; took > time.Minute+time.Second+lookAgain {
+					if took := <-ended; took > time.Minute+time.Second+lookEvery {
 						t.Errorf("it waits for %s", took)
 					}
 				})
@@ -115,13 +115,13 @@ func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
 				}
 				// One that is noted now goes by the clock as it is now.
 				w.note("b", keyOf(1), state{Attempts: 1, Due: clock.now().Add(time.Hour), sequence: 2}, 0)
-				if err := w.await(t.Context(), "b"); err != nil || time.Since(began) > time.Minute+lookAgain {
+				if err := w.await(t.Context(), "b"); err != nil || time.Since(began) > time.Minute+lookEvery {
 					t.Errorf("it waits for %s (%v)", time.Since(began), err)
 				}
-				if e := w.take("b"); e == nil || e.key != keyOf(0) {
+				if e := w.pick("b"); e == nil || e.key != keyOf(0) {
 					t.Errorf("the event that is taken is %+v", e)
 				}
-				if e := w.take("b"); e != nil {
+				if e := w.pick("b"); e != nil {
 					t.Errorf("an event that was noted afterwards is taken: %+v", e)
 				}
 			})
@@ -135,10 +135,10 @@ func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
 func TestTheOrderOfWhatIsTriedAgain(t *testing.T) {
 	w := NewWaiting(&stream.Host{SoleWriter: true})
 	w.note("b", keyOf(0), state{Due: time.Now().Round(0), sequence: 1}, 0)
-	if w.take("b") == nil {
+	if w.pick("b") == nil {
 		t.Fatal("it is not due")
 	}
-	w.again("b", keyOf(0), time.Hour)
+	w.postpone("b", keyOf(0), time.Hour)
 	if due := w.line("b").due[0].Due; due != due.Round(0) {
 		t.Errorf("it is due at %v", due)
 	}
@@ -171,7 +171,7 @@ func TestWhatIsGivenBackComesAgain(t *testing.T) {
 	}{
 		"just tried":             {left: time.Hour, want: time.Hour},
 		"just tried, and due":    {left: -time.Hour, want: consumeRetry},
-		"tried before":           {left: day, before: true, want: lookAgain},
+		"tried before":           {left: day, before: true, want: lookEvery},
 		"tried before, due soon": {left: time.Second, before: true, want: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestWhatIsGivenBackComesAgain(t *testing.T) {
 				w, msg := waitingBy(new(wrongClock)), new(givenBack)
 				c := &consumption{queue: &Queue{host: w.host, waiting: w, work: new(inProgress)}}
 				a := attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: time.Now().Add(test.left)}, before: test.before}
-				c.tell(t.Context(), &delivery{from: &live{consumption: c, msg: msg}}, a, errors.New("no storage"))
+				c.report(t.Context(), &delivery{from: &live{consumption: c, msg: msg}}, a, errors.New("no storage"))
 				if msg.after != test.want {
 					t.Errorf("it comes again after %s, want %s", msg.after, test.want)
 				}

@@ -6,12 +6,6 @@ import (
 	"time"
 )
 
-// lookAgain bounds each wait for a stored time. A timer ignores changes of the clock: a
-// wait that begins while the clock is a day behind would last a day, even if the clock
-// is soon set right. Checking again costs nothing, since a pipeline has one timer for all
-// of its events.
-const lookAgain = 5 * time.Second
-
 // A line is the events that wait for one pipeline.
 type line struct {
 	events    map[string]*entry // by key
@@ -98,7 +92,7 @@ func (w *Waiting) await(ctx context.Context, binding string) error {
 		l := w.line(binding)
 		changed, wait := l.changed, time.Duration(-1)
 		if len(l.due) > 0 {
-			wait = min(max(0, w.left(l.due[0].Due)), lookAgain)
+			wait = min(max(0, w.left(l.due[0].Due)), lookEvery)
 		}
 		w.mu.Unlock()
 		if wait == 0 {
@@ -117,9 +111,9 @@ func (w *Waiting) await(ctx context.Context, binding string) error {
 	}
 }
 
-// take takes the next event that is due out of its line, nil if none is. Later again puts
-// it back, or forget removes it.
-func (w *Waiting) take(binding string) *entry {
+// pick takes the next event that is due out of its line, nil if none is. Later postpone
+// puts it back, or forget removes it.
+func (w *Waiting) pick(binding string) *entry {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.keepTime()
@@ -127,12 +121,12 @@ func (w *Waiting) take(binding string) *entry {
 	if len(l.due) == 0 || w.left(l.due[0].Due) > 0 {
 		return nil
 	}
-	taken := *heap.Pop(&l.due).(*entry)
-	return &taken
+	picked := *heap.Pop(&l.due).(*entry)
+	return &picked
 }
 
-// again puts a taken event back in line, due after a while.
-func (w *Waiting) again(binding, key string, wait time.Duration) {
+// postpone puts a picked event back in line, due after a while.
+func (w *Waiting) postpone(binding, key string, wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.keepTime()
@@ -211,95 +205,4 @@ func (w *Waiting) Waits(sequence uint64) bool {
 		}
 	}
 	return false
-}
-
-// left returns how long it is until a time by the wall clock: the clock that people see,
-// and the only one that other nodes and the next process share.
-func (w *Waiting) left(due time.Time) time.Duration { return due.Round(0).Sub(w.now()) }
-
-// A clock remembers how the clock on the wall goes, by one that nobody sets.
-type clock struct {
-	began time.Time     // of the process
-	ahead time.Duration // how much more has passed since then by the clock on the wall
-}
-
-// clockStep is how much a clock may be set back without being noticed. The clocks of nodes
-// differ as well.
-const clockStep = time.Minute
-
-// keepTime moves all due times back with the clock on the wall: events wait no longer because it
-// was set back. Later states are noted by the clock as it is then. The caller holds the lock.
-func (w *Waiting) keepTime() {
-	before := w.clock.ahead
-	w.clock.ahead = w.now().Round(0).Sub(w.clock.began.Round(0)) - time.Since(w.clock.began)
-	back := w.clock.ahead - before
-	if back > -clockStep {
-		return
-	}
-	for _, l := range w.lines {
-		for _, e := range l.due {
-			e.Due = e.Due.Add(back)
-		}
-	}
-}
-
-// onClock returns when a state is due that was told, and stored, at some times. If one of
-// these is to come, the clock was set back since, and the state is as good as told now.
-func (w *Waiting) onClock(s state, stored time.Time) time.Time {
-	if s.Told.After(stored) { // the clock was set back in between
-		stored = s.Told
-	}
-	if ahead := stored.Sub(w.now().Round(0)); ahead > clockStep {
-		return s.Due.Add(-ahead)
-	}
-	return s.Due
-}
-
-// until returns when a time has come, or with the error of ctx. The time has come when
-// the clock says so, or when the seconds have passed that were left at the start: if the
-// clock is set back meanwhile, an event that others wait for does not wait longer.
-func (w *Waiting) until(ctx context.Context, due time.Time) error {
-	passed := time.NewTimer(due.Sub(w.now()))
-	defer passed.Stop()
-	look := time.NewTicker(lookAgain)
-	defer look.Stop()
-	for {
-		select {
-		case <-passed.C:
-			return nil
-		case <-look.C:
-			if w.left(due) <= 0 {
-				return nil
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// dueHeap orders events by when they are due.
-type dueHeap []*entry //nolint:recvcheck // as heap.Interface is usually implemented
-
-func (h dueHeap) Len() int           { return len(h) }
-func (h dueHeap) Less(i, j int) bool { return h[i].Due.Before(h[j].Due) }
-func (h dueHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (h *dueHeap) Push(pushed any) {
-	e := pushed.(*entry)
-	e.index = len(*h)
-	*h = append(*h, e)
-}
-
-// Pop implements heap.Interface.
-func (h *dueHeap) Pop() any {
-	last := len(*h) - 1
-	e := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	e.index = -1
-	return e
 }

@@ -22,7 +22,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 			due := began.Add(time.Minute + time.Duration(16-i)*time.Second)
 			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i)}, 0)
 		}
-		if w.take("b") != nil {
+		if w.pick("b") != nil {
 			t.Error("one is taken before it is due")
 		}
 		for range 16 { // all slots are free for live events
@@ -40,7 +40,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 		if at := <-early; at != 2*time.Second {
 			t.Errorf("one that came in meanwhile is due after %s", at)
 		}
-		if e := w.take("b"); e == nil || e.key != "n-2s" {
+		if e := w.pick("b"); e == nil || e.key != "n-2s" {
 			t.Errorf("taken is %+v", e)
 		}
 		w.forget("b", "n-2s")
@@ -48,7 +48,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 			if err := w.await(t.Context(), "b"); err != nil {
 				t.Fatal(err)
 			}
-			e := w.take("b")
+			e := w.pick("b")
 			if at := time.Since(began); e == nil || e.key != keyOf(15-i) || at != time.Minute+time.Duration(i+1)*time.Second {
 				t.Errorf("after %s %+v is taken", at, e)
 			}
@@ -69,22 +69,22 @@ func TestStatesOfOneEvent(t *testing.T) {
 		}
 		w.note("b", keyOf(0), state{Attempts: 2, Due: now, sequence: 2}, 0)
 		w.note("b", keyOf(0), state{Attempts: 1, Due: now, sequence: 1}, 0)
-		e := w.take("b")
+		e := w.pick("b")
 		if e == nil || e.Attempts != 2 {
 			t.Fatalf("taken is %+v", e)
 		}
 		w.note("b", keyOf(0), state{Attempts: 2, Due: now, Node: w.node, sequence: 3}, 0)
 		w.note("b", keyOf(1), state{Attempts: 1, Due: now, Held: true, sequence: 4}, 0)
-		if e := w.take("b"); e != nil {
+		if e := w.pick("b"); e != nil {
 			t.Errorf("taken is %+v", e)
 		}
-		w.again("b", keyOf(0), time.Second)
-		w.again("b", keyOf(0), time.Hour) // it waits already
+		w.postpone("b", keyOf(0), time.Second)
+		w.postpone("b", keyOf(0), time.Hour) // it waits already
 		if err := w.await(t.Context(), "b"); err != nil || time.Since(now) != time.Second {
 			t.Errorf("it is due again after %s (%v)", time.Since(now), err)
 		}
 		w.note("b", keyOf(0), state{Attempts: 2, Due: now.Add(time.Minute), Node: "another", sequence: 5}, 0)
-		if e := w.take("b"); e != nil {
+		if e := w.pick("b"); e != nil {
 			t.Errorf("taken is %+v, which another node runs", e)
 		}
 		w.forget("b", keyOf(0))
@@ -108,18 +108,18 @@ func TestAnEventWithoutASlotGoesBackInLine(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		c := &consumption{
 			queue:   &Queue{host: w.host, waiting: w, memory: newMemory(0), crew: &crew{start: func(f func()) { go f() }, done: ctx.Done(), work: make(chan func())}},
-			binding: "b", slots: newSlots(2, 0), taken: make(chan struct{}, 16),
+			binding: "b", slots: newSlots(2, 0), picked: make(chan struct{}, 16),
 		}
 		for c.slots.tryTake(false) {
 		}
 		go c.followWaiting(ctx)
 		synctest.Wait()
-		if w.take("b") != nil || len(c.slots.waited) != 1 {
+		if w.pick("b") != nil || len(c.slots.waited) != 1 {
 			t.Errorf("%d events wait for a slot", len(c.slots.waited))
 		}
 		stop()
 		c.deliveries.Wait()
-		if e := w.take("b"); e == nil || e.Attempts != 1 || len(c.taken) != 0 {
+		if e := w.pick("b"); e == nil || e.Attempts != 1 || len(c.picked) != 0 {
 			t.Errorf("back in line is %+v", e)
 		}
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -81,8 +80,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) (uint64, error) {
 	buffer := buffers.Get().(*[]byte)
 	if outcome.Error != nil {
-		shown := stream.CutProblem(*outcome.Error)
-		outcome.Error = &shown
+		cut := stream.CutProblem(*outcome.Error)
+		outcome.Error = &cut
 	}
 	if outcome.Said != nil {
 		said := *outcome.Said
@@ -136,71 +135,7 @@ func (o *Outcomes) find(ctx context.Context, sequence uint64, traceID, pipeline 
 	return outcome, msg.Sequence, json.Unmarshal(msg.Data, outcome)
 }
 
-// Forget removes the outcomes of an event, and what waits of it, see stream.Remove.
-func (q *Queue) Forget(ctx context.Context, sequence uint64, traceID string, overwrite bool) error {
-	key := eventKey(q.ids, sequence, traceID)
-	for binding := range q.waiting.known() {
-		q.waiting.forget(binding, key)
-	}
-	if err := stream.RemoveAll(ctx, q.waiting.stream, stream.WaitingPrefix+"*."+key+".>", overwrite); err != nil {
-		return err
-	}
-	return stream.RemoveAll(ctx, q.outcomes.stream, stream.OutcomePrefix+key+".>", overwrite)
-}
-
 // Info asks the engine about the stream of outcomes.
 func (o *Outcomes) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	return o.stream.Info(ctx)
-}
-
-// keptEvery is how often watchKept checks.
-const keptEvery = 10 * time.Second
-
-// watchKept logs how long outcomes should be kept, and checks regularly that they are,
-// until ctx ends.
-func (o *Outcomes) watchKept(ctx context.Context) {
-	// After the start: if that fails, the first line of the log says why.
-	tell := sync.OnceFunc(func() { o.host.Log.Info(o.promise()) })
-	o.host.Every(ctx, keptEvery, func(time.Time) {
-		tell()
-		info, err := o.Info(ctx)
-		if err != nil {
-			return
-		}
-		kept := time.Duration(0)
-		// The engine drops outcomes of their age a little late.
-		if age := time.Since(info.State.FirstTime); info.State.Msgs > 0 && age < o.keep.Age && o.keep.full(int64(info.State.Msgs), int64(info.State.Bytes)) {
-			kept = age
-		}
-		o.kept.Store(int64(kept))
-	})
-}
-
-// promise says how long outcomes are kept, and up to which rate.
-func (o *Outcomes) promise() string {
-	k := o.keep
-	text, seconds := fmt.Sprintf("Results of pipelines are kept for %v", k.Age), int64(k.Age.Seconds())
-	if seconds > 0 && k.MaxCount > 0 {
-		text += fmt.Sprintf(", up to %d a second (--result-max-count)", k.MaxCount/seconds)
-	}
-	if seconds > 0 && k.MaxBytes > 0 {
-		text += fmt.Sprintf(", up to %d bytes a second (--result-max-bytes)", k.MaxBytes/seconds)
-	}
-	return text + "."
-}
-
-// full reports whether there are about as many outcomes as are kept.
-func (k Retention) full(count, bytes int64) bool {
-	const room = 100 // one in so many
-	return k.MaxCount > 0 && count >= k.MaxCount-k.MaxCount/room || k.MaxBytes > 0 && bytes >= k.MaxBytes-k.MaxBytes/room
-}
-
-// Warning says that outcomes are not kept as long as they should be, "" if they
-// are.
-func (o *Outcomes) Warning() string {
-	kept := time.Duration(o.kept.Load())
-	if kept == 0 {
-		return ""
-	}
-	return fmt.Sprintf("results of pipelines go after %v instead of %v, since there are so many; raise --result-max-count or --result-max-bytes", kept.Round(time.Second), o.keep.Age)
 }

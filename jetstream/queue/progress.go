@@ -10,65 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
-	"sluice/problem"
 )
-
-// Backlogs returns what waits for each pipeline that listens. With an error it returns
-// the backlogs that are known.
-func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
-	bound := q.listeners.Bound()
-	states, untold := q.states(ctx, bound)
-	var backlogs []sluice.PipelineStats
-	for id, info := range states {
-		p := bound[id]
-		if p == nil || info == nil {
-			continue
-		}
-		b := sluice.PipelineStats{Pipeline: p.Name, Waiting: int64(info.NumPending) + int64(info.NumAckPending)}
-		if b.Waiting > 0 {
-			oldest, err := q.oldestUnfinished(ctx, info)
-			if err != nil {
-				return backlogs, err
-			}
-			if oldest != nil {
-				b.Oldest = &oldest.Time
-			}
-			if b.Unbegun, err = q.unbegun(ctx, info, p.Binding.Concurrency); err != nil {
-				return backlogs, err
-			}
-		}
-		if count, retrying, since := q.waiting.count(id); count > 0 {
-			b.Waiting += int64(count)
-			b.Retrying = int64(retrying)
-			if b.Oldest == nil || !since.IsZero() && since.Before(*b.Oldest) {
-				b.Oldest = &since
-			}
-		}
-		backlogs = append(backlogs, b)
-	}
-	return backlogs, untold
-}
-
-// unbegun returns since when the oldest event waits that a pipeline has not begun with. Of the
-// events that were handed out, those beyond the runs at the same time wait too, at least since
-// the last was handed out. How many nodes run them is not known with an external engine.
-func (q *Queue) unbegun(ctx context.Context, info *jetstream.ConsumerInfo, concurrency int) (*time.Time, error) {
-	if q.host.SoleWriter && info.NumAckPending > concurrency && info.Delivered.Last != nil {
-		return info.Delivered.Last, nil
-	}
-	if info.NumPending == 0 {
-		return nil, nil
-	}
-	next := *info
-	next.NumAckPending = 0 // what was handed out has begun
-	oldest, err := q.oldestUnfinished(ctx, &next)
-	if oldest == nil || err != nil {
-		return nil, err
-	}
-	return &oldest.Time, nil
-}
 
 // states returns what the engine knows of each consumer, bound or not, and nil for a
 // bound one that it has lost. In a cluster a list silently leaves out each consumer that
@@ -155,81 +98,6 @@ func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerIn
 		}
 	}
 	return oldest, nil
-}
-
-// Retries reports whether an event waits for another attempt of a pipeline, or is in
-// it, and when that is due; zero while it runs.
-func (q *Queue) Retries(ctx context.Context, e correlation.Envelope, pipeline string) (retries bool, next time.Time, err error) {
-	binding := q.listeners.Binding(pipeline)
-	if binding == nil {
-		return false, next, nil
-	}
-	s, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
-	if s == nil || s.Attempts == 0 || err != nil {
-		return false, next, err
-	}
-	if s.Node == "" && s.Due.After(q.waiting.now()) {
-		next = s.Due
-	}
-	return true, next, nil
-}
-
-// Outcome returns what a pipeline has made of an event: nil if it is not done
-// yet, Gone if the outcome has expired.
-func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
-	outcome, err := q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
-	if errors.Is(err, errUnsynced) {
-		return nil, nil
-	}
-	if outcome != nil {
-		if _, early := q.unlettered.Load(q.outcomes.subject(e.Sequence, e.TraceID, pipeline)); early {
-			return nil, nil
-		}
-	}
-	if outcome != nil || err != nil {
-		return outcome, err
-	}
-	binding := q.listeners.Binding(pipeline)
-	listens := binding != nil && e.Sequence >= binding.Start && reaches(binding, e.Subject)
-	switch {
-	case listens:
-		finished, err := q.finished(ctx, binding.ID, e.Sequence)
-		if err != nil || !finished {
-			return nil, err
-		}
-		// It may be acknowledged and wait for another attempt.
-		waits, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
-		if err != nil || waits != nil {
-			return nil, err
-		}
-	case q.work.includes(pipeline, e.Sequence):
-		return nil, nil
-	}
-	// It may have finished after the first Get.
-	outcome, err = q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
-	switch {
-	case errors.Is(err, errUnsynced):
-		return nil, nil
-	case outcome != nil || err != nil:
-		return outcome, err
-	case listens || time.Since(e.Received) > q.outcomes.keep.Age:
-		return nil, Gone()
-	}
-	return unhandled(pipeline, e), nil
-}
-
-// unhandled is the outcome of an event whose pipeline was deleted, or listens to other
-// events, before it ran.
-func unhandled(pipeline string, e correlation.Envelope) *sluice.Outcome {
-	err := sluice.Errorf(sluice.CodePipelineGone, "The pipeline %s was deleted or listens to other events by now.", pipeline)
-	shown := problem.Of(err.InCall(e.TraceID))
-	said := &sluice.Said{Message: "What was to handle the call was removed before it came to that.", StatusCode: shown.Status, Code: err.Code}
-	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: shown.Status, Error: shown, Said: said, Finished: e.Received}
-}
-
-// Gone is the error of a result that is no longer kept, or never was.
-func Gone() error {
-	return sluice.Errorf(sluice.CodeResultGone, "There is no result with this correlation id, or it has expired.")
 }
 
 // Bounds of the cache of consumers' states, so that not every poll asks the engine.

@@ -18,9 +18,6 @@ package queue
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -117,47 +114,6 @@ func (q *Queue) Start(running context.Context) {
 // Unreadable returns how many events could not be read, since the start.
 func (q *Queue) Unreadable() int64 { return q.unreadable.Load() }
 
-// Bind implements sluice.Queue.
-func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*sluice.Binding, error) {
-	if err := q.host.Ready(); err != nil {
-		return nil, err
-	}
-	info, err := q.events.Info(ctx)
-	if err != nil {
-		return nil, stream.NoAnswer(err)
-	}
-	// A sequence, never "from now on": if the engine loses the consumer's state, events
-	// come twice instead of not at all.
-	b := &sluice.Binding{
-		ID:          strings.ToLower(rand.Text()),
-		Pattern:     pattern,
-		Concurrency: concurrency,
-		Start:       info.State.LastSeq + 1,
-	}
-	if _, err := q.consumer(ctx, b); err != nil {
-		return nil, stream.NotTaken("the binding", err)
-	}
-	return b, q.syncBinding(b)
-}
-
-// Unbind implements sluice.Queue.
-func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
-	err := q.events.DeleteConsumer(ctx, b.ID)
-	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not end the binding.").Because(err)
-	}
-	q.waiting.dropAll(ctx, b.ID)
-	if err := q.lowWater.drop(ctx, b.ID); err != nil {
-		return err
-	}
-	return q.syncBinding(b)
-}
-
-// syncBinding makes the creation or deletion of a binding durable.
-func (q *Queue) syncBinding(b *sluice.Binding) error {
-	return q.host.SyncStream(q.events.CachedInfo().Config.Name, "obs", b.ID)
-}
-
 // Consume implements sluice.Queue.
 func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) {
 	c := &consumption{
@@ -168,7 +124,7 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		slots:    newSlots(p.Binding.Concurrency, p.Binding.Rate),
 		ordered:  p.Binding.Concurrency == 1,
 		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
-		taken:    make(chan struct{}, sluice.Deliveries(p.Binding.Concurrency)),
+		picked:   make(chan struct{}, sluice.Deliveries(p.Binding.Concurrency)),
 	}
 	defer c.deliveries.Wait()
 	c.deliveries.Go(func() { c.followWaiting(ctx) })
@@ -184,66 +140,4 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		case <-time.After(consumeRetry):
 		}
 	}
-}
-
-// DropUnbound deletes consumers without a pipeline: a process may have ended after it
-// stored a binding, and before it stored the pipeline.
-func (q *Queue) DropUnbound(ctx context.Context) error {
-	const settled = 10 * time.Minute // another node may be about to store its pipeline
-	bound := q.listeners.Bound()
-	consumers := q.events.ListConsumers(ctx)
-	for info := range consumers.Info() {
-		if bound[info.Name] != nil || !q.host.SoleWriter && time.Since(info.Created) < settled {
-			continue
-		}
-		if err := q.events.DeleteConsumer(ctx, info.Name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-			return err
-		}
-	}
-	if err := consumers.Err(); err != nil {
-		return err
-	}
-	stored, err := q.waiting.stored(ctx)
-	if err != nil {
-		return err
-	}
-	return q.sweep(ctx, stored)
-}
-
-// Sweep removes events that wait for pipelines that no longer listen, as far as the
-// index knows.
-func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx, q.waiting.known()) }
-
-// sweep removes what waits for those of the bindings that no longer exist. A node may have
-// ended before it removed that, or a run may have ended later.
-//
-// Something waits for these bindings, so they had a consumer and a pipeline; neither is
-// ever made again under the same id. If both are gone, as the leaders say, nobody needs
-// what waits. If only one is gone, a node may be about to store or remove the other.
-func (q *Queue) sweep(ctx context.Context, bindings map[string]bool) error {
-	for binding := range q.listeners.Bound() {
-		delete(bindings, binding)
-	}
-	for binding := range bindings {
-		_, err := q.events.Consumer(ctx, binding)
-		switch {
-		case err == nil:
-			delete(bindings, binding)
-		case !errors.Is(err, jetstream.ErrConsumerNotFound):
-			return err
-		}
-	}
-	if len(bindings) == 0 {
-		return nil
-	}
-	if err := q.listeners.pipelines.CatchUp(ctx); err != nil {
-		return err
-	}
-	bound := q.listeners.Bound()
-	for binding := range bindings {
-		if bound[binding] == nil {
-			q.waiting.dropAll(ctx, binding)
-		}
-	}
-	return nil
 }

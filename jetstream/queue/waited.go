@@ -4,11 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-
-	"sluice/jetstream/stream"
-	"sluice/value"
+	"sluice/limit"
 )
 
 // followWaiting delivers the events of the waiting room, each when it is due, until
@@ -16,13 +12,13 @@ import (
 func (c *consumption) followWaiting(ctx context.Context) {
 	for c.queue.waiting.await(ctx, c.binding) == nil {
 		select {
-		case c.taken <- struct{}{}:
+		case c.picked <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
-		e := c.queue.waiting.take(c.binding)
+		e := c.queue.waiting.pick(c.binding)
 		if e == nil { // another node has it by now
-			<-c.taken
+			<-c.picked
 			continue
 		}
 		w := &waited{consumption: c, sequence: e.sequence, unclaim: func() {}}
@@ -34,8 +30,8 @@ func (c *consumption) followWaiting(ctx context.Context) {
 // outcome.
 type waited struct {
 	*consumption
-	sequence uint64 // of the state that was due
-	size     int64  // of the event as it is stored
+	sequence uint64     // of the state that was due
+	hold     limit.Hold // of the event as it is stored
 	unclaim  func()
 }
 
@@ -60,7 +56,7 @@ func (w *waited) load(ctx context.Context, d *delivery) error {
 		return errElsewhere
 	}
 	d.event, d.state, d.Count = *e, s, s.Count+1
-	w.size, err = w.queue.memory.stored.acquire(ctx, len(d.data))
+	w.hold, err = takeMemory(ctx, w.queue.memory.stored, len(d.data))
 	return err
 }
 
@@ -80,74 +76,12 @@ func (w *waited) refuse(d *delivery) {
 
 // giveBack implements source.
 func (w *waited) giveBack(d *delivery, after time.Duration) {
-	w.queue.waiting.again(w.binding, d.key, after)
+	w.queue.waiting.postpone(w.binding, d.key, after)
 }
 
 // end implements source.
 func (w *waited) end(*delivery) {
 	w.unclaim()
-	w.queue.memory.stored.release(w.size)
-	<-w.taken
-}
-
-// keepClaim extends the claim on an event until stop is called.
-func (w *waited) keepClaim(ctx context.Context, key string, s state) (stop func()) {
-	if w.queue.host.SoleWriter {
-		return func() {}
-	}
-	ctx, stop = context.WithCancel(ctx)
-	w.queue.host.Every(ctx, lease/3, func(time.Time) {
-		if ok, err := w.queue.waiting.extendClaim(ctx, w.binding, key, &s); (err != nil || !ok) && ctx.Err() == nil {
-			w.queue.host.Log.Warn("Another node may run an event as well.", "pipeline", w.pipeline, "error", err)
-		}
-	})
-	return stop
-}
-
-// claim reserves a taken event for this node for a while, and returns its newest state.
-// sequence is that of the state that was due. It returns nil if the event is no longer
-// here, or another node has it.
-func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint64) (*state, error) {
-	s, err := w.find(ctx, binding, key)
-	switch {
-	case err != nil:
-		return nil, err
-	case s == nil || s.Held: // it is done, or keeps its place
-		w.forget(binding, key)
-		return nil, nil
-	}
-	claimed := s.sequence == sequence || s.Node == w.node // otherwise the index is about to learn of a newer state
-	if claimed && !w.host.SoleWriter {
-		if claimed, err = w.extendClaim(ctx, binding, key, s); err != nil {
-			return nil, err
-		}
-	}
-	if !claimed { // another node was first; when it is done, nothing is left of the event
-		w.again(binding, key, consumeRetry)
-		return nil, nil
-	}
-	return s, nil
-}
-
-// extendClaim extends the claim on an event by another lease, if its state is the newest
-// one.
-func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
-	claimed := *s
-	claimed.Told, claimed.Node = w.now().UTC(), w.node
-	claimed.Due = claimed.Told.Add(lease)
-	data, err := value.Marshal(claimed)
-	if err != nil {
-		return false, err
-	}
-	msg := nats.NewMsg(waitingSubject(binding, key, waitingState))
-	msg.Data = w.host.Seal(msg.Subject, data)
-	ack, err := w.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(s.sequence))
-	if err != nil {
-		if err = stream.NotTaken("the claim", err); stream.WasConflict(err) {
-			return false, nil
-		}
-		return false, err
-	}
-	s.sequence = ack.Sequence
-	return true, nil
+	w.hold.Release()
+	<-w.picked
 }

@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -144,93 +143,4 @@ func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, er
 		msg.Header.Set("KV-Operation", "DEL")
 	}
 	return msg, nil
-}
-
-// CatchUp returns once the copy has all that any node has written by now. It asks the
-// stream's leader, since a replica may be behind.
-func (b *Bucket[T]) CatchUp(ctx context.Context) error {
-	if b.host.SoleWriter {
-		return nil
-	}
-	info, err := b.stream.Info(ctx)
-	if err != nil {
-		return stream.NoAnswer(err)
-	}
-	return b.await(ctx, info.State.LastSeq)
-}
-
-// await returns once the copy has everything up to a revision.
-func (b *Bucket[T]) await(ctx context.Context, revision uint64) error {
-	for {
-		b.mu.RLock()
-		applied, moved := b.applied, b.moved
-		b.mu.RUnlock()
-		if applied >= revision {
-			return nil
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return sluice.Passing(sluice.CodeEngineUnavailable, "The engine is too slow.").Because(ctx.Err())
-		}
-	}
-}
-
-// A Budget bounds the bytes of the records in several buckets, since all of them are in
-// memory. Each node has its own.
-type Budget struct {
-	Max     int64 // 0: any number
-	used    atomic.Int64
-	refused atomic.Int64 // records
-}
-
-// Used returns the bytes of all records.
-func (b *Budget) Used() int64 { return b.used.Load() }
-
-// Refused returns how many records had no room since the start.
-func (b *Budget) Refused() int64 { return b.refused.Load() }
-
-// small is how large a record may become by a change although the budget is used up, so that
-// its uses can be noted.
-const small = 1 << 10
-
-// Within makes the records of a bucket count in a budget. It comes before SetUp.
-func (b *Bucket[T]) Within(budget *Budget) { b.budget, b.sizes = budget, make(map[string]int) }
-
-// fits refuses a record for which the budget has no room. What becomes shorter always fits.
-func (b *Bucket[T]) fits(key string, size int) error {
-	if b.budget == nil {
-		return nil
-	}
-	b.mu.RLock()
-	before := b.sizes[key]
-	b.mu.RUnlock()
-	if size <= before || before > 0 && size <= small || b.budget.Max == 0 || b.budget.used.Load()+int64(size-before) <= b.budget.Max {
-		return nil
-	}
-	b.budget.refused.Add(1)
-	return sluice.Errorf(sluice.CodeTooManyRecords, "Webhooks, pipelines with their versions, users, roles, clients and secrets take as much as they may, %d MiB; delete some, or give the server a larger --memory-limit.", b.budget.Max>>20)
-}
-
-// weigh counts a record that is in the copy now, or no longer. The caller must hold the lock.
-func (b *Bucket[T]) weigh(key string, size int, exists bool) {
-	if b.budget == nil {
-		return
-	}
-	if !exists {
-		size = 0
-	}
-	b.budget.used.Add(int64(size - b.sizes[key]))
-	if b.sizes[key] = size; size == 0 {
-		delete(b.sizes, key)
-	}
-}
-
-// Warning returns a text for the operator when little is left, otherwise "".
-func (b *Budget) Warning() string {
-	const near = 8 // of which one part is left
-	if used := b.used.Load(); b.Max > 0 && used > b.Max/near*(near-1) {
-		return fmt.Sprintf("records take %d of the %d KiB that they may: soon no more are stored; delete some, or give the server a larger --memory-limit", used>>10, b.Max>>10)
-	}
-	return ""
 }

@@ -2,22 +2,15 @@ package record
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
-	"sluice/durable"
 	"sluice/jetstream/stream"
 	"sluice/seal"
-	"sluice/value"
 )
 
 // Generations says which generation of the buckets counts.
@@ -41,20 +34,6 @@ type Generations struct {
 
 	// Progress is called with each step of a move; it may be nil.
 	Progress func(step string)
-}
-
-// checkName is what the check value is sealed for.
-const checkName = "check"
-
-// A state says which generation counts. It has a stream of its own: a bucket may be
-// read from a replica that is behind.
-type state struct {
-	Format     int      `json:"format,omitempty"` // of all that is stored; 0: the first that had a state
-	Generation string   `json:"generation"`
-	Check      []byte   `json:"check"`          // opens with the key of the generation
-	Drop       []string `json:"drop,omitempty"` // streams that no longer count
-
-	revision uint64
 }
 
 // Current returns the generation that counts, and begins the first one if there is
@@ -109,11 +88,6 @@ func (g *Generations) restore(ctx context.Context) error {
 		return nil // the engine knows the state again
 	}
 	return err
-}
-
-// State returns the state in which the generation counts, to be kept elsewhere.
-func (g Generation) State() ([]byte, error) {
-	return value.Marshal(state{Generation: g.id, Check: g.check})
 }
 
 // Rekey moves all records to another key. If they are sealed with it already, it
@@ -176,149 +150,9 @@ func (g *Generations) refuseEarlier(ctx context.Context) error {
 	return err
 }
 
-func newGeneration(box *seal.Box) Generation {
-	id := make([]byte, 6)
-	_, _ = rand.Read(id) // never fails
-	g := Generation{id: hex.EncodeToString(id), box: box}
-	g.check = box.Seal(checkName, []byte(g.id))
-	return g
-}
-
-// counts returns the state in which the generation counts, and some streams no longer do.
-func (g Generation) counts(drop []string) *state {
-	return &state{Format: durable.Format, Generation: g.id, Check: g.check, Drop: drop}
-}
-
-func (s *state) opensWith(box *seal.Box) bool {
-	id, err := box.Open(checkName, s.Check)
-	return err == nil && string(id) == s.Generation
-}
-
-// load returns the state, nil if there is none.
-func (g *Generations) load(ctx context.Context) (*state, error) {
-	found, err := g.Host.JS.Stream(ctx, stream.Sealed)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	msg, err := found.GetLastMsgForSubject(ctx, stream.SealedSubject)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	s := &state{revision: msg.Sequence}
-	if err := json.Unmarshal(msg.Data, s); err != nil {
-		return nil, fmt.Errorf("state of the records: %w", err)
-	}
-	if s.Format > durable.Format {
-		return nil, sluice.Errorf(sluice.CodeEngineNewer,
-			"What is stored here has format %d, this program knows %d: a newer version of sluice wrote it; start that version, or restore a backup from before the upgrade elsewhere. Nothing was changed.", s.Format, durable.Format)
-	}
-	return s, nil
-}
-
-// save stores the state durably, if the stored one still has that revision, 0 for
-// none.
-func (g *Generations) save(ctx context.Context, s *state, revision uint64) error {
-	_, err := g.Host.OpenStream(ctx, g.Host.JS, g.Host.Config(jetstream.StreamConfig{
-		Name:              stream.Sealed,
-		Subjects:          []string{stream.SealedSubject},
-		MaxMsgsPerSubject: 2, // the one before stays until this one is synced
-	}))
-	if err != nil {
-		return err
-	}
-	msg := nats.NewMsg(stream.SealedSubject)
-	if msg.Data, err = value.Marshal(s); err != nil {
-		return err
-	}
-	ack, err := g.Host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(revision))
-	if err != nil {
-		return err
-	}
-	s.revision = ack.Sequence
-	return g.Host.SyncStream(stream.Sealed)
-}
-
 // reportf reports a step of a move.
 func (g *Generations) reportf(format string, args ...any) {
 	if g.Progress != nil {
 		g.Progress(fmt.Sprintf(format, args...))
 	}
-}
-
-func otherKey() error {
-	return sluice.Errorf(sluice.CodeSecretKeyOther,
-		"What is stored here was sealed with another key than the one given; start with that key (SLUICE_SECRET_KEY or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
-}
-
-// A Generation is all buckets that are sealed with one key. Of a record the engine
-// sees only a keyed hash of its key, and sealed bytes: nobody can read a copy of its
-// files without the key.
-type Generation struct {
-	id    string // the names of the buckets end in it
-	box   *seal.Box
-	check []byte // opens with its key
-}
-
-// stored is a record with its key, which the engine's key does not tell. A deleted
-// record is nil.
-type stored[T any] struct {
-	key    string
-	record *T
-}
-
-// bucket returns the name by which the engine knows a bucket.
-func (g Generation) bucket(name string) string { return name + "-" + g.id }
-
-// streams names the streams behind the buckets.
-func (g Generation) streams(buckets []string) []string {
-	names := make([]string, len(buckets))
-	for i, bucket := range buckets {
-		names[i] = streamOf(g.bucket(bucket))
-	}
-	return names
-}
-
-// key returns the engine's key of a record.
-func (g Generation) key(bucket, key string) string {
-	hash := g.box.Hash(bucket + "/" + key)
-	return base64.RawURLEncoding.EncodeToString(hash[:])
-}
-
-// sealRecord returns what the engine stores under its own key: the length of the
-// record's key, that key, and the record as JSON, sealed.
-func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
-	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
-	if s.record != nil {
-		document, err := value.Marshal(s.record)
-		if err != nil {
-			return nil, err
-		}
-		content = append(content, document...)
-	}
-	return g.box.Seal(bucket+"/"+engineKey, content), nil
-}
-
-// openRecord opens what sealRecord has sealed.
-func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s stored[T], err error) {
-	content, err := g.box.Open(bucket+"/"+engineKey, sealed)
-	if err != nil {
-		return s, err
-	}
-	length, size := binary.Uvarint(content)
-	if size <= 0 || length > uint64(len(content)-size) {
-		return s, errors.New("the record has no key")
-	}
-	s.key = string(content[size : size+int(length)])
-	document := content[size+int(length):]
-	if len(document) == 0 {
-		return s, nil
-	}
-	s.record = new(T)
-	return s, json.Unmarshal(document, s.record)
 }

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
@@ -156,97 +154,6 @@ func (r *Restoration) closeStart(ctx context.Context) error {
 	return events.Purge(ctx, jetstream.WithPurgeSequence(first.Sequence))
 }
 
-// send sends the contents of a stream to the engine, several chunks at a time.
-func (r *Restoration) send(ctx context.Context, to string) error {
-	const onTheWay = chunkWindow / chunkSize
-	acks := make(chan *nats.Msg, onTheWay+1)
-	inbox := r.host.Conn.NewInbox()
-	sub, err := r.host.Conn.ChanSubscribe(inbox, acks)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = sub.Unsubscribe() }() // fails only if the connection is gone
-	unanswered := 0
-	// await waits until at most so many chunks are unanswered.
-	await := func(most int) error {
-		for ; unanswered > most; unanswered-- {
-			select {
-			case ack := <-acks:
-				if err := refusal(ack); err != nil {
-					return err
-				}
-			case <-time.After(chunkTimeout):
-				return stream.NoAnswer(errors.New("the engine does not take more"))
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	}
-	chunk := make([]byte, chunkSize)
-	n, err := io.ReadFull(r.from, chunk)
-	if n > 0 {
-		if err := r.begin(ctx, to, chunk[:n]); err != nil {
-			return err
-		}
-	}
-	for err == nil {
-		if n, err = io.ReadFull(r.from, chunk); n == 0 {
-			break
-		}
-		if err := errors.Join(await(onTheWay-1), r.host.Conn.PublishRequest(to, inbox, chunk[:n])); err != nil {
-			return err
-		}
-		unanswered++
-	}
-	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
-	}
-	return await(0)
-}
-
-// begin sends the first chunk, again if nobody took it.
-func (r *Restoration) begin(ctx context.Context, to string, chunk []byte) error {
-	return untilReply(ctx, func(ctx context.Context) error {
-		ack, err := r.host.Conn.RequestWithContext(ctx, to, chunk)
-		if err != nil {
-			return stream.NoAnswer(err)
-		}
-		return refusal(ack)
-	})
-}
-
-// untilReply repeats a request for a while if nobody is there to reply: the servers of
-// a cluster may not all know yet what was just made, or have no leader for it.
-func untilReply(ctx context.Context, request func(ctx context.Context) error) error {
-	const pause = 100 * time.Millisecond
-	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
-	defer cancel()
-	for {
-		err := request(ctx)
-		if !errors.Is(err, nats.ErrNoResponders) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(pause):
-		}
-	}
-}
-
-// refusal returns why the engine refused a chunk, nil if it took it.
-func refusal(ack *nats.Msg) error {
-	if status := ack.Header.Get("Status"); status != "" {
-		return stream.NoAnswer(fmt.Errorf("restore: status %s %s", status, ack.Header.Get("Description")))
-	}
-	if len(ack.Data) == 0 {
-		return nil
-	}
-	var failed apiReply
-	return errors.Join(json.Unmarshal(ack.Data, &failed), failed.failure())
-}
-
 // AwaitReplicas returns when every replica that is online has all of its stream.
 func (r *Restoration) AwaitReplicas(ctx context.Context) error {
 	const pause = 200 * time.Millisecond
@@ -281,54 +188,4 @@ func (r *Restoration) Deliveries(ctx context.Context) error {
 		return delivery.Convert(ctx, r.host, r.events)
 	}
 	return nil
-}
-
-// restoredBy is the metadata of a stream that says which restoration has made it.
-const restoredBy = "sluice.restore"
-
-// config returns the configuration that a stream is restored with. A backup may come
-// from anywhere, so the only settings taken from it are those that the stream needs
-// until a server starts and sets the rest. No start corrects a bucket: it is made as
-// the engine's client makes one.
-func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
-	said, err := read(s)
-	if err != nil {
-		return said, err
-	}
-	config := jetstream.StreamConfig{
-		Name: s.Name, Subjects: said.Subjects, MaxMsgsPerSubject: said.MaxMsgsPerSubject, AllowDirect: said.AllowDirect,
-		Storage: jetstream.FileStorage, MaxBytes: -1, Metadata: map[string]string{restoredBy: r.id},
-	}
-	if strings.HasPrefix(s.Name, stream.BucketPrefix) {
-		config.AllowDirect, config.AllowRollup, config.DenyDelete, config.Discard = true, true, true, jetstream.DiscardNew
-	}
-	if markers := stream.DeliveryPrefix + ">"; s.Name == r.events && !r.host.SoleWriter && !slices.Contains(config.Subjects, markers) {
-		config.Subjects = append(config.Subjects, markers)
-	}
-	return r.host.Config(config), nil
-}
-
-// CheckSubjects refuses a stream that would take messages of other programs.
-func CheckSubjects(s backup.Stream) error {
-	_, err := read(s)
-	return err
-}
-
-// read returns the configuration in a backup, if its subjects are sluice's.
-func read(s backup.Stream) (said jetstream.StreamConfig, err error) {
-	if err := json.Unmarshal(s.Config, &said); err != nil {
-		return said, err
-	}
-	bucket, isBucket := strings.CutPrefix(s.Name, stream.BucketPrefix)
-	for _, subject := range said.Subjects {
-		if isBucket && subject != stream.BucketSubjects+bucket+".>" || !isBucket && !strings.HasPrefix(subject, stream.OurSubjects) {
-			return said, Foreign("the subject %s of the stream %s", subject, s.Name)
-		}
-	}
-	return said, nil
-}
-
-// Foreign is the error of a backup with something in it that is not sluice's.
-func Foreign(format string, args ...any) error {
-	return sluice.Errorf(sluice.CodeBackupForeign, "The backup has something that is not sluice's: "+format+". Restore one that sluice backup of this version, or an earlier one, has made.", args...)
 }

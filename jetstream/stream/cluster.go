@@ -3,8 +3,6 @@ package stream
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"maps"
 	"math"
 	"runtime"
 	"sync"
@@ -70,28 +68,6 @@ type publication struct {
 	sent    atomic.Pointer[DoubtError] // nil: not yet
 	done    chan writeResult
 }
-
-// A DoubtError is the error of a message that may be stored, but was not acknowledged.
-type DoubtError struct {
-	ID    string // of the batch
-	Place uint64 // in the batch
-
-	cause error
-}
-
-// Error implements error.
-func (d *DoubtError) Error() string { return "not acknowledged: " + d.cause.Error() }
-
-// Unwrap returns what kept the acknowledgement away.
-func (d *DoubtError) Unwrap() error { return d.cause }
-
-// abandoned stands for the doubt of a publication whose caller left before it was sent.
-var abandoned = new(DoubtError)
-
-var (
-	errFull   = errors.New("too many calls are waiting for the engine")
-	errUnsent = errors.New("the engine took nothing in time")
-)
 
 func newClusterWriter(running context.Context, h *Host, config jetstream.StreamConfig, o WriterOptions) *clusterWriter {
 	w := &clusterWriter{
@@ -192,13 +168,13 @@ func (w *clusterWriter) gather(first *publication) []*publication {
 // id, so that the engine stores the messages once.
 func (w *clusterWriter) store(ctx context.Context, batch []*publication) {
 	id := rand.Text()
-	if batch = taken(batch, id); len(batch) == 0 {
+	if batch = claim(batch, id); len(batch) == 0 {
 		return
 	}
 	doubtful := false
 	for {
 		last, answered, err := w.attempt(ctx, id, batch)
-		w.tell(err)
+		w.report(err)
 		if err == nil {
 			for i, p := range batch {
 				p.done <- writeResult{sequence: last - uint64(len(batch)-1-i)}
@@ -224,9 +200,9 @@ func (w *clusterWriter) store(ctx context.Context, batch []*publication) {
 	}
 }
 
-// taken leaves out the messages whose callers have left, and gives the others their places
+// claim leaves out the messages whose callers have left, and gives the others their places
 // in the batch.
-func taken(batch []*publication, id string) []*publication {
+func claim(batch []*publication, id string) []*publication {
 	there := batch[:0]
 	for _, p := range batch {
 		if p.sent.CompareAndSwap(nil, &DoubtError{ID: id, Place: uint64(len(there))}) {
@@ -253,63 +229,8 @@ func (w *clusterWriter) refuse(id string, batch []*publication, doubtful bool, c
 	}
 }
 
-// attempt sends messages once and waits for the acknowledgement of the last one. After an
-// error, answered says that this attempt has certainly stored none.
-func (w *clusterWriter) attempt(ctx context.Context, id string, batch []*publication) (last uint64, answered bool, err error) {
-	// While the client library connects, it holds messages back, however long that takes.
-	if !w.host.Link.connected() {
-		return 0, true, nats.ErrDisconnected
-	}
-	within := min(stretch.Of(ackWithin), time.Until(batch[0].until))
-	if within <= 0 {
-		return 0, true, errUnsent
-	}
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	conn := w.way.conn()
-	ack, err := storeTogether(ctx, conn, w.messages(id, batch))
-	if isDuplicate(err) {
-		// An earlier attempt has stored them. The first message has the id, so the
-		// engine does not store it again, and replies with its sequence.
-		if ack, err = storeTogether(ctx, conn, w.messages(id, batch[:1])); err == nil && !ack.Duplicate {
-			return 0, false, errors.New("the engine has forgotten a batch that it knew")
-		}
-	}
-	if err != nil {
-		_, refused := errors.AsType[*jetstream.APIError](err)
-		if refused = refused || errors.Is(err, nats.ErrNoResponders); !refused {
-			w.way.leave(conn)
-		}
-		return 0, refused, err
-	}
-	if ack.Duplicate {
-		return ack.Sequence + uint64(len(batch)-1), true, nil // the acknowledged one is the first
-	}
-	return ack.Sequence, true, nil
-}
-
-// messages makes the messages of a batch. The first one has the id of the batch.
-func (w *clusterWriter) messages(id string, batch []*publication) []*nats.Msg {
-	messages := make([]*nats.Msg, len(batch))
-	for i, p := range batch {
-		messages[i] = &nats.Msg{Subject: p.subject, Data: p.data, Header: maps.Clone(p.header)}
-	}
-	w.identify(messages[0], id)
-	return messages
-}
-
-// identify gives a message the id of a batch.
-func (w *clusterWriter) identify(msg *nats.Msg, id string) *nats.Msg {
-	if msg.Header == nil {
-		msg.Header = make(nats.Header)
-	}
-	msg.Header[jetstream.MsgIDHeader] = []string{id}
-	msg.Header[jetstream.ExpectedStreamHeader] = []string{w.stream}
-	return msg
-}
-
-// tell lets the host know whether the engine takes events.
-func (w *clusterWriter) tell(err error) {
+// report lets the host know whether the engine takes events.
+func (w *clusterWriter) report(err error) {
 	switch {
 	case w.withdrawn == "": // not the stream of events
 	case err == nil:

@@ -142,7 +142,7 @@ func TestACallThatWasNotSentIsInNoDoubt(t *testing.T) {
 		if _, doubtful := errors.AsType[*DoubtError](err); err == nil || doubtful {
 			t.Errorf("it is refused with %v", err)
 		}
-		if left := taken([]*publication{<-w.waiting}, "late"); len(left) != 0 {
+		if left := claim([]*publication{<-w.waiting}, "late"); len(left) != 0 {
 			t.Error("it would be sent after its caller has gone")
 		}
 	})

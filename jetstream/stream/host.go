@@ -12,11 +12,7 @@ package stream
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,8 +20,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice"
-	"sluice/durable"
 	"sluice/stretch"
 )
 
@@ -157,107 +151,4 @@ func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
 		c.Duplicates = min(c.Duplicates, c.MaxAge)
 	}
 	return c
-}
-
-// Blocks returns the message blocks of one of the embedded engine's streams, nil if we don't
-// sync them.
-func (h *Host) Blocks(stream string) *durable.Blocks {
-	if !h.Syncs(stream) {
-		return nil
-	}
-	return &durable.Blocks{Dir: filepath.Join(h.StreamFolder(stream), "msgs")}
-}
-
-// StreamFolder returns the folder of one of the embedded engine's streams.
-func (h *Host) StreamFolder(stream string) string {
-	return filepath.Join(h.Dir, "jetstream", "$G", "streams", stream)
-}
-
-// RemoveFiles removes the files of a deleted stream. The embedded engine removes them later,
-// or never if it is killed before.
-func (h *Host) RemoveFiles(stream string) error {
-	if h.Dir == "" {
-		return nil
-	}
-	folder := h.StreamFolder(stream)
-	return errors.Join(os.RemoveAll(folder), os.RemoveAll(filepath.Join(filepath.Dir(folder), "."+stream)))
-}
-
-// SyncStream puts a folder of one of the embedded engine's streams on stable
-// storage.
-func (h *Host) SyncStream(stream string, below ...string) error {
-	return h.SyncStore(append([]string{"jetstream", "$G", "streams", stream}, below...)...)
-}
-
-// SyncStore puts a folder of the embedded engine's store on stable storage, with the names
-// of the folder and of those above it.
-func (h *Host) SyncStore(folders ...string) error {
-	if !h.Syncs("") {
-		return nil
-	}
-	folder := h.Dir
-	var err error
-	for _, below := range folders {
-		err = errors.Join(err, durable.Sync(folder))
-		folder = filepath.Join(folder, below)
-	}
-	if err = errors.Join(err, durable.SyncTree(folder)); err != nil {
-		h.Fail(fmt.Errorf("sync of the store: %w", err))
-		return sluice.Passing(sluice.CodeEngineFailed, "The change could not be made durable.").Because(err)
-	}
-	return nil
-}
-
-// NoAnswer is the error of an engine that does not reply.
-func NoAnswer(err error) error {
-	return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not answer.").Because(err)
-}
-
-// hasFailed is the error of an engine that can't go on.
-func (h *Host) hasFailed() error {
-	if h.Reopened {
-		return sluice.Passing(sluice.CodeEngineFailed, "It has failed and is being opened again.")
-	}
-	return sluice.Passing(sluice.CodeEngineFailed, "The engine failed and is about to restart.")
-}
-
-// WasConflict reports whether another write came first. Replicated streams report that with
-// a code of their own.
-func WasConflict(err error) bool {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
-		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
-}
-
-// limits say what to do about the limits of an external engine, by the codes of its errors.
-// The library names few of the codes.
-var limits = map[jetstream.ErrorCode]string{
-	jetstream.JSErrCodeMaximumConsumersLimit: "the engine's account takes no more consumers, and each pipeline that listens needs one; raise its max_consumers, or delete a pipeline that listens",
-
-	10005: "the engine has too few servers with enough storage for so many copies; raise max_file_store of its servers, add servers, or lower --nats-replicas, --event-max-bytes or --result-max-bytes",
-	10074: "the engine is no cluster and keeps one copy of everything; set --nats-replicas 1",
-	10002: "the engine's account has used up its storage; raise its max_file",
-	10027: "the engine's account takes no more streams; raise its max_streams to 40 or more",
-	10047: "the engine's account has too little storage; raise its max_file, or lower --event-max-bytes and --result-max-bytes",
-	10121: "the engine's account takes fewer unfinished events of a consumer than eight times the pipeline's concurrency; raise its max_ack_pending, or lower concurrency",
-	10122: "the engine's account takes only smaller streams; raise its max_stream_bytes, or lower --event-max-bytes and --result-max-bytes",
-}
-
-// LimitOf returns what to do about the limit of the engine that caused an error, "" if none
-// did.
-func LimitOf(err error) string {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	if !ok {
-		return ""
-	}
-	return limits[api.ErrorCode]
-}
-
-// NotTaken is the error of a write that the engine has not taken. A limit stays until the
-// operator raises it, so trying again soon makes no sense.
-func NotTaken(what string, err error) error {
-	if limit := LimitOf(err); limit != "" {
-		return sluice.Errorf(sluice.CodeEngineLimit, "The engine did not take %s: %s.", what, limit).Because(err)
-	}
-	return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take "+what+".").Because(err)
 }

@@ -80,7 +80,7 @@ done
 for trace in $(as_admin GET command/trace.get | jq -r '.items[].traceId'); do asked "command/trace.get?traceId=$trace"; done
 for letter in $(as_admin GET command/deadletter.get | jq -r '.items[].letter'); do asked "command/deadletter.get?letter=$letter"; done
 for name in greet picky double hears; do asked "command/pipeline.get?name=$name"; done
-asked command/audit.get
+for command in webhook.put webhook.delete iam.role.put pipeline.put event.replay; do asked "command/audit.get?command=$command"; done # reading payloads makes entries of its own
 kill -INT $server
 wait $server
 tar -C folder --sort=name --owner=0 --group=0 --numeric-owner -cz -f "$to/folder-$version.tar.gz" .

@@ -1,9 +1,9 @@
-// Package snapshot moves whole streams between an engine and a backup: take.go
+// Package snapshot moves whole streams between an engine and a backup: copy.go
 // writes them while the engine runs, restore.go makes them on an engine that
 // has none.
 //
 // Package jetstream decides which streams there are and in which order they are
-// taken; package backup defines the file.
+// copied; package backup defines the file.
 package snapshot
 
 import (
@@ -25,8 +25,8 @@ import (
 	"sluice/value"
 )
 
-// A Taker writes streams to a backup, each as it is at one moment.
-type Taker struct {
+// A Copier writes streams to a backup, each as it is at one moment.
+type Copier struct {
 	conn *nats.Conn
 	to   *backup.Writer
 
@@ -36,16 +36,16 @@ type Taker struct {
 	busy  bool          // many calls came since
 }
 
-// NewTaker returns a taker with a connection of its own. While many calls come, as
+// NewCopier returns a copier with a connection of its own. While many calls come, as
 // calls counts them, it lets them go first.
-func NewTaker(conn *nats.Conn, to *backup.Writer, calls func() uint64) *Taker {
-	return &Taker{conn: conn, to: to, calls: calls}
+func NewCopier(conn *nats.Conn, to *backup.Writer, calls func() uint64) *Copier {
+	return &Copier{conn: conn, to: to, calls: calls}
 }
 
 // yield lets calls go first: nobody waits for a backup. While many calls come, it slows
 // the backup to some 25 MB a second. A backup at full speed would slow the calls down,
 // and then find that few come.
-func (s *Taker) yield() {
+func (s *Copier) yield() {
 	const look, some, rest = 100 * time.Millisecond, 20, 10 * time.Millisecond
 	if took := time.Since(s.at); took > look {
 		calls := s.calls()
@@ -57,8 +57,8 @@ func (s *Taker) yield() {
 	}
 }
 
-// Take writes a stream, with its consumers if consumers is true.
-func (s *Taker) Take(ctx context.Context, name string, consumers bool) error {
+// Copy writes a stream, with its consumers if consumers is true.
+func (s *Copier) Copy(ctx context.Context, name string, consumers bool) error {
 	for attempt := 1; ; attempt++ {
 		begun, err := s.try(ctx, name, consumers)
 		if err == nil || begun || attempt == snapshotAttempts || ctx.Err() != nil {
@@ -73,7 +73,7 @@ func (s *Taker) Take(ctx context.Context, name string, consumers bool) error {
 }
 
 // try writes a stream. If it fails before begun, it can be tried again.
-func (s *Taker) try(ctx context.Context, name string, consumers bool) (begun bool, err error) {
+func (s *Copier) try(ctx context.Context, name string, consumers bool) (begun bool, err error) {
 	chunks := make(chan *nats.Msg, 2*chunkWindow/chunkSize)
 	inbox := s.conn.NewInbox()
 	sub, err := s.conn.ChanSubscribe(inbox, chunks)
@@ -101,12 +101,12 @@ func (s *Taker) try(ctx context.Context, name string, consumers bool) (begun boo
 		return false, err
 	}
 	about := backup.Stream{Name: name, Config: reply.Config, State: reply.State, Messages: state.Messages, Bytes: state.Bytes}
-	return s.copy(ctx, about, chunks)
+	return s.receive(ctx, about, chunks)
 }
 
-// copy writes the chunks of a stream. The first is held until another follows: an
+// receive writes the chunks of a stream. The first is held until another follows: an
 // attempt that fails early leaves nothing in the backup.
-func (s *Taker) copy(ctx context.Context, about backup.Stream, chunks <-chan *nats.Msg) (begun bool, err error) {
+func (s *Copier) receive(ctx context.Context, about backup.Stream, chunks <-chan *nats.Msg) (begun bool, err error) {
 	var held *nats.Msg
 	for {
 		var msg *nats.Msg
@@ -139,7 +139,7 @@ func (s *Taker) copy(ctx context.Context, about backup.Stream, chunks <-chan *na
 
 // write writes a chunk of a stream, and before the first chunk the description of the
 // stream. It reports whether the backup has anything of the stream.
-func (s *Taker) write(about backup.Stream, chunk []byte, begun bool) (bool, error) {
+func (s *Copier) write(about backup.Stream, chunk []byte, begun bool) (bool, error) {
 	if !begun {
 		if err := checkArchive(chunk); err != nil {
 			return false, err

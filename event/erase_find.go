@@ -1,0 +1,117 @@
+package event
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// find returns the calls to erase, with what was made of them.
+func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error) {
+	cover := sluice.CoverFrom(ctx)
+	q := sluice.TraceQuery{TraceID: strings.ToLower(p.TraceID), EventKey: p.EventKey, From: p.From, To: p.To, Text: strings.TrimSpace(p.Search), Cover: cover, Known: cover}
+	q.InPayload, q.OnlyPayload = q.Text != "", q.Text != ""
+	switch {
+	case (p.TraceID == "") == (p.EventKey == ""):
+		return nil, sluice.InvalidParameter("traceId", "Give either traceId or eventKey.")
+	case p.TraceID != "" && !strings.Contains(p.TraceID, ":"):
+		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
+	case p.TraceID != "" && (q.Text != "" || !p.From.IsZero() || !p.To.IsZero()):
+		return nil, sluice.InvalidParameter("traceId", "The parameters from, to and search go with eventKey.")
+	}
+	found, err := all(ctx, o.Journal, q, func(sluice.Call) bool { return true })
+	if err == nil && q.Text != "" {
+		found, err = quarantined(ctx, o.Quarantine, q, found)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, sluice.Errorf(sluice.CodeEventUnknown, "No call matches; trace.get finds those there are.")
+	}
+	return withCopies(ctx, o.Journal, found, cover)
+}
+
+// quarantined appends the rejected calls of a query that have its text in their body: they are
+// no events, so the journal does not look into them.
+func quarantined(ctx context.Context, store sluice.QuarantineStore, q sluice.TraceQuery, found []sluice.Call) ([]sluice.Call, error) {
+	page := sluice.QuarantineQuery{EventKey: q.EventKey, From: q.From, To: q.To, Limit: 1000, Cover: q.Cover}
+	text := bytes.ToLower([]byte(q.Text))
+	for more := true; more; more = page.After != "" {
+		calls, next, err := store.List(ctx, page)
+		if err != nil {
+			return nil, err
+		}
+		page.After = next
+		for _, c := range calls {
+			there, err := store.Open(ctx, &c)
+			if err != nil {
+				return nil, err
+			}
+			if there && bytes.Contains(bytes.ToLower(c.Request.Body), text) {
+				found = append(found, sluice.Call{TraceID: c.ID, EventKey: c.EventKey, Time: c.Time})
+			}
+		}
+	}
+	return found, nil
+}
+
+// withCopies adds the calls that repeat others, or let them out of the quarantine, and the
+// events that have their trace ids.
+func withCopies(ctx context.Context, journal sluice.Journal, found []sluice.Call, cover sluice.Cover) ([]sluice.Call, error) {
+	since, meant := make(map[string]time.Time), make(map[string]bool)
+	for _, c := range found {
+		meant[c.TraceID] = true
+		if at, known := since[c.EventKey]; c.EventKey != "" && (!known || c.Time.Before(at)) {
+			since[c.EventKey] = c.Time
+		}
+	}
+	var copies []sluice.Call
+	for key, from := range since {
+		some, err := all(ctx, journal, sluice.TraceQuery{EventKey: key, From: from, Cover: cover}, func(c sluice.Call) bool { return c.ReplayOf != "" || c.AdmittedOf != "" })
+		if err != nil {
+			return nil, err
+		}
+		copies = append(copies, some...)
+	}
+	slices.SortFunc(copies, func(a, b sluice.Call) int { return a.Time.Compare(b.Time) })
+	for _, c := range copies { // a copy of a copy is newer
+		if meant[c.ReplayOf] || meant[c.AdmittedOf] {
+			meant[c.TraceID] = true
+		}
+	}
+	var erased []sluice.Call
+	for id := range meant {
+		some, err := all(ctx, journal, sluice.TraceQuery{TraceID: id, Cover: cover}, func(sluice.Call) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		erased = append(erased, some...)
+	}
+	slices.SortFunc(erased, func(a, b sluice.Call) int { return a.Time.Compare(b.Time) })
+	return erased, nil
+}
+
+// all returns all calls of a query that are wanted.
+func all(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, wanted func(sluice.Call) bool) (found []sluice.Call, err error) {
+	q.Limit = 1000
+	for more := true; more; more = q.Before != "" {
+		var calls []sluice.Call
+		if calls, q.Before, err = journal.Calls(ctx, q); err != nil {
+			return nil, err
+		}
+		for _, c := range calls {
+			if wanted(c) {
+				found = append(found, c)
+			}
+		}
+		if len(found) > maxErased {
+			return nil, sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d calls; erase them in parts, with from and to.", maxErased)
+		}
+	}
+	return found, nil
+}

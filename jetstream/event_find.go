@@ -1,0 +1,73 @@
+package jetstream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/queue"
+	"sluice/jetstream/spool"
+	"sluice/jetstream/stream"
+)
+
+// find returns the envelope of the event that a correlation id leads to.
+func (s *Events) find(ctx context.Context, correlationID string) (correlation.Envelope, error) {
+	if r, ok := s.ids.ParseSpooled(correlationID); ok {
+		return s.findSpooled(ctx, r)
+	}
+	reference, ok := s.ids.Parse(correlationID)
+	if !ok {
+		return correlation.Envelope{}, queue.Gone()
+	}
+	e, err := s.read(ctx, reference.Sequence)
+	if err == nil && !s.ids.Fits(reference, e.TraceID) {
+		return correlation.Envelope{}, queue.Gone()
+	}
+	return e, err
+}
+
+// errWaits is the error of a call that may wait in the spool of another node.
+var errWaits = errors.New("the call may wait in a spool")
+
+// findSpooled returns the envelope of the event that a spooled call's id leads to.
+func (s *Events) findSpooled(ctx context.Context, r correlation.SpooledReference) (correlation.Envelope, error) {
+	found, waits, err := spool.Find(ctx, s.stream, r)
+	if err != nil {
+		return correlation.Envelope{}, err
+	}
+	if waits && !s.host.SoleWriter {
+		return correlation.Envelope{}, errWaits
+	}
+	for _, f := range found {
+		e, err := s.read(ctx, f.Sequence)
+		if err != nil {
+			return e, err
+		}
+		if s.ids.FitsSpooled(r, cmp.Or(f.TraceID, e.TraceID)) {
+			return e, nil
+		}
+	}
+	return correlation.Envelope{}, queue.Gone()
+}
+
+// read returns the envelope of the event with a sequence.
+func (s *Events) read(ctx context.Context, sequence uint64) (correlation.Envelope, error) {
+	msg, err := s.stream.GetMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return correlation.Envelope{}, s.missing(ctx, sequence)
+	}
+	if err != nil {
+		return correlation.Envelope{}, stream.NoAnswer(err)
+	}
+	e, err := correlation.ReadEnvelope(msg)
+	if err != nil {
+		return correlation.Envelope{}, queue.Gone() // a message that is not an event has no result
+	}
+	if e.Foreign {
+		e.Listeners = s.listeners.Receivers(e)
+	}
+	return e, nil
+}

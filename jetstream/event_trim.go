@@ -1,0 +1,112 @@
+package jetstream
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
+)
+
+const (
+	trimEvery = time.Second
+	// Fractions of the space for events: trimming starts above trimAbove and goes down
+	// to trimDown.
+	trimAbove, trimDown = 0.90, 0.85
+)
+
+// trimTimeout bounds one round.
+const trimTimeout = 10 * time.Second
+
+// trim removes old events until ctx ends: those past their age, and the oldest ones when
+// space runs out. Unlike the engine's own limits, it stops at the first event that a pipeline
+// has not finished.
+func (s *Events) trim(ctx context.Context) {
+	tick := time.NewTicker(trimEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-s.space.low:
+		}
+		if err := s.trimOnce(ctx); err != nil && ctx.Err() == nil && s.host.Connected() == nil {
+			s.host.Log.Warn("Old events could not be removed.", "error", err)
+		}
+	}
+}
+
+func (s *Events) trimOnce(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, trimTimeout)
+	defer cancel()
+	info, err := s.stream.Info(ctx)
+	if err != nil {
+		return err
+	}
+	until, err := s.expendable(ctx, info)
+	if err != nil {
+		return err
+	}
+	if info, err = s.remove(ctx, info, until); err != nil {
+		return err
+	}
+	s.space.measure(info, s.host.Log)
+	return nil
+}
+
+// remove removes the events before a sequence that all pipelines have finished, and returns
+// the state of the stream after that.
+func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until uint64) (*jetstream.StreamInfo, error) {
+	first := info.State.FirstSeq
+	if until <= first {
+		return info, nil
+	}
+	unfinished, err := s.queue.FirstUnfinished(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	if until = min(until, unfinished); until <= first {
+		return info, nil
+	}
+	// The watermark is stored before the events go. Otherwise a start would report
+	// them as lost.
+	s.first.Store(until)
+	if err := s.mark(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(until)); err != nil {
+		return nil, err
+	}
+	return s.stream.Info(ctx)
+}
+
+// expendable returns the sequence before which events are too old or must make space.
+func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (uint64, error) {
+	if info.State.Msgs == 0 {
+		return 0, nil
+	}
+	until := info.State.FirstSeq
+	if u := used(info); u > trimAbove {
+		surplus := (u - trimDown) / u
+		until += uint64(math.Ceil(surplus * float64(info.State.Msgs)))
+	}
+	// Removing means asking all pipelines how far they are. It is not worth that for
+	// events that have only just become too old.
+	limit := time.Now().Add(-s.keep.age)
+	if !info.State.FirstTime.Before(limit.Add(-min(s.keep.age/100, time.Minute))) {
+		return until, nil
+	}
+	aged, err := stream.FirstSince(ctx, s.stream, info.State.FirstSeq, info.State.LastSeq, limit)
+	return max(until, aged), err
+}
+
+// used returns the fraction of the space for events that is used.
+func used(info *jetstream.StreamInfo) float64 {
+	if info.Config.MaxBytes <= 0 {
+		return 0
+	}
+	return float64(info.State.Bytes) / float64(info.Config.MaxBytes)
+}

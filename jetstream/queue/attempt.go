@@ -1,0 +1,148 @@
+package queue
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
+)
+
+// attempt runs the pipeline once, as soon as there is a slot and memory for it. The
+// event is decoded only then, to save memory. The slot is free again when attempt
+// returns.
+func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err error) {
+	if err := c.takeSlot(ctx, d); err != nil {
+		return a, err
+	}
+	defer c.slots.give(d.waited)
+	if err := d.from.load(ctx, d); err != nil {
+		return a, err
+	}
+	release, err := c.decoding(ctx, d.data)
+	if err != nil {
+		return a, errNoSlot
+	}
+	defer release()
+	if err := c.queue.decode(d); err != nil {
+		return a, err
+	}
+	if d.key == "" {
+		d.key = eventKey(c.queue.ids, d.sequence, d.TraceID)
+	}
+	if d.doubtful {
+		if a, known, err := c.lookUp(ctx, d); known || err != nil {
+			return a, err
+		}
+	}
+	return c.runOnce(d)
+}
+
+// takeSlot waits for a slot. A live replay that finds none moves to the waiting room
+// instead, so that no other event waits for it.
+func (c *consumption) takeSlot(ctx context.Context, d *delivery) error {
+	if c.slots.tryTake(d.waited) {
+		return nil
+	}
+	if err := c.giveWay(ctx, d); err != nil {
+		return err
+	}
+	if c.slots.take(ctx, d.waited) != nil {
+		return errNoSlot
+	}
+	return nil
+}
+
+// giveWay moves a live replay to the waiting room, and then returns errElsewhere. A
+// replay that was moved before, or is done, waits for a slot: attempt looks it up.
+func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
+	const head = 8 << 10 // the field stands before the payload
+	if d.waited || d.sequence == 0 || !bytes.Contains(d.data[:min(len(d.data), head)], []byte(`"replayOf":"`)) || c.keepsPlace(d.event) {
+		return nil
+	}
+	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: d.sequence, Subject: d.Subject, Data: d.data, Time: d.Time})
+	if err != nil || e.ReplayOf == "" {
+		return nil //nolint:nilerr // attempt finds what is wrong with it
+	}
+	waiting := c.queue.waiting
+	key := eventKey(c.queue.ids, e.Sequence, e.TraceID)
+	if d.doubtful {
+		if known, err := waiting.find(ctx, c.binding, key); known != nil || err != nil {
+			return nil //nolint:nilerr // attempt looks it up again
+		}
+	}
+	if err := waiting.put(context.Background(), c.binding, key, d.event, state{Due: waiting.now().UTC()}); err != nil {
+		return err
+	}
+	return errElsewhere
+}
+
+// keepsPlace reports whether a live event keeps its place while it waits for its next
+// attempt: because the order counts, or because it has no room in the waiting room. Only
+// another program can have published one that is too large for it.
+func (c *consumption) keepsPlace(e event) bool {
+	return c.ordered || len(e.data) > stream.MaxEvent || c.queue.waiting.full(c.binding)
+}
+
+// decoding waits for the memory to decode an event.
+func (c *consumption) decoding(ctx context.Context, data []byte) (release func(), err error) {
+	weight := int64(min(len(data), sluice.MaxRunBytes))
+	if err := c.bytes.Acquire(ctx, weight); err != nil {
+		return nil, err
+	}
+	decoded, err := takeMemory(ctx, c.queue.memory.decoded, footprint(data))
+	if err != nil {
+		c.bytes.Release(weight)
+		return nil, err
+	}
+	return func() {
+		decoded.Release()
+		c.bytes.Release(weight)
+	}, nil
+}
+
+// lookUp returns what an earlier delivery has made of the event. If nothing is known,
+// the pipeline runs now.
+func (c *consumption) lookUp(ctx context.Context, d *delivery) (a attempt, known bool, err error) {
+	outcome, stored, err := c.queue.outcomes.find(ctx, d.sequence, d.TraceID, c.pipeline)
+	switch {
+	case err != nil:
+		return a, false, err
+	case outcome != nil: // one that is not durable yet is stored again: its writer may have given it up
+		return attempt{outcome: *outcome, before: stored <= c.queue.outcomes.writer.Durable()}, true, nil
+	}
+	d.doubtful = false
+	if d.state != nil { // it was in the waiting room until now
+		return a, false, nil
+	}
+	s, err := c.queue.waiting.find(ctx, c.binding, d.key)
+	switch {
+	case s == nil || err != nil:
+		return a, false, err
+	case !s.Held:
+		return a, false, errElsewhere
+	}
+	d.state = s
+	if c.queue.waiting.left(s.Due) <= 0 {
+		return a, false, nil
+	}
+	d.First = s.First
+	return attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Attempts: s.Attempts, Next: s.Due}, before: true}, true, nil
+}
+
+// runOnce runs the pipeline.
+func (c *consumption) runOnce(d *delivery) (a attempt, err error) {
+	a.began = time.Now().UTC()
+	if d.state != nil {
+		d.Attempts, d.First = d.state.Attempts, d.state.First
+	}
+	if a.outcome, err = c.run(d.Delivery); err != nil {
+		return attempt{}, err
+	}
+	a.release = c.queue.memory.settling(a.outcome) // still in the slot, so no other run makes an outcome meanwhile
+	return a, nil
+}

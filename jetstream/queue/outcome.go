@@ -1,0 +1,86 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/problem"
+)
+
+// Retries reports whether an event waits for another attempt of a pipeline, or is in
+// it, and when that is due; zero while it runs.
+func (q *Queue) Retries(ctx context.Context, e correlation.Envelope, pipeline string) (retries bool, next time.Time, err error) {
+	binding := q.listeners.Binding(pipeline)
+	if binding == nil {
+		return false, next, nil
+	}
+	s, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
+	if s == nil || s.Attempts == 0 || err != nil {
+		return false, next, err
+	}
+	if s.Node == "" && s.Due.After(q.waiting.now()) {
+		next = s.Due
+	}
+	return true, next, nil
+}
+
+// Outcome returns what a pipeline has made of an event: nil if it is not done
+// yet, Gone if the outcome has expired.
+func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
+	outcome, err := q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
+	if errors.Is(err, errUnsynced) {
+		return nil, nil
+	}
+	if outcome != nil {
+		if _, early := q.unlettered.Load(q.outcomes.subject(e.Sequence, e.TraceID, pipeline)); early {
+			return nil, nil
+		}
+	}
+	if outcome != nil || err != nil {
+		return outcome, err
+	}
+	binding := q.listeners.Binding(pipeline)
+	listens := binding != nil && e.Sequence >= binding.Start && reaches(binding, e.Subject)
+	switch {
+	case listens:
+		finished, err := q.finished(ctx, binding.ID, e.Sequence)
+		if err != nil || !finished {
+			return nil, err
+		}
+		// It may be acknowledged and wait for another attempt.
+		waits, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
+		if err != nil || waits != nil {
+			return nil, err
+		}
+	case q.work.includes(pipeline, e.Sequence):
+		return nil, nil
+	}
+	// It may have finished after the first Get.
+	outcome, err = q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
+	switch {
+	case errors.Is(err, errUnsynced):
+		return nil, nil
+	case outcome != nil || err != nil:
+		return outcome, err
+	case listens || time.Since(e.Received) > q.outcomes.keep.Age:
+		return nil, Gone()
+	}
+	return unhandled(pipeline, e), nil
+}
+
+// unhandled is the outcome of an event whose pipeline was deleted, or listens to other
+// events, before it ran.
+func unhandled(pipeline string, e correlation.Envelope) *sluice.Outcome {
+	err := sluice.Errorf(sluice.CodePipelineGone, "The pipeline %s was deleted or listens to other events by now.", pipeline)
+	view := problem.Of(err.InCall(e.TraceID))
+	said := &sluice.Said{Message: "What was to handle the call was removed before it came to that.", StatusCode: view.Status, Code: err.Code}
+	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: view.Status, Error: view, Said: said, Finished: e.Received}
+}
+
+// Gone is the error of a result that is no longer kept, or never was.
+func Gone() error {
+	return sluice.Errorf(sluice.CodeResultGone, "There is no result with this correlation id, or it has expired.")
+}

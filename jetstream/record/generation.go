@@ -1,0 +1,88 @@
+package record
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"sluice/seal"
+	"sluice/value"
+)
+
+// A Generation is all buckets that are sealed with one key. Of a record the engine
+// sees only a keyed hash of its key, and sealed bytes: nobody can read a copy of its
+// files without the key.
+type Generation struct {
+	id    string // the names of the buckets end in it
+	box   *seal.Box
+	check []byte // opens with its key
+}
+
+// bucket returns the name by which the engine knows a bucket.
+func (g Generation) bucket(name string) string { return name + "-" + g.id }
+
+// streams names the streams behind the buckets.
+func (g Generation) streams(buckets []string) []string {
+	names := make([]string, len(buckets))
+	for i, bucket := range buckets {
+		names[i] = streamOf(g.bucket(bucket))
+	}
+	return names
+}
+
+// key returns the engine's key of a record.
+func (g Generation) key(bucket, key string) string {
+	hash := g.box.Hash(bucket + "/" + key)
+	return base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+// stored is a record with its key, which the engine's key does not tell. A deleted
+// record is nil.
+type stored[T any] struct {
+	key    string
+	record *T
+}
+
+func newGeneration(box *seal.Box) Generation {
+	id := make([]byte, 6)
+	_, _ = rand.Read(id) // never fails
+	g := Generation{id: hex.EncodeToString(id), box: box}
+	g.check = box.Seal(checkName, []byte(g.id))
+	return g
+}
+
+// sealRecord returns what the engine stores under its own key: the length of the
+// record's key, that key, and the record as JSON, sealed.
+func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
+	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
+	if s.record != nil {
+		document, err := value.Marshal(s.record)
+		if err != nil {
+			return nil, err
+		}
+		content = append(content, document...)
+	}
+	return g.box.Seal(bucket+"/"+engineKey, content), nil
+}
+
+// openRecord opens what sealRecord has sealed.
+func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s stored[T], err error) {
+	content, err := g.box.Open(bucket+"/"+engineKey, sealed)
+	if err != nil {
+		return s, err
+	}
+	length, size := binary.Uvarint(content)
+	if size <= 0 || length > uint64(len(content)-size) {
+		return s, errors.New("the record has no key")
+	}
+	s.key = string(content[size : size+int(length)])
+	document := content[size+int(length):]
+	if len(document) == 0 {
+		return s, nil
+	}
+	s.record = new(T)
+	return s, json.Unmarshal(document, s.record)
+}

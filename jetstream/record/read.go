@@ -1,0 +1,66 @@
+package record
+
+import (
+	"context"
+
+	"sluice/stretch"
+)
+
+// Get returns a record, or nil. On an external engine a record that another node has
+// just written may be missing in the copy: then the copy catches up first, at a
+// limited rate, so that guessing keys can't load the engine.
+func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
+	record := b.Copy(key)
+	if record != nil || b.host.SoleWriter {
+		return record, nil
+	}
+	if err := b.host.Connected(); err != nil {
+		return nil, err
+	}
+	if !b.misses.Allow() {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
+	defer cancel()
+	if err := b.CatchUp(ctx); err != nil {
+		return nil, err
+	}
+	return b.Copy(key), nil
+}
+
+// Count returns how many records there are.
+func (b *Bucket[T]) Count() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.records)
+}
+
+// Copy returns a record of the copy, or nil. It never waits.
+func (b *Bucket[T]) Copy(key string) *T {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.records[key]
+}
+
+// All returns every record, in no particular order.
+func (b *Bucket[T]) All() []*T {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	all := make([]*T, 0, len(b.records))
+	for _, record := range b.records {
+		all = append(all, record)
+	}
+	return all
+}
+
+// Keys returns the keys of the records for which chosen returns true.
+func (b *Bucket[T]) Keys(chosen func(record *T) bool) (keys []string) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for key, record := range b.records {
+		if chosen(record) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,95 @@
+package jetstream
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/durable"
+)
+
+// Stats returns the state of the engine: all of a server's stats except its minutes. With an
+// error, it has what is known all the same.
+func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
+	s := sluice.ServerStats{
+		Ready:      true,
+		Warnings:   e.Warnings(),
+		Engine:     e.Description,
+		FreeDisk:   -1,
+		Pipelines:  []sluice.PipelineStats{},
+		Unrecorded: e.Journal.Dropped(),
+		Lost:       e.Stored.lost.Load(),
+		Unreadable: e.Queue.Unreadable(),
+		LostOthers: e.damage.others,
+		CutOff:     e.damage.cutOff,
+		SyncAge:    e.host.SyncAge(),
+		RecordSize: e.budget.Used(),
+		Unstored:   e.budget.Refused(),
+	}
+	s.Offline, s.Behind = e.replicas.counts()
+	if e.spool != nil {
+		s.SyncAge = max(s.SyncAge, e.spool.SyncAge())
+		spooled := e.spool.Stats(ctx)
+		s.Spool = &spooled
+	}
+	if err := e.accepts(); err != nil {
+		s.Ready, s.Problem = false, err.Error()
+	}
+	if err := e.host.Connected(); err != nil {
+		return s, err
+	}
+	s.Webhooks = e.Webhooks.Count()
+	if e.host.Dir != "" {
+		free, err := durable.FreeSpace(e.host.Dir)
+		if err != nil {
+			return s, err
+		}
+		s.FreeDisk, s.FreeFiles = free.Bytes, free.Files
+	}
+	for _, count := range []struct {
+		info        func(context.Context) (*jetstream.StreamInfo, error)
+		messages    *int64
+		bytesStored *int64
+	}{
+		{e.Stored.info, &s.Events, &s.EventBytes},
+		{e.DeadLetters.Info, &s.DeadLetters, new(int64)},
+		{e.outcomes.Info, &s.Results, new(int64)},
+	} {
+		info, err := count.info(ctx)
+		if err != nil {
+			return s, err
+		}
+		*count.messages, *count.bytesStored = int64(info.State.Msgs), int64(info.State.Bytes)
+	}
+	letters, err := e.DeadLetters.ByPipeline(ctx)
+	if err != nil {
+		return s, err
+	}
+	pipelines, err := e.Queue.Backlogs(ctx)
+	for i := range pipelines {
+		pipelines[i].DeadLetters = letters[pipelines[i].Pipeline]
+	}
+	s.Pipelines = append(s.Pipelines, pipelines...)
+	return s, err
+}
+
+// Spooled returns how many calls wait in the spool.
+func (e *Engine) Spooled() int64 {
+	if e.spool == nil {
+		return 0
+	}
+	return e.spool.Count()
+}
+
+// Unfinished says which calls are not done.
+func (e *Engine) Unfinished(ctx context.Context) (sluice.Unfinished, error) {
+	e.Journal.TellRecovered(ctx)
+	u, err := e.Queue.Unfinished(ctx)
+	if e.spool != nil {
+		if oldest := e.spool.Stats(ctx).Oldest; oldest != nil && (u.Since.IsZero() || oldest.Before(u.Since)) {
+			u.Since = *oldest
+		}
+	}
+	return u, err
+}

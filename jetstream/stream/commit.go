@@ -1,0 +1,107 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/stretch"
+)
+
+// commit stores a batch and syncs it. After an error, any of its entries may be stored.
+func (w *batchWriter) commit(ctx context.Context, batch []*entry) error {
+	select {
+	case <-w.host.failed:
+		return w.host.hasFailed()
+	default:
+	}
+	if err := w.store(batch); err != nil {
+		w.failing++
+		if w.failing >= maxFailures {
+			w.host.Fail(fmt.Errorf("%d batches in a row were not stored: %w", w.failing, err))
+		}
+		w.recount(ctx)
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the event.").Because(err)
+	}
+	w.failing = 0
+	if w.blocks != nil {
+		if err := w.blocks.Sync(); err != nil {
+			w.host.Fail(fmt.Errorf("sync of a stream: %w", err))
+			return sluice.Passing(sluice.CodeEngineFailed, "The event could not be made durable.").Because(err)
+		}
+	}
+	w.synced.Store(w.last)
+	return nil
+}
+
+// Durable implements Writer.
+func (w *batchWriter) Durable() uint64 { return w.synced.Load() }
+
+// store publishes a batch and waits until the engine has written it.
+func (w *batchWriter) store(batch []*entry) error {
+	final := len(batch) - 1
+	for _, e := range batch[:final] {
+		if err := w.host.Conn.Publish(e.subject, e.data); err != nil {
+			return err
+		}
+	}
+	w.batches++
+	reply := w.inbox + "." + strconv.FormatUint(w.batches, 36)
+	if err := w.host.Conn.PublishRequest(batch[final].subject, reply, batch[final].data); err != nil {
+		return err
+	}
+	sequence, err := w.acknowledged(reply)
+	if err != nil {
+		return err
+	}
+	if want := w.last + uint64(len(batch)); sequence != want {
+		return fmt.Errorf("the batch ends at sequence %d instead of %d", sequence, want)
+	}
+	w.last = sequence
+	return nil
+}
+
+// acknowledged waits for the acknowledgement that is sent to reply.
+func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
+	timeout := time.NewTimer(w.host.Patience(ackTimeout))
+	defer timeout.Stop()
+	for {
+		select {
+		case msg := <-w.acks:
+			var ack struct {
+				Sequence uint64              `json:"seq"`
+				Error    *jetstream.APIError `json:"error"`
+			}
+			err := json.Unmarshal(msg.Data, &ack)
+			switch {
+			case msg.Subject != reply:
+				if err == nil && ack.Error == nil {
+					w.failing = 0 // an earlier batch was stored late: the engine is slow, but works
+				}
+			case err != nil:
+				return 0, err
+			case ack.Error != nil:
+				return 0, ack.Error
+			default:
+				return ack.Sequence, nil
+			}
+		case <-timeout.C:
+			return 0, errors.New("the engine did not acknowledge in time")
+		}
+	}
+}
+
+// recount asks for the newest sequence after a batch that may have been stored in part.
+func (w *batchWriter) recount(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
+	defer cancel()
+	if info, err := w.stream.Info(ctx); err == nil {
+		w.last = info.State.LastSeq
+	}
+}

@@ -1,0 +1,105 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// Bounds of one look for a stream, and of one attempt to make it. When nodes make
+	// the same stream at the same moment, a cluster may lose a reply though it has made
+	// the stream.
+	findTimeout   = 2 * time.Second
+	createTimeout = 2500 * time.Millisecond
+	createPause   = 300 * time.Millisecond
+)
+
+// OpenStream returns the stream of a configuration. It makes the stream if it is missing,
+// and updates one that is configured otherwise.
+func (h *Host) OpenStream(ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig) (found jetstream.Stream, err error) {
+	err = h.open(ctx, "the stream "+config.Name, func(ctx context.Context) (err error) {
+		found, err = js.Stream(ctx, config.Name)
+		if err == nil && !fits(found.CachedInfo().Config, config) {
+			found, err = js.UpdateStream(ctx, config)
+		}
+		return err
+	}, func(ctx context.Context) (err error) {
+		found, err = js.CreateStream(ctx, config)
+		return err
+	})
+	return opener{found, h}, err
+}
+
+// OpenBucket does with a bucket what OpenStream does with a stream.
+func (h *Host) OpenBucket(ctx context.Context, name string, history int) (found jetstream.KeyValue, err error) {
+	config := jetstream.KeyValueConfig{Bucket: name, Replicas: max(1, h.Replicas), History: uint8(history)}
+	err = h.open(ctx, "the bucket "+name, func(ctx context.Context) (err error) {
+		if found, err = h.JS.KeyValue(ctx, name); err != nil {
+			return err
+		}
+		status, err := found.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if status.History() != int64(history) || status.Config().Replicas != config.Replicas {
+			found, err = h.JS.UpdateKeyValue(ctx, config)
+		}
+		return err
+	}, func(ctx context.Context) (err error) {
+		found, err = h.JS.CreateKeyValue(ctx, config)
+		return err
+	})
+	return found, err
+}
+
+// open finds something or makes it, and tries again while the engine does not reply and ctx
+// lasts.
+func (h *Host) open(ctx context.Context, what string, find, create func(context.Context) error) error {
+	within := func(d time.Duration, do func(context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, h.Patience(d))
+		defer cancel()
+		return do(ctx)
+	}
+	return h.Insist(ctx, what, func(ctx context.Context) error {
+		err := within(findTimeout, find)
+		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
+			err = within(createTimeout, create)
+		}
+		return err
+	})
+}
+
+// Insist does something until the engine replies or ctx ends. Each attempt needs a bound of
+// its own.
+func (h *Host) Insist(ctx context.Context, what string, do func(context.Context) error) error {
+	for {
+		err := do(ctx)
+		if err == nil {
+			return nil
+		}
+		if !h.engine.passing(what, err) || ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		h.SetProblem("the engine is being set up; it has not answered yet about " + what)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", what, err)
+		case <-time.After(rand.N(createPause)):
+		}
+	}
+}
+
+// fits reports whether a stream has the configuration that is wanted. Limits that are not
+// set are the engine's choice.
+func fits(has, want jetstream.StreamConfig) bool {
+	limit := func(has, want int64) bool { return has == want || want == 0 && has <= 0 }
+	return slices.Equal(has.Subjects, want.Subjects) && has.MaxAge == want.MaxAge && has.Replicas == want.Replicas &&
+		limit(has.MaxBytes, want.MaxBytes) && limit(has.MaxMsgs, want.MaxMsgs) && limit(has.MaxMsgsPerSubject, want.MaxMsgsPerSubject) &&
+		has.Discard == want.Discard && has.AllowDirect == want.AllowDirect && has.AllowAtomicPublish == want.AllowAtomicPublish && has.Duplicates == want.Duplicates
+}

@@ -1,0 +1,45 @@
+package stream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Remove removes a message, if it is there. With overwrite its bytes on disk are
+// overwritten.
+func Remove(ctx context.Context, s jetstream.Stream, sequence uint64, overwrite bool) error {
+	remove := s.DeleteMsg
+	if overwrite {
+		remove = s.SecureDeleteMsg
+	}
+	if err := remove(ctx, sequence); err != nil && !isGone(err) {
+		return NoAnswer(err)
+	}
+	return nil
+}
+
+// RemoveAll removes the messages of a subject, see Remove.
+func RemoveAll(ctx context.Context, s jetstream.Stream, subject string, overwrite bool) error {
+	for next := uint64(1); ; {
+		msg, err := s.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+		if err != nil {
+			return NoAnswer(err)
+		}
+		if err := Remove(ctx, s, msg.Sequence, overwrite); err != nil {
+			return err
+		}
+		next = msg.Sequence + 1
+	}
+}
+
+// isGone reports whether a message could not be removed because it is not there.
+func isGone(err error) bool {
+	const noSuchSequence = 10043
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return errors.Is(err, jetstream.ErrMsgNotFound) || ok && api.ErrorCode == noSuchSequence
+}

@@ -1,0 +1,64 @@
+package trace
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"sluice"
+)
+
+const (
+	// maxCounted bounds the calls that are counted, and maxFacets the values of
+	// each kind that are listed.
+	maxCounted, maxFacets = 500, 12
+)
+
+// countFacets counts the newest calls of a search.
+func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery) (*sluice.Facets, error) {
+	q.Limit, q.Before = maxCounted, ""
+	calls, next, err := journal.Calls(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	webhooks, pipelines, statuses, codes := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	for _, c := range calls {
+		if c.ReplayOf != "" {
+			continue // it is no call
+		}
+		of := max(1, c.Count)
+		webhooks[c.EventKey] += of
+		statuses[string(c.Status)] += of
+		codes[c.Code] += of
+		ran, failed := map[string]bool{}, map[string]bool{} // a call counts once, however many attempts there were
+		for _, run := range c.Runs {
+			ran[run.Pipeline] = true
+			if run.Error != nil {
+				failed[run.Error.Code] = true
+			}
+		}
+		for name := range ran {
+			pipelines[name]++
+		}
+		for code := range failed {
+			codes[code]++
+		}
+	}
+	f := &sluice.Facets{Calls: len(calls), More: next != "", Webhooks: largest(webhooks), Pipelines: largest(pipelines), Statuses: largest(statuses), Codes: largest(codes)}
+	if len(calls) > 0 {
+		f.Since = &calls[len(calls)-1].Time
+	}
+	return f, nil
+}
+
+// largest returns the values with the highest counts, without the empty one.
+func largest(counts map[string]int) []sluice.Facet {
+	delete(counts, "")
+	found := make([]sluice.Facet, 0, len(counts))
+	for _, value := range slices.Sorted(maps.Keys(counts)) {
+		found = append(found, sluice.Facet{Value: value, Count: counts[value]})
+	}
+	slices.SortStableFunc(found, func(a, b sluice.Facet) int { return cmp.Compare(b.Count, a.Count) })
+	return found[:min(len(found), maxFacets)]
+}

@@ -1,0 +1,114 @@
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"sluice"
+	"sluice/value"
+)
+
+// viewOf returns a call as the user may see it: in full, or without its payload and
+// result.
+func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results) (sluice.CallView, error) {
+	v := sluice.CallView{Call: call}
+	if !mayKnow {
+		v.CorrelationID, v.DeliveryID = "", "" // with the first the result can be read
+		for i := range v.Runs {
+			v.Runs[i].Error.HideMessage()
+		}
+	}
+	if !mayKnow || !whole {
+		for i := range v.Runs {
+			v.Runs[i].HidePayloads()
+		}
+		return v, nil
+	}
+	return v, fill(ctx, &v, journal, results)
+}
+
+const (
+	// maxShown bounds the calls of one trace id that are shown in full.
+	maxShown = 10
+	// maxBinary bounds the base64 payloads that are shown in full.
+	maxBinary = 64 << 10
+)
+
+// fill adds the event and the result to a call, as far as they are kept.
+func fill(ctx context.Context, v *sluice.CallView, journal sluice.Journal, results sluice.Results) error {
+	if v.CorrelationID == "" {
+		return nil
+	}
+	event, err := journal.Event(ctx, v.CorrelationID)
+	if err != nil {
+		return unlessGone(err)
+	}
+	v.PayloadEncoding, v.ContentType, v.Method, v.Query, v.Admitted = event.PayloadEncoding, event.ContentType, event.Method, event.Query, event.Admitted
+	v.Headers = make(map[string]string, len(event.Headers))
+	for _, h := range event.Headers {
+		v.Headers[h.Name] = h.Value
+	}
+	if v.Payload, err = shownPayload(&event); err != nil {
+		return err
+	}
+	result, err := results.Result(ctx, v.CorrelationID, 0)
+	if err != nil {
+		return unlessGone(err)
+	}
+	sluice.CoverFrom(ctx).Result(&result)
+	v.Result = &result
+	return nil
+}
+
+func unlessGone(err error) error {
+	if sluice.AsError(err).Kind == sluice.Gone {
+		return nil
+	}
+	return err
+}
+
+// shownPayload returns JSON and text as they are. Of bytes it returns size and
+// type, and the bytes only if they are few.
+func shownPayload(e *sluice.Event) (json.RawMessage, error) {
+	few := len(e.Payload) <= maxBinary
+	switch e.PayloadEncoding {
+	case sluice.EncodingBase64:
+		var payload struct {
+			Origin string `json:"origin"`
+		}
+		if err := json.Unmarshal(e.Payload, &payload); err != nil {
+			return nil, err
+		}
+		return value.Marshal(asBinary("", e.ContentType, payload.Origin, few))
+	case sluice.EncodingFiles:
+		var payload struct {
+			Files []struct {
+				Filename    string          `json:"filename"`
+				ContentType string          `json:"contentType"`
+				Origin      string          `json:"origin"`
+				Encoding    sluice.Encoding `json:"encoding"`
+			} `json:"files"`
+		}
+		if err := json.Unmarshal(e.Payload, &payload); err != nil {
+			return nil, err
+		}
+		files := make([]sluice.Binary, len(payload.Files))
+		for i, f := range payload.Files {
+			files[i] = asBinary(f.Filename, f.ContentType, f.Origin, few)
+			if f.Encoding == sluice.EncodingText {
+				files[i].Size = len(f.Origin)
+			}
+		}
+		return value.Marshal(map[string]any{"files": files})
+	}
+	return e.Payload, nil
+}
+
+func asBinary(filename, media, origin string, few bool) sluice.Binary {
+	b := sluice.Binary{Filename: filename, Type: media, Size: (len(origin)*3 - 3*strings.Count(origin, "=")) / 4}
+	if few {
+		b.Origin = origin
+	}
+	return b
+}
