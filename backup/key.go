@@ -20,7 +20,8 @@ type SealedKey struct {
 // Open returns the key.
 func (k *SealedKey) Open(passphrase string) (string, error) {
 	if k.Passphrase && passphrase == "" {
-		return "", sluice.Errorf(sluice.CodePassphraseMissing, "The key in this backup is sealed with a passphrase; give it as SLUICE_BACKUP_PASSPHRASE.")
+		return "", sluice.Errorf(sluice.CodePassphraseMissing,
+			"The key in this backup is sealed with a passphrase; give it as SLUICE_BACKUP_PASSPHRASE.")
 	}
 	if !k.Passphrase {
 		passphrase = ""
@@ -31,7 +32,8 @@ func (k *SealedKey) Open(passphrase string) (string, error) {
 	}
 	key, err := box.Open(keyName, k.Sealed)
 	if err != nil {
-		return "", sluice.Errorf(sluice.CodePassphraseWrong, "The key in this backup was sealed with another passphrase.").Because(err)
+		return "", sluice.Errorf(sluice.CodePassphraseWrong,
+			"The key in this backup was sealed with another passphrase.").Because(err)
 	}
 	return string(key), nil
 }

@@ -62,7 +62,8 @@ func (r *Reader) checkFormat() error {
 	case !ended:
 		return r.cutOff()
 	case found > format:
-		return sluice.Errorf(sluice.CodeBackupNewer, "A newer version wrote this backup: it has format %d, this program knows %d. Restore it with that version.", found, format)
+		return sluice.Errorf(sluice.CodeBackupNewer, "A newer version wrote this backup: it has format %d, this "+
+			"program knows %d. Restore it with that version.", found, format)
 	}
 	r.offset = int64(len(first)) + 1
 	r.sum = crc32.Checksum(line[:r.offset], checksums)
@@ -127,7 +128,8 @@ func (r *Reader) end() error {
 		return err
 	}
 	if said != r.summary {
-		return damaged("The backup is damaged: it has %d streams with %d messages, and should have %d with %d.", r.summary.Streams, r.summary.Messages, said.Streams, said.Messages)
+		return damaged("The backup is damaged: it has %d streams with %d messages, and should have %d with %d.",
+			r.summary.Streams, r.summary.Messages, said.Streams, said.Messages)
 	}
 	if _, err := r.from.ReadByte(); err == nil {
 		return damaged("The backup is damaged: there is something behind its end, at byte %d.", r.offset)
@@ -191,7 +193,8 @@ func (r *Reader) broken() error {
 }
 
 func (r *Reader) misplaced(frameType byte) error {
-	return damaged("The backup is damaged behind byte %d%s: there is a part of the kind %q that does not belong there.", r.offset, r.where(), frameType)
+	return damaged("The backup is damaged behind byte %d%s: there is a part of the kind %q that does not belong there.",
+		r.offset, r.where(), frameType)
 }
 
 // where names the current stream in errors.

@@ -16,9 +16,10 @@ func (l *Ledger) enter(ctx context.Context, c sluice.Closing) error {
 	c.Webhooks = l.webhooks(c)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	_, err := l.Records.Change(ctx, closingKey(c), func(*sluice.ClosedRecord, map[string]*sluice.ClosedRecord) (*sluice.ClosedRecord, error) {
-		return &sluice.ClosedRecord{Closing: &c}, nil
-	})
+	_, err := l.Records.Change(ctx, closingKey(c),
+		func(*sluice.ClosedRecord, map[string]*sluice.ClosedRecord) (*sluice.ClosedRecord, error) {
+			return &sluice.ClosedRecord{Closing: &c}, nil
+		})
 	l.Tell(ctx, describe(c))
 	for i, old := range l.closings(time.Time{}) {
 		if i >= maxKept && err == nil {
@@ -38,9 +39,11 @@ func describe(c sluice.Closing) string {
 			lost = append(lost, w.EventKey)
 		}
 	}
-	text := fmt.Sprintf("No calls were taken for %s, from %s to %s (%s).", c.To.Sub(c.From).Round(time.Second), c.From.Format("2 January, 15:04:05"), c.To.Format("15:04:05 UTC"), c.Cause)
+	text := fmt.Sprintf("No calls were taken for %s, from %s to %s (%s).", c.To.Sub(c.From).Round(time.Second),
+		c.From.Format("2 January, 15:04:05"), c.To.Format("15:04:05 UTC"), c.Cause)
 	if len(lost) > 0 {
-		text += " The senders of these webhooks don't try again: " + strings.Join(lost, ", ") + "; webhook.missed finds what they sent, where the sender can be asked."
+		text += " The senders of these webhooks don't try again: " + strings.Join(lost, ", ") +
+			"; webhook.missed finds what they sent, where the sender can be asked."
 	}
 	return text
 }

@@ -18,7 +18,8 @@ const defaultLimit = 100
 
 // Commands returns the command that shows the ledger.
 func Commands(l *Ledger) []command.Command {
-	return []command.Command{command.New("server.closed", "Show the times in which no calls were taken, newest first, and the webhooks that may have missed some. A first start and a hand-over to a new program are none.",
+	return []command.Command{command.New("server.closed", "Show the times in which no calls were taken, newest "+
+		"first, and the webhooks that may have missed some. A first start and a hand-over to a new program are none.",
 		func(_ context.Context, p params) (sluice.List[sluice.Closing], error) {
 			found := l.closings(p.From)
 			return sluice.List[sluice.Closing]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/wait"
 )
 
 const (
@@ -61,10 +62,8 @@ func (l *Ledger) Run(ctx context.Context) {
 			l.Log.Warn("No sign of life can be stored; trying on.", "error", err)
 		}
 		failed = err != nil
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, every) != nil {
 			return
-		case <-time.After(every):
 		}
 	}
 }
@@ -104,13 +103,14 @@ func (l *Ledger) sign(ctx context.Context, beat sluice.Heartbeat) (before *sluic
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	beat.Time = beat.Time.UTC().Truncate(time.Millisecond)
-	_, err = l.Records.Change(ctx, heartbeatKey, func(found *sluice.ClosedRecord, _ map[string]*sluice.ClosedRecord) (*sluice.ClosedRecord, error) {
-		before = nil
-		if found != nil {
-			before = found.Heartbeat
-		}
-		return &sluice.ClosedRecord{Heartbeat: &beat}, nil
-	})
+	_, err = l.Records.Change(ctx, heartbeatKey,
+		func(found *sluice.ClosedRecord, _ map[string]*sluice.ClosedRecord) (*sluice.ClosedRecord, error) {
+			before = nil
+			if found != nil {
+				before = found.Heartbeat
+			}
+			return &sluice.ClosedRecord{Heartbeat: &beat}, nil
+		})
 	return before, err
 }
 

@@ -50,12 +50,14 @@ func (l *Ledger) webhooks(c sluice.Closing) []sluice.ClosedWebhook {
 		all = append(all, *w)
 	}
 	slices.SortFunc(all, func(a, b sluice.ClosedWebhook) int {
-		return cmp.Or(cmp.Compare(tries(a), tries(b)), cmp.Compare(b.Usual, a.Usual), cmp.Compare(a.EventKey, b.EventKey))
+		return cmp.Or(cmp.Compare(tries(a), tries(b)), cmp.Compare(b.Usual, a.Usual),
+			cmp.Compare(a.EventKey, b.EventKey))
 	})
 	return all
 }
 
-// tries orders senders: those that never try again, those of which that is unknown, the rest.
+// tries orders senders: first those that never try again, then those of whom nobody knows
+// it, then the rest.
 func tries(w sluice.ClosedWebhook) int {
 	switch w.Retries {
 	case "none":

@@ -151,7 +151,8 @@ func (b *Blocks) list() ([]int, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no message blocks in %s: the layout of the engine's store is not the expected one", b.Dir)
+		return nil, fmt.Errorf("no message blocks in %s: the layout of the engine's store is not the expected one",
+			b.Dir)
 	}
 	slices.Sort(found)
 	return found, nil

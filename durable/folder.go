@@ -68,7 +68,8 @@ func lockFolder(path string) (*Folder, error) {
 	f := &Folder{path: path, lock: lock}
 	if err := TryLock(lock); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("data folder %s is in use by another server; stop that one or choose another folder with --data", path)
+		return nil, fmt.Errorf("data folder %s is in use by another server; stop that one or choose another folder "+
+			"with --data", path)
 	}
 	return f, nil
 }
@@ -93,7 +94,8 @@ func OpenExisting(path string) (*Folder, error) {
 func (f *Folder) checkFormat() error {
 	_, noFormat := os.Stat(f.Path(formatFile))
 	if _, err := os.Stat(f.Store()); err == nil && errors.Is(noFormat, fs.ErrNotExist) {
-		return fmt.Errorf("data folder %s has lost the file that says its format; write %d into its file \"format\" if a server of this version has made it", f.path, Format)
+		return fmt.Errorf("data folder %s has lost the file that says its format; write %d into its file \"format\" "+
+			"if a server of this version has made it", f.path, Format)
 	}
 	found, err := f.Content(formatFile, func() string { return strconv.Itoa(Format) })
 	if err != nil {
@@ -104,11 +106,14 @@ func (f *Folder) checkFormat() error {
 	case found == restoring:
 		return fmt.Errorf("a restore to data folder %s was interrupted: empty the folder and restore again", f.path)
 	case err == nil && number > Format:
-		return fmt.Errorf("data folder %s has format %d, this program knows %d: a newer version of sluice wrote it; start that version, or restore a backup from before the upgrade to another folder", f.path, number, Format)
+		return fmt.Errorf("data folder %s has format %d, this program knows %d: a newer version of sluice wrote it; "+
+			"start that version, or restore a backup from before the upgrade to another folder", f.path, number, Format)
 	case found == "1":
-		return fmt.Errorf("data folder %s has format 1, of version 0.1, which this program can't read: choose another folder with --data. Nothing was changed", f.path)
+		return fmt.Errorf("data folder %s has format 1, of version 0.1, which this program can't read: choose "+
+			"another folder with --data. Nothing was changed", f.path)
 	case err != nil || number < Format:
-		return fmt.Errorf("data folder %s has format %q, which no version of sluice has written: it is damaged, or no data folder", f.path, found)
+		return fmt.Errorf("data folder %s has format %q, which no version of sluice has written: it is damaged, or "+
+			"no data folder", f.path, found)
 	}
 	return nil
 }
@@ -156,7 +161,8 @@ func CreateFolder(path string) (*NewFolder, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	if len(entries) > 0 {
-		return nil, fmt.Errorf("%s has something in it (%s); choose a folder that is empty, or not there", path, entries[0].Name())
+		return nil, fmt.Errorf("%s has something in it (%s); choose a folder that is empty, or not there", path,
+			entries[0].Name())
 	}
 	f := &NewFolder{existed: err == nil}
 	if err := MakeFolder(path); err != nil {

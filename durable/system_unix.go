@@ -31,7 +31,8 @@ func FreeSpace(dir string) (Space, error) {
 	if err := syscall.Statfs(dir, &st); err != nil {
 		return Space{}, err
 	}
-	free := Space{Bytes: int64(st.Bavail) * int64(st.Bsize), Files: math.MaxInt64} //nolint:unconvert // the types differ between systems
+	bytes := int64(st.Bavail) * int64(st.Bsize) //nolint:unconvert // the types differ between systems
+	free := Space{Bytes: bytes, Files: math.MaxInt64}
 	// Some file systems have no bound.
 	if st.Files > 0 {
 		free.Files = int64(st.Ffree)

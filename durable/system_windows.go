@@ -11,7 +11,9 @@ import (
 // Windows syncs files, but not the names in folders, so a new file may be
 // lost with all that was synced to it. A 200 would promise too much.
 func checkSystem() error {
-	return errors.New("on Windows the server can't keep data of its own: there is no way to make new files survive a power cut. Run it on Linux, or give an external engine with --nats; everything else that sluice does works here")
+	return errors.New("on Windows the server can't keep data of its own: there is no way to make new files survive a " +
+		"power cut. Run it on Linux, or give an external engine with --nats; everything else that sluice does works " +
+		"here")
 }
 
 // syncNames does nothing: Windows has no call for it.

@@ -22,7 +22,8 @@ type Options struct {
 	Note       func(context.Context, sluice.AuditEntry) // enters something in the audit log
 	Namespace  string
 	Seen       func(ctx context.Context, command, target string) // called when a user sees payloads
-	Stopping   <-chan struct{}                                   // closed when the server begins to stop, which ends all waiting
+	// closed when the server begins to stop, which ends all waiting
+	Stopping <-chan struct{}
 }
 
 // Commands returns the commands about events and messages.

@@ -22,7 +22,9 @@ type eraseParams struct {
 }
 
 func eraseCommand(o Options) command.Command {
-	return command.New(sluice.EraseCommand, "Erase calls: payload, headers and results are gone from all that is stored, and overwritten on disk. That there was a call remains. Their replays, and copies from the quarantine, go with them.",
+	return command.New(sluice.EraseCommand, "Erase calls: payload, headers and results are gone from all that is "+
+		"stored, and overwritten on disk. That there was a call remains. Their replays, and copies from the "+
+		"quarantine, go with them.",
 		func(ctx context.Context, p eraseParams) (sluice.Erased, error) {
 			calls, err := p.find(ctx, o)
 			if err != nil {
@@ -31,7 +33,8 @@ func eraseCommand(o Options) command.Command {
 			done := sluice.Erased{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}}}
 			for _, c := range calls {
 				if !p.Force && (c.Status == sluice.StatusRetrying || c.Status == sluice.StatusProcessing) {
-					return sluice.Erased{}, sluice.Errorf(sluice.CodeEventWaits, "The event of %s still runs, or waits for its next attempt; with force=true it is erased all the same.", c.TraceID)
+					return sluice.Erased{}, sluice.Errorf(sluice.CodeEventWaits, "The event of %s still runs, or "+
+						"waits for its next attempt; with force=true it is erased all the same.", c.TraceID)
 				}
 				if len(done.Items) < maxListed {
 					done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID, ID: c.Quarantine})
@@ -45,7 +48,9 @@ func eraseCommand(o Options) command.Command {
 			}
 			done.Erased = len(calls)
 			for _, c := range calls {
-				o.Note(ctx, sluice.AuditEntry{Command: sluice.EraseCommand, Target: c.TraceID, Outcome: sluice.AuditAllowed})
+				o.Note(ctx, sluice.AuditEntry{
+					Command: sluice.EraseCommand, Target: c.TraceID, Outcome: sluice.AuditAllowed,
+				})
 			}
 			return done, nil
 		})

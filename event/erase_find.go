@@ -13,7 +13,10 @@ import (
 // find returns the calls to erase, with what was made of them.
 func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error) {
 	cover := sluice.CoverFrom(ctx)
-	q := sluice.TraceQuery{TraceID: strings.ToLower(p.TraceID), EventKey: p.EventKey, From: p.From, To: p.To, Text: strings.TrimSpace(p.Search), Cover: cover, Known: cover}
+	q := sluice.TraceQuery{
+		TraceID: strings.ToLower(p.TraceID), EventKey: p.EventKey, From: p.From, To: p.To,
+		Text: strings.TrimSpace(p.Search), Cover: cover, Known: cover,
+	}
 	q.InPayload, q.OnlyPayload = q.Text != "", q.Text != ""
 	switch {
 	case (p.TraceID == "") == (p.EventKey == ""):
@@ -38,7 +41,9 @@ func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error)
 
 // quarantined appends the rejected calls of a query that have its text in their body: they are
 // no events, so the journal does not look into them.
-func quarantined(ctx context.Context, store sluice.QuarantineStore, q sluice.TraceQuery, found []sluice.Call) ([]sluice.Call, error) {
+func quarantined(
+	ctx context.Context, store sluice.QuarantineStore, q sluice.TraceQuery, found []sluice.Call,
+) ([]sluice.Call, error) {
 	page := sluice.QuarantineQuery{EventKey: q.EventKey, From: q.From, To: q.To, Limit: 1000, Cover: q.Cover}
 	text := bytes.ToLower([]byte(q.Text))
 	for more := true; more; more = page.After != "" {
@@ -62,7 +67,9 @@ func quarantined(ctx context.Context, store sluice.QuarantineStore, q sluice.Tra
 
 // withCopies adds the calls that repeat others, or let them out of the quarantine, and the
 // events that have their trace ids.
-func withCopies(ctx context.Context, journal sluice.Journal, found []sluice.Call, cover sluice.Cover) ([]sluice.Call, error) {
+func withCopies(
+	ctx context.Context, journal sluice.Journal, found []sluice.Call, cover sluice.Cover,
+) ([]sluice.Call, error) {
 	since, meant := make(map[string]time.Time), make(map[string]bool)
 	for _, c := range found {
 		meant[c.TraceID] = true
@@ -72,7 +79,8 @@ func withCopies(ctx context.Context, journal sluice.Journal, found []sluice.Call
 	}
 	var copies []sluice.Call
 	for key, from := range since {
-		some, err := all(ctx, journal, sluice.TraceQuery{EventKey: key, From: from, Cover: cover}, func(c sluice.Call) bool { return c.ReplayOf != "" || c.AdmittedOf != "" })
+		some, err := all(ctx, journal, sluice.TraceQuery{EventKey: key, From: from, Cover: cover},
+			func(c sluice.Call) bool { return c.ReplayOf != "" || c.AdmittedOf != "" })
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +94,8 @@ func withCopies(ctx context.Context, journal sluice.Journal, found []sluice.Call
 	}
 	var erased []sluice.Call
 	for id := range meant {
-		some, err := all(ctx, journal, sluice.TraceQuery{TraceID: id, Cover: cover}, func(sluice.Call) bool { return true })
+		some, err := all(ctx, journal, sluice.TraceQuery{TraceID: id, Cover: cover},
+			func(sluice.Call) bool { return true })
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +106,9 @@ func withCopies(ctx context.Context, journal sluice.Journal, found []sluice.Call
 }
 
 // all returns all calls of a query that are wanted.
-func all(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, wanted func(sluice.Call) bool) (found []sluice.Call, err error) {
+func all(
+	ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, wanted func(sluice.Call) bool,
+) (found []sluice.Call, err error) {
 	q.Limit = 1000
 	for more := true; more; more = q.Before != "" {
 		var calls []sluice.Call
@@ -110,7 +121,8 @@ func all(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, wante
 			}
 		}
 		if len(found) > maxErased {
-			return nil, sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d calls; erase them in parts, with from and to.", maxErased)
+			return nil, sluice.Errorf(sluice.CodeTooManyEvents,
+				"These are more than %d calls; erase them in parts, with from and to.", maxErased)
 		}
 	}
 	return found, nil

@@ -19,7 +19,8 @@ func TestErase(t *testing.T) {
 	s := open(t)
 	var noted []string
 	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
-		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue, Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
+		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue,
+		Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
 		Note: func(_ context.Context, e sluice.AuditEntry) { noted = append(noted, e.Target) },
 	}))
 	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
@@ -28,12 +29,17 @@ func TestErase(t *testing.T) {
 		return set.Call(ctx, cmd, args)
 	}
 	accept := func(payload string) string {
-		e := &sluice.Event{EventKey: "webhook.erase", Namespace: "default", TraceID: sluice.NewTraceID("abcdef", time.Now()), ReceivedAt: time.Now(), Payload: json.RawMessage(payload), PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingJSON, Method: "POST"}
+		e := &sluice.Event{
+			EventKey: "webhook.erase", Namespace: "default", TraceID: sluice.NewTraceID("abcdef", time.Now()),
+			ReceivedAt: time.Now(), Payload: json.RawMessage(payload), PayloadType: sluice.Raw,
+			PayloadEncoding: sluice.EncodingJSON, Method: "POST",
+		}
 		result, err := s.Accept(ctx, e, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: e.TraceID, CorrelationID: result.CorrelationID, EventKey: e.EventKey, Time: e.ReceivedAt, Status: sluice.StatusOK}})
+		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: e.TraceID, CorrelationID: result.CorrelationID,
+			EventKey: e.EventKey, Time: e.ReceivedAt, Status: sluice.StatusOK}})
 		return e.TraceID
 	}
 	gone, stays := accept(`{"email":"eve@example.com"}`), accept(`{"email":"bob@example.com"}`)
@@ -41,11 +47,15 @@ func TestErase(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuse := func(body string) string {
-		c := &sluice.QuarantinedCall{ID: sluice.NewTraceID("abcdef", time.Now()), EventKey: "webhook.erase", Time: time.Now(), Request: sluice.KeptRequest{Body: []byte(body)}}
+		c := &sluice.QuarantinedCall{
+			ID: sluice.NewTraceID("abcdef", time.Now()), EventKey: "webhook.erase", Time: time.Now(),
+			Request: sluice.KeptRequest{Body: []byte(body)},
+		}
 		if err := s.Quarantine.Put(ctx, c); err != nil {
 			t.Fatal(err)
 		}
-		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: c.ID, EventKey: c.EventKey, Time: c.Time, Status: sluice.StatusRejected, StatusCode: 401, Quarantine: c.ID}})
+		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: c.ID, EventKey: c.EventKey, Time: c.Time,
+			Status: sluice.StatusRejected, StatusCode: 401, Quarantine: c.ID}})
 		return c.ID
 	}
 	refused, kept := refuse(`email=Eve@example.com`), refuse(`email=bob@example.com`)
@@ -83,7 +93,8 @@ func TestEraseWhatWaits(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
-		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue, Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
+		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue,
+		Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
 		Note: func(context.Context, sluice.AuditEntry) {},
 	}))
 	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
@@ -96,7 +107,8 @@ func TestEraseWhatWaits(t *testing.T) {
 	for range calls {
 		id := sluice.NewTraceID("abcdef", time.Now())
 		want[id] = true
-		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: id, EventKey: "webhook.waits", Time: time.Now(), Status: sluice.StatusProcessing}})
+		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: id, EventKey: "webhook.waits", Time: time.Now(),
+			Status: sluice.StatusProcessing}})
 	}
 	chosen := command.Args{{Name: "eventKey", Value: "webhook.waits"}}
 	if out, err := call("event.erase", chosen); !sluice.CodeEventWaits.Is(err) {

@@ -17,6 +17,7 @@ func erasuresCommand(o Options) command.Command {
 		func(_ context.Context, p erasuresParams) (any, error) {
 			traceID := func(e sluice.Erasure) string { return e.TraceID }
 			whole := func(e sluice.Erasure) sluice.Erasure { return e }
-			return command.PageOf(o.Erasures.List(), traceID, whole, command.Filter{After: p.After, Limit: p.Limit}), nil
+			return command.PageOf(o.Erasures.List(), traceID, whole, command.Filter{After: p.After, Limit: p.Limit}),
+				nil
 		}, command.ReadOnly, command.Global, command.Answers([]sluice.Erasure{}))
 }

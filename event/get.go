@@ -29,15 +29,20 @@ type getParams struct {
 type page = sluice.List[json.RawMessage]
 
 func getCommand(o Options) command.Command {
-	return command.New("event.get", "Read stored events in the order in which they came, page by page. Needs the permission trace.payload, too, since events show what callers have sent.",
+	return command.New("event.get", "Read stored events in the order in which they came, page by page. Needs the "+
+		"permission trace.payload, too, since events show what callers have sent.",
 		func(ctx context.Context, p getParams) (page, error) {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
 				return page{}, sluice.NotPermitted(sluice.MaySeePayload)
 			}
 			if !sluice.ValidPattern(p.EventKey) {
-				return page{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for one group, # at the end for any number of groups.", sluice.KeyRule)
+				return page{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for "+
+					"one group, # at the end for any number of groups.", sluice.KeyRule)
 			}
-			q := sluice.EventQuery{Pattern: p.EventKey, After: p.After, Limit: cmp.Or(p.Limit, defaultEvents), Cover: sluice.CoverFrom(ctx).And(sluice.UserFrom(ctx).Cover(sluice.MaySeePayload))}
+			q := sluice.EventQuery{
+				Pattern: p.EventKey, After: p.After, Limit: cmp.Or(p.Limit, defaultEvents),
+				Cover: sluice.CoverFrom(ctx).And(sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)),
+			}
 			left := time.Duration(0)
 			if p.Wait != nil {
 				left = min(*p.Wait, maxWait)
@@ -55,7 +60,9 @@ func getCommand(o Options) command.Command {
 
 // readOn reads until there is an event, the time is up, or the caller or the
 // server stops.
-func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{}) (page, error) {
+func readOn(
+	ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{},
+) (page, error) {
 	found := page{Items: []json.RawMessage{}}
 	end := time.Now().Add(left)
 	for {

@@ -15,7 +15,8 @@ type listenParams struct {
 // the event is already the body.
 func listenCommand() command.Command {
 	return command.New("event.listen", "Start the pipeline with each event of that key; the event is the body.",
-		func(context.Context, listenParams) (any, error) { return nil, startsPipelines("event.listen") }, command.Trigger)
+		func(context.Context, listenParams) (any, error) { return nil, startsPipelines("event.listen") },
+		command.Trigger)
 }
 
 type messageReceiveParams struct {
@@ -23,12 +24,14 @@ type messageReceiveParams struct {
 }
 
 func messageReceiveCommand() command.Command {
-	return command.New("message.receive", "Start the pipeline with each message of that key; the message is the body. Events have the key svc.event. followed by their own.",
+	return command.New("message.receive", "Start the pipeline with each message of that key; the message is the "+
+		"body. Events have the key svc.event. followed by their own.",
 		func(context.Context, messageReceiveParams) (any, error) {
 			return nil, startsPipelines("message.receive")
 		}, command.Trigger)
 }
 
 func startsPipelines(name string) error {
-	return sluice.Errorf(sluice.CodeNotInAPipeline, "%s is the first step of a pipeline, which it starts; it does nothing by itself. To get an event, call event.receive.", name)
+	return sluice.Errorf(sluice.CodeNotInAPipeline, "%s is the first step of a pipeline, which it starts; it does "+
+		"nothing by itself. To get an event, call event.receive.", name)
 }

@@ -19,7 +19,10 @@ type receiveParams struct {
 }
 
 func receiveCommand(o Options) command.Command {
-	return command.New(sluice.ReceiveCommand, "Get an event: the one that started the run if it has that key, otherwise the newest stored one, or the next one if a timeout is given; null if there is none. The permission to read is not enough, since events show what callers have sent: it takes event.receive itself, or trace.payload. For an event that did not start the run, the pipeline's owner needs one of them, too.",
+	return command.New(sluice.ReceiveCommand, "Get an event: the one that started the run if it has that key, "+
+		"otherwise the newest stored one, or the next one if a timeout is given; null if there is none. The "+
+		"permission to read is not enough, since events show what callers have sent: it takes event.receive itself, "+
+		"or trace.payload. For an event that did not start the run, the pipeline's owner needs one of them, too.",
 		func(ctx context.Context, p receiveParams) (any, error) {
 			user := sluice.UserFrom(ctx)
 			if !user.May(sluice.ReceiveCommand) && !user.May(sluice.MaySeePayload) {

@@ -51,14 +51,17 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 			}
 			err = p.replayAll(ctx, events, journal, old, &done)
 			if err == nil && done.Replayed == 0 && p.Limit == 0 {
-				err = sluice.Errorf(sluice.CodeEventUnknown, "No stored event matches; trace.get finds those there are.")
+				err = sluice.Errorf(sluice.CodeEventUnknown,
+					"No stored event matches; trace.get finds those there are.")
 			}
 			return done, err
 		}, command.Missing(func(_ context.Context, _, name string) error { return sluice.NoListener(name) }))
 }
 
 // replayAll sends events again, at the given rate.
-func (p replayParams) replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal, old []sluice.Call, done *sluice.Replays) error {
+func (p replayParams) replayAll(
+	ctx context.Context, events sluice.Events, journal sluice.Journal, old []sluice.Call, done *sluice.Replays,
+) error {
 	last := "" // trace id of the event that was sent again last
 	var unheard error
 	pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultRate)), 1)
@@ -83,7 +86,9 @@ func (p replayParams) replayAll(ctx context.Context, events sluice.Events, journ
 		case done.Replayed == 0:
 			return err
 		default:
-			return sluice.Errorf(sluice.CodeReplayIncomplete, "Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed, len(old), last).Because(err)
+			return sluice.Errorf(sluice.CodeReplayIncomplete,
+				"Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed,
+				len(old), last).Because(err)
 		}
 		done.Replayed++
 		last = c.TraceID
@@ -101,7 +106,9 @@ func (p replayParams) replayAll(ctx context.Context, events sluice.Events, journ
 }
 
 // send sends the event of a call again.
-func (p replayParams) send(ctx context.Context, events sluice.Events, journal sluice.Journal, c sluice.Call) (sluice.BulkItem, error) {
+func (p replayParams) send(
+	ctx context.Context, events sluice.Events, journal sluice.Journal, c sluice.Call,
+) (sluice.BulkItem, error) {
 	item := sluice.BulkItem{TraceID: c.TraceID}
 	e, err := journal.Event(ctx, c.CorrelationID)
 	if err != nil {

@@ -19,10 +19,12 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found [
 	}
 	named := len(p.TraceID) > 0
 	if !named && p.EventKey != "" && from.IsZero() {
-		return nil, "", sluice.InvalidParameter("from", "Say from when on: since, such as 1h, or from, such as 2030-01-31T12:00:00Z.")
+		return nil, "", sluice.InvalidParameter("from",
+			"Say from when on: since, such as 1h, or from, such as 2030-01-31T12:00:00Z.")
 	}
 	if named != from.IsZero() || named && p.EventKey+p.Status+p.Code != "" {
-		return nil, "", sluice.InvalidParameter("traceId", "Give either traceId, or a span of time: since, or from and to.")
+		return nil, "", sluice.InvalidParameter("traceId",
+			"Give either traceId, or a span of time: since, or from and to.")
 	}
 	if named {
 		found, err = p.named(ctx, journal)
@@ -44,7 +46,8 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found [
 func (p replayParams) page(found []sluice.Call) (page []sluice.Call, next string, err error) {
 	if p.Limit == 0 {
 		if len(found) > maxReplays {
-			err = sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d events; replay them in parts with limit and after, or all of them with sluice replay.", maxReplays)
+			err = sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d events; replay them in parts with "+
+				"limit and after, or all of them with sluice replay.", maxReplays)
 		}
 		return found, "", err
 	}
@@ -65,7 +68,9 @@ const firstSpan = 10 * time.Minute
 // oldest returns the oldest selected calls in order, more than the limit if there are
 // so many. The journal finds the newest calls first, and searching all of them for each
 // page would take ever longer. So it searches one span of time after the other.
-func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from time.Time) (found []sluice.Call, err error) {
+func (p replayParams) oldest(
+	ctx context.Context, journal sluice.Journal, from time.Time,
+) (found []sluice.Call, err error) {
 	after, err := parsePosition(p.After)
 	if err != nil {
 		return nil, err
@@ -73,7 +78,9 @@ func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from t
 	if after.time.After(from) {
 		from = after.time
 	}
-	q := sluice.TraceQuery{EventKey: p.EventKey, Status: sluice.Status(p.Status), Limit: 1000, Cover: sluice.CoverFrom(ctx)}
+	q := sluice.TraceQuery{
+		EventKey: p.EventKey, Status: sluice.Status(p.Status), Limit: 1000, Cover: sluice.CoverFrom(ctx),
+	}
 	to := p.To
 	if to.IsZero() {
 		to = time.Now()
@@ -90,8 +97,13 @@ func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from t
 				return nil, err
 			}
 			for _, c := range calls {
-				if c.Replays(p.Pipeline, q.Status, p.Code) && (p.Force || !c.WaitsFor(p.Pipeline)) && inOrder(positionOf(c), after) > 0 {
-					some = append(some, sluice.Call{TraceID: c.TraceID, CorrelationID: c.CorrelationID, EventKey: c.EventKey, Key: c.Key, Time: c.Time}) // there may be very many
+				if c.Replays(p.Pipeline, q.Status, p.Code) && (p.Force || !c.WaitsFor(p.Pipeline)) &&
+					inOrder(positionOf(c), after) > 0 {
+					// there may be very many
+					some = append(some, sluice.Call{
+						TraceID: c.TraceID, CorrelationID: c.CorrelationID, EventKey: c.EventKey, Key: c.Key,
+						Time: c.Time,
+					})
 				}
 			}
 			q.Before = next
@@ -108,13 +120,17 @@ func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from t
 // knows, which would include the events that were sent.
 func (p replayParams) named(ctx context.Context, journal sluice.Journal) (named []sluice.Call, err error) {
 	if len(p.TraceID) > maxNamed {
-		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must have at most %d trace ids.", maxNamed)
+		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must have at most %d trace ids.",
+			maxNamed)
 	}
 	for _, id := range p.TraceID {
 		if !strings.Contains(id, ":") {
-			return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
+			return nil, sluice.InvalidParameter("traceId",
+				"The parameter traceId must be the whole trace id of a call.")
 		}
-		calls, _, err := journal.Calls(ctx, sluice.TraceQuery{TraceID: strings.ToLower(id), Limit: 1000, Cover: sluice.CoverFrom(ctx)})
+		calls, _, err := journal.Calls(ctx, sluice.TraceQuery{
+			TraceID: strings.ToLower(id), Limit: 1000, Cover: sluice.CoverFrom(ctx),
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +139,9 @@ func (p replayParams) named(ctx context.Context, journal sluice.Journal) (named 
 				continue
 			}
 			if !p.Force && c.WaitsFor(p.Pipeline) {
-				return nil, sluice.Errorf(sluice.CodeEventWaits, "The event of %s waits for its next attempt. event.retry makes that now; with force=true it is sent again all the same, and the pipeline gets it twice.", c.TraceID)
+				return nil, sluice.Errorf(sluice.CodeEventWaits, "The event of %s waits for its next attempt. "+
+					"event.retry makes that now; with force=true it is sent again all the same, and the pipeline "+
+					"gets it twice.", c.TraceID)
 			}
 			named = append(named, c)
 			break

@@ -27,7 +27,8 @@ type store struct {
 func open(t *testing.T) *store {
 	t.Helper()
 	e, err := jetstream.Open(t.Context(), jetstream.Options{
-		Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, EventMaxBytes: 256 << 20, Log: slog.New(slog.DiscardHandler),
+		Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, EventMaxBytes: 256 << 20,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,8 @@ func (s *store) fill(t *testing.T, key string, n int) {
 			for i := worker; i < n; i += 64 {
 				now := time.Now()
 				_, err := s.Events.Accept(t.Context(), &sluice.Event{
-					EventKey: key, TraceID: sluice.NewTraceID("abcdef", now), ReceivedAt: now, Payload: fmt.Append(nil, i),
+					EventKey: key, TraceID: sluice.NewTraceID("abcdef", now), ReceivedAt: now,
+					Payload:     fmt.Append(nil, i),
 					PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingJSON,
 				}, 0)
 				if err != nil {
@@ -72,7 +74,10 @@ func (s *store) replay(ctx context.Context, key string, rate int) (any, error) {
 }
 
 func (s *store) run(ctx context.Context, args command.Args) (any, error) {
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue, Namespace: "default"}))
+	set := command.NewSet(func(context.Context, sluice.AuditEntry) {},
+		event.Commands(event.Options{
+			Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue, Namespace: "default",
+		}))
 	cmd, _ := set.Find("event.replay")
 	return set.Call(sluice.WithUser(ctx, sluice.User{Permissions: []string{"*"}}), cmd, args)
 }
@@ -160,20 +165,26 @@ func TestReplaysPageByPage(t *testing.T) {
 	s.fill(t, "webhook.some", 25)
 	now := time.Now()
 	for _, status := range []sluice.Status{sluice.StatusRejected, sluice.StatusHandshake} {
-		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: sluice.NewTraceID("abcdef", now), EventKey: "webhook.some", Time: now, Status: status, StatusCode: 200}})
+		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: sluice.NewTraceID("abcdef", now),
+			EventKey: "webhook.some", Time: now, Status: status, StatusCode: 200}})
 	}
-	span := command.Args{{Name: "from", Value: now.Add(-time.Hour).Format(time.RFC3339)}, {Name: "to", Value: now.Format(time.RFC3339Nano)}, {Name: "rate", Value: 1000}}
+	span := command.Args{
+		{Name: "from", Value: now.Add(-time.Hour).Format(time.RFC3339)},
+		{Name: "to", Value: now.Format(time.RFC3339Nano)}, {Name: "rate", Value: 1000},
+	}
 	pages := func(more ...command.Arg) (chosen []string) {
 		t.Helper()
 		after := ""
 		for range 10 {
-			out, err := s.run(t.Context(), slices.Concat(span, more, command.Args{{Name: "limit", Value: 10}, {Name: "after", Value: after}}))
+			out, err := s.run(t.Context(),
+				slices.Concat(span, more, command.Args{{Name: "limit", Value: 10}, {Name: "after", Value: after}}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			done := out.(sluice.Replays)
 			if done.Replayed+done.Selected != len(done.Items) || len(done.Items) > 10 {
-				t.Fatalf("a page has %d items, with %d replayed and %d selected", len(done.Items), done.Replayed, done.Selected)
+				t.Fatalf("a page has %d items, with %d replayed and %d selected", len(done.Items), done.Replayed,
+					done.Selected)
 			}
 			for _, item := range done.Items {
 				chosen = append(chosen, item.TraceID)
@@ -202,7 +213,8 @@ func TestReplaysPageByPage(t *testing.T) {
 	if done, _ := out.(sluice.Replays); err != nil || done.Selected != 25 || done.Replayed != 0 {
 		t.Errorf("all at once, a dry run: %+v, %v", out, err)
 	}
-	if _, err := s.run(t.Context(), append(slices.Clone(span), command.Arg{Name: "after", Value: "x"})); sluice.AsError(err).Parameter != "after" {
+	if _, err := s.run(t.Context(),
+		append(slices.Clone(span), command.Arg{Name: "after", Value: "x"})); sluice.AsError(err).Parameter != "after" {
 		t.Errorf("what is no cursor: %v", err)
 	}
 }
@@ -220,7 +232,9 @@ func TestReplaysAreChecked(t *testing.T) {
 	}{
 		{nil, "parameter-invalid"},
 		{command.Args{{Name: "traceId", Value: "abcdef"}}, "parameter-invalid"},
-		{command.Args{{Name: "traceId", Value: "abcdef:0123456789"}, {Name: "eventKey", Value: "webhook.x"}}, "parameter-invalid"},
+		{command.Args{
+			{Name: "traceId", Value: "abcdef:0123456789"}, {Name: "eventKey", Value: "webhook.x"},
+		}, "parameter-invalid"},
 		{command.Args{{Name: "eventKey", Value: "webhook.x"}}, "parameter-invalid"},
 		{command.Args{{Name: "traceId", Value: "abcdef:0123456789"}}, "event-unknown"},
 		{day("webhook.x", "2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"), "event-unknown"},
@@ -243,7 +257,8 @@ func TestReplaysAreChecked(t *testing.T) {
 			t.Errorf("%v: %+v, %v", args, out, err)
 		}
 	}
-	if calls, _, err = s.Journal.Calls(t.Context(), sluice.TraceQuery{Limit: 10}); err != nil || len(calls) != 3 || calls[0].ReplayOf != calls[2].TraceID {
+	if calls, _, err = s.Journal.Calls(t.Context(), sluice.TraceQuery{Limit: 10}); err != nil || len(calls) != 3 ||
+		calls[0].ReplayOf != calls[2].TraceID {
 		t.Errorf("found %+v, %v", calls, err)
 	}
 }

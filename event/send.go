@@ -60,7 +60,8 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 		return sent{}, err
 	}
 	if len(text) > sluice.MaxPayloadLength {
-		return sent{}, sluice.Errorf(sluice.CodePayloadTooLarge, "The payload is longer than %d bytes.", sluice.MaxPayloadLength)
+		return sent{}, sluice.Errorf(sluice.CodePayloadTooLarge, "The payload is longer than %d bytes.",
+			sluice.MaxPayloadLength)
 	}
 	if levels, _ := value.Inspect(text); levels > value.MaxDepth { // with the event around it, it would be too deep
 		return sent{}, value.TooDeep()

@@ -110,7 +110,9 @@ func (a *Audit) Record(ctx context.Context, e sluice.AuditEntry) error {
 }
 
 // Entries implements sluice.Audit.
-func (a *Audit) Entries(ctx context.Context, q sluice.AuditQuery) (entries []sluice.AuditEntry, next string, err error) {
+func (a *Audit) Entries(
+	ctx context.Context, q sluice.AuditQuery,
+) (entries []sluice.AuditEntry, next string, err error) {
 	if err := a.host.Connected(); err != nil {
 		return nil, "", err
 	}

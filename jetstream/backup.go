@@ -31,7 +31,8 @@ func (e *Engine) backupOrder() []string {
 		order = append(order, stream.Deliveries)
 	}
 	return append(order, stream.Events,
-		stream.Waiting, stream.Results, stream.DeadLetters, loose, stream.Quarantine, stream.Audit, e.forgotten.StreamName())
+		stream.Waiting, stream.Results, stream.DeadLetters, loose, stream.Quarantine, stream.Audit,
+		e.forgotten.StreamName())
 }
 
 // Backup writes all that is stored to a backup while the engine runs.

@@ -29,7 +29,9 @@ func build(opts Options) *Engine {
 	e.Erasures = &erasures{e, addBucket[sluice.Erasure](&e.Records, h, stream.Erasures)}
 	e.Webhooks.Follow(e.keepers.follow)
 	hub, listeners := queue.NewHub(), queue.NewListeners(e.Pipelines)
-	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
+	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{
+		Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes,
+	})
 	e.DeadLetters = deadletter.NewStore(h)
 	e.waiting = queue.NewWaiting(h)
 	e.lowWater = queue.NewLowWater(h, listeners)
@@ -46,18 +48,23 @@ func build(opts Options) *Engine {
 		},
 	})
 	e.Queue = queue.New(h, queue.Options{
-		Listeners: listeners, LowWater: e.lowWater, Outcomes: e.outcomes, DeadLetters: e.DeadLetters, Waiting: e.waiting,
+		Listeners: listeners, LowWater: e.lowWater, Outcomes: e.outcomes, DeadLetters: e.DeadLetters,
+		Waiting: e.waiting,
 		Settled: e.settled, Ended: e.ended, RunMemory: opts.RunMemory, AckWait: opts.AckWait,
 	})
 	e.Stored = &Events{
-		host: h, listeners: listeners, lowWater: e.lowWater, queue: e.Queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,
+		host: h, listeners: listeners, lowWater: e.lowWater, queue: e.Queue, hub: hub, outcomes: e.outcomes,
+		space: newSpace(), stored: e.stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
 	e.Stored.mark, e.Stored.fit, e.Stored.forgotten = e.losses.write, e.server.fit, e.forgotten.has
 	e.once = e.server.once(e.Stored)
 	e.Events, e.Results = e.once, e.Stored
 	e.Audit = &Audit{host: h}
-	e.nodes = &nodes{host: h, self: node{rand.Text(), opts.Version, durable.Format}, others: make(map[string]seenNode), logged: make(map[string]bool)}
+	e.nodes = &nodes{
+		host: h, self: node{rand.Text(), opts.Version, durable.Format}, others: make(map[string]seenNode),
+		logged: make(map[string]bool),
+	}
 	e.replicas = &replicas{host: h, ours: e.owns}
 	e.Quarantine = quarantine.New(h)
 	return e

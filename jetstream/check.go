@@ -44,7 +44,8 @@ func Check(dir string, read func(done, total int64)) (findings []string, err err
 	}
 	consumers, err := store.BadConsumers()
 	for _, name := range consumers {
-		findings = append(findings, name+": the state of a pipeline's queue can't be read; it goes on from what is known to be done")
+		findings = append(findings, name+": the state of a pipeline's queue can't be read; it goes on from what is "+
+			"known to be done")
 	}
 	return append(findings, was.missing(report.Streams)...), err
 }

@@ -34,8 +34,10 @@ func (e *Engine) inspect() (err error) {
 		return err
 	}
 	if len(dropped) > 0 {
-		e.host.Log.Warn("The states of pipelines' queues can't be read; they go on from what is known to be done.", "queues", len(dropped))
-		e.damage.add(fmt.Sprintf("the states of %d queues of pipelines could not be read; they go on from what is known to be done", len(dropped)))
+		e.host.Log.Warn("The states of pipelines' queues can't be read; they go on from what is known to be done.",
+			"queues", len(dropped))
+		e.damage.add(fmt.Sprintf("the states of %d queues of pipelines could not be read; they go on from what is "+
+			"known to be done", len(dropped)))
 	}
 	clean, changed, err := store.RemoveStop(filepath.Join(e.opts.Dir, stopNote))
 	if err != nil {
@@ -66,14 +68,16 @@ func (e *Engine) inspect() (err error) {
 func (e *Engine) noteLosses(losses []damage.Loss, stopped bool) {
 	for _, l := range losses {
 		if !stopped && e.watermarks.unfinished(l) {
-			e.host.Log.Warn("An unfinished write was cut off. Nobody was told that it is stored.", "file", l.File, "problem", l.Problem)
+			e.host.Log.Warn("An unfinished write was cut off. Nobody was told that it is stored.", "file", l.File,
+				"problem", l.Problem)
 			e.damage.cutOff++
 			continue
 		}
 		if l.Stream != stream.Events { // those are counted one by one
 			e.damage.others += e.watermarks.count(l)
 		}
-		e.host.Log.Error("A file of the engine's store is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
+		e.host.Log.Error("A file of the engine's store is damaged. What it was like is kept in the folder damaged.",
+			"file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
 		e.damage.add(l.Public())
 	}
 }

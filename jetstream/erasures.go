@@ -65,13 +65,15 @@ func (s *erasures) Apply(ctx context.Context, list []sluice.Erasure) error {
 	}
 	var events []correlation.Envelope
 	for _, one := range list {
-		_, err := s.records.Change(ctx, one.TraceID, func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
-			after := one
-			if before != nil {
-				after.Events = slices.Compact(slices.Sorted(slices.Values(slices.Concat(before.Events, one.Events))))
-			}
-			return &after, nil
-		})
+		_, err := s.records.Change(ctx, one.TraceID,
+			func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
+				after := one
+				if before != nil {
+					after.Events = slices.Compact(slices.Sorted(slices.Values(slices.Concat(before.Events,
+						one.Events))))
+				}
+				return &after, nil
+			})
 		if err != nil {
 			return err
 		}
@@ -121,8 +123,12 @@ func (s *erasures) eraseLate(sequence uint64, traceID string) {
 	s.host.Start(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), trimTimeout)
 		defer cancel()
-		if err := s.forget(ctx, []correlation.Envelope{{Sequence: sequence, TraceID: traceID, Received: time.Now().Add(-stream.DeadLetterAge)}}, true); err != nil {
-			s.host.Log.Error("What a run made of an erased event is still there; erase the call again.", "traceId", traceID, "error", err)
+		if err := s.forget(ctx,
+			[]correlation.Envelope{{
+				Sequence: sequence, TraceID: traceID, Received: time.Now().Add(-stream.DeadLetterAge),
+			}}, true); err != nil {
+			s.host.Log.Error("What a run made of an erased event is still there; erase the call again.",
+				"traceId", traceID, "error", err)
 		}
 	})
 }

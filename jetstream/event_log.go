@@ -14,6 +14,7 @@ import (
 	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
+	"sluice/wait"
 )
 
 // maxReading bounds the bytes that one reading returns. Its first event may be larger.
@@ -65,10 +66,8 @@ func (r *reading) collectSoon(ctx, waiting context.Context) error {
 		if err := r.collect(ctx); err != nil || len(r.found) > 0 || r.left <= 0 {
 			return err
 		}
-		select {
-		case <-waiting.Done():
+		if wait.For(waiting, pause) != nil {
 			return nil
-		case <-time.After(pause):
 		}
 	}
 	return nil // it was not stored
@@ -121,7 +120,10 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 	if err := s.host.Connected(); err != nil {
 		return nil, "", err
 	}
-	r := &reading{events: s, subjects: queue.Wildcards(sluice.EventPrefix + q.Pattern), limit: q.Limit, cover: q.Cover, left: maxLeftOut}
+	r := &reading{
+		events: s, subjects: queue.Wildcards(sluice.EventPrefix + q.Pattern), limit: q.Limit, cover: q.Cover,
+		left: maxLeftOut,
+	}
 	if r.sequence, err = s.sequenceOf(ctx, q.After); err != nil {
 		return nil, "", err
 	}
@@ -165,7 +167,8 @@ func (s *Events) sequenceOf(ctx context.Context, cursor string) (uint64, error) 
 	}
 	place, ok := s.ids.Place(cursor, 2)
 	if !ok || place[0] != uint64(s.created.UnixMicro()) || place[1] > last {
-		return 0, sluice.Errorf(sluice.CodeCursorGone, "The cursor is not one of the events stored here; start without one.")
+		return 0, sluice.Errorf(sluice.CodeCursorGone,
+			"The cursor is not one of the events stored here; start without one.")
 	}
 	return place[1], nil
 }

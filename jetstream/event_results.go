@@ -8,19 +8,17 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/queue"
+	"sluice/wait"
 )
 
 // Result implements sluice.Results.
-func (s *Events) Result(ctx context.Context, correlationID string, wait time.Duration) (sluice.Result, error) {
+func (s *Events) Result(ctx context.Context, correlationID string, longest time.Duration) (sluice.Result, error) {
 	if err := s.host.Connected(); err != nil {
 		return sluice.Result{}, err
 	}
 	e, err := s.find(ctx, correlationID)
 	if errors.Is(err, errWaits) {
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
+		_ = wait.For(ctx, longest)
 		return sluice.Processing("", correlationID, time.Now()), nil
 	}
 	if err != nil {
@@ -39,8 +37,8 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 	if err := s.look(ctx, e, outcomes); err != nil {
 		return sluice.Result{}, err
 	}
-	if wait > 0 && len(outcomes) < len(e.Listeners) {
-		if err := s.await(ctx, caller, e, outcomes, wait); err != nil {
+	if longest > 0 && len(outcomes) < len(e.Listeners) {
+		if err := s.await(ctx, caller, e, outcomes, longest); err != nil {
 			return sluice.Result{}, err
 		}
 	}
@@ -54,7 +52,10 @@ const lookEvery = time.Second
 
 // await waits for the outcomes of an event. Another node may store one before it hears that
 // somebody waits here, so await looks now and then.
-func (s *Events) await(ctx context.Context, caller *queue.Waiter, e correlation.Envelope, outcomes map[string]sluice.Outcome, wait time.Duration) error {
+func (s *Events) await(
+	ctx context.Context, caller *queue.Waiter, e correlation.Envelope, outcomes map[string]sluice.Outcome,
+	wait time.Duration,
+) error {
 	others := s.outcomes.Ask(e.TraceID, wait)
 	for until := time.Now().Add(wait); len(outcomes) < len(e.Listeners) && ctx.Err() == nil; {
 		left := time.Until(until)

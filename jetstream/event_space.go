@@ -73,5 +73,6 @@ func newSpace() *space {
 }
 
 func storageFull() error {
-	return sluice.Passing(sluice.CodeStorageFull, "The storage of events is full of events that pipelines have not finished.")
+	return sluice.Passing(sluice.CodeStorageFull,
+		"The storage of events is full of events that pipelines have not finished.")
 }

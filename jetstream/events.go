@@ -78,7 +78,8 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.created = s.stream.CachedInfo().Created
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.space.measure(s.stream.CachedInfo(), s.host.Log)
-	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: stream.WithdrawnSubject, Busy: true}); err != nil {
+	if s.writer, err = s.host.StartWriter(running, s.stream,
+		stream.WriterOptions{Withdrawn: stream.WithdrawnSubject, Busy: true}); err != nil {
 		return err
 	}
 	s.write = s.writer.Write
@@ -94,7 +95,9 @@ func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 }
 
 // AcceptBy implements delivery.Engine.
-func (s *Events) AcceptBy(ctx context.Context, e *sluice.Event, wait time.Duration, write delivery.Write) (sluice.Result, error) {
+func (s *Events) AcceptBy(
+	ctx context.Context, e *sluice.Event, wait time.Duration, write delivery.Write,
+) (sluice.Result, error) {
 	if err := s.host.Ready(); err != nil {
 		return sluice.Result{}, err
 	}
@@ -142,7 +145,8 @@ func (s *Events) address(e *sluice.Event) (subject string, listeners []string, e
 		return "", nil, sluice.NoListener(e.To)
 	}
 	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on the checks of the events it listens to
-		return "", nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
+		return "", nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To,
+			e.MessageKey())
 	}
 	return stream.DirectPrefix + binding.ID, []string{e.To}, nil
 }
@@ -156,7 +160,9 @@ type draft struct {
 var drafts = sync.Pool{New: func() any { return new(draft) }}
 
 // store puts an event on stable storage.
-func (s *Events) store(ctx context.Context, subject string, header nats.Header, e *sluice.Event, listeners []string, write delivery.Write) (sequence uint64, err error) {
+func (s *Events) store(
+	ctx context.Context, subject string, header nats.Header, e *sluice.Event, listeners []string, write delivery.Write,
+) (sequence uint64, err error) {
 	d := drafts.Get().(*draft)
 	d.event = *e
 	d.event.Listeners = listeners
@@ -180,7 +186,8 @@ func (s *Events) store(ctx context.Context, subject string, header nats.Header, 
 func encode(e *sluice.Event, space []byte) ([]byte, error) {
 	data := e.AppendJSON(space)
 	if len(data) > stream.MaxEvent {
-		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", stream.MaxEvent)
+		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.",
+			stream.MaxEvent)
 	}
 	return data, nil
 }

@@ -33,10 +33,13 @@ func (e *Engine) useExternal() {
 	e.server, e.losses = &remote{Engine: e}, noLossCheck{}
 	e.Description = fmt.Sprintf("external, %d replicas", e.opts.Replicas)
 	if !e.opts.SyncsAlways { // its sync_interval can't be seen from here
-		e.advice = append(e.advice, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
+		e.advice = append(e.advice,
+			"durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
 	}
 	if e.opts.Replicas < 3 {
-		e.advice = append(e.advice, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))
+		e.advice = append(e.advice,
+			fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3",
+				e.opts.Replicas))
 	}
 }
 
@@ -153,7 +156,8 @@ func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 			e.Journal.Hear(journal.Answered{Call: sluice.Call{
 				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), EventKey: event.EventKey,
 				Time: sluice.MadeAt(event.TraceID, event.ReceivedAt), Status: sluice.StatusBefore(event.Listeners),
-				StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
+				StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr,
+				Listeners: event.Listeners,
 			}})
 		},
 	})

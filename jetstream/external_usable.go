@@ -31,7 +31,8 @@ func (x *remote) usable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(2*time.Second))
 	defer cancel()
 	_, err := h.JS.AccountInfo(ctx)
-	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) ||
+		errors.Is(err, nats.ErrNoResponders) {
 		return fmt.Errorf("%w: %w", errNoJetStream, err)
 	}
 	return err
@@ -42,7 +43,8 @@ func (x *remote) usable(ctx context.Context) error {
 func explain(err error, nc *nats.Conn) string {
 	switch {
 	case errors.Is(err, errSmallPayload):
-		return fmt.Sprintf("the engine's max_payload is %d bytes; set it to %d (8MB) or more", nc.MaxPayload(), stream.MaxMessage)
+		return fmt.Sprintf("the engine's max_payload is %d bytes; set it to %d (8MB) or more", nc.MaxPayload(),
+			stream.MaxMessage)
 	case errors.Is(err, errNoJetStream):
 		return "the engine has no JetStream for this account; enable it there"
 	case errors.Is(err, errUnreachable), errors.Is(err, nats.ErrConnectionClosed):

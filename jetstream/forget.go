@@ -16,7 +16,8 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 	}
 	sequences, ran := make([]uint64, len(events)), make(map[uint64]string)
 	letters := make(map[string]bool)
-	oldest := slices.MinFunc(events, func(a, b correlation.Envelope) int { return a.Received.Compare(b.Received) }).Received
+	oldest := slices.MinFunc(events, func(a, b correlation.Envelope) int { return a.Received.Compare(b.Received) }).
+		Received
 	for i, event := range events {
 		sequences[i] = event.Sequence
 		if len(event.Listeners) > 0 || overwrite {

@@ -55,7 +55,8 @@ func (s forgottenSet) drop(ctx context.Context, first uint64) error {
 		if s.Copy(key) == nil {
 			return nil
 		}
-		if _, err := s.ChangeEarly(ctx, key, func(*forgotten, map[string]*forgotten) (*forgotten, error) { return nil, nil }); err != nil {
+		if _, err := s.ChangeEarly(ctx, key,
+			func(*forgotten, map[string]*forgotten) (*forgotten, error) { return nil, nil }); err != nil {
 			return err
 		}
 	}

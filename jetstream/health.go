@@ -79,10 +79,12 @@ func (e *Engine) spoolWarnings() (warnings []string) {
 		return warnings
 	}
 	if n := e.spool.Count(); n > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d calls wait in the spool of this node until the engine takes them", n))
+		warnings = append(warnings,
+			fmt.Sprintf("%d calls wait in the spool of this node until the engine takes them", n))
 	}
 	if err := e.host.Ready(); err != nil {
-		warnings = append(warnings, "the engine is away; calls go to the spool, and commands and pipelines have to wait")
+		warnings = append(warnings,
+			"the engine is away; calls go to the spool, and commands and pipelines have to wait")
 	}
 	if err := e.spool.Ready(); err != nil {
 		warnings = append(warnings, "the spool takes no calls: "+sluice.AsError(err).Message)

@@ -59,7 +59,8 @@ func (e *Engine) keepFor(ctx context.Context) {
 				continue
 			}
 			if err := e.expire(ctx, hook, k, now); err != nil && ctx.Err() == nil && e.host.Connected() == nil {
-				e.host.Log.Warn("Events that are no longer kept could not be removed; trying on.", "eventKey", hook.EventKey, "error", err)
+				e.host.Log.Warn("Events that are no longer kept could not be removed; trying on.",
+					"eventKey", hook.EventKey, "error", err)
 			}
 		}
 	})
@@ -92,7 +93,9 @@ func (e *Engine) expire(ctx context.Context, hook *sluice.Webhook, k *keeping, n
 
 // older returns events with a key on a subject that were stored before a limit; at is the
 // time of the next one after it. More says that there may be further ones.
-func (e *Engine) older(ctx context.Context, eventKey, subject string, k *keeping, limit time.Time) (old []correlation.Envelope, at time.Time, more bool, err error) {
+func (e *Engine) older(
+	ctx context.Context, eventKey, subject string, k *keeping, limit time.Time,
+) (old []correlation.Envelope, at time.Time, more bool, err error) {
 	for len(old) < maxForgotten {
 		msg, err := e.Stored.stream.GetMsg(ctx, k.next[subject]+1, jetstream.WithGetMsgSubject(subject))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {

@@ -101,7 +101,10 @@ func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
 }
 
 func (e *Engine) generations(progress func(step string)) *record.Generations {
-	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.watermarks.Sealed, Damaged: e.damage.add, Progress: progress}
+	g := &record.Generations{
+		Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.watermarks.Sealed,
+		Damaged: e.damage.add, Progress: progress,
+	}
 	for _, b := range e.all {
 		g.Buckets = append(g.Buckets, b.Name())
 	}

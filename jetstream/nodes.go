@@ -56,7 +56,8 @@ func (n *nodes) setUp(running context.Context) error {
 	if err != nil {
 		return err
 	}
-	context.AfterFunc(running, func() { _ = sub.Unsubscribe() })                       // fails if the connection has gone, which ends it too
+	// fails if the connection has gone, which ends it too
+	context.AfterFunc(running, func() { _ = sub.Unsubscribe() })
 	announce := func(time.Time) { _ = n.host.Conn.Publish(stream.NodeSubject, hello) } // the next one may arrive
 	announce(time.Now())
 	n.host.Every(running, nodeEvery, announce)
@@ -75,10 +76,13 @@ func (n *nodes) hear(msg *nats.Msg) {
 	n.logged[other.Version] = true
 	n.mu.Unlock()
 	if news {
-		n.host.Log.Warn("A node of another version shares the engine; let all nodes have the same soon.", "this", n.self.Version, "other", other.Version)
+		n.host.Log.Warn("A node of another version shares the engine; let all nodes have the same soon.",
+			"this", n.self.Version, "other", other.Version)
 	}
 	if other.Format > n.self.Format {
-		n.host.Fail(sluice.Errorf(sluice.CodeEngineNewer, "A node of version %s has begun to use the engine: it stores in format %d, this program knows %d. Start version %s here, too.", other.Version, other.Format, n.self.Format, other.Version))
+		n.host.Fail(sluice.Errorf(sluice.CodeEngineNewer, "A node of version %s has begun to use the engine: it "+
+			"stores in format %d, this program knows %d. Start version %s here, too.", other.Version, other.Format,
+			n.self.Format, other.Version))
 	}
 }
 
@@ -108,5 +112,6 @@ func (n *nodes) warnings() []string {
 	for _, version := range slices.Sorted(maps.Keys(found)) {
 		parts = append(parts, fmt.Sprintf("%d of version %s", found[version], version))
 	}
-	return []string{fmt.Sprintf("nodes of other versions share the engine: %s; this one has %s: finish the upgrade", strings.Join(parts, ", "), n.self.Version)}
+	return []string{fmt.Sprintf("nodes of other versions share the engine: %s; this one has %s: finish the upgrade",
+		strings.Join(parts, ", "), n.self.Version)}
 }

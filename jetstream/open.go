@@ -45,7 +45,8 @@ func (e *Engine) startSpool(ctx context.Context) {
 		return
 	}
 	e.fallback = &spool.Fallback{
-		Spool: e.spool.Spool, Events: e.once, Results: e.Stored, Host: e.host, Address: e.Stored.address, Encode: encode,
+		Spool: e.spool.Spool, Events: e.once, Results: e.Stored, Host: e.host, Address: e.Stored.address,
+		Encode: encode,
 	}
 	e.Events, e.Results = e.fallback, e.fallback
 }

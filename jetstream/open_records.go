@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/wait"
 )
 
 // OpenRecords opens only the records and the audit log, while nobody else uses the engine:
@@ -52,14 +53,13 @@ func (e *Engine) reach(ctx context.Context) error {
 		if err = e.server.usable(ctx); err == nil || time.Now().After(deadline) {
 			break
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
+		if err := wait.For(ctx, pause); err != nil {
+			return err
 		}
 	}
 	if err != nil {
-		return sluice.Errorf(sluice.CodeEngineUnavailable, "It can't be restored: %s.", explain(err, e.host.Conn)).Because(err)
+		return sluice.Errorf(sluice.CodeEngineUnavailable, "It can't be restored: %s.", explain(err, e.host.Conn)).
+			Because(err)
 	}
 	return nil
 }

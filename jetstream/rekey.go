@@ -53,8 +53,9 @@ func (e *Engine) keepSpoolKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.keys.ChangeEarly(ctx, spoolKey+fingerprint(key), func(*record.Key, map[string]*record.Key) (*record.Key, error) {
-		return &record.Key{Key: key}, nil
-	})
+	_, err = e.keys.ChangeEarly(ctx, spoolKey+fingerprint(key),
+		func(*record.Key, map[string]*record.Key) (*record.Key, error) {
+			return &record.Key{Key: key}, nil
+		})
 	return err
 }

@@ -60,7 +60,8 @@ func (r *replicas) note(streams []*jetstream.StreamInfo, now time.Time) {
 		for _, peer := range s.Cluster.Replicas {
 			// A replica of a busy stream always lacks a little, but has what was there at
 			// the last look.
-			if behind := !peer.Current && (peer.Lag > written || peer.Active > replicasEvery); !peer.Offline && !behind {
+			if behind := !peer.Current && (peer.Lag > written || peer.Active > replicasEvery); !peer.Offline &&
+				!behind {
 				continue
 			}
 			found := replica{s.Config.Name, peer.Name, peer.Offline}
@@ -95,7 +96,8 @@ func (r *replicas) log(now time.Time) {
 		r.host.Log.Info("All replicas of the streams are well again.")
 		return
 	}
-	r.host.Log.Warn("Replicas of streams are offline or behind.", "offline", offline, "behind", behind, "servers", strings.Join(slices.Sorted(maps.Keys(servers)), ", "))
+	r.host.Log.Warn("Replicas of streams are offline or behind.", "offline", offline, "behind", behind,
+		"servers", strings.Join(slices.Sorted(maps.Keys(servers)), ", "))
 }
 
 // warnings says which replicas are not well.

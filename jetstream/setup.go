@@ -13,6 +13,7 @@ import (
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/record"
+	"sluice/wait"
 )
 
 // setUpUntilDone tries to set up an external engine until it works.
@@ -33,10 +34,8 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 			e.host.Log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
 			logged = reason
 		}
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, pause) != nil {
 			return
-		case <-time.After(pause):
 		}
 	}
 }
@@ -116,7 +115,9 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 		if err := e.Stored.setUp(ctx, running, ids); err != nil {
 			return err
 		}
-		if err := e.once.SetUp(ctx, running, delivery.Stored{Stream: e.Stored.stream, IDs: ids, Durable: e.Stored.writer.Durable}); err != nil {
+		if err := e.once.SetUp(ctx, running, delivery.Stored{
+			Stream: e.Stored.stream, IDs: ids, Durable: e.Stored.writer.Durable,
+		}); err != nil {
 			return fmt.Errorf("deliveries: %w", err)
 		}
 		if e.fallback != nil {

@@ -15,6 +15,7 @@ import (
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 	"sluice/seal"
+	"sluice/wait"
 )
 
 // spoolRetry is the pause between two tries to open a spool that has failed.
@@ -48,7 +49,10 @@ func openSpool(ctx context.Context, opts Options) (*spooler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &spooler{Spool: spool.New(opts.SpoolMaxBytes, stream.MaxMessage), opts: opts, keys: keys, folder: folder, ended: make(chan struct{})}
+	s := &spooler{
+		Spool: spool.New(opts.SpoolMaxBytes, stream.MaxMessage), opts: opts, keys: keys, folder: folder,
+		ended: make(chan struct{}),
+	}
 	first, err := s.start(ctx)
 	if err != nil {
 		folder.Close()
@@ -80,10 +84,8 @@ func (s *spooler) keep(ctx context.Context, current *spoolEngine) {
 				failed = err.Error()
 				s.opts.Log.Error("The spool can't be opened again; trying on.", "error", err)
 			}
-			select {
-			case <-ctx.Done():
+			if wait.For(ctx, spoolRetry) != nil {
 				return
-			case <-time.After(spoolRetry):
 			}
 		}
 	}
@@ -157,10 +159,12 @@ func (s *spooler) inspect(dir string) error {
 	defer s.mu.Unlock()
 	for _, l := range losses {
 		if (watermarks{}).unfinished(l) {
-			s.opts.Log.Warn("An unfinished write to the spool was cut off. Nobody was told that it is stored.", "file", l.File, "problem", l.Problem)
+			s.opts.Log.Warn("An unfinished write to the spool was cut off. Nobody was told that it is stored.",
+				"file", l.File, "problem", l.Problem)
 			continue
 		}
-		s.opts.Log.Error("A file of the spool is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
+		s.opts.Log.Error("A file of the spool is damaged. What it was like is kept in the folder damaged.",
+			"file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
 		s.damage = append(s.damage, "of the spool: "+l.Public())
 	}
 	return err
@@ -176,7 +180,8 @@ func (s *spooler) damaged() []string {
 // close stops the spool. Its calls stay there for the next start.
 func (s *spooler) close() {
 	if n := s.Count(); n > 0 {
-		s.opts.Log.Warn("Calls wait in the spool; they are handed over when this node starts again on the same data folder.", "calls", n)
+		s.opts.Log.Warn("Calls wait in the spool; they are handed over when this node starts again on the same data "+
+			"folder.", "calls", n)
 	}
 	s.cancel()
 	<-s.ended

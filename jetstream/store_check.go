@@ -32,7 +32,11 @@ func (e *storeCheck) forget() error {
 func (e *storeCheck) write(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := watermarks{First: e.Stored.first.Load(), Last: e.Stored.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Streams: e.host.Durable(), Sealed: e.sealed, Forgets: e.watermarks.Forgets || e.forgotten.Count() > 0}
+	now := watermarks{
+		First: e.Stored.first.Load(), Last: e.Stored.writer.Durable(), Key: e.keyPrint,
+		Buckets: make(map[string]record.Extent), Streams: e.host.Durable(), Sealed: e.sealed,
+		Forgets: e.watermarks.Forgets || e.forgotten.Count() > 0,
+	}
 	for _, b := range e.withKeys() {
 		has, err := b.Extent(ctx)
 		if err != nil {
@@ -40,7 +44,9 @@ func (e *storeCheck) write(ctx context.Context) error {
 		}
 		now.Buckets[has.Bucket] = record.Extent{Revision: has.Revision, Records: has.Records}
 	}
-	if now.First == e.watermarks.First && now.Last == e.watermarks.Last && now.Key == e.watermarks.Key && maps.Equal(now.Buckets, e.watermarks.Buckets) && maps.Equal(now.Streams, e.watermarks.Streams) && bytes.Equal(now.Sealed, e.watermarks.Sealed) && now.Forgets == e.watermarks.Forgets {
+	if now.First == e.watermarks.First && now.Last == e.watermarks.Last && now.Key == e.watermarks.Key &&
+		maps.Equal(now.Buckets, e.watermarks.Buckets) && maps.Equal(now.Streams, e.watermarks.Streams) &&
+		bytes.Equal(now.Sealed, e.watermarks.Sealed) && now.Forgets == e.watermarks.Forgets {
 		return nil
 	}
 	if err := now.store(e.opts.Dir); err != nil {

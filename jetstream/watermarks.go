@@ -39,11 +39,15 @@ type watermarks struct {
 }
 
 // noWatermarks is the warning of a store that has streams, and no watermarks.
-const noWatermarks = "the file engine/marks, which says how much is stored, was missing or could not be read: what the disk has lost can't be told; compare with a backup"
+const noWatermarks = "the file engine/marks, which says how much is stored, was missing or could not be read: what " +
+	"the disk has lost can't be told; compare with a backup"
 
 // statistics are the buckets that may shrink: a lost count leaves a gap in charts, a lost
-// alert is raised again, and an event that was forgotten seems lost: none causes a wrong answer. Any other bucket could cause one: to a sender, an unknown token is final.
-var statistics = []string{stream.Minutes, stream.Hours, stream.PipelineStates, stream.Alerts, stream.Closed, stream.Missed, stream.Forgotten}
+// alert is raised again, and an event that was forgotten seems lost: none causes a wrong answer.
+// Any other bucket could cause one: to a sender, an unknown token is final.
+var statistics = []string{
+	stream.Minutes, stream.Hours, stream.PipelineStates, stream.Alerts, stream.Closed, stream.Missed, stream.Forgotten,
+}
 
 // readWatermarks returns the watermarks of a folder, empty ones if they can't be read.
 func readWatermarks(dir string) (m watermarks, err error) {
@@ -146,21 +150,26 @@ func (m watermarks) shrunk(name string, has record.Extent) string {
 
 func lostRecords(which string) string {
 	return "the disk has lost records: " + which +
-		"; restore the data folder from a backup, or accept the loss with sluice check --accept while the server is stopped"
+		"; restore the data folder from a backup, or accept the loss with sluice check --accept while the server is " +
+		"stopped"
 }
 
 // missing returns which messages below the watermarks can't be read.
 func (m watermarks) missing(streams map[string]damage.Extent) (findings []string) {
 	events := streams[stream.Events]
 	if m.Last > 0 && m.Last >= m.First && events.Last < m.Last && !m.Forgets {
-		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the end", stream.Events, max(m.First, events.Last+1), m.Last))
+		findings = append(findings,
+			fmt.Sprintf("%s: events %d to %d are missing at the end", stream.Events, max(m.First, events.Last+1),
+				m.Last))
 	}
 	if m.First > 0 && events.First > m.First && !m.Forgets {
-		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the start", stream.Events, m.First, events.First-1))
+		findings = append(findings,
+			fmt.Sprintf("%s: events %d to %d are missing at the start", stream.Events, m.First, events.First-1))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Buckets)) {
 		if last := streams[stream.BucketPrefix+name].Last; last < m.Buckets[name].Revision {
-			findings = append(findings, fmt.Sprintf("%s: changes %d to %d are missing; there were %d records", stream.BucketPrefix+name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
+			findings = append(findings, fmt.Sprintf("%s: changes %d to %d are missing; there were %d records",
+				stream.BucketPrefix+name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
 		}
 	}
 	return findings

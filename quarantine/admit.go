@@ -20,9 +20,13 @@ type admitParams struct {
 }
 
 func admitCommand(k *Keeper, receiver Receiver) command.Command {
-	return command.New("quarantine.admit", "Let rejected calls in after all, as new calls, the oldest first: they are checked again as their webhook is now. One that is rejected again stays.",
+	return command.New("quarantine.admit", "Let rejected calls in after all, as new calls, the oldest first: they "+
+		"are checked again as their webhook is now. One that is rejected again stays.",
 		func(ctx context.Context, p admitParams) (sluice.Admissions, error) {
-			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After, Cover: sluice.CoverFrom(ctx)})
+			calls, next, err := k.choose(ctx, sluice.QuarantineQuery{
+				ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After,
+				Cover: sluice.CoverFrom(ctx),
+			})
 			if err != nil {
 				return sluice.Admissions{}, err
 			}

@@ -21,7 +21,10 @@ type deleteParams struct {
 func deleteCommand(k *Keeper) command.Command {
 	return command.New("quarantine.delete", "Delete rejected calls that are kept.",
 		func(ctx context.Context, p deleteParams) (out sluice.Deletions, err error) {
-			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After, Cover: sluice.CoverFrom(ctx)})
+			calls, next, err := k.choose(ctx, sluice.QuarantineQuery{
+				ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After,
+				Cover: sluice.CoverFrom(ctx),
+			})
 			if err != nil {
 				return out, err
 			}

@@ -22,7 +22,8 @@ import (
 // Receiver is the part of a receive.Receiver that the commands need.
 type Receiver interface {
 	// Show returns a request without its secrets.
-	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte)
+	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string,
+		body []byte)
 
 	// Admit takes in a call. It is checked by what its webhook demands now, or not at
 	// all with force. Errors say why it is rejected again.
@@ -37,8 +38,8 @@ func Commands(k *Keeper, receiver Receiver, seen func(ctx context.Context, comma
 
 const (
 	defaultLimit = 100
-	// maxShown bounds the bodies that one answer shows, in bytes.
-	maxShown = 4 << 20
+	// maxBodies bounds the bodies that one answer shows, in bytes.
+	maxBodies = 4 << 20
 )
 
 type getParams struct {
@@ -53,24 +54,30 @@ type getParams struct {
 }
 
 func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) command.Command {
-	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; with headers and bodies, secrets masked, for users who may see payloads.",
+	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; "+
+		"with headers and bodies, secrets masked, for users who may see payloads.",
 		func(ctx context.Context, p getParams) (sluice.List[sluice.QuarantineView], error) {
 			k.settle(ctx)
-			calls, next, err := k.Store.List(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: cmp.Or(p.Limit, defaultLimit), After: p.After, Cover: sluice.CoverFrom(ctx)})
+			calls, next, err := k.Store.List(ctx, sluice.QuarantineQuery{
+				ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To,
+				Limit: cmp.Or(p.Limit, defaultLimit), After: p.After, Cover: sluice.CoverFrom(ctx),
+			})
 			if err != nil {
 				return sluice.List[sluice.QuarantineView]{}, err
 			}
 			out := sluice.List[sluice.QuarantineView]{Items: []sluice.QuarantineView{}, Next: next}
-			left, known := maxShown, sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)
+			left, known := maxBodies, sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)
 			for _, c := range calls {
 				maySee := known.Event(c.EventKey)
 				item := sluice.QuarantineView{QuarantinedCall: c}
 				if !sluice.CoverFrom(ctx).Whole() {
-					item.Diagnosis = slices.DeleteFunc(slices.Clone(c.Diagnosis), func(found string) bool { return strings.Contains(found, sluice.OtherWebhook) })
+					item.Diagnosis = slices.DeleteFunc(slices.Clone(c.Diagnosis),
+						func(found string) bool { return strings.Contains(found, sluice.OtherWebhook) })
 				}
 				if !maySee && c.Errors != nil {
 					// Names of the payload are in them.
-					item.Errors, item.Diagnosis = nil, []string{"The payload does not meet the schema of the webhook; users who may see payloads see where."}
+					item.Errors, item.Diagnosis = nil, []string{"The payload does not meet the schema of the " +
+						"webhook; users who may see payloads see where."}
 				}
 				if !p.Brief && left >= c.Size && maySee {
 					left -= c.Size

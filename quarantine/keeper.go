@@ -37,7 +37,9 @@ type Options struct {
 }
 
 // admit lets one call in; nil if it has gone meanwhile.
-func (k *Keeper) admit(ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force bool) (*sluice.BulkItem, error) {
+func (k *Keeper) admit(
+	ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force bool,
+) (*sluice.BulkItem, error) {
 	there, err := k.Store.Open(ctx, c)
 	if !there || err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ type Keeper struct {
 	missed   atomic.Int64 // calls that are not kept
 
 	mu      sync.Mutex
-	taken   int                      // calls so far
+	kept    int                      // calls so far
 	handled int                      // how many of them are stored or lost
 	moved   chan struct{}            // closed and replaced whenever one is handled
 	bytes   int                      // of the calls that wait
@@ -91,7 +93,8 @@ func (k *Keeper) take(token string, size int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	used := k.of[token]
-	if k.taken-k.handled >= maxWaiting || used.calls >= maxOfOne || k.bytes+size > maxWaitingBytes || used.bytes+size > maxBytesOfOne {
+	if k.kept-k.handled >= maxWaiting || used.calls >= maxOfOne || k.bytes+size > maxWaitingBytes ||
+		used.bytes+size > maxBytesOfOne {
 		return false
 	}
 	limit := k.limits[token]
@@ -105,7 +108,7 @@ func (k *Keeper) take(token string, size int) bool {
 	if !limit.Allow() {
 		return false
 	}
-	k.taken++
+	k.kept++
 	k.bytes += size
 	k.of[token] = use{used.calls + 1, used.bytes + size}
 	return true
@@ -167,7 +170,7 @@ func (k *Keeper) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(storeTimeout))
 	defer cancel()
 	k.mu.Lock()
-	target := k.taken
+	target := k.kept
 	for k.handled < target {
 		moved := k.moved
 		k.mu.Unlock()
@@ -188,7 +191,8 @@ type use struct{ calls, bytes int }
 // NewKeeper returns a keeper. Nothing is stored until Run runs.
 func NewKeeper(o Options) *Keeper {
 	return &Keeper{
-		Options: o, waiting: make(chan *sluice.QuarantinedCall, maxWaiting), stopped: make(chan struct{}), moved: make(chan struct{}),
+		Options: o, waiting: make(chan *sluice.QuarantinedCall, maxWaiting), stopped: make(chan struct{}),
+		moved:    make(chan struct{}),
 		diagnose: rate.NewLimiter(diagnosedEach, 10*diagnosedEach),
 		of:       make(map[string]use), limits: make(map[string]*rate.Limiter),
 	}

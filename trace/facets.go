@@ -45,7 +45,10 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 			codes[code]++
 		}
 	}
-	f := &sluice.Facets{Calls: len(calls), More: next != "", Webhooks: largest(webhooks), Pipelines: largest(pipelines), Statuses: largest(statuses), Codes: largest(codes)}
+	f := &sluice.Facets{
+		Calls: len(calls), More: next != "", Webhooks: largest(webhooks), Pipelines: largest(pipelines),
+		Statuses: largest(statuses), Codes: largest(codes),
+	}
 	if len(calls) > 0 {
 		f.Since = &calls[len(calls)-1].Time
 	}

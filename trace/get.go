@@ -32,8 +32,12 @@ const defaultLimit = 100
 
 // Commands returns the command that finds calls. seen is called when a user sees
 // payloads.
-func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) []command.Command {
-	return []command.Command{command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and rejected ones. Users who may see payloads also get the correlation ids, and with a whole trace id the payload and the result.",
+func Commands(
+	journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string),
+) []command.Command {
+	return []command.Command{command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines "+
+		"made of them, and rejected ones. Users who may see payloads also get the correlation ids, and with a whole "+
+		"trace id the payload and the result.",
 		func(ctx context.Context, p getParams) (sluice.TraceAnswer, error) {
 			q, err := p.query(ctx, journal)
 			if err != nil {
@@ -43,7 +47,9 @@ func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx cont
 			if err != nil {
 				return sluice.TraceAnswer{}, err
 			}
-			out := sluice.TraceAnswer{List: sluice.List[sluice.CallView]{Items: make([]sluice.CallView, len(calls)), Next: next}}
+			out := sluice.TraceAnswer{List: sluice.List[sluice.CallView]{
+				Items: make([]sluice.CallView, len(calls)), Next: next,
+			}}
 			if out.Searched, err = reached(ctx, journal, q, next); err != nil {
 				return sluice.TraceAnswer{}, err
 			}
@@ -57,7 +63,8 @@ func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx cont
 				seen(ctx, "trace.get", q.TraceID)
 			}
 			for i, call := range calls {
-				if out.Items[i], err = viewOf(ctx, call, q.Known.Call(&call), whole && i < maxShown, journal, results); err != nil {
+				if out.Items[i], err = viewOf(ctx, call, q.Known.Call(&call), whole && i < maxFilled, journal,
+					results); err != nil {
 					return sluice.TraceAnswer{}, err
 				}
 			}

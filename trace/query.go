@@ -32,7 +32,8 @@ func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.Tr
 	}
 	switch {
 	case q.TraceID != "" && !validTraceID.MatchString(q.TraceID):
-		return q, sluice.InvalidParameter("traceId", "The parameter traceId must be a trace id, or the up to 6 characters before its colon.")
+		return q, sluice.InvalidParameter("traceId",
+			"The parameter traceId must be a trace id, or the up to 6 characters before its colon.")
 	case p.Payloads && !mayKnow:
 		return q, sluice.NotPermitted(sluice.MaySeePayload)
 	case len(q.Text) > maxText:
@@ -46,7 +47,9 @@ const maxText = 200
 
 // shortCut looks up a text that is a whole trace id or correlation id directly, which is
 // quick however old the call is.
-func (p getParams) shortCut(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery) (sluice.TraceQuery, error) {
+func (p getParams) shortCut(
+	ctx context.Context, journal sluice.Journal, q sluice.TraceQuery,
+) (sluice.TraceQuery, error) {
 	if q.TraceID != "" || q.InPayload {
 		return q, nil
 	}

@@ -11,7 +11,9 @@ import (
 
 // viewOf returns a call as the user may see it: in full, or without its payload and
 // result.
-func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results) (sluice.CallView, error) {
+func viewOf(
+	ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results,
+) (sluice.CallView, error) {
 	v := sluice.CallView{Call: call}
 	if !mayKnow {
 		v.CorrelationID, v.DeliveryID = "", "" // with the first the result can be read
@@ -29,8 +31,8 @@ func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal 
 }
 
 const (
-	// maxShown bounds the calls of one trace id that are shown in full.
-	maxShown = 10
+	// maxFilled bounds the calls of one trace id that are shown in full.
+	maxFilled = 10
 	// maxBinary bounds the base64 payloads that are shown in full.
 	maxBinary = 64 << 10
 )
@@ -44,12 +46,13 @@ func fill(ctx context.Context, v *sluice.CallView, journal sluice.Journal, resul
 	if err != nil {
 		return unlessGone(err)
 	}
-	v.PayloadEncoding, v.ContentType, v.Method, v.Query, v.Admitted = event.PayloadEncoding, event.ContentType, event.Method, event.Query, event.Admitted
+	v.PayloadEncoding, v.ContentType = event.PayloadEncoding, event.ContentType
+	v.Method, v.Query, v.Admitted = event.Method, event.Query, event.Admitted
 	v.Headers = make(map[string]string, len(event.Headers))
 	for _, h := range event.Headers {
 		v.Headers[h.Name] = h.Value
 	}
-	if v.Payload, err = shownPayload(&event); err != nil {
+	if v.Payload, err = showPayload(&event); err != nil {
 		return err
 	}
 	result, err := results.Result(ctx, v.CorrelationID, 0)
@@ -68,9 +71,9 @@ func unlessGone(err error) error {
 	return err
 }
 
-// shownPayload returns JSON and text as they are. Of bytes it returns size and
+// showPayload returns JSON and text as they are. Of bytes it returns size and
 // type, and the bytes only if they are few.
-func shownPayload(e *sluice.Event) (json.RawMessage, error) {
+func showPayload(e *sluice.Event) (json.RawMessage, error) {
 	few := len(e.Payload) <= maxBinary
 	switch e.PayloadEncoding {
 	case sluice.EncodingBase64:

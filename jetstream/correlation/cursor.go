@@ -35,6 +35,7 @@ func (c IDs) Place(cursor string, count int) (place []uint64, ok bool) {
 func (c IDs) maskPlace(b []byte) {
 	nonce := binary.BigEndian.Uint64(b)
 	for i, part := range slices.Collect(slices.Chunk(b[8:], 8)) {
-		binary.BigEndian.PutUint64(part, binary.BigEndian.Uint64(part)^c.hash("place", binary.BigEndian.AppendUint64(nil, nonce+uint64(i))))
+		binary.BigEndian.PutUint64(part,
+			binary.BigEndian.Uint64(part)^c.hash("place", binary.BigEndian.AppendUint64(nil, nonce+uint64(i))))
 	}
 }

@@ -65,7 +65,8 @@ func (e *Envelope) read(dec *json.Decoder) error {
 			target = new(json.RawMessage)
 		}
 		if err := dec.Decode(target); err != nil {
-			if _, broken := errors.AsType[*json.SyntaxError](err); broken || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			if _, broken := errors.AsType[*json.SyntaxError](err); broken || errors.Is(err, io.EOF) ||
+				errors.Is(err, io.ErrUnexpectedEOF) {
 				return err
 			}
 			e.Foreign = true // of another type: as if it were missing

@@ -9,7 +9,9 @@ import (
 
 // Contain cuts out of each block only what can't be read: the engine would cut off the
 // rest of the block with it. A copy of the block is set aside.
-func (s Store) Contain(aside string, contiguous func(stream string) bool, read func(done, total int64)) (losses []Loss, err error) {
+func (s Store) Contain(
+	aside string, contiguous func(stream string) bool, read func(done, total int64),
+) (losses []Loss, err error) {
 	report, err := s.Read(contiguous, read)
 	if err != nil {
 		return nil, err

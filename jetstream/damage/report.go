@@ -25,7 +25,10 @@ func (r *Report) add(f blockFile, contiguous bool, block findings) {
 			r.Losses[n-1].Last = block.First - 1
 		}
 	} else if contiguous && before.Last > 0 && block.First > before.Last+1 {
-		r.Losses = append(r.Losses, Loss{Stream: f.stream, File: f.name, First: before.Last + 1, Last: block.First - 1, Problem: "messages before this block are missing"})
+		r.Losses = append(r.Losses, Loss{
+			Stream: f.stream, File: f.name, First: before.Last + 1, Last: block.First - 1,
+			Problem: "messages before this block are missing",
+		})
 	}
 	for _, l := range block.losses {
 		if l.First == 0 && before.Last > 0 {

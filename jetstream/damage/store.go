@@ -1,10 +1,11 @@
-// Package damage reads the files of the embedded engine without the engine, to find the losses of
-// a disk: unreadable records (block.go, store.go), states of consumers, and files that have
-// changed since a clean stop (stop.go). The engine would cut off too much at its start, so the
-// damage is set aside and cut out more carefully (contain.go).
+// Package damage reads the files of the embedded engine without the engine, to find what a
+// disk has lost: records that can't be read (block.go, report.go), states of consumers
+// (consumers.go), and files that have changed since a clean stop (stop.go). The engine would
+// cut off too much at its start, so the damage is set aside and cut out more carefully
+// (contain.go).
 //
-// It knows the layout of the engine's store, but not the meaning of events and records: package
-// jetstream compares the rest with what there was.
+// It knows the layout of the engine's store, but not what events or records mean:
+// package jetstream compares what is left with what there was.
 package damage
 
 import (
@@ -70,7 +71,9 @@ func (s Store) blocks() (files []blockFile, size int64, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		f := blockFile{stream: filepath.Base(filepath.Dir(filepath.Dir(name))), number: number, name: below, size: info.Size()}
+		f := blockFile{
+			stream: filepath.Base(filepath.Dir(filepath.Dir(name))), number: number, name: below, size: info.Size(),
+		}
 		files = append(files, f)
 		sizes[f.stream] += f.size
 	}

@@ -21,7 +21,8 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	unknown := sluice.Errorf(sluice.CodeLetterUnknown, "There is no such dead letter; deadletter.get lists those there are.")
+	unknown := sluice.Errorf(sluice.CodeLetterUnknown,
+		"There is no such dead letter; deadletter.get lists those there are.")
 	if letter == nil {
 		return unknown
 	}
@@ -39,10 +40,11 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 // time. See stream.Remove.
 func (l *Store) Forget(ctx context.Context, events map[string]bool, since time.Time, overwrite bool) error {
 	for before := ""; ; {
-		found, next, err := l.letters.Scan(ctx, stream.ScanQuery{From: since, Before: before, Limit: 1000}, func(sequence uint64, d *sluice.DeadLetter) bool {
-			d.Letter = strconv.FormatUint(sequence, 10)
-			return events[d.CorrelationID]
-		})
+		found, next, err := l.letters.Scan(ctx, stream.ScanQuery{From: since, Before: before, Limit: 1000},
+			func(sequence uint64, d *sluice.DeadLetter) bool {
+				d.Letter = strconv.FormatUint(sequence, 10)
+				return events[d.CorrelationID]
+			})
 		if err != nil {
 			return err
 		}

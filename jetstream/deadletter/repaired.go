@@ -45,10 +45,11 @@ func (l *Store) dropRepaired(ctx context.Context) error {
 func (l *Store) dropAll(ctx context.Context, repaired map[repair]bool) error {
 	const page = 1000
 	for before := ""; ; {
-		found, next, err := l.letters.Scan(ctx, stream.ScanQuery{Before: before, Limit: page}, func(sequence uint64, d *sluice.DeadLetter) bool {
-			d.Letter = strconv.FormatUint(sequence, 10)
-			return repaired[repair{d.Pipeline, d.CorrelationID}] || repaired[repair{d.Pipeline, firstOf(d)}]
-		})
+		found, next, err := l.letters.Scan(ctx, stream.ScanQuery{Before: before, Limit: page},
+			func(sequence uint64, d *sluice.DeadLetter) bool {
+				d.Letter = strconv.FormatUint(sequence, 10)
+				return repaired[repair{d.Pipeline, d.CorrelationID}] || repaired[repair{d.Pipeline, firstOf(d)}]
+			})
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,8 @@ func (l *Store) SetUp(ctx, running context.Context) (err error) {
 	l.letters = stream.NewEntries(l.host, l.stream, func(d *sluice.DeadLetter) time.Time { return d.Time })
 	l.host.Every(running, dropEvery, func(time.Time) {
 		if err := l.dropRepaired(running); err != nil && running.Err() == nil {
-			l.host.Log.Warn("The dead letters of events that were replayed well could not be dropped; trying on.", "error", err)
+			l.host.Log.Warn("The dead letters of events that were replayed well could not be dropped; trying on.",
+				"error", err)
 		}
 	})
 	l.writer, err = l.host.StartWriter(running, l.stream, stream.WriterOptions{})
@@ -53,7 +54,9 @@ func (l *Store) SetUp(ctx, running context.Context) (err error) {
 }
 
 // Letters implements sluice.DeadLetters.
-func (l *Store) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters []sluice.DeadLetter, next string, err error) {
+func (l *Store) Letters(
+	ctx context.Context, q sluice.DeadLetterQuery,
+) (letters []sluice.DeadLetter, next string, err error) {
 	if err := l.host.Connected(); err != nil {
 		return nil, "", err
 	}
@@ -64,10 +67,13 @@ func (l *Store) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters 
 		}
 		return []sluice.DeadLetter{*letter}, "", err
 	}
-	return l.letters.Scan(ctx, stream.ScanQuery{From: q.From, To: q.To, Oldest: q.Oldest, Before: q.Before, Limit: q.Limit},
+	return l.letters.Scan(ctx, stream.ScanQuery{
+		From: q.From, To: q.To, Oldest: q.Oldest, Before: q.Before, Limit: q.Limit,
+	},
 		func(sequence uint64, d *sluice.DeadLetter) bool {
 			d.Letter = strconv.FormatUint(sequence, 10)
-			return (q.Pipeline == "" || q.Pipeline == d.Pipeline) && (q.Code == "" || q.Code == d.Error.Code) && q.Covers(d)
+			return (q.Pipeline == "" || q.Pipeline == d.Pipeline) && (q.Code == "" || q.Code == d.Error.Code) &&
+				q.Covers(d)
 		})
 }
 

@@ -74,7 +74,9 @@ func (x *Index) shard(key *[12]byte) *shard { return &x.shards[key[4]%byte(len(x
 // Otherwise the caller accepts the delivery and then calls End or Fail: until then others
 // with the same id wait. If an earlier attempt may have been stored, doubt is the event
 // that it would come after.
-func (x *Index) Begin(ctx context.Context, f *sluice.Fingerprint, owner string, now time.Time) (first *Accepted, doubt *uint64, err error) {
+func (x *Index) Begin(
+	ctx context.Context, f *sluice.Fingerprint, owner string, now time.Time,
+) (first *Accepted, doubt *uint64, err error) {
 	s := x.shard(&f.Key)
 	for {
 		s.mu.Lock()
@@ -100,7 +102,9 @@ func (x *Index) Begin(ctx context.Context, f *sluice.Fingerprint, owner string, 
 		select {
 		case <-flight:
 		case <-ctx.Done():
-			return nil, nil, sluice.Errorf(sluice.CodeDeliveryPending, "The first call of this delivery is not stored yet.").Because(ctx.Err())
+			return nil, nil,
+				sluice.Errorf(sluice.CodeDeliveryPending, "The first call of this delivery is not stored yet.").
+					Because(ctx.Err())
 		}
 	}
 }

@@ -75,7 +75,9 @@ func (r *Records) readRecords(ctx context.Context) (covered []block, err error) 
 			if len(msg.Data) < 16 {
 				continue
 			}
-			covered = append(covered, block{first: binary.BigEndian.Uint64(msg.Data), last: binary.BigEndian.Uint64(msg.Data[8:])})
+			covered = append(covered, block{
+				first: binary.BigEndian.Uint64(msg.Data), last: binary.BigEndian.Uint64(msg.Data[8:]),
+			})
 			for data := msg.Data[16:]; len(data) > entrySize; data = data[1+entrySize:] {
 				r.index.learn(int(data[0]), readEntry(data[1:]), now)
 			}
@@ -120,7 +122,9 @@ func (r *Records) readBlock(ctx context.Context, b *block, last uint64) error {
 			if next = msg.Sequence + 1; msg.Sequence > last {
 				return nil
 			}
-			envelope, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: msg.Sequence, Subject: msg.Subject, Data: msg.Data})
+			envelope, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{
+				Sequence: msg.Sequence, Subject: msg.Subject, Data: msg.Data,
+			})
 			f := envelope.Fingerprint
 			if err != nil || f == nil {
 				continue // not a delivery

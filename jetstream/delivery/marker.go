@@ -50,9 +50,12 @@ type marker struct {
 
 // Write stores the event of a delivery and returns its sequence. If the delivery was
 // accepted before, within its window, it stores nothing and returns the first one.
-func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID string, event *nats.Msg) (sequence uint64, first *Accepted, err error) {
+func (m *Markers) Write(
+	ctx context.Context, f *sluice.Fingerprint, traceID string, event *nats.Msg,
+) (sequence uint64, first *Accepted, err error) {
 	if !m.events.CachedInfo().Config.AllowAtomicPublish {
-		return 0, nil, sluice.Passing(sluice.CodeEngineTooOld, "Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
+		return 0, nil, sluice.Passing(sluice.CodeEngineTooOld,
+			"Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
 	}
 	// What was begun is finished even if the caller leaves, but in the caller's time.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stretch.Of(2*writeTimeout))
@@ -111,7 +114,9 @@ func Marker(f *sluice.Fingerprint, traceID string, before uint64) *nats.Msg {
 
 // Find returns the last accepted delivery with a fingerprint, nil if there is none, and the
 // sequence of its marker. The owner is the part of the trace id that stands for the webhook.
-func (m *Markers) Find(ctx context.Context, f *sluice.Fingerprint, owner string) (first *Accepted, at uint64, err error) {
+func (m *Markers) Find(
+	ctx context.Context, f *sluice.Fingerprint, owner string,
+) (first *Accepted, at uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
 	defer cancel()
 	msg, err := m.events.GetLastMsgForSubject(ctx, markerSubject(f.Key))

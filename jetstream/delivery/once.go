@@ -68,7 +68,9 @@ type repeater struct {
 // repeat answers a repeated delivery with the result of the first call. If that result is
 // gone, the delivery is still an accepted one. A call with another body is not told what
 // became of the first one.
-func (r repeater) repeat(ctx context.Context, first *Accepted, e *sluice.Event, wait time.Duration) (result sluice.Result, err error) {
+func (r repeater) repeat(
+	ctx context.Context, first *Accepted, e *sluice.Event, wait time.Duration,
+) (result sluice.Result, err error) {
 	id := r.ids.ID(first.Sequence, first.TraceID)
 	same, err := r.isSame(ctx, first, e)
 	switch {
@@ -101,7 +103,8 @@ func (r repeater) isSame(ctx context.Context, first *Accepted, e *sluice.Event) 
 		return false, stream.NoAnswer(err)
 	}
 	known, err := correlation.ReadEnvelope(msg)
-	return err != nil || known.BodyHash == "" || known.BodyHash == e.BodyHash, nil //nolint:nilerr // nothing could be told of what can't be read
+	equal := known.BodyHash == "" || known.BodyHash == e.BodyHash
+	return err != nil || equal, nil //nolint:nilerr // nothing could be told of what can't be read
 }
 
 // Indexed is the Once of an engine that only this process writes to. It decides by an index
@@ -188,7 +191,9 @@ func (o *Indexed) repeater() repeater { return repeater{o.next, o.events.IDs, o.
 func (o *Indexed) find(ctx context.Context, e *sluice.Event, behind uint64) (*Accepted, error) {
 	const batch = 256
 	for next := behind + 1; ; {
-		messages, err := o.host.Fetch(ctx, o.events.Stream.CachedInfo().Config.Name, stream.Range{Sequence: next, Subject: e.MessageKey(), Count: batch})
+		messages, err := o.host.Fetch(ctx, o.events.Stream.CachedInfo().Config.Name, stream.Range{
+			Sequence: next, Subject: e.MessageKey(), Count: batch,
+		})
 		if err != nil || len(messages) == 0 {
 			return nil, err
 		}
@@ -199,9 +204,12 @@ func (o *Indexed) find(ctx context.Context, e *sluice.Event, behind uint64) (*Ac
 				continue
 			}
 			if msg.Sequence > o.events.Durable() {
-				return nil, sluice.Passing(sluice.CodeEngineUnavailable, "The first call of this delivery is not durable yet.")
+				return nil, sluice.Passing(sluice.CodeEngineUnavailable,
+					"The first call of this delivery is not durable yet.")
 			}
-			return &Accepted{Sequence: msg.Sequence, TraceID: found.TraceID, At: found.Received, Digest: found.Fingerprint.Digest}, nil
+			return &Accepted{
+				Sequence: msg.Sequence, TraceID: found.TraceID, At: found.Received, Digest: found.Fingerprint.Digest,
+			}, nil
 		}
 	}
 }
@@ -241,13 +249,15 @@ func (o *Marked) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 	if e.Fingerprint == nil {
 		return o.next.Accept(ctx, e, wait)
 	}
-	result, err := o.next.AcceptBy(ctx, e, wait, func(ctx context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
-		sequence, first, err := o.Markers.Write(ctx, e.Fingerprint, e.TraceID, &nats.Msg{Subject: subject, Header: header, Data: data})
-		if first != nil {
-			return 0, &repeatedError{first}
-		}
-		return sequence, err
-	})
+	result, err := o.next.AcceptBy(ctx, e, wait,
+		func(ctx context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
+			sequence, first, err := o.Markers.Write(ctx, e.Fingerprint, e.TraceID,
+				&nats.Msg{Subject: subject, Header: header, Data: data})
+			if first != nil {
+				return 0, &repeatedError{first}
+			}
+			return sequence, err
+		})
 	if repeated, ok := errors.AsType[*repeatedError](err); ok {
 		return repeater{o.next, o.ids, o.Markers.events}.repeat(ctx, repeated.first, e, wait)
 	}

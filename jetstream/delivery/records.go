@@ -118,7 +118,8 @@ func (r *Records) write(ctx context.Context) {
 			return
 		case b := <-r.full:
 			if err := r.put(ctx, b); err != nil && ctx.Err() == nil && r.host.Connected() == nil {
-				r.host.Log.Warn("A record of deliveries could not be written; the next start takes longer.", "error", err)
+				r.host.Log.Warn("A record of deliveries could not be written; the next start takes longer.",
+					"error", err)
 			}
 		}
 	}
@@ -192,7 +193,9 @@ func (x *Index) writeMarkers(ctx context.Context, js jetstream.JetStream) error 
 			for number := s.first; number < s.next; number++ {
 				e := s.at(number)
 				at := e.at()
-				content, err := value.Marshal(marker{TraceID: e.accepted("").TraceID, Digest: e.digest[:], Sequence: e.number(), At: &at})
+				content, err := value.Marshal(marker{
+					TraceID: e.accepted("").TraceID, Digest: e.digest[:], Sequence: e.number(), At: &at,
+				})
 				if err != nil {
 					return err
 				}

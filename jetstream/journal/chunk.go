@@ -13,7 +13,8 @@ import (
 
 // about returns the lines about an event, each once.
 func (c *chunk) about(sequence uint64) []line {
-	first, _ := slices.BinarySearchFunc(c.lines, sequence, func(l line, s uint64) int { return cmp.Compare(l.sequence, s) })
+	first, _ := slices.BinarySearchFunc(c.lines, sequence,
+		func(l line, s uint64) int { return cmp.Compare(l.sequence, s) })
 	var found []line
 	for _, l := range c.lines[first:] {
 		if l.sequence != sequence {

@@ -12,7 +12,8 @@ import (
 func (j *Journal) parseCursor(cursor string) (events, loose uint64, line int, err error) {
 	place, ok := j.ids.Place(cursor, 3)
 	if !ok {
-		return 0, 0, 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
+		return 0, 0, 0, sluice.InvalidParameter("after",
+			"The parameter after must be the value of next in the previous answer.")
 	}
 	return place[0], place[1], int(place[2]), nil
 }

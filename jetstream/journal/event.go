@@ -49,7 +49,8 @@ func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Eve
 		return e, err
 	}
 	if envelope.Foreign {
-		e.TraceID, e.EventKey, e.Key, e.ReceivedAt = envelope.TraceID, envelope.EventKey, envelope.Key, envelope.Received
+		e.TraceID, e.ReceivedAt = envelope.TraceID, envelope.Received
+		e.EventKey, e.Key = envelope.EventKey, envelope.Key
 	}
 	return e, nil
 }

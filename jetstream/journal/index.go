@@ -54,7 +54,10 @@ type indexBlock struct {
 }
 
 func newIndex(h *stream.Host, receivers func(correlation.Envelope) []string) *index {
-	return &index{host: h, receivers: receivers, blocks: make(map[uint64]*indexBlock), recent: limit.NewCache[uint64, *entries](indexRecent)}
+	return &index{
+		host: h, receivers: receivers, blocks: make(map[uint64]*indexBlock),
+		recent: limit.NewCache[uint64, *entries](indexRecent),
+	}
 }
 
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
@@ -116,7 +119,9 @@ func (x *index) block(ctx context.Context, number uint64, first, last int, allow
 	if complete || len(found.unknown(first, last)) == 0 {
 		return found, nil
 	}
-	views, err := x.host.Fetch(ctx, stream.Index, stream.Range{Sequence: 1, Subject: indexSubject(number), Count: indexViews})
+	views, err := x.host.Fetch(ctx, stream.Index, stream.Range{
+		Sequence: 1, Subject: indexSubject(number), Count: indexViews,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +178,9 @@ func (x *index) remember(number uint64, found entries, young []int) {
 
 // read makes the missing entries from the events themselves, and returns which of
 // these events are young.
-func (x *index) read(ctx context.Context, number uint64, found *entries, missing []int, allow *allowance) (young []int, err error) {
+func (x *index) read(
+	ctx context.Context, number uint64, found *entries, missing []int, allow *allowance,
+) (young []int, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	work := make(chan int)

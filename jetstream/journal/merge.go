@@ -11,7 +11,9 @@ import (
 
 // merge takes calls of both walks in the order of their times, and reports
 // whether there may be more.
-func merge(ctx context.Context, limit int, events *eventWalk, loose *looseWalk) (calls []sluice.Call, more bool, err error) {
+func merge(
+	ctx context.Context, limit int, events *eventWalk, loose *looseWalk,
+) (calls []sluice.Call, more bool, err error) {
 	for len(calls) < limit {
 		event, err := events.peek(ctx)
 		if err != nil {

@@ -45,7 +45,9 @@ func (j *Journal) tellRecovered(ctx context.Context) {
 
 // recovered returns the end of a call that has recovered by the first of some replays. It
 // returns false if pipelines still fail on the call, or if it had recovered before.
-func (j *Journal) recovered(ctx context.Context, correlationID string, replays []recovery) (end sluice.CallEnd, ok bool) {
+func (j *Journal) recovered(
+	ctx context.Context, correlationID string, replays []recovery,
+) (end sluice.CallEnd, ok bool) {
 	sequence := j.sequenceOf(correlationID)
 	w := &eventWalk{search: j.newSearch(sluice.TraceQuery{})}
 	if sequence == 0 || w.loadChunk(ctx, sequence) != nil {
@@ -66,11 +68,14 @@ func (j *Journal) recovered(ctx context.Context, correlationID string, replays [
 			return l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && slices.Contains(replays, r)
 		})
 	}
-	before, after := settled(without(replays), correlationID, call.TraceID), settled(without(replays[1:]), correlationID, call.TraceID)
+	before, after := settled(without(replays), correlationID, call.TraceID), settled(without(replays[1:]),
+		correlationID, call.TraceID)
 	failed := func(settled map[string]sluice.Status) bool {
 		return slices.ContainsFunc(call.Listeners, func(name string) bool {
 			return settled[name] != sluice.StatusOK && settled[name] != sluice.StatusRecovered
 		})
 	}
-	return sluice.CallEnd{EventKey: call.EventKey, TraceID: call.TraceID, Status: sluice.StatusRecovered}, failed(before) && !failed(after)
+	return sluice.CallEnd{
+		EventKey: call.EventKey, TraceID: call.TraceID, Status: sluice.StatusRecovered,
+	}, failed(before) && !failed(after)
 }

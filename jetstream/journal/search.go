@@ -63,7 +63,9 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 const anyTime = time.Duration(math.MaxInt64)
 
 // calls searches calls that were stored at most late after their time.
-func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Duration) (calls []sluice.Call, next string, err error) {
+func (j *Journal) calls(
+	ctx context.Context, q sluice.TraceQuery, late time.Duration,
+) (calls []sluice.Call, next string, err error) {
 	s := j.newSearch(q)
 	s.late, s.since, s.until = late, math.MinInt64, math.MaxInt64
 	if !s.q.From.IsZero() {

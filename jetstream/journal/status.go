@@ -21,7 +21,8 @@ func settled(lines []line, correlationID, traceID string) map[string]sluice.Stat
 	}
 	for _, l := range lines {
 		var r recovery
-		if l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && r.CorrelationID == correlationID && settled[r.Pipeline] == sluice.StatusError {
+		if l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && r.CorrelationID == correlationID &&
+			settled[r.Pipeline] == sluice.StatusError {
 			settled[r.Pipeline] = sluice.StatusRecovered
 		}
 	}
@@ -29,10 +30,14 @@ func settled(lines []line, correlationID, traceID string) map[string]sluice.Stat
 }
 
 // urgency orders statuses: that of a call is the most urgent of its pipelines'.
-var urgency = []sluice.Status{sluice.StatusOK, sluice.StatusRecovered, sluice.StatusError, sluice.StatusProcessing, sluice.StatusRetrying}
+var urgency = []sluice.Status{
+	sluice.StatusOK, sluice.StatusRecovered, sluice.StatusError, sluice.StatusProcessing, sluice.StatusRetrying,
+}
 
 // status returns how far an event has come, and when it is tried again.
-func (w *eventWalk) status(ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, settled map[string]sluice.Status) (status sluice.Status, next time.Time, err error) {
+func (w *eventWalk) status(
+	ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, settled map[string]sluice.Status,
+) (status sluice.Status, next time.Time, err error) {
 	most := 0
 	for _, name := range e.Listeners {
 		is, known := settled[name]
@@ -52,7 +57,9 @@ func (w *eventWalk) status(ctx context.Context, e correlation.Envelope, runs []s
 
 // unsettled returns how far a pipeline has come without an outcome in the
 // journal: it still runs, or the outcome was lost in a crash.
-func (w *eventWalk) unsettled(ctx context.Context, e correlation.Envelope, pipeline string, runs []sluice.RunReport) (status sluice.Status, next time.Time, err error) {
+func (w *eventWalk) unsettled(
+	ctx context.Context, e correlation.Envelope, pipeline string, runs []sluice.RunReport,
+) (status sluice.Status, next time.Time, err error) {
 	outcome, err := w.about.Outcome(ctx, e, pipeline)
 	switch {
 	case err == nil && outcome == nil:

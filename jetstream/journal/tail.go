@@ -36,7 +36,8 @@ func (f followers) position() string {
 func (f followers) seek(position string) error {
 	n, err := fmt.Sscanf(position, "%d.%d-%d.%d", &f[0].next, &f[0].line, &f[1].next, &f[1].line)
 	if err != nil || n != 4 || f[0].line < 0 || f[1].line < 0 || f.position() != position {
-		return sluice.Errorf(sluice.CodePositionInvalid, "There is no such position; give the id of an event of the stream, or none to start now.")
+		return sluice.Errorf(sluice.CodePositionInvalid,
+			"There is no such position; give the id of an event of the stream, or none to start now.")
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ func (s *search) hasCode(c *sluice.Call) bool {
 	if s.q.Code == "" || c.Code == s.q.Code {
 		return true
 	}
-	return slices.ContainsFunc(c.Runs, func(run sluice.RunReport) bool { return run.Error != nil && run.Error.Code == s.q.Code })
+	return slices.ContainsFunc(c.Runs,
+		func(run sluice.RunReport) bool { return run.Error != nil && run.Error.Code == s.q.Code })
 }
 
 // mentions reports whether what is known of a call has the text of the query.
@@ -38,10 +39,13 @@ func (s *search) mentions(c *sluice.Call) bool {
 	}
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), s.text) }
 	known := s.q.Known.Call(c)
-	if slices.ContainsFunc([]string{c.EventKey, c.Key, c.TraceID, c.ReplayOf, c.RemoteAddr, c.Code}, has) || known && (has(c.CorrelationID) || has(c.DeliveryID)) {
+	if slices.ContainsFunc([]string{
+		c.EventKey, c.Key, c.TraceID, c.ReplayOf, c.RemoteAddr, c.Code,
+	}, has) || known && (has(c.CorrelationID) || has(c.DeliveryID)) {
 		return true
 	}
 	return slices.ContainsFunc(c.Runs, func(run sluice.RunReport) bool {
-		return has(run.Pipeline) || run.Error != nil && (has(run.Error.Code) || (known || !run.Error.OfAuthor()) && has(run.Error.Detail))
+		return has(run.Pipeline) ||
+			run.Error != nil && (has(run.Error.Code) || (known || !run.Error.OfAuthor()) && has(run.Error.Detail))
 	})
 }

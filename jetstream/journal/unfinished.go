@@ -43,7 +43,9 @@ type lagging struct {
 
 // unfinished asks the engine how far pipelines are.
 func (s *search) unfinished(ctx context.Context) (*unfinished, error) {
-	u := &unfinished{done: make(map[nameBits]uint64), waits: s.about.Waits, recent: time.Now().Add(-unlisted).UnixMilli()}
+	u := &unfinished{
+		done: make(map[nameBits]uint64), waits: s.about.Waits, recent: time.Now().Add(-unlisted).UnixMilli(),
+	}
 	bound := s.about.Bound()
 	consumers := s.events.ListConsumers(ctx)
 	for info := range consumers.Info() {

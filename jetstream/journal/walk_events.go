@@ -95,7 +95,8 @@ func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
 	}
 	w.allow.blocks--
 	w.number = number
-	if w.entries, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow); err != nil || w.failed == nil {
+	if w.entries, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow); err != nil ||
+		w.failed == nil {
 		return err
 	}
 	return w.loadFailed(ctx)
@@ -158,7 +159,9 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 
 // subject returns a call without its runs, from its line in the journal or, if
 // there is none, from the event itself.
-func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) (*sluice.Call, correlation.Envelope, error) {
+func (w *eventWalk) subject(
+	ctx context.Context, sequence uint64, lines []line,
+) (*sluice.Call, correlation.Envelope, error) {
 	e := correlation.Envelope{Sequence: sequence}
 	for _, l := range lines {
 		if call, subject, ok := l.call(); ok {
@@ -178,7 +181,9 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 	if e.Foreign {
 		e.Listeners = w.about.Receivers(e)
 	}
-	call := found(sluice.Call{TraceID: e.TraceID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf, Time: e.Received.UTC()})
+	call := found(sluice.Call{
+		TraceID: e.TraceID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf, Time: e.Received.UTC(),
+	})
 	return &call, e, nil
 }
 

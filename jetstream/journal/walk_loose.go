@@ -61,7 +61,8 @@ func (w *looseWalk) peek(ctx context.Context, since time.Time) (*sluice.Call, er
 			continue
 		}
 		call := w.call(w.lines[len(w.lines)-1])
-		if call == nil || !w.matches(call) || !w.hasCode(call) || !w.mentions(call) || w.q.Status != "" && call.Status != w.q.Status {
+		if call == nil || !w.matches(call) || !w.hasCode(call) || !w.mentions(call) ||
+			w.q.Status != "" && call.Status != w.q.Status {
 			w.step()
 			continue
 		}
@@ -128,7 +129,9 @@ func (w *looseWalk) readWindow(ctx context.Context) error {
 		subject = looseSubject(w.owner)
 	}
 	for from := w.low; from < behind; {
-		messages, err := w.host.Fetch(ctx, stream.Loose, stream.Range{Sequence: from, Subject: subject, Count: int(min(1000, behind-from))})
+		messages, err := w.host.Fetch(ctx, stream.Loose, stream.Range{
+			Sequence: from, Subject: subject, Count: int(min(1000, behind-from)),
+		})
 		if err != nil {
 			return err
 		}
@@ -165,7 +168,9 @@ func (w *looseWalk) call(l line) *sluice.Call {
 		return &call
 	}
 	if run, ok := l.run(); ok && w.runs && (w.q.Pipeline == "" || run.Pipeline == w.q.Pipeline) {
-		call := found(sluice.Call{TraceID: run.TraceID, User: run.User, Time: run.Started, Status: run.Status, Duration: run.Duration})
+		call := found(sluice.Call{
+			TraceID: run.TraceID, User: run.User, Time: run.Started, Status: run.Status, Duration: run.Duration,
+		})
 		addRun(&call, run)
 		return &call
 	}
@@ -173,9 +178,12 @@ func (w *looseWalk) call(l line) *sluice.Call {
 }
 
 func (s *search) looseWalk(ctx context.Context) (*looseWalk, error) {
-	w := &looseWalk{search: s, window: firstWindow, runs: s.owner == sluice.DirectCall || s.owner == "" && s.q.Pipeline != ""}
+	w := &looseWalk{
+		search: s, window: firstWindow, runs: s.owner == sluice.DirectCall || s.owner == "" && s.q.Pipeline != "",
+	}
 	switch {
-	case s.q.Status == sluice.StatusProcessing || s.q.Status == sluice.StatusRetrying || s.q.Status == sluice.StatusRecovered,
+	case s.q.Status == sluice.StatusProcessing || s.q.Status == sluice.StatusRetrying ||
+		s.q.Status == sluice.StatusRecovered,
 		!w.runs && s.q.Pipeline != "",
 		!w.runs && s.q.Status != "" && s.q.Status != sluice.StatusRejected && s.q.Status != sluice.StatusHandshake:
 		return w, nil // nothing here can match

@@ -26,6 +26,7 @@ import (
 	"sluice/durable"
 	"sluice/seal"
 	"sluice/stretch"
+	"sluice/wait"
 )
 
 // A Setup is the engine that a test uses. All tests share the external servers, so
@@ -270,10 +271,8 @@ func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
 		if err == nil || sluice.AsError(err).Kind != sluice.Unavailable {
 			return result, err
 		}
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, pause) != nil {
 			return result, err
-		case <-time.After(pause):
 		}
 	}
 }

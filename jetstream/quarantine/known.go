@@ -172,7 +172,8 @@ func parseCursor(text string) (c cursor, err error) {
 	at, id, _ := strings.Cut(text, "-")
 	c.id = id
 	if c.time, err = strconv.ParseInt(at, 10, 64); err != nil || !sluice.ValidTraceID(id) {
-		return cursor{}, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
+		return cursor{},
+			sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
 	}
 	return c, nil
 }

@@ -34,7 +34,9 @@ func (s *Store) Put(ctx context.Context, c *sluice.QuarantinedCall) error {
 		return err
 	}
 	kept.Token, kept.Request = "", sluice.KeptRequest{}
-	if err := s.publish(ctx, &nats.Msg{Subject: kept.subject, Data: sealed, Header: nats.Header{metaHeader: {string(meta)}}}); err != nil {
+	if err := s.publish(ctx, &nats.Msg{
+		Subject: kept.subject, Data: sealed, Header: nats.Header{metaHeader: {string(meta)}},
+	}); err != nil {
 		return err
 	}
 	s.known.add(kept)

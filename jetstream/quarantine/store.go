@@ -50,10 +50,11 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 		return err
 	}
 	s.stream, err = s.host.OpenStream(ctx, s.host.SideJS, s.host.Config(jetstream.StreamConfig{
-		Name:              stream.Quarantine,
-		Subjects:          []string{stream.QuarantinePrefix + ">"},
-		MaxAge:            stream.QuarantineAge,
-		MaxBytes:          stream.QuarantineBytes + stream.QuarantineBytes/4, // dropped calls still take some space for a while
+		Name:     stream.Quarantine,
+		Subjects: []string{stream.QuarantinePrefix + ">"},
+		MaxAge:   stream.QuarantineAge,
+		// dropped calls still take some space for a while
+		MaxBytes:          stream.QuarantineBytes + stream.QuarantineBytes/4,
 		MaxMsgsPerSubject: 1,
 		AllowDirect:       s.host.DirectReads,
 	}))
@@ -83,7 +84,9 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 }
 
 // List implements sluice.QuarantineStore.
-func (s *Store) List(_ context.Context, query sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, next string, err error) {
+func (s *Store) List(
+	_ context.Context, query sluice.QuarantineQuery,
+) (calls []sluice.QuarantinedCall, next string, err error) {
 	if err := s.host.Connected(); err != nil {
 		return nil, "", err
 	}

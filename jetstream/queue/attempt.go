@@ -64,7 +64,9 @@ func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 	if d.waited || d.sequence == 0 || !bytes.Contains(d.data[:min(len(d.data), head)], []byte(`"replayOf":"`)) || c.keepsPlace(d.event) {
 		return nil
 	}
-	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: d.sequence, Subject: d.Subject, Data: d.data, Time: d.Time})
+	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{
+		Sequence: d.sequence, Subject: d.Subject, Data: d.data, Time: d.Time,
+	})
 	if err != nil || e.ReplayOf == "" {
 		return nil //nolint:nilerr // attempt finds what is wrong with it
 	}
@@ -131,7 +133,9 @@ func (c *consumption) lookUp(ctx context.Context, d *delivery) (a attempt, known
 		return a, false, nil
 	}
 	d.First = s.First
-	return attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Attempts: s.Attempts, Next: s.Due}, before: true}, true, nil
+	return attempt{
+		outcome: sluice.Outcome{Status: sluice.StatusProcessing, Attempts: s.Attempts, Next: s.Due}, before: true,
+	}, true, nil
 }
 
 // runOnce runs the pipeline.

@@ -85,7 +85,9 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 
 // messages begins to take the events of a consumer, from the server that leads it. If
 // they come over another connection than the node's own, own is the node's own.
-func (c *consumption) messages(ctx context.Context, consumer jetstream.Consumer, b *sluice.Binding) (messages jetstream.MessagesContext, own *nats.Conn, err error) {
+func (c *consumption) messages(
+	ctx context.Context, consumer jetstream.Consumer, b *sluice.Binding,
+) (messages jetstream.MessagesContext, own *nats.Conn, err error) {
 	from := c.queue.host.Conn
 	if cluster := consumer.CachedInfo().Cluster; cluster != nil {
 		from = c.queue.host.Near(cluster.Leader)
@@ -100,7 +102,8 @@ func (c *consumption) messages(ctx context.Context, consumer jetstream.Consumer,
 			return nil, nil, err
 		}
 	}
-	messages, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency),
+		prefetched), jetstream.PullHeartbeat(pullHeartbeat))
 	return messages, own, err
 }
 

@@ -66,7 +66,10 @@ func (a attempt) failed() bool { return a.outcome.Status == sluice.StatusProcess
 
 // after returns the state of the event after an attempt that failed.
 func (d *delivery) after(a attempt) state {
-	s := state{Attempts: a.outcome.Attempts, Count: d.Count, First: cmp.Or(d.First, a.began), Due: a.outcome.Next.UTC(), Told: a.began, Recovers: a.outcome.Recovers}
+	s := state{
+		Attempts: a.outcome.Attempts, Count: d.Count, First: cmp.Or(d.First, a.began), Due: a.outcome.Next.UTC(),
+		Told: a.began, Recovers: a.outcome.Recovers,
+	}
 	if a.outcome.Error != nil {
 		s.Code = a.outcome.Error.Code
 	}

@@ -71,7 +71,9 @@ func (h *Hub) notify(traceID string, sequence uint64, o sluice.Outcome) {
 
 // Await adds the outcomes of the event with a sequence as they come, until all
 // of names are there, the time is up, or ctx ends.
-func (w *Waiter) Await(ctx context.Context, sequence uint64, names []string, outcomes map[string]sluice.Outcome, wait time.Duration) {
+func (w *Waiter) Await(
+	ctx context.Context, sequence uint64, names []string, outcomes map[string]sluice.Outcome, wait time.Duration,
+) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {

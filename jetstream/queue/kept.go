@@ -23,7 +23,8 @@ func (o *Outcomes) watchKept(ctx context.Context) {
 		}
 		kept := time.Duration(0)
 		// The engine drops outcomes of their age a little late.
-		if age := time.Since(info.State.FirstTime); info.State.Msgs > 0 && age < o.keep.Age && o.keep.full(int64(info.State.Msgs), int64(info.State.Bytes)) {
+		if age := time.Since(info.State.FirstTime); info.State.Msgs > 0 && age < o.keep.Age &&
+			o.keep.full(int64(info.State.Msgs), int64(info.State.Bytes)) {
 			kept = age
 		}
 		o.kept.Store(int64(kept))
@@ -46,7 +47,8 @@ func (o *Outcomes) promise() string {
 // full reports whether there are about as many outcomes as are kept.
 func (k Retention) full(count, bytes int64) bool {
 	const room = 100 // one in so many
-	return k.MaxCount > 0 && count >= k.MaxCount-k.MaxCount/room || k.MaxBytes > 0 && bytes >= k.MaxBytes-k.MaxBytes/room
+	return k.MaxCount > 0 && count >= k.MaxCount-k.MaxCount/room ||
+		k.MaxBytes > 0 && bytes >= k.MaxBytes-k.MaxBytes/room
 }
 
 // Warning says that outcomes are not kept as long as they should be, "" if they
@@ -56,5 +58,6 @@ func (o *Outcomes) Warning() string {
 	if kept == 0 {
 		return ""
 	}
-	return fmt.Sprintf("results of pipelines go after %v instead of %v, since there are so many; raise --result-max-count or --result-max-bytes", kept.Round(time.Second), o.keep.Age)
+	return fmt.Sprintf("results of pipelines go after %v instead of %v, since there are so many; raise "+
+		"--result-max-count or --result-max-bytes", kept.Round(time.Second), o.keep.Age)
 }

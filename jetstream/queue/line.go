@@ -27,7 +27,10 @@ type entry struct {
 func (w *Waiting) line(binding string) *line {
 	l := w.lines[binding]
 	if l == nil {
-		l = &line{events: make(map[string]*entry), sequences: make(map[uint64]int), held: make(map[*held]bool), changed: make(chan struct{})}
+		l = &line{
+			events: make(map[string]*entry), sequences: make(map[uint64]int), held: make(map[*held]bool),
+			changed: make(chan struct{}),
+		}
 		w.lines[binding] = l
 	}
 	return l

@@ -23,14 +23,21 @@ type live struct {
 // begin returns the delivery as soon as there is memory for the stored event. Until then
 // further events stay in the stream. It returns nil if the event is in progress here.
 func (l *live) begin(ctx context.Context, meta *jetstream.MsgMetadata) *delivery {
-	d := &delivery{from: l, event: event{data: l.queue.host.Open(l.msg.Subject(), l.msg.Data()), origin: origin{Subject: l.msg.Subject(), Waits: l.msg.Headers().Get(waitsHeader)}}}
+	d := &delivery{
+		from: l, event: event{
+			data: l.queue.host.Open(l.msg.Subject(), l.msg.Data()), origin: origin{
+				Subject: l.msg.Subject(), Waits: l.msg.Headers().Get(waitsHeader),
+			},
+		},
+	}
 	if meta != nil {
 		d.sequence, d.Count, d.Time = meta.Sequence.Stream, int(meta.NumDelivered), meta.Timestamp
 	}
 	if !l.queue.work.begin(liveKey{l.binding, d.sequence}, l) {
 		return nil
 	}
-	l.hold, _ = takeMemory(ctx, l.queue.memory.stored, len(d.data)) // fails if the pipeline stops, which gives the event back
+	// fails if the pipeline stops, which gives the event back
+	l.hold, _ = takeMemory(ctx, l.queue.memory.stored, len(d.data))
 	return d
 }
 
@@ -47,7 +54,8 @@ func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err 
 	if !a.before {
 		s.Held = true
 		if err := waiting.set(ctx, l.binding, d.key, s); err != nil {
-			l.queue.host.Log.Warn("How often an event was tried could not be stored.", "pipeline", l.pipeline, "traceId", d.TraceID, "error", err)
+			l.queue.host.Log.Warn("How often an event was tried could not be stored.", "pipeline", l.pipeline,
+				"traceId", d.TraceID, "error", err)
 		}
 		d.state = &s
 	}

@@ -53,7 +53,8 @@ func (n *notices) subscribe(running context.Context) error {
 		if err != nil {
 			return err
 		}
-		context.AfterFunc(running, func() { _ = sub.Unsubscribe() }) // fails if the connection has gone, which ends it too
+		// fails if the connection has gone, which ends it too
+		context.AfterFunc(running, func() { _ = sub.Unsubscribe() })
 	}
 	return nil
 }

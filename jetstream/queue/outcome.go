@@ -12,7 +12,9 @@ import (
 
 // Retries reports whether an event waits for another attempt of a pipeline, or is in
 // it, and when that is due; zero while it runs.
-func (q *Queue) Retries(ctx context.Context, e correlation.Envelope, pipeline string) (retries bool, next time.Time, err error) {
+func (q *Queue) Retries(
+	ctx context.Context, e correlation.Envelope, pipeline string,
+) (retries bool, next time.Time, err error) {
 	binding := q.listeners.Binding(pipeline)
 	if binding == nil {
 		return false, next, nil
@@ -74,10 +76,17 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 // unhandled is the outcome of an event whose pipeline was deleted, or listens to other
 // events, before it ran.
 func unhandled(pipeline string, e correlation.Envelope) *sluice.Outcome {
-	err := sluice.Errorf(sluice.CodePipelineGone, "The pipeline %s was deleted or listens to other events by now.", pipeline)
+	err := sluice.Errorf(sluice.CodePipelineGone, "The pipeline %s was deleted or listens to other events by now.",
+		pipeline)
 	view := problem.Of(err.InCall(e.TraceID))
-	said := &sluice.Said{Message: "What was to handle the call was removed before it came to that.", StatusCode: view.Status, Code: err.Code}
-	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: view.Status, Error: view, Said: said, Finished: e.Received}
+	said := &sluice.Said{
+		Message: "What was to handle the call was removed before it came to that.", StatusCode: view.Status,
+		Code: err.Code,
+	}
+	return &sluice.Outcome{
+		Pipeline: pipeline, Status: sluice.StatusError, StatusCode: view.Status, Error: view, Said: said,
+		Finished: e.Received,
+	}
 }
 
 // Gone is the error of a result that is no longer kept, or never was.

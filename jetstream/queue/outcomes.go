@@ -121,7 +121,9 @@ func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline s
 }
 
 // find returns an outcome and its own sequence, durable or not.
-func (o *Outcomes) find(ctx context.Context, sequence uint64, traceID, pipeline string) (outcome *sluice.Outcome, stored uint64, err error) {
+func (o *Outcomes) find(
+	ctx context.Context, sequence uint64, traceID, pipeline string,
+) (outcome *sluice.Outcome, stored uint64, err error) {
 	msg, err := o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):

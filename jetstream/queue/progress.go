@@ -17,7 +17,9 @@ import (
 // bound one that it has lost. In a cluster a list silently leaves out each consumer that
 // has no leader at the moment, so a missing one is asked for by itself. With an error,
 // the states are those of the consumers that replied.
-func (q *Queue) states(ctx context.Context, bound map[string]*sluice.Pipeline) (map[string]*jetstream.ConsumerInfo, error) {
+func (q *Queue) states(
+	ctx context.Context, bound map[string]*sluice.Pipeline,
+) (map[string]*jetstream.ConsumerInfo, error) {
 	states := make(map[string]*jetstream.ConsumerInfo, len(bound))
 	list := q.events.ListConsumers(ctx)
 	for info := range list.Info() {
@@ -75,7 +77,9 @@ func (q *Queue) FirstUnfinished(ctx context.Context, least uint64) (uint64, erro
 
 // oldestUnfinished returns the first event that a consumer is not done with,
 // nil if there is none.
-func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerInfo) (oldest *jetstream.RawStreamMsg, err error) {
+func (q *Queue) oldestUnfinished(
+	ctx context.Context, info *jetstream.ConsumerInfo,
+) (oldest *jetstream.RawStreamMsg, err error) {
 	behind := info.Delivered.Stream
 	switch {
 	case info.NumAckPending > 0:

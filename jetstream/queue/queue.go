@@ -2,16 +2,17 @@
 // keeps what came of it.
 //
 // Read downward, as an event travels. listeners.go says which pipelines listen to it;
-// queue.go binds a pipeline to the stream of events. A delivery (delivery.go) comes
-// from one of two sources: the pipeline's consumer (live.go) or, for an event that has
-// waited, the waiting room (waited.go, on waiting.go and its index, line.go). All
-// deliveries go the same way (consumption.go): they take a slot (slots.go) and memory
-// (memory.go), run the pipeline, and have the outcome stored (outcomes.go) before their
-// source is told. hub.go wakes the callers who wait for the outcome, here and on other
-// nodes. progress.go and low_water.go tell how far pipelines are.
+// binding.go binds a pipeline to the stream of events. A delivery (delivery.go) comes from
+// one of two sources: the pipeline's consumer (consumer.go, live.go) or, for an event that
+// has waited, the waiting room (waited.go, on waiting.go and its index, line.go). All
+// deliveries go the same way (consumption.go, attempt.go, settle.go): they take a slot
+// (slots.go) and memory (memory.go), run the pipeline, and have the outcome stored
+// (outcomes.go) before their source hears of it. hub.go wakes the callers who wait for the
+// outcome, notices.go those on other nodes. progress.go and low_water.go say how far
+// pipelines are; retry.go tries now what waits.
 //
-// How many runs go on at the same time is explained in the root package
-// (bounds.go). Storing events is package jetstream's business, running pipelines
+// How many runs go on at the same time is explained in the root package, at
+// sluice.Deliveries. Storing events is package jetstream's business, running pipelines
 // package pipeline's.
 package queue
 
@@ -30,6 +31,7 @@ import (
 	"sluice/jetstream/deadletter"
 	"sluice/jetstream/stream"
 	"sluice/limit"
+	"sluice/wait"
 )
 
 // consumeRetry is the pause before a failed consumer or delivery is tried again.
@@ -85,7 +87,8 @@ type Queue struct {
 // New returns a queue. SetUp comes next.
 func New(h *stream.Host, o Options) *Queue {
 	return &Queue{
-		host: h, listeners: o.Listeners, lowWater: o.LowWater, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
+		host: h, listeners: o.Listeners, lowWater: o.LowWater, outcomes: o.Outcomes, deadLetters: o.DeadLetters,
+		waiting: o.Waiting,
 		settled: o.Settled, ended: o.Ended, memory: newMemory(o.RunMemory), ackWait: cmp.Or(o.AckWait, ackWait),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
 		work:     &inProgress{deliveries: make(map[liveKey]*live)},
@@ -134,10 +137,8 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 			return
 		}
 		q.host.Log.Warn("A pipeline gets no events at the moment; trying on.", "pipeline", p.Name, "error", err)
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, consumeRetry) != nil {
 			return
-		case <-time.After(consumeRetry):
 		}
 	}
 }

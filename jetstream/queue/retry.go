@@ -41,7 +41,8 @@ type hurryOrder struct {
 }
 
 func (o hurryOrder) fits(e *entry) bool {
-	return e.Attempts > 0 && strings.HasPrefix(e.key, o.Key) && (o.Code == "" || e.Code == o.Code) && !e.First.Before(o.Since)
+	return e.Attempts > 0 && strings.HasPrefix(e.key, o.Key) && (o.Code == "" || e.Code == o.Code) &&
+		!e.First.Before(o.Since)
 }
 
 // hurry makes the events due that are in the waiting room.
@@ -95,7 +96,8 @@ func (w *Waiting) hurryElsewhere(o hurryOrder) (hurried int) {
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = replies.Unsubscribe() }()                     // fails if the connection has gone, which ends it too
+	// fails if the connection has gone, which ends it too
+	defer func() { _ = replies.Unsubscribe() }()
 	_ = w.host.Conn.PublishRequest(stream.RetrySubject, inbox, text) // if this fails, nobody replies
 	ctx, cancel := context.WithTimeout(context.Background(), hurryWait)
 	defer cancel()

@@ -69,10 +69,14 @@ const maxUnreadable = 64 << 10
 
 // refuse makes a dead letter of an event that can never be read.
 func (c *consumption) refuse(d *delivery, cause error) {
-	c.queue.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
-	view := problem.Of(sluice.Errorf(sluice.CodeEventUnreadable, "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
+	c.queue.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline,
+		"error", cause)
+	view := problem.Of(sluice.Errorf(sluice.CodeEventUnreadable,
+		"The event is no JSON object within the limits; a program that publishes to the engine has sent it.").
+		InCall(d.TraceID))
 	a := attempt{outcome: sluice.Outcome{
-		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: view.StatusCode, Error: view, Attempts: 1, Finished: time.Now().UTC(),
+		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: view.StatusCode, Error: view, Attempts: 1,
+		Finished: time.Now().UTC(),
 	}}
 	head := d.data[:min(len(d.data), maxUnreadable)]
 	text, err := value.Marshal(strings.ToValidUTF8(string(head), "\uFFFD"))

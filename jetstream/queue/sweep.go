@@ -18,7 +18,8 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 		if bound[info.Name] != nil || !q.host.SoleWriter && time.Since(info.Created) < settled {
 			continue
 		}
-		if err := q.events.DeleteConsumer(ctx, info.Name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		if err := q.events.DeleteConsumer(ctx, info.Name); err != nil &&
+			!errors.Is(err, jetstream.ErrConsumerNotFound) {
 			return err
 		}
 	}

@@ -36,7 +36,9 @@ type Waiting struct {
 
 // NewWaiting returns a waiting room. SetUp comes next.
 func NewWaiting(h *stream.Host) *Waiting {
-	return &Waiting{host: h, node: rand.Text(), now: time.Now, clock: clock{began: time.Now()}, lines: make(map[string]*line)}
+	return &Waiting{
+		host: h, node: rand.Text(), now: time.Now, clock: clock{began: time.Now()}, lines: make(map[string]*line),
+	}
 }
 
 // SetUp creates the stream where it is missing, and begins to follow it.
@@ -56,7 +58,8 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	if w.writer, err = w.host.StartWriter(running, w.stream, stream.WriterOptions{Blocks: blocks}); err != nil {
 		return err
 	}
-	states, err := w.host.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{stream.WaitingPrefix + "*.*." + waitingState}})
+	states, err := w.host.Follow(ctx, w.stream,
+		jetstream.OrderedConsumerConfig{FilterSubjects: []string{stream.WaitingPrefix + "*.*." + waitingState}})
 	if err != nil {
 		return err
 	}

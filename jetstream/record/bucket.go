@@ -83,7 +83,8 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 		return err
 	}
 	stream := streamOf(in.bucket(b.name))
-	err = b.host.Insist(ctx, "the bucket "+b.name, func(ctx context.Context) error { return b.follow(ctx, running, kv, stream) })
+	err = b.host.Insist(ctx, "the bucket "+b.name,
+		func(ctx context.Context) error { return b.follow(ctx, running, kv, stream) })
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ func (b *Budget) Refused() int64 { return b.refused.Load() }
 func (b *Budget) Warning() string {
 	const near = 8 // of which one part is left
 	if used := b.used.Load(); b.Max > 0 && used > b.Max/near*(near-1) {
-		return fmt.Sprintf("records take %d of the %d KiB that they may: soon no more are stored; delete some, or give the server a larger --memory-limit", used>>10, b.Max>>10)
+		return fmt.Sprintf("records take %d of the %d KiB that they may: soon no more are stored; delete some, or "+
+			"give the server a larger --memory-limit", used>>10, b.Max>>10)
 	}
 	return ""
 }
@@ -45,11 +46,14 @@ func (b *Bucket[T]) fits(key string, size int) error {
 	b.mu.RLock()
 	before := b.sizes[key]
 	b.mu.RUnlock()
-	if size <= before || before > 0 && size <= small || b.budget.Max == 0 || b.budget.used.Load()+int64(size-before) <= b.budget.Max {
+	if size <= before || before > 0 && size <= small || b.budget.Max == 0 ||
+		b.budget.used.Load()+int64(size-before) <= b.budget.Max {
 		return nil
 	}
 	b.budget.refused.Add(1)
-	return sluice.Errorf(sluice.CodeTooManyRecords, "Webhooks, pipelines with their versions, users, roles, clients and secrets take as much as they may, %d MiB; delete some, or give the server a larger --memory-limit.", b.budget.Max>>20)
+	return sluice.Errorf(sluice.CodeTooManyRecords, "Webhooks, pipelines with their versions, users, roles, clients "+
+		"and secrets take as much as they may, %d MiB; delete some, or give the server a larger --memory-limit.",
+		b.budget.Max>>20)
 }
 
 // weigh counts a record that is in the copy now, or no longer. The caller must hold the lock.

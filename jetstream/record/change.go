@@ -33,7 +33,9 @@ const writeTimeout = 5 * time.Second
 // that is on stable storage. A nil record means none before, or that it is deleted.
 // decide sees the copy, under its lock, and may be called again if another node writes
 // at the same time; its last error is returned unchanged.
-func (b *Bucket[T]) Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
+func (b *Bucket[T]) Change(
+	ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error),
+) (*T, error) {
 	if err := b.host.Ready(); err != nil {
 		return nil, err
 	}
@@ -41,7 +43,9 @@ func (b *Bucket[T]) Change(ctx context.Context, key string, decide func(before *
 }
 
 // ChangeEarly does what Change does, also while the engine is being set up.
-func (b *Bucket[T]) ChangeEarly(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
+func (b *Bucket[T]) ChangeEarly(
+	ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error),
+) (*T, error) {
 	// The change is carried through even if the caller gives up meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.host.Patience(writeTimeout))
 	defer cancel()
@@ -74,7 +78,9 @@ func (b *Bucket[T]) settle(ctx context.Context, key string, revision uint64) err
 }
 
 // write decides and stores a change, but does not wait for the disk.
-func (b *Bucket[T]) write(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (after *T, revision uint64, err error) {
+func (b *Bucket[T]) write(
+	ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error),
+) (after *T, revision uint64, err error) {
 	select {
 	case <-b.writing:
 		defer func() { b.writing <- struct{}{} }()

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/jetstream/stream"
+	"sluice/wait"
 )
 
 // follow fills the copy and keeps it up to date.
@@ -73,10 +74,8 @@ func (b *Bucket[T]) rewatch(ctx context.Context, kv jetstream.KeyValue) bool {
 			return true
 		}
 		b.host.Log.Warn("Changes of records can't be followed; trying again.", "bucket", b.name, "error", err)
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, stream.FollowPause) != nil {
 			return false
-		case <-time.After(stream.FollowPause):
 		}
 	}
 }
@@ -116,7 +115,8 @@ func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last u
 func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) {
 	change, err := openRecord[T](b.generation(), b.name, entry.Key(), entry.Value())
 	if err != nil {
-		b.host.Log.Error("A stored record can't be read; it is left out.", "bucket", b.name, "revision", entry.Revision(), "error", err)
+		b.host.Log.Error("A stored record can't be read; it is left out.", "bucket", b.name,
+			"revision", entry.Revision(), "error", err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

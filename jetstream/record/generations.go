@@ -143,7 +143,8 @@ func (g *Generations) refuseEarlier(ctx context.Context) error {
 	switch {
 	case err == nil:
 		return sluice.Errorf(sluice.CodeEngineOlder,
-			"Version 0.1 has stored its records here, which this program can't read: give it an engine of its own. Nothing was changed.")
+			"Version 0.1 has stored its records here, which this program can't read: give it an engine of its own. "+
+				"Nothing was changed.")
 	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrKeyNotFound):
 		return nil
 	}

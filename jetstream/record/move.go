@@ -60,7 +60,8 @@ func (g *Generations) copy(ctx context.Context, bucket string, from, to Generati
 	err = each(ctx, g.Host, from.bucket(bucket), func(entry jetstream.KeyValueEntry) error {
 		record, err := openRecord[json.RawMessage](from, bucket, entry.Key(), entry.Value())
 		if err != nil {
-			g.Host.Log.Error("A stored record can't be read; it is left out.", "bucket", bucket, "revision", entry.Revision(), "error", err)
+			g.Host.Log.Error("A stored record can't be read; it is left out.", "bucket", bucket,
+				"revision", entry.Revision(), "error", err)
 			return nil
 		}
 		if copied == 0 {

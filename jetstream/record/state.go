@@ -57,7 +57,9 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 	}
 	if s.Format > durable.Format {
 		return nil, sluice.Errorf(sluice.CodeEngineNewer,
-			"What is stored here has format %d, this program knows %d: a newer version of sluice wrote it; start that version, or restore a backup from before the upgrade elsewhere. Nothing was changed.", s.Format, durable.Format)
+			"What is stored here has format %d, this program knows %d: a newer version of sluice wrote it; start "+
+				"that version, or restore a backup from before the upgrade elsewhere. Nothing was changed.", s.Format,
+			durable.Format)
 	}
 	return s, nil
 }
@@ -87,7 +89,8 @@ func (g *Generations) save(ctx context.Context, s *state, revision uint64) error
 
 func otherKey() error {
 	return sluice.Errorf(sluice.CodeSecretKeyOther,
-		"What is stored here was sealed with another key than the one given; start with that key (SLUICE_SECRET_KEY or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
+		"What is stored here was sealed with another key than the one given; start with that key (SLUICE_SECRET_KEY "+
+			"or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
 }
 
 // State returns the state in which the generation counts, to be kept elsewhere.

@@ -29,9 +29,11 @@ func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
 		Storage: jetstream.FileStorage, MaxBytes: -1, Metadata: map[string]string{restoredBy: r.id},
 	}
 	if strings.HasPrefix(s.Name, stream.BucketPrefix) {
-		config.AllowDirect, config.AllowRollup, config.DenyDelete, config.Discard = true, true, true, jetstream.DiscardNew
+		config.AllowDirect, config.AllowRollup, config.DenyDelete = true, true, true
+		config.Discard = jetstream.DiscardNew
 	}
-	if markers := stream.DeliveryPrefix + ">"; s.Name == r.events && !r.host.SoleWriter && !slices.Contains(config.Subjects, markers) {
+	if markers := stream.DeliveryPrefix + ">"; s.Name == r.events && !r.host.SoleWriter &&
+		!slices.Contains(config.Subjects, markers) {
 		config.Subjects = append(config.Subjects, markers)
 	}
 	return r.host.Config(config), nil
@@ -50,7 +52,8 @@ func read(s backup.Stream) (said jetstream.StreamConfig, err error) {
 	}
 	bucket, isBucket := strings.CutPrefix(s.Name, stream.BucketPrefix)
 	for _, subject := range said.Subjects {
-		if isBucket && subject != stream.BucketSubjects+bucket+".>" || !isBucket && !strings.HasPrefix(subject, stream.OurSubjects) {
+		if isBucket && subject != stream.BucketSubjects+bucket+".>" ||
+			!isBucket && !strings.HasPrefix(subject, stream.OurSubjects) {
 			return said, Foreign("the subject %s of the stream %s", subject, s.Name)
 		}
 	}
@@ -59,5 +62,6 @@ func read(s backup.Stream) (said jetstream.StreamConfig, err error) {
 
 // Foreign is the error of a backup with something in it that is not sluice's.
 func Foreign(format string, args ...any) error {
-	return sluice.Errorf(sluice.CodeBackupForeign, "The backup has something that is not sluice's: "+format+". Restore one that sluice backup of this version, or an earlier one, has made.", args...)
+	return sluice.Errorf(sluice.CodeBackupForeign, "The backup has something that is not sluice's: "+format+
+		". Restore one that sluice backup of this version, or an earlier one, has made.", args...)
 }

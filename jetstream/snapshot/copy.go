@@ -23,6 +23,7 @@ import (
 	"sluice/jetstream/stream"
 	"sluice/stretch"
 	"sluice/value"
+	"sluice/wait"
 )
 
 // A Copier writes streams to a backup, each as it is at one moment.
@@ -64,10 +65,8 @@ func (s *Copier) Copy(ctx context.Context, name string, consumers bool) error {
 		if err == nil || begun || attempt == snapshotAttempts || ctx.Err() != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
+		if err := wait.For(ctx, time.Second); err != nil {
+			return err
 		}
 	}
 }
@@ -100,7 +99,9 @@ func (s *Copier) try(ctx context.Context, name string, consumers bool) (begun bo
 	if err := json.Unmarshal(reply.State, &state); err != nil {
 		return false, err
 	}
-	about := backup.Stream{Name: name, Config: reply.Config, State: reply.State, Messages: state.Messages, Bytes: state.Bytes}
+	about := backup.Stream{
+		Name: name, Config: reply.Config, State: reply.State, Messages: state.Messages, Bytes: state.Bytes,
+	}
 	return s.receive(ctx, about, chunks)
 }
 
@@ -159,7 +160,8 @@ func (s *Copier) write(about backup.Stream, chunk []byte, begun bool) (bool, err
 func checkArchive(first []byte) error {
 	const within = 64
 	if !bytes.Contains(first[:min(within, len(first))], []byte(archive.MagicBytes)) {
-		return sluice.Errorf(sluice.CodeEngineTooOld, "The engine is too old to be backed up while it runs; it must be as new as the one that sluice has built in.")
+		return sluice.Errorf(sluice.CodeEngineTooOld, "The engine is too old to be backed up while it runs; it must "+
+			"be as new as the one that sluice has built in.")
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"sluice/backup"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/stream"
+	"sluice/wait"
 )
 
 // undoTimeout bounds the deletion of what was made.
@@ -41,7 +42,8 @@ func (r *Restoration) CheckEmpty(ctx context.Context, ours []string) error {
 	names := r.host.JS.StreamNames(ctx)
 	for name := range names.Name() {
 		if slices.Contains(ours, name) {
-			return sluice.Errorf(sluice.CodeEngineNotEmpty, "There are streams of sluice on this engine already (%s); restore to an engine, or an account of it, that has none.", name)
+			return sluice.Errorf(sluice.CodeEngineNotEmpty, "There are streams of sluice on this engine already "+
+				"(%s); restore to an engine, or an account of it, that has none.", name)
 		}
 	}
 	return names.Err()
@@ -106,7 +108,8 @@ func (r *Restoration) stream(ctx context.Context, s backup.Stream) error {
 
 		To string `json:"deliver_subject"`
 	}
-	if err := ask(ctx, r.host.Conn, "$JS.API.STREAM.RESTORE."+s.Name, map[string]any{"config": config, "state": s.State}, &begun); err != nil {
+	if err := ask(ctx, r.host.Conn, "$JS.API.STREAM.RESTORE."+s.Name,
+		map[string]any{"config": config, "state": s.State}, &begun); err != nil {
 		return err
 	}
 	if err := r.send(ctx, begun.To); err != nil {
@@ -163,10 +166,8 @@ func (r *Restoration) AwaitReplicas(ctx context.Context) error {
 			if err == nil && replicated(s.CachedInfo().Cluster) {
 				break
 			}
-			select {
-			case <-ctx.Done():
+			if wait.For(ctx, pause) != nil {
 				return errors.Join(ctx.Err(), err)
-			case <-time.After(pause):
 			}
 		}
 	}
@@ -174,7 +175,8 @@ func (r *Restoration) AwaitReplicas(ctx context.Context) error {
 }
 
 func replicated(cluster *jetstream.ClusterInfo) bool {
-	return cluster == nil || !slices.ContainsFunc(cluster.Replicas, func(p *jetstream.PeerInfo) bool { return !p.Offline && (!p.Current || p.Lag > 0) })
+	return cluster == nil || !slices.ContainsFunc(cluster.Replicas,
+		func(p *jetstream.PeerInfo) bool { return !p.Offline && (!p.Current || p.Lag > 0) })
 }
 
 // Deliveries converts what is known of accepted deliveries to the form that the

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sluice/jetstream/stream"
+	"sluice/wait"
 )
 
 // send sends the contents of a stream to the engine, several chunks at a time.
@@ -84,10 +85,8 @@ func untilReply(ctx context.Context, request func(ctx context.Context) error) er
 		if !errors.Is(err, nats.ErrNoResponders) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, pause) != nil {
 			return err
-		case <-time.After(pause):
 		}
 	}
 }

@@ -74,7 +74,9 @@ const occupied = ^uint64(0)
 // known returns the event that a call has made already, by an attempt that was not
 // acknowledged or by another call of the same delivery. If there is none, it returns the
 // sequence of the delivery's marker.
-func (d Destination) known(ctx context.Context, c *Call, e *sluice.Event) (first *delivery.Accepted, at uint64, err error) {
+func (d Destination) known(
+	ctx context.Context, c *Call, e *sluice.Event,
+) (first *delivery.Accepted, at uint64, err error) {
 	if c.ID != "" {
 		if first, err = d.withdraw(ctx, c, e.TraceID); first != nil || err != nil {
 			return first, 0, err
@@ -101,7 +103,8 @@ func (d Destination) known(ctx context.Context, c *Call, e *sluice.Event) (first
 // withdraw keeps the batch in which a call may be from being stored later. If the batch is
 // stored already, withdraw returns the call's event.
 func (d Destination) withdraw(ctx context.Context, c *Call, traceID string) (*delivery.Accepted, error) {
-	ack, err := d.Host.JS.Publish(ctx, d.Withdrawn, nil, jetstream.WithMsgID(c.ID), jetstream.WithExpectStream(d.Events.CachedInfo().Config.Name))
+	ack, err := d.Host.JS.Publish(ctx, d.Withdrawn, nil, jetstream.WithMsgID(c.ID),
+		jetstream.WithExpectStream(d.Events.CachedInfo().Config.Name))
 	if err != nil {
 		return nil, stream.NoAnswer(err)
 	}

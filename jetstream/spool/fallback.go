@@ -10,6 +10,7 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/wait"
 )
 
 // A Fallback stands before the events of an external engine. While that engine is away,
@@ -36,7 +37,8 @@ func (f *Fallback) SetUp(ids correlation.IDs, events jetstream.Stream) { f.ids, 
 // Accepts reports whether calls go to the spool because of an error of the engine. A node
 // that has not reached the engine since its start has no webhooks to call.
 func (f *Fallback) Accepts(away error) bool {
-	return sluice.AsError(away).Code == sluice.CodeEngineUnavailable.Word && f.Host.IsSetUp() && f.stream.CachedInfo().Config.AllowAtomicPublish
+	return sluice.AsError(away).Code == sluice.CodeEngineUnavailable.Word && f.Host.IsSetUp() &&
+		f.stream.CachedInfo().Config.AllowAtomicPublish
 }
 
 // Accept implements sluice.Events. Only calls of webhooks go to the spool: their trace ids
@@ -64,7 +66,8 @@ func (f *Fallback) Accept(ctx context.Context, e *sluice.Event, wait time.Durati
 	}
 	number, place, err := f.Spool.Put(ctx, c)
 	if err != nil {
-		return result, sluice.Passing(sluice.CodeEngineUnavailable, sluice.AsError(away).Message+" The spool takes no calls either: "+sluice.AsError(err).Message).Because(errors.Join(away, err))
+		return result, sluice.Passing(sluice.CodeEngineUnavailable, sluice.AsError(away).Message+
+			" The spool takes no calls either: "+sluice.AsError(err).Message).Because(errors.Join(away, err))
 	}
 	result = sluice.Processing(e.TraceID, f.ids.SpooledID(number, place, e.TraceID), e.ReceivedAt)
 	result.Spooled, result.Listeners = true, listeners
@@ -73,18 +76,15 @@ func (f *Fallback) Accept(ctx context.Context, e *sluice.Event, wait time.Durati
 
 // Result implements sluice.Results. For a call that waits here, a poll takes as long as it
 // may: nothing can end it sooner.
-func (f *Fallback) Result(ctx context.Context, correlationID string, wait time.Duration) (sluice.Result, error) {
+func (f *Fallback) Result(ctx context.Context, correlationID string, longest time.Duration) (sluice.Result, error) {
 	e, err := f.waiting(ctx, correlationID)
 	if err != nil {
 		return sluice.Result{}, err
 	}
 	if e == nil {
-		return f.Results.Result(ctx, correlationID, wait)
+		return f.Results.Result(ctx, correlationID, longest)
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(wait):
-	}
+	_ = wait.For(ctx, longest)
 	return sluice.Processing(e.TraceID, correlationID, e.Received), nil
 }
 

@@ -50,7 +50,8 @@ func (s *Spool) HandOver(ctx context.Context, to Destination) {
 		switch {
 		case err != nil && ctx.Err() == nil && err.Error() != failed:
 			failed = err.Error()
-			to.Host.Log.Warn("Calls in the spool could not be handed over; trying on.", "waiting", s.Count(), "error", err)
+			to.Host.Log.Warn("Calls in the spool could not be handed over; trying on.", "waiting", s.Count(),
+				"error", err)
 		case err == nil && waiting > 0 && s.Count() == 0:
 			failed = ""
 			to.Host.Log.Info("The calls in the spool are handed over to the engine.", "calls", waiting)

@@ -61,7 +61,8 @@ type other struct {
 }
 
 func markerSubject(number, place uint64, store string) string {
-	return stream.SpooledPrefix + strconv.FormatUint(number, 36) + "." + strconv.FormatUint(place/blockSize, 36) + "." + store
+	return stream.SpooledPrefix + strconv.FormatUint(number, 36) + "." + strconv.FormatUint(place/blockSize, 36) + "." +
+		store
 }
 
 func readMarker(msg *jetstream.RawStreamMsg) (*marker, error) {
@@ -93,7 +94,9 @@ type Found struct {
 // Find returns the events that the id of a spooled call may lead to: several if their
 // spools have the same number. It also reports whether the call may still wait in the
 // spool of another node.
-func Find(ctx context.Context, events jetstream.Stream, r correlation.SpooledReference) (found []Found, waits bool, err error) {
+func Find(
+	ctx context.Context, events jetstream.Stream, r correlation.SpooledReference,
+) (found []Found, waits bool, err error) {
 	subjects := markerSubject(r.Spool, r.Place, "*")
 	for next := uint64(1); ; {
 		msg, err := events.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subjects))

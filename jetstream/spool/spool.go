@@ -76,7 +76,8 @@ func openStores(ctx, running context.Context, h *stream.Host) (stores []*store, 
 	if names.Err() != nil {
 		return nil, names.Err()
 	}
-	slices.SortFunc(found, func(a, b jetstream.Stream) int { return a.CachedInfo().Created.Compare(b.CachedInfo().Created) })
+	slices.SortFunc(found,
+		func(a, b jetstream.Stream) int { return a.CachedInfo().Created.Compare(b.CachedInfo().Created) })
 	for _, f := range found {
 		st, err := openStore(running, h, f)
 		if err != nil {
@@ -117,7 +118,8 @@ func (s *Spool) ready() error {
 		used += st.bytes.Load()
 	}
 	if used+s.room > s.max {
-		return sluice.Passing(sluice.CodeSpoolFull, "The engine is away, and there is no more room for calls until it is back.")
+		return sluice.Passing(sluice.CodeSpoolFull,
+			"The engine is away, and there is no more room for calls until it is back.")
 	}
 	return nil
 }
@@ -140,7 +142,9 @@ func (s *Spool) Put(ctx context.Context, c *Call) (spool, place uint64, err erro
 
 // Waiting returns what is known of the call that an id leads to, nil if it does not wait
 // here.
-func (s *Spool) Waiting(ctx context.Context, r correlation.SpooledReference, fits func(traceID string) bool) (*correlation.Envelope, error) {
+func (s *Spool) Waiting(
+	ctx context.Context, r correlation.SpooledReference, fits func(traceID string) bool,
+) (*correlation.Envelope, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, st := range s.stores {

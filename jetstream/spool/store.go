@@ -36,7 +36,9 @@ type store struct {
 // newStore makes a store on stable storage.
 func newStore(ctx, running context.Context, h *stream.Host, name string) (*store, error) {
 	name = stream.SpoolPrefix + name
-	config := h.Config(jetstream.StreamConfig{Name: name, Subjects: []string{strings.ToLower(name) + ".>"}, AllowDirect: true})
+	config := h.Config(jetstream.StreamConfig{
+		Name: name, Subjects: []string{strings.ToLower(name) + ".>"}, AllowDirect: true,
+	})
 	made, err := h.OpenStream(ctx, h.JS, config)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,9 @@ import (
 
 // attempt sends messages once and waits for the acknowledgement of the last one. After an
 // error, answered says that this attempt has certainly stored none.
-func (w *clusterWriter) attempt(ctx context.Context, id string, batch []*publication) (last uint64, answered bool, err error) {
+func (w *clusterWriter) attempt(
+	ctx context.Context, id string, batch []*publication,
+) (last uint64, answered bool, err error) {
 	// While the client library connects, it holds messages back, however long that takes.
 	if !w.host.Link.connected() {
 		return 0, true, nats.ErrDisconnected

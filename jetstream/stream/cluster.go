@@ -97,7 +97,10 @@ func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Hea
 	}
 	timer := time.NewTimer(stretch.Of(clusterTimeout))
 	defer timer.Stop()
-	p := &publication{subject: subject, header: header, data: data, until: time.Now().Add(stretch.Of(clusterTimeout)), done: make(chan writeResult, 1)}
+	p := &publication{
+		subject: subject, header: header, data: data, until: time.Now().Add(stretch.Of(clusterTimeout)),
+		done: make(chan writeResult, 1),
+	}
 	select {
 	case w.waiting <- p:
 	default:

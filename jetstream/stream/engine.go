@@ -130,7 +130,8 @@ func (external) startWriter(h *Host, running context.Context, s jetstream.Stream
 // server knows of it yet.
 func (external) passing(_ string, err error) bool {
 	for _, known := range []error{
-		jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound, jetstream.ErrStreamNameAlreadyInUse, jetstream.ErrBucketExists,
+		jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound, jetstream.ErrStreamNameAlreadyInUse,
+		jetstream.ErrBucketExists,
 		nats.ErrNoResponders, nats.ErrDisconnected,
 	} {
 		if errors.Is(err, known) {

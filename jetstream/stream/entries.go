@@ -74,8 +74,10 @@ func (e *Entries[T]) leaveOut(sequence uint64, subject string, err error) {
 		return
 	}
 	name := e.stream.CachedInfo().Config.Name
-	e.host.Log.Error("A stored message can't be read; it is left out.", "stream", name, "sequence", sequence, "subject", subject, "error", err)
+	e.host.Log.Error("A stored message can't be read; it is left out.", "stream", name, "sequence", sequence,
+		"subject", subject, "error", err)
 	if last {
-		e.host.Log.Error("Many stored messages can't be read; further ones are left out without being named.", "stream", name)
+		e.host.Log.Error("Many stored messages can't be read; further ones are left out without being named.",
+			"stream", name)
 	}
 }

@@ -32,15 +32,20 @@ func WasConflict(err error) bool {
 // limits say what to do about the limits of an external engine, by the codes of its errors.
 // The library names few of the codes.
 var limits = map[jetstream.ErrorCode]string{
-	jetstream.JSErrCodeMaximumConsumersLimit: "the engine's account takes no more consumers, and each pipeline that listens needs one; raise its max_consumers, or delete a pipeline that listens",
+	jetstream.JSErrCodeMaximumConsumersLimit: "the engine's account takes no more consumers, and each pipeline that " +
+		"listens needs one; raise its max_consumers, or delete a pipeline that listens",
 
-	10005: "the engine has too few servers with enough storage for so many copies; raise max_file_store of its servers, add servers, or lower --nats-replicas, --event-max-bytes or --result-max-bytes",
+	10005: "the engine has too few servers with enough storage for so many copies; raise max_file_store of its " +
+		"servers, add servers, or lower --nats-replicas, --event-max-bytes or --result-max-bytes",
 	10074: "the engine is no cluster and keeps one copy of everything; set --nats-replicas 1",
 	10002: "the engine's account has used up its storage; raise its max_file",
 	10027: "the engine's account takes no more streams; raise its max_streams to 40 or more",
-	10047: "the engine's account has too little storage; raise its max_file, or lower --event-max-bytes and --result-max-bytes",
-	10121: "the engine's account takes fewer unfinished events of a consumer than eight times the pipeline's concurrency; raise its max_ack_pending, or lower concurrency",
-	10122: "the engine's account takes only smaller streams; raise its max_stream_bytes, or lower --event-max-bytes and --result-max-bytes",
+	10047: "the engine's account has too little storage; raise its max_file, or lower --event-max-bytes and " +
+		"--result-max-bytes",
+	10121: "the engine's account takes fewer unfinished events of a consumer than eight times the pipeline's " +
+		"concurrency; raise its max_ack_pending, or lower concurrency",
+	10122: "the engine's account takes only smaller streams; raise its max_stream_bytes, or lower --event-max-bytes " +
+		"and --result-max-bytes",
 }
 
 // LimitOf returns what to do about the limit of the engine that caused an error, "" if none

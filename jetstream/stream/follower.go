@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/wait"
 )
 
 // FollowPause is the pause before a stream or a bucket is followed again.
@@ -53,12 +55,10 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 			f.last = meta.Sequence.Stream
 			return opened{msg, f.host.Open(msg.Subject(), msg.Data())}, meta, nil
 		}
-		for again := true; again; again = f.begin(ctx) != nil {
+		for ended := true; ended; ended = f.begin(ctx) != nil {
 			f.messages.Stop()
-			select {
-			case <-ctx.Done():
+			if wait.For(ctx, FollowPause) != nil {
 				return nil, nil, ctx.Err()
-			case <-time.After(FollowPause):
 			}
 		}
 	}
@@ -68,7 +68,9 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 func (f *Follower) Stop() { f.messages.Stop() }
 
 // Follow begins to follow a stream.
-func (h *Host) Follow(ctx context.Context, s jetstream.Stream, config jetstream.OrderedConsumerConfig) (*Follower, error) {
+func (h *Host) Follow(
+	ctx context.Context, s jetstream.Stream, config jetstream.OrderedConsumerConfig,
+) (*Follower, error) {
 	f := &Follower{host: h, stream: s, config: config}
 	return f, f.begin(ctx)
 }

@@ -1,11 +1,29 @@
 package stream
 
 import (
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"sluice"
 	"sluice/stretch"
 )
+
+// health is whether a host can be used, and why not.
+type health struct {
+	ready   chan struct{}          // closed once set up
+	problem atomic.Value           // string: why it is not set up yet
+	lowDisk atomic.Pointer[string] // what there is too little of
+	late    atomic.Int32           // writers whose batches take longer than calls wait for
+
+	refusing atomic.Bool  // the external engine takes no writes
+	wrote    atomic.Int64 // when it last took one, in nanoseconds
+	doubtful atomic.Bool  // since then it has left one unanswered
+
+	failOnce sync.Once
+	failed   chan struct{} // closed when it can't go on
+	failure  error
+}
 
 // SetUp is closed once the host can be used.
 func (h *Host) SetUp() <-chan struct{} { return h.ready }

@@ -2,10 +2,11 @@
 // and whether it can be used, durable writes, reading many messages at a time, and the
 // engine's errors in our words.
 //
-// layout.go has the names of all streams and how long they keep messages. host.go and
-// health.go describe the host, and engine.go how an embedded engine and an external one
-// differ: the first has a group commit (batch.go), the second batches (cluster.go) that go
-// straight to the leader (shortcut.go). fetch.go and scan.go read.
+// layout.go has the names of all streams and how long they keep messages, size.go how large
+// messages may be. host.go and health.go describe the host, and engine.go how an embedded
+// engine and an external one differ: the first has a group commit (batch.go), the second
+// batches (cluster.go) that go straight to the leader (shortcut.go). fetch.go and scan.go
+// read.
 //
 // The packages above decide what is in the messages: record, queue, journal, jetstream.
 package stream
@@ -70,26 +71,16 @@ type Host struct {
 	running sync.WaitGroup
 	near    near
 
-	ready   chan struct{}          // closed once set up
-	problem atomic.Value           // string: why it is not set up yet
-	lowDisk atomic.Pointer[string] // what there is too little of
+	health
 
-	refusing atomic.Bool  // the external engine takes no writes
-	wrote    atomic.Int64 // when it last took one, in nanoseconds
-	doubtful atomic.Bool  // since then it has left one unanswered
-
-	late    atomic.Int32 // writers whose batches take longer than calls wait for
 	mu      sync.Mutex
 	writers []*batchWriter // of the embedded engine
-
-	failOnce sync.Once
-	failed   chan struct{} // closed when it can't go on
-	failure  error
 }
 
 func newHost(log *slog.Logger, engine engine) *Host {
-	h := &Host{Log: log, engine: engine, ready: make(chan struct{}), failed: make(chan struct{}), Syncs: func(string) bool { return false }}
+	h := &Host{Log: log, engine: engine, Syncs: func(string) bool { return false }}
 	h.near.servers, h.near.failed = make(map[string]*direct), make(map[string]time.Time)
+	h.ready, h.failed = make(chan struct{}), make(chan struct{})
 	h.problem.Store("the engine is starting")
 	h.lowDisk.Store(new(string))
 	return h

@@ -34,7 +34,9 @@ func (w *batchWriter) giveUp(before time.Time) {
 	if !w.busy || w.since.After(before) {
 		return
 	}
-	late := writeResult{err: sluice.Passing(sluice.CodeEngineUnavailable, "The event could not be made durable in time."), late: true}
+	late := writeResult{
+		err: sluice.Passing(sluice.CodeEngineUnavailable, "The event could not be made durable in time."), late: true,
+	}
 	for _, e := range w.current {
 		e.done <- late
 	}
@@ -52,7 +54,8 @@ func (w *batchWriter) setLate(late bool) {
 	w.late = late
 	if late {
 		w.host.late.Add(1)
-		w.host.Log.Error("The disk takes longer than calls wait for; calls are refused until it is fast again.", "since", w.since)
+		w.host.Log.Error("The disk takes longer than calls wait for; calls are refused until it is fast again.",
+			"since", w.since)
 		return
 	}
 	w.host.late.Add(-1)

@@ -56,7 +56,8 @@ func (h *Host) leaveNear() {
 func (h *Host) dial(server string) *direct {
 	for _, url := range h.Conn.Servers() {
 		link := NewLink(slog.New(slog.DiscardHandler)) // nobody needs to know when it ends
-		conn, err := h.Dial(url, link, nats.NoReconnect(), nats.RetryOnFailedConnect(false), nats.IgnoreDiscoveredServers())
+		conn, err := h.Dial(url, link, nats.NoReconnect(), nats.RetryOnFailedConnect(false),
+			nats.IgnoreDiscoveredServers())
 		if err != nil {
 			continue
 		}

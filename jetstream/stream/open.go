@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/wait"
 )
 
 const (
@@ -22,7 +24,9 @@ const (
 
 // OpenStream returns the stream of a configuration. It makes the stream if it is missing,
 // and updates one that is configured otherwise.
-func (h *Host) OpenStream(ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig) (found jetstream.Stream, err error) {
+func (h *Host) OpenStream(
+	ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig,
+) (found jetstream.Stream, err error) {
 	err = h.open(ctx, "the stream "+config.Name, func(ctx context.Context) (err error) {
 		found, err = js.Stream(ctx, config.Name)
 		if err == nil && !fits(found.CachedInfo().Config, config) {
@@ -87,10 +91,8 @@ func (h *Host) Insist(ctx context.Context, what string, do func(context.Context)
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		h.SetProblem("the engine is being set up; it has not answered yet about " + what)
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, rand.N(createPause)) != nil {
 			return fmt.Errorf("%s: %w", what, err)
-		case <-time.After(rand.N(createPause)):
 		}
 	}
 }
@@ -100,6 +102,8 @@ func (h *Host) Insist(ctx context.Context, what string, do func(context.Context)
 func fits(has, want jetstream.StreamConfig) bool {
 	limit := func(has, want int64) bool { return has == want || want == 0 && has <= 0 }
 	return slices.Equal(has.Subjects, want.Subjects) && has.MaxAge == want.MaxAge && has.Replicas == want.Replicas &&
-		limit(has.MaxBytes, want.MaxBytes) && limit(has.MaxMsgs, want.MaxMsgs) && limit(has.MaxMsgsPerSubject, want.MaxMsgsPerSubject) &&
-		has.Discard == want.Discard && has.AllowDirect == want.AllowDirect && has.AllowAtomicPublish == want.AllowAtomicPublish && has.Duplicates == want.Duplicates
+		limit(has.MaxBytes, want.MaxBytes) && limit(has.MaxMsgs, want.MaxMsgs) &&
+		limit(has.MaxMsgsPerSubject, want.MaxMsgsPerSubject) &&
+		has.Discard == want.Discard && has.AllowDirect == want.AllowDirect &&
+		has.AllowAtomicPublish == want.AllowAtomicPublish && has.Duplicates == want.Duplicates
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"sluice/wait"
 )
 
 const (
@@ -41,9 +43,7 @@ func (p *probe) run(ctx context.Context) {
 			return
 		}
 		p.note(found, began)
-		select {
-		case <-time.After(time.Until(began.Add(probeEvery))):
-		case <-ctx.Done():
+		if wait.For(ctx, time.Until(began.Add(probeEvery))) != nil {
 			return
 		}
 	}

@@ -35,7 +35,8 @@ func (s ScanQuery) bounds(first, last uint64) (uint64, uint64, error) {
 	place, err := strconv.ParseUint(s.Before, 10, 64)
 	switch {
 	case err != nil || place == 0:
-		return 0, 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
+		return 0, 0, sluice.InvalidParameter("after",
+			"The parameter after must be the value of next in the previous answer.")
 	case s.Oldest:
 		return max(first, place), last, nil
 	}
@@ -52,7 +53,9 @@ func (s ScanQuery) cursor(next uint64) string {
 
 // Scan returns the selected entries that match, in the order of the query, and the cursor
 // behind them if there may be more. Entries must be stored in the order of their times.
-func (e *Entries[T]) Scan(ctx context.Context, s ScanQuery, matches func(sequence uint64, entry *T) bool) (entries []T, next string, err error) {
+func (e *Entries[T]) Scan(
+	ctx context.Context, s ScanQuery, matches func(sequence uint64, entry *T) bool,
+) (entries []T, next string, err error) {
 	info, err := e.stream.Info(ctx)
 	if err != nil {
 		return nil, "", NoAnswer(err)

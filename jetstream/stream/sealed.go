@@ -14,7 +14,10 @@ import (
 
 // sealedPrefixes begin the subjects of messages that may be sealed: those with payloads and their
 // outcomes. The rest is keys, times and numbers.
-var sealedPrefixes = []string{EventPrefix, MessagePrefix, DirectPrefix, OutcomePrefix, WaitingPrefix, DeadLetterPrefix, ChunkPrefix, LoosePrefix, strings.ToLower(SpoolPrefix)}
+var sealedPrefixes = []string{
+	EventPrefix, MessagePrefix, DirectPrefix, OutcomePrefix, WaitingPrefix, DeadLetterPrefix, ChunkPrefix, LoosePrefix,
+	strings.ToLower(SpoolPrefix),
+}
 
 func mayBeSealed(subject string) bool {
 	return slices.ContainsFunc(sealedPrefixes, func(prefix string) bool { return strings.HasPrefix(subject, prefix) })
@@ -55,7 +58,8 @@ func (h *Host) Open(subject string, data []byte) []byte {
 	}
 	opened, err := s.keys.Open(subject, data)
 	if err != nil {
-		h.Log.Error("A sealed message can't be opened: it was sealed with another key, or changed since.", "subject", subject)
+		h.Log.Error("A sealed message can't be opened: it was sealed with another key, or changed since.",
+			"subject", subject)
 		return data
 	}
 	return opened
@@ -99,7 +103,9 @@ func (h *Host) Stream(ctx context.Context, js jetstream.JetStream, name string) 
 }
 
 // GetMsg implements jetstream.Stream.
-func (o opener) GetMsg(ctx context.Context, sequence uint64, options ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
+func (o opener) GetMsg(
+	ctx context.Context, sequence uint64, options ...jetstream.GetMsgOpt,
+) (*jetstream.RawStreamMsg, error) {
 	return o.open(o.Stream.GetMsg(ctx, sequence, options...))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sluice/stretch"
+	"sluice/wait"
 )
 
 const (
@@ -53,19 +54,17 @@ func (s *shortcut) leave(conn *nats.Conn) {
 
 // follow keeps the shortcut to the current leader of the stream, until ctx ends.
 func (s *shortcut) follow(ctx context.Context) {
-	for wait := jitter(leaderEvery); ; {
-		select {
-		case <-ctx.Done():
+	for pause := jitter(leaderEvery); ; {
+		if wait.For(ctx, pause) != nil {
 			if d := s.direct.Swap(nil); d != nil {
 				d.link.Release()
 				d.Close()
 			}
 			return
-		case <-time.After(wait):
 		}
-		wait = leaderEvery
+		pause = leaderEvery
 		if leader := s.leader(ctx); leader != "" && !s.connect(leader) {
-			wait = noWay
+			pause = noWay
 		}
 	}
 }

@@ -40,7 +40,8 @@ func Fits(what string, size int) error {
 	if size <= MaxData {
 		return nil
 	}
-	return sluice.Errorf(sluice.CodeMessageTooLarge, "%s has %d bytes, more than the %d that can be stored; make it smaller, or split it.", what, size, MaxData)
+	return sluice.Errorf(sluice.CodeMessageTooLarge,
+		"%s has %d bytes, more than the %d that can be stored; make it smaller, or split it.", what, size, MaxData)
 }
 
 // CutProblem returns what is said of a failure, cut where it is long.

@@ -11,7 +11,9 @@ import (
 
 // SequenceAt returns the sequence of the first message that was stored at a time or later.
 // If there is none, it returns the sequence after the last one.
-func (h *Host) SequenceAt(ctx context.Context, stream jetstream.Stream, state jetstream.StreamState, at time.Time) (uint64, error) {
+func (h *Host) SequenceAt(
+	ctx context.Context, stream jetstream.Stream, state jetstream.StreamState, at time.Time,
+) (uint64, error) {
 	switch {
 	case state.Msgs == 0 || at.After(state.LastTime):
 		return state.LastSeq + 1, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sluice/stretch"
+	"sluice/wait"
 )
 
 // withdraw stores withdrawals until ctx ends. When a server that hung goes on, it may read
@@ -21,10 +22,8 @@ func (w *clusterWriter) withdraw(ctx context.Context) {
 		case id = <-w.doubted:
 		}
 		for began := time.Now(); time.Since(began) < WithdrawalWindow && !w.withdrawOne(ctx, id); {
-			select {
-			case <-ctx.Done():
+			if wait.For(ctx, attemptPause) != nil {
 				return
-			case <-time.After(attemptPause):
 			}
 		}
 	}
