@@ -93,7 +93,7 @@ func TestABatchThatTakesTooLongIsGivenUp(t *testing.T) {
 func TestNobodyWaitsForAWriterThatHasStopped(t *testing.T) {
 	failed := make(chan struct{})
 	close(failed) // the loop may take the call once more, and refuses it then
-	w := &batchWriter{host: &Host{failed: failed}, waiting: make(chan *entry, 8), ended: make(chan struct{}), observe: func(int, time.Duration) {}}
+	w := &batchWriter{host: &Host{health: health{failed: failed}}, waiting: make(chan *entry, 8), ended: make(chan struct{}), observe: func(int, time.Duration) {}}
 	answers := make(chan error, 1)
 	write := func() {
 		_, err := w.Write(t.Context(), "subject", nil, []byte("data"))
