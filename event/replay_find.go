@@ -115,9 +115,9 @@ func (p replayParams) oldest(
 	return found, nil
 }
 
-// named returns the calls with the given trace ids, as far as they exist. All are looked
-// up before the first is sent: each look-up waits until the journal has written what it
-// knows, which would include the events that were sent.
+// named returns the calls with the given trace ids, as far as they exist. All are looked up before
+// the first is sent: each look-up waits until the journal has written all it knows, and that would
+// include the replays.
 func (p replayParams) named(ctx context.Context, journal sluice.Journal) (named []sluice.Call, err error) {
 	if len(p.TraceID) > maxNamed {
 		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must have at most %d trace ids.",

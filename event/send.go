@@ -52,8 +52,8 @@ func messageSendCommand(events sluice.Events, namespace string) command.Command 
 		}, command.Traffic)
 }
 
-// send stores an event that carries a value. The event has the trace id of the run that
-// sends it, so that one search finds everything that a call has led to.
+// send stores an event that carries a value. The event has the trace id of the sending run: one
+// search finds everything that came of a call.
 func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any) (sent, error) {
 	text, err := value.Marshal(payload)
 	if err != nil {

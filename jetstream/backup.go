@@ -15,9 +15,9 @@ import (
 // (docs/decisions/0022). A backup shows the moment at which the events are copied.
 //
 // Streams that refer to events are copied before the events, so that they refer to no event
-// outside the backup: another event would get its sequence. Outcomes are copied after the
-// events, so that the backup has what became of every event that a pipeline had acknowledged
-// by then. Low-water marks are copied before their pipelines.
+// outside the backup: another event would get its sequence. Outcomes are copied after the events,
+// so that the backup has the outcome of every event that a pipeline had acknowledged by then.
+// Low-water marks are copied before their pipelines.
 func (e *Engine) backupOrder() []string {
 	order := []string{stream.Sealed, e.lowWater.StreamName(), e.keys.StreamName()}
 	for _, b := range e.all {

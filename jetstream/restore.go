@@ -53,8 +53,8 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader, erasures []
 	return e.Erasures.Apply(ctx, erasures)
 }
 
-// StreamCheck returns a function that refuses the streams that Restore refuses, so that a
-// whole backup can be checked before it is restored.
+// StreamCheck returns a function that refuses the same streams as Restore. With it, a whole backup
+// can be checked before it is restored.
 func StreamCheck() func(backup.Stream) error {
 	return build(Options{Log: slog.New(slog.DiscardHandler)}).checkStream
 }

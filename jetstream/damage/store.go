@@ -4,8 +4,8 @@
 // cut off too much at its start, so the damage is set aside and cut out more carefully
 // (contain.go).
 //
-// It knows the layout of the engine's store, but not what events or records mean:
-// package jetstream compares what is left with what there was.
+// It knows the layout of the engine's store, but not the meaning of events and records: package
+// jetstream compares the rest with what there was.
 package damage
 
 import (

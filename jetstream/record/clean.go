@@ -26,9 +26,9 @@ func (g *Generations) giveUp(ctx context.Context, to Generation) {
 	}
 }
 
-// clean deletes all that does not count, whether a move was interrupted before or
-// after its copies counted. It stores first what it will delete: then a move that
-// another node is making fails, instead of making buckets count that are deleted.
+// clean deletes all that does not count, whether a move was interrupted before or after its copies
+// counted. It first stores the names of the buckets it will delete. So a move by another node
+// fails, instead of making deleted buckets count.
 func (g *Generations) clean(ctx context.Context, s *state) error {
 	left, err := g.leftovers(ctx, s)
 	if err != nil {

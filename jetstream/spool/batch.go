@@ -24,9 +24,8 @@ type batch struct {
 	places   []uint64 // of the events, behind the marker
 }
 
-// compose makes a batch of calls. Those that may be stored already are looked up one by
-// one, which is slow on a distant engine: half the time goes to that, and the batch ends
-// where it runs out.
+// compose makes a batch of calls. Those that may be stored already are looked up one by one. On a
+// distant engine that is slow: half the time is for it, and the batch ends when it runs out.
 func (d Destination) compose(ctx context.Context, st *store, calls []*Call) (*batch, error) {
 	made := &batch{marker: marker{First: calls[0].place, Others: make(map[uint64]other)}}
 	keys := make(map[[12]byte]bool) // of deliveries
