@@ -18,6 +18,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/jetstream"
+	"sluice/jetstream/journal"
 	"sluice/missed"
 	"sluice/sender"
 )
@@ -127,9 +128,9 @@ func (d *desk) store(ctx context.Context, call *sender.Call) (sluice.Result, err
 		Payload: json.RawMessage(call.Body), PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingJSON,
 	}, 0)
 	if err == nil {
-		d.Journal.Call(sluice.Call{
+		d.Journal.Hear(journal.Answered{Call: sluice.Call{
 			EventKey: d.webhook.EventKey, TraceID: traceID, CorrelationID: result.CorrelationID, DeliveryID: id, Time: now,
-		})
+		}})
 	}
 	return result, err
 }
