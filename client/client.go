@@ -1,29 +1,16 @@
 // Package client talks to a server over HTTP, and keeps a person's logins. The
-// command line is built on it, and knows no other way to a server. It asks the
-// server which commands there are, so that it can call those of newer servers,
-// too.
+// command line is built on it, and knows no other way to a server.
 package client
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"sluice"
 	"sluice/outward"
-	"sluice/problem"
 )
 
 // maxAnswer bounds an answer: a list of events may be long.
@@ -49,6 +36,24 @@ type Fixed string
 // Authorization implements Credentials.
 func (f Fixed) Authorization(context.Context, string) (string, error) { return string(f), nil }
 
+// Password returns the header of a username and a password.
+func Password(username, password string) Fixed {
+	return Fixed("Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password)))
+}
+
+// Token returns the header of a token. It may begin with its scheme, as in
+// Refresh <token>. Otherwise one with two dots is an access token, and any other a
+// refresh token.
+func Token(token string) Fixed {
+	switch {
+	case strings.Contains(token, " "):
+		return Fixed(token)
+	case strings.Count(token, ".") == 2:
+		return Fixed("Bearer " + token)
+	}
+	return Fixed("Refresh " + token)
+}
+
 // New returns a client of the server at a URL.
 func New(server string, credentials Credentials) (*Client, error) {
 	server, err := CleanURL(server)
@@ -58,38 +63,6 @@ func New(server string, credentials Credentials) (*Client, error) {
 	// Callers decide where to follow a redirect: credentials must not go to another host by one.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	return &Client{url: server, credentials: credentials, http: outward.Client(transport, 0)}, nil
-}
-
-// CleanURL returns the URL of a server in the form that is stored and compared. A
-// missing scheme is http for this machine and private networks, otherwise https.
-func CleanURL(text string) (string, error) {
-	whole := strings.TrimRight(withScheme(strings.TrimSpace(text)), "/")
-	u, err := url.Parse(whole)
-	if err != nil || !sluice.IsServerURL(whole) {
-		return "", usage("%q is no URL of a server; give one such as https://hooks.example.com or 127.0.0.1:8080.", text)
-	}
-	u.Host = strings.ToLower(u.Host)
-	return u.String(), nil
-}
-
-// withScheme adds the scheme to a URL that has none.
-func withScheme(text string) string {
-	if strings.Contains(text, "://") {
-		return text
-	}
-	if u, err := url.Parse("http://" + text); err == nil && !isPrivate(u.Hostname()) {
-		return "https://" + text
-	}
-	return "http://" + text
-}
-
-// isPrivate reports whether a host is this machine or one of a private network.
-func isPrivate(host string) bool {
-	if ip := net.ParseIP(host); ip != nil {
-		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
-	}
-	endings := []string{".localhost", ".local", ".internal", ".lan", ".test"}
-	return !strings.Contains(host, ".") || slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(host, ending) })
 }
 
 // URL is where the server is.
@@ -129,22 +102,6 @@ func (c *Client) do(ctx context.Context, r request) (Answer, error) {
 		return answer, nil
 	}
 	return answer, refusal(answer)
-}
-
-// read reads an answer to its end.
-func (c *Client) read(ctx context.Context, response *http.Response) (Answer, error) {
-	defer response.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return Answer{}, c.unreachable(ctx, err)
-	}
-	return Answer{response.StatusCode, response.Header, content}, nil
-}
-
-// isSuccess reports whether a status means success. A redirect does not: a page that
-// leads elsewhere is not what was asked for.
-func isSuccess(status int) bool {
-	return status >= http.StatusOK && status < http.StatusMultipleChoices
 }
 
 // open makes a request. If the access token has just expired, it gets a new one and
@@ -203,96 +160,27 @@ func (c *Client) send(ctx context.Context, r request, authorization string) (*ht
 	return response, nil
 }
 
-// unreachable is the error for a server that does not answer.
-func (c *Client) unreachable(ctx context.Context, cause error) error {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return ctx.Err()
+// read reads an answer to its end.
+func (c *Client) read(ctx context.Context, response *http.Response) (Answer, error) {
+	defer response.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return Answer{}, c.unreachable(ctx, err)
 	}
-	reason := "does not answer"
-	var op *net.OpError
-	var lookup *net.DNSError
-	switch {
-	case errors.As(cause, &lookup):
-		reason = "has a name that is not known"
-	case errors.As(cause, &op) && op.Op == "dial":
-		reason = "can't be reached"
-	case strings.Contains(cause.Error(), "tls:"), strings.Contains(cause.Error(), "x509:"):
-		reason = fmt.Sprintf("has no certificate that is trusted here (%v)", rootOf(cause))
-	case strings.Contains(cause.Error(), "server gave HTTP response to HTTPS"):
-		reason = "speaks http, not https"
-	}
-	return sluice.Errorf(sluice.CodeServerUnreachable, "The server %s %s; check the URL, and that it runs.", c.url, reason).Because(cause)
+	return Answer{response.StatusCode, response.Header, content}, nil
 }
 
-func rootOf(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
+// refused reads the answer of a server that refuses.
+func (c *Client) refused(ctx context.Context, response *http.Response) error {
+	answer, err := c.read(ctx, response)
+	if err != nil {
+		return err
 	}
+	return refusal(answer)
 }
 
-func usage(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.CodeUsage, format, args...)
-}
-
-// Password returns the header of a username and a password.
-func Password(username, password string) Fixed {
-	return Fixed("Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password)))
-}
-
-// Token returns the header of a token. It may begin with its scheme, as in
-// Refresh <token>. Otherwise one with two dots is an access token, and any other a
-// refresh token.
-func Token(token string) Fixed {
-	switch {
-	case strings.Contains(token, " "):
-		return Fixed(token)
-	case strings.Count(token, ".") == 2:
-		return Fixed("Bearer " + token)
-	}
-	return Fixed("Refresh " + token)
-}
-
-func refusal(a Answer) *sluice.Error {
-	if a.Status < http.StatusBadRequest {
-		return elsewhere(a)
-	}
-	var p sluice.Problem
-	var oauth struct {
-		Code        string `json:"error"`
-		Description string `json:"error_description"`
-	}
-	_ = json.Unmarshal(a.Body, &p)     // the body has one of these forms, or another:
-	_ = json.Unmarshal(a.Body, &oauth) // then the fields stay empty
-	kind := problem.KindOf(a.Status)
-	if oauth.Code == sluice.CodeInvalidGrant.Word {
-		kind = sluice.Unauthenticated
-	}
-	code := cmp.Or(oauth.Code, p.Code, "status-"+strconv.Itoa(a.Status))
-	message := cmp.Or(oauth.Description, p.Detail,
-		"The server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status)+"; is there a sluice at this URL?")
-	return (&sluice.Error{Kind: kind, Code: code, Message: message}).WithStatus(a.Status).About(p.Parameter).InCall(p.TraceID).
-		At(sluice.Position{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header)).Detailed(p.Errors)
-}
-
-// elsewhere is the error for a redirect, such as a proxy's to HTTPS. It names the
-// host, but not the path or query, which may be secret.
-func elsewhere(a Answer) *sluice.Error {
-	target := "elsewhere"
-	if to, err := url.Parse(a.Header.Get("Location")); err == nil && to.Host != "" {
-		target = "to " + to.Scheme + "://" + to.Host
-	}
-	return sluice.Errorf(sluice.CodeRedirected, "The server leads %s; log in with the URL where sluice is.", target).WithStatus(a.Status)
-}
-
-// retryAfter reads the header of that name, 0 if there is none.
-func retryAfter(h http.Header) time.Duration {
-	seconds, err := strconv.Atoi(strings.TrimSpace(h.Get("Retry-After")))
-	if err != nil || seconds < 0 {
-		return 0
-	}
-	return time.Duration(seconds) * time.Second
+// isSuccess reports whether a status means success. A redirect does not: a page that
+// leads elsewhere is not what was asked for.
+func isSuccess(status int) bool {
+	return status >= http.StatusOK && status < http.StatusMultipleChoices
 }

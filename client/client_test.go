@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -87,13 +86,13 @@ func TestNobodyAnswers(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	c := newClient(t, server.URL, client.Fixed(""))
-	_, err := c.Describe(t.Context())
+	_, err := c.Command(t.Context(), "iam.whoami", nil, nil)
 	if e := sluice.AsError(err); e.Kind != sluice.Unavailable || !strings.Contains(e.Message, server.URL+" can't be reached") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Describe(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := c.Command(ctx, "iam.whoami", nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: got %v", err)
 	}
 }
@@ -195,36 +194,11 @@ func TestAwaitGivesUp(t *testing.T) {
 	}
 }
 
-// TestANewerServer: what this client does not know does no harm.
-func TestANewerServer(t *testing.T) {
-	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"openapi":"3.2.0","info":{"version":"9"},"paths":{
-			"/api/v4/other":{"get":{}},
-			"/api/v3/command/moon.put":{"summary":"about","post":{"summary":"Put the moon.","security":[{"x":[]}],"parameters":[
-				{"name":"phase","schema":{"type":["string","null"],"enum":["new",7]},"required":true,"description":"Which."}],
-				"requestBody":{"x-parameter":"surface","description":"The surface."}}},
-			"/api/v3/command/sun.put":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Sun"}}}}}}},
-			"components":{"schemas":{"Sun":{"required":["b"],"properties":{
-				"a":{"type":"boolean","x-order":1,"x-alias":"c"},"b":{"type":"string","x-order":0,"description":"First.","x-new":1}}}}}}`)
-	})
-	described, err := c.Describe(t.Context())
-	if err != nil || len(described.Commands) != 2 {
-		t.Fatalf("got %+v, %v", described, err)
-	}
-	cmd, err := described.Find("moon.put")
-	if err != nil || cmd.Summary != "Put the moon." || cmd.Body != "The surface." || len(cmd.Params) != 1 || !cmd.Params[0].Required {
-		t.Errorf("got %+v, %v", cmd, err)
-	}
-	sun, err := described.Find("sun.put")
-	if want := []client.Param{{Name: "b", Type: "string", Required: true, Doc: "First."}, {Name: "a", Type: "boolean", Alias: "c"}}; err != nil || !reflect.DeepEqual(sun.Params, want) {
-		t.Errorf("got %+v, %v", sun, err)
-	}
-	if _, err := described.Find("moon.putt"); !strings.Contains(sluice.AsError(err).Message, "did you mean moon.put?") {
-		t.Errorf("got %v", err)
-	}
+// TestAnotherServer: what is no sluice is not logged in at.
+func TestAnotherServer(t *testing.T) {
 	other := answering(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
-	if _, err := other.Describe(t.Context()); sluice.AsError(err).Kind != sluice.Unavailable {
-		t.Errorf("of what is no server: got %v", err)
+	if _, err := other.Login(t.Context(), "ada", "secret"); sluice.AsError(err).Kind != sluice.Unavailable {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -28,9 +28,9 @@ type Login struct {
 	Expires      time.Time `json:"expires"` // of the access token
 }
 
-// take stores new tokens. Their lifetime counts from the request, since nobody knows
+// keep stores new tokens. Their lifetime counts from the request, since nobody knows
 // how long the answer took to arrive.
-func (l *Login) take(t tokens, asked time.Time) {
+func (l *Login) keep(t tokens, asked time.Time) {
 	l.AccessToken, l.RefreshToken = t.Access, t.Refresh
 	l.Expires = asked.Add(time.Duration(t.ExpiresIn) * time.Second).UTC()
 }
@@ -174,31 +174,4 @@ func storage(err error) error {
 		return nil
 	}
 	return fmt.Errorf("the folder of profiles can't be used: %w", err)
-}
-
-// lock keeps out other clients of the same person until unlock is called. A client
-// that dies frees its lock.
-func lock(ctx context.Context, name string) (unlock func(), err error) {
-	if err := durable.MakeFolder(filepath.Dir(name)); err != nil {
-		return nil, storage(err)
-	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, storage(err)
-	}
-	const pause = 20 * time.Millisecond
-	for {
-		if err := durable.TryLock(file); err == nil {
-			return func() { durable.Unlock(file) }, nil
-		}
-		select {
-		case <-ctx.Done():
-			_ = file.Close()
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, sluice.Errorf(sluice.CodeProfileLocked, "Another sluice has been renewing the login for too long; end it, or try again.")
-			}
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
 }

@@ -42,8 +42,8 @@ type SignIn struct {
 
 // An arrival is a browser that has returned, and waits to be told how it went.
 type arrival struct {
-	query url.Values
-	told  chan error
+	query   url.Values
+	outcome chan error
 }
 
 // SignIn starts a login in a browser; callers must call Wait to end it. The error is
@@ -96,7 +96,7 @@ func (s *SignIn) Wait(ctx context.Context) (Login, error) {
 		return Login{}, sluice.Errorf(sluice.CodeNotSignedIn, "Nobody has signed in within %v; try again, or use --no-browser.", signInWait)
 	case browser := <-s.came:
 		login, err := s.finish(ctx, browser.query)
-		browser.told <- err
+		browser.outcome <- err
 		closing, cancel := context.WithTimeout(ctx, pageWait)
 		defer cancel()
 		_ = s.server.Shutdown(closing) // the page is a courtesy
@@ -104,7 +104,7 @@ func (s *SignIn) Wait(ctx context.Context) (Login, error) {
 	}
 }
 
-// serve takes the browser that returns. A request without the state does not come
+// serve receives the browser that returns. A request without the state does not come
 // from the server, and changes nothing.
 func (s *SignIn) serve(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
@@ -118,7 +118,7 @@ func (s *SignIn) serve(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	if err := <-browser.told; err != nil {
+	if err := <-browser.outcome; err != nil {
 		showPage(w, http.StatusBadRequest, "You are not logged in: "+sluice.AsError(err).Message)
 		return
 	}
@@ -142,7 +142,7 @@ func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
 		return Login{}, err
 	}
 	login := Login{URL: s.client.url, Issuer: s.issuer}
-	login.take(got, asked)
+	login.keep(got, asked)
 	login.Username, err = s.client.username(ctx, login)
 	return login, err
 }

@@ -13,51 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
-	"sluice/client"
 	"sluice/cmd/sluice/view"
 	"sluice/manifest"
 )
-
-func exportCommand(t *terminal) *cobra.Command {
-	var tokens, erasures string
-	cmd := &cobra.Command{
-		Use:     "export [DIR]",
-		Short:   "Write what the server is configured with to files",
-		Long:    "Write what the server is configured with to files, one for each webhook, pipeline, role and client: DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that they can be kept under version control. Built-in roles and users are left out. sluice apply makes a server as the files say. With --tokens the tokens of webhooks are written to a file of their own, so that another server can have the same URLs. With --erasures, what was erased is written to a file, to be erased again when an older backup is restored; then DIR may be left out.",
-		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml\n  sluice export --erasures erasures.json",
-		Args:    arguments(0, 1, "the folder for the files"),
-		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			if erasures != "" {
-				if err := t.exportErasures(cmd.Context(), c, erasures); err != nil || len(args) == 0 {
-					return err
-				}
-			}
-			if len(args) == 0 {
-				return usage("Name the folder for the files, or a file with --erasures.")
-			}
-			done, err := manifest.Export(cmd.Context(), c, args[0])
-			if err != nil {
-				return err
-			}
-			if tokens != "" {
-				if err := manifest.ExportTokens(cmd.Context(), c, args[0], tokens); err != nil {
-					return err
-				}
-				t.note("The tokens are in " + tokens + ", for you alone to read; delete it when it is no longer needed.")
-			}
-			for _, folder := range done.Skipped {
-				fmt.Fprintf(t.err, "Left out the %s, which you can't read.\n", folder)
-			}
-			for _, file := range done.Stale {
-				fmt.Fprintf(t.err, "The server has nothing of what is in %s; the file is still there.\n", view.Printable(file))
-			}
-			return t.report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), args[0], done.Unchanged)
-		}),
-	}
-	cmd.Flags().StringVar(&tokens, "tokens", "", "write the tokens of webhooks to this file, outside of DIR")
-	cmd.Flags().StringVar(&erasures, "erasures", "", "write what was erased to this file")
-	return cmd
-}
 
 // An application is how a folder is applied.
 type application struct {
@@ -99,16 +57,16 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 	if _, err := t.form(); err != nil {
 		return err // before anything is changed
 	}
-	c, err := t.connect()
-	if err != nil {
+	if err := t.connect(); err != nil {
 		return err
 	}
+	var err error
 	if a.tokens != "" {
 		if a.Tokens, err = manifest.ReadTokens(dir, a.tokens); err != nil {
 			return err
 		}
 	}
-	plan, err := manifest.Compare(ctx, c, dir, a.Options)
+	plan, err := manifest.Compare(ctx, t.server, dir, a.Options)
 	if err != nil {
 		return reachable(dir, err)
 	}
@@ -127,7 +85,7 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 	if err := t.confirm(ctx, a.yes, "Make these changes ("+tally(plan)+")?"); err != nil {
 		return err
 	}
-	return reachable(dir, t.carryOut(ctx, c, plan))
+	return reachable(dir, t.carryOut(ctx, plan))
 }
 
 // reachable puts the folder before the names of its files in an error, so that
@@ -178,13 +136,13 @@ func (t *terminal) showPlan(plan *manifest.Plan) error {
 
 // carryOut makes the changes of a plan. If one fails, those before it are shown all
 // the same: the server shows their secrets only once.
-func (t *terminal) carryOut(ctx context.Context, c *client.Client, plan *manifest.Plan) error {
+func (t *terminal) carryOut(ctx context.Context, plan *manifest.Plan) error {
 	form, err := t.form()
 	if err != nil {
 		return err
 	}
 	made := &manifest.Plan{Changes: []*manifest.Change{}, Left: plan.Left}
-	failed := plan.Apply(ctx, c, func(change *manifest.Change) {
+	failed := plan.Apply(ctx, t.server, func(change *manifest.Change) {
 		made.Changes = append(made.Changes, change)
 		if form == "table" {
 			fmt.Fprintln(t.out, view.Printable(sentence(change)))

@@ -6,17 +6,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"sluice"
 	"sluice/client"
@@ -29,7 +26,7 @@ type testCall struct {
 	contentType string
 	files       []string
 	headers     []string
-	wait        wait
+	waiting     waiting
 }
 
 func callCommand(t *terminal) *cobra.Command {
@@ -44,7 +41,7 @@ func callCommand(t *terminal) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return t.call(cmd.Context(), args[0], call) },
 	}
 	call.addFlags(cmd)
-	call.wait.addFlags(cmd)
+	call.waiting.addFlags(cmd)
 	return cmd
 }
 
@@ -66,46 +63,45 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 	if err != nil {
 		return err
 	}
-	c, err := t.connect()
+	if err := t.connect(); err != nil {
+		return err
+	}
+	result, err := t.makeCall(ctx, name, call.sample, header, body)
 	if err != nil {
 		return err
 	}
-	result, err := makeCall(ctx, c, name, call.sample, header, body)
-	if err != nil {
-		return err
-	}
-	if call.wait.wanted && result.Status == sluice.StatusProcessing {
-		return t.awaitResult(ctx, c, result.CorrelationID, call.wait)
+	if call.waiting.wanted && result.Status == sluice.StatusProcessing {
+		return t.awaitResult(ctx, result.CorrelationID, call.waiting)
 	}
 	return t.showResult(result)
 }
 
 // makeCall calls a webhook. By its token it calls as any stranger would, by its event
 // key as the sender would, with a signature.
-func makeCall(ctx context.Context, c *client.Client, name, sample string, header http.Header, body *client.Body) (client.Result, error) {
+func (t *terminal) makeCall(ctx context.Context, name, sample string, header http.Header, body *client.Body) (client.Result, error) {
 	if sluice.IsToken(name) {
 		if sample != "" {
 			return client.Result{}, usage("--sample needs the event key of the webhook, not its token.")
 		}
-		result, err := c.Call(ctx, name, header, body)
+		result, err := t.server.Call(ctx, name, header, body)
 		if e, ok := errors.AsType[*sluice.Error](err); ok && e.Code == sluice.CodeSignatureMissing.Word {
 			err = e.Saying(e.Message + " Call it by its event key, logged in, to have it signed.")
 		}
 		return result, err
 	}
-	hook, err := c.Webhook(ctx, name)
+	hook, err := t.server.Webhook(ctx, name)
 	switch {
 	case err != nil:
-		return client.Result{}, resourceNamed("webhook").missing(ctx, c, name, err)
-	case hook.SigningSecrets == 0 && sample == "":
-		return c.Call(ctx, hook.Token, header, body)
+		return client.Result{}, t.resourceNamed("webhook").missing(ctx, name, err)
+	case (hook.SigningSecrets == nil || *hook.SigningSecrets == 0) && sample == "":
+		return t.server.Call(ctx, hook.OpenToken(), header, body)
 	}
-	made, err := c.Sign(ctx, name, sample, body)
+	made, err := t.server.Sign(ctx, name, sample, body)
 	switch {
 	case err == nil:
-		return c.CallSigned(ctx, made, header)
+		return t.server.CallSigned(ctx, made, header)
 	case len(header) > 0 && sample == "":
-		return c.Call(ctx, hook.Token, header, body) // perhaps the headers have the signature
+		return t.server.Call(ctx, hook.OpenToken(), header, body) // perhaps the headers have the signature
 	case sluice.CodeBodyMalformed.Is(err):
 		err = sluice.Errorf(sluice.CodeNotSignable, "The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
 	}
@@ -172,80 +168,4 @@ func (t *terminal) upload(files []string) (*client.Body, error) {
 	}
 	err := form.Close()
 	return &client.Body{Content: content.Bytes(), ContentType: form.FormDataContentType()}, err
-}
-
-// A wait says whether and how long to wait for a result.
-type wait struct {
-	wanted  bool
-	timeout time.Duration
-}
-
-func (w *wait) addFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.wanted, "wait", false, "wait until the result is there")
-	w.addTimeout(cmd)
-}
-
-func (w *wait) addTimeout(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "longest time to wait, such as 5m (default: no limit)")
-}
-
-func resultCommand(t *terminal) *cobra.Command {
-	var w wait
-	cmd := &cobra.Command{
-		Use:     "result ID",
-		Short:   "Print the result of a call",
-		Long:    "Print the result of a call, by the correlation id in its answer. With --wait the server holds the request until the result is there. A result that tells of a failure ends with exit code 9.",
-		Example: "  sluice result 1b9c5a0e-94d2-8c6f-a9f1-3d6a5e0f7c21 --wait",
-		Args:    arguments(1, 1, "the correlation id of a call"),
-		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			if w.wanted {
-				return t.awaitResult(cmd.Context(), c, args[0], w)
-			}
-			result, err := c.Result(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return t.showResult(result)
-		}),
-	}
-	w.addFlags(cmd)
-	return cmd
-}
-
-func (t *terminal) awaitResult(ctx context.Context, c *client.Client, id string, w wait) error {
-	if w.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, w.timeout)
-		defer cancel()
-	}
-	bar := t.progress(-1, "waiting for the result")
-	defer bar.end()
-	result, err := c.Await(ctx, id)
-	bar.end()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return err
-	}
-	return t.showResult(result)
-}
-
-// showResult prints a result. If a pipeline failed, so does the verb.
-func (t *terminal) showResult(r client.Result) error {
-	err := t.write(r.Document, func(w io.Writer, root *yaml.Node) error { return t.view().Result(w, root) })
-	if err != nil {
-		return err
-	}
-	if r.Status != sluice.StatusError {
-		return nil
-	}
-	failed := &failure{code: exitFailed, message: "A pipeline failed."}
-	if r.Error != nil {
-		failed.message = r.Error.Detail
-	}
-	if r.TraceID != "" {
-		failed.hint = "sluice trace " + r.TraceID + " shows why."
-	}
-	return failed
 }

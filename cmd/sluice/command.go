@@ -12,26 +12,28 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/view"
+	"sluice/command"
+	"sluice/spelling"
 )
 
 func commandCommand(t *terminal) *cobra.Command {
 	var body, contentType string
 	cmd := &cobra.Command{
 		Use:   "command [NAME [key=value]...]",
-		Short: "Call a command of the server, or list those it has",
-		Long:  "Call a command of the server. Without a name the server's commands are listed; sluice command NAME --help explains one.\n\nA parameter is given as key=value. key=@file takes the value from a file, key=@- from standard input; key=@@x is a value that begins with @.",
+		Short: "Call a command of the server, or list those that this program knows",
+		Long: "Call a command of the server. Without a name the commands that this program knows are listed; " +
+			"sluice command NAME --help explains one. Those that only a newer server knows can be called, too." +
+			"\n\nA parameter is given as key=value. key=@file takes the value from a file, key=@- from standard input; " +
+			"key=@@x is a value that begins with @.",
 		Example: "  sluice command webhook.put eventKey=webhook.lead.created payloadType=raw\n" +
 			"  sluice command pipeline.put name=leads --body leads.yaml",
 		ValidArgsFunction: t.completeCommand,
-		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				described, err := c.Describe(cmd.Context())
-				if err != nil {
-					return err
-				}
-				return t.showValue(described.Commands, view.Columns("name", "summary")...)
+				return t.listCommands()
 			}
 			params, err := t.pairs(args[1:])
 			if err != nil {
@@ -41,20 +43,37 @@ func commandCommand(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return t.callCommand(cmd.Context(), c, args[0], params, carried)
-		}),
+			if err := t.connect(); err != nil {
+				return err
+			}
+			return t.callCommand(cmd.Context(), args[0], params, carried)
+		},
 	}
 	cmd.Flags().StringVar(&body, "body", "", "body of the call: JSON text, a file, or - for standard input")
 	cmd.Flags().StringVar(&contentType, "content-type", "", "type of the body (default: the server looks)")
 	general := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if names := cmd.Flags().Args(); len(names) > 0 && cmd.Name() == "command" {
-			t.helpFailed = t.explainCommand(cmd.Context(), cmd.OutOrStdout(), names[0])
+			t.helpFailed = t.explainCommand(cmd.OutOrStdout(), names[0])
 			return
 		}
 		general(cmd, args)
 	})
 	return cmd
+}
+
+// listCommands shows the commands that this program knows.
+func (t *terminal) listCommands() error {
+	type line struct {
+		Name     string `json:"name"`
+		Summary  string `json:"summary"`
+		ReadOnly bool   `json:"readOnly"`
+	}
+	var lines []line
+	for _, c := range t.commands.All() {
+		lines = append(lines, line{c.Name, c.Summary, c.ReadOnly})
+	}
+	return t.showValue(lines, view.Columns("name", "summary")...)
 }
 
 // carried returns the body that the flag --body names, nil if it is not set.
@@ -69,12 +88,13 @@ func (t *terminal) carried(cmd *cobra.Command, file, contentType string) (*clien
 	return &client.Body{Content: content, ContentType: contentType}, nil
 }
 
-func (t *terminal) callCommand(ctx context.Context, c *client.Client, name string, params url.Values, body *client.Body) error {
-	inQuery := slices.ContainsFunc(t.commands, func(known client.Command) bool { return known.Name == name && known.InQuery })
-	if body == nil && inQuery {
+func isBody(p command.Param) bool { return p.Body == command.BodyOnly }
+
+func (t *terminal) callCommand(ctx context.Context, name string, params url.Values, body *client.Body) error {
+	if known, _ := t.commands.Find(name); body == nil && slices.ContainsFunc(known.Params, isBody) {
 		body = &client.Body{} // with a body, even an empty one, parameters go in the query
 	}
-	answer, err := c.Command(ctx, name, params, body)
+	answer, err := t.server.Command(ctx, name, params, body)
 	if err != nil {
 		return err
 	}
@@ -90,51 +110,49 @@ func (t *terminal) callCommand(ctx context.Context, c *client.Client, name strin
 	return nil
 }
 
-// explainCommand writes the help of one of the server's commands.
-func (t *terminal) explainCommand(ctx context.Context, w io.Writer, name string) error {
-	c, err := t.connect()
-	if err != nil {
-		return err
+// explainCommand writes the help of a command of the server.
+func (t *terminal) explainCommand(w io.Writer, name string) error {
+	known, ok := t.commands.Find(name)
+	if !ok {
+		hint := spelling.Hint(name, t.commands.Names(), "sluice command lists those that it knows.")
+		return sluice.Errorf(sluice.CodeCommandUnknown, "This program knows no command %s; %s", name, hint)
 	}
-	described, err := c.Describe(ctx)
-	if err != nil {
-		return err
-	}
-	cmd, err := described.Find(name)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%s\n\nUsage:\n  sluice command %s", view.Printable(cmd.Summary), view.Printable(name))
-	for _, p := range cmd.Params {
-		if p.Required {
+	fmt.Fprintf(w, "%s\n\nUsage:\n  sluice command %s", known.Summary, name)
+	var named, bodies []command.Param
+	for _, p := range known.Params {
+		switch {
+		case isBody(p):
+			bodies = append(bodies, p)
+		case p.Required:
 			fmt.Fprintf(w, " %s=…", p.Name)
+			fallthrough
+		default:
+			named = append(named, p)
 		}
 	}
-	if len(cmd.Params) > 0 {
+	if len(named) > 0 {
 		fmt.Fprint(w, " [key=value]…")
 	}
-	if cmd.Body != "" {
+	if len(bodies) > 0 {
 		fmt.Fprint(w, " [--body FILE]")
 	}
 	fmt.Fprintln(w)
-	if len(cmd.Params) > 0 {
+	if len(named) > 0 {
 		fmt.Fprint(w, "\nParameters:\n")
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, p := range cmd.Params {
-			fmt.Fprintf(table, "  %s\t%s\t%s\n", p.Name, takes(p), view.Printable(p.Doc))
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
 	}
-	if cmd.Body != "" {
-		fmt.Fprintf(w, "\nBody:\n  %s\n", view.Printable(cmd.Body))
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, p := range named {
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", p.Name, takes(p), p.Doc)
 	}
-	return nil
+	err := table.Flush()
+	for _, p := range bodies {
+		fmt.Fprintf(w, "\nBody:\n  %s\n", p.Doc)
+	}
+	return err
 }
 
 // takes returns in a few words which values a parameter takes.
-func takes(p client.Param) string {
+func takes(p command.Param) string {
 	text := cmp.Or(strings.Join(p.Enum, "|"), p.Type, "any")
 	if p.Required {
 		text += ", required"

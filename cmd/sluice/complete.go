@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	_ "embed"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"sluice/client"
 	"sluice/cmd/sluice/view"
+	"sluice/command"
 	"sluice/stretch"
 )
 
@@ -26,47 +24,30 @@ func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	}
 }
 
-// asking returns a client for a completion, nil if there is none.
-func (t *terminal) asking(cmd *cobra.Command) (context.Context, context.CancelFunc, *client.Client) {
+// briefly connects a completion to the server for a moment, and reports whether that is possible.
+func (t *terminal) briefly(cmd *cobra.Command) (context.Context, context.CancelFunc, bool) {
 	parent := cmd.Context()
 	if parent == nil {
 		parent = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(parent, stretch.Of(completionTime))
-	c, err := t.connect()
-	if err != nil {
-		c = nil
-	}
-	return ctx, cancel, c
+	return ctx, cancel, t.connect() == nil
 }
 
 // completeCommand completes the names of commands, their parameters, and the values
 // of parameters that have a fixed choice.
-func (t *terminal) completeCommand(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	ctx, cancel, c := t.asking(cmd)
-	defer cancel()
-	if c == nil {
-		return nil, noFiles
-	}
-	described, err := c.Describe(ctx)
-	if err != nil {
-		return nil, noFiles
-	}
+func (t *terminal) completeCommand(_ *cobra.Command, args []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		var names []cobra.Completion
-		for _, known := range described.Commands {
-			names = append(names, cobra.CompletionWithDesc(known.Name, known.Summary))
+		for _, known := range t.commands.All() {
+			found = append(found, cobra.CompletionWithDesc(known.Name, known.Summary))
 		}
-		return names, noFiles
+		return found, noFiles
 	}
-	known, err := described.Find(args[0])
-	if err != nil {
-		return nil, noFiles
-	}
+	known, _ := t.commands.Find(args[0])
 	return completeParameter(known, args[1:], word)
 }
 
-func completeParameter(known client.Command, given []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeParameter(known command.Command, given []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	name, value, hasValue := strings.Cut(word, "=")
 	if strings.HasPrefix(value, "@") {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -88,40 +69,67 @@ func completeParameter(known client.Command, given []string, word string) ([]cob
 	return found, noFiles | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeNames completes with a field of what a command lists.
-func (t *terminal) completeNames(command, field string, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		ctx, cancel, c := t.asking(cmd)
-		defer cancel()
-		if c == nil {
-			return nil, otherwise
+// named is for parameters that name a thing: the command that lists such things,
+// and the field with the name.
+var named = map[string][2]string{
+	"eventKey": {"webhook.get", "eventKey"}, "pipeline": {"pipeline.get", "name"},
+	"roles": {"iam.role.get", "role"}, "username": {"iam.user.get", "username"}, "provider": {"provider.get", "provider"},
+}
+
+// completeParam completes the values of a flag.
+func (t *terminal) completeParam(cmd *cobra.Command, flag string, p command.Param) {
+	switch list, ok := named[p.Name]; {
+	case len(p.Enum) > 0:
+		complete(cmd, flag, cobra.FixedCompletions(choicesOf(p), noFiles))
+	case p.Name == "command":
+		complete(cmd, flag, cobra.FixedCompletions(t.changing(), noFiles))
+	case ok:
+		complete(cmd, flag, t.completeNames(list[0], list[1], noFiles))
+	}
+}
+
+// changing returns the names of the commands whose calls stand in the audit log.
+func (t *terminal) changing() (names []string) {
+	for _, c := range t.commands.All() {
+		if !c.ReadOnly {
+			names = append(names, c.Name)
 		}
-		names, _ := namesOf(ctx, c, command, field) // a failure completes nothing
+	}
+	return names
+}
+
+// completeNames completes with a field of what a command lists.
+func (t *terminal) completeNames(name, field string, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+		ctx, cancel, ok := t.briefly(cmd)
+		defer cancel()
+		if ok {
+			names = t.namesOf(ctx, name, field)
+		}
 		return names, otherwise
 	}
 }
 
-// namesOf returns a field of what a command lists.
-func namesOf(ctx context.Context, c *client.Client, command, field string) ([]string, error) {
-	answer, err := c.Command(ctx, command, nil, nil)
+// namesOf returns a field of what a command lists, nothing if the server does not say.
+func (t *terminal) namesOf(ctx context.Context, name, field string) (names []string) {
+	answer, err := t.server.Command(ctx, name, nil, nil)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	root, err := view.Parse(answer.Body)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	items := view.Items(root)
 	if items == nil {
-		return nil, nil
+		return nil
 	}
-	var names []string
 	for _, item := range items.Content {
 		if name := view.TextOf(item, field); name != "" {
 			names = append(names, name)
 		}
 	}
-	return names, nil
+	return names
 }
 
 func (t *terminal) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -131,45 +139,4 @@ func (t *terminal) completeProfiles(*cobra.Command, []string, string) ([]cobra.C
 	}
 	names, _ := profiles.Names()
 	return names, noFiles
-}
-
-// bashWords stands in for the package bash-completion where it is not installed.
-//
-//go:embed words.bash
-var bashWords string
-
-func completionCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "completion",
-		Short: "Print a script that completes command lines",
-		Long:  "Print a script that completes command lines: verbs, flags, the server's commands, and the names of webhooks, pipelines and other things.",
-		Args:  orVerb,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	for _, shell := range []struct {
-		name, install string
-		write         func(root *cobra.Command, w io.Writer) error
-	}{
-		{"bash", "sluice completion bash > ~/.local/share/bash-completion/completions/sluice\n  echo 'source <(sluice completion bash)' >> ~/.bashrc", writeBash},
-		{"zsh", "sluice completion zsh > \"${fpath[1]}/_sluice\"", (*cobra.Command).GenZshCompletion},
-		{"fish", "sluice completion fish > ~/.config/fish/completions/sluice.fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
-		{"powershell", "sluice completion powershell | Out-String | Invoke-Expression", (*cobra.Command).GenPowerShellCompletionWithDesc},
-	} {
-		cmd.AddCommand(&cobra.Command{
-			Use:     shell.name,
-			Short:   "Print the script for " + shell.name,
-			Example: "  " + shell.install,
-			Args:    arguments(0, 0, ""),
-			RunE:    func(cmd *cobra.Command, _ []string) error { return shell.write(cmd.Root(), cmd.OutOrStdout()) },
-		})
-	}
-	return cmd
-}
-
-// writeBash writes a script that needs nothing but bash.
-func writeBash(root *cobra.Command, w io.Writer) error {
-	if _, err := io.WriteString(w, bashWords); err != nil {
-		return err
-	}
-	return root.GenBashCompletionV2(w, true)
 }

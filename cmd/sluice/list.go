@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"sluice"
-
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/view"
 	"sluice/spelling"
@@ -31,20 +30,20 @@ type list struct {
 func (l list) verb(t *terminal, use, short string) *cobra.Command {
 	var open bool
 	cmd := &cobra.Command{Use: use, Short: short, Args: arguments(0, 0, "")}
-	t.calling(cmd, l.command, func(cmd *cobra.Command, c *client.Client, values url.Values, _ []string) error {
+	t.calling(cmd, l.command, func(ctx context.Context, values url.Values, _ []string) error {
 		if open {
-			return t.open(cmd.Context(), c, l.page)
+			return t.open(ctx, l.page)
 		}
-		return l.show(cmd.Context(), t, c, values)
+		return l.show(ctx, t, values)
 	}, l.without...)
 	if l.page != "" {
-		t.addOpen(cmd, &open)
+		addOpen(cmd, &open)
 	}
 	return cmd
 }
 
-func (l list) show(ctx context.Context, t *terminal, c *client.Client, params url.Values) error {
-	answer, err := c.Command(ctx, l.command, params, nil)
+func (l list) show(ctx context.Context, t *terminal, params url.Values) error {
+	answer, err := t.server.Command(ctx, l.command, params, nil)
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func (l list) show(ctx context.Context, t *terminal, c *client.Client, params ur
 		none = "No " + l.things + " fit " + selected + "."
 	}
 	if t.none(answer.Body, view.Printable(none)) {
-		t.meant(ctx, c, params)
+		t.meant(ctx, params)
 		return nil
 	}
 	return l.print(t, answer)
@@ -75,13 +74,13 @@ func selection(params url.Values) string {
 }
 
 // meant suggests another name where a parameter names something unknown.
-func (t *terminal) meant(ctx context.Context, c *client.Client, params url.Values) {
+func (t *terminal) meant(ctx context.Context, params url.Values) {
 	for name := range params {
 		list, ok := named[name]
 		if !ok {
 			continue
 		}
-		names, _ := namesOf(ctx, c, list[0], list[1]) // without names there is no suggestion
+		names := t.namesOf(ctx, list[0], list[1]) // without names there is no suggestion
 		given := params.Get(name)
 		if near := spelling.Nearest(given, names); near != "" && !slices.Contains(names, given) {
 			t.note(view.Printable("There is no " + given + "; did you mean " + near + "?"))
@@ -100,7 +99,7 @@ func (l list) print(t *terminal, answer client.Answer) error {
 	return nil
 }
 
-// none tells people that a list is empty. Programs see it in the document.
+// none says to people that a list is empty. Programs see it in the document.
 func (t *terminal) none(document []byte, text string) bool {
 	form, err := t.form()
 	root, parseErr := view.Parse(document)
@@ -112,10 +111,6 @@ func (t *terminal) none(document []byte, text string) bool {
 	}
 	fmt.Fprintln(t.err, text)
 	return true
-}
-
-func hasParam(c client.Command, name string) bool {
-	return slices.ContainsFunc(c.Params, func(p client.Param) bool { return p.Name == name })
 }
 
 // nextPage returns the cursor of the next page, "" at the end.

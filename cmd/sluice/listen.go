@@ -4,16 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"sluice"
 	"sluice/client"
-	"sluice/cmd/sluice/view"
 )
 
 // listenTo says what to listen to, from the command line.
@@ -67,12 +64,12 @@ func (l *listenTo) read(args []string) error {
 	return nil
 }
 
-// known refuses to wait for the events of a key that no webhook has.
-func (l *listenTo) known(ctx context.Context, c *client.Client) error {
+// knows refuses to wait for the events of a key that no webhook has.
+func (t *terminal) knows(ctx context.Context, l listenTo) error {
 	if l.wait || strings.ContainsAny(l.pattern, "*#") {
 		return nil
 	}
-	_, err := resourceNamed("webhook").one(ctx, c, l.pattern)
+	_, err := t.resourceNamed("webhook").one(ctx, l.pattern)
 	if e := sluice.AsError(err); err != nil && e.Kind == sluice.NotFound {
 		return e.Saying(e.Message + " With --wait it is listened to all the same.")
 	}
@@ -95,21 +92,20 @@ func (t *terminal) listen(ctx context.Context, to listenTo) error {
 	if err != nil {
 		return err
 	}
-	c, err := t.connect()
-	if err != nil {
+	if err := t.connect(); err != nil {
 		return err
 	}
-	if err := to.known(ctx, c); err != nil {
+	if err := t.knows(ctx, to); err != nil {
 		return err
 	}
-	position := client.Position{URL: c.URL(), Pattern: to.pattern, Forward: to.forward}
+	position := client.Position{URL: t.server.URL(), Pattern: to.pattern, Forward: to.forward}
 	if !to.anew {
 		if position, err = profiles.Resume(position); err != nil {
 			return err
 		}
 	}
 	if position.After == "" {
-		if _, position.After, err = c.Events(ctx, to.pattern, "", 1, 0); err != nil {
+		if _, position.After, err = t.server.Events(ctx, to.pattern, "", 1, 0); err != nil {
 			return err
 		}
 		if err := profiles.Keep(position); err != nil {
@@ -119,98 +115,12 @@ func (t *terminal) listen(ctx context.Context, to listenTo) error {
 	} else {
 		fmt.Fprintf(t.err, "Going on with events of %s where it ended; --new begins anew.\n", to.pattern)
 	}
-	err = c.Listen(ctx, to.pattern, position.After, l.deliver, func(cursor string) error {
+	err = t.server.Listen(ctx, to.pattern, position.After, l.deliver, func(cursor string) error {
 		position.After = cursor
 		return profiles.Keep(position)
 	})
 	if sluice.CodeCursorGone.Is(err) {
 		return sluice.Errorf(sluice.CodeCursorGone, "The server no longer has the place where this ended; start with --new.")
 	}
-	return err
-}
-
-// A listener delivers events.
-type listener struct {
-	*terminal
-
-	forwarder *client.Forwarder // nil means that events are printed
-	table     bool              // the output is for people
-	waiting   bool              // people know that the program can't be reached
-}
-
-// delivered is what the output shows of an event.
-type delivered struct {
-	Time     time.Time `json:"time"`
-	EventKey string    `json:"eventKey"`
-	TraceID  string    `json:"traceId"`
-	Method   string    `json:"method"`
-	Status   int       `json:"status"`
-	Duration float64   `json:"duration"` // in milliseconds
-	Error    string    `json:"error,omitempty"`
-}
-
-// deliver delivers one event. It tries again while the program can't be reached, but
-// never sends twice what may have arrived.
-func (l *listener) deliver(ctx context.Context, e client.Received) error {
-	switch {
-	case l.forwarder == nil && l.table:
-		return l.print(e)
-	case l.forwarder == nil:
-		return l.line(e.Document)
-	}
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		began := time.Now()
-		done := l.forwarder.Forward(ctx, e.Event)
-		if done.Done {
-			l.waiting = false
-			return l.report(e, done, began)
-		}
-		if !l.waiting && ctx.Err() == nil {
-			l.waiting = true
-			fmt.Fprintf(l.err, "The program can't be reached (%s); its events wait.\n", view.Printable(done.Err.Error()))
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-}
-
-// print shows an event to people.
-func (l *listener) print(e client.Received) error {
-	root, err := view.Parse(e.Document)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(l.out, "%s  %s  %s  %s\n", e.ReceivedAt.Local().Format(time.TimeOnly), view.Printable(e.TraceID),
-		view.Paint(colours(l.out), view.Bold, view.Printable(e.EventKey)), view.Printable(e.Method))
-	if payload := view.Field(root, "payload"); payload != nil {
-		return view.WriteIndented(l.out, payload, "  ")
-	}
-	return nil
-}
-
-func (l *listener) report(e client.Received, done client.Forwarded, began time.Time) error {
-	took := time.Since(began)
-	d := delivered{
-		Time: began.UTC(), EventKey: e.EventKey, TraceID: e.TraceID, Method: e.Method,
-		Status: done.Status, Duration: float64(took.Microseconds()) / 1000,
-	}
-	if done.Err != nil {
-		d.Error = done.Err.Error()
-	}
-	if !l.table {
-		return l.line(d)
-	}
-	colour, status := view.Green, strconv.Itoa(done.Status)
-	if done.Status == 0 || done.Status >= http.StatusBadRequest {
-		colour = view.Red
-	}
-	if done.Status == 0 {
-		status = d.Error
-	}
-	_, err := fmt.Fprintf(l.out, "%s  %s  %s  %s  %s  %s\n", began.Format(time.TimeOnly), view.Printable(e.TraceID),
-		view.Printable(e.EventKey), view.Printable(e.Method), view.Paint(colours(l.out), colour, view.Printable(status)), view.Milliseconds(d.Duration))
 	return err
 }

@@ -36,14 +36,6 @@ func loginCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// stored is what the output shows of a profile.
-type stored struct {
-	Profile  string `json:"profile"`
-	URL      string `json:"url"`
-	Username string `json:"username"`
-	Current  bool   `json:"current"`
-}
-
 func (t *terminal) login(ctx context.Context, username string, noBrowser bool) error {
 	profiles, err := t.profiles()
 	if err != nil {
@@ -54,11 +46,11 @@ func (t *terminal) login(ctx context.Context, username string, noBrowser bool) e
 	if err != nil && sluice.AsError(err).Kind == sluice.Invalid {
 		return err // the name is wrong
 	}
-	c, err := t.server(ctx, cmp.Or(before.URL, defaultURL))
+	c, err := t.chooseServer(ctx, cmp.Or(before.URL, defaultURL))
 	if err != nil {
 		return err
 	}
-	t.warnOfPlainHTTP(c.URL())
+	t.warnOfPlainHTTP(t.server.URL())
 	var login client.Login
 	if noBrowser || username != "" || os.Getenv("SLUICE_PASSWORD") != "" || !isTerminal(t.in) || browserHere() == nil {
 		login, err = t.loginByPassword(ctx, c, username, before.Username)
@@ -135,9 +127,9 @@ func (t *terminal) loginInBrowser(ctx context.Context, c *client.Client, fallbac
 	return login, err
 }
 
-// server returns a client of the server to log in at. It asks again if a person
+// chooseServer returns a client of the server to log in at. It asks again if a person
 // mistypes the URL.
-func (t *terminal) server(ctx context.Context, fallback string) (*client.Client, error) {
+func (t *terminal) chooseServer(ctx context.Context, fallback string) (*client.Client, error) {
 	for given := cmp.Or(t.url, os.Getenv("SLUICE_URL")); ; given = "" {
 		address, err := t.given(ctx, "Server", given, fallback)
 		if err != nil {
@@ -206,77 +198,4 @@ func logoutCommand(t *terminal) *cobra.Command {
 			return t.report(stored{name, login.URL, login.Username, false}, "Logged out at %s (profile %s).", login.URL, name)
 		},
 	}
-}
-
-func profileCommand(t *terminal) *cobra.Command {
-	list := func(*cobra.Command, []string) error { return t.listProfiles() }
-	cmd := &cobra.Command{
-		Use:   "profile",
-		Short: "List the stored logins, choose one, forget one",
-		Args:  orVerb,
-		RunE:  list,
-	}
-	use := &cobra.Command{
-		Use:               "use NAME",
-		Example:           "  sluice profile use staging",
-		Short:             "Make a profile the current one",
-		Args:              arguments(1, 1, "the name of a profile"),
-		ValidArgsFunction: t.completeProfiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			profiles, err := t.profiles()
-			if err != nil {
-				return err
-			}
-			if err := profiles.Use(args[0]); err != nil {
-				return err
-			}
-			login, err := profiles.Load(args[0])
-			if err != nil {
-				return err
-			}
-			return t.report(stored{args[0], login.URL, login.Username, true}, "The profile %s is the current one: %s at %s.", args[0], login.Username, login.URL)
-		},
-	}
-	forget := &cobra.Command{
-		Use:               "delete NAME",
-		Example:           "  sluice profile delete staging",
-		Short:             "Forget a profile without telling its server",
-		Args:              arguments(1, 1, "the name of a profile"),
-		ValidArgsFunction: t.completeProfiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			profiles, err := t.profiles()
-			if err != nil {
-				return err
-			}
-			if err := profiles.Delete(args[0]); err != nil {
-				return err
-			}
-			return t.report(map[string]any{"profile": args[0], "deleted": true}, "The profile %s is forgotten.", args[0])
-		},
-	}
-	cmd.AddCommand(&cobra.Command{Use: "list", Short: "List the stored logins", Args: arguments(0, 0, ""), RunE: list}, use, forget)
-	return cmd
-}
-
-func (t *terminal) listProfiles() error {
-	profiles, err := t.profiles()
-	if err != nil {
-		return err
-	}
-	names, err := profiles.Names()
-	if err != nil {
-		return err
-	}
-	current, all := t.profileName(profiles), []stored{}
-	for _, name := range names {
-		login, err := profiles.Load(name)
-		if err != nil {
-			return err
-		}
-		all = append(all, stored{name, login.URL, login.Username, name == current})
-	}
-	if len(all) == 0 {
-		t.note("There are no stored logins; sluice login makes one.")
-	}
-	return t.showValue(all)
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"time"
 
@@ -109,8 +112,8 @@ func (t *terminal) write(document []byte, people func(io.Writer, *yaml.Node) err
 	return err
 }
 
-// tell shows a document to programs; people writes what people see instead.
-func (t *terminal) tell(document any, people func(io.Writer)) error {
+// present shows a document to programs; people writes what people see instead.
+func (t *terminal) present(document any, people func(io.Writer)) error {
 	form, err := t.form()
 	if err != nil {
 		return err
@@ -126,16 +129,7 @@ func (t *terminal) tell(document any, people func(io.Writer)) error {
 
 // report writes what was done: a line for people, a document for programs.
 func (t *terminal) report(document any, format string, args ...any) error {
-	return t.tell(document, func(w io.Writer) { fmt.Fprintln(w, view.Printable(fmt.Sprintf(format, args...))) })
-}
-
-// advise tells people, but not programs, what to do next.
-func (t *terminal) advise(sentence string) error {
-	form, err := t.form()
-	if err == nil && form == "table" {
-		_, err = fmt.Fprintln(t.out, view.Printable(sentence))
-	}
-	return err
+	return t.present(document, func(w io.Writer) { fmt.Fprintln(w, view.Printable(fmt.Sprintf(format, args...))) })
 }
 
 // showValue writes a value as show does a document.
@@ -155,7 +149,16 @@ func (t *terminal) showAnswer(answer client.Answer, err error) error {
 	return t.show(answer.Body)
 }
 
-// note tells people something besides the answer.
+// do calls a command. People see the sentence, programs the answer.
+func (t *terminal) do(ctx context.Context, command string, values url.Values, sentence string, args ...any) error {
+	answer, err := t.server.Command(ctx, command, values, nil)
+	if err != nil {
+		return err
+	}
+	return t.report(json.RawMessage(answer.Body), sentence, args...)
+}
+
+// note says something to people besides the answer.
 func (t *terminal) note(text string) {
 	if form, err := t.form(); err == nil && form == "table" {
 		fmt.Fprintln(t.err, text)

@@ -12,57 +12,69 @@ import (
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/view"
-	"sluice/manifest"
 )
 
-func pipelineResource() *resource {
-	return &resource{
-		Resource: sluice.ResourceNamed("pipeline"), short: "Store, read, run, check and test pipelines",
+func pipelineResource(t *terminal) *resource {
+	r := &resource{
+		terminal: t, Resource: sluice.ResourceNamed("pipeline"), short: "Store, read, run, check and test pipelines",
 		word: "name", example: "leads", single: "version",
 		columns: view.Columns("name", "listens", "paused", "owner", "updated", "description"),
 		own:     true,
 		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
-		verbs: func(t *terminal, r *resource) []*cobra.Command {
-			return append(pipelinePauses(t, r),
-				pipelineDelete(t, r), pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t), pipelineTry(t),
-				pipelineVersions(t), pipelineDiff(t), pipelineRollback(t))
-		},
 	}
+	r.verbs = []*cobra.Command{
+		pipelinePause(r, "pause", "Let events wait for pipelines", "Paused the pipeline %s; events wait for it."),
+		pipelinePause(r, "resume", "Let pipelines run again, the events that waited first", "The pipeline %s runs again."),
+		pipelineDelete(r), pipelinePut(t), pipelineGet(r), pipelineRun(r), pipelineLint(t), pipelineTest(t), pipelineTry(t),
+		pipelineVersions(r), pipelineDiff(r), pipelineRollback(r),
+	}
+	return r
 }
 
-// pipelineDelete deletes as resourceDelete does, and tells how many events that
+// pipelinePause makes the verb that pauses pipelines, or resumes them.
+func pipelinePause(r *resource, name, short, sentence string) *cobra.Command {
+	return r.about(name, short, true, r.connected(func(ctx context.Context, args []string) error {
+		return r.forEach(args, sentence, func(key string) (client.Answer, error) {
+			answer, err := r.server.Command(ctx, "pipeline."+name, url.Values{r.Key: {key}}, nil)
+			return answer, r.missing(ctx, key, err)
+		})
+	}))
+}
+
+// pipelineDelete makes the verb that deletes pipelines, and says how many events that
 // abandons.
-func pipelineDelete(t *terminal, r *resource) *cobra.Command {
-	deleted := *r
-	cmd := resourceDelete(t, &deleted)
-	remove := cmd.RunE
-	cmd.RunE = t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
-		waiting, known := waitingFor(cmd.Context(), c, args)
-		deleted.Effect = r.Effect
+func pipelineDelete(r *resource) *cobra.Command {
+	var yes bool
+	cmd := r.about("delete", "Delete pipelines", true, r.connected(func(ctx context.Context, args []string) error {
+		waiting, known := r.waitingFor(ctx, args)
+		effect, events := strings.TrimSuffix(r.Effect, "."), view.Counted(waiting, "event")+" still waiting."
 		switch {
 		case !known:
-			deleted.Effect = strings.TrimSuffix(r.Effect, ".") + ", and it abandons those still waiting."
+			effect += ", and it abandons those still waiting."
 		case waiting > 0:
-			deleted.Effect = strings.TrimSuffix(r.Effect, ".") + ", and it abandons " + view.Counted(waiting, "event") + " still waiting."
+			effect += ", and it abandons " + events
+		default:
+			effect += "."
 		}
-		if err := remove(cmd, args); err != nil {
+		if err := r.delete(ctx, yes, args, effect, url.Values{}); err != nil {
 			return err
 		}
 		if waiting > 0 {
-			t.note("Abandoned " + view.Counted(waiting, "event") + " still waiting.")
+			r.note("Abandoned " + events)
 		}
 		return nil
-	})
+	}))
+	addYes(cmd, &yes)
 	return cmd
 }
 
 // waitingFor returns how many events wait for some pipelines. Not every user who may
 // delete a pipeline may know that.
-func waitingFor(ctx context.Context, c *client.Client, names []string) (count int, known bool) {
+func (t *terminal) waitingFor(ctx context.Context, names []string) (count int, known bool) {
 	var stats struct {
 		Pipelines []sluice.PipelineStats `json:"pipelines"`
 	}
-	if c.Decode(ctx, "server.stats", url.Values{"minutes": {"1"}}, nil, &stats) != nil {
+	if t.server.Decode(ctx, "server.stats", url.Values{"minutes": {"1"}}, nil, &stats) != nil {
 		return 0, false
 	}
 	for _, p := range stats.Pipelines {
@@ -73,30 +85,30 @@ func waitingFor(ctx context.Context, c *client.Client, names []string) (count in
 	return count, true
 }
 
-func pipelineGet(t *terminal) *cobra.Command {
+func pipelineGet(r *resource) *cobra.Command {
 	var version int
 	cmd := &cobra.Command{
 		Use:               "get NAME",
 		Short:             "Print the source of a stored pipeline; with -o or --json what is known of it",
 		Example:           "  sluice pipeline get leads > leads.yaml",
 		Args:              arguments(1, 1, "the name of a pipeline"),
-		ValidArgsFunction: t.completeNames("pipeline.get", "name", noFiles),
-		RunE: t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			if t.format != "" || t.json {
+		ValidArgsFunction: r.completeNames("pipeline.get", "name", noFiles),
+		RunE: r.connected(func(ctx context.Context, args []string) error {
+			if r.format != "" || r.json {
 				params := url.Values{"name": {args[0]}}
 				if version != 0 {
 					params.Set("version", strconv.Itoa(version))
 				}
-				return t.callCommand(cmd.Context(), c, "pipeline.get", params, nil)
+				return r.callCommand(ctx, "pipeline.get", params, nil)
 			}
-			source, _, err := c.PipelineSource(cmd.Context(), args[0], version)
+			source, _, err := r.server.PipelineSource(ctx, args[0], version)
 			if err != nil {
-				return pipelineMissing(cmd.Context(), c, args[0], err)
+				return r.missingPipeline(ctx, args[0], err)
 			}
-			if isTerminal(t.out) {
+			if isTerminal(r.out) {
 				source = view.Lines(source)
 			}
-			_, err = t.out.WriteString(source)
+			_, err = r.out.WriteString(source)
 			return err
 		}),
 	}
@@ -104,76 +116,11 @@ func pipelineGet(t *terminal) *cobra.Command {
 	return cmd
 }
 
-func pipelineRun(t *terminal) *cobra.Command {
-	var vars []string
-	var body, contentType string
-	cmd := &cobra.Command{
-		Use:               "run NAME|FILE",
-		Short:             "Run a stored pipeline, or the one in a file, and print its final body",
-		Long:              "Run a stored pipeline, or the one in a file, and print its final body. What ends in .yaml, .yml or .json or has a / in it is a file.",
-		Example:           "  sluice pipeline run leads --body lead.json",
-		Args:              arguments(1, 1, "the name of a pipeline, or a file with one"),
-		ValidArgsFunction: t.completeNames("pipeline.get", "name", cobra.ShellCompDirectiveDefault),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			values, err := t.pairs(vars)
-			if err != nil {
-				return err
-			}
-			carried, err := t.carried(cmd, body, contentType)
-			if err != nil {
-				return err
-			}
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
-			answer, err := t.run(cmd.Context(), c, args[0], values, carried)
-			if err != nil {
-				return err
-			}
-			return t.showData(answer.Body)
-		},
-	}
-	cmd.Flags().StringArrayVar(&vars, "var", nil, "variable of the run as key=value or key=@file; may be repeated")
-	cmd.Flags().StringVar(&body, "body", "", "body that the run starts with: JSON text, a file, or - for standard input")
-	cmd.Flags().StringVar(&contentType, "content-type", "", "type of the body (default: JSON if it is such, else text)")
-	return cmd
-}
-
-func (t *terminal) run(ctx context.Context, c *client.Client, name string, vars url.Values, body *client.Body) (client.Answer, error) {
-	if !strings.Contains(name, "/") && manifest.NameOf(name) == name {
-		answer, err := c.RunPipeline(ctx, name, vars, body)
-		return answer, pipelineMissing(ctx, c, name, err)
-	}
-	source, err := t.read(name)
-	if err != nil {
-		return client.Answer{}, err
-	}
-	answer, err := c.RunSource(ctx, string(source), vars, body)
-	return answer, inFile(name, err)
-}
-
-// pipelineMissing adds the name that was probably meant to the error for an unknown
+// missingPipeline adds the name that was probably meant to the error for an unknown
 // pipeline. NotFound errors can be about other things as well.
-func pipelineMissing(ctx context.Context, c *client.Client, name string, err error) error {
+func (r *resource) missingPipeline(ctx context.Context, name string, err error) error {
 	if !sluice.CodePipelineUnknown.Is(err) {
 		return err
 	}
-	return resourceNamed("pipeline").missing(ctx, c, name, err)
-}
-
-// pipelinePauses makes the verbs that pause and resume pipelines.
-func pipelinePauses(t *terminal, r *resource) []*cobra.Command {
-	verb := func(name, short, sentence string) *cobra.Command {
-		return r.about(t, name, short, true, t.connected(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			return t.forEach(args, sentence, func(key string) (client.Answer, error) {
-				answer, err := c.Command(cmd.Context(), "pipeline."+name, url.Values{r.Key: {key}}, nil)
-				return answer, r.missing(cmd.Context(), c, key, err)
-			})
-		}))
-	}
-	return []*cobra.Command{
-		verb("pause", "Let events wait for pipelines", "Paused the pipeline %s; events wait for it."),
-		verb("resume", "Let pipelines run again, the events that waited first", "The pipeline %s runs again."),
-	}
+	return r.missing(ctx, name, err)
 }

@@ -1,23 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
 	"sluice"
-	"sluice/client"
 	"sluice/cmd/sluice/view"
-	"sluice/value"
 )
 
 func traceCommand(t *terminal) *cobra.Command {
@@ -30,31 +25,31 @@ func traceCommand(t *terminal) *cobra.Command {
 		Args:    arguments(0, 1, "one trace id"),
 	}
 	cmd.Flags().BoolVar(&follow, "follow", false, "tell of calls and runs as they happen")
-	t.addOpen(cmd, &open)
-	return t.calling(cmd, "trace.get", func(cmd *cobra.Command, c *client.Client, values url.Values, args []string) error {
+	addOpen(cmd, &open)
+	return t.calling(cmd, "trace.get", func(ctx context.Context, values url.Values, args []string) error {
 		if len(args) > 0 {
 			values.Set("traceId", args[0])
 		}
 		switch {
 		case open:
-			return t.open(cmd.Context(), c, "/calls", args...)
+			return t.open(ctx, "/calls", args...)
 		case !follow:
-			return t.trace(cmd.Context(), c, values)
+			return t.trace(ctx, values)
 		case values.Has("from") || values.Has("to") || values.Has("status"):
 			return usage("--follow tells what happens from now on; it takes no span of time and no status.")
 		}
-		return t.follow(cmd.Context(), c, values)
+		return t.follow(ctx, values)
 	}, "traceId")
 }
 
 // trace shows calls, or everything about one.
-func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Values) error {
+func (t *terminal) trace(ctx context.Context, params url.Values) error {
 	calls := list{command: "trace.get", none: "No such calls were found.", columns: view.CallColumns}
 	id := params.Get("traceId")
 	if id == "" {
-		return calls.show(ctx, t, c, params)
+		return calls.show(ctx, t, params)
 	}
-	answer, err := c.Command(ctx, "trace.get", params, nil)
+	answer, err := t.server.Command(ctx, "trace.get", params, nil)
 	if err != nil {
 		return err
 	}
@@ -68,7 +63,7 @@ func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Value
 	}
 	return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
 		calls := view.Field(root, "items").Content
-		replays, err := replaysOf(ctx, c, calls[0])
+		replays, err := t.replaysOf(ctx, calls[0])
 		if err != nil {
 			return err
 		}
@@ -84,13 +79,13 @@ func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Value
 
 // replaysOf returns the replays of a call among the newest calls of its webhook. The
 // portal finds the same ones.
-func replaysOf(ctx context.Context, c *client.Client, call *yaml.Node) (replays []*yaml.Node, err error) {
+func (t *terminal) replaysOf(ctx context.Context, call *yaml.Node) (replays []*yaml.Node, err error) {
 	const looked = "100"
 	key := view.TextOf(call, "eventKey")
 	if status := view.TextOf(call, "status"); key == "" || status == string(sluice.StatusRejected) || status == string(sluice.StatusHandshake) {
 		return nil, nil // it has no event to replay
 	}
-	answer, err := c.Command(ctx, "trace.get", url.Values{"eventKey": {key}, "from": {view.TextOf(call, "time")}, "limit": {looked}}, nil)
+	answer, err := t.server.Command(ctx, "trace.get", url.Values{"eventKey": {key}, "from": {view.TextOf(call, "time")}, "limit": {looked}}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -104,50 +99,4 @@ func replaysOf(ctx context.Context, c *client.Client, call *yaml.Node) (replays 
 		}
 	}
 	return replays, nil
-}
-
-// follow shows calls and runs as they happen, each in a line.
-func (t *terminal) follow(ctx context.Context, c *client.Client, params url.Values) error {
-	form, err := t.form()
-	if err != nil {
-		return err
-	}
-	return c.Follow(ctx, params, func(entry sluice.TailEntry) error {
-		if form != "table" {
-			return t.line(entry)
-		}
-		_, err := fmt.Fprintln(t.out, t.describe(entry))
-		return err
-	})
-}
-
-// line writes a value as one line of JSON.
-func (t *terminal) line(v any) error {
-	document, err := value.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return view.WriteJSON(t.out, document, false)
-}
-
-func (t *terminal) describe(entry sluice.TailEntry) string {
-	var d struct {
-		sluice.Call // a run has some of these fields, too
-
-		Started  time.Time       `json:"started"`
-		Pipeline string          `json:"pipeline"`
-		Error    *sluice.Problem `json:"error"`
-	}
-	if err := json.Unmarshal(entry.Data, &d); err != nil || entry.Type != "call" && entry.Type != "run" {
-		return view.Printable(entry.Type + " " + string(entry.Data))
-	}
-	at, what, detail := d.Time, d.EventKey, d.Code
-	if entry.Type == "run" {
-		at, what = d.Started, cmp.Or(d.Pipeline, "(not stored)")
-	}
-	if d.Error != nil {
-		detail = d.Error.Detail
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %s  %s", at.Local().Format(time.TimeOnly), entry.Type,
-		view.Printable(d.TraceID), view.Printable(what), view.Paint(colours(t.out), cmp.Or(view.StatusColours[d.Status.Word()], view.Green), view.Printable(d.Status.Word())), view.Milliseconds(d.Duration), view.Printable(detail)))
 }

@@ -1,0 +1,71 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice"
+)
+
+// A Result is the result of a call: the server's document, and what it says.
+type Result struct {
+	Document json.RawMessage
+	sluice.Result
+}
+
+// Result returns the result of a call as it is now.
+func (c *Client) Result(ctx context.Context, id string) (Result, error) {
+	answer, err := c.do(ctx, request{method: http.MethodGet, path: pollPath(id, "false"), open: true})
+	if err != nil {
+		return Result{}, err
+	}
+	return resultOf(answer)
+}
+
+// Await waits for the result of a call. The server does the waiting, and says
+// when to ask again.
+func (c *Client) Await(ctx context.Context, id string) (Result, error) {
+	path := pollPath(id, "true")
+	retry := &retries{}
+	for {
+		answer, err := c.do(ctx, request{method: http.MethodGet, path: path, open: true, polls: true})
+		switch {
+		case err != nil:
+			if err = retry.wait(ctx, err); err != nil {
+				return Result{}, err
+			}
+		case answer.Status == http.StatusFound:
+			retry.succeeded()
+			if path, err = nextPoll(answer); err != nil {
+				return Result{}, err
+			}
+		default:
+			return resultOf(answer)
+		}
+	}
+}
+
+func pollPath(id, redirect string) string {
+	return sluice.ResultPath + "?" + url.Values{sluice.CorrelationQuery: {id}, sluice.RedirectQuery: {redirect}}.Encode()
+}
+
+// nextPoll returns the path that a redirect leads to. Its host is ignored, since it
+// may be wrong from here.
+func nextPoll(a Answer) (string, error) {
+	to, err := url.Parse(a.Header.Get("Location"))
+	if err != nil || !strings.HasSuffix(to.Path, sluice.ResultPath) {
+		return "", sluice.Errorf(sluice.CodeRedirectMalformed, "The server leads elsewhere than to the result; is there a sluice at this URL?")
+	}
+	return sluice.ResultPath + "?" + to.RawQuery, nil
+}
+
+func resultOf(a Answer) (Result, error) {
+	r := Result{Document: a.Body}
+	if err := json.Unmarshal(a.Body, &r.Result); err != nil {
+		return r, sluice.Errorf(sluice.CodeResultMalformed, "The server gave no result; is there a sluice at this URL?").Because(err)
+	}
+	return r, nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice/cmd/sluice/view"
+)
+
+// alertCommand lists alerts, mutes them, and stores pipelines that pass them on.
+func alertCommand(t *terminal) *cobra.Command {
+	alerts := list{
+		command: "alert.get", none: "There are no alerts: all is well.", things: "alerts",
+		columns: view.Columns("id", "kind", "subject", "severity", "since", "until", "message"),
+	}
+	cmd := alerts.verb(t, "alert", "See what is wrong, and have it told")
+	cmd.Args = orVerb
+	cmd.AddCommand(alerts.verb(t, "list", "List the alerts, newest first"), alertMute(t), alertTo(t))
+	return cmd
+}
+
+func alertMute(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "mute ID", Short: "Send nothing of an alert for a while", Example: "  sluice alert mute k3v6t2ab5c --for 1h",
+		Args: arguments(1, 1, "the id of an alert"),
+	}
+	return t.calling(cmd, "alert.mute", func(ctx context.Context, values url.Values, args []string) error {
+		values.Set("id", args[0])
+		return t.do(ctx, "alert.mute", values, "Muted the alert %s for %s.", args[0], values.Get("for"))
+	}, "id")
+}
+
+func alertTo(t *terminal) *cobra.Command {
+	to := &cobra.Command{Use: "to", Short: "Have alerts told elsewhere", Args: orVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	for _, d := range destinations {
+		word := "URL"
+		if !d.secret {
+			word = "ADDRESS"
+		}
+		cmd := &cobra.Command{
+			Use: d.name + " " + word, Short: "Have alerts told to " + d.what, Args: arguments(1, 1, "one "+strings.ToLower(word)),
+			Long: "Have alerts told to " + d.what + ".\nThis stores the pipeline alert-to-" + d.name + ", which runs as you. A URL is stored as the secret of that name.",
+		}
+		var name string
+		cmd.RunE = func(cmd *cobra.Command, args []string) error { return t.passTo(cmd.Context(), d, name, args[0]) }
+		cmd.Flags().StringVar(&name, "name", "alert-to-"+d.name, "name of the pipeline, and of the secret")
+		to.AddCommand(cmd)
+	}
+	return to
+}
+
+// A destination is somewhere that alerts can go. Its address may be a secret.
+type destination struct {
+	name, what string
+	secret     bool
+	step       string // with %s for the address
+}
+
+// said is an alert as a sentence.
+const said = `#{body.payload.state == "raised" ? "🔴" : "🟢"} #{body.payload.kind} #{body.payload.state}: #{body.payload.message}`
+
+var destinations = []destination{
+	{"slack", "an incoming webhook of Slack", true, "http.request: {url: '%s', method: POST, expect: 2xx, body: {text: '" + said + "'}}"},
+	{"teams", "a workflow of Microsoft Teams", true, "http.request: {url: '%s', method: POST, expect: 2xx, body: {type: message, attachments: [{contentType: application/vnd.microsoft.card.adaptive, " +
+		"content: {type: AdaptiveCard, version: '1.4', body: [{type: TextBlock, wrap: true, text: '" + said + "'}]}}]}}"},
+	{"webhook", "any URL, with the alert as JSON", true, "http.request: {url: '%s', method: POST, expect: 2xx, body: '#{body.payload}'}"},
+	{"mail", "a mail address", false, `mail.send: {to: '%s', subject: '#{body.payload.kind} #{body.payload.state} #{body.payload.subject ?? ""}', text: '` + said + `'}`},
+}
+
+// passTo stores the pipeline that passes alerts on.
+func (t *terminal) passTo(ctx context.Context, d destination, name, address string) error {
+	if _, err := mail.ParseAddressList(address); err != nil && !d.secret {
+		return usage("%q is no mail address.", address)
+	}
+	if err := t.connect(); err != nil {
+		return err
+	}
+	var me struct{ Username string }
+	if err := t.server.Decode(ctx, "iam.whoami", nil, nil, &me); err != nil {
+		return err
+	}
+	if d.secret {
+		if _, err := t.server.Command(ctx, "secret.put", url.Values{"name": {name}, "value": {address}}, nil); err != nil {
+			return err
+		}
+		address = `#{secret("` + name + `")}`
+	}
+	answer, err := t.server.PutPipeline(ctx, name, d.source(me.Username, address), false)
+	if err != nil {
+		return err
+	}
+	return t.report(json.RawMessage(answer.Body), "Alerts are told by the pipeline %s.", name)
+}
+
+// source returns the pipeline that tells alerts there, in their order.
+func (d destination) source(username, address string) string {
+	return fmt.Sprintf("description: Tells alerts to %s.\nconcurrency: 1\nretry: {times: 10}\npipeline:\n- event.listen: {eventKey: sluice.alert.#}\n- iam.run.as: {username: %q}\n- "+d.step+"\n",
+		d.what, username, strings.ReplaceAll(address, "'", "''"))
+}

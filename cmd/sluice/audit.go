@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"sluice/cmd/sluice/view"
+)
+
+func auditCommand(t *terminal) *cobra.Command {
+	cmd := list{
+		command: "audit.get", page: "/audit", none: "Nothing of that kind stands in the audit log.",
+		columns: view.Columns("time", "username", "command", "target", "outcome", "address", "count"),
+	}.verb(t, "audit", "Read who did what, newest first")
+	cmd.Example = "  sluice audit --since 1h --username admin"
+	cmd.Args = orVerb
+	cmd.AddCommand(auditVerify(t))
+	return cmd
+}
+
+func auditVerify(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Check that no entry of the audit log was changed, taken out or put in", Args: arguments(0, 0, ""),
+		RunE: t.connected(func(ctx context.Context, _ []string) error {
+			answer, err := t.server.Command(ctx, "audit.verify", nil, nil)
+			if err != nil {
+				return err
+			}
+			var found struct{ Breaks []any }
+			if err := json.Unmarshal(answer.Body, &found); err != nil {
+				return err
+			}
+			if err := t.show(answer.Body); err != nil {
+				return err
+			}
+			if len(found.Breaks) > 0 {
+				return &failure{code: exitConflict, message: "The audit log was tampered with: its chain breaks in " + view.Counted(len(found.Breaks), "place") + "."}
+			}
+			return nil
+		}),
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func addOpen(cmd *cobra.Command, open *bool) {
+	cmd.Flags().BoolVar(open, "open", false, "open the page about it in a browser; without one its URL is printed")
+}
+
+// open opens a page of the portal, or prints its URL where there is no browser.
+func (t *terminal) open(ctx context.Context, page string, item ...string) error {
+	path := make([]string, 1, 1+len(item))
+	path[0] = t.server.URL() + page
+	for _, part := range item {
+		path = append(path, url.PathEscape(part))
+	}
+	target := strings.Join(path, "/")
+	if browser := browserCommand(runtime.GOOS); browser != nil {
+		fmt.Fprintf(t.err, "Opening %s\n", target)
+		if _, err := startBrowser(ctx, browser, target); err == nil {
+			return nil
+		}
+	}
+	_, err := fmt.Fprintln(t.out, target)
+	return err
+}
+
+// startBrowser opens a page in a browser, which outlives ctx.
+func startBrowser(ctx context.Context, browser []string, target string) (*exec.Cmd, error) {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), browser[0], append(browser[1:], target)...) //nolint:gosec // the person's own browser
+	return cmd, cmd.Start()
+}
+
+// browserHere returns the command of a browser that can reach a port of this machine.
+// In a session by SSH there is none, unless the person names one.
+func browserHere() []string {
+	if os.Getenv("BROWSER") == "" && (os.Getenv("SSH_CONNECTION") != "" || os.Getenv("SSH_TTY") != "") {
+		return nil
+	}
+	return browserCommand(runtime.GOOS)
+}
+
+// browserCommand returns the command that starts a browser, nil without a display.
+func browserCommand(system string) []string {
+	switch own := strings.Fields(os.Getenv("BROWSER")); {
+	case len(own) > 0:
+		return own
+	case system == "darwin":
+		return []string{"open"}
+	case system == "windows":
+		return []string{"rundll32", "url.dll,FileProtocolHandler"}
+	case os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "":
+		return []string{"xdg-open"}
+	}
+	return nil
+}

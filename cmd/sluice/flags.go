@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sluice"
+	"sluice/command"
+	"sluice/spelling"
+)
+
+// An asking is a verb that has the values of its flags, as parameters of a command, and is
+// connected to the server.
+type asking func(ctx context.Context, values url.Values, args []string) error
+
+// calling gives a verb a flag for each parameter of a command, except those in without, and
+// makes it do run with what they hold: --payload-type is payloadType.
+func (t *terminal) calling(cmd *cobra.Command, name string, run asking, without ...string) *cobra.Command {
+	declared := t.declaration(name)
+	when := new(span)
+	if hasParam(declared, "from") {
+		when.addFlags(cmd)
+	}
+	var params []command.Param
+	for _, p := range declared.Params {
+		flag := kebab(p.Name)
+		if p.Body == command.BodyOnly || cmd.Flags().Lookup(flag) != nil || slices.Contains(without, p.Name) {
+			continue
+		}
+		params = append(params, p)
+		switch p.Type {
+		case "boolean":
+			cmd.Flags().Bool(flag, false, p.Doc)
+		case "array":
+			cmd.Flags().StringArray(flag, nil, p.Doc)
+		default:
+			cmd.Flags().String(flag, "", p.Doc)
+		}
+		t.completeParam(cmd, flag, p)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		values := url.Values{}
+		if err := when.set(values); err != nil {
+			return err
+		}
+		for _, p := range params {
+			if err := t.setParam(values, p, cmd.Flags().Lookup(kebab(p.Name))); err != nil {
+				return err
+			}
+		}
+		if err := t.connect(); err != nil {
+			return err
+		}
+		return run(cmd.Context(), values, args)
+	}
+	return cmd
+}
+
+// setParam sets a parameter to what its flag holds, if that was given.
+func (t *terminal) setParam(values url.Values, p command.Param, flag *pflag.Flag) error {
+	if !flag.Changed {
+		return nil
+	}
+	text := flag.Value.String()
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		text = strings.Join(list.GetSlice(), ",")
+	}
+	value, err := t.value(text)
+	if strings.HasPrefix(text, "@") {
+		value = strings.TrimRight(value, "\r\n") // files end with a line end, values don't
+	}
+	if err == nil && p.Name == "status" {
+		value, err = statusOf(p, value)
+	}
+	values.Set(p.Name, value)
+	return err
+}
+
+// statusOf returns the status that a word stands for. Unknown words are refused here,
+// since the server would list statuses and not these words.
+func statusOf(p command.Param, word string) (string, error) {
+	status := string(sluice.StatusOf(word))
+	if len(p.Enum) == 0 || slices.Contains(p.Enum, status) {
+		return status, nil
+	}
+	words := choicesOf(p)
+	refusal := usage("--status must be one of %s, not %q.", strings.Join(words, ", "), word)
+	if near := spelling.Nearest(word, slices.Concat(words, p.Enum)); near != "" {
+		refusal.message += " Did you mean " + sluice.Status(near).Word() + "?"
+	}
+	return "", refusal
+}
+
+// need refuses a command line without the flags that a command requires.
+func (t *terminal) need(cmd *cobra.Command, name string) error {
+	for _, p := range t.declaration(name).Params {
+		if flag := cmd.Flags().Lookup(kebab(p.Name)); p.Required && flag != nil && !flag.Changed {
+			return usage("%s needs --%s: %s", cmd.CommandPath(), flag.Name, p.Doc)
+		}
+	}
+	return nil
+}
+
+// kebab returns the flag of a parameter.
+func kebab(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// declaration returns a command as this program declares it.
+func (t *terminal) declaration(name string) command.Command {
+	declared, ok := t.commands.Find(name)
+	if !ok {
+		panic("there is no command " + name) // a mistake in the program
+	}
+	return declared
+}
+
+func hasParam(c command.Command, name string) bool {
+	return slices.ContainsFunc(c.Params, func(p command.Param) bool { return p.Name == name })
+}
+
+// choicesOf returns the values that a parameter can have, in the words of the command
+// line.
+func choicesOf(p command.Param) []string {
+	choices := slices.Clone(p.Enum)
+	for i := range choices {
+		if p.Name == "status" {
+			choices[i] = sluice.Status(choices[i]).Word()
+		}
+	}
+	return choices
+}

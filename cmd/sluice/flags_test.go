@@ -1,0 +1,11 @@
+package main
+
+import "testing"
+
+func TestParametersBecomeFlags(t *testing.T) {
+	for name, want := range map[string]string{"eventKey": "event-key", "limit": "limit", "maxPayloadLength": "max-payload-length"} {
+		if got := kebab(name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sluice/manifest"
+)
+
+// read returns the content of a file, or of standard input for -.
+func (t *terminal) read(name string) ([]byte, error) {
+	var content []byte
+	var err error
+	if name == "-" {
+		content, err = io.ReadAll(t.in)
+	} else {
+		content, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	return content, nil
+}
+
+// readBody returns the content of a file, or the text itself if it looks like JSON and
+// not like the name of a file.
+func (t *terminal) readBody(text string) ([]byte, error) {
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`) {
+		return []byte(text), nil
+	}
+	return t.read(strings.TrimPrefix(text, "@"))
+}
+
+// pairs reads arguments of the form key=value, key=@file and key=@@value.
+func (t *terminal) pairs(args []string) (map[string][]string, error) {
+	values := make(map[string][]string)
+	for _, arg := range args {
+		key, value, ok := strings.Cut(arg, "=")
+		if !ok || key == "" {
+			return nil, usage("%q is not of the form key=value.", arg)
+		}
+		value, err := t.value(value)
+		if err != nil {
+			return nil, err
+		}
+		values[key] = append(values[key], value)
+	}
+	return values, nil
+}
+
+// value returns a value as typed, or the content of a file for @file. @@x means @x.
+func (t *terminal) value(text string) (string, error) {
+	file, isFile := strings.CutPrefix(text, "@")
+	if !isFile || strings.HasPrefix(file, "@") {
+		return file, nil
+	}
+	content, err := t.read(file)
+	return string(content), err
+}
+
+// filesIn returns the files that arguments name, and all pipelines in the folders that
+// they name.
+func filesIn(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		if arg == "-" { // standard input
+			files = append(files, arg)
+			continue
+		}
+		info, err := os.Stat(arg)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		if !info.IsDir() {
+			files = append(files, arg)
+			continue
+		}
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		found := len(files)
+		for _, entry := range entries {
+			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && manifest.NameOf(entry.Name()) != entry.Name() {
+				files = append(files, filepath.Join(arg, entry.Name()))
+			}
+		}
+		if len(files) == found {
+			return nil, usage("The folder %s has no files that end in .yaml, .yml or .json.", arg)
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+	"sluice/cmd/sluice/view"
+	"sluice/serve"
+)
+
+// mistake returns the first mistake in a source, nil if there is none. With force,
+// missing rights don't count.
+func mistake(l sluice.LintResult, file string, force bool) error {
+	if force {
+		l.Problems = slices.DeleteFunc(l.Problems, func(f sluice.Finding) bool { return f.Permission != "" })
+	}
+	if len(l.Problems) == 0 {
+		return nil
+	}
+	first := l.Problems[0]
+	text := fmt.Sprintf("%s:%d:%d: %s", file, first.Line, first.Column, first.Message)
+	if more := len(l.Problems) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return &failure{code: exitFailed, message: text, hint: first.Advice()}
+}
+
+type lintedFile struct {
+	File string `json:"file"`
+	sluice.LintResult
+}
+
+func pipelineLint(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint FILE|FOLDER...",
+		Short: "List the mistakes in pipelines",
+		Long:  "List the mistakes in pipelines with their places. The server that you are logged in at also tells which steps would be refused. Without one, what this program knows is checked, and no rights. The file - is standard input.",
+		Args:  arguments(1, -1, "a file or a folder with pipelines"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := filesIn(args)
+			if err != nil {
+				return err
+			}
+			found := make([]lintedFile, len(files))
+			mistakes := 0
+			for i, file := range files {
+				linted, err := t.lint(cmd.Context(), file)
+				if err != nil {
+					return err
+				}
+				found[i] = lintedFile{file, linted}
+				mistakes += len(linted.Problems)
+			}
+			if err := t.present(found, func(w io.Writer) { t.listLinted(w, found) }); err != nil {
+				return err
+			}
+			if mistakes > 0 {
+				return &failure{code: exitFailed, message: view.Counted(mistakes, "mistake") + "."}
+			}
+			return nil
+		},
+	}
+}
+
+// lint lets the server check a file, or this program if there is no server.
+func (t *terminal) lint(ctx context.Context, file string) (found sluice.LintResult, err error) {
+	source, err := t.read(file)
+	if err != nil {
+		return found, err
+	}
+	why := t.connect()
+	if why == nil {
+		found, why = t.server.Lint(ctx, "", string(source))
+	}
+	if why == nil {
+		return found, nil
+	}
+	t.note("Rights were not checked: " + explain(why))
+	return offline[sluice.LintResult](ctx, "pipeline.lint", string(source))
+}
+
+func (t *terminal) listLinted(w io.Writer, found []lintedFile) {
+	for _, f := range found {
+		if f.Valid {
+			fmt.Fprintf(w, "%s: no mistakes\n", f.File)
+		}
+		t.listFindings(w, f.File, "", f.Problems)
+		t.listFindings(w, f.File, "warning: ", f.Warnings)
+	}
+}
+
+func (t *terminal) listFindings(w io.Writer, file, kind string, found []sluice.Finding) {
+	for _, p := range found {
+		fmt.Fprintf(w, "%s:%d:%d: %s\n", file, p.Line, p.Column, view.Printable(strings.TrimSpace(kind+p.Message+" "+p.Advice())))
+		if p.Snippet != "" {
+			fmt.Fprintln(w, "    "+view.Paint(colours(t.out), view.Faint, view.Printable(p.Snippet)))
+		}
+	}
+}
+
+// offline runs a command of this program, not of a server, on a source.
+func offline[T any](ctx context.Context, command, source string) (found T, err error) {
+	out, err := serve.Offline(ctx, command, client.SourceOf(source))
+	if err != nil {
+		return found, err
+	}
+	return out.(T), nil
+}
+
+// inFile returns an error about a source with its position in the file, in the form
+// that lint has.
+func inFile(file string, err error) error {
+	e, ok := errors.AsType[*sluice.Error](err)
+	if !ok || e.Position.Line == 0 {
+		return err
+	}
+	message := strings.TrimPrefix(e.Message, fmt.Sprintf("Line %d: ", e.Position.Line))
+	message = strings.Replace(message, "; pipeline.lint lists all.", "; sluice pipeline lint "+file+" lists all.", 1)
+	return e.Saying(fmt.Sprintf("%s:%d:%d: %s", file, e.Position.Line, max(1, e.Position.Column), message))
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice/client"
+	"sluice/manifest"
+)
+
+func pipelineRun(r *resource) *cobra.Command {
+	var vars []string
+	var body, contentType string
+	cmd := &cobra.Command{
+		Use:               "run NAME|FILE",
+		Short:             "Run a stored pipeline, or the one in a file, and print its final body",
+		Long:              "Run a stored pipeline, or the one in a file, and print its final body. What ends in .yaml, .yml or .json or has a / in it is a file.",
+		Example:           "  sluice pipeline run leads --body lead.json",
+		Args:              arguments(1, 1, "the name of a pipeline, or a file with one"),
+		ValidArgsFunction: r.completeNames("pipeline.get", "name", cobra.ShellCompDirectiveDefault),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			values, err := r.pairs(vars)
+			if err != nil {
+				return err
+			}
+			carried, err := r.carried(cmd, body, contentType)
+			if err != nil {
+				return err
+			}
+			if err := r.connect(); err != nil {
+				return err
+			}
+			answer, err := r.run(cmd.Context(), args[0], values, carried)
+			if err != nil {
+				return err
+			}
+			return r.showData(answer.Body)
+		},
+	}
+	cmd.Flags().StringArrayVar(&vars, "var", nil, "variable of the run as key=value or key=@file; may be repeated")
+	cmd.Flags().StringVar(&body, "body", "", "body that the run starts with: JSON text, a file, or - for standard input")
+	cmd.Flags().StringVar(&contentType, "content-type", "", "type of the body (default: JSON if it is such, else text)")
+	return cmd
+}
+
+func (r *resource) run(ctx context.Context, name string, vars url.Values, body *client.Body) (client.Answer, error) {
+	if !strings.Contains(name, "/") && manifest.NameOf(name) == name {
+		answer, err := r.server.RunPipeline(ctx, name, vars, body)
+		return answer, r.missingPipeline(ctx, name, err)
+	}
+	source, err := r.read(name)
+	if err != nil {
+		return client.Answer{}, err
+	}
+	answer, err := r.server.RunSource(ctx, string(source), vars, body)
+	return answer, inFile(name, err)
+}

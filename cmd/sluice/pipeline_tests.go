@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/cmd/sluice/view"
+)
+
+type testedFile struct {
+	File string `json:"file"`
+	sluice.TestReport
+}
+
+func pipelineTest(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "test FILE|FOLDER...",
+		Short: "Run the tests that pipelines carry, without a server",
+		Long:  "Run the tests that pipelines carry, without a server. The file - is standard input.",
+		Args:  arguments(1, -1, "a file or a folder with pipelines"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := filesIn(args)
+			if err != nil {
+				return err
+			}
+			results := make([]testedFile, len(files))
+			failed := 0
+			for i, file := range files {
+				if results[i], err = t.test(cmd.Context(), file); err != nil {
+					return err
+				}
+				failed += results[i].Failed
+			}
+			if err := t.present(results, func(w io.Writer) { t.listTested(w, results) }); err != nil {
+				return err
+			}
+			if failed > 0 {
+				return &failure{code: exitFailed, message: view.Counted(failed, "test") + " failed."}
+			}
+			return nil
+		},
+	}
+}
+
+// test runs the tests in a file, unless it has mistakes.
+func (t *terminal) test(ctx context.Context, file string) (testedFile, error) {
+	source, err := t.read(file)
+	if err != nil {
+		return testedFile{}, err
+	}
+	linted, err := offline[sluice.LintResult](ctx, "pipeline.lint", string(source))
+	if err == nil {
+		err = mistake(linted, file, false)
+	}
+	if err != nil {
+		return testedFile{}, err
+	}
+	report, err := offline[sluice.TestReport](ctx, "pipeline.test", string(source))
+	return testedFile{file, report}, err
+}
+
+func (t *terminal) listTested(w io.Writer, results []testedFile) {
+	colour := colours(t.out)
+	for _, r := range results {
+		fmt.Fprintf(w, "%s: %d passed, %d failed\n", r.File, r.Passed, r.Failed)
+		for _, test := range r.Tests {
+			if test.Passed {
+				fmt.Fprintf(w, "  %s  %s\n", view.Paint(colour, view.Green, "ok  "), view.Printable(test.Name))
+			} else {
+				fmt.Fprintf(w, "  %s  %s: %s\n", view.Paint(colour, view.Red, "FAIL"), view.Printable(test.Name), view.Printable(test.Message))
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/cmd/sluice/view"
+	"sluice/manifest"
+)
+
+const (
+	defaultTries = 100
+	triesAtOnce  = 25 // so that people see progress
+	triesShown   = 20
+)
+
+func pipelineTry(t *terminal) *cobra.Command {
+	return t.calling(&cobra.Command{
+		Use:     "try FILE",
+		Short:   "Try a draft of a pipeline on past events, without doing anything outside",
+		Long:    "Try a draft of a pipeline on past events, and show where it would end in another way than the pipeline did. Nothing is done outside: what was called then answers as it did then, otherwise as the stubs of the draft's first test say. The events are those of the stored pipeline with the file's name, or with the key that the draft listens to, unless flags say otherwise. It can be interrupted: what was found by then is shown.",
+		Example: "  sluice pipeline try leads.yaml --since 1d",
+		Args:    arguments(1, 1, "a file with a pipeline"),
+	}, "pipeline.try", func(ctx context.Context, values url.Values, args []string) error {
+		source, err := t.read(args[0])
+		if err != nil {
+			return err
+		}
+		if !values.Has("eventKey") && !values.Has("pipeline") {
+			name := manifest.NameOf(args[0])
+			if _, err := t.server.PipelineVersions(ctx, name); err == nil {
+				values.Set("pipeline", name)
+			}
+		}
+		found, failed := t.tryAll(ctx, string(source), values)
+		if failed != nil && found.Tried() == 0 {
+			return inFile(args[0], failed)
+		}
+		if err := t.present(found, func(w io.Writer) { t.listTried(w, args[0], found) }); err != nil {
+			return err
+		}
+		if failed == nil && found.Fails > 0 {
+			return &failure{code: exitFailed, message: "The draft fails on " + view.Counted(found.Fails, "event") + "."}
+		}
+		return failed
+	}, "after")
+}
+
+// tryAll tries a draft page by page. With an error it returns what it has found so
+// far.
+func (t *terminal) tryAll(ctx context.Context, source string, params url.Values) (all sluice.TryResult, err error) {
+	limit := defaultTries
+	if params.Has("limit") {
+		if limit, err = strconv.Atoi(params.Get("limit")); err != nil || limit < 1 {
+			return all, usage("--limit must be a number of events, not %q.", params.Get("limit"))
+		}
+	}
+	all.Items = []sluice.TryItem{}
+	bar := t.progress(limit, "trying")
+	defer bar.end()
+	for all.Tried() < limit {
+		params.Set("limit", strconv.Itoa(min(triesAtOnce, limit-all.Tried())))
+		page, err := t.server.Try(ctx, source, params)
+		if err != nil {
+			if errors.Is(err, context.Canceled) {
+				bar.end()
+				t.note("Stopped.")
+			}
+			return all, err
+		}
+		all.Mended, all.New, all.StillFails = all.Mended+page.Mended, all.New+page.New, all.StillFails+page.StillFails
+		all.Same, all.Differs, all.Fails, all.Unknown = all.Same+page.Same, all.Differs+page.Differs, all.Fails+page.Fails, all.Unknown+page.Unknown
+		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
+		all.Warnings = page.Warnings
+		bar.steps(page.Tried())
+		if all.Next = page.Next; page.Next == "" {
+			break
+		}
+		params.Set("after", page.Next)
+	}
+	return all, nil
+}
+
+func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {
+	still := ""
+	if found.StillFails > 0 {
+		still = fmt.Sprintf(" (%d of them still fail)", found.StillFails)
+	}
+	fmt.Fprintf(w, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file, view.Counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
+	t.listFindings(w, file, "warning: ", found.Warnings)
+	colour := colours(t.out)
+	for _, item := range found.Items {
+		shade := view.Yellow
+		if item.Verdict == sluice.TryFails || item.Verdict == sluice.TrySame && item.Failed() {
+			shade = view.Red
+		}
+		fmt.Fprintf(w, "  %s  %s  %s\n", view.Paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID, item.EventKey)
+		if item.Reason != "" {
+			fmt.Fprintln(w, "    "+view.Printable(item.Reason))
+			continue
+		}
+		fmt.Fprintln(w, "    was:      "+view.Printable(ended(item.Was)))
+		fmt.Fprintln(w, "    would be: "+view.Printable(ended(item.WouldBe)))
+	}
+}
+
+// ended returns in a line how a run ended.
+func ended(o *sluice.TryOutcome) string {
+	const longest = 200
+	if o == nil {
+		return "no run"
+	}
+	parts := []string{o.Status.Word()}
+	for _, part := range []string{o.Code, o.Message, string(o.Value)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	text := strings.Join(parts, " ")
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	said := []string{text}
+	for _, call := range o.Calls {
+		done := call.Command
+		if call.HTTP != nil {
+			done += " " + call.HTTP.Method + " " + cmp.Or(call.HTTP.URL, call.HTTP.Host)
+		}
+		said = append(said, done)
+	}
+	return strings.Join(said, ", ")
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+	"sluice/cmd/sluice/view"
+)
+
+// command makes the command of a resource. Without a verb it lists.
+func (r *resource) command() *cobra.Command {
+	things := list{r.Get, []string{r.Key, r.handle, r.single}, r.none, r.called() + "s", r.Page, r.columns}
+	cmd := things.verb(r.terminal, r.Name, r.short)
+	cmd.Args = orVerb
+	cmd.AddCommand(things.verb(r.terminal, "list", "List the "+r.called()+"s"))
+	if hasParam(r.declaration(r.Get), r.Key) {
+		cmd.AddCommand(r.showVerb())
+	}
+	if r.Put != "" && !r.own {
+		cmd.AddCommand(r.createVerb(), r.editVerb())
+	}
+	if r.Remove != "" && !r.own {
+		cmd.AddCommand(r.deleteVerb())
+	}
+	cmd.AddCommand(r.verbs...)
+	return cmd
+}
+
+func (r *resource) showVerb() *cobra.Command {
+	var open bool
+	cmd := r.about("show", "Show a "+r.called(), false, r.connected(func(ctx context.Context, args []string) error {
+		if open {
+			return r.open(ctx, r.Page, args[0])
+		}
+		document, err := r.one(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return r.show(document)
+	}))
+	if r.Page != "" {
+		addOpen(cmd, &open)
+	}
+	return cmd
+}
+
+func (r *resource) createVerb() *cobra.Command {
+	cmd := r.about("create", "Create a "+r.called(), false, nil)
+	return r.calling(cmd, r.Put, func(ctx context.Context, values url.Values, args []string) error {
+		if err := r.need(cmd, r.Put); err != nil {
+			return err
+		}
+		if r.handle == "" { // the command would edit the existing one
+			if _, err := r.one(ctx, args[0]); err == nil {
+				return r.taken("taken", args[0])
+			} else if sluice.AsError(err).Kind != sluice.NotFound {
+				return err
+			}
+		}
+		values.Set(r.Key, args[0])
+		if r.prefer != nil {
+			r.prefer(values)
+		}
+		r.showTokens = true // people need it now, to set up the sender
+		return r.store(ctx, values)
+	}, r.Key, r.handle, "renew")
+}
+
+func (r *resource) editVerb() *cobra.Command {
+	without := []string{r.Key}
+	if r.handle != "" { // then the key can be changed
+		without = []string{r.handle, "token"}
+	}
+	cmd := r.about("edit", "Change a "+r.called()+"; what is not given keeps its value", false, nil)
+	return r.calling(cmd, r.Put, func(ctx context.Context, values url.Values, args []string) error {
+		if len(values) == 0 {
+			return usage("Nothing is to be changed; give at least one flag.").help(cmd)
+		}
+		field, handle, err := r.handleOf(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		values.Set(field, handle)
+		return r.store(ctx, values)
+	}, without...)
+}
+
+// taken is the error for a key that is in use.
+func (r *resource) taken(code, key string) error {
+	return sluice.Errorf(sluice.Code{Word: code, Kind: sluice.Conflict},
+		"There is a %s %s already; sluice %s edit %s changes it.", r.called(), key, r.Name, key)
+}
+
+// store stores a thing and shows it.
+func (r *resource) store(ctx context.Context, values url.Values) error {
+	answer, err := r.server.Command(ctx, r.Put, values, nil)
+	switch {
+	case sluice.CodeEventKeyTaken.Is(err):
+		return r.taken("event-key-taken", values.Get(r.Key))
+	case err != nil:
+		return err
+	}
+	if err := r.show(answer.Body); err != nil {
+		return err
+	}
+	if root, err := view.Parse(answer.Body); err == nil && view.TextOf(root, "secret") != "" {
+		r.note("The secret is not shown again.")
+	}
+	return nil
+}
+
+func (r *resource) deleteVerb() *cobra.Command {
+	var yes bool
+	cmd := r.about("delete", "Delete "+r.called()+"s", true, r.connected(func(ctx context.Context, args []string) error {
+		if len(args) == 1 { // don't ask about what isn't there
+			if _, _, err := r.handleOf(ctx, args[0]); err != nil {
+				return err
+			}
+		}
+		return r.delete(ctx, yes, args, r.Effect, url.Values{})
+	}))
+	addYes(cmd, &yes)
+	return cmd
+}
+
+// delete deletes things if the person agrees, who is told of the effect. The parameters
+// say how.
+func (r *resource) delete(ctx context.Context, yes bool, keys []string, effect string, how url.Values) error {
+	what := r.called() + " " + keys[0]
+	if len(keys) > 1 {
+		what = view.Counted(len(keys), r.called())
+	}
+	if err := r.confirm(ctx, yes, "Delete the "+what+"? "+effect); err != nil {
+		return err
+	}
+	return r.forEach(keys, "Deleted the "+r.called()+" %s.", func(key string) (client.Answer, error) {
+		field, handle, err := r.handleOf(ctx, key)
+		if err != nil {
+			return client.Answer{}, err
+		}
+		how.Set(field, handle)
+		answer, err := r.server.Command(ctx, r.Remove, how, nil)
+		return answer, r.missing(ctx, key, err)
+	})
+}

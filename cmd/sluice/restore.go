@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/cmd/sluice/view"
+	"sluice/config"
+	"sluice/serve"
+)
+
+// restoreCommand works on a data folder or an external engine, without a server.
+func restoreCommand(t *terminal) *cobra.Command {
+	var checkOnly bool
+	var erasures string
+	cmd := t.onStopped(&cobra.Command{
+		Use: "restore FILE", Short: "Make a data folder from a backup",
+		Long:    "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may be of either. The folder must be empty, or not there. A backup that is damaged is refused, and nothing is left behind when something fails. The passphrase of the backup, if there is one, is read from " + passphraseVariable + ", or asked for.",
+		Example: "  sluice restore sluice.backup --data ./data\n  sluice restore sluice.backup --check",
+		Args:    arguments(1, 1, "a file"),
+	}, stoppedSettings, func(ctx context.Context, at stopped, args []string) error {
+		file, err := os.Open(args[0])
+		if err != nil {
+			return usage("%v", err)
+		}
+		defer file.Close()
+		erased, err := readErasures(erasures)
+		if err != nil {
+			return err
+		}
+		bar := t.transfer(0, "restoring")
+		defer bar.end()
+		opts := serve.RestoreOptions{Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Erasures: erased, Log: at.log, Progress: bar.reachOf}
+		done, err := serve.Restore(ctx, at.Config, file, opts)
+		if sluice.CodePassphraseMissing.Is(err) && isTerminal(t.in) {
+			bar.end()
+			if opts.Passphrase, err = t.askSecret(ctx, "Passphrase of the backup: "); err != nil {
+				return err
+			}
+			done, err = serve.Restore(ctx, at.Config, file, opts)
+		}
+		bar.end()
+		if err != nil {
+			return err
+		}
+		content := fmt.Sprintf("%d messages in %d streams, of a server of version %s (%s), made %s",
+			done.Messages, done.Streams, done.Version, done.Engine, done.Created.Format("2006-01-02 15:04:05 MST"))
+		if checkOnly {
+			return t.report(restoredDocument(done), "The backup is whole: %s.", content)
+		}
+		return t.present(restoredDocument(done), func(w io.Writer) {
+			fmt.Fprintf(w, "Restored %s.\n", view.Printable(content))
+			fmt.Fprintln(w, view.Printable("Start the server: "+startLine(at.Config, done)))
+		})
+	})
+	cmd.Flags().BoolVar(&checkOnly, "check", false, "only check whether the backup is whole")
+	cmd.Flags().StringVar(&erasures, "erasures", "", "also erase the calls in this file, which sluice export --erasures wrote after the backup")
+	t.addForm(cmd)
+	return cmd
+}
+
+// readErasures reads what exportErasures wrote. Without a file there are none.
+func readErasures(file string) (list []sluice.Erasure, err error) {
+	if file == "" {
+		return nil, nil
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	if err := json.Unmarshal(content, &list); err != nil {
+		return nil, usage("%s is no list of erasures as sluice export --erasures writes it: %v", file, err)
+	}
+	return list, nil
+}
+
+func restoredDocument(done serve.Restored) map[string]any {
+	return map[string]any{
+		"created": done.Created, "version": done.Version, "engine": done.Engine, "needsKey": done.NeedsKey,
+		"streams": done.Streams, "messages": done.Messages, "bytes": done.Bytes,
+	}
+}
+
+// startLine returns the command that starts a server on the restored data.
+func startLine(cfg config.Config, done serve.Restored) string {
+	line := "sluice serve --data " + cfg.Data
+	if cfg.NATS != "" {
+		line = "sluice serve --nats …"
+	}
+	switch {
+	case done.KeyFile != "":
+		line += " --secret-key-file " + done.KeyFile
+	case done.NeedsKey:
+		line += ", with the key that it had (SLUICE_SECRET_KEY or --secret-key-file)"
+	}
+	return line
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"sluice"
+	"sluice/client"
+)
+
+// A waiting says whether and how long to wait for a result.
+type waiting struct {
+	wanted  bool
+	timeout time.Duration
+}
+
+func (w *waiting) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.wanted, "wait", false, "wait until the result is there")
+	w.addTimeout(cmd)
+}
+
+func (w *waiting) addTimeout(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "longest time to wait, such as 5m (default: no limit)")
+}
+
+func resultCommand(t *terminal) *cobra.Command {
+	var w waiting
+	cmd := &cobra.Command{
+		Use:     "result ID",
+		Short:   "Print the result of a call",
+		Long:    "Print the result of a call, by the correlation id in its answer. With --wait the server holds the request until the result is there. A result that tells of a failure ends with exit code 9.",
+		Example: "  sluice result 1b9c5a0e-94d2-8c6f-a9f1-3d6a5e0f7c21 --wait",
+		Args:    arguments(1, 1, "the correlation id of a call"),
+		RunE: t.connected(func(ctx context.Context, args []string) error {
+			if w.wanted {
+				return t.awaitResult(ctx, args[0], w)
+			}
+			result, err := t.server.Result(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return t.showResult(result)
+		}),
+	}
+	w.addFlags(cmd)
+	return cmd
+}
+
+func (t *terminal) awaitResult(ctx context.Context, id string, w waiting) error {
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.timeout)
+		defer cancel()
+	}
+	bar := t.progress(-1, "waiting for the result")
+	defer bar.end()
+	result, err := t.server.Await(ctx, id)
+	bar.end()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return t.showResult(result)
+}
+
+// showResult prints a result. If a pipeline failed, so does the verb.
+func (t *terminal) showResult(r client.Result) error {
+	err := t.write(r.Document, func(w io.Writer, root *yaml.Node) error { return t.view().Result(w, root) })
+	if err != nil {
+		return err
+	}
+	if r.Status != sluice.StatusError {
+		return nil
+	}
+	failed := &failure{code: exitFailed, message: "A pipeline failed."}
+	if r.Error != nil {
+		failed.message = r.Error.Detail
+	}
+	if r.TraceID != "" {
+		failed.hint = "sluice trace " + r.TraceID + " shows why."
+	}
+	return failed
+}

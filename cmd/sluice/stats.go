@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"sluice/cmd/sluice/view"
+)
+
+func statsCommand(t *terminal) *cobra.Command {
+	var open bool
+	cmd := &cobra.Command{Use: "stats", Short: "See what the server is doing", Args: arguments(0, 0, "")}
+	addOpen(cmd, &open)
+	return t.calling(cmd, "server.stats", func(ctx context.Context, values url.Values, _ []string) error {
+		if open {
+			return t.open(ctx, "/")
+		}
+		answer, err := t.server.Command(ctx, "server.stats", values, nil)
+		if err != nil {
+			return err
+		}
+		return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
+			for _, name := range []string{"minutes", "hours"} {
+				if figures := view.Field(root, name); figures != nil {
+					tabulate(figures)
+				}
+			}
+			return t.view().Account(w, root, "")
+		})
+	})
+}
+
+// figureNames are what people call the figures of a minute. Everywhere on the
+// command line, a failed call is one that a pipeline failed on.
+var figureNames = map[string]string{"failed": "notTaken", "errors": "failed", "runErrors": "failedRuns"}
+
+// tabulate makes minutes or hours fit a table: without idle ones, and narrow.
+func tabulate(figures *yaml.Node) {
+	figures.Content = slices.DeleteFunc(figures.Content, isIdle)
+	for _, minute := range figures.Content {
+		view.DropField(minute, "webhooks") // too wide; --json shows them
+		for i := 0; i+1 < len(minute.Content); i += 2 {
+			if name := figureNames[minute.Content[i].Value]; name != "" {
+				minute.Content[i].Value = name
+			}
+		}
+	}
+}
+
+// isIdle reports whether nothing was counted in a minute.
+func isIdle(minute *yaml.Node) bool {
+	for i := 0; i+1 < len(minute.Content); i += 2 {
+		if count, ok := view.Number(minute.Content[i+1]); ok && count != 0 {
+			return false
+		}
+	}
+	return true
+}

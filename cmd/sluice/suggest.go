@@ -1,0 +1,54 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// otherWords are what other programs call our verbs.
+var otherWords = map[string][]string{
+	"list": {"ls"}, "show": {"get", "describe"}, "create": {"add", "new"}, "edit": {"set", "update"},
+	"delete": {"rm", "remove", "del"}, "put": {"create", "edit", "rotate"}, "lint": {"check", "validate"},
+	"admit": {"release", "accept", "allow", "retry"}, "replay": {"retry", "resend", "redrive"},
+	"pause": {"disable"}, "resume": {"enable"}, "command": {"whoami"},
+	"trace": {"tail", "log", "logs", "follow", "watch", "events", "calls", "history"},
+}
+
+// suggests lets cobra suggest a verb and those below it for slips and for other words.
+func suggests(cmd *cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.SuggestFor = otherWords[cmd.Name()]
+	if cmd.Flags().Lookup("disabled") != nil {
+		cmd.SuggestFor = slices.Concat(cmd.SuggestFor, []string{"disable", "enable"})
+	}
+	if cmd.Flags().Lookup("renew") != nil {
+		cmd.SuggestFor = slices.Concat(cmd.SuggestFor, []string{"rotate"})
+	}
+	for _, verb := range cmd.Commands() {
+		suggests(verb)
+	}
+}
+
+// irreversible are verbs that are never suggested for a slip, only for another word
+// that means the same.
+var irreversible = []string{"delete", "rekey", "restore"}
+
+// unknownVerb is the error for a verb that a command does not have.
+func unknownVerb(cmd *cobra.Command, name string) error {
+	near := cmd.SuggestionsFor(name)
+	for _, verb := range cmd.Commands() {
+		switch {
+		case slices.Contains(verb.SuggestFor, name):
+			near = []string{verb.Name()}
+		case slices.Contains(irreversible, verb.Name()):
+			near = slices.DeleteFunc(near, func(n string) bool { return n == verb.Name() })
+		}
+	}
+	hint := cmd.CommandPath() + " --help lists those there are."
+	if len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usage("There is no command %q; %s", cmd.CommandPath()+" "+name, hint)
+}

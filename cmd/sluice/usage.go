@@ -1,0 +1,114 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sluice/spelling"
+)
+
+// arguments refuses fewer than least and more than most arguments, and says what
+// the verb needs. A most of -1 means any number.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usage("%s needs %s, as in: %s", cmd.CommandPath(), what, exampleOf(cmd))
+		case most == 0 && len(args) > 0:
+			return usage("%s takes no argument, and %q is one.", cmd.CommandPath(), args[0])
+		case most > 0 && len(args) > most:
+			return usage("%s takes %s, and %q is one argument too many.", cmd.CommandPath(), what, args[most])
+		}
+		return nil
+	}
+}
+
+// exampleOf returns the first example of a verb, or how it is used.
+func exampleOf(cmd *cobra.Command) string {
+	example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
+	return cmp.Or(example, cmd.UseLine())
+}
+
+// orVerb refuses arguments of a command that has verbs: they can only be unknown
+// verbs.
+func orVerb(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownVerb(cmd, args[0])
+	}
+	return nil
+}
+
+// usageError says what is wrong with a command line.
+func usageError(root, cmd *cobra.Command, args []string, err error) error {
+	if own, ok := errors.AsType[*failure](err); ok {
+		if strings.Contains(own.message, " --help ") {
+			return own // it mentions the help already
+		}
+		return own.help(cmd)
+	}
+	if _, _, unknown := root.Find(args); unknown != nil {
+		return unknownVerb(root, firstWord(args))
+	}
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		flag := wrong.GetFlag()
+		return usage("--%s must be %s, not %q.", flag.Name, wanted(flag.Value.Type()), wrong.GetValue()).help(cmd)
+	}
+	missing, ok := errors.AsType[*pflag.NotExistError](err)
+	switch given := cmd.Flags().Args(); {
+	case !ok:
+		return usage("%v.", err).help(cmd)
+	case cmd.HasSubCommands() && len(given) > 0:
+		return unknownVerb(cmd, given[0])
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	name := missing.GetSpecifiedName()
+	if short := missing.GetSpecifiedShortnames(); short != "" {
+		return usage("%s has no flag -%s.", cmd.CommandPath(), name).help(cmd)
+	}
+	if near := spelling.Nearest(name, names); near != "" {
+		return usage("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, near)
+	}
+	return usage("%s has no flag --%s.", cmd.CommandPath(), name).help(cmd)
+}
+
+// wanted returns in words what a flag of a type takes.
+func wanted(flagType string) string {
+	words := map[string]string{
+		"bool": "true or false", "duration": "a duration such as 30s or 5m",
+		"int": "a whole number", "int64": "a whole number", "uint": "a whole number", "uint64": "a whole number", "float64": "a number",
+	}
+	return cmp.Or(words[flagType], "a "+flagType)
+}
+
+// firstWord returns the first argument that is not a flag.
+func firstWord(args []string) string {
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "-") {
+			return arg
+		}
+	}
+	return ""
+}
+
+// addHelp adds cobra's command help, and lets it suggest something for unknown commands.
+func addHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"}) // it is there
+	help.Use, help.Short, help.Long = "help [COMMAND]", "Explain a command", ""
+	help.Run, help.RunE = nil, func(cmd *cobra.Command, args []string) error {
+		about, rest, err := cmd.Root().Find(args)
+		switch {
+		case err != nil:
+			return unknownVerb(cmd.Root(), args[0])
+		case len(rest) > 0 && about.HasSubCommands():
+			return unknownVerb(about, rest[0])
+		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
+	}
+}

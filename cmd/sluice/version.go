@@ -1,0 +1,24 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"sluice/serve"
+)
+
+func versionCommand(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Tell the version of this program",
+		Args:  arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			told := map[string]string{"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform}
+			return t.report(told, "sluice %s, %s, %s", serve.Release(), runtime.Version(), platform)
+		},
+	}
+	t.addForm(cmd)
+	return cmd
+}
