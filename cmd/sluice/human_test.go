@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/cmd/sluice/view"
+	"sluice/serve"
 )
 
 // noon is when the things in these tests are looked at.
@@ -24,7 +25,7 @@ func TestWhatPeopleSee(t *testing.T) {
 		"calls":      {view.View{Width: 100}, view.CallColumns},
 		"calls-wide": {view.View{}, view.CallColumns},
 		"call":       {view.View{}, nil},
-		"webhooks":   {view.View{Width: 60}, resourceNamed("webhook").columns},
+		"webhooks":   {view.View{Width: 60}, webhookResource(&terminal{commands: serve.Commands()}).columns},
 		"webhook":    {view.View{}, nil},
 		"colours":    {view.View{Colour: true, Tokens: true}, nil},
 	} {
