@@ -17,6 +17,7 @@ import (
 	"sluice/api"
 	"sluice/command"
 	"sluice/config"
+	"sluice/wait"
 )
 
 // demoFile marks the data folder of a demo.
@@ -91,10 +92,7 @@ func (s *Server) demonstrate(ctx context.Context) {
 		err = s.furnish(ctx)
 	}
 	for i := 0; err == nil; i++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(demoPause):
+		if err = wait.For(ctx, demoPause); err == nil {
 			err = s.demoCall(ctx, i)
 		}
 	}

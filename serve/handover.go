@@ -6,17 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"sluice"
 	"sluice/closed"
 	"sluice/config"
+	"sluice/wait"
 )
 
 // A program that is replaced and its successor tell each other how far they are.
@@ -134,16 +132,12 @@ func (p *process) serve(ctx context.Context, s *Server) (ended bool, err error) 
 func (p *process) announce(ctx context.Context, s *Server) {
 	before := p.before
 	defer func() { _ = before.conn.Close() }()
-	tick := time.NewTicker(untilReady)
-	defer tick.Stop()
 	for {
 		if _, err := s.readiness(); err == nil {
 			_ = before.say(inPlace) // it may have been killed
 			return
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if wait.For(ctx, untilReady) != nil {
 			return
 		}
 	}
@@ -210,75 +204,4 @@ func listenerOf(socket *os.File) (net.Listener, error) {
 		return nil, fmt.Errorf("%s is no socket to listen on: %w", socket.Name(), err)
 	}
 	return listener, socket.Close()
-}
-
-// A supervisor is the service manager that started the program, such as systemd with
-// Type=notify. Without one its methods do nothing.
-type supervisor struct {
-	socket   string        // empty: there is none
-	watchdog time.Duration // after which it restarts a silent program; 0: never
-	log      *slog.Logger
-}
-
-// findSupervisor reads the variables that a service manager sets.
-func findSupervisor(log *slog.Logger) supervisor {
-	s := supervisor{socket: os.Getenv("NOTIFY_SOCKET"), log: log}
-	if pid := os.Getenv("WATCHDOG_PID"); pid == "" || pid == strconv.Itoa(os.Getpid()) {
-		if us, err := strconv.Atoi(os.Getenv("WATCHDOG_USEC")); err == nil && us > 0 {
-			s.watchdog = time.Duration(us) * time.Microsecond
-		}
-	}
-	return s
-}
-
-const (
-	untilReady = 50 * time.Millisecond // how often readiness is checked until the server is ready
-	statusTime = 10 * time.Second      // and afterwards, without a watchdog
-)
-
-// watch tells the supervisor when the server is ready for the first time, and from then on
-// that it is alive, with its state in words. A server that is alive may be unready, as with
-// a full disk, where a restart would not help. If the engine hangs, readiness does not
-// return, and the server is silent.
-func (s supervisor) watch(ctx context.Context, readiness func() (map[string]any, error)) {
-	if s.socket == "" {
-		return
-	}
-	every := untilReady
-	for {
-		status := "Ready."
-		_, err := readiness()
-		if err != nil {
-			status = sluice.AsError(err).Message
-		}
-		switch {
-		case every != untilReady:
-			s.tell("WATCHDOG=1\nSTATUS=" + status)
-		case err == nil:
-			s.tell("READY=1\nSTATUS=" + status)
-			if every = statusTime; s.watchdog > 0 {
-				every = min(every, s.watchdog/2)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(every):
-		}
-	}
-}
-
-// tell sends a message of the protocol that sd_notify(3) describes.
-func (s supervisor) tell(message string) {
-	if s.socket == "" {
-		return
-	}
-	conn, err := new(net.Dialer).DialContext(context.Background(), "unixgram", s.socket)
-	if err == nil {
-		defer func() { _ = conn.Close() }()
-		_, err = conn.Write([]byte(message))
-	}
-	if err != nil {
-		s.log.Warn("The service manager can't be told how the server is.", "error", err)
-	}
 }

@@ -30,8 +30,8 @@ const handOverVariable = "SLUICE_HANDOVER"
 // inherited are variables for one process, not for its successors.
 var inherited = []string{handOverVariable, "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID", "WATCHDOG_PID"}
 
-// inherit returns the socket that this process was given, if any, and the program that it
-// replaces, if that gave it.
+// inherit returns the socket that this process was given, nil if there is none. If the
+// program before this one handed it over, inherit returns that program, too.
 func inherit() (listen func() (net.Listener, error), before *neighbour, err error) {
 	handed, count := os.Getenv(handOverVariable) != "", os.Getenv("LISTEN_FDS")
 	switch {

@@ -242,37 +242,3 @@ func (s *Server) newStreams() *limit.Streams {
 
 // publicURL is the start of URLs in redirects; "" means the called host.
 func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
-
-// stats returns the state of the server for the metrics.
-func (s *Server) stats() sluice.ServerStats {
-	const timeout = 5 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	stats, err := s.stateOf(ctx)
-	if err != nil {
-		s.opts.Log.Warn("The metrics of the engine can't be read.", "error", err)
-	}
-	return stats
-}
-
-// stateOf returns the state of the engine, and which pipelines fail.
-func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
-	stats, err := s.engine.Stats(ctx)
-	stats.Warnings = append(stats.Warnings, s.certificateWarnings()...)
-	stats.Unkept = s.keeper.Missed() + s.engine.Quarantine.PushedOut()
-	stats.Alerts = s.alerts.Open()
-	for i := range stats.Pipelines {
-		if p, _ := s.engine.Pipelines.Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
-			stats.Pipelines[i].Failing = s.failing.Since(p)
-		}
-	}
-	return stats, err
-}
-
-// spans returns the reporter of spans, which does nothing without telemetry.
-func (s *Server) spans() sluice.Spans {
-	if s.telemetry == nil {
-		return sluice.Spans{}
-	}
-	return sluice.Spans{Tracer: s.telemetry}
-}

@@ -3,15 +3,11 @@ package serve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"time"
 
 	"sluice"
-	"sluice/alert"
-	"sluice/closed"
 	"sluice/missed"
 	"sluice/outward"
 	"sluice/sender"
@@ -20,41 +16,6 @@ import (
 	"sluice/webhook/receive"
 	"sluice/webhook/trust"
 )
-
-// newAlerts returns the alerts about what this server knows.
-func (s *Server) newAlerts(webhooks *webhook.Store) *alert.Alerts {
-	host := s.host()
-	listener := &alert.Listener{Webhooks: webhooks.Expecting, Hours: s.minutes.ByWebhook}
-	return alert.New(alert.Options{
-		Records:   s.engine.Alerts,
-		Events:    s.engine.Events,
-		Namespace: s.cfg.Namespace,
-		Host:      host,
-		Log:       s.opts.Log,
-		After:     s.opts.Timeouts.Alert,
-		Conditions: func(ctx context.Context, now time.Time) ([]alert.Condition, error) {
-			stats, err := s.stateOf(ctx)
-			facts := alert.Facts{
-				Stats: stats, Paused: make(map[string]bool), Silent: listener.Silent(now), MinFreeDisk: int64(s.cfg.MinFreeDisk), Host: host,
-				Certificate: s.certificateWarnings(), Damage: s.engine.Damage(), Unwell: s.engine.Unwell(),
-			}
-			for _, p := range s.engine.Pipelines.All() {
-				facts.Paused[p.Name] = p.Paused
-			}
-			var unlisted error
-			facts.Quarantined, _, unlisted = s.engine.Quarantine.List(ctx, sluice.QuarantineQuery{From: alert.QuarantinedSince(now), Limit: 1000})
-			return facts.Conditions(now), errors.Join(err, unlisted)
-		},
-	})
-}
-
-// host is the subject of alerts about this server, if there may be others.
-func (s *Server) host() (name string) {
-	if s.cfg.NATS != "" {
-		name, _ = os.Hostname() // without one, servers share their alerts
-	}
-	return name
-}
 
 // newFinder returns what asks senders for calls that were missed.
 func (s *Server) newFinder(webhooks *webhook.Store, secrets *step.Secrets, receiver *receive.Receiver) *missed.Finder {
@@ -68,36 +29,6 @@ func (s *Server) newFinder(webhooks *webhook.Store, secrets *step.Secrets, recei
 		Public:   cmp.Or(s.opts.SenderTransport, http.RoundTripper(outward.Internet(s.cfg.HTTPAllow).Transport())),
 		Plain:    outward.Only(s.cfg.HTTPAllow).Transport(),
 		Log:      s.opts.Log,
-	})
-}
-
-// newLedger returns the ledger of the times in which no calls are taken.
-func (s *Server) newLedger(webhooks *webhook.Store) *closed.Ledger {
-	return closed.New(closed.Options{
-		Records: s.engine.Closed,
-		Ready:   s.engine.Ready,
-		Hours:   s.minutes.ByWebhook,
-		Several: s.cfg.NATS != "",
-		Queued:  s.opts.Listen != nil,
-		Log:     s.opts.Log,
-		Retries: func(eventKey string) string {
-			hook, err := webhooks.WithKey(eventKey)
-			if err != nil {
-				return ""
-			}
-			if hook.Trust != nil {
-				if preset, known := sender.Find(hook.Trust.Provider); known {
-					return preset.Retries
-				}
-			}
-			return "unknown"
-		},
-		Tell: func(ctx context.Context, message string) {
-			s.opts.Log.Warn(message)
-			if err := s.alerts.Raise(ctx, alert.Condition{Kind: sluice.AlertClosed, Subject: s.host(), Severity: sluice.SeverityWarning, Message: message}); err != nil {
-				s.opts.Log.Warn("The alert about it can't be raised.", "error", err)
-			}
-		},
 	})
 }
 

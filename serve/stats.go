@@ -1,0 +1,103 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/metrics"
+)
+
+type statsParams struct {
+	Minutes int `json:"minutes" min:"1" max:"1440" doc:"Show this many of the last minutes. Default 60."`
+	Hours   int `json:"hours" min:"1" max:"720" doc:"Also show this many of the last hours."`
+}
+
+const defaultMinutes = 60
+
+func statsCommand(stats func(context.Context) (sluice.ServerStats, error), minutes *metrics.Minutes) command.Command {
+	return command.New("server.stats", "Show what the server is doing: calls of the last minutes with their latency, what waits and what failed, engine and disk.",
+		func(ctx context.Context, p statsParams) (sluice.ServerStats, error) {
+			s, err := stats(ctx)
+			if err != nil && s.Ready {
+				return s, err
+			}
+			s.Minutes = minutes.Last(ctx, cmp.Or(p.Minutes, defaultMinutes))
+			if p.Hours > 0 {
+				s.Hours = minutes.LastHours(ctx, p.Hours)
+			}
+			return s, nil
+		}, command.ReadOnly, command.Global)
+}
+
+type webhookStatsParams struct {
+	EventKey string `json:"eventKey" names:"listed" doc:"Show only the webhook with this key."`
+	Hours    int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
+	Limit    int    `json:"limit" min:"1" max:"1000" doc:"At most this many webhooks, those with most calls. Default 100."`
+}
+
+const (
+	defaultHours    = 24
+	defaultWebhooks = 100
+)
+
+func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
+	return command.New("webhook.stats", "Show what became of the calls of webhooks in the last hours, and when the last one came; those with most calls first. Each accepted call is in one of five states: processing, retrying, ok, error, recovered.",
+		func(ctx context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
+			cover := sluice.CoverFrom(ctx)
+			all := slices.DeleteFunc(minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours)), func(s sluice.WebhookStats) bool { return !cover.Event(s.EventKey) })
+			if p.EventKey != "" {
+				all = slices.DeleteFunc(all, func(s sluice.WebhookStats) bool { return s.EventKey != p.EventKey })
+			} else {
+				for i := range all {
+					all[i].Figures = nil
+				}
+			}
+			return all[:min(len(all), cmp.Or(p.Limit, defaultWebhooks))], nil
+		}, command.ReadOnly)
+}
+
+type pipelineStatsParams struct {
+	Name  string `json:"name" required:"true" names:"listed" doc:"Name of the pipeline."`
+	Hours int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
+}
+
+func pipelineStatsCommand(minutes *metrics.Minutes) command.Command {
+	return command.New("pipeline.stats", "Show how often a pipeline ran in the last hours, and how often it failed.",
+		func(ctx context.Context, p pipelineStatsParams) (sluice.PipelineRuns, error) {
+			runs := minutes.Runs(ctx, p.Name, cmp.Or(p.Hours, defaultHours))
+			if !sluice.CoverFrom(ctx).Name(p.Name) {
+				runs = sluice.PipelineRuns{Pipeline: p.Name, Hours: make([]sluice.RunFigures, len(runs.Hours))}
+			}
+			return runs, nil
+		}, command.ReadOnly)
+}
+
+// stats returns the state of the server for the metrics.
+func (s *Server) stats() sluice.ServerStats {
+	const timeout = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	stats, err := s.stateOf(ctx)
+	if err != nil {
+		s.opts.Log.Warn("The metrics of the engine can't be read.", "error", err)
+	}
+	return stats
+}
+
+// stateOf returns the state of the engine, and which pipelines fail.
+func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
+	stats, err := s.engine.Stats(ctx)
+	stats.Warnings = append(stats.Warnings, s.certificateWarnings()...)
+	stats.Unkept = s.keeper.Missed() + s.engine.Quarantine.PushedOut()
+	stats.Alerts = s.alerts.Open()
+	for i := range stats.Pipelines {
+		if p, _ := s.engine.Pipelines.Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
+			stats.Pipelines[i].Failing = s.failing.Since(p)
+		}
+	}
+	return stats, err
+}

@@ -1,0 +1,66 @@
+package serve
+
+import (
+	"context"
+	"runtime/debug"
+
+	"sluice/command"
+	"sluice/jetstream"
+)
+
+// Version is the program's version.
+const Version = "0.2.0"
+
+// Commit returns the commit that the program was built from, with "+changes" if there were
+// uncommitted changes. It is empty if the program was built outside a repository.
+func Commit() string { return commit(fullHash) }
+
+// Release returns the version with the beginning of the commit, for people.
+func Release() string {
+	const short = 12
+	if from := commit(short); from != "" {
+		return Version + " (" + from + ")"
+	}
+	return Version
+}
+
+// fullHash is longer than the hash of any commit.
+const fullHash = 64
+
+func commit(length int) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return commitIn(info.Settings, length)
+}
+
+func commitIn(settings []debug.BuildSetting, length int) string {
+	noted := make(map[string]string)
+	for _, s := range settings {
+		noted[s.Key] = s.Value
+	}
+	hash := noted["vcs.revision"]
+	if hash == "" {
+		return ""
+	}
+	hash = hash[:min(length, len(hash))]
+	if noted["vcs.modified"] == "true" {
+		hash += "+changes"
+	}
+	return hash
+}
+
+type info struct {
+	Version   string `json:"version"`
+	Commit    string `json:"commit"`
+	Namespace string `json:"namespace"`
+	Engine    string `json:"engine"`
+}
+
+func infoCommand(namespace string, engine *jetstream.Engine) command.Command {
+	return command.New("server.info", "Show the server's version, the commit it was built from, its namespace and its engine.",
+		func(context.Context, struct{}) (info, error) {
+			return info{Version: Version, Commit: Commit(), Namespace: namespace, Engine: engine.Description}, nil
+		}, command.ReadOnly, command.Global)
+}
