@@ -50,7 +50,7 @@ func (t *terminal) login(ctx context.Context, username string, noBrowser bool) e
 	if err != nil {
 		return err
 	}
-	t.warnOfPlainHTTP(t.server.URL())
+	t.warnOfPlainHTTP(c.URL())
 	var login client.Login
 	if noBrowser || username != "" || os.Getenv("SLUICE_PASSWORD") != "" || !isTerminal(t.in) || browserHere() == nil {
 		login, err = t.loginByPassword(ctx, c, username, before.Username)
