@@ -25,7 +25,9 @@ type Received struct {
 
 // Events returns the stored events after a cursor, and the cursor after them. Without
 // a cursor it returns no events, and the cursor after the newest one.
-func (c *Client) Events(ctx context.Context, pattern, after string, limit int, wait time.Duration) (events []Received, next string, err error) {
+func (c *Client) Events(
+	ctx context.Context, pattern, after string, limit int, wait time.Duration,
+) (events []Received, next string, err error) {
 	params := url.Values{"eventKey": {pattern}, "limit": {strconv.Itoa(limit)}}
 	if after != "" {
 		params.Set("after", after)
@@ -44,7 +46,8 @@ func (c *Client) Events(ctx context.Context, pattern, after string, limit int, w
 	for _, document := range batch.Items {
 		e := Received{Document: document}
 		if err := json.Unmarshal(document, &e.Event); err != nil {
-			return nil, "", sluice.Errorf(sluice.CodeEventsMalformed, "The server gave an event that can't be read.").Because(err)
+			return nil, "", sluice.Errorf(sluice.CodeEventsMalformed, "The server gave an event that can't be read.").
+				Because(err)
 		}
 		events = append(events, e)
 	}
@@ -54,7 +57,10 @@ func (c *Client) Events(ctx context.Context, pattern, after string, limit int, w
 // Listen hands the events after a cursor to deliver, one by one, until ctx ends or
 // deliver fails. It calls moved with the cursor after each delivered event; a new
 // start from there misses none. It makes a broken connection again.
-func (c *Client) Listen(ctx context.Context, pattern, after string, deliver func(context.Context, Received) error, moved func(cursor string) error) error {
+func (c *Client) Listen(
+	ctx context.Context, pattern, after string, deliver func(context.Context, Received) error,
+	moved func(cursor string) error,
+) error {
 	retry := &retries{forever: true}
 	for {
 		// One at a time, since each has a cursor of its own.

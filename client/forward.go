@@ -37,7 +37,8 @@ func NewForwarder(target string) (*Forwarder, error) {
 	}
 	u, err := url.Parse(withScheme(full))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !isPort(u.Port()) {
-		return nil, usage("Events are forwarded to a URL such as http://localhost:3000/hook or to a port such as 3000, not to %q.", target)
+		return nil, usage("Events are forwarded to a URL such as http://localhost:3000/hook or to a port such as "+
+			"3000, not to %q.", target)
 	}
 	return &Forwarder{u, outward.Client(http.DefaultTransport.(*http.Transport).Clone(), 0)}, nil
 }
@@ -171,7 +172,8 @@ func filesOf(e sluice.Event) (body []byte, contentType string, err error) {
 // AddFile adds a file to a form.
 func AddFile(form *multipart.Writer, name, contentType string, content []byte) error {
 	header := textproto.MIMEHeader{}
-	header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": name}))
+	header.Set("Content-Disposition",
+		mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": name}))
 	header.Set("Content-Type", contentType)
 	part, err := form.CreatePart(header)
 	if err == nil {

@@ -28,10 +28,12 @@ func (c *Client) ownIssuer(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case issuer == "":
-		return "", sluice.Errorf(sluice.CodeNoIssuer, "The server gives no tokens; set SLUICE_USERNAME and SLUICE_PASSWORD instead of logging in.")
+		return "", sluice.Errorf(sluice.CodeNoIssuer,
+			"The server gives no tokens; set SLUICE_USERNAME and SLUICE_PASSWORD instead of logging in.")
 	case !strings.HasPrefix(issuer, "/"):
 		return "", sluice.Errorf(sluice.CodeExternalUsers,
-			"The server's users are those of %s: get a token there and set SLUICE_TOKEN.", issuer).OfKind(sluice.Unauthenticated)
+			"The server's users are those of %s: get a token there and set SLUICE_TOKEN.", issuer).
+			OfKind(sluice.Unauthenticated)
 	}
 	return issuer, nil
 }
@@ -53,7 +55,8 @@ func (c *Client) issuer(ctx context.Context) (issuer string, err error) {
 		} `json:"components"`
 	}
 	if err := json.Unmarshal(answer.Body, &document); err != nil || document.Paths == nil {
-		return "", sluice.Errorf(sluice.CodeNotAServer, "What answers at %s is not sluice; check the URL.", c.url).Because(err)
+		return "", sluice.Errorf(sluice.CodeNotAServer, "What answers at %s is not sluice; check the URL.", c.url).
+			Because(err)
 	}
 	for _, scheme := range document.Components.Schemes {
 		if scheme.OpenID != "" {
@@ -78,7 +81,9 @@ func (c *Client) discover(ctx context.Context, issuer string) (metadata, error) 
 	}
 	var document metadata
 	if err := json.Unmarshal(answer.Body, &document); err != nil {
-		return metadata{}, sluice.Errorf(sluice.CodeIssuerMalformed, "The issuer %s does not say where it gives tokens.", c.url).Because(err)
+		return metadata{},
+			sluice.Errorf(sluice.CodeIssuerMalformed, "The issuer %s does not say where it gives tokens.", c.url).
+				Because(err)
 	}
 	return document, nil
 }
@@ -109,7 +114,9 @@ func (c *Client) postForm(ctx context.Context, path string, form url.Values) (An
 func readTokens(answer Answer) (tokens, error) {
 	var got tokens
 	if err := json.Unmarshal(answer.Body, &got); err != nil || got.Access == "" {
-		return tokens{}, sluice.Errorf(sluice.CodeTokenMalformed, "The server gave no tokens; is there a sluice at this URL?").Because(err)
+		return tokens{},
+			sluice.Errorf(sluice.CodeTokenMalformed, "The server gave no tokens; is there a sluice at this URL?").
+				Because(err)
 	}
 	return got, nil
 }

@@ -54,7 +54,9 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 	}
 	issuer, err := New(at, Fixed(""))
 	if err != nil {
-		return tokens{}, sluice.Errorf(sluice.CodeNoIssuer, "The server gives no tokens; set SLUICE_TOKEN, or SLUICE_USERNAME and SLUICE_PASSWORD.")
+		return tokens{},
+			sluice.Errorf(sluice.CodeNoIssuer,
+				"The server gives no tokens; set SLUICE_TOKEN, or SLUICE_USERNAME and SLUICE_PASSWORD.")
 	}
 	defer issuer.CloseIdle()
 	document, err := issuer.discover(ctx, "")
@@ -78,7 +80,8 @@ func refusedMachine(err error) error {
 	if err == nil {
 		return nil
 	}
-	if e := sluice.AsError(err); e.Code == sluice.CodeInvalidClient.Word || e.Code == sluice.CodeUnauthorizedClient.Word {
+	if e := sluice.AsError(err); e.Code == sluice.CodeInvalidClient.Word ||
+		e.Code == sluice.CodeUnauthorizedClient.Word {
 		return e.Saying("The issuer refuses this client; check SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET.")
 	}
 	return err

@@ -82,7 +82,8 @@ func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, 
 		return c.post(ctx, sluice.PipelinePath, vars, sourceBody(source))
 	}
 	if len(source) > maxSourceInQuery {
-		return Answer{}, sluice.Errorf(sluice.CodeSourceTooLong, "A pipeline that is not stored can be at most %d bytes long where the run has a body; store it with sluice pipeline put first.", maxSourceInQuery)
+		return Answer{}, sluice.Errorf(sluice.CodeSourceTooLong, "A pipeline that is not stored can be at most %d "+
+			"bytes long where the run has a body; store it with sluice pipeline put first.", maxSourceInQuery)
 	}
 	named := make(map[string]string, len(vars))
 	for name := range vars {

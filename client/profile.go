@@ -73,14 +73,16 @@ func (p *Profiles) Load(name string) (Login, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		names, _ := p.Names() // without names there is no suggestion
 		hint := spelling.Hint(name, names, "sluice profile lists those there are.")
-		return Login{}, sluice.Errorf(sluice.CodeProfileUnknown, "There is no profile %s; sluice login --profile %s makes it; %s", name, name, hint)
+		return Login{}, sluice.Errorf(sluice.CodeProfileUnknown,
+			"There is no profile %s; sluice login --profile %s makes it; %s", name, name, hint)
 	}
 	if err != nil {
 		return Login{}, storage(err)
 	}
 	var login Login
 	if err := json.Unmarshal(content, &login); err != nil {
-		return Login{}, sluice.Errorf(sluice.CodeProfileUnreadable, "The profile %s can't be read; make it again with sluice login --profile %s.", name, name).Because(err)
+		return Login{}, sluice.Errorf(sluice.CodeProfileUnreadable,
+			"The profile %s can't be read; make it again with sluice login --profile %s.", name, name).Because(err)
 	}
 	return login, nil
 }

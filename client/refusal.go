@@ -35,8 +35,11 @@ func refusal(a Answer) *sluice.Error {
 	code := cmp.Or(oauth.Code, p.Code, "status-"+strconv.Itoa(a.Status))
 	message := cmp.Or(oauth.Description, p.Detail,
 		"The server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status)+"; is there a sluice at this URL?")
-	return (&sluice.Error{Kind: kind, Code: code, Message: message}).WithStatus(a.Status).About(p.Parameter).InCall(p.TraceID).
-		At(sluice.Position{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header)).Detailed(p.Errors)
+	return (&sluice.Error{Kind: kind, Code: code, Message: message}).WithStatus(a.Status).About(p.Parameter).
+		InCall(p.TraceID).
+		At(sluice.Position{
+			Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step,
+		}).After(retryAfter(a.Header)).Detailed(p.Errors)
 }
 
 // elsewhere is the error for a redirect, such as a proxy's to HTTPS. It names the
@@ -46,7 +49,8 @@ func elsewhere(a Answer) *sluice.Error {
 	if to, err := url.Parse(a.Header.Get("Location")); err == nil && to.Host != "" {
 		target = "to " + to.Scheme + "://" + to.Host
 	}
-	return sluice.Errorf(sluice.CodeRedirected, "The server leads %s; log in with the URL where sluice is.", target).WithStatus(a.Status)
+	return sluice.Errorf(sluice.CodeRedirected, "The server leads %s; log in with the URL where sluice is.", target).
+		WithStatus(a.Status)
 }
 
 // retryAfter reads the header of that name, 0 if there is none.
@@ -76,7 +80,8 @@ func (c *Client) unreachable(ctx context.Context, cause error) error {
 	case strings.Contains(cause.Error(), "server gave HTTP response to HTTPS"):
 		reason = "speaks http, not https"
 	}
-	return sluice.Errorf(sluice.CodeServerUnreachable, "The server %s %s; check the URL, and that it runs.", c.url, reason).Because(cause)
+	return sluice.Errorf(sluice.CodeServerUnreachable, "The server %s %s; check the URL, and that it runs.", c.url,
+		reason).Because(cause)
 }
 
 func rootOf(err error) error {

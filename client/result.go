@@ -49,7 +49,9 @@ func (c *Client) Await(ctx context.Context, id string) (Result, error) {
 }
 
 func pollPath(id, redirect string) string {
-	return sluice.ResultPath + "?" + url.Values{sluice.CorrelationQuery: {id}, sluice.RedirectQuery: {redirect}}.Encode()
+	return sluice.ResultPath + "?" + url.Values{
+		sluice.CorrelationQuery: {id}, sluice.RedirectQuery: {redirect},
+	}.Encode()
 }
 
 // nextPoll returns the path that a redirect leads to. Its host is ignored, since it
@@ -57,7 +59,8 @@ func pollPath(id, redirect string) string {
 func nextPoll(a Answer) (string, error) {
 	to, err := url.Parse(a.Header.Get("Location"))
 	if err != nil || !strings.HasSuffix(to.Path, sluice.ResultPath) {
-		return "", sluice.Errorf(sluice.CodeRedirectMalformed, "The server leads elsewhere than to the result; is there a sluice at this URL?")
+		return "", sluice.Errorf(sluice.CodeRedirectMalformed,
+			"The server leads elsewhere than to the result; is there a sluice at this URL?")
 	}
 	return sluice.ResultPath + "?" + to.RawQuery, nil
 }
@@ -65,7 +68,8 @@ func nextPoll(a Answer) (string, error) {
 func resultOf(a Answer) (Result, error) {
 	r := Result{Document: a.Body}
 	if err := json.Unmarshal(a.Body, &r.Result); err != nil {
-		return r, sluice.Errorf(sluice.CodeResultMalformed, "The server gave no result; is there a sluice at this URL?").Because(err)
+		return r, sluice.Errorf(sluice.CodeResultMalformed,
+			"The server gave no result; is there a sluice at this URL?").Because(err)
 	}
 	return r, nil
 }

@@ -100,7 +100,9 @@ func (c *Client) Login(ctx context.Context, username, password string) (Login, e
 // refresh exchanges a refresh token, which can't be used again.
 func (c *Client) refresh(ctx context.Context, login Login) (Login, error) {
 	asked := time.Now()
-	got, err := c.token(ctx, login.Issuer, "token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {login.RefreshToken}})
+	got, err := c.token(ctx, login.Issuer, "token", url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {login.RefreshToken},
+	})
 	if err != nil {
 		return login, err
 	}

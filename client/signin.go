@@ -93,7 +93,8 @@ func (s *SignIn) Wait(ctx context.Context) (Login, error) {
 		if ctx.Err() != nil {
 			return Login{}, ctx.Err()
 		}
-		return Login{}, sluice.Errorf(sluice.CodeNotSignedIn, "Nobody has signed in within %v; try again, or use --no-browser.", signInWait)
+		return Login{}, sluice.Errorf(sluice.CodeNotSignedIn,
+			"Nobody has signed in within %v; try again, or use --no-browser.", signInWait)
 	case browser := <-s.came:
 		login, err := s.finish(ctx, browser.query)
 		browser.outcome <- err
@@ -108,7 +109,8 @@ func (s *SignIn) Wait(ctx context.Context) (Login, error) {
 // from the server, and changes nothing.
 func (s *SignIn) serve(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	if r.Method != http.MethodGet || r.URL.Path != callbackPath || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(s.state)) != 1 {
+	if r.Method != http.MethodGet || r.URL.Path != callbackPath ||
+		subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(s.state)) != 1 {
 		showPage(w, http.StatusNotFound, "There is nothing here.")
 		return
 	}
@@ -131,7 +133,9 @@ func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
 	case query.Get("error") == "access_denied":
 		return Login{}, sluice.Errorf(sluice.CodeLoginRefused, "The login was refused in the browser.")
 	case query.Get("error") != "" || query.Get("code") == "" || query.Get("iss") != s.named:
-		return Login{}, sluice.Errorf(sluice.CodeLoginFailed, "The server gave no code to the browser; try again, or use --no-browser.").Because(errors.New(query.Get("error_description")))
+		return Login{}, sluice.Errorf(sluice.CodeLoginFailed,
+			"The server gave no code to the browser; try again, or use --no-browser.").
+			Because(errors.New(query.Get("error_description")))
 	}
 	asked := time.Now()
 	got, err := s.client.token(ctx, s.issuer, "token", url.Values{
@@ -172,5 +176,6 @@ func showPage(w http.ResponseWriter, status int, sentence string) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>sluice</title><h1>sluice</h1><p>%s</p></html>\n", html.EscapeString(sentence))
+	fmt.Fprintf(w, "<!doctype html><html lang=\"en\"><meta "+
+		"charset=\"utf-8\"><title>sluice</title><h1>sluice</h1><p>%s</p></html>\n", html.EscapeString(sentence))
 }

@@ -15,7 +15,8 @@ func CleanURL(text string) (string, error) {
 	whole := strings.TrimRight(withScheme(strings.TrimSpace(text)), "/")
 	u, err := url.Parse(whole)
 	if err != nil || !sluice.IsServerURL(whole) {
-		return "", usage("%q is no URL of a server; give one such as https://hooks.example.com or 127.0.0.1:8080.", text)
+		return "", usage("%q is no URL of a server; give one such as https://hooks.example.com or 127.0.0.1:8080.",
+			text)
 	}
 	u.Host = strings.ToLower(u.Host)
 	return u.String(), nil
@@ -38,5 +39,6 @@ func isPrivate(host string) bool {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
 	}
 	endings := []string{".localhost", ".local", ".internal", ".lan", ".test"}
-	return !strings.Contains(host, ".") || slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(host, ending) })
+	return !strings.Contains(host, ".") ||
+		slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(host, ending) })
 }

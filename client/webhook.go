@@ -62,7 +62,10 @@ func (c *Client) Sign(ctx context.Context, eventKey, sample string, body *Body) 
 // CallSigned sends a signed call. The given headers replace those of the sender.
 func (c *Client) CallSigned(ctx context.Context, made sluice.SignedCall, header http.Header) (Result, error) {
 	_, query, _ := strings.Cut(made.URL, "?") // it has the token; the host may be wrong from here
-	r := request{method: http.MethodPost, path: sluice.ReceivePath + "?" + query, header: http.Header{}, body: []byte(made.Body), open: true}
+	r := request{
+		method: http.MethodPost, path: sluice.ReceivePath + "?" + query, header: http.Header{}, body: []byte(made.Body),
+		open: true,
+	}
 	for name, value := range made.Headers {
 		r.header.Set(name, value)
 	}

@@ -111,15 +111,20 @@ func (c *Config) check() error {
 	case err != nil:
 		return fmt.Errorf("listen: %q is not host:port", c.Listen)
 	case !validNamespace.MatchString(c.Namespace):
-		return fmt.Errorf("namespace: %q must be 1 to 63 lower-case letters, digits and -, beginning with a letter or digit", c.Namespace)
+		return fmt.Errorf("namespace: %q must be 1 to 63 lower-case letters, digits and -, beginning with a letter "+
+			"or digit", c.Namespace)
 	case c.EventMaxAge < c.ResultTTL:
 		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
-	case c.ClientCertificateHeader != "" && (len(c.TrustedProxies) == 0 || !sluice.IsHeaderName(c.ClientCertificateHeader)):
-		return errors.New("client-certificate-header: must be the name of a header such as x-client-cert, and needs trusted-proxies, since only they are believed")
+	case c.ClientCertificateHeader != "" &&
+		(len(c.TrustedProxies) == 0 || !sluice.IsHeaderName(c.ClientCertificateHeader)):
+		return errors.New("client-certificate-header: must be the name of a header such as x-client-cert, and needs " +
+			"trusted-proxies, since only they are believed")
 	case c.PublicURL != "" && !sluice.IsServerURL(c.PublicURL):
-		return errors.New("public-url: must be http:// or https:// with a host and perhaps a path, such as https://hooks.example.org")
+		return errors.New("public-url: must be http:// or https:// with a host and perhaps a path, such as " +
+			"https://hooks.example.org")
 	}
-	return cmp.Or(c.checkEngine(), c.checkCertificate(), c.checkChoices(), c.checkMail(), c.checkNATS(), c.checkProvider(), c.checkMemory(), c.checkSigns())
+	return cmp.Or(c.checkEngine(), c.checkCertificate(), c.checkChoices(), c.checkMail(), c.checkNATS(),
+		c.checkProvider(), c.checkMemory(), c.checkSigns())
 }
 
 // checkEngine refuses settings with which no engine can be opened.
@@ -145,9 +150,11 @@ func (c *Config) checkCertificate() error {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("tls-cert and tls-key: give both or none")
 	case len(c.Domain) > 0 && c.TLSCert != "":
-		return errors.New("domain and tls-cert: give one of them; certificates for a domain are ordered by the server itself")
+		return errors.New("domain and tls-cert: give one of them; certificates for a domain are ordered by the " +
+			"server itself")
 	case len(c.Domain) > 0 && !sluice.IsServerURL(c.ACMEDirectory):
-		return errors.New("acme-directory: must be the URL of an ACME server, such as https://acme-v02.api.letsencrypt.org/directory")
+		return errors.New("acme-directory: must be the URL of an ACME server, such as " +
+			"https://acme-v02.api.letsencrypt.org/directory")
 	}
 	return nil
 }
@@ -176,8 +183,10 @@ func (c *Config) checkMail() error {
 	if c.SMTPURL == "" && c.MailFrom == "" {
 		return nil
 	}
-	if server := c.MailServer(); server == nil || server.Host == "" || server.Scheme != "smtp" && server.Scheme != "smtps" {
-		return errors.New("smtp-url: must be smtp:// or smtps:// with a host, perhaps with user:password@ and a port; it goes with mail-from")
+	if server := c.MailServer(); server == nil || server.Host == "" ||
+		server.Scheme != "smtp" && server.Scheme != "smtps" {
+		return errors.New("smtp-url: must be smtp:// or smtps:// with a host, perhaps with user:password@ and a " +
+			"port; it goes with mail-from")
 	}
 	if _, err := mail.ParseAddress(c.MailFrom); err != nil || strings.ContainsAny(c.MailFrom, "\r\n") {
 		return errors.New("mail-from: must be a mail address such as sluice@example.org; it goes with smtp-url")
@@ -216,7 +225,8 @@ func (c *Config) checkProvider() error {
 			return errors.New("auth-client-id: needed with auth-issuer")
 		}
 		if !sluice.IsServerURL(c.AuthIssuer) {
-			return errors.New("auth-issuer: must be the http:// or https:// URL of the provider, such as https://login.example.org/realms/main")
+			return errors.New("auth-issuer: must be the http:// or https:// URL of the provider, such as " +
+				"https://login.example.org/realms/main")
 		}
 		return nil
 	}
@@ -231,7 +241,8 @@ func (c *Config) checkProvider() error {
 // checkSigns refuses numbers below zero, and zero where nothing would work with it.
 func (c *Config) checkSigns() error {
 	for _, name := range []string{
-		"result-ttl", "access-ttl", "refresh-ttl", "key-rotation", "result-max-count", "result-max-bytes", "max-runs", "run-timeout",
+		"result-ttl", "access-ttl", "refresh-ttl", "key-rotation", "result-max-count", "result-max-bytes", "max-runs",
+		"run-timeout",
 		"max-in-flight", "max-connections-per-address", "body-timeout",
 	} {
 		if c.field(name).Int() <= 0 {
@@ -252,11 +263,14 @@ func (c *Config) checkMemory() error {
 	case c.MemoryLimit > 0 && c.MemoryLimit < leastMemory:
 		return errors.New("memory-limit: must be at least 128MiB")
 	case c.SpoolMaxBytes < leastSpool:
-		return errors.New("spool-max-bytes: must be at least 16MiB, so that some of the largest calls fit; --spool=false goes without a spool")
+		return errors.New("spool-max-bytes: must be at least 16MiB, so that some of the largest calls fit; " +
+			"--spool=false goes without a spool")
 	case c.MaxBodyMemory > 0 && c.MaxBodyMemory < sluice.MaxPayloadLength:
-		return fmt.Errorf("max-body-memory: must be at least %dMiB, so that one of the largest bodies fits", sluice.MaxPayloadLength>>20)
+		return fmt.Errorf("max-body-memory: must be at least %dMiB, so that one of the largest bodies fits",
+			sluice.MaxPayloadLength>>20)
 	case c.MaxRunMemory > 0 && c.MaxRunMemory < 2*value.MaxSize:
-		return fmt.Errorf("max-run-memory: must be at least %dMiB, so that one of the largest values fits twice", 2*value.MaxSize>>20)
+		return fmt.Errorf("max-run-memory: must be at least %dMiB, so that one of the largest values fits twice",
+			2*value.MaxSize>>20)
 	}
 	return nil
 }

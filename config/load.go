@@ -35,7 +35,10 @@ func Settings() []Setting {
 	var all []Setting
 	for f := range reflect.TypeFor[Config]().Fields() {
 		if name := f.Tag.Get("name"); name != "" {
-			all = append(all, Setting{name, f.Tag.Get("default"), f.Tag.Get("doc"), f.Type.Kind() == reflect.Bool || f.Tag.Get("switch") != ""})
+			all = append(all, Setting{
+				name, f.Tag.Get("default"), f.Tag.Get("doc"), f.Type.Kind() == reflect.Bool ||
+					f.Tag.Get("switch") != "",
+			})
 		}
 	}
 	return all

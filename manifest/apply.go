@@ -87,11 +87,13 @@ func (p *Plan) checkChange(ctx context.Context, c *client.Client, change *Change
 // deletes: the server does not know the roles yet that it will get.
 func (p *Plan) without(action, resource string, names any) []any {
 	list, _ := names.([]any)
-	return slices.DeleteFunc(slices.Clone(list), func(name any) bool { return p.has(action, resource, fmt.Sprint(name)) })
+	return slices.DeleteFunc(slices.Clone(list),
+		func(name any) bool { return p.has(action, resource, fmt.Sprint(name)) })
 }
 
 func (p *Plan) has(action, resource, name string) bool {
-	return slices.ContainsFunc(p.Changes, func(ch *Change) bool { return ch.Action == action && ch.Resource == resource && ch.Name == name })
+	return slices.ContainsFunc(p.Changes,
+		func(ch *Change) bool { return ch.Action == action && ch.Resource == resource && ch.Name == name })
 }
 
 // isOwn refuses a built-in role.
@@ -103,7 +105,8 @@ func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
 	case err != nil:
 		return err
 	case role["builtIn"] != nil:
-		return mistake("%s: the role %s is built in, and files leave such roles alone; delete the file, or rename it.", t.file, t.name)
+		return mistake("%s: the role %s is built in, and files leave such roles alone; delete the file, or rename it.",
+			t.file, t.name)
 	}
 	return nil
 }
@@ -114,7 +117,8 @@ func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
 func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error {
 	t := change.after
 	if !sluice.ValidPipelineName(t.name) {
-		return mistake("%s: the name of the file is that of the pipeline, which must be %s.", t.file, sluice.PipelineNameRule)
+		return mistake("%s: the name of the file is that of the pipeline, which must be %s.", t.file,
+			sluice.PipelineNameRule)
 	}
 	found, err := c.Lint(ctx, t.name, t.text)
 	if err != nil {
@@ -131,7 +135,8 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error
 		}
 	}
 	for _, f := range found.Warnings {
-		if f.Code != sluice.CodeEventKeyUnknown.Word || !p.has(Create, "webhook", strings.TrimPrefix(found.Listens, sluice.EventPrefix)) {
+		if f.Code != sluice.CodeEventKeyUnknown.Word ||
+			!p.has(Create, "webhook", strings.TrimPrefix(found.Listens, sluice.EventPrefix)) {
 			change.Warnings = append(change.Warnings, t.told(f))
 		}
 	}
@@ -143,7 +148,8 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error
 	if more := len(problems) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return (&sluice.Error{Kind: sluice.Unprocessable, Code: first.Code, Message: text}).At(sluice.Position{Line: first.Line, Column: first.Column})
+	return (&sluice.Error{Kind: sluice.Unprocessable, Code: first.Code, Message: text}).
+		At(sluice.Position{Line: first.Line, Column: first.Column})
 }
 
 // told returns a finding in one line, with its position.

@@ -153,7 +153,8 @@ func checkPlace(file string, folders []string) error {
 	case !slices.Contains(endings, ending) || !known && ending == ".json" && (near == "" || !nested):
 		return nil
 	case known && strings.Contains(inner, "/"):
-		return mistake("%s stands in a folder within %s, where no file is looked for; move it to %s.", file, folder, path.Join(folder, path.Base(file)))
+		return mistake("%s stands in a folder within %s, where no file is looked for; move it to %s.", file, folder,
+			path.Join(folder, path.Base(file)))
 	case known && ending != path.Ext(file):
 		return mistake("%s: write the ending in lower case, %s; otherwise the file is not looked at.", file, ending)
 	case known:
@@ -197,7 +198,8 @@ func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error
 		}
 	}
 	if len(done.Skipped) == len(resources()) {
-		return nil, sluice.Errorf(sluice.CodeForbidden, "You may read none of the webhooks, pipelines, roles and clients; ask an administrator for a role that may.")
+		return nil, sluice.Errorf(sluice.CodeForbidden, "You may read none of the webhooks, pipelines, roles and "+
+			"clients; ask an administrator for a role that may.")
 	}
 	return done, nil
 }

@@ -2,7 +2,8 @@
 // pipelines, roles and clients, each in a file named after it. It writes such
 // files, compares them with a server, and makes the server as they say.
 //
-// Files never have tokens or the values of secrets. Tokens can be kept in a file elsewhere. Calls, users and built-in roles
+// Files never have tokens or the values of secrets. Tokens can be kept in a file elsewhere. Calls,
+// users and built-in roles
 // are not configured in this way, and are left alone.
 package manifest
 
@@ -103,14 +104,17 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 		}
 		for _, t := range superfluous {
 			if o.Prune {
-				deletions = append(deletions, &Change{Action: Delete, Resource: r.Name, Name: t.name, Before: t.document(), before: t})
+				deletions = append(deletions, &Change{
+					Action: Delete, Resource: r.Name, Name: t.name, Before: t.document(), before: t,
+				})
 			} else {
 				plan.Left = append(plan.Left, Name{r.Name, t.name})
 			}
 		}
 	}
 	if !found {
-		return nil, mistake("%s has none of the folders webhooks, pipelines, roles and clients; sluice export %s makes them.", dir, dir)
+		return nil, mistake("%s has none of the folders webhooks, pipelines, roles and clients; sluice export %s "+
+			"makes them.", dir, dir)
 	}
 	slices.Reverse(deletions)
 	plan.Changes = append(plan.Changes, deletions...)
@@ -119,7 +123,9 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 
 // compareResource adds the things of a resource to create and to update, and returns
 // those that are in no file.
-func (p *Plan) compareResource(ctx context.Context, c *client.Client, r *resource, files map[string]*thing) (superfluous []*thing, err error) {
+func (p *Plan) compareResource(
+	ctx context.Context, c *client.Client, r *resource, files map[string]*thing,
+) (superfluous []*thing, err error) {
 	var presets presets
 	if r.Name == "webhook" {
 		if presets, err = presetsOf(ctx, c); err != nil {
@@ -136,9 +142,13 @@ func (p *Plan) compareResource(ctx context.Context, c *client.Client, r *resourc
 		if !r.isText() {
 			after.fields = r.normal(after.fields, presets)
 		}
-		change := &Change{Action: Create, Resource: r.Name, Name: name, Before: before.document(), After: after.document(), before: before, after: after}
+		change := &Change{
+			Action: Create, Resource: r.Name, Name: name, Before: before.document(), After: after.document(),
+			before: before, after: after,
+		}
 		if kept, has := p.tokens[name]; has && r.Name == "webhook" {
-			change.uuid, change.further, change.closes = kept.UUID, kept.missing(before, time.Now()), kept.closes(before)
+			change.uuid, change.further, change.closes = kept.UUID, kept.missing(before,
+				time.Now()), kept.closes(before)
 			change.Tokens = len(change.further)
 			if before == nil || change.closes {
 				change.Tokens++

@@ -31,7 +31,8 @@ type token struct {
 	Description string    `yaml:"description,omitempty"`
 }
 
-const fileHead = "# The tokens of webhooks, which are secret: sluice apply DIR --tokens FILE gives a new server the same URLs.\n"
+const fileHead = "# The tokens of webhooks, which are secret: sluice apply DIR --tokens FILE gives a new server the " +
+	"same URLs.\n"
 
 // outside refuses a file of tokens in the folder that is kept under version control.
 func outside(dir, file string) error {
@@ -49,8 +50,10 @@ func outside(dir, file string) error {
 	if err != nil {
 		return mistake("%v", err)
 	}
-	if within, err := filepath.Rel(folder, place); err == nil && within != ".." && !strings.HasPrefix(within, ".."+string(filepath.Separator)) {
-		return mistake("%s is in %s, whose files may be seen by others, and tokens are secret; choose a place outside.", file, dir)
+	if within, err := filepath.Rel(folder, place); err == nil && within != ".." &&
+		!strings.HasPrefix(within, ".."+string(filepath.Separator)) {
+		return mistake("%s is in %s, whose files may be seen by others, and tokens are secret; choose a place outside.",
+			file, dir)
 	}
 	return nil
 }
@@ -133,7 +136,8 @@ func ReadTokens(dir, file string) (Tokens, error) {
 	for key, kept := range all {
 		for _, t := range append(kept.Further, token{Token: kept.UUID}) {
 			if !sluice.IsToken(t.Token) {
-				return nil, mistake("%s: a token of %s is no UUID; sluice export DIR --tokens FILE writes such a file.", file, key)
+				return nil, mistake("%s: a token of %s is no UUID; sluice export DIR --tokens FILE writes such a file.",
+					file, key)
 			}
 		}
 	}

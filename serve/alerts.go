@@ -25,14 +25,16 @@ func (s *Server) newAlerts(webhooks *webhook.Store) *alert.Alerts {
 		Conditions: func(ctx context.Context, now time.Time) ([]alert.Condition, error) {
 			stats, err := s.stateOf(ctx)
 			facts := alert.Facts{
-				Stats: stats, Paused: make(map[string]bool), Silent: listener.Silent(now), MinFreeDisk: int64(s.cfg.MinFreeDisk), Host: host,
+				Stats: stats, Paused: make(map[string]bool), Silent: listener.Silent(now),
+				MinFreeDisk: int64(s.cfg.MinFreeDisk), Host: host,
 				Certificate: s.certificateWarnings(), Damage: s.engine.Damage(), Unwell: s.engine.Unwell(),
 			}
 			for _, p := range s.engine.Pipelines.All() {
 				facts.Paused[p.Name] = p.Paused
 			}
 			var unlisted error
-			facts.Quarantined, _, unlisted = s.engine.Quarantine.List(ctx, sluice.QuarantineQuery{From: alert.QuarantinedSince(now), Limit: 1000})
+			facts.Quarantined, _, unlisted = s.engine.Quarantine.List(ctx,
+				sluice.QuarantineQuery{From: alert.QuarantinedSince(now), Limit: 1000})
 			return facts.Conditions(now), errors.Join(err, unlisted)
 		},
 	})

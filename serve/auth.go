@@ -50,7 +50,9 @@ func (s *Server) newProvider() *oidc.Provider {
 }
 
 // loginAt returns a function that checks the passwords of a provider's users.
-func (s *Server) loginAt(provider *oidc.Provider) func(ctx context.Context, username, password, address string) (sluice.User, error) {
+func (s *Server) loginAt(
+	provider *oidc.Provider,
+) func(ctx context.Context, username, password, address string) (sluice.User, error) {
 	return func(ctx context.Context, username, password, address string) (sluice.User, error) {
 		return s.directory.Throttled(ctx, username, address, func() (sluice.User, error) {
 			id, err := provider.Password(ctx, username, password)
@@ -74,7 +76,8 @@ func (s *Server) newIssuer() *oidc.Issuer {
 		Rotation:   s.cfg.KeyRotation,
 		Observe: func(ctx context.Context, login oidc.Login) {
 			s.metrics.TokenRequest(login.Grant, login.Outcome)
-			s.directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address, login.Outcome == oidc.Granted, login.Outcome)
+			s.directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address,
+				login.Outcome == oidc.Granted, login.Outcome)
 		},
 		Ended: func(ctx context.Context, e oidc.Ending) {
 			s.directory.NoteLogout(ctx, e.Username, e.ClientID, e.Address, e.Reused)
@@ -159,7 +162,9 @@ func (s *Server) checkAdminPassword(ctx context.Context) error {
 
 // SetAdminPassword sets the password of the admin while the server is stopped, and ends
 // the admin's logins. Without a password it generates one and returns it.
-func SetAdminPassword(ctx context.Context, cfg config.Config, password string, log *slog.Logger) (generated string, err error) {
+func SetAdminPassword(
+	ctx context.Context, cfg config.Config, password string, log *slog.Logger,
+) (generated string, err error) {
 	err = onStopped(cfg, log, func(opts jetstream.Options, _ *durable.Folder) error {
 		engine, err := jetstream.OpenRecords(ctx, opts)
 		if err != nil {
@@ -173,7 +178,8 @@ func SetAdminPassword(ctx context.Context, cfg config.Config, password string, l
 			return err
 		}
 		return engine.Audit.Record(ctx, sluice.AuditEntry{
-			Time: time.Now().UTC(), Username: sluice.AdminName, Command: "admin.password", Target: sluice.AdminName, Outcome: sluice.AuditAllowed,
+			Time: time.Now().UTC(), Username: sluice.AdminName, Command: "admin.password", Target: sluice.AdminName,
+			Outcome: sluice.AuditAllowed,
 		})
 	})
 	return generated, err

@@ -18,11 +18,13 @@ type backupParams struct {
 }
 
 func backupCommand(send func(ctx context.Context, to io.Writer, passphrase string) error) command.Command {
-	return command.New("server.backup", "Back up all that the server has stored, while it runs: one file, as sluice restore takes it.",
+	return command.New("server.backup",
+		"Back up all that the server has stored, while it runs: one file, as sluice restore takes it.",
 		func(_ context.Context, p backupParams) (command.Download, error) {
-			return command.Download{ContentType: "application/octet-stream", Send: func(ctx context.Context, to io.Writer) error {
-				return send(ctx, to, p.Passphrase)
-			}}, nil
+			return command.Download{ContentType: "application/octet-stream",
+				Send: func(ctx context.Context, to io.Writer) error {
+					return send(ctx, to, p.Passphrase)
+				}}, nil
 		}, command.Global)
 }
 

@@ -79,9 +79,11 @@ func (c *certificate) warnings() []string {
 	const day = "2 January 2006, 15:04 UTC"
 	switch end := current.Leaf.NotAfter.UTC(); {
 	case time.Now().After(end):
-		return []string{"the certificate of --tls-cert expired on " + end.Format(day) + ": senders refuse to call; replace the files, no restart is needed"}
+		return []string{"the certificate of --tls-cert expired on " + end.Format(day) +
+			": senders refuse to call; replace the files, no restart is needed"}
 	case time.Until(end) < expiresSoon:
-		return []string{"the certificate of --tls-cert expires on " + end.Format(day) + ": replace the files before, no restart is needed"}
+		return []string{"the certificate of --tls-cert expires on " + end.Format(day) +
+			": replace the files before, no restart is needed"}
 	}
 	return nil
 }

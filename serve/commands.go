@@ -68,8 +68,12 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		pipeline.Commands(runner),
 		step.Commands(o.steps),
 		iam.Commands(o.directory, o.login),
-		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.stats, o.minutes), webhookStatsCommand(o.minutes), pipelineStatsCommand(o.minutes), backupCommand(o.backup)},
-	).Charging(runner.Charge).Knowing(func(ctx context.Context, token string) string { return o.webhooks.KeyOf(ctx, token) })
+		[]command.Command{
+			infoCommand(o.namespace, o.engine), statsCommand(o.stats, o.minutes), webhookStatsCommand(o.minutes),
+			pipelineStatsCommand(o.minutes), backupCommand(o.backup),
+		},
+	).Charging(runner.Charge).
+		Knowing(func(ctx context.Context, token string) string { return o.webhooks.KeyOf(ctx, token) })
 	return commands, runner
 }
 

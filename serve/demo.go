@@ -110,7 +110,9 @@ func (s *Server) furnish(ctx context.Context) error {
 	for _, c := range demoCalls {
 		args := command.Args{{Name: "eventKey", Value: c.key}, {Name: "payloadType", Value: "raw"}}
 		if c.provider != "" {
-			args = append(args, command.Arg{Name: "provider", Value: c.provider}, command.Arg{Name: "signingSecret", Value: "whsec_" + rand.Text()})
+			args = append(args, command.Arg{Name: "provider", Value: c.provider}, command.Arg{
+				Name: "signingSecret", Value: "whsec_" + rand.Text(),
+			})
 		}
 		if made[c.key] {
 			continue
@@ -130,7 +132,9 @@ func (s *Server) furnish(ctx context.Context) error {
 			return err
 		}
 		name := strings.TrimSuffix(file.Name(), ".yaml")
-		if _, err := s.call(ctx, "pipeline.put", command.Args{{Name: "name", Value: name}, {Name: "source", Value: string(source)}}); err != nil {
+		if _, err := s.call(ctx, "pipeline.put", command.Args{
+			{Name: "name", Value: name}, {Name: "source", Value: string(source)},
+		}); err != nil {
 			return err
 		}
 	}
@@ -145,7 +149,9 @@ func (s *Server) furnish(ctx context.Context) error {
 // demoCall makes the call of a turn, as its sender would.
 func (s *Server) demoCall(ctx context.Context, turn int) error {
 	c := demoCalls[turn%len(demoCalls)]
-	out, err := s.call(ctx, "webhook.sign", command.Args{{Name: "eventKey", Value: c.key}, {Name: "sample", Value: c.sample}, {Name: "payload", Value: c.payload}})
+	out, err := s.call(ctx, "webhook.sign", command.Args{
+		{Name: "eventKey", Value: c.key}, {Name: "sample", Value: c.sample}, {Name: "payload", Value: c.payload},
+	})
 	if err != nil {
 		return err
 	}
@@ -154,7 +160,8 @@ func (s *Server) demoCall(ctx context.Context, turn int) error {
 		signed.Body += " "
 	}
 	_, query, _ := strings.Cut(signed.URL, "?")
-	r, err := http.NewRequestWithContext(ctx, signed.Method, sluice.ReceivePath+"?"+query, strings.NewReader(signed.Body))
+	r, err := http.NewRequestWithContext(ctx, signed.Method, sluice.ReceivePath+"?"+query,
+		strings.NewReader(signed.Body))
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,12 @@ func (s *Server) newDomains() *domains {
 		Prompt:     autocert.AcceptTOS,
 		Cache:      certificateStore{s.engine.Certificates},
 		HostPolicy: autocert.HostWhitelist(d.names...),
-		Client:     &acme.Client{DirectoryURL: s.cfg.ACMEDirectory, UserAgent: "sluice/" + Version, HTTPClient: &http.Client{Transport: s.opts.Doors.ACME, Timeout: acmeTimeout}},
-		Email:      s.cfg.ACMEEmail,
+		Client: &acme.Client{
+			DirectoryURL: s.cfg.ACMEDirectory, UserAgent: "sluice/" + Version, HTTPClient: &http.Client{
+				Transport: s.opts.Doors.ACME, Timeout: acmeTimeout,
+			},
+		},
+		Email: s.cfg.ACMEEmail,
 	}
 	return d
 }
@@ -59,14 +63,17 @@ func (d *domains) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	why, lacks := d.without[name]
 	d.mu.Unlock()
 	if lacks || !slices.Contains(d.names, name) {
-		return nil, fmt.Errorf("there is no certificate for the name in a handshake: %s", cmp.Or(why, "it is not one of --domain"))
+		return nil, fmt.Errorf("there is no certificate for the name in a handshake: %s",
+			cmp.Or(why, "it is not one of --domain"))
 	}
 	return d.certificate(name)
 }
 
 // certificate returns the certificate of a name, which is ordered if there is none.
 func (d *domains) certificate(name string) (*tls.Certificate, error) {
-	return d.manager.GetCertificate(&tls.ClientHelloInfo{ServerName: name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}})
+	return d.manager.GetCertificate(&tls.ClientHelloInfo{
+		ServerName: name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
+	})
 }
 
 // acmeTimeout bounds how long the ACME server may take for an answer.
@@ -94,7 +101,8 @@ func (d *domains) order(ctx context.Context, name string) {
 			d.log.Info("There is a certificate.", "domain", name)
 			return
 		}
-		d.log.Error("A certificate could not be had; trying on. The name must lead here, and ports 80 and 443 must be reachable from the Internet.", "domain", name, "again", pause, "error", err)
+		d.log.Error("A certificate could not be had; trying on. The name must lead here, and ports 80 and 443 must "+
+			"be reachable from the Internet.", "domain", name, "again", pause, "error", err)
 		if wait.For(ctx, pause) != nil {
 			return
 		}
@@ -112,7 +120,8 @@ func (d *domains) warnings() (all []string) {
 			continue
 		}
 		if cert, err := d.certificate(name); err == nil && time.Until(cert.Leaf.NotAfter) < expiresSoon {
-			all = append(all, fmt.Sprintf("the certificate for %s ends on %s and was not renewed: the name must lead here, with ports 80 and 443", name, cert.Leaf.NotAfter.UTC().Format(time.RFC1123)))
+			all = append(all, fmt.Sprintf("the certificate for %s ends on %s and was not renewed: the name must lead "+
+				"here, with ports 80 and 443", name, cert.Leaf.NotAfter.UTC().Format(time.RFC1123)))
 		}
 	}
 	return all
@@ -130,8 +139,9 @@ func (s *Server) openDoors(ctx context.Context) error {
 	}
 	s.redirects = &http.Server{
 		Handler:     s.domains.manager.HTTPHandler(http.HandlerFunc(s.toHTTPS)),
-		ReadTimeout: s.opts.Timeouts.Header, WriteTimeout: s.opts.Timeouts.Write, IdleTimeout: s.opts.Timeouts.Idle, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+		ReadTimeout: s.opts.Timeouts.Header, WriteTimeout: s.opts.Timeouts.Write, IdleTimeout: s.opts.Timeouts.Idle,
+		MaxHeaderBytes: maxHeader,
+		ErrorLog:       slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
 	go func() { _ = s.redirects.Serve(s.bounded(plain)) }() // ends with the server
 	if s.cfg.ListenGiven {
@@ -162,7 +172,8 @@ func (s *Server) openDoors(ctx context.Context) error {
 func openDoor(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("can't listen on %s, which --domain needs; the port must be free, and under 1024 it needs the capability CAP_NET_BIND_SERVICE: %w", address, err)
+		return nil, fmt.Errorf("can't listen on %s, which --domain needs; the port must be free, and under 1024 it "+
+			"needs the capability CAP_NET_BIND_SERVICE: %w", address, err)
 	}
 	return listener, nil
 }
@@ -176,7 +187,8 @@ func (s *Server) toHTTPS(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(s.domains.names, strings.ToLower(host)) {
 		host = s.domains.names[0]
 	}
-	http.Redirect(w, r, "https://"+host+r.URL.RequestURI(), http.StatusPermanentRedirect) //nolint:gosec // the host is one of ours
+	// nolint:gosec // the host is one of ours
+	http.Redirect(w, r, "https://"+host+r.URL.RequestURI(), http.StatusPermanentRedirect)
 }
 
 // certificateStore keeps what autocert stores as records, sealed and shared by all nodes.
@@ -198,9 +210,10 @@ func (c certificateStore) Get(ctx context.Context, name string) ([]byte, error) 
 
 // Put implements autocert.Cache.
 func (c certificateStore) Put(ctx context.Context, name string, content []byte) error {
-	_, err := c.records.Change(ctx, recordKey(name), func(*sluice.CertificateRecord, map[string]*sluice.CertificateRecord) (*sluice.CertificateRecord, error) {
-		return &sluice.CertificateRecord{Name: name, Content: content}, nil
-	})
+	_, err := c.records.Change(ctx, recordKey(name),
+		func(*sluice.CertificateRecord, map[string]*sluice.CertificateRecord) (*sluice.CertificateRecord, error) {
+			return &sluice.CertificateRecord{Name: name, Content: content}, nil
+		})
 	return err
 }
 

@@ -13,7 +13,8 @@ import (
 // isSetting reports whether a variable of the environment is a setting of the server, or
 // has the credentials with which spans are sent.
 func isSetting(name string) bool {
-	return strings.HasPrefix(name, "SLUICE_") || strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_") && strings.HasSuffix(name, "HEADERS")
+	return strings.HasPrefix(name, "SLUICE_") ||
+		strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_") && strings.HasSuffix(name, "HEADERS")
 }
 
 // forgetEnvironment removes the settings, which may be secrets, from the environment after

@@ -88,7 +88,8 @@ func (p *process) run(ctx context.Context) error {
 		}
 		if p.current.Swap(s) == nil {
 			if err := forgetEnvironment(); err != nil {
-				p.opts.Log.Warn("The environment that this process was started with can still be read in /proc, with the secrets in it; give them as files.", "error", err)
+				p.opts.Log.Warn("The environment that this process was started with can still be read in /proc, with "+
+					"the secrets in it; give them as files.", "error", err)
 			}
 			watching, cancel := context.WithCancel(ctx)
 			defer cancel()

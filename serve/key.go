@@ -80,7 +80,8 @@ func keyInFolder(folder *durable.Folder, sealed bool) (setting, text string, err
 	text, err = folder.Content(keyFile, first)
 	if err == nil && text == "" {
 		err = sluice.Errorf(sluice.CodeSecretKeyMissing,
-			"What is stored in the data folder was sealed with a key from outside; give it as SLUICE_SECRET_KEY or with --secret-key-file. Nothing was changed.").Because(seal.ErrOtherKey)
+			"What is stored in the data folder was sealed with a key from outside; give it as SLUICE_SECRET_KEY or "+
+				"with --secret-key-file. Nothing was changed.").Because(seal.ErrOtherKey)
 	}
 	return keyFile, text, err
 }
@@ -94,7 +95,8 @@ func (s *Server) keyWarnings() []string {
 	if _, err := os.Stat(s.folder.Path(keyFile)); err != nil {
 		return nil
 	}
-	return []string{keyFile + " lies in the data folder, although the key is given from outside: keep a copy of the file elsewhere if older backups need it, and delete it"}
+	return []string{keyFile + " lies in the data folder, although the key is given from outside: keep a copy of the " +
+		"file elsewhere if older backups need it, and delete it"}
 }
 
 // parseBox returns the box of a key from a setting.

@@ -44,7 +44,8 @@ func connectionsOf(files int) int {
 // if there are fewer than they asked for.
 func withFiles(cfg config.Config, files int, log *slog.Logger) config.Config {
 	if most := connectionsOf(files); cfg.MaxConnections > most {
-		log.Warn("The limit on open files allows fewer connections than max-connections: it is lowered. Raise the limit (ulimit -n, LimitNOFILE) for more.",
+		log.Warn("The limit on open files allows fewer connections than max-connections: it is lowered. Raise the "+
+			"limit (ulimit -n, LimitNOFILE) for more.",
 			"connections", most, "maxConnections", cfg.MaxConnections, "openFiles", files)
 		cfg.MaxConnections = most
 	}

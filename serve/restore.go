@@ -38,7 +38,9 @@ type Restored struct {
 // Restore makes a data folder, or the streams of an external engine, from a backup. It
 // reads the backup twice, to check it before it makes anything. If it fails, it leaves
 // nothing behind.
-func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts RestoreOptions) (done Restored, err error) {
+func Restore(
+	ctx context.Context, cfg config.Config, file io.ReadSeeker, opts RestoreOptions,
+) (done Restored, err error) {
 	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return done, err
@@ -62,7 +64,8 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 		return done, err
 	}
 	if done.Data > durable.Format {
-		return done, sluice.Errorf(sluice.CodeBackupNewer, "A newer version made this backup (%s): what is in it has format %d, this program knows %d. Restore it with that version.", done.Version, done.Data, durable.Format)
+		return done, sluice.Errorf(sluice.CodeBackupNewer, "A newer version made this backup (%s): what is in it has "+
+			"format %d, this program knows %d. Restore it with that version.", done.Version, done.Data, durable.Format)
 	}
 	if foreign != nil {
 		return done, foreign
@@ -93,7 +96,9 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 
 // restoreExternal makes the streams of an external engine. It writes the key first:
 // without it the streams could be neither read nor restored again.
-func restoreExternal(ctx context.Context, cfg config.Config, from *backup.Reader, key string, opts RestoreOptions) error {
+func restoreExternal(
+	ctx context.Context, cfg config.Config, from *backup.Reader, key string, opts RestoreOptions,
+) error {
 	if key != "" {
 		if err := durable.WriteFile(cfg.SecretKeyFile, []byte(key+"\n")); err != nil {
 			return fmt.Errorf("secret-key-file: %w", err)
@@ -105,14 +110,17 @@ func restoreExternal(ctx context.Context, cfg config.Config, from *backup.Reader
 	}
 	if key != "" && !errors.Is(err, jetstream.ErrLeftBehind) {
 		if err := os.Remove(cfg.SecretKeyFile); err != nil {
-			opts.Log.Error("The key of a failed restore is left behind; delete it.", "file", cfg.SecretKeyFile, "error", err)
+			opts.Log.Error("The key of a failed restore is left behind; delete it.", "file", cfg.SecretKeyFile,
+				"error", err)
 		}
 	}
 	return restoreError(err)
 }
 
 // restoreFolder makes a data folder, with the key if there is one.
-func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, key string, opts RestoreOptions) (err error) {
+func restoreFolder(
+	ctx context.Context, cfg config.Config, from *backup.Reader, key string, opts RestoreOptions,
+) (err error) {
 	folder, err := durable.CreateFolder(cfg.Data)
 	if err != nil {
 		return err
@@ -128,7 +136,9 @@ func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, 
 		}
 	}
 	const everything = 1 << 49 // bytes: less than the engine takes for all streams
-	engine := erasing(jetstream.Options{Dir: folder.Store(), EventMaxBytes: everything, Log: opts.Log}, cfg, folder.Folder)
+	engine := erasing(jetstream.Options{
+		Dir: folder.Store(), EventMaxBytes: everything, Log: opts.Log,
+	}, cfg, folder.Folder)
 	if err := jetstream.Restore(ctx, engine, from, opts.Erasures); err != nil {
 		return restoreError(err)
 	}
@@ -166,11 +176,13 @@ func keyOf(cfg config.Config, h backup.Header, passphrase string) (string, error
 	case err != nil:
 		return "", err
 	case given != "" && !sameKey(given, key):
-		return "", sluice.Errorf(sluice.CodeSecretKeyOther, "%s is not the key of this backup, which has its own: leave the setting out.", setting)
+		return "", sluice.Errorf(sluice.CodeSecretKeyOther,
+			"%s is not the key of this backup, which has its own: leave the setting out.", setting)
 	case given != "":
 		return "", nil
 	case cfg.NATS != "" && !missing:
-		return "", sluice.Errorf(sluice.CodeSecretKeyMissing, "The key of this backup has to be kept for the servers of the external engine: name a file with --secret-key-file, and it is written there.")
+		return "", sluice.Errorf(sluice.CodeSecretKeyMissing, "The key of this backup has to be kept for the servers "+
+			"of the external engine: name a file with --secret-key-file, and it is written there.")
 	}
 	return key, nil
 }

@@ -13,7 +13,10 @@ import (
 func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) error {
 	signals, stop := handOverSignals()
 	defer stop()
-	p := &process{cfg: withMemory(cfg), opts: opts, out: out, environ: os.Environ(), signals: signals, manager: findSupervisor(opts.Log)}
+	p := &process{
+		cfg: withMemory(cfg), opts: opts, out: out, environ: os.Environ(), signals: signals,
+		manager: findSupervisor(opts.Log),
+	}
 	tune(p.cfg)
 	var err error
 	if p.opts.Listen, p.before, err = inherit(); err != nil {

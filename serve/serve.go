@@ -121,7 +121,10 @@ type Server struct {
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
 	cfg = withFiles(withMemory(cfg), limit.Files(), opts.Log)
 	opts.Timeouts = opts.Timeouts.orUsual()
-	s := &Server{cfg: cfg, opts: opts, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2), stopping: make(chan struct{})}
+	s := &Server{
+		cfg: cfg, opts: opts, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2),
+		stopping: make(chan struct{}),
+	}
 	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -224,8 +227,9 @@ func engineError(err error) error {
 
 func (s *Server) engineOptions() jetstream.Options {
 	opts := jetstream.Options{
-		Box:            boxOf(s.cfg, s.folder),
-		SealEvents:     s.cfg.SealEvents == "true" || s.cfg.SealEvents == "auto" && s.cfg.NATS == "" && keyIsElsewhere(s.cfg),
+		Box: boxOf(s.cfg, s.folder),
+		SealEvents: s.cfg.SealEvents == "true" ||
+			s.cfg.SealEvents == "auto" && s.cfg.NATS == "" && keyIsElsewhere(s.cfg),
 		URL:            s.cfg.NATS,
 		Credentials:    s.cfg.NATSCredentials,
 		Replicas:       s.cfg.NATSReplicas,

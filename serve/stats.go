@@ -19,7 +19,8 @@ type statsParams struct {
 const defaultMinutes = 60
 
 func statsCommand(stats func(context.Context) (sluice.ServerStats, error), minutes *metrics.Minutes) command.Command {
-	return command.New("server.stats", "Show what the server is doing: calls of the last minutes with their latency, what waits and what failed, engine and disk.",
+	return command.New("server.stats", "Show what the server is doing: calls of the last minutes with their latency, "+
+		"what waits and what failed, engine and disk.",
 		func(ctx context.Context, p statsParams) (sluice.ServerStats, error) {
 			s, err := stats(ctx)
 			if err != nil && s.Ready {
@@ -45,10 +46,13 @@ const (
 )
 
 func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
-	return command.New("webhook.stats", "Show what became of the calls of webhooks in the last hours, and when the last one came; those with most calls first. Each accepted call is in one of five states: processing, retrying, ok, error, recovered.",
+	return command.New("webhook.stats", "Show what became of the calls of webhooks in the last hours, and when the "+
+		"last one came; those with most calls first. Each accepted call is in one of five states: processing, "+
+		"retrying, ok, error, recovered.",
 		func(ctx context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
 			cover := sluice.CoverFrom(ctx)
-			all := slices.DeleteFunc(minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours)), func(s sluice.WebhookStats) bool { return !cover.Event(s.EventKey) })
+			all := slices.DeleteFunc(minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours)),
+				func(s sluice.WebhookStats) bool { return !cover.Event(s.EventKey) })
 			if p.EventKey != "" {
 				all = slices.DeleteFunc(all, func(s sluice.WebhookStats) bool { return s.EventKey != p.EventKey })
 			} else {

@@ -108,7 +108,8 @@ func (s *Server) close(within time.Duration) error {
 	case <-closed:
 		return nil
 	case <-time.After(within):
-		return errors.New("closing took too long, as on a disk that hangs; what was acknowledged is safe, and the next start reads the whole store")
+		return errors.New("closing took too long, as on a disk that hangs; what was acknowledged is safe, and the " +
+			"next start reads the whole store")
 	}
 }
 
@@ -131,7 +132,8 @@ func (s *Server) release() {
 	if s.last != "" {
 		ctx, cancel := s.atMost(stretch.Of(time.Second))
 		if err := s.ledger.Last(ctx, s.drained, s.last); err != nil {
-			s.opts.Log.Warn("The last sign of life can't be stored: the next start takes this stop for a crash.", "error", err)
+			s.opts.Log.Warn("The last sign of life can't be stored: the next start takes this stop for a crash.",
+				"error", err)
 		}
 		cancel()
 	}

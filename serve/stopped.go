@@ -15,7 +15,9 @@ import (
 
 // onStopped works on a stopped server. do gets the options of the engine and the data
 // folder, which is nil with an external engine.
-func onStopped(cfg config.Config, log *slog.Logger, do func(opts jetstream.Options, folder *durable.Folder) error) (err error) {
+func onStopped(
+	cfg config.Config, log *slog.Logger, do func(opts jetstream.Options, folder *durable.Folder) error,
+) (err error) {
 	if err := checkKey(cfg); err != nil {
 		return err
 	}

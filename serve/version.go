@@ -59,7 +59,8 @@ type info struct {
 }
 
 func infoCommand(namespace string, engine *jetstream.Engine) command.Command {
-	return command.New("server.info", "Show the server's version, the commit it was built from, its namespace and its engine.",
+	return command.New("server.info",
+		"Show the server's version, the commit it was built from, its namespace and its engine.",
 		func(context.Context, struct{}) (info, error) {
 			return info{Version: Version, Commit: Commit(), Namespace: namespace, Engine: engine.Description}, nil
 		}, command.ReadOnly, command.Global)

@@ -52,7 +52,8 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	case s.cfg.Demo && s.opts.AdminPassword == "":
 		s.invite(ctx, out)
 	case !created && s.opts.AdminPassword != "":
-		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD counts at the very first start; the password of %s stays as it is\n", sluice.AdminName)
+		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD counts at the very first start; the password of %s stays as it is\n",
+			sluice.AdminName)
 	}
 	if created && !s.cfg.Demo {
 		fmt.Fprintln(out, "try:")

@@ -25,7 +25,8 @@ func userPassword(r *resource) *cobra.Command {
 	cmd := r.about("password", "Set a password: your own, or that of a user", false, nil)
 	cmd.Use = "password [USERNAME]"
 	cmd.Long = cmd.Short + ".\nThe new password is read from standard input, or asked for. " +
-		"Without a username it is your own,\nwhich needs the current one, too: it is asked for, or given with --current @file."
+		"Without a username it is your own,\nwhich needs the current one, too: it is asked for, or given with " +
+		"--current @file."
 	cmd.Args = arguments(0, 1, "one username")
 	return r.calling(cmd, "iam.password.set", func(ctx context.Context, values url.Values, args []string) error {
 		whose := "Your password"
@@ -59,8 +60,9 @@ func roleResource(t *terminal) *resource {
 
 func clientResource(t *terminal) *resource {
 	return &resource{
-		terminal: t, Resource: sluice.ResourceNamed("client"), short: "Look after programs that get tokens for themselves",
-		word: "id", example: "deployment",
+		terminal: t, Resource: sluice.ResourceNamed("client"),
+		short: "Look after programs that get tokens for themselves",
+		word:  "id", example: "deployment",
 		columns: view.Columns("clientId", "roles", "grants", "lastUsed", "updated"),
 		none:    "There are no clients; sluice client create makes one.",
 	}

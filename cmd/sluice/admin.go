@@ -24,13 +24,16 @@ func adminCommand(t *terminal) *cobra.Command {
 func adminPassword(t *terminal) *cobra.Command {
 	return t.onStopped(&cobra.Command{
 		Use: "password", Short: "Set the admin's password, with the server stopped",
-		Long:    "Set the admin's password, with the server stopped: for whoever has lost it. It is read from SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up and printed. Logins of the admin end. Users and everything else stay as they are.",
+		Long: "Set the admin's password, with the server stopped: for whoever has lost it. It is read from " +
+			"SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up and " +
+			"printed. Logins of the admin end. Users and everything else stay as they are.",
 		Example: "  sluice admin password --data ./data",
 		Args:    arguments(0, 0, ""),
 	}, stoppedSettings, func(ctx context.Context, at stopped, _ []string) (err error) {
 		password := os.Getenv("SLUICE_ADMIN_PASSWORD")
 		if password == "" {
-			if password, err = t.secretValue(ctx, "New password of "+sluice.AdminName+" (empty: one is made up)"); err != nil {
+			if password, err = t.secretValue(ctx, "New password of "+sluice.AdminName+
+				" (empty: one is made up)"); err != nil {
 				return err
 			}
 		}
@@ -43,6 +46,7 @@ func adminPassword(t *terminal) *cobra.Command {
 			return t.report(done, "The user %s has the new password. Start the server again.", sluice.AdminName)
 		}
 		done["password"] = generated
-		return t.report(done, "The user %s has the password %s (shown this once). Start the server again.", sluice.AdminName, generated)
+		return t.report(done, "The user %s has the password %s (shown this once). Start the server again.",
+			sluice.AdminName, generated)
 	})
 }

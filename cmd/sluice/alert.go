@@ -27,8 +27,9 @@ func alertCommand(t *terminal) *cobra.Command {
 
 func alertMute(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "mute ID", Short: "Send nothing of an alert for a while", Example: "  sluice alert mute k3v6t2ab5c --for 1h",
-		Args: arguments(1, 1, "the id of an alert"),
+		Use: "mute ID", Short: "Send nothing of an alert for a while",
+		Example: "  sluice alert mute k3v6t2ab5c --for 1h",
+		Args:    arguments(1, 1, "the id of an alert"),
 	}
 	return t.calling(cmd, "alert.mute", func(ctx context.Context, values url.Values, args []string) error {
 		values.Set("id", args[0])
@@ -37,15 +38,20 @@ func alertMute(t *terminal) *cobra.Command {
 }
 
 func alertTo(t *terminal) *cobra.Command {
-	to := &cobra.Command{Use: "to", Short: "Have alerts told elsewhere", Args: orVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	to := &cobra.Command{
+		Use: "to", Short: "Have alerts told elsewhere", Args: orVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	for _, d := range destinations {
 		word := "URL"
 		if !d.secret {
 			word = "ADDRESS"
 		}
 		cmd := &cobra.Command{
-			Use: d.name + " " + word, Short: "Have alerts told to " + d.what, Args: arguments(1, 1, "one "+strings.ToLower(word)),
-			Long: "Have alerts told to " + d.what + ".\nThis stores the pipeline alert-to-" + d.name + ", which runs as you. A URL is stored as the secret of that name.",
+			Use: d.name + " " + word, Short: "Have alerts told to " + d.what,
+			Args: arguments(1, 1, "one "+strings.ToLower(word)),
+			Long: "Have alerts told to " + d.what + ".\nThis stores the pipeline alert-to-" + d.name +
+				", which runs as you. A URL is stored as the secret of that name.",
 		}
 		var name string
 		cmd.RunE = func(cmd *cobra.Command, args []string) error { return t.passTo(cmd.Context(), d, name, args[0]) }
@@ -66,10 +72,14 @@ type destination struct {
 const said = `#{body.payload.state == "raised" ? "🔴" : "🟢"} #{body.payload.kind} #{body.payload.state}: #{body.payload.message}`
 
 var destinations = []destination{
-	{"slack", "an incoming webhook of Slack", true, "http.request: {url: '%s', method: POST, expect: 2xx, body: {text: '" + said + "'}}"},
-	{"teams", "a workflow of Microsoft Teams", true, "http.request: {url: '%s', method: POST, expect: 2xx, body: {type: message, attachments: [{contentType: application/vnd.microsoft.card.adaptive, " +
-		"content: {type: AdaptiveCard, version: '1.4', body: [{type: TextBlock, wrap: true, text: '" + said + "'}]}}]}}"},
-	{"webhook", "any URL, with the alert as JSON", true, "http.request: {url: '%s', method: POST, expect: 2xx, body: '#{body.payload}'}"},
+	{"slack", "an incoming webhook of Slack", true,
+		"http.request: {url: '%s', method: POST, expect: 2xx, body: {text: '" + said + "'}}"},
+	{"teams", "a workflow of Microsoft Teams", true, "http.request: {url: '%s', method: POST, expect: 2xx, body: " +
+		"{type: message, attachments: [{contentType: application/vnd.microsoft.card.adaptive, " +
+		"content: {type: AdaptiveCard, version: '1.4', body: [{type: TextBlock, wrap: true, text: '" + said +
+		"'}]}}]}}"},
+	{"webhook", "any URL, with the alert as JSON", true,
+		"http.request: {url: '%s', method: POST, expect: 2xx, body: '#{body.payload}'}"},
 	{"mail", "a mail address", false, `mail.send: {to: '%s', subject: '#{body.payload.kind} #{body.payload.state} #{body.payload.subject ?? ""}', text: '` + said + `'}`},
 }
 
@@ -86,7 +96,8 @@ func (t *terminal) passTo(ctx context.Context, d destination, name, address stri
 		return err
 	}
 	if d.secret {
-		if _, err := t.server.Command(ctx, "secret.put", url.Values{"name": {name}, "value": {address}}, nil); err != nil {
+		if _, err := t.server.Command(ctx, "secret.put", url.Values{"name": {name}, "value": {address}},
+			nil); err != nil {
 			return err
 		}
 		address = `#{secret("` + name + `")}`
@@ -100,6 +111,7 @@ func (t *terminal) passTo(ctx context.Context, d destination, name, address stri
 
 // source returns the pipeline that tells alerts there, in their order.
 func (d destination) source(username, address string) string {
-	return fmt.Sprintf("description: Tells alerts to %s.\nconcurrency: 1\nretry: {times: 10}\npipeline:\n- event.listen: {eventKey: sluice.alert.#}\n- iam.run.as: {username: %q}\n- "+d.step+"\n",
+	return fmt.Sprintf("description: Tells alerts to %s.\nconcurrency: 1\nretry: {times: 10}\npipeline:\n- "+
+		"event.listen: {eventKey: sluice.alert.#}\n- iam.run.as: {username: %q}\n- "+d.step+"\n",
 		d.what, username, strings.ReplaceAll(address, "'", "''"))
 }

@@ -29,9 +29,14 @@ type application struct {
 func applyCommand(t *terminal) *cobra.Command {
 	var a application
 	cmd := &cobra.Command{
-		Use:     "apply DIR",
-		Short:   "Make the server as files say",
-		Long:    "Make the server as files say that sluice export wrote, or you did. What differs is shown, and changed if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, role or client; what a file does not say is as it is by default. Kinds without a folder in DIR are left alone, as are built-in roles, users and secrets. Nothing is changed if anything would be refused. The URLs of new webhooks and the secrets of new clients are printed. With --tokens webhooks get the tokens that sluice export --tokens wrote, and so their URLs at another server.",
+		Use:   "apply DIR",
+		Short: "Make the server as files say",
+		Long: "Make the server as files say that sluice export wrote, or you did. What differs is shown, and " +
+			"changed if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, " +
+			"role or client; what a file does not say is as it is by default. Kinds without a folder in DIR are left " +
+			"alone, as are built-in roles, users and secrets. Nothing is changed if anything would be refused. The " +
+			"URLs of new webhooks and the secrets of new clients are printed. With --tokens webhooks get the tokens " +
+			"that sluice export --tokens wrote, and so their URLs at another server.",
 		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
 		Args:    arguments(1, 1, "the folder with the files"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return t.apply(cmd.Context(), args[0], a) },
@@ -39,7 +44,8 @@ func applyCommand(t *terminal) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&a.Prune, "prune", false, "delete what is in no file, of the kinds that have a folder")
 	flags.BoolVar(&a.dryRun, "dry-run", false, "show what would be changed, and change nothing")
-	flags.BoolVar(&a.check, "check", false, "show what would be changed, and end with exit code 7 if there is something")
+	flags.BoolVar(&a.check, "check", false,
+		"show what would be changed, and end with exit code 7 if there is something")
 	flags.BoolVar(&a.Force, "force", false, "store pipelines although steps would be refused when they run")
 	flags.StringVar(&a.tokens, "tokens", "", "give webhooks the tokens in this file")
 	addYes(cmd, &a.yes)
@@ -115,7 +121,8 @@ func fromHere(dir, text string) string {
 func (t *terminal) explainPlan(dir string, plan *manifest.Plan) {
 	for _, change := range plan.Changes {
 		if change.Tokens > 0 && change.Action == manifest.Update {
-			fmt.Fprintf(t.err, "%s of the webhook %s to open or close.\n", view.Counted(change.Tokens, "token"), view.Printable(change.Name))
+			fmt.Fprintf(t.err, "%s of the webhook %s to open or close.\n", view.Counted(change.Tokens, "token"),
+				view.Printable(change.Name))
 		}
 		if before, after := change.Sources(); before != after {
 			fmt.Fprint(t.err, view.Diff(change.Resource+" "+change.Name, before, after, colours(t.err)))
@@ -155,7 +162,9 @@ func (t *terminal) carryOut(ctx context.Context, plan *manifest.Plan) error {
 }
 
 func sentence(change *manifest.Change) string {
-	done := map[string]string{manifest.Create: "Created", manifest.Update: "Changed", manifest.Delete: "Deleted"}[change.Action]
+	done := map[string]string{
+		manifest.Create: "Created", manifest.Update: "Changed", manifest.Delete: "Deleted",
+	}[change.Action]
 	text := fmt.Sprintf("%s the %s %s.", done, change.Resource, change.Name)
 	switch {
 	case change.WebhookURL != "":

@@ -22,7 +22,8 @@ func auditCommand(t *terminal) *cobra.Command {
 
 func auditVerify(t *terminal) *cobra.Command {
 	return &cobra.Command{
-		Use: "verify", Short: "Check that no entry of the audit log was changed, taken out or put in", Args: arguments(0, 0, ""),
+		Use: "verify", Short: "Check that no entry of the audit log was changed, taken out or put in",
+		Args: arguments(0, 0, ""),
 		RunE: t.connected(func(ctx context.Context, _ []string) error {
 			answer, err := t.server.Command(ctx, "audit.verify", nil, nil)
 			if err != nil {
@@ -36,7 +37,10 @@ func auditVerify(t *terminal) *cobra.Command {
 				return err
 			}
 			if len(found.Breaks) > 0 {
-				return &failure{code: exitConflict, message: "The audit log was tampered with: its chain breaks in " + view.Counted(len(found.Breaks), "place") + "."}
+				return &failure{
+					code: exitConflict, message: "The audit log was tampered with: its chain breaks in " +
+						view.Counted(len(found.Breaks), "place") + ".",
+				}
 			}
 			return nil
 		}),

@@ -23,7 +23,11 @@ const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE" //nolint:gosec // a name
 func backupCommand(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Back up a running server",
-		Long:    "Back up a running server to one file: everything that it has stored. Every call that was answered before is in it. The file is checked as it is written, and is there as a whole or not at all; - is standard output. If the key that opens it lies in the server's data folder, it is in the file: sealed with the passphrase in " + passphraseVariable + " if there is one, otherwise whoever has the file can open it.",
+		Long: "Back up a running server to one file: everything that it has stored. Every call that was answered " +
+			"before is in it. The file is checked as it is written, and is there as a whole or not at all; - is " +
+			"standard output. If the key that opens it lies in the server's data folder, it is in the file: sealed " +
+			"with the passphrase in " + passphraseVariable +
+			" if there is one, otherwise whoever has the file can open it.",
 		Example: "  sluice backup sluice-$(date +%F).backup",
 		Args:    arguments(1, 1, "a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,7 +55,8 @@ func backupCommand(t *terminal) *cobra.Command {
 				return nil
 			}
 			return t.present(s.document(), func(w io.Writer) {
-				fmt.Fprintf(w, "Wrote %s: %d messages in %d streams, %s in %s.\n", view.Printable(s.name), s.summary.Messages,
+				fmt.Fprintf(w, "Wrote %s: %d messages in %d streams, %s in %s.\n", view.Printable(s.name),
+					s.summary.Messages,
 					s.summary.Streams, wording.Bytes(s.written), time.Since(began).Round(time.Millisecond))
 				fmt.Fprintln(w, s.aboutKey())
 			})
@@ -108,7 +113,8 @@ func (s *saving) document() map[string]any {
 func (s *saving) aboutKey() string {
 	switch {
 	case s.header.Key == nil:
-		return "It opens with the key that the server was given (SLUICE_SECRET_KEY or --secret-key-file): keep that, too."
+		return "It opens with the key that the server was given (SLUICE_SECRET_KEY or --secret-key-file): keep that, " +
+			"too."
 	case s.header.Key.Passphrase:
 		return "It opens with the passphrase: keep that, too."
 	}

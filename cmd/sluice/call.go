@@ -32,13 +32,17 @@ type testCall struct {
 func callCommand(t *terminal) *cobra.Command {
 	var call testCall
 	cmd := &cobra.Command{
-		Use:               "call EVENTKEY|TOKEN",
-		Short:             "Call a webhook, as an outside system would",
-		Long:              "Call a webhook, as an outside system would. By its event key the token is looked up, and the call signed if the webhook takes signed calls, which needs a login that may do that; by its token none is needed, and nothing is signed.",
+		Use:   "call EVENTKEY|TOKEN",
+		Short: "Call a webhook, as an outside system would",
+		Long: "Call a webhook, as an outside system would. By its event key the token is looked up, and " +
+			"the call signed if the webhook takes signed calls, which needs a login that may do that; by its token " +
+			"none is needed, and nothing is signed.",
 		Example:           "  echo '{\"name\":\"Ada\"}' | sluice call webhook.lead.created --body - --wait",
 		Args:              arguments(1, 1, "the event key or the token of a webhook"),
 		ValidArgsFunction: t.completeNames("webhook.get", "eventKey", noFiles),
-		RunE:              func(cmd *cobra.Command, args []string) error { return t.call(cmd.Context(), args[0], call) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return t.call(cmd.Context(), args[0], call)
+		},
 	}
 	call.addFlags(cmd)
 	call.waiting.addFlags(cmd)
@@ -48,8 +52,10 @@ func callCommand(t *terminal) *cobra.Command {
 func (call *testCall) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&call.body, "body", "", "payload: JSON text, a file, or - for standard input")
-	flags.StringVar(&call.sample, "sample", "", "event of the webhook's provider to send, such as push; sluice provider show lists them")
-	flags.StringVar(&call.contentType, "content-type", "", "type of the payload (default: by the file's ending, or by its look)")
+	flags.StringVar(&call.sample, "sample", "",
+		"event of the webhook's provider to send, such as push; sluice provider show lists them")
+	flags.StringVar(&call.contentType, "content-type", "",
+		"type of the payload (default: by the file's ending, or by its look)")
 	flags.StringArrayVar(&call.files, "file", nil, "file to upload; may be repeated")
 	flags.StringArrayVar(&call.headers, "header", nil, "further header as name: value; may be repeated")
 }
@@ -78,7 +84,9 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 
 // makeCall calls a webhook. By its token it calls as any stranger would, by its event
 // key as the sender would, with a signature.
-func (t *terminal) makeCall(ctx context.Context, name, sample string, header http.Header, body *client.Body) (client.Result, error) {
+func (t *terminal) makeCall(
+	ctx context.Context, name, sample string, header http.Header, body *client.Body,
+) (client.Result, error) {
 	if sluice.IsToken(name) {
 		if sample != "" {
 			return client.Result{}, usage("--sample needs the event key of the webhook, not its token.")
@@ -103,7 +111,8 @@ func (t *terminal) makeCall(ctx context.Context, name, sample string, header htt
 	case len(header) > 0 && sample == "":
 		return t.server.Call(ctx, hook.OpenToken(), header, body) // perhaps the headers have the signature
 	case sluice.CodeBodyMalformed.Is(err):
-		err = sluice.Errorf(sluice.CodeNotSignable, "The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
+		err = sluice.Errorf(sluice.CodeNotSignable,
+			"The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
 	}
 	return client.Result{}, err
 }

@@ -119,7 +119,8 @@ func (ch change) reportChange(all changed) error {
 	}
 	if all.Refused > 0 {
 		report["refused"] = all.Refused
-		ch.note(view.Counted(all.Refused, ch.called()) + " stayed, rejected again; the first: " + view.Printable(all.refusal().Message))
+		ch.note(view.Counted(all.Refused, ch.called()) + " stayed, rejected again; the first: " +
+			view.Printable(all.refusal().Message))
 	}
 	return ch.report(report, "%s: %s", view.Counted(all.count(), ch.called()), ch.count)
 }

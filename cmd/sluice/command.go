@@ -26,8 +26,8 @@ func commandCommand(t *terminal) *cobra.Command {
 		Short: "Call a command of the server, or list those that this program knows",
 		Long: "Call a command of the server. Without a name the commands that this program knows are listed; " +
 			"sluice command NAME --help explains one. Those that only a newer server knows can be called, too." +
-			"\n\nA parameter is given as key=value. key=@file takes the value from a file, key=@- from standard input; " +
-			"key=@@x is a value that begins with @.",
+			"\n\nA parameter is given as key=value. key=@file takes the value from a file, key=@- from standard " +
+			"input; key=@@x is a value that begins with @.",
 		Example: "  sluice command webhook.put eventKey=webhook.lead.created payloadType=raw\n" +
 			"  sluice command pipeline.put name=leads --body leads.yaml",
 		ValidArgsFunction: t.completeCommand,

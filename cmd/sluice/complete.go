@@ -36,7 +36,9 @@ func (t *terminal) briefly(cmd *cobra.Command) (context.Context, context.CancelF
 
 // completeCommand completes the names of commands, their parameters, and the values
 // of parameters that have a fixed choice.
-func (t *terminal) completeCommand(_ *cobra.Command, args []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+func (t *terminal) completeCommand(
+	_ *cobra.Command, args []string, word string,
+) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		for _, known := range t.commands.All() {
 			found = append(found, cobra.CompletionWithDesc(known.Name, known.Summary))
@@ -47,7 +49,9 @@ func (t *terminal) completeCommand(_ *cobra.Command, args []string, word string)
 	return completeParameter(known, args[1:], word)
 }
 
-func completeParameter(known command.Command, given []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeParameter(
+	known command.Command, given []string, word string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	name, value, hasValue := strings.Cut(word, "=")
 	if strings.HasPrefix(value, "@") {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -59,7 +63,8 @@ func completeParameter(known command.Command, given []string, word string) ([]co
 			for _, choice := range p.Enum {
 				found = append(found, name+"="+choice)
 			}
-		case !hasValue && !slices.ContainsFunc(given, func(arg string) bool { return strings.HasPrefix(arg, p.Name+"=") }):
+		case !hasValue &&
+			!slices.ContainsFunc(given, func(arg string) bool { return strings.HasPrefix(arg, p.Name+"=") }):
 			found = append(found, cobra.CompletionWithDesc(p.Name+"=", p.Doc))
 		}
 	}
@@ -73,7 +78,8 @@ func completeParameter(known command.Command, given []string, word string) ([]co
 // and the field with the name.
 var named = map[string][2]string{
 	"eventKey": {"webhook.get", "eventKey"}, "pipeline": {"pipeline.get", "name"},
-	"roles": {"iam.role.get", "role"}, "username": {"iam.user.get", "username"}, "provider": {"provider.get", "provider"},
+	"roles": {"iam.role.get", "role"}, "username": {"iam.user.get", "username"},
+	"provider": {"provider.get", "provider"},
 }
 
 // completeParam completes the values of a flag.

@@ -16,18 +16,22 @@ func completionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion",
 		Short: "Print a script that completes command lines",
-		Long:  "Print a script that completes command lines: verbs, flags, the server's commands, and the names of webhooks, pipelines and other things.",
-		Args:  orVerb,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: "Print a script that completes command lines: verbs, flags, the server's commands, and the names of " +
+			"webhooks, pipelines and other things.",
+		Args: orVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, shell := range []struct {
 		name, install string
 		write         func(root *cobra.Command, w io.Writer) error
 	}{
-		{"bash", "sluice completion bash > ~/.local/share/bash-completion/completions/sluice\n  echo 'source <(sluice completion bash)' >> ~/.bashrc", writeBash},
+		{"bash", "sluice completion bash > ~/.local/share/bash-completion/completions/sluice\n  echo 'source " +
+			"<(sluice completion bash)' >> ~/.bashrc", writeBash},
 		{"zsh", "sluice completion zsh > \"${fpath[1]}/_sluice\"", (*cobra.Command).GenZshCompletion},
-		{"fish", "sluice completion fish > ~/.config/fish/completions/sluice.fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
-		{"powershell", "sluice completion powershell | Out-String | Invoke-Expression", (*cobra.Command).GenPowerShellCompletionWithDesc},
+		{"fish", "sluice completion fish > ~/.config/fish/completions/sluice.fish",
+			func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
+		{"powershell", "sluice completion powershell | Out-String | Invoke-Expression",
+			(*cobra.Command).GenPowerShellCompletionWithDesc},
 	} {
 		cmd.AddCommand(&cobra.Command{
 			Use:     shell.name,

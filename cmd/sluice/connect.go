@@ -102,5 +102,6 @@ type notLoggedIn string
 
 // Authorization implements client.Credentials.
 func (n notLoggedIn) Authorization(context.Context, string) (string, error) {
-	return "", sluice.Errorf(sluice.CodeNotLoggedIn, "You are not logged in at %s. Log in with sluice login --url %s.", string(n), string(n))
+	return "", sluice.Errorf(sluice.CodeNotLoggedIn, "You are not logged in at %s. Log in with sluice login --url %s.",
+		string(n), string(n))
 }

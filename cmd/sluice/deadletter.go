@@ -18,7 +18,9 @@ func deadletterResource(t *terminal) *resource {
 		columns: view.Columns("letter", "time", "pipeline", "eventKey", "attempts", "error", "traceId"),
 		none:    "There are no dead letters.",
 	}
-	replay := change{r, "replay", "Send the events of dead letters again", "deadletter.replay", "replayed", false, counted}
+	replay := change{
+		r, "replay", "Send the events of dead letters again", "deadletter.replay", "replayed", false, counted,
+	}
 	remove := change{r, "delete", "Delete dead letters for good", "deadletter.delete", "deleted", true, counted}
 	groups := list{
 		command: counted, none: r.none, things: r.called() + "s",

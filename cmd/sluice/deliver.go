@@ -50,7 +50,8 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 		}
 		if !l.waiting && ctx.Err() == nil {
 			l.waiting = true
-			fmt.Fprintf(l.err, "The program can't be reached (%s); its events wait.\n", view.Printable(done.Err.Error()))
+			fmt.Fprintf(l.err, "The program can't be reached (%s); its events wait.\n",
+				view.Printable(done.Err.Error()))
 		}
 		if err := wait.For(ctx, pause); err != nil {
 			return err
@@ -92,6 +93,7 @@ func (l *listener) report(e client.Received, done client.Forwarded, began time.T
 		status = d.Error
 	}
 	_, err := fmt.Fprintf(l.out, "%s  %s  %s  %s  %s  %s\n", began.Format(time.TimeOnly), view.Printable(e.TraceID),
-		view.Printable(e.EventKey), view.Printable(e.Method), view.Paint(colours(l.out), colour, view.Printable(status)), view.Milliseconds(d.Duration))
+		view.Printable(e.EventKey), view.Printable(e.Method),
+		view.Paint(colours(l.out), colour, view.Printable(status)), view.Milliseconds(d.Duration))
 	return err
 }

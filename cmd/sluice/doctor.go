@@ -51,8 +51,11 @@ func doctorCommand(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at a server as a stranger and as its operator, and say what to do",
-		Long:  "Look at a server as a stranger and as its operator, and say what to do about what is not well, the most urgent first. Log in for the part of the operator. On the server's own machine, with its variables of the environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well. Exits with 1 if something is bad; warnings alone are no failure.",
-		Args:  arguments(0, 0, ""),
+		Long: "Look at a server as a stranger and as its operator, and say what to do about what is not well, the " +
+			"most urgent first. Log in for the part of the operator. On the server's own machine, with its variables " +
+			"of the environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well. Exits with 1 if " +
+			"something is bad; warnings alone are no failure.",
+		Args: arguments(0, 0, ""),
 		RunE: t.connected(func(ctx context.Context, _ []string) error {
 			d := &doctor{base: t.server.URL(), http: &http.Client{Timeout: timeout}, client: t.server}
 			if d.reach(ctx) {
@@ -93,7 +96,8 @@ func (d *doctor) report(t *terminal) error {
 func (d *doctor) reach(ctx context.Context) bool {
 	response, body, err := d.get(ctx, sluice.ReadyPath) //nolint:bodyclose // get has closed it
 	if err != nil {
-		d.say("reachable", bad, "No server answers at "+d.base+": "+err.Error()+".", "Start it, and see that the name leads to it and that the port is open: firewall, proxy, DNS, certificate.")
+		d.say("reachable", bad, "No server answers at "+d.base+": "+err.Error()+".", "Start it, and see that the "+
+			"name leads to it and that the port is open: firewall, proxy, DNS, certificate.")
 		return false
 	}
 	var ready struct {
@@ -104,7 +108,8 @@ func (d *doctor) reach(ctx context.Context) bool {
 	if response.StatusCode == http.StatusOK {
 		d.say("reachable", well, d.base+" takes calls.", "")
 	} else {
-		d.say("reachable", bad, fmt.Sprintf("%s takes no calls: %s %s", d.base, response.Status, ready.Detail), "See the server's log, and docs/troubleshooting.md.")
+		d.say("reachable", bad, fmt.Sprintf("%s takes no calls: %s %s", d.base, response.Status, ready.Detail),
+			"See the server's log, and docs/troubleshooting.md.")
 	}
 	for _, text := range ready.Warnings {
 		d.say("server", warning, text+".", "")
@@ -113,7 +118,8 @@ func (d *doctor) reach(ctx context.Context) bool {
 	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		const most = 30 * time.Second
 		if off := time.Since(date).Round(time.Second); off.Abs() > most {
-			d.say("clock", warning, fmt.Sprintf("The server's clock and this machine's differ by %s.", off.Abs()), "Run an NTP client on both: signatures and tokens are refused when clocks differ by minutes.")
+			d.say("clock", warning, fmt.Sprintf("The server's clock and this machine's differ by %s.", off.Abs()),
+				"Run an NTP client on both: signatures and tokens are refused when clocks differ by minutes.")
 		} else {
 			d.say("clock", well, "The clocks agree.", "")
 		}
@@ -126,13 +132,15 @@ func (d *doctor) certificate(response *http.Response) {
 	address, _ := url.Parse(d.base)
 	if response.TLS == nil {
 		if !sluice.IsLoopback(address.Hostname()) {
-			d.say("HTTPS", bad, "Tokens and passwords can be read on the way: "+d.base+" is plain HTTP.", "Start the server with --domain and its name, or put a proxy with TLS in front (docs/install.md).")
+			d.say("HTTPS", bad, "Tokens and passwords can be read on the way: "+d.base+" is plain HTTP.",
+				"Start the server with --domain and its name, or put a proxy with TLS in front (docs/install.md).")
 		}
 		return
 	}
 	const soon = 14 * 24 * time.Hour
 	if end := response.TLS.PeerCertificates[0].NotAfter; time.Until(end) < soon {
-		d.say("certificate", warning, "The certificate ends on "+end.UTC().Format(time.RFC1123)+".", "See why it is not renewed; senders refuse to call once it has ended.")
+		d.say("certificate", warning, "The certificate ends on "+end.UTC().Format(time.RFC1123)+".",
+			"See why it is not renewed; senders refuse to call once it has ended.")
 	} else {
 		d.say("certificate", well, "The certificate is good until "+end.UTC().Format(time.DateOnly)+".", "")
 	}
@@ -150,7 +158,8 @@ func (d *doctor) address(ctx context.Context) {
 		return
 	}
 	if says := document.Servers[0].URL; strings.TrimSuffix(says, "/") != strings.TrimSuffix(d.base, "/") {
-		d.say("public URL", warning, "The server hands out URLs that begin with "+says+", and was reached as "+d.base+".", "Set --public-url to what senders call, or look at it as they do: sluice doctor --url "+says+".")
+		d.say("public URL", warning, "The server hands out URLs that begin with "+says+", and was reached as "+d.base+
+			".", "Set --public-url to what senders call, or look at it as they do: sluice doctor --url "+says+".")
 	} else {
 		d.say("public URL", well, "The server's URLs begin with the one that it was reached by.", "")
 	}
@@ -160,7 +169,8 @@ func (d *doctor) address(ctx context.Context) {
 func (d *doctor) operate(ctx context.Context) {
 	var alerts sluice.List[sluice.Alert]
 	if err := d.client.Decode(ctx, "alert.get", url.Values{"open": {"true"}}, nil, &alerts); err != nil {
-		d.say("operator", warning, "What only operators see was not looked at: "+sluice.AsError(err).Message, "Log in as an administrator with sluice login.")
+		d.say("operator", warning, "What only operators see was not looked at: "+sluice.AsError(err).Message,
+			"Log in as an administrator with sluice login.")
 		return
 	}
 	for _, a := range alerts.Items {
@@ -173,14 +183,18 @@ func (d *doctor) operate(ctx context.Context) {
 		}) {
 			d.say("alerts", well, "A pipeline passes alerts on.", "")
 		} else {
-			d.say("alerts", warning, "Nobody is told when something goes wrong.", "sluice alert to slack URL, or teams, webhook or mail.")
+			d.say("alerts", warning, "Nobody is told when something goes wrong.",
+				"sluice alert to slack URL, or teams, webhook or mail.")
 		}
 	}
 	var backups sluice.List[sluice.AuditEntry]
 	const often = 7 * 24 * time.Hour
-	if d.client.Decode(ctx, "audit.get", url.Values{"command": {"server.backup"}, "from": {time.Now().Add(-often).UTC().Format(time.RFC3339)}}, nil, &backups) == nil {
+	if d.client.Decode(ctx, "audit.get", url.Values{
+		"command": {"server.backup"}, "from": {time.Now().Add(-often).UTC().Format(time.RFC3339)},
+	}, nil, &backups) == nil {
 		if len(backups.Items) == 0 {
-			d.say("backup", warning, "There was no backup within a week.", "Let a timer run sluice backup, and keep the file on another machine (docs/backup.md).")
+			d.say("backup", warning, "There was no backup within a week.",
+				"Let a timer run sluice backup, and keep the file on another machine (docs/backup.md).")
 		} else {
 			d.say("backup", well, "The last backup is from "+backups.Items[0].Time.UTC().Format(time.RFC1123)+".", "")
 		}

@@ -112,7 +112,8 @@ func exitCode(err error) int {
 // isOfSignature reports whether a webhook refused a call because of its signature, or of the
 // certificate that it came with.
 func isOfSignature(e *sluice.Error) bool {
-	return e.Kind == sluice.Unauthenticated && (strings.HasPrefix(e.Code, "signature-") || strings.HasPrefix(e.Code, "certificate-"))
+	return e.Kind == sluice.Unauthenticated &&
+		(strings.HasPrefix(e.Code, "signature-") || strings.HasPrefix(e.Code, "certificate-"))
 }
 
 // isOfLogin reports whether another login may help. It does not with webhooks, which

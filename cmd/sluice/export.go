@@ -16,11 +16,17 @@ import (
 func exportCommand(t *terminal) *cobra.Command {
 	var tokens, erasures string
 	cmd := &cobra.Command{
-		Use:     "export [DIR]",
-		Short:   "Write what the server is configured with to files",
-		Long:    "Write what the server is configured with to files, one for each webhook, pipeline, role and client: DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that they can be kept under version control. Built-in roles and users are left out. sluice apply makes a server as the files say. With --tokens the tokens of webhooks are written to a file of their own, so that another server can have the same URLs. With --erasures, what was erased is written to a file, to be erased again when an older backup is restored; then DIR may be left out.",
-		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml\n  sluice export --erasures erasures.json",
-		Args:    arguments(0, 1, "the folder for the files"),
+		Use:   "export [DIR]",
+		Short: "Write what the server is configured with to files",
+		Long: "Write what the server is configured with to files, one for each webhook, pipeline, role and " +
+			"client: DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that " +
+			"they can be kept under version control. Built-in roles and users are left out. sluice apply makes a " +
+			"server as the files say. With --tokens the tokens of webhooks are written to a file of their own, so " +
+			"that another server can have the same URLs. With --erasures, what was erased is written to a file, to " +
+			"be erased again when an older backup is restored; then DIR may be left out.",
+		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml\n  sluice export --erasures " +
+			"erasures.json",
+		Args: arguments(0, 1, "the folder for the files"),
 		RunE: t.connected(func(ctx context.Context, args []string) error {
 			if erasures != "" {
 				if err := t.exportErasures(ctx, erasures); err != nil || len(args) == 0 {
@@ -38,15 +44,18 @@ func exportCommand(t *terminal) *cobra.Command {
 				if err := manifest.ExportTokens(ctx, t.server, args[0], tokens); err != nil {
 					return err
 				}
-				t.note("The tokens are in " + tokens + ", for you alone to read; delete it when it is no longer needed.")
+				t.note("The tokens are in " + tokens +
+					", for you alone to read; delete it when it is no longer needed.")
 			}
 			for _, folder := range done.Skipped {
 				fmt.Fprintf(t.err, "Left out the %s, which you can't read.\n", folder)
 			}
 			for _, file := range done.Stale {
-				fmt.Fprintf(t.err, "The server has nothing of what is in %s; the file is still there.\n", view.Printable(file))
+				fmt.Fprintf(t.err, "The server has nothing of what is in %s; the file is still there.\n",
+					view.Printable(file))
 			}
-			return t.report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), args[0], done.Unchanged)
+			return t.report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), args[0],
+				done.Unchanged)
 		}),
 	}
 	cmd.Flags().StringVar(&tokens, "tokens", "", "write the tokens of webhooks to this file, outside of DIR")
@@ -67,5 +76,6 @@ func (t *terminal) exportErasures(ctx context.Context, file string) error {
 	if err := durable.WriteFile(file, append(text, '\n')); err != nil {
 		return usage("%v", err)
 	}
-	return t.report(map[string]any{"file": file, "erasures": len(all)}, "Wrote %s to %s.", view.Counted(len(all), "erasure"), file)
+	return t.report(map[string]any{"file": file, "erasures": len(all)}, "Wrote %s to %s.",
+		view.Counted(len(all), "erasure"), file)
 }

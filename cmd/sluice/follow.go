@@ -57,5 +57,7 @@ func (t *terminal) describe(entry sluice.TailEntry) string {
 		detail = d.Error.Detail
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %s  %s", at.Local().Format(time.TimeOnly), entry.Type,
-		view.Printable(d.TraceID), view.Printable(what), view.Paint(colours(t.out), cmp.Or(view.StatusColours[d.Status.Word()], view.Green), view.Printable(d.Status.Word())), view.Milliseconds(d.Duration), view.Printable(detail)))
+		view.Printable(d.TraceID), view.Printable(what),
+		view.Paint(colours(t.out), cmp.Or(view.StatusColours[d.Status.Word()], view.Green),
+			view.Printable(d.Status.Word())), view.Milliseconds(d.Duration), view.Printable(detail)))
 }

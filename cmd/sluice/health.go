@@ -27,8 +27,10 @@ func healthCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Tell whether the server on this machine is well",
-		Long:  "Tell whether the server on this machine is well: exit with 0 if calls are welcome, otherwise say why not and exit with 1. For container runtimes and scripts; it needs no login. It asks where a server with the same variables of the environment (SLUICE_LISTEN, SLUICE_CONFIG, …) listens.",
-		Args:  cobra.NoArgs,
+		Long: "Tell whether the server on this machine is well: exit with 0 if calls are welcome, otherwise say why " +
+			"not and exit with 1. For container runtimes and scripts; it needs no login. It asks where a server with " +
+			"the same variables of the environment (SLUICE_LISTEN, SLUICE_CONFIG, …) listens.",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
@@ -91,7 +93,8 @@ func healthTarget(url string) (string, *http.Client, error) {
 
 func isProxy(proxies config.Networks, local net.Addr) bool {
 	own, err := netip.ParseAddrPort(local.String())
-	return err == nil && slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(own.Addr().Unmap()) })
+	return err == nil &&
+		slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(own.Addr().Unmap()) })
 }
 
 // askHealth returns nil if the answer is 200, otherwise an error that says why.

@@ -83,7 +83,8 @@ func filesIn(args []string) ([]string, error) {
 		}
 		found := len(files)
 		for _, entry := range entries {
-			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && manifest.NameOf(entry.Name()) != entry.Name() {
+			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") &&
+				manifest.NameOf(entry.Name()) != entry.Name() {
 				files = append(files, filepath.Join(arg, entry.Name()))
 			}
 		}

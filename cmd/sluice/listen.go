@@ -26,7 +26,13 @@ func listenCommand(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "listen [EVENTKEY] [URL]",
 		Short: "Deliver events to a program on this machine",
-		Long:  "Deliver events to a program on this machine, as the calls that they were: with their method, headers and body, without their secrets. The URL may be a port, or a host and a port; without one the events are printed. Without an event key, all events are meant.\n\nThe first time it begins with events from then on. How far it came is kept: after a broken connection, when it is started again, and when events are to go to another URL, it goes on behind the last event it delivered. Events wait while the program can't be reached. EVENTKEY may be a pattern: * stands for one group, # at the end for any number of groups.",
+		Long: "Deliver events to a program on this machine, as the calls that they were: with their method, headers " +
+			"and body, without their secrets. The URL may be a port, or a host and a port; without one the events " +
+			"are printed. Without an event key, all events are meant.\n\nThe first time it begins with events from " +
+			"then on. How far it came is kept: after a broken connection, when it is started again, and when events " +
+			"are to go to another URL, it goes on behind the last event it delivered. Events wait while the program " +
+			"can't be reached. EVENTKEY may be a pattern: * stands for one group, # at the end for any number of " +
+			"groups.",
 		Example: "  sluice listen webhook.lead.created --forward http://localhost:3000/hook\n" +
 			"  sluice listen webhook.lead.created 3000\n" +
 			"  sluice listen localhost:3000",
@@ -39,7 +45,8 @@ func listenCommand(t *terminal) *cobra.Command {
 			return t.listen(cmd.Context(), l)
 		},
 	}
-	cmd.Flags().StringVar(&l.forward, "forward", "", "URL or port to deliver events to, such as http://localhost:3000/hook")
+	cmd.Flags().StringVar(&l.forward, "forward", "",
+		"URL or port to deliver events to, such as http://localhost:3000/hook")
 	cmd.Flags().BoolVar(&l.anew, "new", false, "begin with events from now on, wherever it came before")
 	cmd.Flags().BoolVar(&l.wait, "wait", false, "listen even though no webhook has this event key yet")
 	return cmd
@@ -120,7 +127,8 @@ func (t *terminal) listen(ctx context.Context, to listenTo) error {
 		return profiles.Keep(position)
 	})
 	if sluice.CodeCursorGone.Is(err) {
-		return sluice.Errorf(sluice.CodeCursorGone, "The server no longer has the place where this ended; start with --new.")
+		return sluice.Errorf(sluice.CodeCursorGone,
+			"The server no longer has the place where this ended; start with --new.")
 	}
 	return err
 }

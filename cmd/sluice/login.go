@@ -19,9 +19,12 @@ func loginCommand(t *terminal) *cobra.Command {
 	var username string
 	var noBrowser bool
 	cmd := &cobra.Command{
-		Use:     "login [URL]",
-		Short:   "Log in at a server",
-		Long:    "Log in at a server and store the login as a profile, which becomes the current one. What is stored is a refresh token, never the password.\n\nYou sign in in a browser. Where there is none (no display, or a session by SSH), with --no-browser, and if a name or a password is given, what is not given by flags or by SLUICE_URL, SLUICE_USERNAME and SLUICE_PASSWORD is asked for at the terminal.",
+		Use:   "login [URL]",
+		Short: "Log in at a server",
+		Long: "Log in at a server and store the login as a profile, which becomes the current one. What is stored " +
+			"is a refresh token, never the password.\n\nYou sign in in a browser. Where there is none (no display, " +
+			"or a session by SSH), with --no-browser, and if a name or a password is given, what is not given by " +
+			"flags or by SLUICE_URL, SLUICE_USERNAME and SLUICE_PASSWORD is asked for at the terminal.",
 		Example: "  sluice login hooks.example.com\n  sluice login 127.0.0.1:8080 --username admin",
 		Args:    arguments(0, 1, "the URL of one server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,11 +75,14 @@ func (t *terminal) login(ctx context.Context, username string, noBrowser bool) e
 			_ = replaced.Logout(ctx, before) // if that fails, it expires one day
 		}
 	}
-	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (%s).", login.URL, login.Username, profile)
+	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (%s).", login.URL,
+		login.Username, profile)
 }
 
 // loginByPassword asks for the name and the password that were not given.
-func (t *terminal) loginByPassword(ctx context.Context, c *client.Client, username, fallback string) (client.Login, error) {
+func (t *terminal) loginByPassword(
+	ctx context.Context, c *client.Client, username, fallback string,
+) (client.Login, error) {
 	username, err := t.given(ctx, "Username", username, fallback)
 	if err != nil {
 		return client.Login{}, err
@@ -106,7 +112,8 @@ func (t *terminal) loginInBrowser(ctx context.Context, c *client.Client, fallbac
 		}
 		return client.Login{}, err
 	}
-	fmt.Fprintf(t.err, "Sign in in the browser. If none opens, visit\n\n  %s\n\nor stop this and use --no-browser.\n", signIn.URL)
+	fmt.Fprintf(t.err, "Sign in in the browser. If none opens, visit\n\n  %s\n\nor stop this and use --no-browser.\n",
+		signIn.URL)
 	waiting, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	browser, err := startBrowser(ctx, browserHere(), signIn.URL)
@@ -152,7 +159,8 @@ func (t *terminal) given(ctx context.Context, what, given, fallback string) (str
 		if what == "Server" {
 			return fallback, nil
 		}
-		return "", usage("This is not a terminal to ask for a %s on; give --%s.", strings.ToLower(what), strings.ToLower(what))
+		return "", usage("This is not a terminal to ask for a %s on; give --%s.", strings.ToLower(what),
+			strings.ToLower(what))
 	}
 	question := what + ": "
 	if fallback != "" {
@@ -165,7 +173,8 @@ func (t *terminal) given(ctx context.Context, what, given, fallback string) (str
 func (t *terminal) warnOfPlainHTTP(server string) {
 	u, err := url.Parse(server)
 	if err == nil && u.Scheme == "http" && !sluice.IsLoopback(u.Hostname()) {
-		fmt.Fprintln(t.err, "warning: plain HTTP: the password can be read on the way; use https where the server has it")
+		fmt.Fprintln(t.err,
+			"warning: plain HTTP: the password can be read on the way; use https where the server has it")
 	}
 }
 
@@ -190,12 +199,14 @@ func logoutCommand(t *terminal) *cobra.Command {
 			}
 			if err := c.Logout(cmd.Context(), login); err != nil {
 				e := sluice.AsError(err)
-				return e.Saying(e.Message + " The login is still stored; sluice profile delete " + name + " deletes it without telling the server.")
+				return e.Saying(e.Message + " The login is still stored; sluice profile delete " + name +
+					" deletes it without telling the server.")
 			}
 			if err := profiles.Delete(name); err != nil {
 				return err
 			}
-			return t.report(stored{name, login.URL, login.Username, false}, "Logged out at %s (profile %s).", login.URL, name)
+			return t.report(stored{name, login.URL, login.Username, false}, "Logged out at %s (profile %s).", login.URL,
+				name)
 		},
 	}
 }

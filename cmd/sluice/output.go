@@ -73,7 +73,8 @@ func (t *terminal) show(document []byte, columns ...view.Column) error {
 // warn prints the server's warnings, and removes them from the document.
 func (t *terminal) warn(root *yaml.Node) {
 	warnings := view.Field(root, "warnings")
-	if warnings == nil || slices.ContainsFunc(warnings.Content, func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }) {
+	if warnings == nil ||
+		slices.ContainsFunc(warnings.Content, func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }) {
 		return // these are no texts, and are shown with the rest
 	}
 	for _, warning := range warnings.Content {

@@ -24,8 +24,10 @@ func pipelineResource(t *terminal) *resource {
 	}
 	r.verbs = []*cobra.Command{
 		pipelinePause(r, "pause", "Let events wait for pipelines", "Paused the pipeline %s; events wait for it."),
-		pipelinePause(r, "resume", "Let pipelines run again, the events that waited first", "The pipeline %s runs again."),
-		pipelineDelete(r), pipelinePut(t), pipelineGet(r), pipelineRun(r), pipelineLint(t), pipelineTest(t), pipelineTry(t),
+		pipelinePause(r, "resume", "Let pipelines run again, the events that waited first",
+			"The pipeline %s runs again."),
+		pipelineDelete(r), pipelinePut(t), pipelineGet(r), pipelineRun(r), pipelineLint(t), pipelineTest(t),
+		pipelineTry(t),
 		pipelineVersions(r), pipelineDiff(r), pipelineRollback(r),
 	}
 	return r
@@ -112,7 +114,8 @@ func pipelineGet(r *resource) *cobra.Command {
 			return err
 		}),
 	}
-	cmd.Flags().IntVar(&version, "version", 0, "a former version, as sluice pipeline versions lists them (default: the current one)")
+	cmd.Flags().IntVar(&version, "version", 0,
+		"a former version, as sluice pipeline versions lists them (default: the current one)")
 	return cmd
 }
 

@@ -42,8 +42,10 @@ func pipelineLint(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint FILE|FOLDER...",
 		Short: "List the mistakes in pipelines",
-		Long:  "List the mistakes in pipelines with their places. The server that you are logged in at also tells which steps would be refused. Without one, what this program knows is checked, and no rights. The file - is standard input.",
-		Args:  arguments(1, -1, "a file or a folder with pipelines"),
+		Long: "List the mistakes in pipelines with their places. The server that you are logged in at also tells " +
+			"which steps would be refused. Without one, what this program knows is checked, and no rights. The file " +
+			"- is standard input.",
+		Args: arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
@@ -99,7 +101,8 @@ func (t *terminal) listLinted(w io.Writer, found []lintedFile) {
 
 func (t *terminal) listFindings(w io.Writer, file, kind string, found []sluice.Finding) {
 	for _, p := range found {
-		fmt.Fprintf(w, "%s:%d:%d: %s\n", file, p.Line, p.Column, view.Printable(strings.TrimSpace(kind+p.Message+" "+p.Advice())))
+		fmt.Fprintf(w, "%s:%d:%d: %s\n", file, p.Line, p.Column,
+			view.Printable(strings.TrimSpace(kind+p.Message+" "+p.Advice())))
 		if p.Snippet != "" {
 			fmt.Fprintln(w, "    "+view.Paint(colours(t.out), view.Faint, view.Printable(p.Snippet)))
 		}

@@ -20,8 +20,10 @@ func pipelinePut(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "put FILE|FOLDER...",
 		Short: "Store pipelines",
-		Long:  "Store pipelines, each under the name of its file without its ending. A folder stands for its files *.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if you agree. Nothing is stored if one has a mistake.",
-		Args:  arguments(1, -1, "a file or a folder with pipelines"),
+		Long: "Store pipelines, each under the name of its file without its ending. A folder stands for its files " +
+			"*.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if you agree. " +
+			"Nothing is stored if one has a mistake.",
+		Args: arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {

@@ -15,9 +15,10 @@ func pipelineRun(r *resource) *cobra.Command {
 	var vars []string
 	var body, contentType string
 	cmd := &cobra.Command{
-		Use:               "run NAME|FILE",
-		Short:             "Run a stored pipeline, or the one in a file, and print its final body",
-		Long:              "Run a stored pipeline, or the one in a file, and print its final body. What ends in .yaml, .yml or .json or has a / in it is a file.",
+		Use:   "run NAME|FILE",
+		Short: "Run a stored pipeline, or the one in a file, and print its final body",
+		Long: "Run a stored pipeline, or the one in a file, and print its final body. What ends in " +
+			".yaml, .yml or .json or has a / in it is a file.",
 		Example:           "  sluice pipeline run leads --body lead.json",
 		Args:              arguments(1, 1, "the name of a pipeline, or a file with one"),
 		ValidArgsFunction: r.completeNames("pipeline.get", "name", cobra.ShellCompDirectiveDefault),
@@ -41,7 +42,8 @@ func pipelineRun(r *resource) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVar(&vars, "var", nil, "variable of the run as key=value or key=@file; may be repeated")
-	cmd.Flags().StringVar(&body, "body", "", "body that the run starts with: JSON text, a file, or - for standard input")
+	cmd.Flags().StringVar(&body, "body", "",
+		"body that the run starts with: JSON text, a file, or - for standard input")
 	cmd.Flags().StringVar(&contentType, "content-type", "", "type of the body (default: JSON if it is such, else text)")
 	return cmd
 }

@@ -71,7 +71,8 @@ func (t *terminal) listTested(w io.Writer, results []testedFile) {
 			if test.Passed {
 				fmt.Fprintf(w, "  %s  %s\n", view.Paint(colour, view.Green, "ok  "), view.Printable(test.Name))
 			} else {
-				fmt.Fprintf(w, "  %s  %s: %s\n", view.Paint(colour, view.Red, "FAIL"), view.Printable(test.Name), view.Printable(test.Message))
+				fmt.Fprintf(w, "  %s  %s: %s\n", view.Paint(colour, view.Red, "FAIL"), view.Printable(test.Name),
+					view.Printable(test.Message))
 			}
 		}
 	}

@@ -25,9 +25,13 @@ const (
 
 func pipelineTry(t *terminal) *cobra.Command {
 	return t.calling(&cobra.Command{
-		Use:     "try FILE",
-		Short:   "Try a draft of a pipeline on past events, without doing anything outside",
-		Long:    "Try a draft of a pipeline on past events, and show where it would end in another way than the pipeline did. Nothing is done outside: what was called then answers as it did then, otherwise as the stubs of the draft's first test say. The events are those of the stored pipeline with the file's name, or with the key that the draft listens to, unless flags say otherwise. It can be interrupted: what was found by then is shown.",
+		Use:   "try FILE",
+		Short: "Try a draft of a pipeline on past events, without doing anything outside",
+		Long: "Try a draft of a pipeline on past events, and show where it would end in another way than the " +
+			"pipeline did. Nothing is done outside: what was called then answers as it did then, otherwise as the " +
+			"stubs of the draft's first test say. The events are those of the stored pipeline with the file's name, " +
+			"or with the key that the draft listens to, unless flags say otherwise. It can be interrupted: what was " +
+			"found by then is shown.",
 		Example: "  sluice pipeline try leads.yaml --since 1d",
 		Args:    arguments(1, 1, "a file with a pipeline"),
 	}, "pipeline.try", func(ctx context.Context, values url.Values, args []string) error {
@@ -78,7 +82,8 @@ func (t *terminal) tryAll(ctx context.Context, source string, params url.Values)
 			return all, err
 		}
 		all.Mended, all.New, all.StillFails = all.Mended+page.Mended, all.New+page.New, all.StillFails+page.StillFails
-		all.Same, all.Differs, all.Fails, all.Unknown = all.Same+page.Same, all.Differs+page.Differs, all.Fails+page.Fails, all.Unknown+page.Unknown
+		all.Same, all.Differs = all.Same+page.Same, all.Differs+page.Differs
+		all.Fails, all.Unknown = all.Fails+page.Fails, all.Unknown+page.Unknown
 		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
 		all.Warnings = page.Warnings
 		bar.steps(page.Tried())
@@ -95,7 +100,8 @@ func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {
 	if found.StillFails > 0 {
 		still = fmt.Sprintf(" (%d of them still fail)", found.StillFails)
 	}
-	fmt.Fprintf(w, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file, view.Counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
+	fmt.Fprintf(w, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file,
+		view.Counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
 	t.listFindings(w, file, "warning: ", found.Warnings)
 	colour := colours(t.out)
 	for _, item := range found.Items {
@@ -103,7 +109,8 @@ func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {
 		if item.Verdict == sluice.TryFails || item.Verdict == sluice.TrySame && item.Failed() {
 			shade = view.Red
 		}
-		fmt.Fprintf(w, "  %s  %s  %s\n", view.Paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID, item.EventKey)
+		fmt.Fprintf(w, "  %s  %s  %s\n", view.Paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID,
+			item.EventKey)
 		if item.Reason != "" {
 			fmt.Fprintln(w, "    "+view.Printable(item.Reason))
 			continue

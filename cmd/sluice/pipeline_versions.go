@@ -13,20 +13,22 @@ import (
 )
 
 func pipelineVersions(r *resource) *cobra.Command {
-	return r.about("versions", "List the latest sources of a pipeline: who stored each, and when", false, r.connected(func(ctx context.Context, args []string) error {
-		answer, err := r.server.Command(ctx, "pipeline.versions", url.Values{"name": {args[0]}}, nil)
-		if err != nil {
-			return r.missing(ctx, args[0], err)
-		}
-		return r.show(answer.Body, view.Columns("version", "owner", "time", "current")...)
-	}))
+	return r.about("versions", "List the latest sources of a pipeline: who stored each, and when", false,
+		r.connected(func(ctx context.Context, args []string) error {
+			answer, err := r.server.Command(ctx, "pipeline.versions", url.Values{"name": {args[0]}}, nil)
+			if err != nil {
+				return r.missing(ctx, args[0], err)
+			}
+			return r.show(answer.Body, view.Columns("version", "owner", "time", "current")...)
+		}))
 }
 
 func pipelineDiff(r *resource) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "diff NAME [OLD [NEW]]",
-		Short:   "Show how versions of a pipeline differ",
-		Long:    "Show how versions of a pipeline differ: the current one from the one before it, from an older one, or any two.",
+		Use:   "diff NAME [OLD [NEW]]",
+		Short: "Show how versions of a pipeline differ",
+		Long: "Show how versions of a pipeline differ: the current one from the one before it, from an older one, " +
+			"or any two.",
 		Example: "  sluice pipeline diff leads\n  sluice pipeline diff leads 3 5",
 		Args:    arguments(1, 3, "the name of a pipeline, and up to two versions"),
 		RunE: r.connected(func(ctx context.Context, args []string) error {
@@ -93,9 +95,10 @@ func versionNumber(text string) (int, error) {
 func pipelineRollback(r *resource) *cobra.Command {
 	var yes, force bool
 	cmd := &cobra.Command{
-		Use:     "rollback NAME [VERSION]",
-		Short:   "Store a former source of a pipeline again",
-		Long:    "Store a former source of a pipeline again: that of a version, or the one before the current one. It becomes a new version, which is yours.",
+		Use:   "rollback NAME [VERSION]",
+		Short: "Store a former source of a pipeline again",
+		Long: "Store a former source of a pipeline again: that of a version, or the one before the current one. " +
+			"It becomes a new version, which is yours.",
 		Example: "  sluice pipeline rollback leads",
 		Args:    arguments(1, 2, "the name of a pipeline, and perhaps a version"),
 		RunE: r.connected(func(ctx context.Context, args []string) error {
@@ -103,11 +106,15 @@ func pipelineRollback(r *resource) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(r.err, view.Diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old), pair.after, pair.before, colours(r.err)))
+			fmt.Fprint(r.err, view.Diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old),
+				pair.after, pair.before, colours(r.err)))
 			if err := r.confirm(ctx, yes, fmt.Sprintf("Store version %d again?", pair.old)); err != nil {
 				return err
 			}
-			params := url.Values{"name": {args[0]}, "version": {strconv.Itoa(pair.old)}, "ifMatch": {pair.tag}, "force": {strconv.FormatBool(force)}}
+			params := url.Values{
+				"name": {args[0]}, "version": {strconv.Itoa(pair.old)}, "ifMatch": {pair.tag},
+				"force": {strconv.FormatBool(force)},
+			}
 			return r.showAnswer(r.server.Command(ctx, "pipeline.rollback", params, nil))
 		}),
 	}

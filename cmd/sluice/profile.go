@@ -36,7 +36,8 @@ func profileCommand(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return t.report(stored{args[0], login.URL, login.Username, true}, "The profile %s is the current one: %s at %s.", args[0], login.Username, login.URL)
+			return t.report(stored{args[0], login.URL, login.Username, true},
+				"The profile %s is the current one: %s at %s.", args[0], login.Username, login.URL)
 		},
 	}
 	forget := &cobra.Command{
@@ -53,10 +54,13 @@ func profileCommand(t *terminal) *cobra.Command {
 			if err := profiles.Delete(args[0]); err != nil {
 				return err
 			}
-			return t.report(map[string]any{"profile": args[0], "deleted": true}, "The profile %s is forgotten.", args[0])
+			return t.report(map[string]any{"profile": args[0], "deleted": true}, "The profile %s is forgotten.",
+				args[0])
 		},
 	}
-	cmd.AddCommand(&cobra.Command{Use: "list", Short: "List the stored logins", Args: arguments(0, 0, ""), RunE: list}, use, forget)
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "List the stored logins", Args: arguments(0, 0, ""), RunE: list,
+	}, use, forget)
 	return cmd
 }
 

@@ -18,11 +18,13 @@ import (
 
 func replayCommand(t *terminal) *cobra.Command {
 	return t.calling(&cobra.Command{
-		Use:     "replay [TRACEID]",
-		Short:   "Send stored events again",
-		Long:    "Send stored events again, under new trace ids: that of one call, or those that flags select in a span of time, however many they are. Interrupted, it says how to go on.",
-		Example: "  sluice replay 4a5575:mwhgm5pn41onykmb\n  sluice replay --event-key webhook.lead.created --since 1h --pipeline leads --rate 10",
-		Args:    arguments(0, 1, "one trace id"),
+		Use:   "replay [TRACEID]",
+		Short: "Send stored events again",
+		Long: "Send stored events again, under new trace ids: that of one call, or those that flags select in a " +
+			"span of time, however many they are. Interrupted, it says how to go on.",
+		Example: "  sluice replay 4a5575:mwhgm5pn41onykmb\n  sluice replay --event-key webhook.lead.created --since " +
+			"1h --pipeline leads --rate 10",
+		Args: arguments(0, 1, "one trace id"),
 	}, "event.replay", func(ctx context.Context, values url.Values, args []string) error {
 		switch {
 		case len(args) == 1 && (values.Has("eventKey") || values.Has("from") || values.Has("to")):
@@ -64,7 +66,8 @@ func (t *terminal) replayAll(ctx context.Context, params url.Values) error {
 		if err := t.server.Decode(ctx, "event.replay", params, nil, &some); err != nil {
 			bar.end()
 			if from, _, _ := strings.Cut(all.Next, ","); from != "" {
-				t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.", all.Replayed, view.Counted(count, "event"), from))
+				t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.",
+					all.Replayed, view.Counted(count, "event"), from))
 			}
 			return err
 		}

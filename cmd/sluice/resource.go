@@ -46,7 +46,9 @@ func (r *resource) arg() string { return strings.ToUpper(strings.ReplaceAll(keba
 
 // about makes a verb whose argument is the key of a thing, or of several things
 // with many.
-func (r *resource) about(verb, short string, many bool, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+func (r *resource) about(
+	verb, short string, many bool, run func(cmd *cobra.Command, args []string) error,
+) *cobra.Command {
 	most, use := 1, verb+" "+r.arg()
 	if many {
 		most, use = -1, use+"..."

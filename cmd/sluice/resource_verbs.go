@@ -115,14 +115,15 @@ func (r *resource) store(ctx context.Context, values url.Values) error {
 
 func (r *resource) deleteVerb() *cobra.Command {
 	var yes bool
-	cmd := r.about("delete", "Delete "+r.called()+"s", true, r.connected(func(ctx context.Context, args []string) error {
-		if len(args) == 1 { // don't ask about what isn't there
-			if _, _, err := r.handleOf(ctx, args[0]); err != nil {
-				return err
+	cmd := r.about("delete", "Delete "+r.called()+"s", true,
+		r.connected(func(ctx context.Context, args []string) error {
+			if len(args) == 1 { // don't ask about what isn't there
+				if _, _, err := r.handleOf(ctx, args[0]); err != nil {
+					return err
+				}
 			}
-		}
-		return r.delete(ctx, yes, args, r.Effect, url.Values{})
-	}))
+			return r.delete(ctx, yes, args, r.Effect, url.Values{})
+		}))
 	addYes(cmd, &yes)
 	return cmd
 }

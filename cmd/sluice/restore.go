@@ -21,7 +21,10 @@ func restoreCommand(t *terminal) *cobra.Command {
 	var erasures string
 	cmd := t.onStopped(&cobra.Command{
 		Use: "restore FILE", Short: "Make a data folder from a backup",
-		Long:    "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may be of either. The folder must be empty, or not there. A backup that is damaged is refused, and nothing is left behind when something fails. The passphrase of the backup, if there is one, is read from " + passphraseVariable + ", or asked for.",
+		Long: "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may " +
+			"be of either. The folder must be empty, or not there. A backup that is damaged is refused, and nothing " +
+			"is left behind when something fails. The passphrase of the backup, if there is one, is read from " +
+			passphraseVariable + ", or asked for.",
 		Example: "  sluice restore sluice.backup --data ./data\n  sluice restore sluice.backup --check",
 		Args:    arguments(1, 1, "a file"),
 	}, stoppedSettings, func(ctx context.Context, at stopped, args []string) error {
@@ -36,7 +39,10 @@ func restoreCommand(t *terminal) *cobra.Command {
 		}
 		bar := t.transfer(0, "restoring")
 		defer bar.end()
-		opts := serve.RestoreOptions{Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Erasures: erased, Log: at.log, Progress: bar.reachOf}
+		opts := serve.RestoreOptions{
+			Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Erasures: erased, Log: at.log,
+			Progress: bar.reachOf,
+		}
 		done, err := serve.Restore(ctx, at.Config, file, opts)
 		if sluice.CodePassphraseMissing.Is(err) && isTerminal(t.in) {
 			bar.end()
@@ -60,7 +66,8 @@ func restoreCommand(t *terminal) *cobra.Command {
 		})
 	})
 	cmd.Flags().BoolVar(&checkOnly, "check", false, "only check whether the backup is whole")
-	cmd.Flags().StringVar(&erasures, "erasures", "", "also erase the calls in this file, which sluice export --erasures wrote after the backup")
+	cmd.Flags().StringVar(&erasures, "erasures", "",
+		"also erase the calls in this file, which sluice export --erasures wrote after the backup")
 	t.addForm(cmd)
 	return cmd
 }

@@ -10,9 +10,11 @@ import (
 
 func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "sluice",
-		Short:         "Receive webhooks durably",
-		Long:          "Receive webhooks durably.\n\nsluice serve runs the server; everything else talks to one. Log in with sluice login, or set SLUICE_URL with SLUICE_TOKEN, with SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET, or with SLUICE_USERNAME and SLUICE_PASSWORD.",
+		Use:   "sluice",
+		Short: "Receive webhooks durably",
+		Long: "Receive webhooks durably.\n\nsluice serve runs the server; everything else talks to one. Log " +
+			"in with sluice login, or set SLUICE_URL with SLUICE_TOKEN, with SLUICE_CLIENT_ID and " +
+			"SLUICE_CLIENT_SECRET, or with SLUICE_USERNAME and SLUICE_PASSWORD.",
 		Version:       serve.Release(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -25,9 +27,14 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	)
 	for group, commands := range map[string][]*cobra.Command{
 		"things": resourceCommands(t),
-		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), retryCommand(t), replayCommand(t)},
-		"login":  {loginCommand(t), logoutCommand(t), profileCommand(t)},
-		"server": {commandCommand(t), auditCommand(t), alertCommand(t), statsCommand(t), exportCommand(t), applyCommand(t), backupCommand(t), doctorCommand(t)},
+		"calls": {
+			callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), retryCommand(t), replayCommand(t),
+		},
+		"login": {loginCommand(t), logoutCommand(t), profileCommand(t)},
+		"server": {
+			commandCommand(t), auditCommand(t), alertCommand(t), statsCommand(t), exportCommand(t), applyCommand(t),
+			backupCommand(t), doctorCommand(t),
+		},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group
@@ -35,11 +42,15 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	for _, cmd := range []*cobra.Command{serveCommand(hurry), healthCommand(), checkCommand(t), restoreCommand(t), adminCommand(t)} {
+	for _, cmd := range []*cobra.Command{
+		serveCommand(hurry), healthCommand(), checkCommand(t), restoreCommand(t), adminCommand(t),
+	} {
 		cmd.GroupID = "server"
 		root.AddCommand(cmd)
 	}
-	exitCodes := &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exitCodesSummary)}
+	exitCodes := &cobra.Command{
+		Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exitCodesSummary),
+	}
 	root.AddCommand(exitCodes, versionCommand(t), completionCommand(), manCommand())
 	addHelp(root)
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
@@ -51,7 +62,8 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 // resourceCommands returns the commands of all resources.
 func resourceCommands(t *terminal) (all []*cobra.Command) {
 	for _, r := range []*resource{
-		webhookResource(t), providerResource(t), quarantineResource(t), pipelineResource(t), deadletterResource(t), secretResource(t),
+		webhookResource(t), providerResource(t), quarantineResource(t), pipelineResource(t), deadletterResource(t),
+		secretResource(t),
 		userResource(t), roleResource(t), clientResource(t),
 	} {
 		all = append(all, r.command())

@@ -26,20 +26,25 @@ func (s *span) set(params url.Values) error {
 		return usage("Give --since, such as 1h, or --from; not both.")
 	}
 	now := time.Now()
-	for _, flag := range []struct{ name, text, param string }{{"since", s.since, "from"}, {"from", s.from, "from"}, {"to", s.to, "to"}} {
+	for _, flag := range []struct{ name, text, param string }{
+		{"since", s.since, "from"}, {"from", s.from, "from"}, {"to", s.to, "to"},
+	} {
 		if flag.text == "" {
 			continue
 		}
 		at, err := parseMoment(flag.text, now)
 		if err != nil {
-			return usage("--%s: %q is no time; give one such as 2h, 1d, yesterday, 2030-01-31 12:00 or 2030-01-31T12:00:00Z.", flag.name, flag.text)
+			return usage("--%s: %q is no time; give one such as 2h, 1d, yesterday, 2030-01-31 12:00 or "+
+				"2030-01-31T12:00:00Z.", flag.name, flag.text)
 		}
 		params.Set(flag.param, at.UTC().Format(time.RFC3339Nano))
 	}
 	return nil
 }
 
-var moments = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly}
+var moments = []string{
+	time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly,
+}
 
 // parseMoment reads a time: how long ago it was, the name of a day, or a date, in
 // local time unless it has a zone.

@@ -26,7 +26,9 @@ var (
 
 // onStopped makes a verb work on the data of a stopped server. The named settings
 // become flags that say where the data is.
-func (t *terminal) onStopped(cmd *cobra.Command, settings []string, run func(ctx context.Context, at stopped, args []string) error) *cobra.Command {
+func (t *terminal) onStopped(
+	cmd *cobra.Command, settings []string, run func(ctx context.Context, at stopped, args []string) error,
+) *cobra.Command {
 	file := cmd.Flags().String("config", "", "YAML file with the settings of the server")
 	for _, s := range config.Settings() {
 		if slices.Contains(settings, s.Name) {

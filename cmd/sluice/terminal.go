@@ -36,7 +36,8 @@ type terminal struct {
 func (t *terminal) addFlags(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&t.url, "url", "", "URL of the server (SLUICE_URL; default: that of the profile)")
-	flags.StringVar(&t.profile, "profile", "", "name of the stored login to use (SLUICE_PROFILE; default: the current one)")
+	flags.StringVar(&t.profile, "profile", "",
+		"name of the stored login to use (SLUICE_PROFILE; default: the current one)")
 	flags.BoolVar(&t.showTokens, "show-token", false, "show the tokens of webhooks in tables")
 	complete(cmd, "profile", t.completeProfiles)
 	t.addForm(cmd)
@@ -45,7 +46,8 @@ func (t *terminal) addFlags(cmd *cobra.Command) {
 // addForm gives a verb the flags for the form of its output.
 func (t *terminal) addForm(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
-	flags.StringVarP(&t.format, "output", "o", "", "form of the output: table, json or yaml (default: table on a terminal, otherwise json)")
+	flags.StringVarP(&t.format, "output", "o", "",
+		"form of the output: table, json or yaml (default: table on a terminal, otherwise json)")
 	flags.BoolVar(&t.json, "json", false, "the same as -o json")
 	complete(cmd, "output", cobra.FixedCompletions(forms, noFiles))
 }

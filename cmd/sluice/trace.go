@@ -18,11 +18,14 @@ import (
 func traceCommand(t *terminal) *cobra.Command {
 	var follow, open bool
 	cmd := &cobra.Command{
-		Use:     "trace [LAST6[:RANDOM]]",
-		Short:   "Find calls and what pipelines made of them",
-		Long:    "Find calls and what pipelines made of them, newest first. The last 6 characters of a webhook's token find all its calls, a whole trace id finds one. With --follow calls and runs are told as they happen, until you interrupt.",
-		Example: "  sluice trace 4a5575 --since 1h --status failed\n  sluice trace --event-key webhook.lead.created --follow",
-		Args:    arguments(0, 1, "one trace id"),
+		Use:   "trace [LAST6[:RANDOM]]",
+		Short: "Find calls and what pipelines made of them",
+		Long: "Find calls and what pipelines made of them, newest first. The last 6 characters of a webhook's " +
+			"token find all its calls, a whole trace id finds one. With --follow calls and runs are told as they " +
+			"happen, until you interrupt.",
+		Example: "  sluice trace 4a5575 --since 1h --status failed\n  sluice trace --event-key webhook.lead.created " +
+			"--follow",
+		Args: arguments(0, 1, "one trace id"),
 	}
 	cmd.Flags().BoolVar(&follow, "follow", false, "tell of calls and runs as they happen")
 	addOpen(cmd, &open)
@@ -56,7 +59,8 @@ func (t *terminal) trace(ctx context.Context, params url.Values) error {
 	var page sluice.List[json.RawMessage]
 	if err := json.Unmarshal(answer.Body, &page); err == nil && len(page.Items) == 0 {
 		return sluice.Errorf(sluice.CodeCallUnknown,
-			"No call %s was found; give a whole trace id, or the last 6 characters of a webhook's token, and perhaps a longer span of time.", id)
+			"No call %s was found; give a whole trace id, or the last 6 characters of a webhook's token, and perhaps "+
+				"a longer span of time.", id)
 	}
 	if !strings.Contains(id, ":") {
 		return calls.print(t, answer)
@@ -82,10 +86,13 @@ func (t *terminal) trace(ctx context.Context, params url.Values) error {
 func (t *terminal) replaysOf(ctx context.Context, call *yaml.Node) (replays []*yaml.Node, err error) {
 	const looked = "100"
 	key := view.TextOf(call, "eventKey")
-	if status := view.TextOf(call, "status"); key == "" || status == string(sluice.StatusRejected) || status == string(sluice.StatusHandshake) {
+	if status := view.TextOf(call, "status"); key == "" || status == string(sluice.StatusRejected) ||
+		status == string(sluice.StatusHandshake) {
 		return nil, nil // it has no event to replay
 	}
-	answer, err := t.server.Command(ctx, "trace.get", url.Values{"eventKey": {key}, "from": {view.TextOf(call, "time")}, "limit": {looked}}, nil)
+	answer, err := t.server.Command(ctx, "trace.get", url.Values{
+		"eventKey": {key}, "from": {view.TextOf(call, "time")}, "limit": {looked},
+	}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,8 @@ func usageError(root, cmd *cobra.Command, args []string, err error) error {
 func wanted(flagType string) string {
 	words := map[string]string{
 		"bool": "true or false", "duration": "a duration such as 30s or 5m",
-		"int": "a whole number", "int64": "a whole number", "uint": "a whole number", "uint64": "a whole number", "float64": "a number",
+		"int": "a whole number", "int64": "a whole number", "uint": "a whole number", "uint64": "a whole number",
+		"float64": "a number",
 	}
 	return cmp.Or(words[flagType], "a "+flagType)
 }

@@ -15,7 +15,9 @@ func versionCommand(t *terminal) *cobra.Command {
 		Args:  arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			platform := runtime.GOOS + "/" + runtime.GOARCH
-			told := map[string]string{"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform}
+			told := map[string]string{
+				"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform,
+			}
 			return t.report(told, "sluice %s, %s, %s", serve.Release(), runtime.Version(), platform)
 		},
 	}

@@ -17,10 +17,12 @@ import (
 
 func webhookResource(t *terminal) *resource {
 	r := &resource{
-		terminal: t, Resource: sluice.ResourceNamed("webhook"), short: "Create webhooks, look after them, and test them",
-		word: "event key", handle: "uuid", example: "webhook.lead.created",
-		columns: view.Columns("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description"),
-		none:    "There are no webhooks; sluice webhook create makes one.",
+		terminal: t, Resource: sluice.ResourceNamed("webhook"),
+		short: "Create webhooks, look after them, and test them",
+		word:  "event key", handle: "uuid", example: "webhook.lead.created",
+		columns: view.Columns("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated",
+			"description"),
+		none: "There are no webhooks; sluice webhook create makes one.",
 	}
 	r.prefer = r.preferRaw
 	r.verbs = []*cobra.Command{webhookURL(r), webhookTest(r), webhookToken(r), webhookMissed(r)}
@@ -37,34 +39,37 @@ func (r *resource) preferRaw(values url.Values) {
 }
 
 func webhookURL(r *resource) *cobra.Command {
-	cmd := r.about("url", "Print the URL of a webhook, with its token", false, r.connected(func(ctx context.Context, args []string) error {
-		if _, _, err := r.handleOf(ctx, args[0]); err != nil { // refuses users who may not see tokens
+	cmd := r.about("url", "Print the URL of a webhook, with its token", false,
+		r.connected(func(ctx context.Context, args []string) error {
+			if _, _, err := r.handleOf(ctx, args[0]); err != nil { // refuses users who may not see tokens
+				return err
+			}
+			document, err := r.one(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			var hook sluice.WebhookView
+			if err := json.Unmarshal(document, &hook); err != nil {
+				return err
+			}
+			if r.json || r.format != "" {
+				return r.showValue(map[string]string{"eventKey": args[0], "webhookUrl": hook.WebhookURL})
+			}
+			_, err = fmt.Fprintln(r.out, view.Printable(hook.WebhookURL))
 			return err
-		}
-		document, err := r.one(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		var hook sluice.WebhookView
-		if err := json.Unmarshal(document, &hook); err != nil {
-			return err
-		}
-		if r.json || r.format != "" {
-			return r.showValue(map[string]string{"eventKey": args[0], "webhookUrl": hook.WebhookURL})
-		}
-		_, err = fmt.Fprintln(r.out, view.Printable(hook.WebhookURL))
-		return err
-	}))
+		}))
 	cmd.Example = "  curl -d hello \"$(sluice webhook url webhook.lead.created)\""
 	return cmd
 }
 
 func webhookTest(r *resource) *cobra.Command {
 	call := testCall{waiting: waiting{wanted: true}}
-	cmd := r.about("test", "Call a webhook, wait for the result, and show it", false, func(cmd *cobra.Command, args []string) error {
-		return r.call(cmd.Context(), args[0], call)
-	})
-	cmd.Long = cmd.Short + ".\nA call that must be signed is signed as its sender would. If a pipeline fails, so does this, " +
+	cmd := r.about("test", "Call a webhook, wait for the result, and show it", false,
+		func(cmd *cobra.Command, args []string) error {
+			return r.call(cmd.Context(), args[0], call)
+		})
+	cmd.Long = cmd.Short +
+		".\nA call that must be signed is signed as its sender would. If a pipeline fails, so does this, " +
 		"with exit code 9. sluice call does the same without waiting."
 	cmd.Example = "  sluice webhook test webhook.lead.created --body '{\"name\":\"Ada\"}'\n" +
 		"  sluice webhook test webhook.github.push --sample push"

@@ -17,9 +17,10 @@ import (
 )
 
 // CallColumns are the columns of a list of calls.
-var CallColumns = append(Columns("time", "status", "next", "eventKey", "traceId", "duration"), Column{title: "Reason", of: func(call *yaml.Node) string {
-	return stepBefore.ReplaceAllString(reasonOf(call), "")
-}})
+var CallColumns = append(Columns("time", "status", "next", "eventKey", "traceId", "duration"),
+	Column{title: "Reason", of: func(call *yaml.Node) string {
+		return stepBefore.ReplaceAllString(reasonOf(call), "")
+	}})
 
 // stepBefore is where it failed. A line of a list is cut at its end, and what happened
 // matters more.
@@ -53,7 +54,8 @@ var stepColumns = []Column{
 // exchangeOf returns what a step sent, and the status that came back.
 func exchangeOf(step *yaml.Node) string {
 	http := Field(step, "http")
-	return strings.TrimSpace(TextOf(http, "method") + " " + cmp.Or(TextOf(http, "url"), TextOf(http, "host")) + " " + TextOf(http, "statusCode"))
+	return strings.TrimSpace(TextOf(http, "method") + " " + cmp.Or(TextOf(http, "url"), TextOf(http, "host")) + " " +
+		TextOf(http, "statusCode"))
 }
 
 // Call writes everything about a call, and lists its replays.
@@ -100,7 +102,8 @@ func readable(payload *yaml.Node) {
 func (v *View) callFacts(call *yaml.Node) []fact {
 	request := strings.TrimSpace(TextOf(call, "method") + " " + cmp.Or(TextOf(call, "eventKey"), "(no webhook)"))
 	var body []string
-	if size := Field(call, "size"); size != nil && TextOf(call, "replayOf") == "" { // a replay has the size of the event, not of the body
+	// a replay has the size of the event, not of the body
+	if size := Field(call, "size"); size != nil && TextOf(call, "replayOf") == "" {
 		body = append(body, v.text("size", size))
 	}
 	if media := TextOf(call, "contentType"); media != "" {
@@ -198,7 +201,10 @@ func (v *View) exchange(w io.Writer, step *yaml.Node) {
 		if text == "" {
 			continue
 		}
-		fmt.Fprintf(w, "\n  %s\n", Paint(v.Colour, Bold, fmt.Sprintf("%s (line %s) %s", Printable(TextOf(step, "command")), Printable(TextOf(step, "line")), part.verb)))
+		fmt.Fprintf(w, "\n  %s\n",
+			Paint(v.Colour, Bold,
+				fmt.Sprintf("%s (line %s) %s", Printable(TextOf(step, "command")), Printable(TextOf(step, "line")),
+					part.verb)))
 		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 			fmt.Fprintln(w, strings.TrimRight("    "+Printable(line), " "))
 		}

@@ -24,7 +24,9 @@ type Column struct {
 func Columns(fields ...string) []Column {
 	columns := make([]Column, len(fields))
 	for i, field := range fields {
-		columns[i] = Column{Title(field), field, nil, i == 0 || field == "traceId" || field == "eventKey" || field == "uuid"}
+		columns[i] = Column{
+			Title(field), field, nil, i == 0 || field == "traceId" || field == "eventKey" || field == "uuid",
+		}
 	}
 	return columns
 }
@@ -71,7 +73,8 @@ func (v *View) Rows(w io.Writer, rows []*yaml.Node, columns []Column, indent str
 	var b strings.Builder
 	v.line(&b, indent, head, widths, func(_ int, text string) string { return Paint(v.Colour, Bold, text) })
 	for _, row := range cells {
-		v.line(&b, indent, row[:len(columns)], widths, func(i int, text string) string { return v.painted(columns[i].field, text) })
+		v.line(&b, indent, row[:len(columns)], widths,
+			func(i int, text string) string { return v.painted(columns[i].field, text) })
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -134,8 +134,10 @@ func Milliseconds(number float64) string {
 
 // titles are for fields whose title does not follow from the name.
 var titles = map[string]string{
-	"uuid": "Token", "webhookUrl": "URL", "hookUrl": "URL without a query", "maxPayloadLength": "Largest payload", "clientId": "Client",
-	"remoteAddr": "Caller", "updated": "Changed", "url": "URL", "role": "Role", "p50": "Median", "p99": "99th percentile",
+	"uuid": "Token", "webhookUrl": "URL", "hookUrl": "URL without a query", "maxPayloadLength": "Largest payload",
+	"clientId":   "Client",
+	"remoteAddr": "Caller", "updated": "Changed", "url": "URL", "role": "Role", "p50": "Median",
+	"p99": "99th percentile",
 }
 
 // Title returns the name of a field as people read it: eventKey is Event key.
@@ -203,7 +205,8 @@ func (v *View) Account(w io.Writer, object *yaml.Node, indent string) error {
 
 func (v *View) section(w io.Writer, name string, value *yaml.Node, indent string) error {
 	switch {
-	case slices.Contains(asSent, name) || value.Kind == yaml.ScalarNode || value.Kind == yaml.SequenceNode && !AllObjects(value):
+	case slices.Contains(asSent, name) || value.Kind == yaml.ScalarNode ||
+		value.Kind == yaml.SequenceNode && !AllObjects(value):
 		return WriteIndented(w, value, indent)
 	case value.Kind == yaml.SequenceNode:
 		return v.Rows(w, value.Content, nil, indent)
@@ -212,7 +215,8 @@ func (v *View) section(w io.Writer, name string, value *yaml.Node, indent string
 }
 
 func isEmpty(n *yaml.Node) bool {
-	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" || n.Kind != yaml.ScalarNode && len(n.Content) == 0
+	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" ||
+		n.Kind != yaml.ScalarNode && len(n.Content) == 0
 }
 
 // isLine reports whether a value fits in a line.
