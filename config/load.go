@@ -4,12 +4,8 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"math"
-	"net/netip"
-	"net/url"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +13,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"sluice"
 	"sluice/spelling"
 	"sluice/yamltext"
 )
@@ -215,93 +210,4 @@ func parse(field reflect.Value, text string) error {
 		return fmt.Errorf("settings of type %s are not supported", field.Type())
 	}
 	return nil
-}
-
-// Size is a number of bytes, written plain or with KiB, MiB or GiB.
-type Size int64
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (s *Size) UnmarshalText(text []byte) error {
-	number, factor := string(text), int64(1)
-	for unit, f := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
-		if rest, ok := strings.CutSuffix(number, unit); ok {
-			number, factor = strings.TrimSpace(rest), f
-			break
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64/factor {
-		return fmt.Errorf("%q is not a size such as 1048576, 512MiB or 2GiB", text)
-	}
-	*s = Size(n * factor)
-	return nil
-}
-
-// Networks is a list of networks.
-type Networks []netip.Prefix
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (n *Networks) UnmarshalText(text []byte) error {
-	*n = nil
-	for _, item := range list(text) {
-		prefix, err := netip.ParsePrefix(item)
-		if addr, e := netip.ParseAddr(item); e == nil {
-			prefix, err = addr.Prefix(addr.BitLen())
-		}
-		if err != nil {
-			return fmt.Errorf("%q is not an address or a network such as 10.0.0.0/8", item)
-		}
-		*n = append(*n, prefix)
-	}
-	return nil
-}
-
-// Headers is a list of header names, in lower case.
-type Headers []string
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (h *Headers) UnmarshalText(text []byte) error {
-	*h = list([]byte(strings.ToLower(string(text))))
-	for _, name := range *h {
-		if !sluice.IsHeaderName(name) {
-			return fmt.Errorf("%q is not the name of a header such as x-api-key", name)
-		}
-	}
-	return nil
-}
-
-// Domains is a list of names of this server, in lower case.
-type Domains []string
-
-var validDomain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$`)
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (d *Domains) UnmarshalText(text []byte) error {
-	*d = list([]byte(strings.ToLower(string(text))))
-	for _, name := range *d {
-		if !validDomain.MatchString(name) {
-			return fmt.Errorf("%q is not the name of a server such as hooks.example.org", name)
-		}
-	}
-	return nil
-}
-
-// Origins is a list of origins of web pages.
-type Origins []string
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (o *Origins) UnmarshalText(text []byte) error {
-	*o = list(text)
-	for _, origin := range *o {
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
-			return fmt.Errorf("%q is not an origin such as https://app.example.org", origin)
-		}
-	}
-	return nil
-}
-
-// list splits a comma-separated list.
-func list(text []byte) []string {
-	return strings.FieldsFunc(string(text), func(r rune) bool { return r == ',' || r == ' ' })
 }
