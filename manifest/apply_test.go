@@ -89,7 +89,7 @@ func TestChangedMeanwhile(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				run(t, c, "webhook.put", url.Values{"uuid": {hook.Token}, "description": {"by another one"}}, "")
+				run(t, c, "webhook.put", url.Values{"uuid": {hook.UUID}, "description": {"by another one"}}, "")
 			},
 		},
 	} {
