@@ -45,7 +45,11 @@ func runRestarted(ctx context.Context, data string, options []string) error {
 	}
 	for _, option := range options {
 		name, value, _ := strings.Cut(option, "=")
-		set[name] = value
+		if bend := bends[name]; bend == nil {
+			set[name] = value
+		} else if err := bend(value); err != nil {
+			return err
+		}
 	}
 	cfg, err := config.Load("", nil, set)
 	if err != nil {

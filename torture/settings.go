@@ -22,6 +22,7 @@ type settings struct {
 	attack      string        // "": all of them
 	minutes     time.Duration // of a soak
 	events      int           // of the mode restart: those that are there before
+	steps       int           // of a walk, at most
 }
 
 // parseSettings reads the flags of a mode.
@@ -40,6 +41,7 @@ func parseSettings(mode string, args []string) (settings, error) {
 	flags.StringVar(&s.faults, "faults", "", "comma-separated `names` of the faults to try; a part of the names of files, for damage")
 	flags.Float64Var(&minutes, "minutes", 10, "how long a soak takes")
 	flags.IntVar(&s.events, "events", 1000, "that are stored before the first restart")
+	flags.IntVar(&s.steps, "steps", 1<<30, "of a walk, at most")
 	flags.StringVar(&s.attack, "attack", "", "of a siege, only attacks with this `name` or a part of it")
 	if err := flags.Parse(args); err != nil {
 		return s, err

@@ -1,0 +1,382 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+const (
+	settleTime = 90 * time.Second // until nothing may wait any more, though all recipients are well
+	agreeTime  = 15 * time.Second // until figures agree with calls
+	mayBeLost  = 2 * time.Second  // before a kill, of what was rejected: it is kept within a second
+)
+
+// prepare makes the webhooks, secrets and pipelines of a walk.
+func (w *walk) prepare(ctx context.Context) error {
+	secret := map[string]any{"name": "walk", "value": "whsec_d2Fsa3dhbGt3YWxrd2Fsa3dhbGs="}
+	if err := w.may(ctx, "secret.put", secret, nil); err != nil {
+		return err
+	}
+	for _, kind := range kindsOfWalk {
+		hook := &walkHook{kind: kind.name, eventKey: "webhook.walk." + kind.name}
+		params := map[string]any{"eventKey": hook.eventKey}
+		maps.Copy(params, kind.put)
+		var view sluice.WebhookView
+		if err := w.client.command(ctx, "webhook.put", params, &view); err != nil {
+			return err
+		}
+		hook.uuid, hook.tokens = view.UUID, []string{view.UUID}
+		w.hooks[kind.name] = hook
+	}
+	for _, kind := range kindsOfWalk {
+		if kind.pipeline != "" {
+			if err := w.store(ctx, kind.name, kind.pipeline); err != nil {
+				return err
+			}
+		}
+	}
+	return w.store(ctx, "sent", sentPipeline)
+}
+
+// settleAndCheck makes all recipients well, waits until nothing waits, and checks everything.
+func (w *walk) settleAndCheck(ctx context.Context) error {
+	w.checks++
+	w.a.set(isWell)
+	w.b.set(isWell)
+	if err := w.setClock(0); err != nil {
+		return err
+	}
+	for _, kind := range kindsOfWalk {
+		if kind.pipeline == "" {
+			continue
+		}
+		if err := w.may(ctx, "pipeline.resume", map[string]any{"name": kind.name}, nil); err != nil {
+			return err
+		}
+	}
+	if w.settle(ctx) {
+		w.check(ctx)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(w.found) > 0 {
+		shown := w.found
+		if len(shown) > 20 {
+			shown = append(shown[:20:20], fmt.Sprintf("and %d more", len(w.found)-20))
+		}
+		trail := w.trail[max(0, len(w.trail)-stretchSteps):]
+		return violation{step: w.step, found: append(shown, "the latest steps: "+strings.Join(trail, ", "))}
+	}
+	return nil
+}
+
+// settle waits until no call waits for anything.
+func (w *walk) settle(ctx context.Context) bool {
+	var waiting []string
+	for until := time.Now().Add(settleTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
+		200*time.Millisecond) {
+		waiting = nil
+		for _, status := range []sluice.Status{sluice.StatusProcessing, sluice.StatusRetrying} {
+			var open sluice.List[sluice.Call]
+			params := map[string]any{"status": status, "limit": 20}
+			if err := w.may(ctx, "trace.get", params, &open); err != nil {
+				return false
+			}
+			for _, c := range open.Items {
+				waiting = append(waiting,
+					fmt.Sprintf("%s of %s is %s, next %s", c.TraceID, c.EventKey, c.Status, c.Next))
+			}
+		}
+		if len(waiting) == 0 {
+			return true
+		}
+	}
+	w.blame("calls wait though all recipients are well: %s", strings.Join(waiting, "; "))
+	return false
+}
+
+// check holds what the server says against the book.
+func (w *walk) check(ctx context.Context) {
+	found := make(map[string][]sluice.Call) // by event key
+	for _, hook := range w.hooks {
+		found[hook.eventKey] = w.traces(ctx, hook.eventKey)
+	}
+	byTrace := make(map[string][]sluice.Call)
+	for _, calls := range found {
+		for _, c := range calls {
+			byTrace[c.TraceID] = append(byTrace[c.TraceID], c)
+		}
+	}
+	for _, c := range w.calls {
+		w.checkCall(ctx, c, byTrace[c.traceID])
+	}
+	w.checkFigures(ctx, found)
+	w.checkRejected(ctx)
+	w.checkLetters(ctx, byTrace)
+	w.checkTokens(ctx)
+	w.checkAudit(ctx)
+	w.checkFolder()
+}
+
+// traces returns all calls of a webhook.
+func (w *walk) traces(ctx context.Context, eventKey string) (all []sluice.Call) {
+	params := map[string]any{"eventKey": eventKey, "limit": 1000}
+	for {
+		var page sluice.List[sluice.Call]
+		if err := w.may(ctx, "trace.get", params, &page); err != nil {
+			return nil
+		}
+		all = append(all, page.Items...)
+		if page.Next == "" {
+			return all
+		}
+		params["after"] = page.Next
+	}
+}
+
+// checkCall: an acknowledged call is found once, in one state; what it is forwarded to has got
+// it at least once, always under the same id; its result is what the pipeline made.
+func (w *walk) checkCall(ctx context.Context, c *walkCall, found []sluice.Call) {
+	if len(found) != 1 {
+		w.blame("the acknowledged call %s of %s is %d times in trace.get (erased: %v)", c.traceID, c.kind, len(found),
+			c.erased)
+		return
+	}
+	if c.erased && !found[0].Erased {
+		w.blame("the call %s of %s was erased, and trace.get does not say so", c.traceID, c.kind)
+	}
+	if c.erased {
+		return
+	}
+	status := found[0].Status
+	if final := []sluice.Status{
+		sluice.StatusOK, sluice.StatusError, sluice.StatusRecovered,
+	}; !slices.Contains(final, status) {
+		w.blame("the call %s of %s is %s after everything has settled", c.traceID, c.kind, status)
+	}
+	for _, at := range []*recipient{w.a, w.b} {
+		w.checkIDs(c, at.of(c.mark))
+	}
+	kind := kindOfWalk(c.kind)
+	if kind.forwards && status != sluice.StatusError && w.a.of(c.mark).answered+w.b.of(c.mark).answered == 0 {
+		w.blame("the call %s of %s is %s, and no recipient has got it", c.traceID, c.kind, status)
+	}
+	want := map[string]string{"decoded": c.mark, "deduped": c.mark, "kept": c.mark, "divided": seen(c.mark)}[c.kind]
+	if want != "" && status == sluice.StatusOK {
+		result, err := w.client.result(ctx, c.correlationID)
+		if err != nil || string(result.Value) != `"`+want+`"` {
+			w.blame("the result of the call %s of %s is %s, %v instead of %q", c.traceID, c.kind, result.Value, err,
+				want)
+		}
+	}
+}
+
+// checkIDs: an event has one webhook-id, at each attempt and each replay. What the pipeline of
+// the kind fanned sends are two events.
+func (w *walk) checkIDs(c *walkCall, got arrivals) {
+	most := 1
+	if c.kind == "fanned" {
+		most = 2
+	}
+	if len(got.ids) > most {
+		w.blame("the call %s of %s came under the ids %v", c.traceID, c.kind, slices.Sorted(maps.Keys(got.ids)))
+	}
+}
+
+// kindOfWalk returns the kind with a name; one without anything if there is none.
+func kindOfWalk(name string) walkKind {
+	at := slices.IndexFunc(kindsOfWalk, func(k walkKind) bool { return k.name == name })
+	if at < 0 {
+		return walkKind{}
+	}
+	return kindsOfWalk[at]
+}
+
+// checkFigures: the figures of each webhook are those of its calls, soon after a start.
+func (w *walk) checkFigures(ctx context.Context, found map[string][]sluice.Call) {
+	for _, hook := range w.hooks {
+		w.checkCount(hook, figuresOf(found[hook.eventKey]).Accepted)
+	}
+	var differ []string
+	for until := time.Now().Add(agreeTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
+		200*time.Millisecond) {
+		differ = nil
+		for _, hook := range w.hooks {
+			var stats sluice.List[sluice.CallFigures]
+			params := map[string]any{"eventKey": hook.eventKey, "hours": 720}
+			if err := w.may(ctx, "webhook.stats", params, &stats); err != nil {
+				return
+			}
+			var said sluice.CallFigures
+			for _, item := range stats.Items {
+				said.Add(item)
+			}
+			said.Rejected = 0 // a kill may lose the latest of those
+			if are := figuresOf(found[hook.eventKey]); said != are {
+				differ = append(differ,
+					fmt.Sprintf("the figures of %s are %+v, and its calls %+v", hook.kind, said, are))
+			}
+		}
+		if len(differ) == 0 {
+			return
+		}
+	}
+	for _, difference := range differ {
+		w.blame("%s", difference)
+	}
+}
+
+// figuresOf counts the accepted calls by their states. Replays are no calls.
+func figuresOf(calls []sluice.Call) (f sluice.CallFigures) {
+	for _, c := range calls {
+		if c.ReplayOf != "" {
+			continue
+		}
+		switch c.Status {
+		case sluice.StatusProcessing:
+			f.Processing++
+		case sluice.StatusRetrying:
+			f.Retrying++
+		case sluice.StatusOK:
+			f.OK++
+		case sluice.StatusError:
+			f.Error++
+		case sluice.StatusRecovered:
+			f.Recovered++
+		}
+	}
+	f.Accepted = f.Processing + f.Retrying + f.OK + f.Error + f.Recovered
+	return f
+}
+
+// checkCount: every call that was acknowledged is there, and none that nobody made.
+func (w *walk) checkCount(hook *walkHook, accepted int) {
+	acked, unknown := 0, w.admitted(hook)
+	for _, c := range w.calls {
+		if c.kind == hook.kind {
+			acked++
+		}
+	}
+	for _, c := range w.unknown {
+		if c.kind == hook.kind {
+			unknown++
+		}
+	}
+	if accepted < acked || accepted > acked+unknown {
+		w.blame("%s: %d calls were acknowledged and %d may have been, and trace.get has %d",
+			hook.kind, acked, unknown, accepted)
+	}
+}
+
+// admitted returns how many calls of a webhook may have come from the quarantine.
+func (w *walk) admitted(hook *walkHook) int {
+	if hook.kind == "signed" {
+		return len(w.rejected)
+	}
+	return 0
+}
+
+// checkRejected: a call that was refused is in the trace, unless the server was killed at once.
+func (w *walk) checkRejected(ctx context.Context) {
+	for i := range w.rejected {
+		c := w.rejected[i]
+		if c.replayed || w.lostAt(c.at) {
+			continue
+		}
+		var page sluice.List[sluice.Call]
+		if err := w.may(ctx, "trace.get", map[string]any{"traceId": c.traceID}, &page); err != nil {
+			return
+		}
+		if len(page.Items) != 1 || page.Items[0].Status != sluice.StatusRejected {
+			w.blame("the rejected call %s is not in trace.get: %v", c.traceID, page.Items)
+		}
+		c.replayed = true // it was found once
+	}
+}
+
+// lostAt reports whether the server was killed shortly after a moment.
+func (w *world) lostAt(at time.Time) bool {
+	return slices.ContainsFunc(w.kills,
+		func(kill time.Time) bool { return at.Before(kill) && kill.Sub(at) < mayBeLost })
+}
+
+// checkLetters: dead letters are those of calls that failed for good, after all their attempts.
+func (w *walk) checkLetters(ctx context.Context, byTrace map[string][]sluice.Call) {
+	letters := make(map[string]bool)
+	params := map[string]any{"limit": 1000}
+	for {
+		var page sluice.List[sluice.DeadLetter]
+		if err := w.may(ctx, "deadletter.get", params, &page); err != nil {
+			return
+		}
+		for _, l := range page.Items {
+			letters[l.TraceID] = true
+			w.checkLetter(l, byTrace[l.TraceID])
+		}
+		if page.Next == "" {
+			break
+		}
+		params["after"] = page.Next
+	}
+	for trace, calls := range byTrace {
+		if calls[0].Status == sluice.StatusError && !calls[0].Erased && !letters[trace] && !w.letters[trace] &&
+			!w.hasReplay(trace, byTrace) {
+			w.blame("the call %s of %s failed for good, and has no dead letter", trace, calls[0].EventKey)
+		}
+	}
+}
+
+// hasReplay reports whether a call was replayed, which takes its dead letter away.
+func (w *walk) hasReplay(trace string, byTrace map[string][]sluice.Call) bool {
+	for _, calls := range byTrace {
+		if calls[0].ReplayOf == trace {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *walk) checkLetter(l sluice.DeadLetter, calls []sluice.Call) {
+	if len(calls) == 1 && calls[0].Status != sluice.StatusError {
+		w.blame("the call %s of %s is %s, and has a dead letter", l.TraceID, l.EventKey, calls[0].Status)
+	}
+	times := kindOfWalk(l.Pipeline).times
+	if l.Pipeline == "sent" {
+		times = 4
+	}
+	if l.Error.Code == "http-status" && !strings.Contains(l.Error.Detail, "404") && l.Attempts <= times {
+		w.blame("the dead letter of %s at %s was given up after %d attempts of %d", l.TraceID, l.Pipeline, l.Attempts,
+			times+1)
+	}
+}
+
+// checkTokens: a token that was closed stays closed.
+func (w *walk) checkTokens(ctx context.Context) {
+	for _, token := range w.closed {
+		closed, err := w.isClosed(ctx, token)
+		if err == nil && !closed {
+			w.blame("the token …%s was closed, and opens its webhook", sluice.Last6(token))
+		}
+	}
+}
+
+// checkAudit: the chain of the audit log is whole.
+func (w *walk) checkAudit(ctx context.Context) {
+	var answer struct {
+		Breaks []any `json:"breaks"`
+		OK     *bool `json:"ok"`
+	}
+	if err := w.may(ctx, "audit.verify", map[string]any{}, &answer); err != nil {
+		return
+	}
+	if len(answer.Breaks) > 0 || answer.OK != nil && !*answer.OK {
+		w.blame("the audit log is broken: %v", answer.Breaks)
+	}
+}

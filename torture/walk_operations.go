@@ -1,0 +1,328 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice"
+)
+
+// An operation is one step of a walk.
+type operation struct {
+	name   string
+	weight int
+	do     func(context.Context, *walk) error
+}
+
+// operations are all that a walk can do; a new feature adds its own here, and what must hold
+// after them in walk_check.go.
+var operations = []operation{
+	{"calls", 30, func(ctx context.Context, w *walk) error { w.burst(ctx, 1+w.random.IntN(20)); return nil }},
+	{"repeated deliveries", 6, repeatDeliveries},
+	{"a recipient's mood", 10, changeMood},
+	{"pause or resume", 4, pauseOrResume},
+	{"edit a webhook", 3, editWebhook},
+	{"store a pipeline anew", 3, storeAnew},
+	{"tokens", 3, changeTokens},
+	{"erase", 5, eraseCalls},
+	{"replay a call", 4, replayCall},
+	{"retry", 3, func(ctx context.Context, w *walk) error { return w.may(ctx, "event.retry", map[string]any{}, nil) }},
+	{"replay dead letters", 2, func(ctx context.Context, w *walk) error {
+		return w.may(ctx, "deadletter.replay", map[string]any{"rate": 1000}, nil)
+	}},
+	{"delete a dead letter", 2, deleteLetter},
+	{"admit", 1, func(ctx context.Context, w *walk) error {
+		return w.may(ctx, "quarantine.admit", map[string]any{"eventKey": "webhook.walk.signed"}, nil)
+	}},
+	{"edit a role twice at once", 2, editRole},
+	{"wait", 4, func(ctx context.Context, w *walk) error {
+		sleep(ctx, time.Duration(w.random.IntN(1500))*time.Millisecond)
+		return nil
+	}},
+	{"kill", 4, underLoad(func(ctx context.Context, w *walk) error { w.kill(); return w.start(ctx) })},
+	{"stop", 2, underLoad(func(ctx context.Context, w *walk) error {
+		if err := w.stop(); err != nil {
+			w.blame("%s", err)
+			w.kill()
+		}
+		return w.start(ctx)
+	})},
+	{"hand over", 2, underLoad(func(_ context.Context, w *walk) error { return w.handOver() })},
+	{"hand over to a broken one", 1, underLoad(handOverToBroken)},
+	{"the clock", 2, setClock},
+	{"no descriptors", 1, underLoad(takeDescriptors)},
+}
+
+// may calls a command that a fault may make fail, but never for good.
+func (w *walk) may(ctx context.Context, name string, params map[string]any, out any) error {
+	var ignored any
+	if out == nil {
+		out = &ignored
+	}
+	var err error
+	for until := time.Now().Add(settleTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
+		100*time.Millisecond) {
+		if err = w.client.command(ctx, name, params, out); err == nil || !isUnavailable(err) {
+			break
+		}
+	}
+	if err != nil && ctx.Err() == nil && !isExpected(err) {
+		w.blame("%s %v: %s", name, params, err)
+	}
+	return ctx.Err()
+}
+
+// isUnavailable reports whether an answer asks to come again.
+func isUnavailable(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, ": 503 ") || strings.Contains(text, ": 429 ") || !strings.Contains(text, `"code"`)
+}
+
+// isExpected reports whether a command was refused for a reason that a walk can't know of.
+func isExpected(err error) bool {
+	for _, code := range []string{
+		"event-waits", "event-unknown", "event-erased", "deadletter-unknown", "letter-unknown", "not-admissible",
+		"signature-invalid", "last-token",
+	} {
+		if strings.Contains(err.Error(), `"`+code+`"`) {
+			return true
+		}
+	}
+	return false
+}
+
+// burst makes calls of random kinds, some at the same time.
+func (w *walk) burst(ctx context.Context, n int) {
+	calls := make(chan *walkCall, n)
+	for range n {
+		calls <- w.newCall(kindsOfWalk[w.random.IntN(len(kindsOfWalk))].name)
+	}
+	close(calls)
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			for c := range calls {
+				w.make(ctx, c)
+			}
+		})
+	}
+	callers.Wait()
+}
+
+// underLoad does something to the server while calls come in.
+func underLoad(do func(context.Context, *walk) error) func(context.Context, *walk) error {
+	return func(ctx context.Context, w *walk) error {
+		moment := time.Duration(w.random.IntN(60)) * time.Millisecond
+		var load sync.WaitGroup
+		calls := make([]*walkCall, 40)
+		for i := range calls {
+			calls[i] = w.newCall(kindsOfWalk[w.random.IntN(len(kindsOfWalk))].name)
+		}
+		load.Go(func() {
+			for _, c := range calls {
+				w.make(ctx, c)
+			}
+		})
+		defer load.Wait()
+		sleep(ctx, moment)
+		return do(ctx, w)
+	}
+}
+
+func repeatDeliveries(ctx context.Context, w *walk) error {
+	var known []*walkCall
+	for _, c := range append(append([]*walkCall(nil), w.calls...), w.unknown...) {
+		if c.kind == "deduped" && !c.erased {
+			known = append(known, c)
+		}
+	}
+	for range min(len(known), 5) {
+		repeated := *known[w.random.IntN(len(known))]
+		w.make(ctx, &repeated)
+	}
+	return nil
+}
+
+func changeMood(_ context.Context, w *walk) error {
+	at := []*recipient{w.a, w.b}[w.random.IntN(2)]
+	at.set(mood(w.random.IntN(int(moods))))
+	return nil
+}
+
+func pauseOrResume(ctx context.Context, w *walk) error {
+	name := kindsOfWalk[w.random.IntN(len(kindsOfWalk))]
+	verb := []string{"pipeline.pause", "pipeline.resume"}[w.random.IntN(2)]
+	if name.pipeline == "" {
+		return nil
+	}
+	return w.may(ctx, verb, map[string]any{"name": name.name}, nil)
+}
+
+func editWebhook(ctx context.Context, w *walk) error {
+	hook := w.hooks[kindsOfWalk[w.random.IntN(len(kindsOfWalk))].name]
+	text := fmt.Sprint("edited in step ", w.step)
+	var view sluice.WebhookView
+	if err := w.may(ctx, "webhook.put", map[string]any{"uuid": hook.uuid, "description": text}, &view); err != nil {
+		return err
+	}
+	if err := w.may(ctx, "webhook.get", map[string]any{"uuid": hook.uuid}, &view); err == nil &&
+		view.Description != text {
+		w.blame("the description of %s is %q after it was set to %q", hook.kind, view.Description, text)
+	}
+	return nil
+}
+
+func storeAnew(ctx context.Context, w *walk) error {
+	kind := kindsOfWalk[w.random.IntN(len(kindsOfWalk))]
+	if kind.pipeline == "" {
+		return nil
+	}
+	return w.store(ctx, kind.name, kind.pipeline+fmt.Sprintf("# step %d\n", w.step))
+}
+
+// store stores a pipeline, as often as it takes.
+func (w *walk) store(ctx context.Context, name, source string) error {
+	source = strings.NewReplacer("%a", w.a.URL, "%b", w.b.URL).Replace(source)
+	var err error
+	for until := time.Now().Add(settleTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
+		100*time.Millisecond) {
+		if err = w.client.store(ctx, name, source); err == nil || !isUnavailable(err) {
+			return err
+		}
+	}
+	return err
+}
+
+func changeTokens(ctx context.Context, w *walk) error {
+	hook := w.hooks[kindsOfWalk[w.random.IntN(len(kindsOfWalk))].name]
+	if len(hook.tokens) < 4 {
+		var added struct {
+			Token string `json:"token"`
+		}
+		err := w.may(ctx, "webhook.token.add", map[string]any{"uuid": hook.uuid}, &added)
+		if err == nil && added.Token != "" {
+			hook.tokens = append(hook.tokens, added.Token)
+		}
+		return err
+	}
+	last := hook.tokens[len(hook.tokens)-1]
+	hook.tokens = hook.tokens[:len(hook.tokens)-1]
+	w.closed = append(w.closed, last)
+	return w.may(ctx, "webhook.token.delete", map[string]any{"uuid": hook.uuid, "token": last}, nil)
+}
+
+// eraseCalls erases one or two calls, some of them twice, by their trace ids or their text.
+func eraseCalls(ctx context.Context, w *walk) error {
+	if len(w.calls) == 0 {
+		return nil
+	}
+	for range 1 + w.random.IntN(2) {
+		c := w.calls[w.random.IntN(len(w.calls))]
+		params := map[string]any{"traceId": c.traceID, "force": true}
+		if w.random.IntN(3) == 0 && c.kind != "decoded" {
+			params = map[string]any{"eventKey": w.hooks[c.kind].eventKey, "search": c.mark, "force": true}
+		}
+		times := 1 + w.random.IntN(2)
+		c.erased = true
+		for range times {
+			var erased sluice.Erased
+			if err := w.may(ctx, "event.erase", params, &erased); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func replayCall(ctx context.Context, w *walk) error {
+	if len(w.calls) == 0 {
+		return nil
+	}
+	c := w.calls[w.random.IntN(len(w.calls))]
+	c.replayed = true
+	return w.may(ctx, "event.replay", map[string]any{"traceId": c.traceID}, nil)
+}
+
+func deleteLetter(ctx context.Context, w *walk) error {
+	var letters sluice.List[sluice.DeadLetter]
+	if err := w.may(ctx, "deadletter.get", map[string]any{"limit": 10}, &letters); err != nil ||
+		len(letters.Items) == 0 {
+		return err
+	}
+	letter := letters.Items[w.random.IntN(len(letters.Items))]
+	w.letters[letter.TraceID] = true
+	return w.may(ctx, "deadletter.delete", map[string]any{"letter": letter.Letter}, nil)
+}
+
+// editRole takes a permission of a role away while somebody else gives the role a scope.
+func editRole(ctx context.Context, w *walk) error {
+	role := fmt.Sprint("walkers-", w.step)
+	whole := map[string]any{"role": role, "permissions": []string{"webhook.get", "webhook.put"}}
+	if err := w.may(ctx, "iam.role.put", whole, nil); err != nil {
+		return err
+	}
+	var edits sync.WaitGroup
+	for _, edit := range []map[string]any{
+		{"role": role, "permissions": []string{"webhook.get"}}, {"role": role, "scope": []string{"walk"}},
+	} {
+		edits.Go(func() { _ = w.may(ctx, "iam.role.put", edit, nil) })
+	}
+	edits.Wait()
+	var found struct {
+		Permissions, Scope []string
+	}
+	if err := w.may(ctx, "iam.role.get", map[string]any{"role": role}, &found); err != nil {
+		return err
+	}
+	if len(found.Permissions) != 1 || len(found.Scope) != 1 {
+		w.blame("a role that two edited at once has the permissions %v and the scope %v", found.Permissions,
+			found.Scope)
+	}
+	return w.may(ctx, "iam.role.delete", map[string]any{"role": role}, nil)
+}
+
+func handOverToBroken(ctx context.Context, w *walk) error {
+	goesOn, err := w.handOverToBroken(ctx)
+	if err == nil && !goesOn {
+		w.blame("a hand-over to a program that ends at once took the server along: %s", w.server.log.text)
+		w.kill()
+		return w.start(ctx)
+	}
+	return err
+}
+
+// setClock sets the clock of the server ahead or back by minutes, or right.
+func setClock(_ context.Context, w *walk) error {
+	return w.setClock(time.Duration(w.random.IntN(3)-1) * 7 * time.Minute)
+}
+
+func (w *world) setClock(ahead time.Duration) error {
+	file, err := os.OpenFile(w.clock, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(int64(ahead/time.Second))), 0)
+	return err
+}
+
+// isClosed reports whether calls with a token are refused as those with an unknown one.
+func (w *walk) isClosed(ctx context.Context, token string) (bool, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.client.url+receivePath, nil)
+	if err != nil {
+		return false, err
+	}
+	r.Header.Set("Token", token)
+	answer, err := w.client.http.Do(r)
+	if err != nil {
+		return false, err
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusTooManyRequests, nil
+}
