@@ -16,7 +16,7 @@ type PipelineVersion struct {
 
 // A PipelineHistory holds the versions of a pipeline before the one it has now.
 type PipelineHistory struct {
-	Created  time.Time         `json:"created"`  // of the pipeline; a later one of the same name has a history of its own
+	Created  time.Time         `json:"created"`  // of the pipeline; a later one of that name has its own history
 	Versions []PipelineVersion `json:"versions"` // oldest first
 }
 
