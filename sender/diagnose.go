@@ -135,8 +135,10 @@ func changedCalls(c *Call) (calls []guess[*Call]) {
 	}
 	for _, address := range otherURLs(c.URL) {
 		if address != c.URL {
-			calls = append(calls, guess[*Call]{&Call{c.Method, address, c.Header, c.Body}, "It would fit with another " +
-				"public URL, " + redacted(address) + ": check the server's public URL and what was entered at the sender."})
+			calls = append(calls,
+				guess[*Call]{&Call{c.Method, address, c.Header, c.Body}, "It would fit with another " +
+					"public URL, " + redacted(address) +
+					": check the server's public URL and what was entered at the sender."})
 		}
 	}
 	return calls

@@ -71,7 +71,8 @@ func fillBehind(ctx context.Context, api *client) (unfinished map[uint64]bool, e
 		}
 		tokens[key] = hook.UUID
 	}
-	const source = "concurrency: 1\npipeline:\n  - event.listen: {eventKey: webhook.waiting}\n  - wait: {duration: 10m}\n"
+	const source = "concurrency: 1\npipeline:\n  - event.listen: {eventKey: webhook.waiting}\n  - wait: {duration: " +
+		"10m}\n"
 	if err := api.store(ctx, "waiting", source); err != nil {
 		return nil, err
 	}

@@ -166,7 +166,9 @@ func runBesieged(ctx context.Context, data string, options []string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	return serve.Run(ctx, cfg, serve.Options{AdminPassword: adminPassword, Log: log, Timeouts: serve.Timeouts{Write: writeTimeout}}, os.Stdout)
+	return serve.Run(ctx, cfg, serve.Options{
+		AdminPassword: adminPassword, Log: log, Timeouts: serve.Timeouts{Write: writeTimeout},
+	}, os.Stdout)
 }
 
 // A target is a server under attack, with what good callers and attackers need.
