@@ -42,9 +42,8 @@ func inherit() (listen func() (net.Listener, error), before *neighbour, err erro
 	case count == "" || os.Getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()):
 		return nil, nil, nil
 	case count != "1":
-		return nil, nil,
-			fmt.Errorf("LISTEN_FDS is %s, and a server listens on one socket: leave one ListenStream in its socket unit",
-				count)
+		return nil, nil, fmt.Errorf("LISTEN_FDS is %s, and a server listens on one socket: "+
+			"leave one ListenStream in its socket unit", count)
 	}
 	syscall.CloseOnExec(socketDescriptor)
 	socket := os.NewFile(socketDescriptor, "the first socket of LISTEN_FDS")

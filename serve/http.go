@@ -46,11 +46,17 @@ func (s *Server) httpServer() *http.Server {
 		IdleTimeout:       s.opts.Timeouts.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ConnState:         lane.ConnState,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread},
-		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxUnread,
+			MaxReceiveBufferPerStream: maxUnread,
+		},
+		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 	}
 	if s.certificate != nil {
-		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get, NextProtos: []string{"h2", "http/1.1", acme.ALPNProto}, GetConfigForClient: s.configForClient}
+		server.TLSConfig = &tls.Config{
+			MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get,
+			NextProtos: []string{"h2", "http/1.1", acme.ALPNProto}, GetConfigForClient: s.configForClient,
+		}
 	}
 	return server
 }
@@ -95,7 +101,8 @@ func (s *Server) startMetrics(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+sluice.MetricsPath, s.metrics.Handler())
 	s.metricsServer = &http.Server{
-		Handler: mux, ReadTimeout: s.opts.Timeouts.Header, WriteTimeout: s.opts.Timeouts.Write, IdleTimeout: s.opts.Timeouts.Idle, MaxHeaderBytes: maxHeader,
+		Handler: mux, ReadTimeout: s.opts.Timeouts.Header, WriteTimeout: s.opts.Timeouts.Write,
+		IdleTimeout: s.opts.Timeouts.Idle, MaxHeaderBytes: maxHeader,
 	}
 	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
 	return nil
@@ -133,7 +140,8 @@ func (s *Server) warnings() []string {
 		return warnings
 	}
 	if !s.cfg.HTTPS() && !ip.IsLoopback() {
-		warnings = append(warnings, "serving plain HTTP beyond this machine: tokens and passwords can be read on the way; set --domain, or --tls-cert and --tls-key, or put a proxy with TLS in front")
+		warnings = append(warnings, "serving plain HTTP beyond this machine: tokens and passwords can be read on the "+
+			"way; set --domain, or --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
 	if s.cfg.PublicURL == "" && ip.IsUnspecified() {
 		warnings = append(warnings, "webhook URLs will say "+s.baseURL+"; set --public-url to what callers use")

@@ -57,7 +57,8 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	}
 	if created && !s.cfg.Demo {
 		fmt.Fprintln(out, "try:")
-		fmt.Fprintf(out, `  hook=$(curl -s -u %s -d eventKey=webhook.hello -d payloadType=raw %s%swebhook.put | sed 's/.*"webhookUrl":"\([^"]*\)".*/\1/')`+"\n", sluice.AdminName, s.baseURL, sluice.CommandPath)
+		fmt.Fprintf(out, `  hook=$(curl -s -u %s -d eventKey=webhook.hello -d payloadType=raw %s%swebhook.put`+
+			` | sed 's/.*"webhookUrl":"\([^"]*\)".*/\1/')`+"\n", sluice.AdminName, s.baseURL, sluice.CommandPath)
 		fmt.Fprintln(out, `  curl -d '{"hello":"you"}' "$hook"`)
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)

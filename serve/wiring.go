@@ -39,7 +39,9 @@ func (s *Server) wire() {
 	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
 	s.engine.Journal.BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
 	receiver := s.newReceiver(webhooks, trusts, slots, bodies)
-	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine, Log: s.opts.Log, Diagnose: receiver.Diagnose})
+	s.keeper = quarantine.NewKeeper(quarantine.Options{
+		Store: s.engine.Quarantine, Log: s.opts.Log, Diagnose: receiver.Diagnose,
+	})
 	receiver.Quarantine = s.keeper
 	s.alerts = s.newAlerts(webhooks)
 	s.ledger = s.newLedger(webhooks)
@@ -58,7 +60,11 @@ func (s *Server) wire() {
 		events:    s.eventOptions(),
 		results:   s.engine.Results,
 		runner:    s.runnerOptions(secrets, webhooks),
-		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}, Mail: step.MailOptions{Server: s.cfg.MailServer(), From: s.cfg.MailFrom, AllowNetworks: s.cfg.HTTPAllow}},
+		steps: step.Options{
+			Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{
+				AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans(),
+			}, Mail: step.MailOptions{Server: s.cfg.MailServer(), From: s.cfg.MailFrom, AllowNetworks: s.cfg.HTTPAllow},
+		},
 		directory: s.directory,
 		login:     login,
 		engine:    s.engine,

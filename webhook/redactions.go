@@ -14,7 +14,8 @@ const (
 	maxRedactedPath = 200
 )
 
-var validRedaction = regexp.MustCompile(`^(payload(\[\*\])*(\.[^.\[\]]+(\[\*\])*)+|payload(\[\*\])+|(headers|query)\.[^.\[\]]+)$`)
+var validRedaction = regexp.MustCompile(
+	`^(payload(\[\*\])*(\.[^.\[\]]+(\[\*\])*)+|payload(\[\*\])+|(headers|query)\.[^.\[\]]+)$`)
 
 // redactionsOf returns the paths of a put as they are stored.
 func redactionsOf(given []string) ([]string, error) {

@@ -69,7 +69,8 @@ type destination struct {
 }
 
 // said is an alert as a sentence.
-const said = `#{body.payload.state == "raised" ? "🔴" : "🟢"} #{body.payload.kind} #{body.payload.state}: #{body.payload.message}`
+const said = `#{body.payload.state == "raised" ? "🔴" : "🟢"} #{body.payload.kind} ` +
+	`#{body.payload.state}: #{body.payload.message}`
 
 var destinations = []destination{
 	{"slack", "an incoming webhook of Slack", true,
@@ -80,7 +81,8 @@ var destinations = []destination{
 		"'}]}}]}}"},
 	{"webhook", "any URL, with the alert as JSON", true,
 		"http.request: {url: '%s', method: POST, expect: 2xx, body: '#{body.payload}'}"},
-	{"mail", "a mail address", false, `mail.send: {to: '%s', subject: '#{body.payload.kind} #{body.payload.state} #{body.payload.subject ?? ""}', text: '` + said + `'}`},
+	{"mail", "a mail address", false, `mail.send: {to: '%s', ` +
+		`subject: '#{body.payload.kind} #{body.payload.state} #{body.payload.subject ?? ""}', text: '` + said + `'}`},
 }
 
 // passTo stores the pipeline that passes alerts on.

@@ -61,7 +61,8 @@ func (c *consumption) takeSlot(ctx context.Context, d *delivery) error {
 // replay that was moved before, or is done, waits for a slot: attempt looks it up.
 func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 	const head = 8 << 10 // the field stands before the payload
-	if d.waited || d.sequence == 0 || !bytes.Contains(d.data[:min(len(d.data), head)], []byte(`"replayOf":"`)) || c.keepsPlace(d.event) {
+	isReplay := bytes.Contains(d.data[:min(len(d.data), head)], []byte(`"replayOf":"`))
+	if d.waited || d.sequence == 0 || !isReplay || c.keepsPlace(d.event) {
 		return nil
 	}
 	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{

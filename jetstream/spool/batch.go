@@ -58,7 +58,8 @@ func (d Destination) compose(ctx context.Context, st *store, calls []*Call) (*ba
 			made.messages = append(made.messages, delivery.Marker(f, e.TraceID, at))
 		}
 		id := d.IDs.SpooledID(st.number, c.place, e.TraceID)
-		made.messages = append(made.messages, &nats.Msg{Subject: c.Subject, Data: slices.Concat([]byte(`{"correlationId":"`+id+`",`), c.Event[1:])})
+		data := slices.Concat([]byte(`{"correlationId":"`+id+`",`), c.Event[1:])
+		made.messages = append(made.messages, &nats.Msg{Subject: c.Subject, Data: data})
 		made.add(c.place, uint64(len(made.messages)))
 		made.events = append(made.events, e)
 		made.places = append(made.places, uint64(len(made.messages)))

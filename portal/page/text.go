@@ -41,7 +41,10 @@ var functions = template.FuncMap{
 }
 
 // labels replaces the names of parameters in a text by the labels that forms have.
-var labels = strings.NewReplacer("`signingSecret`", "signing secret", "`verifyToken`", "verify token", "`dedupe`", "the delivery id", "`signature`", "a signature of your own", "'", "’", "`", "")
+var labels = strings.NewReplacer(
+	"`signingSecret`", "signing secret", "`verifyToken`", "verify token", "`dedupe`", "the delivery id",
+	"`signature`", "a signature of your own", "'", "’", "`", "",
+)
 
 // Typographic replaces the apostrophes in a text.
 func Typographic(text string) string { return apostrophe.ReplaceAllString(text, "$1’$2") }
@@ -100,7 +103,9 @@ func PrettyUpTo(content any, limit int) string {
 
 // unescaped replaces what JSON escapes for HTML; templates do that themselves. It
 // consumes pairs of backslashes, so that the second of them starts no escape.
-var unescaped = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003C`, "<", `\u003e`, ">", `\u003E`, ">", `\u0026`, "&")
+var unescaped = strings.NewReplacer(
+	`\\`, `\\`, `\u003c`, "<", `\u003C`, "<", `\u003e`, ">", `\u003E`, ">", `\u0026`, "&",
+)
 
 // Shortened returns the start of a text that takes at most limit bytes of a page,
 // where templates escape some characters.

@@ -21,7 +21,11 @@ type setupStep struct {
 // stepsOf returns the steps that connect a sender. Their texts refer to the field or
 // the value beside them.
 func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
-	const here, there, verifying = "as the `signingSecret`", ", the same as the `signingSecret`", ", the same as the `verifyToken`"
+	const (
+		here      = "as the `signingSecret`"
+		there     = ", the same as the `signingSecret`"
+		verifying = ", the same as the `verifyToken`"
+	)
 	placed := false
 	for _, line := range setup {
 		step := setupStep{

@@ -125,7 +125,8 @@ func isTokenMember(name []byte) bool {
 	if len(name) == len(word) {
 		return string(name) == word
 	}
-	return len(name) > len(word) && len(name) <= len(word)*len(`\u0000`) && bytes.IndexByte(name, '\\') >= 0 && tokenText(name) == "token"
+	return len(name) > len(word) && len(name) <= len(word)*len(`\u0000`) &&
+		bytes.IndexByte(name, '\\') >= 0 && tokenText(name) == "token"
 }
 
 // tokenText returns the text of a JSON value. What is no text, or far too long,
