@@ -153,7 +153,7 @@ var (
 	noStore    = []string{"no-store"}
 	noReferrer = []string{"no-referrer"}
 	noSniff    = []string{"nosniff"}
-	// an answer is data; pages have a policy of their own
+	// An answer is data; pages have a policy of their own.
 	noContent = []string{"default-src 'none'; base-uri 'none'; frame-ancestors 'none'"}
 )
 

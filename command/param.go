@@ -110,7 +110,7 @@ func paramsOf(command string, t reflect.Type) (params []Param) {
 	for f := range t.Fields() {
 		switch {
 		case f.Type == reflect.TypeFor[Given]():
-			for _, p := range reflect.Zero(t).Interface().(rows).Rows() {
+			for _, p := range reflect.New(t).Interface().(rows).Rows() {
 				p.field = f.Index
 				params = append(params, p)
 			}

@@ -67,7 +67,7 @@ func (r *reading) collectSoon(ctx, waiting context.Context) error {
 			return err
 		}
 		if wait.For(waiting, pause) != nil {
-			return nil
+			return nil //nolint:nilerr // the caller no longer waits
 		}
 	}
 	return nil // it was not stored

@@ -21,7 +21,7 @@ const (
 	largeBuffer = 64 << 10               // for longer calls; still longer ones are handed on
 	maxLarge    = 512                    // large buffers; without one, a call is handed on
 	patience    = 100 * time.Millisecond // for the rest of a call; slower ones are handed on
-	// of reading after the last answer, and before the first call once the lane is shut down
+	// Of reading after the last answer, and before the first call once the lane is shut down.
 	lingering = 500 * time.Millisecond
 )
 

@@ -206,7 +206,7 @@ type stream struct {
 	unsent  bool // net/http may hold bytes of it
 }
 
-// it fails if the stream has ended
+// begin and end change nothing once the stream has ended.
 func (s *stream) begin() { _ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) }
 func (s *stream) end()   { _ = s.control.SetWriteDeadline(time.Time{}) }
 

@@ -158,8 +158,8 @@ type field struct {
 
 // fieldsOf returns fields by their names and the values that stand for none.
 func fieldsOf(pairs ...any) (fields []field) {
-	for i := 0; i < len(pairs); i += 2 {
-		fields = append(fields, field{name: pairs[i].(string), unset: pairs[i+1], emptied: pairs[i+1]})
+	for pair := range slices.Chunk(pairs, 2) {
+		fields = append(fields, field{name: pair[0].(string), unset: pair[1], emptied: pair[1]})
 	}
 	return fields
 }

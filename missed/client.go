@@ -123,6 +123,7 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 	} else {
 		r.Header.Set("Authorization", "Bearer "+a.bearer)
 	}
+	//nolint:bodyclose // it is read and closed
 	answer, reply, err := outward.Do(a.client, r, maxReply)
 	if err != nil {
 		return nil, 0, nil, err

@@ -62,7 +62,7 @@ func (k *keySet) want(ctx context.Context, id string) error {
 	if err == nil || known || k.has(id) {
 		return nil
 	}
-	if often, ok := errors.AsType[outward.TooOften](err); ok {
+	if often, ok := errors.AsType[outward.TooOftenError](err); ok {
 		return unreachable(err).After(often.Wait)
 	}
 	return unreachable(err)

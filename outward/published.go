@@ -61,10 +61,10 @@ func NewPublished[T any](o PublishOptions[T]) *Published[T] {
 	}
 }
 
-// TooOften is the error of an address that is asked for too often.
-type TooOften struct{ Wait time.Duration }
+// TooOftenError is the error of an address that is asked for too often.
+type TooOftenError struct{ Wait time.Duration }
 
-func (TooOften) Error() string { return "keys are asked for too often" }
+func (TooOftenError) Error() string { return "keys are asked for too often" }
 
 // Get returns the content of an address, not older than maxAge; a negative one means that the
 // address is asked in any case. What stands behind a # is sent there as JSON, by POST. Once ctx
@@ -81,7 +81,7 @@ func (p *Published[T]) Get(ctx context.Context, address string, maxAge time.Dura
 			return content, nil // another call has just fetched it
 		}
 		if wait := p.wait(address); wait > 0 {
-			return *new(T), TooOften{wait}
+			return *new(T), TooOftenError{wait}
 		}
 		return p.fetch(ctx, address)
 	})
@@ -131,6 +131,7 @@ func (p *Published[T]) fetch(ctx context.Context, address string) (content T, er
 	if asks {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	//nolint:bodyclose // it is read and closed
 	response, reply, err := Do(p.Client, request, p.Longest)
 	switch {
 	case errors.Is(err, limit.ErrTooLong), err == nil && response.StatusCode != http.StatusOK:

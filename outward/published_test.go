@@ -117,7 +117,7 @@ func TestPublishedIsBounded(t *testing.T) {
 	for i := range 20 {
 		if _, err := p.Get(t.Context(), "https://keys.example.com/"+strconv.Itoa(i), time.Hour); err != nil {
 			failed++
-			if _, ok := errors.AsType[TooOften](err); !ok {
+			if _, ok := errors.AsType[TooOftenError](err); !ok {
 				t.Error(err)
 			}
 		}

@@ -107,7 +107,7 @@ type Sample struct {
 }
 
 // Samples returns samples of what the sender sends.
-func (p Preset) Samples() (samples []Sample) {
+func (p *Preset) Samples() (samples []Sample) {
 	folder := path.Join("known", p.Name)
 	files, _ := folders.ReadDir(folder) // none: it has no samples
 	for _, f := range files {

@@ -92,7 +92,7 @@ const (
 )
 
 // SecretFrom returns where the signing secret comes from, "" if there is none.
-func (p Preset) SecretFrom() string {
+func (p *Preset) SecretFrom() string {
 	switch {
 	case p.Secret == "":
 		return ""

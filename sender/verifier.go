@@ -57,7 +57,7 @@ func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
 
 // meanwhile says what to do until the sender shows its secret, if it wants the webhook's
 // URL first.
-func (p Preset) meanwhile() string {
+func (p *Preset) meanwhile() string {
 	switch p.SecretFrom() {
 	case SecretFromSender:
 		return " If " + p.Title + " shows it only when it has the URL, set another one of that form now, and the " +

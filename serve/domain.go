@@ -187,7 +187,7 @@ func (s *Server) toHTTPS(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(s.domains.names, strings.ToLower(host)) {
 		host = s.domains.names[0]
 	}
-	// nolint:gosec // the host is one of ours
+	//nolint:gosec // the host is one of ours
 	http.Redirect(w, r, "https://"+host+r.URL.RequestURI(), http.StatusPermanentRedirect)
 }
 

@@ -332,7 +332,7 @@ func decodeCharset(bytes []byte, charset string) (any, error) {
 		return nil, value.TooLarge(value.MaxSize)
 	}
 	decoded, err := known.NewDecoder().Bytes(bytes)
-	// nolint:mirror // bytes is the parameter here
+	//nolint:mirror // bytes is the parameter here
 	if err != nil || strings.ContainsRune(string(decoded), utf8.RuneError) {
 		return nil, sluice.Errorf(sluice.CodeNotText,
 			"Some of the bytes stand for nothing in the charset %s; they may be of another one.",

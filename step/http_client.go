@@ -105,7 +105,7 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 	outer := request.Context()
 	ctx, cancel := context.WithTimeout(outer, timeout)
 	defer cancel()
-	// nolint:bodyclose // it is read and closed
+	//nolint:bodyclose // it is read and closed
 	response, body, err := outward.Do(s.by, request.WithContext(ctx), c.MaxReply)
 	if err != nil {
 		body = nil

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -40,7 +39,7 @@ func runSource(t *testing.T, set command.Set, text string) (string, error) {
 		Limits: limits,
 		Call:   set.Call,
 		Secret: func(context.Context, string) (string, error) { return "", nil },
-		Pause:  func(ctx context.Context, d time.Duration) error { return wait.For(ctx, d) },
+		Pause:  wait.For,
 		Log:    slog.New(slog.DiscardHandler),
 	}, program, start)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Spans) Start(ctx context.Context, about sluice.Span) (context.Context, 
 	w := &work{kind: about.Kind, traceID: about.TraceID}
 	ctx = context.WithValue(ctx, workKey{}, w)
 	name := strings.TrimSpace(about.Name + " " + about.Subject)
-	// nolint:spancheck // the caller ends it
+	//nolint:spancheck // the caller ends it
 	ctx, span := s.tracer.Start(ctx, name, trace.WithSpanKind(kinds[about.Kind]),
 		trace.WithAttributes(attributes(about.SpanFacts)...))
 	return ctx, func(err error) { //nolint:spancheck // the caller ends it

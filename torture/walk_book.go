@@ -56,8 +56,8 @@ type walkCall struct {
 	replayed       bool
 }
 
-// blame notes a violation.
-func (b *book) blame(format string, args ...any) {
+// blamef notes a violation.
+func (b *book) blamef(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.found = append(b.found, fmt.Sprintf(format, args...))
@@ -83,6 +83,7 @@ func (w *walk) newCall(kind string) *walkCall {
 func (w *walk) make(ctx context.Context, c *walkCall) {
 	hook := w.hooks[c.kind]
 	c.at = time.Now()
+	//nolint:bodyclose // it is read and closed
 	answer, content, err := w.post(ctx, hook, c)
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -98,7 +98,7 @@ func (w *walk) settle(ctx context.Context) bool {
 			return true
 		}
 	}
-	w.blame("calls wait though all recipients are well: %s", strings.Join(waiting, "; "))
+	w.blamef("calls wait though all recipients are well: %s", strings.Join(waiting, "; "))
 	return false
 }
 
@@ -145,12 +145,12 @@ func (w *walk) traces(ctx context.Context, eventKey string) (all []sluice.Call) 
 // it at least once, always under the same id; its result is what the pipeline made.
 func (w *walk) checkCall(ctx context.Context, c *walkCall, found []sluice.Call) {
 	if len(found) != 1 {
-		w.blame("the acknowledged call %s of %s is %d times in trace.get (erased: %v)", c.traceID, c.kind, len(found),
+		w.blamef("the acknowledged call %s of %s is %d times in trace.get (erased: %v)", c.traceID, c.kind, len(found),
 			c.erased)
 		return
 	}
 	if c.erased && !found[0].Erased {
-		w.blame("the call %s of %s was erased, and trace.get does not say so", c.traceID, c.kind)
+		w.blamef("the call %s of %s was erased, and trace.get does not say so", c.traceID, c.kind)
 	}
 	if c.erased {
 		return
@@ -159,20 +159,20 @@ func (w *walk) checkCall(ctx context.Context, c *walkCall, found []sluice.Call) 
 	if final := []sluice.Status{
 		sluice.StatusOK, sluice.StatusError, sluice.StatusRecovered,
 	}; !slices.Contains(final, status) {
-		w.blame("the call %s of %s is %s after everything has settled", c.traceID, c.kind, status)
+		w.blamef("the call %s of %s is %s after everything has settled", c.traceID, c.kind, status)
 	}
 	for _, at := range []*recipient{w.a, w.b} {
 		w.checkIDs(c, at.of(c.mark))
 	}
 	kind := kindOfWalk(c.kind)
 	if kind.forwards && status != sluice.StatusError && w.a.of(c.mark).answered+w.b.of(c.mark).answered == 0 {
-		w.blame("the call %s of %s is %s, and no recipient has got it", c.traceID, c.kind, status)
+		w.blamef("the call %s of %s is %s, and no recipient has got it", c.traceID, c.kind, status)
 	}
 	want := map[string]string{"decoded": c.mark, "deduped": c.mark, "kept": c.mark, "divided": seen(c.mark)}[c.kind]
 	if want != "" && status == sluice.StatusOK {
 		result, err := w.client.result(ctx, c.correlationID)
 		if err != nil || string(result.Value) != `"`+want+`"` {
-			w.blame("the result of the call %s of %s is %s, %v instead of %q", c.traceID, c.kind, result.Value, err,
+			w.blamef("the result of the call %s of %s is %s, %v instead of %q", c.traceID, c.kind, result.Value, err,
 				want)
 		}
 	}
@@ -186,7 +186,7 @@ func (w *walk) checkIDs(c *walkCall, got arrivals) {
 		most = 2
 	}
 	if len(got.ids) > most {
-		w.blame("the call %s of %s came under the ids %v", c.traceID, c.kind, slices.Sorted(maps.Keys(got.ids)))
+		w.blamef("the call %s of %s came under the ids %v", c.traceID, c.kind, slices.Sorted(maps.Keys(got.ids)))
 	}
 }
 
@@ -229,7 +229,7 @@ func (w *walk) checkFigures(ctx context.Context, found map[string][]sluice.Call)
 		}
 	}
 	for _, difference := range differ {
-		w.blame("%s", difference)
+		w.blamef("%s", difference)
 	}
 }
 
@@ -270,7 +270,7 @@ func (w *walk) checkCount(hook *walkHook, accepted int) {
 		}
 	}
 	if accepted < acked || accepted > acked+unknown {
-		w.blame("%s: %d calls were acknowledged and %d may have been, and trace.get has %d",
+		w.blamef("%s: %d calls were acknowledged and %d may have been, and trace.get has %d",
 			hook.kind, acked, unknown, accepted)
 	}
 }
@@ -295,7 +295,7 @@ func (w *walk) checkRejected(ctx context.Context) {
 			return
 		}
 		if len(page.Items) != 1 || page.Items[0].Status != sluice.StatusRejected {
-			w.blame("the rejected call %s is not in trace.get: %v", c.traceID, page.Items)
+			w.blamef("the rejected call %s is not in trace.get: %v", c.traceID, page.Items)
 		}
 		c.replayed = true // it was found once
 	}
@@ -328,7 +328,7 @@ func (w *walk) checkLetters(ctx context.Context, byTrace map[string][]sluice.Cal
 	for trace, calls := range byTrace {
 		if calls[0].Status == sluice.StatusError && !calls[0].Erased && !letters[trace] && !w.letters[trace] &&
 			!w.hasReplay(trace, byTrace) {
-			w.blame("the call %s of %s failed for good, and has no dead letter", trace, calls[0].EventKey)
+			w.blamef("the call %s of %s failed for good, and has no dead letter", trace, calls[0].EventKey)
 		}
 	}
 }
@@ -345,14 +345,14 @@ func (w *walk) hasReplay(trace string, byTrace map[string][]sluice.Call) bool {
 
 func (w *walk) checkLetter(l sluice.DeadLetter, calls []sluice.Call) {
 	if len(calls) == 1 && calls[0].Status != sluice.StatusError {
-		w.blame("the call %s of %s is %s, and has a dead letter", l.TraceID, l.EventKey, calls[0].Status)
+		w.blamef("the call %s of %s is %s, and has a dead letter", l.TraceID, l.EventKey, calls[0].Status)
 	}
 	times := kindOfWalk(l.Pipeline).times
 	if l.Pipeline == "sent" {
 		times = 4
 	}
 	if l.Error.Code == "http-status" && !strings.Contains(l.Error.Detail, "404") && l.Attempts <= times {
-		w.blame("the dead letter of %s at %s was given up after %d attempts of %d", l.TraceID, l.Pipeline, l.Attempts,
+		w.blamef("the dead letter of %s at %s was given up after %d attempts of %d", l.TraceID, l.Pipeline, l.Attempts,
 			times+1)
 	}
 }
@@ -362,7 +362,7 @@ func (w *walk) checkTokens(ctx context.Context) {
 	for _, token := range w.closed {
 		closed, err := w.isClosed(ctx, token)
 		if err == nil && !closed {
-			w.blame("the token …%s was closed, and opens its webhook", sluice.Last6(token))
+			w.blamef("the token …%s was closed, and opens its webhook", sluice.Last6(token))
 		}
 	}
 }
@@ -377,6 +377,6 @@ func (w *walk) checkAudit(ctx context.Context) {
 		return
 	}
 	if len(answer.Breaks) > 0 || answer.OK != nil && !*answer.OK {
-		w.blame("the audit log is broken: %v", answer.Breaks)
+		w.blamef("the audit log is broken: %v", answer.Breaks)
 	}
 }

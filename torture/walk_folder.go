@@ -31,29 +31,29 @@ func (w *walk) checkFolder() {
 	}
 	err := filepath.WalkDir(w.data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil // files come and go
+			return nil //nolint:nilerr // files come and go
 		}
 		content, err := os.ReadFile(path)
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // likewise
 		}
 		name, _ := filepath.Rel(w.data, path)
 		for _, mark := range marksIn(content) {
 			if erased[mark] {
-				w.blame("the erased text %s is in %s", mark, name)
+				w.blamef("the erased text %s is in %s", mark, name)
 				delete(erased, mark)
 			}
 		}
 		for _, number := range cardNumber.FindAll(content, -1) {
 			if redacted[string(number)] {
-				w.blame("the redacted text %s is in %s", number, name)
+				w.blamef("the redacted text %s is in %s", number, name)
 				delete(redacted, string(number))
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		w.blame("the folder can't be read: %s", err)
+		w.blamef("the folder can't be read: %s", err)
 	}
 }
 

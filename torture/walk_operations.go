@@ -48,7 +48,7 @@ var operations = []operation{
 	{"kill", 4, underLoad(func(ctx context.Context, w *walk) error { w.kill(); return w.start(ctx) })},
 	{"stop", 2, underLoad(func(ctx context.Context, w *walk) error {
 		if err := w.stop(); err != nil {
-			w.blame("%s", err)
+			w.blamef("%s", err)
 			w.kill()
 		}
 		return w.start(ctx)
@@ -73,7 +73,7 @@ func (w *walk) may(ctx context.Context, name string, params map[string]any, out 
 		}
 	}
 	if err != nil && ctx.Err() == nil && !isExpected(err) {
-		w.blame("%s %v: %s", name, params, err)
+		w.blamef("%s %v: %s", name, params, err)
 	}
 	return ctx.Err()
 }
@@ -173,7 +173,7 @@ func editWebhook(ctx context.Context, w *walk) error {
 	}
 	if err := w.may(ctx, "webhook.get", map[string]any{"uuid": hook.uuid}, &view); err == nil &&
 		view.Description != text {
-		w.blame("the description of %s is %q after it was set to %q", hook.kind, view.Description, text)
+		w.blamef("the description of %s is %q after it was set to %q", hook.kind, view.Description, text)
 	}
 	return nil
 }
@@ -281,7 +281,7 @@ func editRole(ctx context.Context, w *walk) error {
 		return err
 	}
 	if len(found.Permissions) != 1 || len(found.Scope) != 1 {
-		w.blame("a role that two edited at once has the permissions %v and the scope %v", found.Permissions,
+		w.blamef("a role that two edited at once has the permissions %v and the scope %v", found.Permissions,
 			found.Scope)
 	}
 	return w.may(ctx, "iam.role.delete", map[string]any{"role": role}, nil)
@@ -290,7 +290,7 @@ func editRole(ctx context.Context, w *walk) error {
 func handOverToBroken(ctx context.Context, w *walk) error {
 	goesOn, err := w.handOverToBroken(ctx)
 	if err == nil && !goesOn {
-		w.blame("a hand-over to a program that ends at once took the server along: %s", w.server.log.text)
+		w.blamef("a hand-over to a program that ends at once took the server along: %s", w.server.log.text)
 		w.kill()
 		return w.start(ctx)
 	}

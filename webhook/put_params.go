@@ -19,7 +19,7 @@ type putParams struct {
 }
 
 // Rows declares the settings as parameters.
-func (putParams) Rows() []command.Param {
+func (*putParams) Rows() []command.Param {
 	params := make([]command.Param, len(settings))
 	for i := range settings {
 		params[i] = settings[i].param()

@@ -12,7 +12,7 @@ import (
 // TestTagsNameTheLimits: what callers read about a payload's length is what counts.
 func TestTagsNameTheLimits(t *testing.T) {
 	t.Parallel()
-	for _, p := range (putParams{}).Rows() {
+	for _, p := range new(putParams).Rows() {
 		switch p.Name {
 		case "maxPayloadLength":
 			if *p.Max != sluice.MaxPayloadLength {

@@ -36,7 +36,7 @@ func (t *terminal) open(ctx context.Context, page string, item ...string) error 
 
 // startBrowser opens a page in a browser, which outlives ctx.
 func startBrowser(ctx context.Context, browser []string, target string) (*exec.Cmd, error) {
-	// nolint:gosec // the person's own browser
+	//nolint:gosec // the person's own browser
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), browser[0], append(browser[1:], target)...)
 	return cmd, cmd.Start()
 }

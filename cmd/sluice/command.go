@@ -69,8 +69,9 @@ func (t *terminal) listCommands() error {
 		Summary  string `json:"summary"`
 		ReadOnly bool   `json:"readOnly"`
 	}
-	var lines []line
-	for _, c := range t.commands.All() {
+	all := t.commands.All()
+	lines := make([]line, 0, len(all))
+	for _, c := range all {
 		lines = append(lines, line{c.Name, c.Summary, c.ReadOnly})
 	}
 	return t.showValue(lines, view.Columns("name", "summary")...)

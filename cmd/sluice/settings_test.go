@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -181,9 +182,7 @@ func (e *emptier) make(res sluice.Resource, s sampled, values ...map[string]any)
 	e.t.Helper()
 	params := map[string]any{res.Key: s.name}
 	for _, some := range values {
-		for name, value := range some {
-			params[name] = value
-		}
+		maps.Copy(params, some)
 	}
 	if res.Name == "role" && params["permissions"] == nil {
 		params["permissions"] = []any{}

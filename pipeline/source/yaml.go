@@ -55,7 +55,7 @@ func (c *checker) yamlMistake(err error) {
 }
 
 // inPlainWords explains messages of the YAML reader.
-var inPlainWords = map[string]string{ //nolint:gosec // a token is a part of YAML here
+var inPlainWords = map[string]string{
 	"did not find expected key": "this line does not fit those above it; check how far " +
 		"it is indented",
 	"did not find expected '-' indicator": "this line does not fit the list above it; check how " +

@@ -46,7 +46,7 @@ func operationOf(v *page.Visit, path, method string, described map[string]any) o
 	contents := object(body["content"])
 	media := slices.Sorted(maps.Keys(contents))
 	if form := object(contents["application/x-www-form-urlencoded"]); len(form) > 0 {
-		op.Params = append(op.Params, fieldsOf(v, resolved(v, object(form["schema"])))...)
+		op.Params = append(op.Params, fieldsOf(resolved(v, object(form["schema"])))...)
 	} else if len(media) > 0 {
 		op.Body, op.Media = text(body["description"]), strings.ReplaceAll(strings.Join(media, " or "), "*/*",
 			"any type")
@@ -66,7 +66,7 @@ func operationOf(v *page.Visit, path, method string, described map[string]any) o
 }
 
 // fieldsOf returns the parameters in a form or a JSON object, in the declared order.
-func fieldsOf(v *page.Visit, schema map[string]any) (params []parameter) {
+func fieldsOf(schema map[string]any) (params []parameter) {
 	properties, needed := object(schema["properties"]), texts(schema["required"])
 	position := func(name string) float64 {
 		order, _ := object(properties[name])["x-order"].(float64)

@@ -23,7 +23,7 @@ type callFilter struct {
 // filterOf returns the filter that a query asks for.
 func filterOf(base string, query url.Values) callFilter {
 	f := callFilter{InPayloads: query.Get("payloads") != "", path: base + "/calls"}
-	for name, value := range f.fields() {
+	for name, value := range conditionsOf(&f) {
 		*value = strings.TrimSpace(query.Get(name))
 	}
 	f.Status = string(sluice.StatusOf(f.Status))
@@ -33,8 +33,8 @@ func filterOf(base string, query url.Values) callFilter {
 	return f
 }
 
-// fields returns the conditions by their names in the query.
-func (f *callFilter) fields() map[string]*string {
+// conditionsOf returns the conditions by their names in the query.
+func conditionsOf(f *callFilter) map[string]*string {
 	return map[string]*string{
 		"search": &f.Search, "eventKey": &f.EventKey, "pipeline": &f.Pipeline, "status": &f.Status, "code": &f.Code,
 		"trace": &f.Trace, "since": &f.Since, "from": &f.From, "to": &f.To,
@@ -63,7 +63,7 @@ func (f callFilter) start() string {
 // values returns the filter as the query of a page.
 func (f callFilter) values() url.Values {
 	query := url.Values{}
-	for name, value := range f.fields() {
+	for name, value := range conditionsOf(&f) {
 		if *value != "" {
 			query.Set(name, *value)
 		}

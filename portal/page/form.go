@@ -45,18 +45,18 @@ type Choice struct {
 	Area         string // heading that it stands under; "" for none
 }
 
-// An area is a heading with the choices under it.
-type area struct {
+// An Area is a heading with the choices under it.
+type Area struct {
 	Title   string
 	Choices []Choice
 	Chosen  int // how many of them are
 }
 
 // Areas returns the choices under their headings, in order.
-func (f Field) Areas() (all []area) {
+func (f Field) Areas() (all []Area) {
 	for _, c := range f.Choices {
 		if len(all) == 0 || all[len(all)-1].Title != c.Area {
-			all = append(all, area{Title: c.Area})
+			all = append(all, Area{Title: c.Area})
 		}
 		in := &all[len(all)-1]
 		in.Choices = append(in.Choices, c)

@@ -12,7 +12,7 @@ import (
 var (
 	jsonContent = []string{"application/json"}
 	retryAfter  = []string{strconv.Itoa(int(sluice.PollInterval / time.Second))}
-	// a page must not pass for one of the portal's
+	// A page must not pass for one of the portal's.
 	sandboxed = []string{"default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"}
 )
 
