@@ -4,8 +4,11 @@
 package form
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"net/textproto"
@@ -213,25 +216,22 @@ func nextDelimiter(body, delimiter []byte) (before, rest []byte, found bool) {
 }
 
 // tokenPart returns the content of a part if it is the token. Only the headers of
-// parts that mention it are read.
+// parts that mention it are read, and as others read them: a line may be folded.
 func tokenPart(part []byte) (token string, ok bool) {
 	head, content, ok := cutHeader(part[:min(len(part), maxPartHeader)])
 	if !ok || !bytes.Contains(head, []byte("token")) {
 		return "", false
 	}
-	for line := range bytes.SplitSeq(head, []byte("\n")) {
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		if textproto.CanonicalMIMEHeaderKey(string(name)) != "Content-Disposition" {
-			continue
-		}
-		disposition, params, err := mime.ParseMediaType(string(value))
-		if err != nil || disposition != "form-data" || params["name"] != "token" || params["filename"] != "" {
-			return "", false
-		}
-		content = bytes.TrimSuffix(bytes.TrimSuffix(content, []byte("\n")), []byte("\r"))
-		return string(content[:min(len(content), maxToken)]), true
+	header, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(head))).ReadMIMEHeader()
+	if err != nil && !errors.Is(err, io.EOF) { // the header ends where the empty line was cut off
+		return "", false
 	}
-	return "", false
+	disposition, params, err := mime.ParseMediaType(header.Get("Content-Disposition"))
+	if err != nil || disposition != "form-data" || params["name"] != "token" || params["filename"] != "" {
+		return "", false
+	}
+	content = bytes.TrimSuffix(bytes.TrimSuffix(content, []byte("\n")), []byte("\r"))
+	return string(content[:min(len(content), maxToken)]), true
 }
 
 // cutHeader cuts a part at the empty line behind its header.
