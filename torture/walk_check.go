@@ -209,14 +209,14 @@ func (w *walk) checkFigures(ctx context.Context, found map[string][]sluice.Call)
 		200*time.Millisecond) {
 		differ = nil
 		for _, hook := range w.hooks {
-			var stats sluice.List[sluice.CallFigures]
+			var stats []sluice.WebhookStats
 			params := map[string]any{"eventKey": hook.eventKey, "hours": 720}
 			if err := w.may(ctx, "webhook.stats", params, &stats); err != nil {
 				return
 			}
 			var said sluice.CallFigures
-			for _, item := range stats.Items {
-				said.Add(item)
+			for _, item := range stats {
+				said.Add(item.CallFigures)
 			}
 			said.Rejected = 0 // a kill may lose the latest of those
 			if are := figuresOf(found[hook.eventKey]); said != are {

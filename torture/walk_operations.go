@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -80,8 +83,9 @@ func (w *walk) may(ctx context.Context, name string, params map[string]any, out 
 
 // isUnavailable reports whether an answer asks to come again.
 func isUnavailable(err error) bool {
+	_, lost := errors.AsType[*url.Error](err)
 	text := err.Error()
-	return strings.Contains(text, ": 503 ") || strings.Contains(text, ": 429 ") || !strings.Contains(text, `"code"`)
+	return lost || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(text, ": 503 ") || strings.Contains(text, ": 429 ")
 }
 
 // isExpected reports whether a command was refused for a reason that a walk can't know of.
