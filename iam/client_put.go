@@ -90,9 +90,9 @@ func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, sec
 		after.RedirectURIs = distinct(p.RedirectURIs)
 	}
 	switch {
-	case p.Grants != nil:
+	case len(p.Grants) > 0:
 		after.Grants = distinct(p.Grants)
-	case before == nil:
+	case before == nil || p.Grants != nil: // emptied, they are the default again
 		after.Grants = sluice.DefaultGrants(public)
 	}
 	ownTokens := slices.Contains(after.Grants, "client_credentials")

@@ -35,6 +35,8 @@ func TestPublicClients(t *testing.T) {
 		{`{"clientId":"app","public":false}`, false, true, []any{"authorization_code", "refresh_token"}},
 		{`{"clientId":"app","grants":["authorization_code"]}`, false, false, []any{"authorization_code"}},
 		{`{"clientId":"app","public":true}`, true, false, []any{"authorization_code"}},
+		{`{"clientId":"app","grants":[]}`, true, false, []any{"authorization_code", "refresh_token"}},
+		{`{"clientId":"app","grants":[],"public":false}`, false, true, []any{"client_credentials"}},
 	} {
 		public, secret, grants := put(step.change)
 		if public != step.public || secret != step.secret || !cmp.Equal(grants, step.grants) {

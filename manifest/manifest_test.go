@@ -38,7 +38,7 @@ func TestFilesHaveEveryParameter(t *testing.T) {
 // TestNormalForm: what says the same is written in the same way.
 func TestNormalForm(t *testing.T) {
 	t.Parallel()
-	presets := presets{"github": {Dedupe: "header:x-github-delivery"}, "asana": {}, "twilio": {Answer: "value", AnswerType: "text/xml"}}
+	presets := presets{"github": {"dedupe": "header:x-github-delivery"}, "asana": {"dedupe": "off"}, "twilio": {"answer": "value", "answerType": "text/xml"}}
 	for name, test := range map[string]struct{ resource, file, want string }{
 		"nothing":                  {"webhook", "{}", "# all as by default\n"},
 		"an empty file":            {"webhook", "# all as by default\n", "# all as by default\n"},
@@ -53,6 +53,8 @@ func TestNormalForm(t *testing.T) {
 		"dates and texts":          {"webhook", "schema: {default: 2030-01-31, const: '12', maximum: 1.0}", "schema:\n  const: \"12\"\n  default: \"2030-01-31\"\n  maximum: 1\n"},
 		"lists have no order":      {"role", "permissions: [b, a, b]", "permissions:\n  - a\n  - b\n"},
 		"grants by default":        {"client", "roles: []\ngrants: [client_credentials]", "# all as by default\n"},
+		"emptied lists":            {"client", "grants: []\nroles: []", "# all as by default\n"},
+		"emptied methods":          {"webhook", "methods: []", "# all as by default\n"},
 		"grants of a public one":   {"client", "public: true\ngrants: [refresh_token, authorization_code]", "public: true\n"},
 	} {
 		r := resources()[slices.IndexFunc(resources(), func(r *resource) bool { return r.Name == test.resource })]

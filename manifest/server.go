@@ -13,6 +13,7 @@ import (
 	"sluice"
 	"sluice/client"
 	"sluice/value"
+	"sluice/webhook"
 )
 
 // stored returns the things that a server has, by name, without those that files
@@ -57,30 +58,29 @@ func (r *resource) stored(ctx context.Context, c *client.Client, presets presets
 	return things, nil
 }
 
-// presets are the known senders by name, with the defaults for webhooks that don't say where
-// delivery ids are, and how calls are answered.
-type presets map[string]sluice.ProviderView
+// presets are the known senders by name, with the defaults for their webhooks.
+type presets map[string]map[string]any
 
 func presetsOf(ctx context.Context, c *client.Client) (presets, error) {
-	var list []sluice.ProviderView
+	var list []map[string]any
 	if err := c.Decode(ctx, "provider.get", nil, nil, &list); err != nil {
 		return nil, err
 	}
 	known := make(presets, len(list))
 	for _, p := range list {
-		if p.Dedupe == "off" {
-			p.Dedupe = "" // webhooks don't show it
-		}
-		known[p.Provider] = p
+		known[textOf(p, "provider")] = p
 	}
 	return known, nil
 }
 
-// of returns the preset of a sender.
-func (p presets) of(provider any) sluice.ProviderView {
-	preset := p[fmt.Sprint(provider)]
-	preset.Answer = cmp.Or(preset.Answer, sluice.AnswerResult)
-	return preset
+// own returns what the sender of a webhook has in place of the default of a setting.
+func (p presets) own(s *webhook.Setting, given map[string]any) string {
+	preset := p[textOf(given, "provider")]
+	own := cmp.Or(textOf(preset, s.Name), s.Usual)
+	if with := textOf(given, s.With); with != "" && with != textOf(preset, s.With) || own == "off" { // not shown
+		return ""
+	}
+	return own
 }
 
 // params returns the parameters that store a thing in place of the one before.
@@ -92,10 +92,8 @@ func (t *thing) params(before *thing) map[string]any {
 		switch {
 		case has:
 			params[f.name] = after
-		case f.name == "grants" && t.fields["public"] == true:
-			params[f.name] = grants(true)
-		case isList && (before == nil || f.name == "grants"): // grants of a public client are wrong for another
-			params[f.name] = f.unset // an empty list differs from a missing one
+		case isList && (before == nil || f.follows != nil): // what it was may be wrong beside the other fields
+			params[f.name] = f.emptied // an empty list differs from a missing one
 		case before != nil && before.fields[f.name] != nil:
 			params[f.name] = f.emptied
 		}

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -97,6 +96,9 @@ func (f field) normal(given map[string]any, presets presets) (value, unset any) 
 	case nil:
 		return nil, nil
 	case []any:
+		if len(v) == 0 {
+			return nil, nil
+		}
 		if f.unset != nil {
 			slices.SortFunc(v, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 			value = slices.Compact(v)
@@ -106,14 +108,14 @@ func (f field) normal(given map[string]any, presets presets) (value, unset any) 
 			value = sluice.ShortDuration(d)
 		}
 	}
-	switch {
-	case f.setting.Preset != nil:
-		own := f.setting.Preset(presets.of(given["provider"]), textOf(given, "answer"))
-		if unset = own; value == "" || f.name == "dedupe" && value == cmp.Or(own, "off") {
-			value = unset
+	if f.follows != nil {
+		unset = f.follows(given)
+	}
+	if f.setting.OfSender {
+		own := presets.own(f.setting, given)
+		if unset = own; value == "" || value == "off" && own == "" {
+			value = own
 		}
-	case f.name == "grants" && given["public"] == true:
-		unset = grants(true)
 	}
 	return value, unset
 }
@@ -151,15 +153,19 @@ type resource struct {
 // A field of a file is also a parameter of the command that stores the thing.
 type field struct {
 	name    string
-	unset   any             // the value if the file has none
-	emptied any             // the argument that removes the stored one
-	setting webhook.Setting // of a webhook
+	unset   any              // the value if the file has none
+	emptied any              // the argument that removes the stored one
+	setting *webhook.Setting // of a webhook; otherwise it says nothing
+
+	follows func(given map[string]any) any // gives the value if the file has none, where other fields decide
 }
 
 // fieldsOf returns fields by their names and the values that stand for none.
 func fieldsOf(pairs ...any) (fields []field) {
 	for pair := range slices.Chunk(pairs, 2) {
-		fields = append(fields, field{name: pair[0].(string), unset: pair[1], emptied: pair[1]})
+		fields = append(fields, field{
+			name: pair[0].(string), unset: pair[1], emptied: pair[1], setting: new(webhook.Setting),
+		})
 	}
 	return fields
 }
@@ -169,14 +175,16 @@ func fieldsOf(pairs ...any) (fields []field) {
 func resources() []*resource {
 	hook := &resource{Resource: sluice.ResourceNamed("webhook")}
 	for _, s := range webhook.FileSettings() {
-		hook.fields = append(hook.fields, field{s.Name, s.Unset(), s.Emptied(), s})
+		hook.fields = append(hook.fields, field{name: s.Name, unset: s.Unset(), emptied: s.Emptied(), setting: s})
 	}
+	program := &resource{
+		Resource: sluice.ResourceNamed("client"),
+		fields:   fieldsOf("roles", []any{}, "grants", []any{}, "public", false, "redirectUris", []any{}),
+	}
+	program.fields[1].follows = grants
 	return []*resource{
 		{Resource: sluice.ResourceNamed("role"), fields: fieldsOf("permissions", []any{}, "scope", []any{})},
-		{
-			Resource: sluice.ResourceNamed("client"),
-			fields:   fieldsOf("roles", []any{}, "grants", grants(false), "public", false, "redirectUris", []any{}),
-		},
+		program,
 		hook,
 		{Resource: sluice.ResourceNamed("pipeline")},
 	}
@@ -202,11 +210,10 @@ func (r *resource) fieldNames() []string {
 }
 
 // grants are the grants of a client whose file names none.
-func grants(public bool) []any {
-	defaults := sluice.DefaultGrants(public)
-	all := make([]any, len(defaults))
-	for i, grant := range defaults {
-		all[i] = grant
+func grants(client map[string]any) any {
+	var all []any
+	for _, grant := range sluice.DefaultGrants(client["public"] == true) {
+		all = append(all, grant)
 	}
 	return all
 }
@@ -243,7 +250,7 @@ func (t *thing) checkSecrets() error {
 	for _, f := range t.resource.fields {
 		text, _ := t.fields[f.name].(string)
 		for name := range strings.SplitSeq(text, ",") {
-			if name = strings.TrimSpace(name); f.setting.Secret && text != "" &&
+			if name = strings.TrimSpace(name); f.setting.Form.Secret && text != "" &&
 				!strings.HasPrefix(name, sluice.StoredSecret) {
 				_, node := t.field(f.name)
 				return mistake("%s: a secret is not for files; store it with sluice secret put NAME and write %s: "+

@@ -4,30 +4,11 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"sluice"
 	"sluice/missed"
 	"sluice/webhook/trust"
 )
-
-const maxAPIURL = 2000
-
-func checkAPIURL(text string) error {
-	if text == "" || len(text) <= maxAPIURL && sluice.IsServerURL(text) {
-		return nil
-	}
-	return sluice.InvalidParameter("apiUrl",
-		"The parameter apiUrl must be the address of the hook at the sender's API, "+
-			"such as https://api.github.com/repos/o/r/hooks/123, without a query.")
-}
-
-func checkAPISecret(text string) error {
-	if len(text) <= maxSecret && utf8.ValidString(text) && !strings.ContainsAny(text, "\r\n") {
-		return nil
-	}
-	return sluice.InvalidParameter("apiSecret", "The parameter apiSecret must be a line of text of at most 16 KiB.")
-}
 
 // checkAsking refuses an edit after which the sender can't be asked, or by which a stored
 // credential would go to another server than the one that it was entered for. given reports

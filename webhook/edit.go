@@ -120,8 +120,7 @@ func (s *Store) revised(
 
 // changes reads the arguments of a put. It refuses values that no webhook can have.
 func (p *putParams) changes(maxKeep time.Duration) (all []change, err error) {
-	for i := range settings {
-		s := &settings[i]
+	for _, s := range settings() {
 		if given, ok := p.Given[s.Name]; ok {
 			value, err := s.read(given, maxKeep)
 			if err != nil {

@@ -17,7 +17,7 @@ func FuzzCheckEventKey(f *testing.F) {
 		f.Add(key)
 	}
 	f.Fuzz(func(t *testing.T, key string) {
-		err := checkEventKey(key)
+		err := settings()[0].check(key)
 		if (err == nil) != followsRule(key) {
 			t.Fatalf("%q was answered %v", key, err)
 		}

@@ -19,10 +19,9 @@ type putParams struct {
 }
 
 // Rows declares the settings as parameters.
-func (*putParams) Rows() []command.Param {
-	params := make([]command.Param, len(settings))
-	for i := range settings {
-		params[i] = settings[i].param()
+func (*putParams) Rows() (params []command.Param) {
+	for _, s := range settings() {
+		params = append(params, s.Param)
 	}
 	return params
 }

@@ -1,12 +1,18 @@
 package webhook
 
 import (
+	"bytes"
+	"cmp"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"sluice"
 	"sluice/command"
@@ -14,42 +20,26 @@ import (
 )
 
 // A Setting is what there is to know about one setting of webhooks, apart from what it
-// does. Its kind is the type of its field in sluice.Webhook, or in sluice.Trust.
+// does: a row of settings.yaml. Its kind is the type of its field in sluice.Webhook, or in
+// sluice.Trust.
 type Setting struct {
-	Name     string // of its parameter, and of its field in records, views and files
-	Alias    string // of its parameter
-	Doc      string // for the reference: one sentence
-	Audit    string // see command.Param
-	Names    string // see command.Param
-	Enum     []string
-	Min, Max int // of a number
+	command.Param `yaml:",inline"` // of webhook.put, and its field in records, views and files
 
+	Wants       string        // what a text must be, in words
+	Length      int           // of a text, in bytes; 0: any
 	Least, Most time.Duration // of a duration; Most 0: Store.MaxKeep
+	Auto        bool          // a duration that can be learned
+	Default     any           // what files need not say, and what emptying restores; nil: nothing
 
-	// For people: see command.Form.
-	Label, Help, Hint string
-	Choices           [][2]string
-	Rows              int
-	Required, Main    bool
+	// OfSender: the sender of a webhook has a value of its own in place of the default, which
+	// provider.get shows under the same name; Usual is that of webhooks without a sender. It
+	// counts only while the setting With is as the sender has it, too.
+	OfSender    bool `yaml:"ofSender"`
+	Usual, With string
 
-	// Default is what files need not say, and what emptying restores; nil: nothing.
-	Default any
-
-	// Preset returns what the sender of the webhook has in place of the default, if it
-	// answers so.
-	Preset func(of sluice.ProviderView, answer string) string
-
-	// Secret: it is shown only if it names stored secrets, and files must name them.
-	Secret bool
-
-	hidden bool   // only users who may see tokens see it, and files have no place for it
-	inName bool   // files have it as their name
-	auto   bool   // a duration that can be learned
-	field  string // its name in the record, if that is another one
-
-	// Further rules on a text or a list; the latter returns the list as it is stored.
-	text func(text string) error
-	list func(items []string) ([]string, error)
+	Hidden bool   // only users who may see tokens see it, and files have no place for it
+	InName bool   `yaml:"inName"` // files have it as their name
+	Field  string // its name in the record, if that is another one
 
 	kind    reflect.Type
 	ofTrust bool
@@ -57,23 +47,31 @@ type Setting struct {
 	viewed  []int // index of its field in a sluice.WebhookView
 }
 
-// locate finds the fields of settings.
-func locate(rows []Setting) []Setting {
+//go:embed settings.yaml
+var rows []byte
+
+// settings has the rows.
+var settings = sync.OnceValue(func() (all []*Setting) {
+	dec := yaml.NewDecoder(bytes.NewReader(rows))
+	dec.KnownFields(true)
+	if err := dec.Decode(&all); err != nil {
+		panic(err) // a mistake in the program
+	}
 	hook, demands, view := fieldsOf[sluice.Webhook](), fieldsOf[sluice.Trust](), fieldsOf[sluice.WebhookView]()
-	for i := range rows {
-		s := &rows[i]
-		name := s.Name
-		if s.field != "" {
-			name = s.field
-		}
+	for _, s := range all {
+		name := cmp.Or(s.Field, s.Name)
 		at, ok := hook[name]
 		if !ok {
 			at, s.ofTrust = demands[name], true
 		}
 		s.kind, s.stored, s.viewed = at.Type, at.Index, view[s.Name].Index
+		s.Form.Place = place(formOrder, s.Name)
+		if s.Type = s.typeName(); s.Type != "array" { // an empty text is an empty list
+			s.Form.Emptied = fmt.Sprint(s.Emptied())
+		}
 	}
-	return rows
-}
+	return all
+})
 
 // fieldsOf returns the fields of a struct, by the names that they have in JSON.
 func fieldsOf[T any]() map[string]reflect.StructField {
@@ -85,6 +83,15 @@ func fieldsOf[T any]() map[string]reflect.StructField {
 	return fields
 }
 
+// Forms and files have some settings in an order of their own. Others come last.
+const (
+	formOrder = "provider eventKey signingSecret verifyToken description payloadType maxPayloadLength multipart " +
+		"dedupe dedupeWindow expectEvery keep redact apiUrl apiSecret missedEvery schema signature methods"
+	fileOrder = "description disabled payloadType maxPayloadLength multipart provider signature signingSecret " +
+		"dedupe dedupeWindow schema expectEvery apiUrl apiSecret missedEvery redact keep methods " +
+		"answer answerType answerWait"
+)
+
 // place returns the place of a name in an order, the end if it is not there.
 func place(order, name string) int {
 	names := strings.Fields(order)
@@ -94,9 +101,33 @@ func place(order, name string) int {
 	return len(names)
 }
 
+// FileSettings returns the settings that files have, in the order of files.
+func FileSettings() []*Setting {
+	all := slices.DeleteFunc(slices.Clone(settings()), func(s *Setting) bool { return s.Hidden || s.InName })
+	slices.SortStableFunc(all, func(a, b *Setting) int { return place(fileOrder, a.Name) - place(fileOrder, b.Name) })
+	return all
+}
+
 // IsPeriod reports whether the setting is a duration.
 func (s *Setting) IsPeriod() bool {
 	return s.kind == reflect.TypeFor[time.Duration]() || s.kind == reflect.TypeFor[*time.Duration]()
+}
+
+func (s *Setting) isDocument() bool { return s.kind == reflect.TypeFor[json.RawMessage]() }
+
+// typeName returns the name that JSON Schema has for arguments.
+func (s *Setting) typeName() string {
+	switch {
+	case s.isDocument():
+		return ""
+	case s.kind.Kind() == reflect.Slice:
+		return "array"
+	case s.kind.Kind() == reflect.Int:
+		return "integer"
+	case s.kind.Kind() == reflect.Bool:
+		return "boolean"
+	}
+	return "string"
 }
 
 // Unset returns the value that stands for none in files: "" of a text or duration, [] of
@@ -105,11 +136,11 @@ func (s *Setting) Unset() any {
 	switch {
 	case s.Default != nil:
 		return s.Default
-	case s.kind.Kind() == reflect.Bool:
+	case s.Type == "boolean":
 		return false
-	case s.kind == reflect.TypeFor[[]string]():
+	case s.Type == "array":
 		return []any{}
-	case s.kind == reflect.TypeFor[json.RawMessage]():
+	case s.isDocument():
 		return nil
 	}
 	return ""
@@ -123,58 +154,34 @@ func (s *Setting) Emptied() any {
 	return ""
 }
 
-// param declares the parameter of webhook.put.
-func (s *Setting) param() command.Param {
-	p := command.Param{
-		Name: s.Name, Alias: s.Alias, Doc: s.Doc, Enum: s.Enum, Audit: s.Audit, Names: s.Names, Type: s.typeName(),
-		Form: command.Form{
-			Label: s.Label, Help: s.Help, Hint: s.Hint, Choices: s.Choices, Rows: s.Rows,
-			Required: s.Required, Main: s.Main, Secret: s.Secret, Place: place(formOrder, s.Name),
-		},
-	}
-	if p.Type != "array" { // an empty text is an empty list
-		p.Form.Emptied = fmt.Sprint(s.Emptied())
-	}
-	if s.Max > 0 {
-		p.Min, p.Max = &s.Min, &s.Max
-	}
-	return p
-}
-
-// typeName returns the name that JSON Schema has for arguments.
-func (s *Setting) typeName() string {
-	switch s.kind.Kind() {
-	case reflect.Int:
-		return "integer"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Slice:
-		if s.kind == reflect.TypeFor[json.RawMessage]() {
-			return ""
-		}
-		return "array"
-	}
-	return "string"
-}
-
 // read returns an argument as it is stored, nil for none.
 func (s *Setting) read(given any, maxKeep time.Duration) (any, error) {
 	text, isText := given.(string)
 	list, isList := given.([]string)
 	switch {
-	case s.kind == reflect.TypeFor[json.RawMessage]():
+	case s.isDocument():
 		return document(s.Name, given)
 	case isText && s.IsPeriod():
 		return s.period(text, maxKeep)
-	case isText && s.text != nil:
-		return text, s.text(text)
-	case isList && s.list != nil:
-		list, err := s.list(list)
-		return list, err
+	case isText:
+		return text, s.check(text)
+	case isList && lists[s.Name] != nil:
+		return lists[s.Name](list)
 	case isList && len(list) == 0:
 		return nil, nil
 	}
 	return given, nil
+}
+
+// check refuses a text that is not what the setting wants.
+func (s *Setting) check(text string) error {
+	fits, choices := texts[s.Name], s.Form.Choices
+	chosen := func(choice [2]string) bool { return choice[0] == text }
+	if s.Length > 0 && len(text) > s.Length || fits != nil && !fits(text) ||
+		choices != nil && !slices.ContainsFunc(choices, chosen) {
+		return sluice.InvalidParameter(s.Name, "The parameter %s must be %s.", s.Name, s.Wants)
+	}
+	return nil
 }
 
 // period reads a duration, which may be auto.
@@ -182,11 +189,11 @@ func (s *Setting) period(text string, maxKeep time.Duration) (any, error) {
 	switch {
 	case text == "":
 		return nil, nil
-	case text == sluice.Auto && s.auto:
+	case text == sluice.Auto && s.Auto:
 		return sluice.ExpectAuto, nil
 	}
-	most, example := s.Most, ", such as "+s.Hint
-	if s.auto {
+	most, example := s.Most, ", such as "+s.Form.Hint
+	if s.Auto {
 		example += ", or auto"
 	}
 	if most == 0 {

@@ -52,17 +52,16 @@ func show(ctx context.Context, h sluice.Webhook, trusts *trust.Trusts, baseURL s
 // see.
 func showSettings(v *sluice.WebhookView, h *sluice.Webhook, mayToken bool, cover sluice.Cover) {
 	to, hook, demands := reflect.ValueOf(v).Elem(), reflect.ValueOf(h).Elem(), reflect.ValueOf(h.Trust).Elem()
-	for i := range settings {
-		s := &settings[i]
+	for _, s := range settings() {
 		from := hook
 		if s.ofTrust {
 			from = demands
 		}
-		if !from.IsValid() || (s.Secret || s.hidden) && !mayToken {
+		if !from.IsValid() || (s.Form.Secret || s.Hidden) && !mayToken {
 			continue
 		}
 		value, field := from.FieldByIndex(s.stored), to.FieldByIndex(s.viewed)
-		if s.Secret {
+		if s.Form.Secret {
 			value = reflect.ValueOf(namesOnly(value.String(), cover))
 		}
 		field.Set(value.Convert(field.Type()))

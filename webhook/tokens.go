@@ -118,8 +118,9 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 			if !sluice.IsToken(made.Token) {
 				return added, notAToken()
 			}
-			if err := checkDescription(p.Description); err != nil {
-				return added, err
+			if !isDescription(p.Description) {
+				return added, sluice.InvalidParameter("description",
+					"The parameter description must be text of at most 1000 characters.")
 			}
 			if made.Expires, err = expiry(p.Expires, made.Created); err != nil {
 				return added, err

@@ -18,12 +18,9 @@ const (
 	FromConnection CertificateSource = ":connection" // the server asks for them itself
 )
 
-// Bounds on what is demanded of certificates, in bytes.
 const (
-	MaxCertificates = 32 << 10 // of PEM
-	MaxClientName   = 253
-
-	longestEscapedBy = 3 // %0A for a line end
+	maxCertificates  = 32 << 10 // bytes of PEM
+	longestEscapedBy = 3        // %0A for a line end
 )
 
 // certificates returns those of a call, in DER, the client's first; none if there are none.
@@ -37,7 +34,7 @@ func (s CertificateSource) certificates(r *http.Request) (shown [][]byte) {
 		return shown
 	}
 	values := r.Header[string(s)]
-	if len(values) != 1 || values[0] == "" || len(values[0]) > longestEscapedBy*MaxCertificates {
+	if len(values) != 1 || values[0] == "" || len(values[0]) > longestEscapedBy*maxCertificates {
 		return nil
 	}
 	if inner, ok := strings.CutPrefix(values[0], ":"); ok { // RFC 9440
