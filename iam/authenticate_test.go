@@ -162,6 +162,24 @@ func TestAnExternalProvidersRolesCount(t *testing.T) {
 	}
 }
 
+// TestAGroupIsNoListOfRoles: a provider's group whose name reads as the roles of somebody else has
+// nothing of what those may do.
+func TestAGroupIsNoListOfRoles(t *testing.T) {
+	d := newDirectory(t)
+	d.External = true
+	may := func(want bool, roles ...string) {
+		t.Helper()
+		user, err := d.Identify(t.Context(), sluice.Identity{Username: "mallory", Roles: roles})
+		if err != nil || user.May("iam.role.put") != want {
+			t.Errorf("with %q they may: %t (%v)", roles, !want, err)
+		}
+	}
+	may(true, "viewer", "admin")
+	for _, group := range []string{"viewer admin", "6 viewer5 admin", "viewer\x00admin", "viewer,admin"} {
+		may(false, group)
+	}
+}
+
 func TestEveryOutcomeIsObserved(t *testing.T) {
 	d := newDirectory(t)
 	var observed []string

@@ -2,7 +2,7 @@ package iam
 
 import (
 	"context"
-	"strings"
+	"strconv"
 	"time"
 
 	"sluice"
@@ -45,9 +45,20 @@ type rolesKey struct {
 func (d *Directory) keyOf(roles []string) rolesKey {
 	const few = 8
 	if len(roles) <= few || d.External { // a provider's claim is another list at each call
-		return rolesKey{names: strings.Join(roles, " ")}
+		return rolesKey{names: keyOfNames(roles)}
 	}
 	return rolesKey{first: &roles[0], count: len(roles)}
+}
+
+// keyOfNames writes each name behind its length: a provider's group may have any name, also one
+// that reads as two roles.
+func keyOfNames(names []string) string {
+	var key []byte
+	for _, name := range names {
+		key = append(strconv.AppendInt(key, int64(len(name)), 10), ' ')
+		key = append(key, name...)
+	}
+	return string(key)
 }
 
 // userWith returns a user with the present rights of roles. Roles that don't exist give

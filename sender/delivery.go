@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -69,7 +70,7 @@ func (d Dedupe) ID(c *Call) (string, error) {
 		return checkID(mailgunFields(c)("token"))
 	case "cloudevent":
 		if e, ok := c.CloudEvent(); ok {
-			return checkID(short(e.Source + " " + e.ID))
+			return checkID(short(eventID(e.Source, e.ID)))
 		}
 	}
 	if len(values) > 1 {
@@ -82,6 +83,15 @@ func (d Dedupe) ID(c *Call) (string, error) {
 		return "", idEmpty()
 	}
 	return checkID(values[0])
+}
+
+// eventID joins what an event of the CNCF is told apart by. A source in which the id might seem
+// to begin is quoted.
+func eventID(source, id string) string {
+	if strings.Contains(source, " ") || strings.HasPrefix(source, `"`) {
+		source = strconv.Quote(source)
+	}
+	return source + " " + id
 }
 
 // short returns an id, or its hash if it is long.

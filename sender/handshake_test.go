@@ -172,6 +172,14 @@ func TestCloudEventIDs(t *testing.T) {
 	if a := id("/a", "1"); a != "/a 1" {
 		t.Error(a)
 	}
+	seen := make(map[string]bool)
+	for _, pair := range [][2]string{{"a b", "c"}, {"a", "b c"}, {`"a`, `b" c`}, {`"a b"`, "c"}, {`"a b" c`, ""}} {
+		if a := id(pair[0], pair[1]+"."); seen[a] {
+			t.Errorf("two events have the id %s", a)
+		} else {
+			seen[a] = true
+		}
+	}
 	if a, b := id("/"+long, "1"), id("/"+long, "2"); a == b || len(a) != 64 {
 		t.Errorf("%s, %s", a, b)
 	}
