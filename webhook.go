@@ -14,9 +14,10 @@ type Webhook struct {
 	PayloadType      PayloadType `json:"payloadType"`
 	MaxPayloadLength int         `json:"maxPayloadLength"`
 	Settings[time.Duration]
-	Trust   *Trust    `json:"trust,omitempty"` // nil: the token alone is trusted
-	Created time.Time `json:"created"`
-	Updated time.Time `json:"updated"`
+	APISecretFor string    `json:"apiSecretFor,omitempty"` // the server that APISecret was entered for
+	Trust        *Trust    `json:"trust,omitempty"`        // nil: the token alone is trusted
+	Created      time.Time `json:"created"`
+	Updated      time.Time `json:"updated"`
 }
 
 // A WebhookFinder finds webhooks.

@@ -116,6 +116,9 @@ func TestMissedSettings(t *testing.T) {
 	if problem := put("apiUrl", "https://evil.example.com/hooks/1").wantProblem(t, http.StatusBadRequest, "parameter-invalid"); problem["parameter"] != "apiSecret" {
 		t.Errorf("the parameter is %v", problem["parameter"])
 	}
+	put("apiUrl", "").wantStatus(t, http.StatusOK) // in two edits it goes there as little
+	put("apiUrl", "https://evil.example.com/hooks/1").wantProblem(t, http.StatusBadRequest, "parameter-invalid")
+	put("apiUrl", apiURL).wantStatus(t, http.StatusOK)
 	shown := put("missedEvery", "1h").wantStatus(t, http.StatusOK).object(t)
 	if shown["missedEvery"] != "1h" || shown["apiUrl"] != apiURL || shown["apiSecret"] != nil {
 		t.Errorf("the webhook is %v", shown)
@@ -128,6 +131,8 @@ func TestMissedSettings(t *testing.T) {
 			t.Errorf("the parameter is %v, want %s", problem["parameter"], name)
 		}
 	}
+	put("apiSecret", "t0ken").wantStatus(t, http.StatusOK) // for no server yet
+	put("apiUrl", apiURL).wantProblem(t, http.StatusBadRequest, "parameter-invalid")
 	s.create("webhook.slack", "provider", "slack", "signingSecret", "a secret of Slack's")
 	if problem := s.missed("slack").wantProblem(t, http.StatusBadRequest, "parameter-invalid"); !strings.Contains(fmt.Sprint(problem["detail"]), "github, gitlab, paddle, paypal, square, stripe, svix") {
 		t.Errorf("it says %v", problem["detail"])

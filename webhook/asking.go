@@ -10,18 +10,30 @@ import (
 	"sluice/webhook/trust"
 )
 
-// checkAsking refuses an edit after which the sender can't be asked, or by which a stored
-// credential would go to another server than the one that it was entered for. given reports
-// whether the edit has a credential.
-func checkAsking(ctx context.Context, before, after *sluice.Webhook, given bool) error {
+// bindCredential notes which server the credential of an edit is for, and refuses an edit by which
+// a stored one would go to another server. given reports whether the edit has a credential.
+func bindCredential(before, after *sluice.Webhook, given bool) error {
+	server := serverOf(after.APIURL)
+	if given {
+		after.APISecretFor = server
+		return nil
+	}
+	if before != nil && before.APISecretFor == "" { // it was stored before that was noted
+		after.APISecretFor = serverOf(before.APIURL)
+	}
+	if after.APISecret != "" && server != "" && server != after.APISecretFor {
+		return sluice.InvalidParameter("apiSecret", "Another server would get the stored apiSecret; give it again.")
+	}
+	return nil
+}
+
+// checkAsking refuses an edit after which the sender can't be asked. given reports whether the
+// edit has a credential.
+func checkAsking(ctx context.Context, after *sluice.Webhook, given bool) error {
 	name, stored := trust.StoredName(after.APISecret)
-	moved := before != nil && before.APIURL != "" && after.APIURL != "" &&
-		serverOf(before.APIURL) != serverOf(after.APIURL)
 	switch {
 	case given && stored && !sluice.UserFrom(ctx).Cover(sluice.MayUseSecrets).Name(name):
 		return sluice.NotPermitted(sluice.MayUseSecrets).About("apiSecret")
-	case !given && after.APISecret != "" && moved:
-		return sluice.InvalidParameter("apiSecret", "Another server would get the stored apiSecret; give it again.")
 	case after.MissedEvery == 0:
 		return nil
 	case after.APIURL == "":
@@ -38,10 +50,10 @@ func checkAsking(ctx context.Context, before, after *sluice.Webhook, given bool)
 	return nil
 }
 
-// serverOf returns the scheme and host of an address.
+// serverOf returns the scheme and host of an address, "" if it has none.
 func serverOf(address string) string {
 	u, err := url.Parse(address)
-	if err != nil {
+	if err != nil || u.Host == "" {
 		return ""
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host)

@@ -75,12 +75,16 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (slu
 	return made, sluice.Changed(err)
 }
 
-// check refuses settings that contradict each other, or other webhooks.
+// check refuses settings that contradict each other, or other webhooks, and edits that would give
+// a stored credential to another server.
 func (s *Store) check(ctx context.Context, p putParams, before, after *sluice.Webhook) error {
 	if err := checkRedact(after); err != nil {
 		return err
 	}
-	if err := checkAsking(ctx, before, after, p.gives("apiSecret")); err != nil {
+	if err := bindCredential(before, after, p.gives("apiSecret")); err != nil {
+		return err
+	}
+	if err := checkAsking(ctx, after, p.gives("apiSecret")); err != nil {
 		return err
 	}
 	if holder, err := s.WithKey(after.EventKey); err == nil && holder.UUID != after.UUID {
