@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
+	"crypto/sha512"
 	"crypto/subtle"
 	"slices"
 	"strings"
@@ -52,6 +53,17 @@ var (
 		[]jose.SignatureAlgorithm{jose.ES256, jose.ES384, jose.ES512, jose.EdDSA})
 )
 
+// padded returns a shared secret with the zeros that an HMAC puts behind a short one anyway: jose
+// refuses the short secrets that senders give.
+func padded(secret []byte) []byte {
+	if len(secret) >= sha512.Size {
+		return secret
+	}
+	longer := make([]byte, sha512.Size)
+	copy(longer, secret)
+	return longer
+}
+
 func signsTokensWith(key any, algorithm jose.SignatureAlgorithm) bool {
 	switch k := key.(type) {
 	case []byte:
@@ -88,6 +100,9 @@ func (j *jwtCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	}
 	var claims jwt.Claims
 	var all map[string]any
+	if shared, ok := key.([]byte); ok {
+		key = padded(shared)
+	}
 	if err := token.Claims(key, &claims, &all); err != nil {
 		return invalid("The signature of the token does not match.")
 	}
@@ -133,7 +148,7 @@ func (j *jwtCheck) sign(c *Call, now time.Time) error {
 	if !ok {
 		return notSignable()
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: secret}, nil)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: padded(secret)}, nil)
 	if err != nil {
 		return err
 	}

@@ -148,11 +148,13 @@ func derOf(text string) []byte {
 }
 
 // writtenKey takes the secret of a webhook's own scheme as it is, unless its prefix says
-// that it is base64 or hex.
+// that it is base64 or hex. The prefix text: says that it is neither a key nor encoded.
 func writtenKey(secret string) ([]byte, error) {
 	form, text, _ := strings.Cut(secret, ":")
 	decode := base64.StdEncoding.DecodeString
 	switch form {
+	case "text":
+		decode = func(text string) ([]byte, error) { return []byte(text), nil }
 	case "base64":
 	case "hex":
 		decode = hex.DecodeString
@@ -161,7 +163,7 @@ func writtenKey(secret string) ([]byte, error) {
 	}
 	key, err := decode(text)
 	if err != nil || len(key) == 0 {
-		return nil, secretError("The signing secret is not written as its beginning, base64: or hex:, says.")
+		return nil, secretError("The signing secret is not written as its beginning, base64:, hex: or text:, says.")
 	}
 	return key, nil
 }

@@ -2,7 +2,10 @@ package sender
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rsa"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -60,6 +63,52 @@ func newKeyring(address, secret string, keys Keys) (*keyring, error) {
 	}
 	shared, err := writtenKey(secret)
 	return &keyring{fixed: shared}, err
+}
+
+// CheckKind refuses secrets of a webhook's own scheme if that goes by shared texts as well as by
+// public keys, and a secret may be either: whoever has the public key could sign with it. Such
+// secrets that are stored already still count.
+func (v *Verifier) CheckKind() error {
+	if r := v.preset.Signature; v.preset.Name != "" || r == nil || r.Algorithm != webToken && r.Algorithm != messageSignature {
+		return nil
+	}
+	for _, secret := range v.secrets {
+		if parsePublic(secret) == nil && mayBePublic(strings.TrimSpace(secret)) {
+			return secretError("The signing secret may be a public key in another form than PEM. " +
+				"Give a public key in PEM; put text:, base64: or hex: before a secret that is shared with the sender.")
+		}
+	}
+	return nil
+}
+
+// mayBePublic reports whether a text may be a public key: one as OpenSSH writes it, a JWK, DER, or
+// the 32 bytes of a key on a curve, in any encoding.
+func mayBePublic(text string) bool {
+	for _, prefix := range []string{"-----BEGIN", "{", "ssh-", "ecdsa-", "whpk_"} {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	text = strings.Join(strings.Fields(text), "")
+	unpadded := strings.TrimRight(text, "=")
+	for _, read := range []func() ([]byte, error){
+		func() ([]byte, error) { return hex.DecodeString(text) },
+		func() ([]byte, error) { return base64.RawStdEncoding.DecodeString(unpadded) },
+		func() ([]byte, error) { return base64.RawURLEncoding.DecodeString(unpadded) },
+	} {
+		raw, err := read()
+		if err != nil || len(raw) < ed25519.PublicKeySize {
+			continue
+		}
+		const sequence, point, pointSize = 0x30, 0x04, 65
+		kind := string(raw[4:]) // of OpenSSH, behind its length
+		if len(raw) == ed25519.PublicKeySize || raw[0] == sequence || raw[0] == '{' ||
+			raw[0] == point && len(raw) == pointSize ||
+			strings.HasPrefix(kind, "ssh-") || strings.HasPrefix(kind, "ecdsa-") {
+			return true
+		}
+	}
+	return false
 }
 
 // Ages of published keys.

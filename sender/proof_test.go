@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/asn1"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net/http"
 	"strings"
@@ -278,5 +282,67 @@ func TestSeveralKeysOfASender(t *testing.T) {
 	good.Header.Set("X-DocuSign-Signature-2", signature)
 	if err := v.Verify(t.Context(), good, file.now()); err != nil {
 		t.Errorf("signed with two keys, it is %v", err)
+	}
+}
+
+// TestAPublicKeyIsNoSharedText: where a secret may be either, a public key in whatever form is not
+// taken for a text that only the sender knows; a prefix says that a text is one.
+func TestAPublicKeyIsNoSharedText(t *testing.T) {
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(rsaKey.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	edwards, _, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ssh := append([]byte("\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20"), edwards...)
+	std, url := base64.StdEncoding, base64.RawURLEncoding
+	check := func(secret string, ok bool) {
+		t.Helper()
+		for _, scheme := range []string{`{"header":"X-S","algorithm":"jwt"}`, `{"algorithm":"rfc9421"}`} {
+			if err := schemeOf(t, scheme, secret, nil).CheckKind(); (err == nil) != ok {
+				t.Errorf("%s with %.40s: %v", scheme, secret, err)
+			}
+		}
+		if err := schemeOf(t, `{"header":"X-S"}`, secret, nil).CheckKind(); err != nil {
+			t.Errorf("an HMAC knows no public keys: %v", err)
+		}
+	}
+	for _, public := range []string{
+		hex.EncodeToString(edwards), std.EncodeToString(edwards), url.EncodeToString(edwards),
+		"whpk_" + std.EncodeToString(edwards), "ssh-ed25519 " + std.EncodeToString(ssh), std.EncodeToString(ssh),
+		url.EncodeToString(der), hex.EncodeToString(der), std.EncodeToString(der[:100]),
+		std.EncodeToString([]byte(`{"kty":"OKP","crv":"Ed25519","x":"` + url.EncodeToString(edwards) + `"}`)),
+	} {
+		check(public, false)
+	}
+	for _, shared := range []string{
+		"secret", "a longer secret between a sender and a receiver, of 64 and more characters", std.EncodeToString(der),
+		"text:" + hex.EncodeToString(edwards), "hex:" + hex.EncodeToString(edwards), "base64:" + std.EncodeToString(edwards),
+	} {
+		check(shared, true)
+	}
+}
+
+// TestShortSecretsOfTokens: what a sender gives is good enough, however short it is.
+func TestShortSecretsOfTokens(t *testing.T) {
+	for _, secret := range []string{"s", strings.Repeat("x", 31), strings.Repeat("x", 64), strings.Repeat("x", 200)} {
+		v := schemeOf(t, `{"header":"X-S","algorithm":"jwt"}`, secret, nil)
+		call := callWith("", "")
+		if err := errors.Join(v.Sign(call, proofTime), v.Verify(t.Context(), call, proofTime)); err != nil {
+			t.Errorf("with %d bytes: %v", len(secret), err)
+		}
+		mac := hmac.New(sha256.New, []byte(secret))
+		head, signature, _ := strings.Cut(call.Header.Get("X-S"), ".")
+		claims, signature, _ := strings.Cut(signature, ".")
+		mac.Write([]byte(head + "." + claims))
+		if signature != base64.RawURLEncoding.EncodeToString(mac.Sum(nil)) {
+			t.Errorf("with %d bytes the signature is none that others make", len(secret))
+		}
 	}
 }

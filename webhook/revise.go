@@ -46,6 +46,9 @@ func revise(ctx context.Context, trusts *trust.Trusts, hook *sluice.Webhook, cha
 	if err == nil {
 		err = made.Missing // where calls come it is left out; here it is a mistake
 	}
+	if err == nil && made.Verifier != nil && (given["signingSecret"] || given["signature"]) {
+		err = made.Verifier.CheckKind()
+	}
 	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {
 		return nil, sluice.AsError(err).About("signingSecret").WithStatus(400) // of the secret, not of the webhook
 	}
