@@ -86,6 +86,7 @@ var (
 		"method-not-allowed", MethodNotAllowed, "The method does not apply here; `Allow` lists those that do.",
 	}
 	CodeNotFound          = Code{"not-found", NotFound, "There is nothing at this path."}
+	CodeBatchRefused      = Code{"batch-refused", Invalid, "An agent sent several messages in one request."}
 	CodeCrossOrigin       = Code{"cross-origin", Forbidden, "The request came from a page of another site."}
 	CodeParameterInvalid  = Code{"parameter-invalid", Invalid, "A parameter has a value that is not allowed."}
 	CodeParameterMissing  = Code{"parameter-missing", Invalid, "A parameter that is required is not there."}

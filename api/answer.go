@@ -8,12 +8,25 @@ import (
 	"strings"
 
 	"sluice/command"
+	"sluice/limit"
 	"sluice/value"
 )
 
 // answer writes what a command returned. A large answer takes memory until the
 // caller has read it.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) error {
+	memory := a.Bodies.Answers.Hold()
+	defer memory.Release()
+	content, err := encode(w, r, args, out, &memory)
+	if err == nil {
+		send(w, content)
+	}
+	return err
+}
+
+// encode makes the answer of what a command returned, and takes the memory for it first. The
+// header says where the next page is.
+func encode(w http.ResponseWriter, r *http.Request, args command.Args, out any, memory *limit.Hold) ([]byte, error) {
 	if page, ok := out.(command.Paged); ok {
 		items, next := page.Page()
 		if next != "" {
@@ -28,18 +41,17 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, 
 		}
 		out = items
 	}
+	if err := memory.Try(2 * value.Length(out)); err != nil { // one is the encoder's own
+		return nil, err
+	}
 	var content bytes.Buffer
-	if err := value.Encode(&content, out); err != nil {
-		return err
-	}
-	memory := a.Bodies.Answers.Hold()
-	defer memory.Release()
-	if err := memory.Try(2 * int64(content.Len())); err != nil {
-		return err
-	}
+	err := value.Encode(&content, out)
+	return content.Bytes(), err
+}
+
+func send(w http.ResponseWriter, content []byte) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(content.Bytes()) // an error means that the caller has gone
-	return nil
+	_, _ = w.Write(content) // an error means that the caller has gone
 }
 
 // textOf returns an argument as text for a query: a list separated by commas, an object

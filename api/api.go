@@ -68,6 +68,7 @@ type API struct {
 	misses  *limit.Tries // polls for unknown results, by client address
 	polls   *polls
 	reads   chan struct{} // results that are being read
+	lists   chan struct{} // lists that are being made
 
 	document func() ([]byte, error) // describes the API
 
@@ -85,6 +86,7 @@ func New(o Options) *API {
 		}),
 		misses: limit.NewTries(60, time.Second),
 		polls:  newPolls(),
+		lists:  make(chan struct{}, maxLists),
 		reads:  make(chan struct{}, max(minReads, min(o.Bodies.Answers.Fits(largestResult), maxReads))),
 	}
 	a.document = sync.OnceValues(func() ([]byte, error) {
@@ -140,6 +142,7 @@ func New(o Options) *API {
 // How many results are read from the engine at the same time: as many as there is
 // memory for if all are as large as can be. Each is in memory twice.
 const (
+	maxLists      = 4 // more would wait for a processor anyway
 	minReads      = 2
 	maxReads      = 64
 	largestResult = 4 * sluice.MaxPayloadLength

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"sluice"
@@ -42,6 +43,11 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	made, err := a.beginList(r.Context(), cmd)
+	if err != nil {
+		return err
+	}
+	defer made()
 	out, err := a.call(r, user, cmd, args)
 	if err != nil {
 		return err
@@ -50,7 +56,29 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if d, ok := out.(command.Download); ok {
 		return a.download(w, r, d)
 	}
-	return a.answer(w, r, args, out)
+	answer := a.Bodies.Answers.Hold()
+	defer answer.Release()
+	content, err := encode(w, r, args, out, &answer)
+	if err != nil {
+		return err
+	}
+	made()
+	send(w, content)
+	return nil
+}
+
+// beginList waits until a list may be made, if the command makes one: the whole of it is in memory
+// before its length is known, so that only a few are made at the same time.
+func (a *API) beginList(ctx context.Context, cmd command.Command) (made func(), err error) {
+	if !cmd.Listing {
+		return func() {}, nil
+	}
+	select {
+	case a.lists <- struct{}{}:
+		return sync.OnceFunc(func() { <-a.lists }), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // enter finds out which user calls, and counts the call until leave is called: one user

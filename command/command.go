@@ -23,6 +23,7 @@ type Command struct {
 	Params   []Param
 	Results  []reflect.Type // what it answers with: one of these
 	ReadOnly bool           // changes nothing, so that GET may run it
+	Listing  bool           // may answer with all things of a sort
 	Pure     bool           // needs nothing but its arguments and its run, so tests of pipelines run it unchanged
 	Traffic  bool           // moves data, as pipelines do constantly: the audit log has only refusals
 	Recorded bool           // takes recordings in a rehearsal, see sluice.Run

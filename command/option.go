@@ -49,7 +49,7 @@ func Answers(samples ...any) Option {
 // Lists declares that the command changes nothing, and answers with a page of views, or with one
 // view.
 func Lists[V any](c *Command) {
-	c.ReadOnly = true
+	c.ReadOnly, c.Listing = true, true
 	c.Results = []reflect.Type{reflect.TypeFor[[]V](), reflect.TypeFor[V]()}
 }
 

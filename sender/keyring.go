@@ -69,7 +69,8 @@ func newKeyring(address, secret string, keys Keys) (*keyring, error) {
 // public keys, and a secret may be either: whoever has the public key could sign with it. Such
 // secrets that are stored already still count.
 func (v *Verifier) CheckKind() error {
-	if r := v.preset.Signature; v.preset.Name != "" || r == nil || r.Algorithm != webToken && r.Algorithm != messageSignature {
+	if r := v.preset.Signature; v.preset.Name != "" || r == nil ||
+		r.Algorithm != webToken && r.Algorithm != messageSignature {
 		return nil
 	}
 	for _, secret := range v.secrets {

@@ -203,3 +203,13 @@ func TestMCPConformance(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentsSendOneMessageAtATime: a batch would be one request that stands for thousands.
+func TestAgentsSendOneMessageAtATime(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, batch := range []string{`[]`, " \n" + `[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]`} {
+		s.send("POST", "/mcp", strings.NewReader(batch), asAdmin, header("Content-Type", "application/json"),
+			header("Accept", "application/json, text/event-stream")).wantProblem(t, http.StatusBadRequest, "batch-refused")
+	}
+}

@@ -60,7 +60,7 @@ func getCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Comm
 			}
 			return page, nil
 		},
-		command.ReadOnly, command.Missing(Missing), command.Answers([]sluice.WebhookView{}, sluice.WebhookView{}))
+		command.Lists[sluice.WebhookView], command.Missing(Missing))
 }
 
 type deleteParams struct {

@@ -59,5 +59,5 @@ func providerCommand() command.Command {
 			presets := slices.Clone(sender.Presets())
 			return command.PageOf(presets, func(s sender.Preset) string { return s.Name }, showProvider, p.Filter), nil
 		},
-		command.ReadOnly, command.Nameless, command.Answers([]sluice.ProviderView{}, sluice.ProviderView{}))
+		command.Lists[sluice.ProviderView], command.Nameless)
 }
