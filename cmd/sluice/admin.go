@@ -13,8 +13,6 @@ import (
 func adminCommand(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "admin", Short: "Get back into a server",
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(adminPassword(t))
 	t.addForm(cmd)
@@ -28,7 +26,6 @@ func adminPassword(t *terminal) *cobra.Command {
 			"SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up and " +
 			"printed. Logins of the admin end. Users and everything else stay as they are.",
 		Example: "  sluice admin password --data ./data",
-		Args:    arguments(0, 0, ""),
 	}, stoppedSettings, func(ctx context.Context, at stopped, _ []string) (err error) {
 		password := os.Getenv("SLUICE_ADMIN_PASSWORD")
 		if password == "" {

@@ -20,7 +20,6 @@ func alertCommand(t *terminal) *cobra.Command {
 		columns: view.Columns("id", "kind", "subject", "severity", "since", "until", "message"),
 	}
 	cmd := alerts.verb(t, "alert", "See what is wrong, and have it told")
-	cmd.Args = orVerb
 	cmd.AddCommand(alerts.verb(t, "list", "List the alerts, newest first"), alertMute(t), alertTo(t))
 	return cmd
 }
@@ -39,8 +38,7 @@ func alertMute(t *terminal) *cobra.Command {
 
 func alertTo(t *terminal) *cobra.Command {
 	to := &cobra.Command{
-		Use: "to", Short: "Have alerts told elsewhere", Args: orVerb,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use: "to", Short: "Have alerts told elsewhere",
 	}
 	for _, d := range destinations {
 		word := "URL"

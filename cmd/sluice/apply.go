@@ -21,7 +21,7 @@ import (
 type application struct {
 	manifest.Options
 
-	dryRun, check, yes bool
+	dryRun, check bool
 
 	tokens string // file
 }
@@ -48,7 +48,7 @@ func applyCommand(t *terminal) *cobra.Command {
 		"show what would be changed, and end with exit code 7 if there is something")
 	flags.BoolVar(&a.Force, "force", false, "store pipelines although steps would be refused when they run")
 	flags.StringVar(&a.tokens, "tokens", "", "give webhooks the tokens in this file")
-	addYes(cmd, &a.yes)
+	t.addYes(cmd)
 	return cmd
 }
 
@@ -60,9 +60,6 @@ type applied struct {
 }
 
 func (t *terminal) apply(ctx context.Context, dir string, a application) error {
-	if _, err := t.form(); err != nil {
-		return err // before anything is changed
-	}
 	if err := t.connect(); err != nil {
 		return err
 	}
@@ -84,11 +81,11 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 		if err := t.showPlan(plan); err != nil {
 			return err
 		}
-		return &failure{code: exitConflict, message: "The server is not as the files say: " + tally(plan) + "."}
+		return fail(exitConflict, "The server is not as the files say: %s.", tally(plan))
 	case a.dryRun:
 		return t.showPlan(plan)
 	}
-	if err := t.confirm(ctx, a.yes, "Make these changes ("+tally(plan)+")?"); err != nil {
+	if err := t.confirm(ctx, "Make these changes ("+tally(plan)+")?"); err != nil {
 		return err
 	}
 	return reachable(dir, t.carryOut(ctx, plan))
@@ -144,18 +141,15 @@ func (t *terminal) showPlan(plan *manifest.Plan) error {
 // carryOut makes the changes of a plan. If one fails, those before it are shown all
 // the same: the server shows their secrets only once.
 func (t *terminal) carryOut(ctx context.Context, plan *manifest.Plan) error {
-	form, err := t.form()
-	if err != nil {
-		return err
-	}
 	made := &manifest.Plan{Changes: []*manifest.Change{}, Left: plan.Left}
 	failed := plan.Apply(ctx, t.server, func(change *manifest.Change) {
 		made.Changes = append(made.Changes, change)
-		if form == "table" {
+		if t.forPeople() {
 			fmt.Fprintln(t.out, view.Printable(sentence(change)))
 		}
 	})
-	if form != "table" {
+	var err error
+	if !t.forPeople() {
 		err = t.showValue(applied{made, true})
 	}
 	return cmp.Or(failed, err)

@@ -15,7 +15,6 @@ func auditCommand(t *terminal) *cobra.Command {
 		columns: view.Columns("time", "username", "command", "target", "outcome", "address", "count"),
 	}.verb(t, "audit", "Read who did what, newest first")
 	cmd.Example = "  sluice audit --since 1h --username admin"
-	cmd.Args = orVerb
 	cmd.AddCommand(auditVerify(t))
 	return cmd
 }
@@ -23,7 +22,6 @@ func auditCommand(t *terminal) *cobra.Command {
 func auditVerify(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify", Short: "Check that no entry of the audit log was changed, taken out or put in",
-		Args: arguments(0, 0, ""),
 		RunE: t.connected(func(ctx context.Context, _ []string) error {
 			answer, err := t.server.Command(ctx, "audit.verify", nil, nil)
 			if err != nil {
@@ -37,10 +35,8 @@ func auditVerify(t *terminal) *cobra.Command {
 				return err
 			}
 			if len(found.Breaks) > 0 {
-				return &failure{
-					code: exitConflict, message: "The audit log was tampered with: its chain breaks in " +
-						view.Counted(len(found.Breaks), "place") + ".",
-				}
+				return fail(exitConflict, "The audit log was tampered with: its chain breaks in %s.",
+					view.Counted(len(found.Breaks), "place"))
 			}
 			return nil
 		}),

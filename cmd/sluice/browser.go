@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func addOpen(cmd *cobra.Command, open *bool) {
-	cmd.Flags().BoolVar(open, "open", false, "open the page about it in a browser; without one its URL is printed")
+func (t *terminal) addOpen(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&t.opens, "open", false, "open the page about it in a browser; without one its URL is printed")
 }
 
 // open opens a page of the portal, or prints its URL where there is no browser.

@@ -25,7 +25,6 @@ type change struct {
 }
 
 func (ch change) command() *cobra.Command {
-	var yes bool
 	cmd := ch.about(ch.verb, ch.short, true, nil)
 	ch.calling(cmd, ch.calls, func(ctx context.Context, values url.Values, args []string) error {
 		how := url.Values{}
@@ -40,8 +39,10 @@ func (ch change) command() *cobra.Command {
 		if !selected {
 			what = view.Counted(len(args), ch.called())
 		}
-		if err := ch.confirm(ctx, yes || !ch.asks, view.Title(ch.verb)+" "+what+" for good?"); err != nil {
-			return err
+		if ch.asks {
+			if err := ch.confirm(ctx, view.Title(ch.verb)+" "+what+" for good?"); err != nil {
+				return err
+			}
 		}
 		if selected {
 			return ch.changeAll(ctx, values)
@@ -64,7 +65,7 @@ func (ch change) command() *cobra.Command {
 	cmd.Example += "\n  sluice " + ch.Name + " " + ch.verb + " --since 1d"
 	cmd.Args = cobra.ArbitraryArgs
 	if ch.asks {
-		addYes(cmd, &yes)
+		ch.addYes(cmd)
 	}
 	return cmd
 }

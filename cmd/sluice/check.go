@@ -23,7 +23,6 @@ func checkCommand(t *terminal) *cobra.Command {
 			"changed. A server that has lost webhooks, accounts or other records refuses to serve, until the folder " +
 			"is restored from a backup; with --accept it goes on with what is left. One that has lost events serves, " +
 			"and tells which.",
-		Args: arguments(0, 0, ""),
 	}, folderSettings, func(_ context.Context, at stopped, _ []string) error {
 		bar, shown := t.progress(checkSteps, "reading"), int64(0)
 		defer bar.end()

@@ -30,6 +30,7 @@ func commandCommand(t *terminal) *cobra.Command {
 			"input; key=@@x is a value that begins with @.",
 		Example: "  sluice command webhook.put eventKey=webhook.lead.created payloadType=raw\n" +
 			"  sluice command pipeline.put name=leads --body leads.yaml",
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: t.completeCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -2,14 +2,15 @@ package main
 
 import (
 	"context"
+	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"sluice/cmd/sluice/view"
 	"sluice/command"
+	"sluice/spelling"
 	"sluice/stretch"
 )
 
@@ -32,46 +33,6 @@ func (t *terminal) briefly(cmd *cobra.Command) (context.Context, context.CancelF
 	}
 	ctx, cancel := context.WithTimeout(parent, stretch.Of(completionTime))
 	return ctx, cancel, t.connect() == nil
-}
-
-// completeCommand completes the names of commands, their parameters, and the values
-// of parameters that have a fixed choice.
-func (t *terminal) completeCommand(
-	_ *cobra.Command, args []string, word string,
-) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		for _, known := range t.commands.All() {
-			found = append(found, cobra.CompletionWithDesc(known.Name, known.Summary))
-		}
-		return found, noFiles
-	}
-	known, _ := t.commands.Find(args[0])
-	return completeParameter(known, args[1:], word)
-}
-
-func completeParameter(
-	known command.Command, given []string, word string,
-) ([]cobra.Completion, cobra.ShellCompDirective) {
-	name, value, hasValue := strings.Cut(word, "=")
-	if strings.HasPrefix(value, "@") {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	var found []cobra.Completion
-	for _, p := range known.Params {
-		switch {
-		case hasValue && p.Name == name:
-			for _, choice := range p.Enum {
-				found = append(found, name+"="+choice)
-			}
-		case !hasValue &&
-			!slices.ContainsFunc(given, func(arg string) bool { return strings.HasPrefix(arg, p.Name+"=") }):
-			found = append(found, cobra.CompletionWithDesc(p.Name+"=", p.Doc))
-		}
-	}
-	if hasValue {
-		return found, noFiles
-	}
-	return found, noFiles | cobra.ShellCompDirectiveNoSpace
 }
 
 // named is for parameters that name a thing: the command that lists such things,
@@ -138,6 +99,22 @@ func (t *terminal) namesOf(ctx context.Context, name, field string) (names []str
 	return names
 }
 
+// meant suggests another name where a parameter names something unknown.
+func (t *terminal) meant(ctx context.Context, params url.Values) {
+	for name := range params {
+		list, ok := named[name]
+		if !ok {
+			continue
+		}
+		names := t.namesOf(ctx, list[0], list[1]) // without names there is no suggestion
+		given := params.Get(name)
+		if near := spelling.Nearest(given, names); near != "" && !slices.Contains(names, given) {
+			t.note(view.Printable("There is no " + given + "; did you mean " + near + "?"))
+		}
+	}
+}
+
+// completeProfiles completes the names of profiles.
 func (t *terminal) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	profiles, err := t.profiles()
 	if err != nil {

@@ -18,8 +18,6 @@ func completionCommand() *cobra.Command {
 		Short: "Print a script that completes command lines",
 		Long: "Print a script that completes command lines: verbs, flags, the server's commands, and the names of " +
 			"webhooks, pipelines and other things.",
-		Args: orVerb,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, shell := range []struct {
 		name, install string
@@ -37,7 +35,6 @@ func completionCommand() *cobra.Command {
 			Use:     shell.name,
 			Short:   "Print the script for " + shell.name,
 			Example: "  " + shell.install,
-			Args:    arguments(0, 0, ""),
 			RunE:    func(cmd *cobra.Command, _ []string) error { return shell.write(cmd.Root(), cmd.OutOrStdout()) },
 		})
 	}

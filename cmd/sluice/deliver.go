@@ -17,7 +17,6 @@ type listener struct {
 	*terminal
 
 	forwarder *client.Forwarder // nil means that events are printed
-	table     bool              // the output is for people
 	waiting   bool              // people know that the program can't be reached
 }
 
@@ -36,7 +35,7 @@ type delivered struct {
 // never sends twice what may have arrived.
 func (l *listener) deliver(ctx context.Context, e client.Received) error {
 	switch {
-	case l.forwarder == nil && l.table:
+	case l.forwarder == nil && l.forPeople():
 		return l.print(e)
 	case l.forwarder == nil:
 		return l.line(e.Document)
@@ -82,7 +81,7 @@ func (l *listener) report(e client.Received, done client.Forwarded, began time.T
 	if done.Err != nil {
 		d.Error = done.Err.Error()
 	}
-	if !l.table {
+	if !l.forPeople() {
 		return l.line(d)
 	}
 	colour, status := view.Green, strconv.Itoa(done.Status)

@@ -55,7 +55,6 @@ func doctorCommand(t *terminal) *cobra.Command {
 			"most urgent first. Log in for the part of the operator. On the server's own machine, with its variables " +
 			"of the environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well. Exits with 1 if " +
 			"something is bad; warnings alone are no failure.",
-		Args: arguments(0, 0, ""),
 		RunE: t.connected(func(ctx context.Context, _ []string) error {
 			d := &doctor{base: t.server.URL(), http: &http.Client{Timeout: timeout}, client: t.server}
 			if d.reach(ctx) {
@@ -87,7 +86,7 @@ func (d *doctor) report(t *terminal) error {
 		}
 	})
 	if err == nil && sorted[0].State == bad {
-		return &failure{code: exitOther, message: "The server needs attention."}
+		return fail(exitOther, "The server needs attention.")
 	}
 	return err
 }

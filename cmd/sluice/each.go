@@ -12,11 +12,7 @@ import (
 // forEach calls do for each name, even if some fail, and shows the answers. People
 // see the sentence instead, if there is one. A single answer is not shown as a list.
 func (t *terminal) forEach(names []string, sentence string, do func(string) (client.Answer, error)) error {
-	form, err := t.form()
-	if err != nil {
-		return err
-	}
-	briefly := form == "table" && sentence != ""
+	briefly := t.forPeople() && sentence != ""
 	bar := t.progress(len(names), "")
 	defer bar.end()
 	var answers []json.RawMessage

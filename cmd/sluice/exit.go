@@ -78,7 +78,12 @@ func (f *failure) Error() string { return f.message }
 
 // usage makes the error for a command line that makes no sense.
 func usage(format string, args ...any) *failure {
-	return &failure{code: exitUsage, message: fmt.Sprintf(format, args...)}
+	return fail(exitUsage, format, args...)
+}
+
+// fail makes an error with an exit code of its own.
+func fail(code int, format string, args ...any) *failure {
+	return &failure{code: code, message: fmt.Sprintf(format, args...)}
 }
 
 // help adds a hint to the verb's help.
@@ -162,5 +167,5 @@ func failures(errs []error) error {
 	case 1:
 		return errs[0]
 	}
-	return &failure{code: exitCode(errs[0]), message: fmt.Sprintf("%s (and %d more)", explain(errs[0]), len(errs)-1)}
+	return fail(exitCode(errs[0]), "%s (and %d more)", explain(errs[0]), len(errs)-1)
 }

@@ -15,16 +15,16 @@ import (
 	"sluice/spelling"
 )
 
-// An asking is a verb that has the values of its flags, as parameters of a command, and is
+// An Asking is a verb that has the values of its flags, as parameters of a command, and is
 // connected to the server.
-type asking func(ctx context.Context, values url.Values, args []string) error
+type Asking func(ctx context.Context, values url.Values, args []string) error
 
 // calling gives a verb a flag for each parameter of a command, except those in without, and
 // makes it do run with what they hold: --payload-type is payloadType.
-func (t *terminal) calling(cmd *cobra.Command, name string, run asking, without ...string) *cobra.Command {
+func (t *terminal) calling(cmd *cobra.Command, name string, run Asking, without ...string) *cobra.Command {
 	declared := t.declaration(name)
 	when := new(span)
-	if hasParam(declared, "from") {
+	if _, err := declared.Param("from"); err == nil {
 		when.addFlags(cmd)
 	}
 	var params []command.Param
@@ -126,10 +126,6 @@ func (t *terminal) declaration(name string) command.Command {
 		panic("there is no command " + name) // a mistake in the program
 	}
 	return declared
-}
-
-func hasParam(c command.Command, name string) bool {
-	return slices.ContainsFunc(c.Params, func(p command.Param) bool { return p.Name == name })
 }
 
 // choicesOf returns the values that a parameter can have, in the words of the command

@@ -16,12 +16,8 @@ import (
 
 // follow shows calls and runs as they happen, each in a line.
 func (t *terminal) follow(ctx context.Context, params url.Values) error {
-	form, err := t.form()
-	if err != nil {
-		return err
-	}
 	return t.server.Follow(ctx, params, func(entry sluice.TailEntry) error {
-		if form != "table" {
+		if !t.forPeople() {
 			return t.line(entry)
 		}
 		_, err := fmt.Fprintln(t.out, t.describe(entry))

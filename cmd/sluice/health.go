@@ -43,7 +43,7 @@ func healthCommand() *cobra.Command {
 				err = askHealth(ctx, client, target+path)
 			}
 			if err != nil {
-				return &failure{code: exitOther, message: err.Error()}
+				return fail(exitOther, "%v", err)
 			}
 			return nil
 		},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,47 +69,5 @@ func golden(t *testing.T, file, got string) {
 	}
 	if got != string(want) {
 		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
-	}
-}
-
-func TestTimesAsPeopleSayThem(t *testing.T) {
-	for text, want := range map[string]string{
-		"30m": "2030-01-31T10:30:00Z", "2h": "2030-01-31T09:00:00Z", "1d": "2030-01-30T11:00:00Z", "1w1d1h": "2030-01-23T10:00:00Z",
-		"now": "2030-01-31T11:00:00Z", "today": "2030-01-30T23:00:00Z", "yesterday": "2030-01-29T23:00:00Z",
-		"2030-01-01": "2029-12-31T23:00:00Z", "2030-01-01 12:00": "2030-01-01T11:00:00Z", "2030-01-01T12:00:00Z": "2030-01-01T12:00:00Z",
-	} {
-		got, err := parseMoment(text, noon)
-		if err != nil || got.UTC().Format(time.RFC3339) != want {
-			t.Errorf("%s: got %s, %v; want %s", text, got.UTC().Format(time.RFC3339), err, want)
-		}
-	}
-	for _, text := range []string{"", "d", "1", "-1h", "1d-1h", "1x", "soon", "2030-13-01", "99999d"} {
-		if got, err := parseMoment(text, noon); err == nil {
-			t.Errorf("%q is read as %s", text, got)
-		}
-	}
-	s := span{since: "1h", to: "now"}
-	params := url.Values{}
-	if err := s.set(params); err != nil || !params.Has("from") || !params.Has("to") {
-		t.Errorf("got %v, %v", params, err)
-	}
-}
-
-func TestBrowsers(t *testing.T) {
-	for _, name := range []string{"BROWSER", "DISPLAY", "WAYLAND_DISPLAY"} {
-		t.Setenv(name, "")
-	}
-	for system, want := range map[string]string{"linux": "", "darwin": "open", "windows": "rundll32 url.dll,FileProtocolHandler"} {
-		if got := strings.Join(browserCommand(system), " "); got != want {
-			t.Errorf("%s: got %q, want %q", system, got, want)
-		}
-	}
-	t.Setenv("DISPLAY", ":0")
-	if got := browserCommand("linux"); len(got) != 1 || got[0] != "xdg-open" {
-		t.Errorf("with a display: %q", got)
-	}
-	t.Setenv("BROWSER", "firefox --new-tab")
-	if got := browserCommand("linux"); len(got) != 2 || got[0] != "firefox" {
-		t.Errorf("with a browser of one's own: %q", got)
 	}
 }

@@ -3,10 +3,7 @@ package main
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
-
-	"sluice/manifest"
 )
 
 // read returns the content of a file, or of standard input for -.
@@ -58,39 +55,4 @@ func (t *terminal) value(text string) (string, error) {
 	}
 	content, err := t.read(file)
 	return string(content), err
-}
-
-// filesIn returns the files that arguments name, and all pipelines in the folders that
-// they name.
-func filesIn(args []string) ([]string, error) {
-	var files []string
-	for _, arg := range args {
-		if arg == "-" { // standard input
-			files = append(files, arg)
-			continue
-		}
-		info, err := os.Stat(arg)
-		if err != nil {
-			return nil, usage("%v", err)
-		}
-		if !info.IsDir() {
-			files = append(files, arg)
-			continue
-		}
-		entries, err := os.ReadDir(arg)
-		if err != nil {
-			return nil, usage("%v", err)
-		}
-		found := len(files)
-		for _, entry := range entries {
-			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") &&
-				manifest.NameOf(entry.Name()) != entry.Name() {
-				files = append(files, filepath.Join(arg, entry.Name()))
-			}
-		}
-		if len(files) == found {
-			return nil, usage("The folder %s has no files that end in .yaml, .yml or .json.", arg)
-		}
-	}
-	return files, nil
 }

@@ -14,7 +14,6 @@ import (
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/view"
-	"sluice/spelling"
 )
 
 // A list is a verb that shows what a command lists.
@@ -28,16 +27,15 @@ type list struct {
 }
 
 func (l list) verb(t *terminal, use, short string) *cobra.Command {
-	var open bool
-	cmd := &cobra.Command{Use: use, Short: short, Args: arguments(0, 0, "")}
+	cmd := &cobra.Command{Use: use, Short: short}
 	t.calling(cmd, l.command, func(ctx context.Context, values url.Values, _ []string) error {
-		if open {
+		if t.opens {
 			return t.open(ctx, l.page)
 		}
 		return l.show(ctx, t, values)
 	}, l.without...)
 	if l.page != "" {
-		addOpen(cmd, &open)
+		t.addOpen(cmd)
 	}
 	return cmd
 }
@@ -73,21 +71,6 @@ func selection(params url.Values) string {
 	return strings.Join(slices.Compact(parts), " and ")
 }
 
-// meant suggests another name where a parameter names something unknown.
-func (t *terminal) meant(ctx context.Context, params url.Values) {
-	for name := range params {
-		list, ok := named[name]
-		if !ok {
-			continue
-		}
-		names := t.namesOf(ctx, list[0], list[1]) // without names there is no suggestion
-		given := params.Get(name)
-		if near := spelling.Nearest(given, names); near != "" && !slices.Contains(names, given) {
-			t.note(view.Printable("There is no " + given + "; did you mean " + near + "?"))
-		}
-	}
-}
-
 // print shows a page, and how to get the next one.
 func (l list) print(t *terminal, answer client.Answer) error {
 	if err := t.show(answer.Body, l.columns...); err != nil {
@@ -101,9 +84,8 @@ func (l list) print(t *terminal, answer client.Answer) error {
 
 // none says to people that a list is empty. Programs see it in the document.
 func (t *terminal) none(document []byte, text string) bool {
-	form, err := t.form()
-	root, parseErr := view.Parse(document)
-	if err != nil || parseErr != nil || form != "table" {
+	root, err := view.Parse(document)
+	if err != nil || !t.forPeople() {
 		return false
 	}
 	if items := view.Items(root); items == nil || len(items.Content) > 0 {

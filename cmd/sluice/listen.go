@@ -84,12 +84,9 @@ func (t *terminal) knows(ctx context.Context, l listenTo) error {
 }
 
 func (t *terminal) listen(ctx context.Context, to listenTo) error {
-	form, err := t.form()
-	if err != nil {
-		return err
-	}
-	l := &listener{terminal: t, table: form == "table"}
+	l := &listener{terminal: t}
 	if to.forward != "" {
+		var err error
 		if l.forwarder, err = client.NewForwarder(to.forward); err != nil {
 			return err
 		}

@@ -182,7 +182,6 @@ func logoutCommand(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout",
 		Short: "End a login, here and at the server",
-		Args:  arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			profiles, err := t.profiles()
 			if err != nil {

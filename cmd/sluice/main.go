@@ -16,7 +16,7 @@ import (
 func main() {
 	ctx, hurry, release := interrupts()
 	t := &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, release: release, commands: serve.Commands()}
-	err := execute(ctx, t, hurry, os.Args[1:])
+	err := t.execute(ctx, rootCommand(t, hurry), os.Args[1:])
 	release()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sluice:", explain(err))
@@ -44,17 +44,4 @@ func interrupts() (first context.Context, second <-chan struct{}, release func()
 		close(hurry)
 	}()
 	return first, hurry, release
-}
-
-// execute runs a command line.
-func execute(ctx context.Context, t *terminal, hurry <-chan struct{}, args []string) error {
-	root := rootCommand(t, hurry)
-	cmd, err := root.ExecuteContextC(ctx)
-	switch {
-	case err == nil:
-		return t.helpFailed
-	case !t.begun:
-		return usageError(root, cmd, args, err)
-	}
-	return err
 }

@@ -18,21 +18,24 @@ import (
 	"sluice/value"
 )
 
-func (t *terminal) form() (string, error) {
+// chooseForm finds the form of the output, before anything is done.
+func (t *terminal) chooseForm() error {
+	t.formGiven = t.json || t.form != ""
 	switch {
-	case t.json && t.format != "" && t.format != "json":
-		return "", usage("--json and -o %s exclude each other; give one of them.", t.format)
-	case t.json:
-		return "json", nil
-	case t.format == "" && isTerminal(t.out):
-		return "table", nil
-	case t.format == "":
-		return "json", nil
-	case slices.Contains(forms, t.format):
-		return t.format, nil
+	case t.json && t.form != "" && t.form != "json":
+		return usage("--json and -o %s exclude each other; give one of them.", t.form)
+	case t.json || t.form == "" && !isTerminal(t.out):
+		t.form = "json"
+	case t.form == "":
+		t.form = "table"
+	case !slices.Contains(forms, t.form):
+		return usage("There is no output form %q; use table, json or yaml.", t.form)
 	}
-	return "", usage("There is no output form %q; use table, json or yaml.", t.format)
+	return nil
 }
+
+// forPeople reports whether the output is for people, not for programs.
+func (t *terminal) forPeople() bool { return t.form == "table" }
 
 var forms = []string{"table", "json", "yaml"}
 
@@ -52,8 +55,7 @@ func (t *terminal) show(document []byte, columns ...view.Column) error {
 	if t.showTokens && bytes.Contains(document, []byte(`"uuid":"…`)) {
 		t.note("Whole tokens are shown to users with the permission webhook.token.")
 	}
-	return t.write(document, func(w io.Writer, root *yaml.Node) error {
-		v := t.view()
+	return t.write(document, func(v *view.View, w io.Writer, root *yaml.Node) error {
 		if items := view.Items(root); items != nil {
 			root = items
 		}
@@ -85,26 +87,27 @@ func (t *terminal) warn(root *yaml.Node) {
 
 // showData writes user data unchanged.
 func (t *terminal) showData(document []byte) error {
-	return t.write(document, func(w io.Writer, root *yaml.Node) error { return view.WriteIndented(w, root, "") })
+	return t.write(document, func(_ *view.View, w io.Writer, root *yaml.Node) error {
+		return view.WriteIndented(w, root, "")
+	})
 }
 
 // write writes a document in the wanted form; people is the form for people.
-func (t *terminal) write(document []byte, people func(io.Writer, *yaml.Node) error) error {
-	form, err := t.form()
-	if err != nil {
-		return err
-	}
+func (t *terminal) write(document []byte, people func(*view.View, io.Writer, *yaml.Node) error) error {
 	var text bytes.Buffer
-	if form == "json" {
+	var root *yaml.Node
+	var err error
+	if t.form != "json" {
+		root, err = view.Parse(document)
+	}
+	switch {
+	case err != nil:
+	case t.form == "json":
 		err = view.WriteJSON(&text, document, isTerminal(t.out))
-	} else {
-		var root *yaml.Node
-		if root, err = view.Parse(document); err == nil {
-			if form == "yaml" {
-				people = view.WriteYAML
-			}
-			err = people(&text, root)
-		}
+	case t.form == "yaml":
+		err = view.WriteYAML(&text, root)
+	default:
+		err = people(t.view(), &text, root)
 	}
 	if err != nil {
 		return fmt.Errorf("the server's answer can't be shown: %w", err)
@@ -115,16 +118,12 @@ func (t *terminal) write(document []byte, people func(io.Writer, *yaml.Node) err
 
 // present shows a document to programs; people writes what people see instead.
 func (t *terminal) present(document any, people func(io.Writer)) error {
-	form, err := t.form()
-	if err != nil {
-		return err
-	}
-	if form != "table" {
+	if !t.forPeople() {
 		return t.showValue(document)
 	}
 	var text bytes.Buffer
 	people(&text)
-	_, err = t.out.Write(text.Bytes())
+	_, err := t.out.Write(text.Bytes())
 	return err
 }
 
@@ -161,7 +160,7 @@ func (t *terminal) do(ctx context.Context, command string, values url.Values, se
 
 // note says something to people besides the answer.
 func (t *terminal) note(text string) {
-	if form, err := t.form(); err == nil && form == "table" {
+	if t.forPeople() {
 		fmt.Fprintln(t.err, text)
 	}
 }

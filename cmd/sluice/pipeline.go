@@ -46,7 +46,6 @@ func pipelinePause(r *resource, name, short, sentence string) *cobra.Command {
 // pipelineDelete makes the verb that deletes pipelines, and says how many events that
 // abandons.
 func pipelineDelete(r *resource) *cobra.Command {
-	var yes bool
 	cmd := r.about("delete", "Delete pipelines", true, r.connected(func(ctx context.Context, args []string) error {
 		waiting, known := r.waitingFor(ctx, args)
 		effect, events := strings.TrimSuffix(r.Effect, "."), view.Counted(waiting, "event")+" still waiting."
@@ -58,7 +57,7 @@ func pipelineDelete(r *resource) *cobra.Command {
 		default:
 			effect += "."
 		}
-		if err := r.delete(ctx, yes, args, effect, url.Values{}); err != nil {
+		if err := r.delete(ctx, args, effect, url.Values{}); err != nil {
 			return err
 		}
 		if waiting > 0 {
@@ -66,7 +65,7 @@ func pipelineDelete(r *resource) *cobra.Command {
 		}
 		return nil
 	}))
-	addYes(cmd, &yes)
+	r.addYes(cmd)
 	return cmd
 }
 
@@ -96,7 +95,7 @@ func pipelineGet(r *resource) *cobra.Command {
 		Args:              arguments(1, 1, "the name of a pipeline"),
 		ValidArgsFunction: r.completeNames("pipeline.get", "name", noFiles),
 		RunE: r.connected(func(ctx context.Context, args []string) error {
-			if r.format != "" || r.json {
+			if r.formGiven {
 				params := url.Values{"name": {args[0]}}
 				if version != 0 {
 					params.Set("version", strconv.Itoa(version))

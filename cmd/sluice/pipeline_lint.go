@@ -65,7 +65,7 @@ func pipelineLint(t *terminal) *cobra.Command {
 				return err
 			}
 			if mistakes > 0 {
-				return &failure{code: exitFailed, message: view.Counted(mistakes, "mistake") + "."}
+				return fail(exitFailed, "%s.", view.Counted(mistakes, "mistake"))
 			}
 			return nil
 		},

@@ -16,7 +16,7 @@ import (
 
 func pipelinePut(t *terminal) *cobra.Command {
 	var name string
-	var yes, force bool
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "put FILE|FOLDER...",
 		Short: "Store pipelines",
@@ -55,7 +55,7 @@ func pipelinePut(t *terminal) *cobra.Command {
 			}
 			if folder {
 				fmt.Fprint(t.err, strings.Join(diffs, ""))
-				if err := t.confirm(ctx, yes, "Store "+view.Counted(len(drafts), "pipeline")+"?"); err != nil {
+				if err := t.confirm(ctx, "Store "+view.Counted(len(drafts), "pipeline")+"?"); err != nil {
 					return err
 				}
 			}
@@ -64,7 +64,7 @@ func pipelinePut(t *terminal) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the pipeline (default: that of the file)")
 	cmd.Flags().BoolVar(&force, "force", false, "store them although steps would be refused when they run")
-	addYes(cmd, &yes)
+	t.addYes(cmd)
 	return cmd
 }
 

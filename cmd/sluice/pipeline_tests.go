@@ -39,7 +39,7 @@ func pipelineTest(t *terminal) *cobra.Command {
 				return err
 			}
 			if failed > 0 {
-				return &failure{code: exitFailed, message: view.Counted(failed, "test") + " failed."}
+				return fail(exitFailed, "%s failed.", view.Counted(failed, "test"))
 			}
 			return nil
 		},

@@ -53,7 +53,7 @@ func pipelineTry(t *terminal) *cobra.Command {
 			return err
 		}
 		if failed == nil && found.Fails > 0 {
-			return &failure{code: exitFailed, message: "The draft fails on " + view.Counted(found.Fails, "event") + "."}
+			return fail(exitFailed, "The draft fails on %s.", view.Counted(found.Fails, "event"))
 		}
 		return failed
 	}, "after")

@@ -93,7 +93,7 @@ func versionNumber(text string) (int, error) {
 }
 
 func pipelineRollback(r *resource) *cobra.Command {
-	var yes, force bool
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "rollback NAME [VERSION]",
 		Short: "Store a former source of a pipeline again",
@@ -108,7 +108,7 @@ func pipelineRollback(r *resource) *cobra.Command {
 			}
 			fmt.Fprint(r.err, view.Diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old),
 				pair.after, pair.before, colours(r.err)))
-			if err := r.confirm(ctx, yes, fmt.Sprintf("Store version %d again?", pair.old)); err != nil {
+			if err := r.confirm(ctx, fmt.Sprintf("Store version %d again?", pair.old)); err != nil {
 				return err
 			}
 			params := url.Values{
@@ -119,7 +119,7 @@ func pipelineRollback(r *resource) *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "store it although steps would be refused when it runs")
-	addYes(cmd, &yes)
+	r.addYes(cmd)
 	cmd.ValidArgsFunction = r.completeNames("pipeline.get", "name", noFiles)
 	return cmd
 }

@@ -15,7 +15,6 @@ func profileCommand(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile",
 		Short: "List the stored logins, choose one, forget one",
-		Args:  orVerb,
 		RunE:  list,
 	}
 	use := &cobra.Command{
@@ -59,7 +58,7 @@ func profileCommand(t *terminal) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List the stored logins", Args: arguments(0, 0, ""), RunE: list,
+		Use: "list", Short: "List the stored logins", RunE: list,
 	}, use, forget)
 	return cmd
 }

@@ -20,8 +20,8 @@ func (t *terminal) ask(ctx context.Context, question string) (string, error) {
 }
 
 // confirm asks before a change that can't be undone.
-func (t *terminal) confirm(ctx context.Context, yes bool, question string) error {
-	if yes {
+func (t *terminal) confirm(ctx context.Context, question string) error {
+	if t.yes {
 		return nil
 	}
 	if !isTerminal(t.in) {
@@ -32,13 +32,13 @@ func (t *terminal) confirm(ctx context.Context, yes bool, question string) error
 		return err
 	}
 	if a := strings.ToLower(answer); a != "y" && a != "yes" {
-		return &failure{code: exitOther, message: "Nothing was done."}
+		return fail(exitOther, "Nothing was done.")
 	}
 	return nil
 }
 
-func addYes(cmd *cobra.Command, yes *bool) {
-	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do it without a question")
+func (t *terminal) addYes(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&t.yes, "yes", "y", false, "do it without a question")
 }
 
 // secretValue returns a secret that is piped in, or asks for it twice.

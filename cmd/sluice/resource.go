@@ -42,7 +42,7 @@ func (t *terminal) resourceNamed(name string) *resource {
 func (r *resource) called() string { return cmp.Or(r.thing, r.Name) }
 
 // arg returns the placeholder for the key in usage lines.
-func (r *resource) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(r.Key), "-", "")) }
+func (r *resource) arg() string { return strings.ToUpper(r.Key) }
 
 // about makes a verb whose argument is the key of a thing, or of several things
 // with many.

@@ -15,9 +15,8 @@ import (
 func (r *resource) command() *cobra.Command {
 	things := list{r.Get, []string{r.Key, r.handle, r.single}, r.none, r.called() + "s", r.Page, r.columns}
 	cmd := things.verb(r.terminal, r.Name, r.short)
-	cmd.Args = orVerb
 	cmd.AddCommand(things.verb(r.terminal, "list", "List the "+r.called()+"s"))
-	if hasParam(r.declaration(r.Get), r.Key) {
+	if _, err := r.declaration(r.Get).Param(r.Key); err == nil {
 		cmd.AddCommand(r.showVerb())
 	}
 	if r.Put != "" && !r.own {
@@ -31,9 +30,8 @@ func (r *resource) command() *cobra.Command {
 }
 
 func (r *resource) showVerb() *cobra.Command {
-	var open bool
 	cmd := r.about("show", "Show a "+r.called(), false, r.connected(func(ctx context.Context, args []string) error {
-		if open {
+		if r.opens {
 			return r.open(ctx, r.Page, args[0])
 		}
 		document, err := r.one(ctx, args[0])
@@ -43,7 +41,7 @@ func (r *resource) showVerb() *cobra.Command {
 		return r.show(document)
 	}))
 	if r.Page != "" {
-		addOpen(cmd, &open)
+		r.addOpen(cmd)
 	}
 	return cmd
 }
@@ -114,7 +112,6 @@ func (r *resource) store(ctx context.Context, values url.Values) error {
 }
 
 func (r *resource) deleteVerb() *cobra.Command {
-	var yes bool
 	cmd := r.about("delete", "Delete "+r.called()+"s", true,
 		r.connected(func(ctx context.Context, args []string) error {
 			if len(args) == 1 { // don't ask about what isn't there
@@ -122,20 +119,20 @@ func (r *resource) deleteVerb() *cobra.Command {
 					return err
 				}
 			}
-			return r.delete(ctx, yes, args, r.Effect, url.Values{})
+			return r.delete(ctx, args, r.Effect, url.Values{})
 		}))
-	addYes(cmd, &yes)
+	r.addYes(cmd)
 	return cmd
 }
 
 // delete deletes things if the person agrees, who is told of the effect. The parameters
 // say how.
-func (r *resource) delete(ctx context.Context, yes bool, keys []string, effect string, how url.Values) error {
+func (r *resource) delete(ctx context.Context, keys []string, effect string, how url.Values) error {
 	what := r.called() + " " + keys[0]
 	if len(keys) > 1 {
 		what = view.Counted(len(keys), r.called())
 	}
-	if err := r.confirm(ctx, yes, "Delete the "+what+"? "+effect); err != nil {
+	if err := r.confirm(ctx, "Delete the "+what+"? "+effect); err != nil {
 		return err
 	}
 	return r.forEach(keys, "Deleted the "+r.called()+" %s.", func(key string) (client.Answer, error) {

@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/view"
 )
 
 // A waiting says whether and how long to wait for a result.
@@ -72,14 +71,14 @@ func (t *terminal) awaitResult(ctx context.Context, id string, w waiting) error 
 
 // showResult prints a result. If a pipeline failed, so does the verb.
 func (t *terminal) showResult(r client.Result) error {
-	err := t.write(r.Document, func(w io.Writer, root *yaml.Node) error { return t.view().Result(w, root) })
+	err := t.write(r.Document, (*view.View).Result)
 	if err != nil {
 		return err
 	}
 	if r.Status != sluice.StatusError {
 		return nil
 	}
-	failed := &failure{code: exitFailed, message: "A pipeline failed."}
+	failed := fail(exitFailed, "A pipeline failed.")
 	if r.Error != nil {
 		failed.message = r.Error.Detail
 	}

@@ -52,10 +52,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 		Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exitCodesSummary),
 	}
 	root.AddCommand(exitCodes, versionCommand(t), completionCommand(), manCommand())
-	addHelp(root)
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
-	wrapHelp(root)
-	suggests(root)
+	t.prepare(root)
 	return root
 }
 
@@ -69,22 +66,4 @@ func resourceCommands(t *terminal) (all []*cobra.Command) {
 		all = append(all, r.command())
 	}
 	return all
-}
-
-// wrapHelp breaks the long lines of what commands say of themselves.
-func wrapHelp(cmd *cobra.Command) {
-	const width = 100
-	var text strings.Builder
-	for line := range strings.SplitSeq(cmd.Long, "\n") {
-		for len(line) > width {
-			end := strings.LastIndexByte(line[:width+1], ' ')
-			text.WriteString(line[:end] + "\n")
-			line = line[end+1:]
-		}
-		text.WriteString(line + "\n")
-	}
-	cmd.Long = strings.TrimSuffix(text.String(), "\n")
-	for _, verb := range cmd.Commands() {
-		wrapHelp(verb)
-	}
 }

@@ -41,16 +41,15 @@ func secretPut(r *resource) *cobra.Command {
 }
 
 func secretDelete(r *resource) *cobra.Command {
-	var yes bool
 	cmd := r.about("delete", "Delete secrets", true, nil)
 	cmd.Long = cmd.Short + ".\nIt is refused while webhooks or pipelines use one; sluice secret show tells which."
-	addYes(cmd, &yes)
+	r.addYes(cmd)
 	return r.calling(cmd, r.Remove, func(ctx context.Context, values url.Values, args []string) error {
 		effect := "If webhooks or pipelines use it, it is refused."
 		if values.Get("force") == "true" {
 			effect = r.Effect
 		}
-		return r.delete(ctx, yes, args, effect, values)
+		return r.delete(ctx, args, effect, values)
 	}, "name")
 }
 
@@ -62,7 +61,6 @@ func secretRekey(t *terminal) *cobra.Command {
 			"pipelines, secrets and the keys that sign tokens. The new key is read from SLUICE_NEW_SECRET_KEY, " +
 			"the one before is found as sluice serve finds it. Interrupted, it can be run again.",
 		Example: "  SLUICE_NEW_SECRET_KEY=$(cat new.key) sluice secret rekey --data ./data",
-		Args:    arguments(0, 0, ""),
 	}, stoppedSettings, func(ctx context.Context, at stopped, _ []string) error {
 		key := os.Getenv("SLUICE_NEW_SECRET_KEY")
 		if key == "" {

@@ -19,7 +19,6 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 		Long: "Run the server. Every setting is a flag, a variable of the environment (--result-ttl is " +
 			"SLUICE_RESULT_TTL), and a key of the YAML file given with --config. SLUICE_ADMIN_PASSWORD sets the " +
 			"admin's password at the first start.",
-		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadSettings(cmd, file)
 			if err != nil {

@@ -13,24 +13,23 @@ import (
 )
 
 func statsCommand(t *terminal) *cobra.Command {
-	var open bool
-	cmd := &cobra.Command{Use: "stats", Short: "See what the server is doing", Args: arguments(0, 0, "")}
-	addOpen(cmd, &open)
+	cmd := &cobra.Command{Use: "stats", Short: "See what the server is doing"}
+	t.addOpen(cmd)
 	return t.calling(cmd, "server.stats", func(ctx context.Context, values url.Values, _ []string) error {
-		if open {
+		if t.opens {
 			return t.open(ctx, "/")
 		}
 		answer, err := t.server.Command(ctx, "server.stats", values, nil)
 		if err != nil {
 			return err
 		}
-		return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
+		return t.write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
 			for _, name := range []string{"minutes", "hours"} {
 				if figures := view.Field(root, name); figures != nil {
 					tabulate(figures)
 				}
 			}
-			return t.view().Account(w, root, "")
+			return v.Account(w, root, "")
 		})
 	})
 }

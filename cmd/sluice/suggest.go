@@ -16,8 +16,8 @@ var otherWords = map[string][]string{
 	"trace": {"tail", "log", "logs", "follow", "watch", "events", "calls", "history"},
 }
 
-// suggests lets cobra suggest a verb and those below it for slips and for other words.
-func suggests(cmd *cobra.Command) {
+// suggest lets cobra suggest a verb for slips and for other words.
+func suggest(cmd *cobra.Command) {
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.SuggestFor = otherWords[cmd.Name()]
 	if cmd.Flags().Lookup("disabled") != nil {
@@ -25,9 +25,6 @@ func suggests(cmd *cobra.Command) {
 	}
 	if cmd.Flags().Lookup("renew") != nil {
 		cmd.SuggestFor = slices.Concat(cmd.SuggestFor, []string{"rotate"})
-	}
-	for _, verb := range cmd.Commands() {
-		suggests(verb)
 	}
 }
 

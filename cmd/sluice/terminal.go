@@ -17,10 +17,13 @@ import (
 type terminal struct {
 	url     string
 	profile string
-	format  string
+	form    string // of the output: table, json or yaml
 	json    bool
 
+	formGiven  bool
 	showTokens bool
+	yes        bool
+	opens      bool // a page of the portal instead of an answer
 	commands   command.Set
 	server     *client.Client // that connect has chosen
 
@@ -46,23 +49,24 @@ func (t *terminal) addFlags(cmd *cobra.Command) {
 // addForm gives a verb the flags for the form of its output.
 func (t *terminal) addForm(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
-	flags.StringVarP(&t.format, "output", "o", "",
+	flags.StringVarP(&t.form, "output", "o", "",
 		"form of the output: table, json or yaml (default: table on a terminal, otherwise json)")
 	flags.BoolVar(&t.json, "json", false, "the same as -o json")
 	complete(cmd, "output", cobra.FixedCompletions(forms, noFiles))
 }
 
 // begin is called when the command line was understood.
-func (t *terminal) begin(cmd *cobra.Command) {
+func (t *terminal) begin(cmd *cobra.Command, _ []string) error {
 	t.begun = true
 	if cmd.Name() == "serve" {
-		return // it takes its time to stop; see interrupts
+		return nil // it takes its time to stop; see interrupts
 	}
 	context.AfterFunc(cmd.Context(), func() {
 		t.release()
 		// No context ends a write to a pipe that nobody reads, for one.
 		time.AfterFunc(lastGrace, func() { os.Exit(exitInterrupted) })
 	})
+	return t.chooseForm()
 }
 
 // lastGrace is how long the program may take to end once it was interrupted.

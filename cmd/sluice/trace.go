@@ -16,7 +16,7 @@ import (
 )
 
 func traceCommand(t *terminal) *cobra.Command {
-	var follow, open bool
+	var follow bool
 	cmd := &cobra.Command{
 		Use:   "trace [LAST6[:RANDOM]]",
 		Short: "Find calls and what pipelines made of them",
@@ -28,13 +28,13 @@ func traceCommand(t *terminal) *cobra.Command {
 		Args: arguments(0, 1, "one trace id"),
 	}
 	cmd.Flags().BoolVar(&follow, "follow", false, "tell of calls and runs as they happen")
-	addOpen(cmd, &open)
+	t.addOpen(cmd)
 	return t.calling(cmd, "trace.get", func(ctx context.Context, values url.Values, args []string) error {
 		if len(args) > 0 {
 			values.Set("traceId", args[0])
 		}
 		switch {
-		case open:
+		case t.opens:
 			return t.open(ctx, "/calls", args...)
 		case !follow:
 			return t.trace(ctx, values)
@@ -65,14 +65,14 @@ func (t *terminal) trace(ctx context.Context, params url.Values) error {
 	if !strings.Contains(id, ":") {
 		return calls.print(t, answer)
 	}
-	return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
+	return t.write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
 		calls := view.Field(root, "items").Content
 		replays, err := t.replaysOf(ctx, calls[0])
 		if err != nil {
 			return err
 		}
 		for _, call := range calls { // the call itself, then those that followed from it
-			if err := t.view().Call(w, call, replays); err != nil {
+			if err := v.Call(w, call, replays); err != nil {
 				return err
 			}
 			replays = nil

@@ -95,21 +95,3 @@ func firstWord(args []string) string {
 	}
 	return ""
 }
-
-// addHelp adds cobra's command help, and lets it suggest something for unknown commands.
-func addHelp(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	help, _, _ := root.Find([]string{"help"}) // it is there
-	help.Use, help.Short, help.Long = "help [COMMAND]", "Explain a command", ""
-	help.Run, help.RunE = nil, func(cmd *cobra.Command, args []string) error {
-		about, rest, err := cmd.Root().Find(args)
-		switch {
-		case err != nil:
-			return unknownVerb(cmd.Root(), args[0])
-		case len(rest) > 0 && about.HasSubCommands():
-			return unknownVerb(about, rest[0])
-		}
-		about.InitDefaultHelpFlag()
-		return about.Help()
-	}
-}

@@ -12,7 +12,6 @@ func versionCommand(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Tell the version of this program",
-		Args:  arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			told := map[string]string{

@@ -52,7 +52,7 @@ func webhookURL(r *resource) *cobra.Command {
 			if err := json.Unmarshal(document, &hook); err != nil {
 				return err
 			}
-			if r.json || r.format != "" {
+			if r.formGiven {
 				return r.showValue(map[string]string{"eventKey": args[0], "webhookUrl": hook.WebhookURL})
 			}
 			_, err = fmt.Fprintln(r.out, view.Printable(hook.WebhookURL))
@@ -81,7 +81,7 @@ func webhookTest(r *resource) *cobra.Command {
 // webhookToken makes the command that renews the URL of a webhook.
 func webhookToken(r *resource) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "token", Short: "Renew the URL of a webhook: add a token, and delete the old one", Args: orVerb,
+		Use: "token", Short: "Renew the URL of a webhook: add a token, and delete the old one",
 		Long: "Renew the URL of a webhook without a lost call: add a token, enter the new URL at the sender, " +
 			"and delete the old token when it is no longer used. sluice webhook show tells when each was last used.",
 		Example: "  sluice webhook token add webhook.lead.created --description 'new URL at the CRM'\n" +
@@ -95,11 +95,10 @@ func webhookToken(r *resource) *cobra.Command {
 		answer, err := r.server.Command(ctx, "webhook.token.add", values, nil)
 		return r.showAnswer(answer, r.missing(ctx, args[0], err))
 	}, r.Key, r.handle)
-	var yes bool
 	const short = "Close a token, given by its last 6 characters or by all of it"
 	remove := r.about("delete", short, false, r.connected(func(ctx context.Context, args []string) error {
 		token := "token " + sluice.Last6(args[1]) + " of " + args[0]
-		if err := r.confirm(ctx, yes, "Close the "+token+"? Calls with it are refused at once."); err != nil {
+		if err := r.confirm(ctx, "Close the "+token+"? Calls with it are refused at once."); err != nil {
 			return err
 		}
 		params := url.Values{r.Key: {args[0]}, "token": {args[1]}}
@@ -108,7 +107,7 @@ func webhookToken(r *resource) *cobra.Command {
 	remove.Use = "delete " + r.arg() + " TOKEN"
 	remove.Args = arguments(2, 2, "the event key of a webhook, and a token of it or its last 6 characters")
 	remove.Example = "  sluice webhook token delete " + r.example + " 3f9a1c"
-	addYes(remove, &yes)
+	r.addYes(remove)
 	cmd.AddCommand(add, remove)
 	return cmd
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// prepare gives a command line what all of its verbs have in common.
+func (t *terminal) prepare(root *cobra.Command) {
+	root.PersistentPreRunE = t.begin
+	addHelp(root)
+	suggest(root)
+	wrapHelp(root)
+	for _, verb := range root.Commands() {
+		complement(verb)
+	}
+}
+
+// complement gives a verb, and those below it, what was not said of it: arguments are refused,
+// and a verb that has others explains them.
+func complement(cmd *cobra.Command) {
+	suggest(cmd)
+	wrapHelp(cmd)
+	verbs := cmd.Commands()
+	if cmd.Args == nil && len(verbs) > 0 {
+		cmd.Args = orVerb
+	} else if cmd.Args == nil {
+		cmd.Args = arguments(0, 0, "")
+	}
+	if cmd.RunE == nil && len(verbs) > 0 {
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	for _, verb := range verbs {
+		complement(verb)
+	}
+}
+
+// execute runs a command line.
+func (t *terminal) execute(ctx context.Context, root *cobra.Command, args []string) error {
+	cmd, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+		return t.helpFailed
+	case !t.begun:
+		return usageError(root, cmd, args, err)
+	}
+	return err
+}
+
+// addHelp adds cobra's command help, and lets it suggest something for unknown commands.
+func addHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"}) // it is there
+	help.Use, help.Short, help.Long, help.Args = "help [COMMAND]", "Explain a command", "", cobra.ArbitraryArgs
+	help.Run, help.RunE = nil, func(cmd *cobra.Command, args []string) error {
+		about, rest, err := cmd.Root().Find(args)
+		switch {
+		case err != nil:
+			return unknownVerb(cmd.Root(), args[0])
+		case len(rest) > 0 && about.HasSubCommands():
+			return unknownVerb(about, rest[0])
+		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
+	}
+}
+
+// wrapHelp breaks the long lines of what commands say of themselves.
+func wrapHelp(cmd *cobra.Command) {
+	const width = 100
+	var text strings.Builder
+	for line := range strings.SplitSeq(cmd.Long, "\n") {
+		for len(line) > width {
+			end := strings.LastIndexByte(line[:width+1], ' ')
+			text.WriteString(line[:end] + "\n")
+			line = line[end+1:]
+		}
+		text.WriteString(line + "\n")
+	}
+	cmd.Long = strings.TrimSuffix(text.String(), "\n")
+}
