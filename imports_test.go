@@ -92,7 +92,9 @@ var rooms = map[string][]string{
 	"client":                {".", "durable", "outward", "problem", "spelling", "value", "wait"},
 	"manifest":              {".", "client", "limit", "spelling", "value", "webhook", "yamltext"},
 	"cmd/sluice/view":       {".", "difference", "wording"},
-	"cmd/sluice":            {".", "backup", "client", "cmd/sluice/view", "command", "config", "durable", "manifest", "missed", "serve", "spelling", "stretch", "value", "wait", "wording"},
+	"cmd/sluice/exit":       {"."},
+	"cmd/sluice/terminal":   {".", "client", "cmd/sluice/exit", "cmd/sluice/view", "command", "spelling", "stretch", "value"},
+	"cmd/sluice":            {".", "backup", "client", "cmd/sluice/exit", "cmd/sluice/terminal", "cmd/sluice/view", "command", "config", "durable", "manifest", "missed", "serve", "spelling", "value", "wait", "wording"},
 	"bench":                 {".", "backup", "config", "durable", "jetstream", "seal", "serve"},
 	"torture":               {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve"},
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-func userResource(t *terminal) *resource {
+func userResource(t *cli) *resource {
 	r := &resource{
-		terminal: t, Resource: sluice.ResourceNamed("user"), short: "Look after users and their passwords",
+		cli: t, Resource: sluice.ResourceNamed("user"), short: "Look after users and their passwords",
 		word: "name", example: "ada",
 		columns: view.Columns("username", "roles", "disabled", "lastUsed", "updated"),
 		none:    "There are no users.",
@@ -27,40 +28,40 @@ func userPassword(r *resource) *cobra.Command {
 	cmd.Long = cmd.Short + ".\nThe new password is read from standard input, or asked for. " +
 		"Without a username it is your own,\nwhich needs the current one, too: it is asked for, or given with " +
 		"--current @file."
-	cmd.Args = arguments(0, 1, "one username")
-	return r.calling(cmd, "iam.password.set", func(ctx context.Context, values url.Values, args []string) error {
+	cmd.Args = terminal.Arguments(0, 1, "one username")
+	return r.Calling(cmd, "iam.password.set", func(ctx context.Context, values url.Values, args []string) error {
 		whose := "Your password"
 		if len(args) > 0 {
 			values.Set("username", args[0])
 			whose = "The password of " + args[0]
-		} else if !values.Has("current") && isTerminal(r.in) {
-			current, err := r.askSecret(ctx, "Current password: ")
+		} else if !values.Has("current") && terminal.IsTerminal(r.In) {
+			current, err := r.AskSecret(ctx, "Current password: ")
 			if err != nil {
 				return err
 			}
 			values.Set("current", current)
 		}
-		password, err := r.secretValue(ctx, "New password")
+		password, err := r.SecretValue(ctx, "New password")
 		if err != nil {
 			return err
 		}
 		values.Set("password", password)
-		return r.do(ctx, "iam.password.set", values, "%s is set.", whose)
+		return r.Do(ctx, "iam.password.set", values, "%s is set.", whose)
 	}, "username", "password")
 }
 
-func roleResource(t *terminal) *resource {
+func roleResource(t *cli) *resource {
 	return &resource{
-		terminal: t, Resource: sluice.ResourceNamed("role"), short: "Look after roles and what they allow",
+		cli: t, Resource: sluice.ResourceNamed("role"), short: "Look after roles and what they allow",
 		word: "name", example: "replayer",
 		columns: view.Columns("role", "scope", "permissions", "builtIn"),
 		none:    "There are no roles.",
 	}
 }
 
-func clientResource(t *terminal) *resource {
+func clientResource(t *cli) *resource {
 	return &resource{
-		terminal: t, Resource: sluice.ResourceNamed("client"),
+		cli: t, Resource: sluice.ResourceNamed("client"),
 		short: "Look after programs that get tokens for themselves",
 		word:  "id", example: "deployment",
 		columns: view.Columns("clientId", "roles", "grants", "lastUsed", "updated"),

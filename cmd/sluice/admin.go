@@ -10,16 +10,16 @@ import (
 	"sluice/serve"
 )
 
-func adminCommand(t *terminal) *cobra.Command {
+func adminCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "admin", Short: "Get back into a server",
 	}
 	cmd.AddCommand(adminPassword(t))
-	t.addForm(cmd)
+	t.AddForm(cmd)
 	return cmd
 }
 
-func adminPassword(t *terminal) *cobra.Command {
+func adminPassword(t *cli) *cobra.Command {
 	return t.onStopped(&cobra.Command{
 		Use: "password", Short: "Set the admin's password, with the server stopped",
 		Long: "Set the admin's password, with the server stopped: for whoever has lost it. It is read from " +
@@ -29,7 +29,7 @@ func adminPassword(t *terminal) *cobra.Command {
 	}, stoppedSettings, func(ctx context.Context, at stopped, _ []string) (err error) {
 		password := os.Getenv("SLUICE_ADMIN_PASSWORD")
 		if password == "" {
-			if password, err = t.secretValue(ctx, "New password of "+sluice.AdminName+
+			if password, err = t.SecretValue(ctx, "New password of "+sluice.AdminName+
 				" (empty: one is made up)"); err != nil {
 				return err
 			}
@@ -40,10 +40,10 @@ func adminPassword(t *terminal) *cobra.Command {
 		}
 		done := map[string]string{"username": sluice.AdminName}
 		if generated == "" {
-			return t.report(done, "The user %s has the new password. Start the server again.", sluice.AdminName)
+			return t.Report(done, "The user %s has the new password. Start the server again.", sluice.AdminName)
 		}
 		done["password"] = generated
-		return t.report(done, "The user %s has the password %s (shown this once). Start the server again.",
+		return t.Report(done, "The user %s has the password %s (shown this once). Start the server again.",
 			sluice.AdminName, generated)
 	})
 }

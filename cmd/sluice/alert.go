@@ -10,33 +10,35 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
 // alertCommand lists alerts, mutes them, and stores pipelines that pass them on.
-func alertCommand(t *terminal) *cobra.Command {
-	alerts := list{
-		command: "alert.get", none: "There are no alerts: all is well.", things: "alerts",
-		columns: view.Columns("id", "kind", "subject", "severity", "since", "until", "message"),
+func alertCommand(t *cli) *cobra.Command {
+	alerts := terminal.List{
+		Command: "alert.get", None: "There are no alerts: all is well.", Things: "alerts",
+		Columns: view.Columns("id", "kind", "subject", "severity", "since", "until", "message"),
 	}
-	cmd := alerts.verb(t, "alert", "See what is wrong, and have it told")
-	cmd.AddCommand(alerts.verb(t, "list", "List the alerts, newest first"), alertMute(t), alertTo(t))
+	cmd := t.ListVerb(alerts, "alert", "See what is wrong, and have it told")
+	cmd.AddCommand(t.ListVerb(alerts, "list", "List the alerts, newest first"), alertMute(t), alertTo(t))
 	return cmd
 }
 
-func alertMute(t *terminal) *cobra.Command {
+func alertMute(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mute ID", Short: "Send nothing of an alert for a while",
 		Example: "  sluice alert mute k3v6t2ab5c --for 1h",
-		Args:    arguments(1, 1, "the id of an alert"),
+		Args:    terminal.Arguments(1, 1, "the id of an alert"),
 	}
-	return t.calling(cmd, "alert.mute", func(ctx context.Context, values url.Values, args []string) error {
+	return t.Calling(cmd, "alert.mute", func(ctx context.Context, values url.Values, args []string) error {
 		values.Set("id", args[0])
-		return t.do(ctx, "alert.mute", values, "Muted the alert %s for %s.", args[0], values.Get("for"))
+		return t.Do(ctx, "alert.mute", values, "Muted the alert %s for %s.", args[0], values.Get("for"))
 	}, "id")
 }
 
-func alertTo(t *terminal) *cobra.Command {
+func alertTo(t *cli) *cobra.Command {
 	to := &cobra.Command{
 		Use: "to", Short: "Have alerts told elsewhere",
 	}
@@ -47,7 +49,7 @@ func alertTo(t *terminal) *cobra.Command {
 		}
 		cmd := &cobra.Command{
 			Use: d.name + " " + word, Short: "Have alerts told to " + d.what,
-			Args: arguments(1, 1, "one "+strings.ToLower(word)),
+			Args: terminal.Arguments(1, 1, "one "+strings.ToLower(word)),
 			Long: "Have alerts told to " + d.what + ".\nThis stores the pipeline alert-to-" + d.name +
 				", which runs as you. A URL is stored as the secret of that name.",
 		}
@@ -66,51 +68,51 @@ type destination struct {
 	step       string // with %s for the address
 }
 
-// said is an alert as a sentence.
-const said = `#{body.payload.state == "raised" ? "🔴" : "🟢"} #{body.payload.kind} ` +
+// alertText is an alert as a sentence.
+const alertText = `#{body.payload.state == "raised" ? "🔴" : "🟢"} #{body.payload.kind} ` +
 	`#{body.payload.state}: #{body.payload.message}`
 
 var destinations = []destination{
 	{"slack", "an incoming webhook of Slack", true,
-		"http.request: {url: '%s', method: POST, expect: 2xx, body: {text: '" + said + "'}}"},
+		"http.request: {url: '%s', method: POST, expect: 2xx, body: {text: '" + alertText + "'}}"},
 	{"teams", "a workflow of Microsoft Teams", true, "http.request: {url: '%s', method: POST, expect: 2xx, body: " +
 		"{type: message, attachments: [{contentType: application/vnd.microsoft.card.adaptive, " +
-		"content: {type: AdaptiveCard, version: '1.4', body: [{type: TextBlock, wrap: true, text: '" + said +
+		"content: {type: AdaptiveCard, version: '1.4', body: [{type: TextBlock, wrap: true, text: '" + alertText +
 		"'}]}}]}}"},
 	{"webhook", "any URL, with the alert as JSON", true,
 		"http.request: {url: '%s', method: POST, expect: 2xx, body: '#{body.payload}'}"},
 	{"mail", "a mail address", false, `mail.send: {to: '%s', ` +
-		`subject: '#{body.payload.kind} #{body.payload.state} #{body.payload.subject ?? ""}', text: '` + said + `'}`},
+		`subject: '#{body.payload.kind} #{body.payload.state} #{body.payload.subject ?? ""}', text: '` + alertText + `'}`},
 }
 
 // passTo stores the pipeline that passes alerts on.
-func (t *terminal) passTo(ctx context.Context, d destination, name, address string) error {
+func (t *cli) passTo(ctx context.Context, d destination, name, address string) error {
 	if _, err := mail.ParseAddressList(address); err != nil && !d.secret {
-		return usage("%q is no mail address.", address)
+		return exit.Usage("%q is no mail address.", address)
 	}
-	if err := t.connect(); err != nil {
+	if err := t.Connect(); err != nil {
 		return err
 	}
 	var me struct{ Username string }
-	if err := t.server.Decode(ctx, "iam.whoami", nil, nil, &me); err != nil {
+	if err := t.Server.Decode(ctx, "iam.whoami", nil, nil, &me); err != nil {
 		return err
 	}
 	if d.secret {
-		if _, err := t.server.Command(ctx, "secret.put", url.Values{"name": {name}, "value": {address}},
+		if _, err := t.Server.Command(ctx, "secret.put", url.Values{"name": {name}, "value": {address}},
 			nil); err != nil {
 			return err
 		}
 		address = `#{secret("` + name + `")}`
 	}
-	answer, err := t.server.PutPipeline(ctx, name, d.source(me.Username, address), false)
+	answer, err := t.Server.PutPipeline(ctx, name, d.pipelineOf(me.Username, address), false)
 	if err != nil {
 		return err
 	}
-	return t.report(json.RawMessage(answer.Body), "Alerts are told by the pipeline %s.", name)
+	return t.Report(json.RawMessage(answer.Body), "Alerts are told by the pipeline %s.", name)
 }
 
-// source returns the pipeline that tells alerts there, in their order.
-func (d destination) source(username, address string) string {
+// pipelineOf returns the pipeline that tells alerts there, in their order.
+func (d destination) pipelineOf(username, address string) string {
 	return fmt.Sprintf("description: Tells alerts to %s.\nconcurrency: 1\nretry: {times: 10}\npipeline:\n- "+
 		"event.listen: {eventKey: sluice.alert.#}\n- iam.run.as: {username: %q}\n- "+d.step+"\n",
 		d.what, username, strings.ReplaceAll(address, "'", "''"))

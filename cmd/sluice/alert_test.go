@@ -23,7 +23,7 @@ func TestDestinations(t *testing.T) {
 			address, command = `#{secret("chat")}`, "http.request"
 			want = strings.Replace(want, `url: '#{secret("chat")}', `, "", 1)
 		}
-		source := d.source("admin", address) + `tests:
+		source := d.pipelineOf("admin", address) + `tests:
 - name: an alert
   secrets: {chat: 'https://example.com/chat'}
   event: {payload: {state: raised, kind: dead-letters, subject: lead, message: The pipeline lead has 2 dead letters.}}

@@ -13,12 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/manifest"
 )
 
-// An application is how a folder is applied.
-type application struct {
+// An applying is how a folder is applied.
+type applying struct {
 	manifest.Options
 
 	dryRun, check bool
@@ -26,8 +28,8 @@ type application struct {
 	tokens string // file
 }
 
-func applyCommand(t *terminal) *cobra.Command {
-	var a application
+func applyCommand(t *cli) *cobra.Command {
+	var a applying
 	cmd := &cobra.Command{
 		Use:   "apply DIR",
 		Short: "Make the server as files say",
@@ -38,8 +40,8 @@ func applyCommand(t *terminal) *cobra.Command {
 			"URLs of new webhooks and the secrets of new clients are printed. With --tokens webhooks get the tokens " +
 			"that sluice export --tokens wrote, and so their URLs at another server.",
 		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
-		Args:    arguments(1, 1, "the folder with the files"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return t.apply(cmd.Context(), args[0], a) },
+		Args:    terminal.Arguments(1, 1, "the folder with the files"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return t.applyFolder(cmd.Context(), args[0], a) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&a.Prune, "prune", false, "delete what is in no file, of the kinds that have a folder")
@@ -48,7 +50,7 @@ func applyCommand(t *terminal) *cobra.Command {
 		"show what would be changed, and end with exit code 7 if there is something")
 	flags.BoolVar(&a.Force, "force", false, "store pipelines although steps would be refused when they run")
 	flags.StringVar(&a.tokens, "tokens", "", "give webhooks the tokens in this file")
-	t.addYes(cmd)
+	t.AddYes(cmd)
 	return cmd
 }
 
@@ -59,8 +61,8 @@ type applied struct {
 	Applied bool `json:"applied"`
 }
 
-func (t *terminal) apply(ctx context.Context, dir string, a application) error {
-	if err := t.connect(); err != nil {
+func (t *cli) applyFolder(ctx context.Context, dir string, a applying) error {
+	if err := t.Connect(); err != nil {
 		return err
 	}
 	var err error
@@ -69,31 +71,31 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 			return err
 		}
 	}
-	plan, err := manifest.Compare(ctx, t.server, dir, a.Options)
+	plan, err := manifest.Compare(ctx, t.Server, dir, a.Options)
 	if err != nil {
-		return reachable(dir, err)
+		return fromFolder(dir, err)
 	}
 	t.explainPlan(dir, plan)
 	switch {
 	case len(plan.Changes) == 0:
-		return t.report(applied{Plan: plan}, "Nothing has changed.")
+		return t.Report(applied{Plan: plan}, "Nothing has changed.")
 	case a.check:
 		if err := t.showPlan(plan); err != nil {
 			return err
 		}
-		return fail(exitConflict, "The server is not as the files say: %s.", tally(plan))
+		return exit.Errorf(exit.Conflict, "The server is not as the files say: %s.", tally(plan))
 	case a.dryRun:
 		return t.showPlan(plan)
 	}
-	if err := t.confirm(ctx, "Make these changes ("+tally(plan)+")?"); err != nil {
+	if err := t.Confirm(ctx, "Make these changes ("+tally(plan)+")?"); err != nil {
 		return err
 	}
-	return reachable(dir, t.carryOut(ctx, plan))
+	return fromFolder(dir, t.carryOut(ctx, plan))
 }
 
-// reachable puts the folder before the names of its files in an error, so that
+// fromFolder puts the folder before the names of its files in an error, so that
 // editors find them.
-func reachable(dir string, err error) error {
+func fromFolder(dir string, err error) error {
 	e, ok := errors.AsType[*sluice.Error](err)
 	if !ok {
 		return err
@@ -115,47 +117,47 @@ func fromHere(dir, text string) string {
 }
 
 // explainPlan shows people what the changes of a plan are about.
-func (t *terminal) explainPlan(dir string, plan *manifest.Plan) {
+func (t *cli) explainPlan(dir string, plan *manifest.Plan) {
 	for _, change := range plan.Changes {
 		if change.Tokens > 0 && change.Action == manifest.Update {
-			fmt.Fprintf(t.err, "%s of the webhook %s to open or close.\n", view.Counted(change.Tokens, "token"),
+			fmt.Fprintf(t.Err, "%s of the webhook %s to open or close.\n", view.Counted(change.Tokens, "token"),
 				view.Printable(change.Name))
 		}
 		if before, after := change.Sources(); before != after {
-			fmt.Fprint(t.err, view.Diff(change.Resource+" "+change.Name, before, after, colours(t.err)))
+			fmt.Fprint(t.Err, view.Diff(change.Resource+" "+change.Name, before, after, terminal.Colours(t.Err)))
 		}
 		for i, warning := range change.Warnings {
 			change.Warnings[i] = fromHere(dir, warning)
-			fmt.Fprintln(t.err, "warning: "+view.Printable(change.Warnings[i]))
+			fmt.Fprintln(t.Err, "warning: "+view.Printable(change.Warnings[i]))
 		}
 	}
 	if n := len(plan.Left); n > 0 {
-		t.note(fmt.Sprintf("The server has %s in no file; --prune deletes what is in none.", view.Counted(n, "thing")))
+		t.Note(fmt.Sprintf("The server has %s in no file; --prune deletes what is in none.", view.Counted(n, "thing")))
 	}
 }
 
-func (t *terminal) showPlan(plan *manifest.Plan) error {
-	return t.report(applied{Plan: plan}, "To be done: %s.", tally(plan))
+func (t *cli) showPlan(plan *manifest.Plan) error {
+	return t.Report(applied{Plan: plan}, "To be done: %s.", tally(plan))
 }
 
 // carryOut makes the changes of a plan. If one fails, those before it are shown all
 // the same: the server shows their secrets only once.
-func (t *terminal) carryOut(ctx context.Context, plan *manifest.Plan) error {
+func (t *cli) carryOut(ctx context.Context, plan *manifest.Plan) error {
 	made := &manifest.Plan{Changes: []*manifest.Change{}, Left: plan.Left}
-	failed := plan.Apply(ctx, t.server, func(change *manifest.Change) {
+	failed := plan.Apply(ctx, t.Server, func(change *manifest.Change) {
 		made.Changes = append(made.Changes, change)
-		if t.forPeople() {
-			fmt.Fprintln(t.out, view.Printable(sentence(change)))
+		if t.ForPeople() {
+			fmt.Fprintln(t.Out, view.Printable(describeChange(change)))
 		}
 	})
 	var err error
-	if !t.forPeople() {
-		err = t.showValue(applied{made, true})
+	if !t.ForPeople() {
+		err = t.ShowValue(applied{made, true})
 	}
 	return cmp.Or(failed, err)
 }
 
-func sentence(change *manifest.Change) string {
+func describeChange(change *manifest.Change) string {
 	done := map[string]string{
 		manifest.Create: "Created", manifest.Update: "Changed", manifest.Delete: "Deleted",
 	}[change.Action]

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice/backup"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/durable"
 	"sluice/wording"
@@ -20,7 +22,7 @@ import (
 
 const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE" //nolint:gosec // a name
 
-func backupCommand(t *terminal) *cobra.Command {
+func backupCommand(t *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Back up a running server",
 		Long: "Back up a running server to one file: everything that it has stored. Every call that was answered " +
@@ -29,12 +31,12 @@ func backupCommand(t *terminal) *cobra.Command {
 			"with the passphrase in " + passphraseVariable +
 			" if there is one, otherwise whoever has the file can open it.",
 		Example: "  sluice backup sluice-$(date +%F).backup",
-		Args:    arguments(1, 1, "a file"),
+		Args:    terminal.Arguments(1, 1, "a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] == "-" && isTerminal(t.out) {
-				return usage("A backup is no text for a terminal; redirect it, or name a file.")
+			if args[0] == "-" && terminal.IsTerminal(t.Out) {
+				return exit.Usage("A backup is no text for a terminal; redirect it, or name a file.")
 			}
-			if err := t.connect(); err != nil {
+			if err := t.Connect(); err != nil {
 				return err
 			}
 			params := url.Values{}
@@ -42,19 +44,19 @@ func backupCommand(t *terminal) *cobra.Command {
 				params.Set("passphrase", passphrase)
 			}
 			began := time.Now()
-			answer, err := t.server.Download(cmd.Context(), "server.backup", params)
+			answer, err := t.Server.Download(cmd.Context(), "server.backup", params)
 			if err != nil {
 				return err
 			}
 			defer answer.Close()
-			s := &saving{terminal: t, name: args[0]}
+			s := &saving{cli: t, name: args[0]}
 			if err := s.save(answer); err != nil {
 				return cmp.Or(cmd.Context().Err(), err)
 			}
 			if args[0] == "-" {
 				return nil
 			}
-			return t.present(s.document(), func(w io.Writer) {
+			return t.Present(s.saved(), func(w io.Writer) {
 				fmt.Fprintf(w, "Wrote %s: %d messages in %d streams, %s in %s.\n", view.Printable(s.name),
 					s.summary.Messages,
 					s.summary.Streams, wording.Bytes(s.written), time.Since(began).Round(time.Millisecond))
@@ -66,7 +68,7 @@ func backupCommand(t *terminal) *cobra.Command {
 
 // A saving is a backup on its way to a file.
 type saving struct {
-	*terminal
+	*cli
 
 	name    string
 	header  backup.Header
@@ -78,30 +80,25 @@ type saving struct {
 // once the new one is whole.
 func (s *saving) save(from io.Reader) error {
 	if s.name == "-" {
-		return s.copy(from, s.out)
+		return s.copy(from, s.Out)
 	}
 	err := durable.Write(s.name, func(file io.Writer) error { return s.copy(from, file) })
 	if at := new(fs.PathError); errors.As(err, &at) && at.Op == "open" {
-		return usage("%v", err)
+		return exit.Usage("%v", err)
 	}
 	return err
 }
 
 func (s *saving) copy(from io.Reader, to io.Writer) (err error) {
-	bar := s.transfer(-1, "backing up")
-	defer bar.end()
-	counted := writerFunc(func(p []byte) (int, error) {
-		n, err := to.Write(p)
-		s.written += int64(n)
-		bar.reach(s.written)
-		return n, err
-	})
-	s.header, s.summary, err = backup.Check(io.TeeReader(from, counted))
+	bar := s.Transfer(-1, "backing up")
+	defer bar.End()
+	s.header, s.summary, err = backup.Check(io.TeeReader(from, io.MultiWriter(to, bar)))
+	s.written = bar.Done
 	return err
 }
 
-// document is what programs see.
-func (s *saving) document() map[string]any {
+// saved is what programs see.
+func (s *saving) saved() map[string]any {
 	return map[string]any{
 		"file": s.name, "size": s.written, "created": s.header.Created,
 		"streams": s.summary.Streams, "messages": s.summary.Messages, "bytes": s.summary.Bytes,
@@ -120,8 +117,3 @@ func (s *saving) aboutKey() string {
 	}
 	return "Whoever has the file can open it: keep it as safe as the data folder, or set " + passphraseVariable + "."
 }
-
-type writerFunc func([]byte) (int, error)
-
-// Write implements io.Writer.
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -17,6 +17,8 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 )
 
 // A testCall is a call of a webhook, from flags.
@@ -26,10 +28,10 @@ type testCall struct {
 	contentType string
 	files       []string
 	headers     []string
-	waiting     waiting
+	waiting     awaiting
 }
 
-func callCommand(t *terminal) *cobra.Command {
+func callCommand(t *cli) *cobra.Command {
 	var call testCall
 	cmd := &cobra.Command{
 		Use:   "call EVENTKEY|TOKEN",
@@ -38,10 +40,10 @@ func callCommand(t *terminal) *cobra.Command {
 			"the call signed if the webhook takes signed calls, which needs a login that may do that; by its token " +
 			"none is needed, and nothing is signed.",
 		Example:           "  echo '{\"name\":\"Ada\"}' | sluice call webhook.lead.created --body - --wait",
-		Args:              arguments(1, 1, "the event key or the token of a webhook"),
-		ValidArgsFunction: t.completeNames("webhook.get", "eventKey", noFiles),
+		Args:              terminal.Arguments(1, 1, "the event key or the token of a webhook"),
+		ValidArgsFunction: t.CompleteNames("webhook.get", "eventKey", terminal.NoFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.call(cmd.Context(), args[0], call)
+			return t.callWebhook(cmd.Context(), args[0], call)
 		},
 	}
 	call.addFlags(cmd)
@@ -60,16 +62,16 @@ func (call *testCall) addFlags(cmd *cobra.Command) {
 	flags.StringArrayVar(&call.headers, "header", nil, "further header as name: value; may be repeated")
 }
 
-func (t *terminal) call(ctx context.Context, name string, call testCall) error {
+func (t *cli) callWebhook(ctx context.Context, name string, call testCall) error {
 	header, err := headersOf(call.headers)
 	if err != nil {
 		return err
 	}
-	body, err := t.payload(call)
+	body, err := t.payloadOf(call)
 	if err != nil {
 		return err
 	}
-	if err := t.connect(); err != nil {
+	if err := t.Connect(); err != nil {
 		return err
 	}
 	result, err := t.makeCall(ctx, name, call.sample, header, body)
@@ -84,32 +86,32 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 
 // makeCall calls a webhook. By its token it calls as any stranger would, by its event
 // key as the sender would, with a signature.
-func (t *terminal) makeCall(
+func (t *cli) makeCall(
 	ctx context.Context, name, sample string, header http.Header, body *client.Body,
 ) (client.Result, error) {
 	if sluice.IsToken(name) {
 		if sample != "" {
-			return client.Result{}, usage("--sample needs the event key of the webhook, not its token.")
+			return client.Result{}, exit.Usage("--sample needs the event key of the webhook, not its token.")
 		}
-		result, err := t.server.Call(ctx, name, header, body)
+		result, err := t.Server.Call(ctx, name, header, body)
 		if e, ok := errors.AsType[*sluice.Error](err); ok && e.Code == sluice.CodeSignatureMissing.Word {
 			err = e.Saying(e.Message + " Call it by its event key, logged in, to have it signed.")
 		}
 		return result, err
 	}
-	hook, err := t.server.Webhook(ctx, name)
+	hook, err := t.Server.Webhook(ctx, name)
 	switch {
 	case err != nil:
 		return client.Result{}, t.resourceNamed("webhook").missing(ctx, name, err)
 	case (hook.SigningSecrets == nil || *hook.SigningSecrets == 0) && sample == "":
-		return t.server.Call(ctx, hook.OpenToken(), header, body)
+		return t.Server.Call(ctx, hook.OpenToken(), header, body)
 	}
-	made, err := t.server.Sign(ctx, name, sample, body)
+	made, err := t.Server.Sign(ctx, name, sample, body)
 	switch {
 	case err == nil:
-		return t.server.CallSigned(ctx, made, header)
+		return t.Server.CallSigned(ctx, made, header)
 	case len(header) > 0 && sample == "":
-		return t.server.Call(ctx, hook.OpenToken(), header, body) // perhaps the headers have the signature
+		return t.Server.Call(ctx, hook.OpenToken(), header, body) // perhaps the headers have the signature
 	case sluice.CodeBodyMalformed.Is(err):
 		err = sluice.Errorf(sluice.CodeNotSignable,
 			"The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
@@ -122,27 +124,27 @@ func headersOf(lines []string) (http.Header, error) {
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok || strings.TrimSpace(name) == "" {
-			return nil, usage("%q is not of the form name: value.", line)
+			return nil, exit.Usage("%q is not of the form name: value.", line)
 		}
 		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
 	return header, nil
 }
 
-// payload returns the body of a call, nil if it has none.
-func (t *terminal) payload(call testCall) (*client.Body, error) {
+// payloadOf returns the body of a call, nil if it has none.
+func (t *cli) payloadOf(call testCall) (*client.Body, error) {
 	switch {
 	case len(call.files) > 0 && call.body != "":
-		return nil, usage("--body and --file exclude each other; give one of them.")
+		return nil, exit.Usage("--body and --file exclude each other; give one of them.")
 	case call.sample != "" && (call.body != "" || len(call.files) > 0):
-		return nil, usage("--sample brings its own payload; leave out --body and --file.")
+		return nil, exit.Usage("--sample brings its own payload; leave out --body and --file.")
 	case len(call.files) > 0:
 		return t.upload(call.files)
 	}
 	if call.body == "" {
 		return nil, nil
 	}
-	content, err := t.readBody(call.body)
+	content, err := t.ReadBody(call.body)
 	if err != nil {
 		return nil, err
 	}
@@ -163,11 +165,11 @@ func typeOf(name string, content []byte) string {
 	return "application/octet-stream"
 }
 
-func (t *terminal) upload(files []string) (*client.Body, error) {
+func (t *cli) upload(files []string) (*client.Body, error) {
 	var content bytes.Buffer
 	form := multipart.NewWriter(&content)
 	for _, name := range files {
-		file, err := t.read(name)
+		file, err := t.Read(name)
 		if err != nil {
 			return nil, err
 		}

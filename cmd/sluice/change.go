@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/view"
 )
 
@@ -24,32 +25,32 @@ type change struct {
 	groups string // command that counts what the flags select, if there is one
 }
 
-func (ch change) command() *cobra.Command {
+func (ch change) newVerb() *cobra.Command {
 	cmd := ch.about(ch.verb, ch.short, true, nil)
-	ch.calling(cmd, ch.calls, func(ctx context.Context, values url.Values, args []string) error {
+	ch.Calling(cmd, ch.calls, func(ctx context.Context, values url.Values, args []string) error {
 		how := url.Values{}
 		if values.Has("force") { // it says how, and selects nothing
 			how["force"] = values["force"]
 		}
 		selected := len(values) > len(how)
 		if selected == (len(args) > 0) {
-			return usage("Say which: name %ss, or select them with flags such as --since.", ch.called()).help(cmd)
+			return exit.Usage("Say which: name %ss, or select them with flags such as --since.", ch.called()).Help(cmd)
 		}
 		what := "all " + ch.called() + "s that the flags select"
 		if !selected {
 			what = view.Counted(len(args), ch.called())
 		}
 		if ch.asks {
-			if err := ch.confirm(ctx, view.Title(ch.verb)+" "+what+" for good?"); err != nil {
+			if err := ch.Confirm(ctx, view.Title(ch.verb)+" "+what+" for good?"); err != nil {
 				return err
 			}
 		}
 		if selected {
 			return ch.changeAll(ctx, values)
 		}
-		return ch.forEach(args, view.Title(ch.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
+		return ch.ForEach(args, view.Title(ch.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
 			how.Set(ch.Key, key)
-			answer, err := ch.server.Command(ctx, ch.calls, how, nil)
+			answer, err := ch.Server.Command(ctx, ch.calls, how, nil)
 			var done changed
 			if err == nil {
 				err = json.Unmarshal(answer.Body, &done)
@@ -60,12 +61,12 @@ func (ch change) command() *cobra.Command {
 			return answer, ch.missing(ctx, key, err)
 		})
 	}, ch.Key, "limit", "after")
-	cmd.Use = ch.verb + " [" + ch.arg() + "...]"
+	cmd.Use = ch.verb + " [" + ch.placeholder() + "...]"
 	cmd.Long = ch.short + ": those named, or all that flags select."
 	cmd.Example += "\n  sluice " + ch.Name + " " + ch.verb + " --since 1d"
 	cmd.Args = cobra.ArbitraryArgs
 	if ch.asks {
-		ch.addYes(cmd)
+		ch.AddYes(cmd)
 	}
 	return cmd
 }
@@ -77,57 +78,57 @@ func (ch change) changeAll(ctx context.Context, params url.Values) error {
 	if params.Get("to") == "" {
 		params.Set("to", time.Now().UTC().Format(time.RFC3339Nano))
 	}
-	bar := ch.progress(ch.selected(ctx, params), ch.calls)
-	defer bar.end()
+	bar := ch.Progress(ch.countSelected(ctx, params), ch.calls)
+	defer bar.End()
 	params.Set("limit", page)
 	var all changed
 	for more := true; more; more = all.Next != "" {
 		var done changed
-		if err := ch.server.Decode(ctx, ch.calls, params, nil, &done); err != nil {
-			bar.end()
+		if err := ch.Server.Decode(ctx, ch.calls, params, nil, &done); err != nil {
+			bar.End()
 			return ch.interrupted(all, err)
 		}
 		all.add(done)
-		bar.steps(done.count() + done.Skipped + done.Refused)
+		bar.Steps(done.total() + done.Skipped + done.Refused)
 		params.Set("after", done.Next)
 	}
-	bar.end()
+	bar.End()
 	return ch.reportChange(all)
 }
 
 // interrupted reports what was changed before an error. The next call does not select
 // those things again.
 func (ch change) interrupted(all changed, err error) error {
-	if all.count() == 0 {
+	if all.total() == 0 {
 		return err
 	}
 	if failed := ch.reportChange(all); failed != nil {
 		return failed
 	}
-	ch.note("The same command goes on with the rest.")
+	ch.Note("The same command goes on with the rest.")
 	return err
 }
 
 // reportChange says how many things were changed, and how many were not.
 func (ch change) reportChange(all changed) error {
-	report := map[string]any{ch.count: all.count()}
+	report := map[string]any{ch.count: all.total()}
 	if len(all.Items) > 0 {
 		report["items"] = all.Items
 	}
 	if all.Skipped > 0 {
 		report["skipped"] = all.Skipped
-		ch.note(view.Counted(all.Skipped, ch.called()) + " skipped: their pipelines no longer listen to them.")
+		ch.Note(view.Counted(all.Skipped, ch.called()) + " skipped: their pipelines no longer listen to them.")
 	}
 	if all.Refused > 0 {
 		report["refused"] = all.Refused
-		ch.note(view.Counted(all.Refused, ch.called()) + " stayed, rejected again; the first: " +
+		ch.Note(view.Counted(all.Refused, ch.called()) + " stayed, rejected again; the first: " +
 			view.Printable(all.refusal().Message))
 	}
-	return ch.report(report, "%s: %s", view.Counted(all.count(), ch.called()), ch.count)
+	return ch.Report(report, "%s: %s", view.Counted(all.total(), ch.called()), ch.count)
 }
 
-// selected returns how many things parameters select, -1 if that is unknown.
-func (ch change) selected(ctx context.Context, params url.Values) int {
+// countSelected returns how many things parameters select, -1 if that is unknown.
+func (ch change) countSelected(ctx context.Context, params url.Values) int {
 	if ch.groups == "" {
 		return -1
 	}
@@ -138,7 +139,7 @@ func (ch change) selected(ctx context.Context, params url.Values) int {
 		}
 	}
 	var found sluice.List[sluice.DeadLetterGroup]
-	if ch.server.Decode(ctx, ch.groups, by, nil, &found) != nil {
+	if ch.Server.Decode(ctx, ch.groups, by, nil, &found) != nil {
 		return -1 // the change itself may be allowed
 	}
 	count := 0
@@ -159,7 +160,7 @@ type changed struct {
 	sluice.Bulk
 }
 
-func (c *changed) count() int { return c.Replayed + c.Admitted + c.Deleted }
+func (c *changed) total() int { return c.Replayed + c.Admitted + c.Deleted }
 
 func (c *changed) add(next changed) {
 	c.Replayed, c.Admitted, c.Deleted = c.Replayed+next.Replayed, c.Admitted+next.Admitted, c.Deleted+next.Deleted

@@ -14,7 +14,7 @@ import (
 // checkSteps is how many steps of progress the reading of a store has.
 const checkSteps = 100
 
-func checkCommand(t *terminal) *cobra.Command {
+func checkCommand(t *cli) *cobra.Command {
 	var accept bool
 	cmd := t.onStopped(&cobra.Command{
 		Use:   "check",
@@ -24,26 +24,26 @@ func checkCommand(t *terminal) *cobra.Command {
 			"is restored from a backup; with --accept it goes on with what is left. One that has lost events serves, " +
 			"and tells which.",
 	}, folderSettings, func(_ context.Context, at stopped, _ []string) error {
-		bar, shown := t.progress(checkSteps, "reading"), int64(0)
-		defer bar.end()
+		bar, shown := t.Progress(checkSteps, "reading"), int64(0)
+		defer bar.End()
 		findings, err := serve.Check(at.Data, accept, func(done, total int64) {
 			for ; shown < done*checkSteps/max(1, total); shown++ {
-				bar.step()
+				bar.Steps(1)
 			}
 		})
-		bar.end()
+		bar.End()
 		if err != nil {
 			return err
 		}
 		for _, finding := range findings {
-			fmt.Fprintln(t.out, finding)
+			fmt.Fprintln(t.Out, finding)
 		}
 		switch {
 		case len(findings) == 0:
-			fmt.Fprintln(t.out, "Everything can be read, and nothing is missing.")
+			fmt.Fprintln(t.Out, "Everything can be read, and nothing is missing.")
 			return nil
 		case accept:
-			fmt.Fprintln(t.out, "The server will go on with what is left.")
+			fmt.Fprintln(t.Out, "The server will go on with what is left.")
 			return nil
 		}
 		return sluice.Errorf(sluice.CodeDamaged, "The store is damaged in %s.", view.Counted(len(findings), "place"))

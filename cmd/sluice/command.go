@@ -14,12 +14,13 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/command"
 	"sluice/spelling"
 )
 
-func commandCommand(t *terminal) *cobra.Command {
+func commandCommand(t *cli) *cobra.Command {
 	var body, contentType string
 	cmd := &cobra.Command{
 		Use:   "command [NAME [key=value]...]",
@@ -36,7 +37,7 @@ func commandCommand(t *terminal) *cobra.Command {
 			if len(args) == 0 {
 				return t.listCommands()
 			}
-			params, err := t.pairs(args[1:])
+			params, err := t.Pairs(args[1:])
 			if err != nil {
 				return err
 			}
@@ -44,7 +45,7 @@ func commandCommand(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := t.connect(); err != nil {
+			if err := t.Connect(); err != nil {
 				return err
 			}
 			return t.callCommand(cmd.Context(), args[0], params, carried)
@@ -55,7 +56,7 @@ func commandCommand(t *terminal) *cobra.Command {
 	general := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if names := cmd.Flags().Args(); len(names) > 0 && cmd.Name() == "command" {
-			t.helpFailed = t.explainCommand(cmd.OutOrStdout(), names[0])
+			t.HelpFailed = t.explainCommand(cmd.OutOrStdout(), names[0])
 			return
 		}
 		general(cmd, args)
@@ -64,26 +65,26 @@ func commandCommand(t *terminal) *cobra.Command {
 }
 
 // listCommands shows the commands that this program knows.
-func (t *terminal) listCommands() error {
+func (t *cli) listCommands() error {
 	type line struct {
 		Name     string `json:"name"`
 		Summary  string `json:"summary"`
 		ReadOnly bool   `json:"readOnly"`
 	}
-	all := t.commands.All()
+	all := t.Commands.All()
 	lines := make([]line, 0, len(all))
 	for _, c := range all {
 		lines = append(lines, line{c.Name, c.Summary, c.ReadOnly})
 	}
-	return t.showValue(lines, view.Columns("name", "summary")...)
+	return t.ShowValue(lines, view.Columns("name", "summary")...)
 }
 
 // carried returns the body that the flag --body names, nil if it is not set.
-func (t *terminal) carried(cmd *cobra.Command, file, contentType string) (*client.Body, error) {
+func (t *cli) carried(cmd *cobra.Command, file, contentType string) (*client.Body, error) {
 	if !cmd.Flags().Changed("body") {
 		return nil, nil
 	}
-	content, err := t.readBody(file)
+	content, err := t.ReadBody(file)
 	if err != nil {
 		return nil, err
 	}
@@ -92,31 +93,31 @@ func (t *terminal) carried(cmd *cobra.Command, file, contentType string) (*clien
 
 func isBody(p command.Param) bool { return p.Body == command.BodyOnly }
 
-func (t *terminal) callCommand(ctx context.Context, name string, params url.Values, body *client.Body) error {
-	if known, _ := t.commands.Find(name); body == nil && slices.ContainsFunc(known.Params, isBody) {
+func (t *cli) callCommand(ctx context.Context, name string, params url.Values, body *client.Body) error {
+	if known, _ := t.Commands.Find(name); body == nil && slices.ContainsFunc(known.Params, isBody) {
 		body = &client.Body{} // with a body, even an empty one, parameters go in the query
 	}
-	answer, err := t.server.Command(ctx, name, params, body)
+	answer, err := t.Server.Command(ctx, name, params, body)
 	if err != nil {
 		return err
 	}
-	if t.none(answer.Body, "Nothing found.") {
+	if t.None(answer.Body, "Nothing found.") {
 		return nil
 	}
-	if err := t.show(answer.Body); err != nil {
+	if err := t.Show(answer.Body); err != nil {
 		return err
 	}
-	if next := nextPage(answer); next != "" {
-		fmt.Fprintf(t.err, "There is more: add after=%s\n", view.Printable(next))
+	if next := terminal.NextPage(answer); next != "" {
+		fmt.Fprintf(t.Err, "There is more: add after=%s\n", view.Printable(next))
 	}
 	return nil
 }
 
 // explainCommand writes the help of a command of the server.
-func (t *terminal) explainCommand(w io.Writer, name string) error {
-	known, ok := t.commands.Find(name)
+func (t *cli) explainCommand(w io.Writer, name string) error {
+	known, ok := t.Commands.Find(name)
 	if !ok {
-		hint := spelling.Hint(name, t.commands.Names(), "sluice command lists those that it knows.")
+		hint := spelling.Hint(name, t.Commands.Names(), "sluice command lists those that it knows.")
 		return sluice.Errorf(sluice.CodeCommandUnknown, "This program knows no command %s; %s", name, hint)
 	}
 	fmt.Fprintf(w, "%s\n\nUsage:\n  sluice command %s", known.Summary, name)

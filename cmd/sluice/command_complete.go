@@ -6,21 +6,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice/cmd/sluice/terminal"
 	"sluice/command"
 )
 
 // completeCommand completes the names of commands, their parameters, and the values
 // of parameters that have a fixed choice.
-func (t *terminal) completeCommand(
+func (t *cli) completeCommand(
 	_ *cobra.Command, args []string, word string,
 ) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		for _, known := range t.commands.All() {
+		for _, known := range t.Commands.All() {
 			found = append(found, cobra.CompletionWithDesc(known.Name, known.Summary))
 		}
-		return found, noFiles
+		return found, terminal.NoFiles
 	}
-	known, _ := t.commands.Find(args[0])
+	known, _ := t.Commands.Find(args[0])
 	return completeParameter(known, args[1:], word)
 }
 
@@ -44,7 +45,7 @@ func completeParameter(
 		}
 	}
 	if hasValue {
-		return found, noFiles
+		return found, terminal.NoFiles
 	}
-	return found, noFiles | cobra.ShellCompDirectiveNoSpace
+	return found, terminal.NoFiles | cobra.ShellCompDirectiveNoSpace
 }

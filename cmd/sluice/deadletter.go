@@ -4,13 +4,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-func deadletterResource(t *terminal) *resource {
+func deadletterResource(t *cli) *resource {
 	const counted = "deadletter.groups"
 	r := &resource{
-		terminal: t,
+		cli:      t,
 		Resource: sluice.Resource{Name: "deadletter", Key: "letter", Get: "deadletter.get", Page: "/deadletters"},
 		thing:    "dead letter",
 		short:    "See, replay and delete events that pipelines failed on",
@@ -22,12 +23,12 @@ func deadletterResource(t *terminal) *resource {
 		r, "replay", "Send the events of dead letters again", "deadletter.replay", "replayed", false, counted,
 	}
 	remove := change{r, "delete", "Delete dead letters for good", "deadletter.delete", "deleted", true, counted}
-	groups := list{
-		command: counted, none: r.none, things: r.called() + "s",
-		columns: view.Columns("count", "pipeline", "code", "first", "last"),
+	groups := terminal.List{
+		Command: counted, None: r.none, Things: r.called() + "s",
+		Columns: view.Columns("count", "pipeline", "code", "first", "last"),
 	}
 	r.verbs = []*cobra.Command{
-		groups.verb(t, "groups", "Count dead letters by pipeline and error"), replay.command(), remove.command(),
+		t.ListVerb(groups, "groups", "Count dead letters by pipeline and error"), replay.newVerb(), remove.newVerb(),
 	}
 	return r
 }

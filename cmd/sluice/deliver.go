@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/wait"
 )
 
 // A listener delivers events.
 type listener struct {
-	*terminal
+	*cli
 
 	forwarder *client.Forwarder // nil means that events are printed
 	waiting   bool              // people know that the program can't be reached
@@ -35,10 +36,10 @@ type delivered struct {
 // never sends twice what may have arrived.
 func (l *listener) deliver(ctx context.Context, e client.Received) error {
 	switch {
-	case l.forwarder == nil && l.forPeople():
-		return l.print(e)
+	case l.forwarder == nil && l.ForPeople():
+		return l.printEvent(e)
 	case l.forwarder == nil:
-		return l.line(e.Document)
+		return l.writeLine(e.Document)
 	}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		began := time.Now()
@@ -49,7 +50,7 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 		}
 		if !l.waiting && ctx.Err() == nil {
 			l.waiting = true
-			fmt.Fprintf(l.err, "The program can't be reached (%s); its events wait.\n",
+			fmt.Fprintf(l.Err, "The program can't be reached (%s); its events wait.\n",
 				view.Printable(done.Err.Error()))
 		}
 		if err := wait.For(ctx, pause); err != nil {
@@ -58,16 +59,16 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 	}
 }
 
-// print shows an event to people.
-func (l *listener) print(e client.Received) error {
+// printEvent shows an event to people.
+func (l *listener) printEvent(e client.Received) error {
 	root, err := view.Parse(e.Document)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "%s  %s  %s  %s\n", e.ReceivedAt.Local().Format(time.TimeOnly), view.Printable(e.TraceID),
-		view.Paint(colours(l.out), view.Bold, view.Printable(e.EventKey)), view.Printable(e.Method))
+	fmt.Fprintf(l.Out, "%s  %s  %s  %s\n", e.ReceivedAt.Local().Format(time.TimeOnly), view.Printable(e.TraceID),
+		view.Paint(terminal.Colours(l.Out), view.Bold, view.Printable(e.EventKey)), view.Printable(e.Method))
 	if payload := view.Field(root, "payload"); payload != nil {
-		return view.WriteIndented(l.out, payload, "  ")
+		return view.WriteIndented(l.Out, payload, "  ")
 	}
 	return nil
 }
@@ -81,8 +82,8 @@ func (l *listener) report(e client.Received, done client.Forwarded, began time.T
 	if done.Err != nil {
 		d.Error = done.Err.Error()
 	}
-	if !l.forPeople() {
-		return l.line(d)
+	if !l.ForPeople() {
+		return l.writeLine(d)
 	}
 	colour, status := view.Green, strconv.Itoa(done.Status)
 	if done.Status == 0 || done.Status >= http.StatusBadRequest {
@@ -91,8 +92,8 @@ func (l *listener) report(e client.Received, done client.Forwarded, began time.T
 	if done.Status == 0 {
 		status = d.Error
 	}
-	_, err := fmt.Fprintf(l.out, "%s  %s  %s  %s  %s  %s\n", began.Format(time.TimeOnly), view.Printable(e.TraceID),
+	_, err := fmt.Fprintf(l.Out, "%s  %s  %s  %s  %s  %s\n", began.Format(time.TimeOnly), view.Printable(e.TraceID),
 		view.Printable(e.EventKey), view.Printable(e.Method),
-		view.Paint(colours(l.out), colour, view.Printable(status)), view.Milliseconds(d.Duration))
+		view.Paint(terminal.Colours(l.Out), colour, view.Printable(status)), view.Milliseconds(d.Duration))
 	return err
 }

@@ -16,12 +16,13 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
 	"sluice/config"
 	"sluice/serve"
 )
 
-// A diagnosis is one thing that the doctor looked at.
-type diagnosis struct {
+// A checkup is one thing that the doctor looked at.
+type checkup struct {
 	Check string `json:"check"`
 	State string `json:"state"` // ok, warning or bad
 	Found string `json:"found"`
@@ -29,9 +30,9 @@ type diagnosis struct {
 }
 
 const (
-	well    = "ok"
-	warning = "warning"
-	bad     = "bad"
+	stateOK      = "ok"
+	stateWarning = "warning"
+	stateBad     = "bad"
 )
 
 // A doctor looks at a server, first as a stranger, then as its operator.
@@ -39,14 +40,14 @@ type doctor struct {
 	base   string
 	http   *http.Client
 	client *client.Client
-	found  []diagnosis
+	found  []checkup
 }
 
 func (d *doctor) say(check, state, found, do string) {
-	d.found = append(d.found, diagnosis{check, state, found, do})
+	d.found = append(d.found, checkup{check, state, found, do})
 }
 
-func doctorCommand(t *terminal) *cobra.Command {
+func doctorCommand(t *cli) *cobra.Command {
 	const timeout = 10 * time.Second
 	return &cobra.Command{
 		Use:   "doctor",
@@ -55,10 +56,10 @@ func doctorCommand(t *terminal) *cobra.Command {
 			"most urgent first. Log in for the part of the operator. On the server's own machine, with its variables " +
 			"of the environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well. Exits with 1 if " +
 			"something is bad; warnings alone are no failure.",
-		RunE: t.connected(func(ctx context.Context, _ []string) error {
-			d := &doctor{base: t.server.URL(), http: &http.Client{Timeout: timeout}, client: t.server}
+		RunE: t.Connected(func(ctx context.Context, _ []string) error {
+			d := &doctor{base: t.Server.URL(), http: &http.Client{Timeout: timeout}, client: t.Server}
 			if d.reach(ctx) {
-				d.address(ctx)
+				d.publicURL(ctx)
 				d.operate(ctx)
 			}
 			d.machine()
@@ -68,16 +69,16 @@ func doctorCommand(t *terminal) *cobra.Command {
 }
 
 // report shows what was found, what is bad first.
-func (d *doctor) report(t *terminal) error {
-	var sorted []diagnosis
-	for _, state := range []string{bad, warning, well} {
+func (d *doctor) report(t *cli) error {
+	var sorted []checkup
+	for _, state := range []string{stateBad, stateWarning, stateOK} {
 		for _, f := range d.found {
 			if f.State == state {
 				sorted = append(sorted, f)
 			}
 		}
 	}
-	err := t.present(sorted, func(w io.Writer) {
+	err := t.Present(sorted, func(w io.Writer) {
 		for _, f := range sorted {
 			fmt.Fprintf(w, "%-8s %s: %s\n", f.State, f.Check, f.Found)
 			if f.Do != "" {
@@ -85,8 +86,8 @@ func (d *doctor) report(t *terminal) error {
 			}
 		}
 	})
-	if err == nil && sorted[0].State == bad {
-		return fail(exitOther, "The server needs attention.")
+	if err == nil && sorted[0].State == stateBad {
+		return exit.Errorf(exit.Other, "The server needs attention.")
 	}
 	return err
 }
@@ -95,7 +96,7 @@ func (d *doctor) report(t *terminal) error {
 func (d *doctor) reach(ctx context.Context) bool {
 	response, body, err := d.get(ctx, sluice.ReadyPath) //nolint:bodyclose // get has closed it
 	if err != nil {
-		d.say("reachable", bad, "No server answers at "+d.base+": "+err.Error()+".", "Start it, and see that the "+
+		d.say("reachable", stateBad, "No server answers at "+d.base+": "+err.Error()+".", "Start it, and see that the "+
 			"name leads to it and that the port is open: firewall, proxy, DNS, certificate.")
 		return false
 	}
@@ -105,22 +106,22 @@ func (d *doctor) reach(ctx context.Context) bool {
 	}
 	_ = json.Unmarshal(body, &ready) // an answer in another form says nothing
 	if response.StatusCode == http.StatusOK {
-		d.say("reachable", well, d.base+" takes calls.", "")
+		d.say("reachable", stateOK, d.base+" takes calls.", "")
 	} else {
-		d.say("reachable", bad, fmt.Sprintf("%s takes no calls: %s %s", d.base, response.Status, ready.Detail),
+		d.say("reachable", stateBad, fmt.Sprintf("%s takes no calls: %s %s", d.base, response.Status, ready.Detail),
 			"See the server's log, and docs/troubleshooting.md.")
 	}
 	for _, text := range ready.Warnings {
-		d.say("server", warning, text+".", "")
+		d.say("server", stateWarning, text+".", "")
 	}
 	d.certificate(response)
 	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		const most = 30 * time.Second
 		if off := time.Since(date).Round(time.Second); off.Abs() > most {
-			d.say("clock", warning, fmt.Sprintf("The server's clock and this machine's differ by %s.", off.Abs()),
+			d.say("clock", stateWarning, fmt.Sprintf("The server's clock and this machine's differ by %s.", off.Abs()),
 				"Run an NTP client on both: signatures and tokens are refused when clocks differ by minutes.")
 		} else {
-			d.say("clock", well, "The clocks agree.", "")
+			d.say("clock", stateOK, "The clocks agree.", "")
 		}
 	}
 	return true
@@ -131,22 +132,22 @@ func (d *doctor) certificate(response *http.Response) {
 	address, _ := url.Parse(d.base)
 	if response.TLS == nil {
 		if !sluice.IsLoopback(address.Hostname()) {
-			d.say("HTTPS", bad, "Tokens and passwords can be read on the way: "+d.base+" is plain HTTP.",
+			d.say("HTTPS", stateBad, "Tokens and passwords can be read on the way: "+d.base+" is plain HTTP.",
 				"Start the server with --domain and its name, or put a proxy with TLS in front (docs/install.md).")
 		}
 		return
 	}
 	const soon = 14 * 24 * time.Hour
 	if end := response.TLS.PeerCertificates[0].NotAfter; time.Until(end) < soon {
-		d.say("certificate", warning, "The certificate ends on "+end.UTC().Format(time.RFC1123)+".",
+		d.say("certificate", stateWarning, "The certificate ends on "+end.UTC().Format(time.RFC1123)+".",
 			"See why it is not renewed; senders refuse to call once it has ended.")
 	} else {
-		d.say("certificate", well, "The certificate is good until "+end.UTC().Format(time.DateOnly)+".", "")
+		d.say("certificate", stateOK, "The certificate is good until "+end.UTC().Format(time.DateOnly)+".", "")
 	}
 }
 
-// address asks under which name the server hands out URLs.
-func (d *doctor) address(ctx context.Context) {
+// publicURL asks under which name the server hands out URLs.
+func (d *doctor) publicURL(ctx context.Context) {
 	var document struct {
 		Servers []struct {
 			URL string `json:"url"`
@@ -157,10 +158,11 @@ func (d *doctor) address(ctx context.Context) {
 		return
 	}
 	if says := document.Servers[0].URL; strings.TrimSuffix(says, "/") != strings.TrimSuffix(d.base, "/") {
-		d.say("public URL", warning, "The server hands out URLs that begin with "+says+", and was reached as "+d.base+
+		d.say("public URL", stateWarning, "The server hands out URLs that begin with "+says+", and was reached as "+
+			d.base+
 			".", "Set --public-url to what senders call, or look at it as they do: sluice doctor --url "+says+".")
 	} else {
-		d.say("public URL", well, "The server's URLs begin with the one that it was reached by.", "")
+		d.say("public URL", stateOK, "The server's URLs begin with the one that it was reached by.", "")
 	}
 }
 
@@ -168,21 +170,21 @@ func (d *doctor) address(ctx context.Context) {
 func (d *doctor) operate(ctx context.Context) {
 	var alerts sluice.List[sluice.Alert]
 	if err := d.client.Decode(ctx, "alert.get", url.Values{"open": {"true"}}, nil, &alerts); err != nil {
-		d.say("operator", warning, "What only operators see was not looked at: "+sluice.AsError(err).Message,
+		d.say("operator", stateWarning, "What only operators see was not looked at: "+sluice.AsError(err).Message,
 			"Log in as an administrator with sluice login.")
 		return
 	}
 	for _, a := range alerts.Items {
-		d.say("alert", warning, a.Message, "sluice alert lists it; docs/alerts.md says what to do.")
+		d.say("alert", stateWarning, a.Message, "sluice alert lists it; docs/alerts.md says what to do.")
 	}
 	var pipelines []sluice.PipelineView
 	if d.client.Decode(ctx, "pipeline.get", nil, nil, &pipelines) == nil {
 		if slices.ContainsFunc(pipelines, func(p sluice.PipelineView) bool {
 			return strings.Contains(p.Listens, sluice.EventPrefix+"sluice.alert.")
 		}) {
-			d.say("alerts", well, "A pipeline passes alerts on.", "")
+			d.say("alerts", stateOK, "A pipeline passes alerts on.", "")
 		} else {
-			d.say("alerts", warning, "Nobody is told when something goes wrong.",
+			d.say("alerts", stateWarning, "Nobody is told when something goes wrong.",
 				"sluice alert to slack URL, or teams, webhook or mail.")
 		}
 	}
@@ -192,10 +194,11 @@ func (d *doctor) operate(ctx context.Context) {
 		"command": {"server.backup"}, "from": {time.Now().Add(-often).UTC().Format(time.RFC3339)},
 	}, nil, &backups) == nil {
 		if len(backups.Items) == 0 {
-			d.say("backup", warning, "There was no backup within a week.",
+			d.say("backup", stateWarning, "There was no backup within a week.",
 				"Let a timer run sluice backup, and keep the file on another machine (docs/backup.md).")
 		} else {
-			d.say("backup", well, "The last backup is from "+backups.Items[0].Time.UTC().Format(time.RFC1123)+".", "")
+			d.say("backup", stateOK, "The last backup is from "+backups.Items[0].Time.UTC().Format(time.RFC1123)+".",
+				"")
 		}
 	}
 }
@@ -204,7 +207,7 @@ func (d *doctor) operate(ctx context.Context) {
 func (d *doctor) machine() {
 	cfg, err := config.Load(os.Getenv("SLUICE_CONFIG"), os.Environ(), nil)
 	if err != nil {
-		d.say("settings", bad, err.Error(), "A server with these settings does not start: correct them.")
+		d.say("settings", stateBad, err.Error(), "A server with these settings does not start: correct them.")
 		return
 	}
 	if _, err := os.Stat(cfg.Data); err != nil || cfg.NATS != "" {
@@ -212,10 +215,10 @@ func (d *doctor) machine() {
 	}
 	found := serve.Inspect(cfg)
 	for _, f := range found {
-		d.say("machine", warning, f[0], f[1])
+		d.say("machine", stateWarning, f[0], f[1])
 	}
 	if len(found) == 0 {
-		d.say("machine", well, "Disk, limits, key and proxy are as they should be.", "")
+		d.say("machine", stateOK, "Disk, limits, key and proxy are as they should be.", "")
 	}
 }
 

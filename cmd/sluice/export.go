@@ -7,13 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/durable"
 	"sluice/manifest"
 	"sluice/value"
 )
 
-func exportCommand(t *terminal) *cobra.Command {
+func exportCommand(t *cli) *cobra.Command {
 	var tokens, erasures string
 	cmd := &cobra.Command{
 		Use:   "export [DIR]",
@@ -26,35 +28,35 @@ func exportCommand(t *terminal) *cobra.Command {
 			"be erased again when an older backup is restored; then DIR may be left out.",
 		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml\n  sluice export --erasures " +
 			"erasures.json",
-		Args: arguments(0, 1, "the folder for the files"),
-		RunE: t.connected(func(ctx context.Context, args []string) error {
+		Args: terminal.Arguments(0, 1, "the folder for the files"),
+		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			if erasures != "" {
 				if err := t.exportErasures(ctx, erasures); err != nil || len(args) == 0 {
 					return err
 				}
 			}
 			if len(args) == 0 {
-				return usage("Name the folder for the files, or a file with --erasures.")
+				return exit.Usage("Name the folder for the files, or a file with --erasures.")
 			}
-			done, err := manifest.Export(ctx, t.server, args[0])
+			done, err := manifest.Export(ctx, t.Server, args[0])
 			if err != nil {
 				return err
 			}
 			if tokens != "" {
-				if err := manifest.ExportTokens(ctx, t.server, args[0], tokens); err != nil {
+				if err := manifest.ExportTokens(ctx, t.Server, args[0], tokens); err != nil {
 					return err
 				}
-				t.note("The tokens are in " + tokens +
+				t.Note("The tokens are in " + tokens +
 					", for you alone to read; delete it when it is no longer needed.")
 			}
 			for _, folder := range done.Skipped {
-				fmt.Fprintf(t.err, "Left out the %s, which you can't read.\n", folder)
+				fmt.Fprintf(t.Err, "Left out the %s, which you can't read.\n", folder)
 			}
 			for _, file := range done.Stale {
-				fmt.Fprintf(t.err, "The server has nothing of what is in %s; the file is still there.\n",
+				fmt.Fprintf(t.Err, "The server has nothing of what is in %s; the file is still there.\n",
 					view.Printable(file))
 			}
-			return t.report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), args[0],
+			return t.Report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), args[0],
 				done.Unchanged)
 		}),
 	}
@@ -64,9 +66,9 @@ func exportCommand(t *terminal) *cobra.Command {
 }
 
 // exportErasures writes what the server has erased to a file.
-func (t *terminal) exportErasures(ctx context.Context, file string) error {
+func (t *cli) exportErasures(ctx context.Context, file string) error {
 	var all []sluice.Erasure
-	if err := t.server.Decode(ctx, "event.erasures", nil, nil, &all); err != nil {
+	if err := t.Server.Decode(ctx, "event.erasures", nil, nil, &all); err != nil {
 		return err
 	}
 	text, err := value.MarshalIndent(all)
@@ -74,8 +76,8 @@ func (t *terminal) exportErasures(ctx context.Context, file string) error {
 		return err
 	}
 	if err := durable.WriteFile(file, append(text, '\n')); err != nil {
-		return usage("%v", err)
+		return exit.Usage("%v", err)
 	}
-	return t.report(map[string]any{"file": file, "erasures": len(all)}, "Wrote %s to %s.",
+	return t.Report(map[string]any{"file": file, "erasures": len(all)}, "Wrote %s to %s.",
 		view.Counted(len(all), "erasure"), file)
 }

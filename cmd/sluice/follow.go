@@ -10,31 +10,32 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/value"
 )
 
-// follow shows calls and runs as they happen, each in a line.
-func (t *terminal) follow(ctx context.Context, params url.Values) error {
-	return t.server.Follow(ctx, params, func(entry sluice.TailEntry) error {
-		if !t.forPeople() {
-			return t.line(entry)
+// followCalls shows calls and runs as they happen, each in a line.
+func (t *cli) followCalls(ctx context.Context, params url.Values) error {
+	return t.Server.Follow(ctx, params, func(entry sluice.TailEntry) error {
+		if !t.ForPeople() {
+			return t.writeLine(entry)
 		}
-		_, err := fmt.Fprintln(t.out, t.describe(entry))
+		_, err := fmt.Fprintln(t.Out, t.describe(entry))
 		return err
 	})
 }
 
-// line writes a value as one line of JSON.
-func (t *terminal) line(v any) error {
+// writeLine writes a value as one line of JSON.
+func (t *cli) writeLine(v any) error {
 	document, err := value.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return view.WriteJSON(t.out, document, false)
+	return view.WriteJSON(t.Out, document, false)
 }
 
-func (t *terminal) describe(entry sluice.TailEntry) string {
+func (t *cli) describe(entry sluice.TailEntry) string {
 	var d struct {
 		sluice.Call // a run has some of these fields, too
 
@@ -54,6 +55,6 @@ func (t *terminal) describe(entry sluice.TailEntry) string {
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %s  %s", at.Local().Format(time.TimeOnly), entry.Type,
 		view.Printable(d.TraceID), view.Printable(what),
-		view.Paint(colours(t.out), cmp.Or(view.StatusColours[d.Status.Word()], view.Green),
+		view.Paint(terminal.Colours(t.Out), cmp.Or(view.StatusColours[d.Status.Word()], view.Green),
 			view.Printable(d.Status.Word())), view.Milliseconds(d.Duration), view.Printable(detail)))
 }

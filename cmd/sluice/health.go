@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/exit"
 	"sluice/config"
 )
 
@@ -43,7 +44,7 @@ func healthCommand() *cobra.Command {
 				err = askHealth(ctx, client, target+path)
 			}
 			if err != nil {
-				return fail(exitOther, "%v", err)
+				return exit.Errorf(exit.Other, "%v", err)
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/serve"
 )
@@ -24,7 +25,7 @@ func TestWhatPeopleSee(t *testing.T) {
 		"calls":      {view.View{Width: 100}, view.CallColumns},
 		"calls-wide": {view.View{}, view.CallColumns},
 		"call":       {view.View{}, nil},
-		"webhooks":   {view.View{Width: 60}, webhookResource(&terminal{commands: serve.Commands()}).columns},
+		"webhooks":   {view.View{Width: 60}, webhookResource(&cli{&terminal.Terminal{Commands: serve.Commands()}}).columns},
 		"webhook":    {view.View{}, nil},
 		"colours":    {view.View{Colour: true, Tokens: true}, nil},
 	} {

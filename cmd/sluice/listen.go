@@ -11,18 +11,20 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 )
 
-// listenTo says what to listen to, from the command line.
-type listenTo struct {
+// listenArgs say what to listen to.
+type listenArgs struct {
 	pattern string
 	forward string // "" means that events are printed
 	anew    bool
 	wait    bool
 }
 
-func listenCommand(t *terminal) *cobra.Command {
-	var l listenTo
+func listenCommand(t *cli) *cobra.Command {
+	var l listenArgs
 	cmd := &cobra.Command{
 		Use:   "listen [EVENTKEY] [URL]",
 		Short: "Deliver events to a program on this machine",
@@ -36,13 +38,13 @@ func listenCommand(t *terminal) *cobra.Command {
 		Example: "  sluice listen webhook.lead.created --forward http://localhost:3000/hook\n" +
 			"  sluice listen webhook.lead.created 3000\n" +
 			"  sluice listen localhost:3000",
-		Args:              arguments(0, 2, "an event key and a URL"),
-		ValidArgsFunction: t.completeNames("webhook.get", "eventKey", noFiles),
+		Args:              terminal.Arguments(0, 2, "an event key and a URL"),
+		ValidArgsFunction: t.CompleteNames("webhook.get", "eventKey", terminal.NoFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := l.read(args); err != nil {
 				return err
 			}
-			return t.listen(cmd.Context(), l)
+			return t.listenTo(cmd.Context(), l)
 		},
 	}
 	cmd.Flags().StringVar(&l.forward, "forward", "",
@@ -53,16 +55,16 @@ func listenCommand(t *terminal) *cobra.Command {
 }
 
 // read reads the arguments: one that can't be an event key is a URL.
-func (l *listenTo) read(args []string) error {
+func (l *listenArgs) read(args []string) error {
 	for _, arg := range args {
 		_, notNumber := strconv.Atoi(arg)
 		switch isURL := strings.ContainsAny(arg, ":/") || notNumber == nil; {
 		case isURL && l.forward != "":
-			return usage("Events go to one URL, and %q is another; start it twice.", arg)
+			return exit.Usage("Events go to one URL, and %q is another; start it twice.", arg)
 		case isURL:
 			l.forward = arg
 		case l.pattern != "":
-			return usage("%q is a second event key; a pattern such as webhook.# stands for several.", arg)
+			return exit.Usage("%q is a second event key; a pattern such as webhook.# stands for several.", arg)
 		default:
 			l.pattern = arg
 		}
@@ -72,7 +74,7 @@ func (l *listenTo) read(args []string) error {
 }
 
 // knows refuses to wait for the events of a key that no webhook has.
-func (t *terminal) knows(ctx context.Context, l listenTo) error {
+func (t *cli) knows(ctx context.Context, l listenArgs) error {
 	if l.wait || strings.ContainsAny(l.pattern, "*#") {
 		return nil
 	}
@@ -83,8 +85,8 @@ func (t *terminal) knows(ctx context.Context, l listenTo) error {
 	return nil // other errors appear when the events are read
 }
 
-func (t *terminal) listen(ctx context.Context, to listenTo) error {
-	l := &listener{terminal: t}
+func (t *cli) listenTo(ctx context.Context, to listenArgs) error {
+	l := &listener{cli: t}
 	if to.forward != "" {
 		var err error
 		if l.forwarder, err = client.NewForwarder(to.forward); err != nil {
@@ -92,34 +94,34 @@ func (t *terminal) listen(ctx context.Context, to listenTo) error {
 		}
 		to.forward = l.forwarder.URL()
 	}
-	profiles, err := t.profiles()
+	profiles, err := t.Profiles()
 	if err != nil {
 		return err
 	}
-	if err := t.connect(); err != nil {
+	if err := t.Connect(); err != nil {
 		return err
 	}
 	if err := t.knows(ctx, to); err != nil {
 		return err
 	}
-	position := client.Position{URL: t.server.URL(), Pattern: to.pattern, Forward: to.forward}
+	position := client.Position{URL: t.Server.URL(), Pattern: to.pattern, Forward: to.forward}
 	if !to.anew {
 		if position, err = profiles.Resume(position); err != nil {
 			return err
 		}
 	}
 	if position.After == "" {
-		if _, position.After, err = t.server.Events(ctx, to.pattern, "", 1, 0); err != nil {
+		if _, position.After, err = t.Server.Events(ctx, to.pattern, "", 1, 0); err != nil {
 			return err
 		}
 		if err := profiles.Keep(position); err != nil {
 			return err
 		}
-		fmt.Fprintf(t.err, "Waiting for events of %s.\n", to.pattern)
+		fmt.Fprintf(t.Err, "Waiting for events of %s.\n", to.pattern)
 	} else {
-		fmt.Fprintf(t.err, "Going on with events of %s where it ended; --new begins anew.\n", to.pattern)
+		fmt.Fprintf(t.Err, "Going on with events of %s where it ended; --new begins anew.\n", to.pattern)
 	}
-	err = t.server.Listen(ctx, to.pattern, position.After, l.deliver, func(cursor string) error {
+	err = t.Server.Listen(ctx, to.pattern, position.After, l.deliver, func(cursor string) error {
 		position.After = cursor
 		return profiles.Keep(position)
 	})

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sluice/cmd/sluice/exit"
 )
 
 // A target is the program of a developer, which events are forwarded to.
@@ -313,7 +315,7 @@ func TestListeningAsPeopleTypeIt(t *testing.T) {
 	l = listen(t, h.url, dir, "webhook.typd")
 	l.says(l.errors, "There is no webhook webhook.typd; did you mean webhook.typed?")
 	_ = l.cmd.Wait()
-	if code := l.cmd.ProcessState.ExitCode(); code != exitNotFound {
+	if code := l.cmd.ProcessState.ExitCode(); code != exit.NotFound {
 		t.Errorf("an unknown key ended with %d", code)
 	}
 	l = listen(t, h.url, dir, "webhook.typd", "--wait")

@@ -13,9 +13,12 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
+	"sluice/cmd/sluice/view"
 )
 
-func loginCommand(t *terminal) *cobra.Command {
+func loginCommand(t *cli) *cobra.Command {
 	var username string
 	var noBrowser bool
 	cmd := &cobra.Command{
@@ -26,12 +29,12 @@ func loginCommand(t *terminal) *cobra.Command {
 			"or a session by SSH), with --no-browser, and if a name or a password is given, what is not given by " +
 			"flags or by SLUICE_URL, SLUICE_USERNAME and SLUICE_PASSWORD is asked for at the terminal.",
 		Example: "  sluice login hooks.example.com\n  sluice login 127.0.0.1:8080 --username admin",
-		Args:    arguments(0, 1, "the URL of one server"),
+		Args:    terminal.Arguments(0, 1, "the URL of one server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				t.url = args[0]
+				t.URL = args[0]
 			}
-			return t.login(cmd.Context(), cmp.Or(username, os.Getenv("SLUICE_USERNAME")), noBrowser)
+			return t.logIn(cmd.Context(), cmp.Or(username, os.Getenv("SLUICE_USERNAME")), noBrowser)
 		},
 	}
 	cmd.Flags().StringVar(&username, "username", "", "username (SLUICE_USERNAME)")
@@ -39,23 +42,24 @@ func loginCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-func (t *terminal) login(ctx context.Context, username string, noBrowser bool) error {
-	profiles, err := t.profiles()
+func (t *cli) logIn(ctx context.Context, username string, noBrowser bool) error {
+	profiles, err := t.Profiles()
 	if err != nil {
 		return err
 	}
-	name := t.profileName(profiles)
+	name := t.ProfileName(profiles)
 	before, err := profiles.Load(name)
 	if err != nil && sluice.AsError(err).Kind == sluice.Invalid {
 		return err // the name is wrong
 	}
-	c, err := t.chooseServer(ctx, cmp.Or(before.URL, defaultURL))
+	c, err := t.chooseServer(ctx, cmp.Or(before.URL, terminal.DefaultURL))
 	if err != nil {
 		return err
 	}
 	t.warnOfPlainHTTP(c.URL())
 	var login client.Login
-	if noBrowser || username != "" || os.Getenv("SLUICE_PASSWORD") != "" || !isTerminal(t.in) || browserHere() == nil {
+	if noBrowser || username != "" || os.Getenv("SLUICE_PASSWORD") != "" || !terminal.IsTerminal(t.In) ||
+		terminal.BrowserHere() == nil {
 		login, err = t.loginByPassword(ctx, c, username, before.Username)
 	} else {
 		login, err = t.loginInBrowser(ctx, c, before.Username)
@@ -75,24 +79,24 @@ func (t *terminal) login(ctx context.Context, username string, noBrowser bool) e
 			_ = replaced.Logout(ctx, before) // if that fails, it expires one day
 		}
 	}
-	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (%s).", login.URL,
+	return t.Report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (%s).", login.URL,
 		login.Username, profile)
 }
 
 // loginByPassword asks for the name and the password that were not given.
-func (t *terminal) loginByPassword(
+func (t *cli) loginByPassword(
 	ctx context.Context, c *client.Client, username, fallback string,
 ) (client.Login, error) {
-	username, err := t.given(ctx, "Username", username, fallback)
+	username, err := t.askUnlessGiven(ctx, "Username", username, fallback)
 	if err != nil {
 		return client.Login{}, err
 	}
 	password := os.Getenv("SLUICE_PASSWORD")
 	if password == "" {
-		if !isTerminal(t.in) {
-			return client.Login{}, usage("This is not a terminal to ask for a password on; set SLUICE_PASSWORD.")
+		if !terminal.IsTerminal(t.In) {
+			return client.Login{}, exit.Usage("This is not a terminal to ask for a password on; set SLUICE_PASSWORD.")
 		}
-		if password, err = t.askSecret(ctx, "Password: "); err != nil {
+		if password, err = t.AskSecret(ctx, "Password: "); err != nil {
 			return client.Login{}, err
 		}
 	}
@@ -104,7 +108,7 @@ var errNoBrowser = errors.New("no browser")
 
 // loginInBrowser lets the person sign in in a browser. If that is impossible, it asks
 // for the password.
-func (t *terminal) loginInBrowser(ctx context.Context, c *client.Client, fallback string) (client.Login, error) {
+func (t *cli) loginInBrowser(ctx context.Context, c *client.Client, fallback string) (client.Login, error) {
 	signIn, err := c.SignIn(ctx)
 	if err != nil {
 		if sluice.AsError(err).Kind == sluice.NotFound {
@@ -112,11 +116,11 @@ func (t *terminal) loginInBrowser(ctx context.Context, c *client.Client, fallbac
 		}
 		return client.Login{}, err
 	}
-	fmt.Fprintf(t.err, "Sign in in the browser. If none opens, visit\n\n  %s\n\nor stop this and use --no-browser.\n",
+	fmt.Fprintf(t.Err, "Sign in in the browser. If none opens, visit\n\n  %s\n\nor stop this and use --no-browser.\n",
 		signIn.URL)
 	waiting, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	browser, err := startBrowser(ctx, browserHere(), signIn.URL)
+	browser, err := terminal.StartBrowser(ctx, terminal.BrowserHere(), signIn.URL)
 	if err != nil {
 		giveUp(errNoBrowser)
 	} else {
@@ -128,7 +132,7 @@ func (t *terminal) loginInBrowser(ctx context.Context, c *client.Client, fallbac
 	}
 	login, err := signIn.Wait(waiting)
 	if err != nil && errors.Is(context.Cause(waiting), errNoBrowser) {
-		fmt.Fprintln(t.err, "No browser could be opened.")
+		fmt.Fprintln(t.Err, "No browser could be opened.")
 		return t.loginByPassword(ctx, c, "", fallback)
 	}
 	return login, err
@@ -136,58 +140,58 @@ func (t *terminal) loginInBrowser(ctx context.Context, c *client.Client, fallbac
 
 // chooseServer returns a client of the server to log in at. It asks again if a person
 // mistypes the URL.
-func (t *terminal) chooseServer(ctx context.Context, fallback string) (*client.Client, error) {
-	for given := cmp.Or(t.url, os.Getenv("SLUICE_URL")); ; given = "" {
-		address, err := t.given(ctx, "Server", given, fallback)
+func (t *cli) chooseServer(ctx context.Context, fallback string) (*client.Client, error) {
+	for given := cmp.Or(t.URL, os.Getenv("SLUICE_URL")); ; given = "" {
+		address, err := t.askUnlessGiven(ctx, "Server", given, fallback)
 		if err != nil {
 			return nil, err
 		}
 		c, err := client.New(address, client.Fixed(""))
-		if err == nil || !isTerminal(t.in) {
+		if err == nil || !terminal.IsTerminal(t.In) {
 			return c, err
 		}
-		fmt.Fprintln(t.err, explain(err))
+		fmt.Fprintln(t.Err, view.Printable(exit.Explain(err)))
 	}
 }
 
-// given returns the value that was given, or asks for it.
-func (t *terminal) given(ctx context.Context, what, given, fallback string) (string, error) {
+// askUnlessGiven returns the value that was given, or asks for it.
+func (t *cli) askUnlessGiven(ctx context.Context, what, given, fallback string) (string, error) {
 	if given != "" {
 		return given, nil
 	}
-	if !isTerminal(t.in) {
+	if !terminal.IsTerminal(t.In) {
 		if what == "Server" {
 			return fallback, nil
 		}
-		return "", usage("This is not a terminal to ask for a %s on; give --%s.", strings.ToLower(what),
+		return "", exit.Usage("This is not a terminal to ask for a %s on; give --%s.", strings.ToLower(what),
 			strings.ToLower(what))
 	}
 	question := what + ": "
 	if fallback != "" {
 		question = fmt.Sprintf("%s [%s]: ", what, fallback)
 	}
-	answer, err := t.ask(ctx, question)
+	answer, err := t.Ask(ctx, question)
 	return cmp.Or(answer, fallback), err
 }
 
-func (t *terminal) warnOfPlainHTTP(server string) {
+func (t *cli) warnOfPlainHTTP(server string) {
 	u, err := url.Parse(server)
 	if err == nil && u.Scheme == "http" && !sluice.IsLoopback(u.Hostname()) {
-		fmt.Fprintln(t.err,
+		fmt.Fprintln(t.Err,
 			"warning: plain HTTP: the password can be read on the way; use https where the server has it")
 	}
 }
 
-func logoutCommand(t *terminal) *cobra.Command {
+func logoutCommand(t *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout",
 		Short: "End a login, here and at the server",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			profiles, err := t.profiles()
+			profiles, err := t.Profiles()
 			if err != nil {
 				return err
 			}
-			name := t.profileName(profiles)
+			name := t.ProfileName(profiles)
 			login, err := profiles.Load(name)
 			if err != nil {
 				return err
@@ -204,7 +208,7 @@ func logoutCommand(t *terminal) *cobra.Command {
 			if err := profiles.Delete(name); err != nil {
 				return err
 			}
-			return t.report(stored{name, login.URL, login.Username, false}, "Logged out at %s (profile %s).", login.URL,
+			return t.Report(stored{name, login.URL, login.Username, false}, "Logged out at %s (profile %s).", login.URL,
 				name)
 		},
 	}

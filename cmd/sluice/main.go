@@ -9,22 +9,26 @@ import (
 	"os/signal"
 	"syscall"
 
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/serve"
 )
 
 func main() {
 	ctx, hurry, release := interrupts()
-	t := &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, release: release, commands: serve.Commands()}
-	err := t.execute(ctx, rootCommand(t, hurry), os.Args[1:])
+	t := &cli{&terminal.Terminal{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Release: release, Commands: serve.Commands(),
+	}}
+	err := t.Execute(ctx, rootCommand(t, hurry), os.Args[1:])
 	release()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "sluice:", explain(err))
+		fmt.Fprintln(os.Stderr, "sluice:", view.Printable(exit.Explain(err)))
 	}
-	if own, ok := errors.AsType[*failure](err); ok && own.hint != "" {
-		fmt.Fprintln(os.Stderr, view.Printable(own.hint))
+	if own, ok := errors.AsType[*exit.Failure](err); ok && own.Hint != "" {
+		fmt.Fprintln(os.Stderr, view.Printable(own.Hint))
 	}
-	os.Exit(exitCode(err))
+	os.Exit(exit.CodeOf(err))
 }
 
 // interrupts returns a context that ends at the first SIGINT or SIGTERM, and a

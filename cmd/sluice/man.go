@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/serve"
 )
 
@@ -14,10 +16,10 @@ func manCommand() *cobra.Command {
 		Use:     "man FOLDER",
 		Short:   "Write the manual pages to a folder",
 		Example: "  sluice man /usr/local/share/man/man1",
-		Args:    arguments(1, 1, "a folder"),
+		Args:    terminal.Arguments(1, 1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everyone
-				return usage("%v", err)
+				return exit.Usage("%v", err)
 			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true

@@ -11,12 +11,13 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-func pipelineResource(t *terminal) *resource {
+func pipelineResource(t *cli) *resource {
 	r := &resource{
-		terminal: t, Resource: sluice.ResourceNamed("pipeline"), short: "Store, read, run, check and test pipelines",
+		cli: t, Resource: sluice.ResourceNamed("pipeline"), short: "Store, read, run, check and test pipelines",
 		word: "name", example: "leads", single: "version",
 		columns: view.Columns("name", "listens", "paused", "owner", "updated", "description"),
 		own:     true,
@@ -35,9 +36,9 @@ func pipelineResource(t *terminal) *resource {
 
 // pipelinePause makes the verb that pauses pipelines, or resumes them.
 func pipelinePause(r *resource, name, short, sentence string) *cobra.Command {
-	return r.about(name, short, true, r.connected(func(ctx context.Context, args []string) error {
-		return r.forEach(args, sentence, func(key string) (client.Answer, error) {
-			answer, err := r.server.Command(ctx, "pipeline."+name, url.Values{r.Key: {key}}, nil)
+	return r.about(name, short, true, r.Connected(func(ctx context.Context, args []string) error {
+		return r.ForEach(args, sentence, func(key string) (client.Answer, error) {
+			answer, err := r.Server.Command(ctx, "pipeline."+name, url.Values{r.Key: {key}}, nil)
 			return answer, r.missing(ctx, key, err)
 		})
 	}))
@@ -46,7 +47,7 @@ func pipelinePause(r *resource, name, short, sentence string) *cobra.Command {
 // pipelineDelete makes the verb that deletes pipelines, and says how many events that
 // abandons.
 func pipelineDelete(r *resource) *cobra.Command {
-	cmd := r.about("delete", "Delete pipelines", true, r.connected(func(ctx context.Context, args []string) error {
+	cmd := r.about("delete", "Delete pipelines", true, r.Connected(func(ctx context.Context, args []string) error {
 		waiting, known := r.waitingFor(ctx, args)
 		effect, events := strings.TrimSuffix(r.Effect, "."), view.Counted(waiting, "event")+" still waiting."
 		switch {
@@ -57,25 +58,25 @@ func pipelineDelete(r *resource) *cobra.Command {
 		default:
 			effect += "."
 		}
-		if err := r.delete(ctx, args, effect, url.Values{}); err != nil {
+		if err := r.deleteThings(ctx, args, effect, url.Values{}); err != nil {
 			return err
 		}
 		if waiting > 0 {
-			r.note("Abandoned " + events)
+			r.Note("Abandoned " + events)
 		}
 		return nil
 	}))
-	r.addYes(cmd)
+	r.AddYes(cmd)
 	return cmd
 }
 
 // waitingFor returns how many events wait for some pipelines. Not every user who may
 // delete a pipeline may know that.
-func (t *terminal) waitingFor(ctx context.Context, names []string) (count int, known bool) {
+func (t *cli) waitingFor(ctx context.Context, names []string) (count int, known bool) {
 	var stats struct {
 		Pipelines []sluice.PipelineStats `json:"pipelines"`
 	}
-	if t.server.Decode(ctx, "server.stats", url.Values{"minutes": {"1"}}, nil, &stats) != nil {
+	if t.Server.Decode(ctx, "server.stats", url.Values{"minutes": {"1"}}, nil, &stats) != nil {
 		return 0, false
 	}
 	for _, p := range stats.Pipelines {
@@ -92,37 +93,28 @@ func pipelineGet(r *resource) *cobra.Command {
 		Use:               "get NAME",
 		Short:             "Print the source of a stored pipeline; with -o or --json what is known of it",
 		Example:           "  sluice pipeline get leads > leads.yaml",
-		Args:              arguments(1, 1, "the name of a pipeline"),
-		ValidArgsFunction: r.completeNames("pipeline.get", "name", noFiles),
-		RunE: r.connected(func(ctx context.Context, args []string) error {
-			if r.formGiven {
+		Args:              terminal.Arguments(1, 1, "the name of a pipeline"),
+		ValidArgsFunction: r.CompleteNames("pipeline.get", "name", terminal.NoFiles),
+		RunE: r.Connected(func(ctx context.Context, args []string) error {
+			if r.FormGiven {
 				params := url.Values{"name": {args[0]}}
 				if version != 0 {
 					params.Set("version", strconv.Itoa(version))
 				}
 				return r.callCommand(ctx, "pipeline.get", params, nil)
 			}
-			source, _, err := r.server.PipelineSource(ctx, args[0], version)
+			source, _, err := r.Server.PipelineSource(ctx, args[0], version)
 			if err != nil {
 				return r.missingPipeline(ctx, args[0], err)
 			}
-			if isTerminal(r.out) {
+			if terminal.IsTerminal(r.Out) {
 				source = view.Lines(source)
 			}
-			_, err = r.out.WriteString(source)
+			_, err = r.Out.WriteString(source)
 			return err
 		}),
 	}
 	cmd.Flags().IntVar(&version, "version", 0,
 		"a former version, as sluice pipeline versions lists them (default: the current one)")
 	return cmd
-}
-
-// missingPipeline adds the name that was probably meant to the error for an unknown
-// pipeline. NotFound errors can be about other things as well.
-func (r *resource) missingPipeline(ctx context.Context, name string, err error) error {
-	if !sluice.CodePipelineUnknown.Is(err) {
-		return err
-	}
-	return r.missing(ctx, name, err)
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sluice/cmd/sluice/exit"
 	"sluice/manifest"
 )
 
@@ -19,7 +20,7 @@ func filesIn(args []string) ([]string, error) {
 		}
 		info, err := os.Stat(arg)
 		if err != nil {
-			return nil, usage("%v", err)
+			return nil, exit.Usage("%v", err)
 		}
 		if !info.IsDir() {
 			files = append(files, arg)
@@ -27,7 +28,7 @@ func filesIn(args []string) ([]string, error) {
 		}
 		entries, err := os.ReadDir(arg)
 		if err != nil {
-			return nil, usage("%v", err)
+			return nil, exit.Usage("%v", err)
 		}
 		found := len(files)
 		for _, entry := range entries {
@@ -37,7 +38,7 @@ func filesIn(args []string) ([]string, error) {
 			}
 		}
 		if len(files) == found {
-			return nil, usage("The folder %s has no files that end in .yaml, .yml or .json.", arg)
+			return nil, exit.Usage("The folder %s has no files that end in .yaml, .yml or .json.", arg)
 		}
 	}
 	return files, nil

@@ -12,6 +12,8 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/serve"
 )
@@ -30,7 +32,7 @@ func mistake(l sluice.LintResult, file string, force bool) error {
 	if more := len(l.Problems) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return &failure{code: exitFailed, message: text, hint: first.Advice()}
+	return &exit.Failure{Code: exit.Failed, Message: text, Hint: first.Advice()}
 }
 
 type lintedFile struct {
@@ -38,14 +40,14 @@ type lintedFile struct {
 	sluice.LintResult
 }
 
-func pipelineLint(t *terminal) *cobra.Command {
+func pipelineLint(t *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint FILE|FOLDER...",
 		Short: "List the mistakes in pipelines",
 		Long: "List the mistakes in pipelines with their places. The server that you are logged in at also tells " +
 			"which steps would be refused. Without one, what this program knows is checked, and no rights. The file " +
 			"- is standard input.",
-		Args: arguments(1, -1, "a file or a folder with pipelines"),
+		Args: terminal.Arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
@@ -54,42 +56,42 @@ func pipelineLint(t *terminal) *cobra.Command {
 			found := make([]lintedFile, len(files))
 			mistakes := 0
 			for i, file := range files {
-				linted, err := t.lint(cmd.Context(), file)
+				linted, err := t.lintFile(cmd.Context(), file)
 				if err != nil {
 					return err
 				}
 				found[i] = lintedFile{file, linted}
 				mistakes += len(linted.Problems)
 			}
-			if err := t.present(found, func(w io.Writer) { t.listLinted(w, found) }); err != nil {
+			if err := t.Present(found, func(w io.Writer) { t.listLinted(w, found) }); err != nil {
 				return err
 			}
 			if mistakes > 0 {
-				return fail(exitFailed, "%s.", view.Counted(mistakes, "mistake"))
+				return exit.Errorf(exit.Failed, "%s.", view.Counted(mistakes, "mistake"))
 			}
 			return nil
 		},
 	}
 }
 
-// lint lets the server check a file, or this program if there is no server.
-func (t *terminal) lint(ctx context.Context, file string) (found sluice.LintResult, err error) {
-	source, err := t.read(file)
+// lintFile lets the server check a file, or this program if there is no server.
+func (t *cli) lintFile(ctx context.Context, file string) (found sluice.LintResult, err error) {
+	source, err := t.Read(file)
 	if err != nil {
 		return found, err
 	}
-	why := t.connect()
+	why := t.Connect()
 	if why == nil {
-		found, why = t.server.Lint(ctx, "", string(source))
+		found, why = t.Server.Lint(ctx, "", string(source))
 	}
 	if why == nil {
 		return found, nil
 	}
-	t.note("Rights were not checked: " + explain(why))
+	t.Note("Rights were not checked: " + view.Printable(exit.Explain(why)))
 	return offline[sluice.LintResult](ctx, "pipeline.lint", string(source))
 }
 
-func (t *terminal) listLinted(w io.Writer, found []lintedFile) {
+func (t *cli) listLinted(w io.Writer, found []lintedFile) {
 	for _, f := range found {
 		if f.Valid {
 			fmt.Fprintf(w, "%s: no mistakes\n", f.File)
@@ -99,12 +101,12 @@ func (t *terminal) listLinted(w io.Writer, found []lintedFile) {
 	}
 }
 
-func (t *terminal) listFindings(w io.Writer, file, kind string, found []sluice.Finding) {
+func (t *cli) listFindings(w io.Writer, file, kind string, found []sluice.Finding) {
 	for _, p := range found {
 		fmt.Fprintf(w, "%s:%d:%d: %s\n", file, p.Line, p.Column,
 			view.Printable(strings.TrimSpace(kind+p.Message+" "+p.Advice())))
 		if p.Snippet != "" {
-			fmt.Fprintln(w, "    "+view.Paint(colours(t.out), view.Faint, view.Printable(p.Snippet)))
+			fmt.Fprintln(w, "    "+view.Paint(terminal.Colours(t.Out), view.Faint, view.Printable(p.Snippet)))
 		}
 	}
 }

@@ -10,11 +10,13 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/manifest"
 )
 
-func pipelinePut(t *terminal) *cobra.Command {
+func pipelinePut(t *cli) *cobra.Command {
 	var name string
 	var force bool
 	cmd := &cobra.Command{
@@ -23,96 +25,98 @@ func pipelinePut(t *terminal) *cobra.Command {
 		Long: "Store pipelines, each under the name of its file without its ending. A folder stands for its files " +
 			"*.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if you agree. " +
 			"Nothing is stored if one has a mistake.",
-		Args: arguments(1, -1, "a file or a folder with pipelines"),
+		Args: terminal.Arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
 				return err
 			}
 			if name != "" && len(files) > 1 {
-				return usage("--name is for one file, and these are %d.", len(files))
+				return exit.Usage("--name is for one file, and these are %d.", len(files))
 			}
-			drafts, err := t.drafts(files, name)
+			drafts, err := t.readDrafts(files, name)
 			if err != nil {
 				return err
 			}
-			if err := t.connect(); err != nil {
+			if err := t.Connect(); err != nil {
 				return err
 			}
 			ctx := cmd.Context()
 			folder := len(files) != len(args) || files[0] != args[0]
 			var diffs []string
 			if folder {
-				if drafts, diffs, err = t.changed(ctx, drafts); err != nil {
+				if drafts, diffs, err = t.changedDrafts(ctx, drafts); err != nil {
 					return err
 				}
 				if len(drafts) == 0 {
-					return t.report([]draft{}, "Nothing has changed.")
+					return t.Report([]pipelineDraft{}, "Nothing has changed.")
 				}
 			}
 			if err := t.faultless(ctx, drafts, force); err != nil {
 				return err
 			}
 			if folder {
-				fmt.Fprint(t.err, strings.Join(diffs, ""))
-				if err := t.confirm(ctx, "Store "+view.Counted(len(drafts), "pipeline")+"?"); err != nil {
+				fmt.Fprint(t.Err, strings.Join(diffs, ""))
+				if err := t.Confirm(ctx, "Store "+view.Counted(len(drafts), "pipeline")+"?"); err != nil {
 					return err
 				}
 			}
-			return t.put(ctx, drafts, force)
+			return t.putDrafts(ctx, drafts, force)
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the pipeline (default: that of the file)")
 	cmd.Flags().BoolVar(&force, "force", false, "store them although steps would be refused when they run")
-	t.addYes(cmd)
+	t.AddYes(cmd)
 	return cmd
 }
 
-// A draft is a pipeline to store.
-type draft struct {
+// A pipelineDraft is a pipeline to store.
+type pipelineDraft struct {
 	name, file, source string
 }
 
-func (t *terminal) drafts(files []string, name string) ([]draft, error) {
-	drafts := make([]draft, len(files))
+func (t *cli) readDrafts(files []string, name string) ([]pipelineDraft, error) {
+	drafts := make([]pipelineDraft, len(files))
 	seen := make(map[string]string)
 	for i, file := range files {
-		source, err := t.read(file)
+		source, err := t.Read(file)
 		if err != nil {
 			return nil, err
 		}
-		drafts[i] = draft{cmp.Or(name, manifest.NameOf(file)), file, string(source)}
+		drafts[i] = pipelineDraft{cmp.Or(name, manifest.NameOf(file)), file, string(source)}
 		if other := seen[drafts[i].name]; other != "" {
-			return nil, usage("%s and %s are both the pipeline %s; rename one.", other, file, drafts[i].name)
+			return nil, exit.Usage("%s and %s are both the pipeline %s; rename one.", other, file, drafts[i].name)
 		}
 		seen[drafts[i].name] = file
 	}
 	return drafts, nil
 }
 
-// changed returns the drafts that differ from the stored pipelines, and how.
-func (t *terminal) changed(ctx context.Context, drafts []draft) (changed []draft, diffs []string, err error) {
-	bar := t.progress(len(drafts), "comparing")
-	defer bar.end()
+// changedDrafts returns the drafts that differ from the stored pipelines, and how.
+func (t *cli) changedDrafts(
+	ctx context.Context, drafts []pipelineDraft,
+) (changed []pipelineDraft, diffs []string, err error) {
+	bar := t.Progress(len(drafts), "comparing")
+	defer bar.End()
 	for _, d := range drafts {
-		before, _, err := t.server.PipelineSource(ctx, d.name, 0)
+		before, _, err := t.Server.PipelineSource(ctx, d.name, 0)
 		if err != nil && sluice.AsError(err).Kind != sluice.NotFound {
 			return nil, nil, err
 		}
 		if before != d.source {
-			diffs = append(diffs, view.Diff(d.name, before, d.source, colours(t.err)))
+			diffs = append(diffs, view.Diff(d.name, before, d.source, terminal.Colours(t.Err)))
 			changed = append(changed, d)
 		}
-		bar.step()
+		bar.Steps(1)
 	}
 	return changed, diffs, nil
 }
 
 // faultless returns the first mistake in drafts. If the user may not lint, storing
 // finds the mistakes.
-func (t *terminal) faultless(ctx context.Context, drafts []draft, force bool) error {
+func (t *cli) faultless(ctx context.Context, drafts []pipelineDraft, force bool) error {
 	for _, d := range drafts {
-		found, err := t.server.Lint(ctx, d.name, d.source)
+		found, err := t.Server.Lint(ctx, d.name, d.source)
 		switch {
 		case err != nil && sluice.AsError(err).Kind == sluice.Forbidden:
 			return nil
@@ -126,13 +130,13 @@ func (t *terminal) faultless(ctx context.Context, drafts []draft, force bool) er
 	return nil
 }
 
-func (t *terminal) put(ctx context.Context, drafts []draft, force bool) error {
+func (t *cli) putDrafts(ctx context.Context, drafts []pipelineDraft, force bool) error {
 	names := make([]string, len(drafts))
 	sources := make(map[string]string)
 	for i, d := range drafts {
 		names[i], sources[d.name] = d.name, d.source
 	}
-	return t.forEach(names, "", func(name string) (client.Answer, error) {
-		return t.server.PutPipeline(ctx, name, sources[name], force)
+	return t.ForEach(names, "", func(name string) (client.Answer, error) {
+		return t.Server.PutPipeline(ctx, name, sources[name], force)
 	})
 }

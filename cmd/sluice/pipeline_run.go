@@ -5,9 +5,12 @@ import (
 	"net/url"
 	"strings"
 
+	"sluice"
+
 	"github.com/spf13/cobra"
 
 	"sluice/client"
+	"sluice/cmd/sluice/terminal"
 	"sluice/manifest"
 )
 
@@ -20,10 +23,10 @@ func pipelineRun(r *resource) *cobra.Command {
 		Long: "Run a stored pipeline, or the one in a file, and print its final body. What ends in " +
 			".yaml, .yml or .json or has a / in it is a file.",
 		Example:           "  sluice pipeline run leads --body lead.json",
-		Args:              arguments(1, 1, "the name of a pipeline, or a file with one"),
-		ValidArgsFunction: r.completeNames("pipeline.get", "name", cobra.ShellCompDirectiveDefault),
+		Args:              terminal.Arguments(1, 1, "the name of a pipeline, or a file with one"),
+		ValidArgsFunction: r.CompleteNames("pipeline.get", "name", cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			values, err := r.pairs(vars)
+			values, err := r.Pairs(vars)
 			if err != nil {
 				return err
 			}
@@ -31,14 +34,14 @@ func pipelineRun(r *resource) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := r.connect(); err != nil {
+			if err := r.Connect(); err != nil {
 				return err
 			}
-			answer, err := r.run(cmd.Context(), args[0], values, carried)
+			answer, err := r.runPipeline(cmd.Context(), args[0], values, carried)
 			if err != nil {
 				return err
 			}
-			return r.showData(answer.Body)
+			return r.ShowData(answer.Body)
 		},
 	}
 	cmd.Flags().StringArrayVar(&vars, "var", nil, "variable of the run as key=value or key=@file; may be repeated")
@@ -48,15 +51,26 @@ func pipelineRun(r *resource) *cobra.Command {
 	return cmd
 }
 
-func (r *resource) run(ctx context.Context, name string, vars url.Values, body *client.Body) (client.Answer, error) {
+func (r *resource) runPipeline(
+	ctx context.Context, name string, vars url.Values, body *client.Body,
+) (client.Answer, error) {
 	if !strings.Contains(name, "/") && manifest.NameOf(name) == name {
-		answer, err := r.server.RunPipeline(ctx, name, vars, body)
+		answer, err := r.Server.RunPipeline(ctx, name, vars, body)
 		return answer, r.missingPipeline(ctx, name, err)
 	}
-	source, err := r.read(name)
+	source, err := r.Read(name)
 	if err != nil {
 		return client.Answer{}, err
 	}
-	answer, err := r.server.RunSource(ctx, string(source), vars, body)
+	answer, err := r.Server.RunSource(ctx, string(source), vars, body)
 	return answer, inFile(name, err)
+}
+
+// missingPipeline adds the name that was probably meant to the error for an unknown
+// pipeline. NotFound errors can be about other things as well.
+func (r *resource) missingPipeline(ctx context.Context, name string, err error) error {
+	if !sluice.CodePipelineUnknown.Is(err) {
+		return err
+	}
+	return r.missing(ctx, name, err)
 }

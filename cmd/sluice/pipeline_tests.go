@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
@@ -16,12 +18,12 @@ type testedFile struct {
 	sluice.TestReport
 }
 
-func pipelineTest(t *terminal) *cobra.Command {
+func pipelineTest(t *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test FILE|FOLDER...",
 		Short: "Run the tests that pipelines carry, without a server",
 		Long:  "Run the tests that pipelines carry, without a server. The file - is standard input.",
-		Args:  arguments(1, -1, "a file or a folder with pipelines"),
+		Args:  terminal.Arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
@@ -30,25 +32,25 @@ func pipelineTest(t *terminal) *cobra.Command {
 			results := make([]testedFile, len(files))
 			failed := 0
 			for i, file := range files {
-				if results[i], err = t.test(cmd.Context(), file); err != nil {
+				if results[i], err = t.testFile(cmd.Context(), file); err != nil {
 					return err
 				}
 				failed += results[i].Failed
 			}
-			if err := t.present(results, func(w io.Writer) { t.listTested(w, results) }); err != nil {
+			if err := t.Present(results, func(w io.Writer) { t.listTested(w, results) }); err != nil {
 				return err
 			}
 			if failed > 0 {
-				return fail(exitFailed, "%s failed.", view.Counted(failed, "test"))
+				return exit.Errorf(exit.Failed, "%s failed.", view.Counted(failed, "test"))
 			}
 			return nil
 		},
 	}
 }
 
-// test runs the tests in a file, unless it has mistakes.
-func (t *terminal) test(ctx context.Context, file string) (testedFile, error) {
-	source, err := t.read(file)
+// testFile runs the tests in a file, unless it has mistakes.
+func (t *cli) testFile(ctx context.Context, file string) (testedFile, error) {
+	source, err := t.Read(file)
 	if err != nil {
 		return testedFile{}, err
 	}
@@ -63,8 +65,8 @@ func (t *terminal) test(ctx context.Context, file string) (testedFile, error) {
 	return testedFile{file, report}, err
 }
 
-func (t *terminal) listTested(w io.Writer, results []testedFile) {
-	colour := colours(t.out)
+func (t *cli) listTested(w io.Writer, results []testedFile) {
+	colour := terminal.Colours(t.Out)
 	for _, r := range results {
 		fmt.Fprintf(w, "%s: %d passed, %d failed\n", r.File, r.Passed, r.Failed)
 		for _, test := range r.Tests {

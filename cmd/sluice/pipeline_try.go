@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/manifest"
 )
@@ -23,8 +25,8 @@ const (
 	triesShown   = 20
 )
 
-func pipelineTry(t *terminal) *cobra.Command {
-	return t.calling(&cobra.Command{
+func pipelineTry(t *cli) *cobra.Command {
+	return t.Calling(&cobra.Command{
 		Use:   "try FILE",
 		Short: "Try a draft of a pipeline on past events, without doing anything outside",
 		Long: "Try a draft of a pipeline on past events, and show where it would end in another way than the " +
@@ -33,15 +35,15 @@ func pipelineTry(t *terminal) *cobra.Command {
 			"or with the key that the draft listens to, unless flags say otherwise. It can be interrupted: what was " +
 			"found by then is shown.",
 		Example: "  sluice pipeline try leads.yaml --since 1d",
-		Args:    arguments(1, 1, "a file with a pipeline"),
+		Args:    terminal.Arguments(1, 1, "a file with a pipeline"),
 	}, "pipeline.try", func(ctx context.Context, values url.Values, args []string) error {
-		source, err := t.read(args[0])
+		source, err := t.Read(args[0])
 		if err != nil {
 			return err
 		}
 		if !values.Has("eventKey") && !values.Has("pipeline") {
 			name := manifest.NameOf(args[0])
-			if _, err := t.server.PipelineVersions(ctx, name); err == nil {
+			if _, err := t.Server.PipelineVersions(ctx, name); err == nil {
 				values.Set("pipeline", name)
 			}
 		}
@@ -49,11 +51,11 @@ func pipelineTry(t *terminal) *cobra.Command {
 		if failed != nil && found.Tried() == 0 {
 			return inFile(args[0], failed)
 		}
-		if err := t.present(found, func(w io.Writer) { t.listTried(w, args[0], found) }); err != nil {
+		if err := t.Present(found, func(w io.Writer) { t.listTried(w, args[0], found) }); err != nil {
 			return err
 		}
 		if failed == nil && found.Fails > 0 {
-			return fail(exitFailed, "The draft fails on %s.", view.Counted(found.Fails, "event"))
+			return exit.Errorf(exit.Failed, "The draft fails on %s.", view.Counted(found.Fails, "event"))
 		}
 		return failed
 	}, "after")
@@ -61,23 +63,23 @@ func pipelineTry(t *terminal) *cobra.Command {
 
 // tryAll tries a draft page by page. With an error it returns what it has found so
 // far.
-func (t *terminal) tryAll(ctx context.Context, source string, params url.Values) (all sluice.TryResult, err error) {
+func (t *cli) tryAll(ctx context.Context, source string, params url.Values) (all sluice.TryResult, err error) {
 	limit := defaultTries
 	if params.Has("limit") {
 		if limit, err = strconv.Atoi(params.Get("limit")); err != nil || limit < 1 {
-			return all, usage("--limit must be a number of events, not %q.", params.Get("limit"))
+			return all, exit.Usage("--limit must be a number of events, not %q.", params.Get("limit"))
 		}
 	}
 	all.Items = []sluice.TryItem{}
-	bar := t.progress(limit, "trying")
-	defer bar.end()
+	bar := t.Progress(limit, "trying")
+	defer bar.End()
 	for all.Tried() < limit {
 		params.Set("limit", strconv.Itoa(min(triesAtOnce, limit-all.Tried())))
-		page, err := t.server.Try(ctx, source, params)
+		page, err := t.Server.Try(ctx, source, params)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
-				bar.end()
-				t.note("Stopped.")
+				bar.End()
+				t.Note("Stopped.")
 			}
 			return all, err
 		}
@@ -86,7 +88,7 @@ func (t *terminal) tryAll(ctx context.Context, source string, params url.Values)
 		all.Fails, all.Unknown = all.Fails+page.Fails, all.Unknown+page.Unknown
 		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
 		all.Warnings = page.Warnings
-		bar.steps(page.Tried())
+		bar.Steps(page.Tried())
 		if all.Next = page.Next; page.Next == "" {
 			break
 		}
@@ -95,7 +97,7 @@ func (t *terminal) tryAll(ctx context.Context, source string, params url.Values)
 	return all, nil
 }
 
-func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {
+func (t *cli) listTried(w io.Writer, file string, found sluice.TryResult) {
 	still := ""
 	if found.StillFails > 0 {
 		still = fmt.Sprintf(" (%d of them still fail)", found.StillFails)
@@ -103,7 +105,7 @@ func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {
 	fmt.Fprintf(w, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file,
 		view.Counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
 	t.listFindings(w, file, "warning: ", found.Warnings)
-	colour := colours(t.out)
+	colour := terminal.Colours(t.Out)
 	for _, item := range found.Items {
 		shade := view.Yellow
 		if item.Verdict == sluice.TryFails || item.Verdict == sluice.TrySame && item.Failed() {
@@ -115,13 +117,13 @@ func (t *terminal) listTried(w io.Writer, file string, found sluice.TryResult) {
 			fmt.Fprintln(w, "    "+view.Printable(item.Reason))
 			continue
 		}
-		fmt.Fprintln(w, "    was:      "+view.Printable(ended(item.Was)))
-		fmt.Fprintln(w, "    would be: "+view.Printable(ended(item.WouldBe)))
+		fmt.Fprintln(w, "    was:      "+view.Printable(outcomeLine(item.Was)))
+		fmt.Fprintln(w, "    would be: "+view.Printable(outcomeLine(item.WouldBe)))
 	}
 }
 
-// ended returns in a line how a run ended.
-func ended(o *sluice.TryOutcome) string {
+// outcomeLine returns in a line how a run ended.
+func outcomeLine(o *sluice.TryOutcome) string {
 	const longest = 200
 	if o == nil {
 		return "no run"

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"sluice/cmd/sluice/terminal"
+)
 
 // stored is what the output shows of a profile.
 type stored struct {
@@ -10,7 +14,7 @@ type stored struct {
 	Current  bool   `json:"current"`
 }
 
-func profileCommand(t *terminal) *cobra.Command {
+func profileCommand(t *cli) *cobra.Command {
 	list := func(*cobra.Command, []string) error { return t.listProfiles() }
 	cmd := &cobra.Command{
 		Use:   "profile",
@@ -21,10 +25,10 @@ func profileCommand(t *terminal) *cobra.Command {
 		Use:               "use NAME",
 		Example:           "  sluice profile use staging",
 		Short:             "Make a profile the current one",
-		Args:              arguments(1, 1, "the name of a profile"),
-		ValidArgsFunction: t.completeProfiles,
+		Args:              terminal.Arguments(1, 1, "the name of a profile"),
+		ValidArgsFunction: t.CompleteProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			profiles, err := t.profiles()
+			profiles, err := t.Profiles()
 			if err != nil {
 				return err
 			}
@@ -35,7 +39,7 @@ func profileCommand(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return t.report(stored{args[0], login.URL, login.Username, true},
+			return t.Report(stored{args[0], login.URL, login.Username, true},
 				"The profile %s is the current one: %s at %s.", args[0], login.Username, login.URL)
 		},
 	}
@@ -43,17 +47,17 @@ func profileCommand(t *terminal) *cobra.Command {
 		Use:               "delete NAME",
 		Example:           "  sluice profile delete staging",
 		Short:             "Forget a profile without telling its server",
-		Args:              arguments(1, 1, "the name of a profile"),
-		ValidArgsFunction: t.completeProfiles,
+		Args:              terminal.Arguments(1, 1, "the name of a profile"),
+		ValidArgsFunction: t.CompleteProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			profiles, err := t.profiles()
+			profiles, err := t.Profiles()
 			if err != nil {
 				return err
 			}
 			if err := profiles.Delete(args[0]); err != nil {
 				return err
 			}
-			return t.report(map[string]any{"profile": args[0], "deleted": true}, "The profile %s is forgotten.",
+			return t.Report(map[string]any{"profile": args[0], "deleted": true}, "The profile %s is forgotten.",
 				args[0])
 		},
 	}
@@ -63,8 +67,8 @@ func profileCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-func (t *terminal) listProfiles() error {
-	profiles, err := t.profiles()
+func (t *cli) listProfiles() error {
+	profiles, err := t.Profiles()
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,7 @@ func (t *terminal) listProfiles() error {
 	if err != nil {
 		return err
 	}
-	current, all := t.profileName(profiles), []stored{}
+	current, all := t.ProfileName(profiles), []stored{}
 	for _, name := range names {
 		login, err := profiles.Load(name)
 		if err != nil {
@@ -81,7 +85,7 @@ func (t *terminal) listProfiles() error {
 		all = append(all, stored{name, login.URL, login.Username, name == current})
 	}
 	if len(all) == 0 {
-		t.note("There are no stored logins; sluice login makes one.")
+		t.Note("There are no stored logins; sluice login makes one.")
 	}
-	return t.showValue(all)
+	return t.ShowValue(all)
 }

@@ -5,9 +5,9 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func providerResource(t *terminal) *resource {
+func providerResource(t *cli) *resource {
 	return &resource{
-		terminal: t,
+		cli:      t,
 		Resource: sluice.Resource{Name: "provider", Key: "provider", Get: "provider.get"},
 		short:    "See the senders that webhooks know, and how to set them up",
 		word:     "name", example: "github",

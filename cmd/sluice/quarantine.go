@@ -7,9 +7,9 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func quarantineResource(t *terminal) *resource {
+func quarantineResource(t *cli) *resource {
 	r := &resource{
-		terminal: t,
+		cli:      t,
 		Resource: sluice.Resource{Name: "quarantine", Key: "id", Get: "quarantine.get"},
 		thing:    "rejected call",
 		short:    "See rejected calls that are kept, let them in, and delete them",
@@ -19,6 +19,6 @@ func quarantineResource(t *terminal) *resource {
 	}
 	admit := change{r, "admit", "Let rejected calls in after all", "quarantine.admit", "admitted", false, ""}
 	remove := change{r, "delete", "Delete rejected calls for good", "quarantine.delete", "deleted", true, ""}
-	r.verbs = []*cobra.Command{admit.command(), remove.command()}
+	r.verbs = []*cobra.Command{admit.newVerb(), remove.newVerb()}
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/spelling"
 )
@@ -18,7 +19,7 @@ import (
 // become its verbs (list, show, create, edit, delete), and their parameters the
 // flags.
 type resource struct {
-	*terminal
+	*cli
 	sluice.Resource
 
 	thing   string // its name in sentences; "" means Name
@@ -35,37 +36,37 @@ type resource struct {
 }
 
 // resourceNamed returns enough of a resource to find its things.
-func (t *terminal) resourceNamed(name string) *resource {
-	return &resource{terminal: t, Resource: sluice.ResourceNamed(name)}
+func (t *cli) resourceNamed(name string) *resource {
+	return &resource{cli: t, Resource: sluice.ResourceNamed(name)}
 }
 
 func (r *resource) called() string { return cmp.Or(r.thing, r.Name) }
 
-// arg returns the placeholder for the key in usage lines.
-func (r *resource) arg() string { return strings.ToUpper(r.Key) }
+// placeholder returns the placeholder for the key in usage lines.
+func (r *resource) placeholder() string { return strings.ToUpper(r.Key) }
 
 // about makes a verb whose argument is the key of a thing, or of several things
 // with many.
 func (r *resource) about(
 	verb, short string, many bool, run func(cmd *cobra.Command, args []string) error,
 ) *cobra.Command {
-	most, use := 1, verb+" "+r.arg()
+	most, use := 1, verb+" "+r.placeholder()
 	if many {
 		most, use = -1, use+"..."
 	}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: "  sluice " + r.Name + " " + verb + " " + r.example,
-		Args: arguments(1, most, "the "+r.word+" of a "+r.called()), RunE: run,
+		Args: terminal.Arguments(1, most, "the "+r.word+" of a "+r.called()), RunE: run,
 	}
 	if verb != "create" {
-		cmd.ValidArgsFunction = r.completeNames(r.Get, r.Key, noFiles)
+		cmd.ValidArgsFunction = r.CompleteNames(r.Get, r.Key, terminal.NoFiles)
 	}
 	return cmd
 }
 
 // one returns the document of a thing.
 func (r *resource) one(ctx context.Context, key string) (json.RawMessage, error) {
-	answer, err := r.server.Command(ctx, r.Get, url.Values{r.Key: {key}}, nil)
+	answer, err := r.Server.Command(ctx, r.Get, url.Values{r.Key: {key}}, nil)
 	if err != nil {
 		return nil, r.missing(ctx, key, err)
 	}
@@ -111,7 +112,7 @@ func (r *resource) missing(ctx context.Context, key string, err error) error {
 	if err == nil || sluice.AsError(err).Kind != sluice.NotFound {
 		return err
 	}
-	names := r.namesOf(ctx, r.Get, r.Key) // without them there is less to say
+	names := r.NamesOf(ctx, r.Get, r.Key) // without them there is less to say
 	return sluice.Errorf(r.unknown(), "There is no %s %s; %s", r.called(), key,
 		spelling.Hint(key, names, "sluice "+r.Name+" list lists those there are."))
 }

@@ -10,13 +10,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/config"
 	"sluice/serve"
 )
 
 // restoreCommand works on a data folder or an external engine, without a server.
-func restoreCommand(t *terminal) *cobra.Command {
+func restoreCommand(t *cli) *cobra.Command {
 	var checkOnly bool
 	var erasures string
 	cmd := t.onStopped(&cobra.Command{
@@ -26,41 +28,41 @@ func restoreCommand(t *terminal) *cobra.Command {
 			"is left behind when something fails. The passphrase of the backup, if there is one, is read from " +
 			passphraseVariable + ", or asked for.",
 		Example: "  sluice restore sluice.backup --data ./data\n  sluice restore sluice.backup --check",
-		Args:    arguments(1, 1, "a file"),
+		Args:    terminal.Arguments(1, 1, "a file"),
 	}, stoppedSettings, func(ctx context.Context, at stopped, args []string) error {
 		file, err := os.Open(args[0])
 		if err != nil {
-			return usage("%v", err)
+			return exit.Usage("%v", err)
 		}
 		defer file.Close()
 		erased, err := readErasures(erasures)
 		if err != nil {
 			return err
 		}
-		bar := t.transfer(0, "restoring")
-		defer bar.end()
+		bar := t.Transfer(0, "restoring")
+		defer bar.End()
 		opts := serve.RestoreOptions{
 			Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Erasures: erased, Log: at.log,
-			Progress: bar.reachOf,
+			Progress: bar.Reach,
 		}
 		done, err := serve.Restore(ctx, at.Config, file, opts)
-		if sluice.CodePassphraseMissing.Is(err) && isTerminal(t.in) {
-			bar.end()
-			if opts.Passphrase, err = t.askSecret(ctx, "Passphrase of the backup: "); err != nil {
+		if sluice.CodePassphraseMissing.Is(err) && terminal.IsTerminal(t.In) {
+			bar.End()
+			if opts.Passphrase, err = t.AskSecret(ctx, "Passphrase of the backup: "); err != nil {
 				return err
 			}
 			done, err = serve.Restore(ctx, at.Config, file, opts)
 		}
-		bar.end()
+		bar.End()
 		if err != nil {
 			return err
 		}
 		content := fmt.Sprintf("%d messages in %d streams, of a server of version %s (%s), made %s",
 			done.Messages, done.Streams, done.Version, done.Engine, done.Created.Format("2006-01-02 15:04:05 MST"))
 		if checkOnly {
-			return t.report(restoredDocument(done), "The backup is whole: %s.", content)
+			return t.Report(restoredDocument(done), "The backup is whole: %s.", content)
 		}
-		return t.present(restoredDocument(done), func(w io.Writer) {
+		return t.Present(restoredDocument(done), func(w io.Writer) {
 			fmt.Fprintf(w, "Restored %s.\n", view.Printable(content))
 			fmt.Fprintln(w, view.Printable("Start the server: "+startLine(at.Config, done)))
 		})
@@ -68,7 +70,7 @@ func restoreCommand(t *terminal) *cobra.Command {
 	cmd.Flags().BoolVar(&checkOnly, "check", false, "only check whether the backup is whole")
 	cmd.Flags().StringVar(&erasures, "erasures", "",
 		"also erase the calls in this file, which sluice export --erasures wrote after the backup")
-	t.addForm(cmd)
+	t.AddForm(cmd)
 	return cmd
 }
 
@@ -79,10 +81,10 @@ func readErasures(file string) (list []sluice.Erasure, err error) {
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return nil, usage("%v", err)
+		return nil, exit.Usage("%v", err)
 	}
 	if err := json.Unmarshal(content, &list); err != nil {
-		return nil, usage("%s is no list of erasures as sluice export --erasures writes it: %v", file, err)
+		return nil, exit.Usage("%s is no list of erasures as sluice export --erasures writes it: %v", file, err)
 	}
 	return list, nil
 }

@@ -8,38 +8,40 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-// A waiting says whether and how long to wait for a result.
-type waiting struct {
+// An awaiting says whether and how long to wait for a result.
+type awaiting struct {
 	wanted  bool
 	timeout time.Duration
 }
 
-func (w *waiting) addFlags(cmd *cobra.Command) {
+func (w *awaiting) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.wanted, "wait", false, "wait until the result is there")
 	w.addTimeout(cmd)
 }
 
-func (w *waiting) addTimeout(cmd *cobra.Command) {
+func (w *awaiting) addTimeout(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "longest time to wait, such as 5m (default: no limit)")
 }
 
-func resultCommand(t *terminal) *cobra.Command {
-	var w waiting
+func resultCommand(t *cli) *cobra.Command {
+	var w awaiting
 	cmd := &cobra.Command{
 		Use:   "result ID",
 		Short: "Print the result of a call",
 		Long: "Print the result of a call, by the correlation id in its answer. With --wait the server holds the " +
 			"request until the result is there. A result that tells of a failure ends with exit code 9.",
 		Example: "  sluice result 1b9c5a0e-94d2-8c6f-a9f1-3d6a5e0f7c21 --wait",
-		Args:    arguments(1, 1, "the correlation id of a call"),
-		RunE: t.connected(func(ctx context.Context, args []string) error {
+		Args:    terminal.Arguments(1, 1, "the correlation id of a call"),
+		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			if w.wanted {
 				return t.awaitResult(ctx, args[0], w)
 			}
-			result, err := t.server.Result(ctx, args[0])
+			result, err := t.Server.Result(ctx, args[0])
 			if err != nil {
 				return err
 			}
@@ -50,16 +52,16 @@ func resultCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-func (t *terminal) awaitResult(ctx context.Context, id string, w waiting) error {
+func (t *cli) awaitResult(ctx context.Context, id string, w awaiting) error {
 	if w.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	bar := t.progress(-1, "waiting for the result")
-	defer bar.end()
-	result, err := t.server.Await(ctx, id)
-	bar.end()
+	bar := t.Progress(-1, "waiting for the result")
+	defer bar.End()
+	result, err := t.Server.Await(ctx, id)
+	bar.End()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -70,20 +72,20 @@ func (t *terminal) awaitResult(ctx context.Context, id string, w waiting) error 
 }
 
 // showResult prints a result. If a pipeline failed, so does the verb.
-func (t *terminal) showResult(r client.Result) error {
-	err := t.write(r.Document, (*view.View).Result)
+func (t *cli) showResult(r client.Result) error {
+	err := t.Write(r.Document, (*view.View).Result)
 	if err != nil {
 		return err
 	}
 	if r.Status != sluice.StatusError {
 		return nil
 	}
-	failed := fail(exitFailed, "A pipeline failed.")
+	failed := exit.Errorf(exit.Failed, "A pipeline failed.")
 	if r.Error != nil {
-		failed.message = r.Error.Detail
+		failed.Message = r.Error.Detail
 	}
 	if r.TraceID != "" {
-		failed.hint = "sluice trace " + r.TraceID + " shows why."
+		failed.Hint = "sluice trace " + r.TraceID + " shows why."
 	}
 	return failed
 }

@@ -5,10 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice/cmd/sluice/exit"
 	"sluice/serve"
 )
 
-func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
+func rootCommand(t *cli, hurry <-chan struct{}) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Receive webhooks durably",
@@ -38,7 +39,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group
-			t.addFlags(cmd)
+			t.AddFlags(cmd)
 			root.AddCommand(cmd)
 		}
 	}
@@ -49,21 +50,21 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 		root.AddCommand(cmd)
 	}
 	exitCodes := &cobra.Command{
-		Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exitCodesSummary),
+		Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exit.Summary),
 	}
 	root.AddCommand(exitCodes, versionCommand(t), completionCommand(), manCommand())
-	t.prepare(root)
+	t.Prepare(root)
 	return root
 }
 
 // resourceCommands returns the commands of all resources.
-func resourceCommands(t *terminal) (all []*cobra.Command) {
+func resourceCommands(t *cli) (all []*cobra.Command) {
 	for _, r := range []*resource{
 		webhookResource(t), providerResource(t), quarantineResource(t), pipelineResource(t), deadletterResource(t),
 		secretResource(t),
 		userResource(t), roleResource(t), clientResource(t),
 	} {
-		all = append(all, r.command())
+		all = append(all, r.newCommand())
 	}
 	return all
 }

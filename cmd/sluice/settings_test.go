@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"sluice"
+	"sluice/cmd/sluice/terminal"
 	"sluice/command"
 	"sluice/serve"
 )
@@ -291,7 +292,7 @@ func (e *emptier) byFile(res sluice.Resource, s sampled, settings []command.Para
 func (e *emptier) byCommandLine(res sluice.Resource, s sampled, settings []command.Param) {
 	args := []string{res.Name, "edit", s.name}
 	for _, p := range settings {
-		args = append(args, "--"+kebab(p.Name)+"="+emptied(p))
+		args = append(args, "--"+terminal.FlagOf(p.Name)+"="+emptied(p))
 	}
 	e.run(e.t, args...)
 }

@@ -12,18 +12,18 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func statsCommand(t *terminal) *cobra.Command {
+func statsCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "stats", Short: "See what the server is doing"}
-	t.addOpen(cmd)
-	return t.calling(cmd, "server.stats", func(ctx context.Context, values url.Values, _ []string) error {
-		if t.opens {
-			return t.open(ctx, "/")
+	t.AddOpen(cmd)
+	return t.Calling(cmd, "server.stats", func(ctx context.Context, values url.Values, _ []string) error {
+		if t.Opens {
+			return t.Open(ctx, "/")
 		}
-		answer, err := t.server.Command(ctx, "server.stats", values, nil)
+		answer, err := t.Server.Command(ctx, "server.stats", values, nil)
 		if err != nil {
 			return err
 		}
-		return t.write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
+		return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
 			for _, name := range []string{"minutes", "hours"} {
 				if figures := view.Field(root, name); figures != nil {
 					tabulate(figures)

@@ -26,7 +26,7 @@ var (
 
 // onStopped makes a verb work on the data of a stopped server. The named settings
 // become flags that say where the data is.
-func (t *terminal) onStopped(
+func (t *cli) onStopped(
 	cmd *cobra.Command, settings []string, run func(ctx context.Context, at stopped, args []string) error,
 ) *cobra.Command {
 	file := cmd.Flags().String("config", "", "YAML file with the settings of the server")
@@ -40,7 +40,7 @@ func (t *terminal) onStopped(
 		if err != nil {
 			return err
 		}
-		log, flush := serve.NewLog(t.err, cfg.LogLevel, cfg.LogFormat)
+		log, flush := serve.NewLog(t.Err, cfg.LogLevel, cfg.LogFormat)
 		defer flush()
 		return run(cmd.Context(), stopped{cfg, log}, args)
 	}

@@ -12,10 +12,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-func traceCommand(t *terminal) *cobra.Command {
+func traceCommand(t *cli) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "trace [LAST6[:RANDOM]]",
@@ -25,34 +27,34 @@ func traceCommand(t *terminal) *cobra.Command {
 			"happen, until you interrupt.",
 		Example: "  sluice trace 4a5575 --since 1h --status failed\n  sluice trace --event-key webhook.lead.created " +
 			"--follow",
-		Args: arguments(0, 1, "one trace id"),
+		Args: terminal.Arguments(0, 1, "one trace id"),
 	}
 	cmd.Flags().BoolVar(&follow, "follow", false, "tell of calls and runs as they happen")
-	t.addOpen(cmd)
-	return t.calling(cmd, "trace.get", func(ctx context.Context, values url.Values, args []string) error {
+	t.AddOpen(cmd)
+	return t.Calling(cmd, "trace.get", func(ctx context.Context, values url.Values, args []string) error {
 		if len(args) > 0 {
 			values.Set("traceId", args[0])
 		}
 		switch {
-		case t.opens:
-			return t.open(ctx, "/calls", args...)
+		case t.Opens:
+			return t.Open(ctx, "/calls", args...)
 		case !follow:
-			return t.trace(ctx, values)
+			return t.showTrace(ctx, values)
 		case values.Has("from") || values.Has("to") || values.Has("status"):
-			return usage("--follow tells what happens from now on; it takes no span of time and no status.")
+			return exit.Usage("--follow tells what happens from now on; it takes no span of time and no status.")
 		}
-		return t.follow(ctx, values)
+		return t.followCalls(ctx, values)
 	}, "traceId")
 }
 
-// trace shows calls, or everything about one.
-func (t *terminal) trace(ctx context.Context, params url.Values) error {
-	calls := list{command: "trace.get", none: "No such calls were found.", columns: view.CallColumns}
+// showTrace shows calls, or everything about one.
+func (t *cli) showTrace(ctx context.Context, params url.Values) error {
+	calls := terminal.List{Command: "trace.get", None: "No such calls were found.", Columns: view.CallColumns}
 	id := params.Get("traceId")
 	if id == "" {
-		return calls.show(ctx, t, params)
+		return t.ShowList(ctx, calls, params)
 	}
-	answer, err := t.server.Command(ctx, "trace.get", params, nil)
+	answer, err := t.Server.Command(ctx, "trace.get", params, nil)
 	if err != nil {
 		return err
 	}
@@ -63,9 +65,9 @@ func (t *terminal) trace(ctx context.Context, params url.Values) error {
 				"a longer span of time.", id)
 	}
 	if !strings.Contains(id, ":") {
-		return calls.print(t, answer)
+		return t.PrintList(calls, answer)
 	}
-	return t.write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
+	return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
 		calls := view.Field(root, "items").Content
 		replays, err := t.replaysOf(ctx, calls[0])
 		if err != nil {
@@ -83,14 +85,14 @@ func (t *terminal) trace(ctx context.Context, params url.Values) error {
 
 // replaysOf returns the replays of a call among the newest calls of its webhook. The
 // portal finds the same ones.
-func (t *terminal) replaysOf(ctx context.Context, call *yaml.Node) (replays []*yaml.Node, err error) {
+func (t *cli) replaysOf(ctx context.Context, call *yaml.Node) (replays []*yaml.Node, err error) {
 	const looked = "100"
 	key := view.TextOf(call, "eventKey")
 	if status := view.TextOf(call, "status"); key == "" || status == string(sluice.StatusRejected) ||
 		status == string(sluice.StatusHandshake) {
 		return nil, nil // it has no event to replay
 	}
-	answer, err := t.server.Command(ctx, "trace.get", url.Values{
+	answer, err := t.Server.Command(ctx, "trace.get", url.Values{
 		"eventKey": {key}, "from": {view.TextOf(call, "time")}, "limit": {looked},
 	}, nil)
 	if err != nil {

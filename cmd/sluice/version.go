@@ -8,7 +8,7 @@ import (
 	"sluice/serve"
 )
 
-func versionCommand(t *terminal) *cobra.Command {
+func versionCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Tell the version of this program",
@@ -17,9 +17,9 @@ func versionCommand(t *terminal) *cobra.Command {
 			told := map[string]string{
 				"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform,
 			}
-			return t.report(told, "sluice %s, %s, %s", serve.Release(), runtime.Version(), platform)
+			return t.Report(told, "sluice %s, %s, %s", serve.Release(), runtime.Version(), platform)
 		},
 	}
-	t.addForm(cmd)
+	t.AddForm(cmd)
 	return cmd
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/missed"
 )
 
-func webhookResource(t *terminal) *resource {
+func webhookResource(t *cli) *resource {
 	r := &resource{
-		terminal: t, Resource: sluice.ResourceNamed("webhook"),
+		cli: t, Resource: sluice.ResourceNamed("webhook"),
 		short: "Create webhooks, look after them, and test them",
 		word:  "event key", handle: "uuid", example: "webhook.lead.created",
 		columns: view.Columns("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated",
@@ -35,12 +36,12 @@ func (r *resource) preferRaw(values url.Values) {
 		return
 	}
 	values.Set("payloadType", string(sluice.Raw))
-	r.note("Pipelines see its payloads as they are; with --payload-type base64 they get every byte.")
+	r.Note("Pipelines see its payloads as they are; with --payload-type base64 they get every byte.")
 }
 
 func webhookURL(r *resource) *cobra.Command {
 	cmd := r.about("url", "Print the URL of a webhook, with its token", false,
-		r.connected(func(ctx context.Context, args []string) error {
+		r.Connected(func(ctx context.Context, args []string) error {
 			if _, _, err := r.handleOf(ctx, args[0]); err != nil { // refuses users who may not see tokens
 				return err
 			}
@@ -52,10 +53,10 @@ func webhookURL(r *resource) *cobra.Command {
 			if err := json.Unmarshal(document, &hook); err != nil {
 				return err
 			}
-			if r.formGiven {
-				return r.showValue(map[string]string{"eventKey": args[0], "webhookUrl": hook.WebhookURL})
+			if r.FormGiven {
+				return r.ShowValue(map[string]string{"eventKey": args[0], "webhookUrl": hook.WebhookURL})
 			}
-			_, err = fmt.Fprintln(r.out, view.Printable(hook.WebhookURL))
+			_, err = fmt.Fprintln(r.Out, view.Printable(hook.WebhookURL))
 			return err
 		}))
 	cmd.Example = "  curl -d hello \"$(sluice webhook url webhook.lead.created)\""
@@ -63,10 +64,10 @@ func webhookURL(r *resource) *cobra.Command {
 }
 
 func webhookTest(r *resource) *cobra.Command {
-	call := testCall{waiting: waiting{wanted: true}}
+	call := testCall{waiting: awaiting{wanted: true}}
 	cmd := r.about("test", "Call a webhook, wait for the result, and show it", false,
 		func(cmd *cobra.Command, args []string) error {
-			return r.call(cmd.Context(), args[0], call)
+			return r.callWebhook(cmd.Context(), args[0], call)
 		})
 	cmd.Long = cmd.Short +
 		".\nA call that must be signed is signed as its sender would. If a pipeline fails, so does this, " +
@@ -89,25 +90,25 @@ func webhookToken(r *resource) *cobra.Command {
 	}
 	add := r.about("add", "Add a token, and print the URL with it", false, nil)
 	add.Example = "  sluice webhook token add " + r.example + " --expires 30d"
-	r.calling(add, "webhook.token.add", func(ctx context.Context, values url.Values, args []string) error {
+	r.Calling(add, "webhook.token.add", func(ctx context.Context, values url.Values, args []string) error {
 		values.Set(r.Key, args[0])
-		r.showTokens = true // people need it now
-		answer, err := r.server.Command(ctx, "webhook.token.add", values, nil)
-		return r.showAnswer(answer, r.missing(ctx, args[0], err))
+		r.ShowTokens = true // people need it now
+		answer, err := r.Server.Command(ctx, "webhook.token.add", values, nil)
+		return r.ShowAnswer(answer, r.missing(ctx, args[0], err))
 	}, r.Key, r.handle)
 	const short = "Close a token, given by its last 6 characters or by all of it"
-	remove := r.about("delete", short, false, r.connected(func(ctx context.Context, args []string) error {
+	remove := r.about("delete", short, false, r.Connected(func(ctx context.Context, args []string) error {
 		token := "token " + sluice.Last6(args[1]) + " of " + args[0]
-		if err := r.confirm(ctx, "Close the "+token+"? Calls with it are refused at once."); err != nil {
+		if err := r.Confirm(ctx, "Close the "+token+"? Calls with it are refused at once."); err != nil {
 			return err
 		}
 		params := url.Values{r.Key: {args[0]}, "token": {args[1]}}
-		return r.do(ctx, "webhook.token.delete", params, "Closed the %s.", token)
+		return r.Do(ctx, "webhook.token.delete", params, "Closed the %s.", token)
 	}))
-	remove.Use = "delete " + r.arg() + " TOKEN"
-	remove.Args = arguments(2, 2, "the event key of a webhook, and a token of it or its last 6 characters")
+	remove.Use = "delete " + r.placeholder() + " TOKEN"
+	remove.Args = terminal.Arguments(2, 2, "the event key of a webhook, and a token of it or its last 6 characters")
 	remove.Example = "  sluice webhook token delete " + r.example + " 3f9a1c"
-	r.addYes(remove)
+	r.AddYes(remove)
 	cmd.AddCommand(add, remove)
 	return cmd
 }
@@ -117,13 +118,13 @@ func webhookMissed(r *resource) *cobra.Command {
 	cmd := r.about("missed", "Ask the sender what was missed, and have it sent again", false, nil)
 	cmd.Long = cmd.Short + ".\nFor " + missed.Senders() + "; the webhook needs --api-url and --api-secret."
 	cmd.Example = "  sluice webhook missed webhook.github.push --since 1d --dry-run"
-	return r.calling(cmd, "webhook.missed", func(ctx context.Context, values url.Values, args []string) error {
+	return r.Calling(cmd, "webhook.missed", func(ctx context.Context, values url.Values, args []string) error {
 		values.Set(r.Key, args[0])
 		var found sluice.Missed
-		if err := r.server.Decode(ctx, "webhook.missed", values, nil, &found); err != nil {
+		if err := r.Server.Decode(ctx, "webhook.missed", values, nil, &found); err != nil {
 			return r.missing(ctx, args[0], err)
 		}
-		return r.present(found, func(w io.Writer) {
+		return r.Present(found, func(w io.Writer) {
 			for _, item := range found.Items {
 				if item.State != sluice.MissedHad {
 					line := item.Time.Format(time.RFC3339) + "  " + item.State + "  " + item.ID

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"net/url"
@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/exit"
 )
 
 // A span is a span of time, from flags.
@@ -23,7 +24,7 @@ func (s *span) addFlags(cmd *cobra.Command) {
 // set sets the parameters from and to.
 func (s *span) set(params url.Values) error {
 	if s.since != "" && s.from != "" {
-		return usage("Give --since, such as 1h, or --from; not both.")
+		return exit.Usage("Give --since, such as 1h, or --from; not both.")
 	}
 	now := time.Now()
 	for _, flag := range []struct{ name, text, param string }{
@@ -34,7 +35,7 @@ func (s *span) set(params url.Values) error {
 		}
 		at, err := parseMoment(flag.text, now)
 		if err != nil {
-			return usage("--%s: %q is no time; give one such as 2h, 1d, yesterday, 2030-01-31 12:00 or "+
+			return exit.Usage("--%s: %q is no time; give one such as 2h, 1d, yesterday, 2030-01-31 12:00 or "+
 				"2030-01-31T12:00:00Z.", flag.name, flag.text)
 		}
 		params.Set(flag.param, at.UTC().Format(time.RFC3339Nano))

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"context"
@@ -17,7 +17,8 @@ import (
 // completionTime bounds how long a person who pressed Tab waits for the server.
 const completionTime = time.Second
 
-const noFiles = cobra.ShellCompDirectiveNoFileComp
+// NoFiles ends completions: no files fit either.
+const NoFiles = cobra.ShellCompDirectiveNoFileComp
 
 func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
@@ -26,13 +27,13 @@ func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 }
 
 // briefly connects a completion to the server for a moment, and reports whether that is possible.
-func (t *terminal) briefly(cmd *cobra.Command) (context.Context, context.CancelFunc, bool) {
+func (t *Terminal) briefly(cmd *cobra.Command) (context.Context, context.CancelFunc, bool) {
 	parent := cmd.Context()
 	if parent == nil {
 		parent = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(parent, stretch.Of(completionTime))
-	return ctx, cancel, t.connect() == nil
+	return ctx, cancel, t.Connect() == nil
 }
 
 // named is for parameters that name a thing: the command that lists such things,
@@ -44,20 +45,20 @@ var named = map[string][2]string{
 }
 
 // completeParam completes the values of a flag.
-func (t *terminal) completeParam(cmd *cobra.Command, flag string, p command.Param) {
+func (t *Terminal) completeParam(cmd *cobra.Command, flag string, p command.Param) {
 	switch list, ok := named[p.Name]; {
 	case len(p.Enum) > 0:
-		complete(cmd, flag, cobra.FixedCompletions(choicesOf(p), noFiles))
+		complete(cmd, flag, cobra.FixedCompletions(choicesOf(p), NoFiles))
 	case p.Name == "command":
-		complete(cmd, flag, cobra.FixedCompletions(t.changing(), noFiles))
+		complete(cmd, flag, cobra.FixedCompletions(t.changing(), NoFiles))
 	case ok:
-		complete(cmd, flag, t.completeNames(list[0], list[1], noFiles))
+		complete(cmd, flag, t.CompleteNames(list[0], list[1], NoFiles))
 	}
 }
 
 // changing returns the names of the commands whose calls stand in the audit log.
-func (t *terminal) changing() (names []string) {
-	for _, c := range t.commands.All() {
+func (t *Terminal) changing() (names []string) {
+	for _, c := range t.Commands.All() {
 		if !c.ReadOnly {
 			names = append(names, c.Name)
 		}
@@ -65,21 +66,21 @@ func (t *terminal) changing() (names []string) {
 	return names
 }
 
-// completeNames completes with a field of what a command lists.
-func (t *terminal) completeNames(name, field string, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
+// CompleteNames completes with a field of what a command lists.
+func (t *Terminal) CompleteNames(name, field string, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 		ctx, cancel, ok := t.briefly(cmd)
 		defer cancel()
 		if ok {
-			names = t.namesOf(ctx, name, field)
+			names = t.NamesOf(ctx, name, field)
 		}
 		return names, otherwise
 	}
 }
 
-// namesOf returns a field of what a command lists, nothing if the server does not say.
-func (t *terminal) namesOf(ctx context.Context, name, field string) (names []string) {
-	answer, err := t.server.Command(ctx, name, nil, nil)
+// NamesOf returns a field of what a command lists, nothing if the server does not say.
+func (t *Terminal) NamesOf(ctx context.Context, name, field string) (names []string) {
+	answer, err := t.Server.Command(ctx, name, nil, nil)
 	if err != nil {
 		return nil
 	}
@@ -100,26 +101,26 @@ func (t *terminal) namesOf(ctx context.Context, name, field string) (names []str
 }
 
 // meant suggests another name where a parameter names something unknown.
-func (t *terminal) meant(ctx context.Context, params url.Values) {
+func (t *Terminal) meant(ctx context.Context, params url.Values) {
 	for name := range params {
 		list, ok := named[name]
 		if !ok {
 			continue
 		}
-		names := t.namesOf(ctx, list[0], list[1]) // without names there is no suggestion
+		names := t.NamesOf(ctx, list[0], list[1]) // without names there is no suggestion
 		given := params.Get(name)
 		if near := spelling.Nearest(given, names); near != "" && !slices.Contains(names, given) {
-			t.note(view.Printable("There is no " + given + "; did you mean " + near + "?"))
+			t.Note(view.Printable("There is no " + given + "; did you mean " + near + "?"))
 		}
 	}
 }
 
-// completeProfiles completes the names of profiles.
-func (t *terminal) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	profiles, err := t.profiles()
+// CompleteProfiles completes the names of profiles.
+func (t *Terminal) CompleteProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	profiles, err := t.Profiles()
 	if err != nil {
-		return nil, noFiles
+		return nil, NoFiles
 	}
 	names, _ := profiles.Names()
-	return names, noFiles
+	return names, NoFiles
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sluice"
+	"sluice/cmd/sluice/exit"
 	"sluice/command"
 	"sluice/spelling"
 )
@@ -19,17 +20,17 @@ import (
 // connected to the server.
 type Asking func(ctx context.Context, values url.Values, args []string) error
 
-// calling gives a verb a flag for each parameter of a command, except those in without, and
+// Calling gives a verb a flag for each parameter of a command, except those in without, and
 // makes it do run with what they hold: --payload-type is payloadType.
-func (t *terminal) calling(cmd *cobra.Command, name string, run Asking, without ...string) *cobra.Command {
-	declared := t.declaration(name)
+func (t *Terminal) Calling(cmd *cobra.Command, name string, run Asking, without ...string) *cobra.Command {
+	declared := t.Declaration(name)
 	when := new(span)
 	if _, err := declared.Param("from"); err == nil {
 		when.addFlags(cmd)
 	}
 	var params []command.Param
 	for _, p := range declared.Params {
-		flag := kebab(p.Name)
+		flag := FlagOf(p.Name)
 		if p.Body == command.BodyOnly || cmd.Flags().Lookup(flag) != nil || slices.Contains(without, p.Name) {
 			continue
 		}
@@ -50,11 +51,11 @@ func (t *terminal) calling(cmd *cobra.Command, name string, run Asking, without 
 			return err
 		}
 		for _, p := range params {
-			if err := t.setParam(values, p, cmd.Flags().Lookup(kebab(p.Name))); err != nil {
+			if err := t.setParam(values, p, cmd.Flags().Lookup(FlagOf(p.Name))); err != nil {
 				return err
 			}
 		}
-		if err := t.connect(); err != nil {
+		if err := t.Connect(); err != nil {
 			return err
 		}
 		return run(cmd.Context(), values, args)
@@ -63,7 +64,7 @@ func (t *terminal) calling(cmd *cobra.Command, name string, run Asking, without 
 }
 
 // setParam sets a parameter to what its flag holds, if that was given.
-func (t *terminal) setParam(values url.Values, p command.Param, flag *pflag.Flag) error {
+func (t *Terminal) setParam(values url.Values, p command.Param, flag *pflag.Flag) error {
 	if !flag.Changed {
 		return nil
 	}
@@ -90,25 +91,25 @@ func statusOf(p command.Param, word string) (string, error) {
 		return status, nil
 	}
 	words := choicesOf(p)
-	refusal := usage("--status must be one of %s, not %q.", strings.Join(words, ", "), word)
+	refusal := exit.Usage("--status must be one of %s, not %q.", strings.Join(words, ", "), word)
 	if near := spelling.Nearest(word, slices.Concat(words, p.Enum)); near != "" {
-		refusal.message += " Did you mean " + sluice.Status(near).Word() + "?"
+		refusal.Message += " Did you mean " + sluice.Status(near).Word() + "?"
 	}
 	return "", refusal
 }
 
-// need refuses a command line without the flags that a command requires.
-func (t *terminal) need(cmd *cobra.Command, name string) error {
-	for _, p := range t.declaration(name).Params {
-		if flag := cmd.Flags().Lookup(kebab(p.Name)); p.Required && flag != nil && !flag.Changed {
-			return usage("%s needs --%s: %s", cmd.CommandPath(), flag.Name, p.Doc)
+// Need refuses a command line without the flags that a command requires.
+func (t *Terminal) Need(cmd *cobra.Command, name string) error {
+	for _, p := range t.Declaration(name).Params {
+		if flag := cmd.Flags().Lookup(FlagOf(p.Name)); p.Required && flag != nil && !flag.Changed {
+			return exit.Usage("%s needs --%s: %s", cmd.CommandPath(), flag.Name, p.Doc)
 		}
 	}
 	return nil
 }
 
-// kebab returns the flag of a parameter.
-func kebab(name string) string {
+// FlagOf returns the flag of a parameter.
+func FlagOf(name string) string {
 	var b strings.Builder
 	for _, r := range name {
 		if unicode.IsUpper(r) {
@@ -119,9 +120,9 @@ func kebab(name string) string {
 	return b.String()
 }
 
-// declaration returns a command as this program declares it.
-func (t *terminal) declaration(name string) command.Command {
-	declared, ok := t.commands.Find(name)
+// Declaration returns a command as this program declares it.
+func (t *Terminal) Declaration(name string) command.Command {
+	declared, ok := t.Commands.Find(name)
 	if !ok {
 		panic("there is no command " + name) // a mistake in the program
 	}

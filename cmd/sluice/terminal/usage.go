@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"cmp"
@@ -8,20 +8,21 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sluice/cmd/sluice/exit"
 	"sluice/spelling"
 )
 
-// arguments refuses fewer than least and more than most arguments, and says what
+// Arguments refuses fewer than least and more than most arguments, and says what
 // the verb needs. A most of -1 means any number.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+func Arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usage("%s needs %s, as in: %s", cmd.CommandPath(), what, exampleOf(cmd))
+			return exit.Usage("%s needs %s, as in: %s", cmd.CommandPath(), what, exampleOf(cmd))
 		case most == 0 && len(args) > 0:
-			return usage("%s takes no argument, and %q is one.", cmd.CommandPath(), args[0])
+			return exit.Usage("%s takes no argument, and %q is one.", cmd.CommandPath(), args[0])
 		case most > 0 && len(args) > most:
-			return usage("%s takes %s, and %q is one argument too many.", cmd.CommandPath(), what, args[most])
+			return exit.Usage("%s takes %s, and %q is one argument too many.", cmd.CommandPath(), what, args[most])
 		}
 		return nil
 	}
@@ -44,23 +45,23 @@ func orVerb(cmd *cobra.Command, args []string) error {
 
 // usageError says what is wrong with a command line.
 func usageError(root, cmd *cobra.Command, args []string, err error) error {
-	if own, ok := errors.AsType[*failure](err); ok {
-		if strings.Contains(own.message, " --help ") {
+	if own, ok := errors.AsType[*exit.Failure](err); ok {
+		if strings.Contains(own.Message, " --help ") {
 			return own // it mentions the help already
 		}
-		return own.help(cmd)
+		return own.Help(cmd)
 	}
 	if _, _, unknown := root.Find(args); unknown != nil {
 		return unknownVerb(root, firstWord(args))
 	}
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		flag := wrong.GetFlag()
-		return usage("--%s must be %s, not %q.", flag.Name, wanted(flag.Value.Type()), wrong.GetValue()).help(cmd)
+		return exit.Usage("--%s must be %s, not %q.", flag.Name, wanted(flag.Value.Type()), wrong.GetValue()).Help(cmd)
 	}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
 	switch given := cmd.Flags().Args(); {
 	case !ok:
-		return usage("%v.", err).help(cmd)
+		return exit.Usage("%v.", err).Help(cmd)
 	case cmd.HasSubCommands() && len(given) > 0:
 		return unknownVerb(cmd, given[0])
 	}
@@ -68,12 +69,12 @@ func usageError(root, cmd *cobra.Command, args []string, err error) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	name := missing.GetSpecifiedName()
 	if short := missing.GetSpecifiedShortnames(); short != "" {
-		return usage("%s has no flag -%s.", cmd.CommandPath(), name).help(cmd)
+		return exit.Usage("%s has no flag -%s.", cmd.CommandPath(), name).Help(cmd)
 	}
 	if near := spelling.Nearest(name, names); near != "" {
-		return usage("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, near)
+		return exit.Usage("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, near)
 	}
-	return usage("%s has no flag --%s.", cmd.CommandPath(), name).help(cmd)
+	return exit.Usage("%s has no flag --%s.", cmd.CommandPath(), name).Help(cmd)
 }
 
 // wanted returns in words what a flag of a type takes.

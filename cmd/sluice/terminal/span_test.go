@@ -1,10 +1,13 @@
-package main
+package terminal
 
 import (
 	"net/url"
 	"testing"
 	"time"
 )
+
+// noon is when the times in these tests are read.
+var noon = time.Date(2030, 1, 31, 12, 0, 0, 0, time.FixedZone("CET", 3600))
 
 func TestTimesAsPeopleSayThem(t *testing.T) {
 	for text, want := range map[string]string{

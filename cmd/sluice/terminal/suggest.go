@@ -1,10 +1,12 @@
-package main
+package terminal
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"sluice/cmd/sluice/exit"
 )
 
 // otherWords are what other programs call our verbs.
@@ -47,5 +49,5 @@ func unknownVerb(cmd *cobra.Command, name string) error {
 	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return usage("There is no command %q; %s", cmd.CommandPath()+" "+name, hint)
+	return exit.Usage("There is no command %q; %s", cmd.CommandPath()+" "+name, hint)
 }

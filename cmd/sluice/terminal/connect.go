@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"cmp"
@@ -10,54 +10,55 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
 )
 
-// defaultURL is the address of a server that was started without settings.
-const defaultURL = "http://127.0.0.1:8080"
+// DefaultURL is the address of a server that was started without settings.
+const DefaultURL = "http://127.0.0.1:8080"
 
-// profiles returns the person's logins.
-func (t *terminal) profiles() (*client.Profiles, error) {
+// Profiles returns the person's logins.
+func (t *Terminal) Profiles() (*client.Profiles, error) {
 	dir := os.Getenv("SLUICE_CLIENT_DIR")
 	if dir == "" {
 		base, err := os.UserConfigDir()
 		if err != nil {
-			return nil, usage("There is no folder for the settings of users (%v); set SLUICE_CLIENT_DIR.", err)
+			return nil, exit.Usage("There is no folder for the settings of users (%v); set SLUICE_CLIENT_DIR.", err)
 		}
 		dir = filepath.Join(base, "sluice")
 	}
 	return client.OpenProfiles(dir), nil
 }
 
-// profileName returns the chosen profile.
-func (t *terminal) profileName(profiles *client.Profiles) string {
+// ProfileName returns the chosen profile.
+func (t *Terminal) ProfileName(profiles *client.Profiles) string {
 	return cmp.Or(t.profile, os.Getenv("SLUICE_PROFILE"), profiles.Current())
 }
 
-// connected makes a verb from a function that needs the server.
-func (t *terminal) connected(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+// Connected makes a verb from a function that needs the server.
+func (t *Terminal) Connected(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := t.connect(); err != nil {
+		if err := t.Connect(); err != nil {
 			return err
 		}
 		return run(cmd.Context(), args)
 	}
 }
 
-// connect makes the client of the chosen server. Its credentials are the login of
+// Connect makes the client of the chosen server. Its credentials are the login of
 // the profile that --profile names, otherwise those in variables, otherwise the
 // login of the current profile.
-func (t *terminal) connect() error {
-	profiles, err := t.profiles()
+func (t *Terminal) Connect() error {
+	profiles, err := t.Profiles()
 	if err != nil {
 		return err
 	}
-	name := t.profileName(profiles)
+	name := t.ProfileName(profiles)
 	login, err := profiles.Load(name)
 	named := t.profile != "" || os.Getenv("SLUICE_PROFILE") != ""
 	if err != nil && (named || sluice.AsError(err).Kind != sluice.NotFound) {
 		return err
 	}
-	server, err := client.CleanURL(cmp.Or(t.url, os.Getenv("SLUICE_URL"), login.URL, defaultURL))
+	server, err := client.CleanURL(cmp.Or(t.URL, os.Getenv("SLUICE_URL"), login.URL, DefaultURL))
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (t *terminal) connect() error {
 	default: // a token is for the server it came from
 		credentials = notLoggedIn(server)
 	}
-	t.server, err = client.New(server, credentials)
+	t.Server, err = client.New(server, credentials)
 	return err
 }
 
@@ -86,11 +87,11 @@ func fromEnvironment(server string) (client.Credentials, error) {
 	case os.Getenv("SLUICE_TOKEN") != "":
 		return client.Token(os.Getenv("SLUICE_TOKEN")), nil
 	case (id == "") != (secret == ""):
-		return nil, usage("Only one of SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET is set; set both.")
+		return nil, exit.Usage("Only one of SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET is set; set both.")
 	case id != "":
 		return &client.Machine{Server: server, ID: id, Secret: secret}, nil
 	case password != "" && username == "":
-		return nil, usage("SLUICE_PASSWORD is set and SLUICE_USERNAME is not; set both.")
+		return nil, exit.Usage("SLUICE_PASSWORD is set and SLUICE_USERNAME is not; set both.")
 	case password != "":
 		return client.Password(username, password), nil
 	}

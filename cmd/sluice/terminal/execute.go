@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// prepare gives a command line what all of its verbs have in common.
-func (t *terminal) prepare(root *cobra.Command) {
+// Prepare gives a command line what all of its verbs have in common.
+func (t *Terminal) Prepare(root *cobra.Command) {
 	root.PersistentPreRunE = t.begin
 	addHelp(root)
 	suggest(root)
@@ -27,7 +27,7 @@ func complement(cmd *cobra.Command) {
 	if cmd.Args == nil && len(verbs) > 0 {
 		cmd.Args = orVerb
 	} else if cmd.Args == nil {
-		cmd.Args = arguments(0, 0, "")
+		cmd.Args = Arguments(0, 0, "")
 	}
 	if cmd.RunE == nil && len(verbs) > 0 {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -37,12 +37,12 @@ func complement(cmd *cobra.Command) {
 	}
 }
 
-// execute runs a command line.
-func (t *terminal) execute(ctx context.Context, root *cobra.Command, args []string) error {
+// Execute runs a command line.
+func (t *Terminal) Execute(ctx context.Context, root *cobra.Command, args []string) error {
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:
-		return t.helpFailed
+		return t.HelpFailed
 	case !t.begun:
 		return usageError(root, cmd, args, err)
 	}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -6,15 +6,16 @@ import (
 	"fmt"
 
 	"sluice/client"
+	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/view"
 )
 
-// forEach calls do for each name, even if some fail, and shows the answers. People
+// ForEach calls do for each name, even if some fail, and shows the answers. People
 // see the sentence instead, if there is one. A single answer is not shown as a list.
-func (t *terminal) forEach(names []string, sentence string, do func(string) (client.Answer, error)) error {
-	briefly := t.forPeople() && sentence != ""
-	bar := t.progress(len(names), "")
-	defer bar.end()
+func (t *Terminal) ForEach(names []string, sentence string, do func(string) (client.Answer, error)) error {
+	briefly := t.ForPeople() && sentence != ""
+	bar := t.Progress(len(names), "")
+	defer bar.End()
 	var answers []json.RawMessage
 	var failed []error
 	for _, name := range names {
@@ -23,20 +24,20 @@ func (t *terminal) forEach(names []string, sentence string, do func(string) (cli
 		case err != nil:
 			failed = append(failed, err)
 		case briefly:
-			fmt.Fprintf(t.out, sentence+"\n", view.Printable(name))
+			fmt.Fprintf(t.Out, sentence+"\n", view.Printable(name))
 		default:
 			answers = append(answers, bytes.TrimSpace(answer.Body))
 		}
-		bar.step()
+		bar.Steps(1)
 	}
-	bar.end()
+	bar.End()
 	if len(names) == 1 && len(answers) == 1 {
-		return t.show(answers[0])
+		return t.Show(answers[0])
 	}
 	if len(answers) > 0 {
-		if err := t.showValue(answers); err != nil {
+		if err := t.ShowValue(answers); err != nil {
 			return err
 		}
 	}
-	return failures(failed)
+	return exit.Failures(failed)
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"context"
@@ -12,38 +12,39 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (t *terminal) addOpen(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&t.opens, "open", false, "open the page about it in a browser; without one its URL is printed")
+// AddOpen gives a verb the flag that opens a page of the portal.
+func (t *Terminal) AddOpen(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&t.Opens, "open", false, "open the page about it in a browser; without one its URL is printed")
 }
 
-// open opens a page of the portal, or prints its URL where there is no browser.
-func (t *terminal) open(ctx context.Context, page string, item ...string) error {
+// Open opens a page of the portal, or prints its URL where there is no browser.
+func (t *Terminal) Open(ctx context.Context, page string, item ...string) error {
 	path := make([]string, 1, 1+len(item))
-	path[0] = t.server.URL() + page
+	path[0] = t.Server.URL() + page
 	for _, part := range item {
 		path = append(path, url.PathEscape(part))
 	}
 	target := strings.Join(path, "/")
 	if browser := browserCommand(runtime.GOOS); browser != nil {
-		fmt.Fprintf(t.err, "Opening %s\n", target)
-		if _, err := startBrowser(ctx, browser, target); err == nil {
+		fmt.Fprintf(t.Err, "Opening %s\n", target)
+		if _, err := StartBrowser(ctx, browser, target); err == nil {
 			return nil
 		}
 	}
-	_, err := fmt.Fprintln(t.out, target)
+	_, err := fmt.Fprintln(t.Out, target)
 	return err
 }
 
-// startBrowser opens a page in a browser, which outlives ctx.
-func startBrowser(ctx context.Context, browser []string, target string) (*exec.Cmd, error) {
+// StartBrowser opens a page in a browser, which outlives ctx.
+func StartBrowser(ctx context.Context, browser []string, target string) (*exec.Cmd, error) {
 	//nolint:gosec // the person's own browser
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), browser[0], append(browser[1:], target)...)
 	return cmd, cmd.Start()
 }
 
-// browserHere returns the command of a browser that can reach a port of this machine.
+// BrowserHere returns the command of a browser that can reach a port of this machine.
 // In a session by SSH there is none, unless the person names one.
-func browserHere() []string {
+func BrowserHere() []string {
 	if os.Getenv("BROWSER") == "" && (os.Getenv("SSH_CONNECTION") != "" || os.Getenv("SSH_TTY") != "") {
 		return nil
 	}

@@ -1,0 +1,177 @@
+// Package exit is how the program ends: errors of the command line with their exit codes, and
+// what people read of any error.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+)
+
+// The exit codes that verbs end with themselves. Scripts rely on all codes: they keep their meaning.
+const (
+	Other       = 1
+	NotFound    = 5
+	Conflict    = 7
+	Failed      = 9
+	Interrupted = 130
+)
+
+// The codes that only errors of the server, of the command line and of time lead to.
+const (
+	badUsage    = 2
+	noLogin     = 3
+	forbidden   = 4
+	unavailable = 6
+	throttled   = 8
+	timeout     = 10
+)
+
+// Summary explains the exit codes.
+const Summary = `Exit codes:
+
+    0  all is well
+    1  another failure
+    2  the command line or a parameter is wrong
+    3  not logged in, or wrong credentials
+    4  not allowed, or not signed as the webhook demands
+    5  not found, or no longer there
+    6  the server can't be reached, or is not ready
+    7  it clashes with what is stored, or differs from it
+    8  too many requests; try again later
+    9  a pipeline has mistakes, failed, or failed its tests
+   10  the time to wait was over
+  130  interrupted
+`
+
+// codes maps kinds of failure to exit codes.
+var codes = map[sluice.Kind]int{
+	sluice.Internal:         Other,
+	sluice.Invalid:          badUsage,
+	sluice.Unauthenticated:  noLogin,
+	sluice.Forbidden:        forbidden,
+	sluice.NotFound:         NotFound,
+	sluice.MethodNotAllowed: badUsage,
+	sluice.Timeout:          unavailable,
+	sluice.Conflict:         Conflict,
+	sluice.Gone:             NotFound,
+	sluice.TooLarge:         badUsage,
+	sluice.Unsupported:      badUsage,
+	sluice.Throttled:        throttled,
+	sluice.Unavailable:      unavailable,
+	sluice.Loop:             Other,
+	sluice.Unprocessable:    badUsage,
+	sluice.Outdated:         Conflict,
+	sluice.HeadTooLarge:     badUsage,
+	sluice.Full:             Conflict,
+}
+
+// A Failure is an error with an exit code of its own.
+type Failure struct {
+	Code    int
+	Message string
+	Hint    string // in a line of its own
+}
+
+// Error implements error.
+func (f *Failure) Error() string { return f.Message }
+
+// Usage makes the error for a command line that makes no sense.
+func Usage(format string, args ...any) *Failure {
+	return Errorf(badUsage, format, args...)
+}
+
+// Errorf makes an error with an exit code of its own.
+func Errorf(code int, format string, args ...any) *Failure {
+	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Help adds a hint to the verb's help.
+func (f *Failure) Help(cmd *cobra.Command) *Failure {
+	return &Failure{f.Code, f.Message, cmd.CommandPath() + " --help explains it."}
+}
+
+// CodeOf returns the code that the program ends with.
+func CodeOf(err error) int {
+	own, isOwn := errors.AsType[*Failure](err)
+	e, isError := errors.AsType[*sluice.Error](err)
+	switch {
+	case err == nil:
+		return 0
+	case isOwn:
+		return own.Code
+	case isError && (e.Position.Line > 0 || e.Position.Step != ""):
+		return Failed
+	case isError && isOfSignature(e):
+		return forbidden // whoever is logged in
+	case isError:
+		return codes[e.Kind]
+	case errors.Is(err, context.Canceled):
+		return Interrupted
+	case errors.Is(err, context.DeadlineExceeded):
+		return timeout
+	}
+	return Other
+}
+
+// isOfSignature reports whether a webhook refused a call because of its signature, or of the
+// certificate that it came with.
+func isOfSignature(e *sluice.Error) bool {
+	return e.Kind == sluice.Unauthenticated &&
+		(strings.HasPrefix(e.Code, "signature-") || strings.HasPrefix(e.Code, "certificate-"))
+}
+
+// isOfLogin reports whether another login may help. It does not with webhooks, which
+// know no logins.
+func isOfLogin(e *sluice.Error) bool {
+	return e.Kind == sluice.Unauthenticated && !isOfSignature(e) && e.Code != sluice.CodeTokenInvalid.Word
+}
+
+// Explain returns an error in one line, with what to do next.
+func Explain(err error) string {
+	text := err.Error()
+	e, ok := errors.AsType[*sluice.Error](err)
+	switch {
+	case ok:
+		text = withHint(e)
+	case errors.Is(err, context.Canceled):
+		text = "interrupted"
+	case errors.Is(err, context.DeadlineExceeded):
+		text = "The time to wait is over; try again with a longer --timeout."
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func withHint(e *sluice.Error) string {
+	text := e.Message
+	switch {
+	case e.Code == sluice.CodeInvalidGrant.Word:
+		text += " Check both and try again."
+	case isOfLogin(e) && !strings.Contains(text, "Log in") && !strings.Contains(text, "SLUICE_"):
+		text += " " + "Log in with sluice login."
+	case e.Kind == sluice.Throttled && e.RetryAfter > 0:
+		text += fmt.Sprintf(" Try again in %s.", e.RetryAfter)
+	}
+	if e.TraceID != "" {
+		text += " (trace id " + e.TraceID + ")"
+	}
+	return text
+}
+
+// Failures joins several errors into one, with the exit code of the first.
+func Failures(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	return Errorf(CodeOf(errs[0]), "%s (and %d more)", Explain(errs[0]), len(errs)-1)
+}

@@ -1,0 +1,113 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+	"sluice/cmd/sluice/view"
+)
+
+// A List is a verb that shows what a command lists.
+type List struct {
+	Command string
+	Without []string // parameters without a flag
+	None    string   // text for an empty list
+	Things  string   // the plural of what is listed; "" if the text above fits selections, too
+	Page    string   // of the portal
+	Columns []view.Column
+}
+
+// ListVerb makes the verb that shows a list.
+func (t *Terminal) ListVerb(l List, use, short string) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short}
+	t.Calling(cmd, l.Command, func(ctx context.Context, values url.Values, _ []string) error {
+		if t.Opens {
+			return t.Open(ctx, l.Page)
+		}
+		return t.ShowList(ctx, l, values)
+	}, l.Without...)
+	if l.Page != "" {
+		t.AddOpen(cmd)
+	}
+	return cmd
+}
+
+// ShowList shows what parameters select, or says to people that nothing is there.
+func (t *Terminal) ShowList(ctx context.Context, l List, params url.Values) error {
+	answer, err := t.Server.Command(ctx, l.Command, params, nil)
+	if err != nil {
+		return err
+	}
+	none := l.None
+	if selected := selection(params); selected != "" && l.Things != "" {
+		none = "No " + l.Things + " fit " + selected + "."
+	}
+	if t.None(answer.Body, view.Printable(none)) {
+		t.meant(ctx, params)
+		return nil
+	}
+	return t.PrintList(l, answer)
+}
+
+// selection returns in words what flags select, "" if they select everything.
+func selection(params url.Values) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		switch name {
+		case "limit", "after", "brief": // these don't select
+		case "from", "to":
+			parts = append(parts, "the span of time")
+		default:
+			parts = append(parts, "--"+FlagOf(name)+" "+params.Get(name))
+		}
+	}
+	return strings.Join(slices.Compact(parts), " and ")
+}
+
+// PrintList shows a page, and how to get the next one.
+func (t *Terminal) PrintList(l List, answer client.Answer) error {
+	if err := t.Show(answer.Body, l.Columns...); err != nil {
+		return err
+	}
+	if next := NextPage(answer); next != "" {
+		fmt.Fprintf(t.Err, "There is more: add --after %s\n", view.Printable(next))
+	}
+	return nil
+}
+
+// None says to people that a list is empty. Programs see it in the document.
+func (t *Terminal) None(document []byte, text string) bool {
+	root, err := view.Parse(document)
+	if err != nil || !t.ForPeople() {
+		return false
+	}
+	if items := view.Items(root); items == nil || len(items.Content) > 0 {
+		return false
+	}
+	fmt.Fprintln(t.Err, text)
+	return true
+}
+
+// NextPage returns the cursor of the next page, "" at the end.
+func NextPage(answer client.Answer) string {
+	if link := answer.Header.Get("Link"); strings.Contains(link, `rel="next"`) {
+		target, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+		if u, err := url.Parse(target); err == nil {
+			return u.Query().Get("after")
+		}
+	}
+	var page sluice.List[json.RawMessage]
+	if json.Unmarshal(answer.Body, &page) != nil || page.Items == nil {
+		return ""
+	}
+	return page.Next
+}

@@ -1,0 +1,167 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/term"
+
+	"sluice/client"
+	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/view"
+	"sluice/value"
+)
+
+// chooseForm finds the form of the output, before anything is done.
+func (t *Terminal) chooseForm() error {
+	t.FormGiven = t.json || t.form != ""
+	switch {
+	case t.json && t.form != "" && t.form != "json":
+		return exit.Usage("--json and -o %s exclude each other; give one of them.", t.form)
+	case t.json || t.form == "" && !IsTerminal(t.Out):
+		t.form = "json"
+	case t.form == "":
+		t.form = "table"
+	case !slices.Contains(forms, t.form):
+		return exit.Usage("There is no output form %q; use table, json or yaml.", t.form)
+	}
+	return nil
+}
+
+// ForPeople reports whether the output is for people, not for programs.
+func (t *Terminal) ForPeople() bool { return t.form == "table" }
+
+var forms = []string{"table", "json", "yaml"}
+
+func (t *Terminal) view() *view.View {
+	v := &view.View{Now: time.Now(), Zone: time.Local, Colour: Colours(t.Out), Tokens: t.ShowTokens}
+	if IsTerminal(t.Out) {
+		if width, _, err := term.GetSize(int(t.Out.Fd())); err == nil {
+			v.Width = width
+		}
+	}
+	return v
+}
+
+// Show writes a document of the server. The columns are those of a list that people
+// see; none means all.
+func (t *Terminal) Show(document []byte, columns ...view.Column) error {
+	if t.ShowTokens && bytes.Contains(document, []byte(`"uuid":"…`)) {
+		t.Note("Whole tokens are shown to users with the permission webhook.token.")
+	}
+	return t.Write(document, func(v *view.View, w io.Writer, root *yaml.Node) error {
+		if items := view.Items(root); items != nil {
+			root = items
+		}
+		switch {
+		case root.Kind == yaml.SequenceNode && len(root.Content) == 0:
+			return nil
+		case view.AllObjects(root):
+			return v.Rows(w, root.Content, columns, "")
+		case root.Kind == yaml.MappingNode:
+			t.warn(root)
+			return v.Account(w, root, "")
+		}
+		return view.WriteIndented(w, root, "")
+	})
+}
+
+// warn prints the server's warnings, and removes them from the document.
+func (t *Terminal) warn(root *yaml.Node) {
+	warnings := view.Field(root, "warnings")
+	if warnings == nil ||
+		slices.ContainsFunc(warnings.Content, func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }) {
+		return // these are no texts, and are shown with the rest
+	}
+	for _, warning := range warnings.Content {
+		fmt.Fprintln(t.Err, "warning:", view.Printable(warning.Value))
+	}
+	warnings.Content = nil
+}
+
+// ShowData writes user data unchanged.
+func (t *Terminal) ShowData(document []byte) error {
+	return t.Write(document, func(_ *view.View, w io.Writer, root *yaml.Node) error {
+		return view.WriteIndented(w, root, "")
+	})
+}
+
+// Write writes a document in the wanted form; people is the form for people.
+func (t *Terminal) Write(document []byte, people func(*view.View, io.Writer, *yaml.Node) error) error {
+	var text bytes.Buffer
+	var root *yaml.Node
+	var err error
+	if t.form != "json" {
+		root, err = view.Parse(document)
+	}
+	switch {
+	case err != nil:
+	case t.form == "json":
+		err = view.WriteJSON(&text, document, IsTerminal(t.Out))
+	case t.form == "yaml":
+		err = view.WriteYAML(&text, root)
+	default:
+		err = people(t.view(), &text, root)
+	}
+	if err != nil {
+		return fmt.Errorf("the server's answer can't be shown: %w", err)
+	}
+	_, err = t.Out.Write(text.Bytes())
+	return err
+}
+
+// Present shows a document to programs; people writes what people see instead.
+func (t *Terminal) Present(document any, people func(io.Writer)) error {
+	if !t.ForPeople() {
+		return t.ShowValue(document)
+	}
+	var text bytes.Buffer
+	people(&text)
+	_, err := t.Out.Write(text.Bytes())
+	return err
+}
+
+// Report writes what was done: a line for people, a document for programs.
+func (t *Terminal) Report(document any, format string, args ...any) error {
+	return t.Present(document, func(w io.Writer) { fmt.Fprintln(w, view.Printable(fmt.Sprintf(format, args...))) })
+}
+
+// ShowValue writes a value as show does a document.
+func (t *Terminal) ShowValue(v any, columns ...view.Column) error {
+	document, err := value.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return t.Show(document, columns...)
+}
+
+// ShowAnswer shows what the server answered.
+func (t *Terminal) ShowAnswer(answer client.Answer, err error) error {
+	if err != nil {
+		return err
+	}
+	return t.Show(answer.Body)
+}
+
+// Do calls a command. People see the sentence, programs the answer.
+func (t *Terminal) Do(ctx context.Context, command string, values url.Values, sentence string, args ...any) error {
+	answer, err := t.Server.Command(ctx, command, values, nil)
+	if err != nil {
+		return err
+	}
+	return t.Report(json.RawMessage(answer.Body), sentence, args...)
+}
+
+// Note says something to people besides the answer.
+func (t *Terminal) Note(text string) {
+	if t.ForPeople() {
+		fmt.Fprintln(t.Err, text)
+	}
+}

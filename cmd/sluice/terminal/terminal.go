@@ -1,0 +1,86 @@
+// Package terminal is the side of the command line that a person or a script sees: the flags that
+// all verbs share, the connection to a server, questions, progress, and answers in the wanted form.
+// What the verbs do is in package main; how documents look is in package view.
+package terminal
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"sluice/client"
+	"sluice/cmd/sluice/exit"
+	"sluice/command"
+)
+
+// A Terminal is what all verbs share: the flags that choose the server and the form
+// of the output, and the person's terminal, if there is one.
+type Terminal struct {
+	In, Out, Err *os.File
+	Commands     command.Set
+	Release      func() // lets the next interrupt kill the program
+
+	Server     *client.Client // that Connect has chosen
+	URL        string         // of the server, from the command line
+	FormGiven  bool           // the person has chosen the form of the output
+	ShowTokens bool           // of webhooks, in tables
+	Opens      bool           // a page of the portal is wanted instead of an answer
+	HelpFailed error          // why there was no help, which cobra does not ask for
+
+	profile string
+	form    string // of the output: table, json or yaml
+	json    bool
+	yes     bool // the person needs no question
+	begun   bool // the command line was understood
+}
+
+// AddFlags gives a verb the flags that all clients have.
+func (t *Terminal) AddFlags(cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&t.URL, "url", "", "URL of the server (SLUICE_URL; default: that of the profile)")
+	flags.StringVar(&t.profile, "profile", "",
+		"name of the stored login to use (SLUICE_PROFILE; default: the current one)")
+	flags.BoolVar(&t.ShowTokens, "show-token", false, "show the tokens of webhooks in tables")
+	complete(cmd, "profile", t.CompleteProfiles)
+	t.AddForm(cmd)
+}
+
+// AddForm gives a verb the flags for the form of its output.
+func (t *Terminal) AddForm(cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	flags.StringVarP(&t.form, "output", "o", "",
+		"form of the output: table, json or yaml (default: table on a terminal, otherwise json)")
+	flags.BoolVar(&t.json, "json", false, "the same as -o json")
+	complete(cmd, "output", cobra.FixedCompletions(forms, NoFiles))
+}
+
+// begin is called when the command line was understood.
+func (t *Terminal) begin(cmd *cobra.Command, _ []string) error {
+	t.begun = true
+	if cmd.Name() == "serve" {
+		return nil // it takes its time to stop; see interrupts
+	}
+	context.AfterFunc(cmd.Context(), func() {
+		t.Release()
+		// No context ends a write to a pipe that nobody reads, for one.
+		time.AfterFunc(lastGrace, func() { os.Exit(exit.Interrupted) })
+	})
+	return t.chooseForm()
+}
+
+// lastGrace is how long the program may take to end once it was interrupted.
+const lastGrace = 3 * time.Second
+
+// IsTerminal reports whether a stream is a person's terminal.
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Colours reports whether a stream shows colours.
+func Colours(stream any) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(stream)
+}
