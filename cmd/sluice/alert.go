@@ -82,7 +82,8 @@ var destinations = []destination{
 	{"webhook", "any URL, with the alert as JSON", true,
 		"http.request: {url: '%s', method: POST, expect: 2xx, body: '#{body.payload}'}"},
 	{"mail", "a mail address", false, `mail.send: {to: '%s', ` +
-		`subject: '#{body.payload.kind} #{body.payload.state} #{body.payload.subject ?? ""}', text: '` + alertText + `'}`},
+		`subject: '#{body.payload.kind} #{body.payload.state} #{body.payload.subject ?? ""}', text: '` +
+		alertText + `'}`},
 }
 
 // passTo stores the pipeline that passes alerts on.
