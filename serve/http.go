@@ -3,13 +3,11 @@ package serve
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"golang.org/x/crypto/acme"
@@ -162,7 +160,7 @@ func (s *Server) newPortal(provider page.Provider, users *limit.Shares[string]) 
 		Users:     users,
 		Tail:      s.engine.Journal,
 		Stopping:  s.stopping,
-		Reference: sync.OnceValue(s.reference),
+		Reference: func() ([]byte, error) { return s.api.OpenAPI() },
 		Functions: expression.Functions(),
 		Version:   Version,
 		Namespace: s.cfg.Namespace,
@@ -174,16 +172,4 @@ func (s *Server) newPortal(provider page.Provider, users *limit.Shares[string]) 
 		opts.Login, opts.Programs = s.directory.Login, s.issuer
 	}
 	return portal.New(opts)
-}
-
-// reference returns the decoded OpenAPI document.
-func (s *Server) reference() (document map[string]any) {
-	text, err := s.api.OpenAPI()
-	if err == nil {
-		err = json.Unmarshal(text, &document)
-	}
-	if err != nil {
-		s.opts.Log.Error("The API could not be described.", "error", err)
-	}
-	return document
 }

@@ -43,11 +43,10 @@ func auditPage(v *page.Visit) error {
 	found, err := page.Ask[sluice.List[sluice.AuditEntry]](v, "audit.get", "username", view.Username,
 		"command", view.Command, "outcome", view.Outcome,
 		"from", page.AsTime(view.From), "to", page.AsTime(view.To), "limit", page.Size, "after", v.Query("after"))
-	status, problem, err := page.WrongFilter(err)
-	if err != nil {
+	if view.Problem, err = v.WrongFilter(err); err != nil {
 		return err
 	}
-	view.Problem, view.Next = problem, v.Next(found.Next)
+	view.Next = v.Next(found.Next)
 	view.Commands = append(view.Commands, "login", "logout")
 	for _, cmd := range v.Commands.All() {
 		view.Commands = append(view.Commands, cmd.Name)
@@ -55,7 +54,7 @@ func auditPage(v *page.Visit) error {
 	for _, entry := range found.Items {
 		view.Items = append(view.Items, auditItemOf(v, entry))
 	}
-	return v.ShowAs(status, "audit", "Audit log", &view)
+	return v.Show("audit", "Audit log", &view)
 }
 
 // subjects are the pages about what commands change, by the start of the command's name.

@@ -10,12 +10,8 @@ import (
 // reference.
 type chapter struct{ Name, Title string }
 
-// generalChapter holds endpoints that are no commands, and flowChapter the commands
-// without a prefix.
-const (
-	generalChapter = "general"
-	flowChapter    = "flow"
-)
+// flowChapter holds the commands without a prefix.
+const flowChapter = "flow"
 
 // chapters are those with a title, the most needed first.
 var chapters = []chapter{
@@ -35,7 +31,7 @@ var chapters = []chapter{
 	{"iam", "Users, roles and clients"},
 	{"audit", "Audit log"},
 	{"server", "Server"},
-	{generalChapter, "Results, live events and health"},
+	{"general", "Results, live events and health"},
 }
 
 func chapterOf(command string) string {
@@ -46,14 +42,14 @@ func chapterOf(command string) string {
 	return name
 }
 
-// inOrder returns the chapters with these names, those with a title first.
-func inOrder(names map[string]bool) (found []chapter) {
+// inOrder returns the chapters with the names of the keys, those with a title first.
+func inOrder[T any](of map[string]T) (found []chapter) {
 	for _, c := range chapters {
-		if names[c.Name] {
+		if _, ok := of[c.Name]; ok {
 			found = append(found, c)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
 		if !slices.ContainsFunc(chapters, func(c chapter) bool { return c.Name == name }) {
 			found = append(found, chapter{name, name})
 		}

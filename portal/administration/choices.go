@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/portal/page"
 )
 
 func roleChoices(v *page.Visit) ([]page.Choice, error) {
-	roles, _, err := page.Read[[]sluice.Role](v, "iam.role.get")
-	choices := make([]page.Choice, len(roles))
-	for i, role := range roles {
+	roles, err := page.Ask[command.Page[sluice.RoleView]](v, "iam.role.get")
+	choices := make([]page.Choice, len(roles.Items))
+	for i, role := range roles.Items {
 		choices[i] = page.Choice{Value: role.Name, Label: role.Name, Help: InWords(v, role.Permissions)}
 	}
 	return choices, err

@@ -1,27 +1,23 @@
 package administration
 
 import (
-	"net/url"
 	"slices"
 
 	"sluice"
 	"sluice/command"
 	"sluice/portal/page"
-	"sluice/problem"
 )
 
 type commandView struct {
 	page.Form
+	command.Command
 
-	Name, Summary string
-	Tag           string // of the API reference
-	ReadOnly      bool
-	Step          bool // it works only in a pipeline, or over HTTP
-	Allowed       bool
-	Lines         []string // commands for a terminal
-	Ran           bool
-	Output        []outputPart
-	More          bool // the form asks for the next page
+	Tag    string   // of the API reference
+	Step   bool     // it works only in a pipeline, or over HTTP
+	Lines  []string // commands for a terminal
+	Ran    bool
+	Output []outputPart
+	More   bool // the form asks for the next page
 }
 
 // Secrets reports whether the output has secrets.
@@ -30,11 +26,7 @@ func (v commandView) Secrets() bool {
 }
 
 func commandPage(v *page.Visit, cmd command.Command) error {
-	view, err := commandViewOf(v, cmd, v.R.URL.Query(), nil)
-	if err != nil {
-		return err
-	}
-	return v.Show("command", cmd.Name, view)
+	return commandView{Form: page.FormOf(cmd, v.R.URL.Query(), nil), Command: cmd}.show(v)
 }
 
 // commandNamed returns the command that the path names.
@@ -46,20 +38,16 @@ func commandNamed(v *page.Visit) (command.Command, error) {
 	return cmd, nil
 }
 
-func commandViewOf(v *page.Visit, cmd command.Command, entered url.Values, failure error) (commandView, error) {
-	user := v.User
-	view := commandView{
-		Form: page.FormOf(cmd, entered, failure),
-		Name: cmd.Name, Summary: cmd.Summary, Tag: chapterOf(cmd.Name), ReadOnly: cmd.ReadOnly,
-		Step:    cmd.HTTPOnly() || cmd.Trigger || cmd.InRun,
-		Allowed: cmd.Allows(user),
-		Lines: []string{
-			verbOf(cmd), "curl -u " + user.Name + " " + curlOf(cmd, v.BaseURL+sluice.CommandPath+cmd.Name),
-		},
+// show completes the page of a command and shows it.
+func (c commandView) show(v *page.Visit) error {
+	c.Tag, c.Step = chapterOf(c.Name), c.HTTPOnly() || c.Trigger || c.InRun
+	c.Lines = []string{
+		verbOf(c.Command),
+		"curl -u " + v.User.Name + " " + curlOf(c.Command, v.BaseURL+sluice.CommandPath+c.Name),
 	}
 	const notGiven = "not given"
-	for i := range view.Fields {
-		at := &view.Fields[i]
+	for i := range c.Fields {
+		at := &c.Fields[i]
 		switch {
 		case at.Input == "select":
 			at.Choices[0].Label = notGiven
@@ -67,35 +55,33 @@ func commandViewOf(v *page.Visit, cmd command.Command, entered url.Values, failu
 			at.Hint = notGiven
 		}
 	}
-	if at := view.Find("provider"); at != nil {
+	if at := c.Find("provider"); at != nil {
 		known, err := page.AskIfAllowed[command.Page[sluice.ProviderView]](v, "provider.get")
-		if err != nil || known.Items == nil {
-			return view, err
+		if err != nil {
+			return err
 		}
-		at.Input, at.Choices = "select", []page.Choice{{Label: notGiven}}
+		if known.Items != nil {
+			at.Input, at.Choices = "select", []page.Choice{{Label: notGiven}}
+		}
 		for _, sender := range known.Items {
 			at.Choices = append(at.Choices, page.Choice{Value: sender.Provider, Label: sender.Title})
 		}
 	}
-	return view, nil
+	return v.Show("command", c.Name, c)
 }
 
 // commandRun calls a command with what was entered, and shows its output.
 func commandRun(v *page.Visit, cmd command.Command) error {
 	output, next, err := v.Document(cmd.Name, page.ArgsOf(cmd, v.R.PostForm))
-	if err != nil && !page.IsMistake(err) {
-		return err
+	if _, other := v.Mistake(err); other != nil {
+		return other
 	}
-	view, failure := commandViewOf(v, cmd, v.R.PostForm, err)
-	if failure != nil {
-		return failure
+	view := commandView{Form: page.FormOf(cmd, v.R.PostForm, err), Command: cmd}
+	if err == nil {
+		view.Ran, view.Output = true, partsOf(page.PrettyUpTo(output, page.MaxOutput))
 	}
-	if err != nil {
-		return v.ShowAs(problem.Status(err), "command", cmd.Name, view)
-	}
-	view.Ran, view.Output = true, partsOf(page.PrettyUpTo(output, page.MaxOutput))
 	if at := view.Find("after"); at != nil && next != "" {
 		view.More, at.Value = true, next
 	}
-	return v.Show("command", cmd.Name, view)
+	return view.show(v)
 }

@@ -3,6 +3,7 @@ package administration
 import (
 	"strings"
 
+	"sluice/command"
 	"sluice/portal/page"
 )
 
@@ -16,38 +17,20 @@ type commandsView struct {
 type commandGroup struct {
 	chapter
 
-	Commands []listedCommand
-}
-
-// A commandLine is a command in a list.
-type commandLine struct {
-	Name, Summary string
-	Allowed       bool
-}
-
-type listedCommand struct {
-	commandLine
-
-	Step bool // it works only in a pipeline
+	Commands []command.Command
 }
 
 func commandsPage(v *page.Visit) error {
 	view := commandsView{Search: v.Query("search")}
 	wanted := strings.ToLower(view.Search)
-	user := v.User
-	found, lines := make(map[string]bool), make(map[string][]listedCommand)
+	found := make(map[string][]command.Command)
 	for _, cmd := range v.Commands.All() {
-		if !strings.Contains(strings.ToLower(cmd.Name+" "+cmd.Summary), wanted) {
-			continue
+		if strings.Contains(strings.ToLower(cmd.Name+" "+cmd.Summary), wanted) {
+			found[chapterOf(cmd.Name)] = append(found[chapterOf(cmd.Name)], cmd)
 		}
-		name := chapterOf(cmd.Name)
-		found[name] = true
-		lines[name] = append(lines[name], listedCommand{
-			commandLine{cmd.Name, cmd.Summary, cmd.Endpoint != nil || cmd.Allows(user)}, cmd.Trigger || cmd.InRun,
-		})
 	}
 	for _, c := range inOrder(found) {
-		view.Groups = append(view.Groups, commandGroup{c, lines[c.Name]})
+		view.Groups = append(view.Groups, commandGroup{c, found[c.Name]})
 	}
 	return v.Show("commands", "Commands", view)
 }

@@ -1,13 +1,10 @@
 package administration
 
 import (
-	"net/http"
-	"net/url"
 	"slices"
 
 	"sluice"
 	"sluice/portal/page"
-	"sluice/problem"
 )
 
 // A meView is the page about the signed-in user.
@@ -19,30 +16,24 @@ type meView struct {
 	External bool   // an external provider has the password
 }
 
-func mePage(v *page.Visit) error {
-	return showMe(v, http.StatusOK, nil)
-}
+func mePage(v *page.Visit) error { return showMe(v, nil) }
 
-func showMe(v *page.Visit, status int, failure error) error {
-	user := v.User
+func showMe(v *page.Visit, failure error) error {
 	cmd, _ := v.Commands.Find("iam.password.set")
-	view := meView{page.FormOf(cmd, url.Values{}, failure), user, InWords(v, user.AllPermissions()), v.Provider != nil}
+	view := meView{page.FormOf(cmd, nil, failure), v.User, InWords(v, v.User.AllPermissions()), v.Provider != nil}
 	view.Drop("username")
 	slices.Reverse(view.Fields) // people expect the current one first
 	current, wanted := view.Find("current"), view.Find("password")
 	current.Label, current.Help, current.Required = "Current password", "", true
 	wanted.Label, wanted.Help = "New password", page.PasswordRule
-	return v.ShowAs(status, "me", user.Name, view)
+	return v.Show("me", v.User.Name, view)
 }
 
 // setPassword sets the password of the signed-in user, which signs them out everywhere.
 func setPassword(v *page.Visit) error {
 	_, err := v.Run("iam.password.set", "password", v.Entered("password"), "current", v.Entered("current"))
 	if err != nil {
-		if !page.IsMistake(err) {
-			return err
-		}
-		return showMe(v, problem.Status(err), err)
+		return v.Correct(err, showMe)
 	}
 	return v.Redirect("/")
 }

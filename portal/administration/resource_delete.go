@@ -1,6 +1,7 @@
 package administration
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 
@@ -11,7 +12,7 @@ import (
 
 func resourceConfirm(v *page.Visit, res *resource) error {
 	name := v.Named("item")
-	thing, _, err := page.Read[map[string]any](v, res.Get, res.Key, name)
+	thing, err := v.Run(res.Get, res.Key, name)
 	if err != nil {
 		return err
 	}
@@ -19,85 +20,84 @@ func resourceConfirm(v *page.Visit, res *resource) error {
 	asked := page.Confirmation{
 		Name: name, What: res.One(), Effect: page.Typographic(res.Effect), Action: path + "/delete", Back: path,
 	}
-	for _, c := range res.Columns {
-		if c.Name == "lastUsed" {
-			used := cellOf(v, c, thing)
-			asked.Used = &used
-		}
+	if res.Used {
+		asked.Used = thing
 	}
-	if res.hit != nil {
-		if asked.Hit, err = res.hit(v, name); err != nil {
-			return err
+	switch thing := thing.(type) {
+	case sluice.UserView:
+		asked.Hit, err = pipelinesOf(v, name)
+		if !thing.Disabled && v.May(res.Put) {
+			asked.Instead = &page.Instead{
+				Label:  "Disable the user instead",
+				About:  "A disabled user can’t sign in until someone enables the user again; nothing else is lost.",
+				Action: path,
+				Name:   "disabled",
+				Value:  "true",
+			}
 		}
+	case sluice.RoleView:
+		asked.Hit, err = holdersOf(v, name)
+	case sluice.SecretView:
+		uses := cmp.Or(thing.UsedBy, new(sluice.SecretUsers))
+		asked.Hit = page.ConsequenceOf("These webhooks and pipelines use the secret, and fail if they have no other:",
+			slices.Concat(links("/webhooks/", uses.Webhooks), links("/pipelines/", uses.Pipelines)))
 	}
-	if thing["disabled"] == false && v.May(res.Put) {
-		asked.Instead = &page.Instead{
-			Label: "Disable the " + res.One() + " instead",
-			About: "A disabled " + res.One() + " can’t sign in until someone enables the " + res.One() +
-				" again; nothing else is lost.",
-			Action: path,
-			Name:   "disabled",
-			Value:  "true",
-		}
+	if err != nil {
+		return err
 	}
 	return v.Show("confirm", "Delete "+name, asked)
 }
 
 func resourceDelete(v *page.Visit, res *resource) error {
 	given := page.Args(res.Key, v.Named("item"))
-	if res.forced {
+	if res.Forced {
 		given = append(given, page.Args("force", "true")...) // the confirmation has named what uses it
 	}
 	return v.RunThen(res.Page+"?done=deleted", res.Remove, given)
 }
 
+// links leads to the pages of some things.
+func links(path string, names []string) (all []page.Link) {
+	for _, name := range names {
+		all = append(all, page.Link{Name: name, Path: path + url.PathEscape(name)})
+	}
+	return all
+}
+
 // pipelinesOf returns the pipelines that a user owns.
 func pipelinesOf(v *page.Visit, username string) (*page.Consequence, error) {
 	all, err := page.AskIfAllowed[command.Page[sluice.PipelineView]](v, "pipeline.get")
-	var links []page.Link
+	var names []string
 	for _, one := range all.Items {
 		if one.Owner == username && !one.Folder {
-			links = append(links, page.Link{Name: one.Name, Path: "/pipelines/" + url.PathEscape(one.Name)})
+			names = append(names, one.Name)
 		}
 	}
 	return page.ConsequenceOf("These pipelines run with this user’s permissions: they can’t switch users or use "+
-		"secrets any more until someone else saves them.", links), err
+		"secrets any more until someone else saves them.", links("/pipelines/", names)), err
 }
 
 // holdersOf returns the users and clients that have a role.
 func holdersOf(v *page.Visit, role string) (*page.Consequence, error) {
-	var links []page.Link
-	for _, holders := range []struct{ get, key, path string }{
-		{"iam.user.get", "username", "/users/"}, {"iam.client.get", "clientId", "/clients/"},
-	} {
-		if v.Provider != nil || !v.May(holders.get) {
-			continue
-		}
-		things, _, err := page.Read[[]map[string]any](v, holders.get)
-		if err != nil {
-			return nil, err
-		}
-		for _, thing := range things {
-			if name := text(thing[holders.key]); slices.Contains(texts(thing["roles"]), role) {
-				links = append(links, page.Link{Name: name, Path: holders.path + url.PathEscape(name)})
-			}
+	if v.Provider != nil {
+		return nil, nil
+	}
+	var users, clients []string
+	accounts, err := page.AskIfAllowed[command.Page[sluice.UserView]](v, "iam.user.get")
+	if err != nil {
+		return nil, err
+	}
+	for _, user := range accounts.Items {
+		if slices.Contains(user.Roles, role) {
+			users = append(users, user.Username)
 		}
 	}
-	return page.ConsequenceOf("These users and clients have the role:", links), nil
-}
-
-// usersOf returns the webhooks and pipelines that use a secret.
-func usersOf(v *page.Visit, secret string) (*page.Consequence, error) {
-	found, _, err := page.Read[struct {
-		UsedBy struct{ Webhooks, Pipelines []string }
-	}](v, "secret.get", "name", secret)
-	links := make([]page.Link, 0, len(found.UsedBy.Webhooks)+len(found.UsedBy.Pipelines))
-	for _, key := range found.UsedBy.Webhooks {
-		links = append(links, page.Link{Name: key, Path: "/webhooks/" + url.PathEscape(key)})
+	programs, err := page.AskIfAllowed[command.Page[sluice.OAuthClientView]](v, "iam.client.get")
+	for _, client := range programs.Items {
+		if slices.Contains(client.Roles, role) {
+			clients = append(clients, client.ClientID)
+		}
 	}
-	for _, name := range found.UsedBy.Pipelines {
-		links = append(links, page.Link{Name: name, Path: "/pipelines/" + url.PathEscape(name)})
-	}
-	return page.ConsequenceOf("These webhooks and pipelines use the secret, and fail if they have no other:", links),
-		err
+	return page.ConsequenceOf("These users and clients have the role:",
+		slices.Concat(links("/users/", users), links("/clients/", clients))), err
 }

@@ -4,6 +4,7 @@ package administration
 
 import (
 	"embed"
+	"sync"
 
 	"sluice/portal/page"
 )
@@ -14,7 +15,15 @@ var templates embed.FS
 // Add adds the pages to a site.
 func Add(s *page.Site) {
 	s.Add(templates)
-	for _, res := range resources {
+	operations := sync.OnceValues(func() (map[string][]operation, error) {
+		text, err := s.Reference()
+		if err != nil {
+			return nil, err
+		}
+		return operationsOf(text)
+	})
+	described := func(*page.Visit) (map[string][]operation, error) { return operations() }
+	for _, res := range resources() {
 		of := func(serve func(*page.Visit, *resource) error) page.Endpoint {
 			return func(v *page.Visit) error { return serve(v, res) }
 		}
@@ -34,8 +43,8 @@ func Add(s *page.Site) {
 	s.Page("GET /commands", commandsPage)
 	s.Page("GET /commands/{name}", page.With(commandNamed, commandPage))
 	s.Form("/commands/{name}", page.With(commandNamed, commandRun))
-	s.Page("GET /reference", referencePage)
-	s.Page("GET /reference/{tag}", referencePage)
+	s.Page("GET /reference", page.With(described, referencePage))
+	s.Page("GET /reference/{tag}", page.With(described, referencePage))
 	s.Page("GET /me", mePage)
 	s.Form("/me", setPassword)
 }

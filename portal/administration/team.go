@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/portal/page"
-	"sluice/problem"
 )
 
 // A teamForm is the page where people make a team: a role with a scope, and its members.
@@ -19,8 +19,10 @@ type teamForm struct {
 	External bool // an external provider has the users
 }
 
-func teamFormOf(v *page.Visit, entered url.Values, failure error) (view teamForm, err error) {
-	view.External = v.Provider != nil
+func teamPage(v *page.Visit) error { return showTeam(v, nil) }
+
+func showTeam(v *page.Visit, failure error) error {
+	view, entered := teamForm{External: v.Provider != nil}, v.R.PostForm
 	view.Fields = []page.Field{
 		{Name: "team", Label: "Name", Help: "Such as partner. It becomes the first part of the role’s name.",
 			Input: "text", Value: entered.Get("team"), Required: true, Focus: failure == nil},
@@ -32,22 +34,22 @@ func teamFormOf(v *page.Visit, entered url.Values, failure error) (view teamForm
 			Help:  "What the role allows, without what is about the whole server.",
 			Input: "select", Value: cmp.Or(entered.Get("like"), "developer")},
 	}
-	roles, _, err := page.Read[[]sluice.Role](v, "iam.role.get")
+	roles, err := page.Ask[command.Page[sluice.RoleView]](v, "iam.role.get")
 	if err != nil {
-		return view, err
+		return err
 	}
-	for _, role := range roles {
+	for _, role := range roles.Items {
 		if role.Name != sluice.AdminName && role.Name != sluice.AnonymousRole && len(role.Scope) == 0 {
 			view.Fields[2].Choices = append(view.Fields[2].Choices, page.Choice{Value: role.Name, Label: role.Name})
 		}
 	}
 	if !view.External && v.May("iam.user.put") {
-		users, _, err := page.Read[[]sluice.Account](v, "iam.user.get")
+		users, err := page.Ask[command.Page[sluice.UserView]](v, "iam.user.get")
 		if err != nil {
-			return view, err
+			return err
 		}
 		var offered []page.Choice
-		for _, user := range users {
+		for _, user := range users.Items {
 			if user.Username != sluice.AnonymousName {
 				offered = append(offered, page.Choice{
 					Value: user.Username, Label: user.Username, Help: "now " +
@@ -55,38 +57,24 @@ func teamFormOf(v *page.Visit, entered url.Values, failure error) (view teamForm
 				})
 			}
 		}
-		view.Fields = append(view.Fields, page.Field{
+		members := page.Field{
 			Name: "members", Label: "Members",
 			Help: "They keep the roles that they have: take away those that allow more than the team is to see.",
-		})
-		view.Choose("members", offered, entered["members"])
+		}
+		members.Choose(offered, entered["members"])
+		view.Fields = append(view.Fields, members)
 	}
 	view.Blame(failure)
-	return view, nil
-}
-
-func teamPage(v *page.Visit) error {
-	view, err := teamFormOf(v, url.Values{}, nil)
-	if err != nil {
-		return err
-	}
 	return v.Show("team", "New team", view)
 }
 
 // teamPut makes the role of a team, and gives it to the members.
 func teamPut(v *page.Visit) error {
 	role, err := makeTeam(v, v.R.PostForm)
-	if err == nil {
-		return v.Redirect("/roles/" + url.PathEscape(role) + "?done=saved")
+	if err != nil {
+		return v.Correct(err, showTeam)
 	}
-	if !page.IsMistake(err) {
-		return err
-	}
-	view, failed := teamFormOf(v, v.R.PostForm, err)
-	if failed != nil {
-		return failed
-	}
-	return v.ShowAs(problem.Status(err), "team", "New team", view)
+	return v.Redirect("/roles/" + url.PathEscape(role) + "?done=saved")
 }
 
 func makeTeam(v *page.Visit, entered url.Values) (role string, err error) {
@@ -110,7 +98,7 @@ func makeTeam(v *page.Visit, entered url.Values) (role string, err error) {
 		if name == "" {
 			continue
 		}
-		member, _, err := page.Read[sluice.Account](v, "iam.user.get", "username", name)
+		member, err := page.Ask[sluice.UserView](v, "iam.user.get", "username", name)
 		if err == nil {
 			_, err = v.Run("iam.user.put", "username", name,
 				"roles", strings.Join(append(slices.Clone(member.Roles), role), ","))

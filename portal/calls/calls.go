@@ -25,11 +25,10 @@ type callsView struct {
 func callsPage(v *page.Visit) error {
 	view := callsView{callFilter: filterOf(v.Base, v.R.URL.Query()), Payloads: v.User.May(sluice.MaySeePayload)}
 	found, err := Find(v, view.args(), "limit", callPageSize, "after", v.Query("after"), "facets", "true")
-	status, rejection, err := page.WrongFilter(err)
-	if err != nil {
+	if view.Problem, err = v.WrongFilter(err); err != nil {
 		return err
 	}
-	view.Problem, view.Items, view.Next = rejection, found.Items, v.Next(found.Next)
+	view.Items, view.Next = found.Items, v.Next(found.Next)
 	view.Facets = (*facets)(found.Facets)
 	if found.Next != "" && strconv.Itoa(len(found.Items)) != callPageSize {
 		view.Searched = found.Searched
@@ -40,7 +39,7 @@ func callsPage(v *page.Visit) error {
 			view.LiveBy = "narrowed"
 		}
 	}
-	return v.ShowAs(status, "calls", "Calls", view)
+	return v.Show("calls", "Calls", view)
 }
 
 // callPageSize is how many calls a list shows at once.

@@ -102,9 +102,3 @@ func Ignoring(err error, kinds ...sluice.Kind) error {
 	}
 	return err
 }
-
-// IsMistake reports whether a form shows an error itself, for the user to try again.
-func IsMistake(err error) bool {
-	kind := sluice.AsError(err).Kind
-	return kind != sluice.Internal && kind != sluice.Unauthenticated
-}

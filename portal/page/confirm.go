@@ -1,14 +1,12 @@
 package page
 
-import "time"
-
 // A Confirmation asks before something is deleted.
 type Confirmation struct {
 	Verb   string // "": delete
 	Name   string
 	What   string // the word for it
 	Effect string
-	Used   *Cell        // when it was last used; nil if unknown
+	Used   any          // the view that says when it was last used; nil if unknown
 	Hit    *Consequence // nil if nothing else is affected
 	Action string       // path
 	Back   string       // path
@@ -47,12 +45,4 @@ type Instead struct {
 	About       string
 	Action      string // path
 	Name, Value string // of the form
-}
-
-// A Cell is a time, or a text if the time is zero.
-type Cell struct {
-	Title, Text string
-	Time        time.Time
-	Bad         bool   // the text needs attention
-	Class       string // in a list
 }

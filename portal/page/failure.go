@@ -7,33 +7,28 @@ import (
 	"sluice/problem"
 )
 
-// A failure is the error page.
-type failure struct {
-	sluice.Problem
-
-	Code string
+// IsMistake reports whether a form shows an error itself, for the user to try again.
+func IsMistake(err error) bool {
+	kind := sluice.AsError(err).Kind
+	return kind != sluice.Internal && kind != sluice.Unauthenticated
 }
 
-// Advice says what to do next.
-func (f failure) Advice() string {
-	switch f.Status {
-	case http.StatusForbidden:
-		return "Your own page (click your name) says what your roles allow. An administrator can give you another role."
-	case http.StatusNotFound:
-		return "What you look for may have been deleted or renamed, or the address has a mistake. The lists show " +
-			"what there is."
-	case http.StatusConflict, http.StatusPreconditionFailed:
-		return "Nothing was changed. Go back, see how things are now, and try again."
-	case http.StatusTooManyRequests:
-		return "Nothing was changed. Wait for a moment, then reload the page."
-	case http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusInsufficientStorage:
-		return "Wait for a moment, then reload the page. If that does not help, /readyz and the server’s log tell an " +
-			"operator why."
+// Mistake returns what is wrong with what was entered, for a page that shows it again; "" if there is no error. The
+// page gets the status of the error. Errors that are no mistakes of the user are returned.
+func (v *Visit) Mistake(err error) (message string, other error) {
+	if err == nil || !IsMistake(err) {
+		return "", err
 	}
-	if f.Status >= http.StatusInternalServerError {
-		return "This is not your mistake. The server’s log tells an operator more; what was accepted before is safe."
+	v.Status = problem.Status(err)
+	return sluice.AsError(err).Message, nil
+}
+
+// Correct lets a form be shown again with a mistake in it. It returns other errors.
+func (v *Visit) Correct(err error, show func(v *Visit, mistake error) error) error {
+	if _, other := v.Mistake(err); other != nil {
+		return other
 	}
-	return "Nothing was changed. Go back, change what you entered, and try again."
+	return show(v, err)
 }
 
 // fail answers with the error page.
@@ -44,14 +39,16 @@ func (v *Visit) fail(err error) {
 		v.Log.Error("A page failed.", "path", v.R.URL.Path, "code", e.Code, "error", e.Err)
 	}
 	v.SetProblem(e)
-	if err := v.ShowAs(about.Status, "error", about.Title, failure{*about, e.Code}); err != nil {
+	if err := v.Show("error", about.Title, about); err != nil {
 		v.Log.Error("The page of an error failed.", "error", err)
 		http.Error(v.W, about.Detail, about.Status)
 	}
 }
 
-// SetProblem sets the headers of an error, but for the one that makes browsers ask for a password themselves.
+// SetProblem sets the status and the headers of an error, but for the one that makes browsers ask for a password
+// themselves.
 func (v *Visit) SetProblem(err *sluice.Error) {
+	v.Status = problem.Status(err)
 	problem.SetHeaders(v.W.Header(), v.R, err)
 	v.W.Header().Del("WWW-Authenticate")
 }

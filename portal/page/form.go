@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -154,20 +155,16 @@ const other = "Other"
 
 // Choose makes a list's field offer choices. A chosen value that is no longer offered
 // stays chosen.
-func (f *Form) Choose(name string, offered []Choice, chosen []string) {
-	at := f.Find(name)
-	if at == nil {
-		return
-	}
-	at.Input, at.Choices = "choices", offered
+func (f *Field) Choose(offered []Choice, chosen []string) {
+	f.Input, f.Choices = "choices", offered
 	for value := range strings.SplitSeq(strings.Join(chosen, ","), ",") {
 		value = strings.TrimSpace(value)
-		i := slices.IndexFunc(at.Choices, func(c Choice) bool { return c.Value == value })
+		i := slices.IndexFunc(f.Choices, func(c Choice) bool { return c.Value == value })
 		switch {
 		case i >= 0:
-			at.Choices[i].Chosen = true
+			f.Choices[i].Chosen = true
 		case value != "":
-			at.Choices = append(at.Choices, Choice{Value: value, Label: value, Chosen: true, Area: other})
+			f.Choices = append(f.Choices, Choice{Value: value, Label: value, Chosen: true, Area: other})
 		}
 	}
 }
@@ -195,6 +192,32 @@ func ArgsOf(cmd command.Command, entered url.Values) command.Args {
 		args = append(args, command.Arg{Name: p.Name, Value: value})
 	}
 	return args
+}
+
+// Stored returns the members of a view as a form has them.
+func Stored(view any) (entered url.Values, err error) {
+	document, err := value.Marshal(view)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(document, &members); err != nil {
+		return nil, err
+	}
+	entered = make(url.Values)
+	for name, member := range members {
+		var text string
+		var list []string
+		switch {
+		case json.Unmarshal(member, &text) == nil:
+			entered.Set(name, text)
+		case json.Unmarshal(member, &list) == nil:
+			entered[name] = list
+		default:
+			entered.Set(name, Pretty(member))
+		}
+	}
+	return entered, nil
 }
 
 // Decoded returns a text as an argument of any type: decoded if it is JSON.

@@ -1,24 +1,17 @@
 package page
 
 import (
-	"net/http"
 	"time"
 
 	"sluice"
-	"sluice/problem"
 )
 
-// WrongFilter returns the status of a list, and the message if the command rejected the
-// filter. It returns other errors unchanged.
-func WrongFilter(err error) (status int, rejection string, other error) {
-	if err == nil {
-		return http.StatusOK, "", nil
+// WrongFilter returns why a command rejected the filter of a list, "" if it did not. It returns other errors.
+func (v *Visit) WrongFilter(err error) (rejection string, other error) {
+	if err != nil && sluice.AsError(err).Kind != sluice.Invalid {
+		return "", err
 	}
-	e := sluice.AsError(err)
-	if e.Kind != sluice.Invalid {
-		return 0, "", err
-	}
-	return problem.Status(e), e.Message, nil
+	return v.Mistake(err)
 }
 
 // AsTime returns the value of a browser's time field in RFC 3339, as UTC. It returns

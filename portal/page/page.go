@@ -2,8 +2,8 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
-	"strings"
 
 	"sluice"
 )
@@ -38,11 +38,6 @@ var done = map[string]string{
 
 // Show answers with a page, by the template of that name.
 func (v *Visit) Show(name, title string, data any) error {
-	return v.ShowAs(http.StatusOK, name, title, data)
-}
-
-// ShowAs answers with a page and a status.
-func (v *Visit) ShowAs(status int, name, title string, data any) error {
 	template, err := v.template(name)
 	if err != nil {
 		return err
@@ -53,19 +48,10 @@ func (v *Visit) ShowAs(status int, name, title string, data any) error {
 		return err
 	}
 	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
-	v.W.WriteHeader(status)
+	v.W.WriteHeader(cmp.Or(v.Status, http.StatusOK))
 	_, _ = v.W.Write(content.Bytes()) // an error means that the browser has gone
 	return nil
 }
-
-// Path returns the path of the page.
-func (s *view) Path() string { return s.R.URL.Path }
-
-// Username returns the name of the signed-in user, "" if nobody is.
-func (s *view) Username() string { return s.User.Name }
-
-// Roles returns the roles of the signed-in user.
-func (s *view) Roles() string { return strings.Join(s.User.Roles, ", ") }
 
 // Asset returns the path of a file in static.
 func (s *view) Asset(name string) string { return assets().path(name) }

@@ -47,9 +47,9 @@ type Options struct {
 	Users *limit.Shares[string]
 
 	Tail      sluice.Tail
-	Stopping  <-chan struct{}       // closed when the server stops
-	Reference func() map[string]any // the API as OpenAPI
-	Functions []sluice.Word         // what expressions can call besides commands
+	Stopping  <-chan struct{}        // closed when the server stops
+	Reference func() ([]byte, error) // the API as OpenAPI
+	Functions []sluice.Word          // what expressions can call besides commands
 	Version   string
 	Namespace string
 	BaseURL   string

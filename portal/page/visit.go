@@ -16,6 +16,9 @@ type Visit struct {
 	W    http.ResponseWriter
 	R    *http.Request
 	User sluice.User // without a name if nobody is signed in
+
+	// Status is the status of the page, 0 if all is well.
+	Status int
 }
 
 // Query returns a value of the URL's query, "" if there is none.

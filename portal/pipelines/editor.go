@@ -9,7 +9,6 @@ import (
 	"sluice"
 	"sluice/portal/calls"
 	"sluice/portal/page"
-	"sluice/problem"
 )
 
 // An editor is the page where people write the source of a pipeline.
@@ -80,7 +79,7 @@ func editorNew(v *page.Visit) error {
 	e := editor{New: true, Source: firstSource, Call: v.Query("call")}
 	key := v.Query("eventKey")
 	if !sluice.ValidKey(key) {
-		return renderEditor(v, http.StatusOK, e)
+		return renderEditor(v, e)
 	}
 	e.Source = fmt.Sprintf(sourceFor, key)
 	name := strings.ToLower(strings.TrimPrefix(key, "webhook."))
@@ -94,7 +93,7 @@ func editorNew(v *page.Visit) error {
 			return err
 		}
 	}
-	return renderEditor(v, http.StatusOK, e)
+	return renderEditor(v, e)
 }
 
 func editorPage(v *page.Visit, found pipeline) (err error) {
@@ -109,10 +108,10 @@ func editorPage(v *page.Visit, found pipeline) (err error) {
 			return err
 		}
 	}
-	return renderEditor(v, http.StatusOK, e)
+	return renderEditor(v, e)
 }
 
-func renderEditor(v *page.Visit, status int, e editor) error {
+func renderEditor(v *page.Visit, e editor) error {
 	marked := make(map[int]bool)
 	for _, f := range e.Findings {
 		marked[f.Line] = true
@@ -146,7 +145,7 @@ func renderEditor(v *page.Visit, status int, e editor) error {
 	if e.New {
 		title = "New pipeline"
 	}
-	return v.ShowAs(status, "editor", title, e)
+	return v.Show("editor", title, e)
 }
 
 // editorSave stores, checks or tries a draft. It shows mistakes at their lines.
@@ -163,16 +162,16 @@ func editorSave(v *page.Visit) error {
 		e.Tag = v.Entered("theirs")
 	}
 	lint, err := page.Ask[sluice.LintResult](v, "pipeline.lint", "source", e.Source, "name", v.Named("name"))
-	switch {
-	case err != nil && !page.IsMistake(err):
+	if e.Problem, err = v.Mistake(err); err != nil {
 		return err
-	case err != nil:
-		e.Problem = sluice.AsError(err).Message
+	}
+	switch {
+	case e.Problem != "":
 	case !lint.Valid && (do != "force" || !onlyRights(lint.Problems)):
 		e.Findings, e.Force = lint.Problems, onlyRights(lint.Problems)
 	case do == "check":
 		e.Checked = true
-		return renderEditor(v, http.StatusOK, e)
+		return renderEditor(v, e)
 	case do == "try", do == "try-call":
 		return tryDraft(v, e, do == "try-call")
 	case do != "force" && hasLent(lint.Warnings):
@@ -180,7 +179,8 @@ func editorSave(v *page.Visit) error {
 	default:
 		return storeDraft(v, e, do == "force")
 	}
-	return renderEditor(v, http.StatusUnprocessableEntity, e)
+	v.Status = http.StatusUnprocessableEntity
+	return renderEditor(v, e)
 }
 
 // onlyRights reports whether rights are all that is missing. A pipeline can be stored
@@ -201,20 +201,17 @@ func storeDraft(v *page.Visit, e editor, force bool) error {
 	if err == nil {
 		return v.Redirect(pipelinePath(e.Name) + "?done=saved#next")
 	}
-	if !page.IsMistake(err) {
+	failure := sluice.AsError(err)
+	if e.Problem, err = v.Mistake(err); err != nil {
 		return err
 	}
-	failure := sluice.AsError(err)
 	switch {
 	case failure.Parameter == "name":
-		e.NameMark = failure.Message
+		e.NameMark, e.Problem = e.Problem, ""
 	case failure.Code == sluice.CodeChangedMeanwhile.Word:
 		if now, err := pipelineNamed(v); err == nil {
 			e.Theirs = &theirs{Tag: now.ETag, Owner: now.Owner, Edits: diffLines(now.Source, e.Source)}
 		}
-		fallthrough
-	default:
-		e.Problem = failure.Message
 	}
-	return renderEditor(v, problem.Status(failure), e)
+	return renderEditor(v, e)
 }

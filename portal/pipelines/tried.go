@@ -1,12 +1,9 @@
 package pipelines
 
 import (
-	"net/http"
-
 	"sluice"
 	"sluice/portal/calls"
 	"sluice/portal/page"
-	"sluice/problem"
 	"sluice/wording"
 )
 
@@ -109,13 +106,11 @@ func tryDraft(v *page.Visit, e editor, one bool) error {
 		given = append(given, "limit", "1")
 	}
 	result, err := page.Ask[sluice.TryResult](v, "pipeline.try", given...)
-	if err != nil && !page.IsMistake(err) {
+	if err == nil {
+		e.Tried = triedOf(&result)
+	}
+	if e.Problem, err = v.Mistake(err); err != nil {
 		return err
 	}
-	if err != nil {
-		e.Problem = sluice.AsError(err).Message
-		return renderEditor(v, problem.Status(err), e)
-	}
-	e.Tried = triedOf(&result)
-	return renderEditor(v, http.StatusOK, e)
+	return renderEditor(v, e)
 }

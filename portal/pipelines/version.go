@@ -1,13 +1,11 @@
 package pipelines
 
 import (
-	"net/http"
 	"strconv"
 
 	"sluice"
 	"sluice/difference"
 	"sluice/portal/page"
-	"sluice/problem"
 )
 
 type versionView struct {
@@ -20,11 +18,9 @@ type versionView struct {
 	Problem string
 }
 
-func versionPage(v *page.Visit) error {
-	return showVersion(v, http.StatusOK, "")
-}
+func versionPage(v *page.Visit) error { return showVersion(v, "") }
 
-func showVersion(v *page.Visit, status int, refusal string) error {
+func showVersion(v *page.Visit, refusal string) error {
 	now, err := pipelineNamed(v)
 	if err != nil {
 		return err
@@ -41,20 +37,24 @@ func showVersion(v *page.Visit, status int, refusal string) error {
 		PipelineView: former, Version: number, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source),
 		Lines: beginning(highlight(former.Source, nil)), Problem: refusal,
 	}
-	return v.ShowAs(status, "version", now.Name+", version "+number, view)
+	return v.Show("version", now.Name+", version "+number, view)
 }
 
 // versionRollback stores a former source again.
 func versionRollback(v *page.Visit) error {
 	_, err := v.Run("pipeline.rollback", "name", v.Named("name"), "version", v.Named("version"),
 		"ifMatch", v.Entered("tag"), "force", v.Entered("do") == "force")
-	if err != nil {
-		if e := sluice.AsError(err); page.IsMistake(err) && e.Kind != sluice.Forbidden && e.Kind != sluice.NotFound {
-			return showVersion(v, problem.Status(err), e.Message)
-		}
+	if err == nil {
+		return v.Redirect(pipelinePath(v.Named("name")) + "?done=rolledback#next")
+	}
+	if kind := sluice.AsError(err).Kind; kind == sluice.Forbidden || kind == sluice.NotFound {
 		return err
 	}
-	return v.Redirect(pipelinePath(v.Named("name")) + "?done=rolledback#next")
+	refusal, err := v.Mistake(err)
+	if err != nil {
+		return err
+	}
+	return showVersion(v, refusal)
 }
 
 // A diffLine is a line of a difference.

@@ -53,8 +53,8 @@ func viewFor(v *page.Visit, next string) signInView {
 
 // refuse shows the form again, with what is wrong.
 func refuse(v *page.Visit, status int, view signInView, problem string) error {
-	view.Problem = problem
-	return v.ShowAs(status, "signin", "Sign in", view)
+	view.Problem, v.Status = problem, status
+	return v.Show("signin", "Sign in", view)
 }
 
 // localPath returns next if it is a path of this server, otherwise /.

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"time"
 
@@ -45,10 +44,10 @@ func (v missedView) Left() []sluice.MissedItem {
 func (v webhookView) Asks() bool { return missed.Asks(v.Provider) }
 
 func missedPage(v *page.Visit, hook sluice.WebhookView) error {
-	return renderMissed(v, http.StatusOK, missedView{WebhookView: hook})
+	return renderMissed(v, missedView{WebhookView: hook})
 }
 
-func renderMissed(v *page.Visit, status int, view missedView) error {
+func renderMissed(v *page.Visit, view missedView) error {
 	view.Title, view.Spans = view.Provider, missedSpans
 	known, err := providers(v)
 	if err != nil {
@@ -58,7 +57,7 @@ func renderMissed(v *page.Visit, status int, view missedView) error {
 		view.Title = known[at].Title
 	}
 	view.Since = cmp.Or(view.Since, missedSpans[1].Name)
-	return v.ShowAs(status, "missed", "Missed calls of "+view.EventKey, view)
+	return v.Show("missed", "Missed calls of "+view.EventKey, view)
 }
 
 // missedAsk asks the sender, and has it deliver again what is missing unless that was only to
@@ -74,14 +73,12 @@ func missedAsk(v *page.Visit, hook sluice.WebhookView) error {
 		given = append(given, page.Args("dryRun", "true")...)
 	}
 	found, err := page.Ask[sluice.Missed](v, "webhook.missed", given)
-	if err != nil {
-		e := sluice.AsError(err)
-		if e.Kind == sluice.Forbidden || e.Kind == sluice.Unauthenticated {
-			return err
-		}
-		view.Problem = e.Message
-		return renderMissed(v, problem.Status(err), view)
+	if err == nil {
+		view.Found = &found
+	} else if kind := sluice.AsError(err).Kind; kind == sluice.Forbidden || kind == sluice.Unauthenticated {
+		return err
+	} else {
+		view.Problem, v.Status = sluice.AsError(err).Message, problem.Status(err)
 	}
-	view.Found = &found
-	return renderMissed(v, http.StatusOK, view)
+	return renderMissed(v, view)
 }

@@ -3,13 +3,10 @@ package webhooks
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"net/http"
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
-	"sluice/problem"
 )
 
 // newSecret returns a random secret in hex, which is valid base64 too.
@@ -56,19 +53,17 @@ func webhookSecret(v *page.Visit, hook sluice.WebhookView) error {
 		secret = newSecret()
 		view.Made = secret
 	}
-	if secret == "" {
-		view.Wrong = "Enter the signing secret."
-		return renderWebhook(v, http.StatusBadRequest, view)
+	var err error = sluice.InvalidParameter("signingSecret", "Enter the signing secret.")
+	if secret != "" {
+		_, err = v.Run("webhook.put", "uuid", hook.UUID, "signingSecret", secret)
 	}
-	_, err := page.Ask[sluice.WebhookView](v, "webhook.put", "uuid", hook.UUID, "signingSecret", command.Text(secret))
-	switch {
-	case err != nil && page.IsMistake(err):
-		view.Made, view.Wrong = "", sluice.AsError(err).Message
-		return renderWebhook(v, problem.Status(err), view)
-	case err != nil:
+	if err != nil {
+		view.Made = ""
+	} else if view.Made == "" {
+		return v.Redirect(webhookPath(hook.EventKey) + "?done=secret")
+	}
+	if view.Wrong, err = v.Mistake(err); err != nil {
 		return err
-	case view.Made != "":
-		return renderWebhook(v, http.StatusOK, view)
 	}
-	return v.Redirect(webhookPath(hook.EventKey) + "?done=secret")
+	return renderWebhook(v, view)
 }

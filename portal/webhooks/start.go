@@ -7,7 +7,6 @@ import (
 	"sluice"
 	"sluice/portal/calls"
 	"sluice/portal/page"
-	"sluice/problem"
 )
 
 // A startView is the page that guides people to their first call.
@@ -55,13 +54,12 @@ func startPage(v *page.Visit) error {
 func start(v *page.Visit) error {
 	key := strings.TrimSpace(v.Entered("eventKey"))
 	hook, err := page.Ask[sluice.WebhookView](v, "webhook.put", "eventKey", key, "payloadType", "raw")
-	if err != nil {
-		if !page.IsMistake(err) {
-			return err
-		}
-		return v.ShowAs(problem.Status(err), "start", "First webhook", startView{
-			Entered: key, Problem: sluice.AsError(err).Message,
-		})
+	if err == nil {
+		return v.Redirect("/start?key=" + url.QueryEscape(hook.EventKey))
 	}
-	return v.Redirect("/start?key=" + url.QueryEscape(hook.EventKey))
+	view := startView{Entered: key}
+	if view.Problem, err = v.Mistake(err); err != nil {
+		return err
+	}
+	return v.Show("start", "First webhook", view)
 }

@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"net/http"
 	"slices"
 
 	"sluice"
@@ -43,7 +42,7 @@ func webhookTry(v *page.Visit, hook sluice.WebhookView) error {
 		return err
 	}
 	result.Unheard = len(listenersOf(hook.EventKey, listening)) == 0 && v.May("pipeline.get")
-	return renderWebhook(v, http.StatusOK, webhookView{
+	return renderWebhook(v, webhookView{
 		WebhookView: hook, Sample: sample, Payload: payload, Media: media, Result: result,
 	})
 }

@@ -1,13 +1,11 @@
 package webhooks
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 
 	"sluice"
 	"sluice/portal/page"
-	"sluice/problem"
 )
 
 // A tokensView is the page with the tokens of a webhook, where its URL is renewed.
@@ -21,10 +19,10 @@ type tokensView struct {
 }
 
 func tokensPage(v *page.Visit, hook sluice.WebhookView) error {
-	return renderTokens(v, http.StatusOK, tokensView{WebhookView: hook})
+	return renderTokens(v, tokensView{WebhookView: hook})
 }
 
-func renderTokens(v *page.Visit, status int, view tokensView) error {
+func renderTokens(v *page.Visit, view tokensView) error {
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	open := 0
 	for _, t := range view.Tokens {
@@ -33,22 +31,22 @@ func renderTokens(v *page.Visit, status int, view tokensView) error {
 		}
 	}
 	view.Several = open > 1
-	return v.ShowAs(status, "tokens", "URLs of "+view.EventKey, view)
+	return v.Show("tokens", "URLs of "+view.EventKey, view)
 }
 
 // tokenAdd makes a new URL, or opens the first one again.
 func tokenAdd(v *page.Visit, hook sluice.WebhookView) error {
 	cmd, _ := v.Commands.Find("webhook.token.add")
 	given := append(page.ArgsOf(cmd, v.R.PostForm), page.Args("eventKey", hook.EventKey)...)
-	if _, err := v.Run("webhook.token.add", given); err != nil {
-		if !page.IsMistake(err) {
-			return err
-		}
-		return renderTokens(v, problem.Status(err), tokensView{
-			WebhookView: hook, Entered: v.R.PostForm, Problem: sluice.AsError(err).Message,
-		})
+	_, err := v.Run("webhook.token.add", given)
+	if err == nil {
+		return v.Redirect(tokensPath(hook) + "?done=added")
 	}
-	return v.Redirect(tokensPath(hook) + "?done=added")
+	view := tokensView{WebhookView: hook, Entered: v.R.PostForm}
+	if view.Problem, err = v.Mistake(err); err != nil {
+		return err
+	}
+	return renderTokens(v, view)
 }
 
 func tokensPath(hook sluice.WebhookView) string {

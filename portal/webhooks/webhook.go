@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -49,15 +48,15 @@ func (v webhookView) Waits() bool { return v.Sender != nil && v.Sender.Arrived =
 func (v webhookView) Used() bool { return !v.Waits() && len(v.Latest) > 0 }
 
 func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
-	return renderWebhook(v, http.StatusOK, webhookView{WebhookView: hook})
+	return renderWebhook(v, webhookView{WebhookView: hook})
 }
 
 // renderWebhook completes the page of a webhook and shows it.
-func renderWebhook(v *page.Visit, status int, view webhookView) error {
+func renderWebhook(v *page.Visit, view webhookView) error {
 	view.Token = v.User.May(sluice.MaySeeTokens)
 	view.Revealed = view.Token && v.Query("show") == "token"
-	view.Unusual, view.Fresh, view.Stored = v.Query(
-		"unusual") != "", v.Query("done") == "created", v.Query("done") == "secret"
+	view.Unusual = v.Query("unusual") != ""
+	view.Fresh, view.Stored = v.Query("done") == "created", v.Query("done") == "secret"
 	view.CallsURL = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Open = view.OpenToken()
@@ -71,10 +70,8 @@ func renderWebhook(v *page.Visit, status int, view webhookView) error {
 	}
 	view.addTestCall(v.Query("sample"))
 	view.Guarded = view.IsSigned() || view.Sender != nil && view.Sender.Signed
-	if v.May("trace.get") {
-		view.Live = v.Live(view.EventKey, "")
-	}
-	return v.ShowAs(status, "webhook", view.EventKey, view)
+	view.Live = v.Live(view.EventKey, "")
+	return v.Show("webhook", view.EventKey, view)
 }
 
 // addCalls adds a webhook's latest calls, its figures and its listeners to its page.

@@ -2,17 +2,12 @@ package webhooks
 
 import (
 	"cmp"
-	"encoding/json"
-	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"sluice"
 	"sluice/command"
 	"sluice/portal/page"
-	"sluice/problem"
-	"sluice/value"
 )
 
 // A webhookForm is the page where people create or edit a webhook. Its fields come from the
@@ -73,12 +68,10 @@ func webhookNew(v *page.Visit) error {
 	if !query.Has("payloadType") {
 		query.Set("payloadType", string(sluice.Raw))
 	}
-	return renderWebhookForm(v, http.StatusOK, sluice.WebhookView{}, query, nil)
+	return renderWebhookForm(v, sluice.WebhookView{}, query, nil)
 }
 
-func renderWebhookForm(
-	v *page.Visit, status int, before sluice.WebhookView, entered url.Values, failure error,
-) (err error) {
+func renderWebhookForm(v *page.Visit, before sluice.WebhookView, entered url.Values, failure error) (err error) {
 	f := &webhookForm{Key: before.EventKey, Tag: before.ETag, Chosen: entered.Get("provider")}
 	for _, param := range webhookSettings(v) {
 		f.ask(param, entered)
@@ -93,7 +86,7 @@ func renderWebhookForm(
 	if before.EventKey != "" {
 		title = "Edit " + before.EventKey
 	}
-	return v.ShowAs(status, "webhook_form", title, f)
+	return v.Show("webhook_form", title, f)
 }
 
 // adapt offers the known senders, and proposes what suits the chosen one.
@@ -117,52 +110,28 @@ func (f *webhookForm) adapt(before sluice.WebhookView) {
 
 func webhookCreate(v *page.Visit) error {
 	if v.Entered("do") == "show" { // shows the sender's fields where there are no scripts
-		return renderWebhookForm(v, http.StatusOK, sluice.WebhookView{}, v.R.PostForm, nil)
+		return renderWebhookForm(v, sluice.WebhookView{}, v.R.PostForm, nil)
 	}
 	return webhookPut(v, sluice.WebhookView{}, "created")
 }
 
 func webhookEdit(v *page.Visit, hook sluice.WebhookView) error {
-	stored, err := membersOf(hook)
+	entered, err := page.Stored(hook)
 	if err != nil {
 		return err
 	}
-	entered := url.Values{}
 	for _, param := range webhookSettings(v) {
-		if !param.Form.Secret {
-			entered.Set(param.Name, textOf(param, stored[param.Name]))
+		switch {
+		case param.Form.Secret:
+			entered.Del(param.Name)
+		case !entered.Has(param.Name):
+			entered.Set(param.Name, param.Form.Emptied)
 		}
 	}
 	if err := enterAnswer(v, hook, entered); err != nil {
 		return err
 	}
-	return renderWebhookForm(v, http.StatusOK, hook, entered, nil)
-}
-
-// membersOf returns the members of a view, by name.
-func membersOf(view any) (members map[string]json.RawMessage, err error) {
-	document, err := value.Marshal(view)
-	if err == nil {
-		err = json.Unmarshal(document, &members)
-	}
-	return members, err
-}
-
-// textOf returns a stored value as it stands in a form.
-func textOf(p command.Param, stored json.RawMessage) string {
-	var text string
-	var list []string
-	switch {
-	case stored == nil:
-		return p.Form.Emptied
-	case p.Type == "":
-		return page.Pretty(stored)
-	case json.Unmarshal(stored, &text) == nil:
-		return text
-	case json.Unmarshal(stored, &list) == nil:
-		return strings.Join(list, ", ")
-	}
-	return string(stored)
+	return renderWebhookForm(v, hook, entered, nil)
 }
 
 // enterAnswer leaves out how calls of a webhook are answered where its sender's way is meant.
@@ -208,13 +177,12 @@ func webhookPut(v *page.Visit, before sluice.WebhookView, done string) error {
 	}
 	hook, err := page.Ask[sluice.WebhookView](v, "webhook.put", given)
 	if err != nil {
-		if !page.IsMistake(err) {
-			return err
-		}
-		return renderWebhookForm(v, problem.Status(err), before, v.R.PostForm, err)
+		return v.Correct(err, func(v *page.Visit, mistake error) error {
+			return renderWebhookForm(v, before, v.R.PostForm, mistake)
+		})
 	}
 	if made != "" {
-		return renderWebhook(v, http.StatusOK, webhookView{WebhookView: hook, Made: made})
+		return renderWebhook(v, webhookView{WebhookView: hook, Made: made})
 	}
 	if before.UUID == "" && hook.Warnings != nil {
 		done += "&unusual=yes"
@@ -224,10 +192,10 @@ func webhookPut(v *page.Visit, before sluice.WebhookView, done string) error {
 
 // emptied returns arguments that remove the values of fields that were emptied.
 func emptied(v *page.Visit, before sluice.WebhookView, entered url.Values) (given command.Args, err error) {
-	stored, err := membersOf(before)
+	stored, err := page.Stored(before)
 	for _, param := range webhookSettings(v) {
 		name := param.Name
-		if stored[name] != nil && !param.Form.Secret && entered.Has(name) && entered.Get(name) == "" {
+		if stored.Has(name) && !param.Form.Secret && entered.Has(name) && entered.Get(name) == "" {
 			given = append(given, page.Args(name, command.Text(param.Form.Emptied))...)
 		}
 	}
