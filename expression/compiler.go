@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -119,4 +120,88 @@ func (c *compiler) noFunction(node ast.Node, name string) eval {
 		hint = "did you mean " + near + "?"
 	}
 	return c.mistake(node, "There is no function %s; %s", name, hint)
+}
+
+func (c *compiler) dispatch(node ast.Node) eval {
+	switch node := node.(type) {
+	case *ast.NilNode:
+		return constant(nil)
+	case *ast.IntegerNode:
+		return constant(node.Value)
+	case *ast.FloatNode:
+		return constant(node.Value)
+	case *ast.BoolNode:
+		return constant(node.Value)
+	case *ast.StringNode:
+		return constant(node.Value)
+	case *ast.IdentifierNode:
+		return c.identifier(node)
+	case *ast.PointerNode:
+		return c.pointer(node)
+	case *ast.MemberNode:
+		return c.member(node)
+	case *ast.ChainNode:
+		return c.chain(node)
+	case *ast.SliceNode:
+		return c.slice(node)
+	case *ast.UnaryNode:
+		return c.unary(node)
+	case *ast.BinaryNode:
+		if node.Operator == "matches" {
+			return c.matches(node)
+		}
+		return c.binary(node)
+	case *ast.CallNode:
+		return c.call(node)
+	case *ast.BuiltinNode:
+		return c.builtin(node)
+	case *ast.ConditionalNode:
+		return c.conditional(node)
+	case *ast.VariableDeclaratorNode:
+		return c.let(node)
+	case *ast.SequenceNode:
+		return c.statements(node)
+	case *ast.ArrayNode:
+		return c.listLiteral(node)
+	case *ast.MapNode:
+		return c.objectLiteral(node)
+	case *ast.BytesNode:
+		return c.mistake(node, "There are no byte strings here; leave out the b before the quote.")
+	}
+	return c.mistake(node, "The expression has a part that is not known here.")
+}
+
+// statements compiles parts with ; between them: the last one is the value.
+func (c *compiler) statements(node *ast.SequenceNode) eval {
+	return strict(func(_ *frame, args []any) any { return args[len(args)-1] }, c.compileAll(node.Nodes)...)
+}
+
+func (c *compiler) listLiteral(node *ast.ArrayNode) eval {
+	return strict(func(f *frame, items []any) any {
+		f.makeItems(len(items))
+		return append([]any{}, items...)
+	}, c.compileAll(node.Nodes)...)
+}
+
+func (c *compiler) objectLiteral(node *ast.MapNode) eval {
+	parts := make([]eval, 0, 2*len(node.Pairs))
+	for _, pair := range node.Pairs {
+		pair, ok := pair.(*ast.PairNode)
+		if !ok {
+			return c.mistake(node, "The object can't be read.")
+		}
+		parts = append(parts, c.compile(pair.Key), c.compile(pair.Value))
+	}
+	return strict(func(f *frame, parts []any) any {
+		f.makeObject(len(parts) / 2)
+		object := make(map[string]any, len(parts)/2)
+		for pair := range slices.Chunk(parts, 2) {
+			name, ok := pair[0].(string)
+			if !ok {
+				fail("the names in an object are texts, not %s", describe(pair[0]))
+			}
+			object[name] = pair[1]
+		}
+		return object
+	}, parts...)
 }

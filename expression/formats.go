@@ -9,18 +9,15 @@ import (
 )
 
 // formatFunctions has the functions that write values as text, and read them from it.
-var formatFunctions = map[string]function{
-	"string": {
-		usage: "string(value): its form within text: null as nothing, lists and objects as JSON",
-		kinds: oneAny, run: func(f *frame, args []any) any { return f.asText(args[0]) },
+var formatFunctions = []declaration{
+	{
+		"string(value): its form within text: null as nothing, lists and objects as JSON",
+		"any", func(f *frame, args []any) any { return f.asText(args[0]) },
 	},
-	"toJSON": {
-		usage: "toJSON(value): the value as compact JSON",
-		kinds: oneAny, run: func(f *frame, args []any) any { return f.asJSON(args[0]) },
-	},
-	"fromJSON":   {usage: "fromJSON(text): the value that the JSON stands for", kinds: oneText, run: fromJSON},
-	"toBase64":   {usage: "toBase64(text): the text in base64", kinds: oneText, run: toBase64},
-	"fromBase64": {usage: "fromBase64(text): the text that the base64 stands for", kinds: oneText, run: fromBase64},
+	{"toJSON(value): the value as compact JSON", "any", func(f *frame, args []any) any { return f.asJSON(args[0]) }},
+	{"fromJSON(text): the value that the JSON stands for", "text", fromJSON},
+	{"toBase64(text): the text in base64", "text", toBase64},
+	{"fromBase64(text): the text that the base64 stands for", "text", fromBase64},
 }
 
 func fromJSON(f *frame, args []any) any {

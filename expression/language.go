@@ -80,17 +80,3 @@ func (l *Language) uses(name string) bool {
 		return callable == name || strings.HasPrefix(callable, name+".")
 	})
 }
-
-// builtins has the built-in functions without a predicate.
-var builtins = merged(textFunctions, formatFunctions, listFunctions, objectFunctions, numberFunctions, timeFunctions)
-
-// refused has the functions of expr-lang that are not available, with alternatives.
-var refused = map[string]string{"timezone": "give date the name of the zone: date(text, layout, zone)"}
-
-func merged(tables ...map[string]function) map[string]function {
-	all := make(map[string]function)
-	for _, table := range tables {
-		maps.Copy(all, table)
-	}
-	return all
-}

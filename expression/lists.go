@@ -10,21 +10,18 @@ import (
 )
 
 // listFunctions has the functions that work on lists, or on values of any type.
-var listFunctions = map[string]function{
-	"len":     {usage: "len(value): how many items, members or characters it has", kinds: oneAny, run: lengthOf},
-	"type":    {usage: "type(value): nil, bool, int, float, string, array or map", kinds: oneAny, run: typeName},
-	"first":   {usage: "first(list): its first item, or nil", kinds: oneAny, run: itemAt(0)},
-	"last":    {usage: "last(list): its last item, or nil", kinds: oneAny, run: itemAt(-1)},
-	"get":     {usage: "get(value, key): the member or item, or nil", kinds: []kind{anyKind, anyKind}, run: get},
-	"take":    {usage: "take(list, n): its first n items", kinds: []kind{listKind, integerKind}, run: firstItems},
-	"reverse": {usage: "reverse(list): the items from last to first", kinds: oneList, run: reverse},
-	"uniq":    {usage: "uniq(list): each item once", kinds: oneList, run: uniq},
-	"concat":  {usage: "concat(list, …): the items of all the lists", kinds: oneList, many: true, run: concat},
-	"flatten": {usage: "flatten(list): the items of the lists within it, however deep", kinds: oneList, run: flatten},
-	"sort": {
-		usage: "sort(list[, \"asc\" or \"desc\"]): its numbers or texts in order",
-		kinds: []kind{listKind, textKind}, needed: 1, run: sortList,
-	},
+var listFunctions = []declaration{
+	{"len(value): how many items, members or characters it has", "any", lengthOf},
+	{"type(value): nil, bool, int, float, string, array or map", "any", typeName},
+	{"first(list): its first item, or nil", "any", itemAt(0)},
+	{"last(list): its last item, or nil", "any", itemAt(-1)},
+	{"get(value, key): the member or item, or nil", "any any", get},
+	{"take(list, n): its first n items", "list whole", firstItems},
+	{"reverse(list): the items from last to first", "list", reverse},
+	{"uniq(list): each item once", "list", uniq},
+	{"concat(list, …): the items of all the lists", "list…", concat},
+	{"flatten(list): the items of the lists within it, however deep", "list", flatten},
+	{`sort(list[, "asc" or "desc"]): its numbers or texts in order`, "list text?", sortList},
 }
 
 func lengthOf(f *frame, args []any) any {

@@ -7,63 +7,30 @@ import (
 )
 
 // numberFunctions has the functions that work on numbers.
-var numberFunctions = map[string]function{
-	"abs":   {usage: "abs(number): without its sign", kinds: oneNumber, run: absolute},
-	"ceil":  {usage: "ceil(number): rounded up", kinds: oneNumber, run: rounded(math.Ceil)},
-	"floor": {usage: "floor(number): rounded down", kinds: oneNumber, run: rounded(math.Floor)},
-	"round": {usage: "round(number): rounded to the nearest", kinds: oneNumber, run: rounded(math.Round)},
-	"int": {
-		usage: "int(value): a number without its fraction, or the whole number in a text",
-		kinds: oneAny, run: toInt,
+var numberFunctions = []declaration{
+	{"abs(number): without its sign", "number", absolute},
+	{"ceil(number): rounded up", "number", rounded(math.Ceil)},
+	{"floor(number): rounded down", "number", rounded(math.Floor)},
+	{"round(number): rounded to the nearest", "number", rounded(math.Round)},
+	{"int(value): a number without its fraction, or the whole number in a text", "any", toInt},
+	{"float(value): the number, or the one in a text", "any", toFloat},
+	{"max(number, …): the largest; lists of numbers do, too", "any…", extreme(1)},
+	{"min(number, …): the smallest; lists of numbers do, too", "any…", extreme(-1)},
+	{"mean(number, …): the average; lists of numbers do, too", "any…", mean},
+	{"median(number, …): the middle one; lists of numbers do, too", "any…", median},
+	{"bitand(a, b): bits in both", "whole whole", bitwise(func(a, b int) int { return a & b })},
+	{"bitor(a, b): bits in either", "whole whole", bitwise(func(a, b int) int { return a | b })},
+	{"bitxor(a, b): bits in only one", "whole whole", bitwise(func(a, b int) int { return a ^ b })},
+	{"bitnand(a, b): bits of a that are not in b", "whole whole", bitwise(func(a, b int) int { return a &^ b })},
+	{"bitnot(a): all bits turned over", "whole", func(_ *frame, args []any) any { return ^args[0].(int) }},
+	{"bitshl(a, n): bits moved left", "whole whole", shift(func(a int, n uint) int { return a << n })},
+	{
+		"bitshr(a, n): bits moved right, the sign kept",
+		"whole whole", shift(func(a int, n uint) int { return a >> n }),
 	},
-	"float": {usage: "float(value): the number, or the one in a text", kinds: oneAny, run: toFloat},
-	"max": {
-		usage: "max(number, …): the largest; lists of numbers do, too",
-		kinds: oneAny, many: true, run: extreme(1),
-	},
-	"min": {
-		usage: "min(number, …): the smallest; lists of numbers do, too",
-		kinds: oneAny, many: true, run: extreme(-1),
-	},
-	"mean": {
-		usage: "mean(number, …): the average; lists of numbers do, too",
-		kinds: oneAny, many: true, run: mean,
-	},
-	"median": {
-		usage: "median(number, …): the middle one; lists of numbers do, too",
-		kinds: oneAny, many: true, run: median,
-	},
-	"bitand": {
-		usage: "bitand(a, b): bits in both",
-		kinds: twoIntegers, run: bitwise(func(a, b int) int { return a & b }),
-	},
-	"bitor": {
-		usage: "bitor(a, b): bits in either",
-		kinds: twoIntegers, run: bitwise(func(a, b int) int { return a | b }),
-	},
-	"bitxor": {
-		usage: "bitxor(a, b): bits in only one",
-		kinds: twoIntegers, run: bitwise(func(a, b int) int { return a ^ b }),
-	},
-	"bitnand": {
-		usage: "bitnand(a, b): bits of a that are not in b",
-		kinds: twoIntegers, run: bitwise(func(a, b int) int { return a &^ b }),
-	},
-	"bitnot": {
-		usage: "bitnot(a): all bits turned over",
-		kinds: []kind{integerKind}, run: func(_ *frame, args []any) any { return ^args[0].(int) },
-	},
-	"bitshl": {
-		usage: "bitshl(a, n): bits moved left",
-		kinds: twoIntegers, run: shift(func(a int, n uint) int { return a << n }),
-	},
-	"bitshr": {
-		usage: "bitshr(a, n): bits moved right, the sign kept",
-		kinds: twoIntegers, run: shift(func(a int, n uint) int { return a >> n }),
-	},
-	"bitushr": {
-		usage: "bitushr(a, n): bits moved right, zeros first",
-		kinds: twoIntegers, run: shift(func(a int, n uint) int { return int(uint(a) >> n) }),
+	{
+		"bitushr(a, n): bits moved right, zeros first",
+		"whole whole", shift(func(a int, n uint) int { return int(uint(a) >> n) }),
 	},
 }
 

@@ -1,23 +1,20 @@
 package expression
 
 // objectFunctions has the functions that work on objects.
-var objectFunctions = map[string]function{
-	"keys": {
-		usage: "keys(object): the names of its members, in order",
-		kinds: oneObject, run: listMembers(func(key string, _ any) any { return key }),
+var objectFunctions = []declaration{
+	{
+		"keys(object): the names of its members, in order",
+		"object", listMembers(func(key string, _ any) any { return key }),
 	},
-	"values": {
-		usage: "values(object): the values of its members, in the order of their names",
-		kinds: oneObject, run: listMembers(func(_ string, value any) any { return value }),
+	{
+		"values(object): the values of its members, in the order of their names",
+		"object", listMembers(func(_ string, value any) any { return value }),
 	},
-	"toPairs": {
-		usage: "toPairs(object): a list of [name, value], in the order of the names",
-		kinds: oneObject, run: listMembers(func(key string, value any) any { return []any{key, value} }),
+	{
+		"toPairs(object): a list of [name, value], in the order of the names",
+		"object", listMembers(func(key string, value any) any { return []any{key, value} }),
 	},
-	"fromPairs": {
-		usage: "fromPairs(list): the object that has these [name, value]",
-		kinds: oneList, run: fromPairs,
-	},
+	{"fromPairs(list): the object that has these [name, value]", "list", fromPairs},
 }
 
 // listMembers makes a list with something of each member, in the order of their names.

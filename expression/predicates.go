@@ -3,6 +3,8 @@ package expression
 import (
 	"slices"
 
+	"github.com/expr-lang/expr/ast"
+
 	"sluice/value"
 )
 
@@ -201,4 +203,34 @@ func reduce(l *loop) any {
 		acc = l.valueFor(i)
 	}
 	return acc
+}
+
+func (c *compiler) predicate(node *ast.BuiltinNode) eval {
+	function := predicates[node.Name]
+	operands := []eval{c.compile(node.Arguments[0])}
+	start := c.nodes
+	var body eval
+	if len(node.Arguments) > 1 {
+		predicate, ok := node.Arguments[1].(*ast.PredicateNode)
+		if !ok {
+			return c.mistake(node, "Use %s.", function.usage)
+		}
+		c.predicates = append(c.predicates, node.Name)
+		body = c.compile(predicate.Node)
+		c.predicates = c.predicates[:len(c.predicates)-1]
+	}
+	cost := 1 + c.nodes - start
+	if len(node.Arguments) > 2 {
+		operands = append(operands, c.compile(node.Arguments[2]))
+	}
+	return strict(func(f *frame, args []any) any {
+		items, ok := args[0].([]any)
+		if !ok {
+			fail("%s needs a list; %s is %s", node.Name, label(node.Arguments[0]), describe(args[0]))
+		}
+		outer := f.cursor
+		v := function.run(&loop{f, items, body, cost, args[1:], node.Name})
+		f.cursor = outer
+		return v
+	}, operands...)
 }

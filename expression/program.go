@@ -65,3 +65,59 @@ func passes(kind sluice.Kind) bool {
 	}
 	return false
 }
+
+// eval runs one part of an expression.
+type eval func(f *frame) any
+
+// operation computes a value from others. It must not keep the slice.
+type operation func(f *frame, args []any) any
+
+// operate is the implementation of an operator. It is not ok if the operator does not
+// support the types of its operands.
+type operate func(f *frame, a, b any) (v any, ok bool)
+
+// strict is an operation on operands that are all evaluated first, in their order.
+func strict(run operation, operands ...eval) eval {
+	return func(f *frame) any {
+		base := len(f.stack)
+		for _, operand := range operands {
+			v := operand(f)
+			f.stack = append(f.stack, v)
+		}
+		v := run(f, f.stack[base:])
+		f.stack = f.stack[:base]
+		return v
+	}
+}
+
+func constant(v any) eval { return func(*frame) any { return v } }
+
+// stop is what an operation panics with when it fails, as in package text/template: operations
+// call each other deeply and all fail alike, and program.evaluate makes an error of it in one place.
+type stop struct{ reason error }
+
+// fail ends the run and says why, to the author of the expression. It has a result only so
+// that callers can return it.
+func fail(format string, args ...any) any { panic(stop{fmt.Errorf(format, args...)}) }
+
+// check ends the run if there is an error.
+func check(err error) {
+	if err != nil {
+		panic(stop{err})
+	}
+}
+
+// callError is the error of a function. Its text is for users only if it is an *sluice.Error.
+type callError struct {
+	name string
+	err  error
+}
+
+func (e *callError) Error() string {
+	if public, ok := errors.AsType[*sluice.Error](e.err); ok {
+		return e.name + ": " + public.Message
+	}
+	return e.name + " failed"
+}
+
+func (e *callError) Unwrap() error { return e.err }

@@ -8,54 +8,33 @@ import (
 )
 
 // textFunctions has the functions that work on texts.
-var textFunctions = map[string]function{
-	"trim": {
-		usage: "trim(text[, characters]): without white space, or these characters, at both ends",
-		kinds: twoTexts, needed: 1, run: trim,
+var textFunctions = []declaration{
+	{"trim(text[, characters]): without white space, or these characters, at both ends", "text text?", trim},
+	{
+		"trimPrefix(text[, prefix]): without that prefix, or without a space",
+		"text text?", trimEnd(strings.TrimPrefix),
 	},
-	"trimPrefix": {
-		usage: "trimPrefix(text[, prefix]): without that prefix, or without a space",
-		kinds: twoTexts, needed: 1, run: trimEnd(strings.TrimPrefix),
+	{
+		"trimSuffix(text[, suffix]): without that suffix, or without a space",
+		"text text?", trimEnd(strings.TrimSuffix),
 	},
-	"trimSuffix": {
-		usage: "trimSuffix(text[, suffix]): without that suffix, or without a space",
-		kinds: twoTexts, needed: 1, run: trimEnd(strings.TrimSuffix),
+	{"upper(text): in capital letters", "text", changeCase(strings.ToUpper)},
+	{"lower(text): in small letters", "text", changeCase(strings.ToLower)},
+	{"split(text, separator[, n]): the parts of the text, at most n", "text text whole?", split(strings.SplitN)},
+	{
+		"splitAfter(text, separator[, n]): the parts with their separators, at most n",
+		"text text whole?", split(strings.SplitAfterN),
 	},
-	"upper": {usage: "upper(text): in capital letters", kinds: oneText, run: changeCase(strings.ToUpper)},
-	"lower": {usage: "lower(text): in small letters", kinds: oneText, run: changeCase(strings.ToLower)},
-	"split": {
-		usage: "split(text, separator[, n]): the parts of the text, at most n",
-		kinds: []kind{textKind, textKind, integerKind}, needed: 2, run: split(strings.SplitN),
+	{"replace(text, old, new[, n]): with old replaced by new, at most n times", "text text text whole?", replace},
+	{"repeat(text, n): the text n times", "text whole", repeat},
+	{"join(list[, glue]): the texts of the list as one", "list text?", join},
+	{"indexOf(text, part): at which character the part starts first, or -1", "text text", indexOf(strings.Index)},
+	{
+		"lastIndexOf(text, part): at which character the part starts last, or -1",
+		"text text", indexOf(strings.LastIndex),
 	},
-	"splitAfter": {
-		usage: "splitAfter(text, separator[, n]): the parts with their separators, at most n",
-		kinds: []kind{textKind, textKind, integerKind}, needed: 2, run: split(strings.SplitAfterN),
-	},
-	"replace": {
-		usage: "replace(text, old, new[, n]): with old replaced by new, at most n times",
-		kinds: []kind{textKind, textKind, textKind, integerKind}, needed: 3, run: replace,
-	},
-	"repeat": {usage: "repeat(text, n): the text n times", kinds: []kind{textKind, integerKind}, run: repeat},
-	"join": {
-		usage: "join(list[, glue]): the texts of the list as one",
-		kinds: []kind{listKind, textKind}, needed: 1, run: join,
-	},
-	"indexOf": {
-		usage: "indexOf(text, part): at which character the part starts first, or -1",
-		kinds: twoTexts, run: indexOf(strings.Index),
-	},
-	"lastIndexOf": {
-		usage: "lastIndexOf(text, part): at which character the part starts last, or -1",
-		kinds: twoTexts, run: indexOf(strings.LastIndex),
-	},
-	"hasPrefix": {
-		usage: "hasPrefix(text, prefix): whether the text starts with it",
-		kinds: twoTexts, run: testEnd(strings.HasPrefix),
-	},
-	"hasSuffix": {
-		usage: "hasSuffix(text, suffix): whether the text ends with it",
-		kinds: twoTexts, run: testEnd(strings.HasSuffix),
-	},
+	{"hasPrefix(text, prefix): whether the text starts with it", "text text", testEnd(strings.HasPrefix)},
+	{"hasSuffix(text, suffix): whether the text ends with it", "text text", testEnd(strings.HasSuffix)},
 }
 
 func trim(f *frame, args []any) any {

@@ -4,13 +4,13 @@ import "time"
 
 // timeFunctions has the functions that work on times. Times and durations can be compared,
 // added and subtracted; they leave the expression as text.
-var timeFunctions = map[string]function{
-	"now": {usage: "now(): the time, in UTC", run: currentTime},
-	"date": {
-		usage: "date(text[, layout[, zone]]): the time in the text; the layout is written as 2006-01-02 15:04:05",
-		kinds: threeTexts, needed: 1, run: readTime,
+var timeFunctions = []declaration{
+	{"now(): the time, in UTC", "", currentTime},
+	{
+		"date(text[, layout[, zone]]): the time in the text; the layout is written as 2006-01-02 15:04:05",
+		"text text? text?", readTime,
 	},
-	"duration": {usage: "duration(text): such as 1h30m", kinds: oneText, run: readDuration},
+	{"duration(text): such as 1h30m", "text", readDuration},
 }
 
 func currentTime(*frame, []any) any { return time.Now().UTC().Round(0) }
