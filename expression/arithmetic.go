@@ -26,7 +26,7 @@ func add(f *frame, a, b any) (any, bool) {
 	switch x := a.(type) {
 	case time.Time:
 		if ok {
-			return later(x, by), true
+			return sensible(x.Add(by)), true
 		}
 	case time.Duration:
 		if ok {
@@ -52,7 +52,7 @@ func subtract(_ *frame, a, b any) (any, bool) {
 	t, isTime := a.(time.Time)
 	by, isDuration := b.(time.Duration)
 	if isTime && isDuration {
-		return later(t, -by), true
+		return sensible(t.Add(-by)), true
 	}
 	return nil, false
 }
@@ -70,9 +70,6 @@ func differenceOf[N int | time.Duration](x, y N) any {
 	}
 	return tooLarge()
 }
-
-// later moves a time.
-func later(t time.Time, by time.Duration) any { return sensible(t.Add(by)) }
 
 // sensible rejects years that don't have four digits.
 func sensible(t time.Time) any {

@@ -3,6 +3,7 @@ package expression
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -47,13 +48,10 @@ func (f *frame) equal(a, b any, depth int) bool {
 
 func (f *frame) equalLists(a, b []any, depth int) bool {
 	checkDepth(depth)
-	for i := range a {
+	return slices.EqualFunc(a, b, func(x, y any) bool {
 		f.spend(1)
-		if !f.equal(a[i], b[i], depth+1) {
-			return false
-		}
-	}
-	return true
+		return f.equal(x, y, depth+1)
+	})
 }
 
 func (f *frame) equalObjects(a, b map[string]any, depth int) bool {

@@ -115,11 +115,8 @@ func (c *compiler) noFunction(node ast.Node, name string) eval {
 	if name == "" {
 		return c.mistake(node, "Only functions can be called, by their names.")
 	}
-	hint := "there are those of expr-lang, secret, convert.* and crypto.*."
-	if near := spelling.Nearest(name, c.language.callable); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return c.mistake(node, "There is no function %s; %s", name, hint)
+	return c.mistake(node, "There is no function %s; %s", name, spelling.Hint(name, c.language.callable,
+		"there are those of expr-lang, secret, convert.* and crypto.*."))
 }
 
 func (c *compiler) dispatch(node ast.Node) eval {

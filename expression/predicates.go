@@ -23,18 +23,42 @@ var predicates = map[string]struct {
 	usage string
 	run   func(l *loop) any
 }{
-	"all":           {"all(list, predicate): whether it holds for every item", forAll},
-	"none":          {"none(list, predicate): whether it holds for no item", forNone},
-	"any":           {"any(list, predicate): whether it holds for an item", forSome},
-	"one":           {"one(list, predicate): whether it holds for exactly one item", forOne},
-	"filter":        {"filter(list, predicate): the items for which it holds", filtered},
-	"map":           {"map(list, expression): its value for each item", mapped},
-	"find":          {"find(list, predicate): the first item for which it holds, or nil", find},
-	"findIndex":     {"findIndex(list, predicate): the place of that item, or nil", findIndex},
-	"findLast":      {"findLast(list, predicate): the last item for which it holds, or nil", findLast},
-	"findLastIndex": {"findLastIndex(list, predicate): the place of that item, or nil", findLastIndex},
-	"count":         {"count(list[, predicate]): for how many items it holds", howMany},
-	"sum":           {"sum(list[, expression]): the sum of its values", sumUp},
+	"all": {
+		"all(list, predicate): whether it holds for every item",
+		func(l *loop) any { return l.first(false) < 0 },
+	},
+	"none": {
+		"none(list, predicate): whether it holds for no item",
+		func(l *loop) any { return l.first(true) < 0 },
+	},
+	"any": {
+		"any(list, predicate): whether it holds for an item",
+		func(l *loop) any { return l.first(true) >= 0 },
+	},
+	"one": {
+		"one(list, predicate): whether it holds for exactly one item",
+		func(l *loop) any { return howMany(l) == 1 },
+	},
+	"filter": {"filter(list, predicate): the items for which it holds", filtered},
+	"map":    {"map(list, expression): its value for each item", mapped},
+	"find": {
+		"find(list, predicate): the first item for which it holds, or nil",
+		func(l *loop) any { return l.itemOrNil(l.first(true)) },
+	},
+	"findIndex": {
+		"findIndex(list, predicate): the place of that item, or nil",
+		func(l *loop) any { return indexOrNil(l.first(true)) },
+	},
+	"findLast": {
+		"findLast(list, predicate): the last item for which it holds, or nil",
+		func(l *loop) any { return l.itemOrNil(l.last()) },
+	},
+	"findLastIndex": {
+		"findLastIndex(list, predicate): the place of that item, or nil",
+		func(l *loop) any { return indexOrNil(l.last()) },
+	},
+	"count": {"count(list[, predicate]): for how many items it holds", howMany},
+	"sum":   {"sum(list[, expression]): the sum of its values", sumUp},
 	"groupBy": {
 		"groupBy(list, expression): an object with a list of the items for each value, as text",
 		groupBy,
@@ -85,16 +109,6 @@ func (l *loop) last() int {
 	}
 	return -1
 }
-
-func forAll(l *loop) any  { return l.first(false) < 0 }
-func forNone(l *loop) any { return l.first(true) < 0 }
-func forSome(l *loop) any { return l.first(true) >= 0 }
-func forOne(l *loop) any  { return howMany(l) == 1 }
-
-func find(l *loop) any          { return l.itemOrNil(l.first(true)) }
-func findIndex(l *loop) any     { return indexOrNil(l.first(true)) }
-func findLast(l *loop) any      { return l.itemOrNil(l.last()) }
-func findLastIndex(l *loop) any { return indexOrNil(l.last()) }
 
 func (l *loop) itemOrNil(i int) any {
 	if i < 0 {

@@ -3,6 +3,7 @@ package expression
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -45,7 +46,7 @@ func (p *program) failed(reason error) *sluice.Error {
 	kind, cause := sluice.Invalid, error(nil)
 	if called, ok := errors.AsType[*callError](reason); ok {
 		cause = called.err
-		if failure, ok := errors.AsType[*sluice.Error](cause); ok && passes(failure.Kind) {
+		if failure, ok := errors.AsType[*sluice.Error](cause); ok && slices.Contains(passing, failure.Kind) {
 			kind = failure.Kind
 		}
 	}
@@ -54,16 +55,10 @@ func (p *program) failed(reason error) *sluice.Error {
 		OfKind(kind).Because(cause)
 }
 
-// passes reports whether a failure of a function is no fault of the expression: it may be
-// temporary, or the run lacks a permission.
-func passes(kind sluice.Kind) bool {
-	switch kind {
-	case sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable:
-		return true
-	case sluice.Forbidden, sluice.Unauthenticated:
-		return true
-	}
-	return false
+// passing are the kinds of failures of a function that are no fault of the expression: they may
+// be temporary, or the run lacks a permission.
+var passing = []sluice.Kind{
+	sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable, sluice.Forbidden, sluice.Unauthenticated,
 }
 
 // eval runs one part of an expression.

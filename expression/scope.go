@@ -63,10 +63,8 @@ func (c *compiler) identifier(node *ast.IdentifierNode) eval {
 	for _, v := range c.variables {
 		names = append(names, v.name)
 	}
-	if near := spelling.Nearest(node.Value, names); near != "" {
-		return c.mistake(node, "There is no %s; did you mean %s?", node.Value, near)
-	}
-	return c.mistake(node, "There is no %s; there are body, headers, request, user and vars.", node.Value)
+	return c.mistake(node, "There is no %s; %s", node.Value,
+		spelling.Hint(node.Value, names, "there are body, headers, request, user and vars."))
 }
 
 // pointer compiles #, #index or #acc.
