@@ -161,10 +161,15 @@ func WrongCredentials() *Error {
 // Quote quotes a stranger's text for a message, shortened and without control characters.
 func Quote(s string) string {
 	const longest = 60
-	if len(s) > longest {
-		s = strings.ToValidUTF8(s[:longest], "") + "…"
+	return strconv.Quote(Shorten(s, longest))
+}
+
+// Shorten cuts off a text that people read after so many bytes.
+func Shorten(text string, longest int) string {
+	if len(text) <= longest {
+		return text
 	}
-	return strconv.Quote(s)
+	return strings.ToValidUTF8(text[:longest], "") + "…"
 }
 
 // EngineAway reports whether an error means that the storage engine is not available,
@@ -177,6 +182,9 @@ func EngineAway(err error) bool {
 		return false
 	}
 }
+
+// Is reports whether an error is of the kind.
+func (k Kind) Is(err error) bool { return err != nil && AsError(err).Kind == k }
 
 // Is reports whether an error has the code.
 func (c Code) Is(err error) bool { return err != nil && AsError(err).Code == c.Word }

@@ -9,16 +9,21 @@ import (
 	"sluice/command"
 )
 
-// letterParams select dead letters.
-type letterParams struct {
+// A letterSelection says which dead letters are meant.
+type letterSelection struct {
 	Letter   string    `json:"letter" audit:"yes" names:"listed" doc:"This one only."`
 	Pipeline string    `json:"pipeline" audit:"yes" names:"listed" doc:"Only those of this pipeline."`
 	Code     string    `json:"code" audit:"yes" doc:"Only those with this error code; deadletter.groups lists the codes."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
 	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many. deadletter.get: the newest, default 100; otherwise the oldest, default 1000."`
-	After    string    `json:"after" doc:"The value of next in the previous answer."`
+}
+
+type letterParams struct {
+	letterSelection
+
+	Limit int    `json:"limit" min:"1" max:"1000" doc:"At most this many. deadletter.get: the newest, default 100; otherwise the oldest, default 1000."`
+	After string `json:"after" doc:"The value of next in the previous answer."`
 }
 
 // query returns what the parameters select. The limit applies if they have none.
@@ -86,7 +91,7 @@ func (r *Runner) eachSelected(
 // drop deletes a dead letter, and reports whether it was still there.
 func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err error) {
 	err = r.Letters.Drop(ctx, letter)
-	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+	if sluice.NotFound.Is(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -97,15 +102,14 @@ const defaultLetters = 100
 func letterGetCommand(r *Runner) command.Command {
 	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all "+
 		"its attempts. With letter, the event itself is shown to users who may see payloads.",
-		func(ctx context.Context, p letterParams) (sluice.List[sluice.DeadLetter], error) {
-			known := sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)
-			page := sluice.List[sluice.DeadLetter]{Items: []sluice.DeadLetter{}}
+		func(ctx context.Context, p letterParams) (page sluice.List[sluice.DeadLetter], err error) {
+			page.Items = []sluice.DeadLetter{}
 			q, err := p.query(ctx, defaultLetters)
 			if err != nil {
 				return page, err
 			}
-			next, err := r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
-				mayKnow := known.Whole() || known.Event(letter.EventKey)
+			page.Next, err = r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+				mayKnow := sluice.UserFrom(ctx).Cover(sluice.MaySeePayload).Event(letter.EventKey)
 				if !mayKnow {
 					letter.CorrelationID = "" // with it the result can be read
 					letter.Error.HideMessage()
@@ -119,7 +123,6 @@ func letterGetCommand(r *Runner) command.Command {
 				page.Items = append(page.Items, letter)
 				return nil
 			})
-			page.Next = next
 			return page, err
 		}, command.ReadOnly)
 }
@@ -133,28 +136,27 @@ type letterGroupsParams struct {
 
 func letterGroupsCommand(r *Runner) command.Command {
 	return command.New("deadletter.groups", "Count dead letters by pipeline and error code, the largest group first.",
-		func(ctx context.Context, p letterGroupsParams) (sluice.List[sluice.DeadLetterGroup], error) {
-			q, err := letterParams{Pipeline: p.Pipeline, From: p.From, To: p.To, Since: p.Since}.query(ctx, 0)
-			if err != nil {
-				return sluice.List[sluice.DeadLetterGroup]{}, err
+		func(ctx context.Context, p letterGroupsParams) (list sluice.List[sluice.DeadLetterGroup], err error) {
+			q := sluice.DeadLetterQuery{Pipeline: p.Pipeline, To: p.To, Cover: sluice.CoverFrom(ctx)}
+			if q.From, err = sluice.Since(p.From, p.Since); err != nil {
+				return list, err
 			}
 			groups, err := r.Letters.Groups(ctx, q)
-			return sluice.List[sluice.DeadLetterGroup]{Items: append([]sluice.DeadLetterGroup{}, groups...)}, err
+			list.Items = append([]sluice.DeadLetterGroup{}, groups...)
+			return list, err
 		}, command.ReadOnly)
 }
 
 func letterDeleteCommand(r *Runner) command.Command {
 	return command.New("deadletter.delete", "Delete dead letters. Their events can't be replayed any more.",
-		func(ctx context.Context, p letterParams) (sluice.Deletions, error) {
-			done := sluice.Deletions{}
-			next, err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
+		func(ctx context.Context, p letterParams) (done sluice.Deletions, err error) {
+			done.Next, err = r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
 				dropped, err := r.drop(ctx, letter.Letter)
 				if dropped {
 					done.Deleted++
 				}
 				return err
 			})
-			done.Next = next
 			return done, err
 		})
 }

@@ -59,12 +59,9 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 func (r *Runner) mayHear(
 	ctx context.Context, p *sluice.Pipeline, program *source.Program, message map[string]any,
 ) (owner sluice.User, hears bool, err error) {
-	owner, err = r.owner(p)(ctx)
-	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
-		return owner, false, err
-	}
-	if !owner.IsScoped() {
-		return owner, true, nil
+	owner, err = orNobody(r.owner(p)(ctx))
+	if err != nil || !owner.IsScoped() {
+		return owner, err == nil, err
 	}
 	cover := owner.Cover(program.Trigger.Command)
 	eventKey, _ := message["eventKey"].(string)
@@ -134,22 +131,8 @@ func (r *Runner) deliverOnce(
 func (r *Runner) startFor(
 	ctx context.Context, p *sluice.Pipeline, owner sluice.User, d sluice.Delivery,
 ) (run.Start, error) {
-	start := run.Start{
-		Run: &sluice.Run{
-			Pipeline:      p.Name,
-			TraceID:       d.TraceID,
-			CorrelationID: d.CorrelationID,
-			Hops:          d.Hops,
-			Event:         d.Message,
-			Owner:         r.owner(p),
-			OwnerName:     p.Owner,
-		},
-		Body:     d.Message,
-		Request:  run.RequestOf(d, d.Attempts+1),
-		Counted:  true,
-		Attempt:  d.Attempts + 1,
-		Delivery: d.Count,
-	}
+	start := run.For(d, d.Attempts+1, &sluice.Run{Pipeline: p.Name, Owner: r.owner(p), OwnerName: p.Owner})
+	start.Counted = true
 	user, err := r.User(ctx, sluice.AnonymousName)
 	user.Address, _ = d.Message["remoteAddr"].(string)
 	start.Run.Switch(user)

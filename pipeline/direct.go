@@ -41,10 +41,13 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	owner, err := orNobody(this.Owner(ctx))
+	if err != nil {
+		return nil, err
+	}
 	if outer := sluice.RunFrom(ctx); outer != nil {
-		if err := bindToOwner(ctx, this); err != nil {
-			return nil, err
-		}
+		// Whoever may change the inner pipeline must not gain the rights of the outer one's user.
+		this.Bind(owner)
 		this.Caller, this.TraceID, this.CorrelationID = outer.Caller, outer.TraceID, outer.CorrelationID
 		this.Event, this.Recorded = outer.Event, outer.Recorded
 	} else {
@@ -56,10 +59,6 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 		defer release()
 	}
 	if this.Switch(sluice.UserFrom(ctx)); p.Name != "" {
-		owner, err := this.Owner(ctx)
-		if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
-			return nil, err
-		}
 		this.Confine(owner)
 	}
 	request := map[string]any{
@@ -89,17 +88,6 @@ func (r *Runner) noteRun(ctx context.Context, command, target, traceID string, e
 
 // hashOf names a source that is not stored.
 func hashOf(source string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(source))) }
-
-// bindToOwner bounds a run within another one by what its owner may do: whoever may
-// change the inner pipeline must not gain the rights of the outer pipeline's user.
-func bindToOwner(ctx context.Context, run *sluice.Run) error {
-	owner, err := run.Owner(ctx)
-	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
-		return err
-	}
-	run.Bind(owner) // an owner who is deleted or disabled may do nothing
-	return nil
-}
 
 // slot takes a slot for a run, if one is free.
 func (r *Runner) slot() (release func(), err error) {

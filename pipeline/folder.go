@@ -84,13 +84,13 @@ func (f *folder) sync(ctx context.Context) (failures []error) {
 	files := make(map[string]string) // by the names of their pipelines
 	for _, file := range slices.Sorted(maps.Keys(stamps)) {
 		name := strings.TrimSuffix(file, path.Ext(file))
-		err := fmt.Errorf("%s: %s is a pipeline of the same name; keep one of them", file, files[name])
+		err := fmt.Errorf("%s is a pipeline of the same name; keep one of them", files[name])
 		if files[name] == "" {
 			files[name] = file
 			err = f.load(ctx, root, name, file)
 		}
 		if err != nil {
-			failures = append(failures, err)
+			failures = append(failures, inFile(file, err))
 			delete(f.seen, file)
 		}
 	}
@@ -123,27 +123,26 @@ func look(root *os.Root) (map[string]stamp, error) {
 // load stores the pipeline of a file, unless the same is stored already.
 func (f *folder) load(ctx context.Context, root *os.Root, name, file string) error {
 	if err := checkName(name); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return err
 	}
 	source, err := readSource(root, file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return err
 	}
 	before, err := f.runner.Store.Get(ctx, name)
 	if err != nil || before != nil && before.Folder && before.Source == source {
 		return err
 	}
 	if before != nil && !before.Folder {
-		return fmt.Errorf("%s: there is a pipeline of that name that is not from the folder; delete it, or rename "+
-			"the file", file)
+		return errors.New("there is a pipeline of that name that is not from the folder; delete it, or rename the file")
 	}
 	program, err := f.runner.Parse(source)
 	if err != nil {
-		return fmt.Errorf("%s:%w", file, compilerStyle(err))
+		return err
 	}
-	found, err := f.runner.lookups().check(ctx, program, folderOwner())
+	found, err := f.runner.refusals(ctx, program, folderOwner())
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return err
 	}
 	for _, finding := range append(found, f.runner.unknownKey(ctx, program)...) {
 		f.runner.Log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line,
@@ -152,11 +151,10 @@ func (f *folder) load(ctx context.Context, root *os.Root, name, file string) err
 	_, _, err = f.runner.save(ctx, program, sluice.Pipeline{
 		Name: name, Source: source, Owner: sluice.AdminName, Folder: true,
 	}, "")
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	if err == nil {
+		f.runner.Log.Info("A pipeline of the folder was taken over.", "pipeline", name)
 	}
-	f.runner.Log.Info("A pipeline of the folder was taken over.", "pipeline", name)
-	return nil
+	return err
 }
 
 // drop deletes the pipelines whose files are gone.
@@ -172,14 +170,13 @@ func (f *folder) drop(ctx context.Context, files map[string]string) (failures []
 	return failures
 }
 
-// compilerStyle returns the first mistake of a source as compilers write it.
-func compilerStyle(err error) error {
-	problems := source.ProblemsOf(err)
-	if len(problems) == 0 {
-		return err
+// inFile returns an error with its file. The first mistake of a source is written as compilers do.
+func inFile(file string, err error) error {
+	if mistakes := source.ProblemsOf(err); len(mistakes) > 0 {
+		at := mistakes[0].Position
+		return fmt.Errorf("%s:%d:%d: %s", file, at.Line, at.Column, mistakes[0].Message)
 	}
-	first := problems[0]
-	return fmt.Errorf("%d:%d: %s", first.Position.Line, first.Position.Column, first.Message)
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 func readSource(root *os.Root, name string) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"time"
 
 	"golang.org/x/time/rate"
 
@@ -13,15 +12,11 @@ import (
 )
 
 type letterReplayParams struct {
-	Letter   string    `json:"letter" audit:"yes" names:"listed" doc:"This one only."`
-	Pipeline string    `json:"pipeline" audit:"yes" names:"listed" doc:"Only those of this pipeline."`
-	Code     string    `json:"code" audit:"yes" doc:"Only those with this error code; deadletter.groups lists the codes."`
-	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
-	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
-	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
-	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 100. Live events go before them in any case."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many, the oldest first. Default 1000."`
-	After    string    `json:"after" doc:"The value of next in the previous answer."`
+	letterSelection
+
+	Rate  int    `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 100. Live events go before them in any case."`
+	Limit int    `json:"limit" min:"1" max:"1000" doc:"At most this many, the oldest first. Default 1000."`
+	After string `json:"after" doc:"The value of next in the previous answer."`
 }
 
 const defaultLetterRate = 100
@@ -29,18 +24,18 @@ const defaultLetterRate = 100
 func letterReplayCommand(r *Runner) command.Command {
 	return command.New("deadletter.replay", "Replay dead letters, the oldest first: each event goes again to the "+
 		"pipeline that failed on it, under a new trace id, and is no dead letter any more.",
-		func(ctx context.Context, p letterReplayParams) (sluice.Replays, error) {
-			done := sluice.Replays{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}}}
+		func(ctx context.Context, p letterReplayParams) (done sluice.Replays, err error) {
+			done.Items = []sluice.BulkItem{}
 			pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultLetterRate)), 1)
-			selected := letterParams{p.Letter, p.Pipeline, p.Code, p.From, p.To, p.Since, p.Limit, p.After}
-			next, err := r.eachSelected(ctx, selected, func(letter sluice.DeadLetter) error {
+			selected := letterParams{p.letterSelection, p.Limit, p.After}
+			done.Next, err = r.eachSelected(ctx, selected, func(letter sluice.DeadLetter) error {
 				if err := pace.Wait(ctx); err != nil {
 					return err
 				}
-				again, err := r.replay(ctx, letter)
+				item, err := r.replay(ctx, letter)
 				switch {
 				case err == nil:
-					done.Items = append(done.Items, again)
+					done.Items = append(done.Items, item)
 					done.Replayed++
 				case p.Letter == "" && (sluice.CodePipelineNotListening.Is(err) || sluice.CodeLetterUnreadable.Is(err)):
 					done.Skipped++
@@ -48,44 +43,41 @@ func letterReplayCommand(r *Runner) command.Command {
 				}
 				return err
 			})
-			done.Next = next
 			return done, err
 		})
 }
 
 // replay sends the event of a dead letter to its pipeline again. The letter is deleted
 // afterwards: rather twice than never.
-func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (sluice.BulkItem, error) {
+func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (item sluice.BulkItem, err error) {
 	if letter.EventCut {
-		return sluice.BulkItem{},
+		return item,
 			sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s was too large to be kept in "+
 				"it; replay the call itself, by its trace id.", sluice.Quote(letter.Letter))
 	}
 	var event sluice.Event
-	if err := json.Unmarshal(letter.Event, &event); err != nil {
-		return sluice.BulkItem{},
+	if err = json.Unmarshal(letter.Event, &event); err != nil {
+		return item,
 			sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.",
 				sluice.Quote(letter.Letter)).Because(err)
 	}
-	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
-		return sluice.BulkItem{}, err
+	if err = r.listensStill(ctx, letter.Pipeline, &event); err != nil {
+		return item, err
 	}
-	again, err := event.Replay(ctx, letter.CorrelationID, letter.Pipeline)
+	replayed, err := event.Replay(ctx, letter.CorrelationID, letter.Pipeline)
 	if err != nil {
-		return sluice.BulkItem{}, err
+		return item, err
 	}
-	result, err := r.Events.Accept(ctx, again, 0)
+	result, err := r.Events.Accept(ctx, replayed, 0)
 	if err != nil {
-		return sluice.BulkItem{}, err
+		return item, err
 	}
-	if _, err := r.drop(ctx, letter.Letter); err != nil {
-		return sluice.BulkItem{}, err
+	item.Letter, item.TraceID = letter.Letter, replayed.TraceID
+	if sluice.UserFrom(ctx).Cover(sluice.MaySeePayload).Event(letter.EventKey) {
+		item.CorrelationID = result.CorrelationID
 	}
-	done := sluice.BulkItem{Letter: letter.Letter, TraceID: again.TraceID, CorrelationID: result.CorrelationID}
-	if known := sluice.UserFrom(ctx).Cover(sluice.MaySeePayload); !known.Whole() && !known.Event(letter.EventKey) {
-		done.CorrelationID = ""
-	}
-	return done, nil
+	_, err = r.drop(ctx, letter.Letter)
+	return item, err
 }
 
 // listensStill checks that an event would reach the pipeline it is for.

@@ -35,42 +35,40 @@ func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 
 func lintCommand(r *Runner) command.Command {
 	return command.New("pipeline.lint", "Check a pipeline, and list all its mistakes with their lines and columns.",
-		func(ctx context.Context, p sourceParams) (sluice.LintResult, error) {
+		func(ctx context.Context, p sourceParams) (result sluice.LintResult, err error) {
 			text, err := r.source(ctx, p)
 			if err != nil {
-				return sluice.LintResult{}, err
+				return result, err
 			}
 			program, err := r.parse(ctx, text)
 			if err == nil {
 				return r.lintRights(ctx, p.Name, program)
 			}
-			problems := source.ProblemsOf(err)
-			if problems == nil {
-				return sluice.LintResult{}, err
+			for _, e := range source.ProblemsOf(err) {
+				result.Problems = append(result.Problems, sluice.Finding{
+					Line: e.Position.Line, Column: e.Position.Column, Snippet: e.Position.Snippet,
+					Step: e.Position.Step, Code: e.Code, Parameter: e.Parameter, Message: e.Message,
+				})
+				err = nil
 			}
-			result := sluice.LintResult{Problems: make([]sluice.Finding, len(problems))}
-			for i, e := range problems {
-				result.Problems[i] = findingOf(e)
-			}
-			return result, nil
+			return result, err
 		}, command.ReadOnly, command.Missing(missing))
 }
 
 // lintRights returns what a program without mistakes may not do, if the caller stores it.
 func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program) (result sluice.LintResult, err error) {
 	user := sluice.UserFrom(ctx)
-	found, err := r.lookups().check(ctx, p, user)
+	found, err := r.refusals(ctx, p, user)
 	if err != nil {
 		return result, err
 	}
 	result.Problems = append([]sluice.Finding{}, found...)
 	if err := mayListen(p, user); r.User != nil && err != nil {
-		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
-			Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command,
-			Permission: p.Trigger.Command, Code: sluice.CodeNotPermitted.Word,
-			Message: "You may not store pipelines that listen to this. " + sluice.AsError(err).Message,
-			Hint:    "Ask an administrator for a role that has the permission " + p.Trigger.Command + ".",
-		})
+		refused := atTrigger(p, sluice.CodeNotPermitted,
+			"You may not store pipelines that listen to this. "+sluice.AsError(err).Message,
+			askForRole(p.Trigger.Command))
+		refused.Permission = p.Trigger.Command
+		result.Problems = slices.Insert(result.Problems, 0, refused)
 	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
 	result.Listens, _ = p.Listens()
@@ -85,15 +83,11 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 	return result, err
 }
 
-func findingOf(e *sluice.Error) sluice.Finding {
+// atTrigger is a finding about what a program listens to.
+func atTrigger(p *source.Program, code sluice.Code, message, hint string) sluice.Finding {
 	return sluice.Finding{
-		Line:      e.Position.Line,
-		Column:    e.Position.Column,
-		Snippet:   e.Position.Snippet,
-		Step:      e.Position.Step,
-		Code:      e.Code,
-		Parameter: e.Parameter,
-		Message:   e.Message,
+		Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command,
+		Code: code.Word, Message: message, Hint: hint,
 	}
 }
 
@@ -126,11 +120,7 @@ func (r *Runner) unknownKey(ctx context.Context, p *source.Program) []sluice.Fin
 	default:
 		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
 	}
-	return []sluice.Finding{{
-		Line: p.Trigger.Line, Column: p.Trigger.Column, Command: p.Trigger.Command, Step: p.Trigger.Command,
-		Code:    sluice.CodeEventKeyUnknown.Word,
-		Message: message, Hint: hint,
-	}}
+	return []sluice.Finding{atTrigger(p, sluice.CodeEventKeyUnknown, message, hint)}
 }
 
 // lentRights warns if a pipeline gains rights because another user saves it.
@@ -140,11 +130,11 @@ func (r *Runner) lentRights(
 	if before == nil || before.Owner == saver.Name && before.OwnerID == saver.ID || r.User == nil {
 		return nil, nil
 	}
-	owner, err := r.owner(before)(ctx)
-	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+	owner, err := orNobody(r.owner(before)(ctx))
+	if err != nil {
 		return nil, err
 	}
-	lacked, err := r.lookups().check(ctx, p, owner)
+	lacked, err := r.refusals(ctx, p, owner)
 	if err != nil || len(lacked) <= len(found) {
 		return nil, err
 	}

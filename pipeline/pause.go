@@ -12,34 +12,31 @@ type pauseParams struct {
 }
 
 func pauseCommand(r *Runner) command.Command {
-	return command.New("pipeline.pause", "Pause a pipeline: events wait until pipeline.resume, and runs that have "+
-		"begun go on. Storing the pipeline again does not end the pause.",
-		func(ctx context.Context, p pauseParams) (sluice.PipelineView, error) {
-			return r.setPaused(ctx, p.Name, true)
-		}, command.Missing(missing))
+	return r.pausing("pipeline.pause", "Pause a pipeline: events wait until pipeline.resume, and runs that have "+
+		"begun go on. Storing the pipeline again does not end the pause.", true)
 }
 
 func resumeCommand(r *Runner) command.Command {
-	return command.New("pipeline.resume",
-		"End the pause of a pipeline: it runs the events that waited, in their order.",
-		func(ctx context.Context, p pauseParams) (sluice.PipelineView, error) {
-			return r.setPaused(ctx, p.Name, false)
-		}, command.Missing(missing))
+	return r.pausing("pipeline.resume",
+		"End the pause of a pipeline: it runs the events that waited, in their order.", false)
 }
 
-// setPaused begins or ends a pause. It reaches every node, since all of them follow
-// the stored pipelines.
-func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (sluice.PipelineView, error) {
-	saved, err := sluice.Edit(ctx, r.Store, name, unknownPipeline(name), func(p *sluice.Pipeline) error {
-		if p.Binding == nil {
-			return sluice.Errorf(sluice.CodePipelineNotListening,
-				"The pipeline %s listens to no events, so there is nothing to pause.", sluice.Quote(name))
+// pausing declares a command that begins or ends a pause. That reaches every node, since all of
+// them follow the stored pipelines.
+func (r *Runner) pausing(name, summary string, paused bool) command.Command {
+	return command.New(name, summary, func(ctx context.Context, params pauseParams) (sluice.PipelineView, error) {
+		saved, err := sluice.Edit(ctx, r.Store, params.Name, unknownPipeline(params.Name),
+			func(p *sluice.Pipeline) error {
+				if p.Binding == nil {
+					return sluice.Errorf(sluice.CodePipelineNotListening,
+						"The pipeline %s listens to no events, so there is nothing to pause.", sluice.Quote(p.Name))
+				}
+				p.Paused = paused
+				return nil
+			})
+		if err != nil {
+			return sluice.PipelineView{}, err
 		}
-		p.Paused = paused
-		return nil
-	})
-	if err != nil {
-		return sluice.PipelineView{}, err
-	}
-	return r.show(saved), nil
+		return r.show(saved), nil
+	}, command.Missing(missing))
 }

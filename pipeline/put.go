@@ -24,34 +24,34 @@ func putCommand(r *Runner) command.Command {
 }
 
 // put checks and stores a pipeline. The caller owns it from then on.
-func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, error) {
-	if err := checkName(p.Name); err != nil {
-		return sluice.PipelineView{}, err
+func (r *Runner) put(ctx context.Context, p putParams) (view sluice.PipelineView, err error) {
+	if err = checkName(p.Name); err != nil {
+		return view, err
 	}
 	program, err := r.parse(ctx, p.Source)
 	if err != nil {
-		return sluice.PipelineView{}, err
+		return view, err
 	}
 	user := sluice.UserFrom(ctx)
-	if err := mayListen(program, user); err != nil {
-		return sluice.PipelineView{}, err
+	if err = mayListen(program, user); err != nil {
+		return view, err
 	}
 	warnings, err := r.checkPut(ctx, program, p, user)
 	if err != nil {
-		return sluice.PipelineView{}, err
+		return view, err
 	}
 	record := sluice.Pipeline{Name: p.Name, Source: p.Source, Owner: user.Name, OwnerID: user.ID, Roles: user.Roles}
 	saved, rebound, err := r.save(ctx, program, record, p.IfMatch)
 	if err != nil {
-		return sluice.PipelineView{}, err
+		return view, err
 	}
-	view := r.show(saved)
 	if rebound {
 		warnings = append(warnings, sluice.Finding{
 			Code: sluice.CodeListensAnew.Word, Message: "It listens anew: events that still waited for the pipeline " +
 				"as it was are not run. Replay them where that matters.",
 		})
 	}
+	view = r.show(saved)
 	view.Warnings = warnings
 	return view, nil
 }
@@ -68,7 +68,7 @@ func (r *Runner) checkPut(
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.lookups().check(ctx, program, user)
+	found, err := r.refusals(ctx, program, user)
 	if err != nil {
 		return nil, err
 	}

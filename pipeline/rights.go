@@ -16,29 +16,21 @@ import (
 // forbidden commands and switches, unknown users, missing or forbidden secrets, and names outside
 // of scopes.
 type rights struct {
-	lookups
-
-	ctx   context.Context //nolint:containedctx // of one walk
-	owner sluice.User
-	event string // pattern of the keys of the events that start the program
-	found []sluice.Finding
-	err   error // of a look-up
+	runner *Runner
+	ctx    context.Context //nolint:containedctx // of one walk
+	owner  sluice.User
+	event  string // pattern of the keys of the events that start the program
+	found  []sluice.Finding
+	err    error // of a look-up
 }
 
-// lookups find users, secrets and commands as they are now.
-type lookups struct {
-	user     func(ctx context.Context, username string) (sluice.User, error)
-	secret   func(ctx context.Context, name string) (string, error)
-	commands func() command.Set
-}
-
-// check returns what an owner's program may not do, in the order of the source. Offline,
+// refusals returns what an owner's program may not do, in the order of the source. Offline,
 // without a look-up of users, it finds nothing.
-func (l lookups) check(ctx context.Context, p *source.Program, owner sluice.User) ([]sluice.Finding, error) {
-	if l.user == nil {
+func (r *Runner) refusals(ctx context.Context, p *source.Program, owner sluice.User) ([]sluice.Finding, error) {
+	if r.User == nil {
 		return nil, nil
 	}
-	w := &rights{lookups: l, ctx: sluice.UsingSecrets(ctx, owner), owner: owner}
+	w := &rights{runner: r, ctx: sluice.UsingSecrets(ctx, owner), owner: owner}
 	top := &source.Step{Line: 1, Column: 1}
 	for _, section := range [][]source.Field{p.Headers, p.Vars} {
 		for i := range section {
@@ -102,11 +94,8 @@ func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *
 	}
 	w.secrets(s, a.Input.Secrets())
 	if user != nil && !a.Command.Allows(*user) {
-		w.note(s, sluice.Finding{
-			Code: sluice.CodeNotPermitted.Word, Permission: a.Command.Name,
-			Message: fmt.Sprintf("%s may not run %s.", user.Name, a.Command.Name),
-			Hint:    w.switchHint(a.Command.Name),
-		})
+		w.refuse(s, a.Command.Name, fmt.Sprintf("%s may not run %s.", user.Name, a.Command.Name),
+			w.switchHint(a.Command.Name))
 	} else if user != nil {
 		w.names(s, a, *user)
 	}
@@ -132,12 +121,9 @@ func (w *rights) receive(s *source.Step, a *source.Invocation) {
 	if !ok || w.event == "" && !w.owner.IsScoped() || w.owner.MayReceive(key) || sluice.KeyMatches(w.event, key) {
 		return
 	}
-	w.note(s, sluice.Finding{
-		Code: sluice.CodeNotPermitted.Word, Permission: sluice.ReceiveCommand,
-		Message: w.owner.Name +
-			", who stores this pipeline, may read no events but the one that starts the run, or none of " + key + ".",
-		Hint: "Ask an administrator for a role that has the permission " + sluice.ReceiveCommand + ".",
-	})
+	w.refuse(s, sluice.ReceiveCommand, w.owner.Name+
+		", who stores this pipeline, may read no events but the one that starts the run, or none of "+key+".",
+		askForRole(sluice.ReceiveCommand))
 }
 
 // names checks what the arguments of a step name, as far as they are known.
@@ -147,7 +133,7 @@ func (w *rights) names(s *source.Step, a *source.Invocation, user sluice.User) {
 	for name, value := range known {
 		args = append(args, command.Arg{Name: name, Value: value})
 	}
-	if err := w.commands().Covered(w.ctx, a.Command, user, args); err != nil {
+	if err := w.runner.Commands().Covered(w.ctx, a.Command, user, args); err != nil {
 		w.note(s, sluice.Finding{
 			Code: sluice.CodeNotPermitted.Word, Permission: a.Command.Name, Parameter: sluice.AsError(err).Parameter,
 			Message: fmt.Sprintf("%s, who stores this pipeline, or %s, whom the step runs as, has no role with the "+
@@ -188,11 +174,9 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 		return &owner
 	}
 	if permission := sluice.MayRunAs + name; !w.owner.May(permission) {
-		w.note(s, sluice.Finding{
-			Code: sluice.CodeNotPermitted.Word, Permission: permission,
-			Message: fmt.Sprintf("%s, who stores this pipeline, may not let it run as %s.", w.owner.Name, name),
-			Hint:    switchLine(w.owner.Name),
-		})
+		w.refuse(s, permission,
+			fmt.Sprintf("%s, who stores this pipeline, may not let it run as %s.", w.owner.Name, name),
+			switchLine(w.owner.Name))
 		return nil // don't reveal whether the user exists
 	}
 	user := w.find(name)
@@ -208,11 +192,11 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 
 // find looks up a user, nil if there is none.
 func (w *rights) find(name string) *sluice.User {
-	user, err := w.user(w.ctx, name)
+	user, err := w.runner.User(w.ctx, name)
 	switch {
 	case err == nil:
 		return &user
-	case sluice.AsError(err).Kind != sluice.Unauthenticated:
+	case !sluice.Unauthenticated.Is(err):
 		w.err = err
 	}
 	return nil
@@ -222,17 +206,14 @@ func (w *rights) find(name string) *sluice.User {
 func (w *rights) secrets(s *source.Step, names []string) {
 	for _, name := range names {
 		if !w.owner.May(sluice.MayUseSecrets) {
-			w.note(s, sluice.Finding{
-				Code: sluice.CodeNotPermitted.Word, Permission: sluice.MayUseSecrets,
-				Message: w.owner.Name + ", who stores this pipeline, may not use secrets.",
-				Hint:    "Ask an administrator for a role that has the permission " + sluice.MayUseSecrets + ".",
-			})
+			w.refuse(s, sluice.MayUseSecrets, w.owner.Name+", who stores this pipeline, may not use secrets.",
+				askForRole(sluice.MayUseSecrets))
 			continue
 		}
-		_, err := w.secret(w.ctx, name)
+		_, err := w.runner.Secret(w.ctx, name)
 		switch {
 		case err == nil:
-		case sluice.AsError(err).Kind == sluice.NotFound:
+		case sluice.NotFound.Is(err):
 			w.note(s, sluice.Finding{
 				Code: sluice.CodeSecretUnknown.Word, Permission: sluice.MayUseSecrets,
 				Message: sluice.AsError(err).Message, Hint: "sluice secret put " + name,
@@ -241,6 +222,17 @@ func (w *rights) secrets(s *source.Step, names []string) {
 			w.err = err
 		}
 	}
+}
+
+// refuse notes that a permission is missing.
+func (w *rights) refuse(s *source.Step, permission, message, hint string) {
+	w.note(s, sluice.Finding{
+		Code: sluice.CodeNotPermitted.Word, Permission: permission, Message: message, Hint: hint,
+	})
+}
+
+func askForRole(permission string) string {
+	return "Ask an administrator for a role that has the permission " + permission + "."
 }
 
 func (w *rights) note(s *source.Step, f sluice.Finding) {
@@ -268,45 +260,33 @@ func mayListen(p *source.Program, user sluice.User) error {
 }
 
 // switches returns the users that a program switches to, as its source names them.
-func switches(p *source.Program) []string {
-	users := switchesOf(p.Steps)
-	slices.Sort(users)
-	return slices.Compact(users)
-}
-
-func switchesOf(steps []*source.Step) (users []string) {
-	for _, s := range steps {
-		switch a := s.Action.(type) {
-		case *source.Choice:
-			users = append(append(users, switchesOf(a.Then)...), switchesOf(a.Otherwise)...)
-		case *source.Loop:
-			users = append(users, switchesOf(a.Steps)...)
-		case *source.Invocation:
-			if a.Command.Name == source.SwitchCommand {
-				name, ok := a.Literal("username")
-				if !ok {
-					name = "(computed)"
-				}
-				users = append(users, name)
+func switches(p *source.Program) (users []string) {
+	for s := range p.All() {
+		if a, ok := s.Action.(*source.Invocation); ok && a.Command.Name == source.SwitchCommand {
+			name, literal := a.Literal("username")
+			if !literal {
+				name = "(computed)"
 			}
+			users = append(users, name)
 		}
 	}
-	return users
+	slices.Sort(users)
+	return slices.Compact(users)
 }
 
 // secretsIn returns the names of the secrets that a program asks for. It runs the check
 // that storing the program runs.
 func secretsIn(p *source.Program) (names []string) {
-	asked := lookups{
-		commands: func() command.Set { return command.Set{} },
+	asked := Runner{RunnerOptions: RunnerOptions{
+		Commands: func() command.Set { return command.Set{} },
 
-		user: func(_ context.Context, name string) (sluice.User, error) { return sluice.User{Name: name}, nil },
-		secret: func(_ context.Context, name string) (string, error) {
+		User: func(_ context.Context, name string) (sluice.User, error) { return sluice.User{Name: name}, nil },
+		Secret: func(_ context.Context, name string) (string, error) {
 			names = append(names, name)
 			return "", nil
 		},
-	}
-	_, _ = asked.check(context.Background(), p, folderOwner()) // rights don't matter here
+	}}
+	_, _ = asked.refusals(context.Background(), p, folderOwner()) // rights don't matter here
 	return names
 }
 

@@ -112,7 +112,14 @@ func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, e
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }
 }
 
-func (r *Runner) lookups() lookups { return lookups{r.User, r.Secret, r.Commands} }
+// orNobody returns an owner as looked up. One who is deleted or disabled is nobody, and may do
+// nothing.
+func orNobody(owner sluice.User, err error) (sluice.User, error) {
+	if sluice.Unauthenticated.Is(err) {
+		err = nil
+	}
+	return owner, err
+}
 
 // call calls a command in a span.
 func (r *Runner) call(ctx context.Context, c command.Command, args command.Args) (out any, err error) {

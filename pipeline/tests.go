@@ -12,29 +12,29 @@ import (
 func testCommand(r *Runner) command.Command {
 	return command.New("pipeline.test",
 		"Run the tests that a pipeline carries. Nothing outside is called: stubs answer.",
-		func(ctx context.Context, p sourceParams) (sluice.TestReport, error) {
+		func(ctx context.Context, p sourceParams) (report sluice.TestReport, err error) {
 			source, err := r.source(ctx, p)
 			if err != nil {
-				return sluice.TestReport{}, err
+				return report, err
 			}
 			program, err := r.parse(ctx, source)
 			if err != nil {
-				return sluice.TestReport{}, err
+				return report, err
 			}
 			release, err := r.testSlot(ctx, sluice.UserFrom(ctx).Name)
 			if err != nil {
-				return sluice.TestReport{}, err
+				return report, err
 			}
 			defer release()
-			outcome := sluice.TestReport{Tests: rehearse.Test(ctx, program, r.Limits)}
-			for _, result := range outcome.Tests {
+			report.Tests = rehearse.Test(ctx, program, r.Limits)
+			for _, result := range report.Tests {
 				if result.Passed {
-					outcome.Passed++
+					report.Passed++
 				} else {
-					outcome.Failed++
+					report.Failed++
 				}
 			}
-			return outcome, nil
+			return report, nil
 		}, command.ReadOnly, command.Missing(missing))
 }
 

@@ -34,11 +34,11 @@ func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.F
 			}
 		}
 	}
-	return append(found, refusals(p)...)
+	return append(found, doomed(p)...)
 }
 
-// refusals are steps whose commands would refuse what is known of their arguments.
-func refusals(p *source.Program) (found []sluice.Finding) {
+// doomed are steps whose commands would refuse what is known of their arguments.
+func doomed(p *source.Program) (found []sluice.Finding) {
 	for s := range p.All() {
 		if call, ok := s.Action.(*source.Invocation); ok && call.Command.Check != nil {
 			if err := call.Command.Check(call.Known()); err != nil {
@@ -67,8 +67,7 @@ func isMemberOfPayload(read string) bool {
 	if !ok || rest == "" {
 		return false
 	}
-	member, _, _ := strings.Cut(strings.TrimPrefix(rest, "."), ".")
-	member, _, _ = strings.Cut(member, "[")
+	member := firstName(strings.TrimPrefix(rest, "."))
 	return !slices.Contains([]string{"origin", "files", "fields"}, member)
 }
 
@@ -84,8 +83,15 @@ func nameIn(read string) string {
 	if section != "vars" && section != "headers" {
 		return ""
 	}
-	return section + "." +
-		rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(c rune) bool { return c != '.' && c != '[' }))]
+	return section + "." + firstName(rest)
+}
+
+// firstName returns a path of members up to its first dot or bracket.
+func firstName(path string) string {
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		return path[:end]
+	}
+	return path
 }
 
 func nameUnset(name string, names map[string]bool) *sluice.Error {

@@ -30,32 +30,32 @@ func tryCommand(r *Runner) command.Command {
 		"them with what was made of them. Nothing is done outside: commands that reach outside answer as recorded, "+
 		"otherwise as the stubs of the draft's first test say; otherwise the outcome is unknown. It takes the "+
 		"permission trace.payload: a draft can tell all that callers have sent.",
-		func(ctx context.Context, p tryParams) (sluice.TryResult, error) {
+		func(ctx context.Context, p tryParams) (result sluice.TryResult, err error) {
 			program, err := r.parse(ctx, p.Source)
 			if err != nil {
-				return sluice.TryResult{}, err
+				return result, err
 			}
 			user := sluice.UserFrom(ctx)
 			if !user.May(sluice.MaySeePayload) { // a draft can reveal everything about an event
-				return sluice.TryResult{}, sluice.NotPermitted(sluice.MaySeePayload)
+				return result, sluice.NotPermitted(sluice.MaySeePayload)
 			}
 			if err := mayListen(program, user); err != nil {
-				return sluice.TryResult{}, err
+				return result, err
 			}
 			q, err := r.pastEvents(ctx, program, p)
 			if err != nil {
-				return sluice.TryResult{}, err
+				return result, err
 			}
 			release, err := r.testSlot(ctx, user.Name)
 			if err != nil {
-				return sluice.TryResult{}, err
+				return result, err
 			}
 			defer release()
 			stage := rehearse.Stage{
 				Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret,
 				Limits: r.Limits, Log: r.Log,
 			}
-			result, err := stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
+			result, err = stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
 			result.Warnings = r.traps(ctx, program)
 			if sluice.RunFrom(ctx) == nil {
 				r.noteRun(ctx, "pipeline.try", hashOf(p.Source), q.TraceID, err)

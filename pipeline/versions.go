@@ -133,15 +133,14 @@ type rollbackParams struct {
 func rollbackCommand(r *Runner) command.Command {
 	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is "+
 		"yours. It is checked as by pipeline.put.",
-		func(ctx context.Context, p rollbackParams) (sluice.PipelineView, error) {
+		func(ctx context.Context, p rollbackParams) (view sluice.PipelineView, err error) {
 			stored, err := r.find(ctx, p.Name)
-			if err != nil {
-				return sluice.PipelineView{}, err
+			if err == nil {
+				stored, err = r.at(ctx, stored, p.Version)
 			}
-			wanted, err := r.at(ctx, stored, p.Version)
 			if err != nil {
-				return sluice.PipelineView{}, err
+				return view, err
 			}
-			return r.put(ctx, putParams{Name: p.Name, Source: wanted.Source, Force: p.Force, IfMatch: p.IfMatch})
+			return r.put(ctx, putParams{Name: p.Name, Source: stored.Source, Force: p.Force, IfMatch: p.IfMatch})
 		}, command.Missing(missing))
 }

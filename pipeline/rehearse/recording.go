@@ -154,7 +154,7 @@ func valueOf(result json.RawMessage, listeners []string, pipeline string) json.R
 }
 
 func unlessGone(err error) error {
-	if err != nil && sluice.AsError(err).Kind == sluice.Gone {
+	if sluice.Gone.Is(err) {
 		return nil
 	}
 	return err

@@ -57,18 +57,18 @@ type madeCall struct {
 
 // run returns the first difference from what the test wants, "" if there is none.
 func (t *trial) run(ctx context.Context, limits run.Limits) string {
-	started := &sluice.Run{TraceID: "test:0000000000", Event: t.Event}
-	started.Owner = func(context.Context) (sluice.User, error) { return everything(t.User.Name), nil }
-	user := everything(t.User.Name)
+	owner := everything(t.User.Name)
+	d := sluice.Delivery{TraceID: "test:0000000000", Message: t.Event, Count: 1}
+	start := run.For(d, 1, &sluice.Run{
+		Owner: func(context.Context) (sluice.User, error) { return owner, nil },
+	})
+	if t.Event == nil {
+		start.Body, start.Request = t.Body, map[string]any{"traceId": d.TraceID, "attempt": 1}
+	}
+	start.Vars = t.Vars
+	user := owner
 	user.Roles = t.User.Roles
-	started.Switch(user)
-	start := run.Start{
-		Run: started, Body: t.Body, Vars: t.Vars, Request: map[string]any{"traceId": started.TraceID, "attempt": 1},
-	}
-	if t.Event != nil {
-		start.Body = t.Event
-		start.Request = run.RequestOf(sluice.Delivery{Message: t.Event, TraceID: started.TraceID, Count: 1}, 1)
-	}
+	start.Run.Switch(user)
 	out, err := run.Run(ctx, run.Environment{
 		Limits: limits,
 		Call:   t.call,

@@ -109,17 +109,12 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 	if err != nil {
 		return nil, err
 	}
-	start := run.Start{
-		Run: &sluice.Run{
-			Pipeline: t.past.run.Pipeline, TraceID: d.TraceID, CorrelationID: d.CorrelationID, Hops: d.Hops,
-			Event:     message,
-			Owner:     func(context.Context) (sluice.User, error) { return t.draft.Owner, nil },
-			OwnerName: t.draft.Owner.Name,
-			Recorded:  t.recorded,
-		},
-		Body:    message,
-		Request: run.RequestOf(d, max(1, t.past.run.Attempt)),
-	}
+	start := run.For(d, max(1, t.past.run.Attempt), &sluice.Run{
+		Pipeline:  t.past.run.Pipeline,
+		Owner:     func(context.Context) (sluice.User, error) { return t.draft.Owner, nil },
+		OwnerName: t.draft.Owner.Name,
+		Recorded:  t.recorded,
+	})
 	start.Run.Switch(user)
 	start.Run.Confine(t.draft.Owner)
 	out, err := t.Run(ctx, t.draft.Program, start)
@@ -228,11 +223,11 @@ func (s Stage) Try(ctx context.Context, draft Draft, q sluice.TraceQuery) (sluic
 				continue // it made no event, or repeats one
 			}
 			item, err := t.on(ctx, &calls[i])
-			if err != nil && sluice.AsError(err).Kind != sluice.Gone {
-				return result, err
-			}
-			if err == nil {
+			switch {
+			case err == nil:
 				tally(&result, item, q.TraceID != "")
+			case !sluice.Gone.Is(err):
+				return result, err
 			}
 		}
 		q.Before, result.Next = next, next

@@ -193,6 +193,12 @@ func about(part string, err error) error {
 	return e.Saying(part + ": " + e.Message)
 }
 
+// For returns the start of a run for the delivery of an event. The run gets what it is about.
+func For(d sluice.Delivery, attempt int, run *sluice.Run) Start {
+	run.TraceID, run.CorrelationID, run.Hops, run.Event = d.TraceID, d.CorrelationID, d.Hops, d.Message
+	return Start{Run: run, Body: d.Message, Request: RequestOf(d, attempt), Attempt: attempt, Delivery: d.Count}
+}
+
 // RequestOf returns the request object of expressions, for the call behind an event.
 func RequestOf(d sluice.Delivery, attempt int) map[string]any {
 	return map[string]any{
