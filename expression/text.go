@@ -86,12 +86,7 @@ func split(cut func(s, separator string, n int) []string) operation {
 		const bytesPerText = 32
 		f.allocate(count * bytesPerText)
 		f.read(len(s))
-		parts := cut(s, separator, n)
-		list := make([]any, len(parts))
-		for i, part := range parts {
-			list[i] = part
-		}
-		return list
+		return value.Texts(cut(s, separator, n))
 	}
 }
 

@@ -2,6 +2,7 @@ package step
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -21,74 +22,54 @@ import (
 	"sluice/value"
 )
 
-// A conversion is a command and a function of expressions that turns one value into
-// another.
-type conversion struct {
+// conversions are commands and functions of expressions that turn one value into another.
+var conversions = []struct {
 	name    string
 	summary string
-	convert func(input any) (any, error) // the function; nil: charset is the function
-	// the function of a conversion that takes the charset of its input
-	charset func(input any, charset string) (any, error)
-	command func(c conversion) command.Command // may have more parameters
-}
-
-var conversions = []conversion{
-	{"convert.fromCsv", "Read CSV as a list of objects, or of lists.", nil,
-		func(input any, charset string) (any, error) {
-			return fromCSV(input, csvSource{comma: ',', header: true, charset: charset})
-		}, fromCSVCommand},
-	{"convert.toCsv",
-		"Write a list of objects, or of lists, as CSV. Cells that look like formulas are changed only with safe.",
-		func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, nil, toCSVCommand},
-	{"convert.fromBase64", "Decode base64 to the text it stands for, in the standard or the URL alphabet.", nil,
-		fromBase64, fromBase64Command},
-	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64, nil,
-		convertCommand},
+	convert func(input any) (any, error)
+}{
+	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64},
 	{"convert.fromForm",
 		"Read the body of a form, or a query, as an object; a field that occurs several times becomes a list.",
-		fromForm, nil, convertCommand},
-	{"convert.toForm", "Write an object as the body of a form; a list becomes one field for each of its items.", toForm,
-		nil, convertCommand},
-	{"convert.fromGzip", "Unpack gzip, given as base64, into text, or into base64 if it is not text.", fromGzip, nil,
-		convertCommand},
-	{"convert.toGzip", "Pack text, or another value's JSON, with gzip, as base64.", toGzip, nil, convertCommand},
-	{"convert.fromJson", "Read JSON.", fromJSON, nil, convertCommand},
-	{"convert.toJson", "Write a value as JSON without spaces.", toJSON, nil, convertCommand},
+		fromForm},
+	{"convert.toForm", "Write an object as the body of a form; a list becomes one field for each of its items.", toForm},
+	{"convert.fromGzip", "Unpack gzip, given as base64, into text, or into base64 if it is not text.", fromGzip},
+	{"convert.toGzip", "Pack text, or another value's JSON, with gzip, as base64.", toGzip},
+	{"convert.fromJson", "Read JSON.", fromJSON},
+	{"convert.toJson", "Write a value as JSON without spaces.",
+		func(input any) (any, error) { return encodeJSON(input) }},
 	{"convert.fromXml", "Read XML as an object of elements: each is its text, or an object with its attributes as " +
-		"@name, its elements, and #text. Document types and entities are refused.", fromXML, nil, convertCommand},
-	{"convert.toXml", "Write as XML what convert.fromXml reads.", toXML, nil, convertCommand},
-	{"convert.fromYaml", "Read a YAML document. Aliases, and values that JSON does not have, are refused.", fromYAML,
-		nil, convertCommand},
-	{"convert.toYaml", "Write a value as YAML.", toYAML, nil, convertCommand},
+		"@name, its elements, and #text. Document types and entities are refused.", fromXML},
+	{"convert.toXml", "Write as XML what convert.fromXml reads.", toXML},
+	{"convert.fromYaml", "Read a YAML document. Aliases, and values that JSON does not have, are refused.", fromYAML},
+	{"convert.toYaml", "Write a value as YAML.", toYAML},
 }
 
 type convertParams struct {
 	Input any `json:"input" body:"default" doc:"What to convert."`
 }
 
-func convertCommand(c conversion) command.Command {
-	return command.New(c.name, c.summary,
-		func(_ context.Context, p convertParams) (any, error) { return c.convert(p.Input) },
-		command.Pure)
+// convertCommands returns the conversions. Three of them have more parameters.
+func convertCommands() []command.Command {
+	commands := []command.Command{
+		command.New("convert.fromCsv", "Read CSV as a list of objects, or of lists.", fromCSV, command.Pure),
+		command.New("convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are "+
+			"changed only with safe.", toCSV, command.Pure),
+		command.New("convert.fromBase64",
+			"Decode base64 to the text it stands for, in the standard or the URL alphabet.",
+			func(_ context.Context, p fromBase64Params) (any, error) { return fromBase64(p.Input, p.Charset) },
+			command.Pure),
+	}
+	for _, c := range conversions {
+		commands = append(commands, command.New(c.name, c.summary,
+			func(_ context.Context, p convertParams) (any, error) { return c.convert(p.Input) }, command.Pure))
+	}
+	return commands
 }
 
 type fromBase64Params struct {
 	Input   any    `json:"input" body:"default" doc:"The base64 to decode."`
 	Charset string `json:"charset" doc:"Charset of the text behind it, such as windows-1252 or utf-16le. Default utf-8."`
-}
-
-func fromBase64Command(c conversion) command.Command {
-	return command.New(c.name, c.summary,
-		func(_ context.Context, p fromBase64Params) (any, error) { return fromBase64(p.Input, p.Charset) },
-		command.Pure)
-}
-
-func convertCommands() []command.Command {
-	commands := make([]command.Command, len(conversions))
-	for i, c := range conversions {
-		commands[i] = c.command(c)
-	}
-	return commands
 }
 
 func fromJSON(input any) (any, error) {
@@ -100,10 +81,7 @@ func fromJSON(input any) (any, error) {
 	if err == nil {
 		return decoded, nil
 	}
-	if refusal := refuseBase64(text, "JSON", `{["`); refusal != nil {
-		return nil, refusal
-	}
-	return nil, err
+	return nil, cmp.Or(refuseBase64(text, "JSON", `{["`), err)
 }
 
 // decodeJSON decodes JSON within the limits of values.
@@ -134,8 +112,6 @@ func jsonError(text string, err error) error {
 	return sluice.Errorf(sluice.CodeJSONInvalid, "This is not JSON: line %d, column %d: %s.", line, column, why)
 }
 
-func toJSON(input any) (any, error) { return encodeJSON(input) }
-
 func encodeJSON(v any) (string, error) {
 	text, err := value.AppendJSON(nil, v, value.MaxSize)
 	return string(text), err
@@ -145,16 +121,15 @@ func encodeJSON(v any) (string, error) {
 func weigh(v any) error { return new(value.Scale).Add(v) }
 
 // fromBase64 returns the text that base64 stands for, in a charset; "" is UTF-8.
-func fromBase64(input any, charset string) (any, error) {
+func fromBase64(input any, charset string) (string, error) {
 	decoded, err := decodeBase64(input)
-	if err != nil {
-		return nil, err
-	}
-	if charset != "" {
+	switch {
+	case err != nil:
+		return "", err
+	case charset != "":
 		return decodeCharset(decoded, charset)
-	}
-	if !utf8.Valid(decoded) {
-		return nil, sluice.Errorf(sluice.CodeNotText, "The bytes behind this base64 are not UTF-8 text. Name their "+
+	case !utf8.Valid(decoded):
+		return "", sluice.Errorf(sluice.CodeNotText, "The bytes behind this base64 are not UTF-8 text. Name their "+
 			"charset, such as windows-1252, or pass them on as the base64 they are.")
 	}
 	return string(decoded), nil
@@ -171,8 +146,7 @@ func decodeBase64(input any) ([]byte, error) {
 		return nil, sluice.Errorf(sluice.CodeBase64Invalid,
 			"This is not base64: its padding does not fit its length, so it may be cut off.")
 	}
-	decoded, err := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_",
-		"/"))
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(digits))
 	if err != nil {
 		var at base64.CorruptInputError
 		errors.As(err, &at)
@@ -284,6 +258,15 @@ func toGzip(input any) (any, error) {
 	return encodeBase64(packed.Bytes())
 }
 
+// textIn returns an input that must be text in some format.
+func textIn(input any, limit int, format, marks string) (string, error) {
+	text, err := textOf(input, limit)
+	if err == nil {
+		err = refuseBase64(text, format, marks)
+	}
+	return text, err
+}
+
 // textOf returns an input that must be text.
 func textOf(input any, limit int) (string, error) {
 	text, ok := input.(string)
@@ -312,34 +295,23 @@ func position(text string, offset int) (line, column int) {
 	return line, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 }
 
-// cut shortens a text that people read.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
-}
-
 // decodeCharset decodes bytes in a charset, named as in browsers.
-func decodeCharset(bytes []byte, charset string) (any, error) {
+func decodeCharset(bytes []byte, charset string) (string, error) {
 	charset = strings.TrimSpace(charset)
 	known, err := htmlindex.Get(charset)
 	if err != nil || known == encoding.Replacement { // the latter stands for charsets that browsers refuse
-		return nil, invalid("charset",
+		return "", invalid("charset",
 			"must be the name of a charset, such as utf-8, windows-1252, iso-8859-15, utf-16le or shift_jis")
-	}
-	if len(bytes) > value.MaxSize {
-		return nil, value.TooLarge(value.MaxSize)
 	}
 	decoded, err := known.NewDecoder().Bytes(bytes)
 	//nolint:mirror // bytes is the parameter here
 	if err != nil || strings.ContainsRune(string(decoded), utf8.RuneError) {
-		return nil, sluice.Errorf(sluice.CodeNotText,
+		return "", sluice.Errorf(sluice.CodeNotText,
 			"Some of the bytes stand for nothing in the charset %s; they may be of another one.",
 			strings.ToLower(charset))
 	}
 	if len(decoded) > value.MaxSize {
-		return nil, value.TooLarge(value.MaxSize)
+		return "", value.TooLarge(value.MaxSize)
 	}
 	return strings.TrimPrefix(string(decoded), "\ufeff"), nil // a byte order mark
 }

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"sluice"
-	"sluice/command"
 	"sluice/value"
 )
 
@@ -28,58 +27,48 @@ func delimiterOf(text string) (rune, error) {
 	return comma, nil
 }
 
-// A csvSource says how to read CSV.
-type csvSource struct {
-	comma   rune
-	header  bool   // the first line has the names of the columns
-	charset string // of the text behind base64 input; "": the input is text
-}
-
-func (s csvSource) text(input any) (string, error) {
-	if s.charset != "" {
-		decoded, err := fromBase64(input, s.charset)
-		if err != nil {
-			return "", err
-		}
-		input = decoded
-	}
-	text, err := textOf(input, value.MaxSize)
-	if err != nil {
-		return "", err
-	}
-	if s.charset == "" {
-		if err := refuseBase64(text, "CSV", "\r\n"+string(s.comma)); err != nil {
-			return "", err
-		}
-	}
-	return strings.TrimPrefix(text, "\ufeff"), nil // spreadsheets put it there
+type fromCSVParams struct {
+	Input     any    `json:"input" body:"default" doc:"The CSV to read."`
+	Delimiter string `json:"delimiter" doc:"Character between the cells. Default a comma."`
+	Header    *bool  `json:"header" doc:"Whether the first line names the columns, which gives a list of objects (default); otherwise a list of lists."`
+	Charset   string `json:"charset" doc:"Charset of the CSV, such as windows-1252: the input is then base64, as files are that are not UTF-8."`
 }
 
 // fromCSV returns a list of objects with the names in the header, or without a header a
 // list of lists.
-func fromCSV(input any, source csvSource) (any, error) {
-	text, err := source.text(input)
+func fromCSV(_ context.Context, p fromCSVParams) (any, error) {
+	comma, err := delimiterOf(p.Delimiter)
 	if err != nil {
 		return nil, err
 	}
-	if strings.Count(text, string(source.comma))+strings.Count(text, "\n") > value.MaxValues {
+	text := ""
+	if p.Charset != "" {
+		text, err = fromBase64(p.Input, p.Charset)
+	} else {
+		text, err = textIn(p.Input, value.MaxSize, "CSV", "\r\n"+string(comma))
+	}
+	if err != nil {
+		return nil, err
+	}
+	text = strings.TrimPrefix(text, "\ufeff") // spreadsheets put it there
+	if strings.Count(text, string(comma))+strings.Count(text, "\n") > value.MaxValues {
 		return nil, value.TooManyValues()
 	}
 	reader := csv.NewReader(strings.NewReader(text))
-	reader.Comma = source.comma
-	var names []string
-	if source.header {
-		if names, err = reader.Read(); errors.Is(err, io.EOF) {
-			return []any{}, nil
-		}
-		if err == nil {
-			err = checkNames(names)
-		}
-		if err != nil {
-			return nil, csvError(err)
-		}
-	} else {
+	reader.Comma = comma
+	if p.Header != nil && !*p.Header {
 		reader.FieldsPerRecord = -1
+		return readRows(reader, nil)
+	}
+	names, err := reader.Read()
+	switch {
+	case errors.Is(err, io.EOF):
+		return []any{}, nil
+	case err == nil:
+		err = checkNames(names)
+	}
+	if err != nil {
+		return nil, csvError(err)
 	}
 	return readRows(reader, names)
 }
@@ -108,11 +97,7 @@ func readRows(reader *csv.Reader, names []string) (any, error) {
 // rowOf returns an object, or without names a list.
 func rowOf(names, cells []string) any {
 	if names == nil {
-		list := make([]any, len(cells))
-		for i, cell := range cells {
-			list[i] = cell
-		}
-		return list
+		return value.Texts(cells)
 	}
 	object := make(map[string]any, len(cells))
 	for i, cell := range cells {
@@ -144,25 +129,6 @@ func csvError(err error) error {
 	return sluice.Errorf(sluice.CodeCSVInvalid, "This CSV can't be read: %s.", why)
 }
 
-type fromCSVParams struct {
-	Input     any    `json:"input" body:"default" doc:"The CSV to read."`
-	Delimiter string `json:"delimiter" doc:"Character between the cells. Default a comma."`
-	Header    *bool  `json:"header" doc:"Whether the first line names the columns, which gives a list of objects (default); otherwise a list of lists."`
-	Charset   string `json:"charset" doc:"Charset of the CSV, such as windows-1252: the input is then base64, as files are that are not UTF-8."`
-}
-
-func fromCSVCommand(c conversion) command.Command {
-	return command.New(c.name, c.summary,
-		func(_ context.Context, p fromCSVParams) (any, error) {
-			comma, err := delimiterOf(p.Delimiter)
-			if err != nil {
-				return nil, err
-			}
-			return fromCSV(p.Input, csvSource{comma: comma, header: p.Header == nil || *p.Header, charset: p.Charset})
-		},
-		command.Pure)
-}
-
 type toCSVParams struct {
 	Input     any      `json:"input" body:"default" doc:"List of objects or of lists to write."`
 	Delimiter string   `json:"delimiter" doc:"Character between the cells. Default a comma."`
@@ -171,107 +137,62 @@ type toCSVParams struct {
 	Safe      bool     `json:"safe" doc:"Whether texts that begin with =, +, -, @, a tab or a line end get a ' in front, so that a spreadsheet takes them for text and not for a formula. Default false."`
 }
 
-func toCSVCommand(c conversion) command.Command {
-	return command.New(c.name, c.summary,
-		func(_ context.Context, p toCSVParams) (any, error) {
-			comma, err := delimiterOf(p.Delimiter)
-			if err != nil {
-				return nil, err
-			}
-			return toCSV(p.Input, csvForm{
-				comma: comma, header: p.Header == nil || *p.Header, columns: p.Columns, safe: p.Safe,
-			})
-		},
-		command.Pure)
-}
-
-// A csvForm says how to write CSV.
-type csvForm struct {
-	comma   rune
-	header  bool     // the first line has the names of the columns
-	columns []string // none means all, in the order of their names
-	safe    bool     // a spreadsheet takes no text for a formula
-}
-
 // toCSV writes a list of objects or a list of lists.
-func toCSV(input any, form csvForm) (any, error) {
-	if err := weigh(input); err != nil {
-		return nil, err
+func toCSV(_ context.Context, p toCSVParams) (any, error) {
+	comma, err := delimiterOf(p.Delimiter)
+	if err == nil {
+		err = weigh(p.Input)
 	}
-	rows, ok := input.([]any)
-	if !ok {
-		return nil, invalid("input", "must be a list of objects or a list of lists, not %s", value.Describe(input))
-	}
-	records, err := recordsOf(rows, form)
 	if err != nil {
 		return nil, err
 	}
-	return writeCSV(records, form.comma)
+	items, ok := p.Input.([]any)
+	if !ok {
+		return nil, invalid("input", "must be a list of objects or a list of lists, not %s", value.Describe(p.Input))
+	}
+	rows, err := p.rows(items)
+	if err != nil {
+		return nil, err
+	}
+	return p.write(rows, comma)
 }
 
-func recordsOf(rows []any, form csvForm) ([][]string, error) {
-	columns := form.columns
-	if len(rows) > 0 {
-		if _, lists := rows[0].([]any); lists && len(columns) > 0 {
-			return nil, invalid("columns", "names fields of objects; the input has lists")
-		} else if lists {
-			return recordsOfLists(rows, form)
-		}
+// rows returns the cells of each line, the header included.
+func (p toCSVParams) rows(items []any) (rows [][]any, err error) {
+	columns, lists := p.Columns, false
+	if len(items) > 0 {
+		_, lists = items[0].([]any)
 	}
-	if len(columns) == 0 {
-		columns = columnsOf(rows)
+	switch {
+	case lists && len(columns) > 0:
+		return nil, invalid("columns", "names fields of objects; the input has lists")
+	case !lists && len(columns) == 0:
+		columns = columnsOf(items)
 	}
-	if len(columns)*len(rows) > value.MaxValues {
+	if len(columns)*len(items) > value.MaxValues {
 		return nil, value.TooManyValues()
 	}
-	var records [][]string
-	if form.header && len(columns) > 0 {
-		names := make([]string, len(columns))
-		for i, column := range columns {
-			names[i] = form.text(column)
-		}
-		records = append(records, names)
+	if (p.Header == nil || *p.Header) && len(columns) > 0 {
+		rows = append(rows, value.Texts(columns))
 	}
-	for i, row := range rows {
-		object, ok := row.(map[string]any)
-		if !ok {
-			return nil, rowInvalid(i, "an object", row)
-		}
-		record := make([]string, len(columns))
-		for j, column := range columns {
-			cell, err := form.cell(object[column])
-			if err != nil {
-				return nil, err
+	for i, item := range items {
+		row, ok := item.([]any)
+		due := "a list"
+		if !lists {
+			var object map[string]any
+			object, ok = item.(map[string]any)
+			due, row = "an object", make([]any, len(columns))
+			for j, column := range columns {
+				row[j] = object[column]
 			}
-			record[j] = cell
 		}
-		records = append(records, record)
-	}
-	return records, nil
-}
-
-func recordsOfLists(rows []any, form csvForm) ([][]string, error) {
-	records := make([][]string, len(rows))
-	for i, row := range rows {
-		list, ok := row.([]any)
 		if !ok {
-			return nil, rowInvalid(i, "a list", row)
+			return nil, invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due",
+				i+1, value.Describe(item), due)
 		}
-		records[i] = make([]string, len(list))
-		for j, v := range list {
-			cell, err := form.cell(v)
-			if err != nil {
-				return nil, err
-			}
-			records[i][j] = cell
-		}
+		rows = append(rows, row)
 	}
-	return records, nil
-}
-
-func rowInvalid(row int, want string, got any) error {
-	return invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due", row+1,
-		value.Describe(got), want)
+	return rows, nil
 }
 
 // columnsOf returns the names of all fields, sorted.
@@ -288,9 +209,10 @@ func columnsOf(rows []any) []string {
 
 // cell returns a value as a cell. Only texts are made safe: a negative number is no
 // formula.
-func (f csvForm) cell(v any) (string, error) {
-	if text, ok := v.(string); ok {
-		return f.text(text), nil
+func (p toCSVParams) cell(v any) (string, error) {
+	text, _ := v.(string)
+	if p.Safe && text != "" && strings.IndexByte("=+-@\t\r\n", text[0]) >= 0 {
+		return "'" + text, nil
 	}
 	return cellOf(v)
 }
@@ -306,18 +228,18 @@ func cellOf(v any) (string, error) {
 	return encodeJSON(v)
 }
 
-func (f csvForm) text(s string) string {
-	if f.safe && s != "" && strings.IndexByte("=+-@\t\r\n", s[0]) >= 0 {
-		return "'" + s
-	}
-	return s
-}
-
-func writeCSV(records [][]string, comma rune) (any, error) {
+func (p toCSVParams) write(rows [][]any, comma rune) (any, error) {
 	var written strings.Builder
 	writer := csv.NewWriter(&written)
 	writer.Comma = comma
-	for _, record := range records {
+	for _, row := range rows {
+		record := make([]string, len(row))
+		for i, v := range row {
+			var err error
+			if record[i], err = p.cell(v); err != nil {
+				return nil, err
+			}
+		}
 		if len(record) == 1 && record[0] == "" {
 			writer.Flush()
 			written.WriteString("\"\"\n") // readers skip empty lines
@@ -327,11 +249,10 @@ func writeCSV(records [][]string, comma rune) (any, error) {
 			return nil, fmt.Errorf("writing CSV: %w", err)
 		}
 		if written.Len() > value.MaxSize {
-			return nil, value.TooLarge(value.MaxSize)
+			break
 		}
 	}
-	writer.Flush()
-	if written.Len() > value.MaxSize {
+	if writer.Flush(); written.Len() > value.MaxSize {
 		return nil, value.TooLarge(value.MaxSize)
 	}
 	return written.String(), nil

@@ -35,7 +35,7 @@ func assertCommand() command.Command {
 			if p.Message == "" {
 				return nil, sluice.Errorf(sluice.CodeAssertionFailed, "What this pipeline asserts is not true.")
 			}
-			message := cut(p.Message, maxMessage)
+			message := sluice.Shorten(p.Message, maxMessage)
 			return nil, sluice.Errorf(sluice.CodeAssertionFailed, "%s", message).Telling(sluice.Said{Message: message})
 		},
 		command.Pure, command.InRun)
@@ -70,7 +70,7 @@ func failCommand() command.Command {
 			if status < http.StatusInternalServerError {
 				kind = sluice.Invalid
 			}
-			message := cut(p.Message, maxMessage)
+			message := sluice.Shorten(p.Message, maxMessage)
 			return nil, sluice.Errorf(sluice.CodeFailed, "%s", message).OfKind(kind).WithStatus(status).
 				Telling(sluice.Said{Message: message, StatusCode: status})
 		},

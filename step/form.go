@@ -14,11 +14,8 @@ import (
 // fromForm reads the body of a form, or a query, as an object. A repeated field becomes a
 // list.
 func fromForm(input any) (any, error) {
-	text, err := textOf(input, value.MaxSize)
+	text, err := textIn(input, value.MaxSize, "a form", "=")
 	if err != nil {
-		return nil, err
-	}
-	if err := refuseBase64(text, "a form", "="); err != nil {
 		return nil, err
 	}
 	if strings.Count(text, "&") >= value.MaxItems {

@@ -1,6 +1,8 @@
 package step
 
 import (
+	"context"
+
 	"sluice"
 	"sluice/value"
 )
@@ -19,9 +21,26 @@ func Functions() map[string]func(args ...any) (any, error) {
 		"crypto.hash":  {1, 3, hashFunction},
 		"crypto.hmac":  {2, 4, hmacFunction},
 		"crypto.equal": {2, 2, equalFunction},
+		"convert.toCsv": {1, 1, func(args []any) (any, error) {
+			return toCSV(context.Background(), toCSVParams{Input: args[0]})
+		}},
+		"convert.fromCsv": {1, 2, func(args []any) (any, error) {
+			charset, err := optional(args, 1, "charset")
+			if err != nil {
+				return nil, err
+			}
+			return fromCSV(context.Background(), fromCSVParams{Input: args[0], Charset: charset})
+		}},
+		"convert.fromBase64": {1, 2, func(args []any) (any, error) {
+			charset, err := optional(args, 1, "charset")
+			if err != nil {
+				return nil, err
+			}
+			return fromBase64(args[0], charset)
+		}},
 	}
 	for _, c := range conversions {
-		all[c.name] = c.function()
+		all[c.name] = function{1, 1, func(args []any) (any, error) { return c.convert(args[0]) }}
 	}
 	functions := make(map[string]func(args ...any) (any, error), len(all))
 	for name, f := range all {
@@ -50,19 +69,6 @@ func (f function) takes() string {
 		return "one argument"
 	}
 	return numbers[f.least] + " arguments"
-}
-
-func (c conversion) function() function {
-	if c.convert != nil {
-		return function{1, 1, func(args []any) (any, error) { return c.convert(args[0]) }}
-	}
-	return function{1, 2, func(args []any) (any, error) {
-		charset, err := optional(args, 1, "charset")
-		if err != nil {
-			return nil, err
-		}
-		return c.charset(args[0], charset)
-	}}
 }
 
 // optional returns the text argument at an index, "" if there is none.

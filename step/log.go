@@ -36,7 +36,7 @@ func logCommand(log *slog.Logger) command.Command {
 				}
 			}
 			run := sluice.RunFrom(ctx)
-			log.LogAttrs(ctx, level, oneLine(cut(line, maxMessage)), slog.String("traceId", run.TraceID),
+			log.LogAttrs(ctx, level, oneLine(sluice.Shorten(line, maxMessage)), slog.String("traceId", run.TraceID),
 				slog.String("pipeline", run.Pipeline))
 			return p.Body, nil
 		},

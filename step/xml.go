@@ -58,11 +58,8 @@ type xmlReader struct {
 // attributes, elements and text. Names keep their prefix. Documents that declare entities
 // are rejected.
 func fromXML(input any) (any, error) {
-	text, err := textOf(input, value.MaxSize)
+	text, err := textIn(input, value.MaxSize, "XML", "<")
 	if err != nil {
-		return nil, err
-	}
-	if err := refuseBase64(text, "XML", "<"); err != nil {
 		return nil, err
 	}
 	r := &xmlReader{
@@ -75,11 +72,13 @@ func fromXML(input any) (any, error) {
 		if errors.Is(err, io.EOF) {
 			return r.end()
 		}
-		if err == nil {
+		if err != nil {
+			err = r.fault(err)
+		} else {
 			err = r.read(token)
 		}
 		if err != nil {
-			return nil, r.fault(err)
+			return nil, err
 		}
 	}
 }
@@ -144,12 +143,6 @@ func (r *xmlReader) end() (any, error) {
 func (r *xmlReader) fault(err error) error {
 	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		return r.invalid(syntax.Msg)
-	}
-	if _, ok := errors.AsType[*sluice.Error](err); ok {
-		return err
-	}
-	if _, ok := errors.AsType[*value.Error](err); ok {
-		return err
 	}
 	return r.invalid("it can't be read")
 }

@@ -17,11 +17,8 @@ const maxYAML = 1 << 20
 // fromYAML reads one document with the values of JSON: it rejects aliases and tags for
 // other types, and times stay text.
 func fromYAML(input any) (any, error) {
-	text, err := textOf(input, maxYAML)
+	text, err := textIn(input, maxYAML, "YAML", "\n:")
 	if err != nil {
-		return nil, err
-	}
-	if err := refuseBase64(text, "YAML", "\n:"); err != nil {
 		return nil, err
 	}
 	root, second, err := yamltext.One(text)

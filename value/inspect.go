@@ -71,6 +71,15 @@ func YAMLFootprint(text string) int {
 	return bytes
 }
 
+// Texts returns texts as a list.
+func Texts(texts []string) []any {
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
+	}
+	return list
+}
+
 // Describe names the type of a value, never the value: it may be a secret.
 func Describe(v any) string {
 	switch v.(type) {

@@ -202,12 +202,8 @@ func (x *execution) showUser() {
 	if x.scope.User != nil && user.Name == x.user.Name && slices.Equal(user.Roles, x.user.Roles) {
 		return
 	}
-	roles := make([]any, len(user.Roles))
-	for i, role := range user.Roles {
-		roles[i] = role
-	}
 	x.user = user
-	x.scope.User = map[string]any{"username": user.Name, "roles": roles}
+	x.scope.User = map[string]any{"username": user.Name, "roles": value.Texts(user.Roles)}
 }
 
 // Limits bound a run, so that no pipeline harms the others. Zero means the default.
