@@ -57,15 +57,15 @@ func (c *checker) tests(n *node) []Case {
 
 func (c *checker) testCase(n *node) Case {
 	t := Case{User: sluice.User{Name: sluice.AnonymousName, Roles: []string{sluice.AnonymousRole}}}
-	c.options(n, "A test", map[string]func(*node){
-		"name":    func(n *node) { t.Name = c.textOf(n, "name") },
-		"event":   func(n *node) { t.Event = c.objectOf(n, "event") },
-		"body":    func(n *node) { t.Body = n.value() },
-		"vars":    func(n *node) { t.Vars = c.objectOf(n, "vars") },
-		"secrets": func(n *node) { t.Secrets = c.secretTexts(n) },
-		"user":    func(n *node) { t.User = sluice.User{Name: c.textOf(n, "user")} },
-		"stub":    func(n *node) { t.Stubs = c.stubs(n) },
-		"expect":  func(n *node) { t.Expect = c.expectation(n) },
+	c.options(n, "A test", map[string]reader{
+		"name":    c.text(&t.Name),
+		"event":   c.object(&t.Event),
+		"body":    func(n *node, _ string) { t.Body = n.value() },
+		"vars":    c.object(&t.Vars),
+		"secrets": func(n *node, _ string) { t.Secrets = c.secretTexts(n) },
+		"user":    func(n *node, name string) { t.User = sluice.User{Name: c.textOf(n, name)} },
+		"stub":    func(n *node, _ string) { t.Stubs = c.stubs(n) },
+		"expect":  func(n *node, _ string) { t.Expect = c.expectation(n) },
 	})
 	if t.Event != nil && t.Body != nil {
 		c.problemf(n, "A test starts with an event or with a body, not with both.")
@@ -79,6 +79,10 @@ func (c *checker) objectOf(n *node, name string) map[string]any {
 		c.problemf(n, "%s must be an object, not %s.", name, n.describe())
 	}
 	return fields
+}
+
+func (c *checker) object(to *map[string]any) reader {
+	return func(n *node, name string) { *to = c.objectOf(n, name) }
 }
 
 func (c *checker) secretTexts(n *node) map[string]any {
@@ -104,11 +108,7 @@ func (c *checker) stubs(n *node) map[string]Stub {
 			continue
 		}
 		e := sluice.Errorf(sluice.CodeStubbed, "The stub of %s failed.", key.text)
-		c.options(failure, "error", map[string]func(*node){
-			"code":       func(n *node) { e = e.Coded(sluice.Code{Word: c.textOf(n, "code")}) },
-			"statusCode": func(n *node) { e = e.WithStatus(c.integer(n, "statusCode", 400, 599)) },
-			"message":    func(n *node) { e = e.Saying(c.textOf(n, "message")) },
-		})
+		c.failure(failure, e)
 		if e.Code == "" {
 			c.problemf(failure, "code must not be empty.")
 		}
@@ -119,20 +119,23 @@ func (c *checker) stubs(n *node) map[string]Stub {
 
 func (c *checker) expectation(n *node) Expectation {
 	var e Expectation
-	c.options(n, "expect", map[string]func(*node){
-		"body": func(n *node) { body := n.value(); e.Body = &body },
-		"vars": func(n *node) { e.Vars = c.objectOf(n, "vars") },
-		"error": func(n *node) {
-			e.Error = c.objectOf(n, "error")
-			c.options(n, "error", map[string]func(*node){
-				"code":       func(n *node) { c.textOf(n, "code") },
-				"statusCode": func(n *node) { c.integer(n, "statusCode", 400, 599) },
-				"message":    func(n *node) { c.textOf(n, "message") },
-			})
+	c.options(n, "expect", map[string]reader{
+		"body": func(n *node, _ string) { body := n.value(); e.Body = &body },
+		"vars": c.object(&e.Vars),
+		"error": func(n *node, name string) {
+			e.Error = c.objectOf(n, name)
+			c.failure(n, &sluice.Error{})
 		},
-		"calls": func(n *node) { e.Calls = c.wantedCalls(n) },
+		"calls": func(n *node, _ string) { e.Calls = c.wantedCalls(n) },
 	})
 	return e
+}
+
+// failure reads what a test says of an error.
+func (c *checker) failure(n *node, e *sluice.Error) {
+	c.options(n, "error", map[string]reader{
+		"code": c.text(&e.Code), "statusCode": c.integer(&e.Status, 400, 599), "message": c.text(&e.Message),
+	})
 }
 
 func (c *checker) wantedCalls(n *node) []Call {

@@ -18,12 +18,12 @@ import (
 // A checker turns a source into a program and notes every mistake on the way. After a
 // mistake it goes on without the wrong part.
 type checker struct {
-	text     text
+	source   text
 	commands command.Set
 	language *expression.Language
 	problems sourceErrors
 	step     string         // the current step, for messages
-	steps    int            // how many were read
+	count    int            // of steps that were read
 	ids      map[string]int // lines of steps, by their ids
 }
 
@@ -33,27 +33,24 @@ const (
 	MaxRunTime = 15 * time.Minute
 )
 
-// sections has the readers of the top-level sections of a source.
-var sections = map[string]func(*checker, *Program, *node){
-	"description": func(c *checker, p *Program, n *node) { p.Description = c.textOf(n, "description") },
-	"headers":     func(c *checker, p *Program, n *node) { p.Headers = c.headers(n) },
-	"vars":        func(c *checker, p *Program, n *node) { p.Vars = c.fields(n, "vars") },
-	"body":        func(c *checker, p *Program, n *node) { body := c.value(n); p.Body = &body },
-	"pipeline":    func(c *checker, p *Program, n *node) { p.Trigger, p.Steps = c.pipeline(n) },
-	"concurrency": func(c *checker, p *Program, n *node) {
-		p.Concurrency = c.integer(n, "concurrency", 1, sluice.MaxConcurrency)
-	},
-	"retry": func(c *checker, p *Program, n *node) { c.retry(p, n) },
-	"rate":  func(c *checker, p *Program, n *node) { p.Rate = c.rate(n) },
-	"timeout": func(c *checker, p *Program, n *node) {
-		p.Timeout = c.duration(n, "timeout", time.Millisecond, MaxRunTime)
-	},
-	"tests": func(c *checker, p *Program, n *node) { p.Tests = c.tests(n) },
-}
+// A reader reads an option of that name, and notes what is wrong with it.
+type reader func(n *node, name string)
 
 func (c *checker) program(root *node) *Program {
 	p := &Program{
 		Concurrency: sluice.DefaultConcurrency, Retry: defaultRetry, Timeout: MaxRunTime, Commands: c.commands,
+	}
+	sections := map[string]reader{
+		"description": c.text(&p.Description),
+		"headers":     func(n *node, _ string) { p.Headers = c.headers(n) },
+		"vars":        func(n *node, name string) { p.Vars = c.fields(n, name) },
+		"body":        func(n *node, _ string) { body := c.value(n); p.Body = &body },
+		"pipeline":    func(n *node, _ string) { p.Trigger, p.Steps = c.pipeline(n) },
+		"concurrency": c.integer(&p.Concurrency, 1, sluice.MaxConcurrency),
+		"retry":       func(n *node, _ string) { c.retry(&p.Retry, n) },
+		"rate":        func(n *node, _ string) { p.Rate = c.rate(n) },
+		"timeout":     c.duration(&p.Timeout, time.Millisecond, MaxRunTime),
+		"tests":       func(n *node, _ string) { p.Tests = c.tests(n) },
 	}
 	if root.kind != object {
 		c.problemf(root, "A source is an object with the section pipeline, not %s.", root.describe())
@@ -65,7 +62,7 @@ func (c *checker) program(root *node) *Program {
 		case !known:
 			c.unknown(key, "section", slices.Sorted(maps.Keys(sections)))
 		case !n.isNull() || key.text == "pipeline":
-			section(c, p, n)
+			section(n, key.text)
 		}
 	}
 	if root.get("pipeline") == nil {
@@ -81,7 +78,7 @@ func (c *checker) unknown(key *node, what string, names []string) {
 }
 
 // options reads an object whose keys are known.
-func (c *checker) options(n *node, what string, known map[string]func(*node)) {
+func (c *checker) options(n *node, what string, known map[string]reader) {
 	if n.kind != object {
 		c.problemf(n, "%s must be an object with %s, not %s.", what,
 			strings.Join(slices.Sorted(maps.Keys(known)), ", "), n.describe())
@@ -89,7 +86,7 @@ func (c *checker) options(n *node, what string, known map[string]func(*node)) {
 	}
 	for key, option := range n.entries() {
 		if read := known[key.text]; read != nil {
-			read(option)
+			read(option, key.text)
 		} else {
 			c.unknown(key, "key", slices.Sorted(maps.Keys(known)))
 		}
@@ -132,30 +129,28 @@ func (c *checker) textOf(n *node, name string) string {
 	return s
 }
 
-func (c *checker) integer(n *node, name string, least, most int) int {
-	number, ok := n.data.(int)
-	if !ok || number < least || number > most {
-		c.problemf(n, "%s must be an integer from %d to %d.", name, least, most)
-	}
-	return number
+func (c *checker) text(to *string) reader {
+	return func(n *node, name string) { *to = c.textOf(n, name) }
 }
 
-func (c *checker) boolean(n *node, name string) bool {
-	is, ok := n.data.(bool)
-	if !ok {
-		c.problemf(n, "%s must be true or false.", name)
+func (c *checker) integer(to *int, least, most int) reader {
+	return func(n *node, name string) {
+		var ok bool
+		if *to, ok = n.data.(int); !ok || *to < least || *to > most {
+			c.problemf(n, "%s must be an integer from %d to %d.", name, least, most)
+		}
 	}
-	return is
 }
 
-func (c *checker) duration(n *node, name string, least, most time.Duration) time.Duration {
-	s, _ := n.string()
-	d, err := time.ParseDuration(s)
-	if err != nil || d < least || d > most {
-		c.problemf(n, "%s must be a duration from %s to %s, such as 2s.", name, sluice.ShortDuration(least),
-			sluice.ShortDuration(most))
+func (c *checker) duration(to *time.Duration, least, most time.Duration) reader {
+	return func(n *node, name string) {
+		s, _ := n.string()
+		d, err := time.ParseDuration(s)
+		if *to = d; err != nil || d < least || d > most {
+			c.problemf(n, "%s must be a duration from %s to %s, such as 2s.", name, sluice.ShortDuration(least),
+				sluice.ShortDuration(most))
+		}
 	}
-	return d
 }
 
 // sourceErrors are all mistakes in a source, in order. Each has its position.
@@ -210,6 +205,6 @@ func (c *checker) problemf(at *node, format string, args ...any) {
 func (c *checker) note(e *sluice.Error, line, column int) {
 	if len(c.problems) < MaxProblems {
 		c.problems = append(c.problems,
-			e.At(sluice.Position{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}))
+			e.At(sluice.Position{Line: line, Column: column, Snippet: c.source.snippet(line), Step: c.step}))
 	}
 }

@@ -106,10 +106,10 @@ func (c *checker) readJSON(source string) *node {
 
 // jsonMistake notes why a source is not JSON.
 func (c *checker) jsonMistake() {
-	err := json.Unmarshal([]byte(c.text.source), new(json.RawMessage))
+	err := json.Unmarshal([]byte(c.source.source), new(json.RawMessage))
 	at := &node{line: 1, column: 1}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at.line, at.column = c.text.position(max(0, int(syntax.Offset)-1))
+		at.line, at.column = c.source.position(max(0, int(syntax.Offset)-1))
 	}
 	c.problemf(at, "This is not JSON: %v.", err)
 }

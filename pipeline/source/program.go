@@ -76,7 +76,7 @@ type Trigger struct {
 // Parse turns a source into a program. Its error is an *sluice.Error about the first
 // mistake; ProblemsOf returns all of them.
 func Parse(source string, set command.Set, lang *expression.Language) (*Program, error) {
-	c := &checker{text: textOf(source), commands: set, language: lang, ids: make(map[string]int)}
+	c := &checker{source: textOf(source), commands: set, language: lang, ids: make(map[string]int)}
 	root := c.read(source)
 	var p *Program
 	if root != nil {
@@ -163,13 +163,18 @@ type Retry struct {
 
 var defaultRetry = Retry{Backoff: defaultBackoff, MaxBackoff: defaultMaxBackoff, Within: defaultWithin}
 
-func (c *checker) retry(p *Program, n *node) {
-	c.options(n, "retry", map[string]func(*node){
-		"times":      func(n *node) { p.Retry.Times = c.integer(n, "times", 0, maxRetries) },
-		"backoff":    func(n *node) { p.Retry.Backoff = c.duration(n, "backoff", leastBackoff, longestBackoff) },
-		"maxBackoff": func(n *node) { p.Retry.MaxBackoff = c.duration(n, "maxBackoff", leastBackoff, longestBackoff) },
-		"within":     func(n *node) { p.Retry.Within = c.duration(n, "within", time.Second, longestWithin) },
-		"recover":    func(n *node) { p.Retry.Stays = !c.boolean(n, "recover") },
+func (c *checker) retry(r *Retry, n *node) {
+	c.options(n, "retry", map[string]reader{
+		"times":      c.integer(&r.Times, 0, maxRetries),
+		"backoff":    c.duration(&r.Backoff, leastBackoff, longestBackoff),
+		"maxBackoff": c.duration(&r.MaxBackoff, leastBackoff, longestBackoff),
+		"within":     c.duration(&r.Within, time.Second, longestWithin),
+		"recover": func(n *node, name string) {
+			follows, ok := n.data.(bool)
+			if r.Stays = !follows; !ok {
+				c.problemf(n, "%s must be true or false.", name)
+			}
+		},
 	})
 }
 

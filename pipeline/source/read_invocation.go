@@ -33,12 +33,13 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 	a := &Invocation{Command: cmd}
 	given := make(map[string]*node) // keys by the names of parameters
 	before := len(c.problems)
+	_, noInput := cmd.Param("input")
 	for key, item := range params.entries() {
 		switch {
 		case c.common(s, key.text, item):
 		case key.text == "output":
 			a.Output = c.target(item)
-		case key.text == "input" && !takes(cmd, "input"):
+		case key.text == "input" && noInput != nil:
 			input := c.value(item)
 			a.Input = &input
 		default:
@@ -53,12 +54,6 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 		c.problemf(n, "The parameter %s of %s is required: %s", cmd.Params[i].Name, s.Name, cmd.Params[i].Doc)
 	}
 	return a
-}
-
-// takes reports whether a command has a parameter of that name.
-func takes(cmd command.Command, name string) bool {
-	_, err := cmd.Param(name)
-	return err == nil
 }
 
 func (c *checker) noCommand(n *node, name string) {
@@ -115,7 +110,7 @@ func (c *checker) target(n *node) Target {
 
 // trigger reads the first step of a pipeline that events start.
 func (c *checker) trigger(n *node, cmd command.Command, params *node) *Trigger {
-	c.steps++
+	c.count++
 	c.step = cmd.Name
 	defer func() { c.step = "" }()
 	t := &Trigger{Command: cmd.Name, Line: n.line, Column: n.column}

@@ -43,6 +43,10 @@ func (c *checker) stepList(n *node, name string, takesFirst func(*node) bool) []
 	return steps
 }
 
+func (c *checker) steps(to *[]*Step) reader {
+	return func(n *node, name string) { *to = c.stepList(n, name, nil) }
+}
+
 // split returns the command's name of an item, and its parameters or nil. It notes no
 // mistake.
 func (c *checker) split(n *node) (name string, params *node, ok bool) {
@@ -60,9 +64,9 @@ func (c *checker) split(n *node) (name string, params *node, ok bool) {
 
 // readStep reads one item of a list of steps. It returns nil if the item is no step.
 func (c *checker) readStep(n *node) *Step {
-	c.steps++
-	if c.steps > maxSteps {
-		if c.steps == maxSteps+1 {
+	c.count++
+	if c.count > maxSteps {
+		if c.count == maxSteps+1 {
 			c.problemf(n, "There are more than %d steps; split them into pipelines that run each other with "+
 				"pipeline.run.", maxSteps)
 		}
@@ -73,7 +77,7 @@ func (c *checker) readStep(n *node) *Step {
 		c.noStep(n)
 		return nil
 	}
-	s := &Step{Name: name, Number: c.steps, Line: n.line, Column: n.column}
+	s := &Step{Name: name, Number: c.count, Line: n.line, Column: n.column}
 	outer := c.step
 	defer func() { c.step = outer }()
 	c.step = name
@@ -161,18 +165,18 @@ func (c *checker) onError(s *Step, n *node) {
 	if retry.isNull() {
 		return
 	}
-	c.options(retry, "retry", map[string]func(*node){
-		"times": func(n *node) { s.OnError.Retries = c.integer(n, "times", 1, maxStepRetries) },
-		"wait":  func(n *node) { s.OnError.Wait = c.duration(n, "wait", 0, maxStepWait) },
+	c.options(retry, "retry", map[string]reader{
+		"times": c.integer(&s.OnError.Retries, 1, maxStepRetries),
+		"wait":  c.duration(&s.OnError.Wait, 0, maxStepWait),
 	})
 }
 
 func (c *checker) choice(s *Step, params *node) Action {
 	a := &Choice{}
-	c.blockParams(s, params, map[string]func(*node){
-		"true": func(n *node) { a.Condition = c.expression(n, "true") },
-		"then": func(n *node) { a.Then = c.stepList(n, "then", nil) },
-		"else": func(n *node) { a.Otherwise = c.stepList(n, "else", nil) },
+	c.blockParams(s, params, map[string]reader{
+		"true": func(n *node, name string) { a.Condition = c.expression(n, name) },
+		"then": c.steps(&a.Then),
+		"else": c.steps(&a.Otherwise),
 	})
 	if params.get("true") == nil {
 		c.problemf(params, "The block if needs a condition: if: {true: …, then: […], else: […]}.")
@@ -184,13 +188,13 @@ func (c *checker) choice(s *Step, params *node) Action {
 }
 
 // blockParams reads the parameters of a block: its own, and those of every step.
-func (c *checker) blockParams(s *Step, params *node, own map[string]func(*node)) {
+func (c *checker) blockParams(s *Step, params *node, own map[string]reader) {
 	names := slices.AppendSeq([]string{"id", "if", "onError"}, maps.Keys(own))
 	for key, item := range params.entries() {
 		read := own[key.text]
 		switch {
 		case read != nil:
-			read(item)
+			read(item, key.text)
 		case key.text == "input" || key.text == "output":
 			c.problemf(key, "The block %s has no %s: the body flows through its steps; give it to one of them.", s.Name,
 				key.text)
@@ -202,14 +206,14 @@ func (c *checker) blockParams(s *Step, params *node, own map[string]func(*node))
 
 func (c *checker) loop(s *Step, params *node) Action {
 	a := &Loop{As: "item"}
-	c.blockParams(s, params, map[string]func(*node){
-		"in": func(n *node) { a.In = c.listValue(n) },
-		"as": func(n *node) {
+	c.blockParams(s, params, map[string]reader{
+		"in": func(n *node, _ string) { a.In = c.listValue(n) },
+		"as": func(n *node, _ string) {
 			if a.As = n.text; !validName.MatchString(a.As) {
 				c.problemf(n, "as must be the name of a variable: letters, digits, _ and -.")
 			}
 		},
-		"do": func(n *node) { a.Steps = c.stepList(n, "do", nil) },
+		"do": c.steps(&a.Steps),
 	})
 	for _, name := range []string{"in", "do"} {
 		if params.get(name) == nil {

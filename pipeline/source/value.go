@@ -58,14 +58,8 @@ func (v *Value) Eval(scope *expression.Scope) (any, error) {
 // Secrets returns the names of the secrets that the value asks for. A nil value asks for
 // none.
 func (v *Value) Secrets() (names []string) {
-	if v == nil {
-		return nil
-	}
-	if v.template != nil {
-		names = v.template.Secrets()
-	}
-	for i := range v.items {
-		names = append(names, v.items[i].Secrets()...)
+	for _, t := range v.templates() {
+		names = append(names, t.Secrets()...)
 	}
 	return names
 }
@@ -134,7 +128,7 @@ func (c *checker) mistake(n *node, err error) {
 	}
 	at, message := *n, err.Error()
 	if syntax, ok := errors.AsType[*expression.SyntaxError](err); ok {
-		at.line, at.column = c.text.locate(n, syntax.Offset)
+		at.line, at.column = c.source.locate(n, syntax.Offset)
 		message = syntax.Message
 	}
 	c.problemf(&at, "%s", message)
@@ -209,12 +203,8 @@ func (t text) line(number int) string {
 func (t text) snippet(line int) string {
 	const longest = 200
 	s := t.line(line)
-	for i, count := 0, 0; i < len(s); count++ {
-		if count == longest {
-			return s[:i] + "…"
-		}
-		_, size := utf8.DecodeRuneInString(s[i:])
-		i += size
+	if characters := []rune(s); len(characters) > longest {
+		return string(characters[:longest]) + "…"
 	}
 	return s
 }

@@ -2,7 +2,6 @@ package source
 
 import (
 	"cmp"
-	"errors"
 	"regexp"
 	"strings"
 
@@ -35,20 +34,20 @@ var (
 
 // yamlMistake notes an error of the YAML reader.
 func (c *checker) yamlMistake(err error) {
-	if looksLikeJSON.MatchString(c.text.source) {
+	if looksLikeJSON.MatchString(c.source.source) {
 		c.jsonMistake()
 		return
 	}
 	at := &node{}
 	if anchor := yamlUnknown.FindStringSubmatch(err.Error()); anchor != nil {
-		at.line, at.column = c.text.position(max(0, strings.Index(c.text.source, "*"+anchor[1])))
+		at.line, at.column = c.source.position(max(0, strings.Index(c.source.source, "*"+anchor[1])))
 		c.refuseAlias(at)
 		return
 	}
 	var message string
-	at.line, at.column, message = yamltext.Mistake(c.text.source, err)
-	if comment := yamlComment.FindStringSubmatchIndex(c.text.source[:c.text.offset(at.line+1, 1)]); comment != nil {
-		at.line, at.column = c.text.position(comment[2])
+	at.line, at.column, message = yamltext.Mistake(c.source.source, err)
+	if comment := yamlComment.FindStringSubmatchIndex(c.source.source[:c.source.offset(at.line+1, 1)]); comment != nil {
+		at.line, at.column = c.source.position(comment[2])
 		message = "here a comment starts; put texts with expressions in quotes"
 	}
 	c.problemf(at, "This is not YAML: %s.", cmp.Or(inPlainWords[message], message))
@@ -144,8 +143,9 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 	case "!!bool":
 		n.data = strings.EqualFold(y.Value, "true")
 	case "!!int", "!!float":
-		data, err := numberFromYAML(y)
-		if err != nil {
+		// One that starts with a zero may be octal or, more likely, a telephone number.
+		data, err := yamltext.Number(y)
+		if err != nil || leadingZero.MatchString(y.Value) {
 			c.problemf(n, "%s is no number as JSON has them; put it in quotes if it is text.", sluice.Quote(y.Value))
 			return nil
 		}
@@ -157,12 +157,3 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 }
 
 var leadingZero = regexp.MustCompile(`^[+-]?0[0-9_]`)
-
-// numberFromYAML reads a number. One that starts with a zero may be octal or, more
-// likely, a telephone number.
-func numberFromYAML(y *yaml.Node) (any, error) {
-	if leadingZero.MatchString(y.Value) {
-		return nil, errors.New("ambiguous")
-	}
-	return yamltext.Number(y)
-}
