@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -53,7 +52,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		}
 		field.Set(reflect.ValueOf(value).Convert(field.Type()))
 	}
-	return checkPeriod(params, given)
+	return checkPeriod(given)
 }
 
 // wholeBody says where a missing parameter belongs, if it may be in a body that was
@@ -68,17 +67,9 @@ func wholeBody(params []Param, given Given) string {
 }
 
 // checkPeriod refuses the parameters from and to if the period ends before it begins.
-func checkPeriod(params []Param, given Given) error {
-	var from, to time.Time
-	for _, p := range params {
-		at, _ := given[p.Name].(time.Time)
-		switch p.Name {
-		case "from":
-			from = at
-		case "to":
-			to = at
-		}
-	}
+func checkPeriod(given Given) error {
+	from, _ := given["from"].(time.Time)
+	to, _ := given["to"].(time.Time)
 	if !to.IsZero() && to.Before(from) {
 		return sluice.InvalidParameter("to", "The parameter to must not be before from.")
 	}
@@ -117,14 +108,12 @@ func unknown(params []Param, name string) error {
 	for i, p := range params {
 		names[i] = p.Name
 	}
-	hint := "it takes no parameters"
-	if near := spelling.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf("did you mean %s?", near)
-	} else if len(names) > 0 {
-		hint = "it takes " + strings.Join(names, ", ")
+	takes := "it takes no parameters"
+	if len(names) > 0 {
+		takes = "it takes " + strings.Join(names, ", ")
 	}
-	return sluice.Errorf(sluice.CodeParameterUnknown, "This command has no parameter %s; %s", sluice.Quote(name), hint).
-		About(name)
+	return sluice.Errorf(sluice.CodeParameterUnknown, "This command has no parameter %s; %s", sluice.Quote(name),
+		spelling.Hint(name, names, takes)).About(name)
 }
 
 // Flag reads a boolean, for endpoints that parse their query themselves. If it
@@ -134,10 +123,7 @@ func Flag(name, text string) (bool, error) {
 		return false, nil
 	}
 	value, err := Param{Name: name, Type: "boolean"}.parse(Text(text))
-	if err != nil {
-		return false, err
-	}
-	return value == true, nil
+	return value == true, err
 }
 
 // MalformedQuery is the error for the query of a URL that can't be parsed.

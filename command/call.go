@@ -11,8 +11,12 @@ import (
 // audit log. Every caller goes through it.
 func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 	user := sluice.UserFrom(ctx)
-	if err := s.allowed(ctx, c, user, args); err != nil {
-		if !c.ReadOnly && !c.Traffic || sluice.AsError(err).Kind == sluice.Forbidden {
+	err := s.Covered(ctx, c, user, args)
+	if !c.Allows(user) {
+		err = sluice.NotPermitted(c.Name)
+	}
+	if err != nil {
+		if !c.ReadOnly && !c.Traffic || sluice.Forbidden.Is(err) {
 			s.record(ctx, c, s.target(ctx, c, args), err)
 		}
 		return nil, err
@@ -38,14 +42,6 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 	out, err := c.run(ctx, args)
 	s.record(ctx, c, target, err)
 	return out, err
-}
-
-// allowed refuses a command that the user may not run, or not on what the call is about.
-func (s Set) allowed(ctx context.Context, c Command, user sluice.User, args Args) error {
-	if !c.Allows(user) {
-		return sluice.NotPermitted(c.Name)
-	}
-	return s.Covered(ctx, c, user, args)
 }
 
 // Covered refuses a call about things outside of a user's scopes, as if they were not there. A

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 )
 
 // A Command is one thing the service can do.
@@ -90,7 +91,9 @@ func (c Command) with(opts []Option) Command {
 	if err := c.checkNames(); err != nil {
 		panic(fmt.Sprintf("command %s: %v", c.Name, err))
 	}
-	c.Scoping = c.scopingOf()
+	if slices.ContainsFunc(c.Params, func(p Param) bool { return p.Names != "" }) {
+		c.Scoping = ByName
+	}
 	return c
 }
 

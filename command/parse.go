@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -68,11 +69,8 @@ func (p Param) parseText(arg any) (value any, ok bool) {
 }
 
 func boolOf(arg any) (value, ok bool) {
-	if arg == Text("true") || arg == Text("false") {
-		return arg == Text("true"), true
-	}
-	value, ok = arg.(bool)
-	return value, ok
+	value = arg == true || arg == Text("true")
+	return value, value || arg == false || arg == Text("false")
 }
 
 func intOf(arg any) (int, bool) {
@@ -81,11 +79,8 @@ func intOf(arg any) (int, bool) {
 		return v, true
 	case float64:
 		return int(v), v == math.Trunc(v) && math.Abs(v) < 1<<53
-	case json.Number:
-		n, err := strconv.Atoi(string(v))
-		return n, err == nil
-	case Text:
-		n, err := strconv.Atoi(string(v))
+	case json.Number, Text:
+		n, err := strconv.Atoi(fmt.Sprint(v))
 		return n, err == nil
 	}
 	return 0, false

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"sluice"
@@ -51,15 +50,6 @@ func (c Command) checkNames() error {
 		}
 	}
 	return nil
-}
-
-// scopingOf returns the declared scoping, ByName if parameters name things, "" if nothing
-// is declared.
-func (c Command) scopingOf() Scoping {
-	if slices.ContainsFunc(c.Params, func(p Param) bool { return p.Names != "" }) {
-		return ByName
-	}
-	return c.Scoping
 }
 
 // covered refuses arguments that name what is not covered.

@@ -103,7 +103,7 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 		// Moving the deadline has a cost, so not at every read.
 		if deadline.Sub(now) < bs.pace.Idle/2 {
 			deadline = now.Add(bs.pace.Idle)
-			if err := a.setDeadline(deadline); err != nil {
+			if err := a.unlessGone(func() error { return a.conn.SetReadDeadline(deadline) }); err != nil {
 				return b, err
 			}
 		}
@@ -115,7 +115,7 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 		case errors.Is(err, io.EOF):
 			return b, nil // net/http lifts the deadline at the end of a body
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return b, a.deadlineExceeded()
+			return b, a.unlessGone(tooSlow)
 		case err != nil:
 			return b, malformed(err)
 		}
@@ -217,14 +217,21 @@ func (a *arrival) forgive(waited time.Duration) {
 
 // enter lists a larger body, with the size that has arrived.
 func (a *arrival) enter(size int) error {
+	return a.unlessGone(func() error {
+		a.bodies.arriving[a] = struct{}{}
+		a.size = size
+		return nil
+	})
+}
+
+// unlessGone does something under the lock, unless the body had to give way.
+func (a *arrival) unlessGone(do func() error) error {
 	a.bodies.mu.Lock()
 	defer a.bodies.mu.Unlock()
 	if a.gaveWay {
 		return gaveWay()
 	}
-	a.bodies.arriving[a] = struct{}{}
-	a.size = size
-	return nil
+	return do()
 }
 
 func (a *arrival) leave() {
@@ -261,24 +268,6 @@ func (bs *Bodies) giveWay(m *Memory, asks *arrival, since time.Time) bool {
 // cost is the memory of a body times how long it has been arriving.
 func (a *arrival) cost(now time.Time) float64 {
 	return float64(a.size) * now.Sub(a.start).Seconds()
-}
-
-func (a *arrival) setDeadline(t time.Time) error {
-	a.bodies.mu.Lock()
-	defer a.bodies.mu.Unlock()
-	if a.gaveWay {
-		return gaveWay()
-	}
-	return a.conn.SetReadDeadline(t)
-}
-
-func (a *arrival) deadlineExceeded() error {
-	a.bodies.mu.Lock()
-	defer a.bodies.mu.Unlock()
-	if a.gaveWay {
-		return gaveWay()
-	}
-	return tooSlow()
 }
 
 // firstDeadline returns the deadline that the connection already has. It is enough for most

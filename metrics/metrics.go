@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"sluice"
@@ -25,12 +26,12 @@ type Metrics struct {
 	rejected  *prometheus.CounterVec
 	repeated  prometheus.Counter
 	accepted  prometheus.Counter // of calls, those answered 200
-	callSize  prometheus.Histogram
-	callTime  prometheus.Histogram
+	callSize  prometheus.Observer
+	callTime  prometheus.Observer
 	batchSize *prometheus.HistogramVec
 	syncTime  *prometheus.HistogramVec
 	runs      *prometheus.CounterVec
-	runTime   prometheus.Histogram
+	runTime   prometheus.Observer
 	polls     *prometheus.CounterVec
 	tokens    *prometheus.CounterVec
 	logins    *prometheus.CounterVec
@@ -46,60 +47,53 @@ const maxKeys = 200
 
 // New returns metrics. They call state whenever they are read.
 func New(version string, state func() sluice.ServerStats) *Metrics {
+	registry := prometheus.NewRegistry()
+	auto := promauto.With(registry)
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return auto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histograms := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return auto.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	}
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		calls: counters("sluice_calls_total", "Calls of webhooks, by the status they were answered with.",
-			"status"),
+		registry: registry,
+		calls:    counters("sluice_calls_total", "Calls of webhooks, by the status they were answered with.", "status"),
 		rejected: counters("sluice_rejected_calls_total",
 			"Refused calls of known webhooks, by event key and code; those beyond 200 event keys count as other.",
 			"event_key", "code"),
-		repeated: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "sluice_duplicate_calls_total", Help: "Calls whose delivery was accepted before.",
-		}),
+		repeated: counters("sluice_duplicate_calls_total", "Calls whose delivery was accepted before.").
+			WithLabelValues(),
 		webhooks: &webhookCalls{by: make(map[string]*webhookCounts)},
 		keys:     make(map[string]bool),
-		callSize: histogram("sluice_call_bytes", "Sizes of the bodies of calls.",
-			prometheus.ExponentialBuckets(64, 4, 9)),
-		callTime: histogram("sluice_accept_seconds",
+		callSize: histograms("sluice_call_bytes", "Sizes of the bodies of calls.",
+			prometheus.ExponentialBuckets(64, 4, 9)).WithLabelValues(),
+		callTime: histograms("sluice_accept_seconds",
 			"Time from the arrival of an accepted call to its answer, pipelines that were waited for included.",
-			latencies),
+			latencies).WithLabelValues(),
 		batchSize: histograms("sluice_sync_batch_messages", "Messages that shared one sync.",
 			prometheus.ExponentialBuckets(1, 2, 11), "stream"),
 		syncTime: histograms("sluice_sync_seconds", "Time to write and sync a batch.", latencies, "stream"),
 		runs:     counters("sluice_runs_total", "Runs of pipelines, by how they ended.", "pipeline", "outcome"),
-		runTime:  histogram("sluice_run_seconds", "Time that runs of pipelines took.", latencies),
-		polls:    counters("sluice_polls_total", "Polls for results, by the status they were answered with.", "status"),
-		tokens: counters("sluice_token_requests_total", "Requests for tokens, by grant and outcome.", "grant",
-			"outcome"),
-		logins: counters("sluice_logins_total", "Authentications by header, by scheme and outcome.", "scheme",
-			"outcome"),
+		runTime: histograms("sluice_run_seconds", "Time that runs of pipelines took.", latencies).
+			WithLabelValues(),
+		polls: counters("sluice_polls_total", "Polls for results, by the status they were answered with.", "status"),
+		tokens: counters("sluice_token_requests_total", "Requests for tokens, by grant and outcome.",
+			"grant", "outcome"),
+		logins: counters("sluice_logins_total", "Authentications by header, by scheme and outcome.",
+			"scheme", "outcome"),
 	}
-	info := prometheus.NewGauge(prometheus.GaugeOpts{
+	auto.NewGauge(prometheus.GaugeOpts{
 		Name: "sluice_info", Help: "1; its labels tell about the server.",
 		ConstLabels: prometheus.Labels{"version": version},
-	})
-	info.Set(1)
-	m.registry.MustRegister(info, m.calls, m.webhooks, m.rejected, m.repeated, m.callSize, m.callTime, m.batchSize,
-		m.syncTime, m.runs, m.runTime, m.polls, m.tokens, m.logins,
-		&gauges{state}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}).Set(1)
+	registry.MustRegister(m.webhooks, &gauges{state}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.accepted = m.calls.WithLabelValues("200")
 	return m
 }
 
 // latencies are the buckets of histograms of times, in seconds.
 var latencies = []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 300}
-
-func counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-}
-
-func histogram(name, help string, buckets []float64) prometheus.Histogram {
-	return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
-}
-
-func histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
-}
 
 // Handler serves the metrics in the format of Prometheus.
 func (m *Metrics) Handler() http.Handler {

@@ -201,18 +201,21 @@ func (m *Minutes) flush(ctx context.Context) {
 // Last returns the last minutes in order, with the current one, at most a day. They have
 // quantiles instead of latencies.
 func (m *Minutes) Last(ctx context.Context, count int) []sluice.Minute {
-	return withoutNames(withQuantiles(m.last(ctx, m.minutes, count)))
+	return m.sums(ctx, m.minutes, count)
 }
 
 // LastHours returns the last hours likewise, at most 30 days.
 func (m *Minutes) LastHours(ctx context.Context, count int) []sluice.Minute {
-	return withoutNames(withQuantiles(m.last(ctx, m.hours, count)))
+	return m.sums(ctx, m.hours, count)
 }
 
-// withoutNames removes the figures of single webhooks and pipelines.
-func withoutNames(sums []sluice.Minute) []sluice.Minute {
+// sums returns the last sums of a series, without the figures of single webhooks and pipelines.
+func (m *Minutes) sums(ctx context.Context, s *series, count int) []sluice.Minute {
+	sums := m.last(ctx, s, count)
 	for i := range sums {
-		sums[i].Webhooks, sums[i].Pipelines = nil, nil
+		sum := &sums[i]
+		sum.P50, sum.P99 = quantile(sum.Latencies, 0.5), quantile(sum.Latencies, 0.99)
+		sum.Latencies, sum.Webhooks, sum.Pipelines = nil, nil, nil
 	}
 	return sums
 }
@@ -285,13 +288,5 @@ func (m *Minutes) last(ctx context.Context, s *series, count int) []sluice.Minut
 	sums := s.last(count, m.counted)
 	m.mu.Unlock()
 	complete(sums, s.period, unfinished)
-	return sums
-}
-
-func withQuantiles(sums []sluice.Minute) []sluice.Minute {
-	for i := range sums {
-		latencies := sums[i].Latencies
-		sums[i].P50, sums[i].P99, sums[i].Latencies = quantile(latencies, 0.5), quantile(latencies, 0.99), nil
-	}
 	return sums
 }

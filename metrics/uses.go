@@ -92,11 +92,3 @@ func (u *Uses[T]) after(before *T, part string, at time.Time) *T {
 	*last = at
 	return &after
 }
-
-var (
-	callEnds = description("sluice_webhook_calls_total", "Calls of a webhook, by what became of them, once that is "+
-		"final: ok, error or rejected. A failed call whose replay went well counts as recovered besides. Webhooks "+
-		"beyond the 1,000 busiest count as other.", "webhook", "status")
-	lastCall = description("sluice_webhook_last_call_timestamp_seconds",
-		"When the last accepted call of a webhook came.", "webhook")
-)

@@ -18,6 +18,14 @@ const (
 	otherWebhooks    = "other" // the label that the others share
 )
 
+var (
+	callEnds = prometheus.NewDesc("sluice_webhook_calls_total", "Calls of a webhook, by what became of them, once "+
+		"that is final: ok, error or rejected. A failed call whose replay went well counts as recovered besides. "+
+		"Webhooks beyond the 1,000 busiest count as other.", []string{"webhook", "status"}, nil)
+	lastCall = prometheus.NewDesc("sluice_webhook_last_call_timestamp_seconds",
+		"When the last accepted call of a webhook came.", []string{"webhook"}, nil)
+)
+
 // webhookCalls collects what became of the calls of each webhook, since the start.
 type webhookCalls struct {
 	mu sync.Mutex

@@ -187,7 +187,8 @@ func (p toCSVParams) rows(items []any) (rows [][]any, err error) {
 			}
 		}
 		if !ok {
-			return nil, invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due",
+			return nil, invalid("input",
+				"must be a list of objects or a list of lists; its item %d is %s where %s is due",
 				i+1, value.Describe(item), due)
 		}
 		rows = append(rows, row)
