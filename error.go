@@ -12,7 +12,7 @@ import (
 
 // Error is a failure with a text that is safe to show to the caller. An Error
 // does not change once it is made, so it can be shared: the methods that add
-// something to it return a copy.
+// something to it get a copy, and return that.
 type Error struct {
 	Kind    Kind
 	Code    string // stable word for programs, such as payload-too-large
@@ -62,7 +62,7 @@ func InvalidParameter(parameter, format string, args ...any) *Error {
 }
 
 // Error returns the message with the cause behind it, for logs.
-func (e *Error) Error() string {
+func (e Error) Error() string {
 	if e.Err != nil {
 		return e.Message + ": " + e.Err.Error()
 	}
@@ -70,62 +70,49 @@ func (e *Error) Error() string {
 }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-// with returns a copy of the error, changed by a function.
-func (e *Error) with(change func(*Error)) *Error {
-	changed := *e
-	change(&changed)
-	return &changed
-}
+func (e Error) Unwrap() error { return e.Err }
 
 // Because names the cause.
-func (e *Error) Because(cause error) *Error { return e.with(func(c *Error) { c.Err = cause }) }
+func (e Error) Because(cause error) *Error { e.Err = cause; return &e }
 
 // Saying replaces the message.
-func (e *Error) Saying(message string) *Error { return e.with(func(c *Error) { c.Message = message }) }
+func (e Error) Saying(message string) *Error { e.Message = message; return &e }
 
 // Coded replaces the code. The kind stays.
-func (e *Error) Coded(code Code) *Error { return e.with(func(c *Error) { c.Code = code.Word }) }
+func (e Error) Coded(code Code) *Error { e.Code = code.Word; return &e }
 
 // OfKind replaces the kind, where the kind depends on the cause of a failure.
-func (e *Error) OfKind(kind Kind) *Error { return e.with(func(c *Error) { c.Kind = kind }) }
+func (e Error) OfKind(kind Kind) *Error { e.Kind = kind; return &e }
 
 // About names the parameter at fault.
-func (e *Error) About(parameter string) *Error {
-	return e.with(func(c *Error) { c.Parameter = parameter })
-}
+func (e Error) About(parameter string) *Error { e.Parameter = parameter; return &e }
 
 // At names the place in a pipeline where it happened.
-func (e *Error) At(p Position) *Error { return e.with(func(c *Error) { c.Position = p }) }
+func (e Error) At(p Position) *Error { e.Position = p; return &e }
 
 // InCall names the call it belongs to.
-func (e *Error) InCall(traceID string) *Error { return e.with(func(c *Error) { c.TraceID = traceID }) }
+func (e Error) InCall(traceID string) *Error { e.TraceID = traceID; return &e }
 
 // WithStatus sets the HTTP status in place of that of the kind.
-func (e *Error) WithStatus(status int) *Error { return e.with(func(c *Error) { c.Status = status }) }
+func (e Error) WithStatus(status int) *Error { e.Status = status; return &e }
 
 // After sets when trying again makes sense.
-func (e *Error) After(wait time.Duration) *Error {
-	return e.with(func(c *Error) { c.RetryAfter = wait })
-}
+func (e Error) After(wait time.Duration) *Error { e.RetryAfter = wait; return &e }
 
 // Allowing names the methods that are allowed.
-func (e *Error) Allowing(methods string) *Error { return e.with(func(c *Error) { c.Allow = methods }) }
+func (e Error) Allowing(methods string) *Error { e.Allow = methods; return &e }
 
 // Challenging names ways to authenticate.
-func (e *Error) Challenging(challenges ...string) *Error {
-	return e.with(func(c *Error) { c.Challenge = challenges })
-}
+func (e Error) Challenging(challenges ...string) *Error { e.Challenge = challenges; return &e }
 
 // Detailed lists all that is wrong.
-func (e *Error) Detailed(details any) *Error { return e.with(func(c *Error) { c.Details = details }) }
+func (e Error) Detailed(details any) *Error { e.Details = details; return &e }
 
 // Telling sets what outsiders may know of it.
-func (e *Error) Telling(said Said) *Error { return e.with(func(c *Error) { c.Said = &said }) }
+func (e Error) Telling(said Said) *Error { e.Said = &said; return &e }
 
 // Closing marks the connection as unusable from here on.
-func (e *Error) Closing() *Error { return e.with(func(c *Error) { c.Close = true }) }
+func (e Error) Closing() *Error { e.Close = true; return &e }
 
 // AsError returns the *Error in err's chain, or one made of the *value.Error
 // there. Otherwise it wraps err as a Fault.

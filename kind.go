@@ -26,10 +26,10 @@ const (
 	Full                         // there is no room for it; trying again does not help
 )
 
-// A Code is a stable word for one sort of failure, for programs to compare. All of
-// them are in error_codes.go and error_codes_run.go; docs/reference/errors.md is made of them.
+// A Code is a stable word for one sort of failure, for programs to compare. All of them are in
+// error_codes.go, error_codes_run.go and error_codes_server.go; docs/reference/errors.md is made
+// of them and of their comments.
 type Code struct {
-	Word    string
-	Kind    Kind   // what sort of failure it is, unless the error says otherwise
-	Meaning string // one sentence, for the reference
+	Word string
+	Kind Kind // what sort of failure it is, unless the error says otherwise
 }

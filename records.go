@@ -36,36 +36,43 @@ type FollowedRecords[T any] interface {
 // ErrUnchanged is returned by a deciding function that has nothing to change.
 var ErrUnchanged = errors.New("nothing to change")
 
+// Replace replaces a record by what decide makes of it, as Change does, where no other record
+// counts. ErrUnchanged leaves everything as it is: then neither a record nor an error is returned.
+func Replace[T any](
+	ctx context.Context, records Records[T], key string, decide func(before *T) (*T, error),
+) (*T, error) {
+	after, err := records.Change(ctx, key, func(before *T, _ map[string]*T) (*T, error) { return decide(before) })
+	return after, Changed(err)
+}
+
 // Edit replaces a record by a copy of it that edit has changed, and returns the copy. missing is
-// the error if there is no such record. Edit may be called again, as Change says; the copy is
-// shallow, so edit replaces lists and maps instead of changing them. ErrUnchanged, from edit or
-// as missing, leaves everything as it is: then neither a record nor an error is returned.
+// the error if there is no such record, or ErrUnchanged; see Replace. Edit may be called again, as
+// Change says; the copy is shallow, so edit replaces lists and maps instead of changing them.
 func Edit[T any](ctx context.Context, records Records[T], key string, missing error, edit func(*T) error) (*T, error) {
-	after, err := records.Change(ctx, key, func(before *T, _ map[string]*T) (*T, error) {
+	return Replace(ctx, records, key, func(before *T) (*T, error) {
 		if before == nil {
 			return nil, missing
 		}
 		after := *before
 		return &after, edit(&after)
 	})
-	return after, Changed(err)
 }
 
 // Put stores a record, in place of the one before if there is one.
 func Put[T any](ctx context.Context, records Records[T], key string, record *T) error {
-	_, err := records.Change(ctx, key, func(*T, map[string]*T) (*T, error) { return record, nil })
+	_, err := Replace(ctx, records, key, func(*T) (*T, error) { return record, nil })
 	return err
 }
 
 // Delete deletes a record. missing is the error if there is no such record.
 func Delete[T any](ctx context.Context, records Records[T], key string, missing error) error {
-	_, err := records.Change(ctx, key, func(before *T, _ map[string]*T) (*T, error) {
+	_, err := Replace(ctx, records, key, func(before *T) (*T, error) {
 		if before == nil {
 			return nil, missing
 		}
 		return nil, nil
 	})
-	return Changed(err)
+	return err
 }
 
 // Remove deletes a record, if it is there.

@@ -1,5 +1,7 @@
 package sluice
 
+import "sync"
+
 // A Role is a named set of permissions: everywhere, or on what its scope covers.
 type Role struct {
 	Name        string   `json:"role"`
@@ -12,4 +14,46 @@ type RoleView struct {
 	Role
 
 	BuiltIn string `json:"builtIn,omitempty"` // unchanged or changed; empty for a role that is not built in
+}
+
+// A Grant is what a role with a scope allows: its permissions, on names that begin with
+// one of the prefixes. A prefix ends where a group of a name ends: partner covers partner
+// and partner.orders, and not partners.
+type Grant struct {
+	Permissions []string `json:"permissions"`
+	Scope       []string `json:"scope"`
+}
+
+// Grants are those of all roles that a user has.
+type Grants struct {
+	All []Grant
+
+	prefixes sync.Map // by permission: computing them anew for each call would take long
+}
+
+// of returns the prefixes of the names on which a permission is granted, nil if it is on
+// none.
+func (g *Grants) of(permission string) map[string]bool {
+	if g == nil {
+		return nil
+	}
+	if known, ok := g.prefixes.Load(permission); ok {
+		return known.(map[string]bool)
+	}
+	var found map[string]bool
+	for _, grant := range g.All {
+		if !allows(grant.Permissions, permission) {
+			continue
+		}
+		if found == nil {
+			found = make(map[string]bool)
+		}
+		for _, prefix := range grant.Scope {
+			found[prefix] = true
+		}
+	}
+	if found != nil { // nobody can fill the memory with permissions that are not granted
+		g.prefixes.Store(permission, found)
+	}
+	return found
 }

@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -71,3 +72,84 @@ func (h *Webhook) OpenToken(now time.Time) string {
 	}
 	return h.UUID
 }
+
+// A Token is a key to a webhook.
+type Token struct {
+	Token       string    `json:"token"`
+	Description string    `json:"description,omitempty"`
+	Created     time.Time `json:"created"`
+	Expires     time.Time `json:"expires,omitzero"`
+	Used        time.Time `json:"used,omitzero"`    // last, to the minute
+	Closed      bool      `json:"closed,omitempty"` // of the uuid alone: others are deleted
+}
+
+// IsOpen reports whether calls may come with the token.
+func (t *Token) IsOpen(now time.Time) bool {
+	return !t.Closed && (t.Expires.IsZero() || now.Before(t.Expires))
+}
+
+// MaxTokens is how many open tokens a webhook may have.
+const MaxTokens = 10
+
+// TokenLength is how many characters a token has.
+const TokenLength = 36
+
+// IsToken reports whether a text can be the token of a webhook: a UUID, in upper or lower
+// case and in no other spelling.
+func IsToken(text string) bool {
+	const form = "00000000-0000-0000-0000-000000000000"
+	if len(text) != TokenLength {
+		return false
+	}
+	for i, c := range []byte(text) {
+		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+		if (form[i] == '-') != (c == '-') || c != '-' && !hex {
+			return false
+		}
+	}
+	return true
+}
+
+// Last6 returns the end of a token, which may be shown to anyone.
+func Last6(uuid string) string {
+	if len(uuid) <= 6 {
+		return uuid
+	}
+	return uuid[len(uuid)-6:]
+}
+
+// A TokenView is a token of a webhook as webhook.get shows it.
+type TokenView struct {
+	Last6       string     `json:"last6" doc:"Its last 6 characters."`
+	Token       string     `json:"token,omitempty" doc:"All of it, for users who may see tokens."`
+	Description string     `json:"description,omitempty" doc:"What people wrote about it."`
+	Created     time.Time  `json:"created" doc:"When it was made."`
+	Expires     *time.Time `json:"expires,omitempty" doc:"When it is closed by itself."`
+	LastUsed    *time.Time `json:"lastUsed,omitempty" doc:"When a call last came with it, to the minute; noted once a webhook has several."`
+	Open        bool       `json:"open" doc:"Calls may come with it."`
+}
+
+// A WebhookView is a webhook as its commands show it.
+type WebhookView struct {
+	UUID             string      `json:"uuid" doc:"Its token; users who may not see tokens get the last 6 characters."`
+	EventKey         string      `json:"eventKey" doc:"Its name, which pipelines listen to."`
+	PayloadType      PayloadType `json:"payloadType" doc:"How its payloads are passed on." enum:"raw,base64,ignore"`
+	MaxPayloadLength int         `json:"maxPayloadLength" doc:"Length of the largest payload that it takes, in bytes."`
+	WebhookURL       string      `json:"webhookUrl" doc:"Where the sender calls it."`
+	HookURL          string      `json:"hookUrl" doc:"The same without a query, for senders that refuse or lose it."`
+	Tokens           []TokenView `json:"tokens,omitempty" doc:"Its tokens, the oldest first; webhook.token.add adds one."`
+	Demands[Period]
+	SigningSecrets *int   `json:"signingSecrets,omitempty" doc:"How many secrets a call may be signed with."`
+	SigningSecret  string `json:"signingSecret,omitempty" doc:"The stored secrets that calls are signed with, by name."`
+	Settings[Period]
+	ETag     string    `json:"etag" doc:"Tells this version of the webhook from others, for ifMatch."`
+	Created  time.Time `json:"created" doc:"When it was created."`
+	Updated  time.Time `json:"updated" doc:"When it was last changed."`
+	Warnings []string  `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
+}
+
+// OpenToken returns the token in its URLs.
+func (v *WebhookView) OpenToken() string { return v.HookURL[strings.LastIndexByte(v.HookURL, '/')+1:] }
+
+// IsSigned reports whether calls carry a signature.
+func (v *WebhookView) IsSigned() bool { return v.SigningSecrets != nil }

@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"slices"
@@ -29,13 +30,9 @@ func Bootstrap(
 		return false, "", err
 	}
 	mine := newAdmin(hashPassword(norm.NFC.String(password)))
-	kept, err := accounts.Change(ctx, sluice.AdminName,
-		func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
-			if before != nil {
-				return before, nil // another node was faster
-			}
-			return mine, nil
-		})
+	kept, err := sluice.Replace(ctx, accounts, sluice.AdminName, func(before *sluice.Account) (*sluice.Account, error) {
+		return cmp.Or(before, mine), nil // another node may have been faster
+	})
 	if err != nil || kept != mine {
 		return false, "", err
 	}
@@ -65,18 +62,14 @@ func ResetAdmin(
 	if err != nil {
 		return "", err
 	}
-	_, err = accounts.Change(ctx, sluice.AdminName,
-		func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
-			if before == nil {
-				return newAdmin(hash), nil
-			}
-			after := *before
-			after.Password, after.Disabled, after.Updated = hash, false, now()
-			if !slices.Contains(after.Roles, sluice.AdminName) {
-				after.Roles = append(slices.Clone(after.Roles), sluice.AdminName)
-			}
-			return &after, nil
-		})
+	_, err = sluice.Replace(ctx, accounts, sluice.AdminName, func(before *sluice.Account) (*sluice.Account, error) {
+		after := *cmp.Or(before, newAdmin(hash))
+		after.Password, after.Disabled, after.Updated = hash, false, now()
+		if !slices.Contains(after.Roles, sluice.AdminName) {
+			after.Roles = append(slices.Clone(after.Roles), sluice.AdminName)
+		}
+		return &after, nil
+	})
 	return generated, err
 }
 

@@ -109,7 +109,7 @@ func (d *Directory) NoteLogout(ctx context.Context, username, clientID, address 
 // noteRefused enters a refused Authorization header in the audit log, with the user if
 // its token is one of ours, and not too many from each address.
 func (d *Directory) noteRefused(ctx context.Context, scheme string, id sluice.Identity, address string, err error) {
-	if sluice.AsError(err).Kind != sluice.Unauthenticated || d.refusals.Try(limit.Network(address)) > 0 {
+	if !sluice.Unauthenticated.Is(err) || d.refusals.Try(limit.Network(address)) > 0 {
 		return
 	}
 	e := sluice.AuditEntry{

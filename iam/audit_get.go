@@ -23,13 +23,13 @@ type auditGetParams struct {
 func auditGetCommand(d *Directory) command.Command {
 	return command.New("audit.get",
 		"Read the audit log, newest first: who did what to what, from where, and whether it was allowed.",
-		func(ctx context.Context, p auditGetParams) (sluice.List[sluice.AuditEntry], error) {
+		func(ctx context.Context, p auditGetParams) (none sluice.List[sluice.AuditEntry], _ error) {
 			entries, next, err := d.audited(ctx, sluice.AuditQuery{
 				Username: p.Username, Command: p.Command, Outcome: p.Outcome, From: p.From, To: p.To,
 				Limit: cmp.Or(p.Limit, 100), Before: p.After,
 			})
 			if err != nil {
-				return sluice.List[sluice.AuditEntry]{}, err
+				return none, err
 			}
 			return sluice.List[sluice.AuditEntry]{Items: append([]sluice.AuditEntry{}, entries...), Next: next}, nil
 		}, command.ReadOnly, command.Global)

@@ -38,7 +38,7 @@ func NewAuthenticator(o AuthenticatorOptions) *Authenticator { return &Authentic
 // Authenticate returns the user that a request stands for. If the issuer replaced the
 // refresh token of the request, the header svc-refresh-token of the answer has the next
 // one.
-func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
+func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (none sluice.User, _ error) {
 	starting := a.Directory.starting()
 	headers := r.Header.Values("Authorization")
 	switch {
@@ -46,17 +46,17 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sl
 		err := sluice.Errorf(sluice.CodeAuthorizationMissing,
 			"This needs an Authorization header: Basic, Bearer or Refresh.")
 		a.observe(noScheme, err)
-		return sluice.User{}, a.challenge(noScheme, unlessStarting(starting, err))
+		return none, a.challenge(noScheme, unlessStarting(starting, err))
 	case len(headers) > 1:
 		err := sluice.Errorf(sluice.CodeAuthorizationAmbiguous,
 			"The request has more than one Authorization header; send one.")
 		a.observe(otherScheme, err)
-		return sluice.User{}, err
+		return none, err
 	}
 	user, renewed, err := a.Authorize(r.Context(), headers[0], r.RemoteAddr)
 	if err != nil {
 		scheme, _ := parseHeader(headers[0])
-		return sluice.User{}, a.challenge(scheme, unlessStarting(starting, err))
+		return none, a.challenge(scheme, unlessStarting(starting, err))
 	}
 	if renewed != "" {
 		w.Header().Set("svc-refresh-token", renewed)

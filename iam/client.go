@@ -55,13 +55,12 @@ func clientDeleteCommand(d *Directory) command.Command {
 			if p.ClientID == clientName {
 				return "", builtin("The client " + clientName)
 			}
-			_, err := d.Clients.Change(ctx, p.ClientID,
-				func(before *sluice.Client, _ map[string]*sluice.Client) (*sluice.Client, error) {
-					if before == nil {
-						return nil, noClient(p.ClientID)
-					}
-					return nil, d.mayChange(ctx, before)
-				})
+			_, err := sluice.Replace(ctx, d.Clients, p.ClientID, func(before *sluice.Client) (*sluice.Client, error) {
+				if before == nil {
+					return nil, noClient(p.ClientID)
+				}
+				return nil, d.mayChange(ctx, before)
+			})
 			if err != nil {
 				return "", err
 			}

@@ -30,13 +30,13 @@ var grants = []string{"client_credentials", "authorization_code", "password", "r
 func clientPutCommand(d *Directory) command.Command {
 	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is "+
 		"shown when it is made, and never again.",
-		ofOurs(d, func(ctx context.Context, p clientPutParams) (sluice.OAuthClientView, error) {
+		ofOurs(d, func(ctx context.Context, p clientPutParams) (none sluice.OAuthClientView, _ error) {
 			if err := d.checkClient(ctx, p); err != nil {
-				return sluice.OAuthClientView{}, err
+				return none, err
 			}
 			secret := ""
 			client, err := changed(ctx, d.Clients, p.ClientID, p.DryRun,
-				func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
+				func(before *sluice.Client) (after *sluice.Client, err error) {
 					if before != nil {
 						if err := d.mayChange(ctx, before); err != nil {
 							return nil, err
@@ -46,7 +46,7 @@ func clientPutCommand(d *Directory) command.Command {
 					return after, err
 				})
 			if err != nil {
-				return sluice.OAuthClientView{}, err
+				return none, err
 			}
 			view := showClient(client)
 			if !p.DryRun {

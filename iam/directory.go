@@ -97,12 +97,12 @@ func NewDirectory(o DirectoryOptions) *Directory {
 }
 
 // User implements sluice.Directory.
-func (d *Directory) User(ctx context.Context, username string) (sluice.User, error) {
+func (d *Directory) User(ctx context.Context, username string) (none sluice.User, _ error) {
 	if username == sluice.AnonymousName {
 		return d.userWith(ctx, sluice.AnonymousName, "", []string{sluice.AnonymousRole})
 	}
 	if strings.HasPrefix(username, clientPrefix) {
-		return sluice.User{}, gone()
+		return none, gone()
 	}
 	user, _, err := d.account(ctx, username)
 	return user, err
@@ -145,17 +145,17 @@ func gone() error {
 }
 
 // Identify returns the user that a token stands for, with what they may do now.
-func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.User, error) {
+func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (none sluice.User, _ error) {
 	switch {
 	case id.Roles != nil:
 		return d.userWith(ctx, id.Username, "", id.Roles)
 	case id.Client:
 		client, err := d.Client(ctx, id.ClientID)
 		if err != nil {
-			return sluice.User{}, err
+			return none, err
 		}
 		if !client.Honours(id.Generation, id.Issued) {
-			return sluice.User{},
+			return none,
 				sluice.Errorf(sluice.CodeInvalidToken,
 					"The client of this token does not exist any more, or has a new secret.")
 		}
@@ -164,7 +164,7 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 	}
 	user, err := d.User(ctx, id.Username)
 	if err != nil {
-		return sluice.User{}, err
+		return none, err
 	}
 	d.UserUsed(id.Username)
 	if id.ClientID != "" {

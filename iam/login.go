@@ -11,12 +11,12 @@ import (
 )
 
 // Login implements sluice.Directory.
-func (d *Directory) Login(ctx context.Context, username, password, address string) (sluice.User, error) {
+func (d *Directory) Login(ctx context.Context, username, password, address string) (none sluice.User, _ error) {
 	starting := d.starting()
 	user, err := d.login(ctx, username, norm.NFC.String(password), address)
 	if err = unlessStarting(starting, err); err != nil {
 		d.noteWrong(ctx, username, address, err)
-		return sluice.User{}, err
+		return none, err
 	}
 	d.UserUsed(username)
 	return user, nil
@@ -28,16 +28,16 @@ func (d *Directory) starting() bool { return d.Started != nil && !d.Started() }
 // unlessStarting replaces the refusal of a caller by a passing error, if the first user
 // did not exist yet when the credentials came: they may be right.
 func unlessStarting(starting bool, err error) error {
-	if err == nil || !starting || sluice.AsError(err).Kind != sluice.Unauthenticated {
+	if !starting || !sluice.Unauthenticated.Is(err) {
 		return err
 	}
 	return sluice.Errorf(sluice.CodeStarting, "The server is starting.").After(time.Second)
 }
 
-func (d *Directory) login(ctx context.Context, username, password, address string) (sluice.User, error) {
+func (d *Directory) login(ctx context.Context, username, password, address string) (user sluice.User, _ error) {
 	account, err := d.Accounts.Get(ctx, username)
 	if err != nil {
-		return sluice.User{}, err
+		return user, err
 	}
 	stored := ""
 	if account != nil && !account.Disabled {
@@ -46,22 +46,22 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 	// The throttle comes first. Otherwise a remembered password could be guessed at
 	// any speed.
 	if err := d.mayTry(username, address); err != nil {
-		return sluice.User{}, err
+		return user, err
 	}
 	remembered := d.recent.has(username, password, stored)
 	if !remembered {
 		release, err := d.hashing.take(ctx, d.guessOf(username, address))
 		if err != nil {
-			return sluice.User{}, err
+			return user, err
 		}
 		defer release()
 	}
 	// The throttle is checked again after the wait for a core, and counts before the
 	// core is free. Otherwise a flood of guesses that wait together would all be checked.
-	return d.counted(username, address, func() (sluice.User, error) {
+	return d.counted(username, address, func() (user sluice.User, _ error) {
 		if !remembered {
 			if !d.isRight(stored, password) {
-				return sluice.User{}, sluice.WrongCredentials()
+				return user, sluice.WrongCredentials()
 			}
 			d.recent.add(username, password, stored)
 		}
@@ -84,7 +84,7 @@ func (d *Directory) isRight(stored, password string) bool {
 
 // noteWrong enters wrong credentials in the audit log.
 func (d *Directory) noteWrong(ctx context.Context, username, address string, err error) {
-	if err == nil || sluice.AsError(err).Kind != sluice.Unauthenticated {
+	if !sluice.Unauthenticated.Is(err) {
 		return
 	}
 	d.Note(ctx, sluice.AuditEntry{

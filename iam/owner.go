@@ -9,23 +9,23 @@ import (
 // Owner returns the user who stored a pipeline, with their present permissions. A later
 // account of the same name does not count. With an external provider the roles at that
 // time count, since only the provider knows the present ones.
-func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
+func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (user sluice.User, _ error) {
 	if d.External {
 		return d.userWith(ctx, p.Owner, p.OwnerID, p.Roles)
 	}
 	owner, created, err := d.account(ctx, p.Owner)
-	if err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated {
+	if sluice.Unauthenticated.Is(err) {
 		err = ownerGone(p.Owner)
 	}
 	if err != nil {
-		return sluice.User{}, err
+		return user, err
 	}
 	same := owner.ID == p.OwnerID
 	if p.OwnerID == "" {
 		same = !created.After(p.Updated) // it was stored before accounts had ids
 	}
 	if !same {
-		return sluice.User{}, ownerGone(p.Owner)
+		return user, ownerGone(p.Owner)
 	}
 	return owner, nil
 }

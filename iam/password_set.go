@@ -17,25 +17,25 @@ type passwordSetParams struct {
 func passwordSetCommand(d *Directory) command.Command {
 	return command.New("iam.password.set",
 		"Set your own password, or, with the permission iam.user.put, that of another user.",
-		ofOurs(d, func(ctx context.Context, p passwordSetParams) (sluice.UserView, error) {
+		ofOurs(d, func(ctx context.Context, p passwordSetParams) (view sluice.UserView, _ error) {
 			caller := sluice.UserFrom(ctx)
 			p.Username = cmp.Or(p.Username, caller.Name)
 			if err := d.maySetPassword(ctx, caller, p); err != nil {
-				return sluice.UserView{}, err
+				return view, err
 			}
 			hash, err := newPassword(p.Password, p.Username)
 			if err != nil {
-				return sluice.UserView{}, err
+				return view, err
 			}
 			account, err := sluice.Edit(ctx, d.Accounts, p.Username, noUser(p.Username), func(a *sluice.Account) error {
 				a.Password, a.Updated = hash, now()
 				return d.mayGrant(ctx, a.Roles)
 			})
 			if err != nil {
-				return sluice.UserView{}, err
+				return view, err
 			}
 			if err := d.EndSessions(ctx, p.Username, ""); err != nil {
-				return sluice.UserView{}, err
+				return view, err
 			}
 			return showUser(account), nil
 		}), command.Nameless)
@@ -56,7 +56,7 @@ func (d *Directory) maySetPassword(ctx context.Context, caller sluice.User, p pa
 			"The parameter current is required to set your own password.").About("current")
 	}
 	if _, err := d.Login(ctx, caller.Name, *p.Current, caller.Address); err != nil {
-		if sluice.AsError(err).Kind != sluice.Unauthenticated {
+		if !sluice.Unauthenticated.Is(err) {
 			return err
 		}
 		return sluice.Errorf(sluice.CodePasswordWrong, "The current password is not right.").About("current")

@@ -63,7 +63,7 @@ func keyOfNames(names []string) string {
 
 // userWith returns a user with the present rights of roles. Roles that don't exist give
 // none.
-func (d *Directory) userWith(ctx context.Context, name, id string, roles []string) (sluice.User, error) {
+func (d *Directory) userWith(ctx context.Context, name, id string, roles []string) (user sluice.User, _ error) {
 	known := d.rights.Load() // before looking: a change of a role replaces it
 	key := d.keyOf(roles)
 	found, ok := known.Get(key, time.Now())
@@ -71,7 +71,7 @@ func (d *Directory) userWith(ctx context.Context, name, id string, roles []strin
 		var complete bool
 		var err error
 		if found, complete, err = d.rightsOf(ctx, roles); err != nil {
-			return sluice.User{}, err
+			return user, err
 		}
 		if complete {
 			known.Put(key, found, time.Now().Add(rightsLast))

@@ -81,13 +81,12 @@ func roleDeleteCommand(d *Directory) command.Command {
 			if err := mayGive(caller, sluice.Role{Permissions: builtinRoles[p.Role]}); err != nil {
 				return "", err
 			}
-			_, err := d.Roles.Change(ctx, p.Role,
-				func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
-					if before == nil {
-						return nil, missing
-					}
-					return nil, mayGive(caller, *before)
-				})
+			_, err := sluice.Replace(ctx, d.Roles, p.Role, func(before *sluice.Role) (*sluice.Role, error) {
+				if before == nil {
+					return nil, missing
+				}
+				return nil, mayGive(caller, *before)
+			})
 			return p.Role, err
 		}, command.Global)
 }

@@ -28,20 +28,20 @@ type rolePut struct {
 func rolePutCommand(d *Directory) command.Command {
 	return command.New("iam.role.put", "Create a role, or edit the one of that name: what is not given keeps its "+
 		"value. The change counts at once, also for tokens in use.",
-		func(ctx context.Context, p rolePutParams) (rolePut, error) {
+		func(ctx context.Context, p rolePutParams) (put rolePut, _ error) {
 			if err := p.check(); err != nil {
-				return rolePut{}, err
+				return put, err
 			}
 			model, err := d.model(ctx, p.Like)
 			if err != nil {
-				return rolePut{}, err
+				return put, err
 			}
 			role, err := changed(ctx, d.Roles, p.Role, p.DryRun,
-				func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
+				func(before *sluice.Role) (*sluice.Role, error) {
 					return d.editRole(sluice.UserFrom(ctx), p, orBuiltIn(p.Role, before), model)
 				})
 			if err != nil {
-				return rolePut{}, err
+				return put, err
 			}
 			return rolePut{*role, d.emptyPermissions(p.Permissions)}, nil
 		}, command.Global)

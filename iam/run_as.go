@@ -20,7 +20,7 @@ func runAsCommand(d *Directory) command.Command {
 			owner, err := run.Owner(ctx)
 			if err == nil {
 				user, err = d.runAs(ctx, owner, p.Username)
-			} else if err = sluice.OwnerError(err); sluice.AsError(err).Kind != sluice.Forbidden {
+			} else if err = sluice.OwnerError(err); !sluice.Forbidden.Is(err) {
 				return nil, err
 			}
 			if err != nil {
@@ -38,19 +38,19 @@ func runAsCommand(d *Directory) command.Command {
 // one: owners to themselves, administrators to anyone, others to users for whom they have
 // the permission run.as:<username>. Only the present permissions of the owner count, not
 // those of the user that the pipeline runs as.
-func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (sluice.User, error) {
+func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (none sluice.User, _ error) {
 	if owner.Name != "" && owner.Name == target {
 		return owner, nil
 	}
 	if permission := sluice.MayRunAs + target; !owner.May(permission) {
-		return sluice.User{}, sluice.OwnerNotPermitted(permission)
+		return none, sluice.OwnerNotPermitted(permission)
 	}
 	user, err := d.User(ctx, target)
-	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
-		return sluice.User{}, err // it is not known whether there is such a user
+	if err != nil && !sluice.Unauthenticated.Is(err) {
+		return none, err // it is not known whether there is such a user
 	}
 	if err != nil {
-		return sluice.User{}, sluice.Errorf(sluice.CodeForbidden, "The user to run as does not exist, or is disabled.")
+		return none, sluice.Errorf(sluice.CodeForbidden, "The user to run as does not exist, or is disabled.")
 	}
 	return user, nil
 }

@@ -19,9 +19,9 @@ func (d *Directory) Throttled(
 }
 
 // counted is Throttled without the audit log.
-func (d *Directory) counted(username, address string, check func() (sluice.User, error)) (sluice.User, error) {
+func (d *Directory) counted(username, address string, check func() (sluice.User, error)) (none sluice.User, _ error) {
 	if err := d.mayTry(username, address); err != nil {
-		return sluice.User{}, err
+		return none, err
 	}
 	user, err := check()
 	if err == nil {
@@ -29,13 +29,13 @@ func (d *Directory) counted(username, address string, check func() (sluice.User,
 		d.Prove(username, address)
 		return user, nil
 	}
-	if sluice.AsError(err).Kind == sluice.Unauthenticated && !d.starting() {
+	if sluice.Unauthenticated.Is(err) && !d.starting() {
 		d.guesses.Fail(limit.Neighbours(address))
 		if d.pairs.Fail(pairOf(username, address)) == 1 {
 			d.addresses.Fail(limit.Network(address)) // one more account
 		}
 	}
-	return sluice.User{}, err
+	return none, err
 }
 
 // provenFor is how long after a login from an address, or a token that was shown there, the

@@ -19,13 +19,13 @@ type userPutParams struct {
 func userPutCommand(d *Directory) command.Command {
 	return command.New("iam.user.put",
 		"Create a user, or edit the one of that name: what is not given keeps its value.",
-		ofOurs(d, func(ctx context.Context, p userPutParams) (sluice.UserView, error) {
+		ofOurs(d, func(ctx context.Context, p userPutParams) (none sluice.UserView, _ error) {
 			if err := d.checkUser(ctx, p); err != nil {
-				return sluice.UserView{}, err
+				return none, err
 			}
 			hash, err := p.hash(ctx)
 			if err != nil {
-				return sluice.UserView{}, err
+				return none, err
 			}
 			account, err := d.Accounts.Change(ctx, p.Username,
 				func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
@@ -44,11 +44,11 @@ func userPutCommand(d *Directory) command.Command {
 					return after, keepsAdmin(before, after, all)
 				})
 			if err != nil {
-				return sluice.UserView{}, err
+				return none, err
 			}
 			if p.Password != nil || account.Disabled {
 				if err := d.EndSessions(ctx, p.Username, ""); err != nil {
-					return sluice.UserView{}, err
+					return none, err
 				}
 			}
 			view := showUser(account)

@@ -33,7 +33,7 @@ func (p *Plan) permitted(ctx context.Context, c *client.Client) error {
 	}
 	var me sluice.User
 	switch err := c.Decode(ctx, "iam.whoami", nil, nil, &me); {
-	case err != nil && sluice.AsError(err).Kind == sluice.Forbidden:
+	case sluice.Forbidden.Is(err):
 		return nil
 	case err != nil:
 		return err
@@ -100,7 +100,7 @@ func (p *Plan) has(action, resource, name string) bool {
 func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
 	var role map[string]any
 	switch err := c.Decode(ctx, t.resource.Get, map[string][]string{t.resource.Key: {t.name}}, nil, &role); {
-	case err != nil && sluice.AsError(err).Kind == sluice.NotFound:
+	case sluice.NotFound.Is(err):
 		return nil
 	case err != nil:
 		return err

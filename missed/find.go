@@ -17,18 +17,18 @@ import (
 // missing, unless only to find out.
 func (f *Finder) Find(
 	ctx context.Context, hook sluice.Webhook, from, to time.Time, dryRun bool,
-) (sluice.Missed, error) {
+) (found sluice.Missed, _ error) {
 	of, a, err := f.api(ctx, hook)
 	if err != nil {
-		return sluice.Missed{}, err
+		return found, err
 	}
 	sent, err := list(ctx, of, a, from, to)
 	if err != nil {
-		return sluice.Missed{}, err
+		return found, err
 	}
 	had, err := f.accepted(ctx, hook.EventKey, from.Add(-lookBack))
 	if err != nil {
-		return sluice.Missed{}, err
+		return found, err
 	}
 	result := sluice.Missed{Asked: len(sent), Items: []sluice.MissedItem{}}
 	for _, d := range sent {
@@ -38,7 +38,7 @@ func (f *Finder) Find(
 		} else {
 			result.Missed++
 			if state, err = f.fill(ctx, of, a, hook, d, dryRun); err != nil {
-				return sluice.Missed{}, err
+				return found, err
 			}
 		}
 		result.Items = append(result.Items, sluice.MissedItem{ID: d.id, Time: d.time, State: state})

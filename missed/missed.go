@@ -54,15 +54,15 @@ func Commands(f *Finder, missing func(ctx context.Context, parameter, name strin
 		"Ask the sender of a webhook for its own list of deliveries, and have what was not accepted here sent again, "+
 			"or fetch it, through the same checks as any call. For "+Senders()+"; needs apiUrl and apiSecret of the "+
 			"webhook.",
-		func(ctx context.Context, p params) (sluice.Missed, error) {
+		func(ctx context.Context, p params) (found sluice.Missed, _ error) {
 			hook, err := f.Webhook(p.EventKey)
 			if err != nil {
-				return sluice.Missed{}, err
+				return found, err
 			}
 			to := cmp.Or(p.To, time.Now())
 			from := cmp.Or(p.From, to.Add(-defaultSpan))
 			if !from.Before(to) {
-				return sluice.Missed{}, sluice.InvalidParameter("from", "The parameter from must be before to.")
+				return found, sluice.InvalidParameter("from", "The parameter from must be before to.")
 			}
 			return f.Find(ctx, hook, from, to, p.DryRun)
 		}, command.Missing(missing))}

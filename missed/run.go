@@ -45,21 +45,20 @@ func (f *Finder) Step(ctx context.Context, now time.Time) {
 // begin notes that a webhook is asked about now, and returns from when on; false if it is not
 // time yet, or another node does it.
 func (f *Finder) begin(ctx context.Context, hook *sluice.Webhook, now time.Time) (from time.Time, due bool) {
-	_, err := f.Runs.Change(ctx, hook.UUID,
-		func(before *sluice.MissedRun, _ map[string]*sluice.MissedRun) (*sluice.MissedRun, error) {
-			run := sluice.MissedRun{UUID: hook.UUID, Time: now}
-			from = now.Add(-defaultSpan)
-			if before != nil {
-				if now.Sub(before.Time) < hook.MissedEvery {
-					return nil, sluice.ErrUnchanged
-				}
-				if run.Until = before.Until; !run.Until.IsZero() {
-					from = run.Until.Add(-overlap)
-				}
+	begun, err := sluice.Replace(ctx, f.Runs, hook.UUID, func(before *sluice.MissedRun) (*sluice.MissedRun, error) {
+		run := sluice.MissedRun{UUID: hook.UUID, Time: now}
+		from = now.Add(-defaultSpan)
+		if before != nil {
+			if now.Sub(before.Time) < hook.MissedEvery {
+				return nil, sluice.ErrUnchanged
 			}
-			return &run, nil
-		})
-	return from, err == nil
+			if run.Until = before.Until; !run.Until.IsZero() {
+				from = run.Until.Add(-overlap)
+			}
+		}
+		return &run, nil
+	})
+	return from, err == nil && begun != nil
 }
 
 func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, from, now time.Time) {
@@ -77,16 +76,16 @@ func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, from, now time.Ti
 		f.Log.WarnContext(ctx, "Calls of a webhook were missed, and its sender was asked for them.",
 			"eventKey", hook.EventKey, "asked", found.Asked, "missed", found.Missed)
 	}
-	_, failed := f.Runs.Change(ctx, hook.UUID,
-		func(before *sluice.MissedRun, _ map[string]*sluice.MissedRun) (*sluice.MissedRun, error) {
-			run := sluice.MissedRun{UUID: hook.UUID, Time: at, Until: until}
-			if err != nil && before != nil {
-				run.Until = before.Until
-			} else if err != nil {
-				run.Until = time.Time{}
-			}
-			return &run, nil
-		})
+	_, failed := sluice.Replace(ctx, f.Runs, hook.UUID, func(before *sluice.MissedRun) (*sluice.MissedRun, error) {
+		run := sluice.MissedRun{UUID: hook.UUID, Time: at}
+		switch {
+		case err == nil:
+			run.Until = until
+		case before != nil:
+			run.Until = before.Until
+		}
+		return &run, nil
+	})
 	if failed != nil && ctx.Err() == nil {
 		f.Log.WarnContext(ctx, "It can't be noted how far the sender of a webhook was asked.",
 			"eventKey", hook.EventKey, "error", failed)

@@ -20,17 +20,17 @@ const (
 // Asked reads the request of a program that a browser brings (RFC 6749, 4.1.1). If the
 // client is unknown or the URI is not its own, the person is told: Invalid. The program
 // is told of other mistakes, see Refused of the authorization.
-func (i *Issuer) Asked(ctx context.Context, query string) (sluice.Authorization, error) {
+func (i *Issuer) Asked(ctx context.Context, query string) (asked sluice.Authorization, _ error) {
 	form, err := parseForm(query)
 	if err != nil {
-		return sluice.Authorization{}, err
+		return asked, err
 	}
 	client, err := i.Directory.Client(ctx, form["client_id"])
 	if err != nil {
-		return sluice.Authorization{}, err
+		return asked, err
 	}
 	if client == nil || !client.MayRedirect(form["redirect_uri"]) { // not which: that would tell who the clients are
-		return sluice.Authorization{},
+		return asked,
 			invalidRequest("No program is known here by this client_id with this redirect_uri. Its operator has to " +
 				"register them.")
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"errors"
 	"time"
 
 	"sluice"
@@ -13,24 +12,24 @@ import (
 
 // code is the grant for an authorization code, which a person allowed in a browser (RFC
 // 6749, 4.1.3). The scope is the one that was asked for there.
-func (i *Issuer) code(ctx context.Context, r *request) (issue, error) {
+func (i *Issuer) code(ctx context.Context, r *request) (none issue, _ error) {
 	code := r.form["code"]
 	if code == "" {
-		return issue{}, invalidRequest("The parameter code is missing.")
+		return none, invalidRequest("The parameter code is missing.")
 	}
 	lifetime, refreshable := i.lifetime(r.client)
 	given := proof{clientID: r.client.ID, redirect: r.form["redirect_uri"], verifier: r.form["code_verifier"]}
 	session, refresh, err := i.sessions.redeem(ctx, code, given, lifetime)
 	if err != nil {
-		return issue{}, err
+		return none, err
 	}
 	if session == nil {
-		return issue{}, deadCode()
+		return none, deadCode()
 	}
 	r.login.Username, r.scope = session.Username, session.Scope
 	user, err := i.userOf(ctx, session, deadCode())
 	if err != nil {
-		return issue{}, err
+		return none, err
 	}
 	if !refreshable {
 		refresh = ""
@@ -87,29 +86,25 @@ func (s *sessions) redeem(
 		return nil, "", err
 	}
 	var reused *sluice.Session
-	begun, err = s.records.Change(ctx, id,
-		func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
-			reused = nil
-			switch {
-			case before == nil || before.Code == nil || before.Code.Used && !p.fits(before):
-				return nil, sluice.ErrUnchanged
-			case before.Code.Used:
-				reused = before
-				return nil, nil
-			case !p.fits(before) || !s.now().Before(before.Expires):
-				return nil, nil
-			}
-			after, used := *before, *before.Code
-			used.Used = true
-			after.Code = &used
-			refresh = newRefresh(code, before.MACKey)
-			after.Hash = hashRefresh(refresh)
-			after.Expires = s.now().UTC().Add(lifetime)
-			return &after, nil
-		})
-	if errors.Is(err, sluice.ErrUnchanged) {
-		return nil, "", nil
-	}
+	begun, err = sluice.Replace(ctx, s.records, id, func(before *sluice.Session) (*sluice.Session, error) {
+		reused = nil
+		switch {
+		case before == nil || before.Code == nil || before.Code.Used && !p.fits(before):
+			return nil, sluice.ErrUnchanged
+		case before.Code.Used:
+			reused = before
+			return nil, nil
+		case !p.fits(before) || !s.now().Before(before.Expires):
+			return nil, nil
+		}
+		after, used := *before, *before.Code
+		used.Used = true
+		after.Code = &used
+		refresh = newRefresh(code, before.MACKey)
+		after.Hash = hashRefresh(refresh)
+		after.Expires = s.now().UTC().Add(lifetime)
+		return &after, nil
+	})
 	if err == nil && reused != nil {
 		s.reused(ctx, reused)
 	}

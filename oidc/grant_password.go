@@ -11,21 +11,21 @@ import (
 
 // password is the grant for a username and its password (RFC 6749, 4.3). It
 // opens a session, with a refresh token if the client may use one.
-func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
+func (i *Issuer) password(ctx context.Context, r *request) (none issue, _ error) {
 	username, password := r.form["username"], r.form["password"]
 	r.login.Username = username
 	if username == "" || password == "" {
-		return issue{}, invalidRequest("The parameters username and password are needed.")
+		return none, invalidRequest("The parameters username and password are needed.")
 	}
 	if len(password) > limit.MaxPassword || len(username) > limit.MaxUsername {
-		return issue{}, wrongPassword()
+		return none, wrongPassword()
 	}
 	user, err := i.Directory.Login(ctx, username, password, r.address)
 	if err != nil {
-		if sluice.AsError(err).Kind == sluice.Unauthenticated {
-			return issue{}, wrongPassword()
+		if sluice.Unauthenticated.Is(err) {
+			return none, wrongPassword()
 		}
-		return issue{}, err
+		return none, err
 	}
 	r.login.Username = user.Name
 	lifetime, refreshable := i.lifetime(r.client)
@@ -33,7 +33,7 @@ func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
 		Username: user.Name, ClientID: r.client.ID, Scope: r.scope,
 	}, lifetime)
 	if err != nil {
-		return issue{}, err
+		return none, err
 	}
 	if !refreshable {
 		refresh = ""

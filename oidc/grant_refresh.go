@@ -8,33 +8,33 @@ import (
 
 // refresh is the grant for a refresh token (RFC 6749, 6). Each token is used once and
 // replaced. A second use means that it was stolen, so the session ends (RFC 9700, 4.14).
-func (i *Issuer) refresh(ctx context.Context, r *request) (issue, error) {
+func (i *Issuer) refresh(ctx context.Context, r *request) (none issue, _ error) {
 	user, err := i.userOf(ctx, r.session, deadRefresh())
 	if err != nil {
-		return issue{}, err
+		return none, err
 	}
 	is := issue{user: r.session.Username, roles: user.Roles}
 	is.session, is.refresh, err = i.sessions.rotate(ctx, r.form["refresh_token"])
 	switch {
 	case err != nil:
-		return issue{}, err
+		return none, err
 	case is.session == nil:
-		return issue{}, deadRefresh()
+		return none, deadRefresh()
 	}
 	return is, nil
 }
 
 // userOf returns the user of a session. If the user is gone the session ends, since the
 // next user of that name must not inherit it.
-func (i *Issuer) userOf(ctx context.Context, session *sluice.Session, dead error) (sluice.User, error) {
+func (i *Issuer) userOf(ctx context.Context, session *sluice.Session, dead error) (none sluice.User, _ error) {
 	user, err := i.Directory.User(ctx, session.Username)
-	if err == nil || sluice.AsError(err).Kind != sluice.Unauthenticated {
+	if !sluice.Unauthenticated.Is(err) {
 		return user, err
 	}
 	if err := i.sessions.end(ctx, session.ID); err != nil {
-		return sluice.User{}, err
+		return none, err
 	}
-	return sluice.User{}, dead
+	return none, dead
 }
 
 // refreshScope finds the session of the token, and returns its scope or the

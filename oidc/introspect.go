@@ -59,7 +59,7 @@ func (i *Issuer) inspect(ctx context.Context, token string) (introspection, erro
 	if err == nil && found.Username != "" {
 		_, err = i.Directory.User(ctx, found.Username)
 	}
-	if err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated {
+	if sluice.Unauthenticated.Is(err) {
 		return introspection{}, nil
 	}
 	return found, err
@@ -83,15 +83,15 @@ func (i *Issuer) inspectRefresh(ctx context.Context, token string) (introspectio
 	}, nil
 }
 
-func (i *Issuer) inspectAccess(ctx context.Context, token string) (introspection, error) {
+func (i *Issuer) inspectAccess(ctx context.Context, token string) (none introspection, _ error) {
 	v, err := i.verify(ctx, token)
 	if err != nil {
-		return introspection{}, err
+		return none, err
 	}
 	if v.isClient() {
 		client, err := i.Directory.Client(ctx, v.ClientID)
 		if err != nil || !client.Honours(v.Generation, v.IssuedAt.Time()) {
-			return introspection{}, err
+			return none, err
 		}
 	}
 	found := introspection{
@@ -127,7 +127,7 @@ func (i *Issuer) userinfo(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		user, err = i.Directory.User(r.Context(), id.Username)
 	}
-	if err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated {
+	if sluice.Unauthenticated.Is(err) {
 		return i.challenge(notAccepted())
 	}
 	if err != nil {

@@ -45,7 +45,7 @@ func (i *Issuer) endHinted(ctx context.Context, token, clientID string) error {
 	}
 	v, err := i.open(ctx, token, idType)
 	switch {
-	case err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated:
+	case err != nil && !sluice.Unauthenticated.Is(err):
 		return err
 	case err != nil || v.Issuer != i.url || v.Type != idClaim || clientID != "" && clientID != v.AuthorizedParty:
 		return badHint()

@@ -33,9 +33,9 @@ type exchanged struct {
 // reached. The answer is remembered until the token that came with it expires,
 // a refusal for a few seconds. The caller counts wrong passwords, including
 // those that are remembered here.
-func (p *Provider) Password(ctx context.Context, username, password string) (sluice.Identity, error) {
+func (p *Provider) Password(ctx context.Context, username, password string) (none sluice.Identity, _ error) {
 	if username == "" || password == "" || len(password) > limit.MaxPassword {
-		return sluice.Identity{}, sluice.WrongCredentials()
+		return none, sluice.WrongCredentials()
 	}
 	answer, err := p.exchange(ctx, p.fingerprint("password", username, password),
 		func(ctx context.Context, r *remote) (*oauth2.Token, error) {
@@ -72,7 +72,7 @@ func (p *Provider) exchange(
 	if known, ok, err := p.recall(digest); ok {
 		return known, err
 	}
-	return share(ctx, &p.exchanges, string(digest[:]), func(ctx context.Context) (exchanged, error) {
+	return share(ctx, &p.exchanges, string(digest[:]), func(ctx context.Context) (none exchanged, _ error) {
 		if known, ok, err := p.recall(digest); ok {
 			return known, err // it came while this call was on its way here
 		}
@@ -80,11 +80,11 @@ func (p *Provider) exchange(
 		case p.busy <- struct{}{}:
 			defer func() { <-p.busy }()
 		default:
-			return exchanged{}, unreachable(errors.New("too many exchanges at the same time"))
+			return none, unreachable(errors.New("too many exchanges at the same time"))
 		}
 		r, err := p.remote(ctx)
 		if err != nil {
-			return exchanged{}, err
+			return none, err
 		}
 		token, err := ask(goidc.ClientContext(ctx, p.HTTP), r)
 		if err != nil {
@@ -92,7 +92,7 @@ func (p *Provider) exchange(
 			if e.Kind != sluice.Unavailable {
 				p.refused.Put(digest, e, p.now().Add(refusedFor))
 			}
-			return exchanged{}, e
+			return none, e
 		}
 		answer, err := p.read(ctx, token)
 		if err == nil {

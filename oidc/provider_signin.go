@@ -26,22 +26,22 @@ func (p *Provider) SignInURL(ctx context.Context, redirect, state, nonce, verifi
 
 // SignIn returns the identity that signed in at the provider, for the code with
 // which the browser came back. Errors are Unauthenticated or Unavailable.
-func (p *Provider) SignIn(ctx context.Context, redirect, code, nonce, verifier string) (sluice.Identity, error) {
+func (p *Provider) SignIn(ctx context.Context, redirect, code, nonce, verifier string) (id sluice.Identity, _ error) {
 	select {
 	case p.busy <- struct{}{}:
 		defer func() { <-p.busy }()
 	default:
-		return sluice.Identity{}, unreachable(errors.New("too many exchanges at the same time"))
+		return id, unreachable(errors.New("too many exchanges at the same time"))
 	}
 	r, err := p.remote(ctx)
 	if err != nil {
-		return sluice.Identity{}, err
+		return id, err
 	}
 	config := r.oauth
 	config.RedirectURL = redirect
 	token, err := config.Exchange(goidc.ClientContext(ctx, p.HTTP), code, oauth2.VerifierOption(verifier))
 	if err != nil {
-		return sluice.Identity{}, refusal(err)
+		return id, refusal(err)
 	}
 	return p.signedIn(ctx, r, token, nonce)
 }
@@ -50,15 +50,15 @@ func (p *Provider) SignIn(ctx context.Context, redirect, code, nonce, verifier s
 // signed in. If it has no roles, those of the access token count.
 func (p *Provider) signedIn(
 	ctx context.Context, r *remote, token *oauth2.Token, nonce string,
-) (sluice.Identity, error) {
+) (none sluice.Identity, _ error) {
 	text, _ := token.Extra("id_token").(string)
 	id, _, err := p.verify(ctx, text, true)
 	if err != nil {
-		return sluice.Identity{}, unreachable(fmt.Errorf("the provider's ID token can't be used: %w", err))
+		return none, unreachable(fmt.Errorf("the provider's ID token can't be used: %w", err))
 	}
 	verified, err := r.verifier.Verify(ctx, text)
 	if err != nil || verified.Nonce != nonce {
-		return sluice.Identity{}, sluice.WrongCredentials()
+		return none, sluice.WrongCredentials()
 	}
 	access, _, err := p.verify(ctx, token.AccessToken, false)
 	if err == nil && access.Username == id.Username && len(id.Roles) == 0 {

@@ -27,9 +27,9 @@ type foreign struct {
 // with the claim typ, RFC 9068 access tokens with the header, and with most
 // others the audience differs, if one is configured. The access tokens of Dex
 // are ID tokens in all but name, so there either is accepted.
-func (p *Provider) Access(ctx context.Context, token string) (sluice.Identity, error) {
+func (p *Provider) Access(ctx context.Context, token string) (none sluice.Identity, _ error) {
 	if len(token) > maxToken {
-		return sluice.Identity{}, notAccepted()
+		return none, notAccepted()
 	}
 	digest := fingerprint(sha256.Sum256([]byte(token)))
 	if known, ok := p.verified.Get(digest, p.now()); ok && p.current(ctx, known.key) {
@@ -38,7 +38,7 @@ func (p *Provider) Access(ctx context.Context, token string) (sluice.Identity, e
 	id, key, err := p.verify(ctx, token, false)
 	if err != nil {
 		p.verified.Drop(digest)
-		return sluice.Identity{}, err
+		return none, err
 	}
 	p.verified.Put(digest, foreign{id, key}, id.Expires.Add(leeway))
 	return id, nil

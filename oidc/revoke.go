@@ -63,7 +63,7 @@ func (i *Issuer) sessionOf(ctx context.Context, token string) (*sluice.Session, 
 	}
 	v, err := i.verify(ctx, token)
 	switch {
-	case err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated:
+	case sluice.Unauthenticated.Is(err):
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -3,7 +3,6 @@ package oidc
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -43,10 +42,7 @@ func (s *sessions) store(
 	session.ID = sessionID(family)
 	session.Created = s.now().UTC()
 	session.Expires = session.Created.Add(lifetime)
-	return s.records.Change(ctx, session.ID,
-		func(_ *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
-			return &session, nil
-		})
+	return &session, sluice.Put(ctx, s.records, session.ID, &session)
 }
 
 // ofFamily returns the session that a refresh token was issued for, whether the token is
@@ -81,16 +77,12 @@ func (s *sessions) find(ctx context.Context, token string) (*sluice.Session, err
 	// Another node may just have replaced the token. An abandoned change sees what is
 	// stored now.
 	var latest *sluice.Session
-	_, err = s.records.Change(ctx, session.ID,
-		func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
-			latest = before
-			return nil, sluice.ErrUnchanged
-		})
-	if !errors.Is(err, sluice.ErrUnchanged) {
+	_, err = sluice.Replace(ctx, s.records, session.ID, func(before *sluice.Session) (*sluice.Session, error) {
+		latest = before
+		return nil, sluice.ErrUnchanged
+	})
+	if err != nil || latest == nil || !isCurrent(latest, token) {
 		return nil, err
-	}
-	if latest == nil || !isCurrent(latest, token) {
-		return nil, nil
 	}
 	return latest, nil
 }
@@ -139,21 +131,17 @@ func (s *sessions) use(
 ) (*sluice.Session, error) {
 	id, _ := parseRefresh(token)
 	var reused *sluice.Session
-	session, err := s.records.Change(ctx, id,
-		func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
-			reused = nil
-			switch {
-			case before == nil:
-				return nil, sluice.ErrUnchanged
-			case !isCurrent(before, token):
-				reused = before
-				return nil, nil
-			}
-			return change(*before)
-		})
-	if errors.Is(err, sluice.ErrUnchanged) {
-		return nil, nil
-	}
+	session, err := sluice.Replace(ctx, s.records, id, func(before *sluice.Session) (*sluice.Session, error) {
+		reused = nil
+		switch {
+		case before == nil:
+			return nil, sluice.ErrUnchanged
+		case !isCurrent(before, token):
+			reused = before
+			return nil, nil
+		}
+		return change(*before)
+	})
 	if err == nil && reused != nil {
 		s.reused(ctx, reused)
 	}

@@ -24,10 +24,10 @@ type verified struct {
 
 // Access checks an access token. Whether its user may still do anything is for
 // the caller to look up; a token whose session was ended is refused here.
-func (i *Issuer) Access(ctx context.Context, token string) (sluice.Identity, error) {
+func (i *Issuer) Access(ctx context.Context, token string) (id sluice.Identity, _ error) {
 	v, err := i.verify(ctx, token)
 	if err != nil {
-		return sluice.Identity{}, err
+		return id, err
 	}
 	return sluice.Identity{
 		Username:   v.Subject,

@@ -17,13 +17,13 @@ import (
 // with that token: NotFound if there is none, Conflict if the event key is taken,
 // Outdated if it was changed since the caller read it. Neither of two concurrent edits
 // undoes the fields of the other.
-func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (sluice.Webhook, error) {
+func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hook sluice.Webhook, _ error) {
 	if err := p.checkTarget(); err != nil {
-		return sluice.Webhook{}, err
+		return hook, err
 	}
 	changes, err := p.changes(s.MaxKeep)
 	if err != nil {
-		return sluice.Webhook{}, err
+		return hook, err
 	}
 	token := form.Canonical(p.UUID)
 	creating := token == ""
@@ -32,11 +32,11 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (slu
 	}
 	revised, err := s.revised(ctx, token, creating, changes, trusts)
 	if err != nil {
-		return sluice.Webhook{}, err
+		return hook, err
 	}
 	var made sluice.Webhook
-	_, err = s.records.Change(ctx, token,
-		func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+	_, err = sluice.Replace(ctx, s.records, token,
+		func(before *sluice.Webhook) (*sluice.Webhook, error) {
 			now := time.Now().UTC().Truncate(time.Millisecond)
 			after := sluice.Webhook{
 				UUID: token, PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: now,
@@ -72,7 +72,7 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (slu
 			}
 			return &after, nil
 		})
-	return made, sluice.Changed(err)
+	return made, err
 }
 
 // check refuses settings that contradict each other, or other webhooks, and edits that would give

@@ -49,7 +49,7 @@ func revise(ctx context.Context, trusts *trust.Trusts, hook *sluice.Webhook, cha
 	if err == nil && made.Verifier != nil && (given["signingSecret"] || given["signature"]) {
 		err = made.Verifier.CheckKind()
 	}
-	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+	if sluice.NotFound.Is(err) {
 		return nil, sluice.AsError(err).About("signingSecret").WithStatus(400) // of the secret, not of the webhook
 	}
 	return stored(t), err

@@ -19,21 +19,21 @@ type signParams struct {
 func signCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Command {
 	return command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the "+
 		"webhook with it. Needs the permission webhook.token, too, and secret.use where calls carry the secret itself.",
-		func(ctx context.Context, p signParams) (sluice.SignedCall, error) {
+		func(ctx context.Context, p signParams) (call sluice.SignedCall, _ error) {
 			if !maySeeToken(ctx, p.EventKey) {
-				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MaySeeTokens)
+				return call, sluice.NotPermitted(sluice.MaySeeTokens)
 			}
 			hook, err := hooks.WithKey(p.EventKey)
 			if err != nil {
-				return sluice.SignedCall{}, err
+				return call, err
 			}
 			g, err := trusts.Of(ctx, &hook)
 			if err != nil {
-				return sluice.SignedCall{}, err
+				return call, err
 			}
 			if g != nil && g.Verifier != nil && g.Verifier.SendsSecret() &&
 				!g.MayUse(sluice.UserFrom(ctx), hook.EventKey) {
-				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MayUseSecrets)
+				return call, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
 			return g.Sign(receiveURL(baseURL, hook.OpenToken(time.Now())), trust.Wish{
 				ContentType: p.ContentType, Sample: p.Sample, Payload: p.Payload,

@@ -76,19 +76,19 @@ func (s *Store) follow(before, after *sluice.Webhook) {
 func (s *Store) DemandsCertificates() bool { return s.certificates.Load() > 0 }
 
 // Webhook returns the webhook with that token, NotFound if there is none.
-func (s *Store) Webhook(ctx context.Context, token string) (sluice.Webhook, error) {
+func (s *Store) Webhook(ctx context.Context, token string) (none sluice.Webhook, _ error) {
 	hook, err := s.records.Get(ctx, token)
 	if err != nil {
-		return sluice.Webhook{}, err
+		return none, err
 	}
 	if hook == nil {
-		return sluice.Webhook{}, noWebhook("uuid")
+		return none, noWebhook("uuid")
 	}
 	return *hook, nil
 }
 
 // OpenedBy returns the webhook that a token opens now, NotFound if it opens none.
-func (s *Store) OpenedBy(ctx context.Context, token string) (sluice.Webhook, error) {
+func (s *Store) OpenedBy(ctx context.Context, token string) (none sluice.Webhook, _ error) {
 	uuid, further := s.byToken.Load(token)
 	if !further {
 		uuid = token
@@ -100,7 +100,7 @@ func (s *Store) OpenedBy(ctx context.Context, token string) (sluice.Webhook, err
 		}
 	}
 	if err == nil && !hook.OpenedBy(token, time.Now()) {
-		return sluice.Webhook{}, noWebhook("token")
+		return none, noWebhook("token")
 	}
 	return hook, err
 }
@@ -115,7 +115,7 @@ func (s *Store) KeyOf(ctx context.Context, token string) string {
 }
 
 // WithKey returns the webhook with that event key, NotFound if there is none.
-func (s *Store) WithKey(key string) (sluice.Webhook, error) {
+func (s *Store) WithKey(key string) (none sluice.Webhook, _ error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found *sluice.Webhook
@@ -124,7 +124,7 @@ func (s *Store) WithKey(key string) (sluice.Webhook, error) {
 		return false
 	})
 	if found == nil || found.EventKey != key {
-		return sluice.Webhook{}, noKey()
+		return none, noKey()
 	}
 	return *found, nil
 }

@@ -77,17 +77,17 @@ func showTokens(h *sluice.Webhook, whole bool, now time.Time) []sluice.TokenView
 type tokenHolder struct{ uuid, eventKey string }
 
 // find returns the webhook by its uuid or its event key.
-func (h tokenHolder) find(ctx context.Context, hooks *Store) (sluice.Webhook, error) {
+func (h tokenHolder) find(ctx context.Context, hooks *Store) (hook sluice.Webhook, _ error) {
 	switch {
 	case h.uuid != "" && h.eventKey != "":
-		return sluice.Webhook{},
+		return hook,
 			sluice.InvalidParameter("eventKey", "Give the uuid or the eventKey of the webhook, not both.")
 	case h.uuid != "":
 		return hooks.Webhook(ctx, form.Canonical(h.uuid))
 	case h.eventKey != "":
 		return hooks.WithKey(h.eventKey)
 	}
-	return sluice.Webhook{},
+	return hook,
 		sluice.Errorf(sluice.CodeParameterMissing, "Give the uuid or the eventKey of the webhook.").About("eventKey")
 }
 
@@ -147,9 +147,9 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 }
 
 // expiry returns the time that the parameter expires means, zero if it is not given.
-func expiry(text string, now time.Time) (time.Time, error) {
+func expiry(text string, now time.Time) (none time.Time, _ error) {
 	if text == "" {
-		return time.Time{}, nil
+		return none, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -159,7 +159,7 @@ func expiry(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	if err != nil || !at.After(now) || at.Year() > 9999 {
-		return time.Time{}, sluice.InvalidParameter("expires", "The parameter expires must be a time to come, such "+
+		return none, sluice.InvalidParameter("expires", "The parameter expires must be a time to come, such "+
 			"as 2030-01-31T12:00:00Z, or a duration from now, such as 30d.")
 	}
 	return at.UTC(), nil
@@ -226,14 +226,14 @@ func tokenDeleteCommand(hooks *Store) command.Command {
 	return command.New("webhook.token.delete", "Close a token of a webhook at once: calls with it are refused as "+
 		"calls with an unknown one. The uuid can be closed too, and stays the name of the webhook; the last open "+
 		"token can't.",
-		func(ctx context.Context, p tokenDeleteParams) (tokenDeleted, error) {
+		func(ctx context.Context, p tokenDeleteParams) (done tokenDeleted, _ error) {
 			hook, err := tokenHolder{p.UUID, p.EventKey}.find(ctx, hooks)
 			if err != nil {
-				return tokenDeleted{}, err
+				return done, err
 			}
 			token, err := hooks.deleteToken(ctx, hook.UUID, form.Canonical(p.Token))
 			if err != nil {
-				return tokenDeleted{}, err
+				return done, err
 			}
 			return tokenDeleted{Last6: sluice.Last6(token), Deleted: true}, nil
 		}, command.Missing(Missing))

@@ -109,7 +109,7 @@ func (rc *Receiver) lookUp(f *found, token string) error {
 			}
 			return nil
 		}
-		if sluice.AsError(err).Kind != sluice.NotFound {
+		if !sluice.NotFound.Is(err) {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func (rc *Receiver) handshake(ctx context.Context, c *checked, call *sender.Call
 	if err == nil {
 		return answer, nil
 	}
-	if sluice.AsError(err).Kind != sluice.Conflict {
+	if !sluice.Conflict.Is(err) {
 		return nil, err
 	}
 	// Another secret was learned meanwhile, and decides about this call.
@@ -62,7 +62,7 @@ func (rc *Receiver) receiveGreeting(a *arrived) (greeting *sender.Answer, err er
 		return nil, notAllowed(sluice.DefaultMethods)
 	}
 	if err := rc.lookUp(f, token); err != nil {
-		if sluice.AsError(err).Kind == sluice.Unavailable {
+		if sluice.Unavailable.Is(err) {
 			return nil, err
 		}
 		return nil, notAllowed(sluice.DefaultMethods)

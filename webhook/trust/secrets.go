@@ -24,7 +24,7 @@ func (g *Trusts) resolve(ctx context.Context, text string) (secrets []string, mi
 		switch {
 		case err == nil:
 			secrets = append(secrets, secret)
-		case sluice.AsError(err).Kind == sluice.NotFound:
+		case sluice.NotFound.Is(err):
 			if missing == nil { // the first will do
 				missing = sluice.AsError(err).About("signingSecret")
 			}

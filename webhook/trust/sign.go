@@ -16,7 +16,7 @@ type Wish struct {
 }
 
 // Sign makes a call with a signature, where calls have one.
-func (g *Trust) Sign(url string, p Wish, now time.Time) (sluice.SignedCall, error) {
+func (g *Trust) Sign(url string, p Wish, now time.Time) (signed sluice.SignedCall, _ error) {
 	call := &sender.Call{
 		Method: http.MethodPost, URL: url,
 		Header: http.Header{"Content-Type": {cmp.Or(p.ContentType, "application/json")}}, Body: []byte(p.Payload),
@@ -24,7 +24,7 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (sluice.SignedCall, erro
 	if p.Sample != "" {
 		sample, err := g.sample(p)
 		if err != nil {
-			return sluice.SignedCall{}, err
+			return signed, err
 		}
 		if p.ContentType != "" {
 			sample.Header.Set("Content-Type", p.ContentType)
@@ -39,7 +39,7 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (sluice.SignedCall, erro
 	}
 	if g != nil && g.Verifier != nil {
 		if err := g.Verifier.Sign(call, now); err != nil {
-			return sluice.SignedCall{}, err
+			return signed, err
 		}
 	}
 	out := sluice.SignedCall{
@@ -52,14 +52,14 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (sluice.SignedCall, erro
 }
 
 // sample finds the sample that is asked for among those of the webhook's provider.
-func (g *Trust) sample(p Wish) (sender.Sample, error) {
+func (g *Trust) sample(p Wish) (sample sender.Sample, _ error) {
 	if g == nil || g.Provider == "" {
-		return sender.Sample{},
+		return sample,
 			sluice.InvalidParameter("sample", "Samples belong to providers, and this webhook has none: give a payload.")
 	}
 	preset, err := FindPreset(g.Provider)
 	if err != nil {
-		return sender.Sample{}, err
+		return sample, err
 	}
 	var names []string
 	for _, s := range preset.Samples() {
@@ -68,6 +68,6 @@ func (g *Trust) sample(p Wish) (sender.Sample, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return sender.Sample{}, sluice.InvalidParameter("sample", "%s has no sample of that name; there are: %s.",
+	return sample, sluice.InvalidParameter("sample", "%s has no sample of that name; there are: %s.",
 		preset.Title, strings.Join(names, ", "))
 }
