@@ -14,11 +14,15 @@ import (
 	"sluice"
 	"sluice/outward"
 	"sluice/value"
+	"sluice/wait"
 )
 
 const (
 	requestTimeout = 30 * time.Second
-	maxReply       = 32 << 20
+	maxReply       = 8 << 20
+	maxDecoded     = 32 << 20        // of a reply in memory: a list of empty objects takes a hundred times its length
+	maxPages       = 1000            // of the lists that one asking reads
+	leastPause     = time.Second     // before a request that a sender did not want is made again
 	shortPause     = 2 * time.Second // that a sender asks for, and that is waited for here
 	longPause      = time.Minute     // that is assumed if a sender says nothing
 )
@@ -32,6 +36,7 @@ type api struct {
 	secret string
 	bearer string // of each request; the secret unless the provider says otherwise
 	client *http.Client
+	pages  int // that were read
 }
 
 // errGone says that the sender no longer has what was asked for.
@@ -50,16 +55,14 @@ func (a *api) call(ctx context.Context, method, address string, body, into any) 
 		case status == http.StatusNotFound || status == http.StatusGone:
 			return nil, errGone
 		case isLimit(status, header):
-			pause := pauseOf(header, time.Now())
+			pause := max(pauseOf(header, time.Now()), leastPause)
 			if pause > shortPause {
 				return nil, sluice.Errorf(sluice.CodeSenderLimits,
 					"%s takes no more requests for now. What was done counts; ask again later for the rest.", a.title).
 					After(pause)
 			}
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-				return nil, ctx.Err()
+			if err := wait.For(ctx, pause); err != nil {
+				return nil, err
 			}
 		case status >= 300:
 			return nil, a.refused("it answers "+strconv.Itoa(status), nil)
@@ -68,6 +71,8 @@ func (a *api) call(ctx context.Context, method, address string, body, into any) 
 		case isRaw:
 			*raw = reply
 			return header, nil
+		case value.Footprint(reply) > maxDecoded:
+			return nil, a.refused("its reply is too large", nil)
 		default:
 			if err := json.Unmarshal(reply, into); err != nil {
 				return nil, a.refused("its reply can't be read", err)
@@ -83,7 +88,11 @@ func isLimit(status int, header http.Header) bool {
 		status == http.StatusForbidden && header.Get("X-Ratelimit-Remaining") == "0"
 }
 
+// get reads a page of a list, or something that is asked for once.
 func (a *api) get(ctx context.Context, address string, into any) (http.Header, error) {
+	if a.pages++; a.pages > maxPages {
+		return nil, a.refused("its list does not end", nil)
+	}
 	return a.call(ctx, http.MethodGet, address, nil, into)
 }
 
@@ -133,7 +142,7 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 
 // refused is the error of a sender that does not do what it was asked to. It never has the
 // credential in it.
-func (a *api) refused(how string, cause error) error {
+func (a *api) refused(how string, cause error) *sluice.Error {
 	return sluice.Errorf(sluice.CodeSenderRefuses,
 		"%s can't be asked: %s. See whether apiUrl and apiSecret of the webhook are right.", a.title, how).
 		WithStatus(http.StatusBadGateway).Because(cause)

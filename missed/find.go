@@ -13,6 +13,9 @@ import (
 	"sluice/sender"
 )
 
+// askTime bounds how long one sender is asked, and asked for what is missing.
+const askTime = 5 * time.Minute
+
 // Find asks the sender of a webhook what it has sent between two times, and gets what is
 // missing, unless only to find out.
 func (f *Finder) Find(
@@ -22,6 +25,24 @@ func (f *Finder) Find(
 	if err != nil {
 		return found, err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, askTime, errSlow)
+	defer cancel()
+	found, err := f.find(ctx, of, a, hook, from, to, dryRun)
+	if err != nil && context.Cause(ctx) == errSlow {
+		err = a.refused("it takes longer than "+askTime.String(), nil).After(slowPause)
+	}
+	return found, err
+}
+
+// errSlow ends what is asked of a sender that takes its time.
+var errSlow = errors.New("the sender takes too long")
+
+// slowPause is how long such a sender is not asked.
+const slowPause = time.Hour
+
+func (f *Finder) find(
+	ctx context.Context, of provider, a *api, hook sluice.Webhook, from, to time.Time, dryRun bool,
+) (sluice.Missed, error) {
 	sent, err := list(ctx, of, a, from, to)
 	if err != nil {
 		return found, err

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"sluice"
 	"sluice/command"
 )
@@ -35,10 +37,13 @@ type Options struct {
 }
 
 // A Finder asks senders what they have sent.
-type Finder struct{ Options }
+type Finder struct {
+	Options
+	users *semaphore.Weighted // who ask now
+}
 
 // New returns a finder. Nothing is asked by itself until Run runs.
-func New(o Options) *Finder { return &Finder{o} }
+func New(o Options) *Finder { return &Finder{o, semaphore.NewWeighted(atOnce)} }
 
 type params struct {
 	EventKey string    `json:"eventKey" required:"true" audit:"yes" names:"event" doc:"Event key of the webhook."`
@@ -64,6 +69,12 @@ func Commands(f *Finder, missing func(ctx context.Context, parameter, name strin
 			if !from.Before(to) {
 				return found, sluice.InvalidParameter("from", "The parameter from must be before to.")
 			}
+			if !f.users.TryAcquire(1) {
+				return sluice.Missed{}, sluice.Errorf(sluice.CodeTooManyCalls,
+					"As many senders are asked now as may be at the same time. Try again when some have answered.").
+					After(time.Minute)
+			}
+			defer f.users.Release(1)
 			return f.Find(ctx, hook, from, to, p.DryRun)
 		}, command.Missing(missing))}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"sluice"
 )
 
@@ -27,6 +29,10 @@ func (f *Finder) Run(ctx context.Context) {
 	}
 }
 
+// atOnce is how many senders are asked at the same time, by users and by itself: each may answer
+// with as much as a reply may have, or not at all.
+const atOnce = 4
+
 // Step asks about the webhooks whose time has come.
 func (f *Finder) Step(ctx context.Context, now time.Time) {
 	hooks := f.Webhooks()
@@ -35,11 +41,17 @@ func (f *Finder) Step(ctx context.Context, now time.Time) {
 			_ = sluice.Remove(ctx, f.Runs, run.UUID) // the next step tries again
 		}
 	}
+	var asked errgroup.Group
+	asked.SetLimit(atOnce)
 	for _, hook := range hooks {
-		if from, due := f.begin(ctx, hook, now); due {
-			f.ask(ctx, *hook, from, now)
-		}
+		asked.Go(func() error {
+			if from, due := f.begin(ctx, hook, now); due {
+				f.ask(ctx, *hook, from, now)
+			}
+			return nil
+		})
 	}
+	_ = asked.Wait() // none has an error
 }
 
 // begin notes that a webhook is asked about now, and returns from when on; false if it is not
@@ -69,8 +81,8 @@ func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, from, now time.Ti
 	case err != nil:
 		f.Log.WarnContext(ctx, "The sender of a webhook can't be asked what was missed; trying on.",
 			"eventKey", hook.EventKey, "error", err)
-		if wait := sluice.AsError(err).RetryAfter; wait > 0 {
-			at = now.Add(wait - hook.MissedEvery)
+		if pause := sluice.AsError(err).RetryAfter; pause > 0 {
+			at = now.Add(pause - hook.MissedEvery)
 		}
 	case found.Missed > 0:
 		f.Log.WarnContext(ctx, "Calls of a webhook were missed, and its sender was asked for them.",

@@ -2,6 +2,7 @@ package missed
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -46,6 +47,6 @@ func listStripe(ctx context.Context, a *api, from, to time.Time, see func(delive
 
 // fetchStripe asks for the event by itself: then it is written as webhooks get it.
 func fetchStripe(ctx context.Context, a *api, d delivery) (event []byte, err error) {
-	_, err = a.get(ctx, a.base+"/events/"+url.PathEscape(d.ref), &event)
+	_, err = a.call(ctx, http.MethodGet, a.base+"/events/"+url.PathEscape(d.ref), nil, &event)
 	return event, err
 }

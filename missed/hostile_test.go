@@ -1,0 +1,69 @@
+package missed_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/missed"
+)
+
+// TestHostileSenders: a list that never ends, a reply that takes a hundred times its length in
+// memory and a limit that is none are refused, and other webhooks are asked meanwhile.
+func TestHostileSenders(t *testing.T) {
+	e := openEngine(t)
+	for name, test := range map[string]struct {
+		provider, path string
+		answer         http.HandlerFunc
+		says           string
+	}{
+		"a list that never ends": {"github", "/repos/o/r/hooks/1", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Link", `<https://x.example/?after=1>; rel="next"`)
+			fmt.Fprint(w, "[]")
+		}, "does not end"},
+		"a list of nothings": {"gitlab", "/projects/1/hooks/1", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "["+strings.Repeat("{},", 200_000)+"{}]")
+		}, "too large"},
+		"a reply that is too long": {"gitlab", "/projects/1/hooks/1", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, `["`+strings.Repeat("x", 9<<20)+`"]`)
+		}, "does not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hostile := httptest.NewServer(test.answer)
+			t.Cleanup(hostile.Close)
+			var asked atomic.Int64
+			honest := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				asked.Add(1)
+				fmt.Fprint(w, `{"data":[],"done":true}`)
+			}))
+			t.Cleanup(honest.Close)
+			hook := func(key, provider, url string) *sluice.Webhook {
+				return &sluice.Webhook{
+					UUID: name + key, EventKey: key, Trust: &sluice.Trust{Provider: provider},
+					Settings: sluice.Settings[time.Duration]{APIURL: url, APISecret: "s", MissedEvery: time.Minute},
+				}
+			}
+			hooks := []*sluice.Webhook{
+				hook("hostile", test.provider, hostile.URL+test.path), hook("honest", "svix", honest.URL+"/app/1/endpoint/2"),
+			}
+			f := missed.New(missed.Options{
+				Webhooks: func() []*sluice.Webhook { return hooks }, Journal: e.Journal, Runs: e.Missed,
+				Plain: http.DefaultTransport, Log: slog.New(slog.DiscardHandler),
+			})
+			f.Step(t.Context(), time.Now())
+			if asked.Load() != 1 {
+				t.Errorf("the other sender was asked %d times", asked.Load())
+			}
+			_, err := f.Find(t.Context(), *hooks[0], time.Now().Add(-time.Hour), time.Now(), true)
+			if e := sluice.AsError(err); e.Status != http.StatusBadGateway || !strings.Contains(e.Message, test.says) {
+				t.Errorf("it says %v", err)
+			}
+		})
+	}
+}
