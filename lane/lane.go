@@ -222,6 +222,21 @@ func (b *begun) count(read []byte) {
 	}
 }
 
+// Heads returns a listener for a server without a lane: the lines of each head are counted all
+// the same.
+func Heads(l net.Listener) net.Listener { return heads{l} }
+
+type heads struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (h heads) Accept() (net.Conn, error) {
+	accepted, err := h.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &begun{Conn: accepted}, nil
+}
+
 // ConnState is for the http.Server that gets the connections of a lane. Without it, only the
 // first head on each is counted.
 func ConnState(c net.Conn, state http.ConnState) {

@@ -32,12 +32,21 @@ func NewListener(l net.Listener, o ConnectionOptions) *Listener {
 	}
 }
 
+// Beside returns a listener at another address. The connections of both count together.
+func (l *Listener) Beside(other net.Listener) *Listener {
+	return &Listener{
+		Listener: other, ConnectionOptions: l.ConnectionOptions, slots: l.slots, shares: l.shares,
+		closed: make(chan struct{}),
+	}
+}
+
 // A Listener bounds its connections.
 type Listener struct {
 	net.Listener
 	ConnectionOptions
 	slots  chan struct{}
 	shares *Shares[netip.Prefix]
+	open   atomic.Int64
 
 	closeOnce sync.Once
 	closed    chan struct{}
@@ -48,18 +57,19 @@ func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		select {
 		case l.slots <- struct{}{}:
+			l.open.Add(1)
 		case <-l.closed:
 			return nil, net.ErrClosed
 		}
 		accepted, err := l.Listener.Accept()
 		if err != nil {
-			<-l.slots
+			l.leave()
 			return nil, err
 		}
 		if client := l.enter(accepted); client != nil {
 			return client, nil
 		}
-		<-l.slots
+		l.leave()
 		_ = accepted.Close()
 	}
 }
@@ -74,11 +84,17 @@ func (l *Listener) Close() (err error) {
 }
 
 // Open reports how many connections are open, with the one that Accept waits for.
-func (l *Listener) Open() int { return len(l.slots) }
+func (l *Listener) Open() int { return int(l.open.Load()) }
+
+// leave frees the slot of a connection.
+func (l *Listener) leave() {
+	l.open.Add(-1)
+	<-l.slots
+}
 
 // enter counts a connection, or returns nil if its client has too many.
 func (l *Listener) enter(accepted net.Conn) net.Conn {
-	c := &conn{Conn: accepted, writeTimeout: l.WriteTimeout, leave: func() { <-l.slots }}
+	c := &conn{Conn: accepted, writeTimeout: l.WriteTimeout, leave: l.leave}
 	peer, err := netip.ParseAddrPort(accepted.RemoteAddr().String())
 	if err != nil || Contains(l.Proxies, peer.Addr().Unmap()) {
 		return c
@@ -89,7 +105,7 @@ func (l *Listener) enter(accepted net.Conn) net.Conn {
 	}
 	c.leave = func() {
 		l.shares.Leave(network)
-		<-l.slots
+		l.leave()
 	}
 	return c
 }

@@ -20,6 +20,7 @@ import (
 
 	"sluice"
 	"sluice/api"
+	"sluice/lane"
 	"sluice/wait"
 )
 
@@ -137,19 +138,14 @@ func (s *Server) openDoors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.redirects = &http.Server{
-		Handler:     s.domains.manager.HTTPHandler(http.HandlerFunc(s.toHTTPS)),
-		ReadTimeout: s.opts.Timeouts.Header, WriteTimeout: s.opts.Timeouts.Write, IdleTimeout: s.opts.Timeouts.Idle,
-		MaxHeaderBytes: maxHeader,
-		ErrorLog:       slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
-	}
-	go func() { _ = s.redirects.Serve(s.bounded(plain)) }() // ends with the server
+	s.redirects = s.sideServer(plain, s.domains.manager.HTTPHandler(http.HandlerFunc(s.toHTTPS)))
 	if s.cfg.ListenGiven {
 		inside, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Listen)
 		if err != nil {
 			return fmt.Errorf("can't listen on %s; --listen chooses another address: %w", s.cfg.Listen, err)
 		}
-		go s.serve(api.ProxyProtocol(s.bounded(inside), s.cfg.ProxyProtocol, s.opts.Timeouts.Header))
+		go s.serve(lane.Heads(
+			api.ProxyProtocol(s.connections.Beside(inside), s.cfg.ProxyProtocol, s.opts.Timeouts.Header)))
 	}
 	ordering, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
@@ -187,8 +183,12 @@ func (s *Server) toHTTPS(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(s.domains.names, strings.ToLower(host)) {
 		host = s.domains.names[0]
 	}
+	path := r.URL.RequestURI()
+	if r.URL.Opaque != "" { // it would go on with the host
+		path = "/"
+	}
 	//nolint:gosec // the host is one of ours
-	http.Redirect(w, r, "https://"+host+r.URL.RequestURI(), http.StatusPermanentRedirect)
+	http.Redirect(w, r, "https://"+host+path, http.StatusPermanentRedirect)
 }
 
 // certificateStore keeps what autocert stores as records, sealed and shared by all nodes.

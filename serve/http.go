@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -35,9 +37,11 @@ const (
 // stream of HTTP/2 that counts nowhere. Handlers have deadlines of their own.
 const ownAnswers = time.Second
 
-func (s *Server) httpServer() *http.Server {
-	server := &http.Server{
-		Handler:           s.api.Bounded(),
+// boundedServer returns a server with the bounds that each of ours has. Its listener must be one
+// of lane, which counts the lines of a head.
+func (s *Server) boundedServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
 		ReadHeaderTimeout: s.opts.Timeouts.Header,
 		ReadTimeout:       s.opts.Timeouts.BodyIdle, // for unread bodies; limit.Pace sets its own
 		WriteTimeout:      ownAnswers,
@@ -48,8 +52,41 @@ func (s *Server) httpServer() *http.Server {
 			MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxUnread,
 			MaxReceiveBufferPerStream: maxUnread,
 		},
-		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
+		ErrorLog: log.New(serverLog{s.opts.Log}, "", 0),
 	}
+}
+
+// A serverLog writes down what net/http finds. Strangers can cause a line for each connection by a
+// handshake that they break off, as health checks do: those are details.
+type serverLog struct{ to *slog.Logger }
+
+// Write implements io.Writer.
+func (l serverLog) Write(line []byte) (int, error) {
+	level := slog.LevelWarn
+	if bytes.Contains(line, []byte("TLS handshake error")) {
+		level = slog.LevelDebug
+	}
+	l.to.Log(context.Background(), level, string(bytes.TrimSpace(line)))
+	return len(line), nil
+}
+
+// sideServer returns a server for what is answered from the head alone, and serves a listener
+// until it is closed. Connections count with those of the main listener.
+func (s *Server) sideServer(listener net.Listener, handler http.Handler) *http.Server {
+	server := s.boundedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 { // nobody waits for a body
+			w.Header().Set("Connection", "close")
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // a connection has deadlines
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	server.WriteTimeout = s.opts.Timeouts.Write
+	go func() { _ = server.Serve(lane.Heads(s.connections.Beside(listener))) }() // ends with the server
+	return server
+}
+
+func (s *Server) httpServer() *http.Server {
+	server := s.boundedServer(s.api.Bounded())
 	if s.certificate != nil {
 		server.TLSConfig = &tls.Config{
 			MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get,
@@ -98,11 +135,7 @@ func (s *Server) startMetrics(ctx context.Context) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET "+sluice.MetricsPath, s.metrics.Handler())
-	s.metricsServer = &http.Server{
-		Handler: mux, ReadTimeout: s.opts.Timeouts.Header, WriteTimeout: s.opts.Timeouts.Write,
-		IdleTimeout: s.opts.Timeouts.Idle, MaxHeaderBytes: maxHeader,
-	}
-	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
+	s.metricsServer = s.sideServer(listener, mux)
 	return nil
 }
 

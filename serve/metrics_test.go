@@ -136,3 +136,27 @@ func TestMetricsOfTheirOwnAddress(t *testing.T) {
 		t.Error("a client that never reads stays")
 	}
 }
+
+// TestListenersBesideTheMainOne: a head of many lines is refused there as well, and nobody waits
+// for a body that is not wanted.
+func TestListenersBesideTheMainOne(t *testing.T) {
+	t.Parallel()
+	s := startMeasured(t, serve.Timeouts{Write: 2 * time.Second, BodyIdle: time.Hour})
+	for head, want := range map[string]string{
+		"GET /metrics HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("a: b\r\n", 5000) + "Content-Length: 9\r\n\r\n": "431",
+		"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n":                                     "405",
+		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n":                                      "200",
+	} {
+		client, err := net.Dial("tcp", s.config.MetricsListen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = client.SetDeadline(time.Now().Add(patience))
+		_, _ = io.WriteString(client, head) // it may be refused before its end
+		answer, err := io.ReadAll(client)
+		if _, status, _ := strings.Cut(string(answer), " "); !strings.HasPrefix(status, want) || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%.40q is answered %.20q, want %s, and closed with %v", head, answer, want, err)
+		}
+		_ = client.Close()
+	}
+}
