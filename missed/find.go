@@ -27,7 +27,7 @@ func (f *Finder) Find(
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, errSlow)
 	defer cancel()
-	found, err := f.find(ctx, of, a, hook, from, to, dryRun)
+	found, err = f.find(ctx, of, a, hook, from, to, dryRun)
 	if err != nil && context.Cause(ctx) == errSlow {
 		err = a.refused("it takes longer than "+askTime.String(), nil).After(slowPause)
 	}
@@ -42,7 +42,7 @@ const slowPause = time.Hour
 
 func (f *Finder) find(
 	ctx context.Context, of provider, a *api, hook sluice.Webhook, from, to time.Time, dryRun bool,
-) (sluice.Missed, error) {
+) (found sluice.Missed, _ error) {
 	sent, err := list(ctx, of, a, from, to)
 	if err != nil {
 		return found, err
