@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/publicsuffix"
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
@@ -21,6 +22,8 @@ const (
 	maxDomains   = 1024 // whose limits are kept
 	limitKept    = 24 * time.Hour
 	maxQuoted    = 200 // bytes that are logged of another answer
+	maxWaiters   = 32  // callers who wait for one domain: a slow one must not hold up who needs another
+	maxWaiting   = 256 // callers who wait for any
 )
 
 // PublishOptions are what Published needs.
@@ -31,6 +34,7 @@ type PublishOptions[T any] struct {
 	Every   time.Duration                   // an address of a domain is asked for so often,
 	Burst   int                             // and this often at once
 	Kept    time.Duration                   // nobody wants older content
+	Failed  time.Duration                   // an address that could not be read is not asked for so long
 	Now     func() time.Time                // nil: time.Now
 }
 
@@ -41,7 +45,11 @@ type Published[T any] struct {
 
 	flight singleflight.Group
 	kept   *limit.Cache[string, published[T]]
+	failed *limit.Cache[string, error]
 	limits *limit.Cache[string, *rate.Limiter] // by domain: forged calls of one must not starve the others
+
+	waiters *limit.Shares[string] // by domain
+	waiting *limit.Shares[string] // all of them together
 }
 
 type published[T any] struct {
@@ -57,7 +65,10 @@ func NewPublished[T any](o PublishOptions[T]) *Published[T] {
 	return &Published[T]{
 		PublishOptions: o,
 		kept:           limit.NewCache[string, published[T]](maxAddresses),
+		failed:         limit.NewCache[string, error](maxAddresses),
 		limits:         limit.NewCache[string, *rate.Limiter](maxDomains),
+		waiters:        limit.NewShares[string](maxWaiters),
+		waiting:        limit.NewShares[string](maxWaiting),
 	}
 }
 
@@ -66,25 +77,57 @@ type TooOftenError struct{ Wait time.Duration }
 
 func (TooOftenError) Error() string { return "keys are asked for too often" }
 
+// errWaiters says that others wait for the same domain already.
+var errWaiters = errors.New("too many calls wait for an answer of this domain")
+
 // Get returns the content of an address, not older than maxAge; a negative one means that the
 // address is asked in any case. What stands behind a # is sent there as JSON, by POST. Once ctx
-// has ended, nobody is asked: what is known counts.
+// has ended, nobody is asked: what is known counts. Content is read anew before it is too old.
 func (p *Published[T]) Get(ctx context.Context, address string, maxAge time.Duration) (T, error) {
-	if content, age, ok := p.Last(address); ok && age <= maxAge {
+	content, age, known := p.Last(address)
+	if known && age <= maxAge {
+		if age > maxAge*3/4 {
+			go p.share(context.WithoutCancel(ctx), address, maxAge/2) // who asks later gets the answer
+		}
 		return content, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return *new(T), err
 	}
-	return Share(ctx, &p.flight, address, func(ctx context.Context) (T, error) {
-		if content, age, ok := p.Last(address); ok && age <= maxAge {
-			return content, nil // another call has just fetched it
-		}
-		if wait := p.wait(address); wait > 0 {
-			return *new(T), TooOftenError{wait}
-		}
-		return p.fetch(ctx, address)
-	})
+	if err, failed := p.failed.Get(address, p.Now()); failed {
+		return *new(T), err
+	}
+	const all = ""
+	domain := domainOf(address)
+	if !p.waiters.Enter(domain) {
+		return *new(T), errWaiters
+	}
+	defer p.waiters.Leave(domain)
+	if !p.waiting.Enter(all) {
+		return *new(T), errWaiters
+	}
+	defer p.waiting.Leave(all)
+	return p.share(ctx, address, maxAge)
+}
+
+func (p *Published[T]) share(ctx context.Context, address string, maxAge time.Duration) (T, error) {
+	return Share(ctx, &p.flight, address, func(ctx context.Context) (T, error) { return p.ask(ctx, address, maxAge) })
+}
+
+// ask reads an address, unless another call has just done so.
+func (p *Published[T]) ask(ctx context.Context, address string, maxAge time.Duration) (T, error) {
+	if content, age, ok := p.Last(address); ok && age <= maxAge {
+		return content, nil
+	}
+	if wait := p.wait(address); wait > 0 {
+		return *new(T), TooOftenError{wait}
+	}
+	content, err := p.fetch(ctx, address)
+	if err != nil && p.Failed > 0 {
+		now := p.Now()
+		p.failed.Put(address, err, now.Add(p.Failed))
+	}
+	return content, err
 }
 
 // Last returns what was last read at an address, and how long ago.
@@ -94,15 +137,24 @@ func (p *Published[T]) Last(address string) (content T, age time.Duration, ok bo
 	return k.content, now.Sub(k.at), ok
 }
 
-// wait asks for one more request to the domain of an address, and returns how long that has to
-// wait. Callers may choose hosts within some domains.
-func (p *Published[T]) wait(address string) time.Duration {
-	domain := ""
-	if u, err := url.Parse(address); err == nil {
-		labels := strings.Split(u.Hostname(), ".")
-		domain = strings.Join(labels[max(0, len(labels)-2):], ".")
+// domainOf returns what somebody has registered of the host of an address: callers may choose
+// hosts within some domains.
+func domainOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
 	}
-	now := p.Now()
+	domain, err := publicsuffix.EffectiveTLDPlusOne(u.Hostname())
+	if err != nil { // an address of the network, or a name without a dot
+		return u.Hostname()
+	}
+	return domain
+}
+
+// wait asks for one more request to the domain of an address, and returns how long that has to
+// wait.
+func (p *Published[T]) wait(address string) time.Duration {
+	domain, now := domainOf(address), p.Now()
 	var limiter *rate.Limiter
 	p.limits.Change(domain, now, func(known *rate.Limiter) (*rate.Limiter, time.Time) {
 		if limiter = known; limiter == nil {

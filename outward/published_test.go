@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -142,5 +143,83 @@ func TestPublishedIsBounded(t *testing.T) {
 	}
 	if kept > maxAddresses || kept < maxAddresses*8/10 {
 		t.Errorf("%d are kept", kept)
+	}
+}
+
+// TestASlowDomainHoldsUpFew: of those who need what it does not give, few wait, and of the others
+// nobody; a failure is remembered for a while.
+func TestASlowDomainHoldsUpFew(t *testing.T) {
+	hang := make(chan struct{})
+	var asked atomic.Int32
+	p := publisher(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.Host == "slow.example.com" {
+			<-hang
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	p.Failed = time.Minute
+	results := make(chan error)
+	const callers = 100
+	for i := range callers {
+		go func() {
+			_, err := p.Get(t.Context(), "https://slow.example.com/"+strconv.Itoa(i%2), time.Hour)
+			results <- err
+		}()
+	}
+	for range callers - maxWaiters {
+		if err := <-results; !errors.Is(err, errWaiters) {
+			t.Errorf("a caller too many is told %v", err)
+		}
+	}
+	if _, err := p.Get(t.Context(), "https://other.example.org/", time.Hour); err != nil {
+		t.Errorf("another domain: %v", err)
+	}
+	close(hang)
+	for range maxWaiters {
+		if err := <-results; err == nil || errors.Is(err, errWaiters) {
+			t.Errorf("a caller who waited is told %v", err)
+		}
+	}
+	before := asked.Load()
+	if _, err := p.Get(t.Context(), "https://slow.example.com/1", time.Hour); err == nil || asked.Load() != before {
+		t.Errorf("right after a failure it is asked again (%v)", err)
+	}
+}
+
+// TestContentIsReadBeforeItIsTooOld: nobody waits for it then.
+func TestContentIsReadBeforeItIsTooOld(t *testing.T) {
+	var asked atomic.Int32
+	p := publisher(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(strconv.Itoa(int(asked.Add(1)))))
+	})
+	var now atomic.Int64
+	p.Now = func() time.Time { return time.Unix(1_800_000_000, now.Load()) }
+	get := func() string {
+		t.Helper()
+		content, err := p.Get(t.Context(), "https://keys.example.com/", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	get()
+	now.Store(int64(50 * time.Minute))
+	if got := get(); got != "1" {
+		t.Errorf("what is known counts until then: %s", got)
+	}
+	for asked.Load() < 2 || get() != "2" {
+		runtime.Gosched()
+	}
+}
+
+func TestDomains(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://a.b.example.com/x": "example.com", "https://shop.example.co.uk/": "example.co.uk",
+		"https://192.0.2.1:8443/": "192.0.2.1", "https://localhost/": "localhost", "%": "",
+	} {
+		if got := domainOf(address); got != want {
+			t.Errorf("%s is of %q, want %q", address, got, want)
+		}
 	}
 }

@@ -26,7 +26,7 @@ type Fetcher struct{ *outward.Published[[]byte] }
 func NewFetcher(transport http.RoundTripper) *Fetcher {
 	return &Fetcher{outward.NewPublished(outward.PublishOptions[[]byte]{
 		Client: outward.Client(transport, fetchTimeout), Longest: maxKeySize,
-		Every: time.Second, Burst: fetchBurst, Kept: keptFor,
+		Every: time.Second, Burst: fetchBurst, Kept: keptFor, Failed: fetchTimeout,
 		Read: func(content []byte) ([]byte, error) { return content, nil },
 	})}
 }

@@ -3,11 +3,13 @@ package serve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/missed"
 	"sluice/outward"
 	"sluice/sender"
@@ -66,17 +68,31 @@ func (s *Server) certificateSource() trust.CertificateSource {
 	return trust.NoCertificates
 }
 
-// confirmTimeout bounds how long a sender may take to confirm a handshake.
-const confirmTimeout = 5 * time.Second
+// Bounds of confirmations: how long a sender may take for one, and how many calls wait for one
+// host and for all. Each has a slot for calls meanwhile.
+const (
+	confirmTimeout = 5 * time.Second
+	maxConfirming  = 16
+	maxConfirmed   = 128
+)
 
 // confirm returns a function that fetches a handshake's confirmation URL.
 func confirm(transport http.RoundTripper) func(ctx context.Context, address string) error {
 	client := outward.Client(transport, confirmTimeout)
+	hosts, all := limit.NewShares[string](maxConfirming), limit.NewSlots(maxConfirmed)
 	return func(ctx context.Context, address string) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
 			return err
 		}
+		if err := all.Enter(); err != nil {
+			return err
+		}
+		defer all.Leave()
+		if !hosts.Enter(request.URL.Host) {
+			return errors.New("too many calls wait for this host to confirm a handshake")
+		}
+		defer hosts.Leave(request.URL.Host)
 		response, err := client.Do(request)
 		if err != nil {
 			return err
