@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -19,8 +18,7 @@ import (
 // Audit implements sluice.Audit on a stream of its own.
 type Audit struct {
 	host   *stream.Host
-	stream jetstream.Stream
-	writer stream.Writer
+	stream stream.Written
 
 	entries *stream.Entries[sluice.AuditEntry]
 
@@ -42,9 +40,9 @@ func (a *Audit) link(ctx context.Context, subject string, e *sluice.AuditEntry) 
 	c := a.chains[subject]
 	if c == nil {
 		c = &auditChain{id: subject[len(subject)-1:] + strings.ToLower(rand.Text()[:10])}
-		msg, err := a.stream.GetLastMsgForSubject(ctx, subject)
-		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-			return stream.NoAnswer(err)
+		msg, err := stream.Found(a.stream.GetLastMsgForSubject(ctx, subject))
+		if err != nil {
+			return err
 		}
 		var newest sluice.AuditEntry
 		if msg != nil && json.Unmarshal(msg.Data, &newest) == nil {
@@ -70,7 +68,7 @@ func (a *Audit) Restart() {
 }
 
 func (a *Audit) setUp(ctx, running context.Context) (err error) {
-	a.stream, err = a.host.OpenStream(ctx, a.host.JS, a.host.Config(jetstream.StreamConfig{
+	a.stream, err = a.host.OpenWritten(ctx, running, jetstream.StreamConfig{
 		Name:     stream.Audit,
 		Subjects: []string{stream.ChangeSubject, stream.AccessSubject},
 		MaxAge:   stream.AuditAge,
@@ -78,12 +76,8 @@ func (a *Audit) setUp(ctx, running context.Context) (err error) {
 
 		MaxMsgsPerSubject: stream.AuditEntries,
 		AllowDirect:       true,
-	}))
-	if err != nil {
-		return err
-	}
+	}, stream.WriterOptions{})
 	a.entries = stream.NewEntries(a.host, a.stream, func(e *sluice.AuditEntry) time.Time { return e.Time })
-	a.writer, err = a.host.StartWriter(running, a.stream, stream.WriterOptions{})
 	return err
 }
 
@@ -101,7 +95,7 @@ func (a *Audit) Record(ctx context.Context, e sluice.AuditEntry) error {
 	}
 	data, err := value.Marshal(e)
 	if err == nil {
-		_, err = a.writer.Write(ctx, subject, nil, data)
+		_, err = a.stream.Write(ctx, subject, nil, data)
 	}
 	if err != nil {
 		a.Restart()

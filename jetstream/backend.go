@@ -33,30 +33,3 @@ type backend interface {
 	// stop ends the server, if it is in this process.
 	stop()
 }
-
-// A lossCheck remembers how much was stored, so that a start notices what the disk has lost.
-type lossCheck interface {
-	// checkKeys reports whether keys are missing, before new ones are made: then the
-	// engine must not serve.
-	checkKeys(ctx context.Context) (damaged bool, err error)
-
-	// check reports whether so much is missing that the engine must not serve.
-	check(ctx context.Context) (damaged bool, err error)
-
-	// write stores how much there is.
-	write(ctx context.Context) error
-
-	// forget makes the next start accept the buckets as they are.
-	forget() error
-}
-
-// noLossCheck is the lossCheck of an external engine, which has to look after its own disks.
-type noLossCheck struct{}
-
-func (noLossCheck) checkKeys(context.Context) (damaged bool, err error) { return false, nil }
-
-func (noLossCheck) check(context.Context) (damaged bool, err error) { return false, nil }
-
-func (noLossCheck) write(context.Context) error { return nil }
-
-func (noLossCheck) forget() error { return nil }

@@ -19,9 +19,9 @@ import (
 // so that the backup has the outcome of every event that a pipeline had acknowledged by then.
 // Low-water marks are copied before their pipelines.
 func (e *Engine) backupOrder() []string {
-	order := []string{stream.Sealed, e.lowWater.StreamName(), e.keys.StreamName()}
+	order := []string{stream.Sealed, e.Queue.LowWater.StreamName(), e.keys.StreamName()}
 	for _, b := range e.all {
-		if b.Name() != e.lowWater.Name() && b.Name() != e.forgotten.Name() {
+		if b.Name() != e.Queue.LowWater.Name() && b.Name() != e.forgotten.Name() {
 			order = append(order, b.StreamName())
 		}
 	}
@@ -51,10 +51,10 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 	}
 	defer conn.Close()
 	e.Journal.Finish()
-	if err := e.lowWater.Write(ctx); err != nil {
+	if err := e.Queue.LowWater.Write(ctx); err != nil {
 		return err
 	}
-	copier := snapshot.NewCopier(conn, to, e.Stored.writer.Durable)
+	copier := snapshot.NewCopier(conn, to, e.Stored.stream.Durable)
 	for _, name := range e.backupOrder() {
 		if err := copier.Copy(ctx, name, name == stream.Events); err != nil {
 			return fmt.Errorf("backup of %s: %w", name, err)

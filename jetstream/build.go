@@ -1,13 +1,10 @@
 package jetstream
 
 import (
-	"context"
 	"crypto/rand"
-	"time"
 
 	"sluice"
 	"sluice/durable"
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/deadletter"
 	"sluice/jetstream/journal"
 	"sluice/jetstream/quarantine"
@@ -28,36 +25,24 @@ func build(opts Options) *Engine {
 	e.Records = newRecords(h, e.opts.RecordMemory)
 	e.Erasures = &erasures{e, addBucket[sluice.Erasure](&e.Records, h, stream.Erasures)}
 	e.Webhooks.Follow(e.keepers.follow)
-	hub, listeners := queue.NewHub(), queue.NewListeners(e.Pipelines)
-	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{
-		Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes,
-	})
 	e.DeadLetters = deadletter.NewStore(h)
-	e.waiting = queue.NewWaiting(h)
-	e.lowWater = queue.NewLowWater(h, listeners)
-	e.all = append(e.all, e.lowWater)
+	e.Queue = queue.New(h, e.Pipelines, queue.Options{
+		DeadLetters: e.DeadLetters,
+		Keep:        queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes},
+		Settled:     e.settled, Ended: e.ended, RunMemory: opts.RunMemory, AckWait: opts.AckWait,
+	})
+	e.all = append(e.all, e.Queue.LowWater)
 	e.Journal = journal.New(h, journal.Events{
 		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Recovered: e.ended,
-		Bound: listeners.Bound, Receivers: listeners.Receivers, Waits: e.waiting.Waits,
+		Bound: e.Queue.Listeners.Bound, Receivers: e.Queue.Listeners.Receivers, Waits: e.Queue.Waiting.Waits,
+		Retries: e.Queue.Retries, Outcome: e.Queue.Outcome,
 		Erased: e.Erasures.has, Forgotten: e.forgotten.has,
-		Retries: func(ctx context.Context, env correlation.Envelope, pipeline string) (bool, time.Time, error) {
-			return e.Queue.Retries(ctx, env, pipeline)
-		},
-		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
-			return e.Queue.Outcome(ctx, env, pipeline)
-		},
-	})
-	e.Queue = queue.New(h, queue.Options{
-		Listeners: listeners, LowWater: e.lowWater, Outcomes: e.outcomes, DeadLetters: e.DeadLetters,
-		Waiting: e.waiting,
-		Settled: e.settled, Ended: e.ended, RunMemory: opts.RunMemory, AckWait: opts.AckWait,
 	})
 	e.Stored = &Events{
-		host: h, listeners: listeners, lowWater: e.lowWater, queue: e.Queue, hub: hub, outcomes: e.outcomes,
-		space: newSpace(), stored: e.stored,
+		host: h, queue: e.Queue, space: newSpace(), stored: e.stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
-	e.Stored.mark, e.Stored.fit, e.Stored.forgotten = e.losses.write, e.server.fit, e.forgotten.has
+	e.Stored.mark, e.Stored.fit, e.Stored.forgotten = e.writeWatermarks, e.server.fit, e.forgotten.has
 	e.once = e.server.once(e.Stored)
 	e.Events, e.Results = e.once, e.Stored
 	e.Audit = &Audit{host: h}

@@ -171,8 +171,8 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 	consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return ok(p.Name, `1`), nil })
 	send(t, e, "webhook.p", patience)
 	natstest.Eventually(t, "the floor is known", func() bool {
-		check(t, e.lowWater.Write(t.Context()))
-		return e.lowWater.Of(p.Binding.ID) > 0
+		check(t, e.Queue.LowWater.Write(t.Context()))
+		return e.Queue.LowWater.Of(p.Binding.ID) > 0
 	})
 	stored := make(map[string]string)
 	for _, b := range e.withKeys() {
@@ -241,8 +241,8 @@ func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 		send(t, e, "webhook.p", patience)
 	}
 	natstest.Eventually(t, "the floor is known", func() bool {
-		check(t, e.lowWater.Write(t.Context()))
-		return e.lowWater.Of(p.Binding.ID) == 3
+		check(t, e.Queue.LowWater.Write(t.Context()))
+		return e.Queue.LowWater.Of(p.Binding.ID) == 3
 	})
 	webhooks := streamOf(t, e, "webhooks")
 	stop()

@@ -28,7 +28,7 @@ type embedded struct {
 func (e *Engine) useEmbedded() {
 	e.host = stream.NewEmbedded(e.opts.Log, e.opts.Dir)
 	e.host.Syncs = e.opts.syncs
-	e.server, e.losses = &embedded{Engine: e}, &storeCheck{Engine: e}
+	e.server = &embedded{Engine: e}
 	e.Description = "embedded"
 }
 
@@ -74,7 +74,7 @@ func (m *embedded) fit(ctx context.Context, events *jetstream.StreamConfig) erro
 }
 
 func (m *embedded) watch(running context.Context) error {
-	m.keepWatermarks(running)
+	m.host.TryEvery(running, watermarkEvery, "How much is stored could not be written down.", m.writeWatermarks)
 	m.host.WatchDisk(running, m.opts.MinFreeDisk)
 	return nil
 }

@@ -44,7 +44,6 @@ type Engine struct {
 	opts   Options
 	host   *stream.Host
 	server backend
-	losses lossCheck
 	advice []string // what an operator could do for durability
 
 	Description string // of the engine, in a few words
@@ -65,13 +64,11 @@ type Engine struct {
 	Audit       *Audit
 	Quarantine  *quarantine.Store
 	Erasures    *erasures
-	outcomes    *queue.Outcomes
-	waiting     *queue.Waiting
-	lowWater    *queue.LowWater
 	once        delivery.Once
 	nodes       *nodes
 	replicas    *replicas
 
+	marking    sync.Mutex // held while watermarks are written
 	watermarks watermarks // as they were last written
 	keyPrint   string     // of the key of the correlation ids
 	sealed     []byte     // which generation of the buckets counts
@@ -119,7 +116,7 @@ func (e *Engine) finish() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stretch.Of(embeddedStop))
 	defer cancel()
-	if err := e.losses.write(ctx); err != nil {
+	if err := e.writeWatermarks(ctx); err != nil {
 		e.host.Log.Warn("How much is stored could not be written down.", "error", err)
 	}
 }

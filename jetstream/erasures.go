@@ -2,11 +2,8 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 	"sluice/jetstream/correlation"
@@ -104,11 +101,11 @@ func (s *erasures) Apply(ctx context.Context, list []sluice.Erasure) error {
 func (s *erasures) events(ctx context.Context, one *sluice.Erasure) (found []correlation.Envelope, err error) {
 	for _, sequence := range one.Events {
 		e := correlation.Envelope{Sequence: sequence, TraceID: one.TraceID, Received: one.Time}
-		msg, err := s.Stored.stream.GetMsg(ctx, sequence)
-		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-			return nil, stream.NoAnswer(err)
+		msg, err := stream.Found(s.Stored.stream.GetMsg(ctx, sequence))
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
+		if msg != nil {
 			if e, err = correlation.ReadEnvelope(msg); err != nil || e.TraceID != one.TraceID {
 				continue // another event has this place
 			}

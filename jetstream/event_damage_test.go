@@ -24,7 +24,7 @@ func TestADamagedBlockIsNoticed(t *testing.T) {
 			for i := range 20 {
 				ids = append(ids, accept(t, e, fmt.Sprintf("abcdef:%010d", i)))
 			}
-			if err := e.losses.write(t.Context()); err != nil {
+			if err := e.writeWatermarks(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			e.Close()

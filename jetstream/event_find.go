@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/spool"
@@ -55,19 +53,19 @@ func (s *Events) findSpooled(ctx context.Context, r correlation.SpooledReference
 
 // read returns the envelope of the event with a sequence.
 func (s *Events) read(ctx context.Context, sequence uint64) (correlation.Envelope, error) {
-	msg, err := s.stream.GetMsg(ctx, sequence)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
+	msg, err := stream.Found(s.stream.GetMsg(ctx, sequence))
+	switch {
+	case err != nil:
+		return correlation.Envelope{}, err
+	case msg == nil:
 		return correlation.Envelope{}, s.missing(ctx, sequence)
-	}
-	if err != nil {
-		return correlation.Envelope{}, stream.NoAnswer(err)
 	}
 	e, err := correlation.ReadEnvelope(msg)
 	if err != nil {
 		return correlation.Envelope{}, queue.Gone() // a message that is not an event has no result
 	}
 	if e.Foreign {
-		e.Listeners = s.listeners.Receivers(e)
+		e.Listeners = s.queue.Listeners.Receivers(e)
 	}
 	return e, nil
 }

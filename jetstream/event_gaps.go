@@ -42,7 +42,7 @@ func (s *Events) checkWhole(ctx context.Context, was watermarks, report func(str
 	}
 	if was.Last > last {
 		// New events get the sequences of the lost ones, and they are not done.
-		return s.lowWater.Lower(ctx, last)
+		return s.queue.LowWater.Lower(ctx, last)
 	}
 	return nil
 }

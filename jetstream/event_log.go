@@ -32,31 +32,20 @@ type reading struct {
 	size     int
 }
 
-// listen signals when an event that fits arrives, which may be before it is stored. It also
-// signals at once, for an event that has arrived already and is stored later.
-func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
+// listen signals when an event that fits arrives, until ctx ends. That may be before the event
+// is stored. So it also signals at once, for an event that has arrived already and is stored later.
+func (r *reading) listen(ctx context.Context) (arrived <-chan struct{}, err error) {
 	signal := make(chan struct{}, 1)
 	signal <- struct{}{}
-	var subscriptions []*nats.Subscription
-	ignore = func() {
-		for _, sub := range subscriptions {
-			_ = sub.Unsubscribe() // fails if the connection has gone, which ends it too
-		}
-	}
 	for _, subject := range r.subjects {
-		sub, err := r.events.host.Conn.Subscribe(subject, func(*nats.Msg) {
+		err = errors.Join(err, r.events.host.Subscribe(ctx, subject, func(*nats.Msg) {
 			select {
 			case signal <- struct{}{}:
 			default:
 			}
-		})
-		if err != nil {
-			ignore()
-			return nil, nil, stream.NoAnswer(err)
-		}
-		subscriptions = append(subscriptions, sub)
+		}))
 	}
-	return signal, ignore, nil
+	return signal, err
 }
 
 // collectSoon collects an event that has just arrived, as soon as it is durable, while the
@@ -75,7 +64,7 @@ func (r *reading) collectSoon(ctx, waiting context.Context) error {
 
 // collect takes the events that are durable.
 func (r *reading) collect(ctx context.Context) error {
-	durable := r.events.writer.Durable()
+	durable := r.events.stream.Durable()
 	for len(r.found) < r.limit && r.left > 0 {
 		msg, err := r.next(ctx)
 		if err != nil || msg == nil || msg.Sequence > durable {
@@ -127,14 +116,13 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 	if r.sequence, err = s.sequenceOf(ctx, q.After); err != nil {
 		return nil, "", err
 	}
-	// Listening begins before the first read, so that no event is missed in between.
-	arrived, ignore, err := r.listen()
-	if err != nil {
-		return nil, "", err
-	}
-	defer ignore()
 	waiting, cancel := context.WithTimeout(ctx, q.Wait)
 	defer cancel()
+	// Listening begins before the first read, so that no event is missed in between.
+	arrived, err := r.listen(waiting)
+	if err != nil {
+		return nil, "", stream.NoAnswer(err)
+	}
 	for err = r.collect(ctx); err == nil && len(r.found) == 0 && r.left > 0 && waiting.Err() == nil; {
 		select {
 		case <-arrived:
@@ -161,7 +149,7 @@ func (s *Events) sequenceOf(ctx context.Context, cursor string) (uint64, error) 
 	if err != nil {
 		return 0, stream.NoAnswer(err)
 	}
-	last := min(info.State.LastSeq, s.writer.Durable())
+	last := min(info.State.LastSeq, s.stream.Durable())
 	if cursor == "" {
 		return last, nil
 	}

@@ -124,12 +124,12 @@ func TestOnlyDurableEventsAreRead(t *testing.T) {
 	key := natstest.UniqueKey("durable")
 	_, start := readAfter(t, e, sluice.EventQuery{Pattern: key})
 	storeEvent(t, e, key, "aaaaaa:1")
-	writer := e.Stored.writer
-	e.Stored.writer = &lateWriter{Writer: writer, late: math.MaxInt} // as if the sync were under way
+	writer := e.Stored.stream.Writer
+	e.Stored.stream.Writer = &lateWriter{Writer: writer, late: math.MaxInt} // as if the sync were under way
 	if ids, next := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start}); ids != nil || next != start {
 		t.Errorf("read %q before it was durable", ids)
 	}
-	e.Stored.writer = writer
+	e.Stored.stream.Writer = writer
 	if ids, _ := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start}); len(ids) != 1 {
 		t.Errorf("read %q, want the one event", ids)
 	}
@@ -143,7 +143,7 @@ func TestAnArrivalBeforeTheReaderIsNotMissed(t *testing.T) {
 	key := natstest.UniqueKey("early")
 	_, start := readAfter(t, e, sluice.EventQuery{Pattern: key})
 	storeEvent(t, e, key, "aaaaaa:1")
-	e.Stored.writer = &lateWriter{Writer: e.Stored.writer, late: 2} // for the cursor, and for the first look
+	e.Stored.stream.Writer = &lateWriter{Writer: e.Stored.stream.Writer, late: 2} // for the cursor, and for the first look
 	if ids, _ := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start, Wait: 10 * time.Second}); len(ids) != 1 {
 		t.Errorf("read %q, want the one event", ids)
 	}

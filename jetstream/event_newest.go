@@ -3,9 +3,6 @@ package jetstream
 import (
 	"context"
 	"encoding/json"
-	"errors"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 	"sluice/jetstream/stream"
@@ -16,12 +13,9 @@ func (s *Events) Newest(ctx context.Context, eventKey string) (json.RawMessage, 
 	if err := s.host.Connected(); err != nil {
 		return nil, err
 	}
-	msg, err := s.stream.GetLastMsgForSubject(ctx, sluice.EventPrefix+eventKey)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, stream.NoAnswer(err)
+	msg, err := stream.Found(s.stream.GetLastMsgForSubject(ctx, sluice.EventPrefix+eventKey))
+	if msg == nil || err != nil {
+		return nil, err
 	}
 	return msg.Data, nil
 }

@@ -31,8 +31,8 @@ func (s *Events) Result(ctx context.Context, correlationID string, longest time.
 		return sluice.Accepted(e.TraceID, correlationID, e.Received), nil
 	}
 	// Wait before looking, so that no later outcome is missed.
-	caller := s.hub.Wait(e.TraceID)
-	defer s.hub.Leave(e.TraceID, caller)
+	caller := s.queue.Hub.Wait(e.TraceID)
+	defer s.queue.Hub.Leave(e.TraceID, caller)
 	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
 	if err := s.look(ctx, e, outcomes); err != nil {
 		return sluice.Result{}, err
@@ -56,7 +56,7 @@ func (s *Events) await(
 	ctx context.Context, caller *queue.Waiter, e correlation.Envelope, outcomes map[string]sluice.Outcome,
 	wait time.Duration,
 ) error {
-	others := s.outcomes.Ask(e.TraceID, wait)
+	others := s.queue.Outcomes.Ask(e.TraceID, wait)
 	for until := time.Now().Add(wait); len(outcomes) < len(e.Listeners) && ctx.Err() == nil; {
 		left := time.Until(until)
 		if left <= 0 {

@@ -89,7 +89,7 @@ func TestNothingIsTrimmedOnAGuess(t *testing.T) {
 			if backlogs, err := e.Queue.Backlogs(t.Context()); (err != nil) != test.fails || len(backlogs) != 0 {
 				t.Errorf("the backlogs are %v, %v", backlogs, err)
 			}
-			if err := e.lowWater.Write(t.Context()); (err != nil) != test.fails {
+			if err := e.Queue.LowWater.Write(t.Context()); (err != nil) != test.fails {
 				t.Errorf("writing the floors ends with %v", err)
 			}
 		})

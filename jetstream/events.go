@@ -21,14 +21,10 @@ import (
 // one stream. To it every event is new: package delivery, which stands before it, finds the
 // repeated ones.
 type Events struct {
-	host      *stream.Host
-	listeners *queue.Listeners
-	lowWater  *queue.LowWater
-	queue     *queue.Queue
-	hub       *queue.Hub
-	outcomes  *queue.Outcomes
-	keep      retention
-	space     *space
+	host  *stream.Host
+	queue *queue.Queue
+	keep  retention
+	space *space
 
 	// mark writes the watermarks; fit completes the configuration of the stream.
 	mark func(context.Context) error
@@ -41,8 +37,7 @@ type Events struct {
 	stored func(sequence uint64, subject string, e *sluice.Event)
 
 	ids     correlation.IDs
-	stream  jetstream.Stream
-	writer  stream.Writer
+	stream  stream.Written
 	write   delivery.Write // the writer's
 	created time.Time      // of the stream
 	first   atomic.Uint64  // no event before it is needed any more
@@ -62,27 +57,24 @@ type retention struct {
 // setUp creates the stream if it is missing and starts its writer.
 func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err error) {
 	s.ids = ids
-	config := s.host.Config(jetstream.StreamConfig{
+	config := jetstream.StreamConfig{
 		Name:        stream.Events,
 		Subjects:    []string{sluice.EventPrefix + ">", stream.MessagePrefix + ">", stream.DirectPrefix + ">"},
 		MaxBytes:    s.keep.maxBytes,
 		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
 		AllowDirect: s.host.DirectReads,
-	})
+	}
 	if err := s.fit(ctx, &config); err != nil {
 		return err
 	}
-	if s.stream, err = s.host.OpenStream(ctx, s.host.JS, config); err != nil {
+	if s.stream, err = s.host.OpenWritten(ctx, running, config,
+		stream.WriterOptions{Withdrawn: stream.WithdrawnSubject, Busy: true}); err != nil {
 		return err
 	}
 	s.created = s.stream.CachedInfo().Created
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.space.measure(s.stream.CachedInfo(), s.host.Log)
-	if s.writer, err = s.host.StartWriter(running, s.stream,
-		stream.WriterOptions{Withdrawn: stream.WithdrawnSubject, Busy: true}); err != nil {
-		return err
-	}
-	s.write = s.writer.Write
+	s.write = s.stream.Write
 	s.queue.SetUp(ids, s.stream)
 	return nil
 }
@@ -108,9 +100,9 @@ func (s *Events) AcceptBy(
 	var caller *queue.Waiter
 	var header nats.Header
 	if len(listeners) > 0 && wait > 0 {
-		caller = s.hub.Wait(e.TraceID)
-		defer s.hub.Leave(e.TraceID, caller)
-		header = s.outcomes.Waits()
+		caller = s.queue.Hub.Wait(e.TraceID)
+		defer s.queue.Hub.Leave(e.TraceID, caller)
+		header = s.queue.Outcomes.Waits()
 	}
 	sequence, err := s.store(ctx, subject, header, e, listeners, write)
 	if err != nil {
@@ -134,13 +126,13 @@ func (s *Events) AcceptBy(
 func (s *Events) address(e *sluice.Event) (subject string, listeners []string, err error) {
 	if e.To == "" {
 		key := e.MessageKey()
-		listeners = s.listeners.Of(key)
+		listeners = s.queue.Listeners.Of(key)
 		if i := slices.Index(listeners, e.Except); i >= 0 {
 			listeners = slices.Concat(listeners[:i], listeners[i+1:])
 		}
 		return queue.SubjectOf(key), listeners, nil
 	}
-	binding := s.listeners.Binding(e.To)
+	binding := s.queue.Listeners.Binding(e.To)
 	if binding == nil {
 		return "", nil, sluice.NoListener(e.To)
 	}

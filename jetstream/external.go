@@ -30,7 +30,7 @@ type remote struct {
 // useExternal gives the engine a backend elsewhere.
 func (e *Engine) useExternal() {
 	e.host = stream.NewExternal(e.opts.Log, e.opts.Replicas)
-	e.server, e.losses = &remote{Engine: e}, noLossCheck{}
+	e.server = &remote{Engine: e}
 	e.Description = fmt.Sprintf("external, %d replicas", e.opts.Replicas)
 	if !e.opts.SyncsAlways { // its sync_interval can't be seen from here
 		e.advice = append(e.advice,

@@ -28,7 +28,7 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 	if err := e.forgotten.add(ctx, sequences); err != nil {
 		return err
 	}
-	if err := e.losses.write(ctx); err != nil {
+	if err := e.writeWatermarks(ctx); err != nil {
 		return err
 	}
 	for _, event := range events {

@@ -39,7 +39,7 @@ func (e *Engine) Failure() error { return e.host.Failure() }
 // engine is less durable than the embedded one.
 func (e *Engine) Warnings() []string {
 	warnings := e.Damage()
-	if short := e.outcomes.Warning(); short != "" {
+	if short := e.Queue.Outcomes.Warning(); short != "" {
 		warnings = append(warnings, short)
 	}
 	if full := e.budget.Warning(); full != "" {

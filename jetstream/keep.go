@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"sync"
 	"time"
@@ -97,12 +96,9 @@ func (e *Engine) older(
 	ctx context.Context, eventKey, subject string, k *keeping, limit time.Time,
 ) (old []correlation.Envelope, at time.Time, more bool, err error) {
 	for len(old) < maxForgotten {
-		msg, err := e.Stored.stream.GetMsg(ctx, k.next[subject]+1, jetstream.WithGetMsgSubject(subject))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return old, at, false, nil
-		}
-		if err != nil {
-			return old, at, false, stream.NoAnswer(err)
+		msg, err := stream.Found(e.Stored.stream.GetMsg(ctx, k.next[subject]+1, jetstream.WithGetMsgSubject(subject)))
+		if msg == nil || err != nil {
+			return old, at, false, err
 		}
 		if !msg.Time.Before(limit) {
 			return old, msg.Time, false, nil

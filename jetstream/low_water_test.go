@@ -54,7 +54,7 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 	place, _ := e.Stored.ids.Parse(done.CorrelationID)
 	sequence := place.Sequence
 	natstest.Eventually(t, "the acknowledgement", func() bool {
-		return e.lowWater.Write(t.Context()) == nil && e.lowWater.Of(p.Binding.ID) == sequence
+		return e.Queue.LowWater.Write(t.Context()) == nil && e.Queue.LowWater.Of(p.Binding.ID) == sequence
 	})
 	natstest.Eventually(t, "the result to expire", func() bool {
 		_, err := e.Results.Result(t.Context(), done.CorrelationID, 0)
@@ -87,10 +87,9 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	type floor struct {
 		All map[string]uint64 `json:"all"`
 	}
-	watermarks := e.losses.(*storeCheck)
-	watermarks.mu.Lock()
+	e.marking.Lock()
 	generation, err := e.generation(t.Context())
-	watermarks.mu.Unlock()
+	e.marking.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +103,7 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	natstest.Eventually(t, "the floor is known", func() bool { return e.lowWater.Of(p.Binding.ID) == 100 })
+	natstest.Eventually(t, "the floor is known", func() bool { return e.Queue.LowWater.Of(p.Binding.ID) == 100 })
 	consume(t, e, p, answering(p, `1`))
 	if got := send(t, e, "webhook.above", patience); got.Status != sluice.StatusOK {
 		t.Errorf("an event below the floor is %s", got.Status)
@@ -121,29 +120,29 @@ func TestFloorsAreOneRecord(t *testing.T) {
 		pipelines = append(pipelines, p)
 	}
 	send(t, e, "webhook.record", patience)
-	before, err := e.lowWater.Extent(t.Context())
+	before, err := e.Queue.LowWater.Extent(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	natstest.Eventually(t, "all floors are written", func() bool {
-		if err := e.lowWater.Write(t.Context()); err != nil {
+		if err := e.Queue.LowWater.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range pipelines {
-			if e.lowWater.Of(p.Binding.ID) == 0 {
+			if e.Queue.LowWater.Of(p.Binding.ID) == 0 {
 				return false
 			}
 		}
 		return true
 	})
-	after, err := e.lowWater.Extent(t.Context())
+	after, err := e.Queue.LowWater.Extent(t.Context())
 	if err != nil || after.Records-before.Records != 1 {
 		t.Errorf("%d records more (%v), want 1", after.Records-before.Records, err)
 	}
 	if err := e.Queue.Unbind(t.Context(), pipelines[0].Binding); err != nil {
 		t.Fatal(err)
 	}
-	if e.lowWater.Of(pipelines[0].Binding.ID) != 0 || e.lowWater.Of(pipelines[1].Binding.ID) == 0 {
+	if e.Queue.LowWater.Of(pipelines[0].Binding.ID) != 0 || e.Queue.LowWater.Of(pipelines[1].Binding.ID) == 0 {
 		t.Error("dropping one floor does not leave the others")
 	}
 }

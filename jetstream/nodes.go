@@ -52,16 +52,10 @@ func (n *nodes) setUp(running context.Context) error {
 	if err != nil {
 		return err
 	}
-	sub, err := n.host.Conn.Subscribe(stream.NodeSubject, n.hear)
-	if err != nil {
-		return err
-	}
-	// fails if the connection has gone, which ends it too
-	context.AfterFunc(running, func() { _ = sub.Unsubscribe() })
 	announce := func(time.Time) { _ = n.host.Conn.Publish(stream.NodeSubject, hello) } // the next one may arrive
 	announce(time.Now())
 	n.host.Every(running, nodeEvery, announce)
-	return nil
+	return n.host.Subscribe(running, stream.NodeSubject, n.hear)
 }
 
 // hear notes another node. If that one stores in a newer format, this one can't go on.

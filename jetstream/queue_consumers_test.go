@@ -28,7 +28,7 @@ func TestListeners(t *testing.T) {
 	}
 	want := func(key string, names ...string) {
 		t.Helper()
-		if got := e.Stored.listeners.Of(key); !slices.Equal(got, names) {
+		if got := e.Stored.queue.Listeners.Of(key); !slices.Equal(got, names) {
 			t.Errorf("%s is listened to by %v, want %v", key, got, names)
 		}
 	}
@@ -81,7 +81,7 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 		info, err := e.Stored.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0
 	})
-	if err := e.lowWater.Write(t.Context()); err != nil {
+	if err := e.Queue.LowWater.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for range 10 { // above the floor

@@ -81,7 +81,7 @@ func TestALetterFollowsItsOutcome(t *testing.T) {
 			// As if the process had died between the outcome and the letter.
 			place, _ := e.Stored.ids.Parse(d.CorrelationID)
 			sequence := place.Sequence
-			if _, err := e.outcomes.Put(t.Context(), sequence, d.TraceID, failing(p)); err != nil {
+			if _, err := e.Queue.Outcomes.Put(t.Context(), sequence, d.TraceID, failing(p)); err != nil {
 				t.Error(err)
 			}
 			return sluice.Outcome{}, errors.New("died")

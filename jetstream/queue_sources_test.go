@@ -53,7 +53,7 @@ func TestDeliveriesFromEverySource(t *testing.T) {
 	// stored is a run whose process dies behind its outcome.
 	stored := func(t *testing.T, e *Engine, d sluice.Delivery, o sluice.Outcome) error {
 		place, _ := e.Stored.ids.Parse(d.CorrelationID)
-		if _, err := e.outcomes.Put(t.Context(), place.Sequence, d.TraceID, o); err != nil {
+		if _, err := e.Queue.Outcomes.Put(t.Context(), place.Sequence, d.TraceID, o); err != nil {
 			t.Error(err)
 		}
 		return died

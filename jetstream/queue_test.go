@@ -254,7 +254,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 		// acknowledgement.
 		place, _ := e.Stored.ids.Parse(d.CorrelationID)
 		sequence := place.Sequence
-		if _, err := e.outcomes.Put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
+		if _, err := e.Queue.Outcomes.Put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
 			t.Error(err)
 		}
 		return sluice.Outcome{}, errors.New("died")

@@ -30,10 +30,11 @@ func Rekey(ctx context.Context, opts Options, box *seal.Box, progress func(step 
 			return err
 		}
 	}
-	if err := e.generations(progress).Rekey(ctx, box); err != nil {
+	if err := e.generations(progress).Rekey(ctx, box); err != nil || opts.URL != "" {
 		return err
 	}
-	return e.losses.forget()
+	e.watermarks.Buckets, e.watermarks.Sealed = nil, nil // records with a new key are in new buckets
+	return e.watermarks.store(opts.Dir)
 }
 
 // keepSpoolKey keeps the key of spools before the key that it is made of is replaced: calls may

@@ -56,7 +56,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.keys.SetUp(ctx, running, generation); err != nil {
 		return err
 	}
-	if damaged, err := e.losses.checkKeys(ctx); damaged || err != nil {
+	if damaged, err := e.checkKeys(ctx); damaged || err != nil {
 		return err // new keys would take the place of those in a backup
 	}
 	if err := e.useKeys(ctx); err != nil {
@@ -65,7 +65,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.setUpStores(ctx, running, generation); err != nil {
 		return err
 	}
-	if damaged, err := e.losses.check(ctx); damaged || err != nil {
+	if damaged, err := e.checkStore(ctx); damaged || err != nil {
 		return err // not ready, and the watermarks stay as they are
 	}
 	if err := e.Queue.DropUnbound(ctx); err != nil {
@@ -116,18 +116,18 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 			return err
 		}
 		if err := e.once.SetUp(ctx, running, delivery.Stored{
-			Stream: e.Stored.stream, IDs: ids, Durable: e.Stored.writer.Durable,
+			Stream: e.Stored.stream, IDs: ids, Durable: e.Stored.stream.Durable,
 		}); err != nil {
 			return fmt.Errorf("deliveries: %w", err)
 		}
 		if e.fallback != nil {
 			e.fallback.SetUp(ids, e.Stored.stream)
 		}
-		return e.Journal.SetUp(ctx, ids, e.Stored.stream.CachedInfo().Config)
+		return e.Journal.SetUp(ctx, running, ids, e.Stored.stream.CachedInfo().Config)
 	})
-	start("results", func() error { return e.outcomes.SetUp(ctx, running, ids) })
+	start("results", func() error { return e.Queue.Outcomes.SetUp(ctx, running, ids) })
 	start("dead letters", func() error { return e.DeadLetters.SetUp(ctx, running) })
-	start("waiting events", func() error { return e.waiting.SetUp(ctx, running) })
+	start("waiting events", func() error { return e.Queue.Waiting.SetUp(ctx, running) })
 	start("audit log", func() error { return e.Audit.setUp(ctx, running) })
 	start("quarantine", func() error { return e.Quarantine.SetUp(ctx, running, refused) })
 	for _, b := range e.all {

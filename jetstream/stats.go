@@ -54,7 +54,7 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 	}{
 		{e.Stored.info, &s.Events, &s.EventBytes},
 		{e.DeadLetters.Info, &s.DeadLetters, new(int64)},
-		{e.outcomes.Info, &s.Results, new(int64)},
+		{e.Queue.Outcomes.Info, &s.Results, new(int64)},
 	} {
 		info, err := count.info(ctx)
 		if err != nil {

@@ -8,32 +8,20 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"sluice/jetstream/record"
 )
 
-// storeCheck is the lossCheck of the embedded engine. It compares the store with its
-// watermarks.
-type storeCheck struct {
-	*Engine
-
-	mu sync.Mutex // held while watermarks are written
-}
-
-// forget implements lossCheck: records with a new key are in new buckets.
-func (e *storeCheck) forget() error {
-	e.watermarks.Buckets, e.watermarks.Sealed = nil, nil
-	return e.watermarks.store(e.opts.Dir)
-}
-
-// write implements lossCheck. It writes only if something has changed.
-func (e *storeCheck) write(ctx context.Context) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// writeWatermarks stores how much there is, so that a start notices what the disk has lost. It
+// writes only if something has changed. An external engine has to look after its own disks.
+func (e *Engine) writeWatermarks(ctx context.Context) error {
+	if e.opts.URL != "" {
+		return nil
+	}
+	e.marking.Lock()
+	defer e.marking.Unlock()
 	now := watermarks{
-		First: e.Stored.first.Load(), Last: e.Stored.writer.Durable(), Key: e.keyPrint,
+		First: e.Stored.first.Load(), Last: e.Stored.stream.Durable(), Key: e.keyPrint,
 		Buckets: make(map[string]record.Extent), Streams: e.host.Durable(), Sealed: e.sealed,
 		Forgets: e.watermarks.Forgets || e.forgotten.Count() > 0,
 	}
@@ -57,29 +45,23 @@ func (e *storeCheck) write(ctx context.Context) error {
 	return nil
 }
 
-func (e *storeCheck) checkKeys(ctx context.Context) (damaged bool, err error) {
+// checkKeys reports whether keys are missing, before new ones are made: then the engine must
+// not serve.
+func (e *Engine) checkKeys(ctx context.Context) (damaged bool, err error) {
 	problem, err := e.checkBuckets(ctx, e.keys)
 	return e.refuses(problem), err
 }
 
-func (e *storeCheck) check(ctx context.Context) (damaged bool, err error) {
+// checkStore reports whether so much is missing that the engine must not serve.
+func (e *Engine) checkStore(ctx context.Context) (damaged bool, err error) {
 	problem, err := e.checkBuckets(ctx, e.all...)
-	if err != nil {
+	if err != nil || e.opts.URL != "" {
 		return false, err
 	}
 	if e.refuses(cmp.Or(problem, e.checkKeyPrint())) {
 		return true, nil
 	}
 	return false, e.Stored.checkWhole(ctx, e.watermarks, e.damage.add)
-}
-
-// keepWatermarks writes the watermarks again and again, until ctx ends.
-func (e *Engine) keepWatermarks(ctx context.Context) {
-	e.host.Every(ctx, watermarkEvery, func(time.Time) {
-		if err := e.losses.write(ctx); err != nil && ctx.Err() == nil && e.host.Ready() == nil {
-			e.host.Log.Warn("How much is stored could not be written down.", "error", err)
-		}
-	})
 }
 
 // checkBuckets compares buckets with the watermarks. If one has shrunk, the engine must not

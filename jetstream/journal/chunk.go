@@ -11,6 +11,31 @@ import (
 	"sluice/jetstream/stream"
 )
 
+// A chunk is what the journal has about 64 successive events.
+type chunk struct {
+	subject string
+	lines   []line // in the order of their events
+}
+
+// chunk reads the chunk of an event.
+func (j *Journal) chunk(ctx context.Context, sequence uint64) (chunk, error) {
+	subject := chunkSubject(sequence)
+	lines, err := j.linesOf(ctx, subject)
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.sequence, b.sequence) })
+	return chunk{subject, lines}, err
+}
+
+// linesOf returns all lines of a subject.
+func (j *Journal) linesOf(ctx context.Context, subject string) (lines []line, err error) {
+	for msg, err := range j.host.All(ctx, stream.Journal, stream.Range{Sequence: 1, Subject: subject, Count: 1000}) {
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, parseLines(msg.Data)...)
+	}
+	return lines, nil
+}
+
 // about returns the lines about an event, each once.
 func (c *chunk) about(sequence uint64) []line {
 	first, _ := slices.BinarySearchFunc(c.lines, sequence,
@@ -41,44 +66,74 @@ func (c *chunk) size(sequence uint64) int64 {
 	return sluice.MaxPayloadLength
 }
 
-// A chunk is what the journal has about 64 successive events.
-type chunk struct {
-	subject string
-	lines   []line // in the order of their events
+// maxDuplicates bounds the duplicates that a call is found with: the newest.
+const maxDuplicates = 50
+
+// duplicates returns the duplicates of a call that lines have.
+func duplicates(lines []line, traceID string) (found []sluice.Duplicate) {
+	for _, l := range lines {
+		var r repeated
+		if l.kind == lineRepeated && json.Unmarshal(l.data, &r) == nil && r.TraceID == traceID {
+			found = append(found, r.Duplicate)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b sluice.Duplicate) int { return a.Time.Compare(b.Time) })
+	return found[max(0, len(found)-maxDuplicates):]
 }
 
-// loadChunk makes sure that the event's chunk is there.
-func (w *eventWalk) loadChunk(ctx context.Context, sequence uint64) error {
-	subject := chunkSubject(sequence)
-	if w.chunk.subject == subject {
-		return nil
+// settled returns how an event ended in each pipeline that is done with it.
+func settled(lines []line, correlationID, traceID string) map[string]sluice.Status {
+	settled := make(map[string]sluice.Status)
+	for _, l := range lines {
+		var outcome runOutcome
+		if l.kind == lineOutcome && json.Unmarshal(l.data, &outcome) == nil && outcome.TraceID == traceID {
+			settled[outcome.Pipeline] = outcome.Status
+		}
 	}
-	w.allow.chunks--
-	lines, err := w.linesOf(ctx, subject)
+	for _, l := range lines {
+		var r recovery
+		if l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && r.CorrelationID == correlationID &&
+			settled[r.Pipeline] == sluice.StatusError {
+			settled[r.Pipeline] = sluice.StatusRecovered
+		}
+	}
+	return settled
+}
+
+// recovered returns the end of a call that has recovered by the first of some replays. It
+// returns false if pipelines still fail on the call, or if it had recovered before.
+func (j *Journal) recovered(
+	ctx context.Context, correlationID string, replays []recovery,
+) (end sluice.CallEnd, ok bool) {
+	sequence := j.sequenceOf(correlationID)
+	if sequence == 0 {
+		return end, false
+	}
+	chunk, err := j.chunk(ctx, sequence)
 	if err != nil {
-		return err
+		return end, false
 	}
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.sequence, b.sequence) })
-	w.chunk = chunk{subject, lines}
-	return nil
-}
-
-// linesOf returns all lines of a subject.
-func (s *search) linesOf(ctx context.Context, subject string) (lines []line, err error) {
-	const most = 1000
-	for from := uint64(1); ; {
-		messages, err := s.host.Fetch(ctx, stream.Journal, stream.Range{Sequence: from, Subject: subject, Count: most})
-		if err != nil {
-			return nil, err
-		}
-		size := 0
-		for _, msg := range messages {
-			lines = append(lines, parseLines(msg.Data)...)
-			from = msg.Sequence + 1
-			size += len(msg.Data)
-		}
-		if len(messages) < most && size < stream.FetchBytes/2 {
-			return lines, nil
-		}
+	lines := chunk.about(sequence)
+	i := slices.IndexFunc(lines, func(l line) bool { return l.kind == lineCall })
+	if i < 0 {
+		return end, false // it was sent, not received
 	}
+	call, _, ok := lines[i].call()
+	if !ok || call.CorrelationID != correlationID {
+		return end, false
+	}
+	// fails reports whether pipelines fail on the call without some of the replays.
+	fails := func(without []recovery) bool {
+		left := slices.DeleteFunc(slices.Clone(lines), func(l line) bool {
+			var r recovery
+			return l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && slices.Contains(without, r)
+		})
+		ended := settled(left, correlationID, call.TraceID)
+		return slices.ContainsFunc(call.Listeners, func(name string) bool {
+			return ended[name] != sluice.StatusOK && ended[name] != sluice.StatusRecovered
+		})
+	}
+	return sluice.CallEnd{
+		EventKey: call.EventKey, TraceID: call.TraceID, Status: sluice.StatusRecovered,
+	}, fails(replays) && !fails(replays[1:])
 }

@@ -111,14 +111,22 @@ func (j *Journal) hearSettled(f *Settled) {
 	})
 }
 
-// pending is what waits to be written.
-type pending struct {
-	calls    []sluice.Call
-	runs     []sluice.RunReport
-	sent     []sentEvent
-	outcomes []runOutcome
-	repaired []recovery
-	repeated map[string]repeated // by trace id and quarantine
+// enterDuplicate enters a call whose delivery was accepted before: its ids are those of
+// the first call. The caller holds the lock.
+func (j *Journal) enterDuplicate(c *sluice.Call) {
+	key := c.TraceID + " " + c.Quarantine // a quarantined call has a line of its own
+	r, known := j.pending.repeated[key]
+	if !known && len(j.pending.repeated) >= maxPending {
+		j.dropped.Add(1)
+		return
+	}
+	if j.pending.repeated == nil {
+		j.pending.repeated = make(map[string]repeated)
+	}
+	r.Time, r.RemoteAddr, r.Quarantine, r.Count = c.Time, c.RemoteAddr, c.Quarantine, r.Count+1
+	r.TraceID, r.correlationID = c.TraceID, c.CorrelationID
+	j.pending.repeated[key] = r
+	j.rouse()
 }
 
 // enter adds an entry to those that wait to be written, if there is space. A dropped

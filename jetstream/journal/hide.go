@@ -39,29 +39,22 @@ func (j *Journal) hide(ctx context.Context, name, subject string, events map[uin
 	if name == stream.Loose {
 		from = j.loose
 	}
-	for next := uint64(1); ; {
-		const most = 100
-		messages, err := j.host.Fetch(ctx, name, stream.Range{Sequence: next, Subject: subject, Count: most})
+	for msg, err := range j.host.All(ctx, name, stream.Range{Sequence: 1, Subject: subject, Count: 100}) {
 		if err != nil {
 			return err
 		}
-		for _, msg := range messages {
-			next = msg.Sequence + 1
-			data, changed := withoutRuns(msg.Data, events)
-			if !changed {
-				continue
-			}
-			if len(j.publish(ctx, []*nats.Msg{{Subject: subject, Data: data}})) > 0 {
-				return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the journal.")
-			}
-			if err := stream.Remove(ctx, from, msg.Sequence, overwrite); err != nil {
-				return err
-			}
+		data, changed := withoutRuns(msg.Data, events)
+		if !changed {
+			continue
 		}
-		if len(messages) == 0 {
-			return nil
+		if len(j.publish(ctx, []*nats.Msg{{Subject: subject, Data: data}})) > 0 {
+			return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the journal.")
+		}
+		if err := stream.Remove(ctx, from, msg.Sequence, overwrite); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // withoutRuns returns a message with nothing but the course of the events' runs, and

@@ -2,13 +2,14 @@ package journal
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
@@ -62,14 +63,14 @@ func newIndex(h *stream.Host, receivers func(correlation.Envelope) []string) *in
 
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
 	x.events = events
-	_, err := x.host.OpenStream(ctx, x.host.JS, x.host.Config(jetstream.StreamConfig{
+	_, err := x.host.OpenStream(ctx, x.host.JS, jetstream.StreamConfig{
 		Name:              stream.Index,
 		Subjects:          []string{stream.IndexPrefix + ">"},
 		MaxAge:            maxAge + stream.IndexBeyond, // unfinished events may stay longer: they are read
 		MaxBytes:          stream.IndexBytes,
 		MaxMsgsPerSubject: indexViews,
 		AllowDirect:       true,
-	}))
+	})
 	return err
 }
 
@@ -182,35 +183,32 @@ func (x *index) read(
 	ctx context.Context, number uint64, found *entries, missing []int, allow *allowance,
 ) (young []int, err error) {
 	var mu sync.Mutex
-	var all sync.WaitGroup
-	work := make(chan int)
-	for range min(readers, len(missing)) {
-		all.Go(func() {
-			for i := range work {
-				e, settled, failed := x.readOne(ctx, number*indexed+uint64(i), allow)
-				found[i] = e
+	var group errgroup.Group
+	group.SetLimit(readers)
+	// Newest first, as a search goes: what exceeds the allowance is older.
+	for _, i := range slices.Backward(missing) {
+		if allow.bytes.Load() <= 0 {
+			break
+		}
+		group.Go(func() error {
+			e, settled, err := x.readOne(ctx, number*indexed+uint64(i), allow)
+			found[i] = e
+			if !settled {
 				mu.Lock()
-				if !settled {
-					young = append(young, i)
-				}
-				err = errors.Join(err, failed)
-				mu.Unlock()
+				defer mu.Unlock()
+				young = append(young, i)
 			}
+			return err
 		})
 	}
-	// Newest first, as a search goes: what exceeds the allowance is older.
-	for i := len(missing) - 1; i >= 0 && allow.bytes.Load() > 0; i-- {
-		work <- missing[i]
-	}
-	close(work)
-	all.Wait()
+	err = group.Wait()
 	return young, err
 }
 
 // readOne makes the entry of an event, and reports whether the event is old
 // enough to keep it.
 func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) (_ entry, settled bool, err error) {
-	msg, err := storedEvent(ctx, x.events, sequence)
+	msg, err := stream.Found(x.events.GetMsg(ctx, sequence))
 	if err != nil {
 		return entry{}, false, err
 	}

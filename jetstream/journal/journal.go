@@ -25,6 +25,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"sluice"
@@ -37,8 +38,6 @@ import (
 const (
 	// writeEvery is how often entries are written.
 	writeEvery = 200 * time.Millisecond
-	// syncEvery is how often what was written is synced.
-	syncEvery = time.Second
 	// maxPending bounds the entries of each kind that wait to be written.
 	maxPending = 1 << 15
 	// maxRefused is how many rejected calls are recorded one by one each second: a
@@ -75,11 +74,21 @@ type Journal struct {
 	unrecorded int        // rejected calls beyond that rate
 	untold     []recovery // written, and nobody was told of them
 
-	wake    chan struct{} // holds one token while there is something to write
-	writing chan struct{} // holds one token: the right to write
-	unsent  []*nats.Msg   // that the engine refused
-	disks   []*disk       // to sync; nil: durability is the engine's own
-	dropped atomic.Int64  // entries that were dropped
+	wake    chan struct{}       // holds one token while there is something to write
+	writing *semaphore.Weighted // one: the right to write
+	unsent  []*nats.Msg         // that the engine refused
+	written map[string]func()   // has what was written synced, by the prefix of subjects
+	dropped atomic.Int64        // entries that were dropped
+}
+
+// pending is what waits to be written.
+type pending struct {
+	calls    []sluice.Call
+	runs     []sluice.RunReport
+	sent     []sentEvent
+	outcomes []runOutcome
+	repaired []recovery
+	repeated map[string]repeated // by trace id and quarantine
 }
 
 // Events is what the journal needs to know about events.
@@ -118,7 +127,7 @@ type Events struct {
 
 // New returns a journal. SetUp comes next.
 func New(h *stream.Host, about Events) *Journal {
-	j := &Journal{
+	return &Journal{
 		host:     h,
 		about:    about,
 		index:    newIndex(h, about.Receivers),
@@ -126,18 +135,18 @@ func New(h *stream.Host, about Events) *Journal {
 		textTime: stretch.Of(textTime),
 		refusals: rate.NewLimiter(maxRefused, maxRefused),
 		wake:     make(chan struct{}, 1),
-		writing:  make(chan struct{}, 1),
+		writing:  semaphore.NewWeighted(1),
+		written:  make(map[string]func()),
 	}
-	j.writing <- struct{}{}
-	return j
 }
 
 // BoundSearches sets the memory that all searches share for events that they look
 // into. It is called before the first search.
 func (j *Journal) BoundSearches(memory *limit.Memory) { j.memory = memory }
 
-// SetUp creates the streams where they are missing, beside the stream of events.
-func (j *Journal) SetUp(ctx context.Context, ids correlation.IDs, events jetstream.StreamConfig) (err error) {
+// SetUp creates the streams where they are missing, beside the stream of events. What is
+// written to them is synced until running ends.
+func (j *Journal) SetUp(ctx, running context.Context, ids correlation.IDs, events jetstream.StreamConfig) (err error) {
 	j.ids = ids
 	if j.events, err = j.host.Stream(ctx, j.host.SideJS, events.Name); err != nil {
 		return err
@@ -145,25 +154,21 @@ func (j *Journal) SetUp(ctx context.Context, ids correlation.IDs, events jetstre
 	if err := j.index.setUp(ctx, j.events, j.about.MaxAge); err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
-	j.disks = nil
-	if j.chunks, err = j.stream(ctx, stream.Journal, stream.ChunkPrefix, journalBytes(events.MaxBytes)); err != nil {
+	open := func(name, prefix string, maxBytes int64) (jetstream.Stream, error) {
+		j.written[prefix] = j.host.SyncLater(running, j.host.Blocks(name), "the journal")
+		return j.host.OpenStream(ctx, j.host.SideJS, jetstream.StreamConfig{
+			Name:        name,
+			Subjects:    []string{prefix + ">"},
+			MaxAge:      max(j.about.MaxAge, 100*time.Millisecond), // the engine's minimum
+			MaxBytes:    maxBytes,
+			AllowDirect: true,
+		})
+	}
+	if j.chunks, err = open(stream.Journal, stream.ChunkPrefix, journalBytes(events.MaxBytes)); err != nil {
 		return err
 	}
-	j.loose, err = j.stream(ctx, stream.Loose, stream.LoosePrefix, stream.LooseBytes)
+	j.loose, err = open(stream.Loose, stream.LoosePrefix, stream.LooseBytes)
 	return err
-}
-
-func (j *Journal) stream(ctx context.Context, name, prefix string, maxBytes int64) (jetstream.Stream, error) {
-	if blocks := j.host.Blocks(name); blocks != nil {
-		j.disks = append(j.disks, &disk{prefix: prefix, blocks: blocks})
-	}
-	return j.host.OpenStream(ctx, j.host.SideJS, j.host.Config(jetstream.StreamConfig{
-		Name:        name,
-		Subjects:    []string{prefix + ">"},
-		MaxAge:      max(j.about.MaxAge, 100*time.Millisecond), // the engine's minimum
-		MaxBytes:    maxBytes,
-		AllowDirect: true,
-	}))
 }
 
 // journalBytes is how large the journal may become: an eighth of what events

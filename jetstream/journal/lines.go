@@ -3,9 +3,11 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"hash/crc32"
 	"strconv"
 
 	"sluice"
+	"sluice/jetstream/stream"
 )
 
 // Kinds of lines. A line is its kind, the event's sequence in base 36, a space
@@ -34,6 +36,23 @@ type runOutcome struct {
 	TraceID  string        `json:"traceId"`
 	Pipeline string        `json:"pipeline"`
 	Status   sluice.Status `json:"status"`
+}
+
+// repeated are the duplicates of one delivery since entries were last written: one
+// line, however often a sender repeats itself.
+type repeated struct {
+	sluice.Duplicate
+
+	TraceID       string `json:"traceId"` // of the first call
+	correlationID string
+}
+
+// recovery says that a replay of an event went well in a pipeline that may have failed
+// on the event.
+type recovery struct {
+	CorrelationID string `json:"correlationId"` // of the event
+	Pipeline      string `json:"pipeline"`
+	TraceID       string `json:"traceId"` // of the replay
 }
 
 // A line is one line of a message of the journal.
@@ -75,4 +94,41 @@ func (l line) call() (c sluice.Call, subject string, ok bool) {
 // run returns the run that a line is about.
 func (l line) run() (r sluice.RunReport, ok bool) {
 	return r, l.kind == lineRun && json.Unmarshal(l.data, &r) == nil
+}
+
+// found returns a call as a search or a tail shows it: without listeners, and
+// with an empty list of runs.
+func found(c sluice.Call) sluice.Call {
+	c.Listeners, c.Runs = nil, []sluice.RunReport{}
+	return c
+}
+
+// addRun adds a run to the call that it belongs to.
+func addRun(c *sluice.Call, run sluice.RunReport) {
+	run.TraceID, run.CorrelationID, run.EventKey, run.User = "", "", "", "" // the call has them
+	c.Runs = append(c.Runs, run)
+}
+
+const (
+	failedPrefix = stream.ChunkPrefix + "failed." // before the number of a block of the index
+
+	chunkEvents = 64 // events whose lines share a subject
+	slots       = 64 // subjects for what belongs to no event
+)
+
+// chunkSubject returns the subject of the chunk that an event belongs to.
+func chunkSubject(sequence uint64) string {
+	return stream.ChunkPrefix + strconv.FormatUint(sequence/chunkEvents, 10)
+}
+
+// failedSubject returns the subject of the list of failed events in the same
+// block of the index.
+func failedSubject(sequence uint64) string {
+	return failedPrefix + strconv.FormatUint(sequence/indexed, 10)
+}
+
+// looseSubject returns the subject of what belongs to no event.
+func looseSubject(traceID string) string {
+	slot := crc32.ChecksumIEEE([]byte(sluice.TraceOwner(traceID))) % slots
+	return stream.LoosePrefix + strconv.FormatUint(uint64(slot), 10)
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice"
+	"sluice/jetstream/stream"
 	"sluice/limit"
 )
 
@@ -27,79 +28,65 @@ type lookedInto struct {
 	has   map[uint64]bool
 }
 
-// A reading is an event to look into, and the memory for that.
-type reading struct {
-	sequence uint64
-	hold     limit.Hold
-}
-
 // errLater says that there is no memory left to look into an event: the next page goes
 // on with it.
 var errLater = errors.New("the next page goes on here")
 
-// inPayload reports whether an event has the text of the query in its payload.
-// Those before it in its chunk are looked into as well, as far as time and memory
-// allow, several at once: the journal knows how large they are.
-func (w *eventWalk) inPayload(ctx context.Context, sequence uint64) (bool, error) {
-	if has, ok := w.looked.has[sequence]; ok {
+// into reports whether an event has the text of the query in its payload. Of those before
+// it in its chunk, the ones that may match are looked into as well, as far as time and
+// memory allow, several at once: the journal knows how large they are.
+func (l *lookedInto) into(
+	ctx context.Context, s *search, c *chunk, sequence uint64, may func(sequence uint64) bool,
+) (bool, error) {
+	if has, ok := l.has[sequence]; ok {
 		return has, nil
 	}
-	hold := w.memory.Hold()
-	err := hold.Grow(ctx, copies*w.chunk.size(sequence))
-	if err != nil && w.looked.has != nil {
+	hold := s.memory.Hold()
+	err := hold.Grow(ctx, copies*c.size(sequence))
+	if err != nil && l.has != nil {
 		return false, errLater
 	}
 	if err != nil {
 		return false, err
 	}
-	w.looked = lookedInto{first: sequence, has: make(map[uint64]bool, chunkEvents)}
+	*l = lookedInto{first: sequence, has: make(map[uint64]bool, chunkEvents)}
 	var mu sync.Mutex
 	var group errgroup.Group
-	work := make(chan reading)
-	for range readers {
-		group.Go(func() (failed error) {
-			for r := range work {
-				has, err := w.look(ctx, r.sequence)
-				r.hold.Release()
-				mu.Lock()
-				w.looked.has[r.sequence] = has
-				mu.Unlock()
-				failed = errors.Join(failed, err)
-			}
-			return failed
+	group.SetLimit(readers)
+	look := func(at uint64, hold limit.Hold) {
+		l.first = at
+		group.Go(func() error {
+			defer hold.Release()
+			has, err := s.inPayload(ctx, at)
+			mu.Lock()
+			defer mu.Unlock()
+			l.has[at] = has
+			return err
 		})
 	}
-	work <- reading{sequence, hold}
-	w.lookAhead(sequence, work)
-	close(work)
-	err = group.Wait()
-	return w.looked.has[sequence], err
-}
-
-// lookAhead hands out the events before one, in its chunk.
-func (w *eventWalk) lookAhead(sequence uint64, work chan<- reading) {
-	for at := sequence - 1; at >= max(1, w.first, sequence/chunkEvents*chunkEvents); at-- {
-		m := &w.entries[at%indexed]
-		if !w.may(m) || !w.mayHaveStatus(at, m) {
+	look(sequence, hold)
+	for at := sequence - 1; at >= max(1, sequence/chunkEvents*chunkEvents); at-- {
+		if !may(at) {
 			continue
 		}
-		hold := w.memory.Hold()
-		if w.allow.spent() || hold.Try(copies*w.chunk.size(at)) != nil {
-			return
+		hold := s.memory.Hold()
+		if s.allow.spent() || hold.Try(copies*c.size(at)) != nil {
+			break
 		}
-		work <- reading{at, hold}
-		w.looked.first = at
+		look(at, hold)
 	}
+	err = group.Wait()
+	return l.has[sequence], err
 }
 
-// look reports whether an event, unless it is gone, has the text in its payload.
-func (w *eventWalk) look(ctx context.Context, sequence uint64) (bool, error) {
-	msg, err := storedEvent(ctx, w.events, sequence)
+// inPayload reports whether an event, unless it is gone, has the text in its payload.
+func (s *search) inPayload(ctx context.Context, sequence uint64) (bool, error) {
+	msg, err := stream.Found(s.events.GetMsg(ctx, sequence))
 	if msg == nil || err != nil {
 		return false, err
 	}
-	w.allow.read(len(msg.Data))
-	return payloadHas(msg.Data, w.text), nil
+	s.allow.read(len(msg.Data))
+	return payloadHas(msg.Data, s.text), nil
 }
 
 // payloadHas reports whether a stored event has a text in its payload: in the text,

@@ -2,41 +2,15 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
-
-const (
-	// How long before and after its time a call may be stored: its body takes
-	// time to arrive, and the clocks of nodes differ. With an external engine it
-	// may have waited in a spool.
-	storedBefore, storedAfter, spooledFor = time.Minute, 5 * time.Minute, time.Hour
-	// traceLasts is how long after a call a search for its whole trace id looks for
-	// what followed.
-	traceLasts = 10 * time.Minute
-)
-
-// A search looks for the calls of a query.
-type search struct {
-	*Journal
-
-	q     sluice.TraceQuery
-	want  entry // what an entry must have; 0 matches any
-	owner string
-	whole bool   // the query has a whole trace id
-	text  string // the query's, in lower case
-	allow *allowance
-
-	since, until int64         // the query's times, in milliseconds
-	late         time.Duration // how much after its time a call may be stored
-}
 
 // Calls implements sluice.Journal: it searches calls, newest first.
 func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluice.Call, next string, err error) {
@@ -57,10 +31,6 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 	}
 	return calls, next, err
 }
-
-// anyTime is how late the one call that a query is for may have been stored: after a long
-// time in a spool, or before the clock was set back.
-const anyTime = time.Duration(math.MaxInt64)
 
 // calls searches calls that were stored at most late after their time.
 func (j *Journal) calls(
@@ -104,69 +74,104 @@ func (j *Journal) calls(
 	return calls, next, nil
 }
 
-func (j *Journal) newSearch(q sluice.TraceQuery) *search {
-	s := &search{Journal: j, q: q, text: strings.ToLower(q.Text), allow: newAllowance(&q, j.textTime)}
-	if q.EventKey != "" {
-		s.want.key = hash32(q.EventKey)
-	}
-	if q.Pipeline != "" {
-		s.want.pipelines = bitsOf(q.Pipeline)
-	}
-	if q.TraceID == "" {
-		return s
-	}
-	s.owner = sluice.TraceOwner(q.TraceID)
-	s.want.owner = hash32(s.owner)
-	if s.whole = s.owner != q.TraceID; !s.whole {
-		return s
-	}
-	s.want.trace = hash32(q.TraceID)
-	if at, ok := sluice.TraceTime(q.TraceID); ok {
-		if s.q.From.IsZero() {
-			s.q.From = at.Add(-time.Second)
+// merge takes calls of both walks in the order of their times, and reports
+// whether there may be more.
+func merge(
+	ctx context.Context, limit int, events *eventWalk, loose *looseWalk,
+) (calls []sluice.Call, more bool, err error) {
+	for len(calls) < limit {
+		event, err := events.peek(ctx)
+		if err != nil {
+			return nil, false, err
 		}
-		if s.q.To.IsZero() {
-			s.q.To = at.Add(traceLasts)
+		if event == nil && !events.done() {
+			return calls, true, nil
+		}
+		var since time.Time // older calls come after the event
+		if event != nil {
+			since = event.Time
+		}
+		other, err := loose.peek(ctx, since)
+		if err != nil {
+			return nil, false, err
+		}
+		switch {
+		case other == nil && !loose.passed(since):
+			return calls, true, nil
+		case event == nil && other == nil:
+			return calls, false, nil
+		case other == nil || event != nil && event.Time.After(other.Time):
+			calls = append(calls, *event)
+			events.pass()
+		default:
+			calls = append(calls, *other)
+			loose.pass()
 		}
 	}
-	return s
+	return calls, !events.done() || !loose.done(), nil
 }
 
-// matches reports whether a call fits the query, as far as the call alone
-// tells.
-func (s *search) matches(c *sluice.Call) bool {
-	switch {
-	case !s.q.Cover.Call(c),
-		s.whole && c.TraceID != s.q.TraceID,
-		s.owner != "" && sluice.TraceOwner(c.TraceID) != s.owner,
-		s.q.EventKey != "" && c.EventKey != s.q.EventKey,
-		c.Time.Before(s.q.From),
-		!s.q.To.IsZero() && c.Time.After(s.q.To):
-		return false
+// parseCursor returns where the walks of a search go on.
+func (j *Journal) parseCursor(cursor string) (events, loose uint64, line int, err error) {
+	place, ok := j.ids.Place(cursor, 3)
+	if !ok {
+		return 0, 0, 0, sluice.InvalidParameter("after",
+			"The parameter after must be the value of next in the previous answer.")
 	}
-	return true
+	return place[0], place[1], int(place[2]), nil
 }
 
-// between returns the range of sequences of a stream that may fit the query.
-func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behind uint64, err error) {
-	info, err := in.Info(ctx)
+// Event implements sluice.Journal.
+func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Event, err error) {
+	if err := j.host.Connected(); err != nil {
+		return e, err
+	}
+	missing := sluice.Errorf(sluice.CodeEventGone, "The event of this call is no longer kept.")
+	reference, ok := j.ids.Parse(correlationID)
+	if !ok {
+		return e, missing
+	}
+	msg, err := stream.Found(j.events.GetMsg(ctx, reference.Sequence))
 	if err != nil {
-		return 0, 0, stream.NoAnswer(err)
+		return e, err
 	}
-	state := info.State
-	first, behind = max(1, state.FirstSeq), state.LastSeq+1
-	if !s.q.From.IsZero() && s.late != anyTime {
-		if first, err = s.host.SequenceAt(ctx, in, state, s.q.From.Add(-storedBefore)); err != nil {
-			return 0, 0, err
-		}
+	if msg == nil {
+		return e, missing
 	}
-	if !s.q.To.IsZero() && s.late != anyTime {
-		if behind, err = s.host.SequenceAt(ctx, in, state, s.q.To.Add(s.late)); err != nil {
-			return 0, 0, err
-		}
+	envelope, err := correlation.ReadEnvelope(msg)
+	if err != nil || !j.ids.Fits(reference, envelope.TraceID) {
+		return sluice.Event{}, missing
 	}
-	for in == s.events && first > 1 && s.about.Forgotten(first-1) {
-		first--
+	if err := json.Unmarshal(msg.Data, &e); err != nil && !envelope.Foreign {
+		return e, err
 	}
-	return max(1, first), behind, nil
+	if envelope.Foreign {
+		e.TraceID, e.ReceivedAt = envelope.TraceID, envelope.Received
+		e.EventKey, e.Key = envelope.EventKey, envelope.Key
+	}
+	return e, nil
+}
+
+// Reached implements sluice.Journal: it returns the time of the event that a search
+// looked at last, or of the loose call if no events are left.
+func (j *Journal) Reached(ctx context.Context, cursor string) (time.Time, error) {
+	events, loose, _, err := j.parseCursor(cursor)
+	if err != nil {
+		return time.Time{}, err
+	}
+	msg, err := stream.Found(j.events.GetMsg(ctx, max(1, events)))
+	if err != nil {
+		return time.Time{}, err
+	}
+	if msg != nil {
+		return msg.Time.UTC(), nil
+	}
+	found, err := j.host.Fetch(ctx, stream.Loose, stream.Range{Sequence: max(1, loose), Count: 1})
+	if err != nil {
+		return time.Time{}, err
+	}
+	if len(found) > 0 {
+		return found[0].Time.UTC(), nil
+	}
+	return time.Now().UTC(), nil
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -8,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
 )
 
 // An eventWalk goes through the stored events that match a search, newest
@@ -95,11 +97,11 @@ func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
 	}
 	w.allow.blocks--
 	w.number = number
-	if w.entries, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow); err != nil ||
-		w.failed == nil {
+	w.entries, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow)
+	if err != nil || w.failed == nil {
 		return err
 	}
-	return w.loadFailed(ctx)
+	return w.failed.load(ctx, w.Journal, number)
 }
 
 // may reports whether an event may fit the query.
@@ -129,8 +131,13 @@ func (w *eventWalk) mayHaveStatus(sequence uint64, m *entry) bool {
 
 // call returns what is known of an event, nil if it is gone.
 func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, error) {
-	if err := w.loadChunk(ctx, sequence); err != nil {
-		return nil, err
+	if w.chunk.subject != chunkSubject(sequence) {
+		w.allow.chunks--
+		read, err := w.Journal.chunk(ctx, sequence)
+		if err != nil {
+			return nil, err
+		}
+		w.chunk = read
 	}
 	lines := w.chunk.about(sequence)
 	call, e, err := w.subject(ctx, sequence, lines)
@@ -170,7 +177,7 @@ func (w *eventWalk) subject(
 			return &call, e, nil
 		}
 	}
-	msg, err := storedEvent(ctx, w.events, sequence)
+	msg, err := stream.Found(w.events.GetMsg(ctx, sequence))
 	if msg == nil || err != nil {
 		return nil, e, err
 	}
@@ -185,6 +192,30 @@ func (w *eventWalk) subject(
 		TraceID: e.TraceID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf, Time: e.Received.UTC(),
 	})
 	return &call, e, nil
+}
+
+// sortRuns puts runs in the order in which they began.
+func sortRuns(runs []sluice.RunReport) {
+	slices.SortStableFunc(runs, func(a, b sluice.RunReport) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
+	})
+}
+
+// fits reports whether an event with its runs has the code and the text of the
+// query.
+func (w *eventWalk) fits(ctx context.Context, c *sluice.Call, sequence uint64) (bool, error) {
+	switch {
+	case !w.hasCode(c):
+		return false, nil
+	case w.mentions(c):
+		return true, nil
+	case !w.q.InPayload || !w.q.Known.Call(c):
+		return false, nil
+	}
+	return w.looked.into(ctx, w.search, &w.chunk, sequence, func(at uint64) bool {
+		m := &w.entries[at%indexed]
+		return at >= w.first && w.may(m) && w.mayHaveStatus(at, m)
+	})
 }
 
 func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {

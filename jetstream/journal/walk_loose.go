@@ -128,21 +128,17 @@ func (w *looseWalk) readWindow(ctx context.Context) error {
 	case w.owner != "":
 		subject = looseSubject(w.owner)
 	}
-	for from := w.low; from < behind; {
-		messages, err := w.host.Fetch(ctx, stream.Loose, stream.Range{
-			Sequence: from, Subject: subject, Count: int(min(1000, behind-from)),
-		})
+	for msg, err := range w.host.All(ctx, stream.Loose, stream.Range{
+		Sequence: w.low, Subject: subject, Count: int(min(1000, behind-w.low)),
+	}) {
 		if err != nil {
 			return err
 		}
-		if len(messages) == 0 {
-			break
+		if msg.Sequence < behind {
+			w.read = append(w.read, msg)
 		}
-		for _, msg := range messages {
-			if msg.Sequence < behind {
-				w.read = append(w.read, msg)
-			}
-			from = msg.Sequence + 1
+		if msg.Sequence+1 >= behind {
+			break
 		}
 	}
 	return w.noteReached(ctx)

@@ -5,16 +5,13 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice/durable"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
 	"sluice/wait"
@@ -32,34 +29,14 @@ const (
 
 // Serve writes entries until ctx ends.
 func (j *Journal) Serve(ctx context.Context) {
-	tick := time.NewTicker(syncEvery)
-	defer tick.Stop()
-	for _, d := range j.disks {
-		defer d.blocks.Close()
-	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			j.sync()
 		case <-j.wake:
 			_ = wait.For(ctx, writeEvery) // what waits at the end is written, too
 			_ = j.flush(ctx)              // it keeps what it could not write
 			j.tellRecovered(ctx)
-		}
-	}
-}
-
-// sync puts what was written on stable storage.
-func (j *Journal) sync() {
-	for _, d := range j.disks {
-		if !d.written.Swap(false) {
-			continue
-		}
-		if err := d.blocks.Sync(); err != nil {
-			j.host.Fail(fmt.Errorf("sync of the journal: %w", err))
-			return
 		}
 	}
 }
@@ -92,12 +69,10 @@ func (j *Journal) flush(ctx context.Context) error {
 	if j.host.LowDisk() {
 		return nil
 	}
-	select {
-	case <-j.writing:
-		defer func() { j.writing <- struct{}{} }()
-	case <-ctx.Done():
-		return stream.NoAnswer(ctx.Err())
+	if err := j.writing.Acquire(ctx, 1); err != nil {
+		return stream.NoAnswer(err)
 	}
+	defer j.writing.Release(1)
 	batch := j.drain()
 	messages := slices.Concat(j.unsent, j.messagesOf(batch), j.index.unstored(false))
 	j.unsent = j.publish(ctx, messages)
@@ -159,17 +134,35 @@ func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*
 	return unsent
 }
 
-// A disk has the files of a stream of the journal.
-type disk struct {
-	prefix  string // of the stream's subjects
-	blocks  *durable.Blocks
-	written atomic.Bool // since the last sync
+func (j *Journal) noteWritten(subject string) {
+	for prefix, written := range j.written {
+		if strings.HasPrefix(subject, prefix) {
+			written()
+		}
+	}
 }
 
-func (j *Journal) noteWritten(subject string) {
-	for _, d := range j.disks {
-		if strings.HasPrefix(subject, d.prefix) {
-			d.written.Store(true)
+// TellRecovered tells at once of the calls that have recovered, so that figures agree with
+// what a search finds.
+func (j *Journal) TellRecovered(ctx context.Context) {
+	j.flushSoon(ctx)
+	j.tellRecovered(ctx)
+}
+
+// tellRecovered tells of the calls that have recovered by the replays written last. Nothing is
+// written meanwhile, so no call is told of twice.
+func (j *Journal) tellRecovered(ctx context.Context) {
+	if j.writing.Acquire(ctx, 1) != nil {
+		return
+	}
+	defer j.writing.Release(1)
+	j.mu.Lock()
+	untold := j.untold
+	j.untold = nil
+	j.mu.Unlock()
+	for i, r := range untold {
+		if end, ok := j.recovered(ctx, r.CorrelationID, untold[i:]); ok {
+			j.about.Recovered(end)
 		}
 	}
 }

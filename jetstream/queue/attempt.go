@@ -71,7 +71,7 @@ func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 	if err != nil || e.ReplayOf == "" {
 		return nil //nolint:nilerr // attempt finds what is wrong with it
 	}
-	waiting := c.queue.waiting
+	waiting := c.queue.Waiting
 	key := eventKey(c.queue.ids, e.Sequence, e.TraceID)
 	if d.doubtful {
 		if known, err := waiting.find(ctx, c.binding, key); known != nil || err != nil {
@@ -88,7 +88,7 @@ func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 // attempt: because the order counts, or because it has no room in the waiting room. Only
 // another program can have published one that is too large for it.
 func (c *consumption) keepsPlace(e event) bool {
-	return c.ordered || len(e.data) > stream.MaxEvent || c.queue.waiting.full(c.binding)
+	return c.ordered || len(e.data) > stream.MaxEvent || c.queue.Waiting.full(c.binding)
 }
 
 // decoding waits for the memory to decode an event.
@@ -111,18 +111,18 @@ func (c *consumption) decoding(ctx context.Context, data []byte) (release func()
 // lookUp returns what an earlier delivery has made of the event. If nothing is known,
 // the pipeline runs now.
 func (c *consumption) lookUp(ctx context.Context, d *delivery) (a attempt, known bool, err error) {
-	outcome, stored, err := c.queue.outcomes.find(ctx, d.sequence, d.TraceID, c.pipeline)
+	outcome, stored, err := c.queue.Outcomes.find(ctx, d.sequence, d.TraceID, c.pipeline)
 	switch {
 	case err != nil:
 		return a, false, err
 	case outcome != nil: // one that is not durable yet is stored again: its writer may have given it up
-		return attempt{outcome: *outcome, before: stored <= c.queue.outcomes.writer.Durable()}, true, nil
+		return attempt{outcome: *outcome, before: stored <= c.queue.Outcomes.stream.Durable()}, true, nil
 	}
 	d.doubtful = false
 	if d.state != nil { // it was in the waiting room until now
 		return a, false, nil
 	}
-	s, err := c.queue.waiting.find(ctx, c.binding, d.key)
+	s, err := c.queue.Waiting.find(ctx, c.binding, d.key)
 	switch {
 	case s == nil || err != nil:
 		return a, false, err
@@ -130,7 +130,7 @@ func (c *consumption) lookUp(ctx context.Context, d *delivery) (a attempt, known
 		return a, false, errElsewhere
 	}
 	d.state = s
-	if c.queue.waiting.left(s.Due) <= 0 {
+	if c.queue.Waiting.left(s.Due) <= 0 {
 		return a, false, nil
 	}
 	d.First = s.First

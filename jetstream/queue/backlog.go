@@ -7,12 +7,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 )
 
 // Backlogs returns what waits for each pipeline that listens. With an error it returns
 // the backlogs that are known.
 func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
-	bound := q.listeners.Bound()
+	bound := q.Listeners.Bound()
 	states, untold := q.states(ctx, bound)
 	var backlogs []sluice.PipelineStats
 	for id, info := range states {
@@ -33,7 +34,7 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 				return backlogs, err
 			}
 		}
-		if count, retrying, since := q.waiting.count(id); count > 0 {
+		if count, retrying, since := q.Waiting.count(id); count > 0 {
 			b.Waiting += int64(count)
 			b.Retrying = int64(retrying)
 			if b.Oldest == nil || !since.IsZero() && since.Before(*b.Oldest) {
@@ -62,4 +63,71 @@ func (q *Queue) unbegun(ctx context.Context, info *jetstream.ConsumerInfo, concu
 		return nil, err
 	}
 	return &oldest.Time, nil
+}
+
+// Unfinished says which calls are not done.
+func (q *Queue) Unfinished(ctx context.Context) (u sluice.Unfinished, err error) {
+	since := func(at time.Time) {
+		if u.Since.IsZero() || at.Before(u.Since) {
+			u.Since = at
+		}
+	}
+	bound := q.Listeners.Bound()
+	states, err := q.states(ctx, bound)
+	if err != nil {
+		return u, err
+	}
+	for id := range bound {
+		oldest, err := q.oldestCall(ctx, states[id])
+		if err != nil {
+			return u, err
+		}
+		if !oldest.IsZero() {
+			since(oldest)
+		}
+	}
+	u.Retrying = q.Waiting.calls()
+	for _, call := range u.Retrying {
+		since(call.Time)
+	}
+	return u, nil
+}
+
+// oldestCall returns when the first event came that a consumer is not done with, zero if
+// there is none. A lost consumer may not be done with any.
+func (q *Queue) oldestCall(ctx context.Context, info *jetstream.ConsumerInfo) (time.Time, error) {
+	if info == nil {
+		return time.Unix(0, 0), nil
+	}
+	msg, err := q.oldestUnfinished(ctx, info)
+	if msg == nil || err != nil {
+		return time.Time{}, err
+	}
+	if e, err := correlation.ReadEnvelope(msg); err == nil {
+		return e.Received, nil
+	}
+	return msg.Time, nil
+}
+
+// calls returns the calls that are tried again, each once: several pipelines may have
+// failed on it.
+func (w *Waiting) calls() (calls []sluice.WaitingCall) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := make(map[string]bool)
+	add := func(key string, s *state) {
+		if s.Attempts > 0 && !s.Call.IsZero() && !seen[key] {
+			seen[key] = true
+			calls = append(calls, sluice.WaitingCall{EventKey: s.EventKey, Time: s.Call})
+		}
+	}
+	for _, l := range w.lines {
+		for key, e := range l.events {
+			add(key, &e.state)
+		}
+		for h := range l.held {
+			add(h.key, &h.state)
+		}
+	}
+	return calls
 }

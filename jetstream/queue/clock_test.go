@@ -48,7 +48,7 @@ func TestAClockThatIsSetRight(t *testing.T) {
 			return err
 		},
 		"with its place": func(t *testing.T, w *Waiting, due time.Time) error {
-			l := &live{consumption: &consumption{queue: &Queue{host: w.host, waiting: w}, ordered: true}}
+			l := &live{consumption: &consumption{queue: &Queue{host: w.host, Waiting: w}, ordered: true}}
 			_, err := l.wait(t.Context(), new(delivery), attempt{outcome: sluice.Outcome{Next: due}, before: true})
 			return err
 		},
@@ -177,7 +177,7 @@ func TestWhatIsGivenBackComesAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, msg := waitingBy(new(wrongClock)), new(givenBack)
-				c := &consumption{queue: &Queue{host: w.host, waiting: w, work: new(inProgress)}}
+				c := &consumption{queue: &Queue{host: w.host, Waiting: w, work: new(inProgress)}}
 				a := attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: time.Now().Add(test.left)}, before: test.before}
 				c.report(t.Context(), &delivery{from: &live{consumption: c, msg: msg}}, a, errors.New("no storage"))
 				if msg.after != test.want {

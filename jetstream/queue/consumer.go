@@ -30,7 +30,7 @@ func (q *Queue) consumer(ctx context.Context, b *sluice.Binding) (jetstream.Cons
 		OptStartSeq:    b.Start,
 		FilterSubjects: append(subjectsOf(b.Pattern), stream.DirectPrefix+b.ID),
 		AckPolicy:      jetstream.AckExplicitPolicy,
-		AckWait:        q.ackWait,
+		AckWait:        q.AckWait,
 		MaxAckPending:  sluice.Deliveries(b.Concurrency),
 	})
 }
@@ -120,7 +120,7 @@ func (c *consumption) past(ctx context.Context) (past, error) {
 	}
 	before := past{stored: info.State.LastSeq}
 	// A mark above all events is about events that a disk has lost since.
-	if mark := c.queue.lowWater.Of(c.binding); mark <= before.stored {
+	if mark := c.queue.LowWater.Of(c.binding); mark <= before.stored {
 		before.done = mark
 	}
 	return before, nil

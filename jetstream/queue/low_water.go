@@ -52,15 +52,6 @@ func (w *LowWater) Of(binding string) uint64 {
 	return 0
 }
 
-// keep writes the marks regularly until ctx ends.
-func (w *LowWater) keep(ctx context.Context) {
-	w.host.Every(ctx, lowWaterEvery, func(time.Time) {
-		if err := w.Write(ctx); err != nil && ctx.Err() == nil && w.host.Ready() == nil {
-			w.host.Log.Warn("How far pipelines are could not be written down.", "error", err)
-		}
-	})
-}
-
 // Write stores how far pipelines are.
 func (w *LowWater) Write(ctx context.Context) error {
 	bound := w.listeners.Bound()

@@ -35,28 +35,21 @@ func (n *notices) subscribe(running context.Context) error {
 	if n.host.SoleWriter {
 		return nil
 	}
-	for subject, handle := range map[string]nats.MsgHandler{
-		stream.DonePrefix + n.node: func(msg *nats.Msg) {
-			var heard notice
-			if json.Unmarshal(msg.Data, &heard) == nil {
-				n.hub.notify(heard.TraceID, heard.Sequence, heard.Outcome)
-			}
-		},
-		stream.AwaitSubject: func(msg *nats.Msg) {
-			var r request
-			if json.Unmarshal(msg.Data, &r) == nil && r.Node != n.node {
-				n.expect(r)
-			}
-		},
-	} {
-		sub, err := n.host.Conn.Subscribe(subject, handle)
-		if err != nil {
-			return err
+	err := n.host.Subscribe(running, stream.DonePrefix+n.node, func(msg *nats.Msg) {
+		var heard notice
+		if json.Unmarshal(msg.Data, &heard) == nil {
+			n.hub.notify(heard.TraceID, heard.Sequence, heard.Outcome)
 		}
-		// fails if the connection has gone, which ends it too
-		context.AfterFunc(running, func() { _ = sub.Unsubscribe() })
+	})
+	if err != nil {
+		return err
 	}
-	return nil
+	return n.host.Subscribe(running, stream.AwaitSubject, func(msg *nats.Msg) {
+		var r request
+		if json.Unmarshal(msg.Data, &r) == nil && r.Node != n.node {
+			n.expect(r)
+		}
+	})
 }
 
 // expect remembers that another node waits.

@@ -15,15 +15,15 @@ import (
 func (q *Queue) Retries(
 	ctx context.Context, e correlation.Envelope, pipeline string,
 ) (retries bool, next time.Time, err error) {
-	binding := q.listeners.Binding(pipeline)
+	binding := q.Listeners.Binding(pipeline)
 	if binding == nil {
 		return false, next, nil
 	}
-	s, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
+	s, err := q.Waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
 	if s == nil || s.Attempts == 0 || err != nil {
 		return false, next, err
 	}
-	if s.Node == "" && s.Due.After(q.waiting.now()) {
+	if s.Node == "" && s.Due.After(q.Waiting.now()) {
 		next = s.Due
 	}
 	return true, next, nil
@@ -32,19 +32,19 @@ func (q *Queue) Retries(
 // Outcome returns what a pipeline has made of an event: nil if it is not done
 // yet, Gone if the outcome has expired.
 func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
-	outcome, err := q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
+	outcome, err := q.Outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
 	if errors.Is(err, errUnsynced) {
 		return nil, nil
 	}
 	if outcome != nil {
-		if _, early := q.unlettered.Load(q.outcomes.subject(e.Sequence, e.TraceID, pipeline)); early {
+		if _, early := q.unlettered.Load(q.Outcomes.subject(e.Sequence, e.TraceID, pipeline)); early {
 			return nil, nil
 		}
 	}
 	if outcome != nil || err != nil {
 		return outcome, err
 	}
-	binding := q.listeners.Binding(pipeline)
+	binding := q.Listeners.Binding(pipeline)
 	listens := binding != nil && e.Sequence >= binding.Start && reaches(binding, e.Subject)
 	switch {
 	case listens:
@@ -53,7 +53,7 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 			return nil, err
 		}
 		// It may be acknowledged and wait for another attempt.
-		waits, err := q.waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
+		waits, err := q.Waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
 		if err != nil || waits != nil {
 			return nil, err
 		}
@@ -61,13 +61,13 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 		return nil, nil
 	}
 	// It may have finished after the first Get.
-	outcome, err = q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
+	outcome, err = q.Outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
 	switch {
 	case errors.Is(err, errUnsynced):
 		return nil, nil
 	case outcome != nil || err != nil:
 		return outcome, err
-	case listens || time.Since(e.Received) > q.outcomes.keep.Age:
+	case listens || time.Since(e.Received) > q.Outcomes.keep.Age:
 		return nil, Gone()
 	}
 	return unhandled(pipeline, e), nil
@@ -92,4 +92,34 @@ func unhandled(pipeline string, e correlation.Envelope) *sluice.Outcome {
 // Gone is the error of a result that is no longer kept, or never was.
 func Gone() error {
 	return sluice.Errorf(sluice.CodeResultGone, "There is no result with this correlation id, or it has expired.")
+}
+
+// reportEnd reports what became of a call, if the outcome that was just stored under a
+// sequence is the last one of the call's pipelines.
+func (q *Queue) reportEnd(ctx context.Context, d *delivery, sequence uint64, outcome sluice.Outcome) {
+	eventKey, at, ok := callOf(d.Message, d.TraceID)
+	if !ok {
+		return
+	}
+	end := sluice.CallEnd{EventKey: eventKey, TraceID: d.TraceID, Status: outcome.Status}
+	listeners, _ := d.Message["listeners"].([]any)
+	for _, listener := range listeners {
+		name, _ := listener.(string)
+		if name == outcome.Pipeline {
+			continue
+		}
+		other, stored, err := q.Outcomes.find(ctx, d.sequence, d.TraceID, name)
+		if other == nil && err == nil {
+			e := correlation.Envelope{Sequence: d.sequence, Subject: d.Subject, TraceID: d.TraceID, Received: at}
+			other, err = q.Outcome(ctx, e, name)
+		}
+		switch {
+		case err != nil && sluice.AsError(err).Kind == sluice.Gone: // it ended long ago
+		case err != nil || other == nil || stored > sequence:
+			return // the other one tells
+		case other.Status == sluice.StatusError:
+			end.Status = sluice.StatusError
+		}
+	}
+	q.Ended(end)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -23,8 +24,7 @@ type Outcomes struct {
 	notices *notices
 	keep    Retention
 	ids     correlation.IDs
-	stream  jetstream.Stream
-	writer  stream.Writer
+	stream  stream.Written
 	kept    atomic.Int64 // nanoseconds that outcomes are kept; 0: as long as they should be
 }
 
@@ -43,7 +43,7 @@ func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
 // SetUp creates the stream where it is missing.
 func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err error) {
 	o.ids = ids
-	o.stream, err = o.host.OpenStream(ctx, o.host.JS, o.host.Config(jetstream.StreamConfig{
+	o.stream, err = o.host.OpenWritten(ctx, running, jetstream.StreamConfig{
 		Name:              stream.Results,
 		Subjects:          []string{stream.OutcomePrefix + ">"},
 		MaxAge:            max(o.keep.Age, 100*time.Millisecond), // the engine's minimum
@@ -51,11 +51,8 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 		MaxBytes:          o.keep.MaxBytes,
 		MaxMsgsPerSubject: 1,
 		AllowDirect:       o.host.DirectReads,
-	}))
+	}, stream.WriterOptions{Busy: true})
 	if err != nil {
-		return err
-	}
-	if o.writer, err = o.host.StartWriter(running, o.stream, stream.WriterOptions{Busy: true}); err != nil {
 		return err
 	}
 	o.watchKept(running)
@@ -90,7 +87,7 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 	}
 	data := outcome.AppendJSON((*buffer)[:0])
 	subject := o.subject(sequence, traceID, outcome.Pipeline)
-	stored, err := o.writer.Write(ctx, subject, nil, data)
+	stored, err := o.stream.Write(ctx, subject, nil, data)
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +111,7 @@ var errUnsynced = errors.New("the outcome is not durable yet")
 // not durable.
 func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline string) (*sluice.Outcome, error) {
 	outcome, stored, err := o.find(ctx, sequence, traceID, pipeline)
-	if err == nil && stored > o.writer.Durable() {
+	if err == nil && stored > o.stream.Durable() {
 		return nil, errUnsynced
 	}
 	return outcome, err
@@ -124,14 +121,9 @@ func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline s
 func (o *Outcomes) find(
 	ctx context.Context, sequence uint64, traceID, pipeline string,
 ) (outcome *sluice.Outcome, stored uint64, err error) {
-	msg, err := o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline))
-	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound):
-		return nil, 0, nil
-	case err != nil:
-		return nil, 0, stream.NoAnswer(err)
-	case time.Since(msg.Time) > o.keep.Age:
-		return nil, 0, nil
+	msg, err := stream.Found(o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline)))
+	if msg == nil || err != nil || time.Since(msg.Time) > o.keep.Age {
+		return nil, 0, err
 	}
 	outcome = new(sluice.Outcome)
 	return outcome, msg.Sequence, json.Unmarshal(msg.Data, outcome)
@@ -140,4 +132,59 @@ func (o *Outcomes) find(
 // Info asks the engine about the stream of outcomes.
 func (o *Outcomes) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	return o.stream.Info(ctx)
+}
+
+// keptEvery is how often watchKept checks.
+const keptEvery = 10 * time.Second
+
+// watchKept logs how long outcomes should be kept, and checks regularly that they are,
+// until ctx ends.
+func (o *Outcomes) watchKept(ctx context.Context) {
+	// After the start: if that fails, the first line of the log says why.
+	say := sync.OnceFunc(func() { o.host.Log.Info(o.promise()) })
+	o.host.Every(ctx, keptEvery, func(time.Time) {
+		say()
+		info, err := o.Info(ctx)
+		if err != nil {
+			return
+		}
+		kept := time.Duration(0)
+		// The engine drops outcomes of their age a little late.
+		if age := time.Since(info.State.FirstTime); info.State.Msgs > 0 && age < o.keep.Age &&
+			o.keep.full(int64(info.State.Msgs), int64(info.State.Bytes)) {
+			kept = age
+		}
+		o.kept.Store(int64(kept))
+	})
+}
+
+// promise says how long outcomes are kept, and up to which rate.
+func (o *Outcomes) promise() string {
+	k := o.keep
+	text, seconds := fmt.Sprintf("Results of pipelines are kept for %v", k.Age), int64(k.Age.Seconds())
+	if seconds > 0 && k.MaxCount > 0 {
+		text += fmt.Sprintf(", up to %d a second (--result-max-count)", k.MaxCount/seconds)
+	}
+	if seconds > 0 && k.MaxBytes > 0 {
+		text += fmt.Sprintf(", up to %d bytes a second (--result-max-bytes)", k.MaxBytes/seconds)
+	}
+	return text + "."
+}
+
+// full reports whether there are about as many outcomes as are kept.
+func (k Retention) full(count, bytes int64) bool {
+	const room = 100 // one in so many
+	return k.MaxCount > 0 && count >= k.MaxCount-k.MaxCount/room ||
+		k.MaxBytes > 0 && bytes >= k.MaxBytes-k.MaxBytes/room
+}
+
+// Warning says that outcomes are not kept as long as they should be, "" if they
+// are.
+func (o *Outcomes) Warning() string {
+	kept := time.Duration(o.kept.Load())
+	if kept == 0 {
+		return ""
+	}
+	return fmt.Sprintf("results of pipelines go after %v instead of %v, since there are so many; raise "+
+		"--result-max-count or --result-max-bytes", kept.Round(time.Second), o.keep.Age)
 }

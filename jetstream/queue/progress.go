@@ -47,10 +47,10 @@ func (q *Queue) states(
 // stops looking once that is not above least.
 func (q *Queue) FirstUnfinished(ctx context.Context, least uint64) (uint64, error) {
 	// A pipeline that another node has just stored counts as well.
-	if err := q.listeners.pipelines.CatchUp(ctx); err != nil {
+	if err := q.Listeners.pipelines.CatchUp(ctx); err != nil {
 		return 0, err
 	}
-	bound := q.listeners.Bound()
+	bound := q.Listeners.Bound()
 	states, err := q.states(ctx, bound)
 	if err != nil {
 		return 0, err
@@ -61,7 +61,7 @@ func (q *Queue) FirstUnfinished(ctx context.Context, least uint64) (uint64, erro
 			break
 		}
 		if info == nil { // the consumer is about to be made again, and goes on from the low-water mark
-			unfinished = min(unfinished, max(q.lowWater.Of(id)+1, bound[id].Binding.Start))
+			unfinished = min(unfinished, max(q.LowWater.Of(id)+1, bound[id].Binding.Start))
 			continue
 		}
 		oldest, err := q.oldestUnfinished(ctx, info)
@@ -90,14 +90,11 @@ func (q *Queue) oldestUnfinished(
 		return nil, nil
 	}
 	for _, subject := range info.Config.FilterSubjects {
-		msg, err := q.events.GetMsg(ctx, behind+1, jetstream.WithGetMsgSubject(subject))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			continue
-		}
+		msg, err := stream.Found(q.events.GetMsg(ctx, behind+1, jetstream.WithGetMsgSubject(subject)))
 		if err != nil {
 			return nil, err
 		}
-		if oldest == nil || msg.Sequence < oldest.Sequence {
+		if msg != nil && (oldest == nil || msg.Sequence < oldest.Sequence) {
 			oldest = msg
 		}
 	}

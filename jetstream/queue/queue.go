@@ -5,7 +5,7 @@
 // binding.go binds a pipeline to the stream of events. A delivery (delivery.go) comes from
 // one of two sources: the pipeline's consumer (consumer.go, live.go) or, for an event that
 // has waited, the waiting room (waited.go, on waiting.go and its index, line.go). All
-// deliveries go the same way (consumption.go, attempt.go, settle.go): they take a slot
+// deliveries go the same way (consumption.go, attempt.go): they take a slot
 // (slots.go) and memory (memory.go), run the pipeline, and have the outcome stored
 // (outcomes.go) before their source hears of it. hub.go wakes the callers who wait for the
 // outcome, notices.go those on other nodes. progress.go and low_water.go say how far
@@ -29,6 +29,7 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/deadletter"
+	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
 	"sluice/limit"
 	"sluice/wait"
@@ -37,13 +38,10 @@ import (
 // consumeRetry is the pause before a failed consumer or delivery is tried again.
 const consumeRetry = 500 * time.Millisecond
 
-// Options are the parts of a queue.
+// Options configure a queue.
 type Options struct {
-	Listeners   *Listeners
-	LowWater    *LowWater
-	Outcomes    *Outcomes
 	DeadLetters *deadletter.Store
-	Waiting     *Waiting
+	Keep        Retention // of outcomes
 
 	// Settled is called with each final outcome; first is the correlation id of the
 	// event that a replay repeats. Ended is called when all pipelines of a call are done
@@ -62,17 +60,16 @@ type Options struct {
 // A Queue implements sluice.Queue: a binding is a durable consumer of the stream
 // of events.
 type Queue struct {
-	host        *stream.Host
-	listeners   *Listeners
-	lowWater    *LowWater
-	outcomes    *Outcomes
-	deadLetters *deadletter.Store
-	waiting     *Waiting
-	settled     func(sequence uint64, traceID, first string, o sluice.Outcome)
-	ended       func(sluice.CallEnd)
-	memory      *memory
-	ackWait     time.Duration
+	Options
 
+	Listeners *Listeners
+	LowWater  *LowWater
+	Hub       *Hub
+	Outcomes  *Outcomes
+	Waiting   *Waiting
+
+	host   *stream.Host
+	memory *memory
 	ids    correlation.IDs
 	events jetstream.Stream
 
@@ -84,12 +81,15 @@ type Queue struct {
 	crew     *crew
 }
 
-// New returns a queue. SetUp comes next.
-func New(h *stream.Host, o Options) *Queue {
+// New returns a queue for the stored pipelines. The parts that store something need a SetUp of
+// their own; that of the queue comes next.
+func New(h *stream.Host, pipelines *record.Bucket[sluice.Pipeline], o Options) *Queue {
+	o.AckWait = cmp.Or(o.AckWait, ackWait)
+	hub, listeners := NewHub(), NewListeners(pipelines)
 	return &Queue{
-		host: h, listeners: o.Listeners, lowWater: o.LowWater, outcomes: o.Outcomes, deadLetters: o.DeadLetters,
-		waiting: o.Waiting,
-		settled: o.Settled, ended: o.Ended, memory: newMemory(o.RunMemory), ackWait: cmp.Or(o.AckWait, ackWait),
+		Options: o, Listeners: listeners, LowWater: NewLowWater(h, listeners), Hub: hub,
+		Outcomes: NewOutcomes(h, hub, o.Keep), Waiting: NewWaiting(h),
+		host: h, memory: newMemory(o.RunMemory),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
 		work:     &inProgress{deliveries: make(map[liveKey]*live)},
 	}
@@ -98,7 +98,7 @@ func New(h *stream.Host, o Options) *Queue {
 // SetUp connects the queue to the stream of events.
 func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
 	q.ids, q.events = ids, events
-	q.lowWater.states = q.states
+	q.LowWater.states = q.states
 }
 
 // Start begins the regular work, until running ends. Events can be consumed from then
@@ -106,12 +106,9 @@ func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
 func (q *Queue) Start(running context.Context) {
 	q.crew = &crew{start: q.host.Start, done: running.Done(), work: make(chan func())}
 	q.host.Every(running, heartbeat, q.work.beat)
-	q.lowWater.keep(running)
-	q.host.Every(running, time.Minute, func(time.Time) {
-		if err := q.Sweep(running); err != nil && running.Err() == nil && q.host.Ready() == nil {
-			q.host.Log.Warn("Events that wait for pipelines that no longer listen could not be removed.", "error", err)
-		}
-	})
+	q.host.TryEvery(running, lowWaterEvery, "How far pipelines are could not be written down.", q.LowWater.Write)
+	q.host.TryEvery(running, time.Minute,
+		"Events that wait for pipelines that no longer listen could not be removed.", q.Sweep)
 }
 
 // Unreadable returns how many events could not be read, since the start.

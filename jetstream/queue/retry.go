@@ -18,16 +18,16 @@ import (
 // attempt due now. The waiting room is known here; an event that keeps its place is known to
 // the node that has it.
 func (q *Queue) Retry(query sluice.RetryQuery) (retried int) {
-	o := hurryOrder{Node: q.waiting.node, Code: query.Code, Since: query.Since, DryRun: query.DryRun}
+	o := hurryOrder{Node: q.Waiting.node, Code: query.Code, Since: query.Since, DryRun: query.DryRun}
 	if query.TraceID != "" {
 		o.Key = strconv.FormatUint(q.ids.Nonce(query.TraceID), 36) + "-"
 	}
-	for binding, p := range q.listeners.Bound() {
+	for binding, p := range q.Listeners.Bound() {
 		if (query.Pipeline == "" || query.Pipeline == p.Name) && query.Cover.Name(p.Name) {
 			o.Bindings = append(o.Bindings, binding)
 		}
 	}
-	return q.waiting.hurry(o) + q.waiting.hurryHeld(o) + q.waiting.hurryElsewhere(o)
+	return q.Waiting.hurry(o, true) + q.Waiting.hurryElsewhere(o)
 }
 
 // A hurryOrder says which events are made due, or only counted.
@@ -45,37 +45,28 @@ func (o hurryOrder) fits(e *entry) bool {
 		!e.First.Before(o.Since)
 }
 
-// hurry makes the events due that are in the waiting room.
-func (w *Waiting) hurry(o hurryOrder) (hurried int) {
+// hurry makes the events due that keep their place on this node and, if room says so, those in
+// the waiting room.
+func (w *Waiting) hurry(o hurryOrder, room bool) (hurried int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, binding := range o.Bindings {
-		l := w.line(binding)
-		for _, e := range l.events {
-			if e.index < 0 || !o.fits(e) { // one that was taken is in its attempt
-				continue
-			}
+	due := func(e *entry, advance func()) {
+		if o.fits(e) {
 			hurried++
 			if !o.DryRun {
-				w.advance(l, e)
+				advance()
 			}
 		}
 	}
-	return hurried
-}
-
-// hurryHeld makes the events due that keep their place on this node.
-func (w *Waiting) hurryHeld(o hurryOrder) (hurried int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	for _, binding := range o.Bindings {
-		for h := range w.line(binding).held {
-			if o.fits(&h.entry) {
-				hurried++
-				if !o.DryRun {
-					h.wake()
-				}
+		l := w.line(binding)
+		for _, e := range l.events {
+			if room && e.index >= 0 { // one that was taken is in its attempt
+				due(e, func() { w.advance(l, e) })
 			}
+		}
+		for h := range l.held {
+			due(&h.entry, h.wake)
 		}
 	}
 	return hurried
@@ -113,14 +104,10 @@ func (w *Waiting) hurryElsewhere(o hurryOrder) (hurried int) {
 
 // obey makes the events due that keep their place here, when another node says so.
 func (w *Waiting) obey(running context.Context) error {
-	sub, err := w.host.Conn.Subscribe(stream.RetrySubject, func(msg *nats.Msg) {
+	return w.host.Subscribe(running, stream.RetrySubject, func(msg *nats.Msg) {
 		var o hurryOrder
 		if json.Unmarshal(msg.Data, &o) == nil && o.Node != w.node {
-			_ = msg.Respond([]byte(strconv.Itoa(w.hurryHeld(o)))) // the events are due all the same
+			_ = msg.Respond([]byte(strconv.Itoa(w.hurry(o, false)))) // the events are due all the same
 		}
 	})
-	if err == nil {
-		context.AfterFunc(running, func() { _ = sub.Unsubscribe() })
-	}
-	return err
 }

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/jetstream/stream"
 	"sluice/value"
@@ -39,7 +36,7 @@ func (w *Waiting) set(ctx context.Context, binding, key string, s state) error {
 		return err
 	}
 	w.expect(binding)
-	_, err = w.writer.Write(ctx, waitingSubject(binding, key, waitingState), nil, data)
+	_, err = w.stream.Write(ctx, waitingSubject(binding, key, waitingState), nil, data)
 	return err
 }
 
@@ -48,7 +45,7 @@ func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error)
 	if !w.may(binding) {
 		return nil, nil
 	}
-	msg, err := w.last(ctx, waitingSubject(binding, key, waitingState))
+	msg, err := stream.Found(w.stream.GetLastMsgForSubject(ctx, waitingSubject(binding, key, waitingState)))
 	if msg == nil || err != nil {
 		return nil, err
 	}
@@ -67,7 +64,7 @@ func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state
 		return err
 	}
 	copied := slices.Concat(head, []byte("\n"), e.data)
-	if _, err := w.writer.Write(ctx, waitingSubject(binding, key, waitingEvent), nil, copied); err != nil {
+	if _, err := w.stream.Write(ctx, waitingSubject(binding, key, waitingEvent), nil, copied); err != nil {
 		return err
 	}
 	return w.set(ctx, binding, key, s)
@@ -75,7 +72,7 @@ func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state
 
 // event returns the copy of an event that waits, nil if it is gone.
 func (w *Waiting) event(ctx context.Context, binding, key string) (*event, error) {
-	msg, err := w.last(ctx, waitingSubject(binding, key, waitingEvent))
+	msg, err := stream.Found(w.stream.GetLastMsgForSubject(ctx, waitingSubject(binding, key, waitingEvent)))
 	if msg == nil || err != nil {
 		return nil, err
 	}
@@ -84,23 +81,18 @@ func (w *Waiting) event(ctx context.Context, binding, key string) (*event, error
 	return e, json.Unmarshal(head, &e.origin)
 }
 
-func (w *Waiting) last(ctx context.Context, subject string) (*jetstream.RawStreamMsg, error) {
-	msg, err := w.stream.GetLastMsgForSubject(ctx, subject)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, stream.NoAnswer(err)
-	}
-	return msg, nil
-}
-
 // sequenceOf returns the sequence of the event with a key, 0 if it is no key.
 func sequenceOf(key string) uint64 {
 	_, text, _ := strings.Cut(key, "-")
 	sequence, _ := strconv.ParseUint(text, 36, 64)
 	return sequence
 }
+
+// stream.WaitingPrefix comes before the binding, the event's key, and one of these.
+const (
+	waitingEvent = "event"
+	waitingState = "state"
+)
 
 func waitingSubject(binding, key, kind string) string {
 	return stream.WaitingPrefix + binding + "." + key + "." + kind

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
 )
 
 // DropUnbound deletes consumers without a pipeline: a process may have ended after it
 // stored a binding, and before it stored the pipeline.
 func (q *Queue) DropUnbound(ctx context.Context) error {
 	const settled = 10 * time.Minute // another node may be about to store its pipeline
-	bound := q.listeners.Bound()
+	bound := q.Listeners.Bound()
 	consumers := q.events.ListConsumers(ctx)
 	for info := range consumers.Info() {
 		if bound[info.Name] != nil || !q.host.SoleWriter && time.Since(info.Created) < settled {
@@ -26,7 +28,7 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 	if err := consumers.Err(); err != nil {
 		return err
 	}
-	stored, err := q.waiting.stored(ctx)
+	stored, err := q.Waiting.stored(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,7 +37,7 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 
 // Sweep removes events that wait for pipelines that no longer listen, as far as the
 // index knows.
-func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx, q.waiting.known()) }
+func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx, q.Waiting.known()) }
 
 // sweep removes what waits for those of the bindings that no longer exist. A node may have
 // ended before it removed that, or a run may have ended later.
@@ -44,7 +46,7 @@ func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx, q.waiting
 // ever made again under the same id. If both are gone, as the leaders say, nobody needs
 // what waits. If only one is gone, a node may be about to store or remove the other.
 func (q *Queue) sweep(ctx context.Context, bindings map[string]bool) error {
-	for binding := range q.listeners.Bound() {
+	for binding := range q.Listeners.Bound() {
 		delete(bindings, binding)
 	}
 	for binding := range bindings {
@@ -59,14 +61,68 @@ func (q *Queue) sweep(ctx context.Context, bindings map[string]bool) error {
 	if len(bindings) == 0 {
 		return nil
 	}
-	if err := q.listeners.pipelines.CatchUp(ctx); err != nil {
+	if err := q.Listeners.pipelines.CatchUp(ctx); err != nil {
 		return err
 	}
-	bound := q.listeners.Bound()
+	bound := q.Listeners.Bound()
 	for binding := range bindings {
 		if bound[binding] == nil {
-			q.waiting.dropAll(ctx, binding)
+			q.Waiting.dropAll(ctx, binding)
 		}
 	}
 	return nil
+}
+
+// drop removes an event that is done. If that fails, the event is removed when it is due.
+func (w *Waiting) drop(ctx context.Context, binding, key string) {
+	if !w.may(binding) {
+		return
+	}
+	w.forget(binding, key)
+	w.remove(ctx, waitingSubject(binding, key, "*"))
+}
+
+// dropAll removes all events that wait for a binding.
+func (w *Waiting) dropAll(ctx context.Context, binding string) {
+	w.mu.Lock()
+	delete(w.lines, binding)
+	w.mu.Unlock()
+	w.remove(ctx, stream.WaitingPrefix+binding+".>")
+}
+
+// stored returns the bindings that any node has stored an event or a state for.
+func (w *Waiting) stored(ctx context.Context) (bindings map[string]bool, err error) {
+	if w.stream.CachedInfo().State.Msgs == 0 {
+		return nil, nil
+	}
+	info, err := w.stream.Info(ctx, jetstream.WithSubjectFilter(stream.WaitingPrefix+">"))
+	if err != nil {
+		return nil, err
+	}
+	bindings = make(map[string]bool)
+	for subject := range info.State.Subjects {
+		if binding, _, ok := waitingKey(subject); ok {
+			bindings[binding] = true
+		}
+	}
+	return bindings, nil
+}
+
+func (w *Waiting) remove(ctx context.Context, subject string) {
+	if err := w.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil && ctx.Err() == nil {
+		w.host.Log.Warn("What no longer waits could not be removed.", "error", err)
+	}
+	w.removed()
+}
+
+// Forget removes the outcomes of an event, and what waits of it, see stream.Remove.
+func (q *Queue) Forget(ctx context.Context, sequence uint64, traceID string, overwrite bool) error {
+	key := eventKey(q.ids, sequence, traceID)
+	for binding := range q.Waiting.known() {
+		q.Waiting.forget(binding, key)
+	}
+	if err := stream.RemoveAll(ctx, q.Waiting.stream, stream.WaitingPrefix+"*."+key+".>", overwrite); err != nil {
+		return err
+	}
+	return stream.RemoveAll(ctx, q.Outcomes.stream, stream.OutcomePrefix+key+".>", overwrite)
 }

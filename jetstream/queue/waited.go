@@ -4,19 +4,24 @@ import (
 	"context"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
 	"sluice/limit"
+	"sluice/value"
 )
 
 // followWaiting delivers the events of the waiting room, each when it is due, until
 // ctx ends.
 func (c *consumption) followWaiting(ctx context.Context) {
-	for c.queue.waiting.await(ctx, c.binding) == nil {
+	for c.queue.Waiting.await(ctx, c.binding) == nil {
 		select {
 		case c.picked <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
-		e := c.queue.waiting.pick(c.binding)
+		e := c.queue.Waiting.pick(c.binding)
 		if e == nil { // another node has it by now
 			<-c.picked
 			continue
@@ -37,7 +42,7 @@ type waited struct {
 
 // load implements source. It claims the event, so that no other node runs it.
 func (w *waited) load(ctx context.Context, d *delivery) error {
-	waiting := w.queue.waiting
+	waiting := w.queue.Waiting
 	s, err := waiting.claim(ctx, w.binding, d.key, w.sequence)
 	if err != nil {
 		return err
@@ -62,7 +67,7 @@ func (w *waited) load(ctx context.Context, d *delivery) error {
 
 // wait implements source.
 func (w *waited) wait(_ context.Context, d *delivery, a attempt) (due bool, err error) {
-	return false, w.queue.waiting.set(context.Background(), w.binding, d.key, d.after(a))
+	return false, w.queue.Waiting.set(context.Background(), w.binding, d.key, d.after(a))
 }
 
 // ack implements source: there is nothing to acknowledge. An event that is done was
@@ -71,12 +76,12 @@ func (w *waited) ack() {}
 
 // refuse implements source.
 func (w *waited) refuse(d *delivery) {
-	w.queue.waiting.drop(context.Background(), w.binding, d.key)
+	w.queue.Waiting.drop(context.Background(), w.binding, d.key)
 }
 
 // giveBack implements source.
 func (w *waited) giveBack(d *delivery, after time.Duration) {
-	w.queue.waiting.postpone(w.binding, d.key, after)
+	w.queue.Waiting.postpone(w.binding, d.key, after)
 }
 
 // end implements source.
@@ -84,4 +89,69 @@ func (w *waited) end(*delivery) {
 	w.unclaim()
 	w.hold.Release()
 	<-w.picked
+}
+
+// claim reserves a taken event for this node for a while, and returns its newest state.
+// sequence is that of the state that was due. It returns nil if the event is no longer
+// here, or another node has it.
+func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint64) (*state, error) {
+	s, err := w.find(ctx, binding, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil || s.Held: // it is done, or keeps its place
+		w.forget(binding, key)
+		return nil, nil
+	}
+	claimed := s.sequence == sequence || s.Node == w.node // otherwise the index is about to learn of a newer state
+	if claimed && !w.host.SoleWriter {
+		if claimed, err = w.extendClaim(ctx, binding, key, s); err != nil {
+			return nil, err
+		}
+	}
+	if !claimed { // another node was first; when it is done, nothing is left of the event
+		w.postpone(binding, key, consumeRetry)
+		return nil, nil
+	}
+	return s, nil
+}
+
+// extendClaim extends the claim on an event by another lease, if its state is the newest
+// one.
+func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
+	claimed := *s
+	claimed.Told, claimed.Node = w.now().UTC(), w.node
+	claimed.Due = claimed.Told.Add(lease)
+	data, err := value.Marshal(claimed)
+	if err != nil {
+		return false, err
+	}
+	msg := nats.NewMsg(waitingSubject(binding, key, waitingState))
+	msg.Data = w.host.Seal(msg.Subject, data)
+	ack, err := w.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(s.sequence))
+	if err != nil {
+		if err = stream.NotTaken("the claim", err); stream.WasConflict(err) {
+			return false, nil
+		}
+		return false, err
+	}
+	s.sequence = ack.Sequence
+	return true, nil
+}
+
+// lease is how long a claim on an event lasts. The node that runs the event renews it in time.
+const lease = 30 * time.Second
+
+// keepClaim extends the claim on an event until stop is called.
+func (w *waited) keepClaim(ctx context.Context, key string, s state) (stop func()) {
+	if w.queue.host.SoleWriter {
+		return func() {}
+	}
+	ctx, stop = context.WithCancel(ctx)
+	w.queue.host.Every(ctx, lease/3, func(time.Time) {
+		if ok, err := w.queue.Waiting.extendClaim(ctx, w.binding, key, &s); (err != nil || !ok) && ctx.Err() == nil {
+			w.queue.host.Log.Warn("Another node may run an event as well.", "pipeline", w.pipeline, "error", err)
+		}
+	})
+	return stop
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -23,11 +22,11 @@ import (
 type Waiting struct {
 	host   *stream.Host
 	node   string // this one
-	stream jetstream.Stream
-	writer stream.Writer
-	dirty  atomic.Bool // something was removed since the last sync
+	stream stream.Written
 	now    func() time.Time
 	clock  clock
+
+	removed func() // has removals synced
 
 	mu     sync.Mutex
 	lines  map[string]*line // by binding
@@ -43,21 +42,20 @@ func NewWaiting(h *stream.Host) *Waiting {
 
 // SetUp creates the stream where it is missing, and begins to follow it.
 func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
-	w.stream, err = w.host.OpenStream(ctx, w.host.JS, w.host.Config(jetstream.StreamConfig{
-		Name:        stream.Waiting,
-		Subjects:    []string{stream.WaitingPrefix + ">"},
-		AllowDirect: w.host.DirectReads,
-	}))
-	if err != nil {
-		return err
-	}
 	blocks := w.host.Blocks(stream.Waiting)
 	if blocks != nil {
 		blocks.Rewritten = true // removals are from the middle of the stream
 	}
-	if w.writer, err = w.host.StartWriter(running, w.stream, stream.WriterOptions{Blocks: blocks}); err != nil {
+	w.stream, err = w.host.OpenWritten(ctx, running, jetstream.StreamConfig{
+		Name:        stream.Waiting,
+		Subjects:    []string{stream.WaitingPrefix + ">"},
+		AllowDirect: w.host.DirectReads,
+	}, stream.WriterOptions{Blocks: blocks})
+	if err != nil {
 		return err
 	}
+	// An event that is back after a power cut has an outcome, and is removed again.
+	w.removed = w.host.SyncLater(running, blocks, "waiting events")
 	states, err := w.host.Follow(ctx, w.stream,
 		jetstream.OrderedConsumerConfig{FilterSubjects: []string{stream.WaitingPrefix + "*.*." + waitingState}})
 	if err != nil {
@@ -65,9 +63,6 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	}
 	w.behind = states.Pending
 	w.host.Start(func() { w.follow(running, states) })
-	if blocks != nil {
-		w.syncRemovals(running, blocks)
-	}
 	if w.host.SoleWriter {
 		return nil
 	}

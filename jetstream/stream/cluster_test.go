@@ -46,7 +46,7 @@ func startClusterWriter(t *testing.T, o WriterOptions) (*clusterWriter, jetstrea
 		h.Wait()
 		h.Conn.Close()
 	})
-	return w.(sealer).Writer.(*clusterWriter), made
+	return w.Writer.(sealer).Writer.(*clusterWriter), made
 }
 
 var clusterURL = sync.OnceValue(natstest.StartCluster)

@@ -1,7 +1,14 @@
 package stream
 
 import (
+	"context"
 	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"sluice/stretch"
+	"sluice/wait"
 )
 
 // A DoubtError is the error of a message that may be stored, but was not acknowledged.
@@ -25,3 +32,32 @@ var (
 	errFull   = errors.New("too many calls are waiting for the engine")
 	errUnsent = errors.New("the engine took nothing in time")
 )
+
+// withdraw stores withdrawals until ctx ends. When a server that hung goes on, it may read
+// messages whose callers were refused long ago. A withdrawal has the id of such a batch: of
+// the two, the engine stores only the one that comes first.
+func (w *clusterWriter) withdraw(ctx context.Context) {
+	for {
+		var id string
+		select {
+		case <-ctx.Done():
+			return
+		case id = <-w.doubted:
+		}
+		for began := time.Now(); time.Since(began) < WithdrawalWindow && !w.withdrawOne(ctx, id); {
+			if wait.For(ctx, attemptPause) != nil {
+				return
+			}
+		}
+	}
+}
+
+func (w *clusterWriter) withdrawOne(ctx context.Context, id string) (done bool) {
+	if w.host.Ready() != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackWithin))
+	defer cancel()
+	_, err := storeTogether(ctx, w.host.Conn, []*nats.Msg{w.identify(&nats.Msg{Subject: w.withdrawn}, id)})
+	return err == nil
+}

@@ -1,9 +1,11 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -13,29 +15,12 @@ import (
 	"sluice/stretch"
 )
 
-// An engine has the parts of a Host that differ between the embedded engine and an
-// external one.
-type engine interface {
-	// complete sets what a stream needs on this engine.
-	complete(c *jetstream.StreamConfig)
-
-	// startWriter returns the writer of a stream.
-	startWriter(h *Host, running context.Context, s jetstream.Stream, o WriterOptions) (Writer, error)
-
-	// passing reports whether the next attempt may succeed after an error.
-	passing(about string, err error) bool
-
-	// patience returns how long a reply may take that mostly takes so long.
-	patience(mostly time.Duration, isSetUp bool) time.Duration
-}
-
 // A Writer stores messages in one stream.
 type Writer interface {
 	// Write returns the message's sequence once it is on stable storage, TooLarge for
 	// one of more than MaxData bytes, and Unavailable if it takes too long or the
-	// engine has stopped. The end of ctx
-	// does not stop it. It keeps data only if it fails. After a DoubtError the message
-	// may still be stored. Only an external engine stores the header, which may be nil.
+	// engine has stopped. The end of ctx does not stop it. It keeps data only if it
+	// fails. After a DoubtError the message may still be stored. Only an external engine stores the header, which may be nil.
 	Write(ctx context.Context, subject string, header nats.Header, data []byte) (sequence uint64, err error)
 
 	// Durable returns the sequence up to which all messages are on stable storage.
@@ -58,16 +43,42 @@ type WriterOptions struct {
 	Blocks *durable.Blocks
 }
 
-// StartWriter returns a writer for a stream of the host.
-func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, o WriterOptions) (Writer, error) {
-	writer, err := h.engine.startWriter(h, running, stream, o)
-	return sealer{writer, h}, err
+// A Written is a stream with its writer.
+type Written struct {
+	jetstream.Stream
+	Writer
+}
+
+// OpenWritten opens the stream of a configuration, see OpenStream, and starts its writer.
+func (h *Host) OpenWritten(
+	ctx, running context.Context, config jetstream.StreamConfig, o WriterOptions,
+) (Written, error) {
+	found, err := h.OpenStream(ctx, h.JS, config)
+	if err != nil {
+		return Written{}, err
+	}
+	return h.StartWriter(running, found, o)
+}
+
+// StartWriter starts the writer of a stream, until running ends.
+func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, o WriterOptions) (Written, error) {
+	if !h.SoleWriter {
+		return Written{stream, sealer{newClusterWriter(running, h, stream.CachedInfo().Config, o), h}}, nil
+	}
+	batch, err := newBatchWriter(h, stream, o.Blocks)
+	if err != nil {
+		return Written{}, err
+	}
+	h.add(batch)
+	h.Start(func() { batch.run(running) })
+	h.Start(batch.watch)
+	return Written{stream, sealer{batch, h}}, nil
 }
 
 // NewEmbedded returns the host of an engine in this process, with its store in a folder. It
 // is not connected or set up yet.
 func NewEmbedded(log *slog.Logger, dir string) *Host {
-	h := newHost(log, embedded{log})
+	h := newHost(log)
 	h.Dir, h.DirectReads, h.SoleWriter = dir, true, true
 	return h
 }
@@ -75,75 +86,49 @@ func NewEmbedded(log *slog.Logger, dir string) *Host {
 // NewExternal returns the host of an external engine, where each stream has so many
 // replicas. It is not connected or set up yet.
 func NewExternal(log *slog.Logger, replicas int) *Host {
-	h := newHost(log, external{})
+	h := newHost(log)
 	h.Replicas = replicas
 	return h
 }
 
-type embedded struct{ log *slog.Logger }
-
-// complete implements engine. The window is short because messages have no ids here, and
-// the engine reads all messages of the window at each start.
-func (embedded) complete(c *jetstream.StreamConfig) { c.Duplicates = 100 * time.Millisecond }
-
-func (embedded) startWriter(h *Host, running context.Context, s jetstream.Stream, o WriterOptions) (Writer, error) {
-	batch, err := newBatchWriter(h, s, o.Blocks)
-	if err != nil {
-		return nil, err
+// Config completes the configuration of a stream for the host. On the embedded engine the
+// window of duplicates is short, because messages have no ids there, and the engine reads all
+// messages of the window at each start.
+func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
+	c.Replicas = max(1, h.Replicas)
+	window := 100 * time.Millisecond
+	if !h.SoleWriter {
+		window = stretch.Of(retryWindow)
+		c.AllowAtomicPublish = true // see clusterWriter
 	}
-	h.add(batch)
-	h.Start(func() { batch.run(running) })
-	h.Start(batch.watch)
-	return batch, nil
-}
-
-func (e embedded) passing(about string, err error) bool {
-	if !timedOut(err) {
-		return false
+	c.Duplicates = cmp.Or(c.Duplicates, window)
+	if c.MaxAge > 0 {
+		c.Duplicates = min(c.Duplicates, c.MaxAge)
 	}
-	// Before the engine is set up, only the log can tell of a problem.
-	e.log.Warn("The engine has not answered; asking again.", "about", about, "error", err)
-	return true
+	return c
 }
 
-// patience implements engine. During set-up no caller waits and the disk may be slow.
-// Afterwards a disk that hangs must be noticed.
-func (embedded) patience(mostly time.Duration, isSetUp bool) time.Duration {
-	if isSetUp {
-		return mostly
+// Patience returns how long the engine may take for something that mostly takes so long.
+// During the set-up of an embedded engine no caller waits and the disk may be slow. Afterwards a
+// disk that hangs must be noticed.
+func (h *Host) Patience(mostly time.Duration) time.Duration {
+	if h.SoleWriter && !h.IsSetUp() {
+		return SetUpTimeout
 	}
-	return SetUpTimeout
+	return stretch.Of(mostly)
 }
 
-type external struct{}
-
-func (external) complete(c *jetstream.StreamConfig) {
-	c.Duplicates = stretch.Of(retryWindow)
-	c.AllowAtomicPublish = true // see clusterWriter
-}
-
-func (external) startWriter(h *Host, running context.Context, s jetstream.Stream, o WriterOptions) (Writer, error) {
-	return newClusterWriter(running, h, s.CachedInfo().Config, o), nil
-}
-
-// passing implements engine. Another node may have just made the same stream, and not every
-// server knows of it yet.
-func (external) passing(_ string, err error) bool {
-	for _, known := range []error{
-		jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound, jetstream.ErrStreamNameAlreadyInUse,
-		jetstream.ErrBucketExists,
-		nats.ErrNoResponders, nats.ErrDisconnected,
-	} {
-		if errors.Is(err, known) {
-			return true
+// passing reports whether the next attempt may succeed after an error. Of an external engine,
+// another node may have just made the same stream, and not every server knows of it yet.
+func (h *Host) passing(about string, err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) {
+		if h.SoleWriter { // before it is set up, only the log can tell of a problem
+			h.Log.Warn("The engine has not answered; asking again.", "about", about, "error", err)
 		}
+		return true
 	}
-	return timedOut(err)
-}
-
-func (external) patience(mostly time.Duration, _ bool) time.Duration { return mostly }
-
-// timedOut reports whether there was no reply in time.
-func timedOut(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
+	return !h.SoleWriter && slices.ContainsFunc([]error{
+		jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound, jetstream.ErrStreamNameAlreadyInUse,
+		jetstream.ErrBucketExists, nats.ErrNoResponders, nats.ErrDisconnected,
+	}, func(known error) bool { return errors.Is(err, known) })
 }

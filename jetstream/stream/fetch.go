@@ -3,6 +3,8 @@ package stream
 import (
 	"context"
 	"errors"
+	"iter"
+	"sort"
 	"strconv"
 	"time"
 
@@ -27,6 +29,17 @@ const FetchBytes = 4 << 20
 
 // fetchTimeout bounds how long the engine may take to reply.
 const fetchTimeout = 5 * time.Second
+
+// Found returns a message that was read, nil if there is none.
+func Found(msg *jetstream.RawStreamMsg, err error) (*jetstream.RawStreamMsg, error) {
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, NoAnswer(err)
+	}
+	return msg, nil
+}
 
 // A Stored message was fetched from a stream.
 type Stored struct {
@@ -81,6 +94,29 @@ func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, err
 	}
 }
 
+// All returns the messages of a range as far as there are any, in order. Its count is how many
+// are fetched at a time.
+func (h *Host) All(ctx context.Context, stream string, r Range) iter.Seq2[Stored, error] {
+	return func(yield func(Stored, error) bool) {
+		for more := true; more; {
+			page, err := h.Fetch(ctx, stream, r)
+			if err != nil {
+				yield(Stored{}, err)
+				return
+			}
+			size := 0
+			for _, msg := range page {
+				if !yield(msg, nil) {
+					return
+				}
+				r.Sequence = msg.Sequence + 1
+				size += len(msg.Data)
+			}
+			more = len(page) == r.Count || size >= FetchBytes/2
+		}
+	}
+}
+
 func readStored(msg *nats.Msg) (s Stored, err error) {
 	s = Stored{Subject: msg.Header.Get(jetstream.SubjectHeader), Data: msg.Data}
 	if s.Sequence, err = strconv.ParseUint(msg.Header.Get(jetstream.SequenceHeader), 10, 64); err != nil {
@@ -88,4 +124,45 @@ func readStored(msg *nats.Msg) (s Stored, err error) {
 	}
 	s.Time, err = time.Parse(time.RFC3339Nano, msg.Header.Get(jetstream.TimeStampHeaer))
 	return s, err
+}
+
+// SequenceAt returns the sequence of the first message that was stored at a time or later.
+// If there is none, it returns the sequence after the last one.
+func (h *Host) SequenceAt(
+	ctx context.Context, stream jetstream.Stream, state jetstream.StreamState, at time.Time,
+) (uint64, error) {
+	switch {
+	case state.Msgs == 0 || at.After(state.LastTime):
+		return state.LastSeq + 1, nil
+	case !at.After(state.FirstTime):
+		return state.FirstSeq, nil
+	}
+	config := stream.CachedInfo().Config
+	if !config.AllowDirect {
+		return FirstSince(ctx, stream, state.FirstSeq, state.LastSeq, at)
+	}
+	at = at.UTC()
+	found, err := h.Fetch(ctx, config.Name, Range{Since: &at})
+	if err != nil {
+		return 0, err
+	}
+	if len(found) == 0 {
+		return state.LastSeq + 1, nil
+	}
+	return found[0].Sequence, nil
+}
+
+// FirstSince returns the sequence of a stream before which all messages are older than a
+// time. The next message stands for missing ones.
+func FirstSince(ctx context.Context, stream jetstream.Stream, first, last uint64, limit time.Time) (uint64, error) {
+	var failed error
+	n := sort.Search(int(last+1-first), func(i int) bool {
+		if failed != nil {
+			return true
+		}
+		var msg *jetstream.RawStreamMsg
+		msg, failed = Found(stream.GetMsg(ctx, first+uint64(i), jetstream.WithGetMsgSubject(">")))
+		return msg == nil || !msg.Time.Before(limit) // none: there is none from here on
+	})
+	return first + uint64(n), failed
 }

@@ -1,10 +1,13 @@
 package stream
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
+	"time"
 
 	"sluice"
 	"sluice/durable"
@@ -17,6 +20,24 @@ func (h *Host) Blocks(stream string) *durable.Blocks {
 		return nil
 	}
 	return &durable.Blocks{Dir: filepath.Join(h.StreamFolder(stream), "msgs")}
+}
+
+// SyncLater syncs the blocks of a stream for which nobody waits: within a second of a call of
+// written, until ctx ends. The blocks may be nil.
+func (h *Host) SyncLater(ctx context.Context, blocks *durable.Blocks, what string) (written func()) {
+	if blocks == nil {
+		return func() {}
+	}
+	var dirty atomic.Bool
+	h.Every(ctx, time.Second, func(time.Time) {
+		if dirty.Swap(false) {
+			if err := blocks.Sync(); err != nil {
+				h.Fail(fmt.Errorf("sync of %s: %w", what, err))
+			}
+		}
+	})
+	context.AfterFunc(ctx, blocks.Close)
+	return func() { dirty.Store(true) }
 }
 
 // StreamFolder returns the folder of one of the embedded engine's streams.

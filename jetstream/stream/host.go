@@ -67,7 +67,6 @@ type Host struct {
 
 	sealing atomic.Pointer[sealing] // nil: nothing is sealed
 
-	engine  engine
 	running sync.WaitGroup
 	near    near
 
@@ -77,8 +76,8 @@ type Host struct {
 	writers []*batchWriter // of the embedded engine
 }
 
-func newHost(log *slog.Logger, engine engine) *Host {
-	h := &Host{Log: log, engine: engine, Syncs: func(string) bool { return false }}
+func newHost(log *slog.Logger) *Host {
+	h := &Host{Log: log, Syncs: func(string) bool { return false }}
 	h.near.servers, h.near.failed = make(map[string]*direct), make(map[string]time.Time)
 	h.ready, h.failed = make(chan struct{}), make(chan struct{})
 	h.problem.Store("the engine is starting")
@@ -103,6 +102,25 @@ func (h *Host) Every(ctx context.Context, interval time.Duration, do func(now ti
 			}
 		}
 	})
+}
+
+// TryEvery does something at an interval until ctx ends, and warns if that fails although the engine
+// takes writes.
+func (h *Host) TryEvery(ctx context.Context, interval time.Duration, warning string, do func(context.Context) error) {
+	h.Every(ctx, interval, func(time.Time) {
+		if err := do(ctx); err != nil && ctx.Err() == nil && h.Ready() == nil {
+			h.Log.Warn(warning, "error", err)
+		}
+	})
+}
+
+// Subscribe handles what nodes tell each other on a subject, until ctx ends.
+func (h *Host) Subscribe(ctx context.Context, subject string, handle nats.MsgHandler) error {
+	sub, err := h.Conn.Subscribe(subject, handle)
+	if err == nil {
+		context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() }) // fails if the connection has gone, which ends it too
+	}
+	return err
 }
 
 // Wait returns when all that was started has ended.
@@ -132,14 +150,4 @@ func (h *Host) Connect(calls, side *nats.Conn) (err error) {
 	}
 	h.SideJS, err = jetstream.New(side, jetstream.WithDefaultTimeout(stretch.Of(AskTimeout)))
 	return err
-}
-
-// Config completes the configuration of a stream for the host.
-func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
-	c.Replicas = max(1, h.Replicas)
-	h.engine.complete(&c)
-	if c.MaxAge > 0 {
-		c.Duplicates = min(c.Duplicates, c.MaxAge)
-	}
-	return c
 }

@@ -27,6 +27,7 @@ const (
 func (h *Host) OpenStream(
 	ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig,
 ) (found jetstream.Stream, err error) {
+	config = h.Config(config)
 	err = h.open(ctx, "the stream "+config.Name, func(ctx context.Context) (err error) {
 		found, err = js.Stream(ctx, config.Name)
 		if err == nil && !fits(found.CachedInfo().Config, config) {
@@ -87,7 +88,7 @@ func (h *Host) Insist(ctx context.Context, what string, do func(context.Context)
 		if err == nil {
 			return nil
 		}
-		if !h.engine.passing(what, err) || ctx.Err() != nil {
+		if !h.passing(what, err) || ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		h.SetProblem("the engine is being set up; it has not answered yet about " + what)

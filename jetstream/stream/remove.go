@@ -23,12 +23,9 @@ func Remove(ctx context.Context, s jetstream.Stream, sequence uint64, overwrite 
 // RemoveAll removes the messages of a subject, see Remove.
 func RemoveAll(ctx context.Context, s jetstream.Stream, subject string, overwrite bool) error {
 	for next := uint64(1); ; {
-		msg, err := s.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return nil
-		}
-		if err != nil {
-			return NoAnswer(err)
+		msg, err := Found(s.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject)))
+		if msg == nil || err != nil {
+			return err
 		}
 		if err := Remove(ctx, s, msg.Sequence, overwrite); err != nil {
 			return err

@@ -57,15 +57,6 @@ type heard struct {
 func (h *Host) Spread(ctx context.Context, servers func() int) error {
 	n := &nodes{heard: make(map[string]heard)}
 	self := rand.Text()
-	sub, err := h.Conn.Subscribe(NodeSubject, func(msg *nats.Msg) {
-		if node, server, ok := strings.Cut(string(msg.Data), " "); ok {
-			n.hear(node, server, time.Now())
-		}
-	})
-	if err != nil {
-		return err
-	}
-	context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() }) // fails if the connection has gone, which ends it too
 	var moved time.Time
 	say := func(now time.Time) {
 		if h.Ready() != nil {
@@ -86,7 +77,11 @@ func (h *Host) Spread(ctx context.Context, servers func() int) error {
 		}
 	}
 	h.Every(ctx, jitter(sayEvery), say)
-	return nil
+	return h.Subscribe(ctx, NodeSubject, func(msg *nats.Msg) {
+		if node, server, ok := strings.Cut(string(msg.Data), " "); ok {
+			n.hear(node, server, time.Now())
+		}
+	})
 }
 
 // jitter returns a duration between half and one and a half of d.
