@@ -154,8 +154,8 @@ func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 		Stored: func(sequence uint64, subject string, event *sluice.Event) {
 			e.Stored.stored(sequence, subject, event)
 			e.Journal.Hear(journal.Answered{Call: sluice.Call{
-				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), EventKey: event.EventKey,
-				Time: sluice.MadeAt(event.TraceID, event.ReceivedAt), Status: sluice.StatusBefore(event.Listeners),
+				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), DeliveryID: event.DeliveryID,
+				EventKey: event.EventKey, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt), Status: sluice.StatusBefore(event.Listeners),
 				StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr,
 				Listeners: event.Listeners,
 			}})

@@ -238,6 +238,26 @@ func TestADeliveryInTheSpoolIsOneEvent(t *testing.T) {
 	}
 }
 
+// TestACallFromTheSpoolKeepsItsDeliveryID in the journal: by that id webhook.missed knows that the
+// call was accepted, and does not ask the sender for it again.
+func TestACallFromTheSpoolKeepsItsDeliveryID(t *testing.T) {
+	t.Parallel()
+	s := startSpooling(t)
+	const key = "webhook.known"
+	s.cut()
+	s.call(s.one, delivered(key, "the sender's id", "body", time.Hour))
+	s.mend()
+	for _, node := range []*Engine{s.one, s.two} {
+		natstest.Eventually(t, "the call is in the journal", func() bool {
+			calls, _, err := node.Journal.Calls(t.Context(), sluice.TraceQuery{EventKey: key, Limit: 10})
+			if len(calls) == 1 && (calls[0].DeliveryID != "the sender's id" || calls[0].CorrelationID == "") {
+				t.Fatalf("it is found as %+v", calls[0])
+			}
+			return err == nil && len(calls) == 1
+		})
+	}
+}
+
 // TestASpoolIsHandedOverOnce: by the next start of its node, even if an earlier hand-over was
 // killed before it could note its progress.
 func TestASpoolIsHandedOverOnce(t *testing.T) {

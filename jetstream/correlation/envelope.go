@@ -25,6 +25,7 @@ type Envelope struct {
 	Received  time.Time
 	Listeners []string
 
+	DeliveryID  string              // that its sender gave the call
 	Fingerprint *sluice.Fingerprint // of a call with an id; nil for others
 	BodyHash    string              // likewise; "" for calls that version 0.2.0 took
 
@@ -55,6 +56,8 @@ func (e *Envelope) read(dec *json.Decoder) error {
 			target = &e.ReplayOf
 		case "listeners":
 			target = &e.Listeners
+		case "deliveryId":
+			target = &e.DeliveryID
 		case "delivery":
 			target = &e.Fingerprint
 		case "bodyHash":

@@ -5,10 +5,10 @@
 // entries in memory; messages.go turns these into messages of lines (lines.go), and
 // write.go stores them in the background, so that no call waits. entries.go and index.go
 // keep a few bytes for each event, by which a search passes over most of them.
-// Searching: search.go (Journal.Calls) merges two walks, one through the stored events
-// (walk_events.go; failed.go and unfinished.go for searches by status, text.go and
-// payload.go for texts) and one through what belongs to no event (walk_loose.go).
-// tail.go follows what is written as it happens, and hide.go takes back what runs said.
+// Searching: query.go says what a query demands. search.go (Journal.Calls) merges two walks,
+// one through the stored events (walk_events.go; chunk.go for what is known of them, status.go
+// for searches by status, payload.go for texts) and one through what belongs to no event
+// (walk_loose.go). tail.go follows what is written as it happens, and hide.go takes back what runs said.
 //
 // The events themselves are in package jetstream, which also knows the outcome of what
 // is not settled yet. If the journal is lost, only how calls went is lost

@@ -197,6 +197,21 @@ func TestCallsAreFoundWithoutTheJournal(t *testing.T) {
 	}
 }
 
+// TestADeliveryIDIsKnownWithoutTheJournal: the event has it, too.
+func TestADeliveryIDIsKnownWithoutTheJournal(t *testing.T) {
+	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
+	sent := event(sluice.NewTraceID("abcdef", time.Now()))
+	sent.DeliveryID = "the sender's id"
+	if _, err := e.Events.Accept(t.Context(), sent, 0); err != nil {
+		t.Fatal(err)
+	}
+	forget(t, e)
+	found := find(t, e, sluice.TraceQuery{TraceID: sent.TraceID})
+	if len(found) != 1 || found[0].DeliveryID != sent.DeliveryID {
+		t.Errorf("found %+v", found)
+	}
+}
+
 func TestAFloodOfRefusalsIsSummedUp(t *testing.T) {
 	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
 	const flood = 5000

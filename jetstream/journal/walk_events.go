@@ -189,7 +189,8 @@ func (w *eventWalk) subject(
 		e.Listeners = w.about.Receivers(e)
 	}
 	call := found(sluice.Call{
-		TraceID: e.TraceID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf, Time: e.Received.UTC(),
+		TraceID: e.TraceID, DeliveryID: e.DeliveryID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf,
+		Time: e.Received.UTC(),
 	})
 	return &call, e, nil
 }

@@ -5,8 +5,8 @@
 // layout.go has the names of all streams and how long they keep messages, size.go how large
 // messages may be. host.go and health.go describe the host, and engine.go how an embedded
 // engine and an external one differ: the first has a group commit (batch.go), the second
-// batches (cluster.go) that go straight to the leader (shortcut.go). fetch.go and scan.go
-// read.
+// batches (cluster.go) that go straight to the leader (shortcut.go). fetch.go and
+// entries.go read.
 //
 // The packages above decide what is in the messages: record, queue, journal, jetstream.
 package stream
