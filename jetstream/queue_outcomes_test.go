@@ -51,13 +51,7 @@ func TestALetterFollowsItsOutcome(t *testing.T) {
 		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
 		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now().UTC()}
 	}
-	letters := func(e *Engine) uint64 {
-		info, err := e.DeadLetters.Info(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.State.Msgs
-	}
+	letters := func(e *Engine) uint64 { return deadLettersOf(t, e) }
 	t.Run("no outcome", func(t *testing.T) {
 		e := openEngine(t, Options{Dir: t.TempDir()})
 		p := bind(t, e, "p", sluice.EventPrefix+"webhook.letter", 16)

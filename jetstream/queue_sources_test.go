@@ -9,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
 	"sluice/problem"
 )
 
@@ -27,9 +28,9 @@ func fromEverySource(t *testing.T, test func(t *testing.T, failed int)) {
 // deadLettersOf returns how many dead letters there are.
 func deadLettersOf(t *testing.T, e *Engine) uint64 {
 	t.Helper()
-	info, err := e.DeadLetters.Info(t.Context())
+	letters, err := e.host.JS.Stream(t.Context(), stream.DeadLetters)
 	check(t, err)
-	return info.State.Msgs
+	return letters.CachedInfo().State.Msgs
 }
 
 // eventuallyNothingIsLeft waits until a pipeline is done with all events.

@@ -3,8 +3,6 @@ package jetstream
 import (
 	"context"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice"
 	"sluice/durable"
 )
@@ -47,24 +45,22 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		}
 		s.FreeDisk, s.FreeFiles = free.Bytes, free.Files
 	}
-	for _, count := range []struct {
-		info        func(context.Context) (*jetstream.StreamInfo, error)
-		messages    *int64
-		bytesStored *int64
-	}{
-		{e.Stored.info, &s.Events, &s.EventBytes},
-		{e.DeadLetters.Info, &s.DeadLetters, new(int64)},
-		{e.Queue.Outcomes.Info, &s.Results, new(int64)},
-	} {
-		info, err := count.info(ctx)
-		if err != nil {
-			return s, err
-		}
-		*count.messages, *count.bytesStored = int64(info.State.Msgs), int64(info.State.Bytes)
+	events, err := e.Stored.info(ctx)
+	if err != nil {
+		return s, err
 	}
+	s.Events, s.EventBytes = int64(events.State.Msgs), int64(events.State.Bytes)
+	results, err := e.Queue.Outcomes.Info(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Results = int64(results.State.Msgs)
 	letters, err := e.DeadLetters.ByPipeline(ctx)
 	if err != nil {
 		return s, err
+	}
+	for _, count := range letters {
+		s.DeadLetters += count
 	}
 	pipelines, err := e.Queue.Backlogs(ctx)
 	for i := range pipelines {

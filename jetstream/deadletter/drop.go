@@ -3,7 +3,7 @@ package deadletter
 import (
 	"context"
 	"errors"
-	"strconv"
+	"maps"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -39,17 +39,26 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 // Forget removes the letters of events, by their correlation ids; the events came since a
 // time. See stream.Remove.
 func (l *Store) Forget(ctx context.Context, events map[string]bool, since time.Time, overwrite bool) error {
+	return l.removeAll(ctx, since, overwrite, func(d *sluice.DeadLetter) bool { return events[d.CorrelationID] })
+}
+
+// removeAll removes the letters that match, of those since a time.
+func (l *Store) removeAll(
+	ctx context.Context, since time.Time, overwrite bool, matches func(*sluice.DeadLetter) bool,
+) error {
 	for before := ""; ; {
-		found, next, err := l.letters.Scan(ctx, stream.ScanQuery{From: since, Before: before, Limit: 1000},
+		var found []uint64
+		_, next, err := l.letters.Scan(ctx, stream.ScanQuery{From: since, Before: before, Limit: 1000},
 			func(sequence uint64, d *sluice.DeadLetter) bool {
-				d.Letter = strconv.FormatUint(sequence, 10)
-				return events[d.CorrelationID]
+				if matches(d) {
+					found = append(found, sequence)
+				}
+				return false
 			})
 		if err != nil {
 			return err
 		}
-		for _, letter := range found {
-			sequence, _ := strconv.ParseUint(letter.Letter, 10, 64) // it was one
+		for _, sequence := range found {
 			if err := stream.Remove(ctx, l.stream, sequence, overwrite); err != nil {
 				return err
 			}
@@ -58,4 +67,39 @@ func (l *Store) Forget(ctx context.Context, events map[string]bool, since time.T
 			return nil
 		}
 	}
+}
+
+// A repair names the event of a letter.
+type repair struct{ pipeline, correlationID string }
+
+// dropEvery is how often the letters of events are dropped that a replay went well of: many
+// are dropped at a time, since finding them means reading all letters.
+const dropEvery = time.Second
+
+// Repaired says that a replay of an event went well in a pipeline: its letter is dropped soon,
+// if there is one.
+func (l *Store) Repaired(pipeline, correlationID string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.repaired[repair{pipeline, correlationID}] = true
+}
+
+func (l *Store) dropRepaired(ctx context.Context) error {
+	l.mu.Lock()
+	repaired := l.repaired
+	l.repaired = make(map[repair]bool)
+	l.mu.Unlock()
+	if len(repaired) == 0 {
+		return nil
+	}
+	err := l.removeAll(ctx, time.Time{}, false, func(d *sluice.DeadLetter) bool {
+		return repaired[repair{d.Pipeline, d.CorrelationID}] || repaired[repair{d.Pipeline, firstOf(d)}]
+	})
+	if err == nil {
+		return l.host.SyncStream(stream.DeadLetters, "msgs")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.Copy(l.repaired, repaired)
+	return err
 }

@@ -18,8 +18,7 @@ import (
 // event, since the event may be gone before anybody looks at the letter.
 type Store struct {
 	host   *stream.Host
-	stream jetstream.Stream
-	writer stream.Writer
+	stream stream.Written
 
 	letters *stream.Entries[sluice.DeadLetter]
 
@@ -32,25 +31,20 @@ func NewStore(h *stream.Host) *Store { return &Store{host: h, repaired: make(map
 
 // SetUp creates the stream where it is missing.
 func (l *Store) SetUp(ctx, running context.Context) (err error) {
-	l.stream, err = l.host.OpenStream(ctx, l.host.JS, l.host.Config(jetstream.StreamConfig{
+	l.stream, err = l.host.OpenWritten(ctx, running, jetstream.StreamConfig{
 		Name:        stream.DeadLetters,
 		Subjects:    []string{stream.DeadLetterPrefix + ">"},
 		MaxAge:      stream.DeadLetterAge,
 		MaxBytes:    stream.DeadLetterBytes,
 		AllowDirect: l.host.DirectReads,
-	}))
+	}, stream.WriterOptions{})
 	if err != nil {
 		return err
 	}
 	l.letters = stream.NewEntries(l.host, l.stream, func(d *sluice.DeadLetter) time.Time { return d.Time })
-	l.host.Every(running, dropEvery, func(time.Time) {
-		if err := l.dropRepaired(running); err != nil && running.Err() == nil {
-			l.host.Log.Warn("The dead letters of events that were replayed well could not be dropped; trying on.",
-				"error", err)
-		}
-	})
-	l.writer, err = l.host.StartWriter(running, l.stream, stream.WriterOptions{})
-	return err
+	l.host.TryEvery(running, dropEvery,
+		"The dead letters of events that were replayed well could not be dropped; trying on.", l.dropRepaired)
+	return nil
 }
 
 // Letters implements sluice.DeadLetters.
@@ -87,6 +81,3 @@ func (l *Store) letter(ctx context.Context, name string) (letter *sluice.DeadLet
 	}
 	return letter, sequence, err
 }
-
-// Info asks the engine about the stream of dead letters.
-func (l *Store) Info(ctx context.Context) (*jetstream.StreamInfo, error) { return l.stream.Info(ctx) }

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -56,7 +58,7 @@ func (s *Store) publish(ctx context.Context, msg *nats.Msg) error {
 	if _, err := s.host.SideJS.PublishMsg(ctx, msg, jetstream.WithMsgID(rand.Text())); err != nil {
 		return stream.NotTaken("the call", err)
 	}
-	s.dirty.Store(true)
+	s.stored()
 	return nil
 }
 
@@ -77,4 +79,39 @@ func subjectOfCall(c *sluice.QuarantinedCall) string {
 
 func idOf(subject string) string {
 	return strings.ReplaceAll(subject[strings.LastIndexByte(subject, '.')+1:], "=", ":")
+}
+
+// sealedCall is what is sealed of a call.
+type sealedCall struct {
+	Token   string             `json:"token"`
+	Request sluice.KeptRequest `json:"request"`
+}
+
+// Open implements sluice.QuarantineStore.
+func (s *Store) Open(ctx context.Context, c *sluice.QuarantinedCall) (bool, error) {
+	if err := s.host.Connected(); err != nil {
+		return false, err
+	}
+	known := s.known.find(c.ID)
+	if known == nil {
+		return false, nil
+	}
+	msg, err := stream.Found(s.stream.GetLastMsgForSubject(ctx, known.subject))
+	if err != nil {
+		return false, err
+	}
+	if msg == nil || len(msg.Data) == 0 {
+		s.known.remove(c.ID) // another node has dropped it, or it has expired
+		return false, nil
+	}
+	text, err := s.box.Open(c.ID, msg.Data)
+	if err != nil {
+		return false, fmt.Errorf("call %s in the quarantine: %w", c.ID, err)
+	}
+	var opened sealedCall
+	if err := json.Unmarshal(text, &opened); err != nil {
+		return false, err
+	}
+	c.Token, c.Request = opened.Token, opened.Request
+	return true, nil
 }

@@ -8,9 +8,9 @@ package quarantine
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
+	"strconv"
 	"sync/atomic"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -22,10 +22,8 @@ import (
 // Key is the name of the key that requests are sealed with.
 const Key = "quarantine"
 
-const (
-	metaHeader = "Sluice-Call" // what is known of a call, without its request
-	syncEvery  = time.Second
-)
+// metaHeader has what is known of a call, without its request.
+const metaHeader = "Sluice-Call"
 
 // Store implements sluice.QuarantineStore on a stream of its own. Each call has its
 // own subject: an empty message there says that the call is gone. What is known of
@@ -35,7 +33,7 @@ type Store struct {
 	stream jetstream.Stream
 	box    *seal.Box
 	known  *known
-	dirty  atomic.Bool  // something is not synced
+	stored func()       // has what was stored synced
 	pushed atomic.Int64 // calls that newer ones replaced
 }
 
@@ -49,7 +47,7 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 	if s.box, err = seal.New(key); err != nil {
 		return err
 	}
-	s.stream, err = s.host.OpenStream(ctx, s.host.SideJS, s.host.Config(jetstream.StreamConfig{
+	s.stream, err = s.host.OpenStream(ctx, s.host.SideJS, jetstream.StreamConfig{
 		Name:     stream.Quarantine,
 		Subjects: []string{stream.QuarantinePrefix + ">"},
 		MaxAge:   stream.QuarantineAge,
@@ -57,7 +55,7 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 		MaxBytes:          stream.QuarantineBytes + stream.QuarantineBytes/4,
 		MaxMsgsPerSubject: 1,
 		AllowDirect:       s.host.DirectReads,
-	}))
+	})
 	if err != nil {
 		return err
 	}
@@ -70,16 +68,11 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 		return err
 	}
 	s.host.Start(func() { s.follow(running, calls) })
-	if blocks := s.host.Blocks(stream.Quarantine); blocks != nil {
+	blocks := s.host.Blocks(stream.Quarantine)
+	if blocks != nil {
 		blocks.Rewritten = true
-		s.host.Every(running, syncEvery, func(time.Time) {
-			if s.dirty.Swap(false) {
-				if err := blocks.Sync(); err != nil {
-					s.host.Fail(fmt.Errorf("sync of the quarantine: %w", err))
-				}
-			}
-		})
 	}
+	s.stored = s.host.SyncLater(running, blocks, "the quarantine")
 	return nil
 }
 
@@ -119,3 +112,43 @@ func (s *Store) Drop(ctx context.Context, id string) (bool, error) {
 // PushedOut returns how many calls this node has removed for newer ones, since the
 // start.
 func (s *Store) PushedOut() int64 { return s.pushed.Load() }
+
+// catchUp learns of what was stored before.
+func (s *Store) catchUp(ctx context.Context, calls *stream.Follower) error {
+	for pending := calls.Pending; pending > 0; {
+		msg, meta, err := calls.Next(ctx)
+		if err != nil {
+			return err
+		}
+		s.note(msg)
+		pending = meta.NumPending
+	}
+	return nil
+}
+
+// follow learns of what is stored, here or by other nodes.
+func (s *Store) follow(running context.Context, calls *stream.Follower) {
+	for {
+		msg, _, err := calls.Next(running)
+		if err != nil {
+			return // the engine stops
+		}
+		s.note(msg)
+	}
+}
+
+func (s *Store) note(msg jetstream.Msg) {
+	meta := msg.Headers().Get(metaHeader)
+	if meta == "" {
+		s.known.remove(idOf(msg.Subject()))
+		return
+	}
+	c := &keptCall{subject: msg.Subject()}
+	if err := json.Unmarshal([]byte(meta), &c.QuarantinedCall); err != nil {
+		s.host.Log.Error("A call in the quarantine can't be read; it is left out.", "error", err)
+		return
+	}
+	size, _ := strconv.Atoi(msg.Headers().Get("Nats-Msg-Size")) // the engine's own
+	c.size = len(meta) + size
+	s.known.add(c)
+}

@@ -80,15 +80,12 @@ func (s *Copier) try(ctx context.Context, name string, consumers bool) (begun bo
 		return false, err
 	}
 	defer func() { _ = sub.Unsubscribe() }() // the connection ends soon
-	var reply struct {
-		apiReply
-
+	reply, err := ask[struct {
 		Config json.RawMessage `json:"config"`
 		State  json.RawMessage `json:"state"`
-	}
-	err = ask(ctx, s.conn, "$JS.API.STREAM.SNAPSHOT."+name, map[string]any{
+	}](ctx, s.conn, "$JS.API.STREAM.SNAPSHOT."+name, map[string]any{
 		"deliver_subject": inbox, "no_consumers": !consumers, "chunk_size": chunkSize, "window_size": chunkWindow,
-	}, &reply)
+	})
 	if err != nil {
 		return false, err
 	}
@@ -178,37 +175,35 @@ const (
 	snapshotAttempts = 5
 )
 
-// An apiReply is what all replies of the engine's API have in common.
-type apiReply struct {
-	Error *jetstream.APIError `json:"error"`
-}
-
-func (r *apiReply) failure() error {
-	if r.Error == nil {
-		return nil
-	}
-	return r.Error
-}
-
 // An extent is the part of a stream's state that a restore compares.
 type extent struct {
 	LastSeq uint64 `json:"last_seq"`
 }
 
 // ask sends a request to the engine's API that its client has no function for.
-func ask(ctx context.Context, conn *nats.Conn, subject string, request any, reply interface{ failure() error }) error {
+func ask[T any](ctx context.Context, conn *nats.Conn, subject string, request any) (reply T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(stream.AskTimeout))
 	defer cancel()
 	content, err := value.Marshal(request)
 	if err != nil {
-		return err
+		return reply, err
 	}
-	msg, err := conn.RequestWithContext(ctx, subject, content)
+	return answer[T](conn.RequestWithContext(ctx, subject, content))
+}
+
+// answer reads a reply of the engine's API, which may be an error.
+func answer[T any](msg *nats.Msg, err error) (reply T, _ error) {
 	if err != nil {
-		return stream.NoAnswer(err)
+		return reply, stream.NoAnswer(err)
 	}
-	if err := json.Unmarshal(msg.Data, reply); err != nil {
-		return err
+	var failed struct {
+		Error *jetstream.APIError `json:"error"`
 	}
-	return reply.failure()
+	if err := json.Unmarshal(msg.Data, &failed); err != nil {
+		return reply, err
+	}
+	if failed.Error != nil {
+		return reply, failed.Error
+	}
+	return reply, json.Unmarshal(msg.Data, &reply)
 }

@@ -103,31 +103,19 @@ func (r *Restoration) stream(ctx context.Context, s backup.Stream) error {
 	if err := json.Unmarshal(s.State, &want); err != nil {
 		return err
 	}
-	var begun struct {
-		apiReply
-
+	begun, err := ask[struct {
 		To string `json:"deliver_subject"`
-	}
-	if err := ask(ctx, r.host.Conn, "$JS.API.STREAM.RESTORE."+s.Name,
-		map[string]any{"config": config, "state": s.State}, &begun); err != nil {
+	}](ctx, r.host.Conn, "$JS.API.STREAM.RESTORE."+s.Name, map[string]any{"config": config, "state": s.State})
+	if err != nil {
 		return err
 	}
 	if err := r.send(ctx, begun.To); err != nil {
 		return err
 	}
-	var done struct {
-		apiReply
-
+	done, err := answer[struct {
 		State extent `json:"state"`
-	}
-	last, err := r.host.Conn.RequestWithContext(ctx, begun.To, nil)
+	}](r.host.Conn.RequestWithContext(ctx, begun.To, nil))
 	if err != nil {
-		return stream.NoAnswer(err)
-	}
-	if err := json.Unmarshal(last.Data, &done); err != nil {
-		return err
-	}
-	if err := done.failure(); err != nil {
 		return err
 	}
 	if done.State != want {
@@ -147,11 +135,8 @@ func (r *Restoration) closeStart(ctx context.Context) error {
 		return err
 	}
 	begin := events.CachedInfo().State.FirstSeq
-	first, err := events.GetMsg(ctx, begin, jetstream.WithGetMsgSubject(">"))
-	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && first.Sequence == begin {
-		return nil
-	}
-	if err != nil {
+	first, err := stream.Found(events.GetMsg(ctx, begin, jetstream.WithGetMsgSubject(">")))
+	if first == nil || err != nil || first.Sequence == begin {
 		return err
 	}
 	return events.Purge(ctx, jetstream.WithPurgeSequence(first.Sequence))

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -99,6 +98,6 @@ func refusal(ack *nats.Msg) error {
 	if len(ack.Data) == 0 {
 		return nil
 	}
-	var failed apiReply
-	return errors.Join(json.Unmarshal(ack.Data, &failed), failed.failure())
+	_, err := answer[struct{}](ack, nil)
+	return err
 }
