@@ -55,7 +55,7 @@ func (h *history) find(key *[12]byte) (slot int, found bool) {
 		if h.table[i] == 0 {
 			return int(i), false
 		}
-		if h.at(h.numbered(h.table[i])).key == *key {
+		if *h.at(h.numbered(h.table[i])).key() == *key {
 			return int(i), true
 		}
 	}
@@ -74,7 +74,7 @@ func (h *history) put(e entry) {
 	if h.used*4 >= len(h.table)*3 {
 		h.grow()
 	}
-	slot, found := h.find(&e.key)
+	slot, found := h.find(e.key())
 	if !found {
 		h.used++
 	}
@@ -89,7 +89,7 @@ func (h *history) put(e entry) {
 // drop removes the oldest entry.
 func (h *history) drop() {
 	oldest := h.at(h.first)
-	if slot, found := h.find(&oldest.key); found && h.numbered(h.table[slot]) == h.first {
+	if slot, found := h.find(oldest.key()); found && h.numbered(h.table[slot]) == h.first {
 		h.free(slot)
 	}
 	h.first++
@@ -110,7 +110,7 @@ func (h *history) free(slot int) {
 			h.table[hole] = 0
 			return
 		}
-		home := int(slotOf(&h.at(h.numbered(h.table[i])).key)) & mask
+		home := int(slotOf(h.at(h.numbered(h.table[i])).key())) & mask
 		if (i-home)&mask >= (i-hole)&mask {
 			h.table[hole] = h.table[i]
 			hole = i
@@ -131,7 +131,7 @@ func (h *history) grow() {
 		if taken == 0 {
 			continue
 		}
-		i := slotOf(&h.at(h.numbered(taken)).key) & mask
+		i := slotOf(h.at(h.numbered(taken)).key()) & mask
 		for h.table[i] != 0 {
 			i = (i + 1) & mask
 		}

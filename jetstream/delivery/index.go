@@ -159,7 +159,7 @@ func (x *Index) learn(kind int, e entry, now time.Time) {
 	if kind >= len(keeps) || now.Sub(e.at()) > keeps[kind] {
 		return
 	}
-	s := x.shard(&e.key)
+	s := x.shard(e.key())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.add(s, kind, e)

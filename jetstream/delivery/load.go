@@ -61,28 +61,22 @@ func (r *Records) begin(next uint64) {
 // they cover, in order.
 func (r *Records) readRecords(ctx context.Context) (covered []block, err error) {
 	now := time.Now()
-	for next := uint64(1); ; {
-		messages, err := r.host.Fetch(ctx, stream.Deliveries, stream.Range{Sequence: next, Count: readBatch})
+	for msg, err := range r.host.All(ctx, stream.Deliveries, stream.Range{Sequence: 1, Count: readBatch}) {
 		if err != nil {
 			return nil, err
 		}
-		if len(messages) == 0 {
-			slices.SortFunc(covered, func(a, b block) int { return cmp.Compare(a.first, b.first) })
-			return covered, nil
+		if len(msg.Data) < 16 {
+			continue
 		}
-		for _, msg := range messages {
-			next = msg.Sequence + 1
-			if len(msg.Data) < 16 {
-				continue
-			}
-			covered = append(covered, block{
-				first: binary.BigEndian.Uint64(msg.Data), last: binary.BigEndian.Uint64(msg.Data[8:]),
-			})
-			for data := msg.Data[16:]; len(data) > entrySize; data = data[1+entrySize:] {
-				r.index.learn(int(data[0]), readEntry(data[1:]), now)
-			}
+		covered = append(covered, block{
+			first: binary.BigEndian.Uint64(msg.Data), last: binary.BigEndian.Uint64(msg.Data[8:]),
+		})
+		for data := msg.Data[16:]; len(data) > len(entry{}); data = data[1+len(entry{}):] {
+			r.index.learn(int(data[0]), entry(data[1:]), now)
 		}
 	}
+	slices.SortFunc(covered, func(a, b block) int { return cmp.Compare(a.first, b.first) })
+	return covered, nil
 }
 
 // readEvents puts events that no record covers into the index, and writes the missing
@@ -113,27 +107,24 @@ func (r *Records) readEvents(ctx context.Context, first, last uint64) error {
 func (r *Records) readBlock(ctx context.Context, b *block, last uint64) error {
 	now := time.Now()
 	name := r.events.CachedInfo().Config.Name
-	for next := b.first; next <= last; {
-		messages, err := r.host.Fetch(ctx, name, stream.Range{Sequence: next, Count: readBatch})
-		if err != nil || len(messages) == 0 {
+	for msg, err := range r.host.All(ctx, name, stream.Range{Sequence: b.first, Count: readBatch}) {
+		if err != nil || msg.Sequence > last {
 			return err
 		}
-		for _, msg := range messages {
-			if next = msg.Sequence + 1; msg.Sequence > last {
-				return nil
-			}
-			envelope, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{
-				Sequence: msg.Sequence, Subject: msg.Subject, Data: msg.Data,
-			})
-			f := envelope.Fingerprint
-			if err != nil || f == nil {
-				continue // not a delivery
-			}
-			kind := len(keeps) - 1 // the window of its webhook is not known here
-			if e, ok := entryOf(f, msg.Sequence, envelope.TraceID); ok {
-				r.index.learn(kind, e, now)
-				b.entries = e.append(append(b.entries, byte(kind)))
-			}
+		envelope, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{
+			Sequence: msg.Sequence, Subject: msg.Subject, Data: msg.Data,
+		})
+		f := envelope.Fingerprint
+		if err != nil || f == nil {
+			continue // not a delivery
+		}
+		kind := len(keeps) - 1 // the window of its webhook is not known here
+		if e, ok := entryOf(f, msg.Sequence, envelope.TraceID); ok {
+			r.index.learn(kind, e, now)
+			b.entries = append(append(b.entries, byte(kind)), e[:]...)
+		}
+		if msg.Sequence == last {
+			break
 		}
 	}
 	return nil

@@ -119,11 +119,8 @@ func (m *Markers) Find(
 ) (first *Accepted, at uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
 	defer cancel()
-	msg, err := m.events.GetLastMsgForSubject(ctx, markerSubject(f.Key))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, 0, nil
-	}
-	if err != nil {
+	msg, err := stream.Found(m.events.GetLastMsgForSubject(ctx, markerSubject(f.Key)))
+	if msg == nil || err != nil {
 		return nil, 0, err
 	}
 	var known marker

@@ -95,12 +95,9 @@ func (r repeater) isSame(ctx context.Context, first *Accepted, e *sluice.Event) 
 	if first.Digest != e.Fingerprint.Digest {
 		return false, nil
 	}
-	msg, err := r.events.GetMsg(ctx, first.Sequence)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return true, nil
-	}
-	if err != nil {
-		return false, stream.NoAnswer(err)
+	msg, err := stream.Found(r.events.GetMsg(ctx, first.Sequence))
+	if msg == nil || err != nil {
+		return err == nil, err
 	}
 	known, err := correlation.ReadEnvelope(msg)
 	equal := known.BodyHash == "" || known.BodyHash == e.BodyHash
@@ -189,29 +186,25 @@ func (o *Indexed) repeater() repeater { return repeater{o.next, o.events.IDs, o.
 // find looks behind an event for one that an unacknowledged attempt of a delivery stored.
 // It returns nil if there is none, and Unavailable if it is not durable yet.
 func (o *Indexed) find(ctx context.Context, e *sluice.Event, behind uint64) (*Accepted, error) {
-	const batch = 256
-	for next := behind + 1; ; {
-		messages, err := o.host.Fetch(ctx, o.events.Stream.CachedInfo().Config.Name, stream.Range{
-			Sequence: next, Subject: e.MessageKey(), Count: batch,
-		})
-		if err != nil || len(messages) == 0 {
+	for msg, err := range o.host.All(ctx, o.events.Stream.CachedInfo().Config.Name, stream.Range{
+		Sequence: behind + 1, Subject: e.MessageKey(), Count: 256,
+	}) {
+		if err != nil {
 			return nil, err
 		}
-		for _, msg := range messages {
-			next = msg.Sequence + 1
-			found, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: msg.Sequence, Data: msg.Data})
-			if err != nil || found.Fingerprint == nil || found.Fingerprint.Key != e.Fingerprint.Key {
-				continue
-			}
-			if msg.Sequence > o.events.Durable() {
-				return nil, sluice.Passing(sluice.CodeEngineUnavailable,
-					"The first call of this delivery is not durable yet.")
-			}
-			return &Accepted{
-				Sequence: msg.Sequence, TraceID: found.TraceID, At: found.Received, Digest: found.Fingerprint.Digest,
-			}, nil
+		found, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: msg.Sequence, Data: msg.Data})
+		if err != nil || found.Fingerprint == nil || found.Fingerprint.Key != e.Fingerprint.Key {
+			continue
 		}
+		if msg.Sequence > o.events.Durable() {
+			return nil, sluice.Passing(sluice.CodeEngineUnavailable,
+				"The first call of this delivery is not durable yet.")
+		}
+		return &Accepted{
+			Sequence: msg.Sequence, TraceID: found.TraceID, At: found.Received, Digest: found.Fingerprint.Digest,
+		}, nil
 	}
+	return nil, nil
 }
 
 // Marked is the Once of an engine that several nodes write to. The engine decides, by a

@@ -28,8 +28,7 @@ const (
 type Records struct {
 	host   *stream.Host
 	index  *Index
-	stream jetstream.Stream
-	writer stream.Writer
+	stream stream.Written
 	events jetstream.Stream
 
 	mu     sync.Mutex
@@ -53,10 +52,7 @@ func NewRecords(h *stream.Host, index *Index) *Records {
 // events, and writes records until running ends.
 func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (err error) {
 	r.events = events
-	if r.stream, err = r.host.OpenStream(ctx, r.host.JS, recordConfig(r.host)); err != nil {
-		return err
-	}
-	if r.writer, err = r.host.StartWriter(running, r.stream, stream.WriterOptions{}); err != nil {
+	if r.stream, err = r.host.OpenWritten(ctx, running, recordConfig, stream.WriterOptions{}); err != nil {
 		return err
 	}
 	if err := r.load(ctx); err != nil {
@@ -67,14 +63,12 @@ func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (
 	return nil
 }
 
-func recordConfig(h *stream.Host) jetstream.StreamConfig {
-	return h.Config(jetstream.StreamConfig{
-		Name:        stream.Deliveries,
-		Subjects:    []string{stream.DeliveriesSubject},
-		MaxAge:      stream.DeliveriesAge,
-		MaxBytes:    stream.DeliveriesBytes,
-		AllowDirect: true,
-	})
+var recordConfig = jetstream.StreamConfig{
+	Name:        stream.Deliveries,
+	Subjects:    []string{stream.DeliveriesSubject},
+	MaxAge:      stream.DeliveriesAge,
+	MaxBytes:    stream.DeliveriesBytes,
+	AllowDirect: true,
 }
 
 // Note notes an event on stable storage; f is nil if it is not a delivery. Every event must
@@ -99,7 +93,7 @@ func (r *Records) Note(sequence uint64, f *sluice.Fingerprint, traceID string) {
 	b.noted++
 	if f != nil {
 		if e, ok := entryOf(f, sequence, traceID); ok {
-			b.entries = e.append(append(b.entries, byte(kindOf(f.Window))))
+			b.entries = append(append(b.entries, byte(kindOf(f.Window))), e[:]...)
 		}
 	}
 	if uint64(b.noted) == b.last-b.first+1 {
@@ -128,14 +122,14 @@ func (r *Records) write(ctx context.Context) {
 func (r *Records) put(ctx context.Context, b *block) error {
 	data := binary.BigEndian.AppendUint64(nil, b.first)
 	data = append(binary.BigEndian.AppendUint64(data, b.last), b.entries...)
-	_, err := r.writer.Write(ctx, stream.DeliveriesSubject, nil, data)
+	_, err := r.stream.Write(ctx, stream.DeliveriesSubject, nil, data)
 	return err
 }
 
 // Finish writes the record of the newest events before the engine stops, so that the next
 // start reads only records. Last is the newest event.
 func (r *Records) Finish(ctx context.Context, last uint64) {
-	if r.writer == nil || r.host.Connected() != nil {
+	if r.stream.Writer == nil || r.host.Connected() != nil {
 		return
 	}
 	r.mu.Lock()
@@ -153,7 +147,7 @@ func (r *Records) Finish(ctx context.Context, last uint64) {
 // deliveries among its events. Otherwise a start treats existing events as having no
 // delivery ids.
 func ReadAtStart(ctx context.Context, h *stream.Host) error {
-	if _, err := h.OpenStream(ctx, h.JS, recordConfig(h)); err != nil {
+	if _, err := h.OpenStream(ctx, h.JS, recordConfig); err != nil {
 		return err
 	}
 	_, err := h.JS.Publish(ctx, stream.DeliveriesSubject, make([]byte, 16)) // covers no event
@@ -167,10 +161,11 @@ func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 	if r.events, err = h.Stream(ctx, h.JS, events); err != nil {
 		return err
 	}
-	if r.stream, err = h.JS.Stream(ctx, stream.Deliveries); err != nil {
+	records, err := h.JS.Stream(ctx, stream.Deliveries)
+	if err != nil {
 		return err
 	}
-	if r.writer, err = h.StartWriter(ctx, r.stream, stream.WriterOptions{}); err != nil {
+	if r.stream, err = h.StartWriter(ctx, records, stream.WriterOptions{}); err != nil {
 		return err
 	}
 	if err := r.load(ctx); err != nil {
@@ -192,14 +187,14 @@ func (x *Index) writeMarkers(ctx context.Context, js jetstream.JetStream) error 
 			s := &x.shards[i].histories[kind]
 			for number := s.first; number < s.next; number++ {
 				e := s.at(number)
-				at := e.at()
+				at, digest := e.at(), e.digest()
 				content, err := value.Marshal(marker{
-					TraceID: e.accepted("").TraceID, Digest: e.digest[:], Sequence: e.number(), At: &at,
+					TraceID: e.accepted("").TraceID, Digest: digest[:], Sequence: e.sequence(), At: &at,
 				})
 				if err != nil {
 					return err
 				}
-				future, err := js.PublishAsync(markerSubject(e.key), content)
+				future, err := js.PublishAsync(markerSubject(*e.key()), content)
 				if err != nil {
 					return err
 				}
