@@ -50,7 +50,7 @@ const (
 
 // ID returns the correlation id of an event.
 func (c IDs) ID(sequence uint64, traceID string) string {
-	nonce := c.nonceOf(sequence, traceID)
+	nonce := c.nonceOf("event", sequence, traceID)
 	return pack(nonce, (sequence<<formBits|storedForm)<<zeroBits^c.mask(nonce)).String()
 }
 
@@ -73,7 +73,7 @@ func (c IDs) open(id string) (nonce, locator uint64, ok bool) {
 
 // Fits reports whether an id leads to the event with a trace id.
 func (c IDs) Fits(r Reference, traceID string) bool {
-	return r.nonce == c.nonceOf(r.Sequence, traceID)
+	return r.nonce == c.nonceOf("event", r.Sequence, traceID)
 }
 
 // Same reports whether an id is that of an event.
@@ -83,9 +83,9 @@ func (c IDs) Same(id string, sequence uint64, traceID string) bool {
 }
 
 // nonceOf returns the part of a correlation id that only we can make.
-func (c IDs) nonceOf(sequence uint64, traceID string) uint64 {
+func (c IDs) nonceOf(form string, place uint64, traceID string) uint64 {
 	var space [8 + 64]byte // for a trace id of ours, off the heap
-	return c.hash("event", append(binary.BigEndian.AppendUint64(space[:0], sequence), traceID...))
+	return c.hash(form, append(binary.BigEndian.AppendUint64(space[:0], place), traceID...))
 }
 
 // Nonce returns a number that nobody else can derive from a trace id.

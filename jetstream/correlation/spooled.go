@@ -1,9 +1,5 @@
 package correlation
 
-import (
-	"encoding/binary"
-)
-
 // SpoolBits is how many bits the number of a spool has.
 const SpoolBits = 16
 
@@ -22,7 +18,7 @@ type SpooledReference struct {
 // place there, and stays good when the event is handed over.
 func (c IDs) SpooledID(spool, place uint64, traceID string) string {
 	locator := spool<<placeBits | place&(1<<placeBits-1)
-	nonce := c.spooledNonce(locator, traceID)
+	nonce := c.nonceOf("spooled", locator, traceID)
 	return pack(nonce, (locator<<formBits|spooledForm)<<zeroBits^c.mask(nonce)).String()
 }
 
@@ -36,7 +32,7 @@ func (c IDs) ParseSpooled(id string) (r SpooledReference, ok bool) {
 
 // FitsSpooled reports whether an id leads to the event with a trace id.
 func (c IDs) FitsSpooled(r SpooledReference, traceID string) bool {
-	return r.nonce == c.spooledNonce(r.Spool<<placeBits|r.Place, traceID)
+	return r.nonce == c.nonceOf("spooled", r.Spool<<placeBits|r.Place, traceID)
 }
 
 // WasSpooled reports whether a spool has made an id for the event with a trace id.
@@ -46,9 +42,4 @@ func (c IDs) WasSpooled(id, traceID string) bool {
 	}
 	r, ok := c.ParseSpooled(id)
 	return ok && c.FitsSpooled(r, traceID)
-}
-
-func (c IDs) spooledNonce(locator uint64, traceID string) uint64 {
-	var space [8 + 64]byte // for a trace id of ours, off the heap
-	return c.hash("spooled", append(binary.BigEndian.AppendUint64(space[:0], locator), traceID...))
 }

@@ -3,10 +3,10 @@ package delivery
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
@@ -180,8 +180,7 @@ func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 // writeMarkers writes a marker for each known delivery. The marker can't stand right before
 // its event, so it names the event.
 func (x *Index) writeMarkers(ctx context.Context, js jetstream.JetStream) error {
-	const atOnce = 256
-	var pending []jetstream.PubAckFuture
+	var pending stream.Pending
 	for i := range x.shards {
 		for kind := range x.shards[i].histories {
 			s := &x.shards[i].histories[kind]
@@ -194,32 +193,11 @@ func (x *Index) writeMarkers(ctx context.Context, js jetstream.JetStream) error 
 				if err != nil {
 					return err
 				}
-				future, err := js.PublishAsync(markerSubject(*e.key()), content)
-				if err != nil {
+				if err := pending.Add(ctx, js, &nats.Msg{Subject: markerSubject(*e.key()), Data: content}); err != nil {
 					return err
-				}
-				if pending = append(pending, future); len(pending) == atOnce {
-					if err := settle(ctx, pending); err != nil {
-						return err
-					}
-					pending = pending[:0]
 				}
 			}
 		}
 	}
-	return settle(ctx, pending)
-}
-
-// settle waits until messages are stored.
-func settle(ctx context.Context, pending []jetstream.PubAckFuture) error {
-	for _, future := range pending {
-		select {
-		case <-future.Ok():
-		case err := <-future.Err():
-			return errors.Join(errors.New("a marker was not stored"), err)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
+	return pending.Wait(ctx)
 }

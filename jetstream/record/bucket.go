@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"sluice/durable"
@@ -29,8 +30,8 @@ type Bucket[T any] struct {
 
 	followers []func(before, after *T) // called under the lock of the copy
 
-	writing chan struct{} // holds one token: the right to write from this node
-	misses  *rate.Limiter // bounds look-ups of keys that the copy doesn't have
+	writing *semaphore.Weighted // one: the right to write from this node
+	misses  *rate.Limiter       // bounds look-ups of keys that the copy doesn't have
 
 	budget *Budget // nil: the records don't count
 
@@ -48,17 +49,15 @@ type Bucket[T any] struct {
 
 // New returns a bucket. SetUp comes next.
 func New[T any](h *stream.Host, name string) *Bucket[T] {
-	b := &Bucket[T]{
+	return &Bucket[T]{
 		host:     h,
 		name:     name,
-		writing:  make(chan struct{}, 1),
+		writing:  semaphore.NewWeighted(1),
 		misses:   rate.NewLimiter(100, 100),
 		records:  make(map[string]*T),
 		unsynced: make(map[string]uint64),
 		moved:    make(chan struct{}),
 	}
-	b.writing <- struct{}{}
-	return b
 }
 
 // Name returns the name of the bucket.
@@ -109,3 +108,25 @@ func (b *Bucket[T]) generation() Generation {
 const history = 2
 
 func streamOf(bucket string) string { return stream.BucketPrefix + bucket }
+
+// An Extent is how much a bucket has in it.
+type Extent struct {
+	Bucket   string `json:"-"` // as the engine names it
+	Revision uint64 `json:"revision"`
+	Records  int    `json:"records"`
+	Spoiled  bool   `json:"spoiled,omitempty"` // by the disk: an earlier value may stand for a lost one
+}
+
+// Extent returns how much the bucket has in it, once that is on stable storage.
+func (b *Bucket[T]) Extent(ctx context.Context) (Extent, error) {
+	b.mu.RLock()
+	e := Extent{Bucket: b.in.bucket(b.name), Revision: b.applied, Records: len(b.records)}
+	b.mu.RUnlock()
+	if b.disk != nil && e.Revision > b.flushed.Load() {
+		if err := b.disk.Flush(ctx); err != nil {
+			return Extent{}, err
+		}
+		b.flushed.Store(e.Revision)
+	}
+	return e, nil
+}

@@ -81,12 +81,10 @@ func (b *Bucket[T]) settle(ctx context.Context, key string, revision uint64) err
 func (b *Bucket[T]) write(
 	ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error),
 ) (after *T, revision uint64, err error) {
-	select {
-	case <-b.writing:
-		defer func() { b.writing <- struct{}{} }()
-	case <-ctx.Done():
+	if b.writing.Acquire(ctx, 1) != nil {
 		return nil, 0, sluice.Passing(sluice.CodeEngineUnavailable, "Too many changes are waiting.")
 	}
+	defer b.writing.Release(1)
 	upToDate := b.host.SoleWriter
 	for {
 		b.mu.RLock()

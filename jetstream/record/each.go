@@ -3,8 +3,10 @@ package record
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/jetstream/stream"
@@ -24,7 +26,13 @@ func each(ctx context.Context, h *stream.Host, bucket string, visit func(jetstre
 		return err
 	}
 	defer func() { _ = watch.Stop() }() // ends with the connection at the latest
-	patience := h.Patience(longestPause)
+	return first(ctx, watch, h.Patience(longestPause), visit)
+}
+
+// first visits the values that a watch begins with. The next one may take as long as patience.
+func first(
+	ctx context.Context, watch jetstream.KeyWatcher, patience time.Duration, visit func(jetstream.KeyValueEntry) error,
+) error {
 	pause := time.NewTimer(patience)
 	defer pause.Stop()
 	for {
@@ -41,7 +49,7 @@ func each(ctx context.Context, h *stream.Host, bucket string, visit func(jetstre
 				return err
 			}
 		case <-pause.C:
-			return errors.New("the engine does not go on with its records")
+			return fmt.Errorf("the watch does not go on: %w", nats.ErrTimeout)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -3,10 +3,8 @@ package record
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/jetstream/stream"
@@ -27,9 +25,12 @@ func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue, 
 	if err != nil {
 		return err
 	}
-	if err := b.fill(ctx, watch, last); err != nil {
+	if err := first(ctx, watch, b.host.Patience(fillTimeout), b.apply); err != nil {
 		return errors.Join(err, watch.Stop())
 	}
+	b.mu.Lock()
+	b.applied = max(b.applied, last)
+	b.mu.Unlock()
 	b.watch = watch
 	b.host.Start(func() { b.keepUp(running, kv) })
 	return nil
@@ -43,7 +44,7 @@ func (b *Bucket[T]) keepUp(ctx context.Context, kv jetstream.KeyValue) {
 		case entry, ok := <-b.watch.Updates():
 			switch {
 			case ok && entry != nil:
-				b.apply(entry)
+				_ = b.apply(entry)
 			case !ok && !b.rewatch(ctx, kv):
 				return
 			}
@@ -83,36 +84,9 @@ func (b *Bucket[T]) rewatch(ctx context.Context, kv jetstream.KeyValue) bool {
 // fillTimeout is how long the next of the first values may take.
 const fillTimeout = 5 * time.Second
 
-// fill applies the first values of a watch.
-func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last uint64) error {
-	patience := b.host.Patience(fillTimeout)
-	idle := time.NewTimer(patience)
-	defer idle.Stop()
-	for {
-		select {
-		case entry, ok := <-watch.Updates():
-			idle.Reset(patience)
-			switch {
-			case !ok:
-				return errors.New("the watch ended early")
-			case entry == nil:
-				b.mu.Lock()
-				b.applied = max(b.applied, last)
-				b.mu.Unlock()
-				return nil
-			}
-			b.apply(entry)
-		case <-idle.C:
-			return fmt.Errorf("the watch does not go on: %w", nats.ErrTimeout)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// apply brings a change into the copy. A change that can't be opened is left out:
-// nobody knows which record it is about.
-func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) {
+// apply brings a change into the copy. It never fails: a change that can't be opened is left out,
+// since nobody knows which record it is about.
+func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) error {
 	change, err := openRecord[T](b.generation(), b.name, entry.Key(), entry.Value())
 	if err != nil {
 		b.host.Log.Error("A stored record can't be read; it is left out.", "bucket", b.name,
@@ -130,6 +104,7 @@ func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) {
 	b.applied = max(b.applied, entry.Revision())
 	close(b.moved)
 	b.moved = make(chan struct{})
+	return nil
 }
 
 // replace puts a record into the copy, or takes it out if after is nil.

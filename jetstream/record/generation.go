@@ -86,3 +86,11 @@ func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s
 	s.record = new(T)
 	return s, json.Unmarshal(document, s.record)
 }
+
+// A Key is a key that all nodes share.
+type Key struct {
+	Key []byte `json:"key"`
+}
+
+// CorrelationKey is the name of the key of the correlation ids.
+const CorrelationKey = "correlation"

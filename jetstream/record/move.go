@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"sluice/jetstream/stream"
+
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -42,21 +44,7 @@ func (g *Generations) move(ctx context.Context, from, to Generation, revision ui
 
 // copy copies the records of a bucket, and returns how many there were.
 func (g *Generations) copy(ctx context.Context, bucket string, from, to Generation) (copied int, err error) {
-	const atOnce = 256
-	var pending []jetstream.PubAckFuture
-	settle := func() error {
-		for _, future := range pending {
-			select {
-			case <-future.Ok():
-			case err := <-future.Err():
-				return err
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		pending = pending[:0]
-		return nil
-	}
+	var pending stream.Pending
 	err = each(ctx, g.Host, from.bucket(bucket), func(entry jetstream.KeyValueEntry) error {
 		record, err := openRecord[json.RawMessage](from, bucket, entry.Key(), entry.Value())
 		if err != nil {
@@ -73,15 +61,8 @@ func (g *Generations) copy(ctx context.Context, bucket string, from, to Generati
 		if err != nil {
 			return err
 		}
-		future, err := g.Host.JS.PublishMsgAsync(msg)
-		if err != nil {
-			return err
-		}
 		copied++
-		if pending = append(pending, future); len(pending) == atOnce {
-			return settle()
-		}
-		return nil
+		return pending.Add(ctx, g.Host.JS, msg)
 	})
-	return copied, errors.Join(err, settle())
+	return copied, errors.Join(err, pending.Wait(ctx))
 }

@@ -44,11 +44,8 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	msg, err := found.GetLastMsgForSubject(ctx, stream.SealedSubject)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	if err != nil {
+	msg, err := stream.Found(found.GetLastMsgForSubject(ctx, stream.SealedSubject))
+	if msg == nil || err != nil {
 		return nil, err
 	}
 	s := &state{revision: msg.Sequence}
@@ -67,11 +64,11 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 // save stores the state durably, if the stored one still has that revision, 0 for
 // none.
 func (g *Generations) save(ctx context.Context, s *state, revision uint64) error {
-	_, err := g.Host.OpenStream(ctx, g.Host.JS, g.Host.Config(jetstream.StreamConfig{
+	_, err := g.Host.OpenStream(ctx, g.Host.JS, jetstream.StreamConfig{
 		Name:              stream.Sealed,
 		Subjects:          []string{stream.SealedSubject},
 		MaxMsgsPerSubject: 2, // the one before stays until this one is synced
-	}))
+	})
 	if err != nil {
 		return err
 	}

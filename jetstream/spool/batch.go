@@ -3,7 +3,6 @@ package spool
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -111,12 +110,9 @@ func (d Destination) withdraw(ctx context.Context, c *Call, traceID string) (*de
 	if !ack.Duplicate {
 		return nil, nil
 	}
-	msg, err := d.Events.GetMsg(ctx, ack.Sequence+c.Place)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, stream.NoAnswer(err)
+	msg, err := stream.Found(d.Events.GetMsg(ctx, ack.Sequence+c.Place))
+	if msg == nil || err != nil {
+		return nil, err
 	}
 	e, err := correlation.ReadEnvelope(msg)
 	if err != nil || e.TraceID != traceID {

@@ -3,7 +3,6 @@ package spool
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -75,12 +74,9 @@ func readMarker(msg *jetstream.RawStreamMsg) (*marker, error) {
 
 // newestMarker returns the newest marker whose subject fits, nil if there is none.
 func newestMarker(ctx context.Context, events jetstream.Stream, subjects string) (*marker, error) {
-	msg, err := events.GetLastMsgForSubject(ctx, subjects)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, stream.NoAnswer(err)
+	msg, err := stream.Found(events.GetLastMsgForSubject(ctx, subjects))
+	if msg == nil || err != nil {
+		return nil, err
 	}
 	return readMarker(msg)
 }
@@ -99,12 +95,12 @@ func Find(
 ) (found []Found, waits bool, err error) {
 	subjects := markerSubject(r.Spool, r.Place, "*")
 	for next := uint64(1); ; {
-		msg, err := events.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subjects))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			break
-		}
+		msg, err := stream.Found(events.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subjects)))
 		if err != nil {
-			return nil, false, stream.NoAnswer(err)
+			return nil, false, err
+		}
+		if msg == nil {
+			break
 		}
 		next = msg.Sequence + 1
 		m, err := readMarker(msg)

@@ -85,14 +85,11 @@ func openStores(ctx, running context.Context, h *stream.Host) (stores []*store, 
 		}
 		stores = append(stores, st)
 	}
-	if len(stores) == 0 {
-		st, err := newStore(ctx, running, h, rand.Text())
-		if err != nil {
-			return nil, err
-		}
-		stores = append(stores, st)
+	if len(stores) > 0 {
+		return stores, nil
 	}
-	return stores, nil
+	st, err := newStore(ctx, running, h, rand.Text())
+	return []*store{st}, err
 }
 
 func (s *Spool) wake() {

@@ -25,8 +25,7 @@ type store struct {
 	name   string
 	number uint64 // stands for the name in correlation ids
 	host   *stream.Host
-	stream jetstream.Stream
-	writer stream.Writer
+	stream stream.Written
 	stop   context.CancelFunc // ends the writer
 
 	bytes atomic.Int64
@@ -36,10 +35,9 @@ type store struct {
 // newStore makes a store on stable storage.
 func newStore(ctx, running context.Context, h *stream.Host, name string) (*store, error) {
 	name = stream.SpoolPrefix + name
-	config := h.Config(jetstream.StreamConfig{
+	made, err := h.OpenStream(ctx, h.JS, jetstream.StreamConfig{
 		Name: name, Subjects: []string{strings.ToLower(name) + ".>"}, AllowDirect: true,
 	})
-	made, err := h.OpenStream(ctx, h.JS, config)
 	if err != nil {
 		return nil, err
 	}
@@ -52,20 +50,20 @@ func newStore(ctx, running context.Context, h *stream.Host, name string) (*store
 // openStore opens an existing store, until running ends.
 func openStore(running context.Context, h *stream.Host, from jetstream.Stream) (*store, error) {
 	info := from.CachedInfo()
-	s := &store{name: strings.TrimPrefix(info.Config.Name, stream.SpoolPrefix), host: h, stream: from}
+	s := &store{name: strings.TrimPrefix(info.Config.Name, stream.SpoolPrefix), host: h}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(s.name)) // never fails
 	s.number = hash.Sum64() >> (64 - correlation.SpoolBits)
 	s.bytes.Store(int64(info.State.Bytes))
 	running, s.stop = context.WithCancel(running)
 	var err error
-	s.writer, err = h.StartWriter(running, from, stream.WriterOptions{})
+	s.stream, err = h.StartWriter(running, from, stream.WriterOptions{})
 	return s, err
 }
 
 // waiting returns how many calls wait.
 func (s *store) waiting() int64 {
-	return int64(s.writer.Durable() - min(s.done.Load(), s.writer.Durable()))
+	return int64(s.stream.Durable() - min(s.done.Load(), s.stream.Durable()))
 }
 
 // oldest returns when the oldest waiting call came, zero if none waits.
@@ -88,7 +86,7 @@ func (s *store) put(ctx context.Context, c *Call) (place uint64, err error) {
 	}
 	data := slices.Concat(head, []byte{'\n'}, c.Event)
 	s.bytes.Add(int64(len(data)) + overhead)
-	return s.writer.Write(ctx, s.prefix()+c.Subject, nil, data)
+	return s.stream.Write(ctx, s.prefix()+c.Subject, nil, data)
 }
 
 // prefix is what the subjects of the store begin with.
@@ -106,7 +104,7 @@ func (s *store) parse(sequence uint64, subject string, data []byte) (*Call, erro
 
 // read returns the calls from a place on that are handed over together, in order.
 func (s *store) read(ctx context.Context, from uint64) (calls []*Call, err error) {
-	last := min(s.writer.Durable(), from/blockSize*blockSize+blockSize-1)
+	last := min(s.stream.Durable(), from/blockSize*blockSize+blockSize-1)
 	messages, err := s.host.Fetch(ctx, stream.SpoolPrefix+s.name, stream.Range{Sequence: from, Count: blockSize})
 	if err != nil {
 		return nil, err
@@ -127,19 +125,16 @@ func (s *store) read(ctx context.Context, from uint64) (calls []*Call, err error
 // skip passes over the rest of a block whose calls are gone.
 func (s *store) skip() {
 	done := s.done.Load()
-	next := min(s.writer.Durable(), (done+1)/blockSize*blockSize+blockSize-1)
+	next := min(s.stream.Durable(), (done+1)/blockSize*blockSize+blockSize-1)
 	s.host.Log.Error("The disk has lost calls that waited in the spool.", "calls", next-done)
 	s.done.Store(next)
 }
 
 // envelope returns what is known of the call at a place, nil if there is none.
 func (s *store) envelope(ctx context.Context, place uint64) (*correlation.Envelope, error) {
-	msg, err := s.stream.GetMsg(ctx, place)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, stream.NoAnswer(err)
+	msg, err := stream.Found(s.stream.GetMsg(ctx, place))
+	if msg == nil || err != nil {
+		return nil, err
 	}
 	c, err := s.parse(place, msg.Subject, msg.Data)
 	if err != nil {
@@ -148,3 +143,23 @@ func (s *store) envelope(ctx context.Context, place uint64) (*correlation.Envelo
 	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Subject: c.Subject, Data: c.Event, Time: msg.Time})
 	return &e, err
 }
+
+// A Call waits in a spool. Its JSON is the header that a store writes before the event.
+type Call struct {
+	Subject string `json:"-"` // among events
+
+	// ID names the batch that may already have stored the call, and Place is the
+	// call's place in it. ID is empty if no batch can have.
+	ID    string `json:"id,omitempty"`
+	Place uint64 `json:"place,omitempty"`
+
+	// Window is how long a repetition of the call's delivery counts.
+	Window time.Duration `json:"window,omitempty"`
+
+	Event []byte `json:"-"` // its JSON
+
+	place uint64 // in the store
+}
+
+// overhead is about what the engine and the header add to each event.
+const overhead = 256

@@ -89,3 +89,34 @@ func isDuplicate(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && api.ErrorCode == containsDuplicate
 }
+
+// Pending has messages that are being stored, many at a time.
+type Pending struct{ acks []jetstream.PubAckFuture }
+
+// Add adds a message, and waits for those before it if there are too many.
+func (p *Pending) Add(ctx context.Context, js jetstream.JetStream, msg *nats.Msg) error {
+	const most = 256
+	ack, err := js.PublishMsgAsync(msg)
+	if err != nil {
+		return err
+	}
+	if p.acks = append(p.acks, ack); len(p.acks) == most {
+		return p.Wait(ctx)
+	}
+	return nil
+}
+
+// Wait returns when all messages are stored.
+func (p *Pending) Wait(ctx context.Context) error {
+	for _, ack := range p.acks {
+		select {
+		case <-ack.Ok():
+		case err := <-ack.Err():
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	p.acks = p.acks[:0]
+	return nil
+}
