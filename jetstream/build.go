@@ -1,11 +1,15 @@
 package jetstream
 
 import (
+	"context"
 	"crypto/rand"
 
-	"sluice"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"sluice/durable"
 	"sluice/jetstream/deadletter"
+	"sluice/jetstream/delivery"
 	"sluice/jetstream/journal"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
@@ -22,8 +26,9 @@ func build(opts Options) *Engine {
 	}
 	h := e.host
 	h.Observe = opts.ObserveBatch
-	e.Records = newRecords(h, e.opts.RecordMemory)
-	e.Erasures = &erasures{e, addBucket[sluice.Erasure](&e.Records, h, stream.Erasures)}
+	e.Records.makeAll(h, opts.RecordMemory)
+	e.Erasures = &erasures{Engine: e}
+	add(&e.Records, &e.Erasures.records, stream.Erasures)
 	e.Webhooks.Follow(e.keepers.follow)
 	e.DeadLetters = deadletter.NewStore(h)
 	e.Queue = queue.New(h, e.Pipelines, queue.Options{
@@ -39,10 +44,9 @@ func build(opts Options) *Engine {
 		Erased: e.Erasures.has, Forgotten: e.forgotten.has,
 	})
 	e.Stored = &Events{
-		host: h, queue: e.Queue, space: newSpace(), stored: e.stored,
-		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
+		host: h, opts: opts, queue: e.Queue, space: newSpace(),
+		mark: e.writeWatermarks, fit: e.server.fit, forgotten: e.forgotten.has, stored: e.stored,
 	}
-	e.Stored.mark, e.Stored.fit, e.Stored.forgotten = e.writeWatermarks, e.server.fit, e.forgotten.has
 	e.once = e.server.once(e.Stored)
 	e.Events, e.Results = e.once, e.Stored
 	e.Audit = &Audit{host: h}
@@ -53,4 +57,29 @@ func build(opts Options) *Engine {
 	e.replicas = &replicas{host: h, ours: e.owns}
 	e.Quarantine = quarantine.New(h)
 	return e
+}
+
+// A backend is the server of an Engine: embedded in this process (embedded.go), or a server
+// or cluster elsewhere (external.go).
+type backend interface {
+	// connect gives the host its connections.
+	connect() error
+
+	// connection returns a further connection.
+	connection() (*nats.Conn, error)
+
+	// usable returns nil if the server can be used at all.
+	usable(ctx context.Context) error
+
+	// once returns what stands before the events and finds repeated deliveries.
+	once(events delivery.Engine) delivery.Once
+
+	// fit completes the configuration of the stream of events.
+	fit(ctx context.Context, events *jetstream.StreamConfig) error
+
+	// watch checks whether the server takes events, until running ends.
+	watch(running context.Context) error
+
+	// stop ends the server, if it is in this process.
+	stop()
 }

@@ -25,7 +25,7 @@ func (s *Events) Result(ctx context.Context, correlationID string, longest time.
 		return sluice.Result{}, err
 	}
 	if len(e.Listeners) == 0 {
-		if time.Since(e.Received) > s.keep.resultAge {
+		if time.Since(e.Received) > s.opts.ResultTTL {
 			return sluice.Result{}, queue.Gone()
 		}
 		return sluice.Accepted(e.TraceID, correlationID, e.Received), nil

@@ -23,7 +23,7 @@ import (
 type Events struct {
 	host  *stream.Host
 	queue *queue.Queue
-	keep  retention
+	opts  Options
 	space *space
 
 	// mark writes the watermarks; fit completes the configuration of the stream.
@@ -47,20 +47,13 @@ type Events struct {
 	gaps  []gap        // that the stream had at the start
 }
 
-// retention is how long events and results are kept, and how many bytes of events.
-type retention struct {
-	age       time.Duration
-	maxBytes  int64 // 0: half of the volume (embedded), unlimited (external)
-	resultAge time.Duration
-}
-
 // setUp creates the stream if it is missing and starts its writer.
 func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err error) {
 	s.ids = ids
 	config := jetstream.StreamConfig{
 		Name:        stream.Events,
 		Subjects:    []string{sluice.EventPrefix + ">", stream.MessagePrefix + ">", stream.DirectPrefix + ">"},
-		MaxBytes:    s.keep.maxBytes,
+		MaxBytes:    s.opts.EventMaxBytes,
 		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
 		AllowDirect: s.host.DirectReads,
 	}

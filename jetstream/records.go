@@ -29,46 +29,45 @@ type Records struct {
 	Certificates   *record.Bucket[sluice.CertificateRecord]
 	Secrets        *record.Bucket[sluice.Secret]
 
+	host      *stream.Host
 	forgotten forgottenSet
 	keys      *record.Bucket[record.Key]
 	all       []bucket       // except that of keys
 	budget    *record.Budget // of what users store
 }
 
-// newRecords makes the buckets. Those of what users store share a budget of bytes.
-func newRecords(h *stream.Host, memory int64) Records {
-	r := Records{keys: record.New[record.Key](h, stream.Keys), budget: &record.Budget{Max: memory}}
-	r.Webhooks = addBounded[sluice.Webhook](&r, h, stream.Webhooks)
-	r.Accounts = addBounded[sluice.Account](&r, h, stream.Accounts)
-	r.Roles = addBounded[sluice.Role](&r, h, stream.Roles)
-	r.Clients = addBounded[sluice.Client](&r, h, stream.Clients)
-	r.Sessions = addBucket[sluice.Session](&r, h, stream.Sessions)
-	r.SigningKeys = addBucket[sluice.SigningKey](&r, h, stream.SigningKeys)
-	r.PortalSessions = addBucket[sluice.PortalSession](&r, h, stream.PortalSessions)
-	r.Minutes = addBucket[sluice.Minute](&r, h, stream.Minutes)
-	r.Hours = addBucket[sluice.Minute](&r, h, stream.Hours)
-	r.Pipelines = addBounded[sluice.Pipeline](&r, h, stream.Pipelines)
-	r.Versions = addBounded[sluice.PipelineHistory](&r, h, stream.Versions)
-	r.PipelineStates = addBucket[sluice.PipelineState](&r, h, stream.PipelineStates)
-	r.Alerts = addBucket[sluice.AlertRecord](&r, h, stream.Alerts)
-	r.Closed = addBucket[sluice.ClosedRecord](&r, h, stream.Closed)
-	r.Missed = addBucket[sluice.MissedRun](&r, h, stream.Missed)
-	r.Certificates = addBucket[sluice.CertificateRecord](&r, h, stream.Certificates)
-	r.Secrets = addBounded[sluice.Secret](&r, h, stream.Secrets)
-	r.forgotten = forgottenSet{addBucket[forgotten](&r, h, stream.Forgotten)}
-	return r
+// makeAll makes the buckets. Those of what users store share a budget of bytes.
+func (r *Records) makeAll(h *stream.Host, memory int64) {
+	r.host, r.budget = h, &record.Budget{Max: memory}
+	r.keys = record.New[record.Key](h, stream.Keys)
+	addBounded(r, &r.Webhooks, stream.Webhooks)
+	addBounded(r, &r.Accounts, stream.Accounts)
+	addBounded(r, &r.Roles, stream.Roles)
+	addBounded(r, &r.Clients, stream.Clients)
+	add(r, &r.Sessions, stream.Sessions)
+	add(r, &r.SigningKeys, stream.SigningKeys)
+	add(r, &r.PortalSessions, stream.PortalSessions)
+	add(r, &r.Minutes, stream.Minutes)
+	add(r, &r.Hours, stream.Hours)
+	addBounded(r, &r.Pipelines, stream.Pipelines)
+	addBounded(r, &r.Versions, stream.Versions)
+	add(r, &r.PipelineStates, stream.PipelineStates)
+	add(r, &r.Alerts, stream.Alerts)
+	add(r, &r.Closed, stream.Closed)
+	add(r, &r.Missed, stream.Missed)
+	add(r, &r.Certificates, stream.Certificates)
+	addBounded(r, &r.Secrets, stream.Secrets)
+	add(r, &r.forgotten.Bucket, stream.Forgotten)
 }
 
-func addBucket[T any](r *Records, h *stream.Host, name string) *record.Bucket[T] {
-	b := record.New[T](h, name)
-	r.all = append(r.all, b)
-	return b
+func add[T any](r *Records, to **record.Bucket[T], name string) {
+	*to = record.New[T](r.host, name)
+	r.all = append(r.all, *to)
 }
 
-func addBounded[T any](r *Records, h *stream.Host, name string) *record.Bucket[T] {
-	b := addBucket[T](r, h, name)
-	b.Within(r.budget)
-	return b
+func addBounded[T any](r *Records, to **record.Bucket[T], name string) {
+	add(r, to, name)
+	(*to).Within(r.budget)
 }
 
 // withKeys returns all buckets, and that of keys.

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"sync"
 	"time"
 
@@ -172,7 +173,7 @@ func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 		return err
 	}
 	if err := r.index.writeMarkers(ctx, h.JS); err != nil {
-		return err
+		return fmt.Errorf("a marker was not stored: %w", err)
 	}
 	return h.JS.DeleteStream(ctx, stream.Deliveries)
 }

@@ -72,8 +72,7 @@ const maxDuplicates = 50
 // duplicates returns the duplicates of a call that lines have.
 func duplicates(lines []line, traceID string) (found []sluice.Duplicate) {
 	for _, l := range lines {
-		var r repeated
-		if l.kind == lineRepeated && json.Unmarshal(l.data, &r) == nil && r.TraceID == traceID {
+		if r, ok := decode[repeated](l, lineRepeated); ok && r.TraceID == traceID {
 			found = append(found, r.Duplicate)
 		}
 	}
@@ -85,15 +84,13 @@ func duplicates(lines []line, traceID string) (found []sluice.Duplicate) {
 func settled(lines []line, correlationID, traceID string) map[string]sluice.Status {
 	settled := make(map[string]sluice.Status)
 	for _, l := range lines {
-		var outcome runOutcome
-		if l.kind == lineOutcome && json.Unmarshal(l.data, &outcome) == nil && outcome.TraceID == traceID {
+		if outcome, ok := decode[runOutcome](l, lineOutcome); ok && outcome.TraceID == traceID {
 			settled[outcome.Pipeline] = outcome.Status
 		}
 	}
 	for _, l := range lines {
-		var r recovery
-		if l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && r.CorrelationID == correlationID &&
-			settled[r.Pipeline] == sluice.StatusError {
+		r, ok := decode[recovery](l, lineRecovery)
+		if ok && r.CorrelationID == correlationID && settled[r.Pipeline] == sluice.StatusError {
 			settled[r.Pipeline] = sluice.StatusRecovered
 		}
 	}
@@ -125,8 +122,8 @@ func (j *Journal) recovered(
 	// fails reports whether pipelines fail on the call without some of the replays.
 	fails := func(without []recovery) bool {
 		left := slices.DeleteFunc(slices.Clone(lines), func(l line) bool {
-			var r recovery
-			return l.kind == lineRecovery && json.Unmarshal(l.data, &r) == nil && slices.Contains(without, r)
+			r, ok := decode[recovery](l, lineRecovery)
+			return ok && slices.Contains(without, r)
 		})
 		ended := settled(left, correlationID, call.TraceID)
 		return slices.ContainsFunc(call.Listeners, func(name string) bool {

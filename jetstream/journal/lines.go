@@ -77,24 +77,24 @@ func parseLines(data []byte) (lines []line) {
 	return lines
 }
 
+// decode returns what a line says, if it is of a kind.
+func decode[T any](l line, kind byte) (said T, ok bool) {
+	ok = l.kind == kind && json.Unmarshal(l.data, &said) == nil
+	return said, ok
+}
+
 // call returns the call that a line is about, or the event or message that was
 // sent, and the subject it is stored under.
 func (l line) call() (c sluice.Call, subject string, ok bool) {
-	switch l.kind {
-	case lineCall:
-		ok = json.Unmarshal(l.data, &c) == nil
-	case lineSent:
-		var sent sentEvent
-		ok = json.Unmarshal(l.data, &sent) == nil
-		return sent.Call, sent.Subject, ok
+	if sent, ok := decode[sentEvent](l, lineSent); ok {
+		return sent.Call, sent.Subject, true
 	}
+	c, ok = decode[sluice.Call](l, lineCall)
 	return c, sluice.EventPrefix + c.EventKey, ok
 }
 
 // run returns the run that a line is about.
-func (l line) run() (r sluice.RunReport, ok bool) {
-	return r, l.kind == lineRun && json.Unmarshal(l.data, &r) == nil
-}
+func (l line) run() (sluice.RunReport, bool) { return decode[sluice.RunReport](l, lineRun) }
 
 // found returns a call as a search or a tail shows it: without listeners, and
 // with an empty list of runs.

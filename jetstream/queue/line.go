@@ -51,8 +51,7 @@ func (w *Waiting) may(binding string) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.lines[binding]
-	return w.behind > 0 || l != nil && l.used
+	return w.behind > 0 || w.line(binding).used
 }
 
 // note adds a stored state to the index; behind is how many states follow it.
@@ -175,10 +174,7 @@ func (w *Waiting) known() map[string]bool {
 func (w *Waiting) count(binding string) (count, retrying int, oldest time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.lines[binding]
-	if l == nil {
-		return 0, 0, oldest
-	}
+	l := w.line(binding)
 	for _, e := range l.events {
 		if e.Attempts > 0 {
 			retrying++
@@ -198,8 +194,7 @@ const maxWaiting = 100_000
 func (w *Waiting) full(binding string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.lines[binding]
-	return l != nil && len(l.events) >= maxWaiting
+	return len(w.line(binding).events) >= maxWaiting
 }
 
 // Waits reports whether an event waits for a pipeline.

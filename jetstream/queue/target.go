@@ -18,8 +18,8 @@ const (
 func (w *Waiting) targetBack(binding string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.lines[binding]
-	if l == nil || l.following != nil || len(l.due) == 0 && len(l.held) == 0 {
+	l := w.line(binding)
+	if l.following != nil || len(l.due) == 0 && len(l.held) == 0 {
 		return
 	}
 	var follow []*entry
@@ -45,9 +45,7 @@ func (w *Waiting) targetBack(binding string) {
 func (w *Waiting) targetAway(binding string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l := w.lines[binding]; l != nil {
-		l.following = nil
-	}
+	w.line(binding).following = nil
 }
 
 // followOn makes the next events due that follow, and comes back for the rest. The caller

@@ -24,9 +24,17 @@ func (h *Host) hasFailed() error {
 // WasConflict reports whether another write came first. Replicated streams report that with
 // a code of their own.
 func WasConflict(err error) bool {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
-		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+	code := codeOf(err)
+	return code == jetstream.JSErrCodeStreamWrongLastSequence ||
+		code == jetstream.JSErrCodeStreamWrongLastSequenceConstant
+}
+
+// codeOf returns the code of an error of the engine, 0 if it is none.
+func codeOf(err error) jetstream.ErrorCode {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
+		return api.ErrorCode
+	}
+	return 0
 }
 
 // limits say what to do about the limits of an external engine, by the codes of its errors.
@@ -50,13 +58,7 @@ var limits = map[jetstream.ErrorCode]string{
 
 // LimitOf returns what to do about the limit of the engine that caused an error, "" if none
 // did.
-func LimitOf(err error) string {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	if !ok {
-		return ""
-	}
-	return limits[api.ErrorCode]
-}
+func LimitOf(err error) string { return limits[codeOf(err)] }
 
 // NotTaken is the error of a write that the engine has not taken. A limit stays until the
 // operator raises it, so trying again soon makes no sense.

@@ -37,6 +37,5 @@ func RemoveAll(ctx context.Context, s jetstream.Stream, subject string, overwrit
 // isGone reports whether a message could not be removed because it is not there.
 func isGone(err error) bool {
 	const noSuchSequence = 10043
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	return errors.Is(err, jetstream.ErrMsgNotFound) || ok && api.ErrorCode == noSuchSequence
+	return errors.Is(err, jetstream.ErrMsgNotFound) || codeOf(err) == noSuchSequence
 }

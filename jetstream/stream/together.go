@@ -86,8 +86,7 @@ func blamesOne(err error) bool {
 // its messages.
 func isDuplicate(err error) bool {
 	const containsDuplicate = 10201
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	return ok && api.ErrorCode == containsDuplicate
+	return codeOf(err) == containsDuplicate
 }
 
 // Pending has messages that are being stored, many at a time.

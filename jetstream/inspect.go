@@ -3,7 +3,9 @@ package jetstream
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"sluice/durable"
@@ -112,4 +114,89 @@ func (e *Engine) readProgress() func(done, total int64) {
 			e.host.Log.Info("Reading the store.", "bytes", done, "of", total)
 		}
 	}
+}
+
+// A lossLog is what the disk has lost or spoiled, as far as that is known.
+type lossLog struct {
+	mu    sync.Mutex
+	texts []string
+
+	// What the start has found: messages that are lost and no events, and unfinished writes.
+	others, cutOff int64
+}
+
+func (l *lossLog) add(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.texts, text) {
+		l.texts = append(l.texts, text)
+	}
+}
+
+// first returns the first entries.
+func (l *lossLog) first() []string {
+	const most = 20
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.texts) <= most {
+		return slices.Clone(l.texts)
+	}
+	return append(slices.Clone(l.texts[:most]), fmt.Sprintf("and %d more; the log has them all", len(l.texts)-most))
+}
+
+// stopNote is the file that a clean stop leaves in the embedded engine's folder.
+const stopNote = "stopped"
+
+// noteStop notes in the folder that the engine has stopped cleanly.
+func (e *Engine) noteStop() {
+	if !e.host.IsSetUp() {
+		return // the next start must find the damage again
+	}
+	if err := damage.Of(e.opts.Dir).NoteStop(filepath.Join(e.opts.Dir, stopNote)); err != nil {
+		e.host.Log.Warn("The clean stop could not be written down; the next start reads the whole store.", "error", err)
+	}
+}
+
+// Check reads the whole store of an embedded engine that is not running, and returns what is
+// damaged. It calls read with how many bytes it has read, and of how many.
+func Check(dir string, read func(done, total int64)) (findings []string, err error) {
+	store, noted := damage.Of(dir), make(map[string]bool)
+	was, err := readWatermarks(dir)
+	if err != nil {
+		return nil, err
+	}
+	report, err := store.Read(was.contiguous, read)
+	if err != nil {
+		return nil, err
+	}
+	clean, changed, err := store.ReadStop(filepath.Join(dir, stopNote))
+	if err != nil {
+		return nil, err
+	}
+	streams, err := store.Streams()
+	if err != nil {
+		return nil, err
+	}
+	if was.lostBeside(streams) {
+		findings = append(findings, noWatermarks)
+	}
+	stopped := clean || len(changed) > 0
+	for _, l := range report.Losses {
+		noted[l.File] = true
+		if !stopped && was.unfinished(l) {
+			continue // the next start cuts it off
+		}
+		findings = append(findings, l.String())
+	}
+	for _, l := range changed {
+		if !noted[l.File] {
+			findings = append(findings, l.String())
+		}
+	}
+	consumers, err := store.BadConsumers()
+	for _, name := range consumers {
+		findings = append(findings, name+": the state of a pipeline's queue can't be read; it goes on from what is "+
+			"known to be done")
+	}
+	return append(findings, was.missing(report.Streams)...), err
 }
