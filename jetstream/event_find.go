@@ -14,17 +14,16 @@ import (
 )
 
 // find returns the envelope of the event that a correlation id leads to.
-func (s *Events) find(ctx context.Context, correlationID string) (correlation.Envelope, error) {
+func (s *Events) find(ctx context.Context, correlationID string) (e correlation.Envelope, err error) {
 	if r, ok := s.ids.ParseSpooled(correlationID); ok {
 		return s.findSpooled(ctx, r)
 	}
 	reference, ok := s.ids.Parse(correlationID)
 	if !ok {
-		return correlation.Envelope{}, queue.Gone()
+		return e, queue.Gone()
 	}
-	e, err := s.read(ctx, reference.Sequence)
-	if err == nil && !s.ids.Fits(reference, e.TraceID) {
-		return correlation.Envelope{}, queue.Gone()
+	if e, err = s.read(ctx, reference.Sequence); err == nil && !s.ids.Fits(reference, e.TraceID) {
+		err = queue.Gone()
 	}
 	return e, err
 }
@@ -33,38 +32,35 @@ func (s *Events) find(ctx context.Context, correlationID string) (correlation.En
 var errWaits = errors.New("the call may wait in a spool")
 
 // findSpooled returns the envelope of the event that a spooled call's id leads to.
-func (s *Events) findSpooled(ctx context.Context, r correlation.SpooledReference) (correlation.Envelope, error) {
+func (s *Events) findSpooled(
+	ctx context.Context, r correlation.SpooledReference,
+) (e correlation.Envelope, err error) {
 	found, waits, err := spool.Find(ctx, s.stream, r)
 	if err != nil {
-		return correlation.Envelope{}, err
+		return e, err
 	}
 	if waits && !s.host.SoleWriter {
-		return correlation.Envelope{}, errWaits
+		return e, errWaits
 	}
 	for _, f := range found {
-		e, err := s.read(ctx, f.Sequence)
-		if err != nil {
+		if e, err = s.read(ctx, f.Sequence); err != nil || s.ids.FitsSpooled(r, cmp.Or(f.TraceID, e.TraceID)) {
 			return e, err
 		}
-		if s.ids.FitsSpooled(r, cmp.Or(f.TraceID, e.TraceID)) {
-			return e, nil
-		}
 	}
-	return correlation.Envelope{}, queue.Gone()
+	return e, queue.Gone()
 }
 
 // read returns the envelope of the event with a sequence.
-func (s *Events) read(ctx context.Context, sequence uint64) (correlation.Envelope, error) {
+func (s *Events) read(ctx context.Context, sequence uint64) (e correlation.Envelope, err error) {
 	msg, err := stream.Found(s.stream.GetMsg(ctx, sequence))
 	switch {
 	case err != nil:
-		return correlation.Envelope{}, err
+		return e, err
 	case msg == nil:
-		return correlation.Envelope{}, s.missing(ctx, sequence)
+		return e, s.missing(ctx, sequence)
 	}
-	e, err := correlation.ReadEnvelope(msg)
-	if err != nil {
-		return correlation.Envelope{}, queue.Gone() // a message that is not an event has no result
+	if e, err = correlation.ReadEnvelope(msg); err != nil {
+		return e, queue.Gone() // a message that is not an event has no result
 	}
 	if e.Foreign {
 		e.Listeners = s.queue.Listeners.Receivers(e)

@@ -12,9 +12,11 @@ import (
 )
 
 // Result implements sluice.Results.
-func (s *Events) Result(ctx context.Context, correlationID string, longest time.Duration) (sluice.Result, error) {
+func (s *Events) Result(
+	ctx context.Context, correlationID string, longest time.Duration,
+) (result sluice.Result, err error) {
 	if err := s.host.Connected(); err != nil {
-		return sluice.Result{}, err
+		return result, err
 	}
 	e, err := s.find(ctx, correlationID)
 	if errors.Is(err, errWaits) {
@@ -22,11 +24,11 @@ func (s *Events) Result(ctx context.Context, correlationID string, longest time.
 		return sluice.Processing("", correlationID, time.Now()), nil
 	}
 	if err != nil {
-		return sluice.Result{}, err
+		return result, err
 	}
 	if len(e.Listeners) == 0 {
 		if time.Since(e.Received) > s.opts.ResultTTL {
-			return sluice.Result{}, queue.Gone()
+			return result, queue.Gone()
 		}
 		return sluice.Accepted(e.TraceID, correlationID, e.Received), nil
 	}
@@ -35,14 +37,14 @@ func (s *Events) Result(ctx context.Context, correlationID string, longest time.
 	defer s.queue.Hub.Leave(e.TraceID, caller)
 	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
 	if err := s.look(ctx, e, outcomes); err != nil {
-		return sluice.Result{}, err
+		return result, err
 	}
 	if longest > 0 && len(outcomes) < len(e.Listeners) {
 		if err := s.await(ctx, caller, e, outcomes, longest); err != nil {
-			return sluice.Result{}, err
+			return result, err
 		}
 	}
-	result := sluice.Combine(e.Listeners, outcomes, e.TraceID, correlationID, e.Received)
+	result = sluice.Combine(e.Listeners, outcomes, e.TraceID, correlationID, e.Received)
 	result.Listeners = e.Listeners
 	return result, nil
 }

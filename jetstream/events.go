@@ -82,13 +82,13 @@ func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 // AcceptBy implements delivery.Engine.
 func (s *Events) AcceptBy(
 	ctx context.Context, e *sluice.Event, wait time.Duration, write delivery.Write,
-) (sluice.Result, error) {
+) (result sluice.Result, err error) {
 	if err := s.host.Ready(); err != nil {
-		return sluice.Result{}, err
+		return result, err
 	}
 	subject, listeners, err := s.address(e)
 	if err != nil {
-		return sluice.Result{}, err
+		return result, err
 	}
 	var caller *queue.Waiter
 	var header nats.Header
@@ -99,7 +99,7 @@ func (s *Events) AcceptBy(
 	}
 	sequence, err := s.store(ctx, subject, header, e, listeners, write)
 	if err != nil {
-		return sluice.Result{}, err
+		return result, err
 	}
 	id := s.ids.ID(sequence, e.TraceID)
 	if len(listeners) == 0 {
@@ -110,7 +110,7 @@ func (s *Events) AcceptBy(
 	if caller != nil {
 		caller.Await(ctx, sequence, listeners, outcomes, wait)
 	}
-	result := sluice.Combine(listeners, outcomes, e.TraceID, id, e.ReceivedAt)
+	result = sluice.Combine(listeners, outcomes, e.TraceID, id, e.ReceivedAt)
 	result.Listeners, result.Waited = listeners, time.Since(stored)
 	return result, nil
 }

@@ -24,14 +24,13 @@ func (e *Engine) inspect() (err error) {
 	if err := durable.Probe(e.opts.Dir); err != nil {
 		return err
 	}
-	aside := filepath.Join(e.opts.Dir, "damaged", time.Now().UTC().Format("20060102T150405"))
 	if e.watermarks, err = readWatermarks(e.opts.Dir); err != nil {
 		return err
 	}
 	if err := e.needWatermarks(store); err != nil {
 		return err
 	}
-	dropped, err := store.DropConsumers(aside)
+	dropped, err := store.DropConsumers()
 	if err != nil {
 		return err
 	}
@@ -54,7 +53,7 @@ func (e *Engine) inspect() (err error) {
 			return size <= fewBytes || strings.HasPrefix(name, stream.BucketPrefix)
 		}
 	}
-	losses, err := store.Contain(aside, e.watermarks.contiguous, e.readProgress())
+	losses, err := store.Contain(e.watermarks.contiguous, e.readProgress())
 	if err != nil {
 		return err
 	}

@@ -115,9 +115,7 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 		if err := e.Stored.setUp(ctx, running, ids); err != nil {
 			return err
 		}
-		if err := e.once.SetUp(ctx, running, delivery.Stored{
-			Stream: e.Stored.stream, IDs: ids, Durable: e.Stored.stream.Durable,
-		}); err != nil {
+		if err := e.once.SetUp(ctx, running, delivery.Stored{Written: e.Stored.stream, IDs: ids}); err != nil {
 			return fmt.Errorf("deliveries: %w", err)
 		}
 		if e.fallback != nil {

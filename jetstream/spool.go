@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -153,8 +152,7 @@ func (s *spooler) inspect(dir string) error {
 	if err := durable.Probe(dir); err != nil {
 		return err
 	}
-	aside := filepath.Join(dir, "damaged", time.Now().UTC().Format("20060102T150405"))
-	losses, err := damage.Of(dir).Contain(aside, func(string) bool { return true }, func(int64, int64) {})
+	losses, err := damage.Of(dir).Contain(func(string) bool { return true }, func(int64, int64) {})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range losses {

@@ -2,16 +2,17 @@ package damage
 
 import (
 	"encoding/binary"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
 // DropConsumers sets aside the states of consumers that can't be read: the engine
 // would refuse these consumers for ever. Without a state they start over.
-func (s Store) DropConsumers(aside string) (dropped []string, err error) {
+func (s Store) DropConsumers() (dropped []string, err error) {
 	names, err := s.BadConsumers()
 	for _, name := range names {
-		if err := s.setAside(aside, name); err != nil {
+		if err := s.setAside(name); err != nil {
 			return dropped, err
 		}
 		if err := os.Remove(filepath.Join(s.Dir, name)); err != nil {
@@ -24,25 +25,18 @@ func (s Store) DropConsumers(aside string) (dropped []string, err error) {
 
 // BadConsumers returns the states of consumers that can't be read.
 func (s Store) BadConsumers() (names []string, err error) {
-	states, err := filepath.Glob(filepath.Join(s.Dir, "*", "obs", "*", "o.dat"))
-	if err != nil {
-		return nil, err
-	}
-	for _, state := range states {
-		content, err := os.ReadFile(state)
+	folder := os.DirFS(s.Dir)
+	states, err := fs.Glob(folder, "*/obs/*/o.dat")
+	for _, name := range states {
+		content, err := fs.ReadFile(folder, name)
 		if err != nil {
 			return names, err
 		}
-		if len(content) == 0 || readable(content) {
-			continue // an empty state is that of a consumer that has not begun
+		if len(content) > 0 && !readable(content) { // an empty state is that of a consumer that has not begun
+			names = append(names, name)
 		}
-		name, err := filepath.Rel(s.Dir, state)
-		if err != nil {
-			return names, err
-		}
-		names = append(names, name)
 	}
-	return names, nil
+	return names, err
 }
 
 // readable reports whether the engine can read the state of a consumer.

@@ -9,9 +9,7 @@ import (
 
 // Contain cuts out of each block only what can't be read: the engine would cut off the
 // rest of the block with it. A copy of the block is set aside.
-func (s Store) Contain(
-	aside string, contiguous func(stream string) bool, read func(done, total int64),
-) (losses []Loss, err error) {
+func (s Store) Contain(contiguous func(stream string) bool, read func(done, total int64)) (losses []Loss, err error) {
 	report, err := s.Read(contiguous, read)
 	if err != nil {
 		return nil, err
@@ -29,14 +27,14 @@ func (s Store) Contain(
 		if !damaged[f.name] {
 			continue
 		}
-		if err := s.containBlock(aside, f); err != nil {
+		if err := s.containBlock(f); err != nil {
 			return losses, err
 		}
 	}
 	return losses, nil
 }
 
-func (s Store) containBlock(aside string, f blockFile) error {
+func (s Store) containBlock(f blockFile) error {
 	name := filepath.Join(s.Dir, f.name)
 	content, err := os.ReadFile(name)
 	if err != nil {
@@ -50,7 +48,7 @@ func (s Store) containBlock(aside string, f blockFile) error {
 	if len(holes) == 0 {
 		return nil // another block is missing
 	}
-	if err := s.setAside(aside, f.name); err != nil {
+	if err := s.setAside(f.name); err != nil {
 		return err
 	}
 	switch tail := holes[len(holes)-1]; {
@@ -71,12 +69,12 @@ func (s Store) containBlock(aside string, f blockFile) error {
 }
 
 // setAside copies a file of the store to another folder.
-func (s Store) setAside(folder, name string) error {
+func (s Store) setAside(name string) error {
 	content, err := os.ReadFile(filepath.Join(s.Dir, name))
 	if err != nil {
 		return err
 	}
-	copied := filepath.Join(folder, name)
+	copied := filepath.Join(s.aside, name)
 	if err := os.MkdirAll(filepath.Dir(copied), 0o700); err != nil {
 		return err
 	}

@@ -13,10 +13,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Store is the folder that the embedded engine keeps its streams in.
@@ -26,10 +28,17 @@ type Store struct {
 	// Reads says which streams are read, by their names and the bytes of their
 	// messages; nil: all.
 	Reads func(stream string, size int64) bool
+
+	aside string // folder for copies of what is damaged
 }
 
 // Of returns the store of an engine in a folder.
-func Of(dir string) Store { return Store{Dir: filepath.Join(dir, "jetstream", "$G", "streams")} }
+func Of(dir string) Store {
+	return Store{
+		Dir:   filepath.Join(dir, "jetstream", "$G", "streams"),
+		aside: filepath.Join(dir, "damaged", time.Now().UTC().Format("20060102T150405")),
+	}
+}
 
 // Streams returns the names of the streams that have a folder.
 func (s Store) Streams() (names []string, err error) {
@@ -53,29 +62,24 @@ type blockFile struct {
 
 // blocks returns the files of the streams that are read, in order, and their bytes.
 func (s Store) blocks() (files []blockFile, size int64, err error) {
-	names, err := filepath.Glob(filepath.Join(s.Dir, "*", "msgs", "*.blk"))
+	folder := os.DirFS(s.Dir)
+	names, err := fs.Glob(folder, "*/msgs/*.blk")
 	if err != nil {
 		return nil, 0, err
 	}
 	sizes := make(map[string]int64) // of streams
 	for _, name := range names {
-		number, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(name), ".blk"))
+		stream, _, _ := strings.Cut(name, "/")
+		number, err := strconv.Atoi(strings.TrimSuffix(path.Base(name), ".blk"))
 		if err != nil {
 			continue
 		}
-		info, err := os.Stat(name)
+		info, err := fs.Stat(folder, name)
 		if err != nil {
 			return nil, 0, err
 		}
-		below, err := filepath.Rel(s.Dir, name)
-		if err != nil {
-			return nil, 0, err
-		}
-		f := blockFile{
-			stream: filepath.Base(filepath.Dir(filepath.Dir(name))), number: number, name: below, size: info.Size(),
-		}
-		files = append(files, f)
-		sizes[f.stream] += f.size
+		files = append(files, blockFile{stream, number, name, info.Size()})
+		sizes[stream] += info.Size()
 	}
 	if s.Reads != nil {
 		files = slices.DeleteFunc(files, func(f blockFile) bool { return !s.Reads(f.stream, sizes[f.stream]) })

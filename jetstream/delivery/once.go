@@ -41,9 +41,9 @@ type Once interface {
 
 // Stored describes the stored events.
 type Stored struct {
-	Stream  jetstream.Stream
-	IDs     correlation.IDs
-	Durable func() uint64 // events up to this sequence are on stable storage
+	stream.Written
+
+	IDs correlation.IDs
 }
 
 // A Write stores an event, as stream.Writer does.
@@ -140,7 +140,7 @@ func (o *Indexed) Stored(sequence uint64, e *sluice.Event) {
 // Finish implements Once.
 func (o *Indexed) Finish() {
 	const patience = 2 * time.Second
-	if o.events.Durable == nil {
+	if o.events.Writer == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stretch.Of(patience))

@@ -154,21 +154,21 @@ func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Eve
 
 // Reached implements sluice.Journal: it returns the time of the event that a search
 // looked at last, or of the loose call if no events are left.
-func (j *Journal) Reached(ctx context.Context, cursor string) (time.Time, error) {
+func (j *Journal) Reached(ctx context.Context, cursor string) (at time.Time, err error) {
 	events, loose, _, err := j.parseCursor(cursor)
 	if err != nil {
-		return time.Time{}, err
+		return at, err
 	}
 	msg, err := stream.Found(j.events.GetMsg(ctx, max(1, events)))
 	if err != nil {
-		return time.Time{}, err
+		return at, err
 	}
 	if msg != nil {
 		return msg.Time.UTC(), nil
 	}
 	found, err := j.host.Fetch(ctx, stream.Loose, stream.Range{Sequence: max(1, loose), Count: 1})
 	if err != nil {
-		return time.Time{}, err
+		return at, err
 	}
 	if len(found) > 0 {
 		return found[0].Time.UTC(), nil

@@ -39,10 +39,10 @@ type Generations struct {
 // Current returns the generation that counts, and begins the first one if there is
 // none. If its key is not the given one, the error has seal.ErrOtherKey in its
 // chain, and nothing was changed.
-func (g *Generations) Current(ctx context.Context) (Generation, error) {
+func (g *Generations) Current(ctx context.Context) (current Generation, err error) {
 	s, err := g.load(ctx)
 	if err != nil {
-		return Generation{}, err
+		return current, err
 	}
 	if s == nil {
 		begin := g.begin
@@ -50,26 +50,26 @@ func (g *Generations) Current(ctx context.Context) (Generation, error) {
 			begin = g.restore
 		}
 		if err := begin(ctx); err != nil {
-			return Generation{}, err
+			return current, err
 		}
 		if s, err = g.load(ctx); err != nil {
-			return Generation{}, err
+			return current, err
 		}
 		if s == nil {
-			return Generation{}, errors.New("the state of the records is gone")
+			return current, errors.New("the state of the records is gone")
 		}
 	}
 	box, err := g.Box(true)
 	if err != nil {
-		return Generation{}, err
+		return current, err
 	}
 	if !s.opensWith(box) {
-		return Generation{}, otherKey()
+		return current, otherKey()
 	}
 	if err := g.clean(ctx, s); stream.WasConflict(err) {
 		return g.Current(ctx) // another node has just changed it
 	} else if err != nil {
-		return Generation{}, err
+		return current, err
 	}
 	return Generation{s.Generation, box, s.Check}, nil
 }
