@@ -20,7 +20,8 @@ type Writer interface {
 	// Write returns the message's sequence once it is on stable storage, TooLarge for
 	// one of more than MaxData bytes, and Unavailable if it takes too long or the
 	// engine has stopped. The end of ctx does not stop it. It keeps data only if it
-	// fails. After a DoubtError the message may still be stored. Only an external engine stores the header, which may be nil.
+	// fails. After a DoubtError the message may still be stored. Only an external engine
+	// stores the header, which may be nil.
 	Write(ctx context.Context, subject string, header nats.Header, data []byte) (sequence uint64, err error)
 
 	// Durable returns the sequence up to which all messages are on stable storage.
