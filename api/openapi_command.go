@@ -13,16 +13,18 @@ import (
 // query, a form and a JSON object. The description has one way for each method: JSON with
 // POST, and the query with GET or beside a body that the command takes whole.
 func (d *description) command(cmd command.Command, method string) object {
+	group := groupOf(cmd)
+	d.groups[group] = "The commands " + group + ".*"
 	op := object{
 		"operationId": operationID(cmd, method),
 		"summary":     cmd.Summary,
 		"description": about(cmd, method),
-		"tags":        []string{tagOf(cmd)},
+		"tags":        []string{group},
 		"responses":   d.answers(cmd),
 		"security":    []object{},
 	}
 	if cmd.Endpoint == nil {
-		op["security"], op["x-permission"] = authenticated(), cmd.Name
+		op["security"], op["x-permission"] = d.ways, cmd.Name
 	}
 	switch whole, takesBody := cmd.BodyParam(); {
 	case method == "get" || method == "delete":
@@ -56,8 +58,8 @@ func operationID(cmd command.Command, method string) string {
 	return id
 }
 
-// tagOf returns the group of a command. Those without one direct a pipeline.
-func tagOf(cmd command.Command) string {
+// groupOf returns the group of a command. Those without one direct a pipeline.
+func groupOf(cmd command.Command) string {
 	group, _, grouped := strings.Cut(cmd.Name, ".")
 	if !grouped {
 		return "flow"
