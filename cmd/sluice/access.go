@@ -34,7 +34,7 @@ func userPassword(r *resource) *cobra.Command {
 		if len(args) > 0 {
 			values.Set("username", args[0])
 			whose = "The password of " + args[0]
-		} else if !values.Has("current") && terminal.IsTerminal(r.In) {
+		} else if !values.Has("current") && r.Asks() {
 			current, err := r.AskSecret(ctx, "Current password: ")
 			if err != nil {
 				return err

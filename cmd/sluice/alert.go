@@ -54,7 +54,9 @@ func alertTo(t *cli) *cobra.Command {
 				", which runs as you. A URL is stored as the secret of that name.",
 		}
 		var name string
-		cmd.RunE = func(cmd *cobra.Command, args []string) error { return t.passTo(cmd.Context(), d, name, args[0]) }
+		cmd.RunE = t.Connected(func(ctx context.Context, args []string) error {
+			return t.passTo(ctx, d, name, args[0])
+		})
 		cmd.Flags().StringVar(&name, "name", "alert-to-"+d.name, "name of the pipeline, and of the secret")
 		to.AddCommand(cmd)
 	}
@@ -90,9 +92,6 @@ var destinations = []destination{
 func (t *cli) passTo(ctx context.Context, d destination, name, address string) error {
 	if _, err := mail.ParseAddressList(address); err != nil && !d.secret {
 		return exit.Usage("%q is no mail address.", address)
-	}
-	if err := t.Connect(); err != nil {
-		return err
 	}
 	var me struct{ Username string }
 	if err := t.Server.Decode(ctx, "iam.whoami", nil, nil, &me); err != nil {

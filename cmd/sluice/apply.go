@@ -41,7 +41,9 @@ func applyCommand(t *cli) *cobra.Command {
 			"that sluice export --tokens wrote, and so their URLs at another server.",
 		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
 		Args:    terminal.Arguments(1, 1, "the folder with the files"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return t.applyFolder(cmd.Context(), args[0], a) },
+		RunE: t.Connected(func(ctx context.Context, args []string) error {
+			return t.applyFolder(ctx, args[0], a)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&a.Prune, "prune", false, "delete what is in no file, of the kinds that have a folder")
@@ -62,9 +64,6 @@ type applied struct {
 }
 
 func (t *cli) applyFolder(ctx context.Context, dir string, a applying) error {
-	if err := t.Connect(); err != nil {
-		return err
-	}
 	var err error
 	if a.tokens != "" {
 		if a.Tokens, err = manifest.ReadTokens(dir, a.tokens); err != nil {

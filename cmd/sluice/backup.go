@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,26 +33,23 @@ func backupCommand(t *cli) *cobra.Command {
 			" if there is one, otherwise whoever has the file can open it.",
 		Example: "  sluice backup sluice-$(date +%F).backup",
 		Args:    terminal.Arguments(1, 1, "a file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			if args[0] == "-" && terminal.IsTerminal(t.Out) {
 				return exit.Usage("A backup is no text for a terminal; redirect it, or name a file.")
-			}
-			if err := t.Connect(); err != nil {
-				return err
 			}
 			params := url.Values{}
 			if passphrase := os.Getenv(passphraseVariable); passphrase != "" {
 				params.Set("passphrase", passphrase)
 			}
 			began := time.Now()
-			answer, err := t.Server.Download(cmd.Context(), "server.backup", params)
+			answer, err := t.Server.Download(ctx, "server.backup", params)
 			if err != nil {
 				return err
 			}
 			defer answer.Close()
 			s := &saving{cli: t, name: args[0]}
 			if err := s.save(answer); err != nil {
-				return cmp.Or(cmd.Context().Err(), err)
+				return cmp.Or(ctx.Err(), err)
 			}
 			if args[0] == "-" {
 				return nil
@@ -62,7 +60,7 @@ func backupCommand(t *cli) *cobra.Command {
 					s.summary.Streams, wording.Bytes(s.written), time.Since(began).Round(time.Millisecond))
 				fmt.Fprintln(w, s.aboutKey())
 			})
-		},
+		}),
 	}
 }
 

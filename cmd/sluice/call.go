@@ -42,9 +42,9 @@ func callCommand(t *cli) *cobra.Command {
 		Example:           "  echo '{\"name\":\"Ada\"}' | sluice call webhook.lead.created --body - --wait",
 		Args:              terminal.Arguments(1, 1, "the event key or the token of a webhook"),
 		ValidArgsFunction: t.CompleteNames("webhook.get", "eventKey", terminal.NoFiles),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.callWebhook(cmd.Context(), args[0], call)
-		},
+		RunE: t.Connected(func(ctx context.Context, args []string) error {
+			return t.callWebhook(ctx, args[0], call)
+		}),
 	}
 	call.addFlags(cmd)
 	call.waiting.addFlags(cmd)
@@ -69,9 +69,6 @@ func (t *cli) callWebhook(ctx context.Context, name string, call testCall) error
 	}
 	body, err := t.payloadOf(call)
 	if err != nil {
-		return err
-	}
-	if err := t.Connect(); err != nil {
 		return err
 	}
 	result, err := t.makeCall(ctx, name, call.sample, header, body)

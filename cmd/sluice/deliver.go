@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/wait"
 )
@@ -66,7 +65,7 @@ func (l *listener) printEvent(e client.Received) error {
 		return err
 	}
 	fmt.Fprintf(l.Out, "%s  %s  %s  %s\n", e.ReceivedAt.Local().Format(time.TimeOnly), view.Printable(e.TraceID),
-		view.Paint(terminal.Colours(l.Out), view.Bold, view.Printable(e.EventKey)), view.Printable(e.Method))
+		l.Paint(view.Bold, e.EventKey), view.Printable(e.Method))
 	if payload := view.Field(root, "payload"); payload != nil {
 		return view.WriteIndented(l.Out, payload, "  ")
 	}
@@ -94,6 +93,6 @@ func (l *listener) report(e client.Received, done client.Forwarded, began time.T
 	}
 	_, err := fmt.Fprintf(l.Out, "%s  %s  %s  %s  %s  %s\n", began.Format(time.TimeOnly), view.Printable(e.TraceID),
 		view.Printable(e.EventKey), view.Printable(e.Method),
-		view.Paint(terminal.Colours(l.Out), colour, view.Printable(status)), view.Milliseconds(d.Duration))
+		l.Paint(colour, status), view.Milliseconds(d.Duration))
 	return err
 }

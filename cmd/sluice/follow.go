@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/value"
 )
@@ -55,6 +54,5 @@ func (t *cli) describe(entry sluice.TailEntry) string {
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %s  %s", at.Local().Format(time.TimeOnly), entry.Type,
 		view.Printable(d.TraceID), view.Printable(what),
-		view.Paint(terminal.Colours(t.Out), cmp.Or(view.StatusColours[d.Status.Word()], view.Green),
-			view.Printable(d.Status.Word())), view.Milliseconds(d.Duration), view.Printable(detail)))
+		t.Paint(cmp.Or(view.StatusColours[d.Status.Word()], view.Green), d.Status.Word()), view.Milliseconds(d.Duration), view.Printable(detail)))
 }

@@ -40,12 +40,12 @@ func listenCommand(t *cli) *cobra.Command {
 			"  sluice listen localhost:3000",
 		Args:              terminal.Arguments(0, 2, "an event key and a URL"),
 		ValidArgsFunction: t.CompleteNames("webhook.get", "eventKey", terminal.NoFiles),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			if err := l.read(args); err != nil {
 				return err
 			}
-			return t.listenTo(cmd.Context(), l)
-		},
+			return t.listenTo(ctx, l)
+		}),
 	}
 	cmd.Flags().StringVar(&l.forward, "forward", "",
 		"URL or port to deliver events to, such as http://localhost:3000/hook")
@@ -96,9 +96,6 @@ func (t *cli) listenTo(ctx context.Context, to listenArgs) error {
 	}
 	profiles, err := t.Profiles()
 	if err != nil {
-		return err
-	}
-	if err := t.Connect(); err != nil {
 		return err
 	}
 	if err := t.knows(ctx, to); err != nil {

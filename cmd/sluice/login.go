@@ -58,7 +58,7 @@ func (t *cli) logIn(ctx context.Context, username string, noBrowser bool) error 
 	}
 	t.warnOfPlainHTTP(c.URL())
 	var login client.Login
-	if noBrowser || username != "" || os.Getenv("SLUICE_PASSWORD") != "" || !terminal.IsTerminal(t.In) ||
+	if noBrowser || username != "" || os.Getenv("SLUICE_PASSWORD") != "" || !t.Asks() ||
 		terminal.BrowserHere() == nil {
 		login, err = t.loginByPassword(ctx, c, username, before.Username)
 	} else {
@@ -93,7 +93,7 @@ func (t *cli) loginByPassword(
 	}
 	password := os.Getenv("SLUICE_PASSWORD")
 	if password == "" {
-		if !terminal.IsTerminal(t.In) {
+		if !t.Asks() {
 			return client.Login{}, exit.Usage("This is not a terminal to ask for a password on; set SLUICE_PASSWORD.")
 		}
 		if password, err = t.AskSecret(ctx, "Password: "); err != nil {
@@ -147,7 +147,7 @@ func (t *cli) chooseServer(ctx context.Context, fallback string) (*client.Client
 			return nil, err
 		}
 		c, err := client.New(address, client.Fixed(""))
-		if err == nil || !terminal.IsTerminal(t.In) {
+		if err == nil || !t.Asks() {
 			return c, err
 		}
 		fmt.Fprintln(t.Err, view.Printable(exit.Explain(err)))
@@ -159,7 +159,7 @@ func (t *cli) askUnlessGiven(ctx context.Context, what, given, fallback string) 
 	if given != "" {
 		return given, nil
 	}
-	if !terminal.IsTerminal(t.In) {
+	if !t.Asks() {
 		if what == "Server" {
 			return fallback, nil
 		}

@@ -106,7 +106,7 @@ func (t *cli) listFindings(w io.Writer, file, kind string, found []sluice.Findin
 		fmt.Fprintf(w, "%s:%d:%d: %s\n", file, p.Line, p.Column,
 			view.Printable(strings.TrimSpace(kind+p.Message+" "+p.Advice())))
 		if p.Snippet != "" {
-			fmt.Fprintln(w, "    "+view.Paint(terminal.Colours(t.Out), view.Faint, view.Printable(p.Snippet)))
+			fmt.Fprintln(w, "    "+t.Paint(view.Faint, p.Snippet))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func pipelinePut(t *cli) *cobra.Command {
 			"*.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if you agree. " +
 			"Nothing is stored if one has a mistake.",
 		Args: terminal.Arguments(1, -1, "a file or a folder with pipelines"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
 				return err
@@ -38,10 +38,6 @@ func pipelinePut(t *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := t.Connect(); err != nil {
-				return err
-			}
-			ctx := cmd.Context()
 			folder := len(files) != len(args) || files[0] != args[0]
 			var diffs []string
 			if folder {
@@ -62,7 +58,7 @@ func pipelinePut(t *cli) *cobra.Command {
 				}
 			}
 			return t.putDrafts(ctx, drafts, force)
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the pipeline (default: that of the file)")
 	cmd.Flags().BoolVar(&force, "force", false, "store them although steps would be refused when they run")

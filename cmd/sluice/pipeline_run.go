@@ -5,10 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"sluice"
-
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/terminal"
 	"sluice/manifest"

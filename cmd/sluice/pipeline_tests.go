@@ -66,14 +66,13 @@ func (t *cli) testFile(ctx context.Context, file string) (testedFile, error) {
 }
 
 func (t *cli) listTested(w io.Writer, results []testedFile) {
-	colour := terminal.Colours(t.Out)
 	for _, r := range results {
 		fmt.Fprintf(w, "%s: %d passed, %d failed\n", r.File, r.Passed, r.Failed)
 		for _, test := range r.Tests {
 			if test.Passed {
-				fmt.Fprintf(w, "  %s  %s\n", view.Paint(colour, view.Green, "ok  "), view.Printable(test.Name))
+				fmt.Fprintf(w, "  %s  %s\n", t.Paint(view.Green, "ok  "), view.Printable(test.Name))
 			} else {
-				fmt.Fprintf(w, "  %s  %s: %s\n", view.Paint(colour, view.Red, "FAIL"), view.Printable(test.Name),
+				fmt.Fprintf(w, "  %s  %s: %s\n", t.Paint(view.Red, "FAIL"), view.Printable(test.Name),
 					view.Printable(test.Message))
 			}
 		}

@@ -105,13 +105,12 @@ func (t *cli) listTried(w io.Writer, file string, found sluice.TryResult) {
 	fmt.Fprintf(w, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file,
 		view.Counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
 	t.listFindings(w, file, "warning: ", found.Warnings)
-	colour := terminal.Colours(t.Out)
 	for _, item := range found.Items {
 		shade := view.Yellow
 		if item.Verdict == sluice.TryFails || item.Verdict == sluice.TrySame && item.Failed() {
 			shade = view.Red
 		}
-		fmt.Fprintf(w, "  %s  %s  %s\n", view.Paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID,
+		fmt.Fprintf(w, "  %s  %s  %s\n", t.Paint(shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID,
 			item.EventKey)
 		if item.Reason != "" {
 			fmt.Fprintln(w, "    "+view.Printable(item.Reason))

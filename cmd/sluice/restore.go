@@ -46,7 +46,7 @@ func restoreCommand(t *cli) *cobra.Command {
 			Progress: bar.Reach,
 		}
 		done, err := serve.Restore(ctx, at.Config, file, opts)
-		if sluice.CodePassphraseMissing.Is(err) && terminal.IsTerminal(t.In) {
+		if sluice.CodePassphraseMissing.Is(err) && t.Asks() {
 			bar.End()
 			if opts.Passphrase, err = t.AskSecret(ctx, "Passphrase of the backup: "); err != nil {
 				return err

@@ -66,9 +66,9 @@ func webhookURL(r *resource) *cobra.Command {
 func webhookTest(r *resource) *cobra.Command {
 	call := testCall{waiting: awaiting{wanted: true}}
 	cmd := r.about("test", "Call a webhook, wait for the result, and show it", false,
-		func(cmd *cobra.Command, args []string) error {
-			return r.callWebhook(cmd.Context(), args[0], call)
-		})
+		r.Connected(func(ctx context.Context, args []string) error {
+			return r.callWebhook(ctx, args[0], call)
+		}))
 	cmd.Long = cmd.Short +
 		".\nA call that must be signed is signed as its sender would. If a pipeline fails, so does this, " +
 		"with exit code 9. sluice call does the same without waiting."

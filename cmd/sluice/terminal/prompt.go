@@ -26,7 +26,7 @@ func (t *Terminal) Confirm(ctx context.Context, question string) error {
 	if t.yes {
 		return nil
 	}
-	if !IsTerminal(t.In) {
+	if !t.Asks() {
 		return exit.Usage("This is not a terminal to ask on; add --yes if you mean it.")
 	}
 	answer, err := t.Ask(ctx, question+" [y/N] ")
@@ -46,7 +46,7 @@ func (t *Terminal) AddYes(cmd *cobra.Command) {
 
 // SecretValue returns a secret that is piped in, or asks for it twice.
 func (t *Terminal) SecretValue(ctx context.Context, question string) (string, error) {
-	if !IsTerminal(t.In) {
+	if !t.Asks() {
 		content, err := t.Read("-")
 		if err != nil {
 			return "", err

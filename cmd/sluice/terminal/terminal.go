@@ -13,6 +13,7 @@ import (
 
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/view"
 	"sluice/command"
 )
 
@@ -78,6 +79,14 @@ const lastGrace = 3 * time.Second
 func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Asks reports whether there is a person to ask.
+func (t *Terminal) Asks() bool { return IsTerminal(t.In) }
+
+// Paint returns a text for people in a colour, if the output shows colours.
+func (t *Terminal) Paint(colour, text string) string {
+	return view.Paint(Colours(t.Out), colour, view.Printable(text))
 }
 
 // Colours reports whether a stream shows colours.
