@@ -93,33 +93,7 @@ func New(o Options) *API {
 		return value.MarshalIndent(describe(o.Commands, o.Version, o.BaseURL, o.OpenID))
 	})
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
-	mux := http.NewServeMux()
-	commands := a.handle(a.counted(a.command))
-	mux.HandleFunc(sluice.ResultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
-	mux.HandleFunc(sluice.EventsPath, a.handle(a.events))               // as have tails
-	mux.HandleFunc(sluice.MetricsPath, a.handle(a.serveMetrics))
-	pipelines := a.handle(a.counted(a.pipeline))
-	mux.HandleFunc(sluice.PipelinePath, pipelines)
-	mux.HandleFunc(sluice.PipelinePath+"/{name}", pipelines)
-	if o.Auth != nil {
-		issuer := a.handle(a.arrived(maxForm, a.inSlot(o.Auth)))
-		mux.HandleFunc(sluice.AuthPath, issuer)
-		mux.HandleFunc(sluice.MetadataPath, issuer)
-		mux.HandleFunc(sluice.MetadataPath+"/", issuer)
-	}
-	if o.Agents.Enabled {
-		mux.HandleFunc(sluice.AgentPath, a.handle(a.counted(a.agent)))
-		mux.HandleFunc("GET "+sluice.ResourcePath, a.handle(a.protected))
-		mux.HandleFunc("GET "+sluice.ResourcePath+sluice.AgentPath, a.handle(a.protected))
-	}
-	mux.HandleFunc(sluice.OpenAPIPath, a.handle(a.openAPI()))
-	mux.HandleFunc(sluice.HealthPath, a.handle(a.healthz))
-	mux.HandleFunc(sluice.ReadyPath, a.handle(a.readyz))
-	mux.HandleFunc("/api/", a.handle(notFound))
-	if o.Portal == nil {
-		o.Portal = notFound
-	}
-	mux.HandleFunc("/", a.handle(a.arrived(maxBody, o.Portal)))
+	mux, commands := a.routes(), a.handle(a.counted(a.command))
 	others := compressed(func(w http.ResponseWriter, r *http.Request) {
 		// Commands are data, not routes, and most requests call one.
 		if strings.HasPrefix(r.URL.Path, sluice.CommandPath) {
@@ -137,6 +111,37 @@ func New(o Options) *API {
 		others(w, r)
 	})
 	return a
+}
+
+// routes returns the handlers of all paths but those of commands.
+func (a *API) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	route := func(serve command.Endpoint, paths ...string) {
+		for _, path := range paths {
+			mux.HandleFunc(path, a.handle(serve))
+		}
+	}
+	mux.HandleFunc(sluice.ResultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
+	route(a.events, sluice.EventsPath)                                  // as have tails
+	route(a.serveMetrics, sluice.MetricsPath)
+	route(a.counted(a.pipeline), sluice.PipelinePath, sluice.PipelinePath+"/{name}")
+	if a.Auth != nil {
+		route(a.arrived(maxForm, a.inSlot(a.Auth)), sluice.AuthPath, sluice.MetadataPath, sluice.MetadataPath+"/")
+	}
+	if a.Agents.Enabled {
+		route(a.counted(a.agent), sluice.AgentPath)
+		route(a.protected, "GET "+sluice.ResourcePath, "GET "+sluice.ResourcePath+sluice.AgentPath)
+	}
+	route(a.openAPI(), sluice.OpenAPIPath)
+	route(a.healthz, sluice.HealthPath)
+	route(a.readyz, sluice.ReadyPath)
+	route(notFound, "/api/")
+	if a.Portal == nil {
+		route(notFound, "/")
+	} else {
+		route(a.arrived(maxBody, a.Portal), "/")
+	}
+	return mux
 }
 
 // How many results are read from the engine at the same time: as many as there is

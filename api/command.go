@@ -105,10 +105,8 @@ func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args 
 		return nil, err
 	}
 	defer a.Slots.Leave()
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
-	defer stop()
+	ctx, leave := a.interruptible(r.Context())
+	defer leave()
 	user.Address = r.RemoteAddr
 	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), sluice.Request{
 		Method: r.Method, RawQuery: r.URL.RawQuery, Header: r.Header, RemoteAddr: r.RemoteAddr,

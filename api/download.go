@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -10,10 +9,8 @@ import (
 
 // download sends bytes as they are made, until the caller goes or the server stops.
 func (a *API) download(w http.ResponseWriter, r *http.Request, d command.Download) error {
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
-	defer stop()
+	ctx, leave := a.interruptible(r.Context())
+	defer leave()
 	// A download may take longer than reading a request.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", d.ContentType)

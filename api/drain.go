@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"time"
 
 	"sluice"
@@ -33,3 +34,10 @@ func Draining() error {
 // Interrupt ends the commands that are running. Those that can end early tell their
 // callers that the server stops.
 func (a *API) Interrupt() { a.interrupt(Draining()) }
+
+// interruptible returns a context that ends with ctx, and when Interrupt is called.
+func (a *API) interruptible(ctx context.Context) (_ context.Context, leave func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
+	return ctx, func() { stop(); cancel(nil) }
+}

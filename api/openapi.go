@@ -81,6 +81,7 @@ func describe(set command.Set, version, baseURL, openID string) object {
 	filled := map[string]string{
 		"version": version, "baseURL": baseURL, "commands": sluice.CommandPath, "result": sluice.ResultPath,
 		"events": sluice.EventsPath, "health": sluice.HealthPath, "ready": sluice.ReadyPath,
+		"receive": sluice.ReceivePath, "pipeline": sluice.PipelinePath,
 		"correlation": sluice.CorrelationQuery, "redirect": sluice.RedirectQuery, "permission": live.Permission,
 		"poll": inSeconds(sluice.PollInterval), "hold": inSeconds(holdFor), "ref": "$ref",
 	}
@@ -112,14 +113,16 @@ func describe(set command.Set, version, baseURL, openID string) object {
 		delete(paths, sluice.EventsPath)
 	} else {
 		paths[sluice.EventsPath].(object)["get"].(object)["security"] = d.ways
-		d.pipelines(set, paths)
 	}
+	d.adapt(set, paths)
 	for _, cmd := range set.All() {
 		operations := object{"post": d.command(cmd, "post")}
-		if cmd.ReadOnly || cmd.Endpoint != nil {
+		if cmd.ReadOnly {
 			operations["get"] = d.command(cmd, "get")
 		}
-		paths[sluice.CommandPath+cmd.Name] = operations
+		if path := sluice.CommandPath + cmd.Name; paths[path] == nil {
+			paths[path] = operations
+		}
 	}
 	document["tags"] = d.tags()
 	return document
@@ -146,18 +149,6 @@ func inSeconds(d time.Duration) string { return strconv.Itoa(int(d/time.Second))
 // responses are those of an operation that is answered with ok unless it fails.
 func responses(ok object) object {
 	return object{"200": ok, "4XX": responseRef("Refused"), "5XX": responseRef("Failed")}
-}
-
-// redirect is an answer that leads elsewhere.
-func redirect(about string) object {
-	return object{"description": about, "headers": object{
-		"Location":    header("string", "Where to go."),
-		"Retry-After": header("integer", "How many seconds to wait, for those who don't follow at once."),
-	}}
-}
-
-func header(kind, about string) object {
-	return object{"description": about, "schema": object{"type": kind}}
 }
 
 func content(about, media string, schema object) object {

@@ -1,11 +1,10 @@
 package api
 
 import (
-	"reflect"
+	"maps"
 	"slices"
 	"strings"
 
-	"sluice"
 	"sluice/command"
 )
 
@@ -27,11 +26,8 @@ func (d *description) command(cmd command.Command, method string) object {
 		op["security"], op["x-permission"] = d.ways, cmd.Name
 	}
 	switch whole, takesBody := cmd.BodyParam(); {
-	case method == "get" || method == "delete":
+	case method == "get" || method == "delete" || cmd.Endpoint != nil:
 		op["parameters"] = query(cmd)
-	case cmd.Endpoint != nil:
-		op["parameters"] = query(cmd)
-		op["requestBody"] = object{"description": "The payload, of any type.", "content": object{"*/*": object{}}}
 	case takesBody && whole.Body == command.BodyOnly:
 		op["parameters"] = query(cmd)
 		op["requestBody"] = object{
@@ -162,17 +158,6 @@ func (d *description) body(cmd command.Command) object {
 
 func (d *description) answers(cmd command.Command) object {
 	const output = "What the command answers with."
-	if cmd.Endpoint != nil {
-		ok := content("The result of the call, or that it is on its way.", "application/json",
-			d.schemas.of(reflect.TypeFor[sluice.Result]()))
-		ok["headers"] = object{
-			strings.ToLower(sluice.CorrelationHeader): header("string", "The correlation id, to poll with."),
-			strings.ToLower(sluice.TraceHeader):       header("string", "The trace id, to find the call by."),
-		}
-		all := responses(ok)
-		all["302"] = redirect("The way to the result, where a redirect was asked for.")
-		return all
-	}
 	if cmd.Download {
 		return responses(content(output, "application/octet-stream", object{}))
 	}
@@ -186,13 +171,40 @@ func (d *description) answers(cmd command.Command) object {
 	// One by its name, or the list of all.
 	ok := content("The list, or the one that was asked for.", "application/json", object{"oneOf": alternatives})
 	if slices.ContainsFunc(cmd.Params, func(p command.Param) bool { return p.Name == "after" }) {
-		ok["headers"] = object{"Link": header("string", "The next page of the list, if there is one.")}
+		ok["headers"] = object{"Link": object{
+			"description": "The next page of the list, if there is one.", "schema": object{"type": "string"},
+		}}
 	}
 	return responses(ok)
 }
 
+// adapt describes the operations that are a command in another form. Without the command there
+// are none.
+func (d *description) adapt(set command.Set, paths object) {
+	for path, operations := range paths {
+		for method, said := range operations.(object) {
+			name, adapted := said.(object)["x-command"].(string)
+			if !adapted {
+				continue
+			}
+			cmd, known := set.Find(name)
+			if !known {
+				delete(paths, path)
+				break
+			}
+			op := d.command(cmd, method)
+			maps.Copy(op, said.(object))
+			delete(op, "x-command")
+			if params, _ := op["parameters"].([]any); len(params) > 0 {
+				op["parameters"] = slices.Concat(params, documentParameters(cmd))
+			}
+			operations.(object)[method] = op
+		}
+	}
+}
+
 // documentParameters are the parameters of a request to one pipeline besides its name.
-func documentParameters(cmd command.Command) (params []object) {
+func documentParameters(cmd command.Command) (params []any) {
 	for _, p := range query(cmd) {
 		switch p["name"] {
 		case "ifMatch":
@@ -203,37 +215,4 @@ func documentParameters(cmd command.Command) (params []object) {
 		}
 	}
 	return params
-}
-
-// pipelines adds the paths under which pipelines are documents.
-func (d *description) pipelines(set command.Set, paths object) {
-	name := object{
-		"name": "name", "in": "path", "required": true, "description": "Name of the pipeline.",
-		"schema": object{"type": "string"},
-	}
-	one := object{}
-	for method, verb := range map[string]string{
-		"put": "pipeline.put", "get": "pipeline.get", "delete": "pipeline.delete", "post": "pipeline.run",
-	} {
-		cmd, ok := set.Find(verb)
-		if !ok {
-			return
-		}
-		op := d.command(cmd, method)
-		op["operationId"] = map[string]string{
-			"put": "storePipeline", "get": "readPipeline", "delete": "deletePipeline", "post": "runPipeline",
-		}[method]
-		op["parameters"] = append([]object{name}, documentParameters(cmd)...)
-		one[method] = op
-	}
-	one["get"].(object)["responses"] = responses(content("The source.", "application/yaml", object{}))
-	run, _ := set.Find("pipeline.run")
-	op := d.command(run, "post")
-	op["operationId"], op["summary"], op["parameters"] = "runSource", "Run the pipeline in the body and answer its "+
-		"final body.", []object{}
-	op["requestBody"] = object{
-		"description": "The pipeline, in YAML or JSON.", "required": true,
-		"content": wholeBody(command.Param{Type: "string"}),
-	}
-	paths[sluice.PipelinePath], paths[sluice.PipelinePath+"/{name}"] = object{"post": op}, one
 }

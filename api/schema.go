@@ -45,12 +45,12 @@ type schemas struct {
 
 // of returns the schema of a type, or a reference to it.
 func (s *schemas) of(t reflect.Type) object {
-	switch {
-	case t == reflect.TypeFor[time.Time]():
+	switch t {
+	case reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
-	case t == reflect.TypeFor[sluice.Period]():
+	case reflect.TypeFor[sluice.Period]():
 		return object{"type": "string"}
-	case t == reflect.TypeFor[json.RawMessage]():
+	case reflect.TypeFor[json.RawMessage]():
 		return object{}
 	}
 	switch t.Kind() {
