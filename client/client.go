@@ -73,7 +73,7 @@ func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
 
 // A request is one call of the server.
 type request struct {
-	method string
+	method string // "" means GET
 	path   string // below the server's URL, with its query
 	body   []byte
 	header http.Header

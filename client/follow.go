@@ -52,7 +52,7 @@ func statusIn(problem json.RawMessage) int {
 
 // follow reads the live tail until the connection ends.
 func (c *Client) follow(ctx context.Context, query url.Values, last string, visit func(sluice.TailEntry) error) error {
-	r := request{method: http.MethodGet, path: sluice.EventsPath, header: http.Header{"Accept": {"text/event-stream"}}}
+	r := request{path: sluice.EventsPath, header: http.Header{"Accept": {"text/event-stream"}}}
 	if len(query) > 0 {
 		r.path += "?" + query.Encode()
 	}

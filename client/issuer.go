@@ -41,7 +41,7 @@ func (c *Client) ownIssuer(ctx context.Context) (string, error) {
 // issuer asks the server who issues its tokens: it returns the path of its own issuer, the
 // URL of another one, or "" if there is none.
 func (c *Client) issuer(ctx context.Context) (issuer string, err error) {
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: sluice.OpenAPIPath, open: true})
+	answer, err := c.do(ctx, request{path: sluice.OpenAPIPath, open: true})
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +75,7 @@ type metadata struct {
 
 // discover asks the issuer at a path to describe itself.
 func (c *Client) discover(ctx context.Context, issuer string) (metadata, error) {
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: issuer + sluice.OpenIDPath, open: true})
+	answer, err := c.do(ctx, request{path: issuer + sluice.OpenIDPath, open: true})
 	if err != nil {
 		return metadata{}, err
 	}

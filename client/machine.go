@@ -24,16 +24,15 @@ type Machine struct {
 func (m *Machine) Authorization(ctx context.Context, refused string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.login.fresh(time.Now()) && bearer(m.login) != refused {
-		return bearer(m.login), nil
+	if !m.login.usable(refused) {
+		asked := time.Now()
+		got, err := m.ask(ctx)
+		if err != nil {
+			return "", err
+		}
+		m.login.keep(got, asked)
 	}
-	asked := time.Now()
-	got, err := m.ask(ctx)
-	if err != nil {
-		return "", err
-	}
-	m.login.keep(got, asked)
-	return bearer(m.login), nil
+	return m.login.bearer(), nil
 }
 
 // ask gets an access token from the issuer that the server names.

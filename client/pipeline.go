@@ -53,7 +53,7 @@ func (c *Client) PipelineSource(ctx context.Context, name string, version int) (
 	if version != 0 {
 		path += "?version=" + strconv.Itoa(version)
 	}
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: path})
+	answer, err := c.do(ctx, request{path: path})
 	if err != nil {
 		return "", "", err
 	}

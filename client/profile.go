@@ -28,18 +28,21 @@ type Login struct {
 	Expires      time.Time `json:"expires"` // of the access token
 }
 
-// keep stores new tokens. Their lifetime counts from the request, since nobody knows
-// how long the answer took to arrive.
+// keep stores new tokens that were asked for then.
 func (l *Login) keep(t tokens, asked time.Time) {
 	l.AccessToken, l.RefreshToken = t.Access, t.Refresh
 	l.Expires = asked.Add(time.Duration(t.ExpiresIn) * time.Second).UTC()
 }
 
-// fresh reports whether the access token is valid long enough for another call.
-func (l *Login) fresh(now time.Time) bool {
+// usable reports whether the access token is valid long enough for another call, and not the one
+// that was refused.
+func (l *Login) usable(refused string) bool {
 	const margin = 5 * time.Second
-	return l.AccessToken != "" && l.Expires.Sub(now) > margin
+	return l.AccessToken != "" && time.Until(l.Expires) > margin && l.bearer() != refused
 }
+
+// bearer returns the value of the header.
+func (l *Login) bearer() string { return "Bearer " + l.AccessToken }
 
 // defaultProfile is the profile that a first login makes.
 const defaultProfile = "default"

@@ -18,7 +18,7 @@ type Result struct {
 
 // Result returns the result of a call as it is now.
 func (c *Client) Result(ctx context.Context, id string) (Result, error) {
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: pollPath(id, "false"), open: true})
+	answer, err := c.do(ctx, request{path: pollPath(id, "false"), open: true})
 	if err != nil {
 		return Result{}, err
 	}
@@ -31,7 +31,7 @@ func (c *Client) Await(ctx context.Context, id string) (Result, error) {
 	path := pollPath(id, "true")
 	retry := &retries{}
 	for {
-		answer, err := c.do(ctx, request{method: http.MethodGet, path: path, open: true, polls: true})
+		answer, err := c.do(ctx, request{path: path, open: true, polls: true})
 		switch {
 		case err != nil:
 			if err = retry.wait(ctx, err); err != nil {

@@ -25,21 +25,10 @@ type Session struct {
 // Authorization implements Credentials.
 func (s *Session) Authorization(ctx context.Context, refused string) (string, error) {
 	login, err := s.Profiles.Load(s.Profile)
-	if err != nil {
-		return "", err
+	if err == nil && !login.usable(refused) {
+		login, err = s.renew(ctx, refused)
 	}
-	if !s.usable(login, refused) {
-		if login, err = s.renew(ctx, refused); err != nil {
-			return "", err
-		}
-	}
-	return bearer(login), nil
-}
-
-func bearer(login Login) string { return "Bearer " + login.AccessToken }
-
-func (s *Session) usable(login Login, refused string) bool {
-	return login.fresh(time.Now()) && bearer(login) != refused
+	return login.bearer(), err
 }
 
 // renew exchanges the refresh token for new tokens. Only one client does so at a
@@ -53,7 +42,7 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 	}
 	defer unlock()
 	login, err := s.Profiles.Load(s.Profile)
-	if err != nil || s.usable(login, refused) {
+	if err != nil || login.usable(refused) {
 		return login, err
 	}
 	c, err := New(login.URL, Fixed(""))
@@ -63,7 +52,9 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 	defer c.CloseIdle()
 	ctx, stop := withGrace(ctx)
 	defer stop()
-	renewed, err := c.refresh(ctx, login)
+	renewed, err := c.exchange(ctx, login, url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {login.RefreshToken}, // which can't be used again
+	})
 	if err != nil {
 		if e := sluice.AsError(err); e.Kind == sluice.Unauthenticated {
 			return Login{}, e.Coded(sluice.CodeLoginEnded).Saying("The login at " + login.URL + " has ended.")
@@ -86,28 +77,20 @@ func (c *Client) Login(ctx context.Context, username, password string) (Login, e
 	if err != nil {
 		return Login{}, err
 	}
-	asked := time.Now()
-	form := url.Values{"grant_type": {"password"}, "username": {username}, "password": {password}}
-	got, err := c.token(ctx, issuer, "token", form)
-	if err != nil {
-		return Login{}, err
-	}
-	login := Login{URL: c.url, Username: username, Issuer: issuer}
-	login.keep(got, asked)
-	return login, nil
+	return c.exchange(ctx, Login{URL: c.url, Username: username, Issuer: issuer}, url.Values{
+		"grant_type": {"password"}, "username": {username}, "password": {password},
+	})
 }
 
-// refresh exchanges a refresh token, which can't be used again.
-func (c *Client) refresh(ctx context.Context, login Login) (Login, error) {
+// exchange gets the tokens of a login. Their lifetime counts from the request, since nobody knows
+// how long the answer took to arrive.
+func (c *Client) exchange(ctx context.Context, login Login, grant url.Values) (Login, error) {
 	asked := time.Now()
-	got, err := c.token(ctx, login.Issuer, "token", url.Values{
-		"grant_type": {"refresh_token"}, "refresh_token": {login.RefreshToken},
-	})
-	if err != nil {
-		return login, err
+	got, err := c.token(ctx, login.Issuer, "token", grant)
+	if err == nil {
+		login.keep(got, asked)
 	}
-	login.keep(got, asked)
-	return login, nil
+	return login, err
 }
 
 // Logout ends a login at the server.

@@ -137,26 +137,21 @@ func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
 			"The server gave no code to the browser; try again, or use --no-browser.").
 			Because(errors.New(query.Get("error_description")))
 	}
-	asked := time.Now()
-	got, err := s.client.token(ctx, s.issuer, "token", url.Values{
+	login, err := s.client.exchange(ctx, Login{URL: s.client.url, Issuer: s.issuer}, url.Values{
 		"grant_type": {"authorization_code"}, "code": {query.Get("code")},
 		"redirect_uri": {s.redirect}, "code_verifier": {s.verifier},
 	})
-	if err != nil {
-		return Login{}, err
+	if err == nil {
+		login.Username, err = s.client.username(ctx, login)
 	}
-	login := Login{URL: s.client.url, Issuer: s.issuer}
-	login.keep(got, asked)
-	login.Username, err = s.client.username(ctx, login)
 	return login, err
 }
 
 // username asks the issuer who has logged in.
 func (c *Client) username(ctx context.Context, login Login) (string, error) {
 	answer, err := c.do(ctx, request{
-		method: http.MethodGet,
 		path:   login.Issuer + "/protocol/openid-connect/userinfo",
-		header: http.Header{"Authorization": {bearer(login)}},
+		header: http.Header{"Authorization": {login.bearer()}},
 		open:   true,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/mail"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,8 +37,8 @@ func (c *Config) check() error {
 		return errors.New("public-url: must be http:// or https:// with a host and perhaps a path, such as " +
 			"https://hooks.example.org")
 	}
-	return cmp.Or(c.checkEngine(), c.checkCertificate(), c.checkChoices(), c.checkMail(), c.checkNATS(),
-		c.checkProvider(), c.checkMemory(), c.checkSigns())
+	return cmp.Or(c.checkEngine(), c.checkCertificate(), c.checkBounds(), c.checkMail(), c.checkNATS(),
+		c.checkProvider(), c.checkMemory())
 }
 
 // checkEngine refuses settings with which no engine can be opened.
@@ -72,20 +73,18 @@ func (c *Config) checkCertificate() error {
 	return nil
 }
 
-// checkChoices refuses values of settings that have a fixed choice.
-func (c *Config) checkChoices() error {
-	for _, choice := range []struct {
-		name, value string
-		among       []string
-	}{
-		{"nats-sync", c.NATSSync, []string{"unknown", "always"}},
-		{"forwarded-header", c.ForwardedHeader, []string{"x-forwarded-for", "forwarded"}},
-		{"log-level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
-		{"seal-events", c.SealEvents, []string{"auto", "true", "false"}},
-		{"log-format", c.LogFormat, []string{"auto", "text", "json"}},
-	} {
-		if !slices.Contains(choice.among, choice.value) {
-			return fmt.Errorf("%s: %q is none of %s", choice.name, choice.value, strings.Join(choice.among, ", "))
+// checkBounds refuses values that the tags of a setting exclude.
+func (c *Config) checkBounds() error {
+	settings := reflect.ValueOf(c).Elem()
+	for f, value := range settings.Fields() {
+		name, among, least := f.Tag.Get("name"), f.Tag.Get("among"), f.Tag.Get("least")
+		switch {
+		case among != "" && !slices.Contains(strings.Split(among, ","), value.String()):
+			return fmt.Errorf("%s: %q is none of %s", name, value, strings.ReplaceAll(among, ",", ", "))
+		case least == "1" && value.Int() < 1:
+			return fmt.Errorf("%s: must be positive", name)
+		case least == "0" && value.Int() < 0:
+			return fmt.Errorf("%s: must not be negative", name)
 		}
 	}
 	return nil
@@ -137,25 +136,6 @@ func (c *Config) checkProvider() error {
 	for _, s := range Settings() {
 		if strings.HasPrefix(s.Name, "auth-") && c.field(s.Name).String() != s.Default {
 			return fmt.Errorf("%s: needs auth-issuer, without which there is no external provider", s.Name)
-		}
-	}
-	return nil
-}
-
-// checkSigns refuses numbers below zero, and zero where nothing would work with it.
-func (c *Config) checkSigns() error {
-	for _, name := range []string{
-		"result-ttl", "access-ttl", "refresh-ttl", "key-rotation", "result-max-count", "result-max-bytes", "max-runs",
-		"run-timeout",
-		"max-in-flight", "max-connections-per-address", "body-timeout",
-	} {
-		if c.field(name).Int() <= 0 {
-			return fmt.Errorf("%s: must be positive", name)
-		}
-	}
-	for _, name := range []string{"result-wait", "drain-wait", "run-grace", "max-connections"} {
-		if c.field(name).Int() < 0 {
-			return fmt.Errorf("%s: must not be negative", name)
 		}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Config is the settings of a server. The tags name each setting, give its default,
-// and say what it does.
+// Config is the settings of a server. The tags name each setting, give its default, say what it
+// does, which values it can have (among), and whether 0 and numbers below it make no sense (least).
 type Config struct {
 	Listen        string  `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
 	Data          string  `name:"data" default:"./data" doc:"folder of the embedded engine, or of the spool"`
@@ -29,14 +29,14 @@ type Config struct {
 	NATS            string `name:"nats" doc:"URLs of an external NATS JetStream engine, comma-separated, instead of the embedded one"`
 	NATSCredentials string `name:"nats-credentials" doc:"file with credentials for the external engine"`
 	NATSReplicas    int    `name:"nats-replicas" default:"1" doc:"copies the external engine keeps of everything"`
-	NATSSync        string `name:"nats-sync" default:"unknown" doc:"always, if the external engine's servers have sync_interval: always, which can't be seen from here"`
+	NATSSync        string `name:"nats-sync" among:"unknown,always" default:"unknown" doc:"always, if the external engine's servers have sync_interval: always, which can't be seen from here"`
 
 	Spool         bool `name:"spool" default:"true" doc:"take calls into the data folder while the external engine is away, and hand them over when it is back"`
 	SpoolMaxBytes Size `name:"spool-max-bytes" default:"1GiB" doc:"how many bytes of calls may wait there; more are refused with 503"`
 
-	AccessTTL         time.Duration `name:"access-ttl" default:"5m" doc:"how long an access token is valid"`
-	RefreshTTL        time.Duration `name:"refresh-ttl" default:"720h" doc:"how long a login can be renewed"`
-	KeyRotation       time.Duration `name:"key-rotation" default:"720h" doc:"how often the key that signs tokens is replaced"`
+	AccessTTL         time.Duration `name:"access-ttl" least:"1" default:"5m" doc:"how long an access token is valid"`
+	RefreshTTL        time.Duration `name:"refresh-ttl" least:"1" default:"720h" doc:"how long a login can be renewed"`
+	KeyRotation       time.Duration `name:"key-rotation" least:"1" default:"720h" doc:"how often the key that signs tokens is replaced"`
 	AuthIssuer        string        `name:"auth-issuer" doc:"URL of an external OpenID provider, instead of the embedded issuer"`
 	AuthClientID      string        `name:"auth-client-id" doc:"client id at the external provider"`
 	AuthClientSecret  string        `name:"auth-client-secret" doc:"secret of that client; better given as a variable than as a flag"`
@@ -44,18 +44,18 @@ type Config struct {
 	AuthRolesClaim    string        `name:"auth-roles-claim" default:"realm_access.roles" doc:"claim of the external provider's tokens that holds the roles"`
 	AuthUsernameClaim string        `name:"auth-username-claim" default:"preferred_username" doc:"claim of the external provider's tokens that holds the username; without the default one, a verified email address or sub is taken"`
 
-	ResultWait     time.Duration `name:"result-wait" default:"300ms" doc:"how long a call waits for its pipelines before it answers processing"`
-	ResultTTL      time.Duration `name:"result-ttl" default:"1h" doc:"how long a result can be read"`
+	ResultWait     time.Duration `name:"result-wait" least:"0" default:"300ms" doc:"how long a call waits for its pipelines before it answers processing"`
+	ResultTTL      time.Duration `name:"result-ttl" least:"1" default:"1h" doc:"how long a result can be read"`
 	EventMaxAge    time.Duration `name:"event-max-age" default:"168h" doc:"how long events are kept"`
 	EventMaxBytes  Size          `name:"event-max-bytes" default:"0" doc:"how many bytes of events are kept; 0: half of the volume, or as much as an external engine takes"`
-	ResultMaxCount int           `name:"result-max-count" default:"1000000" doc:"how many results of pipelines are kept; beyond, the oldest go first"`
-	ResultMaxBytes Size          `name:"result-max-bytes" default:"1GiB" doc:"how many bytes of results of pipelines are kept"`
+	ResultMaxCount int           `name:"result-max-count" least:"1" default:"1000000" doc:"how many results of pipelines are kept; beyond, the oldest go first"`
+	ResultMaxBytes Size          `name:"result-max-bytes" least:"1" default:"1GiB" doc:"how many bytes of results of pipelines are kept"`
 	MinFreeDisk    Size          `name:"min-free-disk" default:"512MiB" doc:"free disk space below which calls are refused"`
 
 	Pipelines  string        `name:"pipelines" doc:"folder of pipelines (*.yaml) that are loaded at the start and when they change"`
-	MaxRuns    int           `name:"max-runs" default:"4096" doc:"runs of pipelines at the same time"`
-	RunTimeout time.Duration `name:"run-timeout" default:"15m" doc:"longest time for a run of a pipeline"`
-	RunGrace   time.Duration `name:"run-grace" default:"5s" doc:"time that runs of pipelines have to end when the server stops; calls are taken meanwhile"`
+	MaxRuns    int           `name:"max-runs" least:"1" default:"4096" doc:"runs of pipelines at the same time"`
+	RunTimeout time.Duration `name:"run-timeout" least:"1" default:"15m" doc:"longest time for a run of a pipeline"`
+	RunGrace   time.Duration `name:"run-grace" least:"0" default:"5s" doc:"time that runs of pipelines have to end when the server stops; calls are taken meanwhile"`
 	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that http.request may call, comma-separated, such as 127.0.0.0/8"`
 
 	SMTPURL  string `name:"smtp-url" doc:"mail server for mail.send, such as smtps://user:password@mail.example.org; better given as a variable than as a flag"`
@@ -63,26 +63,26 @@ type Config struct {
 
 	SecretKey     string `name:"secret-key" doc:"key that seals all records, 32 bytes in base64; better given as a variable than as a flag; default: one made in the data folder"`
 	SecretKeyFile string `name:"secret-key-file" doc:"file with that key, instead of the key itself"`
-	SealEvents    string `name:"seal-events" default:"auto" switch:"true" doc:"seal events, results, dead letters and what is known of runs as well: true, false, or auto for true where everything is in the data folder and the key is elsewhere"`
+	SealEvents    string `name:"seal-events" among:"auto,true,false" default:"auto" switch:"true" doc:"seal events, results, dead letters and what is known of runs as well: true, false, or auto for true where everything is in the data folder and the key is elsewhere"`
 
-	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time, an eighth of them for one user; more are refused with 503, or with 429"`
-	MaxConnections           int           `name:"max-connections" default:"0" doc:"connections open at the same time; 0: 16384, or one for each 64 KiB of memory-limit if that is less"`
-	MaxConnectionsPerAddress int           `name:"max-connections-per-address" default:"2048" doc:"connections of one client address"`
+	MaxInFlight              int           `name:"max-in-flight" least:"1" default:"4096" doc:"calls handled at the same time, an eighth of them for one user; more are refused with 503, or with 429"`
+	MaxConnections           int           `name:"max-connections" least:"0" default:"0" doc:"connections open at the same time; 0: 16384, or one for each 64 KiB of memory-limit if that is less"`
+	MaxConnectionsPerAddress int           `name:"max-connections-per-address" least:"1" default:"2048" doc:"connections of one client address"`
 	MemoryLimit              Size          `name:"memory-limit" default:"0" doc:"memory that the server may use; 0: that of its container, or half of the machine's"`
 	MaxBodyMemory            Size          `name:"max-body-memory" default:"0" doc:"memory for large bodies at the same time; more are refused with 503; 0: a quarter of memory-limit"`
 	MaxRunMemory             Size          `name:"max-run-memory" default:"0" doc:"memory for runs of pipelines at the same time; more wait, or are refused with 503; 0: a quarter of memory-limit"`
-	BodyTimeout              time.Duration `name:"body-timeout" default:"2m" doc:"longest time for a body to arrive, at 1 KiB a second at least"`
-	DrainWait                time.Duration `name:"drain-wait" default:"0s" doc:"time between turning unready and closing the listener, for load balancers to notice"`
+	BodyTimeout              time.Duration `name:"body-timeout" least:"1" default:"2m" doc:"longest time for a body to arrive, at 1 KiB a second at least"`
+	DrainWait                time.Duration `name:"drain-wait" least:"0" default:"0s" doc:"time between turning unready and closing the listener, for load balancers to notice"`
 
 	TrustedProxies          Networks `name:"trusted-proxies" doc:"networks of proxies that are believed when they tell a client's address, comma-separated"`
-	ForwardedHeader         string   `name:"forwarded-header" default:"x-forwarded-for" doc:"header in which trusted proxies tell it: x-forwarded-for or forwarded (RFC 7239)"`
+	ForwardedHeader         string   `name:"forwarded-header" among:"x-forwarded-for,forwarded" default:"x-forwarded-for" doc:"header in which trusted proxies tell it: x-forwarded-for or forwarded (RFC 7239)"`
 	ClientCertificateHeader string   `name:"client-certificate-header" doc:"header in which trusted proxies pass on a client's certificate: URL-escaped PEM as nginx sends it, or as RFC 9440 says"`
 	ProxyProtocol           Networks `name:"proxy-protocol" doc:"networks of proxies whose connections begin with a PROXY protocol header, comma-separated"`
 	CORSOrigins             Origins  `name:"cors-origins" doc:"origins whose pages may call the API from a browser, comma-separated, such as https://app.example.org"`
 	RedactHeaders           Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
 
-	LogLevel  string `name:"log-level" default:"info" doc:"least important lines to log: debug, info, warn or error"`
-	LogFormat string `name:"log-format" default:"auto" doc:"form of the log: text, json, or auto for text on a terminal"`
+	LogLevel  string `name:"log-level" among:"debug,info,warn,error" default:"info" doc:"least important lines to log: debug, info, warn or error"`
+	LogFormat string `name:"log-format" among:"auto,text,json" default:"auto" doc:"form of the log: text, json, or auto for text on a terminal"`
 	AuditLog  bool   `name:"audit-log" default:"false" doc:"copy the entries of the audit log to standard error, as JSON lines"`
 
 	ListenGiven bool // listen is not the default

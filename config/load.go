@@ -157,10 +157,9 @@ func (c *Config) loadEnvironment(environ []string) error {
 
 // field returns the field of a setting, which is invalid if there is no such setting.
 func (c *Config) field(name string) reflect.Value {
-	target := reflect.ValueOf(c).Elem()
-	for i := range target.NumField() {
-		if target.Type().Field(i).Tag.Get("name") == name {
-			return target.Field(i)
+	for f, value := range reflect.ValueOf(c).Elem().Fields() {
+		if f.Tag.Get("name") == name {
+			return value
 		}
 	}
 	return reflect.Value{}
