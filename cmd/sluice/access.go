@@ -28,7 +28,7 @@ func userPassword(r *resource) *cobra.Command {
 	cmd.Long = cmd.Short + ".\nThe new password is read from standard input, or asked for. " +
 		"Without a username it is your own,\nwhich needs the current one, too: it is asked for, or given with " +
 		"--current @file."
-	cmd.Args = terminal.Arguments(0, 1, "one username")
+	cmd.Args = terminal.Needs("one username")
 	return r.Calling(cmd, "iam.password.set", func(ctx context.Context, values url.Values, args []string) error {
 		whose := "Your password"
 		if len(args) > 0 {

@@ -30,7 +30,7 @@ func alertMute(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mute ID", Short: "Send nothing of an alert for a while",
 		Example: "  sluice alert mute k3v6t2ab5c --for 1h",
-		Args:    terminal.Arguments(1, 1, "the id of an alert"),
+		Args:    terminal.Needs("the id of an alert"),
 	}
 	return t.Calling(cmd, "alert.mute", func(ctx context.Context, values url.Values, args []string) error {
 		values.Set("id", args[0])
@@ -49,7 +49,7 @@ func alertTo(t *cli) *cobra.Command {
 		}
 		cmd := &cobra.Command{
 			Use: d.name + " " + word, Short: "Have alerts told to " + d.what,
-			Args: terminal.Arguments(1, 1, "one "+strings.ToLower(word)),
+			Args: terminal.Needs("one " + strings.ToLower(word)),
 			Long: "Have alerts told to " + d.what + ".\nThis stores the pipeline alert-to-" + d.name +
 				", which runs as you. A URL is stored as the secret of that name.",
 		}

@@ -40,7 +40,7 @@ func applyCommand(t *cli) *cobra.Command {
 			"URLs of new webhooks and the secrets of new clients are printed. With --tokens webhooks get the tokens " +
 			"that sluice export --tokens wrote, and so their URLs at another server.",
 		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
-		Args:    terminal.Arguments(1, 1, "the folder with the files"),
+		Args:    terminal.Needs("the folder with the files"),
 		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			return t.applyFolder(ctx, args[0], a)
 		}),
@@ -119,19 +119,18 @@ func fromHere(dir, text string) string {
 func (t *cli) explainPlan(dir string, plan *manifest.Plan) {
 	for _, change := range plan.Changes {
 		if change.Tokens > 0 && change.Action == manifest.Update {
-			fmt.Fprintf(t.Err, "%s of the webhook %s to open or close.\n", view.Counted(change.Tokens, "token"),
-				view.Printable(change.Name))
+			t.Say("%s of the webhook %s to open or close.", view.Counted(change.Tokens, "token"), change.Name)
 		}
 		if before, after := change.Sources(); before != after {
 			fmt.Fprint(t.Err, view.Diff(change.Resource+" "+change.Name, before, after, terminal.Colours(t.Err)))
 		}
 		for i, warning := range change.Warnings {
 			change.Warnings[i] = fromHere(dir, warning)
-			fmt.Fprintln(t.Err, "warning: "+view.Printable(change.Warnings[i]))
+			t.Say("warning: %s", change.Warnings[i])
 		}
 	}
 	if n := len(plan.Left); n > 0 {
-		t.Note(fmt.Sprintf("The server has %s in no file; --prune deletes what is in none.", view.Counted(n, "thing")))
+		t.Note("The server has %s in no file; --prune deletes what is in none.", view.Counted(n, "thing"))
 	}
 }
 

@@ -32,7 +32,7 @@ func backupCommand(t *cli) *cobra.Command {
 			"with the passphrase in " + passphraseVariable +
 			" if there is one, otherwise whoever has the file can open it.",
 		Example: "  sluice backup sluice-$(date +%F).backup",
-		Args:    terminal.Arguments(1, 1, "a file"),
+		Args:    terminal.Needs("a file"),
 		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			if args[0] == "-" && terminal.IsTerminal(t.Out) {
 				return exit.Usage("A backup is no text for a terminal; redirect it, or name a file.")

@@ -40,7 +40,7 @@ func callCommand(t *cli) *cobra.Command {
 			"the call signed if the webhook takes signed calls, which needs a login that may do that; by its token " +
 			"none is needed, and nothing is signed.",
 		Example:           "  echo '{\"name\":\"Ada\"}' | sluice call webhook.lead.created --body - --wait",
-		Args:              terminal.Arguments(1, 1, "the event key or the token of a webhook"),
+		Args:              terminal.Needs("the event key or the token of a webhook"),
 		ValidArgsFunction: t.CompleteNames("webhook.get", "eventKey", terminal.NoFiles),
 		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			return t.callWebhook(ctx, args[0], call)

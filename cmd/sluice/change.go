@@ -117,12 +117,11 @@ func (ch change) reportChange(all changed) error {
 	}
 	if all.Skipped > 0 {
 		report["skipped"] = all.Skipped
-		ch.Note(view.Counted(all.Skipped, ch.called()) + " skipped: their pipelines no longer listen to them.")
+		ch.Note("%s skipped: their pipelines no longer listen to them.", view.Counted(all.Skipped, ch.called()))
 	}
 	if all.Refused > 0 {
 		report["refused"] = all.Refused
-		ch.Note(view.Counted(all.Refused, ch.called()) + " stayed, rejected again; the first: " +
-			view.Printable(all.refusal().Message))
+		ch.Note("%s stayed, rejected again; the first: %s", view.Counted(all.Refused, ch.called()), all.refusal().Message)
 	}
 	return ch.Report(report, "%s: %s", view.Counted(all.total(), ch.called()), ch.count)
 }

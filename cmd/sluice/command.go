@@ -108,7 +108,7 @@ func (t *cli) callCommand(ctx context.Context, name string, params url.Values, b
 		return err
 	}
 	if next := terminal.NextPage(answer); next != "" {
-		fmt.Fprintf(t.Err, "There is more: add after=%s\n", view.Printable(next))
+		t.Say("There is more: add after=%s", next)
 	}
 	return nil
 }

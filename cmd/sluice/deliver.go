@@ -49,8 +49,7 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 		}
 		if !l.waiting && ctx.Err() == nil {
 			l.waiting = true
-			fmt.Fprintf(l.Err, "The program can't be reached (%s); its events wait.\n",
-				view.Printable(done.Err.Error()))
+			l.Say("The program can't be reached (%v); its events wait.", done.Err)
 		}
 		if err := wait.For(ctx, pause); err != nil {
 			return err

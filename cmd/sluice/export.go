@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,7 @@ func exportCommand(t *cli) *cobra.Command {
 			"be erased again when an older backup is restored; then DIR may be left out.",
 		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml\n  sluice export --erasures " +
 			"erasures.json",
-		Args: terminal.Arguments(0, 1, "the folder for the files"),
+		Args: terminal.Needs("the folder for the files"),
 		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			if erasures != "" {
 				if err := t.exportErasures(ctx, erasures); err != nil || len(args) == 0 {
@@ -46,15 +45,13 @@ func exportCommand(t *cli) *cobra.Command {
 				if err := manifest.ExportTokens(ctx, t.Server, args[0], tokens); err != nil {
 					return err
 				}
-				t.Note("The tokens are in " + tokens +
-					", for you alone to read; delete it when it is no longer needed.")
+				t.Note("The tokens are in %s, for you alone to read; delete it when it is no longer needed.", tokens)
 			}
 			for _, folder := range done.Skipped {
-				fmt.Fprintf(t.Err, "Left out the %s, which you can't read.\n", folder)
+				t.Say("Left out the %s, which you can't read.", folder)
 			}
 			for _, file := range done.Stale {
-				fmt.Fprintf(t.Err, "The server has nothing of what is in %s; the file is still there.\n",
-					view.Printable(file))
+				t.Say("The server has nothing of what is in %s; the file is still there.", file)
 			}
 			return t.Report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), args[0],
 				done.Unchanged)

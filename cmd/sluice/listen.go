@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -38,7 +37,7 @@ func listenCommand(t *cli) *cobra.Command {
 		Example: "  sluice listen webhook.lead.created --forward http://localhost:3000/hook\n" +
 			"  sluice listen webhook.lead.created 3000\n" +
 			"  sluice listen localhost:3000",
-		Args:              terminal.Arguments(0, 2, "an event key and a URL"),
+		Args:              terminal.Needs("an event key and a URL"),
 		ValidArgsFunction: t.CompleteNames("webhook.get", "eventKey", terminal.NoFiles),
 		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			if err := l.read(args); err != nil {
@@ -114,9 +113,9 @@ func (t *cli) listenTo(ctx context.Context, to listenArgs) error {
 		if err := profiles.Keep(position); err != nil {
 			return err
 		}
-		fmt.Fprintf(t.Err, "Waiting for events of %s.\n", to.pattern)
+		t.Say("Waiting for events of %s.", to.pattern)
 	} else {
-		fmt.Fprintf(t.Err, "Going on with events of %s where it ended; --new begins anew.\n", to.pattern)
+		t.Say("Going on with events of %s where it ended; --new begins anew.", to.pattern)
 	}
 	err = t.Server.Listen(ctx, to.pattern, position.After, l.deliver, func(cursor string) error {
 		position.After = cursor

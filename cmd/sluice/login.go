@@ -15,7 +15,6 @@ import (
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/terminal"
-	"sluice/cmd/sluice/view"
 )
 
 func loginCommand(t *cli) *cobra.Command {
@@ -29,7 +28,7 @@ func loginCommand(t *cli) *cobra.Command {
 			"or a session by SSH), with --no-browser, and if a name or a password is given, what is not given by " +
 			"flags or by SLUICE_URL, SLUICE_USERNAME and SLUICE_PASSWORD is asked for at the terminal.",
 		Example: "  sluice login hooks.example.com\n  sluice login 127.0.0.1:8080 --username admin",
-		Args:    terminal.Arguments(0, 1, "the URL of one server"),
+		Args:    terminal.Needs("the URL of one server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				t.URL = args[0]
@@ -132,7 +131,7 @@ func (t *cli) loginInBrowser(ctx context.Context, c *client.Client, fallback str
 	}
 	login, err := signIn.Wait(waiting)
 	if err != nil && errors.Is(context.Cause(waiting), errNoBrowser) {
-		fmt.Fprintln(t.Err, "No browser could be opened.")
+		t.Say("No browser could be opened.")
 		return t.loginByPassword(ctx, c, "", fallback)
 	}
 	return login, err
@@ -150,7 +149,7 @@ func (t *cli) chooseServer(ctx context.Context, fallback string) (*client.Client
 		if err == nil || !t.Asks() {
 			return c, err
 		}
-		fmt.Fprintln(t.Err, view.Printable(exit.Explain(err)))
+		t.Say("%s", exit.Explain(err))
 	}
 }
 
@@ -177,8 +176,7 @@ func (t *cli) askUnlessGiven(ctx context.Context, what, given, fallback string) 
 func (t *cli) warnOfPlainHTTP(server string) {
 	u, err := url.Parse(server)
 	if err == nil && u.Scheme == "http" && !sluice.IsLoopback(u.Hostname()) {
-		fmt.Fprintln(t.Err,
-			"warning: plain HTTP: the password can be read on the way; use https where the server has it")
+		t.Say("warning: plain HTTP: the password can be read on the way; use https where the server has it")
 	}
 }
 

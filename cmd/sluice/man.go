@@ -16,7 +16,7 @@ func manCommand() *cobra.Command {
 		Use:     "man FOLDER",
 		Short:   "Write the manual pages to a folder",
 		Example: "  sluice man /usr/local/share/man/man1",
-		Args:    terminal.Arguments(1, 1, "a folder"),
+		Args:    terminal.Needs("a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everyone
 				return exit.Usage("%v", err)

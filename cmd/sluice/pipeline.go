@@ -62,7 +62,7 @@ func pipelineDelete(r *resource) *cobra.Command {
 			return err
 		}
 		if waiting > 0 {
-			r.Note("Abandoned " + events)
+			r.Note("Abandoned %s", events)
 		}
 		return nil
 	}))
@@ -93,7 +93,7 @@ func pipelineGet(r *resource) *cobra.Command {
 		Use:               "get NAME",
 		Short:             "Print the source of a stored pipeline; with -o or --json what is known of it",
 		Example:           "  sluice pipeline get leads > leads.yaml",
-		Args:              terminal.Arguments(1, 1, "the name of a pipeline"),
+		Args:              terminal.Needs("the name of a pipeline"),
 		ValidArgsFunction: r.CompleteNames("pipeline.get", "name", terminal.NoFiles),
 		RunE: r.Connected(func(ctx context.Context, args []string) error {
 			if r.FormGiven {

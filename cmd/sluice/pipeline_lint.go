@@ -47,7 +47,7 @@ func pipelineLint(t *cli) *cobra.Command {
 		Long: "List the mistakes in pipelines with their places. The server that you are logged in at also tells " +
 			"which steps would be refused. Without one, what this program knows is checked, and no rights. The file " +
 			"- is standard input.",
-		Args: terminal.Arguments(1, -1, "a file or a folder with pipelines"),
+		Args: terminal.Needs("a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
@@ -87,7 +87,7 @@ func (t *cli) lintFile(ctx context.Context, file string) (found sluice.LintResul
 	if why == nil {
 		return found, nil
 	}
-	t.Note("Rights were not checked: " + view.Printable(exit.Explain(why)))
+	t.Note("Rights were not checked: %s", exit.Explain(why))
 	return offline[sluice.LintResult](ctx, "pipeline.lint", string(source))
 }
 

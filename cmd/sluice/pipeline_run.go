@@ -22,7 +22,7 @@ func pipelineRun(r *resource) *cobra.Command {
 		Long: "Run a stored pipeline, or the one in a file, and print its final body. What ends in " +
 			".yaml, .yml or .json or has a / in it is a file.",
 		Example:           "  sluice pipeline run leads --body lead.json",
-		Args:              terminal.Arguments(1, 1, "the name of a pipeline, or a file with one"),
+		Args:              terminal.Needs("the name of a pipeline, or a file with one"),
 		ValidArgsFunction: r.CompleteNames("pipeline.get", "name", cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			values, err := r.Pairs(vars)

@@ -23,7 +23,7 @@ func pipelineTest(t *cli) *cobra.Command {
 		Use:   "test FILE|FOLDER...",
 		Short: "Run the tests that pipelines carry, without a server",
 		Long:  "Run the tests that pipelines carry, without a server. The file - is standard input.",
-		Args:  terminal.Arguments(1, -1, "a file or a folder with pipelines"),
+		Args:  terminal.Needs("a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {

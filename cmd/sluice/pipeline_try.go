@@ -35,7 +35,7 @@ func pipelineTry(t *cli) *cobra.Command {
 			"or with the key that the draft listens to, unless flags say otherwise. It can be interrupted: what was " +
 			"found by then is shown.",
 		Example: "  sluice pipeline try leads.yaml --since 1d",
-		Args:    terminal.Arguments(1, 1, "a file with a pipeline"),
+		Args:    terminal.Needs("a file with a pipeline"),
 	}, "pipeline.try", func(ctx context.Context, values url.Values, args []string) error {
 		source, err := t.Read(args[0])
 		if err != nil {

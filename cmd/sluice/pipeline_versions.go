@@ -32,7 +32,7 @@ func pipelineDiff(r *resource) *cobra.Command {
 		Long: "Show how versions of a pipeline differ: the current one from the one before it, from an older one, " +
 			"or any two.",
 		Example: "  sluice pipeline diff leads\n  sluice pipeline diff leads 3 5",
-		Args:    terminal.Arguments(1, 3, "the name of a pipeline, and up to two versions"),
+		Args:    terminal.Needs("the name of a pipeline, and up to two versions"),
 		RunE: r.Connected(func(ctx context.Context, args []string) error {
 			pair, err := r.versionsOf(ctx, args)
 			if err != nil {
@@ -102,7 +102,7 @@ func pipelineRollback(r *resource) *cobra.Command {
 		Long: "Store a former source of a pipeline again: that of a version, or the one before the current one. " +
 			"It becomes a new version, which is yours.",
 		Example: "  sluice pipeline rollback leads",
-		Args:    terminal.Arguments(1, 2, "the name of a pipeline, and perhaps a version"),
+		Args:    terminal.Needs("the name of a pipeline, and perhaps a version"),
 		RunE: r.Connected(func(ctx context.Context, args []string) error {
 			pair, err := r.versionsOf(ctx, args)
 			if err != nil {

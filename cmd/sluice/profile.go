@@ -25,7 +25,7 @@ func profileCommand(t *cli) *cobra.Command {
 		Use:               "use NAME",
 		Example:           "  sluice profile use staging",
 		Short:             "Make a profile the current one",
-		Args:              terminal.Arguments(1, 1, "the name of a profile"),
+		Args:              terminal.Needs("the name of a profile"),
 		ValidArgsFunction: t.CompleteProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			profiles, err := t.Profiles()
@@ -47,7 +47,7 @@ func profileCommand(t *cli) *cobra.Command {
 		Use:               "delete NAME",
 		Example:           "  sluice profile delete staging",
 		Short:             "Forget a profile without telling its server",
-		Args:              terminal.Arguments(1, 1, "the name of a profile"),
+		Args:              terminal.Needs("the name of a profile"),
 		ValidArgsFunction: t.CompleteProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			profiles, err := t.Profiles()

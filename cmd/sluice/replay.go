@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -26,7 +25,7 @@ func replayCommand(t *cli) *cobra.Command {
 			"span of time, however many they are. Interrupted, it says how to go on.",
 		Example: "  sluice replay 4a5575:mwhgm5pn41onykmb\n  sluice replay --event-key webhook.lead.created --since " +
 			"1h --pipeline leads --rate 10",
-		Args: terminal.Arguments(0, 1, "one trace id"),
+		Args: terminal.Needs("one trace id"),
 	}, "event.replay", func(ctx context.Context, values url.Values, args []string) error {
 		switch {
 		case len(args) == 1 && (values.Has("eventKey") || values.Has("from") || values.Has("to")):
@@ -68,8 +67,8 @@ func (t *cli) replayAll(ctx context.Context, params url.Values) error {
 		if err := t.Server.Decode(ctx, "event.replay", params, nil, &some); err != nil {
 			bar.End()
 			if from, _, _ := strings.Cut(all.Next, ","); from != "" {
-				t.Note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.",
-					all.Replayed, view.Counted(count, "event"), from))
+				t.Note("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.",
+					all.Replayed, view.Counted(count, "event"), from)
 			}
 			return err
 		}

@@ -50,13 +50,13 @@ func (r *resource) placeholder() string { return strings.ToUpper(r.Key) }
 func (r *resource) about(
 	verb, short string, many bool, run func(cmd *cobra.Command, args []string) error,
 ) *cobra.Command {
-	most, use := 1, verb+" "+r.placeholder()
+	use := verb + " " + r.placeholder()
 	if many {
-		most, use = -1, use+"..."
+		use += "..."
 	}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: "  sluice " + r.Name + " " + verb + " " + r.example,
-		Args: terminal.Arguments(1, most, "the "+r.word+" of a "+r.called()), RunE: run,
+		Args: terminal.Needs("the " + r.word + " of a " + r.called()), RunE: run,
 	}
 	if verb != "create" {
 		cmd.ValidArgsFunction = r.CompleteNames(r.Get, r.Key, terminal.NoFiles)

@@ -28,7 +28,7 @@ func restoreCommand(t *cli) *cobra.Command {
 			"is left behind when something fails. The passphrase of the backup, if there is one, is read from " +
 			passphraseVariable + ", or asked for.",
 		Example: "  sluice restore sluice.backup --data ./data\n  sluice restore sluice.backup --check",
-		Args:    terminal.Arguments(1, 1, "a file"),
+		Args:    terminal.Needs("a file"),
 	}, stoppedSettings, func(ctx context.Context, at stopped, args []string) error {
 		file, err := os.Open(args[0])
 		if err != nil {

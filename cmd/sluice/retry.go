@@ -17,7 +17,7 @@ func retryCommand(t *cli) *cobra.Command {
 		Short:   "Try events now that wait for another attempt",
 		Long:    "Try events now that wait for another attempt: that of one call, those that flags select, or all.",
 		Example: "  sluice retry 4a5575:mwhgm5pn41onykmb\n  sluice retry --pipeline leads",
-		Args:    terminal.Arguments(0, 1, "one trace id"),
+		Args:    terminal.Needs("one trace id"),
 	}, "event.retry", func(ctx context.Context, values url.Values, args []string) error {
 		if len(args) == 1 {
 			values.Set("traceId", args[0])

@@ -27,7 +27,7 @@ func traceCommand(t *cli) *cobra.Command {
 			"happen, until you interrupt.",
 		Example: "  sluice trace 4a5575 --since 1h --status failed\n  sluice trace --event-key webhook.lead.created " +
 			"--follow",
-		Args: terminal.Arguments(0, 1, "one trace id"),
+		Args: terminal.Needs("one trace id"),
 	}
 	cmd.Flags().BoolVar(&follow, "follow", false, "tell of calls and runs as they happen")
 	t.AddOpen(cmd)

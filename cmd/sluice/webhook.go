@@ -106,7 +106,7 @@ func webhookToken(r *resource) *cobra.Command {
 		return r.Do(ctx, "webhook.token.delete", params, "Closed the %s.", token)
 	}))
 	remove.Use = "delete " + r.placeholder() + " TOKEN"
-	remove.Args = terminal.Arguments(2, 2, "the event key of a webhook, and a token of it or its last 6 characters")
+	remove.Args = terminal.Needs("the event key of a webhook, and a token of it or its last 6 characters")
 	remove.Example = "  sluice webhook token delete " + r.example + " 3f9a1c"
 	r.AddYes(remove)
 	cmd.AddCommand(add, remove)

@@ -26,7 +26,7 @@ func (t *Terminal) Open(ctx context.Context, page string, item ...string) error 
 	}
 	target := strings.Join(path, "/")
 	if browser := browserCommand(runtime.GOOS); browser != nil {
-		fmt.Fprintf(t.Err, "Opening %s\n", target)
+		t.Say("Opening %s", target)
 		if _, err := StartBrowser(ctx, browser, target); err == nil {
 			return nil
 		}

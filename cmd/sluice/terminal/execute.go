@@ -27,7 +27,7 @@ func complement(cmd *cobra.Command) {
 	if cmd.Args == nil && len(verbs) > 0 {
 		cmd.Args = orVerb
 	} else if cmd.Args == nil {
-		cmd.Args = Arguments(0, 0, "")
+		cmd.Args = Needs("")
 	}
 	if cmd.RunE == nil && len(verbs) > 0 {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }

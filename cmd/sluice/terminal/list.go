@@ -3,7 +3,6 @@ package terminal
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -51,7 +50,7 @@ func (t *Terminal) ShowList(ctx context.Context, l List, params url.Values) erro
 	if selected := selection(params); selected != "" && l.Things != "" {
 		none = "No " + l.Things + " fit " + selected + "."
 	}
-	if t.None(answer.Body, view.Printable(none)) {
+	if t.None(answer.Body, none) {
 		t.meant(ctx, params)
 		return nil
 	}
@@ -79,7 +78,7 @@ func (t *Terminal) PrintList(l List, answer client.Answer) error {
 		return err
 	}
 	if next := NextPage(answer); next != "" {
-		fmt.Fprintf(t.Err, "There is more: add --after %s\n", view.Printable(next))
+		t.Say("There is more: add --after %s", next)
 	}
 	return nil
 }
@@ -93,7 +92,7 @@ func (t *Terminal) None(document []byte, text string) bool {
 	if items := view.Items(root); items == nil || len(items.Content) > 0 {
 		return false
 	}
-	fmt.Fprintln(t.Err, text)
+	t.Say("%s", text)
 	return true
 }
 

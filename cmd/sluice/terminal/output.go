@@ -81,7 +81,7 @@ func (t *Terminal) warn(root *yaml.Node) {
 		return // these are no texts, and are shown with the rest
 	}
 	for _, warning := range warnings.Content {
-		fmt.Fprintln(t.Err, "warning:", view.Printable(warning.Value))
+		t.Say("warning: %s", warning.Value)
 	}
 	warnings.Content = nil
 }
@@ -159,9 +159,14 @@ func (t *Terminal) Do(ctx context.Context, command string, values url.Values, se
 	return t.Report(json.RawMessage(answer.Body), sentence, args...)
 }
 
-// Note says something to people besides the answer.
-func (t *Terminal) Note(text string) {
+// Say says something to people, in a line beside the answer.
+func (t *Terminal) Say(format string, args ...any) {
+	fmt.Fprintln(t.Err, view.Printable(fmt.Sprintf(format, args...)))
+}
+
+// Note says something unless the answer is for programs.
+func (t *Terminal) Note(format string, args ...any) {
 	if t.ForPeople() {
-		fmt.Fprintln(t.Err, text)
+		t.Say(format, args...)
 	}
 }

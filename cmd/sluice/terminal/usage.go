@@ -3,6 +3,7 @@ package terminal
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,16 +13,17 @@ import (
 	"sluice/spelling"
 )
 
-// Arguments refuses fewer than least and more than most arguments, and says what
-// the verb needs. A most of -1 means any number.
-func Arguments(least, most int, what string) cobra.PositionalArgs {
+// Needs refuses fewer and more arguments than the usage of a verb names, and says what it needs.
+func Needs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least:
+		words := strings.Fields(cmd.Use)[1:]
+		least := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "[") })
+		switch most := len(words); {
+		case len(args) < least || least < 0 && len(args) < most:
 			return exit.Usage("%s needs %s, as in: %s", cmd.CommandPath(), what, exampleOf(cmd))
 		case most == 0 && len(args) > 0:
 			return exit.Usage("%s takes no argument, and %q is one.", cmd.CommandPath(), args[0])
-		case most > 0 && len(args) > most:
+		case len(args) > most && !strings.HasSuffix(cmd.Use, "..."):
 			return exit.Usage("%s takes %s, and %q is one argument too many.", cmd.CommandPath(), what, args[most])
 		}
 		return nil
