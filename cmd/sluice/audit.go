@@ -26,14 +26,11 @@ func auditVerify(t *cli) *cobra.Command {
 		Use: "verify", Short: "Check that no entry of the audit log was changed, taken out or put in",
 		RunE: t.Connected(func(ctx context.Context, _ []string) error {
 			answer, err := t.Server.Command(ctx, "audit.verify", nil, nil)
-			if err != nil {
+			if err := t.ShowAnswer(answer, err); err != nil {
 				return err
 			}
 			var found struct{ Breaks []any }
 			if err := json.Unmarshal(answer.Body, &found); err != nil {
-				return err
-			}
-			if err := t.Show(answer.Body); err != nil {
 				return err
 			}
 			if len(found.Breaks) > 0 {

@@ -121,7 +121,8 @@ func (ch change) reportChange(all changed) error {
 	}
 	if all.Refused > 0 {
 		report["refused"] = all.Refused
-		ch.Note("%s stayed, rejected again; the first: %s", view.Counted(all.Refused, ch.called()), all.refusal().Message)
+		ch.Note("%s stayed, rejected again; the first: %s", view.Counted(all.Refused, ch.called()),
+			all.refusal().Message)
 	}
 	return ch.Report(report, "%s: %s", view.Counted(all.total(), ch.called()), ch.count)
 }

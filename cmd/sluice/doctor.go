@@ -47,6 +47,15 @@ func (d *doctor) say(check, state, found, do string) {
 	d.found = append(d.found, checkup{check, state, found, do})
 }
 
+// judge says that something is well, or else what was found and what to do about it.
+func (d *doctor) judge(check string, isWell bool, well, found, do string) {
+	if isWell {
+		d.say(check, stateOK, well, "")
+	} else {
+		d.say(check, stateWarning, found, do)
+	}
+}
+
 func doctorCommand(t *cli) *cobra.Command {
 	const timeout = 10 * time.Second
 	return &cobra.Command{
@@ -117,12 +126,10 @@ func (d *doctor) reach(ctx context.Context) bool {
 	d.certificate(response)
 	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		const most = 30 * time.Second
-		if off := time.Since(date).Round(time.Second); off.Abs() > most {
-			d.say("clock", stateWarning, fmt.Sprintf("The server's clock and this machine's differ by %s.", off.Abs()),
-				"Run an NTP client on both: signatures and tokens are refused when clocks differ by minutes.")
-		} else {
-			d.say("clock", stateOK, "The clocks agree.", "")
-		}
+		off := time.Since(date).Round(time.Second).Abs()
+		d.judge("clock", off <= most, "The clocks agree.",
+			fmt.Sprintf("The server's clock and this machine's differ by %s.", off),
+			"Run an NTP client on both: signatures and tokens are refused when clocks differ by minutes.")
 	}
 	return true
 }
@@ -138,12 +145,11 @@ func (d *doctor) certificate(response *http.Response) {
 		return
 	}
 	const soon = 14 * 24 * time.Hour
-	if end := response.TLS.PeerCertificates[0].NotAfter; time.Until(end) < soon {
-		d.say("certificate", stateWarning, "The certificate ends on "+end.UTC().Format(time.RFC1123)+".",
-			"See why it is not renewed; senders refuse to call once it has ended.")
-	} else {
-		d.say("certificate", stateOK, "The certificate is good until "+end.UTC().Format(time.DateOnly)+".", "")
-	}
+	end := response.TLS.PeerCertificates[0].NotAfter
+	d.judge("certificate", time.Until(end) >= soon,
+		"The certificate is good until "+end.UTC().Format(time.DateOnly)+".",
+		"The certificate ends on "+end.UTC().Format(time.RFC1123)+".",
+		"See why it is not renewed; senders refuse to call once it has ended.")
 }
 
 // publicURL asks under which name the server hands out URLs.
@@ -157,13 +163,11 @@ func (d *doctor) publicURL(ctx context.Context) {
 	if err != nil || json.Unmarshal(body, &document) != nil || len(document.Servers) == 0 {
 		return
 	}
-	if says := document.Servers[0].URL; strings.TrimSuffix(says, "/") != strings.TrimSuffix(d.base, "/") {
-		d.say("public URL", stateWarning, "The server hands out URLs that begin with "+says+", and was reached as "+
-			d.base+
-			".", "Set --public-url to what senders call, or look at it as they do: sluice doctor --url "+says+".")
-	} else {
-		d.say("public URL", stateOK, "The server's URLs begin with the one that it was reached by.", "")
-	}
+	says := document.Servers[0].URL
+	d.judge("public URL", strings.TrimSuffix(says, "/") == strings.TrimSuffix(d.base, "/"),
+		"The server's URLs begin with the one that it was reached by.",
+		"The server hands out URLs that begin with "+says+", and was reached as "+d.base+".",
+		"Set --public-url to what senders call, or look at it as they do: sluice doctor --url "+says+".")
 }
 
 // operate asks what only operators may know.
@@ -179,14 +183,11 @@ func (d *doctor) operate(ctx context.Context) {
 	}
 	var pipelines []sluice.PipelineView
 	if d.client.Decode(ctx, "pipeline.get", nil, nil, &pipelines) == nil {
-		if slices.ContainsFunc(pipelines, func(p sluice.PipelineView) bool {
+		told := slices.ContainsFunc(pipelines, func(p sluice.PipelineView) bool {
 			return strings.Contains(p.Listens, sluice.EventPrefix+"sluice.alert.")
-		}) {
-			d.say("alerts", stateOK, "A pipeline passes alerts on.", "")
-		} else {
-			d.say("alerts", stateWarning, "Nobody is told when something goes wrong.",
-				"sluice alert to slack URL, or teams, webhook or mail.")
-		}
+		})
+		d.judge("alerts", told, "A pipeline passes alerts on.", "Nobody is told when something goes wrong.",
+			"sluice alert to slack URL, or teams, webhook or mail.")
 	}
 	var backups sluice.List[sluice.AuditEntry]
 	const often = 7 * 24 * time.Hour

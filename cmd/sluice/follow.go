@@ -54,5 +54,6 @@ func (t *cli) describe(entry sluice.TailEntry) string {
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %s  %s", at.Local().Format(time.TimeOnly), entry.Type,
 		view.Printable(d.TraceID), view.Printable(what),
-		t.Paint(cmp.Or(view.StatusColours[d.Status.Word()], view.Green), d.Status.Word()), view.Milliseconds(d.Duration), view.Printable(detail)))
+		t.Paint(cmp.Or(view.StatusColours[d.Status.Word()], view.Green), d.Status.Word()),
+		view.Milliseconds(d.Duration), view.Printable(detail)))
 }

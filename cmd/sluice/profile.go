@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"sluice/client"
 	"sluice/cmd/sluice/terminal"
 )
 
@@ -21,50 +22,44 @@ func profileCommand(t *cli) *cobra.Command {
 		Short: "List the stored logins, choose one, forget one",
 		RunE:  list,
 	}
-	use := &cobra.Command{
-		Use:               "use NAME",
-		Example:           "  sluice profile use staging",
-		Short:             "Make a profile the current one",
-		Args:              terminal.Needs("the name of a profile"),
-		ValidArgsFunction: t.CompleteProfiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			profiles, err := t.Profiles()
+	cmd.AddCommand(&cobra.Command{Use: "list", Short: "List the stored logins", RunE: list},
+		t.profileVerb("use", "Make a profile the current one", func(profiles *client.Profiles, name string) error {
+			if err := profiles.Use(name); err != nil {
+				return err
+			}
+			login, err := profiles.Load(name)
 			if err != nil {
 				return err
 			}
-			if err := profiles.Use(args[0]); err != nil {
-				return err
-			}
-			login, err := profiles.Load(args[0])
-			if err != nil {
-				return err
-			}
-			return t.Report(stored{args[0], login.URL, login.Username, true},
-				"The profile %s is the current one: %s at %s.", args[0], login.Username, login.URL)
-		},
-	}
-	forget := &cobra.Command{
-		Use:               "delete NAME",
-		Example:           "  sluice profile delete staging",
-		Short:             "Forget a profile without telling its server",
-		Args:              terminal.Needs("the name of a profile"),
-		ValidArgsFunction: t.CompleteProfiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			profiles, err := t.Profiles()
-			if err != nil {
-				return err
-			}
-			if err := profiles.Delete(args[0]); err != nil {
-				return err
-			}
-			return t.Report(map[string]any{"profile": args[0], "deleted": true}, "The profile %s is forgotten.",
-				args[0])
-		},
-	}
-	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List the stored logins", RunE: list,
-	}, use, forget)
+			return t.Report(stored{name, login.URL, login.Username, true},
+				"The profile %s is the current one: %s at %s.", name, login.Username, login.URL)
+		}),
+		t.profileVerb("delete", "Forget a profile without telling its server",
+			func(profiles *client.Profiles, name string) error {
+				if err := profiles.Delete(name); err != nil {
+					return err
+				}
+				return t.Report(map[string]any{"profile": name, "deleted": true}, "The profile %s is forgotten.", name)
+			}))
 	return cmd
+}
+
+// profileVerb makes a verb about one profile.
+func (t *cli) profileVerb(verb, short string, run func(profiles *client.Profiles, name string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:               verb + " NAME",
+		Example:           "  sluice profile " + verb + " staging",
+		Short:             short,
+		Args:              terminal.Needs("the name of a profile"),
+		ValidArgsFunction: t.CompleteProfiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			profiles, err := t.Profiles()
+			if err != nil {
+				return err
+			}
+			return run(profiles, args[0])
+		},
+	}
 }
 
 func (t *cli) listProfiles() error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -42,16 +41,9 @@ func (r *resource) preferRaw(values url.Values) {
 func webhookURL(r *resource) *cobra.Command {
 	cmd := r.about("url", "Print the URL of a webhook, with its token", false,
 		r.Connected(func(ctx context.Context, args []string) error {
-			if _, _, err := r.handleOf(ctx, args[0]); err != nil { // refuses users who may not see tokens
-				return err
-			}
-			document, err := r.one(ctx, args[0])
+			hook, err := r.Server.Webhook(ctx, args[0])
 			if err != nil {
-				return err
-			}
-			var hook sluice.WebhookView
-			if err := json.Unmarshal(document, &hook); err != nil {
-				return err
+				return r.missing(ctx, args[0], err)
 			}
 			if r.FormGiven {
 				return r.ShowValue(map[string]string{"eventKey": args[0], "webhookUrl": hook.WebhookURL})

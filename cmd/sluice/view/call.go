@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -35,7 +36,7 @@ func reasonOf(call *yaml.Node) string {
 		return "" // an attempt before may have failed
 	}
 	for _, run := range slices.Backward(List(call, "runs")) { // the latest attempt first
-		if problem := Field(run, "error"); problem != nil && Field(problem, "detail") != nil {
+		if problem := Field(run, "error"); Field(problem, "detail") != nil {
 			return problemOf(problem)
 		}
 	}
@@ -61,12 +62,8 @@ func exchangeOf(step *yaml.Node) string {
 // Call writes everything about a call, and lists its replays.
 func (v *View) Call(w io.Writer, call *yaml.Node, replays []*yaml.Node) error {
 	facts := v.callFacts(call)
-	for _, again := range replays {
-		text := Printable(TextOf(again, "traceId")) + ", " + v.statusOf(again)
-		if at := Field(again, "time"); at != nil {
-			text += ", " + v.text("time", at)
-		}
-		facts = append(facts, fact{"Replayed as", text})
+	for _, replay := range replays {
+		facts.add("Replayed as", joined(", ", v.brief(replay, "traceId"), v.statusOf(replay), v.brief(replay, "time")))
 	}
 	v.facts(w, "", facts)
 	runs := List(call, "runs")
@@ -99,53 +96,26 @@ func readable(payload *yaml.Node) {
 	}
 }
 
-func (v *View) callFacts(call *yaml.Node) []fact {
+func (v *View) callFacts(call *yaml.Node) (facts facts) {
 	request := strings.TrimSpace(TextOf(call, "method") + " " + cmp.Or(TextOf(call, "eventKey"), "(no webhook)"))
-	var body []string
-	// a replay has the size of the event, not of the body
-	if size := Field(call, "size"); size != nil && TextOf(call, "replayOf") == "" {
-		body = append(body, v.text("size", size))
+	size := v.brief(call, "size")
+	if TextOf(call, "replayOf") != "" {
+		size = "" // a replay has the size of the event, not of the body
 	}
-	if media := TextOf(call, "contentType"); media != "" {
-		body = append(body, Printable(media))
+	request = joined(", ", request, joined(" of ", size, v.brief(call, "contentType")))
+	facts.add("Call", joined(" from ", request, v.brief(call, "remoteAddr")))
+	facts.add("Received", v.full(call, "time"))
+	answer := v.brief(call, "statusCode") // events that were sent or replayed have no caller
+	if answer != "" {
+		answer = joined(" after ", answer, v.brief(call, "duration"))
 	}
-	if len(body) > 0 {
-		request += ", " + strings.Join(body, " of ")
-	}
-	if from := TextOf(call, "remoteAddr"); from != "" {
-		request += " from " + Printable(from)
-	}
-	facts := []fact{{"Call", request}}
-	if at := Field(call, "time"); at != nil {
-		facts = append(facts, fact{"Received", v.whole("time", at)})
-	}
-	facts = append(facts, fact{"Status", v.statusOf(call) + v.answerOf(call)})
-	if next := Field(call, "next"); next != nil {
-		facts = append(facts, fact{"Tried again", v.whole("next", next)})
-	}
-	if reason := reasonOf(call); reason != "" {
-		facts = append(facts, fact{"Reason", Printable(reason)})
-	}
+	facts.add("Status", joined(", answered ", v.statusOf(call), answer))
+	facts.add("Tried again", v.full(call, "next"))
+	facts.add("Reason", Printable(reasonOf(call)))
 	for _, name := range []string{"traceId", "correlationId", "replayOf"} {
-		if id := TextOf(call, name); id != "" {
-			facts = append(facts, fact{Title(name), Printable(id)})
-		}
+		facts.add(Title(name), v.brief(call, name))
 	}
 	return facts
-}
-
-// answerOf returns what the caller was answered. Events that were sent or replayed
-// have no caller.
-func (v *View) answerOf(call *yaml.Node) string {
-	code := TextOf(call, "statusCode")
-	if code == "" {
-		return ""
-	}
-	answer := ", answered " + Printable(code)
-	if took := Field(call, "duration"); took != nil {
-		answer += " after " + v.text("duration", took)
-	}
-	return answer
 }
 
 // isRepeated reports whether a run is one of several attempts.
@@ -160,23 +130,15 @@ func isRepeated(runs []*yaml.Node, run *yaml.Node) bool {
 // were several.
 func (v *View) run(w io.Writer, run *yaml.Node, repeated bool) error {
 	head := Paint(v.Colour, Bold, "Pipeline "+Printable(cmp.Or(TextOf(run, "pipeline"), "(not stored)")))
-	fmt.Fprintf(w, "\n%s  %s", head, v.statusOf(run))
-	if took := Field(run, "duration"); took != nil {
-		fmt.Fprintf(w, " after %s", v.text("duration", took))
-	}
+	ended := joined(" after ", v.statusOf(run), v.brief(run, "duration"))
 	if repeated {
-		fmt.Fprintf(w, ", attempt %s", Printable(TextOf(run, "attempt")))
-		if began := Field(run, "started"); began != nil {
-			fmt.Fprintf(w, " at %s", v.whole("started", began))
-		}
+		ended += ", attempt " + joined(" at ", v.brief(run, "attempt"), v.full(run, "started"))
 	}
-	if field := Field(run, "next"); field != nil {
-		if next, ok := timeOf(field); ok && next.After(v.Now) {
-			fmt.Fprintf(w, ", tried again %s", v.ago(next))
-		}
+	if next, err := time.Parse(time.RFC3339, TextOf(run, "next")); err == nil && next.After(v.Now) {
+		ended += ", tried again " + v.ago(next)
 	}
-	fmt.Fprintln(w)
-	if problem := Field(run, "error"); problem != nil && Field(problem, "detail") != nil {
+	fmt.Fprintf(w, "\n%s  %s\n", head, ended)
+	if problem := Field(run, "error"); Field(problem, "detail") != nil {
 		fmt.Fprintln(w, "  "+Paint(v.Colour, Red, Printable(problemOf(problem))))
 	}
 	steps := List(run, "steps")
@@ -213,11 +175,10 @@ func (v *View) exchange(w io.Writer, step *yaml.Node) {
 
 // Result writes the result of a call.
 func (v *View) Result(w io.Writer, result *yaml.Node) error {
-	facts := []fact{{"Status", v.statusOf(result) + ", " + Printable(TextOf(result, "statusCode"))}}
+	var facts facts
+	facts.add("Status", v.statusOf(result)+", "+v.brief(result, "statusCode"))
 	for _, name := range []string{"error", "traceId", "correlationId"} {
-		if value := Field(result, name); value != nil && !isEmpty(value) {
-			facts = append(facts, fact{Title(name), v.text(name, value)})
-		}
+		facts.add(Title(name), v.brief(result, name))
 	}
 	v.facts(w, "", facts)
 	return v.data(w, result, "value")

@@ -8,8 +8,6 @@ import (
 
 	"github.com/rivo/uniseg"
 	"go.yaml.in/yaml/v3"
-
-	"sluice"
 )
 
 // A Column is one of a list.
@@ -205,7 +203,7 @@ var StatusColours = map[string]string{
 }
 
 func (v *View) statusOf(object *yaml.Node) string {
-	return v.painted("status", Printable(sluice.Status(TextOf(object, "status")).Word()))
+	return v.painted("status", v.brief(object, "status"))
 }
 
 // painted returns a value in its colour: a status and an outcome have one.

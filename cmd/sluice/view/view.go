@@ -75,6 +75,27 @@ func (v *View) whole(field string, n *yaml.Node) string {
 	return v.text(field, n)
 }
 
+// brief returns the value of a field as text does, "" if there is none.
+func (v *View) brief(object *yaml.Node, field string) string {
+	if n := Field(object, field); n != nil && !isEmpty(n) {
+		return v.text(field, n)
+	}
+	return ""
+}
+
+// full does what brief does, but shows times in full.
+func (v *View) full(object *yaml.Node, field string) string {
+	if n := Field(object, field); n != nil {
+		return v.whole(field, n)
+	}
+	return ""
+}
+
+// joined puts a text between those that are not empty.
+func joined(between string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), between)
+}
+
 // parts returns the items of a list or the fields of an object, each in one line.
 func (v *View) parts(n *yaml.Node) []string {
 	var all []string
@@ -162,11 +183,20 @@ func Title(field string) string {
 // asSent are fields with user data, which is shown unchanged.
 var asSent = []string{"body", "headers", "payload", "query", "schema", "signature", "source", "value", "vars"}
 
-// A fact is a line about something.
+// facts are lines about something.
+type facts []fact
+
 type fact struct{ label, text string }
 
+// add adds a line, unless there is nothing to say.
+func (f *facts) add(label, text string) {
+	if text != "" {
+		*f = append(*f, fact{label, text})
+	}
+}
+
 // facts writes lines with their labels in a column.
-func (v *View) facts(w io.Writer, indent string, facts []fact) {
+func (v *View) facts(w io.Writer, indent string, facts facts) {
 	width := 0
 	for _, f := range facts {
 		width = max(width, uniseg.StringWidth(f.label))
@@ -180,7 +210,7 @@ func (v *View) facts(w io.Writer, indent string, facts []fact) {
 // Account writes an object: first the fields that fit in a line, then the others
 // under headings.
 func (v *View) Account(w io.Writer, object *yaml.Node, indent string) error {
-	var facts []fact
+	var facts facts
 	var longer []int
 	for i := 0; i+1 < len(object.Content); i += 2 {
 		name, value := object.Content[i].Value, object.Content[i+1]
