@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"sluice/value"
 )
@@ -24,6 +25,35 @@ func appendOptional(b []byte, name, value string) []byte {
 
 func appendNumber(b []byte, name string, value int) []byte {
 	return strconv.AppendInt(append(b, name...), int64(value), 10)
+}
+
+// appendCount appends a number that is left out if it is 0.
+func appendCount(b []byte, name string, value int) []byte {
+	if value == 0 {
+		return b
+	}
+	return appendNumber(b, name, value)
+}
+
+func appendTime(b []byte, name string, at time.Time) []byte {
+	b = at.AppendFormat(append(append(b, name...), '"'), time.RFC3339Nano)
+	return append(b, '"')
+}
+
+// appendProblem appends an error, if there is one.
+func appendProblem(b []byte, p *Problem) []byte {
+	if p == nil {
+		return b
+	}
+	return appendJSON(append(b, `,"error":`...), p)
+}
+
+// appendListeners appends the names of pipelines, if there are any.
+func appendListeners(b []byte, names []string) []byte {
+	if len(names) == 0 {
+		return b
+	}
+	return appendStrings(append(b, `,"listeners":`...), names)
 }
 
 func appendMilliseconds(b []byte, name string, value float64) []byte {

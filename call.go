@@ -61,12 +61,9 @@ func (c Call) AppendJSON(b []byte) []byte {
 	b = appendOptional(b, `,"key":`, c.Key)
 	b = appendOptional(b, `,"replayOf":`, c.ReplayOf)
 	b = appendOptional(b, `,"user":`, c.User)
-	b = append(b, `,"time":"`...)
-	b = c.Time.AppendFormat(b, time.RFC3339Nano)
-	b = appendField(b, `","status":`, string(c.Status))
-	if c.StatusCode != 0 {
-		b = appendNumber(b, `,"statusCode":`, c.StatusCode)
-	}
+	b = appendTime(b, `,"time":`, c.Time)
+	b = appendField(b, `,"status":`, string(c.Status))
+	b = appendCount(b, `,"statusCode":`, c.StatusCode)
 	b = appendOptional(b, `,"code":`, c.Code)
 	b = appendOptional(b, `,"quarantine":`, c.Quarantine)
 	b = appendOptional(b, `,"admittedOf":`, c.AdmittedOf)
@@ -76,14 +73,8 @@ func (c Call) AppendJSON(b []byte) []byte {
 		b = appendMilliseconds(b, `,"waited":`, c.Waited)
 	}
 	b = appendOptional(b, `,"remoteAddr":`, c.RemoteAddr)
-	if c.Count != 0 {
-		b = appendNumber(b, `,"count":`, c.Count)
-	}
-	if len(c.Listeners) > 0 {
-		b = append(b, `,"listeners":`...)
-		b = appendStrings(b, c.Listeners)
-	}
-	return append(b, '}')
+	b = appendCount(b, `,"count":`, c.Count)
+	return append(appendListeners(b, c.Listeners), '}')
 }
 
 // Replays reports whether a replay sends the event of this call again: a replay for a

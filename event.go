@@ -87,13 +87,8 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	}
 	b = appendField(b, `,"namespace":`, e.Namespace)
 	b = appendField(b, `,"traceId":`, e.TraceID)
-	if e.Hops > 0 {
-		b = appendNumber(b, `,"hops":`, e.Hops)
-	}
-	if len(e.Listeners) > 0 {
-		b = append(b, `,"listeners":`...)
-		b = appendStrings(b, e.Listeners)
-	}
+	b = appendCount(b, `,"hops":`, e.Hops)
+	b = appendListeners(b, e.Listeners)
 	b = appendOptional(b, `,"to":`, e.To)
 	b = appendOptional(b, `,"except":`, e.Except)
 	b = appendOptional(b, `,"replayOf":`, e.ReplayOf)
@@ -109,9 +104,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	}
 	b = appendOptional(b, `,"bodyHash":`, e.BodyHash)
 	b = appendOptional(b, `,"traceparent":`, e.Traceparent)
-	b = append(b, `,"receivedAt":"`...)
-	b = e.ReceivedAt.UTC().AppendFormat(b, time.RFC3339Nano)
-	b = append(b, '"')
+	b = appendTime(b, `,"receivedAt":`, e.ReceivedAt.UTC())
 	if e.CE != nil {
 		b = e.CE.appendJSON(b)
 	}

@@ -27,11 +27,8 @@ func IsHeaderName(name string) bool {
 }
 
 // secretWords stand in the names of headers that carry keys of their sender.
-var secretWords = []string{
-	"authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential", "session", "jwt",
-	"bearer",
-	"api-key", "apikey", "access-key", "auth-key", "private-key", "subscription-key", "functions-key",
-}
+var secretWords = strings.Fields("authorization cookie token secret password passwd passphrase credential session " +
+	"jwt bearer api-key apikey access-key auth-key private-key subscription-key functions-key")
 
 // SecretHeader reports whether a header, in lower case, carries a key of its sender, by its
 // name. Such headers are not stored, passed on or shown.

@@ -90,7 +90,7 @@ var rooms = map[string][]string{
 	"portal":                {".", "command", "portal/administration", "portal/calls", "portal/chart", "portal/page", "portal/pipelines", "portal/signin", "portal/webhooks"},
 	"serve":                 {".", "alert", "api", "backup", "closed", "command", "config", "durable", "event", "expression", "iam", "jetstream", "jetstream/journal", "lane", "limit", "metrics", "missed", "oidc", "outward", "pipeline", "pipeline/run", "portal", "portal/page", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "value", "wait", "webhook", "webhook/receive", "webhook/trust"},
 	"client":                {".", "durable", "outward", "problem", "spelling", "value", "wait"},
-	"manifest":              {".", "client", "limit", "spelling", "value", "webhook", "yamltext"},
+	"manifest":              {".", "client", "durable", "limit", "spelling", "value", "webhook", "yamltext"},
 	"cmd/sluice/view":       {".", "difference", "wording"},
 	"cmd/sluice/exit":       {"."},
 	"cmd/sluice/terminal":   {".", "client", "cmd/sluice/exit", "cmd/sluice/view", "command", "spelling", "stretch", "value"},

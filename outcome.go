@@ -27,21 +27,14 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 	b = appendField(b, `,"status":`, string(o.Status))
 	b = appendNumber(b, `,"statusCode":`, o.StatusCode)
 	if o.Value != nil {
-		b = append(b, `,"value":`...)
-		b = append(b, o.Value...)
+		b = append(append(b, `,"value":`...), o.Value...)
 	}
-	if o.Error != nil {
-		b = append(b, `,"error":`...)
-		b = appendJSON(b, o.Error)
-	}
+	b = appendProblem(b, o.Error)
 	if o.Said != nil {
-		b = append(b, `,"said":`...)
-		b = appendJSON(b, o.Said)
+		b = appendJSON(append(b, `,"said":`...), o.Said)
 	}
 	b = appendNumber(b, `,"attempts":`, o.Attempts)
-	b = append(b, `,"finished":"`...)
-	b = o.Finished.AppendFormat(b, time.RFC3339Nano)
-	return append(b, `"}`...)
+	return append(appendTime(b, `,"finished":`, o.Finished), '}')
 }
 
 // failure is what the caller of a webhook is told of a failed run: what the author of

@@ -83,19 +83,12 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 func (r *Result) AppendJSON(b []byte) []byte {
 	b = appendNumber(b, `{"statusCode":`, r.StatusCode)
 	b = appendField(b, `,"status":`, string(r.Status))
-	b = append(b, `,"value":`...)
-	b = appendValue(b, r.Value)
-	if r.Error != nil {
-		b = append(b, `,"error":`...)
-		b = appendJSON(b, r.Error)
-	}
-	b = append(b, `,"pollingRedirectEnabled":`...)
-	b = strconv.AppendBool(b, r.PollingRedirectEnabled)
+	b = appendValue(append(b, `,"value":`...), r.Value)
+	b = appendProblem(b, r.Error)
+	b = strconv.AppendBool(append(b, `,"pollingRedirectEnabled":`...), r.PollingRedirectEnabled)
 	b = appendField(b, `,"correlationId":`, r.CorrelationID)
 	b = appendField(b, `,"traceId":`, r.TraceID)
-	b = append(b, `,"created":"`...)
-	b = r.Created.AppendFormat(b, time.RFC3339Nano)
-	return append(b, `"}`...)
+	return append(appendTime(b, `,"created":`, r.Created), '}')
 }
 
 // Results finds the results of calls.

@@ -32,16 +32,11 @@ func (r *RunReport) AppendJSON(b []byte) []byte {
 	b = appendField(b, `,"status":`, string(r.Status))
 	b = appendNumber(b, `,"attempt":`, r.Attempt)
 	b = appendNumber(b, `,"delivery":`, r.Delivery)
-	b = append(b, `,"started":"`...)
-	b = r.Started.AppendFormat(b, time.RFC3339Nano)
-	b = appendMilliseconds(b, `","duration":`, r.Duration)
-	if r.Error != nil {
-		b = append(b, `,"error":`...)
-		b = appendJSON(b, r.Error)
-	}
+	b = appendTime(b, `,"started":`, r.Started)
+	b = appendMilliseconds(b, `,"duration":`, r.Duration)
+	b = appendProblem(b, r.Error)
 	if !r.Next.IsZero() {
-		b = append(b, `,"next":"`...)
-		b = append(r.Next.AppendFormat(b, time.RFC3339Nano), '"')
+		b = appendTime(b, `,"next":`, r.Next)
 	}
 	if r.Cut {
 		b = append(b, `,"cut":true`...)
@@ -85,8 +80,7 @@ func (s *StepReport) appendJSON(b []byte) []byte {
 	b = appendOptional(b, `,"code":`, s.Code)
 	b = appendOptional(b, `,"user":`, s.User)
 	if s.HTTP != nil {
-		b = append(b, `,"http":`...)
-		b = s.HTTP.appendJSON(b)
+		b = s.HTTP.appendJSON(append(b, `,"http":`...))
 	}
 	return append(b, '}')
 }
@@ -114,9 +108,7 @@ func (e *Exchange) appendJSON(b []byte) []byte {
 	b = appendField(b, `{"method":`, e.Method)
 	b = appendOptional(b, `,"url":`, e.URL)
 	b = appendOptional(b, `,"host":`, e.Host)
-	if e.StatusCode != 0 {
-		b = appendNumber(b, `,"statusCode":`, e.StatusCode)
-	}
+	b = appendCount(b, `,"statusCode":`, e.StatusCode)
 	b = appendOptional(b, `,"request":`, e.Request)
 	b = appendOptional(b, `,"response":`, e.Response)
 	return append(b, '}')

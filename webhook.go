@@ -120,13 +120,13 @@ func Last6(uuid string) string {
 
 // A TokenView is a token of a webhook as webhook.get shows it.
 type TokenView struct {
-	Last6       string     `json:"last6" doc:"Its last 6 characters."`
-	Token       string     `json:"token,omitempty" doc:"All of it, for users who may see tokens."`
-	Description string     `json:"description,omitempty" doc:"What people wrote about it."`
-	Created     time.Time  `json:"created" doc:"When it was made."`
-	Expires     *time.Time `json:"expires,omitempty" doc:"When it is closed by itself."`
-	LastUsed    *time.Time `json:"lastUsed,omitempty" doc:"When a call last came with it, to the minute; noted once a webhook has several."`
-	Open        bool       `json:"open" doc:"Calls may come with it."`
+	Last6       string    `json:"last6" doc:"Its last 6 characters."`
+	Token       string    `json:"token,omitempty" doc:"All of it, for users who may see tokens."`
+	Description string    `json:"description,omitempty" doc:"What people wrote about it."`
+	Created     time.Time `json:"created" doc:"When it was made."`
+	Expires     time.Time `json:"expires,omitzero" doc:"When it is closed by itself."`
+	LastUsed    time.Time `json:"lastUsed,omitzero" doc:"When a call last came with it, to the minute; noted once a webhook has several."`
+	Open        bool      `json:"open" doc:"Calls may come with it."`
 }
 
 // A WebhookView is a webhook as its commands show it.

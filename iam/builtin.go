@@ -1,7 +1,7 @@
 package iam
 
 import (
-	"slices"
+	"strings"
 
 	"sluice"
 )
@@ -15,32 +15,22 @@ const (
 // builtinRoles are there from the start. All but admin can be redefined.
 var builtinRoles = map[string][]string{
 	sluice.AdminName: {"*"},
-	"developer": {
-		"webhook.*", "pipeline.*", "event.get", "event.listen", "event.receive", "event.send", "event.replay",
-		"event.retry", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
-		"quarantine.*", "provider.get", "alert.*",
-		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "mail.send",
-		"crypto.*",
-		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats", "server.closed",
-	},
-	"viewer": viewing,
-	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "event.retry", "deadletter.*",
-		"quarantine.*", "alert.mute"),
-	sluice.AnonymousRole: {
-		"log", "set", "assert", "fail", "exit", "wait", "convert.*", "crypto.*",
-		sluice.ReceiveCommand, "iam.whoami", "iam.run.as", "iam.authorize",
-	},
+	"developer": strings.Fields("webhook.* pipeline.* event.get event.listen event.receive event.send event.replay " +
+		"event.retry message.* result.* trace.* deadletter.* secret.* quarantine.* provider.get alert.* " +
+		"convert.* log set assert fail exit wait http.request http.forward mail.send crypto.* " +
+		"iam.whoami iam.password.set iam.run.as iam.authorize server.info server.stats server.closed"),
+	"viewer": strings.Fields(viewing),
+	"support": strings.Fields(viewing + " " + sluice.MaySeePayload +
+		" event.replay event.retry deadletter.* quarantine.* alert.mute"),
+	sluice.AnonymousRole: strings.Fields("log set assert fail exit wait convert.* crypto.* " + sluice.ReceiveCommand +
+		" iam.whoami iam.run.as iam.authorize"),
 }
 
 // viewing shows webhooks, pipelines, calls and figures, but no payloads, users, clients,
 // secrets or audit log.
-var viewing = []string{
-	"webhook.get", "webhook.stats", "provider.get", "pipeline.get", "pipeline.stats", "pipeline.versions",
-	"pipeline.lint", "pipeline.test",
-	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "alert.get", "server.info", "server.stats",
-	"server.closed",
-	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
-}
+const viewing = "webhook.get webhook.stats provider.get pipeline.get pipeline.stats pipeline.versions pipeline.lint " +
+	"pipeline.test trace.get deadletter.get deadletter.groups quarantine.get alert.get server.info server.stats " +
+	"server.closed convert.* crypto.* iam.whoami iam.password.set"
 
 // orBuiltIn returns a stored role, or the built-in one of that name if none is stored.
 func orBuiltIn(name string, stored *sluice.Role) *sluice.Role {

@@ -87,12 +87,9 @@ func repeats(text string) bool {
 }
 
 // rows are those of the alphabet and of keyboards, downwards and across.
-var rows = []string{
-	"abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiop", "qwertzuiop", "azertyuiop", "asdfghjkl", "zxcvbnm",
-	"yxcvbnm",
-	"1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p", "1q2w3e4r5t6y7u8i9o0p", "q1w2e3r4t5y6u7i8o9p0",
-	"qazwsxedcrfvtgbyhnujmikolp", "zaq12wsxcde34rfv", "qweasdzxc",
-}
+const rows = "abcdefghijklmnopqrstuvwxyz 01234567890 qwertyuiop qwertzuiop azertyuiop asdfghjkl zxcvbnm yxcvbnm " +
+	"1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p 1q2w3e4r5t6y7u8i9o0p q1w2e3r4t5y6u7i8o9p0 qazwsxedcrfvtgbyhnujmikolp " +
+	"zaq12wsxcde34rfv qweasdzxc"
 
 // isRow reports whether a text is made of one or two rows of neighbours, forwards
 // or backwards.
@@ -107,10 +104,8 @@ func isRow(text string) bool {
 }
 
 func inRow(text string) bool {
-	for _, row := range rows {
-		if strings.Contains(row, text) || strings.Contains(reversed(row), text) {
-			return true
-		}
+	if !strings.Contains(text, " ") && (strings.Contains(rows, text) || strings.Contains(reversed(rows), text)) {
+		return true
 	}
 	return len(text) > 0 && strings.Trim(text, text[:1]) == ""
 }

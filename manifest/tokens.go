@@ -13,6 +13,7 @@ import (
 
 	"sluice"
 	"sluice/client"
+	"sluice/durable"
 )
 
 // Tokens are the open tokens of webhooks, by event key, which belong in a file of their own.
@@ -36,17 +37,11 @@ const fileHead = "# The tokens of webhooks, which are secret: sluice apply DIR -
 
 // outside refuses a file of tokens in the folder that is kept under version control.
 func outside(dir, file string) error {
-	folder, err := filepath.EvalSymlinks(dir)
-	if err == nil {
-		folder, err = filepath.Abs(folder)
-	}
+	folder, err := absolute(dir)
 	if err != nil {
 		return mistake("%v", err)
 	}
-	place, err := filepath.EvalSymlinks(filepath.Dir(file))
-	if err == nil {
-		place, err = filepath.Abs(place)
-	}
+	place, err := absolute(filepath.Dir(file))
 	if err != nil {
 		return mistake("%v", err)
 	}
@@ -56,6 +51,15 @@ func outside(dir, file string) error {
 			file, dir)
 	}
 	return nil
+}
+
+// absolute returns where a path leads to.
+func absolute(path string) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
 }
 
 // ExportTokens writes the open tokens of all webhooks to a file that nobody else can read. It
@@ -77,9 +81,9 @@ func ExportTokens(ctx context.Context, c *client.Client, dir, file string) error
 				return sluice.NotPermitted(sluice.MaySeeTokens)
 			case !t.Open:
 			case t.Token == h.UUID:
-				kept.Open, kept.Expires = true, orZero(t.Expires)
+				kept.Open, kept.Expires = true, t.Expires
 			default:
-				kept.Further = append(kept.Further, token{t.Token, orZero(t.Expires), t.Description})
+				kept.Further = append(kept.Further, token{t.Token, t.Expires, t.Description})
 			}
 		}
 		all[h.EventKey] = kept
@@ -88,31 +92,7 @@ func ExportTokens(ctx context.Context, c *client.Client, dir, file string) error
 	if err != nil {
 		return err
 	}
-	return writeSecret(file, append([]byte(fileHead), text...))
-}
-
-func orZero(at *time.Time) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return *at
-}
-
-// writeSecret replaces a file by one of mode 600.
-func writeSecret(file string, content []byte) error {
-	made, err := os.CreateTemp(filepath.Dir(file), ".tokens-*") // of that mode
-	if err != nil {
-		return mistake("%v", err)
-	}
-	_, err = made.Write(content)
-	if e := made.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(made.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(made.Name()) // it has secrets, and is of no use
+	if err := durable.WriteFile(file, append([]byte(fileHead), text...)); err != nil {
 		return mistake("%v", err)
 	}
 	return nil

@@ -42,7 +42,7 @@ func (i *Issuer) Asked(ctx context.Context, query string) (asked sluice.Authoriz
 		Challenge: form["code_challenge"],
 		MaxAge:    -1,
 	}
-	a.Lasts, _ = i.lifetime(client)
+	a.Lasts = i.lifetime(client)
 	if err := complete(&a, client, form); err != nil {
 		e := sluice.AsError(err)
 		a.Refused = i.Deny(a, e.Code, e.Message)

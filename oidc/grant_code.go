@@ -17,9 +17,8 @@ func (i *Issuer) code(ctx context.Context, r *request) (none issue, _ error) {
 	if code == "" {
 		return none, invalidRequest("The parameter code is missing.")
 	}
-	lifetime, refreshable := i.lifetime(r.client)
 	given := proof{clientID: r.client.ID, redirect: r.form["redirect_uri"], verifier: r.form["code_verifier"]}
-	session, refresh, err := i.sessions.redeem(ctx, code, given, lifetime)
+	session, refresh, err := i.sessions.redeem(ctx, code, given, i.lifetime(r.client))
 	if err != nil {
 		return none, err
 	}
@@ -30,9 +29,6 @@ func (i *Issuer) code(ctx context.Context, r *request) (none issue, _ error) {
 	user, err := i.userOf(ctx, session, deadCode())
 	if err != nil {
 		return none, err
-	}
-	if !refreshable {
-		refresh = ""
 	}
 	return issue{user: user.Name, roles: user.Roles, session: session, refresh: refresh, nonce: session.Code.Nonce}, nil
 }

@@ -28,27 +28,24 @@ func (i *Issuer) password(ctx context.Context, r *request) (none issue, _ error)
 		return none, err
 	}
 	r.login.Username = user.Name
-	lifetime, refreshable := i.lifetime(r.client)
 	session, refresh, err := i.sessions.open(ctx, sluice.Session{
 		Username: user.Name, ClientID: r.client.ID, Scope: r.scope,
-	}, lifetime)
+	}, i.lifetime(r.client))
 	if err != nil {
 		return none, err
-	}
-	if !refreshable {
-		refresh = ""
 	}
 	return issue{user: user.Name, roles: user.Roles, session: session, refresh: refresh}, nil
 }
 
-// lifetime returns how long a login through a client lasts, and whether its
-// tokens can be refreshed.
-func (i *Issuer) lifetime(client *sluice.Client) (lifetime time.Duration, refreshable bool) {
-	if slices.Contains(client.Grants, "refresh_token") {
-		return i.RefreshTTL, true
+// lifetime returns how long a login through a client lasts.
+func (i *Issuer) lifetime(client *sluice.Client) time.Duration {
+	if mayRefresh(client) {
+		return i.RefreshTTL
 	}
-	return i.AccessTTL, false
+	return i.AccessTTL
 }
+
+func mayRefresh(client *sluice.Client) bool { return slices.Contains(client.Grants, "refresh_token") }
 
 func userScope(_ context.Context, r *request) (string, error) { return grantScope(r.form["scope"]) }
 

@@ -12,18 +12,12 @@ import (
 
 // An introspection is what a token stands for (RFC 7662, 2.2).
 type introspection struct {
-	Active    bool             `json:"active"`
-	TokenType string           `json:"token_type,omitempty"`
-	Scope     string           `json:"scope,omitempty"`
-	ClientID  string           `json:"client_id,omitempty"`
-	Username  string           `json:"username,omitempty"`
-	Subject   string           `json:"sub,omitempty"`
-	Issuer    string           `json:"iss,omitempty"`
-	Audience  jwt.Audience     `json:"aud,omitempty"`
-	Expires   *jwt.NumericDate `json:"exp,omitempty"`
-	IssuedAt  *jwt.NumericDate `json:"iat,omitempty"`
-	NotBefore *jwt.NumericDate `json:"nbf,omitempty"`
-	ID        string           `json:"jti,omitempty"`
+	Active    bool   `json:"active"`
+	TokenType string `json:"token_type,omitempty"`
+	Scope     string `json:"scope,omitempty"`
+	ClientID  string `json:"client_id,omitempty"`
+	Username  string `json:"username,omitempty"`
+	jwt.Claims
 }
 
 // introspect tells a client with a secret whether a token is valid.
@@ -76,10 +70,12 @@ func (i *Issuer) inspectRefresh(ctx context.Context, token string) (introspectio
 		Scope:     session.Scope,
 		ClientID:  session.ClientID,
 		Username:  session.Username,
-		Subject:   session.Username,
-		Issuer:    i.url,
-		Expires:   jwt.NewNumericDate(session.Expires),
-		IssuedAt:  jwt.NewNumericDate(session.Created),
+		Claims: jwt.Claims{
+			Subject:  session.Username,
+			Issuer:   i.url,
+			Expiry:   jwt.NewNumericDate(session.Expires),
+			IssuedAt: jwt.NewNumericDate(session.Created),
+		},
 	}, nil
 }
 
@@ -95,17 +91,7 @@ func (i *Issuer) inspectAccess(ctx context.Context, token string) (none introspe
 		}
 	}
 	found := introspection{
-		Active:    true,
-		TokenType: "Bearer",
-		Scope:     v.Scope,
-		ClientID:  v.ClientID,
-		Subject:   v.Subject,
-		Issuer:    v.Issuer,
-		Audience:  v.Audience,
-		Expires:   v.Expiry,
-		IssuedAt:  v.IssuedAt,
-		NotBefore: v.NotBefore,
-		ID:        v.ID,
+		Active: true, TokenType: "Bearer", Scope: v.Scope, ClientID: v.ClientID, Claims: v.Claims,
 	}
 	if !v.isClient() {
 		found.Username = v.Subject

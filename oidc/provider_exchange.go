@@ -117,10 +117,10 @@ func (p *Provider) recall(digest fingerprint) (answer exchanged, ok bool, err er
 // read returns the identity in a reply of the token endpoint. Most providers put the roles
 // into the access token; the ID token is read if the access token is not for us.
 func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, error) {
-	id, _, err := p.verify(ctx, token.AccessToken, false)
+	found, err := p.verify(ctx, token.AccessToken, false)
 	if idToken, ok := token.Extra("id_token").(string); ok && err != nil {
-		id, _, err = p.verify(ctx, idToken, true)
-		if err == nil && len(id.Roles) == 0 {
+		found, err = p.verify(ctx, idToken, true)
+		if err == nil && len(found.id.Roles) == 0 {
 			p.rolesHint.Do(func() {
 				p.Log.Warn("The identity provider's access token can't be used here, and its ID token has no roles: "+
 					"who logs in by Basic or Refresh may do nothing. Let the provider put the roles into the claim, "+
@@ -132,10 +132,10 @@ func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, er
 	if err != nil {
 		return exchanged{}, unreachable(fmt.Errorf("none of the provider's tokens can be used: %w", err))
 	}
-	if !token.Expiry.IsZero() && token.Expiry.Before(id.Expires) {
-		id.Expires = token.Expiry
+	if !token.Expiry.IsZero() && token.Expiry.Before(found.id.Expires) {
+		found.id.Expires = token.Expiry
 	}
-	return exchanged{id: id, renewed: token.RefreshToken}, nil
+	return exchanged{id: found.id, renewed: token.RefreshToken}, nil
 }
 
 // remember keeps a reply until it expires, also under the new refresh token, which need

@@ -52,7 +52,7 @@ func (p *Provider) signedIn(
 	ctx context.Context, r *remote, token *oauth2.Token, nonce string,
 ) (none sluice.Identity, _ error) {
 	text, _ := token.Extra("id_token").(string)
-	id, _, err := p.verify(ctx, text, true)
+	found, err := p.verify(ctx, text, true)
 	if err != nil {
 		return none, unreachable(fmt.Errorf("the provider's ID token can't be used: %w", err))
 	}
@@ -60,9 +60,10 @@ func (p *Provider) signedIn(
 	if err != nil || verified.Nonce != nonce {
 		return none, sluice.WrongCredentials()
 	}
-	access, _, err := p.verify(ctx, token.AccessToken, false)
-	if err == nil && access.Username == id.Username && len(id.Roles) == 0 {
-		id.Roles = access.Roles
+	id := found.id
+	access, err := p.verify(ctx, token.AccessToken, false)
+	if err == nil && access.id.Username == id.Username && len(id.Roles) == 0 {
+		id.Roles = access.id.Roles
 	}
 	if len(id.Roles) == 0 {
 		p.rolesHint.Do(func() {

@@ -15,7 +15,7 @@ import (
 	"sluice/limit"
 )
 
-// foreign is a valid access token of the provider.
+// foreign is a valid token of the provider: whom it stands for.
 type foreign struct {
 	id  sluice.Identity
 	key string // that signed it
@@ -35,13 +35,13 @@ func (p *Provider) Access(ctx context.Context, token string) (none sluice.Identi
 	if known, ok := p.verified.Get(digest, p.now()); ok && p.current(ctx, known.key) {
 		return known.id, nil
 	}
-	id, key, err := p.verify(ctx, token, false)
+	found, err := p.verify(ctx, token, false)
 	if err != nil {
 		p.verified.Drop(digest)
 		return none, err
 	}
-	p.verified.Put(digest, foreign{id, key}, id.Expires.Add(leeway))
-	return id, nil
+	p.verified.Put(digest, found, found.id.Expires.Add(leeway))
+	return found.id, nil
 }
 
 // current reports whether the provider still publishes a key.
@@ -50,44 +50,40 @@ func (p *Provider) current(ctx context.Context, key string) bool {
 	return err == nil && r.keys.want(ctx, key) == nil && r.keys.has(key)
 }
 
-// verify checks a token of the provider, and returns whom it stands for and the
-// key that signed it.
-func (p *Provider) verify(ctx context.Context, token string, idToken bool) (id sluice.Identity, key string, err error) {
+// verify checks a token of the provider.
+func (p *Provider) verify(ctx context.Context, token string, idToken bool) (found foreign, _ error) {
 	parsed, err := parseJWT(token, algorithms)
 	if err != nil {
-		return id, "", notAccepted().Because(err)
+		return found, notAccepted().Because(err)
 	}
 	header := parsed.Headers[0]
 	r, err := p.remote(ctx)
 	if err != nil {
-		return id, "", err
+		return found, err
 	}
 	if err := r.keys.want(ctx, header.KeyID); err != nil {
-		return id, "", err
+		return found, err
 	}
 	verified, err := r.verifier.Verify(ctx, token)
 	if err != nil {
-		return id, "", notAccepted().Because(err)
+		return found, notAccepted().Because(err)
 	}
 	if !p.checkAudience(verified.Audience, idToken) {
-		return id, "", notAccepted()
+		return found, notAccepted()
 	}
 	var claims map[string]any
 	if err := verified.Claims(&claims); err != nil {
-		return id, "", notAccepted().Because(err)
+		return found, notAccepted().Because(err)
 	}
 	if err := p.checkTimes(verified); err != nil {
-		return id, "", notAccepted().Because(err)
-	}
-	if !rightType(header, claims, idToken) {
-		return id, "", notAccepted()
+		return found, notAccepted().Because(err)
 	}
 	id, ok := p.identity(claims)
-	if !ok {
-		return id, "", notAccepted()
+	if !ok || !rightType(header, claims, idToken) {
+		return found, notAccepted()
 	}
 	id.Expires = verified.Expiry
-	return id, header.KeyID, nil
+	return foreign{id, header.KeyID}, nil
 }
 
 // checkAudience reports whether a token is for us. If it is not, the settings may be

@@ -103,6 +103,9 @@ func (i *Issuer) exchange(r *http.Request, form map[string]string, login *Login)
 		return nil, err
 	}
 	issue.scope = asked.scope
+	if !mayRefresh(client) {
+		issue.refresh = ""
+	}
 	return i.answer(r.Context(), client, issue)
 }
 

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -33,10 +34,10 @@ type snsCheck struct {
 }
 
 // snsSigned has the members that are signed, in their order, by type of message.
-var snsSigned = map[string][]string{
-	"Notification":             {"Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"},
-	"SubscriptionConfirmation": {"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"},
-	"UnsubscribeConfirmation":  {"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"},
+var snsSigned = map[string]string{
+	"Notification":             "Message MessageId Subject Timestamp TopicArn Type",
+	"SubscriptionConfirmation": "Message MessageId SubscribeURL Timestamp Token TopicArn Type",
+	"UnsubscribeConfirmation":  "Message MessageId SubscribeURL Timestamp Token TopicArn Type",
 }
 
 // check ignores the time: SNS repeats a message for weeks with the same Timestamp.
@@ -47,7 +48,7 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	}
 	signature, err := base64.StdEncoding.DecodeString(message["Signature"])
 	names := snsSigned[message["Type"]]
-	if err != nil || names == nil {
+	if err != nil || names == "" {
 		return invalid("The message has an unknown type, or a Signature that is no base64.")
 	}
 	if !isSigningCertURL(message["SigningCertURL"]) {
@@ -58,7 +59,7 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 		return err
 	}
 	var text bytes.Buffer
-	for _, name := range names {
+	for name := range strings.FieldsSeq(names) {
 		if value, ok := message[name]; ok {
 			text.WriteString(name + "\n" + value + "\n")
 		}

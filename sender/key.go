@@ -23,17 +23,8 @@ import (
 // maxSignature bounds a signature, in bytes, decoded: that of the longest RSA key.
 const maxSignature = 1024
 
-// A publicKey verifies signatures made with a private key of the sender.
-type publicKey interface {
-	verify(fragments [][]byte, signature []byte) bool
-}
-
-type ed25519Key ed25519.PublicKey
-
-func (k ed25519Key) verify(fragments [][]byte, signature []byte) bool {
-	return len(signature) == ed25519.SignatureSize &&
-		ed25519.Verify(ed25519.PublicKey(k), bytes.Join(fragments, nil), signature)
-}
+// A publicKey verifies a signature that was made with a private key of the sender.
+type publicKey func(fragments [][]byte, signature []byte) bool
 
 // parseEd25519 reads a public key in hex, base64 or PEM.
 func parseEd25519(text string) (publicKey, error) {
@@ -48,15 +39,23 @@ func parseEd25519(text string) (publicKey, error) {
 		}
 		raw = public
 	}
-	return ed25519Key(raw), nil
+	return func(fragments [][]byte, signature []byte) bool {
+		return len(signature) == ed25519.SignatureSize && ed25519.Verify(raw, bytes.Join(fragments, nil), signature)
+	}, nil
 }
 
-type ecdsaKey struct{ *ecdsa.PublicKey }
-
-// verify takes a signature in DER, or the 64 bytes of its two numbers.
-func (k ecdsaKey) verify(fragments [][]byte, signature []byte) bool {
-	digest := digestOf(fragments)
-	return ecdsa.VerifyASN1(k.PublicKey, digest, signature) || verifyPair(k.PublicKey, digest, signature)
+// parseECDSA reads a P-256 public key in base64 or PEM. Its signatures are DER, or the 64 bytes of
+// their two numbers.
+func parseECDSA(text string) (publicKey, error) {
+	public, ok := parsePublic(text).(*ecdsa.PublicKey)
+	if !ok || public.Curve != elliptic.P256() {
+		return nil, secretError("The signing secret must be the verification key: an ECDSA P-256 public key in " +
+			"base64 or PEM.")
+	}
+	return func(fragments [][]byte, signature []byte) bool {
+		digest := digestOf(fragments)
+		return ecdsa.VerifyASN1(public, digest, signature) || verifyPair(public, digest, signature)
+	}, nil
 }
 
 // verifyPair verifies a P-256 signature that is the 64 bytes of its two numbers.
@@ -64,30 +63,6 @@ func verifyPair(key *ecdsa.PublicKey, digest, signature []byte) bool {
 	const half = 32
 	return len(signature) == 2*half &&
 		ecdsa.Verify(key, digest, new(big.Int).SetBytes(signature[:half]), new(big.Int).SetBytes(signature[half:]))
-}
-
-// parseECDSA reads a P-256 public key in base64 or PEM.
-func parseECDSA(text string) (publicKey, error) {
-	public, ok := parsePublic(text).(*ecdsa.PublicKey)
-	if !ok || public.Curve != elliptic.P256() {
-		return nil, secretError("The signing secret must be the verification key: an ECDSA P-256 public key in " +
-			"base64 or PEM.")
-	}
-	return ecdsaKey{public}, nil
-}
-
-type rsaKey struct {
-	*rsa.PublicKey
-
-	pss bool // otherwise PKCS #1 v1.5
-}
-
-func (k rsaKey) verify(fragments [][]byte, signature []byte) bool {
-	digest := digestOf(fragments)
-	if k.pss {
-		return rsa.VerifyPSS(k.PublicKey, crypto.SHA256, digest, signature, nil) == nil
-	}
-	return rsa.VerifyPKCS1v15(k.PublicKey, crypto.SHA256, digest, signature) == nil
 }
 
 // Bounds of an RSA key, in bits: shorter ones can be broken, and longer ones are slow.
@@ -98,14 +73,20 @@ const (
 
 func isSafe(key *rsa.PublicKey) bool { return key.N.BitLen() >= minRSA && key.N.BitLen() <= maxRSA }
 
-// parseRSA reads a public key in base64 or PEM.
+// parseRSA reads a public key in base64 or PEM. Its signatures are PSS, or PKCS #1 v1.5.
 func parseRSA(text string, pss bool) (publicKey, error) {
 	public, ok := parsePublic(text).(*rsa.PublicKey)
 	if !ok || !isSafe(public) {
 		return nil, secretError("The signing secret must be the sender's RSA public key of 1024 to 8192 bits, in " +
 			"base64 or PEM.")
 	}
-	return rsaKey{public, pss}, nil
+	return func(fragments [][]byte, signature []byte) bool {
+		digest := digestOf(fragments)
+		if pss {
+			return rsa.VerifyPSS(public, crypto.SHA256, digest, signature, nil) == nil
+		}
+		return rsa.VerifyPKCS1v15(public, crypto.SHA256, digest, signature) == nil
+	}, nil
 }
 
 // digestOf returns the SHA-256 of fragments.

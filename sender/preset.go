@@ -31,10 +31,10 @@ type Preset struct {
 var verifiers = map[string]newChecker{
 	"adyen":           newAdyen,
 	"aws-sns":         newSNS,
-	"figma":           newFigma,
+	"figma":           inBody("", "passcode"),
 	"google-pubsub":   newPubSub,
 	"mailgun":         newMailgun,
-	"microsoft-graph": newGraph,
+	"microsoft-graph": inBody("value", "clientState"),
 	"paypal":          newPayPal,
 	"plaid":           newPlaid,
 	"twilio":          newTwilio,

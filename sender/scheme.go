@@ -3,6 +3,7 @@ package sender
 import (
 	"cmp"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,10 +19,11 @@ type Scheme struct {
 	Algorithm string `json:"algorithm,omitempty"` // one of algorithms; "" means sha256
 	Encoding  string `json:"encoding,omitempty"`  // hex or base64
 	Signed    string `json:"signed,omitempty"`    // of {body}, {timestamp}, {id}, {url}, {method}
-	Tolerance string `json:"tolerance,omitempty"` // how far the clocks may be apart
 
 	TimestampHeader string `json:"timestampHeader,omitempty" yaml:"timestampHeader"` // that carries the time
 	IDHeader        string `json:"idHeader,omitempty" yaml:"idHeader"`               // that carries the id
+
+	Tolerance string `json:"tolerance,omitempty"` // how far the clocks may be apart
 
 	Keys     string `json:"keys,omitempty"`     // address of the sender's JWKS, in place of a secret
 	Issuer   string `json:"issuer,omitempty"`   // that a JWT must have
@@ -96,14 +98,13 @@ func (s Scheme) check() error {
 	case messageSignature:
 		useful = "keys label components tolerance"
 	}
-	for _, field := range []struct{ name, value string }{
-		{"header", s.Header}, {"format", s.Format}, {"encoding", s.Encoding}, {"signed", s.Signed},
-		{"timestampHeader", s.TimestampHeader}, {"idHeader", s.IDHeader}, {"tolerance", s.Tolerance},
-		{"keys", s.Keys}, {"issuer", s.Issuer}, {"audience", s.Audience}, {"bodyHash", s.BodyHash},
-		{"label", s.Label}, {"components", strings.Join(s.Components, " ")},
-	} {
-		if field.value != "" && !slices.Contains(strings.Fields(useful), field.name) {
-			return fieldError(field.name, "is of no use with the algorithm %s", cmp.Or(s.Algorithm, algorithms[0]))
+	if len(s.Components) == 0 {
+		s.Components = nil
+	}
+	for field, value := range reflect.ValueOf(s).Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name != "algorithm" && !value.IsZero() && !slices.Contains(strings.Fields(useful), name) {
+			return fieldError(name, "is of no use with the algorithm %s", cmp.Or(s.Algorithm, algorithms[0]))
 		}
 	}
 	return nil

@@ -152,7 +152,7 @@ func (s *signatureCheck) fits(w *scratch, signatures []string) bool {
 		case !ok:
 		case s.public == nil && subtle.ConstantTimeCompare(w.sum, w.decoded[:n]) == 1:
 			return true
-		case s.public != nil && s.public.verify(w.fragments, w.decoded[:n]):
+		case s.public != nil && s.public(w.fragments, w.decoded[:n]):
 			return true
 		}
 	}

@@ -37,9 +37,9 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 	var made sluice.Webhook
 	_, err = sluice.Replace(ctx, s.records, token,
 		func(before *sluice.Webhook) (*sluice.Webhook, error) {
-			now := time.Now().UTC().Truncate(time.Millisecond)
+			at := now()
 			after := sluice.Webhook{
-				UUID: token, PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: now,
+				UUID: token, PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: at,
 			}
 			switch {
 			case creating && s.isTaken(token, before):
@@ -52,7 +52,7 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 			case !creating:
 				return nil, noWebhook("uuid")
 			}
-			after.Updated = later(now, before)
+			after.Updated = later(at, before)
 			if revised != nil {
 				var err error
 				if after.Trust, err = revised(before); err != nil {

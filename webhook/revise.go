@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"strings"
-	"time"
 
 	"sluice"
 	"sluice/sender"
@@ -113,7 +112,7 @@ func (s *Store) Learn(ctx context.Context, token, secret string) error {
 			return sluice.Errorf(sluice.CodeSigningSecretKnown, "The webhook has a signing secret already.")
 		}
 		known.Signing = secret
-		hook.Updated = later(time.Now().UTC().Truncate(time.Millisecond), hook)
+		hook.Updated = later(now(), hook)
 		hook.Trust = stored(known)
 		return nil
 	})

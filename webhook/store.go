@@ -248,6 +248,9 @@ func (s *Store) remove(ctx context.Context, token string) error {
 	return sluice.Delete(ctx, s.records, token, noWebhook("uuid"))
 }
 
+// now returns the time, as records have it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
 // later returns the time of a change. It is later than that of every change before.
 func later(now time.Time, before *sluice.Webhook) time.Time {
 	if before != nil && !now.After(before.Updated) {

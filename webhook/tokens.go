@@ -18,9 +18,7 @@ import (
 func (s *Store) followTokens(before, after *sluice.Webhook) {
 	if before != nil {
 		for _, t := range before.Tokens {
-			if t.Token != before.UUID {
-				s.byToken.Delete(t.Token)
-			}
+			s.byToken.Delete(t.Token)
 		}
 	}
 	if after != nil {
@@ -54,41 +52,32 @@ func receiveURL(baseURL, token string) string {
 }
 
 func showTokens(h *sluice.Webhook, whole bool, now time.Time) []sluice.TokenView {
-	all := h.AllTokens()
-	views := make([]sluice.TokenView, len(all))
-	for i, t := range all {
-		views[i] = sluice.TokenView{
-			Last6: sluice.Last6(t.Token), Description: t.Description, Created: t.Created, Open: t.IsOpen(now),
+	var views []sluice.TokenView
+	for _, t := range h.AllTokens() {
+		view := sluice.TokenView{
+			Last6: sluice.Last6(t.Token), Description: t.Description, Created: t.Created, Expires: t.Expires,
+			LastUsed: t.Used, Open: t.IsOpen(now),
 		}
 		if whole {
-			views[i].Token = t.Token
+			view.Token = t.Token
 		}
-		if !t.Expires.IsZero() {
-			views[i].Expires = &t.Expires
-		}
-		if !t.Used.IsZero() {
-			views[i].LastUsed = &t.Used
-		}
+		views = append(views, view)
 	}
 	return views
 }
 
-// A tokenHolder names the webhook whose tokens are changed.
-type tokenHolder struct{ uuid, eventKey string }
-
-// find returns the webhook by its uuid or its event key.
-func (h tokenHolder) find(ctx context.Context, hooks *Store) (hook sluice.Webhook, _ error) {
+// named returns the webhook by its uuid or its event key.
+func (s *Store) named(ctx context.Context, uuid, eventKey string) (none sluice.Webhook, _ error) {
 	switch {
-	case h.uuid != "" && h.eventKey != "":
-		return hook,
-			sluice.InvalidParameter("eventKey", "Give the uuid or the eventKey of the webhook, not both.")
-	case h.uuid != "":
-		return hooks.Webhook(ctx, form.Canonical(h.uuid))
-	case h.eventKey != "":
-		return hooks.WithKey(h.eventKey)
+	case uuid != "" && eventKey != "":
+		return none, sluice.InvalidParameter("eventKey", "Give the uuid or the eventKey of the webhook, not both.")
+	case uuid != "":
+		return s.Webhook(ctx, form.Canonical(uuid))
+	case eventKey != "":
+		return s.WithKey(eventKey)
 	}
-	return hook,
-		sluice.Errorf(sluice.CodeParameterMissing, "Give the uuid or the eventKey of the webhook.").About("eventKey")
+	return none, sluice.Errorf(sluice.CodeParameterMissing, "Give the uuid or the eventKey of the webhook.").
+		About("eventKey")
 }
 
 type tokenAddParams struct {
@@ -100,11 +89,11 @@ type tokenAddParams struct {
 }
 
 type tokenAdded struct {
-	Token      string     `json:"token" doc:"The new token: secret."`
-	Last6      string     `json:"last6" doc:"Its last 6 characters."`
-	WebhookURL string     `json:"webhookUrl" doc:"Where the sender calls with it."`
-	HookURL    string     `json:"hookUrl" doc:"The same without a query."`
-	Expires    *time.Time `json:"expires,omitempty" doc:"When it is closed by itself."`
+	Token      string    `json:"token" doc:"The new token: secret."`
+	Last6      string    `json:"last6" doc:"Its last 6 characters."`
+	WebhookURL string    `json:"webhookUrl" doc:"Where the sender calls with it."`
+	HookURL    string    `json:"hookUrl" doc:"The same without a query."`
+	Expires    time.Time `json:"expires,omitzero" doc:"When it is closed by itself."`
 }
 
 func tokenAddCommand(hooks *Store, baseURL string) command.Command {
@@ -113,7 +102,7 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 		func(ctx context.Context, p tokenAddParams) (added tokenAdded, err error) {
 			made := sluice.Token{
 				Token: cmp.Or(form.Canonical(p.Token), uuid.NewString()), Description: p.Description,
-				Created: time.Now().UTC().Truncate(time.Millisecond),
+				Created: now(),
 			}
 			if !sluice.IsToken(made.Token) {
 				return added, notAToken()
@@ -125,7 +114,7 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 			if made.Expires, err = expiry(p.Expires, made.Created); err != nil {
 				return added, err
 			}
-			hook, err := tokenHolder{p.UUID, p.EventKey}.find(ctx, hooks)
+			hook, err := hooks.named(ctx, p.UUID, p.EventKey)
 			if err == nil && p.Token != "" && !maySeeToken(ctx, hook.EventKey) {
 				err = sluice.NotPermitted(sluice.MaySeeTokens).About("token")
 			}
@@ -135,14 +124,10 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 			if err != nil {
 				return added, err
 			}
-			added = tokenAdded{
+			return tokenAdded{
 				Token: made.Token, Last6: sluice.Last6(made.Token), WebhookURL: receiveURL(baseURL, made.Token),
-				HookURL: baseURL + sluice.HookPath + made.Token,
-			}
-			if !made.Expires.IsZero() {
-				added.Expires = &made.Expires
-			}
-			return added, nil
+				HookURL: baseURL + sluice.HookPath + made.Token, Expires: made.Expires,
+			}, nil
 		}, command.Missing(Missing))
 }
 
@@ -176,16 +161,12 @@ func (s *Store) addToken(ctx context.Context, uuid string, made sluice.Token) er
 			tokens := slices.DeleteFunc(slices.Clone(before.AllTokens()), func(t sluice.Token) bool {
 				return t.Token != uuid && !t.IsOpen(made.Created)
 			})
-			closed := slices.IndexFunc(tokens,
-				func(t sluice.Token) bool { return made.Token == uuid && t.Token == uuid && !t.IsOpen(made.Created) })
+			known := slices.IndexFunc(tokens, func(t sluice.Token) bool { return t.Token == made.Token })
 			switch holder, further := s.byToken.Load(made.Token); {
-			case closed >= 0:
-				tokens[closed].Closed, tokens[closed].Expires = false, made.Expires
-				if made.Description != "" {
-					tokens[closed].Description = made.Description
-				}
-			case slices.ContainsFunc(tokens, func(t sluice.Token) bool { return t.Token == made.Token }), further &&
-				holder != uuid, all[made.Token] != nil:
+			case known >= 0 && !tokens[known].IsOpen(made.Created): // the uuid: others were dropped
+				tokens[known].Closed, tokens[known].Expires = false, made.Expires
+				tokens[known].Description = cmp.Or(made.Description, tokens[known].Description)
+			case known >= 0, further && holder != uuid, all[made.Token] != nil:
 				return nil, tokenTaken()
 			default:
 				tokens = append(tokens, made)
@@ -196,7 +177,7 @@ func (s *Store) addToken(ctx context.Context, uuid string, made sluice.Token) er
 					sluice.MaxTokens)
 			}
 			after := *before
-			after.Tokens, after.Updated = tokens, later(time.Now().UTC().Truncate(time.Millisecond), before)
+			after.Tokens, after.Updated = tokens, later(now(), before)
 			return &after, nil
 		})
 	return err
@@ -227,7 +208,7 @@ func tokenDeleteCommand(hooks *Store) command.Command {
 		"calls with an unknown one. The uuid can be closed too, and stays the name of the webhook; the last open "+
 		"token can't.",
 		func(ctx context.Context, p tokenDeleteParams) (done tokenDeleted, _ error) {
-			hook, err := tokenHolder{p.UUID, p.EventKey}.find(ctx, hooks)
+			hook, err := hooks.named(ctx, p.UUID, p.EventKey)
 			if err != nil {
 				return done, err
 			}
@@ -242,22 +223,22 @@ func tokenDeleteCommand(hooks *Store) command.Command {
 // deleteToken closes a token, which is given by all of it or by its end, and returns it.
 func (s *Store) deleteToken(ctx context.Context, uuid, given string) (token string, err error) {
 	_, err = sluice.Edit(ctx, s.records, uuid, noWebhook("uuid"), func(hook *sluice.Webhook) error {
-		tokens, now := slices.Clone(hook.AllTokens()), time.Now()
-		at, err := placeOf(tokens, given)
+		tokens, at := slices.Clone(hook.AllTokens()), now()
+		place, err := placeOf(tokens, given)
 		if err != nil {
 			return err
 		}
-		token = tokens[at].Token
-		if tokens[at].IsOpen(now) && openTokens(tokens, now) == 1 {
+		token = tokens[place].Token
+		if tokens[place].IsOpen(at) && openTokens(tokens, at) == 1 {
 			return sluice.Errorf(sluice.CodeLastToken, "It is the last open token of the webhook, which nobody could "+
 				"call then: add another one first, or set disabled.").About("token")
 		}
 		if token == uuid {
-			tokens[at].Closed = true
+			tokens[place].Closed = true
 		} else {
-			tokens = slices.Delete(tokens, at, at+1)
+			tokens = slices.Delete(tokens, place, place+1)
 		}
-		hook.Tokens, hook.Updated = tokens, later(now.UTC().Truncate(time.Millisecond), hook)
+		hook.Tokens, hook.Updated = tokens, later(at, hook)
 		return nil
 	})
 	return token, err
