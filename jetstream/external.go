@@ -152,7 +152,7 @@ func hasQuorum(cluster *jetstream.ClusterInfo) bool {
 func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 	ids := e.Stored.ids
 	e.spool.HandOver(ctx, spool.Destination{
-		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids, Withdrawn: stream.WithdrawnSubject,
+		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids,
 		Stored: func(sequence uint64, subject string, event *sluice.Event) {
 			e.Stored.stored(sequence, subject, event)
 			e.Journal.Hear(journal.Answered{Call: sluice.Call{

@@ -26,7 +26,7 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader, erasures []
 	if err := e.reach(ctx); err != nil {
 		return err
 	}
-	r := snapshot.NewRestoration(e.host, from, stream.Events)
+	r := snapshot.NewRestoration(e.host, from)
 	if err := r.CheckEmpty(ctx, e.backupOrder()); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func openSpool(ctx context.Context, opts Options) (*spooler, error) {
 		return nil, err
 	}
 	s := &spooler{
-		Spool: spool.New(opts.SpoolMaxBytes, stream.MaxMessage), opts: opts, keys: keys, folder: folder,
+		Spool: spool.New(opts.SpoolMaxBytes), opts: opts, keys: keys, folder: folder,
 		ended: make(chan struct{}),
 	}
 	first, err := s.start(ctx)

@@ -157,9 +157,9 @@ func ReadAtStart(ctx context.Context, h *stream.Host) error {
 
 // Convert turns records that were restored from an embedded engine to an external one into
 // markers, and deletes the records.
-func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
+func Convert(ctx context.Context, h *stream.Host) (err error) {
 	r := NewRecords(h, NewIndex(0))
-	if r.events, err = h.Stream(ctx, h.JS, events); err != nil {
+	if r.events, err = h.Stream(ctx, h.JS, stream.Events); err != nil {
 		return err
 	}
 	records, err := h.JS.Stream(ctx, stream.Deliveries)

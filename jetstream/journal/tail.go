@@ -11,6 +11,7 @@ import (
 	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/value"
+	"sluice/wait"
 )
 
 // followEvery is how often a tail looks for what is new.
@@ -83,38 +84,25 @@ type tail struct {
 
 // run reports what happens until ctx ends.
 func (t *tail) run(ctx context.Context) error {
-	tick := time.NewTicker(followEvery)
-	defer tick.Stop()
-	for !t.ended {
-		busy := false
+	for {
 		for _, f := range t.both {
-			some, err := t.catchUp(ctx, f)
-			if err != nil || t.ended {
+			if err := t.catchUp(ctx, f); err != nil || t.ended {
 				return err
 			}
-			busy = busy || some
 		}
-		if busy {
-			continue
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if wait.For(ctx, followEvery) != nil {
 			return nil
 		}
 	}
-	return nil
 }
 
-// catchUp reports what one stream has by now, and returns whether there was
-// anything.
-func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) {
-	const most = 100
-	messages, err := t.host.Fetch(ctx, f.stream.CachedInfo().Config.Name, stream.Range{Sequence: f.next, Count: most})
-	if err != nil {
-		return false, err
-	}
-	for _, msg := range messages {
+// catchUp reports what one stream has by now.
+func (t *tail) catchUp(ctx context.Context, f *follower) error {
+	name := f.stream.CachedInfo().Config.Name
+	for msg, err := range t.host.All(ctx, name, stream.Range{Sequence: f.next, Count: 100}) {
+		if err != nil {
+			return err
+		}
 		if msg.Sequence != f.next {
 			f.next, f.line = msg.Sequence, 0 // earlier messages are gone
 		}
@@ -126,13 +114,13 @@ func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) 
 			if entry, ok := tailEntry(t.q, l); ok {
 				entry.Position, entry.Past = t.both.position(), msg.Sequence < f.begun
 				if t.ended = !t.yield(entry, nil); t.ended {
-					return true, nil
+					return nil
 				}
 			}
 		}
 		f.next, f.line = msg.Sequence+1, 0
 	}
-	return len(messages) > 0, nil
+	return nil
 }
 
 // tailEntry returns the entry of a line, if it fits the query.

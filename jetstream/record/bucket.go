@@ -77,7 +77,7 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 	b.mu.Lock()
 	b.in = in
 	b.mu.Unlock()
-	kv, err := b.host.OpenBucket(ctx, in.bucket(b.name), history)
+	kv, err := b.host.OpenBucket(ctx, in.bucket(b.name))
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,6 @@ func (b *Bucket[T]) generation() Generation {
 	defer b.mu.RUnlock()
 	return b.in
 }
-
-// history is how many values of a key a bucket keeps: see settle.
-const history = 2
 
 func streamOf(bucket string) string { return stream.BucketPrefix + bucket }
 

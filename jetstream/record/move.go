@@ -53,7 +53,7 @@ func (g *Generations) copy(ctx context.Context, bucket string, from, to Generati
 			return nil
 		}
 		if copied == 0 {
-			if _, err := g.Host.OpenBucket(ctx, to.bucket(bucket), history); err != nil {
+			if _, err := g.Host.OpenBucket(ctx, to.bucket(bucket)); err != nil {
 				return err
 			}
 		}

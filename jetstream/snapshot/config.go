@@ -32,7 +32,7 @@ func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
 		config.AllowDirect, config.AllowRollup, config.DenyDelete = true, true, true
 		config.Discard = jetstream.DiscardNew
 	}
-	if markers := stream.DeliveryPrefix + ">"; s.Name == r.events && !r.host.SoleWriter &&
+	if markers := stream.DeliveryPrefix + ">"; s.Name == stream.Events && !r.host.SoleWriter &&
 		!slices.Contains(config.Subjects, markers) {
 		config.Subjects = append(config.Subjects, markers)
 	}

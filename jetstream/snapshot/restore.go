@@ -24,17 +24,15 @@ const undoTimeout = 30 * time.Second
 
 // A Restoration makes the streams of an engine from a backup.
 type Restoration struct {
-	host   *stream.Host
-	from   *backup.Reader
-	events string   // name of the stream of events
-	id     string   // marks the streams that it makes
-	asked  []string // names of the streams that the engine was asked to make
+	host  *stream.Host
+	from  *backup.Reader
+	id    string   // marks the streams that it makes
+	asked []string // names of the streams that the engine was asked to make
 }
 
-// NewRestoration returns a restoration, which begins with CheckEmpty. events is the
-// name of the stream of events.
-func NewRestoration(h *stream.Host, from *backup.Reader, events string) *Restoration {
-	return &Restoration{host: h, from: from, events: events, id: rand.Text()}
+// NewRestoration returns a restoration, which begins with CheckEmpty.
+func NewRestoration(h *stream.Host, from *backup.Reader) *Restoration {
+	return &Restoration{host: h, from: from, id: rand.Text()}
 }
 
 // CheckEmpty refuses an engine on which sluice has stored something.
@@ -121,7 +119,7 @@ func (r *Restoration) stream(ctx context.Context, s backup.Stream) error {
 	if done.State != want {
 		return fmt.Errorf("it ends at %d instead of %d", done.State.LastSeq, want.LastSeq)
 	}
-	if s.Name == r.events {
+	if s.Name == stream.Events {
 		return untilReply(ctx, r.closeStart)
 	}
 	return nil
@@ -130,7 +128,7 @@ func (r *Restoration) stream(ctx context.Context, s backup.Stream) error {
 // closeStart makes the stream of events begin with its first event. Otherwise events
 // that were removed while the backup was made would pass for lost ones.
 func (r *Restoration) closeStart(ctx context.Context) error {
-	events, err := r.host.JS.Stream(ctx, r.events)
+	events, err := r.host.JS.Stream(ctx, stream.Events)
 	if err != nil {
 		return err
 	}
@@ -172,7 +170,7 @@ func (r *Restoration) Deliveries(ctx context.Context) error {
 	case r.host.SoleWriter && !recorded:
 		return delivery.ReadAtStart(ctx, r.host)
 	case !r.host.SoleWriter && recorded:
-		return delivery.Convert(ctx, r.host, r.events)
+		return delivery.Convert(ctx, r.host)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func restore(t *testing.T, h *stream.Host, file []byte) error {
 	if err != nil {
 		return err
 	}
-	r := snapshot.NewRestoration(h, from, stream.Events)
+	r := snapshot.NewRestoration(h, from)
 	if err = r.Streams(t.Context(), jetstream.StreamCheck()); err != nil {
 		check(t, r.Undo(t.Context()))
 	}

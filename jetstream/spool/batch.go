@@ -102,7 +102,7 @@ func (d Destination) known(
 // withdraw keeps the batch in which a call may be from being stored later. If the batch is
 // stored already, withdraw returns the call's event.
 func (d Destination) withdraw(ctx context.Context, c *Call, traceID string) (*delivery.Accepted, error) {
-	ack, err := d.Host.JS.Publish(ctx, d.Withdrawn, nil, jetstream.WithMsgID(c.ID),
+	ack, err := d.Host.JS.Publish(ctx, stream.WithdrawnSubject, nil, jetstream.WithMsgID(c.ID),
 		jetstream.WithExpectStream(d.Events.CachedInfo().Config.Name))
 	if err != nil {
 		return nil, stream.NoAnswer(err)

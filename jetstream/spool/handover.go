@@ -24,11 +24,10 @@ const (
 
 // A Destination takes the calls of a spool: the stream of events of an external engine.
 type Destination struct {
-	Host      *stream.Host
-	Events    jetstream.Stream
-	Markers   *delivery.Markers
-	IDs       correlation.IDs
-	Withdrawn string // subject of the messages that stand for withdrawn ones
+	Host    *stream.Host
+	Events  jetstream.Stream
+	Markers *delivery.Markers
+	IDs     correlation.IDs
 
 	// Stored is called for each event that was stored.
 	Stored func(sequence uint64, subject string, e *sluice.Event)

@@ -29,8 +29,7 @@ import (
 
 // A Spool has the calls of a node that wait for an external engine.
 type Spool struct {
-	max  int64 // bytes
-	room int64 // bytes to leave free: the largest call must fit
+	max int64 // bytes
 
 	written chan struct{} // holds one token once there is something to hand over
 
@@ -41,9 +40,9 @@ type Spool struct {
 	next    string          // name of a new store, after an attempt that may have made it
 }
 
-// New returns a spool that takes calls while room bytes are free of maxBytes. Open comes next.
-func New(maxBytes, room int64) *Spool {
-	return &Spool{max: maxBytes, room: room, written: make(chan struct{}, 1)}
+// New returns a spool that takes calls while the largest one fits in maxBytes. Open comes next.
+func New(maxBytes int64) *Spool {
+	return &Spool{max: maxBytes, written: make(chan struct{}, 1)}
 }
 
 // Open opens the spool on a host, for the first time or after the one before has failed.
@@ -114,7 +113,7 @@ func (s *Spool) ready() error {
 	for _, st := range s.stores {
 		used += st.bytes.Load()
 	}
-	if used+s.room > s.max {
+	if used+stream.MaxMessage > s.max {
 		return sluice.Passing(sluice.CodeSpoolFull,
 			"The engine is away, and there is no more room for calls until it is back.")
 	}

@@ -42,8 +42,9 @@ func (h *Host) OpenStream(
 }
 
 // OpenBucket does with a bucket what OpenStream does with a stream.
-func (h *Host) OpenBucket(ctx context.Context, name string, history int) (found jetstream.KeyValue, err error) {
-	config := jetstream.KeyValueConfig{Bucket: name, Replicas: max(1, h.Replicas), History: uint8(history)}
+func (h *Host) OpenBucket(ctx context.Context, name string) (found jetstream.KeyValue, err error) {
+	const history = 2 // values of a key, see record's settle
+	config := jetstream.KeyValueConfig{Bucket: name, Replicas: max(1, h.Replicas), History: history}
 	err = h.open(ctx, "the bucket "+name, func(ctx context.Context) (err error) {
 		if found, err = h.JS.KeyValue(ctx, name); err != nil {
 			return err
@@ -52,7 +53,7 @@ func (h *Host) OpenBucket(ctx context.Context, name string, history int) (found 
 		if err != nil {
 			return err
 		}
-		if status.History() != int64(history) || status.Config().Replicas != config.Replicas {
+		if status.History() != history || status.Config().Replicas != config.Replicas {
 			found, err = h.JS.UpdateKeyValue(ctx, config)
 		}
 		return err
