@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
@@ -111,9 +109,7 @@ func (r *Records) readBlock(ctx context.Context, b *block, last uint64) error {
 		if err != nil || msg.Sequence > last {
 			return err
 		}
-		envelope, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{
-			Sequence: msg.Sequence, Subject: msg.Subject, Data: msg.Data,
-		})
+		envelope, err := correlation.ReadEnvelope(msg)
 		f := envelope.Fingerprint
 		if err != nil || f == nil {
 			continue // not a delivery

@@ -192,7 +192,7 @@ func (o *Indexed) find(ctx context.Context, e *sluice.Event, behind uint64) (*Ac
 		if err != nil {
 			return nil, err
 		}
-		found, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: msg.Sequence, Data: msg.Data})
+		found, err := correlation.ReadEnvelope(msg)
 		if err != nil || found.Fingerprint == nil || found.Fingerprint.Key != e.Fingerprint.Key {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"sluice"
 	"sluice/jetstream/stream"
 )
@@ -20,10 +22,10 @@ type looseWalk struct {
 	line   int    // how many lines at the end of the next message were passed
 
 	window  uint64
-	low     uint64          // start of the window that was read
-	reached time.Time       // when the start was stored; zero: nothing was read
-	read    []stream.Stored // messages of the window that are left
-	lines   []line          // of the last message, those that are left
+	low     uint64                    // start of the window that was read
+	reached time.Time                 // when the start was stored; zero: nothing was read
+	read    []*jetstream.RawStreamMsg // messages of the window that are left
+	lines   []line                    // of the last message, those that are left
 	loaded  bool
 	found   *sluice.Call
 }

@@ -26,7 +26,7 @@ type batch struct {
 // compose makes a batch of calls. Those that may be stored already are looked up one by one. On a
 // distant engine that is slow: half the time is for it, and the batch ends when it runs out.
 func (d Destination) compose(ctx context.Context, st *store, calls []*Call) (*batch, error) {
-	made := &batch{marker: marker{First: calls[0].place, Others: make(map[uint64]other)}}
+	made := &batch{marker: marker{First: calls[0].place, Others: make(map[uint64]Found)}}
 	keys := make(map[[12]byte]bool) // of deliveries
 	end, _ := ctx.Deadline()
 	enough := time.Now().Add(time.Until(end) / 2) // the other half is for storing them
@@ -49,7 +49,7 @@ func (d Destination) compose(ctx context.Context, st *store, calls []*Call) (*ba
 		}
 		if first != nil {
 			made.add(c.place, 0)
-			made.Others[c.place] = other{first.Sequence, e.TraceID}
+			made.Others[c.place] = Found{first.Sequence, e.TraceID}
 			continue
 		}
 		if f := e.Fingerprint; f != nil && at != occupied {

@@ -22,7 +22,7 @@ const blockSize = 256
 type marker struct {
 	First  uint64           `json:"first"`            // place of the first call
 	Events []uint64         `json:"events"`           // for each place: how far behind the marker its event is; 0: in Others, or lost
-	Others map[uint64]other `json:"others,omitempty"` // by place: calls whose event existed already
+	Others map[uint64]Found `json:"others,omitempty"` // by place: calls whose event existed already
 
 	sequence uint64 // of the marker
 }
@@ -53,12 +53,6 @@ func (m *marker) message(st *store, before *marker) (*nats.Msg, error) {
 	return stream.ExpectLast(&nats.Msg{Subject: markerSubject(st.number, m.First, st.name), Data: data}, expected), nil
 }
 
-// other is the event of a call that made none of its own.
-type other struct {
-	Sequence uint64 `json:"sequence"`
-	TraceID  string `json:"traceId"` // of the call
-}
-
 func markerSubject(number, place uint64, store string) string {
 	return stream.SpooledPrefix + strconv.FormatUint(number, 36) + "." + strconv.FormatUint(place/blockSize, 36) + "." +
 		store
@@ -81,10 +75,11 @@ func newestMarker(ctx context.Context, events jetstream.Stream, subjects string)
 	return readMarker(msg)
 }
 
-// A Found event may be the one that a spooled call's id leads to.
+// A Found event may be the one that a spooled call's id leads to. In a marker it is the event of
+// a call that made none of its own.
 type Found struct {
-	Sequence uint64
-	TraceID  string // of the call; "": that of the event
+	Sequence uint64 `json:"sequence"`
+	TraceID  string `json:"traceId"` // of the call; "": that of the event
 }
 
 // Find returns the events that the id of a spooled call may lead to: several if their
@@ -110,7 +105,7 @@ func Find(
 		if behind := m.Events[r.Place-m.First]; behind > 0 {
 			found = append(found, Found{Sequence: m.sequence + behind})
 		} else if o, ok := m.Others[r.Place]; ok {
-			found = append(found, Found(o))
+			found = append(found, o)
 		}
 	}
 	if len(found) > 0 {

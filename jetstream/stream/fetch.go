@@ -41,16 +41,8 @@ func Found(msg *jetstream.RawStreamMsg, err error) (*jetstream.RawStreamMsg, err
 	return msg, nil
 }
 
-// A Stored message was fetched from a stream.
-type Stored struct {
-	Sequence uint64
-	Subject  string
-	Time     time.Time
-	Data     []byte
-}
-
 // Fetch returns the messages of a range, in order.
-func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, error) {
+func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Patience(fetchTimeout))
 	defer cancel()
 	r.MaxBytes = FetchBytes
@@ -67,7 +59,7 @@ func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, err
 	if err := h.Side.PublishRequest("$JS.API.DIRECT.GET."+stream, inbox, request); err != nil {
 		return nil, NoAnswer(err)
 	}
-	var found []Stored
+	var found []*jetstream.RawStreamMsg
 	for {
 		var msg *nats.Msg
 		select {
@@ -77,8 +69,7 @@ func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, err
 		}
 		switch status := msg.Header.Get("Status"); status {
 		case "":
-			one, err := readStored(msg)
-			one.Data = h.Open(one.Subject, one.Data)
+			one, err := h.readStored(msg)
 			if err != nil {
 				return nil, NoAnswer(err)
 			}
@@ -96,12 +87,12 @@ func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, err
 
 // All returns the messages of a range as far as there are any, in order. Its count is how many
 // are fetched at a time.
-func (h *Host) All(ctx context.Context, stream string, r Range) iter.Seq2[Stored, error] {
-	return func(yield func(Stored, error) bool) {
+func (h *Host) All(ctx context.Context, stream string, r Range) iter.Seq2[*jetstream.RawStreamMsg, error] {
+	return func(yield func(*jetstream.RawStreamMsg, error) bool) {
 		for more := true; more; {
 			page, err := h.Fetch(ctx, stream, r)
 			if err != nil {
-				yield(Stored{}, err)
+				yield(nil, err)
 				return
 			}
 			size := 0
@@ -117,10 +108,12 @@ func (h *Host) All(ctx context.Context, stream string, r Range) iter.Seq2[Stored
 	}
 }
 
-func readStored(msg *nats.Msg) (s Stored, err error) {
-	s = Stored{Subject: msg.Header.Get(jetstream.SubjectHeader), Data: msg.Data}
+// readStored reads a message as the engine sends it.
+func (h *Host) readStored(msg *nats.Msg) (s *jetstream.RawStreamMsg, err error) {
+	s = &jetstream.RawStreamMsg{Subject: msg.Header.Get(jetstream.SubjectHeader)}
+	s.Data = h.Open(s.Subject, msg.Data)
 	if s.Sequence, err = strconv.ParseUint(msg.Header.Get(jetstream.SequenceHeader), 10, 64); err != nil {
-		return s, err
+		return nil, err
 	}
 	s.Time, err = time.Parse(time.RFC3339Nano, msg.Header.Get(jetstream.TimeStampHeaer))
 	return s, err
