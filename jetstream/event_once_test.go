@@ -134,7 +134,7 @@ func acceptPatiently(ctx context.Context, e *Engine, event *sluice.Event) (sluic
 // storedEvents counts the events with a key.
 func storedEvents(t *testing.T, e *Engine, key string) (n int) {
 	t.Helper()
-	info, err := e.Stored.info(t.Context())
+	info, err := e.Stored.stream.Info(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

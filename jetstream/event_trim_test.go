@@ -76,7 +76,7 @@ func TestNothingIsTrimmedOnAGuess(t *testing.T) {
 				send(t, e, "webhook.other", 0)
 			}
 			e.Queue.SetUp(e.Stored.ids, leavingOut{e.Stored.stream, p.Binding.ID, test.err})
-			before, err := e.Stored.info(t.Context())
+			before, err := e.Stored.stream.Info(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

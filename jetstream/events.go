@@ -72,8 +72,6 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	return nil
 }
 
-func (s *Events) info(ctx context.Context) (*jetstream.StreamInfo, error) { return s.stream.Info(ctx) }
-
 // Accept implements sluice.Events.
 func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
 	return s.AcceptBy(ctx, e, wait, s.write)

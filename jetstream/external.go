@@ -112,7 +112,7 @@ func (x *remote) watch(running context.Context) error {
 	x.replicas.watch(running)
 	var servers atomic.Int64
 	x.host.WatchWrites(running, func(ctx context.Context) error {
-		info, err := x.Stored.info(ctx) // of the leader that takes events
+		info, err := x.Stored.stream.Info(ctx) // of the leader that takes events
 		if err != nil {
 			return err
 		}

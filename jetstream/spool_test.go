@@ -83,7 +83,7 @@ func (s *spooling) result(e *Engine, id string) (result sluice.Result) {
 // traces returns the trace ids of all events with a key, in order.
 func (s *spooling) traces(key string) (ids []string) {
 	s.Helper()
-	info, err := s.two.Stored.info(s.Context())
+	info, err := s.two.Stored.stream.Info(s.Context())
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		}
 		s.FreeDisk, s.FreeFiles = free.Bytes, free.Files
 	}
-	events, err := e.Stored.info(ctx)
+	events, err := e.Stored.stream.Info(ctx)
 	if err != nil {
 		return s, err
 	}

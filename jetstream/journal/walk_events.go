@@ -153,7 +153,9 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 			addRun(call, run)
 		}
 	}
-	sortRuns(call.Runs)
+	slices.SortStableFunc(call.Runs, func(a, b sluice.RunReport) int { // in the order in which they began
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
+	})
 	runs := slices.Clone(call.Runs)
 	w.q.Cover.HideRuns(call)
 	call.Duplicates = duplicates(lines, call.TraceID)
@@ -193,13 +195,6 @@ func (w *eventWalk) subject(
 		Time: e.Received.UTC(),
 	})
 	return &call, e, nil
-}
-
-// sortRuns puts runs in the order in which they began.
-func sortRuns(runs []sluice.RunReport) {
-	slices.SortStableFunc(runs, func(a, b sluice.RunReport) int {
-		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
-	})
 }
 
 // fits reports whether an event with its runs has the code and the text of the

@@ -142,8 +142,7 @@ func (j *Journal) noteWritten(subject string) {
 	}
 }
 
-// TellRecovered tells at once of the calls that have recovered, so that figures agree with
-// what a search finds.
+// TellRecovered tells at once of the calls that have recovered: figures agree with searches then.
 func (j *Journal) TellRecovered(ctx context.Context) {
 	j.flushSoon(ctx)
 	j.tellRecovered(ctx)

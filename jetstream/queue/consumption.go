@@ -159,7 +159,7 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 			return err
 		}
 	}
-	if err := q.Outcomes.notices.tell(d.sequence, d.TraceID, a.outcome, d.Waits); err != nil {
+	if err := q.Outcomes.tell(d.sequence, d.TraceID, a.outcome, d.Waits); err != nil {
 		return err
 	}
 	first, _ := d.Message["firstId"].(string)

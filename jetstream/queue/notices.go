@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -71,8 +70,9 @@ func (n *notices) forget(traceID string) {
 	}
 }
 
-// ask asks the other nodes, if any, to tell this one of the outcomes of a trace id.
-func (n *notices) ask(traceID string, wait time.Duration) bool {
+// Ask asks the other nodes to tell this one of the outcomes of an event, for a while. It
+// returns false if there are no other nodes, and so no outcomes to have missed.
+func (n *notices) Ask(traceID string, wait time.Duration) bool {
 	if n.host.SoleWriter {
 		return false
 	}
@@ -83,8 +83,8 @@ func (n *notices) ask(traceID string, wait time.Duration) bool {
 	return true
 }
 
-// header names this node as one whose caller waits.
-func (n *notices) header() nats.Header {
+// Waits returns the header of an event that a caller waits for at this node.
+func (n *notices) Waits() nats.Header {
 	if n.host.SoleWriter {
 		return nil
 	}
@@ -113,10 +113,6 @@ func (n *notices) tell(sequence uint64, traceID string, outcome sluice.Outcome, 
 		_ = n.host.Conn.Publish(stream.DonePrefix+node, text) // a node that misses it finds the outcome in the stream
 	}
 	return nil
-}
-
-func newNotices(h *stream.Host, hub *Hub) *notices {
-	return &notices{host: h, hub: hub, node: rand.Text(), waiting: make(map[string][]string)}
 }
 
 // A notice tells another node that there is an outcome.

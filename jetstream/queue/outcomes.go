@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
@@ -20,12 +20,13 @@ import (
 
 // Outcomes keeps what pipelines have made of events, until results expire.
 type Outcomes struct {
-	host    *stream.Host
-	notices *notices
-	keep    Retention
-	ids     correlation.IDs
-	stream  stream.Written
-	kept    atomic.Int64 // nanoseconds that outcomes are kept; 0: as long as they should be
+	*notices
+
+	host   *stream.Host
+	keep   Retention
+	ids    correlation.IDs
+	stream stream.Written
+	kept   atomic.Int64 // nanoseconds that outcomes are kept; 0: as long as they should be
 }
 
 // Retention is how long outcomes are kept, and how many of them.
@@ -37,7 +38,8 @@ type Retention struct {
 
 // NewOutcomes returns outcomes that the hub is notified of. SetUp comes next.
 func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
-	return &Outcomes{host: h, notices: newNotices(h, hub), keep: keep}
+	n := &notices{host: h, hub: hub, node: rand.Text(), waiting: make(map[string][]string)}
+	return &Outcomes{notices: n, host: h, keep: keep}
 }
 
 // SetUp creates the stream where it is missing.
@@ -56,7 +58,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 		return err
 	}
 	o.watchKept(running)
-	return o.notices.subscribe(running)
+	return o.subscribe(running)
 }
 
 func (o *Outcomes) subject(sequence uint64, traceID, pipeline string) string {
@@ -95,13 +97,6 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 	buffers.Put(buffer)
 	return stored, nil
 }
-
-// Ask asks the other nodes to tell this one of the outcomes of an event, for a while. It
-// returns false if there are no other nodes, and so no outcomes to have missed.
-func (o *Outcomes) Ask(traceID string, wait time.Duration) bool { return o.notices.ask(traceID, wait) }
-
-// Waits returns the header of an event that a caller waits for at this node.
-func (o *Outcomes) Waits() nats.Header { return o.notices.header() }
 
 // errUnsynced is the error of an outcome that is not on stable storage yet. A power cut could
 // take it back, so nobody may see it.

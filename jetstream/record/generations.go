@@ -64,7 +64,9 @@ func (g *Generations) Current(ctx context.Context) (current Generation, err erro
 		return current, err
 	}
 	if !s.opensWith(box) {
-		return current, otherKey()
+		return current, sluice.Errorf(sluice.CodeSecretKeyOther,
+			"What is stored here was sealed with another key than the one given; start with that key "+
+				"(SLUICE_SECRET_KEY or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
 	}
 	if err := g.clean(ctx, s); stream.WasConflict(err) {
 		return g.Current(ctx) // another node has just changed it

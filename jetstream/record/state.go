@@ -84,12 +84,6 @@ func (g *Generations) save(ctx context.Context, s *state, revision uint64) error
 	return g.Host.SyncStream(stream.Sealed)
 }
 
-func otherKey() error {
-	return sluice.Errorf(sluice.CodeSecretKeyOther,
-		"What is stored here was sealed with another key than the one given; start with that key (SLUICE_SECRET_KEY "+
-			"or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
-}
-
 // State returns the state in which the generation counts, to be kept elsewhere.
 func (g Generation) State() ([]byte, error) {
 	return value.Marshal(state{Generation: g.id, Check: g.check})
