@@ -26,7 +26,7 @@ func build(opts Options) *Engine {
 	}
 	h := e.host
 	h.Observe = opts.ObserveBatch
-	e.Records.makeAll(h, opts.RecordMemory)
+	e.makeRecords(h, opts.RecordMemory)
 	e.Erasures = &erasures{Engine: e}
 	add(&e.Records, &e.Erasures.records, stream.Erasures)
 	e.Webhooks.Follow(e.keepers.follow)

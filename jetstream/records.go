@@ -36,8 +36,8 @@ type Records struct {
 	budget    *record.Budget // of what users store
 }
 
-// makeAll makes the buckets. Those of what users store share a budget of bytes.
-func (r *Records) makeAll(h *stream.Host, memory int64) {
+// makeRecords makes the buckets. Those of what users store share a budget of bytes.
+func (r *Records) makeRecords(h *stream.Host, memory int64) {
 	r.host, r.budget = h, &record.Budget{Max: memory}
 	r.keys = record.New[record.Key](h, stream.Keys)
 	addBounded(r, &r.Webhooks, stream.Webhooks)

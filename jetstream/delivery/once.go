@@ -186,7 +186,7 @@ func (o *Indexed) repeater() repeater { return repeater{o.next, o.events.IDs, o.
 // find looks behind an event for one that an unacknowledged attempt of a delivery stored.
 // It returns nil if there is none, and Unavailable if it is not durable yet.
 func (o *Indexed) find(ctx context.Context, e *sluice.Event, behind uint64) (*Accepted, error) {
-	for msg, err := range o.host.All(ctx, o.events.Stream.CachedInfo().Config.Name, stream.Range{
+	for msg, err := range o.host.All(ctx, o.events.CachedInfo().Config.Name, stream.Range{
 		Sequence: behind + 1, Subject: e.MessageKey(), Count: 256,
 	}) {
 		if err != nil {

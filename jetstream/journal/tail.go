@@ -90,8 +90,8 @@ func (t *tail) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if wait.For(ctx, followEvery) != nil {
-			return nil
+		if err := wait.For(ctx, followEvery); err != nil {
+			return err
 		}
 	}
 }
