@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 	"sluice/jetstream/stream"
@@ -18,15 +19,15 @@ func (j *Journal) Hide(ctx context.Context, events map[uint64]string, overwrite 
 	j.flushSoon(ctx)
 	done := make(map[string]bool)
 	for sequence, traceID := range events {
-		name, subject := stream.Journal, chunkSubject(sequence)
+		from, subject := j.chunks, chunkSubject(sequence)
 		if sequence == 0 {
-			name, subject = stream.Loose, looseSubject(traceID)
+			from, subject = j.loose, looseSubject(traceID)
 		}
 		if done[subject] {
 			continue
 		}
 		done[subject] = true
-		if err := j.hide(ctx, name, subject, events, overwrite); err != nil {
+		if err := j.hide(ctx, from, subject, events, overwrite); err != nil {
 			return err
 		}
 	}
@@ -34,11 +35,10 @@ func (j *Journal) Hide(ctx context.Context, events map[uint64]string, overwrite 
 }
 
 // hide replaces the messages of a subject that have runs of the events.
-func (j *Journal) hide(ctx context.Context, name, subject string, events map[uint64]string, overwrite bool) error {
-	from := j.chunks
-	if name == stream.Loose {
-		from = j.loose
-	}
+func (j *Journal) hide(
+	ctx context.Context, from jetstream.Stream, subject string, events map[uint64]string, overwrite bool,
+) error {
+	name := from.CachedInfo().Config.Name
 	for msg, err := range j.host.All(ctx, name, stream.Range{Sequence: 1, Subject: subject, Count: 100}) {
 		if err != nil {
 			return err

@@ -1,7 +1,7 @@
 package quarantine
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +31,7 @@ type keptCall struct {
 
 	subject string
 	size    int
+	place   string // see placeOf
 }
 
 // A share is the calls of one webhook, in the order of their times.
@@ -56,7 +57,7 @@ func (k *known) add(c *keptCall) {
 	if k.calls[c.ID] != nil {
 		return
 	}
-	k.calls[c.ID] = c
+	k.calls[c.ID], c.place = c, placeOf(&c.QuarantinedCall)
 	s := k.shares[shareOf(c.subject)]
 	if s == nil {
 		s = new(share)
@@ -112,15 +113,16 @@ func (k *known) surplus(newest string) *keptCall {
 	return largest.calls[0]
 }
 
-// list returns the calls that match a query, and the cursor of the last one if there
+// list returns the calls that match a query, and the place of the last one if there
 // are more.
-func (k *known) list(query sluice.QuarantineQuery, after cursor) (calls []sluice.QuarantinedCall, next cursor) {
+func (k *known) list(query sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, next string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	order := cursor.compare
+	order := strings.Compare
 	if !query.Oldest {
-		order = func(a, b cursor) int { return b.compare(a) }
+		order = func(a, b string) int { return strings.Compare(b, a) }
 	}
+	var found []*keptCall
 	oldest := time.Now().Add(-stream.QuarantineAge)
 	for _, c := range k.calls {
 		switch {
@@ -131,49 +133,34 @@ func (k *known) list(query sluice.QuarantineQuery, after cursor) (calls []sluice
 			!query.Cover.Event(c.EventKey),
 			c.Time.Before(query.From),
 			!query.To.IsZero() && c.Time.After(query.To),
-			after != cursor{} && order(cursorOf(&c.QuarantinedCall), after) <= 0:
+			query.After != "" && order(c.place, query.After) <= 0:
 			continue
 		}
-		calls = append(calls, c.QuarantinedCall)
+		found = append(found, c)
 	}
-	slices.SortFunc(calls, func(a, b sluice.QuarantinedCall) int { return order(cursorOf(&a), cursorOf(&b)) })
-	if query.Limit > 0 && len(calls) > query.Limit {
-		calls = calls[:query.Limit]
-		next = cursorOf(&calls[query.Limit-1])
+	slices.SortFunc(found, func(a, b *keptCall) int { return order(a.place, b.place) })
+	if query.Limit > 0 && len(found) > query.Limit {
+		found = found[:query.Limit]
+		next = found[query.Limit-1].place
+	}
+	for _, c := range found {
+		calls = append(calls, c.QuarantinedCall)
 	}
 	return calls, next
 }
 
-// A cursor is where a call is in the order of all calls, on every node. It stays good
-// when the call is gone: people admit and delete calls while they turn pages.
-type cursor struct {
-	time int64 // in nanoseconds
-	id   string
+// placeOf returns where a call is in the order of all calls, on every node: by its time, in
+// nanoseconds, and its id. It stays good when the call is gone: people admit and delete calls
+// while they turn pages.
+func placeOf(c *sluice.QuarantinedCall) string {
+	return fmt.Sprintf("%019d-%s", c.Time.UnixNano(), c.ID)
 }
 
-func cursorOf(c *sluice.QuarantinedCall) cursor { return cursor{c.Time.UnixNano(), c.ID} }
-
-func (c cursor) compare(other cursor) int {
-	return cmp.Or(cmp.Compare(c.time, other.time), cmp.Compare(c.id, other.id))
-}
-
-func (c cursor) String() string {
-	if c == (cursor{}) {
-		return ""
+// checkPlace refuses what is not the place of a call.
+func checkPlace(place string) error {
+	at, id, _ := strings.Cut(place, "-")
+	if _, err := strconv.ParseInt(at, 10, 64); err != nil || !sluice.ValidTraceID(id) {
+		return sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
 	}
-	return strconv.FormatInt(c.time, 10) + "-" + c.id
-}
-
-// parseCursor is the opposite of String.
-func parseCursor(text string) (c cursor, err error) {
-	if text == "" {
-		return c, nil
-	}
-	at, id, _ := strings.Cut(text, "-")
-	c.id = id
-	if c.time, err = strconv.ParseInt(at, 10, 64); err != nil || !sluice.ValidTraceID(id) {
-		return cursor{},
-			sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
-	}
-	return c, nil
+	return nil
 }

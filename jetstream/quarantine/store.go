@@ -83,12 +83,13 @@ func (s *Store) List(
 	if err := s.host.Connected(); err != nil {
 		return nil, "", err
 	}
-	after, err := parseCursor(query.After)
-	if err != nil {
-		return nil, "", err
+	if query.After != "" {
+		if err := checkPlace(query.After); err != nil {
+			return nil, "", err
+		}
 	}
-	calls, last := s.known.list(query, after)
-	return calls, last.String(), nil
+	calls, next = s.known.list(query)
+	return calls, next, nil
 }
 
 // Drop implements sluice.QuarantineStore.
