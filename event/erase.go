@@ -43,15 +43,17 @@ func eraseCommand(o Options) command.Command {
 			if p.DryRun {
 				return done, nil
 			}
-			if err := o.Erasures.Erase(ctx, calls); err != nil {
-				return sluice.Erased{}, err
-			}
-			done.Erased = len(calls)
+			err = o.Erasures.Erase(ctx, calls)
 			for _, c := range calls {
 				o.Note(ctx, sluice.AuditEntry{
 					Command: sluice.EraseCommand, Target: c.TraceID, Outcome: sluice.AuditAllowed,
 				})
 			}
+			if err != nil {
+				return sluice.Erased{}, sluice.AsError(err).Saying("Not everything is gone yet. What was noted goes on " +
+					"by itself; event.erasures shows what is done. " + sluice.AsError(err).Message)
+			}
+			done.Erased = len(calls)
 			return done, nil
 		})
 }

@@ -27,20 +27,21 @@ func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error)
 		return nil, sluice.InvalidParameter("traceId", "The parameters from, to and search go with eventKey.")
 	}
 	found, err := all(ctx, o.Journal, q, func(sluice.Call) bool { return true })
-	if err == nil && q.Text != "" {
+	if err == nil && (p.TraceID == "" || len(found) == 0) {
 		found, err = quarantined(ctx, o.Quarantine, q, found)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
+	if len(found) == 0 && p.TraceID != "" {
 		return nil, sluice.Errorf(sluice.CodeEventUnknown, "No call matches; trace.get finds those there are.")
 	}
-	return withCopies(ctx, o.Journal, found, cover)
+	found, err = withCopies(ctx, o.Journal, found, cover)
+	return slices.DeleteFunc(found, func(c sluice.Call) bool { return c.Erased }), err
 }
 
-// quarantined appends the rejected calls of a query that have its text in their body: they are
-// no events, so the journal does not look into them.
+// quarantined appends the rejected calls of a query that have its text, if there is one, in their
+// body: they are no events, so the journal does not look into them. It may not know them at all.
 func quarantined(
 	ctx context.Context, store sluice.QuarantineStore, q sluice.TraceQuery, found []sluice.Call,
 ) ([]sluice.Call, error) {
@@ -53,12 +54,19 @@ func quarantined(
 		}
 		page.After = next
 		for _, c := range calls {
-			there, err := store.Open(ctx, &c)
-			if err != nil {
-				return nil, err
+			if q.TraceID != "" && c.ID != q.TraceID {
+				continue
+			}
+			there := true
+			if q.Text != "" {
+				if there, err = store.Open(ctx, &c); err != nil {
+					return nil, err
+				}
 			}
 			if there && bytes.Contains(bytes.ToLower(c.Request.Body), text) {
-				found = append(found, sluice.Call{TraceID: c.ID, EventKey: c.EventKey, Time: c.Time})
+				found = append(found, sluice.Call{
+					TraceID: c.ID, EventKey: c.EventKey, Time: c.Time, Quarantine: c.ID, Status: sluice.StatusRejected,
+				})
 			}
 		}
 	}
@@ -98,6 +106,9 @@ func withCopies(
 			func(sluice.Call) bool { return true })
 		if err != nil {
 			return nil, err
+		}
+		if len(some) == 0 { // only the quarantine knows of it
+			some = slices.DeleteFunc(slices.Clone(found), func(c sluice.Call) bool { return c.TraceID != id })
 		}
 		erased = append(erased, some...)
 	}

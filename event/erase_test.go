@@ -3,6 +3,7 @@ package event_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,8 +83,22 @@ func TestErase(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0].ID != kept || refused == kept {
 		t.Errorf("in the quarantine are %+v (%v)", left, err)
 	}
-	if _, err := call("event.erase", chosen); !sluice.CodeEventUnknown.Is(err) {
-		t.Errorf("erasing again gives %v", err)
+	for _, args := range []command.Args{chosen, {{Name: "traceId", Value: gone}}, {{Name: "traceId", Value: refused}}} {
+		if out, err := call("event.erase", args); err != nil || out.(sluice.Erased).Erased != 0 || len(out.(sluice.Erased).Items) != 0 {
+			t.Errorf("erasing again by %v gives %+v, %v", args, out, err)
+		}
+	}
+	if _, err := call("event.erase", command.Args{{Name: "traceId", Value: "abcdef:mwlrmkhxo2cytwew"}}); !sluice.CodeEventUnknown.Is(err) {
+		t.Errorf("an unknown call gives %v", err)
+	}
+	if _, err := call("event.replay", command.Args{{Name: "traceId", Value: gone}}); err == nil || !strings.Contains(err.Error(), "erased") {
+		t.Errorf("replaying it gives %v", err)
+	}
+	if out, err := call("event.erase", command.Args{{Name: "eventKey", Value: "webhook.erase"}}); err != nil || out.(sluice.Erased).Erased != 2 {
+		t.Errorf("erasing the rest by its key gives %+v, %v", out, err)
+	}
+	if left, _, err = s.Quarantine.List(ctx, sluice.QuarantineQuery{Limit: 10}); err != nil || len(left) != 0 {
+		t.Errorf("in the quarantine are %+v (%v)", left, err)
 	}
 }
 

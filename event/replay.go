@@ -3,6 +3,7 @@ package event
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -48,6 +49,10 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 					done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID})
 				}
 				return done, nil
+			}
+			if len(p.TraceID) > 0 && slices.ContainsFunc(old, func(c sluice.Call) bool { return c.Erased }) {
+				return sluice.Replays{}, sluice.Errorf(sluice.CodeEventGone, "This call was erased, so there is nothing "+
+					"to send again.")
 			}
 			err = p.replayAll(ctx, events, journal, old, &done)
 			if err == nil && done.Replayed == 0 && p.Limit == 0 {

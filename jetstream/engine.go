@@ -92,7 +92,7 @@ func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
 // the event that it repeats.
 func (e *Engine) settled(sequence uint64, traceID, first string, o sluice.Outcome) {
 	e.Journal.Hear(journal.Settled{Sequence: sequence, TraceID: traceID, First: first, Outcome: o})
-	if e.Erasures.has(traceID) {
+	if e.Erasures.isAsked(traceID) {
 		e.Erasures.eraseLate(sequence, traceID)
 	}
 	if first != "" && o.Status == sluice.StatusOK {

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
+	"sluice/wait"
 )
 
 // erasures implements sluice.Erasures. They are records, by trace id.
@@ -18,8 +20,14 @@ type erasures struct {
 	records *record.Bucket[sluice.Erasure]
 }
 
-// has reports whether a call was erased.
-func (s *erasures) has(traceID string) bool { return s.records.Copy(traceID) != nil }
+// isAsked reports whether somebody wants a call erased.
+func (s *erasures) isAsked(traceID string) bool { return s.records.Copy(traceID) != nil }
+
+// isDone reports whether everything of a call is gone.
+func (s *erasures) isDone(traceID string) bool {
+	one := s.records.Copy(traceID)
+	return one != nil && !one.Erased.IsZero()
+}
 
 // List implements sluice.Erasures.
 func (s *erasures) List() []sluice.Erasure {
@@ -33,67 +41,151 @@ func (s *erasures) List() []sluice.Erasure {
 
 // Erase implements sluice.Erasures.
 func (s *erasures) Erase(ctx context.Context, calls []sluice.Call) error {
-	of, now := make(map[string]*sluice.Erasure), time.Now().UTC()
-	order := make([]sluice.Erasure, 0, len(calls))
+	of := make(map[string]*sluice.Erasure)
 	for _, c := range calls {
 		one := of[c.TraceID]
 		if one == nil {
-			one = &sluice.Erasure{TraceID: c.TraceID, EventKey: c.EventKey, Time: c.Time, Erased: now}
+			one = &sluice.Erasure{TraceID: c.TraceID, EventKey: c.EventKey, Time: c.Time}
 			of[c.TraceID] = one
 		}
-		if c.Quarantine != "" {
-			one.Quarantine = c.Quarantine
+		one.Quarantine = cmp.Or(c.Quarantine, one.Quarantine)
+		for _, d := range c.Duplicates {
+			if d.Quarantine != "" {
+				one.Quarantined = append(one.Quarantined, d.Quarantine)
+			}
 		}
 		if reference, ok := s.Stored.ids.Parse(c.CorrelationID); ok {
 			one.Events = append(one.Events, reference.Sequence)
 		}
 	}
+	order := make([]sluice.Erasure, 0, len(of))
 	for _, one := range of {
 		order = append(order, *one)
 	}
 	return s.Apply(ctx, order)
 }
 
-// Apply implements sluice.Erasures. It keeps each erasure before it erases anything, so that
-// one that was interrupted can be made again.
+// Apply implements sluice.Erasures. Each erasure is noted before anything is erased, and as done
+// when everything is gone; what is open is erased again.
 func (s *erasures) Apply(ctx context.Context, list []sluice.Erasure) error {
 	if err := s.host.Ready(); err != nil {
 		return err
 	}
-	var events []correlation.Envelope
+	var open []sluice.Erasure
 	for _, one := range list {
-		_, err := s.records.Change(ctx, one.TraceID,
-			func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
-				after := one
-				if before != nil {
-					after.Events = slices.Compact(slices.Sorted(slices.Values(slices.Concat(before.Events,
-						one.Events))))
-				}
-				return &after, nil
-			})
+		noted, err := s.note(ctx, one)
 		if err != nil {
 			return err
 		}
-		found, err := s.events(ctx, &one)
+		if noted.Erased.IsZero() {
+			open = append(open, *noted)
+		}
+	}
+	return s.finish(ctx, open)
+}
+
+// note keeps an erasure. It is open again if there is more to it than before.
+func (s *erasures) note(ctx context.Context, one sluice.Erasure) (noted *sluice.Erasure, err error) {
+	merge := func(a, b []uint64) []uint64 { return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b)))) }
+	_, err = s.records.Change(ctx, one.TraceID,
+		func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
+			after := one
+			after.Asked, after.Erased = cmp.Or(one.Asked, time.Now().UTC()), time.Time{}
+			if before != nil {
+				after.Asked = cmp.Or(before.Asked, after.Asked)
+				after.Events = merge(before.Events, one.Events)
+				after.Quarantine = cmp.Or(one.Quarantine, before.Quarantine)
+				after.Quarantined = slices.Compact(slices.Sorted(slices.Values(
+					slices.Concat(before.Quarantined, one.Quarantined))))
+				if after.Quarantine == before.Quarantine && len(after.Events) == len(before.Events) &&
+					len(after.Quarantined) == len(before.Quarantined) {
+					noted = before
+					return nil, sluice.ErrUnchanged
+				}
+			}
+			noted = &after
+			return noted, nil
+		})
+	return noted, sluice.Changed(err)
+}
+
+// finish erases what is open, and notes that it is done. The journal is stored first: once an event
+// is gone, nothing else knows that there was a call.
+func (s *erasures) finish(ctx context.Context, open []sluice.Erasure) error {
+	if len(open) == 0 {
+		return nil
+	}
+	if err := s.Journal.Store(ctx); err != nil {
+		return err
+	}
+	var events []correlation.Envelope
+	for i := range open {
+		one := &open[i]
+		found, err := s.events(ctx, one)
 		if err != nil {
 			return err
 		}
 		events = append(events, found...)
-		if one.Quarantine != "" {
-			if _, err := s.Quarantine.Drop(ctx, one.Quarantine); err != nil {
+		for _, id := range append([]string{one.Quarantine}, one.Quarantined...) {
+			if id == "" {
+				continue
+			}
+			if _, err := s.Quarantine.Drop(ctx, id); err != nil {
 				return err
 			}
 		}
-		if len(one.Events) == 0 {
-			if err := s.Journal.Hide(ctx, map[uint64]string{0: one.TraceID}, true); err != nil {
-				return err
-			}
+		if err := s.Journal.Hide(ctx, map[uint64]string{0: one.TraceID}, true); err != nil {
+			return err
 		}
 	}
 	if err := s.forget(ctx, events, true); err != nil {
 		return err
 	}
-	return s.host.SyncStream(stream.Loose, "msgs")
+	if err := s.host.SyncStream(stream.Loose, "msgs"); err != nil {
+		return err
+	}
+	for _, one := range open {
+		_, err := s.records.Change(ctx, one.TraceID,
+			func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
+				if before == nil || !before.Erased.IsZero() || len(before.Events) != len(one.Events) {
+					return nil, sluice.ErrUnchanged // there is more to it by now
+				}
+				after := *before
+				after.Erased = time.Now().UTC()
+				return &after, nil
+			})
+		if err = sluice.Changed(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resumeEvery is how often what is open is tried again.
+const resumeEvery = 30 * time.Second
+
+// lateFor is how long after it was asked for an erasure is made again at a start: a run that went
+// on meanwhile may have ended right before a kill.
+const lateFor = time.Hour
+
+// resume finishes what a failure or a kill has interrupted.
+func (s *erasures) resume(running context.Context) {
+	for since := time.Now().Add(-lateFor); ; since = time.Now().Add(time.Hour) {
+		var open []sluice.Erasure
+		for _, one := range s.List() {
+			if one.Erased.IsZero() || one.Asked.After(since) {
+				open = append(open, one)
+			}
+		}
+		if err := s.finish(running, open); err != nil && running.Err() == nil {
+			s.host.Log.Warn("What was to be erased is not gone yet; trying on.", "calls", len(open), "error", err)
+		} else if len(open) > 0 && err == nil {
+			s.host.Log.Info("Erasures that were interrupted are done.", "calls", len(open))
+		}
+		if wait.For(running, resumeEvery) != nil {
+			return
+		}
+	}
 }
 
 // events returns the events of an erasure. One that is gone is among them: something that
@@ -120,12 +212,26 @@ func (s *erasures) eraseLate(sequence uint64, traceID string) {
 	s.host.Start(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), trimTimeout)
 		defer cancel()
-		if err := s.forget(ctx,
-			[]correlation.Envelope{{
-				Sequence: sequence, TraceID: traceID, Received: time.Now().Add(-stream.DeadLetterAge),
-			}}, true); err != nil {
-			s.host.Log.Error("What a run made of an erased event is still there; erase the call again.",
-				"traceId", traceID, "error", err)
+		_, err := s.records.Change(ctx, traceID,
+			func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
+				if before == nil {
+					return nil, sluice.ErrUnchanged
+				}
+				after := *before
+				after.Erased = time.Time{}
+				if !slices.Contains(after.Events, sequence) {
+					after.Events = append(slices.Clone(after.Events), sequence)
+				}
+				return &after, nil
+			})
+		if err = sluice.Changed(err); err == nil {
+			if one := s.records.Copy(traceID); one != nil {
+				err = s.finish(ctx, []sluice.Erasure{*one})
+			}
+		}
+		if err != nil {
+			s.host.Log.Warn("What a run made of an erased event is still there; trying on.", "traceId", traceID,
+				"error", err)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"github.com/nats-io/nats.go"
@@ -43,7 +44,7 @@ func (j *Journal) hide(
 		if err != nil {
 			return err
 		}
-		data, changed := withoutRuns(msg.Data, events)
+		data, changed := withoutPayloads(msg.Data, events, overwrite)
 		if !changed {
 			continue
 		}
@@ -57,19 +58,39 @@ func (j *Journal) hide(
 	return nil
 }
 
-// withoutRuns returns a message with nothing but the course of the events' runs, and
-// whether that is another one.
-func withoutRuns(data []byte, events map[uint64]string) (short []byte, changed bool) {
+// withoutPayloads returns a message with nothing but the course of the events' runs, and whether
+// that is another one. With erased it says neither who has called.
+func withoutPayloads(data []byte, events map[uint64]string, erased bool) (short []byte, changed bool) {
 	for _, l := range parseLines(data) {
-		run, ok := l.run()
-		if traceID, meant := events[l.sequence]; ok && meant && run.TraceID == traceID {
-			hideRun(&run)
-			l.kind, l.data = lineRun, run.AppendJSON(nil)
+		if traceID, meant := events[l.sequence]; meant {
+			l = l.without(traceID, erased)
 		}
 		short = strconv.AppendUint(append(short, l.kind), l.sequence, 36)
 		short = append(append(append(short, ' '), l.data...), '\n')
 	}
 	return short, !bytes.Equal(short, data)
+}
+
+// without returns a line without what was sent, if it is about that call.
+func (l line) without(traceID string, erased bool) line {
+	if run, ok := l.run(); ok && run.TraceID == traceID {
+		hideRun(&run)
+		l.data = run.AppendJSON(nil)
+	}
+	if !erased {
+		return l
+	}
+	if c, ok := decode[sluice.Call](l, lineCall); ok && c.TraceID == traceID {
+		c.DeliveryID, c.RemoteAddr = "", ""
+		l.data = c.AppendJSON(nil)
+	}
+	if d, ok := decode[repeated](l, lineRepeated); ok && d.TraceID == traceID {
+		d.RemoteAddr = ""
+		if data, err := json.Marshal(d); err == nil {
+			l.data = data
+		}
+	}
+	return l
 }
 
 // hideRun removes what a run sent, got and said.

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
 	"sluice/wait"
@@ -61,6 +62,17 @@ func (j *Journal) flushSoon(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
 	defer cancel()
 	_ = j.flush(ctx)
+}
+
+// Store writes everything recorded so far, and syncs it.
+func (j *Journal) Store(ctx context.Context) error {
+	if j.host.LowDisk() {
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The disk is nearly full.")
+	}
+	if err := j.flush(ctx); err != nil {
+		return err
+	}
+	return errors.Join(j.host.SyncStream(stream.Journal, "msgs"), j.host.SyncStream(stream.Loose, "msgs"))
 }
 
 // flush returns once everything recorded so far is written. While the disk is

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -36,6 +37,7 @@ func RemoveAll(ctx context.Context, s jetstream.Stream, subject string, overwrit
 
 // isGone reports whether a message could not be removed because it is not there.
 func isGone(err error) bool {
-	const noSuchSequence = 10043
-	return errors.Is(err, jetstream.ErrMsgNotFound) || codeOf(err) == noSuchSequence
+	const noSuchSequence, notDeleted = 10043, 10057
+	return errors.Is(err, jetstream.ErrMsgNotFound) || codeOf(err) == noSuchSequence ||
+		codeOf(err) == notDeleted && strings.Contains(err.Error(), "no message found")
 }
