@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"strconv"
 
 	"github.com/nats-io/nats.go"
@@ -11,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // Hide removes what runs of events sent, got and said, by the sequences and trace ids of
@@ -86,7 +86,7 @@ func (l line) without(traceID string, erased bool) line {
 	}
 	if d, ok := decode[repeated](l, lineRepeated); ok && d.TraceID == traceID {
 		d.RemoteAddr = ""
-		if data, err := json.Marshal(d); err == nil {
+		if data, err := value.Marshal(d); err == nil {
 			l.data = data
 		}
 	}
