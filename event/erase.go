@@ -50,8 +50,9 @@ func eraseCommand(o Options) command.Command {
 				})
 			}
 			if err != nil {
-				return sluice.Erased{}, sluice.AsError(err).Saying("Not everything is gone yet. What was noted goes on " +
-					"by itself; event.erasures shows what is done. " + sluice.AsError(err).Message)
+				return sluice.Erased{},
+					sluice.AsError(err).Saying("Not everything is gone yet. What was noted goes on " +
+						"by itself; event.erasures shows what is done. " + sluice.AsError(err).Message)
 			}
 			done.Erased = len(calls)
 			return done, nil

@@ -51,8 +51,9 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 				return done, nil
 			}
 			if len(p.TraceID) > 0 && slices.ContainsFunc(old, func(c sluice.Call) bool { return c.Erased }) {
-				return sluice.Replays{}, sluice.Errorf(sluice.CodeEventGone, "This call was erased, so there is nothing "+
-					"to send again.")
+				return sluice.Replays{},
+					sluice.Errorf(sluice.CodeEventGone, "This call was erased, so there is nothing "+
+						"to send again.")
 			}
 			err = p.replayAll(ctx, events, journal, old, &done)
 			if err == nil && done.Replayed == 0 && p.Limit == 0 {
