@@ -15,27 +15,19 @@ func TestClientAddress(t *testing.T) {
 		values []string
 		want   string
 	}{
-		"nobody in between":  {peer: "192.0.2.1:1", want: "192.0.2.1"},
-		"a client that lies": {peer: "192.0.2.1:1", values: []string{"198.51.100.1"}, want: "192.0.2.1"},
-		"a proxy":            {peer: proxy, values: []string{"192.0.2.1"}, want: "192.0.2.1"},
-		"a proxy that appends to a lie": {
-			peer: proxy, values: []string{"198.51.100.1, 192.0.2.1"}, want: "192.0.2.1",
-		},
-		"the lie in a header of its own": {
-			peer: proxy, values: []string{"198.51.100.1", "192.0.2.1"}, want: "192.0.2.1",
-		},
-		"two proxies": {
-			peer: proxy, values: []string{"198.51.100.1, 192.0.2.1, 10.0.0.2"}, want: "192.0.2.1",
-		},
-		"a proxy that is the client": {peer: proxy, values: []string{"10.0.0.7"}, want: "10.0.0.7"},
-		"a proxy that says nothing":  {peer: proxy, want: "10.0.0.1"},
-		"a proxy that does not know": {peer: proxy, values: []string{"192.0.2.1, unknown"}, want: "10.0.0.1"},
-		"with a port":                {peer: proxy, values: []string{"192.0.2.1:4711"}, want: "192.0.2.1"},
-		"IPv6":                       {peer: "[fd00::1]:1", values: []string{"2001:db8::1"}, want: "2001:db8::1"},
-		"IPv6 with a port":           {peer: proxy, values: []string{"[2001:db8::1]:4711"}, want: "2001:db8::1"},
-		"IPv4 in IPv6": {
-			peer: "[::ffff:10.0.0.1]:1", values: []string{"::ffff:192.0.2.1"}, want: "192.0.2.1",
-		},
+		"nobody in between":                {peer: "192.0.2.1:1", want: "192.0.2.1"},
+		"a client that lies":               {peer: "192.0.2.1:1", values: []string{"198.51.100.1"}, want: "192.0.2.1"},
+		"a proxy":                          {peer: proxy, values: []string{"192.0.2.1"}, want: "192.0.2.1"},
+		"a proxy that appends to a lie":    {peer: proxy, values: []string{"198.51.100.1, 192.0.2.1"}, want: "192.0.2.1"},
+		"the lie in a header of its own":   {peer: proxy, values: []string{"198.51.100.1", "192.0.2.1"}, want: "192.0.2.1"},
+		"two proxies":                      {peer: proxy, values: []string{"198.51.100.1, 192.0.2.1, 10.0.0.2"}, want: "192.0.2.1"},
+		"a proxy that is the client":       {peer: proxy, values: []string{"10.0.0.7"}, want: "10.0.0.7"},
+		"a proxy that says nothing":        {peer: proxy, want: "10.0.0.1"},
+		"a proxy that does not know":       {peer: proxy, values: []string{"192.0.2.1, unknown"}, want: "10.0.0.1"},
+		"with a port":                      {peer: proxy, values: []string{"192.0.2.1:4711"}, want: "192.0.2.1"},
+		"IPv6":                             {peer: "[fd00::1]:1", values: []string{"2001:db8::1"}, want: "2001:db8::1"},
+		"IPv6 with a port":                 {peer: proxy, values: []string{"[2001:db8::1]:4711"}, want: "2001:db8::1"},
+		"IPv4 in IPv6":                     {peer: "[::ffff:10.0.0.1]:1", values: []string{"::ffff:192.0.2.1"}, want: "192.0.2.1"},
 		"Forwarded":                        {header: forwarded, peer: proxy, values: []string{`for=192.0.2.1;proto=https;by=10.0.0.1`}, want: "192.0.2.1"},
 		"Forwarded behind other things":    {header: forwarded, peer: proxy, values: []string{`proto=https; For="192.0.2.1:80"`}, want: "192.0.2.1"},
 		"Forwarded, IPv6":                  {header: forwarded, peer: proxy, values: []string{`for="[2001:db8::1]:4711"`}, want: "2001:db8::1"},

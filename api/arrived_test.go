@@ -24,10 +24,8 @@ func newAPI(t *testing.T, issuer http.HandlerFunc, portal command.Endpoint) *api
 		Auth:     issuer,
 		Portal:   portal,
 		Slots:    limit.NewSlots(10),
-		Bodies: limit.NewBodies(limit.BodyOptions{
-			Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 1 << 20, Strange: 1 << 20, Unfinished: 10,
-		}),
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Bodies:   limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 1 << 20, Strange: 1 << 20, Unfinished: 10}),
+		Log:      slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 }
 

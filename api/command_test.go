@@ -44,13 +44,10 @@ func serveCommands(t *testing.T, permissions []string, commands ...command.Comma
 		Authenticate: func(http.ResponseWriter, *http.Request) (sluice.User, error) {
 			return sluice.User{Name: "someone", Permissions: permissions}, nil
 		},
-		Slots: limit.NewSlots(10),
-		Users: limit.NewShares[string](10),
-		Bodies: limit.NewBodies(limit.BodyOptions{
-			Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 1 << 20, Strange: 1 << 20, Answers: 1 << 20,
-			Unfinished: 10,
-		}),
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Slots:  limit.NewSlots(10),
+		Users:  limit.NewShares[string](10),
+		Bodies: limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 1 << 20, Strange: 1 << 20, Answers: 1 << 20, Unfinished: 10}),
+		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -120,13 +117,11 @@ func TestOneDeclarationMakesEndpointPermissionAndDescriptions(t *testing.T) {
 			}
 		}
 		op := document.Paths["/api/v3/command/test.echo"]["get"]
-		if len(op.Parameters) != 2 || op.Parameters[0].Name != "text" || !op.Parameters[0].Required ||
-			op.Parameters[1].Required {
+		if len(op.Parameters) != 2 || op.Parameters[0].Name != "text" || !op.Parameters[0].Required || op.Parameters[1].Required {
 			t.Errorf("GET is described as %+v", op)
 		}
 		op = document.Paths["/api/v3/command/test.echo"]["post"]
-		if required := document.Components.Schemas["TestEchoParameters"].Required; len(op.Parameters) != 0 ||
-			!op.Body.Required || len(required) != 1 || required[0] != "text" {
+		if required := document.Components.Schemas["TestEchoParameters"].Required; len(op.Parameters) != 0 || !op.Body.Required || len(required) != 1 || required[0] != "text" {
 			t.Errorf("POST is described as %+v with %v", op, required)
 		}
 	})
@@ -157,8 +152,7 @@ func TestTheNextPageHasTheSameArguments(t *testing.T) {
 			return command.Page[listParams]{Items: []listParams{p}, Next: "x"}, nil
 		}, command.ReadOnly))
 	const arguments = `"names":["a","b c"],"object":{"a":[1,"b"]},"flag":true,"number":7,"text":"a&b, [c]","after":`
-	answer, err := http.Post(url+"/api/v3/command/test.list", "application/json",
-		strings.NewReader("{"+arguments+"null}"))
+	answer, err := http.Post(url+"/api/v3/command/test.list", "application/json", strings.NewReader("{"+arguments+"null}"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,18 +50,15 @@ func TestCompression(t *testing.T) {
 			defer server.Close()
 			plain := httptest.NewServer(test.answer)
 			defer plain.Close()
-			got, want := fetch(t, server.URL, test.method, test.target, test.accept, test.cookie), fetch(t, plain.URL,
-				test.method, test.target, test.accept, test.cookie)
-			if compressed := got.header.Get("Content-Encoding") == "gzip"; compressed != test.want &&
-				name != "compressed already" {
+			got, want := fetch(t, server.URL, test.method, test.target, test.accept, test.cookie), fetch(t, plain.URL, test.method, test.target, test.accept, test.cookie)
+			if compressed := got.header.Get("Content-Encoding") == "gzip"; compressed != test.want && name != "compressed already" {
 				t.Errorf("compressed is %v", compressed)
 			}
 			if got.header.Get("Vary") != "Accept-Encoding" {
 				t.Errorf("Vary is %q", got.header.Get("Vary"))
 			}
 			if got.body != want.body || got.status != want.status {
-				t.Errorf("got %d with %d bytes, want %d with %d", got.status, len(got.body), want.status,
-					len(want.body))
+				t.Errorf("got %d with %d bytes, want %d with %d", got.status, len(got.body), want.status, len(want.body))
 			}
 		})
 	}

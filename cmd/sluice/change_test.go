@@ -44,8 +44,7 @@ func (h *hooked) refuse(t *testing.T, calls int, without ...int) {
 		if slices.Contains(without, i) {
 			body = `{}`
 		}
-		answer, err := http.Post(h.url+"/api/v3/command/webhook.receive?token="+h.token, "application/json",
-			strings.NewReader(body))
+		answer, err := http.Post(h.url+"/api/v3/command/webhook.receive?token="+h.token, "application/json", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +73,7 @@ func TestChangesGoOnBehindAPage(t *testing.T) {
 		Admitted, Refused int
 		Items             []struct{ ID, Code string }
 	}
-	if err := json.Unmarshal([]byte(h.run(t, "quarantine", "admit", "--event-key", "webhook.many", "--json")),
-		&done); err != nil {
+	if err := json.Unmarshal([]byte(h.run(t, "quarantine", "admit", "--event-key", "webhook.many", "--json")), &done); err != nil {
 		t.Fatal(err)
 	}
 	if done.Admitted != calls-2 || done.Refused != 2 || len(done.Items) != calls {
@@ -114,14 +112,11 @@ func TestAChangeThatFailsTellsWhatItHasDone(t *testing.T) {
 		between.ServeHTTP(w, r)
 	}))
 	defer proxy.Close()
-	out, failed, err := h.tryAt(t, proxy.URL, "quarantine", "delete", "--event-key", "webhook.many", "--yes", "-o",
-		"table")
-	if err == nil || out != "100 rejected calls: deleted\n" ||
-		!strings.HasPrefix(failed, "The same command goes on with the rest.\n") {
+	out, failed, err := h.tryAt(t, proxy.URL, "quarantine", "delete", "--event-key", "webhook.many", "--yes", "-o", "table")
+	if err == nil || out != "100 rejected calls: deleted\n" || !strings.HasPrefix(failed, "The same command goes on with the rest.\n") {
 		t.Errorf("it ends with %v, and prints %q and %q", err, out, failed)
 	}
-	if out := h.run(t, "quarantine", "delete", "--event-key", "webhook.many", "--yes", "-o",
-		"table"); out != "1 rejected call: deleted\n" {
+	if out := h.run(t, "quarantine", "delete", "--event-key", "webhook.many", "--yes", "-o", "table"); out != "1 rejected call: deleted\n" {
 		t.Errorf("again: %q", out)
 	}
 }

@@ -29,13 +29,9 @@ func TestBareBashCompletes(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := program(t)
-	p := &person{
-		t: t, cmd: exec.CommandContext(t.Context(), "bash", "--norc", "--noprofile", "-i"),
-		more: make(chan struct{}, 1),
-	}
+	p := &person{t: t, cmd: exec.CommandContext(t.Context(), "bash", "--norc", "--noprofile", "-i"), more: make(chan struct{}, 1)}
 	p.cmd.Dir = program.Dir
-	p.cmd.Env = append(slices.Clone(program.Env), "PATH="+bin+":"+os.Getenv("PATH"), "PS1=ready> ", "TERM=dumb",
-		"INPUTRC=/dev/null",
+	p.cmd.Env = append(slices.Clone(program.Env), "PATH="+bin+":"+os.Getenv("PATH"), "PS1=ready> ", "TERM=dumb", "INPUTRC=/dev/null",
 		"SLUICE_URL="+h.url, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=a-short-tour", "SLUICE_CLIENT_DIR="+t.TempDir())
 	p.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
 	if p.pty, p.tty, err = pty.Open(); err != nil {

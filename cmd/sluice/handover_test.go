@@ -40,11 +40,7 @@ type replaceable struct {
 
 func startReplaceable(t *testing.T, settings ...string) *replaceable {
 	t.Helper()
-	r := &replaceable{
-		t: t, dir: t.TempDir(), client: &http.Client{
-			Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 8},
-		}, ended: make(chan struct{}),
-	}
+	r := &replaceable{t: t, dir: t.TempDir(), client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}, ended: make(chan struct{})}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -52,9 +48,7 @@ func startReplaceable(t *testing.T, settings ...string) *replaceable {
 	if err := os.Symlink(self, r.program()); err != nil {
 		t.Fatal(err)
 	}
-	if r.manager, err = net.ListenUnixgram("unixgram", &net.UnixAddr{
-		Name: filepath.Join(r.dir, "notify"), Net: "unixgram",
-	}); err != nil {
+	if r.manager, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(r.dir, "notify"), Net: "unixgram"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.manager.Close() })
@@ -130,8 +124,7 @@ func (r *replaceable) awaitPrinted(text string) {
 
 func (r *replaceable) command(name, params string) string {
 	r.t.Helper()
-	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/api/v3/command/"+name,
-		strings.NewReader(params))
+	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/api/v3/command/"+name, strings.NewReader(params))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -247,10 +240,7 @@ func (r *replaceable) certificate() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	for name, block := range map[string]*pem.Block{
-		"cert.pem": {Type: "CERTIFICATE", Bytes: server.Certificate().Raw},
-		"key.pem":  {Type: "PRIVATE KEY", Bytes: key},
-	} {
+	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, "key.pem": {Type: "PRIVATE KEY", Bytes: key}} {
 		if err := os.WriteFile(filepath.Join(r.dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
 			r.t.Fatal(err)
 		}

@@ -25,11 +25,9 @@ func TestWhatPeopleSee(t *testing.T) {
 		"calls":      {view.View{Width: 100}, view.CallColumns},
 		"calls-wide": {view.View{}, view.CallColumns},
 		"call":       {view.View{}, nil},
-		"webhooks": {
-			view.View{Width: 60}, webhookResource(&cli{&terminal.Terminal{Commands: serve.Commands()}}).columns,
-		},
-		"webhook": {view.View{}, nil},
-		"colours": {view.View{Colour: true, Tokens: true}, nil},
+		"webhooks":   {view.View{Width: 60}, webhookResource(&cli{&terminal.Terminal{Commands: serve.Commands()}}).columns},
+		"webhook":    {view.View{}, nil},
+		"colours":    {view.View{Colour: true, Tokens: true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := test.v

@@ -94,8 +94,7 @@ func listen(t *testing.T, url, dir string, args ...string) *listening {
 func run(t *testing.T, url, dir string, args ...string) *listening {
 	t.Helper()
 	cmd := program(t, args...)
-	cmd.Env = append(cmd.Env, "SLUICE_URL="+url, "SLUICE_CLIENT_DIR="+dir, "SLUICE_USERNAME=admin",
-		"SLUICE_PASSWORD=a-short-tour")
+	cmd.Env = append(cmd.Env, "SLUICE_URL="+url, "SLUICE_CLIENT_DIR="+dir, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=a-short-tour")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -178,8 +177,7 @@ func (h *hooked) command(t *testing.T, args ...string) string {
 // call calls the webhook.
 func (h *hooked) call(t *testing.T, body string, header ...string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", h.url+"/api/v3/command/webhook.receive?a=1&token="+
-		h.token, bytes.NewReader([]byte(body)))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", h.url+"/api/v3/command/webhook.receive?a=1&token="+h.token, bytes.NewReader([]byte(body)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,10 +37,8 @@ func TestMissedCalls(t *testing.T) {
 		}
 		return string(out)
 	}
-	run("webhook", "create", "webhook.code", "--provider", "github", "--signing-secret",
-		"a secret of twenty characters", "--api-url", sender.URL+"/repos/o/r/hooks/1", "--api-secret", "t0ken")
-	if out := run("webhook", "missed", "webhook.code", "--since", "1d", "--dry-run", "-o",
-		"table"); !strings.Contains(out, "  missed  guid-7\n") || !strings.Contains(out, "asked 1, had 0, missed 1\n") {
+	run("webhook", "create", "webhook.code", "--provider", "github", "--signing-secret", "a secret of twenty characters", "--api-url", sender.URL+"/repos/o/r/hooks/1", "--api-secret", "t0ken")
+	if out := run("webhook", "missed", "webhook.code", "--since", "1d", "--dry-run", "-o", "table"); !strings.Contains(out, "  missed  guid-7\n") || !strings.Contains(out, "asked 1, had 0, missed 1\n") {
 		t.Errorf("a dry run says %s", out)
 	}
 	if out := run("webhook", "missed", "webhook.code", "--since", "1d", "-o", "json"); !strings.Contains(out, `"redelivered"`) {

@@ -39,8 +39,7 @@ func atTerminal(t *testing.T, url, dir string, environ []string, args ...string)
 	if err := pty.Setsize(p.pty, &pty.Winsize{Rows: 24, Cols: columns}); err != nil {
 		t.Fatal(err)
 	}
-	p.cmd.Env = append(append(p.cmd.Env, "SLUICE_URL="+url, "SLUICE_CLIENT_DIR="+dir, "TERM=xterm", "NO_COLOR=",
-		"BROWSER=", "DISPLAY=", "WAYLAND_DISPLAY="), environ...)
+	p.cmd.Env = append(append(p.cmd.Env, "SLUICE_URL="+url, "SLUICE_CLIENT_DIR="+dir, "TERM=xterm", "NO_COLOR=", "BROWSER=", "DISPLAY=", "WAYLAND_DISPLAY="), environ...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = p.tty, p.tty, p.tty
 	p.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
 	p.starts()

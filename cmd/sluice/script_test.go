@@ -60,10 +60,7 @@ func serverInScript(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	self, err := os.Executable()
 	ts.Check(err)
-	cmd := exec.Command(self,
-		append([]string{
-			"serve", "--listen", listen, "--data", ts.MkAbs("data-" + name), "--min-free-disk", "1MiB",
-		}, args[1:]...)...)
+	cmd := exec.Command(self, append([]string{"serve", "--listen", listen, "--data", ts.MkAbs("data-" + name), "--min-free-disk", "1MiB"}, args[1:]...)...)
 	cmd.Env = append(os.Environ(), "RUN_AS_SLUICE=1", "SLUICE_ADMIN_PASSWORD=a-short-tour")
 	cmd.Stderr = ts.Stderr()
 	out, err := cmd.StdoutPipe()
@@ -106,8 +103,7 @@ func codeInScript(ts *testscript.TestScript, _ bool, args []string) {
 		got = fmt.Sprint(exit.ExitCode())
 	}
 	if got != args[0] {
-		ts.Fatalf("sluice %s ended with %s, want %s\n%s", strings.Join(args[1:], " "), got, args[0],
-			ts.ReadFile("stderr"))
+		ts.Fatalf("sluice %s ended with %s, want %s\n%s", strings.Join(args[1:], " "), got, args[0], ts.ReadFile("stderr"))
 	}
 }
 

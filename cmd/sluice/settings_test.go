@@ -36,8 +36,7 @@ const sampleKey = "webhook.sampled"
 var samples = []sampled{
 	{"webhook", sampleKey, map[string]any{
 		"payloadType": "raw", "maxPayloadLength": 7, "provider": "svix", "signingSecret": "secret:sampled",
-		"dedupe": "content", "dedupeWindow": "1h", "schema": map[string]any{"type": "object"},
-		"allow":     []any{"203.0.113.0/24"},
+		"dedupe": "content", "dedupeWindow": "1h", "schema": map[string]any{"type": "object"}, "allow": []any{"203.0.113.0/24"},
 		"multipart": "all", "methods": []any{"PUT"}, "expectEvery": "2h", "redact": []any{"payload.card"}, "keep": "3h",
 		"apiUrl": "https://api.svix.com/api/v1/app/a/endpoint/b", "apiSecret": "secret:sampled", "missedEvery": "4h",
 		"answer": "value", "answerType": "text/xml", "answerWait": "5s", "disabled": true, "description": "sampled",
@@ -128,11 +127,9 @@ func TestEverySettingIsShownAndEmptied(t *testing.T) {
 			for _, p := range settings {
 				kept := p.Form.Secret && way == "form" || p.Name == "verifyToken" && way == "file"
 				byDefault := fresh[p.Name] == nil && fmt.Sprint(after[p.Name]) == emptied(p)
-				// a list without a default of its own
-				none := reflect.DeepEqual(after[p.Name], []any{}) && fresh[p.Name] == nil
+				none := reflect.DeepEqual(after[p.Name], []any{}) && fresh[p.Name] == nil // a list without a default of its own
 				if !kept && !byDefault && !none && !reflect.DeepEqual(after[p.Name], fresh[p.Name]) {
-					t.Errorf("%s.%s is %v after it was emptied by %s, want %v", res.Name, p.Name, after[p.Name], way,
-						fresh[p.Name])
+					t.Errorf("%s.%s is %v after it was emptied by %s, want %v", res.Name, p.Name, after[p.Name], way, fresh[p.Name])
 				}
 			}
 			e.remove(res, sample, after)

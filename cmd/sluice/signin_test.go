@@ -153,13 +153,11 @@ func TestLoginInABrowser(t *testing.T) {
 	})
 
 	for name, test := range map[string]struct{ environ, args []string }{
-		"no browser that works": {[]string{"BROWSER=false"}, []string{"login"}},
-		"no such browser":       {[]string{"BROWSER=/nowhere/browser"}, []string{"login"}},
-		"no display":            {nil, []string{"login"}},
-		"at the other end of SSH": {
-			[]string{"DISPLAY=:0", "SSH_CONNECTION=192.0.2.1 1 192.0.2.2 22"}, []string{"login"},
-		},
-		"not wanted": {[]string{"BROWSER=true"}, []string{"login", "--no-browser"}},
+		"no browser that works":   {[]string{"BROWSER=false"}, []string{"login"}},
+		"no such browser":         {[]string{"BROWSER=/nowhere/browser"}, []string{"login"}},
+		"no display":              {nil, []string{"login"}},
+		"at the other end of SSH": {[]string{"DISPLAY=:0", "SSH_CONNECTION=192.0.2.1 1 192.0.2.2 22"}, []string{"login"}},
+		"not wanted":              {[]string{"BROWSER=true"}, []string{"login", "--no-browser"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := atTerminal(t, r.url, t.TempDir(), test.environ, test.args...)

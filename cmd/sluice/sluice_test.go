@@ -177,12 +177,10 @@ func TestASecondSignalCutsTheStopShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer begun.Close()
-	if _, err := io.WriteString(begun, "POST /api/v3/command/webhook.receive HTTP/1.1\r\nHost: sluice\r\nToken: "+token+
-		"\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(begun, "POST /api/v3/command/webhook.receive HTTP/1.1\r\nHost: sluice\r\nToken: "+token+"\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	// it is in flight
-	if goOn, err := bufio.NewReader(begun).ReadString('\n'); err != nil || !strings.Contains(goOn, "100") {
+	if goOn, err := bufio.NewReader(begun).ReadString('\n'); err != nil || !strings.Contains(goOn, "100") { // it is in flight
 		t.Fatalf("%q, %v", goOn, err)
 	}
 	if err := r.cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -224,8 +222,7 @@ func TestBadSettingsStopTheStart(t *testing.T) {
 	wantRefusal(t, program(t, "serve", "--result-ttl", "soon"), `--result-ttl: "soon" is not a duration`)
 	wantRefusal(t, program(t, "serve", "--config", "missing.yaml"), "missing.yaml")
 	data := filepath.Join(t.TempDir(), "data")
-	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", data, "--tls-cert", "a.pem", "--tls-key",
-		"b.pem"), "tls-cert and tls-key")
+	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", data, "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
 	if _, err := os.Stat(data); !os.IsNotExist(err) {
 		t.Errorf("a data folder was made for a server that can't start (%v)", err)
 	}

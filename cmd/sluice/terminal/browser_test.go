@@ -9,9 +9,7 @@ func TestBrowsers(t *testing.T) {
 	for _, name := range []string{"BROWSER", "DISPLAY", "WAYLAND_DISPLAY"} {
 		t.Setenv(name, "")
 	}
-	for system, want := range map[string]string{
-		"linux": "", "darwin": "open", "windows": "rundll32 url.dll,FileProtocolHandler",
-	} {
+	for system, want := range map[string]string{"linux": "", "darwin": "open", "windows": "rundll32 url.dll,FileProtocolHandler"} {
 		if got := strings.Join(browserCommand(system), " "); got != want {
 			t.Errorf("%s: got %q, want %q", system, got, want)
 		}

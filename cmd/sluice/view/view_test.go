@@ -27,16 +27,12 @@ func TestTimesAgo(t *testing.T) {
 }
 
 func TestNumbersHaveUnits(t *testing.T) {
-	for number, want := range map[float64]string{
-		0: "0", 0.035: "35µs", 8.911: "8.9ms", 120.4: "120ms", 1500: "1.5s", 123_000: "2m3s",
-	} {
+	for number, want := range map[float64]string{0: "0", 0.035: "35µs", 8.911: "8.9ms", 120.4: "120ms", 1500: "1.5s", 123_000: "2m3s"} {
 		if got := Milliseconds(number); got != want {
 			t.Errorf("%v ms is %q, want %q", number, got, want)
 		}
 	}
-	for number, want := range map[float64]string{
-		-1: "unknown", 8: "8 B", 512_000: "512 kB", 4_194_304: "4.2 MB", 8.1e10: "81 GB",
-	} {
+	for number, want := range map[float64]string{-1: "unknown", 8: "8 B", 512_000: "512 kB", 4_194_304: "4.2 MB", 8.1e10: "81 GB"} {
 		if got := wording.Bytes(number); got != want {
 			t.Errorf("%v bytes are %q, want %q", number, got, want)
 		}
@@ -44,10 +40,7 @@ func TestNumbersHaveUnits(t *testing.T) {
 }
 
 func TestTextsAreCutToTheirWidth(t *testing.T) {
-	for _, text := range []string{
-		"short", "a longer text than that", "日本語のテキスト",
-		"e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301", "",
-	} {
+	for _, text := range []string{"short", "a longer text than that", "日本語のテキスト", "e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301", ""} {
 		got := cut(text, 8)
 		if width := uniseg.StringWidth(got); width > 8 || !strings.HasPrefix(text, strings.TrimSuffix(got, "…")) {
 			t.Errorf("%q becomes %q, which is %d wide", text, got, width)
