@@ -26,7 +26,7 @@ func (a *API) arrived(longest int, next command.Endpoint) command.Endpoint {
 		memory := a.Bodies.Strange.Hold()
 		defer memory.Release()
 		body, err := a.Bodies.Read(w, r, nil, longest, &memory)
-		if err != nil && sluice.AsError(err).Kind != sluice.TooLarge {
+		if err != nil && !sluice.TooLarge.Is(err) {
 			return err
 		}
 		if err := a.Bodies.Grow(r.Context(), &memory, formCopies*int64(len(body))); err != nil {

@@ -47,19 +47,15 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 func (a *API) pipelineCall(
 	w http.ResponseWriter, r *http.Request, name string, memory *limit.Hold,
 ) (cmd command.Command, args command.Args, err error) {
-	methods := map[string]string{
-		http.MethodPut:    "pipeline.put",
-		http.MethodGet:    "pipeline.get",
-		http.MethodDelete: "pipeline.delete",
-		http.MethodPost:   "pipeline.run",
-	}
-	allow := "PUT, GET, DELETE, POST"
-	if name == "" {
-		methods, allow = map[string]string{http.MethodPost: "pipeline.run"}, "POST"
-	}
-	verb, ok := methods[r.Method]
-	if !ok {
-		return cmd, nil, notAllowed(allow)
+	verb, ok := map[string]string{
+		http.MethodPut: "pipeline.put", http.MethodGet: "pipeline.get", http.MethodDelete: "pipeline.delete",
+		http.MethodPost: "pipeline.run",
+	}[r.Method]
+	switch {
+	case name == "" && r.Method != http.MethodPost:
+		return cmd, nil, notAllowed("POST")
+	case !ok:
+		return cmd, nil, notAllowed("PUT, GET, DELETE, POST")
 	}
 	if cmd, ok = a.Commands.Find(verb); !ok {
 		return cmd, nil, notFound(w, r)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"sluice"
@@ -182,7 +181,7 @@ func correlationID(query url.Values) (string, error) {
 // throttleMisses bounds how often an address may ask for results that don't
 // exist.
 func (a *API) throttleMisses(r *http.Request, err error) error {
-	if sluice.AsError(err).Kind != sluice.Gone {
+	if !sluice.Gone.Is(err) {
 		return err
 	}
 	wait := a.misses.Try(limit.Network(r.RemoteAddr))
@@ -202,14 +201,13 @@ const (
 // polls enforces the rule that polls for a result that is not ready must be
 // sluice.PollInterval apart.
 type polls struct {
-	next *limit.Cache[string, time.Time] // when the next poll is in time, by correlation id
-
-	mu   sync.Mutex
-	held map[string]bool
+	next    *limit.Cache[string, time.Time] // when the next poll is in time, by correlation id
+	waiting *limit.Shares[string]           // one for each result
+	slots   *limit.Slots                    // for those that wait
 }
 
 func newPolls() *polls {
-	return &polls{next: limit.NewCache[string, time.Time](maxPolled), held: make(map[string]bool)}
+	return &polls{limit.NewCache[string, time.Time](maxPolled), limit.NewShares[string](1), limit.NewSlots(maxHeld)}
 }
 
 // try refuses a poll that comes too early. Each such poll makes the wait longer.
@@ -232,19 +230,16 @@ func (p *polls) try(id string, now time.Time) error {
 // hold marks a poll as waiting for its result, until release is called. It
 // refuses a second one for the same result.
 func (p *polls) hold(id string) (release func(), err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.held[id] {
+	if !p.waiting.Enter(id) {
 		return nil, sluice.Errorf(sluice.CodePollingTooOften,
 			"Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
 	}
-	if len(p.held) >= maxHeld {
+	if p.slots.Enter() != nil {
+		p.waiting.Leave(id)
 		return nil, sluice.Passing(sluice.CodeOverloaded, "The server holds as many polls as it can.")
 	}
-	p.held[id] = true
 	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.held, id)
+		p.slots.Leave()
+		p.waiting.Leave(id)
 	}, nil
 }

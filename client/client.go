@@ -30,7 +30,7 @@ type Credentials interface {
 	Authorization(ctx context.Context, refused string) (string, error)
 }
 
-// Fixed is a value of the header that never changes; "" sends none.
+// Fixed is a value of the header that never changes.
 type Fixed string
 
 // Authorization implements Credentials.
@@ -54,7 +54,7 @@ func Token(token string) Fixed {
 	return Fixed("Refresh " + token)
 }
 
-// New returns a client of the server at a URL.
+// New returns a client of the server at a URL. Without credentials it calls as a stranger.
 func New(server string, credentials Credentials) (*Client, error) {
 	server, err := CleanURL(server)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *Client) do(ctx context.Context, r request) (Answer, error) {
 // open makes a request. If the access token has just expired, it gets a new one and
 // makes the request again.
 func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
-	if r.open {
+	if r.open || c.credentials == nil {
 		return c.send(ctx, r, "")
 	}
 	authorization, err := c.credentials.Authorization(ctx, "")

@@ -152,32 +152,42 @@ func filesOf(e sluice.Event) (body []byte, contentType string, err error) {
 	if err := json.Unmarshal(e.Payload, &payload); err != nil {
 		return nil, "", err
 	}
-	var content bytes.Buffer
-	form := multipart.NewWriter(&content)
-	for _, file := range payload.Files {
-		origin := []byte(file.Origin)
-		if file.Encoding != sluice.EncodingText {
-			if origin, err = base64.StdEncoding.DecodeString(file.Origin); err != nil {
+	files := make([]File, len(payload.Files))
+	for i, f := range payload.Files {
+		files[i] = File{f.Filename, f.ContentType, []byte(f.Origin)}
+		if f.Encoding != sluice.EncodingText {
+			if files[i].Content, err = base64.StdEncoding.DecodeString(f.Origin); err != nil {
 				return nil, "", err
 			}
 		}
-		if err := AddFile(form, file.Filename, file.ContentType, origin); err != nil {
-			return nil, "", err
-		}
 	}
-	err = form.Close()
-	return content.Bytes(), form.FormDataContentType(), err
+	upload, err := Upload(files)
+	return upload.Content, upload.ContentType, err
 }
 
-// AddFile adds a file to a form.
-func AddFile(form *multipart.Writer, name, contentType string, content []byte) error {
-	header := textproto.MIMEHeader{}
-	header.Set("Content-Disposition",
-		mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": name}))
-	header.Set("Content-Type", contentType)
-	part, err := form.CreatePart(header)
-	if err == nil {
-		_, err = part.Write(content)
+// A File is one that is uploaded.
+type File struct {
+	Name, ContentType string
+	Content           []byte
+}
+
+// Upload returns a body with files.
+func Upload(files []File) (*Body, error) {
+	var content bytes.Buffer
+	form := multipart.NewWriter(&content)
+	for _, file := range files {
+		header := textproto.MIMEHeader{}
+		header.Set("Content-Disposition",
+			mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": file.Name}))
+		header.Set("Content-Type", file.ContentType)
+		part, err := form.CreatePart(header)
+		if err == nil {
+			_, err = part.Write(file.Content)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return err
+	err := form.Close()
+	return &Body{content.Bytes(), form.FormDataContentType()}, err
 }

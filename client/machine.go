@@ -37,7 +37,7 @@ func (m *Machine) Authorization(ctx context.Context, refused string) (string, er
 
 // ask gets an access token from the issuer that the server names.
 func (m *Machine) ask(ctx context.Context) (tokens, error) {
-	c, err := New(m.Server, Fixed(""))
+	c, err := New(m.Server, nil)
 	if err != nil {
 		return tokens{}, err
 	}
@@ -51,7 +51,7 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 		got, err := c.token(ctx, at, "token", form)
 		return got, refusedMachine(err)
 	}
-	issuer, err := New(at, Fixed(""))
+	issuer, err := New(at, nil)
 	if err != nil {
 		return tokens{},
 			sluice.Errorf(sluice.CodeNoIssuer,
@@ -62,7 +62,7 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 	if err != nil {
 		return tokens{}, err
 	}
-	endpoint, err := New(document.Token, Fixed(""))
+	endpoint, err := New(document.Token, nil)
 	if err != nil {
 		return tokens{}, err
 	}

@@ -120,7 +120,7 @@ func (p *Profiles) store(name string, login Login) error {
 
 // Delete deletes a profile, without telling its server.
 func (p *Profiles) Delete(name string) error {
-	if _, err := p.Load(name); err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+	if _, err := p.Load(name); sluice.NotFound.Is(err) {
 		return err
 	}
 	if err := os.Remove(p.file(name)); err != nil {

@@ -45,7 +45,7 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 	if err != nil || login.usable(refused) {
 		return login, err
 	}
-	c, err := New(login.URL, Fixed(""))
+	c, err := New(login.URL, nil)
 	if err != nil {
 		return Login{}, err
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"net/netip"
@@ -56,13 +57,8 @@ type Headers []string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (h *Headers) UnmarshalText(text []byte) error {
-	*h = list([]byte(strings.ToLower(string(text))))
-	for _, name := range *h {
-		if !sluice.IsHeaderName(name) {
-			return fmt.Errorf("%q is not the name of a header such as x-api-key", name)
-		}
-	}
-	return nil
+	*h = list(bytes.ToLower(text))
+	return eachIs(*h, sluice.IsHeaderName, "the name of a header such as x-api-key")
 }
 
 // Domains is a list of names of this server, in lower case.
@@ -72,13 +68,8 @@ var validDomain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (d *Domains) UnmarshalText(text []byte) error {
-	*d = list([]byte(strings.ToLower(string(text))))
-	for _, name := range *d {
-		if !validDomain.MatchString(name) {
-			return fmt.Errorf("%q is not the name of a server such as hooks.example.org", name)
-		}
-	}
-	return nil
+	*d = list(bytes.ToLower(text))
+	return eachIs(*d, validDomain.MatchString, "the name of a server such as hooks.example.org")
 }
 
 // Origins is a list of origins of web pages.
@@ -87,10 +78,18 @@ type Origins []string
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (o *Origins) UnmarshalText(text []byte) error {
 	*o = list(text)
-	for _, origin := range *o {
+	return eachIs(*o, func(origin string) bool {
 		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
-			return fmt.Errorf("%q is not an origin such as https://app.example.org", origin)
+		return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" &&
+			u.Scheme+"://"+u.Host == origin
+	}, "an origin such as https://app.example.org")
+}
+
+// eachIs refuses the first item of a list that is not what it should be.
+func eachIs(items []string, valid func(string) bool, what string) error {
+	for _, item := range items {
+		if !valid(item) {
+			return fmt.Errorf("%q is not %s", item, what)
 		}
 	}
 	return nil

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -162,18 +160,14 @@ func typeOf(name string, content []byte) string {
 	return "application/octet-stream"
 }
 
-func (t *cli) upload(files []string) (*client.Body, error) {
-	var content bytes.Buffer
-	form := multipart.NewWriter(&content)
-	for _, name := range files {
-		file, err := t.Read(name)
+func (t *cli) upload(names []string) (*client.Body, error) {
+	files := make([]client.File, len(names))
+	for i, name := range names {
+		content, err := t.Read(name)
 		if err != nil {
 			return nil, err
 		}
-		if err := client.AddFile(form, filepath.Base(name), typeOf(name, file), file); err != nil {
-			return nil, err
-		}
+		files[i] = client.File{Name: filepath.Base(name), ContentType: typeOf(name, content), Content: content}
 	}
-	err := form.Close()
-	return &client.Body{Content: content.Bytes(), ContentType: form.FormDataContentType()}, err
+	return client.Upload(files)
 }

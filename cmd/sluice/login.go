@@ -48,7 +48,7 @@ func (t *cli) logIn(ctx context.Context, username string, noBrowser bool) error 
 	}
 	name := t.ProfileName(profiles)
 	before, err := profiles.Load(name)
-	if err != nil && sluice.AsError(err).Kind == sluice.Invalid {
+	if sluice.Invalid.Is(err) {
 		return err // the name is wrong
 	}
 	c, err := t.chooseServer(ctx, cmp.Or(before.URL, terminal.DefaultURL))
@@ -74,7 +74,7 @@ func (t *cli) logIn(ctx context.Context, username string, noBrowser bool) error 
 		return err
 	}
 	if before.RefreshToken != "" {
-		if replaced, err := client.New(before.URL, client.Fixed("")); err == nil {
+		if replaced, err := client.New(before.URL, nil); err == nil {
 			_ = replaced.Logout(ctx, before) // if that fails, it expires one day
 		}
 	}
@@ -110,7 +110,7 @@ var errNoBrowser = errors.New("no browser")
 func (t *cli) loginInBrowser(ctx context.Context, c *client.Client, fallback string) (client.Login, error) {
 	signIn, err := c.SignIn(ctx)
 	if err != nil {
-		if sluice.AsError(err).Kind == sluice.NotFound {
+		if sluice.NotFound.Is(err) {
 			return t.loginByPassword(ctx, c, "", fallback)
 		}
 		return client.Login{}, err
@@ -145,7 +145,7 @@ func (t *cli) chooseServer(ctx context.Context, fallback string) (*client.Client
 		if err != nil {
 			return nil, err
 		}
-		c, err := client.New(address, client.Fixed(""))
+		c, err := client.New(address, nil)
 		if err == nil || !t.Asks() {
 			return c, err
 		}
@@ -194,7 +194,7 @@ func logoutCommand(t *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := client.New(login.URL, client.Fixed(""))
+			c, err := client.New(login.URL, nil)
 			if err != nil {
 				return err
 			}

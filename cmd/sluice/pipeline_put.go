@@ -96,7 +96,7 @@ func (t *cli) changedDrafts(
 	defer bar.End()
 	for _, d := range drafts {
 		before, _, err := t.Server.PipelineSource(ctx, d.name, 0)
-		if err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+		if err != nil && !sluice.NotFound.Is(err) {
 			return nil, nil, err
 		}
 		if before != d.source {
@@ -114,7 +114,7 @@ func (t *cli) faultless(ctx context.Context, drafts []pipelineDraft, force bool)
 	for _, d := range drafts {
 		found, err := t.Server.Lint(ctx, d.name, d.source)
 		switch {
-		case err != nil && sluice.AsError(err).Kind == sluice.Forbidden:
+		case sluice.Forbidden.Is(err):
 			return nil
 		case err != nil:
 			return err

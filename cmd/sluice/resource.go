@@ -109,7 +109,7 @@ func (r *resource) unknown() sluice.Code {
 
 // missing adds to a NotFound error the name that was probably meant.
 func (r *resource) missing(ctx context.Context, key string, err error) error {
-	if err == nil || sluice.AsError(err).Kind != sluice.NotFound {
+	if !sluice.NotFound.Is(err) {
 		return err
 	}
 	names := r.NamesOf(ctx, r.Get, r.Key) // without them there is less to say

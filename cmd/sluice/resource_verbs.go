@@ -60,7 +60,7 @@ func (r *resource) createVerb() *cobra.Command {
 		if r.handle == "" { // the command would edit the existing one
 			if _, err := r.one(ctx, args[0]); err == nil {
 				return r.keyTaken("taken", args[0])
-			} else if sluice.AsError(err).Kind != sluice.NotFound {
+			} else if !sluice.NotFound.Is(err) {
 				return err
 			}
 		}

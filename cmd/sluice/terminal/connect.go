@@ -55,7 +55,7 @@ func (t *Terminal) Connect() error {
 	name := t.ProfileName(profiles)
 	login, err := profiles.Load(name)
 	named := t.profile != "" || os.Getenv("SLUICE_PROFILE") != ""
-	if err != nil && (named || sluice.AsError(err).Kind != sluice.NotFound) {
+	if err != nil && (named || !sluice.NotFound.Is(err)) {
 		return err
 	}
 	server, err := client.CleanURL(cmp.Or(t.URL, os.Getenv("SLUICE_URL"), login.URL, DefaultURL))
