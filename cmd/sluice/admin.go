@@ -22,9 +22,9 @@ func adminCommand(t *cli) *cobra.Command {
 func adminPassword(t *cli) *cobra.Command {
 	return t.onStopped(&cobra.Command{
 		Use: "password", Short: "Set the admin's password, with the server stopped",
-		Long: "Set the admin's password, with the server stopped: for whoever has lost it. It is read from " +
-			"SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up and " +
-			"printed. Logins of the admin end. Users and everything else stay as they are.",
+		Long: `Set the admin's password, with the server stopped: for whoever has lost it. It is read from
+			SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up and
+			printed. Logins of the admin end. Users and everything else stay as they are.`,
 		Example: "  sluice admin password --data ./data",
 	}, stoppedSettings, func(ctx context.Context, at stopped, _ []string) (err error) {
 		password := os.Getenv("SLUICE_ADMIN_PASSWORD")

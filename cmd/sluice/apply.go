@@ -33,12 +33,12 @@ func applyCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply DIR",
 		Short: "Make the server as files say",
-		Long: "Make the server as files say that sluice export wrote, or you did. What differs is shown, and " +
-			"changed if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, " +
-			"role or client; what a file does not say is as it is by default. Kinds without a folder in DIR are left " +
-			"alone, as are built-in roles, users and secrets. Nothing is changed if anything would be refused. The " +
-			"URLs of new webhooks and the secrets of new clients are printed. With --tokens webhooks get the tokens " +
-			"that sluice export --tokens wrote, and so their URLs at another server.",
+		Long: `Make the server as files say that sluice export wrote, or you did. What differs is shown, and changed
+			if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, role or
+			client; what a file does not say is as it is by default. Kinds without a folder in DIR are left alone, as
+			are built-in roles, users and secrets. Nothing is changed if anything would be refused. The URLs of new
+			webhooks and the secrets of new clients are printed. With --tokens webhooks get the tokens that sluice
+			export --tokens wrote, and so their URLs at another server.`,
 		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
 		Args:    terminal.Needs("the folder with the files"),
 		RunE: t.Connected(func(ctx context.Context, args []string) error {

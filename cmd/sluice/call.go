@@ -34,9 +34,9 @@ func callCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call EVENTKEY|TOKEN",
 		Short: "Call a webhook, as an outside system would",
-		Long: "Call a webhook, as an outside system would. By its event key the token is looked up, and " +
-			"the call signed if the webhook takes signed calls, which needs a login that may do that; by its token " +
-			"none is needed, and nothing is signed.",
+		Long: `Call a webhook, as an outside system would. By its event key the token is looked up, and the call
+			signed if the webhook takes signed calls, which needs a login that may do that; by its token none is
+			needed, and nothing is signed.`,
 		Example:           "  echo '{\"name\":\"Ada\"}' | sluice call webhook.lead.created --body - --wait",
 		Args:              terminal.Needs("the event key or the token of a webhook"),
 		ValidArgsFunction: t.CompleteNames("webhook.get", "eventKey", terminal.NoFiles),

@@ -19,10 +19,10 @@ func checkCommand(t *cli) *cobra.Command {
 	cmd := t.onStopped(&cobra.Command{
 		Use:   "check",
 		Short: "Read a data folder and tell what is damaged",
-		Long: "Read everything in the data folder of a server that is stopped, and tell what is damaged. Nothing is " +
-			"changed. A server that has lost webhooks, accounts or other records refuses to serve, until the folder " +
-			"is restored from a backup; with --accept it goes on with what is left. One that has lost events serves, " +
-			"and tells which.",
+		Long: `Read everything in the data folder of a server that is stopped, and tell what is damaged. Nothing is
+			changed. A server that has lost webhooks, accounts or other records refuses to serve, until the folder is
+			restored from a backup; with --accept it goes on with what is left. One that has lost events serves, and
+			tells which.`,
 	}, folderSettings, func(_ context.Context, at stopped, _ []string) error {
 		bar, shown := t.Progress(checkSteps, "reading"), int64(0)
 		defer bar.End()

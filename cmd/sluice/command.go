@@ -14,7 +14,6 @@ import (
 
 	"sluice"
 	"sluice/client"
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/command"
 	"sluice/spelling"
@@ -25,10 +24,11 @@ func commandCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "command [NAME [key=value]...]",
 		Short: "Call a command of the server, or list those that this program knows",
-		Long: "Call a command of the server. Without a name the commands that this program knows are listed; " +
-			"sluice command NAME --help explains one. Those that only a newer server knows can be called, too." +
-			"\n\nA parameter is given as key=value. key=@file takes the value from a file, key=@- from standard " +
-			"input; key=@@x is a value that begins with @.",
+		Long: `Call a command of the server. Without a name the commands that this program knows are listed; sluice
+			command NAME --help explains one. Those that only a newer server knows can be called, too.
+
+			A parameter is given as key=value. key=@file takes the value from a file, key=@- from standard input;
+			key=@@x is a value that begins with @.`,
 		Example: "  sluice command webhook.put eventKey=webhook.lead.created payloadType=raw\n" +
 			"  sluice command pipeline.put name=leads --body leads.yaml",
 		Args:              cobra.ArbitraryArgs,
@@ -104,13 +104,7 @@ func (t *cli) callCommand(ctx context.Context, name string, params url.Values, b
 	if t.None(answer.Body, "Nothing found.") {
 		return nil
 	}
-	if err := t.Show(answer.Body); err != nil {
-		return err
-	}
-	if next := terminal.NextPage(answer); next != "" {
-		t.Say("There is more: add after=%s", next)
-	}
-	return nil
+	return t.PrintPage(answer, "after=")
 }
 
 // explainCommand writes the help of a command of the server.

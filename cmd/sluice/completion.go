@@ -16,8 +16,8 @@ func completionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion",
 		Short: "Print a script that completes command lines",
-		Long: "Print a script that completes command lines: verbs, flags, the server's commands, and the names of " +
-			"webhooks, pipelines and other things.",
+		Long: `Print a script that completes command lines: verbs, flags, the server's commands, and the names of
+			webhooks, pipelines and other things.`,
 	}
 	for _, shell := range []struct {
 		name, install string

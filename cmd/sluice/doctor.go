@@ -61,10 +61,10 @@ func doctorCommand(t *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at a server as a stranger and as its operator, and say what to do",
-		Long: "Look at a server as a stranger and as its operator, and say what to do about what is not well, the " +
-			"most urgent first. Log in for the part of the operator. On the server's own machine, with its variables " +
-			"of the environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well. Exits with 1 if " +
-			"something is bad; warnings alone are no failure.",
+		Long: `Look at a server as a stranger and as its operator, and say what to do about what is not well, the most
+			urgent first. Log in for the part of the operator. On the server's own machine, with its variables of the
+			environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well. Exits with 1 if something
+			is bad; warnings alone are no failure.`,
 		RunE: t.Connected(func(ctx context.Context, _ []string) error {
 			d := &doctor{base: t.Server.URL(), http: &http.Client{Timeout: timeout}, client: t.Server}
 			if d.reach(ctx) {

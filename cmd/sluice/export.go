@@ -19,12 +19,12 @@ func exportCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [DIR]",
 		Short: "Write what the server is configured with to files",
-		Long: "Write what the server is configured with to files, one for each webhook, pipeline, role and " +
-			"client: DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that " +
-			"they can be kept under version control. Built-in roles and users are left out. sluice apply makes a " +
-			"server as the files say. With --tokens the tokens of webhooks are written to a file of their own, so " +
-			"that another server can have the same URLs. With --erasures, what was erased is written to a file, to " +
-			"be erased again when an older backup is restored; then DIR may be left out.",
+		Long: `Write what the server is configured with to files, one for each webhook, pipeline, role and client:
+			DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that they can
+			be kept under version control. Built-in roles and users are left out. sluice apply makes a server as the
+			files say. With --tokens the tokens of webhooks are written to a file of their own, so that another server
+			can have the same URLs. With --erasures, what was erased is written to a file, to be erased again when an
+			older backup is restored; then DIR may be left out.`,
 		Example: "  sluice export config\n  sluice export config --tokens ../tokens.yaml\n  sluice export --erasures " +
 			"erasures.json",
 		Args: terminal.Needs("the folder for the files"),

@@ -28,9 +28,9 @@ func healthCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Tell whether the server on this machine is well",
-		Long: "Tell whether the server on this machine is well: exit with 0 if calls are welcome, otherwise say why " +
-			"not and exit with 1. For container runtimes and scripts; it needs no login. It asks where a server with " +
-			"the same variables of the environment (SLUICE_LISTEN, SLUICE_CONFIG, …) listens.",
+		Long: `Tell whether the server on this machine is well: exit with 0 if calls are welcome, otherwise say why
+			not and exit with 1. For container runtimes and scripts; it needs no login. It asks where a server with
+			the same variables of the environment (SLUICE_LISTEN, SLUICE_CONFIG, …) listens.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)

@@ -27,13 +27,14 @@ func listenCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "listen [EVENTKEY] [URL]",
 		Short: "Deliver events to a program on this machine",
-		Long: "Deliver events to a program on this machine, as the calls that they were: with their method, headers " +
-			"and body, without their secrets. The URL may be a port, or a host and a port; without one the events " +
-			"are printed. Without an event key, all events are meant.\n\nThe first time it begins with events from " +
-			"then on. How far it came is kept: after a broken connection, when it is started again, and when events " +
-			"are to go to another URL, it goes on behind the last event it delivered. Events wait while the program " +
-			"can't be reached. EVENTKEY may be a pattern: * stands for one group, # at the end for any number of " +
-			"groups.",
+		Long: `Deliver events to a program on this machine, as the calls that they were: with their method, headers
+			and body, without their secrets. The URL may be a port, or a host and a port; without one the events are
+			printed. Without an event key, all events are meant.
+
+			The first time it begins with events from then on. How far it came is kept: after a broken connection,
+			when it is started again, and when events are to go to another URL, it goes on behind the last event it
+			delivered. Events wait while the program can't be reached. EVENTKEY may be a pattern: * stands for one
+			group, # at the end for any number of groups.`,
 		Example: "  sluice listen webhook.lead.created --forward http://localhost:3000/hook\n" +
 			"  sluice listen webhook.lead.created 3000\n" +
 			"  sluice listen localhost:3000",

@@ -23,10 +23,12 @@ func loginCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login [URL]",
 		Short: "Log in at a server",
-		Long: "Log in at a server and store the login as a profile, which becomes the current one. What is stored " +
-			"is a refresh token, never the password.\n\nYou sign in in a browser. Where there is none (no display, " +
-			"or a session by SSH), with --no-browser, and if a name or a password is given, what is not given by " +
-			"flags or by SLUICE_URL, SLUICE_USERNAME and SLUICE_PASSWORD is asked for at the terminal.",
+		Long: `Log in at a server and store the login as a profile, which becomes the current one. What is stored is a
+			refresh token, never the password.
+
+			You sign in in a browser. Where there is none (no display, or a session by SSH), with --no-browser, and if
+			a name or a password is given, what is not given by flags or by SLUICE_URL, SLUICE_USERNAME and
+			SLUICE_PASSWORD is asked for at the terminal.`,
 		Example: "  sluice login hooks.example.com\n  sluice login 127.0.0.1:8080 --username admin",
 		Args:    terminal.Needs("the URL of one server"),
 		RunE: func(cmd *cobra.Command, args []string) error {

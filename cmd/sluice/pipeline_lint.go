@@ -44,9 +44,9 @@ func pipelineLint(t *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint FILE|FOLDER...",
 		Short: "List the mistakes in pipelines",
-		Long: "List the mistakes in pipelines with their places. The server that you are logged in at also tells " +
-			"which steps would be refused. Without one, what this program knows is checked, and no rights. The file " +
-			"- is standard input.",
+		Long: `List the mistakes in pipelines with their places. The server that you are logged in at also tells which
+			steps would be refused. Without one, what this program knows is checked, and no rights. The file - is
+			standard input.`,
 		Args: terminal.Needs("a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)

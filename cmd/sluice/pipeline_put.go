@@ -22,9 +22,9 @@ func pipelinePut(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "put FILE|FOLDER...",
 		Short: "Store pipelines",
-		Long: "Store pipelines, each under the name of its file without its ending. A folder stands for its files " +
-			"*.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if you agree. " +
-			"Nothing is stored if one has a mistake.",
+		Long: `Store pipelines, each under the name of its file without its ending. A folder stands for its files
+			*.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if you agree.
+			Nothing is stored if one has a mistake.`,
 		Args: terminal.Needs("a file or a folder with pipelines"),
 		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			files, err := filesIn(args)

@@ -19,8 +19,8 @@ func pipelineRun(r *resource) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run NAME|FILE",
 		Short: "Run a stored pipeline, or the one in a file, and print its final body",
-		Long: "Run a stored pipeline, or the one in a file, and print its final body. What ends in " +
-			".yaml, .yml or .json or has a / in it is a file.",
+		Long: `Run a stored pipeline, or the one in a file, and print its final body. What ends in .yaml, .yml or
+			.json or has a / in it is a file.`,
 		Example:           "  sluice pipeline run leads --body lead.json",
 		Args:              terminal.Needs("the name of a pipeline, or a file with one"),
 		ValidArgsFunction: r.CompleteNames("pipeline.get", "name", cobra.ShellCompDirectiveDefault),

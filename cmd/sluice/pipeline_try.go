@@ -29,11 +29,11 @@ func pipelineTry(t *cli) *cobra.Command {
 	return t.Calling(&cobra.Command{
 		Use:   "try FILE",
 		Short: "Try a draft of a pipeline on past events, without doing anything outside",
-		Long: "Try a draft of a pipeline on past events, and show where it would end in another way than the " +
-			"pipeline did. Nothing is done outside: what was called then answers as it did then, otherwise as the " +
-			"stubs of the draft's first test say. The events are those of the stored pipeline with the file's name, " +
-			"or with the key that the draft listens to, unless flags say otherwise. It can be interrupted: what was " +
-			"found by then is shown.",
+		Long: `Try a draft of a pipeline on past events, and show where it would end in another way than the pipeline
+			did. Nothing is done outside: what was called then answers as it did then, otherwise as the stubs of the
+			draft's first test say. The events are those of the stored pipeline with the file's name, or with the key
+			that the draft listens to, unless flags say otherwise. It can be interrupted: what was found by then is
+			shown.`,
 		Example: "  sluice pipeline try leads.yaml --since 1d",
 		Args:    terminal.Needs("a file with a pipeline"),
 	}, "pipeline.try", func(ctx context.Context, values url.Values, args []string) error {

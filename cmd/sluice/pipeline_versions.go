@@ -29,8 +29,8 @@ func pipelineDiff(r *resource) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff NAME [OLD [NEW]]",
 		Short: "Show how versions of a pipeline differ",
-		Long: "Show how versions of a pipeline differ: the current one from the one before it, from an older one, " +
-			"or any two.",
+		Long: `Show how versions of a pipeline differ: the current one from the one before it, from an older one, or
+			any two.`,
 		Example: "  sluice pipeline diff leads\n  sluice pipeline diff leads 3 5",
 		Args:    terminal.Needs("the name of a pipeline, and up to two versions"),
 		RunE: r.Connected(func(ctx context.Context, args []string) error {
@@ -99,8 +99,8 @@ func pipelineRollback(r *resource) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback NAME [VERSION]",
 		Short: "Store a former source of a pipeline again",
-		Long: "Store a former source of a pipeline again: that of a version, or the one before the current one. " +
-			"It becomes a new version, which is yours.",
+		Long: `Store a former source of a pipeline again: that of a version, or the one before the current one. It
+			becomes a new version, which is yours.`,
 		Example: "  sluice pipeline rollback leads",
 		Args:    terminal.Needs("the name of a pipeline, and perhaps a version"),
 		RunE: r.Connected(func(ctx context.Context, args []string) error {

@@ -21,8 +21,8 @@ func replayCommand(t *cli) *cobra.Command {
 	return t.Calling(&cobra.Command{
 		Use:   "replay [TRACEID]",
 		Short: "Send stored events again",
-		Long: "Send stored events again, under new trace ids: that of one call, or those that flags select in a " +
-			"span of time, however many they are. Interrupted, it says how to go on.",
+		Long: `Send stored events again, under new trace ids: that of one call, or those that flags select in a span
+			of time, however many they are. Interrupted, it says how to go on.`,
 		Example: "  sluice replay 4a5575:mwhgm5pn41onykmb\n  sluice replay --event-key webhook.lead.created --since " +
 			"1h --pipeline leads --rate 10",
 		Args: terminal.Needs("one trace id"),

@@ -33,8 +33,8 @@ func resultCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "result ID",
 		Short: "Print the result of a call",
-		Long: "Print the result of a call, by the correlation id in its answer. With --wait the server holds the " +
-			"request until the result is there. A result that tells of a failure ends with exit code 9.",
+		Long: `Print the result of a call, by the correlation id in its answer. With --wait the server holds the
+			request until the result is there. A result that tells of a failure ends with exit code 9.`,
 		Example: "  sluice result 1b9c5a0e-94d2-8c6f-a9f1-3d6a5e0f7c21 --wait",
 		Args:    terminal.Needs("the correlation id of a call"),
 		RunE: t.Connected(func(ctx context.Context, args []string) error {

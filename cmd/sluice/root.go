@@ -13,9 +13,11 @@ func rootCommand(t *cli, hurry <-chan struct{}) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Receive webhooks durably",
-		Long: "Receive webhooks durably.\n\nsluice serve runs the server; everything else talks to one. Log " +
-			"in with sluice login, or set SLUICE_URL with SLUICE_TOKEN, with SLUICE_CLIENT_ID and " +
-			"SLUICE_CLIENT_SECRET, or with SLUICE_USERNAME and SLUICE_PASSWORD.",
+		Long: `Receive webhooks durably.
+
+			sluice serve runs the server; everything else talks to one. Log in with sluice login, or set SLUICE_URL
+			with SLUICE_TOKEN, with SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET, or with SLUICE_USERNAME and
+			SLUICE_PASSWORD.`,
 		Version:       serve.Release(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -58,9 +58,9 @@ func secretDelete(r *resource) *cobra.Command {
 func secretRekey(t *cli) *cobra.Command {
 	return t.onStopped(&cobra.Command{
 		Use: "rekey", Short: "Seal all that a stopped server has stored with another key",
-		Long: "Seal all that a stopped server has stored with another key: webhooks, users, clients, logins, " +
-			"pipelines, secrets and the keys that sign tokens. The new key is read from SLUICE_NEW_SECRET_KEY, " +
-			"the one before is found as sluice serve finds it. Interrupted, it can be run again.",
+		Long: `Seal all that a stopped server has stored with another key: webhooks, users, clients, logins,
+			pipelines, secrets and the keys that sign tokens. The new key is read from SLUICE_NEW_SECRET_KEY, the one
+			before is found as sluice serve finds it. Interrupted, it can be run again.`,
 		Example: "  SLUICE_NEW_SECRET_KEY=$(cat new.key) sluice secret rekey --data ./data",
 	}, stoppedSettings, func(ctx context.Context, at stopped, _ []string) error {
 		key := os.Getenv("SLUICE_NEW_SECRET_KEY")

@@ -16,9 +16,9 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long: "Run the server. Every setting is a flag, a variable of the environment (--result-ttl is " +
-			"SLUICE_RESULT_TTL), and a key of the YAML file given with --config. SLUICE_ADMIN_PASSWORD sets the " +
-			"admin's password at the first start.",
+		Long: `Run the server. Every setting is a flag, a variable of the environment (--result-ttl is
+			SLUICE_RESULT_TTL), and a key of the YAML file given with --config. SLUICE_ADMIN_PASSWORD sets the admin's
+			password at the first start.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadSettings(cmd, file)
 			if err != nil {

@@ -22,9 +22,9 @@ func traceCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace [LAST6[:RANDOM]]",
 		Short: "Find calls and what pipelines made of them",
-		Long: "Find calls and what pipelines made of them, newest first. The last 6 characters of a webhook's " +
-			"token find all its calls, a whole trace id finds one. With --follow calls and runs are told as they " +
-			"happen, until you interrupt.",
+		Long: `Find calls and what pipelines made of them, newest first. The last 6 characters of a webhook's token
+			find all its calls, a whole trace id finds one. With --follow calls and runs are told as they happen,
+			until you interrupt.`,
 		Example: "  sluice trace 4a5575 --since 1h --status failed\n  sluice trace --event-key webhook.lead.created " +
 			"--follow",
 		Args: terminal.Needs("one trace id"),
@@ -65,7 +65,7 @@ func (t *cli) showTrace(ctx context.Context, params url.Values) error {
 				"a longer span of time.", id)
 	}
 	if !strings.Contains(id, ":") {
-		return t.PrintList(calls, answer)
+		return t.PrintPage(answer, "--after ", calls.Columns...)
 	}
 	return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
 		calls := view.Field(root, "items").Content

@@ -75,8 +75,8 @@ func webhookTest(r *resource) *cobra.Command {
 func webhookToken(r *resource) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "token", Short: "Renew the URL of a webhook: add a token, and delete the old one",
-		Long: "Renew the URL of a webhook without a lost call: add a token, enter the new URL at the sender, " +
-			"and delete the old token when it is no longer used. sluice webhook show tells when each was last used.",
+		Long: `Renew the URL of a webhook without a lost call: add a token, enter the new URL at the sender, and
+			delete the old token when it is no longer used. sluice webhook show tells when each was last used.`,
 		Example: "  sluice webhook token add webhook.lead.created --description 'new URL at the CRM'\n" +
 			"  sluice webhook token delete webhook.lead.created 3f9a1c",
 	}

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,11 +68,15 @@ func addHelp(root *cobra.Command) {
 	}
 }
 
-// wrapHelp breaks the long lines of what commands say of themselves.
+// goesOn is where a paragraph goes on in the next line, which is indented as the code around it.
+var goesOn = regexp.MustCompile(`(\S)\n\t+`)
+
+// wrapHelp breaks what commands say of themselves into lines that fit.
 func wrapHelp(cmd *cobra.Command) {
 	const width = 100
 	var text strings.Builder
-	for line := range strings.SplitSeq(cmd.Long, "\n") {
+	for line := range strings.SplitSeq(goesOn.ReplaceAllString(cmd.Long, "$1 "), "\n") {
+		line = strings.TrimLeft(line, "\t")
 		for len(line) > width {
 			end := strings.LastIndexByte(line[:width+1], ' ')
 			text.WriteString(line[:end] + "\n")

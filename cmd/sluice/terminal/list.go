@@ -54,7 +54,7 @@ func (t *Terminal) ShowList(ctx context.Context, l List, params url.Values) erro
 		t.meant(ctx, params)
 		return nil
 	}
-	return t.PrintList(l, answer)
+	return t.PrintPage(answer, "--after ", l.Columns...)
 }
 
 // selection returns in words what flags select, "" if they select everything.
@@ -72,13 +72,13 @@ func selection(params url.Values) string {
 	return strings.Join(slices.Compact(parts), " and ")
 }
 
-// PrintList shows a page, and how to get the next one.
-func (t *Terminal) PrintList(l List, answer client.Answer) error {
-	if err := t.Show(answer.Body, l.Columns...); err != nil {
+// PrintPage shows a page of a list, and what to add for the next one: its cursor, after more.
+func (t *Terminal) PrintPage(answer client.Answer, more string, columns ...view.Column) error {
+	if err := t.Show(answer.Body, columns...); err != nil {
 		return err
 	}
-	if next := NextPage(answer); next != "" {
-		t.Say("There is more: add --after %s", next)
+	if next := nextPage(answer); next != "" {
+		t.Say("There is more: add %s%s", more, next)
 	}
 	return nil
 }
@@ -86,18 +86,15 @@ func (t *Terminal) PrintList(l List, answer client.Answer) error {
 // None says to people that a list is empty. Programs see it in the document.
 func (t *Terminal) None(document []byte, text string) bool {
 	root, err := view.Parse(document)
-	if err != nil || !t.ForPeople() {
-		return false
-	}
-	if items := view.Items(root); items == nil || len(items.Content) > 0 {
+	if err != nil || !t.ForPeople() || view.Items(root) == nil || len(view.Items(root).Content) > 0 {
 		return false
 	}
 	t.Say("%s", text)
 	return true
 }
 
-// NextPage returns the cursor of the next page, "" at the end.
-func NextPage(answer client.Answer) string {
+// nextPage returns the cursor of the next page, "" at the end.
+func nextPage(answer client.Answer) string {
 	if link := answer.Header.Get("Link"); strings.Contains(link, `rel="next"`) {
 		target, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
 		if u, err := url.Parse(target); err == nil {
