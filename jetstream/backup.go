@@ -56,7 +56,7 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 	}
 	copier := snapshot.NewCopier(conn, to, e.Stored.stream.Durable)
 	for _, name := range e.backupOrder() {
-		if err := copier.Copy(ctx, name, name == stream.Events); err != nil {
+		if err := copier.Copy(ctx, name); err != nil {
 			return fmt.Errorf("backup of %s: %w", name, err)
 		}
 	}

@@ -36,16 +36,20 @@ func (m *embedded) connect() error {
 	if err := m.inspect(); err != nil {
 		return err
 	}
-	process, conn, err := startEmbedded(m.opts)
+	var err error
+	if m.process, err = startEmbedded(m.opts); err != nil {
+		return err
+	}
+	calls, err := m.connection()
 	if err != nil {
 		return err
 	}
-	m.process, m.host.Conn = process, conn
 	side, err := m.connection()
 	if err != nil {
+		calls.Close()
 		return err
 	}
-	return m.host.Connect(conn, side)
+	return m.host.Connect(calls, side)
 }
 
 func (m *embedded) connection() (*nats.Conn, error) { return connectEmbedded(m.process) }
@@ -91,7 +95,7 @@ const (
 )
 
 // startEmbedded runs a JetStream server in the process, without a port.
-func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
+func startEmbedded(opts Options) (*server.Server, error) {
 	s, err := server.NewServer(&server.Options{
 		ServerName: "sluice",
 		DontListen: true,
@@ -112,20 +116,15 @@ func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
 		JetStreamLimits: server.JSLimitOpts{DefaultMaxConsumers: -1},
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s.SetLoggerV2(engineLog{opts.Log}, false, false, false)
 	s.Start()
 	if !s.ReadyForConnections(embeddedStart) || !s.JetStreamEnabled() {
 		stopEmbedded(s)
-		return nil, nil, errors.New("the embedded engine did not start")
+		return nil, errors.New("the embedded engine did not start")
 	}
-	nc, err := connectEmbedded(s)
-	if err != nil {
-		stopEmbedded(s)
-		return nil, nil, err
-	}
-	return s, nc, nil
+	return s, nil
 }
 
 // connectEmbedded connects to the server in the process.

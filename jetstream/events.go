@@ -149,7 +149,7 @@ func (s *Events) store(
 	d := drafts.Get().(*draft)
 	d.event = *e
 	d.event.Listeners = listeners
-	data, err := encode(&d.event, d.data[:0])
+	data, err := stream.Encode(&d.event, d.data[:0])
 	if err != nil {
 		return 0, err
 	}
@@ -163,14 +163,4 @@ func (s *Events) store(
 	d.event, d.data = sluice.Event{}, data
 	drafts.Put(d)
 	return sequence, nil
-}
-
-// encode appends the JSON of an event, unless it is too large.
-func encode(e *sluice.Event, space []byte) ([]byte, error) {
-	data := e.AppendJSON(space)
-	if len(data) > stream.MaxEvent {
-		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.",
-			stream.MaxEvent)
-	}
-	return data, nil
 }

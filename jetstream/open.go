@@ -49,7 +49,6 @@ func (e *Engine) startSpool(ctx context.Context) {
 	}
 	e.fallback = &spool.Fallback{
 		Spool: e.spool.Spool, Events: e.once, Results: e.Stored, Host: e.host, Address: e.Stored.address,
-		Encode: encode,
 	}
 	e.Events, e.Results = e.fallback, e.fallback
 }

@@ -127,10 +127,14 @@ func (s *spooler) start(ctx context.Context) (_ *spoolEngine, err error) {
 	if err := s.inspect(h.Dir); err != nil {
 		return nil, err
 	}
-	if e.server, h.Conn, err = startEmbedded(Options{Dir: h.Dir, Sync: s.opts.Sync, Log: s.opts.Log}); err != nil {
+	if e.server, err = startEmbedded(Options{Dir: h.Dir, Sync: s.opts.Sync, Log: s.opts.Log}); err != nil {
 		return nil, err
 	}
-	if err := h.Connect(h.Conn, h.Conn); err != nil {
+	conn, err := connectEmbedded(e.server)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Connect(conn, conn); err != nil {
 		return nil, err
 	}
 	ctx, done := context.WithTimeout(ctx, stream.SetUpTimeout)

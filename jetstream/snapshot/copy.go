@@ -58,10 +58,10 @@ func (s *Copier) yield() {
 	}
 }
 
-// Copy writes a stream, with its consumers if consumers is true.
-func (s *Copier) Copy(ctx context.Context, name string, consumers bool) error {
+// Copy writes a stream, that of events with its consumers.
+func (s *Copier) Copy(ctx context.Context, name string) error {
 	for attempt := 1; ; attempt++ {
-		begun, err := s.try(ctx, name, consumers)
+		begun, err := s.try(ctx, name)
 		if err == nil || begun || attempt == snapshotAttempts || ctx.Err() != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Copier) Copy(ctx context.Context, name string, consumers bool) error {
 }
 
 // try writes a stream. If it fails before begun, it can be tried again.
-func (s *Copier) try(ctx context.Context, name string, consumers bool) (begun bool, err error) {
+func (s *Copier) try(ctx context.Context, name string) (begun bool, err error) {
 	chunks := make(chan *nats.Msg, 2*chunkWindow/chunkSize)
 	inbox := s.conn.NewInbox()
 	sub, err := s.conn.ChanSubscribe(inbox, chunks)
@@ -84,7 +84,7 @@ func (s *Copier) try(ctx context.Context, name string, consumers bool) (begun bo
 		Config json.RawMessage `json:"config"`
 		State  json.RawMessage `json:"state"`
 	}](ctx, s.conn, "$JS.API.STREAM.SNAPSHOT."+name, map[string]any{
-		"deliver_subject": inbox, "no_consumers": !consumers, "chunk_size": chunkSize, "window_size": chunkWindow,
+		"deliver_subject": inbox, "no_consumers": name != stream.Events, "chunk_size": chunkSize, "window_size": chunkWindow,
 	})
 	if err != nil {
 		return false, err

@@ -155,7 +155,7 @@ func TestASnapshotRestoresWhatWasThere(t *testing.T) {
 	var file bytes.Buffer
 	w, err := backup.NewWriter(&file, backup.Header{})
 	check(t, err)
-	check(t, snapshot.NewCopier(from.Conn, w, func() uint64 { return 0 }).Copy(t.Context(), stream.Events, true))
+	check(t, snapshot.NewCopier(from.Conn, w, func() uint64 { return 0 }).Copy(t.Context(), stream.Events))
 	check(t, w.End())
 	check(t, restore(t, to, file.Bytes()))
 

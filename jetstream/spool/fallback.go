@@ -24,9 +24,6 @@ type Fallback struct {
 	// Address returns the subject of an event and the pipelines that listen to it.
 	Address func(e *sluice.Event) (subject string, listeners []string, err error)
 
-	// Encode returns the JSON of an event, or an error if it is too large.
-	Encode func(e *sluice.Event, space []byte) ([]byte, error)
-
 	ids    correlation.IDs
 	stream jetstream.Stream // of events
 }
@@ -56,7 +53,7 @@ func (f *Fallback) Accept(ctx context.Context, e *sluice.Event, wait time.Durati
 	stored := *e
 	stored.Listeners = listeners
 	c := &Call{Subject: subject}
-	if c.Event, err = f.Encode(&stored, nil); err != nil {
+	if c.Event, err = stream.Encode(&stored, nil); err != nil {
 		return result, err
 	}
 	if e.Fingerprint != nil {

@@ -44,6 +44,15 @@ func Fits(what string, size int) error {
 		"%s has %d bytes, more than the %d that can be stored; make it smaller, or split it.", what, size, MaxData)
 }
 
+// Encode appends the JSON of an event, unless it is too large.
+func Encode(e *sluice.Event, space []byte) ([]byte, error) {
+	data := e.AppendJSON(space)
+	if len(data) > MaxEvent {
+		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", MaxEvent)
+	}
+	return data, nil
+}
+
 // CutProblem returns what is said of a failure, cut where it is long.
 func CutProblem(p sluice.Problem) sluice.Problem {
 	for _, text := range []*string{&p.Detail, &p.Snippet, &p.Step, &p.Parameter} {
