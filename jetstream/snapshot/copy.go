@@ -84,7 +84,8 @@ func (s *Copier) try(ctx context.Context, name string) (begun bool, err error) {
 		Config json.RawMessage `json:"config"`
 		State  json.RawMessage `json:"state"`
 	}](ctx, s.conn, "$JS.API.STREAM.SNAPSHOT."+name, map[string]any{
-		"deliver_subject": inbox, "no_consumers": name != stream.Events, "chunk_size": chunkSize, "window_size": chunkWindow,
+		"deliver_subject": inbox, "no_consumers": name != stream.Events, "chunk_size": chunkSize,
+		"window_size": chunkWindow,
 	})
 	if err != nil {
 		return false, err

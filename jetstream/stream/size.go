@@ -48,7 +48,8 @@ func Fits(what string, size int) error {
 func Encode(e *sluice.Event, space []byte) ([]byte, error) {
 	data := e.AppendJSON(space)
 	if len(data) > MaxEvent {
-		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", MaxEvent)
+		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.",
+			MaxEvent)
 	}
 	return data, nil
 }
