@@ -59,7 +59,7 @@ func (j *Journal) hide(
 }
 
 // withoutPayloads returns a message with nothing but the course of the events' runs, and whether
-// that is another one. With erased it says neither who has called.
+// that is another one. With erased it does not say who called, either.
 func withoutPayloads(data []byte, events map[uint64]string, erased bool) (short []byte, changed bool) {
 	for _, l := range parseLines(data) {
 		if traceID, meant := events[l.sequence]; meant {
