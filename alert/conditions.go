@@ -43,18 +43,14 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 		quarantined[c.EventKey]++
 	}
 	for eventKey, count := range quarantined {
-		all = append(all, Condition{
-			Kind: sluice.AlertQuarantine, Subject: eventKey, Severity: sluice.SeverityWarning,
-			Message: fmt.Sprintf("%s of %s in the last 5 minutes; quarantine.get shows why.",
-				number(count, "call was quarantined", "calls were quarantined"), eventKey),
-		})
+		all = append(all, warning(sluice.AlertQuarantine, eventKey, time.Time{},
+			"%s of %s in the last 5 minutes; quarantine.get shows why.",
+			number(count, "call was quarantined", "calls were quarantined"), eventKey))
 	}
 	if free := f.Stats.FreeDisk; free >= 0 && free < 2*f.MinFreeDisk {
-		all = append(all, Condition{
-			Kind: sluice.AlertDisk, Subject: f.Host, Severity: sluice.SeverityWarning,
-			Message: fmt.Sprintf("%d MiB are free on the volume of the data folder; below %d MiB calls are refused. "+
-				"Add space, or keep fewer events.", free>>20, f.MinFreeDisk>>20),
-		})
+		all = append(all, warning(sluice.AlertDisk, f.Host, time.Time{},
+			"%d MiB are free on the volume of the data folder; below %d MiB calls are refused. Add space, or keep "+
+				"fewer events.", free>>20, f.MinFreeDisk>>20))
 	}
 	for _, about := range []struct {
 		kind     sluice.AlertKind
@@ -75,25 +71,27 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 }
 
 func (f *Facts) ofPipeline(p sluice.PipelineStats, now time.Time) (all []Condition) {
-	warn := func(kind sluice.AlertKind, since time.Time, message string) {
-		all = append(all, Condition{
-			Kind: kind, Subject: p.Pipeline, Severity: sluice.SeverityWarning, Message: message, Since: since,
-		})
-	}
 	if p.Failing != nil {
-		warn(sluice.AlertPipelineFailing, *p.Failing,
-			fmt.Sprintf("The latest run of the pipeline %s failed; trace.get shows why.", p.Pipeline))
+		all = append(all, warning(sluice.AlertPipelineFailing, p.Pipeline, *p.Failing,
+			"The latest run of the pipeline %s failed; trace.get shows why.", p.Pipeline))
 	}
 	if p.DeadLetters > 0 {
-		warn(sluice.AlertDeadLetters, time.Time{}, fmt.Sprintf("The pipeline %s has %s; deadletter.get lists them.",
+		all = append(all, warning(sluice.AlertDeadLetters, p.Pipeline, time.Time{},
+			"The pipeline %s has %s; deadletter.get lists them.",
 			p.Pipeline, number(int(p.DeadLetters), "dead letter", "dead letters")))
 	}
 	if p.Unbegun != nil && now.Sub(*p.Unbegun) > begunWithin && !f.Paused[p.Pipeline] {
-		warn(sluice.AlertBacklog, time.Time{}, fmt.Sprintf("%s for the pipeline %s; the oldest that was not begun "+
-			"has waited for %s. See whether its runs hang, and raise its concurrency.",
+		all = append(all, warning(sluice.AlertBacklog, p.Pipeline, time.Time{},
+			"%s for the pipeline %s; the oldest that was not begun has waited for %s. See whether its runs hang, and "+
+				"raise its concurrency.",
 			number(int(p.Waiting), "event waits", "events wait"), p.Pipeline, now.Sub(*p.Unbegun).Round(time.Second)))
 	}
 	return all
+}
+
+// warning returns a condition that is no emergency.
+func warning(kind sluice.AlertKind, subject string, since time.Time, message string, args ...any) Condition {
+	return Condition{kind, subject, sluice.SeverityWarning, fmt.Sprintf(message, args...), since}
 }
 
 func number(n int, one, many string) string {
@@ -120,15 +118,12 @@ type Silence struct {
 }
 
 func (s Silence) condition() Condition {
-	message := fmt.Sprintf("No call of %s has been accepted yet.", s.EventKey)
-	if !s.Last.IsZero() {
-		message = fmt.Sprintf("No call of %s has been accepted since %s, which is longer than expected. See whether "+
-			"its sender still calls.", s.EventKey, s.Last.UTC().Format("2 January, 15:04 UTC"))
+	if s.Last.IsZero() {
+		return warning(sluice.AlertSilence, s.EventKey, s.Since, "No call of %s has been accepted yet.", s.EventKey)
 	}
-	return Condition{
-		Kind: sluice.AlertSilence, Subject: s.EventKey, Severity: sluice.SeverityWarning, Message: message,
-		Since: s.Since,
-	}
+	return warning(sluice.AlertSilence, s.EventKey, s.Since,
+		"No call of %s has been accepted since %s, which is longer than expected. See whether its sender still calls.",
+		s.EventKey, s.Last.UTC().Format("2 January, 15:04 UTC"))
 }
 
 // A Listener finds the webhooks that nothing is heard of. It is not for concurrent use.
@@ -152,13 +147,10 @@ func (l *Listener) Silent(now time.Time) (silent []Silence) {
 	}
 	if now.Sub(l.learned) >= learnEvery {
 		l.learned, l.history = now, l.Hours(learnedFrom*int(week/time.Hour)+1)
-		l.last = lastAccepted(l.history)
+		l.last = make(map[string]time.Time)
+		noteAccepted(l.last, l.history)
 	}
-	for key, at := range lastAccepted(l.Hours(recentHours)) {
-		if at.After(l.last[key]) {
-			l.last[key] = at
-		}
-	}
+	noteAccepted(l.last, l.Hours(recentHours))
 	for _, w := range webhooks {
 		last := l.last[w.EventKey]
 		pause := w.ExpectEvery
@@ -178,8 +170,8 @@ func (l *Listener) Silent(now time.Time) (silent []Silence) {
 	return silent
 }
 
-func lastAccepted(hours []sluice.Minute) map[string]time.Time {
-	last := make(map[string]time.Time)
+// noteAccepted notes the last accepted calls of some hours, by event key.
+func noteAccepted(last map[string]time.Time, hours []sluice.Minute) {
 	for _, hour := range hours {
 		for key, figures := range hour.Webhooks {
 			if at := acceptedIn(hour, figures); at.After(last[key]) {
@@ -187,7 +179,6 @@ func lastAccepted(hours []sluice.Minute) map[string]time.Time {
 			}
 		}
 	}
-	return last
 }
 
 // acceptedIn returns when the last call of an hour was accepted, zero if none was. Earlier

@@ -33,7 +33,7 @@ func Commands(o Options) []command.Command {
 		listenCommand(),
 		receiveCommand(o),
 		sendCommand(o.Events, o.Namespace),
-		replayCommand(o.Events, o.Journal),
+		replayCommand(o),
 		retryCommand(o.Waiting),
 		eraseCommand(o),
 		erasuresCommand(o),

@@ -25,12 +25,12 @@ func eraseCommand(o Options) command.Command {
 	return command.New(sluice.EraseCommand, "Erase calls: payload, headers and results are gone from all that is "+
 		"stored, and overwritten on disk. That there was a call remains. Their replays, and copies from the "+
 		"quarantine, go with them.",
-		func(ctx context.Context, p eraseParams) (sluice.Erased, error) {
+		func(ctx context.Context, p eraseParams) (done sluice.Erased, err error) {
 			calls, err := p.find(ctx, o)
 			if err != nil {
-				return sluice.Erased{}, err
+				return done, err
 			}
-			done := sluice.Erased{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}}}
+			done.Items = []sluice.BulkItem{}
 			for _, c := range calls {
 				if !p.Force && (c.Status == sluice.StatusRetrying || c.Status == sluice.StatusProcessing) {
 					return sluice.Erased{}, sluice.Errorf(sluice.CodeEventWaits, "The event of %s still runs, or "+

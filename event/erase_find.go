@@ -26,7 +26,7 @@ func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error)
 	case p.TraceID != "" && (q.Text != "" || !p.From.IsZero() || !p.To.IsZero()):
 		return nil, sluice.InvalidParameter("traceId", "The parameters from, to and search go with eventKey.")
 	}
-	found, err := all(ctx, o.Journal, q, func(sluice.Call) bool { return true })
+	found, err := all(ctx, o.Journal, q, nil)
 	if err == nil && (p.TraceID == "" || len(found) == 0) {
 		found, err = quarantined(ctx, o.Quarantine, q, found)
 	}
@@ -102,8 +102,7 @@ func withCopies(
 	}
 	var erased []sluice.Call
 	for id := range meant {
-		some, err := all(ctx, journal, sluice.TraceQuery{TraceID: id, Cover: cover},
-			func(sluice.Call) bool { return true })
+		some, err := all(ctx, journal, sluice.TraceQuery{TraceID: id, Cover: cover}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +115,7 @@ func withCopies(
 	return erased, nil
 }
 
-// all returns all calls of a query that are wanted.
+// all returns the calls of a query that are wanted, all of them if wanted is nil.
 func all(
 	ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, wanted func(sluice.Call) bool,
 ) (found []sluice.Call, err error) {
@@ -127,7 +126,7 @@ func all(
 			return nil, err
 		}
 		for _, c := range calls {
-			if wanted(c) {
+			if wanted == nil || wanted(c) {
 				found = append(found, c)
 			}
 		}

@@ -35,14 +35,21 @@ type replayParams struct {
 	DryRun   bool      `json:"dryRun" audit:"yes" doc:"Sends nothing again: selected in the answer says how many events would be, and items lists their calls, up to 1000."`
 }
 
-func replayCommand(events sluice.Events, journal sluice.Journal) command.Command {
+// A replay is what one call of event.replay asks for, and what it needs.
+type replay struct {
+	replayParams
+	Options
+}
+
+func replayCommand(o Options) command.Command {
 	return command.New("event.replay", "Send stored events again, oldest first, under new trace ids.",
-		func(ctx context.Context, p replayParams) (sluice.Replays, error) {
-			old, next, err := p.find(ctx, journal)
+		func(ctx context.Context, params replayParams) (done sluice.Replays, err error) {
+			p := replay{params, o}
+			old, next, err := p.find(ctx)
 			if err != nil {
-				return sluice.Replays{}, err
+				return done, err
 			}
-			done := sluice.Replays{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}, Next: next}}
+			done.Items, done.Next = []sluice.BulkItem{}, next
 			if p.DryRun {
 				done.Selected = len(old)
 				for _, c := range old[:min(len(old), maxListed)] {
@@ -51,11 +58,10 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 				return done, nil
 			}
 			if len(p.TraceID) > 0 && slices.ContainsFunc(old, func(c sluice.Call) bool { return c.Erased }) {
-				return sluice.Replays{},
-					sluice.Errorf(sluice.CodeEventGone, "This call was erased, so there is nothing "+
-						"to send again.")
+				return sluice.Replays{}, sluice.Errorf(sluice.CodeEventGone,
+					"This call was erased, so there is nothing to send again.")
 			}
-			err = p.replayAll(ctx, events, journal, old, &done)
+			err = p.sendAll(ctx, old, &done)
 			if err == nil && done.Replayed == 0 && p.Limit == 0 {
 				err = sluice.Errorf(sluice.CodeEventUnknown,
 					"No stored event matches; trace.get finds those there are.")
@@ -64,10 +70,8 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 		}, command.Missing(func(_ context.Context, _, name string) error { return sluice.NoListener(name) }))
 }
 
-// replayAll sends events again, at the given rate.
-func (p replayParams) replayAll(
-	ctx context.Context, events sluice.Events, journal sluice.Journal, old []sluice.Call, done *sluice.Replays,
-) error {
+// sendAll sends events again, at the given rate.
+func (p replay) sendAll(ctx context.Context, old []sluice.Call, done *sluice.Replays) error {
 	last := "" // trace id of the event that was sent again last
 	var unheard error
 	pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultRate)), 1)
@@ -75,11 +79,11 @@ func (p replayParams) replayAll(
 		err := pace.Wait(ctx)
 		var item sluice.BulkItem
 		if err == nil {
-			item, err = p.send(ctx, events, journal, c)
+			item, err = p.send(ctx, c)
 		}
 		switch {
 		case err == nil:
-		case sluice.AsError(err).Kind == sluice.Gone:
+		case sluice.Gone.Is(err):
 			done.Skipped++ // trimmed meanwhile
 			continue
 		case sluice.CodePipelineNotListening.Is(err):
@@ -112,11 +116,9 @@ func (p replayParams) replayAll(
 }
 
 // send sends the event of a call again.
-func (p replayParams) send(
-	ctx context.Context, events sluice.Events, journal sluice.Journal, c sluice.Call,
-) (sluice.BulkItem, error) {
-	item := sluice.BulkItem{TraceID: c.TraceID}
-	e, err := journal.Event(ctx, c.CorrelationID)
+func (p replay) send(ctx context.Context, c sluice.Call) (item sluice.BulkItem, err error) {
+	item.TraceID = c.TraceID
+	e, err := p.Journal.Event(ctx, c.CorrelationID)
 	if err != nil {
 		return item, err
 	}
@@ -124,7 +126,7 @@ func (p replayParams) send(
 	if err != nil {
 		return item, err
 	}
-	result, err := events.Accept(ctx, repeated, 0)
+	result, err := p.Events.Accept(ctx, repeated, 0)
 	if err != nil {
 		return item, err
 	}

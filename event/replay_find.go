@@ -12,7 +12,7 @@ import (
 
 // find returns the calls whose events are sent again, oldest first, and the cursor
 // behind them if there are more.
-func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found []sluice.Call, next string, err error) {
+func (p replay) find(ctx context.Context) (found []sluice.Call, next string, err error) {
 	from, err := sluice.Since(p.From, p.Since)
 	if err != nil {
 		return nil, "", err
@@ -27,15 +27,15 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found [
 			"Give either traceId, or a span of time: since, or from and to.")
 	}
 	if named {
-		found, err = p.named(ctx, journal)
+		found, err = p.named(ctx)
 		return found, "", err
 	}
 	if p.EventKey != "" {
-		if err := checkKey("eventKey", p.EventKey); err != nil {
-			return nil, "", err
-		}
+		err = checkKey("eventKey", p.EventKey)
 	}
-	found, err = p.oldest(ctx, journal, from)
+	if err == nil {
+		found, err = p.oldest(ctx, from)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -43,7 +43,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found [
 }
 
 // page returns as many of the calls as the limit says, and the cursor behind them.
-func (p replayParams) page(found []sluice.Call) (page []sluice.Call, next string, err error) {
+func (p replay) page(found []sluice.Call) (page []sluice.Call, next string, err error) {
 	if p.Limit == 0 {
 		if len(found) > maxReplays {
 			err = sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d events; replay them in parts with "+
@@ -68,9 +68,7 @@ const firstSpan = 10 * time.Minute
 // oldest returns the oldest selected calls in order, more than the limit if there are
 // so many. The journal finds the newest calls first, and searching all of them for each
 // page would take ever longer. So it searches one span of time after the other.
-func (p replayParams) oldest(
-	ctx context.Context, journal sluice.Journal, from time.Time,
-) (found []sluice.Call, err error) {
+func (p replay) oldest(ctx context.Context, from time.Time) (found []sluice.Call, err error) {
 	after, err := parsePosition(p.After)
 	if err != nil {
 		return nil, err
@@ -92,7 +90,7 @@ func (p replayParams) oldest(
 		}
 		var some []sluice.Call
 		for more := true; more; more = q.Before != "" {
-			calls, next, err := journal.Calls(ctx, q)
+			calls, next, err := p.Journal.Calls(ctx, q)
 			if err != nil {
 				return nil, err
 			}
@@ -118,7 +116,7 @@ func (p replayParams) oldest(
 // named returns the calls with the given trace ids, as far as they exist. All are looked up before
 // the first is sent: each look-up waits until the journal has written all it knows, and that would
 // include the replays.
-func (p replayParams) named(ctx context.Context, journal sluice.Journal) (named []sluice.Call, err error) {
+func (p replay) named(ctx context.Context) (named []sluice.Call, err error) {
 	if len(p.TraceID) > maxNamed {
 		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must have at most %d trace ids.",
 			maxNamed)
@@ -128,7 +126,7 @@ func (p replayParams) named(ctx context.Context, journal sluice.Journal) (named 
 			return nil, sluice.InvalidParameter("traceId",
 				"The parameter traceId must be the whole trace id of a call.")
 		}
-		calls, _, err := journal.Calls(ctx, sluice.TraceQuery{
+		calls, _, err := p.Journal.Calls(ctx, sluice.TraceQuery{
 			TraceID: strings.ToLower(id), Limit: 1000, Cover: sluice.CoverFrom(ctx),
 		})
 		if err != nil {

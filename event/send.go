@@ -54,20 +54,20 @@ func messageSendCommand(events sluice.Events, namespace string) command.Command 
 
 // send stores an event that carries a value. The event has the trace id of the sending run: one
 // search finds everything that came of a call.
-func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any) (sent, error) {
+func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any) (done sent, err error) {
 	text, err := value.Marshal(payload)
 	if err != nil {
-		return sent{}, err
+		return done, err
 	}
 	if len(text) > sluice.MaxPayloadLength {
-		return sent{}, sluice.Errorf(sluice.CodePayloadTooLarge, "The payload is longer than %d bytes.",
+		return done, sluice.Errorf(sluice.CodePayloadTooLarge, "The payload is longer than %d bytes.",
 			sluice.MaxPayloadLength)
 	}
 	if levels, _ := value.Inspect(text); levels > value.MaxDepth { // with the event around it, it would be too deep
-		return sent{}, value.TooDeep()
+		return done, value.TooDeep()
 	}
 	if e.Hops, err = sluice.NextHop(ctx); err != nil {
-		return sent{}, err
+		return done, err
 	}
 	e.ReceivedAt = time.Now().UTC()
 	e.TraceID = sluice.NewTraceID(sluice.DirectCall, e.ReceivedAt)
@@ -80,7 +80,7 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 	e.RemoteAddr = sluice.UserFrom(ctx).Address
 	result, err := events.Accept(ctx, &e, 0)
 	if err != nil {
-		return sent{}, err
+		return done, err
 	}
 	return sent{EventKey: e.EventKey, Key: e.Key, TraceID: result.TraceID, CorrelationID: result.CorrelationID}, nil
 }

@@ -78,74 +78,57 @@ func (f *Failing) Keep(ctx context.Context) { flushAlways(ctx, failingEvery, f.f
 
 // flush stores new states and deletes old ones. The next flush retries what fails.
 func (f *Failing) flush(ctx context.Context) {
-	stored := make(map[string]*sluice.PipelineState)
+	stored, latest := make(map[string]*sluice.PipelineState), make(map[string]sluice.PipelineState)
 	for _, state := range f.store.All() {
-		stored[state.Pipeline] = state
+		stored[state.Pipeline], latest[state.Pipeline] = state, sluice.PipelineState{} // unless it ran here
 	}
-	var changed []sluice.PipelineState
 	f.mu.Lock()
-	for name, latest := range f.latest {
-		if time.Since(latest.Time) > forgotten {
+	for name, state := range f.latest {
+		if time.Since(state.Time) > forgotten {
 			delete(f.latest, name)
-		} else if _, err := after(stored[name], *latest); err == nil {
-			changed = append(changed, *latest)
+		} else {
+			latest[name] = *state
 		}
 	}
 	f.mu.Unlock()
-	for _, latest := range changed {
-		err := f.change(ctx, latest.Pipeline, func(before *sluice.PipelineState) (*sluice.PipelineState, error) {
-			return after(before, latest)
-		})
-		if err != nil {
-			f.log.Warn("Which pipelines fail could not be stored.", "error", err)
-			return
-		}
-		delete(stored, latest.Pipeline)
-	}
-	for name, state := range stored {
-		if time.Since(state.Time) <= forgotten {
+	for name, state := range latest {
+		if _, err := after(stored[name], state); err != nil {
 			continue
 		}
-		if err := f.change(ctx, name, withoutOld); err != nil {
-			f.log.Warn("That a pipeline failed long ago could not be forgotten.", "error", err)
+		if err := f.put(ctx, name, state); err != nil {
+			f.log.Warn("Which pipelines fail could not be stored.", "error", err)
 			return
 		}
 	}
 }
 
-// change replaces the stored state of a pipeline by what decide makes of it.
-func (f *Failing) change(
-	ctx context.Context, pipeline string, decide func(before *sluice.PipelineState) (*sluice.PipelineState, error),
-) error {
+func (f *Failing) put(ctx context.Context, pipeline string, latest sluice.PipelineState) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	_, err := f.store.Change(ctx, pipeline,
 		func(before *sluice.PipelineState, _ map[string]*sluice.PipelineState) (*sluice.PipelineState, error) {
-			return decide(before)
+			return after(before, latest)
 		})
 	return sluice.Changed(err)
 }
 
-// after returns the state to store, by the one that is stored and the latest one of this node:
-// where it changes, and again from time to time while a pipeline goes on failing.
+// after returns the state to store, by the one that is stored and the latest one of this node,
+// which may have none: where it changes, and again from time to time while a pipeline goes on
+// failing. It is nil if the stored one does not count any more.
 func after(before *sluice.PipelineState, latest sluice.PipelineState) (*sluice.PipelineState, error) {
-	if before == nil {
-		before = &sluice.PipelineState{}
+	var was sluice.PipelineState
+	if before != nil {
+		was = *before
 	}
-	lasting := latest.Failing && before.Failing && latest.Time.Sub(before.Time) > forgotten/2
+	lasting := latest.Failing && was.Failing && latest.Time.Sub(was.Time) > forgotten/2
 	if lasting {
-		latest.Since = before.Since
+		latest.Since = was.Since
 	}
-	if lasting || latest.Failing != before.Failing && latest.Time.After(before.Time) {
+	switch {
+	case lasting || latest.Failing != was.Failing && latest.Time.After(was.Time):
 		return &latest, nil
+	case before != nil && time.Since(was.Time) > forgotten:
+		return nil, nil
 	}
 	return nil, sluice.ErrUnchanged
-}
-
-// withoutOld deletes a state that does not count any more.
-func withoutOld(before *sluice.PipelineState) (*sluice.PipelineState, error) {
-	if before == nil || time.Since(before.Time) <= forgotten {
-		return nil, sluice.ErrUnchanged
-	}
-	return nil, nil
 }

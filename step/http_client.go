@@ -119,10 +119,7 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 	if err != nil {
 		return answer{}, c.explain(outer, request.URL, err)
 	}
-	if !s.expect.has(response.StatusCode) {
-		return answer{}, s.expect.failed(request.URL, response)
-	}
-	return replyOf(response, body), nil
+	return s.expect.read(request.URL, response, body)
 }
 
 // explain returns an error that names only the host that the author wrote. It has no
@@ -220,11 +217,7 @@ func recorded(run *sluice.Run, request *http.Request, expect expectation) (answe
 	if !ok {
 		return answer{}, sluice.NotRecorded()
 	}
-	response := &http.Response{StatusCode: got.StatusCode, Header: header}
-	if !expect.has(got.StatusCode) {
-		return answer{}, expect.failed(request.URL, response)
-	}
-	return replyOf(response, []byte(body)), nil
+	return expect.read(request.URL, &http.Response{StatusCode: got.StatusCode, Header: header}, []byte(body))
 }
 
 var notText = regexp.MustCompile(`^\(\d+ bytes that are not text\)$`)

@@ -130,14 +130,18 @@ type answer struct {
 	Encoding   string            `json:"encoding,omitempty"` // base64 if the body is not text
 }
 
-func replyOf(response *http.Response, body []byte) answer {
-	r := answer{StatusCode: response.StatusCode, Headers: make(map[string]string, len(response.Header))}
+// read returns a reply, unless its status is not fine.
+func (e expectation) read(target *url.URL, response *http.Response, body []byte) (r answer, err error) {
+	if !e.has(response.StatusCode) {
+		return r, e.failed(target, response)
+	}
+	r.StatusCode, r.Headers = response.StatusCode, make(map[string]string, len(response.Header))
 	for name, values := range response.Header {
 		r.Headers[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
 	}
 	if !utf8.Valid(body) {
 		r.Body, r.Encoding = base64.StdEncoding.EncodeToString(body), "base64"
-		return r
+		return r, nil
 	}
 	r.Body = string(body)
 	mediaType, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
@@ -147,7 +151,7 @@ func replyOf(response *http.Response, body []byte) answer {
 			r.Body = decoded
 		}
 	}
-	return r
+	return r, nil
 }
 
 // reason returns why a call failed, in words that help the author of the pipeline.

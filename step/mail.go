@@ -51,20 +51,19 @@ type mailed struct {
 
 func mailCommand(o MailOptions) command.Command {
 	return command.New("mail.send", "Send a mail, by the server that the operator has set with --smtp-url.",
-		func(ctx context.Context, p mailParams) (mailed, error) {
+		func(ctx context.Context, p mailParams) (done mailed, err error) {
 			to, err := p.recipients()
 			if err != nil {
-				return mailed{}, err
+				return done, err
 			}
 			if o.Server == nil {
-				return mailed{},
-					sluice.Errorf(sluice.CodeMailUnset,
-						"This server sends no mail; the operator can set --smtp-url and --mail-from.")
+				return done, sluice.Errorf(sluice.CodeMailUnset,
+					"This server sends no mail; the operator can set --smtp-url and --mail-from.")
 			}
 			ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 			defer cancel()
 			if err := o.send(ctx, to, p.message(o.From, to, time.Now())); err != nil {
-				return mailed{}, o.explain(err)
+				return done, o.explain(err)
 			}
 			return mailed{len(to)}, nil
 		}, command.Traffic, command.Nameless, command.Checks(checkMail))
@@ -100,13 +99,13 @@ func (p mailParams) recipients() (to []*mail.Address, err error) {
 
 // message returns the mail as it is sent.
 func (p mailParams) message(from string, to []*mail.Address, now time.Time) []byte {
-	shown := make([]string, 0, len(to))
-	for _, address := range to {
-		shown = append(shown, address.String())
+	recipients := make([]string, len(to))
+	for i, address := range to {
+		recipients[i] = address.String()
 	}
 	var b bytes.Buffer
 	for _, header := range [][2]string{
-		{"From", from}, {"To", strings.Join(shown, ", ")}, {"Subject", mime.QEncoding.Encode("utf-8", p.Subject)},
+		{"From", from}, {"To", strings.Join(recipients, ", ")}, {"Subject", mime.QEncoding.Encode("utf-8", p.Subject)},
 		{"Date", now.UTC().Format(time.RFC1123Z)}, {
 			"Message-ID", "<" + strings.ToLower(rand.Text()) + "@" + domainOf(from) + ">",
 		},
@@ -148,10 +147,7 @@ func (o MailOptions) send(ctx context.Context, to []*mail.Address, message []byt
 	}
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })()
-	settings := &tls.Config{MinVersion: tls.VersionTLS12}
-	if o.TLS != nil {
-		settings = o.TLS.Clone()
-	}
+	settings := cmp.Or(o.TLS, &tls.Config{MinVersion: tls.VersionTLS12}).Clone()
 	settings.ServerName = host
 	remote, _ := conn.RemoteAddr().(*net.TCPAddr)
 	if secure {
@@ -200,11 +196,10 @@ func (o MailOptions) hand(c *smtp.Client, to []*mail.Address, message []byte) er
 	if _, err := body.Write(message); err != nil {
 		return err
 	}
-	if err := body.Close(); err != nil {
-		return err
+	if err = body.Close(); err == nil {
+		_ = c.Quit() // the server has taken the mail
 	}
-	_ = c.Quit() // the server has taken the mail
-	return nil
+	return err
 }
 
 // explain returns an error without what the mail server said, which may be about others.

@@ -47,7 +47,7 @@ func (w *xmlWriter) element(name string, content any) error {
 	}
 	if items, isList := content.([]any); isList {
 		for _, item := range items {
-			if _, again := item.([]any); again {
+			if _, nested := item.([]any); nested {
 				return invalid("input", "has a list in a list, which no element can stand for")
 			}
 			if err := w.element(name, item); err != nil {

@@ -44,7 +44,7 @@ func (x *execution) positioned(ctx context.Context, s *source.Step, err error) e
 	}
 	e := blamed(err)
 	line, column := s.PositionOf(err)
-	return e.Saying(s.Title(line) + ": " + shortened(x.secrets.hideText(e.Message))).
+	return e.Saying(s.Title(line) + ": " + sluice.Shorten(x.secrets.hideText(e.Message), maxMessage)).
 		At(sluice.Position{Line: line, Column: column, Step: s.Label()})
 }
 
@@ -64,7 +64,7 @@ func blamed(err error) *sluice.Error {
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // hideComputed hides what the error of a command quotes of its arguments and the source does
-// not have: the sender of the event may have written it, and errors are view to people who
+// not have: the sender of the event may have written it, and errors are shown to people who
 // may not see payloads. What an author wants to say is hidden from those people elsewhere.
 func (x *execution) hideComputed(args command.Args, err error) error {
 	e, ours := errors.AsType[*sluice.Error](err)
@@ -108,14 +108,8 @@ func mentions(v any, text string) bool {
 	return false
 }
 
-// shortened keeps payloads out of errors.
-func shortened(message string) string {
-	const longest = 8 << 10
-	if len(message) <= longest {
-		return message
-	}
-	return strings.ToValidUTF8(message[:longest], "") + "…"
-}
+// maxMessage is how many bytes the message of an error has, which keeps payloads out of it.
+const maxMessage = 8 << 10
 
 // MaxReported is how many steps the report of a run lists.
 const MaxReported = 500

@@ -132,25 +132,21 @@ func (l *Limits) Encode(v any) (json.RawMessage, error) {
 
 // put checks an output and assigns it to its target.
 func (x *execution) put(ctx context.Context, t source.Target, out any) error {
-	v, w := out, x.held[source.Target{}]
+	v, w, err := out, x.held[source.Target{}], error(nil)
 	if !passedOn(x.scope.Body, out) {
-		var err error
-		if v, w, err = x.environment.Limits.normal(out); err != nil {
-			return err
-		}
+		v, w, err = x.environment.Limits.normal(out)
 	}
-	if t.Section == source.ToHeaders {
-		var err error
-		if v, err = headerText(v); err != nil {
-			return err
-		}
+	if err == nil && t.Section == source.ToHeaders {
+		v, err = headerText(v)
 	}
-	if err := x.afford(ctx, t, w); err != nil {
-		return err
+	if err == nil {
+		err = x.afford(ctx, t, w)
 	}
-	x.assign(t, v, w)
-	x.made()
-	return nil
+	if err == nil {
+		x.assign(t, v, w)
+		x.made()
+	}
+	return err
 }
 
 // headerText returns a value as the text of a header.
@@ -168,9 +164,7 @@ func headerText(v any) (any, error) {
 // assign assigns a value to its target. It copies the objects of variables and headers,
 // since values may refer to them.
 func (x *execution) assign(t source.Target, v any, w weight) {
-	x.total.size += w.size - x.held[t].size
-	x.total.memory += w.memory - x.held[t].memory
-	x.held[t] = w
+	x.hold(t, w)
 	switch t.Section {
 	case source.ToVars:
 		x.scope.Vars = with(x.scope.Vars, t.Name, v)
@@ -181,6 +175,14 @@ func (x *execution) assign(t source.Target, v any, w weight) {
 	}
 }
 
+// hold counts the weight of what is in a target from now on.
+func (x *execution) hold(t source.Target, w weight) {
+	before := x.held[t]
+	x.total.size += w.size - before.size
+	x.total.memory += w.memory - before.memory
+	x.held[t] = w
+}
+
 func with(fields map[string]any, name string, v any) map[string]any {
 	fields = maps.Clone(fields)
 	fields[name] = v
@@ -189,8 +191,7 @@ func with(fields map[string]any, name string, v any) map[string]any {
 
 // unset removes a variable.
 func (x *execution) unset(t source.Target) {
-	x.total.size -= x.held[t].size
-	x.total.memory -= x.held[t].memory
+	x.hold(t, weight{})
 	delete(x.held, t)
 	x.scope.Vars = maps.Clone(x.scope.Vars)
 	delete(x.scope.Vars, t.Name)

@@ -139,14 +139,14 @@ func (x *execution) end(err error) (Outcome, error) {
 func (x *execution) begin(ctx context.Context, s Start) error {
 	x.showUser()
 	x.scope.Vars, x.scope.Headers = map[string]any{}, map[string]any{}
-	body := s.Body
+	body, err := s.Body, error(nil)
 	if body == nil && x.program.Body != nil {
-		var err error
-		if body, err = x.program.Body.Eval(&x.scope); err != nil {
-			return about("body", err)
-		}
+		body, err = x.program.Body.Eval(&x.scope)
 	}
-	if err := x.put(ctx, source.Target{}, body); err != nil {
+	if err == nil {
+		err = x.put(ctx, source.Target{}, body)
+	}
+	if err != nil {
 		return about("body", err)
 	}
 	if s.Counted {
@@ -196,18 +196,16 @@ func about(part string, err error) error {
 // For returns the start of a run for the delivery of an event. The run gets what it is about.
 func For(d sluice.Delivery, attempt int, run *sluice.Run) Start {
 	run.TraceID, run.CorrelationID, run.Hops, run.Event = d.TraceID, d.CorrelationID, d.Hops, d.Message
-	return Start{Run: run, Body: d.Message, Request: RequestOf(d, attempt), Attempt: attempt, Delivery: d.Count}
-}
-
-// RequestOf returns the request object of expressions, for the call behind an event.
-func RequestOf(d sluice.Delivery, attempt int) map[string]any {
-	return map[string]any{
-		"traceId":       d.TraceID,
-		"correlationId": d.Message["correlationId"],
-		"deliveryCount": d.Count,
-		"attempt":       attempt,
-		"method":        d.Message["method"],
-		"query":         d.Message["query"],
-		"headers":       d.Message["headers"],
+	return Start{
+		Run: run, Body: d.Message, Attempt: attempt, Delivery: d.Count,
+		Request: map[string]any{
+			"traceId":       d.TraceID,
+			"correlationId": d.Message["correlationId"],
+			"deliveryCount": d.Count,
+			"attempt":       attempt,
+			"method":        d.Message["method"],
+			"query":         d.Message["query"],
+			"headers":       d.Message["headers"],
+		},
 	}
 }

@@ -170,16 +170,18 @@ func (s *Secrets) hideError(e *sluice.Error) *sluice.Error {
 	if !s.any() {
 		return e
 	}
-	shown := e.Saying(s.hideText(e.Message)).About(s.hideText(e.Parameter))
+	hidden := e.Saying(s.hideText(e.Message)).About(s.hideText(e.Parameter))
 	if e.Said != nil {
 		said := *e.Said
 		said.Message = s.hideText(said.Message)
-		shown = shown.Telling(said)
+		hidden = hidden.Telling(said)
 	}
-	if e.Err != nil && s.hideText(e.Err.Error()) != e.Err.Error() {
-		return shown.Because(errors.New(s.hideText(e.Err.Error())))
+	if e.Err != nil {
+		if cause := s.hideText(e.Err.Error()); cause != e.Err.Error() {
+			return hidden.Because(errors.New(cause))
+		}
 	}
-	return shown
+	return hidden
 }
 
 // withName adds a name to a short list, unless it is there.
