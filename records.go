@@ -23,6 +23,9 @@ type Records[T any] interface {
 	Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error)
 }
 
+// A Lookup finds what has a name, NotFound if nothing has.
+type Lookup[T any] func(ctx context.Context, name string) (T, error)
+
 // FollowedRecords tell of their changes.
 type FollowedRecords[T any] interface {
 	Records[T]

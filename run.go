@@ -19,7 +19,7 @@ type Run struct {
 
 	// Secret reveals a secret to a step, if the owner may use secrets. It is
 	// cut out of all that people read of the run.
-	Secret func(ctx context.Context, name string) (string, error)
+	Secret Lookup[string]
 
 	// Recorded, if set, replies to HTTP requests of steps in place of the servers
 	// they call: the run is a rehearsal, and sends nothing. NotRecorded if it can't.

@@ -38,7 +38,7 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 	for _, s := range f.Silent {
 		all = append(all, s.condition())
 	}
-	quarantined := make(map[string]int)
+	quarantined := map[string]int{}
 	for _, c := range f.Quarantined {
 		quarantined[c.EventKey]++
 	}
@@ -147,7 +147,7 @@ func (l *Listener) Silent(now time.Time) (silent []Silence) {
 	}
 	if now.Sub(l.learned) >= learnEvery {
 		l.learned, l.history = now, l.Hours(learnedFrom*int(week/time.Hour)+1)
-		l.last = make(map[string]time.Time)
+		l.last = map[string]time.Time{}
 		noteAccepted(l.last, l.history)
 	}
 	noteAccepted(l.last, l.Hours(recentHours))

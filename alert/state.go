@@ -93,7 +93,7 @@ func judge(
 	host string, after time.Duration, now time.Time,
 ) verdict {
 	open, resolved := latest(records)
-	v := verdict{seen: observe(before, resolved, conditions, now), resolve: make(map[string]time.Time)}
+	v := verdict{seen: observe(before, resolved, conditions, now), resolve: map[string]time.Time{}}
 	for k, a := range open {
 		switch _, seen := v.seen[k]; {
 		case ofServer(k.kind) && k.subject != host:
@@ -130,7 +130,7 @@ func judge(
 func observe(
 	before map[key]sighting, resolved map[key]time.Time, conditions []Condition, now time.Time,
 ) map[key]sighting {
-	seen := make(map[key]sighting)
+	seen := map[key]sighting{}
 	for _, c := range conditions {
 		k := c.key()
 		if c.Since.IsZero() || c.Since.After(now) {
@@ -159,7 +159,7 @@ func observe(
 
 // latest returns the open alerts, and when others were last resolved.
 func latest(records []*sluice.AlertRecord) (open map[key]*sluice.AlertRecord, resolved map[key]time.Time) {
-	open, resolved = make(map[key]*sluice.AlertRecord), make(map[key]time.Time)
+	open, resolved = map[key]*sluice.AlertRecord{}, map[key]time.Time{}
 	for _, a := range records {
 		k := key{a.Kind, a.Subject}
 		switch {

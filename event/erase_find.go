@@ -78,7 +78,7 @@ func quarantined(
 func withCopies(
 	ctx context.Context, journal sluice.Journal, found []sluice.Call, cover sluice.Cover,
 ) ([]sluice.Call, error) {
-	since, meant := make(map[string]time.Time), make(map[string]bool)
+	since, meant := map[string]time.Time{}, map[string]bool{}
 	for _, c := range found {
 		meant[c.TraceID] = true
 		if at, known := since[c.EventKey]; c.EventKey != "" && (!known || c.Time.Before(at)) {

@@ -46,7 +46,7 @@ func is[T any](v any) (any, bool) {
 
 // builtins has the built-in functions without a predicate.
 var builtins = func() map[string]function {
-	all := make(map[string]function)
+	all := map[string]function{}
 	for _, d := range slices.Concat(
 		textFunctions, formatFunctions, listFunctions, objectFunctions, numberFunctions, timeFunctions,
 	) {

@@ -171,7 +171,7 @@ func sumUp(l *loop) any {
 
 func groupBy(l *loop) any {
 	l.makeObject(len(l.items))
-	groups := make(map[string]any)
+	groups := map[string]any{}
 	for i, item := range l.items {
 		key := l.asText(l.valueFor(i))
 		l.read(len(key))

@@ -68,7 +68,7 @@ func New(l net.Listener, opts Options) *Lane {
 		others:   make(chan handed),
 		large:    make(chan struct{}, maxLarge),
 		closed:   make(chan struct{}),
-		conns:    make(map[*conn]struct{}),
+		conns:    map[*conn]struct{}{},
 	}
 	lane.serving.Go(lane.accept)
 	return lane

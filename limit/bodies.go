@@ -58,7 +58,7 @@ func NewBodies(o BodyOptions) *Bodies {
 		Answers:    NewMemory(o.Answers, o.Pressure),
 		pace:       o.Pace,
 		unfinished: NewShares[string](o.Unfinished),
-		arriving:   make(map[*arrival]struct{}),
+		arriving:   map[*arrival]struct{}{},
 	}
 }
 

@@ -22,7 +22,7 @@ type Shares[K comparable] struct {
 
 // NewShares returns shares of at most that many for each key.
 func NewShares[K comparable](most int) *Shares[K] {
-	return &Shares[K]{max: most, taken: make(map[K]int)}
+	return &Shares[K]{max: most, taken: map[K]int{}}
 }
 
 // Enter takes one more for a key, unless it has its share.
@@ -210,7 +210,7 @@ type cached[V any] struct {
 
 // NewCache returns a cache for at most that many values.
 func NewCache[K comparable, V any](size int) *Cache[K, V] {
-	return &Cache[K, V]{size: size, held: make(map[K]cached[V])}
+	return &Cache[K, V]{size: size, held: map[K]cached[V]{}}
 }
 
 // Get returns the value of a key, if it has one that has not expired.

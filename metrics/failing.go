@@ -27,7 +27,7 @@ type Failing struct {
 
 // NewFailing returns a Failing with a store. Nothing is stored until Keep runs.
 func NewFailing(store sluice.Records[sluice.PipelineState], log *slog.Logger) *Failing {
-	return &Failing{store: store, log: log, latest: make(map[string]*sluice.PipelineState)}
+	return &Failing{store: store, log: log, latest: map[string]*sluice.PipelineState{}}
 }
 
 // Run counts a run of a pipeline.
@@ -78,7 +78,7 @@ func (f *Failing) Keep(ctx context.Context) { flushAlways(ctx, failingEvery, f.f
 
 // flush stores new states and deletes old ones. The next flush retries what fails.
 func (f *Failing) flush(ctx context.Context) {
-	stored, latest := make(map[string]*sluice.PipelineState), make(map[string]sluice.PipelineState)
+	stored, latest := map[string]*sluice.PipelineState{}, map[string]sluice.PipelineState{}
 	for _, state := range f.store.All() {
 		stored[state.Pipeline], latest[state.Pipeline] = state, sluice.PipelineState{} // unless it ran here
 	}

@@ -5,6 +5,7 @@ package metrics
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strconv"
 	"sync"
@@ -63,8 +64,8 @@ func New(version string, state func() sluice.ServerStats) *Metrics {
 			"event_key", "code"),
 		repeated: counters("sluice_duplicate_calls_total", "Calls whose delivery was accepted before.").
 			WithLabelValues(),
-		webhooks: &webhookCalls{by: make(map[string]*webhookCounts)},
-		keys:     make(map[string]bool),
+		webhooks: &webhookCalls{by: map[string]*webhookCounts{}},
+		keys:     map[string]bool{},
 		callSize: histograms("sluice_call_bytes", "Sizes of the bodies of calls.",
 			prometheus.ExponentialBuckets(64, 4, 9)).WithLabelValues(),
 		callTime: histograms("sluice_accept_seconds",
@@ -163,3 +164,18 @@ func (m *Metrics) TokenRequest(grant, outcome string) { m.tokens.WithLabelValues
 
 // Login counts an authentication by header.
 func (m *Metrics) Login(scheme, outcome string) { m.logins.WithLabelValues(scheme, outcome).Inc() }
+
+// flushAlways calls flush regularly until ctx ends, and then once more.
+func flushAlways(ctx context.Context, every time.Duration, flush func(context.Context)) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			flush(ctx)
+		case <-ctx.Done():
+			flush(context.WithoutCancel(ctx))
+			return
+		}
+	}
+}

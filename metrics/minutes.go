@@ -52,10 +52,10 @@ func NewMinutes(
 		unfinished: unfinished,
 		log:        log,
 		minutes: &series{
-			store: minutes, period: time.Minute, kept: minutesKept, pending: make(map[time.Time]*sluice.Minute),
+			store: minutes, period: time.Minute, kept: minutesKept, pending: map[time.Time]*sluice.Minute{},
 		},
-		hours:   &series{store: hours, period: time.Hour, kept: hoursKept, pending: make(map[time.Time]*sluice.Minute)},
-		counted: make(map[time.Time]*sluice.Minute),
+		hours:   &series{store: hours, period: time.Hour, kept: hoursKept, pending: map[time.Time]*sluice.Minute{}},
+		counted: map[time.Time]*sluice.Minute{},
 	}
 }
 
@@ -165,8 +165,8 @@ func (m *Minutes) at(t time.Time) *sluice.Minute {
 	minute := m.counted[start]
 	if minute == nil {
 		minute = &sluice.Minute{
-			Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: make(map[string]sluice.WebhookFigures),
-			Pipelines: make(map[string]sluice.RunFigures),
+			Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: map[string]sluice.WebhookFigures{},
+			Pipelines: map[string]sluice.RunFigures{},
 		}
 		m.counted[start] = minute
 	}
@@ -182,7 +182,7 @@ func (m *Minutes) flush(ctx context.Context) {
 	defer m.storing.Unlock()
 	m.mu.Lock()
 	counted := m.counted
-	m.counted = make(map[time.Time]*sluice.Minute)
+	m.counted = map[time.Time]*sluice.Minute{}
 	m.mu.Unlock()
 	for _, minute := range counted {
 		minute.Latencies = trimmed(minute.Latencies)
@@ -224,7 +224,7 @@ func (m *Minutes) sums(ctx context.Context, s *series, count int) []sluice.Minut
 // In an hour with too many webhooks, only the first called have their own figures.
 func (m *Minutes) Webhooks(ctx context.Context, count int) []sluice.WebhookStats {
 	hours := m.last(ctx, m.hours, count)
-	found := make(map[string]*sluice.WebhookStats)
+	found := map[string]*sluice.WebhookStats{}
 	for i, hour := range hours {
 		for key, figures := range hour.Webhooks {
 			if key == "" {

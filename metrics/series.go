@@ -104,7 +104,7 @@ func complete(sums []sluice.Minute, period time.Duration, u sluice.Unfinished) {
 			continue
 		}
 		if retrying[i] == nil {
-			retrying[i] = make(map[string]int)
+			retrying[i] = map[string]int{}
 		}
 		key := call.EventKey
 		if _, known := sums[i].Webhooks[key]; !known {

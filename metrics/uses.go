@@ -32,7 +32,7 @@ type use struct{ name, part string }
 // of a part of a record, in which it may replace what the original shares with it; nil if it
 // has no such part. Nothing is stored until Keep runs.
 func NewUses[T any](store sluice.Records[T], of func(record *T, part string) *time.Time, log *slog.Logger) *Uses[T] {
-	return &Uses[T]{store: store, of: of, log: log, used: make(map[use]time.Time)}
+	return &Uses[T]{store: store, of: of, log: log, used: map[use]time.Time{}}
 }
 
 // Note notes that the thing with that name is used now. The thing must exist: names that
@@ -53,7 +53,7 @@ func (u *Uses[T]) Keep(ctx context.Context) { flushAlways(ctx, usesEvery, u.flus
 func (u *Uses[T]) flush(ctx context.Context) {
 	u.mu.Lock()
 	used := u.used
-	u.used = make(map[use]time.Time)
+	u.used = map[use]time.Time{}
 	u.mu.Unlock()
 	for of, at := range used {
 		if err := u.put(ctx, of, at); err != nil {

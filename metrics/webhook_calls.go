@@ -41,7 +41,7 @@ type webhookCounts struct {
 func (w *webhookCalls) of(eventKey string) *webhookCounts {
 	c := w.by[eventKey]
 	if c == nil {
-		c = &webhookCounts{ends: make(map[sluice.Status]int)}
+		c = &webhookCounts{ends: map[sluice.Status]int{}}
 		w.by[eventKey] = c
 	}
 	return c
@@ -84,7 +84,7 @@ func (w *webhookCalls) Collect(ch chan<- prometheus.Metric) {
 	if len(others) == 0 {
 		return
 	}
-	sum := webhookCounts{ends: make(map[sluice.Status]int)}
+	sum := webhookCounts{ends: map[sluice.Status]int{}}
 	for _, key := range others {
 		for status, n := range w.by[key].ends {
 			sum.ends[status] += n

@@ -27,7 +27,7 @@ type Options struct {
 	Webhook  func(eventKey string) (sluice.Webhook, error)
 	Webhooks func() []*sluice.Webhook // those that are asked about by themselves
 	Journal  sluice.Journal
-	Secret   func(ctx context.Context, name string) (string, error)
+	Secret   sluice.Lookup[string]
 	// makes an event of a fetched one
 	Accept func(ctx context.Context, hook sluice.Webhook, body []byte) (sluice.Result, error)
 	Runs   sluice.Records[sluice.MissedRun]

@@ -55,7 +55,7 @@ func (r *Runner) WatchFolder(ctx context.Context, dir string) {
 	f := &folder{runner: r, dir: dir}
 	var logged map[string]bool
 	for wait.For(ctx, folderPoll) == nil {
-		failures := make(map[string]bool)
+		failures := map[string]bool{}
 		for _, err := range f.sync(ctx) {
 			failures[err.Error()] = true
 			if !logged[err.Error()] && ctx.Err() == nil {
@@ -81,7 +81,7 @@ func (f *folder) sync(ctx context.Context) (failures []error) {
 		return nil
 	}
 	f.seen = maps.Clone(stamps)
-	files := make(map[string]string) // by the names of their pipelines
+	files := map[string]string{} // by the names of their pipelines
 	for _, file := range slices.Sorted(maps.Keys(stamps)) {
 		name := strings.TrimSuffix(file, path.Ext(file))
 		err := fmt.Errorf("%s is a pipeline of the same name; keep one of them", files[name])
@@ -107,7 +107,7 @@ func look(root *os.Root) (map[string]stamp, error) {
 	if err != nil {
 		return nil, err
 	}
-	stamps := make(map[string]stamp)
+	stamps := map[string]stamp{}
 	for _, entry := range entries {
 		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(entry.Name())) {
 			continue

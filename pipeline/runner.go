@@ -42,12 +42,12 @@ type RunnerOptions struct {
 	Letters  sluice.DeadLetters
 	Journal  sluice.Journal // past events, to try drafts on
 	Results  sluice.Results
-	User     func(ctx context.Context, username string) (sluice.User, error)    // as stored now
+	User     sluice.Lookup[sluice.User]                                         // as stored now
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
-	Secret   func(ctx context.Context, name string) (string, error)             // for a look, such as lint's
+	Secret   sluice.Lookup[string]                                              // for a look, such as lint's
 
 	// UseSecret reveals a secret to a run.
-	UseSecret func(ctx context.Context, name string) (string, error)
+	UseSecret sluice.Lookup[string]
 
 	// NearestKey returns the key itself if a webhook has it, or otherwise a similar key
 	// that a webhook has and that is covered. It may be nil.

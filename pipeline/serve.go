@@ -13,7 +13,7 @@ import (
 func (r *Runner) Serve(ctx context.Context) error {
 	running, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	s := &service{runner: r, consumers: make(map[string]*consumer)}
+	s := &service{runner: r, consumers: map[string]*consumer{}}
 	for ctx.Err() == nil {
 		changed := r.Store.Changed() // before looking, so that none is missed
 		s.follow(running)
@@ -48,7 +48,7 @@ type consumer struct {
 
 // follow makes the consumers match the stored pipelines.
 func (s *service) follow(ctx context.Context) {
-	stored, bound := make(map[string]*sluice.Pipeline), make(map[string]*sluice.Pipeline)
+	stored, bound := map[string]*sluice.Pipeline{}, map[string]*sluice.Pipeline{}
 	for _, p := range s.runner.Store.All() {
 		stored[p.Name] = p
 		if p.Binding != nil && !p.Paused {

@@ -24,7 +24,7 @@ type recording struct {
 
 // recordingOf returns how the pipeline to compare with ran on the event of a call.
 func (t *Rehearsal) recordingOf(call *sluice.Call) recording {
-	r := recording{taken: make(map[int]bool)}
+	r := recording{taken: map[int]bool{}}
 	found := false
 	for _, run := range call.Runs { // in the order of their starts
 		switch {

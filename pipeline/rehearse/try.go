@@ -26,8 +26,8 @@ type Stage struct {
 	Commands func() command.Set // returns all commands; called at each use
 	Journal  sluice.Journal     // past events
 	Results  sluice.Results     // what became of them
-	User     func(ctx context.Context, username string) (sluice.User, error)
-	Secret   func(ctx context.Context, name string) (string, error)
+	User     sluice.Lookup[sluice.User]
+	Secret   sluice.Lookup[string]
 	Limits   run.Limits
 	Log      *slog.Logger
 }

@@ -41,7 +41,7 @@ import (
 type Environment struct {
 	Limits  Limits
 	Call    func(ctx context.Context, c command.Command, args command.Args) (any, error)
-	Secret  func(ctx context.Context, name string) (string, error) // of a run whose owner may use secrets
+	Secret  sluice.Lookup[string] // of a run whose owner may use secrets
 	Pause   func(ctx context.Context, d time.Duration) error
 	Reports bool // outcomes have a report
 	Log     *slog.Logger
@@ -75,7 +75,7 @@ type Outcome struct {
 // secrets. After an error the outcome has a report as well.
 func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcome, error) {
 	x := &execution{environment: e, program: p, run: s.Run, started: time.Now()}
-	x.held = make(map[source.Target]weight)
+	x.held = map[source.Target]weight{}
 	if e.Limits.Shared != nil {
 		x.shared = e.Limits.Shared.Hold()
 	}

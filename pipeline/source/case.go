@@ -44,7 +44,7 @@ func (c *checker) tests(n *node) []Case {
 		return nil
 	}
 	cases := make([]Case, len(n.items))
-	seen := make(map[string]bool)
+	seen := map[string]bool{}
 	for i, item := range n.items {
 		cases[i] = c.testCase(item)
 		if name := cases[i].Name; name == "" || seen[name] {
@@ -93,7 +93,7 @@ func (c *checker) secretTexts(n *node) map[string]any {
 }
 
 func (c *checker) stubs(n *node) map[string]Stub {
-	stubs := make(map[string]Stub)
+	stubs := map[string]Stub{}
 	if c.objectOf(n, "stub") == nil {
 		return stubs
 	}

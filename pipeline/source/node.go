@@ -174,7 +174,7 @@ func (r *jsonReader) value(n *node, delim json.Delim, depth int) *node {
 	default:
 		return n
 	}
-	seen := make(map[string]bool)
+	seen := map[string]bool{}
 	for r.dec.More() {
 		if n.kind == object {
 			key, _ := r.next()

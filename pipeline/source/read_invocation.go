@@ -31,7 +31,7 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 		return nil
 	}
 	a := &Invocation{Command: cmd}
-	given := make(map[string]*node) // keys by the names of parameters
+	given := map[string]*node{} // keys by the names of parameters
 	before := len(c.problems)
 	_, noInput := cmd.Param("input")
 	for key, item := range params.entries() {

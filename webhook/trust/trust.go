@@ -20,10 +20,10 @@ import (
 
 // Options are what checking calls needs.
 type Options struct {
-	Secret func(ctx context.Context, name string) (string, error) // gives a stored secret
-	Keys   sender.Keys                                            // gets the public keys of senders
-	Fetch  func(ctx context.Context, address string) error        // fetches the confirmation URL of a handshake
-	Log    *slog.Logger                                           // nil discards what it writes
+	Secret sluice.Lookup[string]                           // gives a stored secret
+	Keys   sender.Keys                                     // gets the public keys of senders
+	Fetch  func(ctx context.Context, address string) error // fetches the confirmation URL of a handshake
+	Log    *slog.Logger                                    // nil discards what it writes
 
 	// ClientCertificates tells where callers show their certificates; NoCertificates if
 	// nowhere.
