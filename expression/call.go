@@ -32,16 +32,11 @@ func (c *compiler) call(node *ast.CallNode) eval {
 		if err != nil {
 			check(&callError{name, err})
 		}
-		return f.received(v)
+		v, weight := f.weighed(v)
+		f.makeText(weight.Size)
+		f.allocate(max(0, weight.Memory-weight.Size))
+		return v
 	}, c.compileAll(node.Arguments)...)
-}
-
-// received checks the result of a function and pays for it.
-func (f *frame) received(v any) any {
-	v, weight := f.weighed(v)
-	f.makeText(weight.Size)
-	f.allocate(max(0, weight.Memory-weight.Size))
-	return v
 }
 
 // Expansion estimates the memory that a command or function needs to decode a text or to write a

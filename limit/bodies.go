@@ -191,11 +191,11 @@ func (bs *Bodies) Grow(ctx context.Context, h *Hold, bytes int64) error {
 // asks. To a body that has arrived (nil), any of them yields.
 func (bs *Bodies) await(ctx context.Context, h *Hold, bytes int64, asks *arrival) (waited time.Duration, err error) {
 	const pause = patience / 10
-	if h.grow(ctx, bytes, 0) {
+	if h.Try(bytes) == nil {
 		return 0, nil
 	}
 	began := time.Now()
-	for until := began.Add(stretch.Of(patience)); !h.grow(ctx, bytes, pause); {
+	for until := began.Add(stretch.Of(patience)); h.grow(ctx, bytes, pause) != nil; {
 		if bs.giveWay(h.memory, asks, began) {
 			until = time.Now().Add(stretch.Of(patience)) // for the other to end
 		}

@@ -62,18 +62,12 @@ func (m *Memory) Hold() Hold { return Hold{memory: m} }
 // Grow grows the hold to so many bytes. It waits a moment for them, and fails with
 // Unavailable if they are still not free.
 func (h *Hold) Grow(ctx context.Context, bytes int64) error {
-	if !h.grow(ctx, bytes, stretch.Of(patience)) {
-		return noMemory()
-	}
-	return nil
+	return h.grow(ctx, bytes, stretch.Of(patience))
 }
 
 // Try is Grow without waiting, for bytes that would stay in memory while it waits.
 func (h *Hold) Try(bytes int64) error {
-	if !h.grow(context.Background(), bytes, 0) {
-		return noMemory()
-	}
-	return nil
+	return h.grow(context.Background(), bytes, 0)
 }
 
 // Wait grows the hold to so many bytes, however long that takes and however high the pressure
@@ -90,27 +84,27 @@ func (h *Hold) Wait(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// grow waits for so many bytes, and reports whether it got them.
-func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
+// grow waits for so many bytes.
+func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) error {
 	more := min(bytes, h.memory.max) - h.bytes // a single large hold may take everything
 	if more <= 0 || bytes <= small {
-		return true
+		return nil
 	}
 	if bytes > h.memory.spared && !h.memory.pressure.ease(ctx, wait) {
-		return false
+		return noMemory()
 	}
 	if !h.memory.free.TryAcquire(more) {
 		if wait == 0 {
-			return false
+			return noMemory()
 		}
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
-		if err := h.memory.free.Acquire(ctx, more); err != nil {
-			return false
+		if h.memory.free.Acquire(ctx, more) != nil {
+			return noMemory()
 		}
 	}
 	h.bytes += more
-	return true
+	return nil
 }
 
 func noMemory() error {

@@ -20,13 +20,12 @@ import (
 // is due. An error means that there was no attempt, because the server stops or the
 // engine is away; then the queue delivers the event again later.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
-	number := d.Attempts + 1
 	if d.Message["except"] == p.Name { // such as an alert about itself
-		return r.succeeded(p, d, number, nil), nil
+		return r.succeeded(p, d, nil), nil
 	}
 	program, err := r.program(p)
 	if err != nil {
-		return r.failed(p, d, number, err), nil
+		return r.failed(p, d, err), nil
 	}
 	owner, hears, err := r.mayHear(ctx, p, program, d.Message)
 	owner.HintCover("pipeline.get").HideListeners(d.Message)
@@ -34,21 +33,21 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	case err != nil && noAttempt(ctx, err):
 		return sluice.Outcome{}, giveBack(ctx, err)
 	case err != nil:
-		return r.failed(p, d, number, err), nil
+		return r.failed(p, d, err), nil
 	case !hears:
-		return r.succeeded(p, d, number, nil), nil
+		return r.succeeded(p, d, nil), nil
 	}
 	out, next, err := r.deliverOnce(ctx, p, owner, program, d)
 	switch {
 	case err == nil:
-		return r.succeeded(p, d, number, out), nil
+		return r.succeeded(p, d, out), nil
 	case noAttempt(ctx, err):
 		return sluice.Outcome{}, giveBack(ctx, err)
 	case next.IsZero():
-		return r.failed(p, d, number, err), nil
+		return r.failed(p, d, err), nil
 	}
 	return sluice.Outcome{
-		Pipeline: p.Name, Status: sluice.StatusProcessing, Error: problem.Of(err), Attempts: number,
+		Pipeline: p.Name, Status: sluice.StatusProcessing, Error: problem.Of(err), Attempts: d.Attempts + 1,
 		Next: next, Recovers: !program.Retry.Stays && targetAway(err),
 	}, nil
 }
@@ -140,27 +139,27 @@ func (r *Runner) startFor(
 	return start, err
 }
 
-func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, attempts int, out any) sluice.Outcome {
+func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, out any) sluice.Outcome {
 	value, err := r.Limits.Encode(out)
 	if err != nil {
-		return r.failed(p, d, attempts, err)
+		return r.failed(p, d, err)
 	}
 	return sluice.Outcome{
 		Pipeline:   p.Name,
 		Status:     sluice.StatusOK,
 		StatusCode: http.StatusOK,
 		Value:      value,
-		Attempts:   attempts,
+		Attempts:   d.Attempts + 1,
 		Finished:   time.Now().UTC(),
 	}
 }
 
-func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, attempts int, err error) sluice.Outcome {
+func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, err error) sluice.Outcome {
 	e := sluice.AsError(err).InCall(d.TraceID)
 	view := problem.Of(e)
 	logged := *view
 	logged.HideMessage()
-	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", attempts, "code", e.Code,
+	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", d.Attempts+1, "code", e.Code,
 		"step", view.Step, "line", view.Line, "error", logged.Detail)
 	return sluice.Outcome{
 		Pipeline:   p.Name,
@@ -168,7 +167,7 @@ func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, attempts int, err
 		StatusCode: view.StatusCode,
 		Error:      view,
 		Said:       e.Said,
-		Attempts:   attempts,
+		Attempts:   d.Attempts + 1,
 		Finished:   time.Now().UTC(),
 	}
 }

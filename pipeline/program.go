@@ -18,8 +18,9 @@ type compiled struct {
 
 // program returns the program of a stored pipeline. Each source is parsed once.
 func (r *Runner) program(p *sluice.Pipeline) (*source.Program, error) {
-	if known, ok := r.programs.Load(p.Name); ok && known.(compiled).source == p.Source {
-		return known.(compiled).program, known.(compiled).err
+	stored, _ := r.programs.Load(p.Name)
+	if known, ok := stored.(compiled); ok && known.source == p.Source {
+		return known.program, known.err
 	}
 	program, err := r.Parse(p.Source)
 	r.programs.Store(p.Name, compiled{p.Source, program, err})

@@ -32,10 +32,8 @@ func (r *Runner) refusals(ctx context.Context, p *source.Program, owner sluice.U
 	}
 	w := &rights{runner: r, ctx: sluice.UsingSecrets(ctx, owner), owner: owner}
 	top := &source.Step{Line: 1, Column: 1}
-	for _, section := range [][]source.Field{p.Headers, p.Vars} {
-		for i := range section {
-			w.secrets(top, section[i].Value.Secrets())
-		}
+	for _, field := range slices.Concat(p.Headers, p.Vars) {
+		w.secrets(top, field.Value.Secrets())
 	}
 	w.secrets(top, p.Body.Secrets())
 	var user *sluice.User // nil where a caller starts the run: any user may

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -42,7 +43,6 @@ type service struct {
 // A consumer takes the events of one binding.
 type consumer struct {
 	pipeline *sluice.Pipeline // as it was at the start
-	serving  context.Context  //nolint:containedctx // its end stops runs that outlive the consumer
 	retire   context.CancelFunc
 }
 
@@ -71,23 +71,21 @@ func (s *service) follow(ctx context.Context) {
 
 func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 	ctx, retire := context.WithCancel(serving)
-	c := &consumer{pipeline: p, serving: serving, retire: retire}
 	s.wait.Go(func() {
 		defer retire()
-		s.runner.Queue.Consume(ctx, p, func(d sluice.Delivery) (sluice.Outcome, error) { return s.run(c, d) })
+		s.runner.Queue.Consume(ctx, p,
+			func(d sluice.Delivery) (sluice.Outcome, error) { return s.run(serving, p, d) })
 	})
-	return c
+	return &consumer{p, retire}
 }
 
 // run runs the pipeline as it is stored now. The run outlives the consumer: it goes on
 // when a pipeline is changed or deleted, and ends early only when the service stops.
-func (s *service) run(c *consumer, d sluice.Delivery) (sluice.Outcome, error) {
-	p, err := s.runner.Store.Get(c.serving, c.pipeline.Name)
+func (s *service) run(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
+	now, err := s.runner.Store.Get(ctx, p.Name)
 	if err != nil {
 		return sluice.Outcome{}, err
 	}
-	if p == nil {
-		p = c.pipeline // it was just deleted: let it finish what it has begun
-	}
-	return s.runner.deliver(c.serving, p, d)
+	// One that was just deleted finishes what it has begun.
+	return s.runner.deliver(ctx, cmp.Or(now, p), d)
 }

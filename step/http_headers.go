@@ -43,7 +43,6 @@ var framing = []string{
 func headerOf(fields map[string]any) (http.Header, error) {
 	header := http.Header{}
 	size := 0
-	seen := map[string]bool{}
 	for name, field := range fields {
 		if !isHeaderName(name) {
 			return nil, invalid("headers", "has a name that no header can have")
@@ -52,10 +51,9 @@ func headerOf(fields map[string]any) (http.Header, error) {
 		if slices.Contains(framing, canonical) || strings.HasPrefix(canonical, "Proxy-") {
 			return nil, invalid("headers", "must not have %s: it is set by what is sent", canonical)
 		}
-		if seen[canonical] {
+		if header[canonical] != nil {
 			return nil, invalid("headers", "has %s twice", canonical)
 		}
-		seen[canonical] = true
 		value, ok := headerValue(field)
 		if !ok {
 			return nil, invalid("headers", "must have one line of text, a number, or true or false for %s", canonical)

@@ -114,10 +114,6 @@ func Equal(a, b any) bool {
 	if isNumber || bothNumbers {
 		return isNumber && bothNumbers && x == y
 	}
-	switch b.(type) {
-	case []any, map[string]any:
-		return false
-	}
 	return a == b
 }
 

@@ -71,12 +71,7 @@ func (r *recording) add(set command.Set, run sluice.RunReport) {
 // recorded returns the reply that the same request got when the event came, if it was
 // sent then. Each reply is used once.
 func (t *Rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.Exchange, error) {
-	hidden := run.SecretsFrom(ctx)
-	view := &sluice.Exchange{Method: sent.Method, URL: hidden.HideStart(sent.URL, run.MaxURL)}
-	if t.noted < run.MaxExchanges {
-		view.Request = hidden.HideStart(sent.Request, run.MaxMessage)
-		t.noted += len(view.Request)
-	}
+	view := run.SecretsFrom(ctx).Show(&sent, &t.noted)
 	t.note(sluice.TryCall{Command: t.calling, HTTP: view})
 	for i, s := range t.past.steps {
 		if s.HTTP == nil || t.past.taken[i] || s.HTTP.Method != view.Method || s.HTTP.URL != view.URL {
@@ -134,8 +129,11 @@ func (t *Rehearsal) was(ctx context.Context, call *sluice.Call, event *sluice.Ev
 		return e, nil
 	}
 	result, err := t.Results.Result(ctx, call.CorrelationID, 0)
-	if err != nil || result.Status == sluice.StatusProcessing {
-		return e, unlessGone(err)
+	switch {
+	case sluice.Gone.Is(err):
+		return e, nil
+	case err != nil || result.Status == sluice.StatusProcessing:
+		return e, err
 	}
 	e.Value = valueOf(result.Value, event.Listeners, run.Pipeline)
 	e.value, err = value.Decode(e.Value)
@@ -151,13 +149,6 @@ func valueOf(result json.RawMessage, listeners []string, pipeline string) json.R
 	var values map[string]json.RawMessage
 	_ = json.Unmarshal(result, &values) // after an error there is none
 	return values[pipeline]
-}
-
-func unlessGone(err error) error {
-	if sluice.Gone.Is(err) {
-		return nil
-	}
-	return err
 }
 
 // wouldBe returns how the run of the draft ended.

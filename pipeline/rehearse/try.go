@@ -188,7 +188,7 @@ func (t *Rehearsal) note(call sluice.TryCall) {
 	}
 }
 
-// shown returns arguments for people, without secrets.
+// showArgs returns arguments for people, without secrets.
 func (t *Rehearsal) showArgs(ctx context.Context, args command.Args) string {
 	if t.noted >= run.MaxExchanges {
 		return ""
@@ -299,7 +299,7 @@ func lasting(request string) string {
 	return strings.Join(lines, "\n") + "\n\n" + body
 }
 
-// shown returns an ending for people, shortened.
+// show returns an ending for people, shortened.
 func (e *ending) show() *sluice.TryOutcome {
 	if e == nil {
 		return nil

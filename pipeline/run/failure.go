@@ -167,16 +167,22 @@ func (x *execution) note(s *source.Step, started time.Time, before sluice.User, 
 	x.report.Steps = append(x.report.Steps, r)
 }
 
-// exchange returns an exchange for the report, without secrets.
+// exchange returns an exchange for the report, with its host if the source names that.
 func (x *execution) exchange(e *sluice.Exchange) *sluice.Exchange {
-	view := &sluice.Exchange{Method: e.Method, URL: x.secrets.HideStart(e.URL, MaxURL), StatusCode: e.StatusCode}
+	view := x.secrets.Show(e, &x.noted)
 	if host := hostOf(view.URL); strings.Contains(x.program.Text, host) {
 		view.Host = host
 	}
-	if x.noted < MaxExchanges {
-		view.Request, view.Response = x.secrets.HideStart(e.Request, MaxMessage), x.secrets.HideStart(e.Response,
-			MaxMessage)
-		x.noted += len(view.Request) + len(view.Response)
+	return view
+}
+
+// Show returns an exchange for people, without secrets. noted counts the bytes of all that were
+// shown: beyond MaxExchanges it has method, URL and status.
+func (s *Secrets) Show(e *sluice.Exchange, noted *int) *sluice.Exchange {
+	view := &sluice.Exchange{Method: e.Method, URL: s.HideStart(e.URL, MaxURL), StatusCode: e.StatusCode}
+	if *noted < MaxExchanges {
+		view.Request, view.Response = s.HideStart(e.Request, MaxMessage), s.HideStart(e.Response, MaxMessage)
+		*noted += len(view.Request) + len(view.Response)
 	}
 	return view
 }

@@ -153,7 +153,7 @@ func (x *execution) begin(ctx context.Context, s Start) error {
 		x.assign(source.Target{}, x.scope.Body, weight{size: x.held[source.Target{}].size})
 		x.made()
 	}
-	if err := x.fill(ctx, source.ToHeaders, "headers.", x.program.Headers, nil); err != nil {
+	if err := x.fill(ctx, source.ToHeaders, x.program.Headers, nil); err != nil {
 		return err
 	}
 	if len(s.Vars) > source.MaxNames {
@@ -162,15 +162,15 @@ func (x *execution) begin(ctx context.Context, s Start) error {
 	}
 	for name, v := range s.Vars {
 		if err := x.put(ctx, source.Target{Section: source.ToVars, Name: name}, v); err != nil {
-			return about("vars."+name, err)
+			return about(source.ToVars.Of(name), err)
 		}
 	}
-	return x.fill(ctx, source.ToVars, "vars.", x.program.Vars, s.Vars)
+	return x.fill(ctx, source.ToVars, x.program.Vars, s.Vars)
 }
 
 // fill assigns the fields of a source, except those that are given.
 func (x *execution) fill(
-	ctx context.Context, where source.Section, prefix string, fields []source.Field, given map[string]any,
+	ctx context.Context, where source.Section, fields []source.Field, given map[string]any,
 ) error {
 	for i := range fields {
 		if _, has := given[fields[i].Name]; has {
@@ -181,7 +181,7 @@ func (x *execution) fill(
 			err = x.put(ctx, source.Target{Section: where, Name: fields[i].Name}, v)
 		}
 		if err != nil {
-			return about(prefix+fields[i].Name, err)
+			return about(where.Of(fields[i].Name), err)
 		}
 	}
 	return nil

@@ -261,22 +261,19 @@ func (w *uses) add(s *Step, event bool, templates ...*Template) {
 func (p *Program) Names() map[string]bool {
 	set := map[string]bool{}
 	for _, f := range p.Vars {
-		set["vars."+f.Name] = true
+		set[ToVars.Of(f.Name)] = true
 	}
 	for _, f := range p.Headers {
-		set["headers."+f.Name] = true
+		set[ToHeaders.Of(f.Name)] = true
 	}
 	for s := range p.All() {
 		switch a := s.Action.(type) {
 		case *Invocation:
-			switch a.Output.Section {
-			case ToVars:
-				set["vars."+a.Output.Name] = true
-			case ToHeaders:
-				set["headers."+a.Output.Name] = true
+			if a.Output.Section != ToBody {
+				set[a.Output.Section.Of(a.Output.Name)] = true
 			}
 		case *Loop:
-			set["vars."+a.As] = true
+			set[ToVars.Of(a.As)] = true
 		}
 	}
 	return set

@@ -98,11 +98,9 @@ func (c *checker) target(n *node) Target {
 		return Target{}
 	}
 	section, name, _ := strings.Cut(s, ".")
-	switch {
-	case section == "vars" && validName.MatchString(name):
-		return Target{ToVars, name}
-	case section == "headers" && validID.MatchString(name):
-		return Target{ToHeaders, name}
+	to := Target{Section(section), name}
+	if to.Section == ToVars && validName.MatchString(name) || to.Section == ToHeaders && validID.MatchString(name) {
+		return to
 	}
 	c.problemf(n, "output must be body, vars.<name> or headers.<name>.")
 	return Target{}

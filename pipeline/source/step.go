@@ -51,14 +51,17 @@ type Target struct {
 }
 
 // A Section is a part of the scope that steps write to.
-type Section int
+type Section string
 
 // The sections.
 const (
-	ToBody Section = iota
-	ToVars
-	ToHeaders
+	ToBody    Section = ""
+	ToVars    Section = "vars"
+	ToHeaders Section = "headers"
 )
+
+// Of returns the path of a variable or header.
+func (s Section) Of(name string) string { return string(s) + "." + name }
 
 // A Choice is the action of the block if: one list of steps or another.
 type Choice struct {
