@@ -84,7 +84,7 @@ type verdict struct {
 	renew   []string             // ids of open alerts of this server
 }
 
-// judge decides what becomes of alerts, by what was seen before and what holds now.
+// judge decides the fate of alerts, by the sightings so far and the conditions that hold now.
 //
 // Some conditions are about one server: its subject is host, empty if there is only one. Other
 // servers can't judge them; they resolve the alerts of one that has gone.

@@ -26,8 +26,8 @@ func (p Page[T]) Page() (items any, next string) {
 	return p.Items, p.Next
 }
 
-// A Filter is the part of a list that a caller wants. Commands embed it in their parameters,
-// with tags that say in words which things they list, and what these are sorted by.
+// A Filter is the part of a list that a caller wants. Commands embed it in their parameters. Its
+// tags name the things of the list, and the field they are sorted by.
 type Filter struct {
 	Search string `json:"search" doc:"List only {things} whose {by} contains this."`
 	Limit  int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`

@@ -25,8 +25,8 @@ import (
 //	audit:"yes"       its value is in the audit log; "last6": its last 6 characters
 //	names:"pipeline"  it names a pipeline, secret, event (by its key or a pattern), message
 //	                  or webhook (by its token), which scopes are about; "new event":
-//	                  one that the call makes; "listed": something that the command
-//	                  looks for among what sluice.CoverFrom covers
+//	                  one that the call makes; "listed": one of the things that
+//	                  sluice.CoverFrom covers
 //	fixed:"true"      in a run that an event has started it can't be computed: the
 //	                  sender of the event must not choose it
 //	body:"only"       it is the body of the call, and can't be given by name

@@ -46,29 +46,21 @@ func NewLanguage(functions map[string]Function) *Language {
 			panic("expression: bad function " + name)
 		}
 	}
-	l.callable = append(l.callable, "secret")
-	l.callable = append(l.callable, l.names...)
-	l.callable = append(l.callable, slices.Sorted(maps.Keys(builtins))...)
-	l.callable = append(l.callable, slices.Sorted(maps.Keys(predicates))...)
+	l.callable = slices.Concat([]string{"secret"}, l.names, slices.Sorted(maps.Keys(builtins)),
+		slices.Sorted(maps.Keys(predicates)))
 	return l
 }
 
 // Functions describes the functions that every language has.
 func Functions() []sluice.Word {
-	usages := make([]string, 0, 1+len(builtins)+len(predicates))
-	usages = append(usages, `secret("name"): the secret with that name`)
-	for _, f := range builtins {
-		usages = append(usages, f.usage)
+	words := []sluice.Word{{Name: "secret", Doc: `secret("name"): the secret with that name`}}
+	for name, f := range builtins {
+		words = append(words, sluice.Word{Name: name, Doc: f.usage})
 	}
-	for _, p := range predicates {
-		usages = append(usages, p.usage)
+	for name, p := range predicates {
+		words = append(words, sluice.Word{Name: name, Doc: p.usage})
 	}
-	slices.Sort(usages)
-	words := make([]sluice.Word, len(usages))
-	for i, usage := range usages {
-		name, _, _ := strings.Cut(usage, "(")
-		words[i] = sluice.Word{Name: name, Doc: usage}
-	}
+	slices.SortFunc(words, func(a, b sluice.Word) int { return strings.Compare(a.Doc, b.Doc) })
 	return words
 }
 

@@ -171,7 +171,7 @@ func forwardedBody(event map[string]any, id string) (body []byte, contentType st
 			return []byte(text), contentType, nil
 		}
 	case sluice.EncodingBase64:
-		if origin, ok := member(payload, "origin"); ok {
+		if origin, ok := member[string](payload, "origin"); ok {
 			body, err = decodeBase64(origin)
 			return body, contentType, err
 		}
@@ -181,9 +181,9 @@ func forwardedBody(event map[string]any, id string) (body []byte, contentType st
 	return nil, "", sluice.Errorf(sluice.CodePayloadUnknown, "The event's payload is in no form that can be sent on.")
 }
 
-func member(object any, name string) (any, bool) {
+func member[T any](object any, name string) (v T, ok bool) {
 	fields, _ := object.(map[string]any)
-	v, ok := fields[name]
+	v, ok = fields[name].(T)
 	return v, ok
 }
 
@@ -192,14 +192,12 @@ func uploadBody(payload any, id string) (body []byte, contentType string, err er
 	var written bytes.Buffer
 	form := multipart.NewWriter(&written)
 	_ = form.SetBoundary("sluice-" + id) // the same each time; after an error it stays random
-	fields, _ := member(payload, "fields")
-	object, _ := fields.(map[string]any)
-	if err := eachField(object, form.WriteField); err != nil {
+	fields, _ := member[map[string]any](payload, "fields")
+	if err := eachField(fields, form.WriteField); err != nil {
 		return nil, "", err
 	}
-	files, _ := member(payload, "files")
-	list, _ := files.([]any)
-	for _, file := range list {
+	files, _ := member[[]any](payload, "files")
+	for _, file := range files {
 		if err := writeFile(form, file); err != nil {
 			return nil, "", err
 		}
@@ -210,8 +208,7 @@ func uploadBody(payload any, id string) (body []byte, contentType string, err er
 
 func writeFile(form *multipart.Writer, file any) error {
 	text := func(name string) string {
-		v, _ := member(file, name)
-		s, _ := v.(string)
+		s, _ := member[string](file, name)
 		return s
 	}
 	content := []byte(text("origin"))

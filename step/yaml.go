@@ -37,8 +37,8 @@ func fromYAML(input any) (any, error) {
 	return decoded, weigh(decoded)
 }
 
-// yamlError returns what the parser says, which has the line, without what it quotes of the
-// text: errors are shown to people who may not see payloads.
+// yamlError returns the message of the parser, with its line. Quotations of the text are cut out:
+// people read errors who may not see payloads.
 func yamlError(err error) error {
 	return sluice.Errorf(sluice.CodeYAMLInvalid, "This is not YAML: %s.",
 		quoted.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), ""))

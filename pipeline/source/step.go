@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"sluice/command"
@@ -21,11 +22,7 @@ type Step struct {
 }
 
 // An Action is what a step does: an *Invocation, a *Choice or a *Loop.
-type Action interface{ isAction() }
-
-func (*Invocation) isAction() {}
-func (*Choice) isAction()     {}
-func (*Loop) isAction()       {}
+type Action any
 
 // An Invocation is the action of a step that calls a command.
 type Invocation struct {
@@ -96,10 +93,11 @@ const (
 
 // Title returns the step as errors name it: Step 3, http.request "fetch" (line 12).
 func (s *Step) Title(line int) string {
+	name := s.Name
 	if s.ID != "" {
-		return fmt.Sprintf("Step %d, %s %q (line %d)", s.Number, s.Name, s.ID, line)
+		name += " " + strconv.Quote(s.ID)
 	}
-	return fmt.Sprintf("Step %d, %s (line %d)", s.Number, s.Name, line)
+	return fmt.Sprintf("Step %d, %s (line %d)", s.Number, name, line)
 }
 
 // Label returns the command of a step, with the id if it has one.
