@@ -52,7 +52,7 @@ var builtins = func() map[string]function {
 	) {
 		takes, many := strings.CutSuffix(d.takes, "…")
 		f := function{declaration: d, many: many}
-		for _, word := range strings.Fields(takes) {
+		for word := range strings.FieldsSeq(takes) {
 			word, optional := strings.CutSuffix(word, "?")
 			if !optional {
 				f.needed++

@@ -53,7 +53,8 @@ func NewLanguage(functions map[string]Function) *Language {
 
 // Functions describes the functions that every language has.
 func Functions() []sluice.Word {
-	words := []sluice.Word{{Name: "secret", Doc: `secret("name"): the secret with that name`}}
+	words := make([]sluice.Word, 0, 1+len(builtins)+len(predicates))
+	words = append(words, sluice.Word{Name: "secret", Doc: `secret("name"): the secret with that name`})
 	for name, f := range builtins {
 		words = append(words, sluice.Word{Name: name, Doc: f.usage})
 	}

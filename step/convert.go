@@ -52,15 +52,15 @@ type convertParams struct {
 
 // convertCommands returns the conversions. Three of them have more parameters.
 func convertCommands() []command.Command {
-	commands := []command.Command{
+	commands := make([]command.Command, 0, len(conversions)+3)
+	commands = append(commands,
 		command.New("convert.fromCsv", "Read CSV as a list of objects, or of lists.", fromCSV, command.Pure),
 		command.New("convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are "+
 			"changed only with safe.", toCSV, command.Pure),
 		command.New("convert.fromBase64",
 			"Decode base64 to the text it stands for, in the standard or the URL alphabet.",
 			func(_ context.Context, p fromBase64Params) (any, error) { return fromBase64(p.Input, p.Charset) },
-			command.Pure),
-	}
+			command.Pure))
 	for _, c := range conversions {
 		commands = append(commands, command.New(c.name, c.summary,
 			func(_ context.Context, p convertParams) (any, error) { return c.convert(p.Input) }, command.Pure))
