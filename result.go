@@ -78,8 +78,8 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 	return r
 }
 
-// AppendJSON appends the result's JSON, with which calls and polls are answered:
-// what encoding/json would write, without the escapes that only HTML needs.
+// AppendJSON appends the result's JSON, the answer to calls and polls. It is written as
+// encoding/json would write it, without the escapes for HTML.
 func (r *Result) AppendJSON(b []byte) []byte {
 	b = appendNumber(b, `{"statusCode":`, r.StatusCode)
 	b = appendField(b, `,"status":`, string(r.Status))

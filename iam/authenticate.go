@@ -14,8 +14,8 @@ import (
 // maxHeader bounds an Authorization header before anything parses it.
 const maxHeader = 8 << 10
 
-// AuthenticatorOptions are what an authenticator is made of.
-type AuthenticatorOptions struct {
+// An Authenticator finds the user behind an Authorization header.
+type Authenticator struct {
 	Directory *Directory
 	Tokens    sluice.Tokens
 	Realm     string
@@ -28,12 +28,6 @@ type AuthenticatorOptions struct {
 	// refresh, other or none; the outcome is ok, invalid, throttled or unavailable.
 	Observe func(scheme, outcome string)
 }
-
-// An Authenticator finds the user behind an Authorization header.
-type Authenticator struct{ AuthenticatorOptions }
-
-// NewAuthenticator returns an authenticator.
-func NewAuthenticator(o AuthenticatorOptions) *Authenticator { return &Authenticator{o} }
 
 // Authenticate returns the user that a request stands for. If the issuer replaced the
 // refresh token of the request, the header svc-refresh-token of the answer has the next

@@ -35,7 +35,7 @@ func (t tokens) Refresh(ctx context.Context, token string) (sluice.Identity, str
 
 // authenticator returns one that knows the made-up tokens.
 func authenticator(d *Directory, login func(context.Context, string, string, string) (sluice.User, error), observe func(scheme, outcome string)) *Authenticator {
-	return NewAuthenticator(AuthenticatorOptions{Directory: d, Tokens: tokens{}, Realm: "default", Login: login, Observe: observe})
+	return &Authenticator{Directory: d, Tokens: tokens{}, Realm: "default", Login: login, Observe: observe}
 }
 
 func unobserved(string, string) {}

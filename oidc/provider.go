@@ -159,8 +159,7 @@ func unreachable(cause error) *sluice.Error {
 		Because(cause).After(retryAfter)
 }
 
-// share is outward.Share, with an error that says of a provider which does not answer that it is
-// unreachable.
+// share is outward.Share. A provider that does not answer is unreachable.
 func share[V any](
 	ctx context.Context, group *singleflight.Group, key string, run func(context.Context) (V, error),
 ) (V, error) {

@@ -1,6 +1,5 @@
-// Package outward is how the server calls others: which networks it may reach, in what time,
-// how much it reads of a reply, whether it follows a redirect, and how it keeps what others
-// publish, such as their keys.
+// Package outward is how the server calls others: the networks it may reach, the bounds of time
+// and size, redirects, and keeping what others publish, such as their keys.
 //
 // Steps, checks of signatures, the identity provider and the search for missed calls all dial
 // through a Guard. What speaks no HTTP takes its DialContext.

@@ -16,7 +16,7 @@ import (
 	"sluice/value"
 )
 
-// A guess is what something may have been, and what that would mean.
+// A guess is a value that may have been meant, and the finding if it fits.
 type guess[T any] struct {
 	of      T
 	finding string

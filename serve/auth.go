@@ -26,15 +26,15 @@ func everyoneIsAdmin(http.ResponseWriter, *http.Request) (sluice.User, error) {
 // authentication returns the authenticator, with the endpoints of the embedded issuer or
 // with the external provider.
 func (s *Server) authentication() (_ *iam.Authenticator, issuer http.Handler, provider page.Provider) {
-	o := iam.AuthenticatorOptions{Directory: s.directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
+	a := &iam.Authenticator{Directory: s.directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
 	if s.cfg.AuthIssuer != "" {
 		external := s.newProvider()
-		o.Tokens, o.Login = external, s.loginAt(external)
-		return iam.NewAuthenticator(o), nil, external
+		a.Tokens, a.Login = external, s.loginAt(external)
+		return a, nil, external
 	}
 	s.issuer = s.newIssuer()
-	o.Tokens, o.Login = s.issuer, s.directory.Login
-	return iam.NewAuthenticator(o), s.issuer.Handler(), nil
+	a.Tokens, a.Login = s.issuer, s.directory.Login
+	return a, s.issuer.Handler(), nil
 }
 
 func (s *Server) newProvider() *oidc.Provider {

@@ -23,8 +23,8 @@ import (
 // search walks over the body by offsets. It allocates for what may be the token, and
 // nothing for each pair, member or part.
 
-// longestToken bounds the text that is taken for a token: every character escaped as in
-// JSON, and one more, so that a text that was cut off matches no token.
+// longestToken bounds the text of a token: every character escaped as in JSON, and one
+// more. So a text that was cut off matches no token.
 const longestToken = sluice.TokenLength*len(`\u0000`) + 1
 
 // BodyToken looks for the token in a body that is a form, a JSON object or multipart.

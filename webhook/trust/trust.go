@@ -1,6 +1,6 @@
-// Package trust checks that calls of a webhook are what it demands beyond its token: where
-// they come from, how they are signed, which schema their payloads meet, and where their ids
-// are. It also signs calls, to try webhooks with.
+// Package trust checks calls by the demands of their webhook beyond its token: where they come
+// from, how they are signed, the schema of their payloads, and where their ids are. It also
+// signs calls, to try webhooks with.
 //
 // Package webhook stores what is demanded, package sender knows the senders, and package
 // receive says in which order calls are checked.
