@@ -44,30 +44,7 @@ func (e *Envelope) read(dec *json.Decoder) error {
 		if err != nil {
 			return err
 		}
-		var target any
-		switch name {
-		case "eventKey":
-			target = &e.EventKey
-		case "key":
-			target = &e.Key
-		case "traceId":
-			target = &e.TraceID
-		case "replayOf":
-			target = &e.ReplayOf
-		case "listeners":
-			target = &e.Listeners
-		case "deliveryId":
-			target = &e.DeliveryID
-		case "delivery":
-			target = &e.Fingerprint
-		case "bodyHash":
-			target = &e.BodyHash
-		case "receivedAt":
-			target = &e.Received
-		default:
-			target = new(json.RawMessage)
-		}
-		if err := dec.Decode(target); err != nil {
+		if err := dec.Decode(e.field(name)); err != nil {
 			if _, broken := errors.AsType[*json.SyntaxError](err); broken || errors.Is(err, io.EOF) ||
 				errors.Is(err, io.ErrUnexpectedEOF) {
 				return err
@@ -79,6 +56,31 @@ func (e *Envelope) read(dec *json.Decoder) error {
 		}
 	}
 	return nil
+}
+
+// field returns where the field of a name is read to.
+func (e *Envelope) field(name json.Token) any {
+	switch name {
+	case "eventKey":
+		return &e.EventKey
+	case "key":
+		return &e.Key
+	case "traceId":
+		return &e.TraceID
+	case "replayOf":
+		return &e.ReplayOf
+	case "listeners":
+		return &e.Listeners
+	case "deliveryId":
+		return &e.DeliveryID
+	case "delivery":
+		return &e.Fingerprint
+	case "bodyHash":
+		return &e.BodyHash
+	case "receivedAt":
+		return &e.Received
+	}
+	return new(json.RawMessage)
 }
 
 // ReadEnvelope reads the fields of an event before its payload, which may be
