@@ -7,12 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/cmd/sluice/terminal"
 	"sluice/serve"
 )
 
 func adminCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "admin", Short: "Get back into a server",
+		Args: terminal.Needs(""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(adminPassword(t))
 	t.AddForm(cmd)

@@ -119,18 +119,18 @@ func fromHere(dir, text string) string {
 func (t *cli) explainPlan(dir string, plan *manifest.Plan) {
 	for _, change := range plan.Changes {
 		if change.Tokens > 0 && change.Action == manifest.Update {
-			t.Say("%s of the webhook %s to open or close.", view.Counted(change.Tokens, "token"), change.Name)
+			t.Sayf("%s of the webhook %s to open or close.", view.Counted(change.Tokens, "token"), change.Name)
 		}
 		if before, after := change.Sources(); before != after {
 			fmt.Fprint(t.Err, view.Diff(change.Resource+" "+change.Name, before, after, terminal.Colours(t.Err)))
 		}
 		for i, warning := range change.Warnings {
 			change.Warnings[i] = fromHere(dir, warning)
-			t.Say("warning: %s", change.Warnings[i])
+			t.Sayf("warning: %s", change.Warnings[i])
 		}
 	}
 	if n := len(plan.Left); n > 0 {
-		t.Note("The server has %s in no file; --prune deletes what is in none.", view.Counted(n, "thing"))
+		t.Notef("The server has %s in no file; --prune deletes what is in none.", view.Counted(n, "thing"))
 	}
 }
 

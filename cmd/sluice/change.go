@@ -105,7 +105,7 @@ func (ch change) interrupted(all changed, err error) error {
 	if failed := ch.reportChange(all); failed != nil {
 		return failed
 	}
-	ch.Note("The same command goes on with the rest.")
+	ch.Notef("The same command goes on with the rest.")
 	return err
 }
 
@@ -117,11 +117,11 @@ func (ch change) reportChange(all changed) error {
 	}
 	if all.Skipped > 0 {
 		report["skipped"] = all.Skipped
-		ch.Note("%s skipped: their pipelines no longer listen to them.", view.Counted(all.Skipped, ch.called()))
+		ch.Notef("%s skipped: their pipelines no longer listen to them.", view.Counted(all.Skipped, ch.called()))
 	}
 	if all.Refused > 0 {
 		report["refused"] = all.Refused
-		ch.Note("%s stayed, rejected again; the first: %s", view.Counted(all.Refused, ch.called()),
+		ch.Notef("%s stayed, rejected again; the first: %s", view.Counted(all.Refused, ch.called()),
 			all.refusal().Message)
 	}
 	return ch.Report(report, "%s: %s", view.Counted(all.total(), ch.called()), ch.count)

@@ -49,7 +49,7 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 		}
 		if !l.waiting && ctx.Err() == nil {
 			l.waiting = true
-			l.Say("The program can't be reached (%v); its events wait.", done.Err)
+			l.Sayf("The program can't be reached (%v); its events wait.", done.Err)
 		}
 		if err := wait.For(ctx, pause); err != nil {
 			return err

@@ -45,13 +45,13 @@ func exportCommand(t *cli) *cobra.Command {
 				if err := manifest.ExportTokens(ctx, t.Server, args[0], tokens); err != nil {
 					return err
 				}
-				t.Note("The tokens are in %s, for you alone to read; delete it when it is no longer needed.", tokens)
+				t.Notef("The tokens are in %s, for you alone to read; delete it when it is no longer needed.", tokens)
 			}
 			for _, folder := range done.Skipped {
-				t.Say("Left out the %s, which you can't read.", folder)
+				t.Sayf("Left out the %s, which you can't read.", folder)
 			}
 			for _, file := range done.Stale {
-				t.Say("The server has nothing of what is in %s; the file is still there.", file)
+				t.Sayf("The server has nothing of what is in %s; the file is still there.", file)
 			}
 			return t.Report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), args[0],
 				done.Unchanged)

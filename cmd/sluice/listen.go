@@ -114,9 +114,9 @@ func (t *cli) listenTo(ctx context.Context, to listenArgs) error {
 		if err := profiles.Keep(position); err != nil {
 			return err
 		}
-		t.Say("Waiting for events of %s.", to.pattern)
+		t.Sayf("Waiting for events of %s.", to.pattern)
 	} else {
-		t.Say("Going on with events of %s where it ended; --new begins anew.", to.pattern)
+		t.Sayf("Going on with events of %s where it ended; --new begins anew.", to.pattern)
 	}
 	err = t.Server.Listen(ctx, to.pattern, position.After, l.deliver, func(cursor string) error {
 		position.After = cursor

@@ -133,7 +133,7 @@ func (t *cli) loginInBrowser(ctx context.Context, c *client.Client, fallback str
 	}
 	login, err := signIn.Wait(waiting)
 	if err != nil && errors.Is(context.Cause(waiting), errNoBrowser) {
-		t.Say("No browser could be opened.")
+		t.Sayf("No browser could be opened.")
 		return t.loginByPassword(ctx, c, "", fallback)
 	}
 	return login, err
@@ -151,7 +151,7 @@ func (t *cli) chooseServer(ctx context.Context, fallback string) (*client.Client
 		if err == nil || !t.Asks() {
 			return c, err
 		}
-		t.Say("%s", exit.Explain(err))
+		t.Sayf("%s", exit.Explain(err))
 	}
 }
 
@@ -178,7 +178,7 @@ func (t *cli) askUnlessGiven(ctx context.Context, what, given, fallback string) 
 func (t *cli) warnOfPlainHTTP(server string) {
 	u, err := url.Parse(server)
 	if err == nil && u.Scheme == "http" && !sluice.IsLoopback(u.Hostname()) {
-		t.Say("warning: plain HTTP: the password can be read on the way; use https where the server has it")
+		t.Sayf("warning: plain HTTP: the password can be read on the way; use https where the server has it")
 	}
 }
 

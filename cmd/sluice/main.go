@@ -25,7 +25,7 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sluice:", view.Printable(exit.Explain(err)))
 	}
-	if own, ok := errors.AsType[*exit.Failure](err); ok && own.Hint != "" {
+	if own, ok := errors.AsType[*exit.CodeError](err); ok && own.Hint != "" {
 		fmt.Fprintln(os.Stderr, view.Printable(own.Hint))
 	}
 	os.Exit(exit.CodeOf(err))

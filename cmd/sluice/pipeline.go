@@ -62,7 +62,7 @@ func pipelineDelete(r *resource) *cobra.Command {
 			return err
 		}
 		if waiting > 0 {
-			r.Note("Abandoned %s", events)
+			r.Notef("Abandoned %s", events)
 		}
 		return nil
 	}))

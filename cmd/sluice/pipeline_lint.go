@@ -32,7 +32,7 @@ func mistake(l sluice.LintResult, file string, force bool) error {
 	if more := len(l.Problems) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return &exit.Failure{Code: exit.Failed, Message: text, Hint: first.Advice()}
+	return &exit.CodeError{Code: exit.Failed, Message: text, Hint: first.Advice()}
 }
 
 type lintedFile struct {
@@ -87,7 +87,7 @@ func (t *cli) lintFile(ctx context.Context, file string) (found sluice.LintResul
 	if why == nil {
 		return found, nil
 	}
-	t.Note("Rights were not checked: %s", exit.Explain(why))
+	t.Notef("Rights were not checked: %s", exit.Explain(why))
 	return offline[sluice.LintResult](ctx, "pipeline.lint", string(source))
 }
 

@@ -79,7 +79,7 @@ func (t *cli) tryAll(ctx context.Context, source string, params url.Values) (all
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
 				bar.End()
-				t.Note("Stopped.")
+				t.Notef("Stopped.")
 			}
 			return all, err
 		}

@@ -39,7 +39,7 @@ func pipelineDiff(r *resource) *cobra.Command {
 				return err
 			}
 			if pair.before == pair.after {
-				r.Note("They are the same.")
+				r.Notef("They are the same.")
 				return nil
 			}
 			title := fmt.Sprintf("%s, version %d and %d", args[0], pair.old, pair.new)

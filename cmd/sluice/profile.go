@@ -80,7 +80,7 @@ func (t *cli) listProfiles() error {
 		all = append(all, stored{name, login.URL, login.Username, name == current})
 	}
 	if len(all) == 0 {
-		t.Note("There are no stored logins; sluice login makes one.")
+		t.Notef("There are no stored logins; sluice login makes one.")
 	}
 	return t.ShowValue(all)
 }

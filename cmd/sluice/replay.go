@@ -67,7 +67,7 @@ func (t *cli) replayAll(ctx context.Context, params url.Values) error {
 		if err := t.Server.Decode(ctx, "event.replay", params, nil, &some); err != nil {
 			bar.End()
 			if from, _, _ := strings.Cut(all.Next, ","); from != "" {
-				t.Note("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.",
+				t.Notef("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.",
 					all.Replayed, view.Counted(count, "event"), from)
 			}
 			return err

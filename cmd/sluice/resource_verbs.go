@@ -111,7 +111,7 @@ func (r *resource) putThing(ctx context.Context, values url.Values) error {
 		return err
 	}
 	if root, err := view.Parse(answer.Body); err == nil && view.TextOf(root, "secret") != "" {
-		r.Note("The secret is not shown again.")
+		r.Notef("The secret is not shown again.")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (r *resource) preferRaw(values url.Values) {
 		return
 	}
 	values.Set("payloadType", string(sluice.Raw))
-	r.Note("Pipelines see its payloads as they are; with --payload-type base64 they get every byte.")
+	r.Notef("Pipelines see its payloads as they are; with --payload-type base64 they get every byte.")
 }
 
 func webhookURL(r *resource) *cobra.Command {
@@ -75,6 +75,7 @@ func webhookTest(r *resource) *cobra.Command {
 func webhookToken(r *resource) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "token", Short: "Renew the URL of a webhook: add a token, and delete the old one",
+		Args: cobra.ArbitraryArgs,
 		Long: `Renew the URL of a webhook without a lost call: add a token, enter the new URL at the sender, and
 			delete the old token when it is no longer used. sluice webhook show tells when each was last used.`,
 		Example: "  sluice webhook token add webhook.lead.created --description 'new URL at the CRM'\n" +

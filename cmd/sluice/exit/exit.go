@@ -72,34 +72,34 @@ var codes = map[sluice.Kind]int{
 	sluice.Full:             Conflict,
 }
 
-// A Failure is an error with an exit code of its own.
-type Failure struct {
+// A CodeError is an error with an exit code of its own.
+type CodeError struct {
 	Code    int
 	Message string
 	Hint    string // in a line of its own
 }
 
 // Error implements error.
-func (f *Failure) Error() string { return f.Message }
+func (f *CodeError) Error() string { return f.Message }
 
 // Usage makes the error for a command line that makes no sense.
-func Usage(format string, args ...any) *Failure {
+func Usage(format string, args ...any) *CodeError {
 	return Errorf(badUsage, format, args...)
 }
 
 // Errorf makes an error with an exit code of its own.
-func Errorf(code int, format string, args ...any) *Failure {
-	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+func Errorf(code int, format string, args ...any) *CodeError {
+	return &CodeError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // Help adds a hint to the verb's help.
-func (f *Failure) Help(cmd *cobra.Command) *Failure {
-	return &Failure{f.Code, f.Message, cmd.CommandPath() + " --help explains it."}
+func (f *CodeError) Help(cmd *cobra.Command) *CodeError {
+	return &CodeError{f.Code, f.Message, cmd.CommandPath() + " --help explains it."}
 }
 
 // CodeOf returns the code that the program ends with.
 func CodeOf(err error) int {
-	own, isOwn := errors.AsType[*Failure](err)
+	own, isOwn := errors.AsType[*CodeError](err)
 	e, isError := errors.AsType[*sluice.Error](err)
 	switch {
 	case err == nil:

@@ -26,7 +26,7 @@ func (t *Terminal) Open(ctx context.Context, page string, item ...string) error 
 	}
 	target := strings.Join(path, "/")
 	if browser := browserCommand(runtime.GOOS); browser != nil {
-		t.Say("Opening %s", target)
+		t.Sayf("Opening %s", target)
 		if _, err := StartBrowser(ctx, browser, target); err == nil {
 			return nil
 		}

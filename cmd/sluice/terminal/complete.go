@@ -110,7 +110,7 @@ func (t *Terminal) meant(ctx context.Context, params url.Values) {
 		names := t.NamesOf(ctx, list[0], list[1]) // without names there is no suggestion
 		given := params.Get(name)
 		if near := spelling.Nearest(given, names); near != "" && !slices.Contains(names, given) {
-			t.Note("There is no %s; did you mean %s?", given, near)
+			t.Notef("There is no %s; did you mean %s?", given, near)
 		}
 	}
 }

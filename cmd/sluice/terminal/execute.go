@@ -25,18 +25,21 @@ func complement(cmd *cobra.Command) {
 	suggest(cmd)
 	wrapHelp(cmd)
 	verbs := cmd.Commands()
-	if cmd.Args == nil && len(verbs) > 0 {
-		cmd.Args = orVerb
-	} else if cmd.Args == nil {
+	if cmd.Args == nil {
 		cmd.Args = Needs("")
-	}
-	if cmd.RunE == nil && len(verbs) > 0 {
-		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		if len(verbs) > 0 {
+			cmd.Args = orVerb
+		}
+		if cmd.RunE == nil && len(verbs) > 0 {
+			cmd.RunE = help
+		}
 	}
 	for _, verb := range verbs {
 		complement(verb)
 	}
 }
+
+func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // Execute runs a command line.
 func (t *Terminal) Execute(ctx context.Context, root *cobra.Command, args []string) error {

@@ -78,7 +78,7 @@ func (t *Terminal) PrintPage(answer client.Answer, more string, columns ...view.
 		return err
 	}
 	if next := nextPage(answer); next != "" {
-		t.Say("There is more: add %s%s", more, next)
+		t.Sayf("There is more: add %s%s", more, next)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (t *Terminal) None(document []byte, text string) bool {
 	if err != nil || !t.ForPeople() || view.Items(root) == nil || len(view.Items(root).Content) > 0 {
 		return false
 	}
-	t.Say("%s", text)
+	t.Sayf("%s", text)
 	return true
 }
 

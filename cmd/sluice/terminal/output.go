@@ -54,7 +54,7 @@ func (t *Terminal) view() *view.View {
 // see; none means all.
 func (t *Terminal) Show(document []byte, columns ...view.Column) error {
 	if t.ShowTokens && bytes.Contains(document, []byte(`"uuid":"…`)) {
-		t.Note("Whole tokens are shown to users with the permission webhook.token.")
+		t.Notef("Whole tokens are shown to users with the permission webhook.token.")
 	}
 	return t.Write(document, func(v *view.View, w io.Writer, root *yaml.Node) error {
 		if items := view.Items(root); items != nil {
@@ -81,7 +81,7 @@ func (t *Terminal) warn(root *yaml.Node) {
 		return // these are no texts, and are shown with the rest
 	}
 	for _, warning := range warnings.Content {
-		t.Say("warning: %s", warning.Value)
+		t.Sayf("warning: %s", warning.Value)
 	}
 	warnings.Content = nil
 }
@@ -159,14 +159,14 @@ func (t *Terminal) Do(ctx context.Context, command string, values url.Values, se
 	return t.Report(json.RawMessage(answer.Body), sentence, args...)
 }
 
-// Say says something to people, in a line beside the answer.
-func (t *Terminal) Say(format string, args ...any) {
+// Sayf says something to people, in a line beside the answer.
+func (t *Terminal) Sayf(format string, args ...any) {
 	fmt.Fprintln(t.Err, view.Printable(fmt.Sprintf(format, args...)))
 }
 
-// Note says something unless the answer is for programs.
-func (t *Terminal) Note(format string, args ...any) {
+// Notef says something unless the answer is for programs.
+func (t *Terminal) Notef(format string, args ...any) {
 	if t.ForPeople() {
-		t.Say(format, args...)
+		t.Sayf(format, args...)
 	}
 }

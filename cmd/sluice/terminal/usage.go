@@ -47,7 +47,7 @@ func orVerb(cmd *cobra.Command, args []string) error {
 
 // usageError says what is wrong with a command line.
 func usageError(root, cmd *cobra.Command, args []string, err error) error {
-	if own, ok := errors.AsType[*exit.Failure](err); ok {
+	if own, ok := errors.AsType[*exit.CodeError](err); ok {
 		if strings.Contains(own.Message, " --help ") {
 			return own // it mentions the help already
 		}
