@@ -8,13 +8,12 @@ import (
 
 	"sluice"
 	"sluice/alert"
-	"sluice/webhook"
 )
 
 // newAlerts returns the alerts about what this server knows.
-func (s *Server) newAlerts(webhooks *webhook.Store) *alert.Alerts {
+func (s *Server) newAlerts() *alert.Alerts {
 	host := s.host()
-	listener := &alert.Listener{Webhooks: webhooks.Expecting, Hours: s.minutes.ByWebhook}
+	listener := &alert.Listener{Webhooks: s.webhooks.Expecting, Hours: s.minutes.ByWebhook}
 	return alert.New(alert.Options{
 		Records:   s.engine.Alerts,
 		Events:    s.engine.Events,

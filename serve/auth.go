@@ -23,18 +23,26 @@ func everyoneIsAdmin(http.ResponseWriter, *http.Request) (sluice.User, error) {
 	return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
 }
 
-// authentication returns the authenticator, with the endpoints of the embedded issuer or
-// with the external provider.
-func (s *Server) authentication() (_ *iam.Authenticator, issuer http.Handler, provider page.Provider) {
-	a := &iam.Authenticator{Directory: s.directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
-	if s.cfg.AuthIssuer != "" {
-		external := s.newProvider()
-		a.Tokens, a.Login = external, s.loginAt(external)
-		return a, nil, external
+// authentication makes the authenticator. It returns the endpoints of the embedded issuer, or the external provider.
+func (s *Server) authentication() (issuer http.Handler, provider page.Provider) {
+	s.login = &iam.Authenticator{Directory: s.directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
+	if s.cfg.AuthIssuer == "" {
+		s.issuer = s.newIssuer()
+		s.login.Tokens, s.login.Login = s.issuer, s.directory.Login
+		return s.issuer.Handler(), nil
 	}
-	s.issuer = s.newIssuer()
-	a.Tokens, a.Login = s.issuer, s.directory.Login
-	return a, s.issuer.Handler(), nil
+	external := s.newProvider()
+	s.login.Tokens = external
+	s.login.Login = func(ctx context.Context, username, password, address string) (sluice.User, error) {
+		return s.directory.Throttled(ctx, username, address, func() (sluice.User, error) {
+			id, err := external.Password(ctx, username, password)
+			if err != nil {
+				return sluice.User{}, err
+			}
+			return s.directory.Identify(ctx, id)
+		})
+	}
+	return nil, external
 }
 
 func (s *Server) newProvider() *oidc.Provider {
@@ -47,21 +55,6 @@ func (s *Server) newProvider() *oidc.Provider {
 		UsernameClaim: s.cfg.AuthUsernameClaim,
 		Log:           s.opts.Log,
 	})
-}
-
-// loginAt returns a function that checks the passwords of a provider's users.
-func (s *Server) loginAt(
-	provider *oidc.Provider,
-) func(ctx context.Context, username, password, address string) (sluice.User, error) {
-	return func(ctx context.Context, username, password, address string) (sluice.User, error) {
-		return s.directory.Throttled(ctx, username, address, func() (sluice.User, error) {
-			id, err := provider.Password(ctx, username, password)
-			if err != nil {
-				return sluice.User{}, err
-			}
-			return s.directory.Identify(ctx, id)
-		})
-	}
 }
 
 func (s *Server) newIssuer() *oidc.Issuer {

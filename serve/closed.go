@@ -7,11 +7,10 @@ import (
 	"sluice/alert"
 	"sluice/closed"
 	"sluice/sender"
-	"sluice/webhook"
 )
 
 // newLedger returns the ledger of the times in which no calls are taken.
-func (s *Server) newLedger(webhooks *webhook.Store) *closed.Ledger {
+func (s *Server) newLedger() *closed.Ledger {
 	return closed.New(closed.Options{
 		Records: s.engine.Closed,
 		Ready:   s.engine.Ready,
@@ -20,7 +19,7 @@ func (s *Server) newLedger(webhooks *webhook.Store) *closed.Ledger {
 		Queued:  s.opts.Listen != nil,
 		Log:     s.opts.Log,
 		Retries: func(eventKey string) string {
-			hook, err := webhooks.WithKey(eventKey)
+			hook, err := s.webhooks.WithKey(eventKey)
 			if err != nil {
 				return ""
 			}

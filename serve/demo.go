@@ -10,13 +10,14 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"sluice"
 	"sluice/api"
-	"sluice/command"
 	"sluice/config"
+	"sluice/portal/page"
 	"sluice/wait"
 )
 
@@ -35,10 +36,8 @@ func checkDemo(cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	for _, file := range files {
-		if file.Name() == demoFile {
-			return nil
-		}
+	if slices.ContainsFunc(files, func(file fs.DirEntry) bool { return file.Name() == demoFile }) {
+		return nil
 	}
 	return fmt.Errorf("demo: %s has something other than a demo in it; --data names another folder", cfg.Data)
 }
@@ -108,16 +107,14 @@ func (s *Server) furnish(ctx context.Context) error {
 	}
 	made := make(map[string]bool)
 	for _, c := range demoCalls {
-		args := command.Args{{Name: "eventKey", Value: c.key}, {Name: "payloadType", Value: "raw"}}
-		if c.provider != "" {
-			args = append(args, command.Arg{Name: "provider", Value: c.provider}, command.Arg{
-				Name: "signingSecret", Value: "whsec_" + rand.Text(),
-			})
-		}
 		if made[c.key] {
 			continue
 		}
 		made[c.key] = true
+		args := page.Args("eventKey", c.key, "payloadType", "raw")
+		if c.provider != "" {
+			args = page.Args(args, "provider", c.provider, "signingSecret", "whsec_"+rand.Text())
+		}
 		if _, err := s.call(ctx, "webhook.put", args); err != nil {
 			return err
 		}
@@ -132,9 +129,7 @@ func (s *Server) furnish(ctx context.Context) error {
 			return err
 		}
 		name := strings.TrimSuffix(file.Name(), ".yaml")
-		if _, err := s.call(ctx, "pipeline.put", command.Args{
-			{Name: "name", Value: name}, {Name: "source", Value: string(source)},
-		}); err != nil {
+		if _, err := s.call(ctx, "pipeline.put", "name", name, "source", string(source)); err != nil {
 			return err
 		}
 	}
@@ -149,9 +144,7 @@ func (s *Server) furnish(ctx context.Context) error {
 // demoCall makes the call of a turn, as its sender would.
 func (s *Server) demoCall(ctx context.Context, turn int) error {
 	c := demoCalls[turn%len(demoCalls)]
-	out, err := s.call(ctx, "webhook.sign", command.Args{
-		{Name: "eventKey", Value: c.key}, {Name: "sample", Value: c.sample}, {Name: "payload", Value: c.payload},
-	})
+	out, err := s.call(ctx, "webhook.sign", "eventKey", c.key, "sample", c.sample, "payload", c.payload)
 	if err != nil {
 		return err
 	}
@@ -174,7 +167,7 @@ func (s *Server) demoCall(ctx context.Context, turn int) error {
 }
 
 // call calls a command by its name.
-func (s *Server) call(ctx context.Context, name string, args command.Args) (any, error) {
+func (s *Server) call(ctx context.Context, name string, given ...any) (any, error) {
 	cmd, _ := s.commands.Find(name)
-	return s.commands.Call(ctx, cmd, args)
+	return s.commands.Call(ctx, cmd, page.Args(given...))
 }

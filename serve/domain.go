@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -134,15 +133,15 @@ func (s *Server) openDoors(ctx context.Context) error {
 	if s.domains == nil {
 		return nil
 	}
-	plain, err := openDoor(ctx, cmp.Or(s.opts.Doors.HTTP, ":80"))
+	plain, err := listenOn(ctx, cmp.Or(s.opts.Doors.HTTP, ":80"), doorAdvice)
 	if err != nil {
 		return err
 	}
-	s.redirects = s.sideServer(plain, s.domains.manager.HTTPHandler(http.HandlerFunc(s.toHTTPS)))
+	s.serveBeside(plain, s.domains.manager.HTTPHandler(http.HandlerFunc(s.toHTTPS)))
 	if s.cfg.ListenGiven {
-		inside, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Listen)
+		inside, err := listenOn(ctx, s.cfg.Listen, listenAdvice)
 		if err != nil {
-			return fmt.Errorf("can't listen on %s; --listen chooses another address: %w", s.cfg.Listen, err)
+			return err
 		}
 		go s.serve(lane.Heads(
 			api.ProxyProtocol(s.connections.Beside(inside), s.cfg.ProxyProtocol, s.opts.Timeouts.Header)))
@@ -162,16 +161,6 @@ func (s *Server) openDoors(ctx context.Context) error {
 		}()
 	}
 	return nil
-}
-
-// openDoor listens on one of the ports that the Web has for servers.
-func openDoor(ctx context.Context, address string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("can't listen on %s, which --domain needs; the port must be free, and under 1024 it "+
-			"needs the capability CAP_NET_BIND_SERVICE: %w", address, err)
-	}
-	return listener, nil
 }
 
 // toHTTPS redirects to the name that was called, if it is ours.
@@ -210,19 +199,12 @@ func (c certificateStore) Get(ctx context.Context, name string) ([]byte, error) 
 
 // Put implements autocert.Cache.
 func (c certificateStore) Put(ctx context.Context, name string, content []byte) error {
-	_, err := c.records.Change(ctx, recordKey(name),
-		func(*sluice.CertificateRecord, map[string]*sluice.CertificateRecord) (*sluice.CertificateRecord, error) {
-			return &sluice.CertificateRecord{Name: name, Content: content}, nil
-		})
-	return err
+	return sluice.Put(ctx, c.records, recordKey(name), &sluice.CertificateRecord{Name: name, Content: content})
 }
 
 // Delete implements autocert.Cache.
 func (c certificateStore) Delete(ctx context.Context, name string) error {
-	if err := sluice.Remove(ctx, c.records, recordKey(name)); err != nil && !errors.Is(err, sluice.ErrUnchanged) {
-		return err
-	}
-	return nil
+	return sluice.Remove(ctx, c.records, recordKey(name))
 }
 
 // recordKey makes the key of a record of a name that may have other characters.

@@ -17,21 +17,21 @@ import (
 	"syscall"
 )
 
-// The descriptors of a program that is given its socket. Service managers do so with the
-// first one, see sd_listen_fds(3).
+// The descriptors of a program whose socket was open before it started. Service managers pass on the first one,
+// see sd_listen_fds(3).
 const (
 	socketDescriptor    = 3
 	neighbourDescriptor = 4
 )
 
-// handOverVariable tells a program that it replaces the one that started it.
+// handOverVariable is set for a program that replaces its parent.
 const handOverVariable = "SLUICE_HANDOVER"
 
 // inherited are variables for one process, not for its successors.
 var inherited = []string{handOverVariable, "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID", "WATCHDOG_PID"}
 
-// inherit returns the socket that this process was given, nil if there is none. If the
-// program before this one handed it over, inherit returns that program, too.
+// inherit returns the socket that this process was given, nil if there is none. With a socket that another program
+// hands over, it returns that program, too.
 func inherit() (listen func() (net.Listener, error), before *neighbour, err error) {
 	handed, count := os.Getenv(handOverVariable) != "", os.Getenv("LISTEN_FDS")
 	switch {
@@ -61,7 +61,7 @@ func neighbourAt(descriptor int) (*neighbour, error) {
 	return &neighbour{conn: conn, from: bufio.NewReader(conn)}, nil
 }
 
-// handOverSignals returns the signals that ask for a hand-over, until stop is called.
+// handOverSignals returns the requests for a hand-over, until stop is called.
 func handOverSignals() (signals <-chan os.Signal, stop func()) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGUSR2)
@@ -110,8 +110,7 @@ func launch(socket net.Listener, environ []string) (*neighbour, error) {
 	return next, err
 }
 
-// ownPath returns the path that this program was started from, where a newer one may be by
-// now.
+// ownPath returns the path of this program. A newer one may be there by now.
 func ownPath() (string, error) {
 	name, err := exec.LookPath(os.Args[0])
 	if err != nil {

@@ -70,9 +70,9 @@ func (l serverLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// sideServer returns a server for what is answered from the head alone, and serves a listener
-// until it is closed. Connections count with those of the main listener.
-func (s *Server) sideServer(listener net.Listener, handler http.Handler) *http.Server {
+// serveBeside serves what is answered from the head alone on a listener of its own, until the server ends.
+// Connections count with those of the main listener.
+func (s *Server) serveBeside(listener net.Listener, handler http.Handler) {
 	server := s.boundedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 { // nobody waits for a body
 			w.Header().Set("Connection", "close")
@@ -81,8 +81,8 @@ func (s *Server) sideServer(listener net.Listener, handler http.Handler) *http.S
 		handler.ServeHTTP(w, r)
 	}))
 	server.WriteTimeout = s.opts.Timeouts.Write
+	s.beside = append(s.beside, server)
 	go func() { _ = server.Serve(lane.Heads(s.connections.Beside(listener))) }() // ends with the server
-	return server
 }
 
 func (s *Server) httpServer() *http.Server {
@@ -100,7 +100,7 @@ func (s *Server) httpServer() *http.Server {
 // then ask people for it, too. Such sessions are not resumed: the one before may have begun
 // without it.
 func (s *Server) configForClient(*tls.ClientHelloInfo) (*tls.Config, error) {
-	if s.certificateSource() != trust.FromConnection || !s.wantsCertificates() {
+	if s.certificateSource() != trust.FromConnection || !s.webhooks.DemandsCertificates() {
 		return nil, nil
 	}
 	config := s.http.TLSConfig.Clone()
@@ -135,7 +135,7 @@ func (s *Server) startMetrics(ctx context.Context) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET "+sluice.MetricsPath, s.metrics.Handler())
-	s.metricsServer = s.sideServer(listener, mux)
+	s.serveBeside(listener, mux)
 	return nil
 }
 

@@ -50,7 +50,7 @@ func Restore(
 		passes = 1
 	}
 	source := &watched{from: file, ctx: ctx, tell: func(read int64) { opts.Progress(read, passes*size) }}
-	if err := source.rewind(file); err != nil {
+	if err := rewind(file); err != nil {
 		return done, err
 	}
 	var foreign error
@@ -81,7 +81,7 @@ func Restore(
 	if key != "" && cfg.NATS != "" {
 		done.KeyFile = cfg.SecretKeyFile
 	}
-	if err := source.rewind(file); err != nil {
+	if err := rewind(file); err != nil {
 		return done, err
 	}
 	from, err := backup.NewReader(source)
@@ -206,7 +206,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (w *watched) rewind(file io.Seeker) error {
+func rewind(file io.Seeker) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("the backup must be a file that can be read twice: %w", err)
 	}

@@ -8,8 +8,8 @@ import (
 	"sluice/config"
 )
 
-// Run starts a server, prints to out where it listens and how to try it, and serves until
-// ctx ends or a new program has taken over.
+// Run starts a server, and prints its address and how to try it to out. It serves until ctx ends or a new program
+// has taken over.
 func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) error {
 	signals, stop := handOverSignals()
 	defer stop()

@@ -13,40 +13,39 @@ import (
 	"sluice/missed"
 	"sluice/outward"
 	"sluice/sender"
-	"sluice/step"
-	"sluice/webhook"
-	"sluice/webhook/receive"
 	"sluice/webhook/trust"
 )
 
 // newFinder returns what asks senders for calls that were missed.
-func (s *Server) newFinder(webhooks *webhook.Store, secrets *step.Secrets, receiver *receive.Receiver) *missed.Finder {
+func (s *Server) newFinder() *missed.Finder {
 	return missed.New(missed.Options{
-		Webhook:  webhooks.WithKey,
-		Webhooks: webhooks.Asked,
+		Webhook:  s.webhooks.WithKey,
+		Webhooks: s.webhooks.Asked,
 		Journal:  s.engine.Journal,
-		Secret:   secrets.Reveal,
-		Accept:   receiver.AcceptFetched,
+		Secret:   s.secrets.Reveal,
+		Accept:   s.receiver.AcceptFetched,
 		Runs:     s.engine.Missed,
-		Public:   cmp.Or(s.opts.SenderTransport, http.RoundTripper(outward.Internet(s.cfg.HTTPAllow).Transport())),
+		Public:   s.toSenders(),
 		Plain:    outward.Only(s.cfg.HTTPAllow).Transport(),
 		Log:      s.opts.Log,
 	})
 }
 
+// toSenders returns the way to the Internet, with the guard that pipelines have.
+func (s *Server) toSenders() http.RoundTripper {
+	return cmp.Or(s.opts.SenderTransport, http.RoundTripper(outward.Internet(s.cfg.HTTPAllow).Transport()))
+}
+
 // newTrusts returns the checks on calls of webhooks. They fetch what senders publish through
 // the guarded transport that pipelines use.
-func (s *Server) newTrusts(secrets *step.Secrets) *trust.Trusts {
-	transport := s.opts.SenderTransport
-	if transport == nil {
-		transport = outward.Internet(s.cfg.HTTPAllow).Transport()
-	}
+func (s *Server) newTrusts() *trust.Trusts {
+	transport := s.toSenders()
 	return trust.New(trust.Options{
 		Secret: func(ctx context.Context, name string) (string, error) {
 			if sluice.UserFrom(ctx).Name == "" { // a call needs it; users only look
-				return secrets.Use(ctx, name)
+				return s.secrets.Use(ctx, name)
 			}
-			return secrets.Reveal(ctx, name)
+			return s.secrets.Reveal(ctx, name)
 		},
 		Keys:  sender.NewFetcher(transport),
 		Fetch: confirm(transport),

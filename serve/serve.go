@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +34,11 @@ import (
 	"sluice/oidc"
 	"sluice/pipeline"
 	"sluice/quarantine"
+	"sluice/step"
 	"sluice/telemetry"
+	"sluice/webhook"
+	"sluice/webhook/receive"
+	"sluice/webhook/trust"
 )
 
 // Options are what a server needs beside its settings.
@@ -83,7 +86,12 @@ type Server struct {
 	ledger      *closed.Ledger
 	finder      *missed.Finder
 	directory   *iam.Directory
+	login       *iam.Authenticator
 	issuer      *oidc.Issuer // nil with an external provider
+	webhooks    *webhook.Store
+	secrets     *step.Secrets
+	trusts      *trust.Trusts
+	receiver    *receive.Receiver
 	commands    command.Set
 	runner      *pipeline.Runner
 	api         *api.API
@@ -98,15 +106,12 @@ type Server struct {
 	demo        bool       // what it has is made up
 	served      chan error // errors that end the server
 
-	wantsCertificates func() bool // some webhook demands one of its callers
-
 	answering     context.Context //nolint:containedctx // ends when calls can't be answered any more
 	stopAnswering context.CancelFunc
 	stopRuns      context.CancelFunc // nil: there are none
 	stopWork      context.CancelFunc // nil: there is none
 	work          sync.WaitGroup     // in the background
-	metricsServer *http.Server       // nil: metrics have no address of their own
-	redirects     *http.Server       // nil: none lead to HTTPS
+	beside        []*http.Server     // with addresses of their own: metrics, redirects to HTTPS
 
 	admin    atomic.Bool // there is an admin, or an external provider has the users
 	unready  atomic.Bool
@@ -146,12 +151,9 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 		return nil, err
 	}
 	warnOfModes(cfg, opts.Log)
-	if s.socket, err = s.listen(ctx); err != nil {
+	if err = s.listen(ctx); err != nil {
 		return nil, err
 	}
-	s.connections = s.bounded(s.socket)
-	s.listener = api.ProxyProtocol(s.connections, cfg.ProxyProtocol, s.opts.Timeouts.Header)
-	s.baseURL = cmp.Or(strings.TrimSuffix(cfg.PublicURL, "/"), ownURL(cfg, s.listener.Addr()))
 	s.metrics = metrics.New(Version, s.stats)
 	if err = s.startTelemetry(ctx); err != nil {
 		return nil, err
@@ -201,17 +203,36 @@ func checkFiles(cfg config.Config, log *slog.Logger) (certificates, error) {
 	return c, c.load()
 }
 
-// listen returns the socket that this process was given, or makes one.
-func (s *Server) listen(ctx context.Context) (net.Listener, error) {
-	if s.opts.Listen != nil {
-		return s.opts.Listen()
+// listen opens the socket, unless this process was given one.
+func (s *Server) listen(ctx context.Context) (err error) {
+	switch {
+	case s.opts.Listen != nil:
+		s.socket, err = s.opts.Listen()
+	case len(s.cfg.Domain) > 0:
+		s.socket, err = listenOn(ctx, cmp.Or(s.opts.Doors.HTTPS, ":443"), doorAdvice)
+	default:
+		s.socket, err = listenOn(ctx, s.cfg.Listen, listenAdvice)
 	}
-	if len(s.cfg.Domain) > 0 {
-		return openDoor(ctx, cmp.Or(s.opts.Doors.HTTPS, ":443"))
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("can't listen on %s; --listen chooses another address: %w", s.cfg.Listen, err)
+		return err
+	}
+	s.connections = s.bounded(s.socket)
+	s.listener = api.ProxyProtocol(s.connections, s.cfg.ProxyProtocol, s.opts.Timeouts.Header)
+	s.baseURL = cmp.Or(s.publicURL(), ownURL(s.cfg, s.listener.Addr()))
+	return nil
+}
+
+// What operators can do about an address that a server can't listen on.
+const (
+	listenAdvice = "; --listen chooses another address"
+	doorAdvice   = ", which --domain needs; the port must be free, and under 1024 it needs the capability " +
+		"CAP_NET_BIND_SERVICE"
+)
+
+func listenOn(ctx context.Context, address, advice string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("can't listen on %s%s: %w", address, advice, err)
 	}
 	return listener, nil
 }
@@ -311,14 +332,12 @@ func (s *Server) startWork(ctx context.Context) error {
 			return fmt.Errorf("pipelines: %w", err)
 		}
 	}
-	s.work.Go(func() { s.minutes.Keep(running) })
-	s.work.Go(func() { s.failing.Keep(running) })
-	s.work.Go(func() { s.uses.accounts.Keep(running) })
-	s.work.Go(func() { s.uses.clients.Keep(running) })
-	s.work.Go(func() { s.uses.secrets.Keep(running) })
-	s.work.Go(func() { s.uses.webhooks.Keep(running) })
-	s.work.Go(func() { s.keeper.Run(running) })
-	s.work.Go(func() { s.ledger.Run(running) })
+	for _, work := range []func(context.Context){
+		s.minutes.Keep, s.failing.Keep, s.uses.accounts.Keep, s.uses.clients.Keep, s.uses.secrets.Keep,
+		s.uses.webhooks.Keep, s.keeper.Run, s.ledger.Run,
+	} {
+		s.work.Go(func() { work(running) })
+	}
 	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():

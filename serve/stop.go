@@ -119,11 +119,8 @@ func (s *Server) release() {
 	if s.listener != nil {
 		_ = s.listener.Close() // closed twice on a clean stop
 	}
-	if s.metricsServer != nil {
-		_ = s.metricsServer.Close() // nothing more can be done
-	}
-	if s.redirects != nil {
-		_ = s.redirects.Close() // likewise
+	for _, server := range s.beside {
+		_ = server.Close() // nothing more can be done
 	}
 	if s.stopWork != nil {
 		s.stopWork()

@@ -20,60 +20,34 @@ import (
 	"sluice/step"
 	"sluice/webhook"
 	"sluice/webhook/receive"
-	"sluice/webhook/trust"
 )
 
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() {
 	s.uses = newUses(s.engine, s.opts.Log)
-	secrets := step.NewSecrets(s.engine.Secrets, s.uses.secrets.Note)
+	s.secrets = step.NewSecrets(s.engine.Secrets, s.uses.secrets.Note)
 	s.failing = metrics.NewFailing(s.engine.PipelineStates, s.opts.Log)
 	s.minutes = metrics.NewMinutes(s.engine.Minutes, s.engine.Hours, s.engine.Unfinished, s.opts.Log)
 	s.directory = s.newDirectory()
-	login, issuer, provider := s.authentication()
-	webhooks := webhook.NewStore(s.engine.Webhooks)
-	webhooks.MaxKeep = s.cfg.EventMaxAge
-	s.minutes.Expects = webhooks.Expects
-	s.wantsCertificates = webhooks.DemandsCertificates
-	trusts := s.newTrusts(secrets)
+	issuer, provider := s.authentication()
+	s.webhooks = webhook.NewStore(s.engine.Webhooks)
+	s.webhooks.MaxKeep, s.minutes.Expects = s.cfg.EventMaxAge, s.webhooks.Expects
+	s.trusts = s.newTrusts()
 	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
 	s.engine.Journal.BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
-	receiver := s.newReceiver(webhooks, trusts, slots, bodies)
+	s.receiver = s.newReceiver(slots, bodies)
 	s.keeper = quarantine.NewKeeper(quarantine.Options{
-		Store: s.engine.Quarantine, Log: s.opts.Log, Diagnose: receiver.Diagnose,
+		Store: s.engine.Quarantine, Log: s.opts.Log, Diagnose: s.receiver.Diagnose,
 	})
-	receiver.Quarantine = s.keeper
-	s.alerts = s.newAlerts(webhooks)
-	s.ledger = s.newLedger(webhooks)
-	s.finder = s.newFinder(webhooks, secrets, receiver)
-	s.commands, s.runner = newCommands(commandOptions{
-		namespace: s.cfg.Namespace,
-		baseURL:   s.baseURL,
-		audit:     s.directory.Note,
-		webhooks:  webhooks,
-		trusts:    trusts,
-		receiver:  receiver,
-		keeper:    s.keeper,
-		alerts:    s.alerts,
-		ledger:    s.ledger,
-		finder:    s.finder,
-		events:    s.eventOptions(),
-		results:   s.engine.Results,
-		runner:    s.runnerOptions(secrets, webhooks),
-		steps: step.Options{
-			Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{
-				AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans(),
-			}, Mail: step.MailOptions{Server: s.cfg.MailServer(), From: s.cfg.MailFrom, AllowNetworks: s.cfg.HTTPAllow},
-		},
-		directory: s.directory,
-		login:     login,
-		engine:    s.engine,
-		minutes:   s.minutes,
-		stats:     s.stateOf,
-		backup:    s.sendBackup,
+	s.receiver.Quarantine = s.keeper
+	s.alerts, s.ledger, s.finder = s.newAlerts(), s.newLedger(), s.newFinder()
+	s.declareCommands(s.eventOptions(), s.runnerOptions(), step.Options{
+		Log: s.opts.Log, Secrets: s.secrets, HTTP: step.HTTPOptions{
+			AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans(),
+		}, Mail: step.MailOptions{Server: s.cfg.MailServer(), From: s.cfg.MailFrom, AllowNetworks: s.cfg.HTTPAllow},
 	})
 	users := limit.NewShares[string](max(1, s.cfg.MaxInFlight/8))
-	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{slots, users, bodies})
+	s.api = s.newAPI(issuer, s.newPortal(provider, users), bounds{slots, users, bodies})
 }
 
 // maxLingering is how many calls may wait for longer than result-wait, as many as polls are held.
@@ -86,11 +60,11 @@ type bounds struct {
 	bodies *limit.Bodies
 }
 
-func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
+func (s *Server) newAPI(issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
 	o := api.Options{
 		Commands:        s.commands,
 		Results:         s.engine.Results,
-		Authenticate:    login.Authenticate,
+		Authenticate:    s.login.Authenticate,
 		Auth:            issuer,
 		Portal:          pages.Serve,
 		Metrics:         s.metrics.Handler(),
@@ -143,12 +117,10 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(
-	webhooks *webhook.Store, trusts *trust.Trusts, slots *limit.Slots, bodies *limit.Bodies,
-) *receive.Receiver {
+func (s *Server) newReceiver(slots *limit.Slots, bodies *limit.Bodies) *receive.Receiver {
 	return receive.New(receive.Needs{
-		Find:  receive.Find{WebhookFinder: webhooks, Used: s.uses.webhooks.NotePart},
-		Trust: receive.Trust{Trusts: trusts, BaseURL: s.baseURL, Learn: webhooks.Learn},
+		Find:  receive.Find{WebhookFinder: s.webhooks, Used: s.uses.webhooks.NotePart},
+		Trust: receive.Trust{Trusts: s.trusts, BaseURL: s.baseURL, Learn: s.webhooks.Learn},
 		Accept: receive.Accept{
 			Events:     s.engine.Events,
 			Namespace:  s.cfg.Namespace,
@@ -182,7 +154,7 @@ func (s *Server) eventOptions() event.Options {
 	}
 }
 
-func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) pipeline.RunnerOptions {
+func (s *Server) runnerOptions() pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
 		Store:      s.engine.Pipelines,
 		History:    s.engine.Versions,
@@ -195,10 +167,10 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Owner:      s.directory.Owner,
 		Note:       s.directory.Note,
 		Seen:       s.directory.NotePayload,
-		Secret:     secrets.Reveal,
-		UseSecret:  secrets.Use,
-		NearestKey: webhooks.NearestKey,
-		Base64Key:  webhooks.Base64Key,
+		Secret:     s.secrets.Reveal,
+		UseSecret:  s.secrets.Use,
+		NearestKey: s.webhooks.NearestKey,
+		Base64Key:  s.webhooks.Base64Key,
 		Limits:     run.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure)},
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
