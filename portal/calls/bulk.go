@@ -24,6 +24,15 @@ func selected(v *page.Visit, name string) ([]string, error) {
 	return items, nil
 }
 
+// selection returns a bulk of the things that were selected in a list, and what people are asked before it deletes
+// them.
+func selection(v *page.Visit, field, what string) (*bulk, page.Confirmation, error) {
+	names, err := selected(v, field)
+	return &bulk{field: field, names: names}, page.Confirmation{
+		Name: page.Plural(len(names), what, what+"s"), What: what, Several: len(names) != 1, Field: field, Values: names,
+	}, err
+}
+
 // A bulkItem is what happened to one thing.
 type bulkItem struct {
 	Name    string
@@ -170,7 +179,7 @@ func (b *bulk) delete(v *page.Visit, command string, about page.Confirmation) er
 		return sluice.NotPermitted(command)
 	}
 	if v.Entered("sure") == "" {
-		about.Back = b.Back
+		about.Action, about.Back = v.R.URL.Path, b.Back
 		return v.Show("confirm", "Delete "+about.Name, about)
 	}
 	b.Verb, b.command, b.replays = "deleted", command, nil

@@ -34,7 +34,7 @@ func callsPage(v *page.Visit) error {
 		view.Searched = found.Searched
 	}
 	if view.growing() && v.Query("after") == "" && view.Problem == "" {
-		view.Live, view.LiveBy = v.Live(view.EventKey, view.Trace), "wait"
+		view.Live, view.LiveBy = v.Live(view.Get("eventKey"), view.Get("trace")), "wait"
 		if !view.onlyKeyAndTrace() {
 			view.LiveBy = "narrowed"
 		}

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -11,42 +12,39 @@ import (
 	"sluice/portal/page"
 )
 
-// A callFilter says which calls a list shows.
+// A callFilter says which calls a list shows: conditions, by their names in the query.
 type callFilter struct {
-	Search, EventKey, Pipeline, Status, Code, Trace, Since, From, To string
-
-	InPayloads bool // payloads are searched too
+	url.Values
 
 	path string
 }
 
 // filterOf returns the filter that a query asks for.
 func filterOf(base string, query url.Values) callFilter {
-	f := callFilter{InPayloads: query.Get("payloads") != "", path: base + "/calls"}
-	for name, value := range conditionsOf(&f) {
-		*value = strings.TrimSpace(query.Get(name))
+	f := callFilter{make(url.Values), base + "/calls"}
+	for _, name := range []string{
+		"search", "eventKey", "pipeline", "status", "code", "trace", "since", "from", "to", "payloads",
+	} {
+		if value := strings.TrimSpace(query.Get(name)); value != "" {
+			f.Set(name, value)
+		}
 	}
-	f.Status = string(sluice.StatusOf(f.Status))
-	if f.From != "" || f.To != "" {
-		f.Since = ""
+	if f.Has("status") {
+		f.Set("status", string(sluice.StatusOf(f.Get("status"))))
+	}
+	if f.Has("from") || f.Has("to") {
+		f.Del("since")
 	}
 	return f
 }
 
-// conditionsOf returns the conditions by their names in the query.
-func conditionsOf(f *callFilter) map[string]*string {
-	return map[string]*string{
-		"search": &f.Search, "eventKey": &f.EventKey, "pipeline": &f.Pipeline, "status": &f.Status, "code": &f.Code,
-		"trace": &f.Trace, "since": &f.Since, "from": &f.From, "to": &f.To,
-	}
-}
-
 // args returns the filter as trace.get takes it.
 func (f callFilter) args() command.Args {
-	given := page.Args("search", f.Search, "eventKey", f.EventKey, "pipeline", f.Pipeline, "status", f.Status,
-		"code", f.Code, "traceId", f.Trace, "from", f.start(), "to", page.AsTime(f.To))
-	if f.InPayloads && f.Search != "" {
-		given = append(given, page.Args("payloads", true)...)
+	given := page.Args("search", f.Get("search"), "eventKey", f.Get("eventKey"), "pipeline", f.Get("pipeline"),
+		"status", f.Get("status"), "code", f.Get("code"), "traceId", f.Get("trace"), "from", f.start(),
+		"to", page.AsTime(f.Get("to")))
+	if f.Has("payloads") && f.Has("search") {
+		given = page.Args(given, "payloads", true)
 	}
 	return given
 }
@@ -54,30 +52,16 @@ func (f callFilter) args() command.Args {
 // start returns the earliest time of the calls. A text that is no time is left to the command
 // to refuse.
 func (f callFilter) start() string {
-	if at, err := sluice.Since(time.Time{}, f.Since); err == nil && !at.IsZero() {
+	if at, err := sluice.Since(time.Time{}, f.Get("since")); err == nil && !at.IsZero() {
 		return at.Format(time.RFC3339)
 	}
-	return cmp.Or(f.Since, page.AsTime(f.From))
-}
-
-// values returns the filter as the query of a page.
-func (f callFilter) values() url.Values {
-	query := url.Values{}
-	for name, value := range conditionsOf(&f) {
-		if *value != "" {
-			query.Set(name, *value)
-		}
-	}
-	if f.InPayloads {
-		query.Set("payloads", "yes")
-	}
-	return query
+	return cmp.Or(f.Get("since"), page.AsTime(f.Get("from")))
 }
 
 // Narrowed returns the path of the list with one condition set, or removed if value is
 // empty.
 func (f callFilter) Narrowed(name, value string) string {
-	query := f.values()
+	query := maps.Clone(f.Values)
 	if name == "since" {
 		query.Del("from") // one start is enough
 		query.Del("to")
@@ -93,17 +77,19 @@ func (f callFilter) Narrowed(name, value string) string {
 }
 
 // Export returns the path that exports the matching calls as JSON lines.
-func (f callFilter) Export() string { return f.path + "/export?" + f.values().Encode() }
+func (f callFilter) Export() string { return f.path + "/export?" + f.Encode() }
 
 // MaxExported returns the bound of an export.
 func (f callFilter) MaxExported() int { return maxExported }
 
 // ReplayAll returns the path of the page that replays the matching calls.
-func (f callFilter) ReplayAll() string { return f.path + "/replay?" + f.values().Encode() }
+func (f callFilter) ReplayAll() string { return f.path + "/replay?" + f.Encode() }
 
 // Failed reports whether the list shows failed calls that can be replayed together:
 // event.replay can't search for text or a trace id.
-func (f callFilter) Failed() bool { return f.Status == "error" && f.Search == "" && f.Trace == "" }
+func (f callFilter) Failed() bool {
+	return f.Get("status") == "error" && !f.Has("search") && !f.Has("trace")
+}
 
 // A timePreset is a time before now that a list can show.
 type timePreset struct{ Since, Title string }
@@ -122,17 +108,21 @@ func (f callFilter) Statuses() []sluice.Status {
 }
 
 // Empty reports whether the list shows all calls.
-func (f callFilter) Empty() bool { return len(f.values()) == 0 }
+func (f callFilter) Empty() bool { return len(f.Values) == 0 }
 
 // onlyKeyAndTrace reports whether the live stream can filter like the list does: by
 // event key and trace id alone.
 func (f callFilter) onlyKeyAndTrace() bool {
-	f.EventKey, f.Trace = "", ""
-	return f.Empty()
+	for name := range f.Values {
+		if name != "eventKey" && name != "trace" {
+			return false
+		}
+	}
+	return true
 }
 
 // growing reports whether new calls may match, and asking again is cheap.
-func (f callFilter) growing() bool { return f.To == "" && !f.InPayloads }
+func (f callFilter) growing() bool { return !f.Has("to") && !f.Has("payloads") }
 
 // A chosen is a condition that the form does not show.
 type chosen struct{ Name, Title, Value string }
@@ -140,10 +130,10 @@ type chosen struct{ Name, Title, Value string }
 // Chosen returns the conditions that facets and links have set.
 func (f callFilter) Chosen() (all []chosen) {
 	for _, c := range []chosen{
-		{"eventKey", "webhook", f.EventKey}, {"pipeline", "pipeline", f.Pipeline}, {"code", "code", f.Code},
-		{"trace", "trace id", f.Trace},
+		{Name: "eventKey", Title: "webhook"}, {Name: "pipeline", Title: "pipeline"}, {Name: "code", Title: "code"},
+		{Name: "trace", Title: "trace id"},
 	} {
-		if c.Value != "" {
+		if c.Value = f.Get(c.Name); c.Value != "" {
 			all = append(all, c)
 		}
 	}

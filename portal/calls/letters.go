@@ -58,14 +58,11 @@ const letterEffect = "It can’t be undone. The calls themselves stay: replay th
 
 // lettersSelected replays or deletes the selected dead letters.
 func lettersSelected(v *page.Visit) error {
-	letters, err := selected(v, "letter")
+	b, about, err := selection(v, "letter", "dead letter")
 	if err != nil {
 		return err
 	}
-	return lettersBulk(v, &bulk{field: "letter", names: letters}, page.Confirmation{
-		Name: page.Plural(len(letters), "dead letter", "dead letters"), Several: len(letters) != 1,
-		Action: "/deadletters/selected", Field: "letter", Values: letters,
-	})
+	return lettersBulk(v, b, about)
 }
 
 // lettersOfGroup replays or deletes all dead letters of a group.
@@ -77,8 +74,8 @@ func lettersOfGroup(v *page.Visit) error {
 	}
 	b := &bulk{About: "of " + about, args: page.Args("pipeline", pipeline, "code", code)}
 	return lettersBulk(v, b, page.Confirmation{
-		Name: "all of " + about, Several: true,
-		Action: "/deadletters/group", Field: "pipeline", Values: []string{pipeline}, Code: code,
+		Name: "all of " + about, What: "dead letter", Several: true,
+		Field: "pipeline", Values: []string{pipeline}, Code: code,
 	})
 }
 
@@ -88,7 +85,7 @@ func lettersBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
 	b.List, b.Back = "Dead letters", "/deadletters"
 	b.replays = url.Values{"pipeline": {v.Entered("pipeline")}, "letters": {"yes"}}
 	if v.Entered("do") == "delete" {
-		about.What, about.Effect = "dead letter", letterEffect
+		about.Effect = letterEffect
 		return b.delete(v, "deadletter.delete", about)
 	}
 	return b.do(v)

@@ -69,22 +69,19 @@ func groupsOf(items []sluice.QuarantineView) (groups []quarantineGroup) {
 
 // quarantineSelected admits or deletes the selected calls.
 func quarantineSelected(v *page.Visit) error {
-	ids, err := selected(v, "id")
+	b, about, err := selection(v, "id", "rejected call")
 	if err != nil {
 		return err
 	}
-	return quarantineBulk(v, &bulk{field: "id", names: ids}, page.Confirmation{
-		Name: page.Plural(len(ids), "rejected call", "rejected calls"), Several: len(ids) != 1,
-		Action: "/quarantine/selected", Field: "id", Values: ids,
-	})
+	return quarantineBulk(v, b, about)
 }
 
 // quarantineOfGroup admits or deletes all calls of a group.
 func quarantineOfGroup(v *page.Visit) error {
 	key, code := v.Entered("eventKey"), v.Entered("code")
 	return quarantineBulk(v, &bulk{args: page.Args("eventKey", key, "code", code)}, page.Confirmation{
-		Name: "all of " + key + " with the code " + code, Several: v.Entered("count") != "1",
-		Action: "/quarantine/group", Field: "eventKey", Values: []string{key}, Code: code,
+		Name: "all of " + key + " with the code " + code, What: "rejected call", Several: v.Entered("count") != "1",
+		Field: "eventKey", Values: []string{key}, Code: code,
 	})
 }
 
@@ -94,7 +91,6 @@ func quarantineBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
 	b.List, b.Back = "Quarantine", "/quarantine"
 	switch v.Entered("do") {
 	case "delete":
-		about.What = "rejected call"
 		about.Effect = "It can’t be undone: what was sent can’t be looked at or admitted any more."
 		return b.delete(v, "quarantine.delete", about)
 	case "force":

@@ -29,7 +29,7 @@ func replayAllPage(v *page.Visit) error {
 		return sluice.NotPermitted("event.replay")
 	}
 	filter := filterOf(v.Base, v.R.URL.Query())
-	filter.Since = "1d" // proposed, if the list has no start
+	filter.Set("since", "1d") // proposed, if the list has no start
 	return askReplayAll(v, replayAllView{callFilter: filter})
 }
 
@@ -39,13 +39,13 @@ func askReplayAll(v *page.Visit, view replayAllView) error {
 		{Since: "1h", Title: "the last hour"}, {Since: "1d", Title: "the last day"},
 		{Since: "7d", Title: "the last 7 days"},
 	}
-	if view.From != "" {
+	if view.Has("from") {
 		view.Spans = []replaySpan{{}}
 	}
 	for i := range view.Spans {
 		span := &view.Spans[i]
-		found, err := page.Ask[sluice.Replays](v, "event.replay", view.failed(), "from", page.AsTime(view.From),
-			"since", span.Since, "to", page.AsTime(view.To), "limit", "1000", "dryRun", "true")
+		found, err := page.Ask[sluice.Replays](v, "event.replay", view.failed(), "from", page.AsTime(view.Get("from")),
+			"since", span.Since, "to", page.AsTime(view.Get("to")), "limit", "1000", "dryRun", "true")
 		if err != nil {
 			return err
 		}
@@ -56,17 +56,17 @@ func askReplayAll(v *page.Visit, view replayAllView) error {
 
 // failed returns the arguments that select the failed calls of a list.
 func (v replayAllView) failed() command.Args {
-	return page.Args("status", string(sluice.StatusError), "eventKey", v.EventKey, "code", v.Code,
-		"pipeline", v.Pipeline)
+	return page.Args("status", string(sluice.StatusError), "eventKey", v.Get("eventKey"), "code", v.Get("code"),
+		"pipeline", v.Get("pipeline"))
 }
 
 func replayAll(v *page.Visit) error {
 	view := replayAllView{callFilter: filterOf(v.Base, v.R.PostForm)}
 	b := replays()
-	b.About, b.replays = "that failed", url.Values{"eventKey": {view.EventKey}, "pipeline": {view.Pipeline}}
-	from, err := sluice.Since(time.Time{}, view.Since)
+	b.About, b.replays = "that failed", url.Values{"eventKey": {view.Get("eventKey")}, "pipeline": {view.Get("pipeline")}}
+	from, err := sluice.Since(time.Time{}, view.Get("since"))
 	if err == nil {
-		if view.From == "" {
+		if !view.Has("from") {
 			v.R.PostForm.Set("from", from.UTC().Format(time.RFC3339Nano)) // the same in each step
 		}
 		v.R.PostForm.Del("since")

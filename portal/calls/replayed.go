@@ -46,8 +46,8 @@ func replayedPage(v *page.Visit) error {
 	}
 	view.Count, _ = strconv.Atoi(v.Query("count"))
 	view.Skipped, _ = strconv.Atoi(v.Query("skipped"))
-	filter := callFilter{EventKey: view.EventKey, Pipeline: view.Pipeline, path: v.Base + "/calls"}
-	view.CallsURL = filter.Narrowed("", "")
+	about := url.Values{"eventKey": {view.EventKey}, "pipeline": {view.Pipeline}}
+	view.CallsURL = filterOf(v.Base, about).Narrowed("", "")
 	if v.May("trace.get") {
 		found, err := Find(v, "pipeline", view.Pipeline, "eventKey", view.EventKey, "from", v.Query("from"),
 			"to", v.Query("to"), "limit", strconv.Itoa(maxReplayed))

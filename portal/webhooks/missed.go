@@ -48,14 +48,12 @@ func missedPage(v *page.Visit, hook sluice.WebhookView) error {
 }
 
 func renderMissed(v *page.Visit, view missedView) error {
-	view.Title, view.Spans = view.Provider, missedSpans
 	known, err := providers(v)
 	if err != nil {
 		return err
 	}
-	if at := slices.IndexFunc(known, func(v sluice.ProviderView) bool { return v.Provider == view.Provider }); at >= 0 {
-		view.Title = known[at].Title
-	}
+	view.Title = senderOf(view.WebhookView, known, sluice.ProviderView{Title: view.Provider}).Title
+	view.Spans = missedSpans
 	view.Since = cmp.Or(view.Since, missedSpans[1].Name)
 	return v.Show("missed", "Missed calls of "+view.EventKey, view)
 }

@@ -1,6 +1,8 @@
 package webhooks
 
 import (
+	"slices"
+
 	"sluice"
 	"sluice/command"
 	"sluice/portal/page"
@@ -10,4 +12,13 @@ import (
 func providers(v *page.Visit) ([]sluice.ProviderView, error) {
 	senders, err := page.AskIfAllowed[command.Page[sluice.ProviderView]](v, "provider.get")
 	return senders.Items, err
+}
+
+// senderOf returns the known sender of a webhook, or otherwise.
+func senderOf(hook sluice.WebhookView, known []sluice.ProviderView, otherwise sluice.ProviderView) sluice.ProviderView {
+	at := slices.IndexFunc(known, func(s sluice.ProviderView) bool { return s.Provider == hook.Provider })
+	if at < 0 {
+		return otherwise
+	}
+	return known[at]
 }

@@ -140,10 +140,7 @@ func enterAnswer(v *page.Visit, hook sluice.WebhookView, entered url.Values) err
 	if err != nil {
 		return err
 	}
-	own := sluice.ProviderView{Answer: sluice.AnswerResult}
-	if at := slices.IndexFunc(known, func(v sluice.ProviderView) bool { return v.Provider == hook.Provider }); at >= 0 {
-		own = known[at]
-	}
+	own := senderOf(hook, known, sluice.ProviderView{Answer: sluice.AnswerResult})
 	if hook.Answer != own.Answer {
 		own.AnswerType = ""
 	} else {

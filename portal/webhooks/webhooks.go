@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"net/url"
-	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -56,11 +55,7 @@ func webhooksPage(v *page.Visit) error {
 		of := figures[hook.EventKey]
 		row := webhookRow{
 			WebhookView: hook, WebhookFigures: sluice.WebhookFigures{CallFigures: of.CallFigures, Last: of.Last},
-			Sender: hook.Provider,
-		}
-		if i := slices.IndexFunc(senders,
-			func(s sluice.ProviderView) bool { return s.Provider == hook.Provider }); i >= 0 {
-			row.Sender = senders[i].Title
+			Sender: senderOf(hook, senders, sluice.ProviderView{Title: hook.Provider}).Title,
 		}
 		if of.Hours != nil {
 			row.Line = chart.NewSparkline(of.Hours)
