@@ -16,10 +16,7 @@ func (l *Ledger) enter(ctx context.Context, c sluice.Closing) error {
 	c.Webhooks = l.webhooks(c)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	_, err := l.Records.Change(ctx, closingKey(c),
-		func(*sluice.ClosedRecord, map[string]*sluice.ClosedRecord) (*sluice.ClosedRecord, error) {
-			return &sluice.ClosedRecord{Closing: &c}, nil
-		})
+	err := sluice.Put(ctx, l.Records, closingKey(c), &sluice.ClosedRecord{Closing: &c})
 	l.Tell(ctx, describe(c))
 	for i, old := range l.closings(time.Time{}) {
 		if i >= maxKept && err == nil {

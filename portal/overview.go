@@ -20,7 +20,6 @@ type overviewView struct {
 
 	Span    chart.Span
 	Spans   []chart.Span
-	Seen    bool               // the user may see the server's state
 	Sum     sluice.CallFigures // over the span
 	Since   string             // start of the span, for the list of calls
 	Calls   *chart.Plot
@@ -44,9 +43,8 @@ type busyWebhook struct {
 func overviewPage(v *page.Visit) error {
 	view := overviewView{
 		Span: chart.SpanOf(v.R.URL.Query(), chart.Spans, chart.Spans[1]), Spans: chart.Spans,
-		Seen: v.May("server.stats"),
 	}
-	if view.Seen {
+	if v.May("server.stats") {
 		given := []any{"minutes", strconv.Itoa(max(view.Span.Minutes, 1))}
 		if view.Span.Hours > 0 {
 			given = append(given, "hours", strconv.Itoa(view.Span.Hours))

@@ -78,6 +78,7 @@ type Server struct {
 	engine      *jetstream.Engine
 	metrics     *metrics.Metrics
 	telemetry   *telemetry.Spans // nil: no spans are sent
+	spans       sluice.Spans     // the same for those who report them
 	minutes     *metrics.Minutes
 	uses        *uses
 	failing     *metrics.Failing

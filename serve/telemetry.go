@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"sluice"
 	"sluice/telemetry"
 )
 
@@ -16,14 +15,6 @@ func (s *Server) startTelemetry(ctx context.Context) (err error) {
 	if s.telemetry, err = telemetry.Start(ctx, Version, s.opts.Log); err != nil {
 		return fmt.Errorf("OpenTelemetry: %w", err)
 	}
-	s.opts.Log = telemetry.Log(s.opts.Log)
+	s.opts.Log, s.spans.Tracer = telemetry.Log(s.opts.Log), s.telemetry
 	return nil
-}
-
-// spans returns the reporter of spans, which does nothing without telemetry.
-func (s *Server) spans() sluice.Spans {
-	if s.telemetry == nil {
-		return sluice.Spans{}
-	}
-	return sluice.Spans{Tracer: s.telemetry}
 }

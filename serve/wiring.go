@@ -43,7 +43,7 @@ func (s *Server) wire() {
 	s.alerts, s.ledger, s.finder = s.newAlerts(), s.newLedger(), s.newFinder()
 	s.declareCommands(s.eventOptions(), s.runnerOptions(), step.Options{
 		Log: s.opts.Log, Secrets: s.secrets, HTTP: step.HTTPOptions{
-			AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans(),
+			AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans,
 		}, Mail: step.MailOptions{Server: s.cfg.MailServer(), From: s.cfg.MailFrom, AllowNetworks: s.cfg.HTTPAllow},
 	})
 	users := limit.NewShares[string](max(1, s.cfg.MaxInFlight/8))
@@ -69,7 +69,7 @@ func (s *Server) newAPI(issuer http.Handler, pages *portal.Portal, b bounds) *ap
 		Portal:          pages.Serve,
 		Metrics:         s.metrics.Handler(),
 		ObservePoll:     s.metrics.Poll,
-		Spans:           s.spans(),
+		Spans:           s.spans,
 		Readiness:       s.readiness,
 		Stopping:        s.stopping,
 		PollHold:        s.opts.Timeouts.PollHold,
@@ -134,7 +134,7 @@ func (s *Server) newReceiver(slots *limit.Slots, bodies *limit.Bodies) *receive.
 			Lingering:  limit.NewSlots(maxLingering),
 			Stopping:   s.stopping,
 		},
-		Observe: receive.Observe{Call: s.observeCall, Log: s.opts.Log, Spans: s.spans()},
+		Observe: receive.Observe{Call: s.observeCall, Log: s.opts.Log, Spans: s.spans},
 	})
 }
 
@@ -175,7 +175,7 @@ func (s *Server) runnerOptions() pipeline.RunnerOptions {
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
 		Observe:    s.observeRun,
-		Spans:      s.spans(),
+		Spans:      s.spans,
 		Log:        s.opts.Log,
 	}
 }

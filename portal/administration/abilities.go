@@ -1,43 +1,29 @@
 package administration
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
 	"sluice"
 	"sluice/portal/page"
 )
 
-// areas are what people look after.
-var areas = []struct {
-	name, see string
-	manage    []string // all permissions to change it; nil if nothing can be changed
-}{
-	{"webhooks", "webhook.get", []string{"webhook.put", "webhook.delete"}},
-	{"pipelines", "pipeline.get", []string{"pipeline.put", "pipeline.delete"}},
-	{"calls", "trace.get", nil},
-	{"dead letters", "deadletter.get", []string{"deadletter.replay", "deadletter.delete"}},
-	{"the quarantine", "quarantine.get", []string{"quarantine.admit", "quarantine.delete"}},
-	{"secrets", "secret.get", []string{"secret.put", "secret.delete"}},
-	{"users", "iam.user.get", []string{"iam.user.put", "iam.user.delete"}},
-	{"roles", "iam.role.get", []string{"iam.role.put", "iam.role.delete"}},
-	{"clients", "iam.client.get", []string{"iam.client.put", "iam.client.delete"}},
-	{"the audit log", "audit.get", nil},
-	{"the figures of the server", "server.stats", nil},
-}
+//go:embed abilities.yaml
+var abilityTable string
 
-// abilities are what other permissions allow.
-var abilities = []struct{ permission, words string }{
-	{sluice.MaySeePayload, "read what callers have sent"},
-	{sluice.MaySeeTokens, "see the tokens of webhooks"},
-	{"event.replay", "replay events"},
-	{"event.send", "send events"},
-	{"pipeline.run", "run pipelines by hand"},
-	{"http.request", "call other systems from pipelines"},
-	{sluice.MayUseSecrets, "use secrets in pipelines"},
-	{"server.backup", "take backups"},
-	{sluice.MaySeeMetrics, "read metrics"},
-}
+// meanings are what permissions allow, in words.
+var meanings = sync.OnceValue(func() (all struct {
+	Areas []struct {
+		Name, See string
+		Manage    []string // all permissions to change it; nil if nothing can be changed
+	}
+	Abilities []struct{ Permission, Words string } // what other permissions allow
+}) {
+	page.Decode(abilityTable, &all)
+	return all
+})
 
 // InWords describes what someone with these permissions can do.
 func InWords(v *page.Visit, permissions []string) string {
@@ -46,18 +32,18 @@ func InWords(v *page.Visit, permissions []string) string {
 	}
 	holder := sluice.User{Permissions: permissions}
 	var managed, seen, also []string
-	for _, a := range areas {
+	for _, a := range meanings().Areas {
 		switch {
-		case a.manage != nil &&
-			!slices.ContainsFunc(a.manage, func(name string) bool { return !v.Allows(holder, name) }):
-			managed = append(managed, a.name)
-		case v.Allows(holder, a.see):
-			seen = append(seen, a.name)
+		case a.Manage != nil &&
+			!slices.ContainsFunc(a.Manage, func(name string) bool { return !v.Allows(holder, name) }):
+			managed = append(managed, a.Name)
+		case v.Allows(holder, a.See):
+			seen = append(seen, a.Name)
 		}
 	}
-	for _, a := range abilities {
-		if holder.May(a.permission) {
-			also = append(also, a.words)
+	for _, a := range meanings().Abilities {
+		if holder.May(a.Permission) {
+			also = append(also, a.Words)
 		}
 	}
 	var sentences []string

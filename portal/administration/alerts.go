@@ -19,9 +19,6 @@ type alertItem struct {
 	Link string // "" if it has none
 }
 
-// Critical reports whether calls are refused, or something is lost.
-func (a alertItem) Critical() bool { return a.Severity == sluice.SeverityCritical }
-
 func alertsPage(v *page.Visit) error {
 	found, err := page.Ask[sluice.List[sluice.Alert]](v, "alert.get", "limit", page.Size)
 	if err != nil {

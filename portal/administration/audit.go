@@ -27,14 +27,6 @@ type auditItem struct {
 	Rest        string // the rest of the target
 }
 
-// Filtered reports whether the page shows only matching entries.
-func (v *auditView) Filtered() bool { return v.Username+v.Command+v.Outcome+v.From+v.To != "" }
-
-// Outcomes are how calls end.
-func (v *auditView) Outcomes() []string {
-	return []string{sluice.AuditAllowed, sluice.AuditRefused, sluice.AuditFailed}
-}
-
 func auditPage(v *page.Visit) error {
 	view := auditView{
 		Username: v.Query("username"), Command: v.Query("command"), Outcome: v.Query("outcome"),

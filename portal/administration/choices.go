@@ -46,9 +46,9 @@ func permissionChoices(v *page.Visit) ([]page.Choice, error) {
 			add(cmd.Name, page.Typographic(cmd.Summary))
 		}
 	}
-	for _, a := range abilities {
-		if _, isCommand := v.Commands.Find(a.permission); !isCommand {
-			add(a.permission, strings.ToUpper(a.words[:1])+a.words[1:]+".")
+	for _, a := range meanings().Abilities {
+		if _, isCommand := v.Commands.Find(a.Permission); !isCommand {
+			add(a.Permission, strings.ToUpper(a.Words[:1])+a.Words[1:]+".")
 		}
 	}
 	for _, area := range slices.Sorted(maps.Keys(byArea)) {

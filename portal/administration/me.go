@@ -12,15 +12,14 @@ type meView struct {
 	page.Form
 	sluice.User
 
-	InWords  string // what the permissions allow
-	External bool   // an external provider has the password
+	InWords string // what the permissions allow
 }
 
 func mePage(v *page.Visit) error { return showMe(v, nil) }
 
 func showMe(v *page.Visit, failure error) error {
 	cmd, _ := v.Commands.Find("iam.password.set")
-	view := meView{page.FormOf(cmd, nil, failure), v.User, InWords(v, v.User.AllPermissions()), v.Provider != nil}
+	view := meView{page.FormOf(cmd, nil, failure), v.User, InWords(v, v.User.AllPermissions())}
 	view.Drop("username")
 	slices.Reverse(view.Fields) // people expect the current one first
 	current, wanted := view.Find("current"), view.Find("password")

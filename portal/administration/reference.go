@@ -19,7 +19,7 @@ type referenceView struct {
 }
 
 func referencePage(v *page.Visit, of map[string][]operation) error {
-	view := referenceView{Chapters: inOrder(of), Chapter: cmp.Or(v.Named("tag"), chapters[0].Name)}
+	view := referenceView{Chapters: inOrder(of), Chapter: cmp.Or(v.Named("tag"), chapters()[0].Name)}
 	view.Operations = of[view.Chapter]
 	if view.Operations == nil {
 		return sluice.Errorf(sluice.CodeNotFound, "There is no such part of the reference.")

@@ -35,8 +35,8 @@ type words struct {
 var resourceTable string
 
 // resources returns what administrators manage.
-func resources() []*resource {
-	all := page.Table[*resource](resourceTable)
+func resources() (all []*resource) {
+	page.Decode(resourceTable, &all)
 	for _, res := range all {
 		res.Resource = sluice.ResourceNamed(res.Name)
 	}

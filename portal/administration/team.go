@@ -12,18 +12,12 @@ import (
 	"sluice/portal/page"
 )
 
-// A teamForm is the page where people make a team: a role with a scope, and its members.
-type teamForm struct {
-	page.Form
-
-	External bool // an external provider has the users
-}
-
 func teamPage(v *page.Visit) error { return showTeam(v, nil) }
 
+// showTeam shows the page where people make a team: a role with a scope, and its members.
 func showTeam(v *page.Visit, failure error) error {
-	view, entered := teamForm{External: v.Provider != nil}, v.R.PostForm
-	view.Fields = []page.Field{
+	entered := v.R.PostForm
+	view := page.Form{Fields: []page.Field{
 		{Name: "team", Label: "Name", Help: "Such as partner. It becomes the first part of the role’s name.",
 			Input: "text", Value: entered.Get("team"), Required: true, Focus: failure == nil},
 		{Name: "scope", Label: "What is theirs", Help: "First groups of names, separated by commas: with partner it " +
@@ -33,7 +27,7 @@ func showTeam(v *page.Visit, failure error) error {
 		{Name: "like", Label: "What members may do with it",
 			Help:  "What the role allows, without what is about the whole server.",
 			Input: "select", Value: cmp.Or(entered.Get("like"), "developer")},
-	}
+	}}
 	roles, err := page.Ask[command.Page[sluice.RoleView]](v, "iam.role.get")
 	if err != nil {
 		return err
@@ -43,7 +37,7 @@ func showTeam(v *page.Visit, failure error) error {
 			view.Fields[2].Choices = append(view.Fields[2].Choices, page.Choice{Value: role.Name, Label: role.Name})
 		}
 	}
-	if !view.External && v.May("iam.user.put") {
+	if v.Provider == nil && v.May("iam.user.put") {
 		users, err := page.Ask[command.Page[sluice.UserView]](v, "iam.user.get")
 		if err != nil {
 			return err

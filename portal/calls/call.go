@@ -22,7 +22,6 @@ type callView struct {
 	Checked   *checked          // nil if it is unknown
 	Followed  []sluice.CallView // events that this one caused
 	Picture   *timeline
-	Seen      bool // the user may see payloads
 	Headers   []sluice.Header
 	Text      string // the payload, formatted
 	Raw       string // the payload as it came, if that differs
@@ -35,9 +34,7 @@ type callView struct {
 }
 
 func callPage(v *page.Visit, items []sluice.CallView) (err error) {
-	view := callView{
-		CallView: items[0], Followed: items[1:], Picture: picture(items), Seen: v.User.May(sluice.MaySeePayload),
-	}
+	view := callView{CallView: items[0], Followed: items[1:], Picture: picture(items)}
 	view.Headers = page.Headers(view.CallView.Headers)
 	view.Text = payloadText(view.CallView)
 	addBody(v, &view)

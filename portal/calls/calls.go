@@ -19,11 +19,10 @@ type callsView struct {
 	LiveBy   string     // how the page uses the stream
 	Facets   *facets    // nil if there are none
 	Searched *time.Time // how far back the search went, if it filled no page
-	Payloads bool       // the user may search in payloads
 }
 
 func callsPage(v *page.Visit) error {
-	view := callsView{callFilter: filterOf(v.Base, v.R.URL.Query()), Payloads: v.User.May(sluice.MaySeePayload)}
+	view := callsView{callFilter: filterOf(v.Base, v.R.URL.Query())}
 	found, err := Find(v, view.args(), "limit", callPageSize, "after", v.Query("after"), "facets", "true")
 	if view.Problem, err = v.WrongFilter(err); err != nil {
 		return err

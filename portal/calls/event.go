@@ -203,9 +203,6 @@ func (e *SeenEvent) note(path string, v any) {
 	}
 }
 
-// Small reports whether the page shows it open.
-func (e *SeenEvent) Small() bool { return len(e.Paths) <= 16 && !e.More }
-
 // EventJSON returns the event of a call as pipelines get it.
 func EventJSON(v *page.Visit, trace string) (json.RawMessage, error) {
 	found, err := Find(v, "traceId", trace, "limit", "1")

@@ -99,14 +99,6 @@ func (f callFilter) Presets() []timePreset {
 	return []timePreset{{"15m", "15 min"}, {"1h", "1 h"}, {"6h", "6 h"}, {"1d", "24 h"}, {"7d", "7 days"}}
 }
 
-// Statuses returns the statuses to choose from.
-func (f callFilter) Statuses() []sluice.Status {
-	return []sluice.Status{
-		sluice.StatusProcessing, sluice.StatusRetrying, sluice.StatusOK, sluice.StatusError, sluice.StatusRecovered,
-		sluice.StatusRejected, sluice.StatusHandshake,
-	}
-}
-
 // Empty reports whether the list shows all calls.
 func (f callFilter) Empty() bool { return len(f.Values) == 0 }
 

@@ -23,9 +23,6 @@ type letterGroup struct {
 	Detail string // of the newest one; "" if that is not on the page
 }
 
-// Several reports whether there are several groups.
-func (v lettersView) Several() bool { return len(v.Groups) > 1 }
-
 func lettersPage(v *page.Visit) error {
 	view := lettersView{Pipeline: v.Query("pipeline"), Code: v.Query("code")}
 	found, err := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get",

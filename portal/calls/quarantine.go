@@ -25,9 +25,6 @@ type quarantineGroup struct {
 	Latest         quarantined
 }
 
-// Several reports whether there are several groups.
-func (v quarantineView) Several() bool { return len(v.Groups) > 1 }
-
 func quarantinePage(v *page.Visit) error {
 	view := quarantineView{EventKey: v.Query("eventKey"), Code: v.Query("code")}
 	found, err := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", page.Size,

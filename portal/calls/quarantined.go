@@ -60,23 +60,3 @@ func (q quarantined) Findings() []string {
 	}
 	return findings
 }
-
-// adviceFor says what to do about a rejected call, by its code.
-var adviceFor = map[string]string{
-	sluice.CodeSignatureMissing.Word: "Let the sender sign its calls, or let the webhook take unsigned ones; then " +
-		"check again.",
-	sluice.CodeSignatureInvalid.Word: "If the sender made the call, enter the secret that it signs with in the " +
-		"webhook; then check again. Otherwise the call is forged: delete it.",
-	sluice.CodeSignatureExpired.Word: "The clocks differ, or the call was on its way for long. Admit it without " +
-		"checking if you know the sender.",
-	sluice.CodePayloadInvalid.Word: "If the payload is as it should be, change the schema of the webhook; then " +
-		"check again.",
-	sluice.CodeWebhookDisabled.Word: "Enable the webhook; then check again.",
-	sluice.CodeDuplicateDiffers.Word: "Compare it with the call that came first. Admit it without checking if it is " +
-		"another event.",
-}
-
-// Advice says what to do next.
-func (q quarantined) Advice() string {
-	return cmp.Or(adviceFor[q.Code], "Admit it without checking if it is as it should be.")
-}

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,11 +18,12 @@ type Chart struct {
 }
 
 // Hourly returns an hour for each of some figures, the last of them the current one.
-func Hourly(count int, of func(i int) sluice.CallFigures) []sluice.Minute {
-	hours := make([]sluice.Minute, count)
-	first := time.Now().UTC().Truncate(time.Hour).Add(-time.Duration(count-1) * time.Hour)
-	for i := range hours {
-		hours[i] = sluice.Minute{Time: first.Add(time.Duration(i) * time.Hour), CallFigures: of(i)}
+func Hourly(figures []sluice.CallFigures) []sluice.Minute {
+	hours := make([]sluice.Minute, len(figures))
+	at := time.Now().UTC().Truncate(time.Hour)
+	for i := range slices.Backward(figures) {
+		hours[i] = sluice.Minute{Time: at, CallFigures: figures[i]}
+		at = at.Add(-time.Hour)
 	}
 	return hours
 }

@@ -73,12 +73,3 @@ func (s Span) period() time.Duration {
 	}
 	return time.Minute
 }
-
-// AtLeastADay returns the title of the time that the figures of webhooks cover. They
-// are counted by the hour.
-func (s Span) AtLeastADay() string {
-	if s.Hours > 0 && s.From.IsZero() {
-		return s.Title
-	}
-	return "24 h"
-}

@@ -86,15 +86,6 @@ func (v *Visit) Document(name string, given ...any) (output json.RawMessage, nex
 	return content.Bytes(), next, err
 }
 
-// Read calls a command and decodes its output from JSON.
-func Read[T any](v *Visit, name string, given ...any) (value T, next string, err error) {
-	output, next, err := v.Document(name, given...)
-	if err != nil {
-		return value, "", err
-	}
-	return value, next, json.Unmarshal(output, &value)
-}
-
 // Ignoring returns err, or nil if it is of one of these kinds.
 func Ignoring(err error, kinds ...sluice.Kind) error {
 	if err != nil && slices.Contains(kinds, sluice.AsError(err).Kind) {

@@ -26,15 +26,17 @@ type section struct {
 //go:embed navigation.yaml
 var navigation string
 
-// Table reads a table of texts, which is a YAML file in the program.
-func Table[T any](source string) (rows []T) {
-	if err := yaml.Unmarshal([]byte(source), &rows); err != nil {
+// Decode reads a table of texts, which is a YAML file in the program.
+func Decode(source string, table any) {
+	if err := yaml.Unmarshal([]byte(source), table); err != nil {
 		panic(err)
 	}
-	return rows
 }
 
-var sections = sync.OnceValue(func() []section { return Table[section](navigation) })
+var sections = sync.OnceValue(func() (all []section) {
+	Decode(navigation, &all)
+	return all
+})
 
 // Sections returns the navigation with the pages that the user may see.
 func (s *view) Sections() (visible []section) {

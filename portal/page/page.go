@@ -56,12 +56,6 @@ func (v *Visit) Show(name, title string, data any) error {
 // Asset returns the path of a file in static.
 func (s *view) Asset(name string) string { return assets().path(name) }
 
-// Saved reports whether the page follows a save.
-func (s *view) Saved() bool { return s.Done == done["saved"] }
-
-// Replaced reports whether the page follows a save or a rollback.
-func (s *view) Replaced() bool { return s.Saved() || s.Done == done["rolledback"] }
-
 // callRows are the calls of a list.
 type callRows struct {
 	Base  string

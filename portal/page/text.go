@@ -38,6 +38,7 @@ var functions = template.FuncMap{
 	"word":     func(status any) string { return sluice.Status(fmt.Sprint(status)).Word() },
 	"parts":    func(address string) []string { return urlPart.FindAllString(address, -1) },
 	"add":      func(a, b int) int { return a + b },
+	"words":    strings.Fields,
 }
 
 // labels replaces the names of parameters in a text by the labels that forms have.

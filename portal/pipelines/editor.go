@@ -36,17 +36,6 @@ type editor struct {
 	Lines    []sourceLine // around mistakes; nil if there are none
 }
 
-// Quiet reports whether the page has no messages above the source.
-func (e editor) Quiet() bool {
-	return !e.New && e.Tried == nil && e.Findings == nil && e.Warnings == nil && e.Problem == ""
-}
-
-// Limits returns the numbers of past calls that a draft can be tried on.
-func (e editor) Limits() []string { return []string{"20", "100", "500"} }
-
-// Begun reports whether a new pipeline has a name and needs its first step.
-func (e editor) Begun() bool { return e.New && e.Name != "" && !e.Unsaved }
-
 // theirs is what someone else has stored in the meantime.
 type theirs struct {
 	Tag   string

@@ -67,10 +67,11 @@ func pipelineChart(v *page.Visit, name string) (*chart.Chart, error) {
 	if err != nil || found.Runs == 0 {
 		return nil, err
 	}
-	c.Plot = chart.Runs(c.Span.Cut(chart.Hourly(len(found.Hours), func(i int) sluice.CallFigures {
-		of := found.Hours[i]
-		return sluice.CallFigures{OK: of.Runs - of.Errors, Error: of.Errors}
-	})), c.Span)
+	var figures []sluice.CallFigures
+	for _, of := range found.Hours {
+		figures = append(figures, sluice.CallFigures{OK: of.Runs - of.Errors, Error: of.Errors})
+	}
+	c.Plot = chart.Runs(c.Span.Cut(chart.Hourly(figures)), c.Span)
 	if v.May("trace.get") {
 		c.Plot.Link(v.Base + "/calls?pipeline=" + url.QueryEscape(name) + "&")
 	}

@@ -43,14 +43,6 @@ type runFailure struct {
 // Outside reports whether the system that the run called is at fault, rather than the source.
 func (f *runFailure) Outside() bool { return calls.IsOutside(f.Error) }
 
-// Before returns the version before the current one, or 0.
-func (v pipelineView) Before() int {
-	if len(v.Versions) < 2 {
-		return 0
-	}
-	return v.Versions[1].Version // newest first
-}
-
 func pipelinePage(v *page.Visit) error {
 	return showPipeline(v, func(*pipelineView) error { return nil })
 }

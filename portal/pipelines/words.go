@@ -1,11 +1,13 @@
 package pipelines
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/portal/page"
 	"sluice/value"
 )
@@ -70,25 +72,13 @@ func wordList(v *page.Visit) error {
 			words.Functions = append(words.Functions, sluice.Word{Name: cmd.Name, Doc: cmd.Summary})
 		}
 	}
-	const most = "1000"
-	for _, list := range []struct {
-		command, key string
-		to           *[]string
-	}{
-		{"webhook.get", "eventKey", &words.EventKeys}, {"secret.get", "name", &words.Secrets},
-		{"iam.user.get", "username", &words.Users},
-	} {
-		if !v.May(list.command) {
-			continue
-		}
-		items, _, err := page.Read[[]map[string]any](v, list.command, "limit", most)
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			name, _ := item[list.key].(string)
-			*list.to = append(*list.to, name)
-		}
+	err := errors.Join(
+		addNames(v, &words.EventKeys, "webhook.get", func(w sluice.WebhookView) string { return w.EventKey }),
+		addNames(v, &words.Secrets, "secret.get", func(s sluice.SecretView) string { return s.Name }),
+		addNames(v, &words.Users, "iam.user.get", func(u sluice.UserView) string { return u.Username }),
+	)
+	if err != nil {
+		return err
 	}
 	content, err := value.Marshal(words)
 	if err != nil {
@@ -96,6 +86,16 @@ func wordList(v *page.Visit) error {
 	}
 	writeJSON(v.W, content)
 	return nil
+}
+
+// addNames adds the names of what a command lists, if the user may see them.
+func addNames[T any](v *page.Visit, to *[]string, list string, name func(T) string) error {
+	const most = "1000"
+	found, err := page.AskIfAllowed[command.Page[T]](v, list, "limit", most)
+	for _, item := range found.Items {
+		*to = append(*to, name(item))
+	}
+	return err
 }
 
 func writeJSON(w http.ResponseWriter, content []byte) {

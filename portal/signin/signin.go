@@ -35,7 +35,6 @@ type signInView struct {
 	Next     string
 	Username string
 	Problem  string
-	Provider bool
 	Program  bool // a program is waiting for permission
 }
 
@@ -46,9 +45,7 @@ func signInPage(v *page.Visit) error {
 // viewFor returns the form that leads to next.
 func viewFor(v *page.Visit, next string) signInView {
 	next = localPath(next)
-	return signInView{
-		Next: next, Provider: v.Provider != nil, Program: strings.HasPrefix(next, sluice.AuthorizePath+"?"),
-	}
+	return signInView{Next: next, Program: strings.HasPrefix(next, sluice.AuthorizePath+"?")}
 }
 
 // refuse shows the form again, with what is wrong.

@@ -16,8 +16,7 @@ func webhookChart(v *page.Visit, key string) (*chart.Chart, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	sums := c.Span.Cut(chart.Hourly(len(found[0].Figures),
-		func(i int) sluice.CallFigures { return found[0].Figures[i] }))
+	sums := c.Span.Cut(chart.Hourly(found[0].Figures))
 	c.Plot = chart.Calls(sums, c.Span)
 	closed, err := Closings(v, sums[0].Time)
 	if err != nil {

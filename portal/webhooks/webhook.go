@@ -16,9 +16,6 @@ type webhookView struct { //nolint:recvcheck // templates call methods of the va
 
 	Token    bool         // the user may see the token
 	Revealed bool         // the user asked for the token
-	Unusual  bool         // its key breaks the convention
-	Fresh    bool         // it was just created
-	Stored   bool         // its signing secret was just stored
 	Receive  string       // URL without the token
 	Open     string       // the token in its URL
 	Chart    *chart.Chart // nil if there were no calls
@@ -55,8 +52,6 @@ func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
 func renderWebhook(v *page.Visit, view webhookView) error {
 	view.Token = v.User.May(sluice.MaySeeTokens)
 	view.Revealed = view.Token && v.Query("show") == "token"
-	view.Unusual = v.Query("unusual") != ""
-	view.Fresh, view.Stored = v.Query("done") == "created", v.Query("done") == "secret"
 	view.CallsURL = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Open = view.OpenToken()

@@ -17,7 +17,6 @@ func webhookNamed(v *page.Visit) (sluice.WebhookView, error) {
 type webhooksView struct {
 	Search string
 	Items  []webhookRow
-	Counts bool   // the user may see the figures
 	Next   string // path of the next page
 }
 
@@ -38,7 +37,7 @@ func webhooksPage(v *page.Visit) error {
 	if err != nil {
 		return err
 	}
-	view := webhooksView{Search: search, Counts: v.May("webhook.stats"), Next: v.Next(found.Next)}
+	view := webhooksView{Search: search, Next: v.Next(found.Next)}
 	figures, err := figuresOf(v)
 	if err != nil {
 		return err
