@@ -22,15 +22,15 @@ type admitParams struct {
 func admitCommand(k *Keeper, receiver Receiver) command.Command {
 	return command.New("quarantine.admit", "Let rejected calls in after all, as new calls, the oldest first: they "+
 		"are checked again as their webhook is now. One that is rejected again stays.",
-		func(ctx context.Context, p admitParams) (sluice.Admissions, error) {
+		func(ctx context.Context, p admitParams) (out sluice.Admissions, err error) {
 			calls, next, err := k.choose(ctx, sluice.QuarantineQuery{
 				ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After,
 				Cover: sluice.CoverFrom(ctx),
 			})
 			if err != nil {
-				return sluice.Admissions{}, err
+				return out, err
 			}
-			out := sluice.Admissions{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}, Next: next}}
+			out.Items, out.Next = []sluice.BulkItem{}, next
 			for _, c := range calls { // a copy of each, which its request goes with
 				item, err := k.admit(ctx, receiver, &c, p.Force)
 				if err != nil {

@@ -56,16 +56,16 @@ type getParams struct {
 func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) command.Command {
 	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; "+
 		"with headers and bodies, secrets masked, for users who may see payloads.",
-		func(ctx context.Context, p getParams) (sluice.List[sluice.QuarantineView], error) {
+		func(ctx context.Context, p getParams) (out sluice.List[sluice.QuarantineView], err error) {
 			k.settle(ctx)
 			calls, next, err := k.Store.List(ctx, sluice.QuarantineQuery{
 				ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To,
 				Limit: cmp.Or(p.Limit, defaultLimit), After: p.After, Cover: sluice.CoverFrom(ctx),
 			})
 			if err != nil {
-				return sluice.List[sluice.QuarantineView]{}, err
+				return out, err
 			}
-			out := sluice.List[sluice.QuarantineView]{Items: []sluice.QuarantineView{}, Next: next}
+			out.Items, out.Next = []sluice.QuarantineView{}, next
 			left, known := maxBodies, sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)
 			for _, c := range calls {
 				maySee := known.Event(c.EventKey)

@@ -38,24 +38,22 @@ func Commands(
 	return []command.Command{command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines "+
 		"made of them, and rejected ones. Users who may see payloads also get the correlation ids, and with a whole "+
 		"trace id the payload and the result.",
-		func(ctx context.Context, p getParams) (sluice.TraceAnswer, error) {
+		func(ctx context.Context, p getParams) (out sluice.TraceAnswer, err error) {
 			q, err := p.query(ctx, journal)
 			if err != nil {
-				return sluice.TraceAnswer{}, err
+				return out, err
 			}
 			calls, next, err := journal.Calls(ctx, q)
 			if err != nil {
-				return sluice.TraceAnswer{}, err
+				return out, err
 			}
-			out := sluice.TraceAnswer{List: sluice.List[sluice.CallView]{
-				Items: make([]sluice.CallView, len(calls)), Next: next,
-			}}
+			out.Items, out.Next = make([]sluice.CallView, len(calls)), next
 			if out.Searched, err = reached(ctx, journal, q, next); err != nil {
-				return sluice.TraceAnswer{}, err
+				return out, err
 			}
 			if unfinished := next != "" && len(calls) < q.Limit; p.Facets && !unfinished { // that took long enough
 				if out.Facets, err = countFacets(ctx, journal, q); err != nil {
-					return sluice.TraceAnswer{}, err
+					return out, err
 				}
 			}
 			whole := strings.Contains(q.TraceID, ":")
@@ -65,7 +63,7 @@ func Commands(
 			for i, call := range calls {
 				if out.Items[i], err = viewOf(ctx, call, q.Known.Call(&call), whole && i < maxFilled, journal,
 					results); err != nil {
-					return sluice.TraceAnswer{}, err
+					return out, err
 				}
 			}
 			return out, nil

@@ -18,7 +18,7 @@ func resourceConfirm(v *page.Visit, res *resource) error {
 	}
 	path := res.Page + "/" + url.PathEscape(name)
 	asked := page.Confirmation{
-		Name: name, What: res.One(), Effect: page.Typographic(res.Effect), Action: path + "/delete", Back: path,
+		Name: name, What: res.One(), Effect: page.Typographic(res.Effect), Back: path,
 	}
 	if res.Used {
 		asked.Used = thing

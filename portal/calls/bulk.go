@@ -179,7 +179,7 @@ func (b *bulk) delete(v *page.Visit, command string, about page.Confirmation) er
 		return sluice.NotPermitted(command)
 	}
 	if v.Entered("sure") == "" {
-		about.Action, about.Back = v.R.URL.Path, b.Back
+		about.Back = b.Back
 		return v.Show("confirm", "Delete "+about.Name, about)
 	}
 	b.Verb, b.command, b.replays = "deleted", command, nil

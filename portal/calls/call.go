@@ -120,11 +120,9 @@ func callEraseConfirm(v *page.Visit) error {
 	if others := len(found.Items) - 1; others > 0 {
 		effect += " " + wording.Plural(others, "replay or copy goes", "replays and copies go") + " with it."
 	}
-	path := callPath(trace)
-	view := page.Confirmation{
-		Verb: "Erase", Name: trace, What: "call", Action: path + "/erase", Back: path, Effect: effect,
-	}
-	return v.Show("confirm", "Erase "+trace, view)
+	return v.Show("confirm", "Erase "+trace, page.Confirmation{
+		Verb: "Erase", Name: trace, What: "call", Back: callPath(trace), Effect: effect,
+	})
 }
 
 func callErase(v *page.Visit) error {

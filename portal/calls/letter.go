@@ -53,9 +53,8 @@ func letterReplay(v *page.Visit) error {
 }
 
 func letterConfirm(v *page.Visit, letter sluice.DeadLetter) error {
-	path := "/deadletters/" + url.PathEscape(letter.Letter)
 	return v.Show("confirm", "Delete dead letter "+letter.Letter, page.Confirmation{
-		Name: letter.TraceID + " in " + letter.Pipeline, What: "dead letter", Action: path + "/delete", Back: path,
+		Name: letter.TraceID + " in " + letter.Pipeline, What: "dead letter", Back: "/deadletters/" + url.PathEscape(letter.Letter),
 		Effect: letterEffect,
 	})
 }

@@ -20,7 +20,7 @@ func (p *Plot) MarkGaps(closings []sluice.Closing, sums []sluice.Minute, of Span
 		}
 		x := min(at(c.From), plotWidth-least)
 		p.Gaps = append(p.Gaps, plotBar{
-			x, plotTop, max(round(at(c.To)-x), least), plotHeight - plotTop - plotBottom, "gap",
+			X: x, Y: plotTop, Width: max(round(at(c.To)-x), least), Height: plotHeight - plotTop - plotBottom,
 		})
 		for i := range p.Spots {
 			if s := &p.Spots[i]; c.From.Before(s.To) && c.To.After(s.From) {

@@ -11,8 +11,7 @@ import (
 
 // Latency shows how long it took to store calls.
 func Latency(sums []sluice.Minute, of Span) *Plot {
-	p := newPlot("Time to stable storage")
-	p.Legend = []legend{{"p50", "median"}, {"p99", "slowest 1 %"}}
+	p := &Plot{Title: "Time to stable storage", Legend: []legend{{"p50", "median"}, {"p99", "slowest 1 %"}}}
 	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {

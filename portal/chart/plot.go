@@ -19,17 +19,15 @@ type Tick struct {
 
 // A Plot is an SVG picture of figures over time.
 type Plot struct {
-	Title         string
-	Width, Height int
-	Left, Right   int // of the x axis
-	Bars          []plotBar
-	Spots         []plotSpot
-	Lines         []plotLine
-	Gaps          []plotBar // times in which no calls were taken
-	X, Y          []Tick
-	Legend        []legend
-	Summary       string // for people who don't see it
-	Empty         string // shown if there are no values
+	Title   string
+	Bars    []plotBar
+	Spots   []plotSpot
+	Lines   []plotLine
+	Gaps    []plotBar // times in which no calls were taken
+	X, Y    []Tick
+	Legend  []legend
+	Summary string // for people who don't see it
+	Empty   string // shown if there are no values
 }
 
 // A plotBar is one of several stacked bars.
@@ -59,6 +57,7 @@ type plotDot struct {
 
 type legend struct{ Class, Name string }
 
+// The sizes of a plot, which its template has, too.
 const (
 	plotWidth  = 480
 	plotHeight = 200
@@ -67,10 +66,6 @@ const (
 	plotBottom = 24
 	maxBars    = 120 // more sums are grouped
 )
-
-func newPlot(title string) *Plot {
-	return &Plot{Title: title, Width: plotWidth, Height: plotHeight, Left: plotLeft, Right: plotWidth}
-}
 
 func (p *Plot) spot(i, of int, g group, text string) {
 	width := float64(plotWidth-plotLeft) / float64(of)

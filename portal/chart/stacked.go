@@ -26,11 +26,10 @@ func Runs(sums []sluice.Minute, of Span) *Plot {
 // stackedPlot shows counts on top of each other, those of each class in the order of the
 // legend.
 func stackedPlot(what string, sums []sluice.Minute, of Span, classes []legend, countsOf func(group) []int) *Plot {
-	p := newPlot(what + " a minute")
+	p := &Plot{Title: what + " a minute", Legend: classes}
 	if of.Hours > 0 {
 		p.Title = what + " an hour"
 	}
-	p.Legend = classes
 	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {

@@ -1,6 +1,6 @@
 package page
 
-// A Confirmation asks before something is deleted.
+// A Confirmation asks before something is deleted, by a form that is sent to the path of the page.
 type Confirmation struct {
 	Verb   string // "": delete
 	Name   string
@@ -8,7 +8,6 @@ type Confirmation struct {
 	Effect string
 	Used   any          // the view that says when it was last used; nil if unknown
 	Hit    *Consequence // nil if nothing else is affected
-	Action string       // path
 	Back   string       // path
 
 	// For several things of a list: the form's field for them, and its values.

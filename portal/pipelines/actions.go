@@ -23,7 +23,7 @@ func pipelineRetry(v *page.Visit) error {
 func pipelineConfirm(v *page.Visit, found pipeline) error {
 	path := pipelinePath(found.Name)
 	asked := page.Confirmation{
-		Name: found.Name, What: "pipeline", Action: path + "/delete", Back: path,
+		Name: found.Name, What: "pipeline", Back: path,
 		Effect: "Events don’t start it any more, those that still wait for it are not run, and its versions are gone.",
 	}
 	if found.Listens != "" && !found.Paused && v.May("pipeline.pause") {

@@ -105,8 +105,7 @@ func hookOfPipeline(v *page.Visit, l sluice.PipelineView) (string, error) {
 // findingsOf returns the mistakes in a stored pipeline. Rights may have changed since it
 // was stored.
 func findingsOf(v *page.Visit, stored sluice.PipelineView) ([]sluice.Finding, error) {
-	user := v.User
-	if !v.May("pipeline.lint") || stored.Owner != user.Name {
+	if !v.May("pipeline.lint") || stored.Owner != v.User.Name {
 		return nil, nil // others would be shown the lack of their own rights
 	}
 	lint, err := page.Ask[sluice.LintResult](v, "pipeline.lint", "name", stored.Name)

@@ -66,7 +66,6 @@ type connection struct {
 // connectionOf returns the connection of a webhook, or nil if its sender is not known. made says
 // that the page shows a new secret.
 func connectionOf(v *page.Visit, hook sluice.WebhookView, made bool, latest []sluice.CallView) (*connection, error) {
-	user := v.User
 	if hook.Provider == "" || !v.May("provider.get") {
 		return nil, nil
 	}
@@ -78,7 +77,7 @@ func connectionOf(v *page.Visit, hook sluice.WebhookView, made bool, latest []sl
 	if err := addArrived(v, c, hook.EventKey, latest); err != nil {
 		return nil, err
 	}
-	c.Asks = c.Arrived == nil && c.TakesSecret() && v.May("webhook.put") && user.May(sluice.MaySeeTokens)
+	c.Asks = c.Arrived == nil && c.TakesSecret() && v.May("webhook.put") && v.User.May(sluice.MaySeeTokens)
 	c.Steps = stepsOf(preset.Setup[:], c.Asks && !c.Chosen(), made, c.Arrived == nil && hook.VerifyToken != "")
 	if v.May("quarantine.get") {
 		rejected, err := calls.RejectedCalls(v, "eventKey", hook.EventKey, "limit", "1000")

@@ -8,7 +8,7 @@ import (
 func webhookConfirm(v *page.Visit, hook sluice.WebhookView) error {
 	path := webhookPath(hook.EventKey)
 	asked := page.Confirmation{
-		Name: hook.EventKey, What: "webhook", Action: path + "/delete", Back: path,
+		Name: hook.EventKey, What: "webhook", Back: path,
 		Effect: "It can’t be undone: calls with its token are rejected from then on, and the token never comes back. " +
 			"Events that were accepted stay.",
 	}

@@ -21,7 +21,7 @@ func Add(s *page.Site) {
 	s.Form("/webhooks/new", webhookCreate)
 	s.Page("GET /webhooks/{key}", page.With(webhookNamed, webhookPage))
 	s.Page("GET /webhooks/{key}/edit", page.With(webhookNamed, webhookEdit))
-	s.Form("/webhooks/{key}/edit", page.With(webhookNamed, webhookSave))
+	s.Form("/webhooks/{key}/edit", page.With(webhookNamed, webhookPut))
 	s.Form("/webhooks/{key}/try", page.With(webhookNamed, webhookTry))
 	s.Form("/webhooks/{key}/secret", page.With(webhookNamed, webhookSecret))
 	s.Page("GET /webhooks/{key}/missed", page.With(webhookNamed, missedPage))

@@ -112,7 +112,7 @@ func webhookCreate(v *page.Visit) error {
 	if v.Entered("do") == "show" { // shows the sender's fields where there are no scripts
 		return renderWebhookForm(v, sluice.WebhookView{}, v.R.PostForm, nil)
 	}
-	return webhookPut(v, sluice.WebhookView{}, "created")
+	return webhookPut(v, sluice.WebhookView{})
 }
 
 func webhookEdit(v *page.Visit, hook sluice.WebhookView) error {
@@ -152,19 +152,16 @@ func enterAnswer(v *page.Visit, hook sluice.WebhookView, entered url.Values) err
 	return nil
 }
 
-func webhookSave(v *page.Visit, hook sluice.WebhookView) error {
-	return webhookPut(v, hook, "saved")
-}
-
 // webhookPut stores what was entered as a new webhook, or in place of before.
-func webhookPut(v *page.Visit, before sluice.WebhookView, done string) error {
+func webhookPut(v *page.Visit, before sluice.WebhookView) error {
 	cmd, _ := v.Commands.Find("webhook.put")
 	made, err := fillSecrets(v, before)
 	if err != nil {
 		return err
 	}
-	given := page.ArgsOf(cmd, v.R.PostForm)
+	given, done := page.ArgsOf(cmd, v.R.PostForm), "created"
 	if before.UUID != "" {
+		done = "saved"
 		given = append(given, page.Args("uuid", command.Text(before.UUID))...)
 		emptied, err := emptied(v, before, v.R.PostForm)
 		if err != nil {
