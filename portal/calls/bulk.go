@@ -29,7 +29,8 @@ func selected(v *page.Visit, name string) ([]string, error) {
 func selection(v *page.Visit, field, what string) (*bulk, page.Confirmation, error) {
 	names, err := selected(v, field)
 	return &bulk{field: field, names: names}, page.Confirmation{
-		Name: page.Plural(len(names), what, what+"s"), What: what, Several: len(names) != 1, Field: field, Values: names,
+		Name: page.Plural(len(names), what, what+"s"), What: what, Several: len(names) != 1,
+		Field: field, Values: names,
 	}, err
 }
 

@@ -54,8 +54,8 @@ func letterReplay(v *page.Visit) error {
 
 func letterConfirm(v *page.Visit, letter sluice.DeadLetter) error {
 	return v.Show("confirm", "Delete dead letter "+letter.Letter, page.Confirmation{
-		Name: letter.TraceID + " in " + letter.Pipeline, What: "dead letter", Back: "/deadletters/" + url.PathEscape(letter.Letter),
-		Effect: letterEffect,
+		Name: letter.TraceID + " in " + letter.Pipeline, What: "dead letter", Effect: letterEffect,
+		Back: "/deadletters/" + url.PathEscape(letter.Letter),
 	})
 }
 

@@ -63,7 +63,8 @@ func (v replayAllView) failed() command.Args {
 func replayAll(v *page.Visit) error {
 	view := replayAllView{callFilter: filterOf(v.Base, v.R.PostForm)}
 	b := replays()
-	b.About, b.replays = "that failed", url.Values{"eventKey": {view.Get("eventKey")}, "pipeline": {view.Get("pipeline")}}
+	b.About = "that failed"
+	b.replays = url.Values{"eventKey": {view.Get("eventKey")}, "pipeline": {view.Get("pipeline")}}
 	from, err := sluice.Since(time.Time{}, view.Get("since"))
 	if err == nil {
 		if !view.Has("from") {

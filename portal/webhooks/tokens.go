@@ -55,7 +55,8 @@ func tokensPath(hook sluice.WebhookView) string {
 
 func tokenConfirm(v *page.Visit, hook sluice.WebhookView) error {
 	return v.Show("confirm", "Delete a URL of "+hook.EventKey, page.Confirmation{
-		Name: "URL of " + hook.EventKey + " whose token ends in " + v.Named("last6"), What: "URL", Back: tokensPath(hook),
+		Name: "URL of " + hook.EventKey + " whose token ends in " + v.Named("last6"), What: "URL",
+		Back: tokensPath(hook),
 		Effect: "Calls with it are rejected at once, as calls with an unknown token are, and are not kept. Has the " +
 			"sender got another one?",
 	})
