@@ -29,6 +29,7 @@ type Call struct {
 	Count         int       `json:"count,omitempty" doc:"How many calls it stands for, if more than one."`
 	AdmittedOf    string    `json:"admittedOf,omitempty" doc:"Id that it had in the quarantine, if it was let out of it."`
 	Erased        bool      `json:"erased,omitempty" doc:"Its payload, headers and results were erased."`
+	Sent          bool      `json:"-"` // a run or a user has sent it: it is no call
 	Spooled       bool      `json:"-"` // it waits in a spool, and is entered in the journal when it is handed over
 	Duplicate     bool      `json:"-"` // its delivery was accepted before: the ids are those of the first call
 

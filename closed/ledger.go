@@ -89,6 +89,16 @@ func (l *Ledger) Beat(ctx context.Context) error {
 	return nil
 }
 
+// Crashed returns the last sign of life of a process that has ended without saying so, before this
+// one stores its own.
+func (l *Ledger) Crashed(ctx context.Context) (last time.Time, crashed bool) {
+	found, err := l.Records.Get(ctx, heartbeatKey)
+	if err != nil || found == nil || found.Heartbeat == nil || l.Several {
+		return time.Time{}, false
+	}
+	return found.Heartbeat.Time, found.Heartbeat.Last == ""
+}
+
 // Last stores the last sign of life of this server, from when it took no more connections.
 func (l *Ledger) Last(ctx context.Context, at time.Time, why string) error {
 	if l.taking.IsZero() {

@@ -89,3 +89,13 @@ func (e *Engine) Unfinished(ctx context.Context) (sluice.Unfinished, error) {
 	}
 	return u, err
 }
+
+// StoredBefore returns a function that reports whether a correlation id is that of an event which
+// is stored already.
+func (e *Engine) StoredBefore() func(correlationID string) bool {
+	last := e.Stored.stream.Durable()
+	return func(correlationID string) bool {
+		found, ok := e.Stored.ids.Parse(correlationID)
+		return ok && found.Sequence <= last
+	}
+}

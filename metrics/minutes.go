@@ -22,7 +22,8 @@ const (
 )
 
 // Minutes counts calls and runs by the minute for the last day, and by the hour for the last
-// 30 days. Every node adds its counts every few seconds, so a crash loses only the last ones.
+// 30 days. Every node adds its counts every few seconds; what a crash loses of them is counted
+// anew, see Recount.
 // What became of a call is counted in the minute in which the call came.
 type Minutes struct {
 	// Expects, if set, reports whether calls of a webhook are expected. Such a webhook has
@@ -40,6 +41,8 @@ type Minutes struct {
 	mu      sync.Mutex
 	counted map[time.Time]*sluice.Minute // since the last flush
 	of      sluice.WebhookFigures        // those that are counted in now: a call makes no garbage
+	began   time.Time                    // see Recount
+	late    []former                     // ends of earlier calls while those are counted anew; nil: they are not
 }
 
 // NewMinutes returns the counts in two stores. Nothing is stored until Keep runs. The
@@ -84,6 +87,9 @@ func (m *Minutes) Call(c sluice.Call) {
 // Settled counts what became of an accepted call: it went well, failed for good, or
 // recovered after that.
 func (m *Minutes) Settled(eventKey, traceID string, status sluice.Status) {
+	if m.putOff(former{eventKey, traceID, status}) {
+		return
+	}
 	m.count(callTime(traceID, time.Now()), eventKey, func(minute *sluice.Minute, of *sluice.WebhookFigures) {
 		for _, f := range []*sluice.CallFigures{&minute.CallFigures, &of.CallFigures} {
 			switch status {
@@ -97,6 +103,17 @@ func (m *Minutes) Settled(eventKey, traceID string, status sluice.Status) {
 			}
 		}
 	})
+}
+
+// putOff keeps the end of a call of an earlier process while those are counted anew.
+func (m *Minutes) putOff(end former) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.late == nil || callTime(end.traceID, m.began).After(m.began.Add(-time.Millisecond)) {
+		return false
+	}
+	m.late = append(m.late, end)
+	return true
 }
 
 // callTime returns when a call came.

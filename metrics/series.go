@@ -42,22 +42,27 @@ func (s *series) flush(ctx context.Context) error {
 	return nil
 }
 
-// add adds a sum to the record of its period. It overwrites the record of a period that is no
-// longer kept, and drops the sum of such a period.
+// add adds a sum to the record of its period.
 func (s *series) add(ctx context.Context, sum *sluice.Minute) error {
+	return s.change(ctx, sum.Time, func(stored *sluice.Minute) { addTo(stored, sum) })
+}
+
+// change changes the record of a period. It overwrites that of a period that is no longer kept,
+// and does nothing about such a period.
+func (s *series) change(ctx context.Context, start time.Time, change func(stored *sluice.Minute)) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	key := strconv.FormatInt(sum.Time.Unix()/int64(s.period/time.Second)%int64(s.kept), 10)
+	key := strconv.FormatInt(start.Unix()/int64(s.period/time.Second)%int64(s.kept), 10)
 	_, err := s.store.Change(ctx, key,
 		func(before *sluice.Minute, _ map[string]*sluice.Minute) (*sluice.Minute, error) {
-			after := sluice.Minute{Time: sum.Time}
+			after := sluice.Minute{Time: start}
 			switch {
-			case before != nil && before.Time.After(sum.Time):
+			case before != nil && before.Time.After(start):
 				return before, nil
-			case before != nil && before.Time.Equal(sum.Time):
+			case before != nil && before.Time.Equal(start):
 				after = *before
 			}
-			addTo(&after, sum)
+			change(&after)
 			return &after, nil
 		})
 	return err

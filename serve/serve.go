@@ -287,6 +287,10 @@ func (s *Server) startWork(ctx context.Context) error {
 			return fmt.Errorf("pipelines: %w", err)
 		}
 	}
+	if last, crashed := s.ledger.Crashed(ctx); crashed && s.cfg.NATS == "" {
+		recount := s.minutes.Recount(s.engine.Journal, s.engine.StoredBefore(), last)
+		s.work.Go(func() { recount(running) })
+	}
 	for _, work := range []func(context.Context){
 		s.minutes.Keep, s.failing.Keep, s.uses.accounts.Keep, s.uses.clients.Keep, s.uses.secrets.Keep,
 		s.uses.webhooks.Keep, s.keeper.Run, s.ledger.Run,

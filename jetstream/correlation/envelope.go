@@ -21,6 +21,7 @@ type Envelope struct {
 	EventKey  string
 	Key       string // of a message, if it is no event
 	TraceID   string
+	Hops      int
 	ReplayOf  string
 	Received  time.Time
 	Listeners []string
@@ -67,6 +68,8 @@ func (e *Envelope) field(name json.Token) any {
 		return &e.Key
 	case "traceId":
 		return &e.TraceID
+	case "hops":
+		return &e.Hops
 	case "replayOf":
 		return &e.ReplayOf
 	case "listeners":

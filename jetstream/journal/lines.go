@@ -87,6 +87,7 @@ func decode[T any](l line, kind byte) (said T, ok bool) {
 // sent, and the subject it is stored under.
 func (l line) call() (c sluice.Call, subject string, ok bool) {
 	if sent, ok := decode[sentEvent](l, lineSent); ok {
+		sent.Sent = sent.ReplayOf == ""
 		return sent.Call, sent.Subject, true
 	}
 	c, ok = decode[sluice.Call](l, lineCall)

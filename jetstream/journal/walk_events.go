@@ -192,7 +192,7 @@ func (w *eventWalk) subject(
 	}
 	call := found(sluice.Call{
 		TraceID: e.TraceID, DeliveryID: e.DeliveryID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf,
-		Time: e.Received.UTC(),
+		Time: e.Received.UTC(), Sent: e.Hops > 0 || sluice.TraceOwner(e.TraceID) == sluice.DirectCall,
 	})
 	return &call, e, nil
 }

@@ -1,0 +1,146 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+)
+
+// A former call is one of an earlier process.
+type former struct {
+	eventKey, traceID string
+	status            sluice.Status
+}
+
+// recountMargin is how far clocks may have been off.
+const recountMargin = 15 * time.Minute
+
+// Recount returns a function that counts what a process that crashed may not have counted: the calls
+// around its end, and those of hours in which some were not done. isFormer reports whether a call
+// came before this process. Until the function has ended, the ends of such calls wait.
+func (m *Minutes) Recount(
+	journal sluice.Journal, isFormer func(correlationID string) bool, crashed time.Time,
+) func(ctx context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.began, m.late = time.Now(), []former{}
+	began := m.began
+	return func(ctx context.Context) {
+		open := make(map[string]sluice.Status) // by trace id
+		for _, hour := range m.doubtful(crashed.Add(-recountMargin), began.Add(recountMargin)) {
+			if err := m.recount(ctx, journal, isFormer, hour, open); err != nil && ctx.Err() == nil {
+				m.log.Warn("The figures of an hour around a crash can't be counted anew.", "hour", hour, "error", err)
+			}
+		}
+		m.mu.Lock()
+		late := m.late
+		m.late = nil
+		m.mu.Unlock()
+		for _, end := range late {
+			if status, counted := open[end.traceID]; !counted || status != end.status {
+				m.Settled(end.eventKey, end.traceID, end.status)
+			}
+		}
+	}
+}
+
+// doubtful returns the hours between two times, and those in which some calls were not done.
+func (m *Minutes) doubtful(from, to time.Time) (hours []time.Time) {
+	m.storing.Lock()
+	defer m.storing.Unlock()
+	seen := make(map[time.Time]bool)
+	for at := from.UTC().Truncate(time.Hour); !at.After(to); at = at.Add(time.Hour) {
+		seen[at] = true
+		hours = append(hours, at)
+	}
+	for _, stored := range m.hours.store.All() {
+		if f := stored.CallFigures; f.Accepted > f.OK+f.Error+f.Recovered && !seen[stored.Time] {
+			hours = append(hours, stored.Time)
+		}
+	}
+	return hours
+}
+
+// recount replaces the figures of the calls of an hour. It notes the state of each call that may
+// still change.
+func (m *Minutes) recount(
+	ctx context.Context, journal sluice.Journal, isFormer func(string) bool, hour time.Time,
+	open map[string]sluice.Status,
+) error {
+	sums := &Minutes{Expects: m.Expects, counted: make(map[time.Time]*sluice.Minute)}
+	q := sluice.TraceQuery{From: hour.Add(-time.Minute), To: hour.Add(time.Hour + time.Minute), Limit: 1000}
+	for more := true; more; more = q.Before != "" {
+		calls, next, err := journal.Calls(ctx, q)
+		if err != nil {
+			return err
+		}
+		q.Before = next
+		for i := range calls {
+			c := &calls[i]
+			if !c.Sent && c.ReplayOf == "" && c.CorrelationID != "" && isFormer(c.CorrelationID) &&
+				callTime(c.TraceID, c.Time).UTC().Truncate(time.Hour).Equal(hour) {
+				open[c.TraceID] = c.Status
+				sums.Call(*c)
+				if c.Status != sluice.StatusProcessing && c.Status != sluice.StatusRetrying {
+					sums.Settled(c.EventKey, c.TraceID, c.Status)
+				}
+				if c.Status == sluice.StatusRecovered { // it was an error first
+					sums.Settled(c.EventKey, c.TraceID, sluice.StatusError)
+				}
+			}
+		}
+	}
+	return m.replace(ctx, sums.counted)
+}
+
+// replace stores counts in place of those that are stored. Where those are more, the journal no
+// longer has all calls, and they stay.
+func (m *Minutes) replace(ctx context.Context, counted map[time.Time]*sluice.Minute) error {
+	m.storing.Lock()
+	defer m.storing.Unlock()
+	hours := &series{store: m.hours.store, period: time.Hour, kept: hoursKept, pending: make(map[time.Time]*sluice.Minute)}
+	minutes := &series{
+		store: m.minutes.store, period: time.Minute, kept: minutesKept, pending: make(map[time.Time]*sluice.Minute),
+	}
+	for _, minute := range counted {
+		minute.Latencies = trimmed(minute.Latencies)
+		hours.wait(minute)
+		minute.Webhooks = nil
+		minutes.wait(minute)
+	}
+	for _, s := range []*series{hours, minutes} {
+		for _, sum := range s.pending {
+			if err := s.raise(ctx, sum); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// raise replaces what is stored of the calls of a period by a sum of at least as many.
+func (s *series) raise(ctx context.Context, sum *sluice.Minute) error {
+	return s.change(ctx, sum.Time, func(stored *sluice.Minute) {
+		raised := sluice.Minute{Time: stored.Time}
+		addTo(&raised, stored)
+		if sum.Accepted >= stored.Accepted {
+			rejected := stored.Rejected
+			raised.CallFigures, raised.Latencies = sum.CallFigures, sum.Latencies
+			raised.Rejected = rejected
+		}
+		for key, figures := range sum.Webhooks {
+			known := raised.Webhooks[key]
+			if figures.Accepted < known.Accepted {
+				continue
+			}
+			if raised.Webhooks == nil {
+				raised.Webhooks = make(map[string]sluice.WebhookFigures)
+			}
+			figures.Rejected, figures.Expected = known.Rejected, known.Expected || figures.Expected
+			figures.Last = later(figures.Last, known.Last)
+			raised.Webhooks[key] = figures
+		}
+		*stored = raised
+	})
+}
