@@ -99,7 +99,9 @@ func (m *Minutes) recount(
 func (m *Minutes) replace(ctx context.Context, counted map[time.Time]*sluice.Minute) error {
 	m.storing.Lock()
 	defer m.storing.Unlock()
-	hours := &series{store: m.hours.store, period: time.Hour, kept: hoursKept, pending: make(map[time.Time]*sluice.Minute)}
+	hours := &series{
+		store: m.hours.store, period: time.Hour, kept: hoursKept, pending: make(map[time.Time]*sluice.Minute),
+	}
 	minutes := &series{
 		store: m.minutes.store, period: time.Minute, kept: minutesKept, pending: make(map[time.Time]*sluice.Minute),
 	}
