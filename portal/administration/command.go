@@ -21,8 +21,8 @@ type commandView struct {
 }
 
 // Secrets reports whether the output has secrets.
-func (v commandView) Secrets() bool {
-	return slices.ContainsFunc(v.Output, func(part outputPart) bool { return part.Mask != "" })
+func (c commandView) Secrets() bool {
+	return slices.ContainsFunc(c.Output, func(part outputPart) bool { return part.Mask != "" })
 }
 
 func commandPage(v *page.Visit, cmd command.Command) error {

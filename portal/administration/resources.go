@@ -23,7 +23,7 @@ type resource struct {
 }
 
 // One returns the word for one of them. Pages have a Name of their own.
-func (res *resource) One() string { return res.Resource.Name }
+func (res *resource) One() string { return res.Name }
 
 // words replace the command's description of a field.
 type words struct {

@@ -14,7 +14,7 @@ import (
 )
 
 // A Field is one input of a form.
-type Field struct {
+type Field struct { //nolint:recvcheck // templates call methods of the value
 	Name     string
 	Label    string
 	Help     string

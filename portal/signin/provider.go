@@ -41,7 +41,7 @@ func returnFromProvider(v *page.Visit) error {
 	if v.Provider == nil {
 		return noProvider()
 	}
-	refuse := func(status int, problem string) error { return refuse(v, status, viewFor(v, ""), problem) }
+	refuse := func(status int, problem string) error { return refuse(v, status, viewFor(""), problem) }
 	text, _ := url.QueryUnescape(v.Cookie("signin"))
 	trip, err := url.ParseQuery(text)
 	v.SetCookie("signin", "", 0)

@@ -39,11 +39,11 @@ type signInView struct {
 }
 
 func signInPage(v *page.Visit) error {
-	return v.Show("signin", "Sign in", viewFor(v, v.Query("next")))
+	return v.Show("signin", "Sign in", viewFor(v.Query("next")))
 }
 
 // viewFor returns the form that leads to next.
-func viewFor(v *page.Visit, next string) signInView {
+func viewFor(next string) signInView {
 	next = localPath(next)
 	return signInView{Next: next, Program: strings.HasPrefix(next, sluice.AuthorizePath+"?")}
 }
@@ -72,7 +72,7 @@ func signIn(v *page.Visit) error {
 	if err := v.ReadForm(most); err != nil {
 		return err
 	}
-	view := viewFor(v, v.Entered("next"))
+	view := viewFor(v.Entered("next"))
 	view.Username = v.Entered("username")
 	user, err := v.Login(v.R.Context(), view.Username, v.R.PostForm.Get("password"), v.R.RemoteAddr)
 	if err == nil {
@@ -98,7 +98,7 @@ func signInByLink(v *page.Visit) error {
 	}
 	if username == "" || v.Login == nil {
 		const message = "This link was used, or is older than an hour. Sign in with your password."
-		return refuse(v, http.StatusGone, viewFor(v, "/"), message)
+		return refuse(v, http.StatusGone, viewFor("/"), message)
 	}
 	return begin(v, sluice.PortalSession{Username: username}, "/")
 }
