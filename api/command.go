@@ -9,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
 	"sluice/problem"
 )
 
@@ -43,6 +44,14 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return a.callAndAnswer(w, r, user, cmd, args, &memory)
+}
+
+// callAndAnswer runs a command and writes what it returns. The memory is that of its arguments.
+func (a *API) callAndAnswer(
+	w http.ResponseWriter, r *http.Request, user sluice.User, cmd command.Command, args command.Args,
+	memory *limit.Hold,
+) error {
 	made, err := a.beginList(r.Context(), cmd)
 	if err != nil {
 		return err

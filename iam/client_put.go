@@ -89,12 +89,7 @@ func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, sec
 	if p.RedirectURIs != nil {
 		after.RedirectURIs = distinct(p.RedirectURIs)
 	}
-	switch {
-	case len(p.Grants) > 0:
-		after.Grants = distinct(p.Grants)
-	case before == nil || p.Grants != nil: // emptied, they are the default again
-		after.Grants = sluice.DefaultGrants(public)
-	}
+	after.Grants = p.grantsOf(before, public)
 	ownTokens := slices.Contains(after.Grants, "client_credentials")
 	switch {
 	case public && ownTokens:
@@ -112,6 +107,17 @@ func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, sec
 		after.TokensSince = time.Now().UTC()
 	}
 	return after, secret, nil
+}
+
+// grantsOf returns the grants of a client. Emptied, they are the default again.
+func (p clientPutParams) grantsOf(before *sluice.Client, public bool) []string {
+	switch {
+	case len(p.Grants) > 0:
+		return distinct(p.Grants)
+	case before != nil && p.Grants == nil:
+		return before.Grants
+	}
+	return sluice.DefaultGrants(public)
 }
 
 func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {

@@ -126,15 +126,7 @@ func (s *erasures) finish(ctx context.Context, open []sluice.Erasure) error {
 			return err
 		}
 		events = append(events, found...)
-		for _, id := range append([]string{one.Quarantine}, one.Quarantined...) {
-			if id == "" {
-				continue
-			}
-			if _, err := s.Quarantine.Drop(ctx, id); err != nil {
-				return err
-			}
-		}
-		if err := s.Journal.Hide(ctx, map[uint64]string{0: one.TraceID}, true); err != nil {
+		if err := s.eraseLoose(ctx, one); err != nil {
 			return err
 		}
 	}
@@ -145,20 +137,39 @@ func (s *erasures) finish(ctx context.Context, open []sluice.Erasure) error {
 		return err
 	}
 	for _, one := range open {
-		_, err := s.records.Change(ctx, one.TraceID,
-			func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
-				if before == nil || !before.Erased.IsZero() || len(before.Events) != len(one.Events) {
-					return nil, sluice.ErrUnchanged // there is more to it by now
-				}
-				after := *before
-				after.Erased = time.Now().UTC()
-				return &after, nil
-			})
-		if err = sluice.Changed(err); err != nil {
+		if err := s.close(ctx, one); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// eraseLoose erases what there is of a call besides its events: in the quarantine, and of a run
+// that a user has started.
+func (s *erasures) eraseLoose(ctx context.Context, one *sluice.Erasure) error {
+	for _, id := range append([]string{one.Quarantine}, one.Quarantined...) {
+		if id == "" {
+			continue
+		}
+		if _, err := s.Quarantine.Drop(ctx, id); err != nil {
+			return err
+		}
+	}
+	return s.Journal.Hide(ctx, map[uint64]string{0: one.TraceID}, true)
+}
+
+// close notes that an erasure is done, unless there is more to it by now.
+func (s *erasures) close(ctx context.Context, one sluice.Erasure) error {
+	_, err := s.records.Change(ctx, one.TraceID,
+		func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
+			if before == nil || !before.Erased.IsZero() || len(before.Events) != len(one.Events) {
+				return nil, sluice.ErrUnchanged
+			}
+			after := *before
+			after.Erased = time.Now().UTC()
+			return &after, nil
+		})
+	return sluice.Changed(err)
 }
 
 // resumeEvery is how often what is open is tried again.

@@ -47,17 +47,22 @@ func length(v reflect.Value, depth int) (n int64) {
 		}
 		return n + brackets
 	case reflect.Struct:
-		if v.Type() == timeType {
-			return int64(len(time.RFC3339Nano)) + brackets + 1
-		}
-		for i := range v.NumField() {
-			if field := v.Type().Field(i); !v.Field(i).IsZero() || !strings.Contains(string(field.Tag), ",omit") {
-				n += int64(len(field.Name)) + number + length(v.Field(i), depth+1)
-			}
-		}
-		return n + brackets
+		return structLength(v, depth) + brackets
 	}
 	return number
+}
+
+func structLength(v reflect.Value, depth int) (n int64) {
+	const around = 25 // the quotes, the name in another form, and a zero that is written
+	if v.Type() == timeType {
+		return int64(len(time.RFC3339Nano)) + 1
+	}
+	for i := range v.NumField() {
+		if field := v.Type().Field(i); !v.Field(i).IsZero() || !strings.Contains(string(field.Tag), ",omit") {
+			n += int64(len(field.Name)) + around + length(v.Field(i), depth+1)
+		}
+	}
+	return n
 }
 
 // stringLength returns the length of a text in JSON, with its quotes and a comma.

@@ -41,17 +41,23 @@ func revise(ctx context.Context, trusts *trust.Trusts, hook *sluice.Webhook, cha
 		return nil, sluice.InvalidParameter("clientCertificate", "This server sees no client certificates: it needs "+
 			"HTTPS of its own (--tls-cert), or a proxy that passes them on (--client-certificate-header).")
 	}
+	return stored(t), try(ctx, trusts, t, given["signingSecret"] || given["signature"])
+}
+
+// try makes sure that calls can be checked by a trust. The kind of a secret that was entered, or
+// that is used in another way, must be clear.
+func try(ctx context.Context, trusts *trust.Trusts, t sluice.Trust, entered bool) error {
 	made, err := trusts.Build(ctx, t)
 	if err == nil {
 		err = made.Missing // where calls come it is left out; here it is a mistake
 	}
-	if err == nil && made.Verifier != nil && (given["signingSecret"] || given["signature"]) {
+	if err == nil && made.Verifier != nil && entered {
 		err = made.Verifier.CheckKind()
 	}
 	if sluice.NotFound.Is(err) {
-		return nil, sluice.AsError(err).About("signingSecret").WithStatus(400) // of the secret, not of the webhook
+		return sluice.AsError(err).About("signingSecret").WithStatus(400) // of the secret, not of the webhook
 	}
-	return stored(t), err
+	return err
 }
 
 // fit refuses contradictions, and drops what belonged to a sender that was removed.
