@@ -211,9 +211,10 @@ func (r *resource) fieldNames() []string {
 
 // grants are the grants of a client whose file names none.
 func grants(client map[string]any) any {
-	var all []any
-	for _, grant := range sluice.DefaultGrants(client["public"] == true) {
-		all = append(all, grant)
+	usual := sluice.DefaultGrants(client["public"] == true)
+	all := make([]any, len(usual))
+	for i, grant := range usual {
+		all[i] = grant
 	}
 	return all
 }

@@ -28,7 +28,7 @@ func (f *Finder) Find(
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, errSlow)
 	defer cancel()
 	found, err = f.find(ctx, of, a, hook, from, to, dryRun)
-	if err != nil && context.Cause(ctx) == errSlow {
+	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
 		err = a.refused("it takes longer than "+askTime.String(), nil).After(slowPause)
 	}
 	return found, err

@@ -88,7 +88,7 @@ func (p *Published[T]) Get(ctx context.Context, address string, maxAge time.Dura
 	content, age, known := p.Last(address)
 	if known && age <= maxAge {
 		if age > maxAge*3/4 {
-			go p.share(context.WithoutCancel(ctx), address, maxAge/2) // who asks later gets the answer
+			go func() { _, _ = p.share(context.WithoutCancel(ctx), address, maxAge/2) }() // for who asks later
 		}
 		return content, nil
 	}

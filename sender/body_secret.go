@@ -3,7 +3,6 @@ package sender
 import (
 	"context"
 	"crypto/subtle"
-	"iter"
 	"slices"
 	"time"
 
@@ -22,7 +21,7 @@ func inBody(list, member string) newChecker {
 // check decodes only what it looks for: a stranger may have sent the rest.
 func (b bodySecret) check(_ context.Context, c *Call, _ time.Time) error {
 	lacks, differs := "The body has no %s.", "The %s in the body is another one."
-	var items iter.Seq[[]byte] = slices.Values([][]byte{c.Body})
+	items := slices.Values([][]byte{c.Body})
 	if b.list != "" {
 		lacks, differs = "A notification has no %s.", "The %s of a notification is another one."
 		items = elements(lookup(c.Body, []string{b.list}))

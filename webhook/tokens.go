@@ -52,7 +52,7 @@ func receiveURL(baseURL, token string) string {
 }
 
 func showTokens(h *sluice.Webhook, whole bool, now time.Time) []sluice.TokenView {
-	var views []sluice.TokenView
+	views := make([]sluice.TokenView, 0, len(h.AllTokens()))
 	for _, t := range h.AllTokens() {
 		view := sluice.TokenView{
 			Last6: sluice.Last6(t.Token), Description: t.Description, Created: t.Created, Expires: t.Expires,
