@@ -58,7 +58,7 @@ func personal(t *testing.T, e *Engine, key, text string) sluice.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: event.TraceID, CorrelationID: result.CorrelationID, EventKey: key, Time: event.ReceivedAt, Status: sluice.StatusOK, Listeners: result.Listeners}})
+	e.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: event.TraceID, CorrelationID: result.CorrelationID, EventKey: key, Time: event.ReceivedAt, Status: sluice.StatusOK, Listeners: result.Listeners, DeliveryID: "an id of " + text, RemoteAddr: "192.0.2.1"}})
 	return result
 }
 
@@ -147,6 +147,38 @@ func TestErased(t *testing.T) {
 			t.Errorf("after a restart there are the erasures %+v", list)
 		}
 	})
+}
+
+// TestAnInterruptedErasureGoesOn: what was asked for and not done is done after the next start, and
+// said to be erased only then. The call stays in the journal, without its delivery id.
+func TestAnInterruptedErasureGoesOn(t *testing.T) {
+	opts := Options{Dir: t.TempDir()}
+	e := openEngine(t, opts)
+	key := natstest.UniqueKey("interrupted")
+	const text = "interrupted@example.com"
+	result := personal(t, e, key, text)
+	call := callOf(t, e, result.TraceID)
+	reference, ok := e.Stored.ids.Parse(call.CorrelationID)
+	if !ok {
+		t.Fatalf("the call is %+v", call)
+	}
+	_, err := e.Erasures.note(t.Context(), sluice.Erasure{
+		TraceID: call.TraceID, EventKey: key, Time: call.Time, Events: []uint64{reference.Sequence},
+	})
+	check(t, err)
+	if callOf(t, e, result.TraceID).Erased {
+		t.Error("it is said to be erased before it is")
+	}
+	e.Close()
+	pretendKill(t, opts.Dir)
+	e = openEngine(t, opts)
+	natstest.Eventually(t, "the erasure is done", func() bool { return e.Erasures.isDone(result.TraceID) })
+	if left := filesWith(t, text, opts.Dir); len(left) > 0 {
+		t.Errorf("its text is in %v", left)
+	}
+	if call := callOf(t, e, result.TraceID); !call.Erased || call.DeliveryID != "" || call.RemoteAddr != "" {
+		t.Errorf("what remains is %+v", call)
+	}
 }
 
 // TestKept: the events of a webhook go with all that was made of them when their time is
