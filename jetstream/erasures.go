@@ -109,14 +109,10 @@ func (s *erasures) note(ctx context.Context, one sluice.Erasure) (noted *sluice.
 	return noted, sluice.Changed(err)
 }
 
-// finish erases what is open, and notes that it is done. The journal is stored first: once an event
-// is gone, nothing else knows that there was a call.
+// finish erases what is open, and notes that it is done.
 func (s *erasures) finish(ctx context.Context, open []sluice.Erasure) error {
 	if len(open) == 0 {
 		return nil
-	}
-	if err := s.Journal.Store(ctx); err != nil {
-		return err
 	}
 	var events []correlation.Envelope
 	for i := range open {

@@ -35,11 +35,13 @@ func (j *Journal) Hide(ctx context.Context, events map[uint64]string, overwrite 
 	return nil
 }
 
-// hide replaces the messages of a subject that have runs of the events.
+// hide replaces the messages of a subject that have runs of the events. The new ones are synced
+// before the old ones go: otherwise a kill could take both.
 func (j *Journal) hide(
 	ctx context.Context, from jetstream.Stream, subject string, events map[uint64]string, overwrite bool,
 ) error {
 	name := from.CachedInfo().Config.Name
+	var old []uint64
 	for msg, err := range j.host.All(ctx, name, stream.Range{Sequence: 1, Subject: subject, Count: 100}) {
 		if err != nil {
 			return err
@@ -51,7 +53,16 @@ func (j *Journal) hide(
 		if len(j.publish(ctx, []*nats.Msg{{Subject: subject, Data: data}})) > 0 {
 			return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the journal.")
 		}
-		if err := stream.Remove(ctx, from, msg.Sequence, overwrite); err != nil {
+		old = append(old, msg.Sequence)
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	if err := j.host.SyncStream(name, "msgs"); err != nil {
+		return err
+	}
+	for _, sequence := range old {
+		if err := stream.Remove(ctx, from, sequence, overwrite); err != nil {
 			return err
 		}
 	}

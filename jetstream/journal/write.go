@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
 	"sluice/wait"
@@ -64,15 +65,24 @@ func (j *Journal) flushSoon(ctx context.Context) {
 	_ = j.flush(ctx)
 }
 
-// Store writes everything recorded so far, and syncs it.
-func (j *Journal) Store(ctx context.Context) error {
+// Remember stores what is known of events that are about to go: what a crash takes of the journal
+// and its index could not be read from them any more.
+func (j *Journal) Remember(ctx context.Context, events []correlation.Envelope) error {
 	if j.host.LowDisk() {
 		return sluice.Passing(sluice.CodeEngineUnavailable, "The disk is nearly full.")
+	}
+	for _, e := range events {
+		if key := e.EventKey + e.Key; key != "" { // otherwise it is gone already
+			j.index.add(e.Sequence, entryOf(e.TraceID, key, e.Received, e.Listeners))
+		}
 	}
 	if err := j.flush(ctx); err != nil {
 		return err
 	}
-	return errors.Join(j.host.SyncStream(stream.Journal, "msgs"), j.host.SyncStream(stream.Loose, "msgs"))
+	if len(j.publish(ctx, j.index.unstored(true))) > 0 {
+		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the index of the journal.")
+	}
+	return errors.Join(j.host.SyncStream(stream.Journal, "msgs"), j.host.SyncStream(stream.Index, "msgs"))
 }
 
 // flush returns once everything recorded so far is written. While the disk is
