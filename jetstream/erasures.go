@@ -86,19 +86,16 @@ func (s *erasures) Apply(ctx context.Context, list []sluice.Erasure) error {
 
 // note keeps an erasure. It is open again if there is more to it than before.
 func (s *erasures) note(ctx context.Context, one sluice.Erasure) (noted *sluice.Erasure, err error) {
-	merge := func(a, b []uint64) []uint64 { return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b)))) }
 	_, err = s.records.Change(ctx, one.TraceID,
 		func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
 			after := one
 			after.Asked, after.Erased = cmp.Or(one.Asked, time.Now().UTC()), time.Time{}
 			if before != nil {
 				after.Asked = cmp.Or(before.Asked, after.Asked)
-				after.Events = merge(before.Events, one.Events)
+				after.Events = union(before.Events, one.Events)
 				after.Quarantine = cmp.Or(one.Quarantine, before.Quarantine)
-				after.Quarantined = slices.Compact(slices.Sorted(slices.Values(
-					slices.Concat(before.Quarantined, one.Quarantined))))
-				if after.Quarantine == before.Quarantine && len(after.Events) == len(before.Events) &&
-					len(after.Quarantined) == len(before.Quarantined) {
+				after.Quarantined = union(before.Quarantined, one.Quarantined)
+				if isSameWork(&after, before) {
 					noted = before
 					return nil, sluice.ErrUnchanged
 				}
@@ -107,6 +104,15 @@ func (s *erasures) note(ctx context.Context, one sluice.Erasure) (noted *sluice.
 			return noted, nil
 		})
 	return noted, sluice.Changed(err)
+}
+
+func union[T cmp.Ordered](a, b []T) []T {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}
+
+// isSameWork reports whether two erasures of a call erase the same.
+func isSameWork(a, b *sluice.Erasure) bool {
+	return a.Quarantine == b.Quarantine && len(a.Events) == len(b.Events) && len(a.Quarantined) == len(b.Quarantined)
 }
 
 // finish erases what is open, and notes that it is done.
@@ -158,7 +164,7 @@ func (s *erasures) eraseLoose(ctx context.Context, one *sluice.Erasure) error {
 func (s *erasures) close(ctx context.Context, one sluice.Erasure) error {
 	_, err := s.records.Change(ctx, one.TraceID,
 		func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
-			if before == nil || !before.Erased.IsZero() || len(before.Events) != len(one.Events) {
+			if before == nil || !before.Erased.IsZero() || !isSameWork(before, &one) {
 				return nil, sluice.ErrUnchanged
 			}
 			after := *before
@@ -175,19 +181,16 @@ const resumeEvery = 30 * time.Second
 // on meanwhile may have ended right before a kill.
 const lateFor = time.Hour
 
-// resume finishes what a failure or a kill has interrupted.
+// resume finishes what a failure or a kill has interrupted, at the start and from then on.
 func (s *erasures) resume(running context.Context) {
-	for since := time.Now().Add(-lateFor); ; since = time.Now().Add(time.Hour) {
-		var open []sluice.Erasure
-		for _, one := range s.List() {
-			if one.Erased.IsZero() || one.Asked.After(since) {
-				open = append(open, one)
-			}
-		}
+	started := time.Now()
+	isDue := func(one sluice.Erasure) bool { return one.Erased.IsZero() || started.Sub(one.Asked) < lateFor }
+	for {
+		open := slices.DeleteFunc(s.List(), func(one sluice.Erasure) bool { return !isDue(one) })
 		if err := s.finish(running, open); err != nil && running.Err() == nil {
 			s.host.Log.Warn("What was to be erased is not gone yet; trying on.", "calls", len(open), "error", err)
-		} else if len(open) > 0 && err == nil {
-			s.host.Log.Info("Erasures that were interrupted are done.", "calls", len(open))
+		} else if err == nil {
+			isDue = func(one sluice.Erasure) bool { return one.Erased.IsZero() }
 		}
 		if wait.For(running, resumeEvery) != nil {
 			return
@@ -226,9 +229,7 @@ func (s *erasures) eraseLate(sequence uint64, traceID string) {
 				}
 				after := *before
 				after.Erased = time.Time{}
-				if !slices.Contains(after.Events, sequence) {
-					after.Events = append(slices.Clone(after.Events), sequence)
-				}
+				after.Events = union(before.Events, []uint64{sequence})
 				return &after, nil
 			})
 		if err = sluice.Changed(err); err == nil {

@@ -54,11 +54,9 @@ func NewMinutes(
 	return &Minutes{
 		unfinished: unfinished,
 		log:        log,
-		minutes: &series{
-			store: minutes, period: time.Minute, kept: minutesKept, pending: map[time.Time]*sluice.Minute{},
-		},
-		hours:   &series{store: hours, period: time.Hour, kept: hoursKept, pending: map[time.Time]*sluice.Minute{}},
-		counted: map[time.Time]*sluice.Minute{},
+		minutes:    newSeries(minutes, time.Minute, minutesKept),
+		hours:      newSeries(hours, time.Hour, hoursKept),
+		counted:    map[time.Time]*sluice.Minute{},
 	}
 }
 

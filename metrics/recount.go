@@ -99,12 +99,8 @@ func (m *Minutes) recount(
 func (m *Minutes) replace(ctx context.Context, counted map[time.Time]*sluice.Minute) error {
 	m.storing.Lock()
 	defer m.storing.Unlock()
-	hours := &series{
-		store: m.hours.store, period: time.Hour, kept: hoursKept, pending: make(map[time.Time]*sluice.Minute),
-	}
-	minutes := &series{
-		store: m.minutes.store, period: time.Minute, kept: minutesKept, pending: make(map[time.Time]*sluice.Minute),
-	}
+	hours := newSeries(m.hours.store, time.Hour, hoursKept)
+	minutes := newSeries(m.minutes.store, time.Minute, minutesKept)
 	for _, minute := range counted {
 		minute.Latencies = trimmed(minute.Latencies)
 		hours.wait(minute)

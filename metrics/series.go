@@ -18,6 +18,10 @@ type series struct {
 	pending map[time.Time]*sluice.Minute // counts that are not stored yet, by the start of their period
 }
 
+func newSeries(store sluice.Records[sluice.Minute], period time.Duration, kept int) *series {
+	return &series{store: store, period: period, kept: kept, pending: map[time.Time]*sluice.Minute{}}
+}
+
 // wait queues the counts of a minute for storing.
 func (s *series) wait(minute *sluice.Minute) {
 	start := minute.Time.Truncate(s.period)

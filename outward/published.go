@@ -44,13 +44,11 @@ type PublishOptions[T any] struct {
 type Published[T any] struct {
 	PublishOptions[T]
 
-	flight singleflight.Group
-	kept   *limit.Cache[string, published[T]]
-	failed *limit.Cache[string, error]
-	limits *limit.Cache[string, *rate.Limiter] // by domain: forged calls of one must not starve the others
-
-	waiters *limit.Shares[string] // by domain
-	waiting *limit.Shares[string] // all of them together
+	flight  singleflight.Group
+	kept    *limit.Cache[string, published[T]]
+	failed  *limit.Cache[string, error]
+	limits  *limit.Cache[string, *rate.Limiter] // by domain: forged calls of one must not starve the others
+	waiters *Waiters                            // by domain
 }
 
 type published[T any] struct {
@@ -68,8 +66,7 @@ func NewPublished[T any](o PublishOptions[T]) *Published[T] {
 		kept:           limit.NewCache[string, published[T]](maxAddresses),
 		failed:         limit.NewCache[string, error](maxAddresses),
 		limits:         limit.NewCache[string, *rate.Limiter](maxDomains),
-		waiters:        limit.NewShares[string](maxWaiters),
-		waiting:        limit.NewShares[string](maxWaiting),
+		waiters:        NewWaiters(maxWaiters, maxWaiting),
 	}
 }
 
@@ -77,9 +74,6 @@ func NewPublished[T any](o PublishOptions[T]) *Published[T] {
 type TooOftenError struct{ Wait time.Duration }
 
 func (TooOftenError) Error() string { return "keys are asked for too often" }
-
-// errWaiters says that others wait for the same domain already.
-var errWaiters = errors.New("too many calls wait for an answer of this domain")
 
 // Get returns the content of an address, not older than maxAge; a negative one means that the
 // address is asked in any case. What stands behind a # is sent there as JSON, by POST. Once ctx
@@ -98,16 +92,11 @@ func (p *Published[T]) Get(ctx context.Context, address string, maxAge time.Dura
 	if err, failed := p.failed.Get(address, p.Now()); failed {
 		return *new(T), err
 	}
-	const all = ""
-	domain := domainOf(address)
-	if !p.waiters.Enter(domain) {
-		return *new(T), errWaiters
+	leave, err := p.waiters.Enter(domainOf(address))
+	if err != nil {
+		return *new(T), err
 	}
-	defer p.waiters.Leave(domain)
-	if !p.waiting.Enter(all) {
-		return *new(T), errWaiters
-	}
-	defer p.waiting.Leave(all)
+	defer leave()
 	return p.share(ctx, address, maxAge)
 }
 

@@ -168,7 +168,7 @@ func TestASlowDomainHoldsUpFew(t *testing.T) {
 		}()
 	}
 	for range callers - maxWaiters {
-		if err := <-results; !errors.Is(err, errWaiters) {
+		if err := <-results; !errors.Is(err, ErrWaiters) {
 			t.Errorf("a caller too many is told %v", err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestASlowDomainHoldsUpFew(t *testing.T) {
 	}
 	close(hang)
 	for range maxWaiters {
-		if err := <-results; err == nil || errors.Is(err, errWaiters) {
+		if err := <-results; err == nil || errors.Is(err, ErrWaiters) {
 			t.Errorf("a caller who waited is told %v", err)
 		}
 	}

@@ -3,13 +3,11 @@ package serve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"sluice"
-	"sluice/limit"
 	"sluice/missed"
 	"sluice/outward"
 	"sluice/sender"
@@ -78,20 +76,17 @@ const (
 // confirm returns a function that fetches a handshake's confirmation URL.
 func confirm(transport http.RoundTripper) func(ctx context.Context, address string) error {
 	client := outward.Client(transport, confirmTimeout)
-	hosts, all := limit.NewShares[string](maxConfirming), limit.NewSlots(maxConfirmed)
+	waiters := outward.NewWaiters(maxConfirming, maxConfirmed)
 	return func(ctx context.Context, address string) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
 			return err
 		}
-		if err := all.Enter(); err != nil {
+		leave, err := waiters.Enter(request.URL.Host)
+		if err != nil {
 			return err
 		}
-		defer all.Leave()
-		if !hosts.Enter(request.URL.Host) {
-			return errors.New("too many calls wait for this host to confirm a handshake")
-		}
-		defer hosts.Leave(request.URL.Host)
+		defer leave()
 		response, err := client.Do(request)
 		if err != nil {
 			return err
