@@ -115,6 +115,11 @@ func TestErased(t *testing.T) {
 		if err := e.Erasures.Erase(t.Context(), []sluice.Call{call}); err != nil {
 			t.Fatalf("erasing it again gives %v", err)
 		}
+		for range 2 { // as after a kill in between
+			if err := e.Erasures.finish(t.Context(), e.Erasures.List()); err != nil {
+				t.Fatalf("finishing what is done gives %v", err)
+			}
+		}
 		natstest.Eventually(t, "its text is gone", func() bool { return len(filesWith(t, erased, folders...)) == 0 })
 		if len(filesWith(t, other, folders...)) == 0 {
 			t.Error("the text of another call can't be found either")

@@ -2,11 +2,8 @@ package deadletter
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 	"sluice/jetstream/stream"
@@ -27,7 +24,7 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 		return unknown
 	}
 	err = l.stream.DeleteMsg(ctx, sequence)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
+	if stream.IsGone(err) { // somebody else was faster
 		return unknown
 	}
 	if err != nil {

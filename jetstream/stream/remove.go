@@ -15,7 +15,7 @@ func Remove(ctx context.Context, s jetstream.Stream, sequence uint64, overwrite 
 	if overwrite {
 		remove = s.SecureDeleteMsg
 	}
-	if err := remove(ctx, sequence); err != nil && !isGone(err) {
+	if err := remove(ctx, sequence); err != nil && !IsGone(err) {
 		return NoAnswer(err)
 	}
 	return nil
@@ -35,9 +35,9 @@ func RemoveAll(ctx context.Context, s jetstream.Stream, subject string, overwrit
 	}
 }
 
-// isGone reports whether a message could not be removed because it is not there.
-func isGone(err error) bool {
-	const noSuchSequence, notDeleted = 10043, 10057
-	return errors.Is(err, jetstream.ErrMsgNotFound) || codeOf(err) == noSuchSequence ||
-		codeOf(err) == notDeleted && strings.Contains(err.Error(), "no message found")
+// IsGone reports whether a message could not be removed because it is not there. The library tells
+// only in words what the engine says of a removal.
+func IsGone(err error) bool {
+	return errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) &&
+		(strings.Contains(err.Error(), "no message found") || strings.Contains(err.Error(), "err_code=10043"))
 }
