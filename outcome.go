@@ -17,8 +17,14 @@ type Outcome struct {
 	Attempts   int             `json:"attempts"`
 	Finished   time.Time       `json:"finished"`
 
-	Next     time.Time `json:"-"` // when another attempt is due, if it is processing
-	Recovers bool      `json:"-"` // the event waits for its target, and follows when that is back
+	// If it is processing, when another attempt is due, and the target that the event waits
+	// for: it follows when that is back. If it fails again then, the next try for that target
+	// comes after Pause.
+	Next   time.Time     `json:"-"`
+	Target Target        `json:"-"`
+	Pause  time.Duration `json:"-"`
+
+	Reached []Target `json:"-"` // that the run has found in order
 }
 
 // AppendJSON appends the outcome's JSON, as encoding/json would write it.

@@ -34,6 +34,10 @@ type Delivery struct {
 
 	Attempts int       // that have failed before
 	First    time.Time // when the first of them began; zero if there were none
+
+	// Due is when the next attempt is, if this is a try besides: the target of the event may be
+	// back. Such a try is no attempt, unless it ends the waiting. Zero: it is an attempt.
+	Due time.Time
 }
 
 // NoListener is the error of a pipeline that is not there, or listens to nothing.

@@ -25,10 +25,11 @@ type Run struct {
 	// they call: the run is a rehearsal, and sends nothing. NotRecorded if it can't.
 	Recorded func(ctx context.Context, sent Exchange) (Exchange, error)
 
-	user   User
-	bound  *User // nobody in this run may do what this user may not; nil: there is no such bound
-	exited bool
-	http   *Exchange // of the current step
+	user    User
+	bound   *User // nobody in this run may do what this user may not; nil: there is no such bound
+	exited  bool
+	http    *Exchange // of the current step
+	targets *targets
 }
 
 // User returns the user that the next step runs as.

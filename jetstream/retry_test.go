@@ -321,10 +321,14 @@ func TestWhatWaitedFollowsItsTarget(t *testing.T) {
 					at, _ := sluice.TraceTime(d.TraceID)
 					followed = append(followed, at)
 				}
-				return ok(p.Name, "1"), nil
+				o := ok(p.Name, "1")
+				o.Reached = []sluice.Target{1}
+				return o, nil
 			}
 			o := again(d, time.Hour)
-			o.Recovers = d.Message["contentType"] != "stays"
+			if d.Message["contentType"] != "stays" {
+				o.Target = 1
+			}
 			return o, nil
 		})
 		for i := range waiting {

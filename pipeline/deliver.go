@@ -37,19 +37,29 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	case !hears:
 		return r.succeeded(p, d, nil), nil
 	}
-	out, next, err := r.deliverOnce(ctx, p, owner, program, d)
+	t, err := r.deliverOnce(ctx, p, owner, program, d)
+	var o sluice.Outcome
 	switch {
 	case err == nil:
-		return r.succeeded(p, d, out), nil
+		o = r.succeeded(p, d, t.body)
 	case noAttempt(ctx, err):
-		return sluice.Outcome{}, giveBack(ctx, err)
-	case next.IsZero():
-		return r.failed(p, d, err), nil
+		return o, giveBack(ctx, err)
+	case t.next.IsZero():
+		o = r.failed(p, d, err)
+	default:
+		o = sluice.Outcome{
+			Pipeline: p.Name, Status: sluice.StatusProcessing, Error: problem.Of(err), Attempts: d.Attempts,
+			Next: t.next, Pause: program.Retry.Backoff,
+		}
+		if d.Due.IsZero() {
+			o.Attempts++
+		}
+		if !program.Retry.Stays && targetAway(err) {
+			o.Target = t.away
+		}
 	}
-	return sluice.Outcome{
-		Pipeline: p.Name, Status: sluice.StatusProcessing, Error: problem.Of(err), Attempts: d.Attempts + 1,
-		Next: next, Recovers: !program.Retry.Stays && targetAway(err),
-	}, nil
+	o.Reached = t.reached
+	return o, nil
 }
 
 // mayHear returns the owner of a pipeline, and whether the scopes of that user cover an event
@@ -99,31 +109,41 @@ func giveBack(ctx context.Context, err error) error {
 	return err
 }
 
-// deliverOnce makes one attempt as soon as a slot is free. It returns the final body, or
-// an error with the time of the next attempt, which is zero if there is none.
+// A tried is how an attempt went: its final body, or when the next attempt is, zero if there is
+// none.
+type tried struct {
+	body    any
+	next    time.Time
+	reached []sluice.Target
+	away    sluice.Target // that its last call failed at
+}
+
+// deliverOnce makes one attempt as soon as a slot is free.
 func (r *Runner) deliverOnce(
 	ctx context.Context, p *sluice.Pipeline, owner sluice.User, program *source.Program, d sluice.Delivery,
-) (body any, next time.Time, err error) {
-	first := d.First
-	if first.IsZero() {
-		first = time.Now()
-	}
+) (t tried, err error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return nil, next, ctx.Err()
+		return t, ctx.Err()
 	}
 	var out run.Outcome
+	began := time.Now()
 	start, err := r.startFor(ctx, p, owner, d)
 	if err == nil {
 		out, err = r.attempt(ctx, program, start)
 	}
-	if err != nil && !noAttempt(ctx, err) {
-		next = retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), start.Attempt, first, err)
+	if d.First.IsZero() {
+		d.First = began
 	}
-	r.observed(out, next)
-	return out.Body, next, err
+	if err != nil && !noAttempt(ctx, err) {
+		t.next = retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), d, err)
+	}
+	r.observed(out, t.next)
+	t.body = out.Body
+	t.reached, t.away = start.Run.Reached()
+	return t, err
 }
 
 // startFor returns the start of a run for an event.

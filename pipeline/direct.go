@@ -48,6 +48,7 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	if outer := sluice.RunFrom(ctx); outer != nil {
 		// Whoever may change the inner pipeline must not gain the rights of the outer one's user.
 		this.Bind(owner)
+		this.Within(outer)
 		this.Caller, this.TraceID, this.CorrelationID = outer.Caller, outer.TraceID, outer.CorrelationID
 		this.Event, this.Recorded = outer.Event, outer.Recorded
 	} else {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"sluice"
@@ -17,11 +18,18 @@ type retryPolicy struct {
 	jitter func(below time.Duration) time.Duration // a random duration
 }
 
-// next returns when the next attempt is due after a number of attempts, the last of
-// them failed with err. It is zero if there is none.
-func (p retryPolicy) next(now time.Time, attempts int, first time.Time, err error) time.Time {
-	due := now.Add(p.wait(attempts, sluice.AsError(err).RetryAfter))
-	if attempts > p.Times || !worthRetrying(err) || due.Sub(first) > p.Within {
+// next returns when the next attempt is due after a delivery that failed with err. It is zero
+// if there is none. A try that was no attempt brings no attempt closer.
+func (p retryPolicy) next(now time.Time, d sluice.Delivery, err error) time.Time {
+	asked := sluice.AsError(err).RetryAfter
+	if !worthRetrying(err) {
+		return time.Time{}
+	}
+	if !d.Due.IsZero() {
+		return slices.MaxFunc([]time.Time{d.Due, now.Add(min(asked, p.MaxBackoff))}, time.Time.Compare)
+	}
+	due := now.Add(p.wait(d.Attempts+1, asked))
+	if d.Attempts >= p.Times || due.Sub(d.First) > p.Within {
 		return time.Time{}
 	}
 	return due

@@ -28,27 +28,31 @@ func TestRetry(t *testing.T) {
 		err      error
 		least    time.Duration // without jitter where it adds, with all of it where it takes away
 		most     time.Duration
+		besides  time.Duration // before which it is no attempt; 0: it is one
 	}{
-		{"the first retry", policy, 1, 0, unavailable, time.Second, 1250 * time.Millisecond},
-		{"it doubles", policy, 4, 0, unavailable, 8 * time.Second, 10 * time.Second},
-		{"the jitter stays below the bound", policy, 6, 0, unavailable, 32 * time.Second, 40 * time.Second},
-		{"the bound, less the jitter", policy, 7, 0, unavailable, 45 * time.Second, time.Minute},
-		{"the bound for ever", policy, 10, 0, unavailable, 45 * time.Second, time.Minute},
-		{"no more attempts", policy, 11, 0, unavailable, none, none},
-		{"the only retry", once, 1, 0, unavailable, time.Second, 1250 * time.Millisecond},
-		{"none behind it", once, 2, 0, unavailable, none, none},
-		{"none by default", source.Retry{Backoff: time.Second, MaxBackoff: time.Minute, Within: time.Hour}, 1, 0, unavailable, none, none},
-		{"just in time", policy, 1, time.Hour - 1250*time.Millisecond, unavailable, time.Second, 1250 * time.Millisecond},
-		{"too late", policy, 1, time.Hour, unavailable, none, none},
-		{"asked to wait longer", policy, 1, 0, unavailable.After(30 * time.Second), 30 * time.Second, 30 * time.Second},
-		{"asked to wait less", policy, 4, 0, unavailable.After(time.Second), 8 * time.Second, 10 * time.Second},
-		{"asked to wait beyond the bound", policy, 1, 0, unavailable.After(time.Hour), time.Minute, time.Minute},
-		{"an error of no kind", policy, 1, 0, errors.New("broken"), time.Second, 1250 * time.Millisecond},
-		{"a refusal", policy, 1, 0, status(http.StatusConflict), none, none},
-		{"a time-out", policy, 1, 0, status(http.StatusRequestTimeout), time.Second, 1250 * time.Millisecond},
-		{"too early", policy, 1, 0, status(http.StatusTooEarly), time.Second, 1250 * time.Millisecond},
-		{"too often", policy, 1, 0, status(http.StatusTooManyRequests), time.Second, 1250 * time.Millisecond},
-		{"a loop", policy, 1, 0, status(http.StatusLoopDetected), none, none},
+		{"the first retry", policy, 1, 0, unavailable, time.Second, 1250 * time.Millisecond, 0},
+		{"it doubles", policy, 4, 0, unavailable, 8 * time.Second, 10 * time.Second, 0},
+		{"the jitter stays below the bound", policy, 6, 0, unavailable, 32 * time.Second, 40 * time.Second, 0},
+		{"the bound, less the jitter", policy, 7, 0, unavailable, 45 * time.Second, time.Minute, 0},
+		{"the bound for ever", policy, 10, 0, unavailable, 45 * time.Second, time.Minute, 0},
+		{"no more attempts", policy, 11, 0, unavailable, none, none, 0},
+		{"the only retry", once, 1, 0, unavailable, time.Second, 1250 * time.Millisecond, 0},
+		{"none behind it", once, 2, 0, unavailable, none, none, 0},
+		{"none by default", source.Retry{Backoff: time.Second, MaxBackoff: time.Minute, Within: time.Hour}, 1, 0, unavailable, none, none, 0},
+		{"just in time", policy, 1, time.Hour - 1250*time.Millisecond, unavailable, time.Second, 1250 * time.Millisecond, 0},
+		{"too late", policy, 1, time.Hour, unavailable, none, none, 0},
+		{"asked to wait longer", policy, 1, 0, unavailable.After(30 * time.Second), 30 * time.Second, 30 * time.Second, 0},
+		{"asked to wait less", policy, 4, 0, unavailable.After(time.Second), 8 * time.Second, 10 * time.Second, 0},
+		{"asked to wait beyond the bound", policy, 1, 0, unavailable.After(time.Hour), time.Minute, time.Minute, 0},
+		{"an error of no kind", policy, 1, 0, errors.New("broken"), time.Second, 1250 * time.Millisecond, 0},
+		{"a refusal", policy, 1, 0, status(http.StatusConflict), none, none, 0},
+		{"a time-out", policy, 1, 0, status(http.StatusRequestTimeout), time.Second, 1250 * time.Millisecond, 0},
+		{"too early", policy, 1, 0, status(http.StatusTooEarly), time.Second, 1250 * time.Millisecond, 0},
+		{"too often", policy, 1, 0, status(http.StatusTooManyRequests), time.Second, 1250 * time.Millisecond, 0},
+		{"a loop", policy, 1, 0, status(http.StatusLoopDetected), none, none, 0},
+		{"a try besides", once, 5, 2 * time.Hour, unavailable, 20 * time.Second, 20 * time.Second, 20 * time.Second},
+		{"a try besides, asked to wait longer", once, 5, 0, unavailable.After(30 * time.Second), 30 * time.Second, 30 * time.Second, 20 * time.Second},
+		{"a try besides that is refused", policy, 1, 0, status(http.StatusConflict), none, none, 20 * time.Second},
 	}
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, test := range tests {
@@ -61,7 +65,11 @@ func TestRetry(t *testing.T) {
 					}
 					return 0
 				}
-				due := retryPolicy{test.policy, jitter}.next(now, test.attempts, now.Add(-test.age), test.err)
+				delivery := sluice.Delivery{Attempts: test.attempts - 1, First: now.Add(-test.age)}
+				if test.besides > 0 {
+					delivery.Due = now.Add(test.besides)
+				}
+				due := retryPolicy{test.policy, jitter}.next(now, delivery, test.err)
 				if due.IsZero() {
 					continue
 				}

@@ -289,3 +289,41 @@ func (s *service) letterCount(t *testing.T, pipeline string) int {
 	s.command("deadletter.get", map[string]any{"pipeline": pipeline}).wantStatus(t, http.StatusOK).into(t, &page)
 	return len(page.Items)
 }
+
+// TestOneTargetOfTwo: a target that is down among others that are up costs its events no
+// attempt, however often the others are reached; when it is back, they follow.
+func TestOneTargetOfTwo(t *testing.T) {
+	t.Parallel()
+	const events = 3
+	up, down, system := newOutside(t), newOutside(t), &target{down: true}
+	system.failsFor(down, func(string) bool { return true })
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
+	hook := s.create("webhook.two", "payloadType", "raw")
+	s.store("two", "retry: {times: 5, backoff: 1h}\n"+listening("webhook.two",
+		"if: {true: '#{body.payload startsWith \"down\"}', then: [http.forward: {url: '"+down.url+
+			"', headers: {x-body: '#{body.payload}'}}], else: [http.forward: {url: '"+up.url+"'}]}"))
+	for i := range events {
+		s.call(hook, "text/plain", fmt.Sprint("down", i), func(r *http.Request) { r.URL.RawQuery = "pollingRedirectEnabled=true" })
+	}
+	eventually(t, "every event to have failed", func() bool { return len(s.traces("status", "retrying")) == events })
+	for range 20 {
+		if got := s.call(hook, "text/plain", "up").result(t); got.Status != "ok" {
+			t.Fatalf("a call of the other target came to %+v", got)
+		}
+	}
+	if _, tried := system.has(); tried != events {
+		t.Errorf("the target that is down was tried %d times", tried)
+	}
+	for _, call := range s.traces("status", "retrying") {
+		if len(call.Runs) != 1 {
+			t.Errorf("an event that waits had %d runs", len(call.Runs))
+		}
+	}
+	system.set(false)
+	s.call(hook, "text/plain", "down again").result(t)
+	eventually(t, "all to follow", func() bool { taken, _ := system.has(); return taken == events+1 })
+	eventually(t, "the journal", func() bool { return len(s.traces("status", "ok")) == 21+events })
+	if letters := s.letters(t, "two", 0); len(letters) > 0 {
+		t.Errorf("there are dead letters: %v", letters)
+	}
+}

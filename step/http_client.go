@@ -115,6 +115,8 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 	}
 	if run := sluice.RunFrom(outer); run != nil {
 		run.NoteHTTP(exchangeOf(request, response, body))
+		run.NoteTarget(request.URL, response != nil && response.StatusCode != http.StatusTooManyRequests &&
+			response.StatusCode < http.StatusInternalServerError)
 	}
 	if err != nil {
 		return answer{}, c.explain(outer, request.URL, err)

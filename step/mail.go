@@ -62,8 +62,12 @@ func mailCommand(o MailOptions) command.Command {
 			}
 			ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 			defer cancel()
-			if err := o.send(ctx, to, p.message(o.From, to, time.Now())); err != nil {
-				return done, o.explain(err)
+			if err = o.send(ctx, to, p.message(o.From, to, time.Now())); err != nil {
+				err = o.explain(err)
+			}
+			sluice.RunFrom(ctx).NoteTarget(o.Server, !sluice.CodeMailFailed.Is(err))
+			if err != nil {
+				return done, err
 			}
 			return mailed{len(to)}, nil
 		}, command.Traffic, command.Nameless, command.Checks(checkMail))

@@ -143,7 +143,10 @@ func (c *consumption) lookUp(ctx context.Context, d *delivery) (a attempt, known
 func (c *consumption) runOnce(d *delivery) (a attempt, err error) {
 	a.began = time.Now().UTC()
 	if d.state != nil {
-		d.Attempts, d.First = d.state.Attempts, d.state.First
+		d.Attempts, d.First, d.Due = d.state.Attempts, d.state.First, time.Time{}
+		if d.tries != 0 && c.queue.Waiting.left(d.state.Due) > 0 {
+			d.Due = d.state.Due
+		}
 	}
 	if a.outcome, err = c.run(d.Delivery); err != nil {
 		return attempt{}, err

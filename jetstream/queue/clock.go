@@ -33,7 +33,7 @@ func (w *Waiting) keepTime() {
 	}
 	for _, l := range w.lines {
 		for _, e := range l.due {
-			e.Due = e.Due.Add(back)
+			e.Due, e.at = e.Due.Add(back), e.at.Add(back)
 		}
 	}
 }
@@ -76,26 +76,24 @@ func (w *Waiting) until(ctx context.Context, due time.Time) error {
 // and the only one that other nodes and the next process share.
 func (w *Waiting) left(due time.Time) time.Duration { return due.Round(0).Sub(w.now()) }
 
-// A held event keeps its place with the consumer while it waits.
-type held struct {
-	entry
-	wake func()
-}
-
-// hold returns when an event that keeps its place is due, or with the error of ctx.
-func (w *Waiting) hold(ctx context.Context, binding, key string, s state) error {
+// hold returns when an event that keeps its place is due, or with the error of ctx. It
+// returns true if the event is tried before.
+func (w *Waiting) hold(ctx context.Context, binding, key string, s state) (tried bool, err error) {
 	woken, wake := context.WithCancel(ctx)
 	defer wake()
-	h := &held{entry{key: key, state: s}, wake}
+	h := &entry{key: key, event: sequenceOf(key), state: s, index: -1, wake: wake}
 	w.mu.Lock()
-	w.line(binding).held[h] = true
+	l := w.line(binding)
+	l.held[h] = true
+	l.waitFor(s.Target, 0)
 	w.mu.Unlock()
-	err := w.until(woken, w.onClock(s, time.Time{}))
+	err = w.until(woken, w.onClock(s, time.Time{}))
 	w.mu.Lock()
-	delete(w.line(binding).held, h)
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	delete(l.held, h)
+	l.waitFor(0, s.Target)
 	if ctx.Err() == nil {
-		return nil
+		err = nil
 	}
-	return err
+	return !h.tried.IsZero(), err
 }

@@ -57,12 +57,10 @@ func (c *consumption) attemptAndSettle(ctx context.Context, d *delivery) (due bo
 	if a.release != nil {
 		defer a.release()
 	}
+	c.queue.Waiting.heard(c, d, a.outcome)
 	switch {
 	case err != nil:
 	case a.failed():
-		if a.outcome.Recovers {
-			c.queue.Waiting.targetAway(c.binding)
-		}
 		if due, err = d.from.wait(ctx, d, a); due {
 			return true
 		}
@@ -118,9 +116,6 @@ func (c *consumption) pause(a attempt) time.Duration {
 func (c *consumption) settle(d *delivery, a attempt) error {
 	if err := c.queue.store(d, a, d.data); err != nil {
 		return err
-	}
-	if a.outcome.Status == sluice.StatusOK {
-		c.queue.Waiting.targetBack(c.binding)
 	}
 	if d.state != nil || d.Count > 1 { // an earlier process may have put it there
 		c.queue.Waiting.drop(context.Background(), c.binding, d.key)

@@ -33,10 +33,11 @@ type delivery struct {
 	sluice.Delivery // what the pipeline gets; its Count is known before the event is decoded
 
 	from     source
-	waited   bool   // the event comes from the waiting room
-	doubtful bool   // an earlier delivery may have run the event
-	key      string // of the event in the waiting room
-	state    *state // nil: no attempt is known to have failed
+	waited   bool          // the event comes from the waiting room
+	doubtful bool          // an earlier delivery may have run the event
+	key      string        // of the event in the waiting room
+	state    *state        // nil: no attempt is known to have failed
+	tries    sluice.Target // that is tried before the event is due; 0: none
 }
 
 // A source hands out deliveries. Its methods say what the steps of a delivery mean
@@ -73,7 +74,7 @@ func (a attempt) failed() bool { return a.outcome.Status == sluice.StatusProcess
 func (d *delivery) after(a attempt) state {
 	s := state{
 		Attempts: a.outcome.Attempts, Count: d.Count, First: cmp.Or(d.First, a.began), Due: a.outcome.Next.UTC(),
-		Told: a.began, Recovers: a.outcome.Recovers,
+		Told: a.began, Target: a.outcome.Target,
 	}
 	if a.outcome.Error != nil {
 		s.Code = a.outcome.Error.Code

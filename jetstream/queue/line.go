@@ -1,9 +1,12 @@
 package queue
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"time"
+
+	"sluice"
 )
 
 // A line is the events that wait for one pipeline.
@@ -13,23 +16,35 @@ type line struct {
 	due       dueHeap           // the events that were not taken
 	changed   chan struct{}     // closed and replaced when an event joins the line
 	used      bool              // an event has waited here since the start
-	held      map[*held]bool    // that keep their place
-	following []*entry          // the events that become due one after the other; nil: none do
+	held      map[*entry]bool   // that keep their place
+	targets   map[sluice.Target]*recovery
 }
 
 // An entry is an event in a line.
 type entry struct {
-	key string
+	key   string
+	event uint64 // its sequence
 	state
-	index int // in the heap; -1: the event was taken
+	at    time.Time // when the event is taken: when it is due, or when this node looks again
+	tried time.Time // when it was let go before it is due; zero: it was not
+	index int       // in the heap; -1: the event was taken
+	wake  func()    // has one that keeps its place go on
+}
+
+// tries returns the target that the event is let go for before it is due, 0 if it is due.
+func (e *entry) tries() sluice.Target {
+	if e.tried.IsZero() {
+		return 0
+	}
+	return e.Target
 }
 
 func (w *Waiting) line(binding string) *line {
 	l := w.lines[binding]
 	if l == nil {
 		l = &line{
-			events: make(map[string]*entry), sequences: make(map[uint64]int), held: make(map[*held]bool),
-			changed: make(chan struct{}),
+			events: make(map[string]*entry), sequences: make(map[uint64]int), held: make(map[*entry]bool),
+			changed: make(chan struct{}), targets: make(map[sluice.Target]*recovery),
 		}
 		w.lines[binding] = l
 	}
@@ -67,11 +82,12 @@ func (w *Waiting) note(binding, key string, s state, behind uint64) {
 	case s.Held, s.Node == w.node, e != nil && s.sequence < e.sequence:
 		return
 	case e == nil:
-		e = &entry{key: key, index: -1}
+		e = &entry{key: key, event: sequenceOf(key), index: -1}
 		l.events[key] = e
-		l.sequences[sequenceOf(key)]++
+		l.sequences[e.event]++
 	}
-	e.state = s
+	l.waitFor(s.Target, e.Target)
+	e.state, e.at, e.tried = s, s.Due, time.Time{}
 	l.enter(e)
 }
 
@@ -94,7 +110,7 @@ func (w *Waiting) await(ctx context.Context, binding string) error {
 		l := w.line(binding)
 		changed, wait := l.changed, time.Duration(-1)
 		if len(l.due) > 0 {
-			wait = min(max(0, w.left(l.due[0].Due)), lookEvery)
+			wait = min(max(0, w.left(l.due[0].at)), lookEvery)
 		}
 		w.mu.Unlock()
 		if wait == 0 {
@@ -120,11 +136,18 @@ func (w *Waiting) pick(binding string) *entry {
 	defer w.mu.Unlock()
 	w.keepTime()
 	l := w.line(binding)
-	if len(l.due) == 0 || w.left(l.due[0].Due) > 0 {
-		return nil
+	for len(l.due) > 0 && w.left(l.due[0].at) <= 0 {
+		e := l.due[0]
+		if l.calledOff(e) {
+			e.at, e.tried = e.Due, time.Time{}
+			heap.Fix(&l.due, 0)
+			continue
+		}
+		picked := *heap.Pop(&l.due).(*entry)
+		e.tried = time.Time{}
+		return &picked
 	}
-	picked := *heap.Pop(&l.due).(*entry)
-	return &picked
+	return nil
 }
 
 // postpone puts a picked event back in line, due after a while.
@@ -134,7 +157,7 @@ func (w *Waiting) postpone(binding, key string, wait time.Duration) {
 	w.keepTime()
 	l := w.line(binding)
 	if e := l.events[key]; e != nil && e.index < 0 {
-		e.Due = w.now().Add(wait).Round(0) // the heap has one order: that of the clock on the wall
+		e.at = w.now().Add(wait).Round(0) // the heap has one order: that of the clock on the wall
 		l.enter(e)
 	}
 }
@@ -152,9 +175,9 @@ func (w *Waiting) forget(binding, key string) {
 		heap.Remove(&l.due, e.index)
 	}
 	delete(l.events, key)
-	sequence := sequenceOf(key)
-	if l.sequences[sequence]--; l.sequences[sequence] == 0 {
-		delete(l.sequences, sequence)
+	l.waitFor(0, e.Target)
+	if l.sequences[e.event]--; l.sequences[e.event] == 0 {
+		delete(l.sequences, e.event)
 	}
 }
 
@@ -209,12 +232,14 @@ func (w *Waiting) Waits(sequence uint64) bool {
 	return false
 }
 
-// dueHeap orders events by when they are due.
+// dueHeap orders events by when they are taken, then as they came.
 type dueHeap []*entry //nolint:recvcheck // as heap.Interface is usually implemented
 
 func (h dueHeap) Len() int { return len(h) }
 
-func (h dueHeap) Less(i, j int) bool { return h[i].Due.Before(h[j].Due) }
+func (h dueHeap) Less(i, j int) bool {
+	return cmp.Or(h[i].at.Compare(h[j].at), cmp.Compare(h[i].event, h[j].event)) < 0
+}
 
 func (h dueHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]

@@ -61,7 +61,10 @@ func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err 
 		d.state = &s
 	}
 	d.Message = nil // it is decoded again
-	err = waiting.hold(ctx, l.binding, d.key, s)
+	tried, err := waiting.hold(ctx, l.binding, d.key, s)
+	if d.tries = 0; tried {
+		d.tries = s.Target
+	}
 	return err == nil, err
 }
 

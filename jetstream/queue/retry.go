@@ -62,11 +62,11 @@ func (w *Waiting) hurry(o hurryOrder, room bool) (hurried int) {
 		l := w.line(binding)
 		for _, e := range l.events {
 			if room && e.index >= 0 { // one that was taken is in its attempt
-				due(e, func() { w.advance(l, e) })
+				due(e, func() { w.advance(l, e); e.tried = time.Time{} })
 			}
 		}
 		for h := range l.held {
-			due(&h.entry, h.wake)
+			due(h, h.wake)
 		}
 	}
 	return hurried

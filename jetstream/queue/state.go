@@ -9,24 +9,25 @@ import (
 	"strings"
 	"time"
 
+	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/value"
 )
 
 // A state is how far an event has come with a pipeline.
 type state struct {
-	Attempts int       `json:"attempts"`           // that have failed
-	Count    int       `json:"count"`              // of deliveries
-	First    time.Time `json:"first,omitzero"`     // when the first attempt began
-	Due      time.Time `json:"due"`                // when the next attempt is
-	Told     time.Time `json:"told,omitzero"`      // when that was told, by the same clock
-	Code     string    `json:"code,omitempty"`     // of the last attempt's error
-	Recovers bool      `json:"recovers,omitempty"` // the event waits for its target, and follows when that is back
-	EventKey string    `json:"eventKey,omitempty"` // of the call that became the event; empty for others
-	Call     time.Time `json:"call,omitzero"`      // when that call came
-	Held     bool      `json:"held,omitempty"`     // the event is not here: it keeps its place
-	Node     string    `json:"node,omitempty"`     // has claimed the event until it is due
-	sequence uint64    // of the state itself
+	Attempts int           `json:"attempts"`           // that have failed
+	Count    int           `json:"count"`              // of deliveries
+	First    time.Time     `json:"first,omitzero"`     // when the first attempt began
+	Due      time.Time     `json:"due"`                // when the next attempt is
+	Told     time.Time     `json:"told,omitzero"`      // when that was told, by the same clock
+	Code     string        `json:"code,omitempty"`     // of the last attempt's error
+	Target   sluice.Target `json:"target,omitempty"`   // that the event waits for, and follows when it is back
+	EventKey string        `json:"eventKey,omitempty"` // of the call that became the event; empty for others
+	Call     time.Time     `json:"call,omitzero"`      // when that call came
+	Held     bool          `json:"held,omitempty"`     // the event is not here: it keeps its place
+	Node     string        `json:"node,omitempty"`     // has claimed the event until it is due
+	sequence uint64        // of the state itself
 }
 
 // set stores the state of an event.

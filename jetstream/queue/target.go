@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"sluice"
 )
 
 const (
@@ -13,67 +15,138 @@ const (
 	followEvery = 10 * time.Millisecond
 )
 
-// targetBack lets the events follow that wait for the target of a pipeline, which has
-// just taken one: in the order they came, and not all at once.
-func (w *Waiting) targetBack(binding string) {
+// A recovery is about a target that events of a line wait for. When a run reaches the target,
+// the oldest of them is tried. If that goes well, the others follow.
+type recovery struct {
+	target    sluice.Target
+	waiting   int       // events that wait for the target
+	trying    string    // the key of the one that is tried first; "": none is
+	following []*entry  // those that become due one after the other
+	failed    time.Time // when a try last failed: earlier ones are called off
+	pause     time.Time // there is no try before
+}
+
+// heard notes what a delivery found out about targets. A try that came to nothing lets
+// another one come.
+func (w *Waiting) heard(c *consumption, d *delivery, o sluice.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.line(binding)
-	if l.following != nil || len(l.due) == 0 && len(l.held) == 0 {
+	l := w.line(c.binding)
+	for _, target := range o.Reached {
+		if r := l.targets[target]; r != nil {
+			w.reached(l, r, d, c.slots.pace)
+		}
+	}
+	r := l.targets[d.tries]
+	if r == nil {
 		return
 	}
-	var follow []*entry
+	if r.trying == d.key {
+		r.trying = ""
+	}
+	if o.Target == d.tries {
+		r.following, r.failed, r.pause = nil, w.now(), w.now().Add(o.Pause)
+	}
+}
+
+// reached lets an event that waits for a target be tried, or those behind it follow. The
+// caller holds the lock.
+func (w *Waiting) reached(l *line, r *recovery, by *delivery, pace *rate.Limiter) {
+	first := r.trying != "" && r.trying == by.key
+	if len(r.following) > 0 || !first && (r.trying != "" || w.now().Before(r.pause)) {
+		return
+	}
+	var waiting []*entry
 	for _, e := range l.due {
-		if e.Recovers && e.Due.After(w.now()) {
-			follow = append(follow, e)
+		if e.Target == r.target && e.tried.IsZero() && w.left(e.at) > 0 {
+			waiting = append(waiting, e)
 		}
 	}
 	for h := range l.held {
-		if h.Recovers {
-			h.wake()
+		if h.Target == r.target && h.tried.IsZero() {
+			waiting = append(waiting, h)
 		}
 	}
-	if len(follow) == 0 {
+	if len(waiting) == 0 {
 		return
 	}
-	slices.SortFunc(follow, func(a, b *entry) int { return cmp.Compare(sequenceOf(a.key), sequenceOf(b.key)) })
-	l.following = follow
-	w.followOn(l, rate.NewLimiter(followRate, followRate))
+	came := func(a, b *entry) int { return cmp.Compare(a.event, b.event) }
+	if !first {
+		oldest := slices.MinFunc(waiting, came)
+		r.trying = oldest.key
+		w.try(l, r, oldest)
+		return
+	}
+	slices.SortFunc(waiting, came)
+	r.following = waiting
+	limit := rate.Limit(followRate)
+	if pace != nil {
+		limit = min(limit, pace.Limit())
+	}
+	w.followOn(l, r, rate.NewLimiter(limit, max(1, int(limit))))
 }
 
-// targetAway stops the events that follow: the next one that succeeds lets them go on.
-func (w *Waiting) targetAway(binding string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.line(binding).following = nil
+// followOn lets the next events be tried, and comes back for the rest. The caller holds the
+// lock.
+func (w *Waiting) followOn(l *line, r *recovery, pace *rate.Limiter) {
+	for len(r.following) > 0 && pace.Allow() {
+		w.try(l, r, r.following[0])
+		r.following = r.following[1:]
+	}
+	if len(r.following) > 0 {
+		time.AfterFunc(followEvery, func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.followOn(l, r, pace)
+		})
+	}
 }
 
-// followOn makes the next events due that follow, and comes back for the rest. The caller
-// holds the lock.
-func (w *Waiting) followOn(l *line, pace *rate.Limiter) {
-	for len(l.following) > 0 && pace.Allow() {
-		e := l.following[0]
-		l.following = l.following[1:]
-		if e.index >= 0 && l.events[e.key] == e { // it may have been taken or forgotten
-			w.advance(l, e)
+// try lets an event be tried before it is due, unless it has been taken or waits for something
+// else by now. Only this node knows. The caller holds the lock.
+func (w *Waiting) try(l *line, r *recovery, e *entry) {
+	switch {
+	case e.Target != r.target:
+	case l.held[e]:
+		e.tried = w.now()
+		e.wake()
+	case e.index >= 0 && w.advance(l, e):
+		e.tried = w.now()
+	}
+}
+
+// calledOff reports whether an event was to be tried, and a try for its target has failed
+// since. It then waits as before. The caller holds the lock.
+func (l *line) calledOff(e *entry) bool {
+	r := l.targets[e.Target]
+	return !e.tried.IsZero() && r != nil && !e.tried.After(r.failed)
+}
+
+// waitFor notes which target an event waits for, in place of another one. The caller holds the
+// lock.
+func (l *line) waitFor(target, before sluice.Target) {
+	if r := l.targets[before]; r != nil {
+		if r.waiting--; r.waiting == 0 {
+			delete(l.targets, before)
 		}
 	}
-	if len(l.following) == 0 {
-		l.following = nil
+	if target == 0 {
 		return
 	}
-	time.AfterFunc(followEvery, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.followOn(l, pace)
-	})
+	if l.targets[target] == nil {
+		l.targets[target] = &recovery{target: target}
+	}
+	l.targets[target].waiting++
 }
 
-// advance makes an event due now. Only this node knows: after a crash the event is due
-// when it was before. The caller holds the lock.
-func (w *Waiting) advance(l *line, e *entry) {
-	if now := w.now().UTC().Round(0); now.Before(e.Due) {
-		e.Due = now
-		l.enter(e)
+// advance makes an event due now, and reports whether it was not. Only this node knows: after
+// a crash the event is due when it was before. The caller holds the lock.
+func (w *Waiting) advance(l *line, e *entry) bool {
+	now := w.now().UTC().Round(0)
+	if !now.Before(e.at) {
+		return false
 	}
+	e.at = now
+	l.enter(e)
+	return true
 }

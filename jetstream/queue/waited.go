@@ -27,7 +27,7 @@ func (c *consumption) followWaiting(ctx context.Context) {
 			continue
 		}
 		w := &waited{consumption: c, sequence: e.sequence, unclaim: func() {}}
-		c.start(ctx, &delivery{from: w, waited: true, doubtful: true, key: e.key})
+		c.start(ctx, &delivery{from: w, waited: true, doubtful: true, key: e.key, tries: e.tries()})
 	}
 }
 
