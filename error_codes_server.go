@@ -124,6 +124,8 @@ var (
 var (
 	// The request is malformed.
 	CodeInvalidRequest = Code{"invalid_request", Invalid}
+	// Nobody is signed in, and the program wants no page.
+	CodeLoginRequired = Code{"login_required", Invalid}
 	// The client is not known, or its secret is wrong.
 	CodeInvalidClient = Code{"invalid_client", Unauthenticated}
 	// The password, code or refresh token is wrong or used up.

@@ -17,6 +17,9 @@ var (
 	validPattern = regexp.MustCompile(`^([A-Za-z0-9_-]+|\*)(\.([A-Za-z0-9_-]+|\*))*(\.#)?$`)
 )
 
+// internalPrefix begins the keys of events that the server itself makes.
+const internalPrefix = "sluice."
+
 // KeyRule says in words what a key is.
 const KeyRule = "1 to 200 letters, digits, _ and -, in groups joined by dots"
 
@@ -28,6 +31,9 @@ func ValidKey(key string) bool { return len(key) <= maxKey && validKey.MatchStri
 func ValidPattern(pattern string) bool {
 	return pattern == "#" || len(pattern) <= maxKey && validPattern.MatchString(pattern)
 }
+
+// IsInternalKey reports whether only the server itself makes events with a key.
+func IsInternalKey(key string) bool { return strings.HasPrefix(key, internalPrefix) }
 
 // KeyMatches reports whether a pattern fits a key.
 func KeyMatches(pattern, key string) bool {

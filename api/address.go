@@ -56,12 +56,14 @@ func (o *Options) clientAddress(r *http.Request) string {
 func (o *Options) identify(r *http.Request) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		return // the address of a client has no port
+		host = r.RemoteAddr
 	}
-	if o.CertHeader != "" {
-		if peer, ok := hop(host); !ok || !limit.Contains(o.TrustedProxies, peer) {
-			delete(r.Header, o.CertHeader)
-		}
+	peer, ok := hop(host)
+	if ok && err != nil {
+		return // an address without a port is that of an identified client
+	}
+	if o.CertHeader != "" && (!ok || !limit.Contains(o.TrustedProxies, peer)) {
+		delete(r.Header, o.CertHeader)
 	}
 	r.RemoteAddr = o.clientAddress(r)
 }

@@ -68,3 +68,20 @@ func FuzzForwarded(f *testing.F) {
 		}
 	})
 }
+
+// TestCertificatesOfStrangers: a certificate in a header counts only if a trusted proxy wrote it,
+// and to identify a request twice changes nothing.
+func TestCertificatesOfStrangers(t *testing.T) {
+	o := &Options{
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, ForwardedHeader: xForwardedFor,
+		CertHeader: "X-Cert",
+	}
+	for peer, kept := range map[string]bool{"10.0.0.1:1": true, "192.0.2.1:1": false, "@": false, "": false, "/run/socket": false} {
+		r := &http.Request{RemoteAddr: peer, Header: http.Header{"X-Cert": {"a certificate"}, xForwardedFor: {"192.0.2.7"}}}
+		for range 2 {
+			if o.identify(r); (r.Header.Get("X-Cert") != "") != kept {
+				t.Errorf("the certificate of a peer at %q is kept: %v, want %v", peer, !kept, kept)
+			}
+		}
+	}
+}

@@ -26,7 +26,7 @@ type sent struct {
 func sendCommand(events sluice.Events, namespace string) command.Command {
 	return command.New("event.send", "Send an event: pipelines that listen to its key are started.",
 		func(ctx context.Context, p sendParams) (sent, error) {
-			if err := checkKey("eventKey", p.EventKey); err != nil {
+			if err := checkOwnKey("eventKey", p.EventKey); err != nil {
 				return sent{}, err
 			}
 			return send(ctx, events, sluice.Event{EventKey: p.EventKey, Namespace: namespace}, p.Payload)
@@ -41,7 +41,7 @@ type messageSendParams struct {
 func messageSendCommand(events sluice.Events, namespace string) command.Command {
 	return command.New("message.send", "Send a message: pipelines that receive messages of its key are started.",
 		func(ctx context.Context, p messageSendParams) (sent, error) {
-			if err := checkKey("key", p.Key); err != nil {
+			if err := checkOwnKey("key", p.Key); err != nil {
 				return sent{}, err
 			}
 			e := sluice.Event{Key: p.Key, Namespace: namespace}
@@ -50,6 +50,15 @@ func messageSendCommand(events sluice.Events, namespace string) command.Command 
 			}
 			return send(ctx, events, e, p.Payload)
 		}, command.Traffic)
+}
+
+// checkOwnKey refuses what can't be the key of an event or message that a user sends.
+func checkOwnKey(parameter, key string) error {
+	if sluice.IsInternalKey(strings.TrimPrefix(key, sluice.EventPrefix)) {
+		return sluice.InvalidParameter(parameter,
+			"The parameter %s must not begin with sluice.: such events are made by the server itself.", parameter)
+	}
+	return checkKey(parameter, key)
 }
 
 // send stores an event that carries a value. The event has the trace id of the sending run: one

@@ -33,8 +33,8 @@ func bySecret(header, word string) newChecker {
 // when the answer asks for them. Where a user is given, the secret may be a password alone.
 func byLogin(user string) newChecker {
 	return func(secret string, _ Keys) (checker, error) {
-		if !strings.Contains(secret, ":") {
-			if user == "" {
+		if !strings.Contains(secret, ":") || secret == ":" {
+			if user == "" || secret == ":" {
 				return nil, secretError("The signing secret must be what the sender logs in with, as user:password.")
 			}
 			secret = user + ":" + secret

@@ -174,6 +174,7 @@ func TestKeysOfAlgorithms(t *testing.T) {
 		{`{"header":"X-S","algorithm":"ecdsa-sha256"}`, long, false},
 		{`{"algorithm":"basic"}`, "user:password", true},
 		{`{"algorithm":"basic"}`, "password", false},
+		{`{"algorithm":"basic"}`, ":", false},
 		{`{"header":"X-S","algorithm":"plain"}`, "secret", true},
 		{`{"header":"X-S","algorithm":"jwt"}`, "secret", true},
 		{`{"header":"X-S","algorithm":"jwt"}`, p384, true},

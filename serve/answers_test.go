@@ -94,6 +94,19 @@ func (c answerCase) check(t *testing.T, payloadType string, got answer) {
 	}
 }
 
+// TestThePortalRunsNoAnswer: what a pipeline writes is no script for a page of the same origin.
+func TestThePortalRunsNoAnswer(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	h := s.create("webhook.script", "answer", "value", "answerType", "text/javascript")
+	s.store("script", listening("webhook.script", "set: {value: alert(1)}"))
+	for site, want := range map[string]string{"same-origin": "text/plain; charset=utf-8", "cross-site": "text/javascript", "": "text/javascript"} {
+		if got := s.call(h, "text/plain", "x", header("Sec-Fetch-Site", site)).wantStatus(t, 200); got.header.Get("Content-Type") != want {
+			t.Errorf("for %q it is %s, want %s", site, got.header.Get("Content-Type"), want)
+		}
+	}
+}
+
 // TestSeveralPipelinesAnswerTogether: as value of the result has it.
 func TestSeveralPipelinesAnswerTogether(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -123,14 +124,28 @@ func TestStrangersLearnNothing(t *testing.T) {
 		t.Helper()
 		unknown, got := ask("nobody", redirect, more), ask(client, redirect, more)
 		replaced := func(text string) string { return strings.ReplaceAll(text, client, "nobody") }
-		if got.status != unknown.status || replaced(got.header.Get("Location")) != unknown.header.Get("Location") || replaced(string(got.body)) != string(unknown.body) {
+		if got.status != unknown.status || replaced(got.header.Get("Location")) != unknown.header.Get("Location") || replaced(string(got.body)) != replaced(string(unknown.body)) {
 			t.Errorf("%s: a stranger is told %d %s, of an unknown program %d %s", what, got.status, got.header.Get("Location"), unknown.status, unknown.header.Get("Location"))
 		}
 	}
-	for _, more := range []string{"", "&response_type=token", "&response_type=code&code_challenge=x"} {
+	for _, more := range []string{"", "&response_type=token", "&response_type=code&code_challenge=x", "&prompt=none", "&prompt=none+login"} {
 		same("a program", "trusted", "https://app.example.org/cb", more)
 		same("the command line", "sluice", "http://127.0.0.1:1/callback", more)
 		same("another place", "trusted", "https://evil.example/cb", more)
 	}
-	same("another place, without a page", "trusted", "https://evil.example/cb", "&prompt=none")
+}
+
+// TestKeysOfTheServer: nobody but the server makes events with its keys, so an alert is one.
+func TestKeysOfTheServer(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for command, given := range map[string]map[string]any{
+		"event.send":   {"eventKey": "sluice.alert.disk", "payload": 1},
+		"message.send": {"key": "svc.event.sluice.alert.disk", "payload": 1},
+		"webhook.put":  {"eventKey": "sluice.alert.disk"},
+	} {
+		if got := s.command(command, given).wantProblem(t, 400, "parameter-invalid"); !strings.Contains(fmt.Sprint(got["detail"]), "sluice.") {
+			t.Errorf("%s says %v", command, got)
+		}
+	}
 }

@@ -75,12 +75,17 @@ func newAuthority(t *testing.T) authority {
 // client returns a certificate for a name, by an authority.
 func (a authority) client(t *testing.T, name string, use x509.ExtKeyUsage, valid time.Duration) tls.Certificate {
 	t.Helper()
+	return a.certify(t, "client of "+name, []string{name}, use, valid)
+}
+
+func (a authority) certify(t *testing.T, common string, names []string, use x509.ExtKeyUsage, valid time.Duration) tls.Certificate {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "client of " + name}, DNSNames: []string{name}, ExtKeyUsage: []x509.ExtKeyUsage{use},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: common}, DNSNames: names, ExtKeyUsage: []x509.ExtKeyUsage{use},
 		BasicConstraintsValid: true, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(valid),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
@@ -114,6 +119,8 @@ func TestClientCertificatesOfProxies(t *testing.T) {
 		"RFC 9440":          {h, rfc(good), 200, ""},
 		"none":              {h, "", 401, "certificate-missing"},
 		"another name":      {h, rfc(wide), 401, "certificate-invalid"},
+		"its CN alone":      {h, rfc(ours.certify(t, "bank.example", nil, x509.ExtKeyUsageClientAuth, time.Hour)), 200, ""},
+		"its CN and a name": {h, rfc(ours.certify(t, "bank.example", []string{"other.example"}, x509.ExtKeyUsageClientAuth, time.Hour)), 401, "certificate-invalid"},
 		"another authority": {h, rfc(theirs.client(t, "bank.example", x509.ExtKeyUsageClientAuth, time.Hour)), 401, "certificate-invalid"},
 		"another use":       {h, rfc(ours.client(t, "bank.example", x509.ExtKeyUsageServerAuth, time.Hour)), 401, "certificate-invalid"},
 		"expired":           {h, rfc(ours.client(t, "bank.example", x509.ExtKeyUsageClientAuth, -time.Minute)), 401, "certificate-invalid"},

@@ -16,6 +16,7 @@ import (
 	"net/smtp"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,8 +96,10 @@ func (p mailParams) recipients() (to []*mail.Address, err error) {
 	if strings.ContainsAny(p.To, "\r\n\x00") {
 		return nil, invalid("to", "must be addresses on one line")
 	}
-	if to, err = mail.ParseAddressList(p.To); err != nil || len(to) > maxRecipients {
-		return nil, invalid("to", "must be 1 to %d mail addresses, separated by commas", maxRecipients)
+	// An address that needs quotes could end its place in the conversation, and add parameters.
+	quoted := func(a *mail.Address) bool { return strings.ContainsAny(a.Address, "<> \"\t") }
+	if to, err = mail.ParseAddressList(p.To); err != nil || len(to) > maxRecipients || slices.ContainsFunc(to, quoted) {
+		return nil, invalid("to", "must be 1 to %d mail addresses without quotes, separated by commas", maxRecipients)
 	}
 	return to, nil
 }

@@ -162,6 +162,7 @@ func TestMailRefusals(t *testing.T) {
 	}{
 		"a header in the subject":   {given: mailParams{To: "a@example.com", Subject: "hi\r\nBcc: eve@example.com"}, want: sluice.CodeParameterInvalid},
 		"a header in the address":   {given: mailParams{To: "a@example.com\nBcc: eve@example.com"}, want: sluice.CodeParameterInvalid},
+		"a parameter of RCPT":       {given: mailParams{To: `"a> NOTIFY=NEVER"@example.com`}, want: sluice.CodeParameterInvalid},
 		"no address":                {given: mailParams{To: "ada"}, want: sluice.CodeParameterInvalid},
 		"too many addresses":        {given: mailParams{To: strings.Repeat("a@example.com,", 50) + "b@example.com"}, want: sluice.CodeParameterInvalid},
 		"refused for good":          {given: mailParams{To: "a@example.com"}, refuse: "550 nobody", want: sluice.CodeMailRefused},

@@ -12,7 +12,7 @@ import (
 
 // texts has further rules on texts, by the names of their settings.
 var texts = map[string]func(text string) bool{
-	"eventKey":      sluice.ValidKey,
+	"eventKey":      func(text string) bool { return sluice.ValidKey(text) && !sluice.IsInternalKey(text) },
 	"signingSecret": utf8.ValidString,
 	"description":   isDescription,
 	"answerType":    isAnswerType,

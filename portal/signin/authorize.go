@@ -3,6 +3,7 @@ package signin
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +29,8 @@ type authorizeView struct {
 // them. It never allows anything without a click: any program can send a browser here
 // under another one's name.
 //
-// Whoever is not signed in learns nothing of the program, and is sent nowhere else, unless
-// the program asks to be told without a page (prompt=none).
+// Whoever is not signed in learns nothing of the program, and is sent nowhere else. A program
+// that wants no page (prompt=none) gets no answer then: 401, whoever it is.
 func authorizePage(v *page.Visit) error {
 	err := v.SignedIn()
 	signedOut := err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated
@@ -37,7 +38,10 @@ func authorizePage(v *page.Visit) error {
 		return err
 	}
 	again := "/signin?next=" + url.QueryEscape(v.R.URL.Path+"?"+withoutPrompt(v.R.URL.RawQuery))
-	if signedOut && v.Programs != nil && v.Query("prompt") != "none" {
+	if signedOut && v.Programs != nil {
+		if slices.Contains(strings.Fields(v.Query("prompt")), "none") {
+			return sluice.Errorf(sluice.CodeLoginRequired, "Nobody is signed in here, and the program wants no page.")
+		}
 		return v.Redirect(again)
 	}
 	asked, err := askedBy(v)

@@ -11,7 +11,9 @@ import (
 // Values of headers, shared since nobody changes them.
 var (
 	jsonContent = []string{"application/json"}
-	retryAfter  = []string{strconv.Itoa(int(sluice.PollInterval / time.Second))}
+	// plainContent is what no browser runs: every answer also forbids to guess the type.
+	plainContent = []string{"text/plain; charset=utf-8"}
+	retryAfter   = []string{strconv.Itoa(int(sluice.PollInterval / time.Second))}
 	// A page must not pass for one of the portal's.
 	sandboxed = []string{"default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"}
 )
@@ -47,6 +49,9 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, c *chec
 		body = c.payload
 	} else if c.answers.Form == sluice.AnswerValue {
 		header["Content-Security-Policy"] = sandboxed
+		if c.request.Header.Get("Sec-Fetch-Site") == "same-origin" {
+			header["Content-Type"] = plainContent // no page of the portal runs what a caller wrote
+		}
 	}
 	if status != http.StatusOK || len(body) == 0 {
 		w.WriteHeader(status)

@@ -126,7 +126,8 @@ func (o *origin) accepts(shown [][]byte, now time.Time) error {
 		return sentence("The client certificate of %s is refused: %w.", certificate.Subject, err)
 	}
 	named := func(name string) bool { return strings.EqualFold(name, o.name) }
-	if o.name != "" && !slices.ContainsFunc(certificate.DNSNames, named) && !named(certificate.Subject.CommonName) {
+	if o.name != "" && !slices.ContainsFunc(certificate.DNSNames, named) &&
+		(len(certificate.DNSNames) > 0 || !named(certificate.Subject.CommonName)) { // RFC 6125, 6.4.4
 		return sentence("The client certificate is for %s and the names %q, not for %s.", certificate.Subject,
 			certificate.DNSNames, o.name)
 	}
