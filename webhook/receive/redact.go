@@ -92,22 +92,29 @@ func redactBody(contentType string, body []byte, paths []string) []byte {
 // redactForm returns a form or a query without the values at the paths. A name such as
 // customer[email] counts as the member customer.email.
 func redactForm(form string, paths []string) string {
-	pairs := strings.Split(form, "&")
-	for i, pair := range pairs {
+	hidden := hiddenAt(paths)
+	var out strings.Builder
+	out.Grow(len(form) + 1)
+	for pair := range strings.SplitSeq(form, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		plain, err := url.QueryUnescape(name)
-		if value != "" && (err != nil || covered(paths, plain) || covered(paths, formPath(plain))) {
-			pairs[i] = name + "=" + redacted
+		if value != "" && (err != nil || hidden.cover(plain) || hidden.cover(formPath(plain))) {
+			pair = name + "=" + redacted
 		}
+		out.WriteString(pair)
+		out.WriteByte('&')
 	}
-	return strings.Join(pairs, "&")
+	return strings.TrimSuffix(out.String(), "&")
 }
 
 func formPath(name string) string {
-	parts := strings.Split(name, "[")
+	first, rest, nested := strings.Cut(name, "[")
+	if !nested {
+		return name
+	}
 	var path strings.Builder
-	path.WriteString(parts[0])
-	for _, part := range parts[1:] {
+	path.WriteString(first)
+	for part := range strings.SplitSeq(rest, "[") {
 		part = strings.TrimSuffix(part, "]")
 		if _, err := strconv.Atoi(part); part == "" || err == nil {
 			path.WriteString("[*]")
@@ -118,17 +125,38 @@ func formPath(name string) string {
 	return path.String()
 }
 
-// covered reports whether a text at a place is redacted: a path leads there, to something
-// around it, or into it.
-func covered(paths []string, place string) bool {
-	return slices.ContainsFunc(paths, func(path string) bool {
-		for _, pair := range [][2]string{{path, place}, {place, path}} {
-			if rest, ok := strings.CutPrefix(pair[0], pair[1]); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-				return true
+// hiddenPlaces are paths that are redacted, so that a name costs the same however many there are.
+type hiddenPlaces struct {
+	places  map[string]bool // true for a path, false for what is around one
+	longest int             // of the paths
+}
+
+func hiddenAt(paths []string) hiddenPlaces {
+	hidden := hiddenPlaces{places: map[string]bool{}}
+	for _, path := range paths {
+		hidden.longest = max(hidden.longest, len(path))
+		hidden.places[path] = true
+		for i, c := range path {
+			if c == '.' || c == '[' {
+				hidden.places[path[:i]] = hidden.places[path[:i]]
 			}
 		}
-		return false
-	})
+	}
+	return hidden
+}
+
+// cover reports whether a text at a place is redacted: a path leads there, to something around
+// it, or into it.
+func (h hiddenPlaces) cover(place string) bool {
+	if _, within := h.places[place]; within {
+		return true
+	}
+	for i, c := range place[:min(len(place), h.longest+1)] {
+		if (c == '.' || c == '[') && h.places[place[:i]] {
+			return true
+		}
+	}
+	return false
 }
 
 // redactUpload returns a multipart body without the fields and files at the paths.
@@ -138,6 +166,7 @@ func redactUpload(body []byte, boundary string, paths []string) ([]byte, error) 
 	if err := writer.SetBoundary(boundary); err != nil {
 		return nil, err
 	}
+	hidden := hiddenAt(paths)
 	for {
 		part, err := reader.NextRawPart()
 		if errors.Is(err, io.EOF) {
@@ -153,10 +182,10 @@ func redactUpload(body []byte, boundary string, paths []string) ([]byte, error) 
 		}
 		name, filename := part.FormName(), part.FileName()
 		isFile := name == "file" || filename != "" || !utf8.Valid(content)
-		if covered(paths, "fields."+name) || isFile && covered(paths, "files[*].origin") {
+		if hidden.cover("fields."+name) || isFile && hidden.cover("files[*].origin") {
 			content = []byte(redacted)
 		}
-		if filename != "" && covered(paths, "files[*].filename") {
+		if filename != "" && hidden.cover("files[*].filename") {
 			part.Header.Set("Content-Disposition", fmt.Sprintf("form-data; name=%q; filename=%q", name, redacted))
 		}
 		to, err := writer.CreatePart(part.Header)

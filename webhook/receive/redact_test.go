@@ -34,6 +34,7 @@ func TestRedactedBodies(t *testing.T) {
 		"text":                {"text/plain", "a", `{"a":1}`, `***`},
 		"nothing":             {"text/plain", "a", ``, ``},
 		"a form":              {formType, "email card.number items[*].x", "email=a%40b&e%6Dail=c&n=1&card[number]=41&card[cvc]=2&items[0][x]=3&items%5B%5D%5Bx%5D=4", "email=***&e%6Dail=***&n=1&card[number]=***&card[cvc]=2&items[0][x]=***&items%5B%5D%5Bx%5D=***"},
+		"an odd form":         {formType, "a.b", "&&a[b=1&a=2&ab=3&=&a[b][c]=4&", "&&a[b=***&a=***&ab=3&=&a[b][c]=***&"},
 		"JSON in a form":      {formType, "payload.user", `payload={"user":1}&user=2`, `payload=***&user=2`},
 		"an upload":           {uploadType, "fields.email files[*].origin files[*].filename", part(`name="email"`, "x") + part(`name="n"`, "1") + part(`name="file"; filename="y"`, "z") + "--b--\r\n", part(`name="email"`, "***") + part(`name="n"`, "1") + part(`name="file"; filename="***"`, "***") + "--b--\r\n"},
 		"half an upload":      {uploadType, "fields.email", part(`name="email"`, "x"), "***"},
