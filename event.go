@@ -37,6 +37,7 @@ type Event struct {
 	Except          string              `json:"except,omitempty"`      // the pipeline it is not for
 	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
 	FirstID         string              `json:"firstId,omitempty"`     // correlation id of the event that was the first of its replays
+	ForwardID       string              `json:"forwardId,omitempty"`   // by which targets know what a run has sent, see Run.Identify
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
 	User            string              `json:"user,omitempty"`        // who replayed or admitted it
 	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
@@ -93,6 +94,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendOptional(b, `,"except":`, e.Except)
 	b = appendOptional(b, `,"replayOf":`, e.ReplayOf)
 	b = appendOptional(b, `,"firstId":`, e.FirstID)
+	b = appendOptional(b, `,"forwardId":`, e.ForwardID)
 	if e.Admitted {
 		b = append(b, `,"admitted":true`...)
 	}

@@ -8,8 +8,11 @@ import (
 	"time"
 )
 
+// SendWindow is how long what a run sends is known: a run has no attempts beyond it.
+const SendWindow = 168 * time.Hour
+
 // A Fingerprint tells a repeated call from a new one: a hash of the webhook and of the
-// delivery id. Its JSON is a text of 20 characters.
+// delivery id. What a run sends has one, too. Its JSON is a text of 20 characters.
 type Fingerprint struct {
 	Key    [12]byte      // of webhook and id
 	Digest [3]byte       // of the body: where it differs, so does the body

@@ -1,6 +1,11 @@
 package sluice
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+)
 
 // A Run is one run of a pipeline, as the commands that are its steps see it.
 type Run struct {
@@ -24,6 +29,12 @@ type Run struct {
 	// Recorded, if set, replies to HTTP requests of steps in place of the servers
 	// they call: the run is a rehearsal, and sends nothing. NotRecorded if it can't.
 	Recorded func(ctx context.Context, sent Exchange) (Exchange, error)
+
+	// Place says where the current step stands: in which pipeline, which step, and in which turn of
+	// the loops around it, below the places of the pipelines around this one. It is the same at
+	// each attempt.
+	Place func() []string
+	Above []string // the place of the step that runs this pipeline; nil if none does
 
 	user    User
 	bound   *User // nobody in this run may do what this user may not; nil: there is no such bound
@@ -66,6 +77,39 @@ func WithRun(ctx context.Context, r *Run) context.Context { return context.WithV
 func RunFrom(ctx context.Context) *Run {
 	r, _ := ctx.Value(runKey{}).(*Run)
 	return r
+}
+
+// Identify makes what the current step sends the same event at each attempt of the run. What
+// stands behind it knows it by an id that is the same at each replay, too.
+func (r *Run) Identify(e *Event) {
+	if r.CorrelationID == "" {
+		return // no event started the run, so there are no further attempts
+	}
+	place := r.Place()
+	sum := identity(r.CorrelationID, place)
+	e.Fingerprint = &Fingerprint{Key: [12]byte(sum[:]), Window: SendWindow}
+	sum = identity(ForwardID(r), place)
+	e.ForwardID = base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// identity returns a hash of the id of an event and a place.
+func identity(id string, place []string) [sha256.Size]byte {
+	var text []byte
+	for _, part := range append([]string{id}, place...) {
+		text = append(binary.AppendUvarint(text, uint64(len(part))), part...)
+	}
+	return sha256.Sum256(text)
+}
+
+// ForwardID returns the id by which targets know the event that started a run, the same at each
+// attempt and each replay: its own, or that of the event it repeats.
+func ForwardID(r *Run) string {
+	for _, field := range []string{"forwardId", "firstId"} {
+		if id, _ := r.Event[field].(string); id != "" {
+			return id
+		}
+	}
+	return r.CorrelationID
 }
 
 // NoteHTTP notes what the current step has sent and what came back, for the

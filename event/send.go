@@ -82,6 +82,7 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 	e.TraceID = sluice.NewTraceID(sluice.DirectCall, e.ReceivedAt)
 	if run := sluice.RunFrom(ctx); run != nil {
 		e.TraceID = run.TraceID
+		run.Identify(&e)
 	}
 	e.Payload = text
 	e.PayloadType, e.PayloadEncoding = sluice.Raw, sluice.EncodingJSON

@@ -50,7 +50,7 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 		this.Bind(owner)
 		this.Within(outer)
 		this.Caller, this.TraceID, this.CorrelationID = outer.Caller, outer.TraceID, outer.CorrelationID
-		this.Event, this.Recorded = outer.Event, outer.Recorded
+		this.Event, this.Recorded, this.Above = outer.Event, outer.Recorded, outer.Place()
 	} else {
 		this.Caller, this.TraceID = sluice.UserFrom(ctx).Name, sluice.NewTraceID(sluice.DirectCall, time.Now())
 		release, err := r.slot()

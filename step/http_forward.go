@@ -35,9 +35,7 @@ func forwardCommand(c *client) command.Command {
 				return answer{}, sluice.Errorf(sluice.CodeNoEvent, "There is no call to send on: only in a pipeline "+
 					"that an event has started is there one. To call a URL with something else, use http.request.")
 			}
-			// A replay has the id of the first attempt, so that the target can tell.
-			first, _ := run.Event["firstId"].(string)
-			request, err := newForward(ctx, run.Event, cmp.Or(first, run.CorrelationID), p)
+			request, err := newForward(ctx, run.Event, sluice.ForwardID(run), p)
 			if err != nil {
 				return answer{}, err
 			}

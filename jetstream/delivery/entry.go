@@ -45,17 +45,14 @@ type Accepted struct {
 	Digest   [3]byte // of its body
 }
 
-// entryOf returns the entry of an accepted event. It is not ok if the trace id was not made
-// by us.
-func entryOf(f *sluice.Fingerprint, sequence uint64, traceID string) (e entry, ok bool) {
+// entryOf returns the entry of an accepted event. What a run sends has the trace id of an earlier
+// call, or of another program: that is in the event.
+func entryOf(f *sluice.Fingerprint, sequence uint64, traceID string, received time.Time) (e entry) {
 	_, id, _ := strings.Cut(traceID, ":")
-	if len(id) != 2*digits {
-		return e, false
-	}
-	at, noTime := strconv.ParseUint(id[:digits], 36, 64)
-	random, noRandom := strconv.ParseUint(id[digits:], 36, 64)
-	if noTime != nil || noRandom != nil {
-		return e, false
+	at, random := uint64(received.UnixMilli()), uint64(0)
+	if made, ours := sluice.TraceTime(traceID); ours && received.Sub(made) < time.Second {
+		at, _ = strconv.ParseUint(id[:digits], 36, 64)
+		random, _ = strconv.ParseUint(id[digits:], 36, 64)
 	}
 	// From the end: each takes the place of the high bytes of the one behind it, which are zero.
 	binary.BigEndian.PutUint64(e[24:], random)
@@ -63,7 +60,7 @@ func entryOf(f *sluice.Fingerprint, sequence uint64, traceID string) (e entry, o
 	binary.BigEndian.PutUint64(e[13:], sequence)
 	copy(e[12:], f.Digest[:])
 	copy(e[:], f.Key[:])
-	return e, true
+	return e
 }
 
 func base36(n uint64) string {

@@ -121,14 +121,12 @@ func (s *shard) find(f *sluice.Fingerprint, now time.Time) (newest *entry) {
 }
 
 // End notes that a delivery is stored as an event.
-func (x *Index) End(f *sluice.Fingerprint, sequence uint64, traceID string) {
+func (x *Index) End(f *sluice.Fingerprint, sequence uint64, traceID string, received time.Time) {
 	s := x.shard(&f.Key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := entryOf(f, sequence, traceID); ok {
-		x.count.Add(-int64(s.expire(time.Now(), few)))
-		x.add(s, kindOf(f.Window), e)
-	}
+	x.count.Add(-int64(s.expire(time.Now(), few)))
+	x.add(s, kindOf(f.Window), entryOf(f, sequence, traceID, received))
 	s.land(f)
 }
 

@@ -23,10 +23,7 @@ func TestEntriesKeepWhatTheyAreGiven(t *testing.T) {
 		traceID := sluice.NewTraceID("00000000-0000-4000-8000-0000008e28f2", at)
 		f := sluice.NewFingerprint("token", rapid.String().Draw(t, "id"), []byte("body"), time.Hour)
 		sequence := rapid.Uint64Range(1, 1<<44).Draw(t, "sequence")
-		e, ok := entryOf(f, sequence, traceID)
-		if !ok {
-			t.Fatalf("%s makes no entry", traceID)
-		}
+		e := entryOf(f, sequence, traceID, at)
 		got := e.accepted("8e28f2")
 		if got.TraceID != traceID || got.Sequence != sequence || got.Digest != f.Digest || !got.At.Equal(at) || *e.key() != f.Key {
 			t.Fatalf("%+v of %s, %d", got, traceID, sequence)
@@ -107,7 +104,7 @@ func TestOneOfManyIsTheFirst(t *testing.T) {
 				x.Fail(f, false, 0)
 			default:
 				firsts++
-				x.End(f, 7, sluice.NewTraceID("owner0", now))
+				x.End(f, 7, sluice.NewTraceID("owner0", now), now)
 			}
 		})
 	}
@@ -132,7 +129,7 @@ func TestOneOfManyIsTheFirst(t *testing.T) {
 func TestTheOldestMakeRoom(t *testing.T) {
 	x := NewIndex(1000 * bytesPerID)
 	for i := range 5000 {
-		x.End(sluice.NewFingerprint("token", fmt.Sprint(i), nil, 24*time.Hour), uint64(i), sluice.NewTraceID("owner0", time.Now()))
+		x.End(sluice.NewFingerprint("token", fmt.Sprint(i), nil, 24*time.Hour), uint64(i), sluice.NewTraceID("owner0", time.Now()), time.Now())
 	}
 	if n := x.Count(); n < 1000 || n > 1000+int64(len(x.shards)) {
 		t.Errorf("%d are known", n)

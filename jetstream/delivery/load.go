@@ -115,10 +115,9 @@ func (r *Records) readBlock(ctx context.Context, b *block, last uint64) error {
 			continue // not a delivery
 		}
 		kind := len(keeps) - 1 // the window of its webhook is not known here
-		if e, ok := entryOf(f, msg.Sequence, envelope.TraceID); ok {
-			r.index.learn(kind, e, now)
-			b.entries = append(append(b.entries, byte(kind)), e[:]...)
-		}
+		e := entryOf(f, msg.Sequence, envelope.TraceID, envelope.Received)
+		r.index.learn(kind, e, now)
+		b.entries = append(append(b.entries, byte(kind)), e[:]...)
 		if msg.Sequence == last {
 			break
 		}

@@ -67,6 +67,7 @@ func (m *Markers) Write(
 		return 0, nil, stream.NotTaken("the event", ctx.Err())
 	}
 	before := uint64(0) // the marker that may be there
+	doubt := false      // an attempt was not answered
 	for range attempts {
 		sequence, err = m.store(ctx, []*nats.Msg{Marker(f, traceID, before), event})
 		if err == nil {
@@ -75,6 +76,7 @@ func (m *Markers) Write(
 		}
 		if _, answered := errors.AsType[*jetstream.APIError](err); !answered {
 			m.host.Doubt()
+			doubt = true
 		}
 		// After a conflict or no reply, the marker tells what happened.
 		known, at, failed := m.Find(ctx, f, sluice.TraceOwner(traceID))
@@ -83,7 +85,7 @@ func (m *Markers) Write(
 			return 0, nil, stream.NotTaken("the event", errors.Join(err, failed))
 		case known == nil:
 			before = 0
-		case known.TraceID == traceID:
+		case doubt && known.TraceID == traceID:
 			return known.Sequence, nil, nil // by an attempt that was not acknowledged
 		case time.Since(known.At) < f.Window:
 			return 0, known, nil

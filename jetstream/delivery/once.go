@@ -71,8 +71,8 @@ type repeater struct {
 func (r repeater) repeat(
 	ctx context.Context, first *Accepted, e *sluice.Event, wait time.Duration,
 ) (result sluice.Result, err error) {
-	id := r.ids.ID(first.Sequence, first.TraceID)
 	same, err := r.isSame(ctx, first, e)
+	id := r.ids.ID(first.Sequence, first.TraceID)
 	switch {
 	case err != nil:
 		return result, err
@@ -90,16 +90,23 @@ func (r repeater) repeat(
 
 // isSame reports whether a call has the body of the first one with its id. The digest at hand can
 // only show that bodies differ. The hash in the event shows that they are equal. If the event is
-// gone, so is all that could be told of it.
+// gone, so is all that could be told of it. What a run sends is the same whatever it carries, and
+// the trace id of the first one is in the event.
 func (r repeater) isSame(ctx context.Context, first *Accepted, e *sluice.Event) (bool, error) {
 	if first.Digest != e.Fingerprint.Digest {
 		return false, nil
+	}
+	if e.Method == "" {
+		first.TraceID = e.TraceID
 	}
 	msg, err := stream.Found(r.events.GetMsg(ctx, first.Sequence))
 	if msg == nil || err != nil {
 		return err == nil, err
 	}
 	known, err := correlation.ReadEnvelope(msg)
+	if err == nil {
+		first.TraceID = known.TraceID
+	}
 	equal := known.BodyHash == "" || known.BodyHash == e.BodyHash
 	return err != nil || equal, nil //nolint:nilerr // nothing could be told of what can't be read
 }
@@ -131,9 +138,9 @@ func (o *Indexed) SetUp(ctx, running context.Context, events Stored) error {
 
 // Stored implements Once.
 func (o *Indexed) Stored(sequence uint64, e *sluice.Event) {
-	o.records.Note(sequence, e.Fingerprint, e.TraceID)
+	o.records.Note(sequence, e)
 	if e.Fingerprint != nil {
-		o.index.End(e.Fingerprint, sequence, e.TraceID)
+		o.index.End(e.Fingerprint, sequence, e.TraceID, e.ReceivedAt)
 	}
 }
 
@@ -168,7 +175,7 @@ func (o *Indexed) Accept(ctx context.Context, e *sluice.Event, wait time.Duratio
 	if doubt != nil {
 		behind = *doubt
 		if first, err = o.find(ctx, e, behind); first != nil {
-			o.index.End(f, first.Sequence, first.TraceID)
+			o.index.End(f, first.Sequence, first.TraceID, first.At)
 			return o.repeater().repeat(ctx, first, e, wait)
 		}
 	}

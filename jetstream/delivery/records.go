@@ -72,9 +72,8 @@ var recordConfig = jetstream.StreamConfig{
 	AllowDirect: true,
 }
 
-// Note notes an event on stable storage; f is nil if it is not a delivery. Every event must
-// be noted once.
-func (r *Records) Note(sequence uint64, f *sluice.Fingerprint, traceID string) {
+// Note notes an event on stable storage. Every event must be noted once.
+func (r *Records) Note(sequence uint64, event *sluice.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	number := sequence / blockSize
@@ -92,10 +91,9 @@ func (r *Records) Note(sequence uint64, f *sluice.Fingerprint, traceID string) {
 		return
 	}
 	b.noted++
-	if f != nil {
-		if e, ok := entryOf(f, sequence, traceID); ok {
-			b.entries = append(append(b.entries, byte(kindOf(f.Window))), e[:]...)
-		}
+	if f := event.Fingerprint; f != nil {
+		e := entryOf(f, sequence, event.TraceID, event.ReceivedAt)
+		b.entries = append(append(b.entries, byte(kindOf(f.Window))), e[:]...)
 	}
 	if uint64(b.noted) == b.last-b.first+1 {
 		delete(r.blocks, number)

@@ -28,6 +28,8 @@ package run
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strconv"
 	"time"
 
 	"sluice"
@@ -90,7 +92,7 @@ func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcom
 	x.scope.Request = s.Request
 	x.scope.Memory = func(bytes int) error { return x.spend(ctx, bytes) }
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
-	s.Run.Secret = x.reveal
+	s.Run.Secret, s.Run.Place = x.reveal, x.place
 	err := x.begin(ctx, s)
 	if err == nil {
 		err = x.list(ctx, p.Steps)
@@ -115,6 +117,21 @@ type execution struct {
 	used, hosts []string // see Outcome
 
 	steps int
+
+	current *source.Step
+	turns   []int // of the loops around it
+}
+
+// place implements sluice.Run.Place. A step with an id is known by that wherever it stands.
+func (x *execution) place() []string {
+	place := append(slices.Clone(x.run.Above), x.run.Pipeline, "", x.current.ID)
+	if x.current.ID == "" {
+		place[len(place)-2] = strconv.Itoa(x.current.Number)
+	}
+	for _, turn := range x.turns {
+		place = append(place, strconv.Itoa(turn))
+	}
+	return append(place, "/") // what follows is a pipeline within
 }
 
 // end returns the outcome of the run.

@@ -107,7 +107,10 @@ func (x *execution) loop(ctx context.Context, s *source.Step, a *source.Loop) er
 			x.unset(variable)
 		}
 	}()
-	for _, item := range items {
+	x.turns = append(x.turns, 0)
+	defer func() { x.turns = x.turns[:len(x.turns)-1] }()
+	for turn, item := range items {
+		x.turns[len(x.turns)-1] = turn
 		if err := x.count(ctx); err != nil {
 			return x.positioned(ctx, s, err)
 		}
@@ -149,6 +152,7 @@ func (x *execution) invoke(ctx context.Context, s *source.Step, a *source.Invoca
 // perform calls the command and stores its output.
 func (x *execution) perform(ctx context.Context, s *source.Step, a *source.Invocation) (err error) {
 	defer x.recovered(s, &err)
+	x.current = s
 	args, err := x.arguments(a)
 	if err != nil {
 		return err
