@@ -88,6 +88,8 @@ var (
 	CodeHTTPStatus = Code{"http-status", Invalid}
 	// An outside call failed.
 	CodeHTTPFailed = Code{"http-failed", Unavailable}
+	// An outside call got no credential: its token endpoint refuses, or is away.
+	CodeAuthFailed = Code{"auth-failed", Unavailable}
 	// An outside call took too long.
 	CodeHTTPTimeout = Code{"http-timeout", Unavailable}
 	// A mail could not be sent now.

@@ -26,6 +26,9 @@ type Run struct {
 	// cut out of all that people read of the run.
 	Secret Lookup[string]
 
+	// Hide cuts a text, which was made of a secret, out of all that people read of the run.
+	Hide func(text string)
+
 	// Recorded, if set, replies to HTTP requests of steps in place of the servers
 	// they call: the run is a rehearsal, and sends nothing. NotRecorded if it can't.
 	Recorded func(ctx context.Context, sent Exchange) (Exchange, error)

@@ -41,6 +41,10 @@ type Command struct {
 	// left out.
 	Check func(known map[string]any) error
 
+	// Secrets, if set, returns the names of the secrets that a step uses, as far as its arguments
+	// are known before a run.
+	Secrets func(known map[string]any) []string
+
 	run     func(context.Context, Args) (any, error)
 	missing func(ctx context.Context, parameter, name string) error
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"reflect"
+	"slices"
 )
 
 // An Option says more about a command than its types do.
@@ -33,6 +34,20 @@ func Trigger(c *Command) { c.ReadOnly, c.Pure, c.Trigger = true, true, true }
 // Checks declares how arguments are checked that are known before a run.
 func Checks(check func(known map[string]any) error) Option {
 	return func(c *Command) { c.Check = check }
+}
+
+// Valid declares how the value of a parameter is checked wherever it is known: valid says what is
+// wrong with it.
+func Valid(parameter string, valid func(value any) error) Option {
+	return func(c *Command) {
+		i := slices.IndexFunc(c.Params, func(p Param) bool { return p.Name == parameter })
+		c.Params[i].valid = valid
+	}
+}
+
+// Secrets declares which secrets a step uses by name, as far as its arguments are known.
+func Secrets(names func(known map[string]any) []string) Option {
+	return func(c *Command) { c.Secrets = names }
 }
 
 // Answers declares the types of a command's results, if its function's result type is

@@ -29,6 +29,8 @@ import (
 //	                  sluice.CoverFrom covers
 //	fixed:"true"      in a run that an event has started it can't be computed: the
 //	                  sender of the event must not choose it
+//	literal:"*"       a step has it written out in the source, without expressions;
+//	                  "name": the field of that name in each object that it has
 //	body:"only"       it is the body of the call, and can't be given by name
 //	body:"default"    in a pipeline it is the body unless it is given
 //	after:"other"     it is listed after that one
@@ -51,6 +53,7 @@ type Param struct {
 	Time     bool          // it is a string such as 2030-01-31T12:00:00Z
 	Required bool
 	Fixed    bool
+	Literal  string
 	Enum     []string
 	Min, Max *int
 	Body     BodyUse
@@ -59,6 +62,7 @@ type Param struct {
 	Form     Form
 
 	field []int // where it is in the struct
+	valid func(value any) error
 }
 
 // A Form says how a page for people asks for a parameter. Pages that know nothing of it
@@ -144,6 +148,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Doc:      f.Tag.Get("doc"),
 		Required: f.Tag.Get("required") == "true",
 		Fixed:    f.Tag.Get("fixed") == "true",
+		Literal:  f.Tag.Get("literal"),
 		Body:     BodyUse(f.Tag.Get("body")),
 		Audit:    f.Tag.Get("audit"),
 		Names:    f.Tag.Get("names"),

@@ -15,7 +15,12 @@ import (
 
 // Check reports whether the parameter takes an argument.
 func (p Param) Check(arg any) error {
-	_, err := p.parse(arg)
+	parsed, err := p.parse(arg)
+	if err == nil && p.valid != nil {
+		if fault := p.valid(parsed); fault != nil {
+			err = p.invalid(sluice.CodeParameterInvalid, "%s", fault)
+		}
+	}
 	return err
 }
 

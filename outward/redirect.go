@@ -38,14 +38,22 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 		return RedirectError("it redirects to a URL that is not plain http or https")
 	}
 	next.Header.Del("Referer") // it would reveal the query to another server
-	first := via[0].URL
-	elsewhere := func(r *http.Request) bool {
-		return r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Host, first.Host)
-	}
+	elsewhere := func(r *http.Request) bool { return !sameOrigin(r.URL, via[0].URL) }
 	if elsewhere(next) || slices.ContainsFunc(via, elsewhere) {
 		maps.DeleteFunc(next.Header, func(name string, _ []string) bool { return !slices.Contains(carried, name) })
 	}
 	return nil
+}
+
+func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) }
+
+// faultOf is Fault for a text.
+func faultOf(address string) string {
+	target, err := url.Parse(address)
+	if err != nil {
+		return "can't be read"
+	}
+	return Fault(target)
 }
 
 // Fault says what is wrong with a URL that is to be called, or returns "".

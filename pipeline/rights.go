@@ -91,6 +91,9 @@ func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *
 		w.secrets(s, a.Args[i].Value.Secrets())
 	}
 	w.secrets(s, a.Input.Secrets())
+	if a.Command.Secrets != nil {
+		w.secrets(s, a.Command.Secrets(a.Known()))
+	}
 	if user != nil && !a.Command.Allows(*user) {
 		w.refuse(s, a.Command.Name, fmt.Sprintf("%s may not run %s.", user.Name, a.Command.Name),
 			w.switchHint(a.Command.Name))
@@ -98,10 +101,6 @@ func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *
 		w.names(s, a, *user)
 	}
 	switch a.Command.Name {
-	case "http.forward":
-		if secret, ok := a.Literal("sign"); ok {
-			w.secrets(s, []string{secret})
-		}
 	case source.SwitchCommand:
 		return w.switched(s, a)
 	case sluice.ReceiveCommand:

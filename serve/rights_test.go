@@ -36,6 +36,8 @@ func TestRightsAreCheckedWhenAPipelineIsStored(t *testing.T) {
 		{"an unknown secret", listen + "- set: {if: \"#{secret('kez') == ''}\", value: 1}\n", asSecretive, "3 set secret.use sluice secret put kez"},
 		{"a secret to sign with", listen + "- iam.run.as: {username: secretive}\n- http.forward: {url: 'https://example.com', sign: key}\n", asDev,
 			"3 iam.run.as run.as:secretive - iam.run.as: {username: dev}; 4 http.forward secret.use Ask an administrator for a role that has the permission secret.use."},
+		{"an unknown secret to sign in with", "pipeline:\n- http.request: {url: 'https://example.com', auth: {certificate: key, oauth2: {url: 'https://example.com', client: kez}}}\n", asSecretive, "2 http.request secret.use sluice secret put kez"},
+		{"a secret to sign in with", "pipeline: [http.forward: {url: 'https://example.com', auth: {bearer: key}}]\n", asDev, "1 http.forward secret.use Ask an administrator for a role that has the permission secret.use."},
 		{"an unknown secret to sign with", "pipeline: [http.forward: {url: 'https://example.com', sign: kez}]\n", asSecretive, "1 http.forward secret.use sluice secret put kez"},
 		{"both branches", listen + "- if: {true: '#{true}', then: [webhook.get], else: [server.info]}\n", asDev,
 			"3 webhook.get webhook.get - iam.run.as: {username: a user who may}; 3 server.info server.info - iam.run.as: {username: a user who may}"},

@@ -38,6 +38,7 @@ func TestPipelinesKeepToTheScopesOfTheirOwners(t *testing.T) {
 		"runs":          "pipeline.run: {name: zulu.job}",
 		"uses a secret": "set: {value: \"#{secret('zulu.key')}\"}",
 		"signs":         "http.forward: {url: 'https://example.com', sign: zulu.key}",
+		"signs in":      "http.request: {url: 'https://example.com', auth: {bearer: zulu.key}}",
 		"reads":         "event.receive: {eventKey: webhook.zulu.in}",
 		"makes":         "webhook.put: {eventKey: webhook.zulu.new}",
 	} {

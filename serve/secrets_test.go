@@ -140,15 +140,16 @@ func TestWhoUsesASecret(t *testing.T) {
 		"variable": `{vars: {x: "#{secret('key')}"}, pipeline: [log]}`,
 		"within":   `pipeline: [foreach: {in: "#{[1]}", do: [if: {true: "#{secret('key') != ''}", then: [log]}]}]`,
 		"signed":   `pipeline: [http.forward: {url: "https://example.com", sign: key}]`,
+		"lent":     `pipeline: [http.request: {url: "https://example.com", auth: {basic: key}}]`,
 		"neither":  `pipeline: [set: {value: "#{secret('other')} key"}]`,
 	} {
 		s.store(name, source)
 	}
 	shown := s.command("secret.get", map[string]any{"name": "key"}).wantStatus(t, 200).object(t)
-	if got := toText(t, shown["usedBy"]); got != `{"pipelines":["argument","signed","variable","within"],"webhooks":["webhook.one"]}` {
+	if got := toText(t, shown["usedBy"]); got != `{"pipelines":["argument","lent","signed","variable","within"],"webhooks":["webhook.one"]}` {
 		t.Errorf("it is used by %s", got)
 	}
-	const users = `The secret "key" is used by the webhook webhook.one, and by the pipelines argument, signed, variable and 1 more.`
+	const users = `The secret "key" is used by the webhook webhook.one, and by the pipelines argument, lent, signed and 2 more.`
 	if problem := s.command("secret.delete", map[string]any{"name": "key"}).wantProblem(t, 409, "secret-in-use"); !strings.HasPrefix(problem["detail"].(string), users) {
 		t.Errorf("it is refused with %v", problem)
 	}

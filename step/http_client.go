@@ -25,9 +25,10 @@ import (
 type client struct {
 	HTTPOptions
 
-	guard  outward.Guard
-	follow *http.Client // follows redirects
-	stay   *http.Client // does not
+	guard       outward.Guard
+	credentials *outward.Credentials
+	follow      *http.Client // follows redirects
+	stay        *http.Client // does not
 }
 
 func newClient(o HTTPOptions) *client {
@@ -37,7 +38,10 @@ func newClient(o HTTPOptions) *client {
 	}
 	guard := outward.Internet(o.AllowNetworks)
 	transport := guard.Transport()
-	return &client{o, guard, outward.Following(transport), outward.Client(transport, 0)}
+	transport.TLSClientConfig = o.TLS
+	return &client{
+		o, guard, outward.NewCredentials(transport), outward.Following(transport), outward.Client(transport, 0),
+	}
 }
 
 // check finds what can't work in a URL and in expected statuses. A name may lead to any
@@ -63,6 +67,7 @@ func (c *client) check(known map[string]any) error {
 // A sending says how to send a request.
 type sending struct {
 	by      *http.Client
+	auth    map[string]any // nil: none
 	timeout *time.Duration // for redirects and reply as well; nil: 30s
 	expect  expectation
 }
@@ -79,8 +84,18 @@ func (c *client) send(request *http.Request, s sending) (got answer, err error) 
 	if err := carryOn(request.Context(), request.Header); err != nil {
 		return answer{}, err
 	}
-	if run := sluice.RunFrom(request.Context()); run != nil && run.Recorded != nil {
+	auth, err := authOf(request, s.auth)
+	if err != nil {
+		return answer{}, err
+	}
+	run := sluice.RunFrom(request.Context())
+	if run != nil && run.Recorded != nil {
 		return recorded(run, request, s.expect)
+	}
+	if s.auth != nil {
+		if s.by, err = c.carrying(request, s.by, auth); err != nil {
+			return answer{}, err
+		}
 	}
 	span := sluice.Span{
 		Name: request.Method, Kind: sluice.ClientSpan,
@@ -99,6 +114,9 @@ func (c *client) send(request *http.Request, s sending) (got answer, err error) 
 	return got, err
 }
 
+// signature finds that of AWS.
+var signature = regexp.MustCompile(`(Signature=)[0-9a-f]{64}`)
+
 // exchange makes a call and reads the reply within the timeout. It notes both for the
 // report of the run.
 func (c *client) exchange(request *http.Request, s sending, timeout time.Duration) (answer, error) {
@@ -114,7 +132,11 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 		c.Spans.Add(outer, sluice.SpanFacts{StatusCode: response.StatusCode})
 	}
 	if run := sluice.RunFrom(outer); run != nil {
-		run.NoteHTTP(exchangeOf(request, response, body))
+		seen := exchangeOf(request, response, body)
+		if s.auth != nil { // some targets quote what they got
+			seen.Response = signature.ReplaceAllString(seen.Response, "$1***")
+		}
+		run.NoteHTTP(seen)
 		run.NoteTarget(request.URL, response != nil && response.StatusCode != http.StatusTooManyRequests &&
 			response.StatusCode < http.StatusInternalServerError)
 	}
@@ -129,6 +151,9 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 func (c *client) explain(ctx context.Context, target *url.URL, err error) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx)
+	}
+	if token, ok := errors.AsType[*outward.TokenError](err); ok {
+		return c.authFailed(ctx, target, token)
 	}
 	switch why, redirected := errors.AsType[outward.RedirectError](err); {
 	case redirected:

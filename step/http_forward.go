@@ -23,6 +23,7 @@ type forwardParams struct {
 	URL     string         `json:"url" required:"true" doc:"Where to send the call, by http or https. The query that the call came with is appended."`
 	Headers map[string]any `json:"headers" doc:"Headers to send beside the sender's, or in place of them."`
 	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long it may take with the answer. Default 30s."`
+	Auth    map[string]any `json:"auth" literal:"*" doc:"The credential to send, as for http.request."`
 	Sign    string         `json:"sign" fixed:"true" names:"listed" doc:"Name of the secret to sign it with, by Standard Webhooks: whsec_ and base64, or plain text. Where an event starts the run, the name must stand in the source."`
 }
 
@@ -39,9 +40,12 @@ func forwardCommand(c *client) command.Command {
 			if err != nil {
 				return answer{}, err
 			}
-			return c.send(request, sending{c.stay, p.Timeout, expectation{"2xx"}})
+			return c.send(request, sending{c.stay, p.Auth, p.Timeout, expectation{"2xx"}})
 		},
-		command.Traffic, command.Recorded, command.Checks(c.check))
+		command.Traffic, command.Recorded, command.Checks(c.check), command.Valid("auth", validAuth),
+		command.Secrets(func(known map[string]any) []string {
+			return append(authSecrets(known), named(known, "sign")...)
+		}))
 }
 
 // newForward returns the request that sends an event on.

@@ -27,6 +27,7 @@ import (
 type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
 	MaxReply      int64          // bytes of the body of a reply; 0 means 4 MiB
+	TLS           *tls.Config    // nil means the usual one
 	Spans         sluice.Spans   // reports calls, and passes the trace on
 }
 
@@ -38,6 +39,7 @@ type requestParams struct {
 	Headers map[string]any `json:"headers" doc:"Headers to send. Those that frame the request, such as Host, are refused."`
 	Body    any            `json:"body" doc:"What to send: text as it is, other values as JSON."`
 	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long the call may take with redirects and answer. Default 30s."`
+	Auth    map[string]any `json:"auth" literal:"*" doc:"The credential to send, by the names of secrets: basic, bearer, oauth2, aws or google, and certificate. See docs/targets.md."`
 	Expect  any            `json:"expect" doc:"Statuses that are fine, such as 2xx, or 200,404: the step fails with another one. Default any."`
 }
 
@@ -53,9 +55,10 @@ func requestCommand(c *client) command.Command {
 			if err != nil {
 				return answer{}, err
 			}
-			return c.send(request, sending{c.follow, p.Timeout, expect})
+			return c.send(request, sending{c.follow, p.Auth, p.Timeout, expect})
 		},
-		command.Traffic, command.Recorded, command.Nameless, command.Checks(c.check))
+		command.Traffic, command.Recorded, command.Nameless, command.Checks(c.check),
+		command.Valid("auth", validAuth), command.Secrets(authSecrets))
 }
 
 // carryOn sets the headers that tell the called server what caused the call.
@@ -218,8 +221,15 @@ func (e expectation) has(status int) bool {
 	return len(e) == 0
 }
 
-// failed is the error of an unexpected status. Its kind says whether a retry may help.
+// failed is the error of an unexpected status.
 func (e expectation) failed(target *url.URL, response *http.Response) error {
+	return repliedWith(response, sluice.Errorf(sluice.CodeHTTPStatus,
+		"The call of %q was answered with %d, where %s is expected.",
+		target.Hostname(), response.StatusCode, strings.Join(e, " or ")))
+}
+
+// repliedWith returns the error of a reply as one that a retry may help, or not.
+func repliedWith(response *http.Response, e *sluice.Error) error {
 	kind := sluice.Invalid
 	switch status := response.StatusCode; {
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests,
@@ -227,7 +237,5 @@ func (e expectation) failed(target *url.URL, response *http.Response) error {
 		kind = sluice.Unavailable
 	}
 	wait, _ := sluice.RetryAfter(response.Header.Get("Retry-After"), time.Now())
-	return sluice.Errorf(sluice.CodeHTTPStatus, "The call of %q was answered with %d, where %s is expected.",
-		target.Hostname(), response.StatusCode, strings.Join(e, " or ")).OfKind(kind).
-		After(wait)
+	return e.OfKind(kind).After(wait)
 }

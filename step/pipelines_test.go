@@ -22,9 +22,20 @@ import (
 // runSource runs a source of the built-in steps as admin, and returns its final body in JSON.
 func runSource(t *testing.T, set command.Set, text string) (string, error) {
 	t.Helper()
-	program, err := source.Parse(text, set, expression.NewLanguage(step.Functions()))
+	out, err := runWith(t, set, text, nil)
 	if err != nil {
 		return "", err
+	}
+	written, err := json.Marshal(out.Body)
+	return string(written), err
+}
+
+// runWith runs a source as admin with secrets, and returns its outcome.
+func runWith(t *testing.T, set command.Set, text string, secrets map[string]string) (out run.Outcome, err error) {
+	t.Helper()
+	program, err := source.Parse(text, set, expression.NewLanguage(step.Functions()))
+	if err != nil {
+		return out, err
 	}
 	admin := sluice.User{Name: "admin", Permissions: []string{"*"}}
 	start := run.Start{
@@ -35,18 +46,14 @@ func runSource(t *testing.T, set command.Set, text string) (string, error) {
 	start.Run.Switch(admin)
 	var limits run.Limits
 	limits.SetDefaults()
-	out, err := run.Run(t.Context(), run.Environment{
-		Limits: limits,
-		Call:   set.Call,
-		Secret: func(context.Context, string) (string, error) { return "", nil },
-		Pause:  wait.For,
-		Log:    slog.New(slog.DiscardHandler),
+	return run.Run(t.Context(), run.Environment{
+		Limits:  limits,
+		Call:    set.Call,
+		Secret:  func(_ context.Context, name string) (string, error) { return secrets[name], nil },
+		Pause:   wait.For,
+		Reports: true,
+		Log:     slog.New(slog.DiscardHandler),
 	}, program, start)
-	if err != nil {
-		return "", err
-	}
-	written, err := json.Marshal(out.Body)
-	return string(written), err
 }
 
 // TestSteps: what pipelines come to, one per built-in step and way to handle errors.

@@ -92,7 +92,7 @@ func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcom
 	x.scope.Request = s.Request
 	x.scope.Memory = func(bytes int) error { return x.spend(ctx, bytes) }
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
-	s.Run.Secret, s.Run.Place = x.reveal, x.place
+	s.Run.Secret, s.Run.Hide, s.Run.Place = x.reveal, x.secrets.add, x.place
 	err := x.begin(ctx, s)
 	if err == nil {
 		err = x.list(ctx, p.Steps)

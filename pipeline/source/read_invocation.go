@@ -83,6 +83,10 @@ func (c *checker) argument(a *Invocation, key, item *node, given map[string]*nod
 		return // not given, or a mistake noted above
 	}
 	given[p.Name] = key
+	if p.Literal != "" && !v.isLiteral(p.Literal) {
+		c.problemf(item, "The parameter %s of %s must be written out in the source, without expressions.",
+			strings.TrimSuffix(p.Name+"."+p.Literal, ".*"), a.Command.Name)
+	}
 	if v.shape == constant {
 		if err := p.Check(v.data); err != nil {
 			c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), item.line, item.column)

@@ -64,6 +64,20 @@ func (v *Value) Secrets() (names []string) {
 	return names
 }
 
+// isLiteral reports whether the value has no expressions; a field other than * means those in the
+// field of that name, in each object.
+func (v *Value) isLiteral(field string) bool {
+	if v.shape == constant || v.shape == formula || field == "*" {
+		return v.shape == constant
+	}
+	for i := range v.items {
+		if (v.shape == listOf || v.keys[i] == field) && !v.items[i].isLiteral(field) {
+			return false
+		}
+	}
+	return true
+}
+
 // value compiles a node and all within it.
 func (c *checker) value(n *node) Value {
 	switch n.kind {

@@ -1,0 +1,140 @@
+package outward
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An awsKey signs requests by Signature Version 4 of AWS.
+type awsKey struct{ id, secret, session, service, region string }
+
+const awsTime = "20060102T150405Z"
+
+// unsigned are the headers that are no part of the signature: those on the way may change them.
+var unsigned = []string{
+	"Authorization", "User-Agent", "Accept-Encoding", "Traceparent", "Tracestate", "X-Amzn-Trace-Id",
+}
+
+// sign puts the signature of a request into its headers, beside the time and the hash of the body.
+func (k awsKey) sign(r *http.Request, now time.Time) error {
+	query, err := k.normalize(r.URL)
+	if err != nil {
+		return err
+	}
+	body, err := bodyHash(r)
+	if err != nil {
+		return err
+	}
+	at := now.UTC().Format(awsTime)
+	r.Header.Set("X-Amz-Date", at)
+	if k.session != "" {
+		r.Header.Set("X-Amz-Security-Token", k.session)
+	}
+	if k.service == "s3" {
+		r.Header.Set("X-Amz-Content-Sha256", body)
+	}
+	headers, names := canonicalHeaders(r)
+	request := strings.Join([]string{r.Method, k.path(r.URL), query, headers, names, body}, "\n")
+	scope := []string{at[:len("20060102")], k.region, k.service, "aws4_request"}
+	scopeText := strings.Join(scope, "/")
+	hash := sha256.Sum256([]byte(request))
+	text := strings.Join([]string{"AWS4-HMAC-SHA256", at, scopeText, hex.EncodeToString(hash[:])}, "\n")
+	key := []byte("AWS4" + k.secret)
+	for _, part := range append(scope, text) {
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(part))
+		key = mac.Sum(nil)
+	}
+	authorize(r, "AWS4-HMAC-SHA256 Credential="+k.id+"/"+scopeText+", SignedHeaders="+names+
+		", Signature="+hex.EncodeToString(key))
+	return nil
+}
+
+// bodyHash returns the hash of the body of a request, which stays as it is.
+func bodyHash(r *http.Request) (string, error) {
+	hash := sha256.New()
+	if r.GetBody != nil {
+		body, err := r.GetBody()
+		if err != nil {
+			return "", err
+		}
+		if _, err := io.Copy(hash, body); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// normalize writes path and query as they are signed, so that what is sent is the same.
+func (k awsKey) normalize(u *url.URL) (query string, err error) {
+	if k.service == "s3" || u.RawPath == "" {
+		u.RawPath = escapePath(u.Path)
+	}
+	values, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return "", err
+	}
+	escaped := map[string][]string{}
+	for name, list := range values {
+		for _, value := range list {
+			escaped[awsEscape(name)] = append(escaped[awsEscape(name)], awsEscape(value))
+		}
+	}
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(escaped)) {
+		for _, value := range slices.Sorted(slices.Values(escaped[name])) {
+			pairs = append(pairs, name+"="+value)
+		}
+	}
+	u.RawQuery = strings.Join(pairs, "&")
+	return u.RawQuery, nil
+}
+
+// path returns the path of a URL as signatures have it: for S3 as it is sent, for others without
+// detours, and encoded once more.
+func (k awsKey) path(u *url.URL) string {
+	sent := cmp.Or(u.EscapedPath(), "/")
+	if k.service == "s3" {
+		return sent
+	}
+	clean := path.Clean(sent)
+	if strings.HasSuffix(sent, "/") && clean != "/" {
+		clean += "/"
+	}
+	return escapePath(clean)
+}
+
+// canonicalHeaders returns the headers that are signed, a line each, and their names.
+func canonicalHeaders(r *http.Request) (lines, names string) {
+	signed := map[string]string{"host": r.URL.Host}
+	for name, values := range r.Header {
+		if len(values) > 0 && !slices.Contains(unsigned, name) {
+			trimmed := make([]string, len(values))
+			for i, value := range values {
+				trimmed[i] = strings.Join(strings.Fields(value), " ")
+			}
+			signed[strings.ToLower(name)] = strings.Join(trimmed, ",")
+		}
+	}
+	order := slices.Sorted(maps.Keys(signed))
+	var text strings.Builder
+	for _, name := range order {
+		text.WriteString(name + ":" + signed[name] + "\n")
+	}
+	return text.String(), strings.Join(order, ";")
+}
+
+// awsEscape encodes all but letters, digits, -, _, . and ~.
+func awsEscape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
+
+func escapePath(path string) string { return strings.ReplaceAll(awsEscape(path), "%2F", "/") }
