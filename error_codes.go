@@ -192,6 +192,8 @@ var (
 	CodeAlertUnknown = Code{"alert-unknown", NotFound}
 	// Members of the call were never stored, so it can't be checked again.
 	CodeCallRedacted = Code{"call-redacted", Conflict}
+	// The call was kept without its body, so it can't be let in.
+	CodeNotAdmissible = Code{"not-admissible", Conflict}
 	// There is no such call in the quarantine.
 	CodeQuarantineUnknown = Code{"quarantine-unknown", NotFound}
 )

@@ -22,6 +22,14 @@ type QuarantinedCall struct {
 	Request KeptRequest `json:"-"`
 }
 
+// Kept returns how many bytes of its body are kept: none of one that was too large.
+func (c *QuarantinedCall) Kept() int {
+	if c.Code == CodePayloadTooLarge.Word {
+		return 0
+	}
+	return c.Size
+}
+
 // A KeptRequest is a request as it came, secrets included, or redacted. It is stored sealed.
 type KeptRequest struct {
 	Method   string              `json:"method"`

@@ -13,7 +13,7 @@ type Webhook struct {
 	Tokens           []Token     `json:"tokens,omitempty"` // that it has or had, the uuid among them; nil: the uuid alone
 	EventKey         string      `json:"eventKey"`
 	PayloadType      PayloadType `json:"payloadType"`
-	MaxPayloadLength int         `json:"maxPayloadLength"`
+	MaxPayloadLength int         `json:"maxPayloadLength"` // 0: as its sender has it
 	Settings[time.Duration]
 	APISecretFor string    `json:"apiSecretFor,omitempty"` // the server that APISecret was entered for
 	Trust        *Trust    `json:"trust,omitempty"`        // nil: the token alone is trusted

@@ -56,6 +56,7 @@ type Param struct {
 	Literal  string
 	Enum     []string
 	Min, Max *int
+	Empty    bool // an integer that an empty text removes
 	Body     BodyUse
 	Audit    string
 	Names    string

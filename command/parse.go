@@ -39,20 +39,26 @@ func (p Param) parse(arg any) (parsed any, err error) {
 	case "object":
 		parsed, ok = objectOf(arg)
 	case "integer":
-		n, whole := intOf(arg)
-		if whole && (p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max) {
-			return nil, p.invalid(sluice.CodeParameterInvalid, "must be %s, not %d", p.Wants(), n)
+		if ok = p.Empty && plain == ""; !ok {
+			parsed, ok, err = p.parseInteger(arg)
 		}
-		parsed, ok = n, whole
 	case "boolean":
 		parsed, ok = boolOf(arg)
 	case "string":
 		parsed, ok = p.parseText(plain)
 	}
-	if !ok {
+	if !ok && err == nil {
 		return nil, p.invalid(sluice.CodeParameterInvalid, "must be %s", p.Wants())
 	}
-	return parsed, nil
+	return parsed, err
+}
+
+func (p Param) parseInteger(arg any) (value any, ok bool, err error) {
+	n, whole := intOf(arg)
+	if whole && (p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max) {
+		err = p.invalid(sluice.CodeParameterInvalid, "must be %s, not %d", p.Wants(), n)
+	}
+	return n, whole, err
 }
 
 // parseText returns what a text stands for. An empty one stands for no time.

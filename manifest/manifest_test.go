@@ -38,7 +38,7 @@ func TestFilesHaveEveryParameter(t *testing.T) {
 // TestNormalForm: what says the same is written in the same way.
 func TestNormalForm(t *testing.T) {
 	t.Parallel()
-	presets := presets{"github": {"dedupe": "header:x-github-delivery"}, "asana": {"dedupe": "off"}, "twilio": {"answer": "value", "answerType": "text/xml"}}
+	presets := presets{"github": {"dedupe": "header:x-github-delivery", "maxPayloadLength": 4194304.0}, "asana": {"dedupe": "off"}, "twilio": {"answer": "value", "answerType": "text/xml"}}
 	for name, test := range map[string]struct{ resource, file, want string }{
 		"nothing":                  {"webhook", "{}", "# all as by default\n"},
 		"an empty file":            {"webhook", "# all as by default\n", "# all as by default\n"},
@@ -46,6 +46,8 @@ func TestNormalForm(t *testing.T) {
 		"the sender's own id":      {"webhook", "provider: github\ndedupe: header:x-github-delivery", "provider: github\n"},
 		"no id, as the sender":     {"webhook", "provider: asana\ndedupe: off", "provider: asana\n"},
 		"no id, unlike the sender": {"webhook", "provider: github\ndedupe: off", "provider: github\ndedupe: \"off\"\n"},
+		"the sender's length":      {"webhook", "provider: github\nmaxPayloadLength: 4194304", "provider: github\n"},
+		"the usual length":         {"webhook", "provider: github\nmaxPayloadLength: 512000", "maxPayloadLength: 512000\nprovider: github\n"},
 		"the sender's answer":      {"webhook", "provider: twilio\nanswer: value\nanswerType: text/xml", "provider: twilio\n"},
 		"another answer":           {"webhook", "provider: twilio\nanswer: result\nanswerWait: 5000ms", "provider: twilio\nanswer: result\nanswerWait: 5s\n"},
 		"the usual answer":         {"webhook", "answer: result\nanswerWait: ''", "# all as by default\n"},

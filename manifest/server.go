@@ -74,11 +74,14 @@ func presetsOf(ctx context.Context, c *client.Client) (presets, error) {
 }
 
 // own returns what the sender of a webhook has in place of the default of a setting.
-func (p presets) own(s *webhook.Setting, given map[string]any) string {
+func (p presets) own(s *webhook.Setting, given map[string]any) any {
 	preset := p[textOf(given, "provider")]
-	own := cmp.Or(textOf(preset, s.Name), s.Usual)
+	own := cmp.Or(preset[s.Name], s.Usual)
 	if with := textOf(given, s.With); with != "" && with != textOf(preset, s.With) || own == "off" { // not shown
-		return ""
+		return nil
+	}
+	if number, ok := own.(float64); ok {
+		return int(number)
 	}
 	return own
 }

@@ -113,7 +113,7 @@ func (f field) normal(given map[string]any, presets presets) (value, unset any) 
 	}
 	if f.setting.OfSender {
 		own := presets.own(f.setting, given)
-		if unset = own; value == "" || value == "off" && own == "" {
+		if unset = own; value == "" || value == "off" && own == nil {
 			value = own
 		}
 	}

@@ -32,7 +32,7 @@ func admitCommand(k *Keeper, receiver Receiver) command.Command {
 			}
 			out.Items, out.Next = []sluice.BulkItem{}, next
 			for _, c := range calls { // a copy of each, which its request goes with
-				item, err := k.admit(ctx, receiver, &c, p.Force)
+				item, err := k.admit(ctx, receiver, &c, p.Force, p.ID != "")
 				if err != nil {
 					return out, err
 				}

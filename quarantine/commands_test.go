@@ -256,3 +256,18 @@ func TestAWaveDoesNotPushOutOthers(t *testing.T) {
 		t.Errorf("%d calls are counted as driven out, and %d as missed, want %d", evicted, r.keeper.Missed(), 12-n)
 	}
 }
+
+// TestRoomIsGivenBack: however much a call weighs that is stored, the room that was reserved for
+// it is free afterwards.
+func TestRoomIsGivenBack(t *testing.T) {
+	r := open(t, 0)
+	for i := range 40 { // 40 MiB in all; 16 MiB of one webhook may wait
+		taken := r.keeper.Keep("webhook.a", 1<<20, func() *sluice.QuarantinedCall {
+			return &sluice.QuarantinedCall{ID: sluice.NewTraceID("abcdef", time.Now()), Token: "webhook.a", EventKey: "webhook.a", Size: 7, Time: time.Now()}
+		})
+		if !taken {
+			t.Fatalf("call %d found no room", i)
+		}
+		r.get([]string{"*"}) // waits until it is stored
+	}
+}

@@ -79,8 +79,8 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 					item.Errors, item.Diagnosis = nil, []string{"The payload does not meet the schema of the " +
 						"webhook; users who may see payloads see where."}
 				}
-				if !p.Brief && left >= c.Size && maySee {
-					left -= c.Size
+				if !p.Brief && left >= c.Kept() && maySee {
+					left -= c.Kept()
 					there, err := fill(ctx, &item, k, receiver)
 					if err != nil {
 						return out, err

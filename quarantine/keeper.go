@@ -36,9 +36,10 @@ type Options struct {
 	Diagnose func(context.Context, *sluice.QuarantinedCall) []string
 }
 
-// admit lets one call in; nil if it has gone meanwhile.
+// admit lets one call in; nil if it has gone meanwhile. That it can never be let in is an error
+// only where no others are asked for.
 func (k *Keeper) admit(
-	ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force bool,
+	ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force, alone bool,
 ) (*sluice.BulkItem, error) {
 	there, err := k.Store.Open(ctx, c)
 	if !there || err != nil {
@@ -47,7 +48,7 @@ func (k *Keeper) admit(
 	result, err := receiver.Admit(ctx, c, force)
 	if err != nil {
 		e := sluice.AsError(err)
-		if e.Kind == sluice.Unavailable || e.Kind == sluice.Internal {
+		if e.Kind == sluice.Unavailable || e.Kind == sluice.Internal || alone && sluice.CodeNotAdmissible.Is(e) {
 			return nil, e
 		}
 		return &sluice.BulkItem{ID: c.ID, Code: e.Code, Message: e.Message}, nil
@@ -60,7 +61,7 @@ func (k *Keeper) admit(
 type Keeper struct {
 	Options
 
-	waiting  chan *sluice.QuarantinedCall
+	waiting  chan taken
 	stopped  chan struct{}
 	diagnose *rate.Limiter
 	missed   atomic.Int64 // calls that are not kept
@@ -84,7 +85,7 @@ func (k *Keeper) Keep(token string, size int, call func() *sluice.QuarantinedCal
 		k.missed.Add(1)
 		return false
 	}
-	k.waiting <- call() // there is a slot for it
+	k.waiting <- taken{call(), size} // there is a slot for it
 	return true
 }
 
@@ -151,8 +152,9 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-func (k *Keeper) handle(ctx context.Context, c *sluice.QuarantinedCall) {
-	defer k.release(c.Token, c.Size)
+func (k *Keeper) handle(ctx context.Context, t taken) {
+	c := t.call
+	defer k.release(c.Token, t.size)
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(storeTimeout))
 	defer cancel()
 	c.Diagnosis = []string{"Too many calls were refused at that moment to look into each of them."}
@@ -188,10 +190,16 @@ func (k *Keeper) settle(ctx context.Context) {
 
 type use struct{ calls, bytes int }
 
+// A taken call waits to be stored, with the bytes that were reserved for it.
+type taken struct {
+	call *sluice.QuarantinedCall
+	size int
+}
+
 // NewKeeper returns a keeper. Nothing is stored until Run runs.
 func NewKeeper(o Options) *Keeper {
 	return &Keeper{
-		Options: o, waiting: make(chan *sluice.QuarantinedCall, maxWaiting), stopped: make(chan struct{}),
+		Options: o, waiting: make(chan taken, maxWaiting), stopped: make(chan struct{}),
 		moved:    make(chan struct{}),
 		diagnose: rate.NewLimiter(diagnosedEach, 10*diagnosedEach),
 		of:       make(map[string]use), limits: make(map[string]*rate.Limiter),

@@ -5,17 +5,18 @@ import "strings"
 // A Preset is a sender that is known: what preset.yaml in its folder says. A further column
 // is a further field.
 type Preset struct {
-	Name           string    `yaml:"-"`              // of the folder, as the parameter provider has it
-	Title          string    `yaml:"title"`          // as its makers write it
-	Checks         string    `yaml:"checks"`         // what is checked of each call
-	Secret         string    `yaml:"secret"`         // what the signing secret is; "" means that there is none
-	SecretOptional bool      `yaml:"secretOptional"` // it works without a secret, too
-	SecretChosen   bool      `yaml:"secretChosen"`   // people make the secret up, and enter it at the sender
-	Dedupe         string    `yaml:"dedupe"`         // where the id of a delivery is, as the parameter dedupe has it
-	Retries        string    `yaml:"retries"`        // how long it tries after a failure: none, unknown, or 3d
-	Setup          [3]string `yaml:"setup"`          // what to enter where
-	Answers        Answers   `yaml:"answers"`        // what it demands of answers
-	Handshake      Handshake `yaml:"handshake"`      // what it sends before calls
+	Name             string    `yaml:"-"`                // of the folder, as the parameter provider has it
+	Title            string    `yaml:"title"`            // as its makers write it
+	Checks           string    `yaml:"checks"`           // what is checked of each call
+	Secret           string    `yaml:"secret"`           // what the signing secret is; "" means that there is none
+	SecretOptional   bool      `yaml:"secretOptional"`   // it works without a secret, too
+	SecretChosen     bool      `yaml:"secretChosen"`     // people make the secret up, and enter it at the sender
+	Dedupe           string    `yaml:"dedupe"`           // where the id of a delivery is, as the parameter dedupe has it
+	MaxPayloadLength int       `yaml:"maxPayloadLength"` // of its calls, in bytes, where it sends more than most; 0: as most
+	Retries          string    `yaml:"retries"`          // how long it tries after a failure: none, unknown, or 3d
+	Setup            [3]string `yaml:"setup"`            // what to enter where
+	Answers          Answers   `yaml:"answers"`          // what it demands of answers
+	Handshake        Handshake `yaml:"handshake"`        // what it sends before calls
 
 	Signature *rule    `yaml:"signature"` // how it signs, or
 	Verifier  string   `yaml:"verifier"`  // the code that checks its calls

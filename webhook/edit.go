@@ -39,7 +39,7 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 		func(before *sluice.Webhook) (*sluice.Webhook, error) {
 			at := now()
 			after := sluice.Webhook{
-				UUID: token, PayloadType: sluice.Base64, MaxPayloadLength: sluice.DefaultPayloadLength, Created: at,
+				UUID: token, PayloadType: sluice.Base64, Created: at,
 			}
 			switch {
 			case creating && s.isTaken(token, before):

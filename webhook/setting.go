@@ -34,8 +34,9 @@ type Setting struct {
 	// OfSender: the sender of a webhook has a value of its own in place of the default, which
 	// provider.get shows under the same name; Usual is that of webhooks without a sender. It
 	// counts only while the setting With is as the sender has it, too.
-	OfSender    bool `yaml:"ofSender"`
-	Usual, With string
+	OfSender bool `yaml:"ofSender"`
+	Usual    any
+	With     string
 
 	Hidden bool   // only users who may see tokens see it, and files have no place for it
 	InName bool   `yaml:"inName"` // files have it as their name
@@ -136,6 +137,8 @@ func (s *Setting) Unset() any {
 	switch {
 	case s.Default != nil:
 		return s.Default
+	case s.Empty:
+		return s.Usual
 	case s.Type == "boolean":
 		return false
 	case s.Type == "array":
@@ -148,7 +151,7 @@ func (s *Setting) Unset() any {
 
 // Emptied returns the argument that removes what is stored.
 func (s *Setting) Emptied() any {
-	if unset := s.Unset(); unset != nil && !s.IsPeriod() {
+	if unset := s.Unset(); unset != nil && !s.IsPeriod() && !s.Empty {
 		return unset
 	}
 	return ""

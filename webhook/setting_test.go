@@ -45,7 +45,7 @@ func TestSettingsAgreeWithTheVocabulary(t *testing.T) {
 		methods = append(methods, method.(string))
 	}
 	for what, agrees := range map[string]bool{
-		"the largest payload": *length.Max == sluice.MaxPayloadLength && length.Default == sluice.DefaultPayloadLength,
+		"the largest payload": *length.Max == sluice.MaxPayloadLength && length.Usual == sluice.DefaultPayloadLength,
 		"the rule of keys":    strings.HasPrefix(rows["eventKey"].Wants, sluice.KeyRule) && strings.Contains(rows["eventKey"].Form.Help, sluice.KeyRule),
 		"the window":          rows["dedupeWindow"].Default == sluice.ShortDuration(sluice.DefaultDedupeWindow),
 		"the longest wait":    rows["answerWait"].Most == sluice.LongestAnswerWait,

@@ -24,7 +24,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *trust.Trusts, baseURL s
 		Tokens: showTokens(&h, mayToken, now), ETag: tagOf(&h), Created: h.Created, Updated: h.Updated,
 	}
 	showSettings(&v, &h, mayToken, sluice.CoverFrom(ctx))
-	v.Methods = h.AllowedMethods()
+	v.Methods, v.MaxPayloadLength = h.AllowedMethods(), trust.LongestPayload(&h)
 	g, err := trusts.Of(ctx, &h)
 	if err != nil { // it can still be edited
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))

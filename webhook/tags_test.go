@@ -18,7 +18,7 @@ func TestTagsNameTheLimits(t *testing.T) {
 			if *p.Max != sluice.MaxPayloadLength {
 				t.Errorf("the largest value is %d", *p.Max)
 			}
-			if !strings.Contains(p.Doc, fmt.Sprintf("Default %d.", sluice.DefaultPayloadLength)) {
+			if !strings.Contains(p.Doc, fmt.Sprintf("otherwise %d;", sluice.DefaultPayloadLength)) {
 				t.Errorf("the default is another one than in %q", p.Doc)
 			}
 		case "schema":

@@ -213,10 +213,11 @@ func (e *emptier) byAPI(res sluice.Resource, s sampled, settings []command.Param
 	}
 	for _, p := range settings {
 		var value any = emptied(p)
-		switch p.Type {
-		case "integer", "boolean":
+		switch {
+		case p.Empty:
+		case p.Type == "integer", p.Type == "boolean":
 			value = json.RawMessage(emptied(p))
-		case "array":
+		case p.Type == "array":
 			value = []any{}
 		}
 		params[p.Name] = value

@@ -128,19 +128,24 @@ func webhookEdit(v *page.Visit, hook sluice.WebhookView) error {
 			entered.Set(param.Name, param.Form.Emptied)
 		}
 	}
-	if err := enterAnswer(v, hook, entered); err != nil {
+	if err := leaveToSender(v, hook, entered); err != nil {
 		return err
 	}
 	return renderWebhookForm(v, hook, entered, nil)
 }
 
-// enterAnswer leaves out how calls of a webhook are answered where its sender's way is meant.
-func enterAnswer(v *page.Visit, hook sluice.WebhookView, entered url.Values) error {
+// leaveToSender leaves out what is as the sender of a webhook has it.
+func leaveToSender(v *page.Visit, hook sluice.WebhookView, entered url.Values) error {
 	known, err := providers(v)
 	if err != nil {
 		return err
 	}
-	own := senderOf(hook, known, sluice.ProviderView{Answer: sluice.AnswerResult})
+	own := senderOf(hook, known, sluice.ProviderView{
+		Answer: sluice.AnswerResult, MaxPayloadLength: sluice.DefaultPayloadLength,
+	})
+	if hook.MaxPayloadLength == own.MaxPayloadLength {
+		entered.Del("maxPayloadLength")
+	}
 	if hook.Answer != own.Answer {
 		own.AnswerType = ""
 	} else {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/limit"
 	"sluice/webhook/form"
 )
 
@@ -51,6 +50,10 @@ func (rc *Receiver) rebuild(ctx context.Context, c *sluice.QuarantinedCall) (*fo
 func (rc *Receiver) Admit(
 	ctx context.Context, kept *sluice.QuarantinedCall, force bool,
 ) (result sluice.Result, err error) {
+	if kept.Code == sluice.CodePayloadTooLarge.Word {
+		return result, sluice.Errorf(sluice.CodeNotAdmissible, "The body of this call was too large to be kept; raise "+
+			"maxPayloadLength of its webhook, and let the sender send it again.")
+	}
 	f, err := rc.rebuild(ctx, kept)
 	if err != nil {
 		return result, err
@@ -99,8 +102,8 @@ func (rc *Receiver) recheck(ctx context.Context, f *found, force bool) (c *check
 		c.id, _ = c.trust.ID(rc.callOf(f)) // without one it is no delivery
 		return c, nil
 	}
-	if len(f.sent()) > f.hook.MaxPayloadLength {
-		return nil, limit.TooLarge(f.hook.MaxPayloadLength)
+	if err := checkLength(&f.hook, len(f.sent())); err != nil {
+		return nil, err
 	}
 	c, greeting, err := rc.check(f, false)
 	if greeting != nil {
@@ -137,8 +140,8 @@ func (rc *Receiver) AcceptFetched(
 	f.request, f.at, f.token, f.hook, f.body = request.WithContext(ctx), time.Now(), hook.UUID, hook, body
 	f.memory = rc.Accept.Bodies.Known.Hold()
 	defer f.memory.Release()
-	if len(body) > hook.MaxPayloadLength {
-		return result, limit.TooLarge(hook.MaxPayloadLength)
+	if err := checkLength(&hook, len(body)); err != nil {
+		return result, err
 	}
 	c, _, err := rc.check(f, true)
 	if err != nil {

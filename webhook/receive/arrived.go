@@ -103,6 +103,9 @@ func (a *arrived) sent() []byte {
 	return a.body
 }
 
+// length returns the length of the body, as far as it was read or announced.
+func (a *arrived) length() int { return max(a.size, len(a.body), int(a.request.ContentLength)) }
+
 // keptPath returns the path of a call to the second address, "" for others.
 func (a *arrived) keptPath() string {
 	if !a.hooked {

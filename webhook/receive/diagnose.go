@@ -55,6 +55,9 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 			"an id."}
 	case sluice.CodePayloadInvalid.Word:
 		return trust.Findings(c.Errors)
+	case sluice.CodePayloadTooLarge.Word:
+		return []string{"The body is larger than maxPayloadLength of the webhook, and was not kept: raise that, to " +
+			"4,194,304 at most, and let the sender send it again."}
 	}
 	f, err := rc.rebuild(ctx, c)
 	if err != nil {

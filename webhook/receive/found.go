@@ -8,6 +8,7 @@ import (
 	"sluice"
 	"sluice/limit"
 	"sluice/webhook/form"
+	"sluice/webhook/trust"
 )
 
 // A found call has a webhook, and its body was read.
@@ -37,7 +38,7 @@ func (rc *Receiver) find(w http.ResponseWriter, a *arrived) (*found, error) {
 		if err := rc.findHook(f, token); err != nil {
 			return f, err
 		}
-		longest = f.hook.MaxPayloadLength
+		longest = trust.LongestPayload(&f.hook)
 		a.memory = rc.Accept.Bodies.Known.Hold()
 	}
 	if a.body, err = rc.Accept.Bodies.Read(w, a.request, a.body, longest, &a.memory); err != nil {
@@ -87,10 +88,18 @@ func (rc *Receiver) findByBody(f *found) (err error) {
 	if err := rc.findHook(f, token); err != nil {
 		return err
 	}
-	if size > f.hook.MaxPayloadLength {
-		return limit.TooLarge(f.hook.MaxPayloadLength)
+	if err := checkLength(&f.hook, size); err != nil {
+		return err
 	}
 	return f.memory.Move(f.request.Context(), rc.Accept.Bodies.Known)
+}
+
+// checkLength refuses a body that is larger than its webhook takes.
+func checkLength(hook *sluice.Webhook, size int) error {
+	if most := trust.LongestPayload(hook); size > most {
+		return limit.TooLarge(most)
+	}
+	return nil
 }
 
 // challenge says how to send a token.

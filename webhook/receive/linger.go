@@ -40,9 +40,9 @@ func (rc *Receiver) linger(c *checked, result *sluice.Result) {
 	}
 }
 
-// shed gives up what a call that was stored no longer needs.
+// shed gives up what a call no longer needs that was stored, or is too large.
 func (c *checked) shed() {
-	c.size = len(c.body)
+	c.size = c.length()
 	c.body, c.raw, c.payload, c.files = nil, nil, nil, nil
 	c.memory.Release()
 }

@@ -21,7 +21,7 @@ func isQuarantined(code string) bool {
 	switch code {
 	case sluice.CodeSignatureInvalid.Word, sluice.CodeSignatureMissing.Word, sluice.CodeSignatureExpired.Word,
 		sluice.CodePayloadInvalid.Word, sluice.CodeWebhookDisabled.Word, sluice.CodeDeliveryIDInvalid.Word,
-		sluice.CodeDuplicateDiffers.Word,
+		sluice.CodeDuplicateDiffers.Word, sluice.CodePayloadTooLarge.Word,
 		sluice.CodeAddressNotAllowed.Word, sluice.CodeCertificateMissing.Word, sluice.CodeCertificateInvalid.Word:
 		return true
 	}
@@ -37,7 +37,7 @@ func (rc *Receiver) quarantine(f *found, traceID string, e *sluice.Error, duplic
 		return &sluice.QuarantinedCall{
 			ID: traceID, Token: f.hook.UUID, EventKey: f.hook.EventKey,
 			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Details,
-			Time: f.at.UTC(), RemoteAddr: r.RemoteAddr, Size: len(sent), DuplicateOf: duplicateOf,
+			Time: f.at.UTC(), RemoteAddr: r.RemoteAddr, Size: f.length(), DuplicateOf: duplicateOf,
 			Request: sluice.KeptRequest{
 				Method: r.Method, Path: f.keptPath(), RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(),
 				Body: slices.Clone(sent), Certificates: f.certificates, Redacted: changed,

@@ -54,6 +54,11 @@ func (s *sink) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (slui
 	return sluice.Accepted(e.TraceID, "correlation", e.ReceivedAt), nil
 }
 
+// full is a quarantine without room.
+type full struct{}
+
+func (full) Keep(string, int, func() *sluice.QuarantinedCall) bool { return false }
+
 // receiver returns a receiver with its log.
 func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 	log := new(bytes.Buffer)
@@ -63,7 +68,8 @@ func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 			Events: s, Namespace: "default", Slots: limit.NewSlots(100),
 			Bodies: limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 32 << 20, Strange: 16 << 20, Answers: 1 << 20, Unfinished: 100}),
 		},
-		Observe: Observe{Call: func(sluice.Call) {}, Log: slog.New(slog.NewTextHandler(log, nil))},
+		Quarantine: full{},
+		Observe:    Observe{Call: func(sluice.Call) {}, Log: slog.New(slog.NewTextHandler(log, nil))},
 	}), log
 }
 

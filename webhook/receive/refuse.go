@@ -16,6 +16,9 @@ func (rc *Receiver) refuse(a *arrived, e *sluice.Error) error {
 	if f.hook.UUID != "" {
 		e = e.InCall(traceID) // others learn nothing from the answer
 	}
+	if e.Code == sluice.CodePayloadTooLarge.Word {
+		a.place.checked.shed() // it is kept without its body
+	}
 	call := sluice.Call{
 		TraceID: traceID, EventKey: f.hook.EventKey, Status: sluice.StatusRejected, StatusCode: problem.Status(e),
 		Code: e.Code,

@@ -100,6 +100,16 @@ func DemandsOf(hook *sluice.Webhook) sluice.Trust {
 	return *hook.Trust
 }
 
+// LongestPayload returns how many bytes the payload of a webhook may have: as it says, otherwise
+// as many as its sender sends.
+func LongestPayload(hook *sluice.Webhook) int {
+	if hook.MaxPayloadLength > 0 || hook.Trust == nil {
+		return cmp.Or(hook.MaxPayloadLength, sluice.DefaultPayloadLength)
+	}
+	preset, _ := sender.Find(hook.Trust.Provider)
+	return cmp.Or(preset.MaxPayloadLength, sluice.DefaultPayloadLength)
+}
+
 // Secrets returns how many secrets a call may be signed with.
 func (g *Trust) Secrets() int { return len(g.secrets) }
 
