@@ -20,13 +20,11 @@ const (
 )
 
 // AboutPipeline reports whether the subject of alerts of this kind is a pipeline.
-func (k AlertKind) AboutPipeline() bool {
-	return k == AlertPipelineFailing || k == AlertDeadLetters || k == AlertBacklog
-}
+func (k AlertKind) AboutPipeline() bool { return alertWords[k].About == "pipeline" }
 
 // AboutWebhook reports whether the subject of alerts of this kind is the event key of a
 // webhook.
-func (k AlertKind) AboutWebhook() bool { return k == AlertSilence || k == AlertQuarantine }
+func (k AlertKind) AboutWebhook() bool { return alertWords[k].About == "webhook" }
 
 // Severities of alerts.
 const (
@@ -53,7 +51,10 @@ type Alert struct {
 	Since      time.Time `json:"since" doc:"Since when the condition holds."`
 	Until      time.Time `json:"until,omitzero" doc:"When it no longer held; an open alert has none."`
 	Count      int       `json:"count" doc:"How often it was raised, as far as the history goes back."`
-	Message    string    `json:"message"`
+	Title      string    `json:"title" doc:"What is wrong, in one line."`
+	Cause      string    `json:"cause,omitempty" doc:"Why: the latest failure, or what was found."`
+	Message    string    `json:"message" doc:"Title, cause, how many, and since when, as a sentence."`
+	URL        string    `json:"url,omitempty" doc:"The page to look at, if the server knows its public URL."`
 	MutedUntil time.Time `json:"mutedUntil,omitzero" doc:"Nothing is sent of it before."`
 }
 

@@ -66,7 +66,7 @@ var rooms = map[string][]string{
 	"pipeline/rehearse":     {".", "command", "pipeline/run", "pipeline/source", "problem", "value"},
 	"pipeline/pipelinetest": {".", "command", "expression", "wait"},
 
-	"alert":         {".", "command", "value", "wait"},
+	"alert":         {".", "command", "value", "wait", "wording"},
 	"closed":        {".", "command", "wait"},
 	"missed":        {".", "command", "outward", "sender", "value", "wait"},
 	"quarantine":    {".", "command", "stretch"},

@@ -1,6 +1,9 @@
 package sluice
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // A RunReport tells how one attempt of a pipeline went. Within a Call it has no ids and no
 // key of its own.
@@ -83,6 +86,29 @@ func (s *StepReport) appendJSON(b []byte) []byte {
 		b = s.HTTP.appendJSON(append(b, `,"http":`...))
 	}
 	return append(b, '}')
+}
+
+// Cause says in a few words why a run failed, and nothing of payloads.
+func (r *RunReport) Cause() string {
+	if r.Error == nil {
+		return ""
+	}
+	for _, s := range r.Steps {
+		if s.Status == StatusError && s.HTTP != nil {
+			status, host := "", ""
+			if s.HTTP.StatusCode > 0 {
+				status = " " + strconv.Itoa(s.HTTP.StatusCode)
+			}
+			if s.HTTP.Host != "" {
+				host = " from " + s.HTTP.Host
+			}
+			return s.Code + status + host
+		}
+	}
+	if r.Error.OfAuthor() {
+		return r.Error.Code + " in line " + strconv.Itoa(r.Error.Line)
+	}
+	return r.Error.Code + ": " + r.Error.Detail
 }
 
 // HidePayloads reduces exchanges to what everybody who sees calls may see.

@@ -54,14 +54,16 @@ type PipelineStats struct {
 	Unbegun     *time.Time `json:"-"`                // since when the oldest event waits that was not begun, at least
 	DeadLetters int64      `json:"deadLetters"`
 	Failing     *time.Time `json:"failingSince,omitempty"` // since when its runs fail, up to the latest one
+	Cause       string     `json:"cause,omitempty"`        // of its latest failure
 }
 
 // A PipelineState says whether the latest run of a pipeline failed.
 type PipelineState struct {
 	Pipeline string    `json:"pipeline"`
 	Failing  bool      `json:"failing"`
-	Since    time.Time `json:"since"` // when it began to fail
-	Time     time.Time `json:"time"`  // of the latest run
+	Since    time.Time `json:"since"`           // when it began to fail
+	Time     time.Time `json:"time"`            // of the latest run
+	Cause    string    `json:"cause,omitempty"` // of the latest failure
 }
 
 // Unfinished says which calls are not done, on all nodes.

@@ -11,7 +11,9 @@ import (
 )
 
 // Commands returns the commands about alerts.
-func Commands(w *Alerts) []command.Command { return []command.Command{getCommand(w), muteCommand(w)} }
+func Commands(w *Alerts) []command.Command {
+	return []command.Command{getCommand(w), muteCommand(w), putCommand(w), rulesCommand(w)}
+}
 
 type getParams struct {
 	Open  *bool     `json:"open" doc:"true: only those that are open; false: only those that are over. Default: all."`
@@ -58,7 +60,7 @@ func muteCommand(w *Alerts) command.Command {
 			if err != nil {
 				return sluice.Alert{}, err
 			}
-			return after.Alert, nil
+			return w.view(after.Alert), nil
 		})
 }
 
@@ -69,7 +71,7 @@ func (w *Alerts) find(fits func(*sluice.Alert) bool) []sluice.Alert {
 	found := []sluice.Alert{}
 	for _, a := range w.Records.All() {
 		if fits(&a.Alert) {
-			found = append(found, a.Alert)
+			found = append(found, w.view(a.Alert))
 		}
 	}
 	slices.SortFunc(found,

@@ -2,16 +2,16 @@ package alert
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"sluice"
+	"sluice/wording"
 )
 
 const (
-	begunWithin     = time.Minute     // an event that waits longer is a backlog
-	quarantinedLast = 5 * time.Minute // calls in the quarantine count for so long
+	begunWithin = time.Minute     // an event that waits longer is a backlog
+	countedLast = 5 * time.Minute // calls in the quarantine, and failed runs, count for so long
 )
 
 // Facts are what a server knows of itself, and of what it works for.
@@ -28,7 +28,7 @@ type Facts struct {
 }
 
 // QuarantinedSince is from when on calls in the quarantine count.
-func QuarantinedSince(now time.Time) time.Time { return now.Add(-quarantinedLast) }
+func QuarantinedSince(now time.Time) time.Time { return now.Add(-countedLast) }
 
 // Conditions returns the conditions that hold.
 func (f *Facts) Conditions(now time.Time) (all []Condition) {
@@ -38,19 +38,19 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 	for _, s := range f.Silent {
 		all = append(all, s.condition())
 	}
-	quarantined := map[string]int{}
+	quarantined := map[string][]sluice.QuarantinedCall{}
 	for _, c := range f.Quarantined {
-		quarantined[c.EventKey]++
+		quarantined[c.EventKey] = append(quarantined[c.EventKey], c)
 	}
-	for eventKey, count := range quarantined {
-		all = append(all, warning(sluice.AlertQuarantine, eventKey, time.Time{},
-			"%s of %s in the last 5 minutes; quarantine.get shows why.",
-			number(count, "call was quarantined", "calls were quarantined"), eventKey))
+	for eventKey, calls := range quarantined {
+		c := warning(sluice.AlertQuarantine, eventKey, time.Time{}, refusal(calls[0]))
+		c.amount = len(calls)
+		c.Many = wording.Plural(c.amount, "call", "calls") + " in the last 5 minutes"
+		all = append(all, c)
 	}
 	if free := f.Stats.FreeDisk; free >= 0 && free < 2*f.MinFreeDisk {
-		all = append(all, warning(sluice.AlertDisk, f.Host, time.Time{},
-			"%d MiB are free on the volume of the data folder; below %d MiB calls are refused. Add space, or keep "+
-				"fewer events.", free>>20, f.MinFreeDisk>>20))
+		all = append(all, warning(sluice.AlertDisk, f.Host, time.Time{}, fmt.Sprintf("%d MiB are free on the volume of "+
+			"the data folder; below %d MiB calls are refused", free>>20, f.MinFreeDisk>>20)))
 	}
 	for _, about := range []struct {
 		kind     sluice.AlertKind
@@ -63,42 +63,48 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 	} {
 		if len(about.found) > 0 {
 			all = append(all, Condition{
-				Kind: about.kind, Subject: f.Host, Severity: about.severity, Message: strings.Join(about.found, "; "),
+				Kind: about.kind, Subject: f.Host, Severity: about.severity, Cause: strings.Join(about.found, "; "),
 			})
 		}
 	}
 	return all
 }
 
+// refusal says why a call is in the quarantine.
+func refusal(c sluice.QuarantinedCall) string {
+	if len(c.Diagnosis) == 0 {
+		return c.Code
+	}
+	return c.Code + ": " + c.Diagnosis[0]
+}
+
 func (f *Facts) ofPipeline(p sluice.PipelineStats, now time.Time) (all []Condition) {
+	waiting := ""
+	if p.Waiting > 0 {
+		waiting = wording.Plural(p.Waiting, "event waits", "events wait")
+	}
 	if p.Failing != nil {
-		all = append(all, warning(sluice.AlertPipelineFailing, p.Pipeline, *p.Failing,
-			"The latest run of the pipeline %s failed; trace.get shows why.", p.Pipeline))
+		c := warning(sluice.AlertPipelineFailing, p.Pipeline, *p.Failing, p.Cause)
+		c.Many = waiting
+		all = append(all, c)
 	}
 	if p.DeadLetters > 0 {
-		all = append(all, warning(sluice.AlertDeadLetters, p.Pipeline, time.Time{},
-			"The pipeline %s has %s; deadletter.get lists them.",
-			p.Pipeline, number(int(p.DeadLetters), "dead letter", "dead letters")))
+		c := warning(sluice.AlertDeadLetters, p.Pipeline, time.Time{}, p.Cause)
+		c.Many, c.amount = wording.Plural(p.DeadLetters, "dead letter", "dead letters"), int(p.DeadLetters)
+		all = append(all, c)
 	}
 	if p.Unbegun != nil && now.Sub(*p.Unbegun) > begunWithin && !f.Paused[p.Pipeline] {
-		all = append(all, warning(sluice.AlertBacklog, p.Pipeline, time.Time{},
-			"%s for the pipeline %s; the oldest that was not begun has waited for %s. See whether its runs hang, and "+
-				"raise its concurrency.",
-			number(int(p.Waiting), "event waits", "events wait"), p.Pipeline, now.Sub(*p.Unbegun).Round(time.Second)))
+		c := warning(sluice.AlertBacklog, p.Pipeline, time.Time{},
+			"the oldest event that was not begun came at "+clock(*p.Unbegun, now))
+		c.Many, c.amount = waiting, int(p.Waiting)
+		all = append(all, c)
 	}
 	return all
 }
 
 // warning returns a condition that is no emergency.
-func warning(kind sluice.AlertKind, subject string, since time.Time, message string, args ...any) Condition {
-	return Condition{kind, subject, sluice.SeverityWarning, fmt.Sprintf(message, args...), since}
-}
-
-func number(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
+func warning(kind sluice.AlertKind, subject string, since time.Time, cause string) Condition {
+	return Condition{Kind: kind, Subject: subject, Severity: sluice.SeverityWarning, Cause: cause, Since: since}
 }
 
 const (
@@ -118,12 +124,11 @@ type Silence struct {
 }
 
 func (s Silence) condition() Condition {
-	if s.Last.IsZero() {
-		return warning(sluice.AlertSilence, s.EventKey, s.Since, "No call of %s has been accepted yet.", s.EventKey)
+	cause := "no call has been accepted yet"
+	if !s.Last.IsZero() {
+		cause = "the last call was accepted on " + s.Last.UTC().Format(dayAndClock) + ", longer ago than expected"
 	}
-	return warning(sluice.AlertSilence, s.EventKey, s.Since,
-		"No call of %s has been accepted since %s, which is longer than expected. See whether its sender still calls.",
-		s.EventKey, s.Last.UTC().Format("2 January, 15:04 UTC"))
+	return warning(sluice.AlertSilence, s.EventKey, s.Since, cause)
 }
 
 // A Listener finds the webhooks that nothing is heard of. It is not for concurrent use.

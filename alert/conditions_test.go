@@ -3,6 +3,7 @@ package alert
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestConditions(t *testing.T) {
 		var got []string
 		for _, c := range test.facts.Conditions(now) {
 			got = append(got, fmt.Sprint(c.Kind, " ", c.Subject))
-			if c.Message == "" || c.Severity == "" {
+			if !strings.HasPrefix(c.message(now, now), c.Kind.Words(c.Subject).Title) || c.Severity == "" {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}

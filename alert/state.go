@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"cmp"
 	"time"
 
 	"sluice"
@@ -8,7 +9,7 @@ import (
 
 const (
 	raisedAfter = time.Minute   // the usual Options.After
-	seenEvery   = time.Minute   // how often a server among several renews its own alerts
+	seenEvery   = time.Minute   // how often alerts are renewed: by their server, and if there is news
 	serverGone  = 3 * seenEvery // and when it is believed to have gone
 )
 
@@ -17,8 +18,12 @@ type Condition struct {
 	Kind     sluice.AlertKind
 	Subject  string
 	Severity string
-	Message  string
+	Cause    string    // the latest failure, or what was found
+	Many     string    // how many things it is about, in words
 	Since    time.Time // since when it is known to hold; zero: since it was first seen
+
+	amount int           // of the things that rules count
+	after  time.Duration // how long it must hold; 0: as long as others
 }
 
 // A key tells alerts apart.
@@ -81,7 +86,7 @@ type verdict struct {
 	seen    map[key]sighting // what is known from now on
 	raise   []Condition
 	resolve map[string]time.Time // ids of alerts, with when they ceased to hold
-	renew   []string             // ids of open alerts of this server
+	renew   map[string]Condition // ids of open alerts to be stored again, with what is known now
 }
 
 // judge decides the fate of alerts, by the sightings so far and the conditions that hold now.
@@ -93,7 +98,7 @@ func judge(
 	host string, after time.Duration, now time.Time,
 ) verdict {
 	open, resolved := latest(records)
-	v := verdict{seen: observe(before, resolved, conditions, now), resolve: map[string]time.Time{}}
+	v := verdict{seen: observe(before, resolved, conditions, now), resolve: map[string]time.Time{}, renew: map[string]Condition{}}
 	for k, a := range open {
 		switch _, seen := v.seen[k]; {
 		case ofServer(k.kind) && k.subject != host:
@@ -106,10 +111,11 @@ func judge(
 		}
 	}
 	for k, s := range v.seen {
-		switch alert := open[k]; s.state(alert != nil, after, now) {
+		switch alert := open[k]; s.state(alert != nil, cmp.Or(s.after, after), now) {
 		case firing:
-			if host != "" && ofServer(s.Kind) && now.Sub(alert.Seen) >= seenEvery {
-				v.renew = append(v.renew, alert.ID)
+			changed := s.message(alert.Since, now) != alert.Message
+			if (changed || host != "" && ofServer(s.Kind)) && now.Sub(alert.Seen) >= seenEvery {
+				v.renew[alert.ID] = s.Condition
 			}
 		case ceasing:
 			if now.Sub(s.gone) >= resolvedAfter(after) {

@@ -14,15 +14,17 @@ import (
 // conditions that hold then, and the expected changes: + raised, - resolved, ~ renewed.
 func TestJudge(t *testing.T) {
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	failing := Condition{Kind: sluice.AlertPipelineFailing, Subject: "lead", Message: "It fails."}
+	failing := Condition{Kind: sluice.AlertPipelineFailing, Subject: "lead", Cause: "It fails."}
 	since := func(second int) Condition {
 		c := failing
 		c.Since = start.Add(time.Duration(second) * time.Second)
 		return c
 	}
 	disk := func(host string) Condition {
-		return Condition{Kind: sluice.AlertDisk, Subject: host, Message: "It is full."}
+		return Condition{Kind: sluice.AlertDisk, Subject: host, Cause: "It is full."}
 	}
+	worse := failing
+	worse.Many = "500 events wait"
 	type step struct {
 		second int
 		holds  []Condition
@@ -48,8 +50,9 @@ func TestJudge(t *testing.T) {
 		"another server":                {host: "a", records: []*sluice.AlertRecord{record(disk("b"), start)}, steps: []step{{60, none, ""}, {179, none, ""}, {180, none, "-disk"}}},
 		"two servers that are well":     {host: "a", records: []*sluice.AlertRecord{record(failing, start)}, steps: []step{{60, none, ""}, {70, none, "-pipeline-failing"}}},
 		"what another server resolved":  {records: []*sluice.AlertRecord{resolved(record(failing, start), start.Add(100*time.Second))}, steps: []step{{101, []Condition{since(0)}, ""}, {159, []Condition{since(0)}, ""}, {160, []Condition{since(0)}, "+pipeline-failing"}}},
+		"renewed with its news":         {steps: []step{{0, holds, ""}, {60, holds, "+pipeline-failing"}, {90, []Condition{worse}, ""}, {120, []Condition{worse}, "~pipeline-failing"}, {190, []Condition{worse}, ""}}},
 		"several, each by itself":       {steps: []step{{0, []Condition{failing, disk("")}, ""}, {60, []Condition{failing, disk("")}, "+disk +pipeline-failing"}, {65, []Condition{failing}, ""}, {75, []Condition{failing}, "-disk"}}},
-		"an alert that was just raised": {records: []*sluice.AlertRecord{record(Condition{Kind: sluice.AlertClosed, Message: "It was closed."}, start)}, steps: []step{{0, none, ""}, {10, none, "-closed"}}},
+		"an alert that was just raised": {records: []*sluice.AlertRecord{record(Condition{Kind: sluice.AlertClosed, Cause: "It was closed."}, start)}, steps: []step{{0, none, ""}, {10, none, "-closed"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var seen map[key]sighting
@@ -68,9 +71,9 @@ func TestJudge(t *testing.T) {
 						got = append(got, "-"+string(r.Kind))
 						r.Until = until
 					}
-					if slices.Contains(v.renew, r.ID) {
+					if c, ok := v.renew[r.ID]; ok {
 						got = append(got, "~"+string(r.Kind))
-						r.Seen = now
+						r.Seen, r.Message = now, c.message(r.Since, now)
 					}
 				}
 				if slices.Sort(got); strings.Join(got, " ") != at.want {
@@ -83,7 +86,7 @@ func TestJudge(t *testing.T) {
 
 // record returns the open alert of a condition.
 func record(c Condition, now time.Time) *sluice.AlertRecord {
-	return &sluice.AlertRecord{Seen: now, Alert: sluice.Alert{ID: fmt.Sprint(c.Kind, c.Subject, now.Unix()), Kind: c.Kind, Subject: c.Subject, Since: now}}
+	return &sluice.AlertRecord{Seen: now, Alert: sluice.Alert{ID: fmt.Sprint(c.Kind, c.Subject, now.Unix()), Kind: c.Kind, Subject: c.Subject, Since: now, Message: c.message(now, now)}}
 }
 
 func resolved(r *sluice.AlertRecord, until time.Time) *sluice.AlertRecord {

@@ -28,7 +28,7 @@ func (w *Alerts) tellAll(ctx context.Context, now time.Time) error {
 // when that is over, if it is still open. One that is resolved while it is muted is not told
 // of at all.
 func (w *Alerts) tell(ctx context.Context, a sluice.AlertRecord, now time.Time) error {
-	muted := a.MutedUntil.After(now)
+	muted := a.MutedUntil.After(now) || w.rule(a.Kind, a.Subject).Off
 	if a.Told == sluice.AlertResolved || a.Open() && (muted || a.Told == sluice.AlertRaised) {
 		return nil
 	}
@@ -64,10 +64,13 @@ type news struct {
 // send sends an event about an alert. Another server may have sent it as well: then it is
 // not stored again. A pipeline is not told of itself.
 func (w *Alerts) send(ctx context.Context, a *sluice.AlertRecord, state string, now time.Time) error {
-	view := a.Alert
+	view := w.view(a.Alert)
 	view.MutedUntil = time.Time{}
 	if state == sluice.AlertRaised {
 		view.Until = time.Time{}
+	} else {
+		view.Title = a.Kind.Words(a.Subject).Over
+		view.Message = allClear(view, now)
 	}
 	payload, err := value.Marshal(news{state, view})
 	if err != nil {

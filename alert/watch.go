@@ -1,6 +1,6 @@
 // Package alert tells people what they should know, wherever they are: conditions of the
 // server become alerts, which are raised, resolved, kept, and sent as events that pipelines
-// listen to. alert.get shows them, and alert.mute keeps one quiet.
+// listen to. alert.get shows them, alert.mute keeps one quiet, and alert.put says when they count.
 //
 // The facts come from packages jetstream, metrics and quarantine; package serve gathers
 // them. How a message leaves the house is the pipelines' business.
@@ -30,13 +30,18 @@ const (
 // Options are what alerts are made of.
 type Options struct {
 	Records   sluice.Records[sluice.AlertRecord]
+	Rules     sluice.Records[sluice.AlertRule]
 	Events    sluice.Events
 	Namespace string
 	Host      string // of this server, if several share the engine
+	PublicURL string // what links begin with; "" if nobody has said it
 	Log       *slog.Logger
 
 	// Conditions returns the conditions that hold; with an error, those that are known.
 	Conditions func(ctx context.Context, now time.Time) ([]Condition, error)
+
+	// Hours returns the figures of the last hours in order, the current one included.
+	Hours func(count int) []sluice.Minute
 
 	// Tests set a clock, and how long a condition holds before its alert is raised. nil
 	// means the real clock, and 0 a minute.
@@ -50,8 +55,9 @@ type Options struct {
 type Alerts struct {
 	Options
 
-	mu   sync.Mutex // held during a step
-	seen map[key]sighting
+	mu     sync.Mutex // held during a step
+	seen   map[key]sighting
+	recent recentFigures
 }
 
 // New returns the alerts of a server. Nothing happens until Run runs.
@@ -60,7 +66,7 @@ func New(o Options) *Alerts {
 		o.Now = time.Now
 	}
 	o.After = cmp.Or(o.After, raisedAfter)
-	return &Alerts{Options: o}
+	return &Alerts{Options: o, recent: recentFigures{}}
 }
 
 // Run watches the conditions until ctx ends.
@@ -93,7 +99,7 @@ func (w *Alerts) Step(ctx context.Context) error {
 	if err != nil {
 		conditions = append(conditions, w.held(conditions)...)
 	}
-	v := judge(w.seen, w.Records.All(), conditions, w.Host, w.After, now)
+	v := judge(w.seen, w.Records.All(), w.counting(conditions, now), w.Host, w.After, now)
 	w.seen = v.seen
 	if err != nil {
 		clear(v.resolve) // what is not known may still hold
@@ -108,9 +114,9 @@ func (w *Alerts) Step(ctx context.Context) error {
 			return nil
 		}))
 	}
-	for _, id := range v.renew {
+	for id, c := range v.renew {
 		errs = append(errs, w.edit(ctx, id, func(a *sluice.AlertRecord) error {
-			a.Seen = now
+			a.Seen, a.Cause, a.Message = now, c.Cause, c.message(a.Since, now)
 			return nil
 		}))
 	}
@@ -130,6 +136,9 @@ func (w *Alerts) held(others []Condition) (held []Condition) {
 // Raise raises an alert at once, such as one about what was found at the start. It is
 // resolved like any other, once its condition does not hold.
 func (w *Alerts) Raise(ctx context.Context, c Condition) error {
+	if w.rule(c.Kind, c.Subject).Off {
+		return nil
+	}
 	now := w.Now().UTC()
 	if c.Since.IsZero() {
 		c.Since = now
@@ -141,7 +150,7 @@ func (w *Alerts) Raise(ctx context.Context, c Condition) error {
 func (w *Alerts) raise(ctx context.Context, c Condition, now time.Time) error {
 	a := sluice.AlertRecord{Seen: now, Alert: sluice.Alert{
 		ID: strings.ToLower(rand.Text()[:10]), Kind: c.Kind, Subject: c.Subject, Severity: c.Severity,
-		Since: c.Since.UTC().Truncate(time.Millisecond), Message: c.Message,
+		Since: c.Since.UTC().Truncate(time.Millisecond), Cause: c.Cause, Message: c.message(c.Since, now),
 	}}
 	_, err := w.Records.Change(ctx, a.ID,
 		func(_ *sluice.AlertRecord, all map[string]*sluice.AlertRecord) (*sluice.AlertRecord, error) {

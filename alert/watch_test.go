@@ -25,9 +25,15 @@ type house struct {
 	alerts *alert.Alerts
 	now    time.Time
 	holds  []alert.Condition
+	hours  []sluice.Minute
 	failed error
 	cursor string
+
+	payload news // of the event that was seen last
 }
+
+// news is what an event tells of an alert.
+type news struct{ State, Kind, Subject, Severity, Since, Until, Title, Cause, Message, URL string }
 
 func open(t *testing.T) *house {
 	t.Helper()
@@ -49,7 +55,7 @@ func open(t *testing.T) *house {
 // server returns the alerts of another process, or of another server.
 func (h *house) server() *alert.Alerts {
 	return alert.New(alert.Options{
-		Records: h.engine.Alerts, Events: h.engine.Events, Namespace: "test", Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
+		Records: h.engine.Alerts, Rules: h.engine.AlertRules, PublicURL: "https://hooks.example", Hours: func(int) []sluice.Minute { return h.hours }, Events: h.engine.Events, Namespace: "test", Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
 		Conditions: func(context.Context, time.Time) ([]alert.Condition, error) { return h.holds, h.failed },
 	})
 }
@@ -77,7 +83,7 @@ func (h *house) told() (told []string) {
 	for _, text := range events {
 		var e struct {
 			sluice.Event
-			Payload struct{ State, Kind, Subject, Severity, Since, Until, Message string } `json:"payload"`
+			Payload news `json:"payload"`
 		}
 		if err := json.Unmarshal(text, &e); err != nil {
 			h.t.Fatal(err)
@@ -85,6 +91,7 @@ func (h *house) told() (told []string) {
 		if p := e.Payload; e.EventKey != "sluice.alert."+p.Kind || p.Severity == "" || p.Since == "" || (p.Until == "") != (p.State == "raised") || p.Message == "" || e.Except != p.Subject {
 			h.t.Errorf("the event is %s", text)
 		}
+		h.payload = e.Payload
 		told = append(told, e.Payload.State+" "+e.Payload.Subject)
 	}
 	return told
@@ -117,7 +124,7 @@ func (h *house) expect(want ...string) {
 }
 
 func failing() alert.Condition {
-	return alert.Condition{Kind: sluice.AlertPipelineFailing, Subject: "lead", Severity: sluice.SeverityWarning, Message: "lead fails."}
+	return alert.Condition{Kind: sluice.AlertPipelineFailing, Subject: "lead", Severity: sluice.SeverityWarning, Cause: "http-status 503 from shop.example."}
 }
 
 // TestAlertsAreToldOnce: raised, resolved, and raised again, also by a server that was
@@ -191,7 +198,7 @@ func TestMutedAlertsAreNotTold(t *testing.T) {
 // TestRaise: what is found at the start is told at once, and is over soon.
 func TestRaise(t *testing.T) {
 	h := open(t)
-	closed := alert.Condition{Kind: sluice.AlertClosed, Severity: sluice.SeverityCritical, Message: "No calls were taken for an hour.", Since: h.now.Add(-time.Hour)}
+	closed := alert.Condition{Kind: sluice.AlertClosed, Severity: sluice.SeverityCritical, Cause: "No calls were taken for an hour.", Since: h.now.Add(-time.Hour)}
 	if err := h.alerts.Raise(t.Context(), closed); err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestLayout(t *testing.T) {
 				t.Errorf("there is no %v", slices.Sorted(maps.Keys(test.want)))
 			}
 			records := []string{
-				stream.Accounts, stream.Alerts, stream.Certificates, stream.Clients, stream.Closed, stream.Erasures, stream.LowWater, stream.Forgotten, stream.Hours, stream.Keys, stream.Minutes, stream.Missed, stream.Pipelines, stream.PortalSessions,
+				stream.Accounts, stream.AlertRules, stream.Alerts, stream.Certificates, stream.Clients, stream.Closed, stream.Erasures, stream.LowWater, stream.Forgotten, stream.Hours, stream.Keys, stream.Minutes, stream.Missed, stream.Pipelines, stream.PortalSessions,
 				stream.Roles, stream.Secrets, stream.Sessions, stream.SigningKeys, stream.PipelineStates, stream.Versions, stream.Webhooks,
 			}
 			if slices.Sort(buckets); !slices.Equal(buckets, records) {

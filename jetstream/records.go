@@ -24,6 +24,7 @@ type Records struct {
 	Versions       *record.Bucket[sluice.PipelineHistory]
 	PipelineStates *record.Bucket[sluice.PipelineState] // which pipelines fail
 	Alerts         *record.Bucket[sluice.AlertRecord]
+	AlertRules     *record.Bucket[sluice.AlertRule]
 	Closed         *record.Bucket[sluice.ClosedRecord]
 	Missed         *record.Bucket[sluice.MissedRun]
 	Certificates   *record.Bucket[sluice.CertificateRecord]
@@ -53,6 +54,7 @@ func (r *Records) makeRecords(h *stream.Host, memory int64) {
 	addBounded(r, &r.Versions, stream.Versions)
 	add(r, &r.PipelineStates, stream.PipelineStates)
 	add(r, &r.Alerts, stream.Alerts)
+	addBounded(r, &r.AlertRules, stream.AlertRules)
 	add(r, &r.Closed, stream.Closed)
 	add(r, &r.Missed, stream.Missed)
 	add(r, &r.Certificates, stream.Certificates)

@@ -47,8 +47,13 @@ func (f *Failing) Run(r sluice.RunReport) {
 	if failed && !state.Failing {
 		state.Since = state.Time
 	}
-	state.Failing = failed
+	if state.Failing = failed; failed {
+		state.Cause = r.Cause()
+	}
 }
+
+// Cause returns the cause of the latest failure of a pipeline, "" if it is not known.
+func (f *Failing) Cause(pipeline string) string { return f.stateOf(pipeline).Cause }
 
 // Since returns since when a pipeline has been failing, nil if it doesn't fail.
 func (f *Failing) Since(p *sluice.Pipeline) *time.Time {

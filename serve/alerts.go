@@ -16,10 +16,13 @@ func (s *Server) newAlerts() *alert.Alerts {
 	listener := &alert.Listener{Webhooks: s.webhooks.Expecting, Hours: s.minutes.ByWebhook}
 	return alert.New(alert.Options{
 		Records:   s.engine.Alerts,
+		Rules:     s.engine.AlertRules,
 		Events:    s.engine.Events,
 		Namespace: s.cfg.Namespace,
 		Host:      host,
+		PublicURL: s.publicURL(),
 		Log:       s.opts.Log,
+		Hours:     s.minutes.ByWebhook,
 		After:     s.opts.Timeouts.Alert,
 		Conditions: func(ctx context.Context, now time.Time) ([]alert.Condition, error) {
 			stats, err := s.stateOf(ctx)

@@ -51,7 +51,7 @@ func TestAlertsLeaveTheHouse(t *testing.T) {
 	s.store("both", telling(out, "assert: {true: false}"))
 	s.call(hook, "text/plain", "bad").wantStatus(t, 200)
 	raised := out.told("raised pipeline-failing lead")
-	if raised["severity"] != "warning" || raised["since"] == nil || raised["until"] != nil || !strings.Contains(raised["message"].(string), "lead") {
+	if raised["severity"] != "warning" || raised["since"] == nil || raised["until"] != nil || raised["title"] != "lead fails" || raised["cause"] != "assertion-failed in line 4" || !strings.HasPrefix(raised["message"].(string), "lead fails: assertion-failed in line 4, since ") {
 		t.Errorf("the alert is %v", raised)
 	}
 	out.told("raised dead-letters lead")
@@ -112,4 +112,51 @@ func TestAlertPermissions(t *testing.T) {
 		s.command("alert.mute", map[string]any{"id": open.Items[0].ID, "for": "1h"}, as).wantStatus(t, want[1])
 	}
 	s.command("alert.mute", map[string]any{"id": "none", "for": "1h"}).wantProblem(t, 404, "alert-unknown")
+}
+
+// TestAlertRulesOfTeams: administrators and developers store rules, within their scopes.
+func TestAlertRulesOfTeams(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.command("iam.role.put", map[string]any{"role": "team", "like": "developer", "scope": []string{"partner"}}).wantStatus(t, 200)
+	as := map[string]func(*http.Request){}
+	for _, role := range []string{"viewer", "support", "developer", "team"} {
+		s.command("iam.user.put", map[string]any{"username": role + "-user", "password": "correct horse battery", "roles": []string{role}}).wantStatus(t, 200)
+		as[role] = func(r *http.Request) { r.SetBasicAuth(role+"-user", "correct horse battery") }
+	}
+	for _, test := range []struct {
+		role, kind, subject string
+		want                int
+	}{
+		{"viewer", "backlog", "partner", 403},
+		{"support", "backlog", "partner", 403},
+		{"developer", "backlog", "shop", 200},
+		{"developer", "disk", "*", 200},
+		{"team", "backlog", "partner", 200},
+		{"team", "quarantine", "webhook.partner.*", 200},
+		{"team", "backlog", "partner*", 403},
+		{"team", "backlog", "*", 403},
+		{"team", "backlog", "shop", 403},
+		{"team", "quarantine", "webhook.*", 403},
+		{"team", "disk", "*", 403},
+		{"team", "engine", "partner", 403},
+	} {
+		if got := s.command("alert.put", map[string]any{"kind": test.kind, "subject": test.subject, "after": "2m"}, as[test.role]); got.status != test.want {
+			t.Errorf("%+v: %d %s", test, got.status, got.body)
+		}
+	}
+	for role, want := range map[string]string{
+		"developer": "backlog * true, backlog partner false, backlog shop false, certificate * true, closed * true, damage * true, dead-letters * true, disk * false, engine * true, pipeline-failing * true, quarantine * true, quarantine webhook.partner.* false, silence * true",
+		"team":      "backlog * true, backlog partner false, dead-letters * true, pipeline-failing * true, quarantine * true, quarantine webhook.partner.* false, silence * true",
+	} {
+		var rules sluice.List[sluice.AlertRule]
+		s.command("alert.rules", nil, as[role]).wantStatus(t, 200).into(t, &rules)
+		var got []string
+		for _, r := range rules.Items {
+			got = append(got, fmt.Sprint(r.Kind, " ", r.Subject, " ", r.Default))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s sees %v", role, got)
+		}
+	}
 }

@@ -33,7 +33,7 @@ func (s *Server) newLedger() *closed.Ledger {
 		Tell: func(ctx context.Context, message string) {
 			s.opts.Log.Warn(message)
 			if err := s.alerts.Raise(ctx, alert.Condition{
-				Kind: sluice.AlertClosed, Subject: s.host(), Severity: sluice.SeverityWarning, Message: message,
+				Kind: sluice.AlertClosed, Subject: s.host(), Severity: sluice.SeverityWarning, Cause: message,
 			}); err != nil {
 				s.opts.Log.Warn("The alert about it can't be raised.", "error", err)
 			}

@@ -100,7 +100,7 @@ func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats.Alerts = s.alerts.Open()
 	for i := range stats.Pipelines {
 		if p, _ := s.engine.Pipelines.Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
-			stats.Pipelines[i].Failing = s.failing.Since(p)
+			stats.Pipelines[i].Failing, stats.Pipelines[i].Cause = s.failing.Since(p), s.failing.Cause(p.Name)
 		}
 	}
 	return stats, err

@@ -19,10 +19,15 @@ import (
 func alertCommand(t *cli) *cobra.Command {
 	alerts := terminal.List{
 		Command: "alert.get", None: "There are no alerts: all is well.", Things: "alerts",
-		Columns: view.Columns("id", "kind", "subject", "severity", "since", "until", "message"),
+		Columns: view.Columns("id", "kind", "severity", "since", "until", "message"),
 	}
 	cmd := t.ListVerb(alerts, "alert", "See what is wrong, and have it told")
-	cmd.AddCommand(t.ListVerb(alerts, "list", "List the alerts, newest first"), alertMute(t), alertTo(t))
+	rules := terminal.List{
+		Command: "alert.rules", Things: "rules",
+		Columns: view.Columns("kind", "subject", "after", "atLeast", "off", "default"),
+	}
+	cmd.AddCommand(t.ListVerb(alerts, "list", "List the alerts, newest first"), alertMute(t), alertRule(t),
+		t.ListVerb(rules, "rules", "List by which rules alerts are raised"), alertTo(t))
 	return cmd
 }
 
@@ -36,6 +41,18 @@ func alertMute(t *cli) *cobra.Command {
 		values.Set("id", args[0])
 		return t.Do(ctx, "alert.mute", values, "Muted the alert %s for %s.", args[0], values.Get("for"))
 	}, "id")
+}
+
+// alertRule says when alerts are raised.
+func alertRule(t *cli) *cobra.Command {
+	return t.Calling(&cobra.Command{
+		Use: "rule KIND [SUBJECT]", Short: "Say when alerts of a kind are raised",
+		Example: "  sluice alert rule quarantine \"webhook.shop.*\" --at-least 20% --after 5m",
+		Args:    terminal.Needs("a kind, and perhaps a subject"),
+	}, "alert.put", func(ctx context.Context, values url.Values, args []string) error {
+		values["kind"], values["subject"] = args[:1], args[1:]
+		return t.Do(ctx, "alert.put", values, "Stored the rule for %s.", strings.Join(args, " "))
+	}, "kind", "subject")
 }
 
 func alertTo(t *cli) *cobra.Command {
@@ -70,22 +87,30 @@ type destination struct {
 	step       string // with %s for the address
 }
 
-// alertText is an alert as a sentence.
-const alertText = `#{body.payload.state == "raised" ? "🔴" : "🟢"} #{body.payload.kind} ` +
-	`#{body.payload.state}: #{body.payload.message}`
+// alertMark and alertText are an alert as a line.
+const (
+	alertMark = `#{body.payload.state == "raised" ? "🔴" : "🟢"} `
+	alertText = alertMark + `#{body.payload.message}`
+)
+
+// slackText is a line in which nothing of the message is a command of Slack's, and a link.
+const slackText = alertMark + `#{replace(replace(replace(body.payload.message, "&", "&amp;"), "<", "&lt;"), ">", ` +
+	`"&gt;")}#{"url" in body.payload ? " <" + body.payload.url + "|Look at it>" : ""}`
 
 var destinations = []destination{
 	{"slack", "an incoming webhook of Slack", true,
-		"http.request: {url: '%s', method: POST, expect: 2xx, body: {text: '" + alertText + "'}}"},
+		"http.request: {url: '%s', method: POST, expect: 2xx, body: {text: '" + slackText + "'}}"},
 	{"teams", "a workflow of Microsoft Teams", true, "http.request: {url: '%s', method: POST, expect: 2xx, body: " +
 		"{type: message, attachments: [{contentType: application/vnd.microsoft.card.adaptive, " +
-		"content: {type: AdaptiveCard, version: '1.4', body: [{type: TextBlock, wrap: true, text: '" + alertText +
-		"'}]}}]}}"},
+		"content: {type: AdaptiveCard, version: '1.4', body: [{type: TextBlock, wrap: true, weight: Bolder, text: '" +
+		alertMark + "#{body.payload.title}'}, {type: TextBlock, wrap: true, text: '#{body.payload.message}'}], " +
+		`actions: '#{"url" in body.payload ? [{type: "Action.OpenUrl", title: "Look at it", url: body.payload.url}] : []}'` +
+		"}}]}}"},
 	{"webhook", "any URL, with the alert as JSON", true,
 		"http.request: {url: '%s', method: POST, expect: 2xx, body: '#{body.payload}'}"},
-	{"mail", "a mail address", false, `mail.send: {to: '%s', ` +
-		`subject: '#{body.payload.kind} #{body.payload.state} #{body.payload.subject ?? ""}', text: '` +
-		alertText + `'}`},
+	{"mail", "a mail address", false, `mail.send: {to: '%s', subject: '` + alertMark +
+		`#{body.payload.title}', text: '` + alertText +
+		`#{"url" in body.payload ? "\n\n" + body.payload.url : ""}'}`},
 }
 
 // passTo stores the pipeline that passes alerts on.

@@ -10,13 +10,15 @@ import (
 
 // TestDestinations: the pipelines that tell alerts send what each destination takes.
 func TestDestinations(t *testing.T) {
-	const sentence = "🔴 dead-letters raised: The pipeline lead has 2 dead letters."
+	const message = "lead has dead letters: http-status 503 from <!channel> & co; 2 dead letters, since 02:14 UTC."
+	const sentence = "🔴 " + message
+	const more = "title: lead has dead letters, url: 'https://hooks.example/deadletters?pipeline=lead', message: '" + message + "'"
 	for _, d := range destinations {
 		want := map[string]string{
-			"slack":   `http.request: {url: '#{secret("chat")}', body: {text: '` + sentence + `'}}`,
-			"teams":   `http.request: {body: {attachments: [{content: {body: [{text: '` + sentence + `', type: TextBlock, wrap: true}], type: AdaptiveCard, version: '1.4'}, contentType: application/vnd.microsoft.card.adaptive}], type: message}}`,
-			"webhook": `http.request: {method: POST, body: {state: raised, kind: dead-letters, subject: lead, message: The pipeline lead has 2 dead letters.}}`,
-			"mail":    `mail.send: {to: ops@example.com, subject: dead-letters raised lead, text: '` + sentence + `'}`,
+			"slack":   `http.request: {url: '#{secret("chat")}', body: {text: '🔴 lead has dead letters: http-status 503 from &lt;!channel&gt; &amp; co; 2 dead letters, since 02:14 UTC. <https://hooks.example/deadletters?pipeline=lead|Look at it>'}}`,
+			"teams":   `http.request: {body: {attachments: [{content: {body: [{text: '🔴 lead has dead letters', type: TextBlock, weight: Bolder, wrap: true}, {text: '` + message + `', type: TextBlock, wrap: true}], actions: [{type: Action.OpenUrl, title: Look at it, url: 'https://hooks.example/deadletters?pipeline=lead'}], type: AdaptiveCard, version: '1.4'}, contentType: application/vnd.microsoft.card.adaptive}], type: message}}`,
+			"webhook": `http.request: {method: POST, body: {state: raised, kind: dead-letters, subject: lead, ` + more + `}}`,
+			"mail":    `mail.send: {to: ops@example.com, subject: 🔴 lead has dead letters, text: "` + sentence + `\n\nhttps://hooks.example/deadletters?pipeline=lead"}`,
 		}[d.name]
 		address, command := "ops@example.com", "mail.send"
 		if d.secret {
@@ -26,7 +28,7 @@ func TestDestinations(t *testing.T) {
 		source := d.pipelineOf("admin", address) + `tests:
 - name: an alert
   secrets: {chat: 'https://example.com/chat'}
-  event: {payload: {state: raised, kind: dead-letters, subject: lead, message: The pipeline lead has 2 dead letters.}}
+  event: {payload: {state: raised, kind: dead-letters, subject: lead, ` + more + `}}
   stub: {` + command + `: {statusCode: 200, headers: {}, body: ok}}
   expect: {calls: [` + want + `]}
 `

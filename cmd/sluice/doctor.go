@@ -179,7 +179,11 @@ func (d *doctor) operate(ctx context.Context) {
 		return
 	}
 	for _, a := range alerts.Items {
-		d.say("alert", stateWarning, a.Message, "sluice alert lists it; docs/alerts.md says what to do.")
+		state := stateWarning
+		if a.Severity == sluice.SeverityCritical {
+			state = stateBad
+		}
+		d.say("alert", state, a.Message, a.Kind.Words(a.Subject).Do)
 	}
 	var pipelines []sluice.PipelineView
 	if d.client.Decode(ctx, "pipeline.get", nil, nil, &pipelines) == nil {

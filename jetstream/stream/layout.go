@@ -37,6 +37,7 @@ const (
 // Names of the buckets of records. On the engine the generation follows.
 const (
 	Accounts       = "accounts"
+	AlertRules     = "alertrules"
 	Alerts         = "alerts"
 	Certificates   = "certificates"
 	Clients        = "clients"

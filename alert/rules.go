@@ -1,0 +1,148 @@
+package alert
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+type putParams struct {
+	Kind    string         `json:"kind" required:"true" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,disk,certificate,closed,damage,engine" audit:"yes" doc:"Which alerts it is about."`
+	Subject string         `json:"subject" names:"listed" audit:"yes" doc:"The pipeline's name, the event key or the host; with a * at its end, all that begin so. Default *."`
+	After   *time.Duration `json:"after" max:"24h" audit:"yes" doc:"How long the condition must hold, from 10s. Default 1m."`
+	AtLeast string         `json:"atLeast" audit:"yes" doc:"From how many on: events that wait (backlog), dead letters (dead-letters), failed runs (pipeline-failing) or refused calls (quarantine) of the last 5 minutes; the latter two also as a percentage, such as 20%."`
+	Off     bool           `json:"off" audit:"yes" doc:"Raise no such alert, and tell nothing of it."`
+}
+
+const shortestAfter = 10 * time.Second
+
+var (
+	validSubject = regexp.MustCompile(`^[A-Za-z0-9._-]{0,200}\*?$`)
+	validLeast   = regexp.MustCompile(`^([1-9]\d{0,6}|[1-9]\d?%|100%)?$`)
+)
+
+func putCommand(w *Alerts) command.Command {
+	return command.New("alert.put", "Say when alerts of a kind are raised. The most exact rule for a subject counts, "+
+		"alone; one that says nothing but its kind and subject is deleted.",
+		func(ctx context.Context, p putParams) (sluice.AlertRule, error) {
+			rule := sluice.AlertRule{
+				Kind: sluice.AlertKind(p.Kind), Subject: cmp.Or(p.Subject, "*"), AtLeast: p.AtLeast, Off: p.Off,
+			}
+			if p.After != nil {
+				rule.After = sluice.Period(*p.After)
+			}
+			if err := check(&rule, p.After != nil); err != nil {
+				return rule, err
+			}
+			if !sluice.CoverFrom(ctx).Alert(rule.Kind, rule.Subject) {
+				return rule, sluice.NotCovered("alert.put", rule.Subject).About("subject")
+			}
+			key := p.Kind + " " + rule.Subject
+			if p.After == nil && p.AtLeast == "" && !p.Off {
+				return w.usual(rule.Kind, rule.Subject), sluice.Remove(ctx, w.Rules, key)
+			}
+			rule.After = cmp.Or(rule.After, sluice.Period(w.After))
+			return rule, sluice.Put(ctx, w.Rules, key, &rule)
+		})
+}
+
+// check refuses a rule that means nothing.
+func check(r *sluice.AlertRule, hasAfter bool) error {
+	least := r.Kind.Words("").Least
+	switch {
+	case !validSubject.MatchString(r.Subject):
+		return sluice.InvalidParameter("subject", "The parameter subject must be a name, perhaps with a * at its end.")
+	case hasAfter && r.Kind == sluice.AlertClosed:
+		return sluice.InvalidParameter("after", "Alerts of the kind closed are told at once.")
+	case hasAfter && time.Duration(r.After) < shortestAfter:
+		return sluice.InvalidParameter("after", "The parameter after must be a duration from 10s to 24h.")
+	case !validLeast.MatchString(r.AtLeast):
+		return sluice.InvalidParameter("atLeast", "The parameter atLeast must be a number such as 10, or a percentage "+
+			"from 1%% to 100%%.")
+	case r.AtLeast != "" && least == "":
+		return sluice.InvalidParameter("atLeast", "Alerts of the kind %s have nothing to count.", r.Kind)
+	case strings.HasSuffix(r.AtLeast, "%") && least != "share":
+		return sluice.InvalidParameter("atLeast", "Alerts of the kind %s take a number, and no percentage.", r.Kind)
+	}
+	return nil
+}
+
+func rulesCommand(w *Alerts) command.Command {
+	return command.New("alert.rules", "List the rules by which alerts are raised, and what holds where there is none.",
+		func(ctx context.Context, _ struct{}) (sluice.List[sluice.AlertRule], error) {
+			cover := sluice.CoverFrom(ctx)
+			all := []sluice.AlertRule{}
+			for _, r := range w.Rules.All() {
+				all = append(all, *r)
+			}
+			for _, kind := range sluice.AlertKinds {
+				if r := w.rule(kind, "*"); r.Default {
+					all = append(all, r)
+				}
+			}
+			all = slices.DeleteFunc(all, func(r sluice.AlertRule) bool {
+				ofAll := r.Subject == "*" && !ofServer(r.Kind)
+				return !ofAll && !cover.Alert(r.Kind, r.Subject)
+			})
+			slices.SortStableFunc(all, func(a, b sluice.AlertRule) int {
+				return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Subject, b.Subject))
+			})
+			return sluice.List[sluice.AlertRule]{Items: all}, nil
+		}, command.ReadOnly, command.Listed)
+}
+
+// usual returns what holds where there is no rule.
+func (w *Alerts) usual(kind sluice.AlertKind, subject string) sluice.AlertRule {
+	return sluice.AlertRule{Kind: kind, Subject: subject, After: sluice.Period(w.After), Default: true}
+}
+
+// rule returns what holds for a kind and subject.
+func (w *Alerts) rule(kind sluice.AlertKind, subject string) sluice.AlertRule {
+	found, best := w.usual(kind, subject), 0
+	for _, r := range w.Rules.All() {
+		if fits := r.Exactness(subject); r.Kind == kind && fits > best {
+			found, best = *r, fits
+		}
+	}
+	return found
+}
+
+// counting returns the conditions that count by the rules.
+func (w *Alerts) counting(conditions []Condition, now time.Time) (counting []Condition) {
+	if len(w.Rules.All()) > 0 {
+		w.recent.note(w.Hours(recentHours), now)
+	}
+	for _, c := range conditions {
+		rule := w.rule(c.Kind, c.Subject)
+		if !rule.Off && w.enough(c, rule.AtLeast) {
+			c.after = time.Duration(rule.After)
+			counting = append(counting, c)
+		}
+	}
+	return counting
+}
+
+// enough reports whether a condition is about as many things as a rule says.
+func (w *Alerts) enough(c Condition, atLeast string) bool {
+	least, isShare := strings.CutSuffix(atLeast, "%")
+	wanted, _ := strconv.Atoi(least) // nothing is 0
+	figures := w.recent.figures(c.key())
+	amount := c.amount
+	if c.Kind == sluice.AlertPipelineFailing {
+		amount = figures.Errors
+	}
+	switch {
+	case c.Kind == sluice.AlertPipelineFailing && figures.Runs == 0:
+		return true // it failed before this server started, and has not run since
+	case isShare:
+		return amount*100 >= wanted*max(amount, figures.Runs)
+	}
+	return amount >= wanted
+}
