@@ -26,8 +26,8 @@ var alertWords = map[AlertKind]AlertWords{
 	},
 	AlertDeadLetters: {
 		"pipeline", "/deadletters?pipeline=%s", "%s has dead letters", "%s has no dead letters any more",
-		"sluice deadletter groups says why. Mend the cause, then run sluice deadletter replay --pipeline %s, or delete " +
-			"those that nobody needs.", "number",
+		"sluice deadletter groups says why. Mend the cause, then run sluice deadletter replay --pipeline %s, or " +
+			"delete those that nobody needs.", "number",
 	},
 	AlertBacklog: {
 		"pipeline", "/pipelines/%s", "%s is behind", "%s has caught up",

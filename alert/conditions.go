@@ -49,8 +49,8 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 		all = append(all, c)
 	}
 	if free := f.Stats.FreeDisk; free >= 0 && free < 2*f.MinFreeDisk {
-		all = append(all, warning(sluice.AlertDisk, f.Host, time.Time{}, fmt.Sprintf("%d MiB are free on the volume of "+
-			"the data folder; below %d MiB calls are refused", free>>20, f.MinFreeDisk>>20)))
+		all = append(all, warning(sluice.AlertDisk, f.Host, time.Time{}, fmt.Sprintf("%d MiB are free on the volume "+
+			"of the data folder; below %d MiB calls are refused", free>>20, f.MinFreeDisk>>20)))
 	}
 	for _, about := range []struct {
 		kind     sluice.AlertKind

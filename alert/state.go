@@ -98,7 +98,10 @@ func judge(
 	host string, after time.Duration, now time.Time,
 ) verdict {
 	open, resolved := latest(records)
-	v := verdict{seen: observe(before, resolved, conditions, now), resolve: map[string]time.Time{}, renew: map[string]Condition{}}
+	v := verdict{
+		seen: observe(before, resolved, conditions, now), resolve: map[string]time.Time{},
+		renew: map[string]Condition{},
+	}
 	for k, a := range open {
 		switch _, seen := v.seen[k]; {
 		case ofServer(k.kind) && k.subject != host:

@@ -38,8 +38,8 @@ func allClear(a sluice.Alert, now time.Time) string {
 	if a.Kind == sluice.AlertClosed {
 		return a.Title + "."
 	}
-	text := a.Title + ". It is over after " + sluice.ShortDuration(a.Until.Sub(a.Since).Round(time.Second)) + ", from " +
-		clock(a.Since, now) + " to " + clock(a.Until, now) + "."
+	text := a.Title + ". It is over after " + sluice.ShortDuration(a.Until.Sub(a.Since).Round(time.Second)) +
+		", from " + clock(a.Since, now) + " to " + clock(a.Until, now) + "."
 	if a.Cause != "" {
 		text += " It was: " + strings.TrimSuffix(a.Cause, ".") + "."
 	}

@@ -104,7 +104,8 @@ var destinations = []destination{
 		"{type: message, attachments: [{contentType: application/vnd.microsoft.card.adaptive, " +
 		"content: {type: AdaptiveCard, version: '1.4', body: [{type: TextBlock, wrap: true, weight: Bolder, text: '" +
 		alertMark + "#{body.payload.title}'}, {type: TextBlock, wrap: true, text: '#{body.payload.message}'}], " +
-		`actions: '#{"url" in body.payload ? [{type: "Action.OpenUrl", title: "Look at it", url: body.payload.url}] : []}'` +
+		`actions: '#{"url" in body.payload ? [{type: "Action.OpenUrl", title: "Look at it", url: body.payload.url}] ` +
+		": []}'" +
 		"}}]}}"},
 	{"webhook", "any URL, with the alert as JSON", true,
 		"http.request: {url: '%s', method: POST, expect: 2xx, body: '#{body.payload}'}"},
