@@ -12,6 +12,7 @@ type Call struct {
 	TraceID       string    `json:"traceId" doc:"Finds the call, in traces and logs."`
 	CorrelationID string    `json:"correlationId,omitempty" doc:"Finds its result; only accepted ones have it."`
 	DeliveryID    string    `json:"deliveryId,omitempty" doc:"That its sender gave it."`
+	Type          string    `json:"type,omitempty" doc:"Kind of its event, as its sender names it."`
 	EventKey      string    `json:"eventKey,omitempty" doc:"Of its webhook, where that is known."`
 	Key           string    `json:"key,omitempty" doc:"Of a message, if it is no event."`
 	ReplayOf      string    `json:"replayOf,omitempty" doc:"Trace id of the event that it repeats."`
@@ -58,6 +59,7 @@ func (c Call) AppendJSON(b []byte) []byte {
 	b = appendField(b, `{"traceId":`, c.TraceID)
 	b = appendOptional(b, `,"correlationId":`, c.CorrelationID)
 	b = appendOptional(b, `,"deliveryId":`, c.DeliveryID)
+	b = appendOptional(b, `,"type":`, c.Type)
 	b = appendOptional(b, `,"eventKey":`, c.EventKey)
 	b = appendOptional(b, `,"key":`, c.Key)
 	b = appendOptional(b, `,"replayOf":`, c.ReplayOf)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice/value"
@@ -40,6 +41,7 @@ type Event struct {
 	ForwardID       string              `json:"forwardId,omitempty"`   // by which targets know what a run has sent, see Run.Identify
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
 	User            string              `json:"user,omitempty"`        // who replayed or admitted it
+	Type            string              `json:"type,omitempty"`        // kind that the sender names, of at most MaxType bytes
 	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
 	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
 	BodyHash        string              `json:"bodyHash,omitempty"`    // of a call with a fingerprint, see HashBody
@@ -99,6 +101,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 		b = append(b, `,"admitted":true`...)
 	}
 	b = appendOptional(b, `,"user":`, e.User)
+	b = appendOptional(b, `,"type":`, e.Type)
 	b = appendOptional(b, `,"deliveryId":`, e.DeliveryID)
 	if e.Fingerprint != nil {
 		b = append(b, `,"delivery":`...)
@@ -148,6 +151,16 @@ type Headers []Header
 // A Header is one header of a request: its name in lower case, and its value,
 // several joined by a comma.
 type Header struct{ Name, Value string }
+
+// Get returns the value of a header, "" if there is none.
+func (h Headers) Get(name string) string {
+	for i := range h {
+		if strings.EqualFold(h[i].Name, name) {
+			return h[i].Value
+		}
+	}
+	return ""
+}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (h *Headers) UnmarshalJSON(data []byte) error {

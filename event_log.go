@@ -30,6 +30,7 @@ type StoredEvents interface {
 // An EventQuery selects stored events in the order in which they were stored.
 type EventQuery struct {
 	Pattern string        // of event keys, see KeyMatches
+	Type    string        // of the events, see TypeMatches; empty means any
 	After   string        // cursor: start behind this event; "" means behind the newest
 	Limit   int           // at most this many
 	Wait    time.Duration // how long to wait for the first one

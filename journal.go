@@ -9,6 +9,7 @@ import (
 type TraceQuery struct {
 	TraceID  string    // a whole one, or the part before the colon; empty means any
 	EventKey string    // empty means any
+	Type     string    // of the event, see TypeMatches; empty means any
 	Pipeline string    // that the event was handed to, or that a user ran; empty means any
 	Status   Status    // empty means any
 	Code     string    // of the refusal, or of the error of a run; empty means any

@@ -3,6 +3,7 @@ package sluice
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // EventPrefix and the key of an event make its key as a message: a message
@@ -11,6 +12,27 @@ const EventPrefix = "svc.event."
 
 // maxKey is the length of the longest key of an event or a message.
 const maxKey = 200
+
+// MaxType is the length of the longest kind of an event, in bytes.
+const MaxType = 200
+
+// TypeRule says in words what selects kinds of events.
+const TypeRule = "a kind of events of at most 200 bytes, such as push; * at its end stands for the rest"
+
+// CheckType refuses a pattern that fits no kind of events. Empty, it stands for any.
+func CheckType(pattern string) error {
+	if len(pattern) > MaxType || !utf8.ValidString(pattern) || strings.Contains(strings.TrimSuffix(pattern, "*"), "*") {
+		return InvalidParameter("type", "The parameter type must be %s.", TypeRule)
+	}
+	return nil
+}
+
+// TypeMatches reports whether a pattern fits a kind of events: it is that kind, or its beginning
+// with * behind it.
+func TypeMatches(pattern, kind string) bool {
+	start, open := strings.CutSuffix(pattern, "*")
+	return pattern == kind || open && strings.HasPrefix(kind, start)
+}
 
 var (
 	validKey     = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)

@@ -12,6 +12,7 @@ type ProviderView struct {
 	VerifyToken      bool       `json:"verifyToken"`
 	Handshake        string     `json:"handshake,omitempty"`
 	Dedupe           string     `json:"dedupe"`
+	EventType        string     `json:"eventType,omitempty" doc:"Where its calls name the kind of their event."`
 	Answer           AnswerForm `json:"answer" enum:"result,value,empty" doc:"What its calls are answered with unless the webhook says otherwise."`
 	AnswerType       string     `json:"answerType,omitempty" doc:"The content type of that, unless it is the usual one."`
 	AnswerWords      string     `json:"answerWords,omitempty" doc:"What it demands of answers, if that is more than any 200."`

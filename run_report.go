@@ -11,6 +11,7 @@ type RunReport struct {
 	TraceID       string       `json:"traceId,omitempty" doc:"-"`
 	CorrelationID string       `json:"correlationId,omitempty" doc:"-"`
 	EventKey      string       `json:"eventKey,omitempty" doc:"-"` // of the event that started it
+	Type          string       `json:"type,omitempty" doc:"-"`     // of that event
 	Pipeline      string       `json:"pipeline"`                   // empty for one that is not stored
 	User          string       `json:"user,omitempty" doc:"-"`     // who started it; empty if an event did
 	Status        Status       `json:"status"`                     // ok or error
@@ -30,6 +31,7 @@ func (r *RunReport) AppendJSON(b []byte) []byte {
 	b = appendField(b, `{"traceId":`, r.TraceID)
 	b = appendOptional(b, `,"correlationId":`, r.CorrelationID)
 	b = appendOptional(b, `,"eventKey":`, r.EventKey)
+	b = appendOptional(b, `,"type":`, r.Type)
 	b = appendField(b, `,"pipeline":`, r.Pipeline)
 	b = appendOptional(b, `,"user":`, r.User)
 	b = appendField(b, `,"status":`, string(r.Status))

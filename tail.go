@@ -10,6 +10,7 @@ import (
 type TailQuery struct {
 	TraceID  string // a whole one, or the part before the colon; empty means any
 	EventKey string // empty means any
+	Type     string // of the event, see TypeMatches; empty means any
 	After    string // the position behind which to start; empty means now
 
 	Cover Cover // calls and runs outside of it are not reported

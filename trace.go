@@ -44,6 +44,7 @@ type Facets struct {
 	More      bool       `json:"more"`            // there are older ones, which were not
 	Since     *time.Time `json:"since,omitempty"` // time of the oldest call that was counted
 	Webhooks  []Facet    `json:"webhooks"`
+	Types     []Facet    `json:"types"`
 	Pipelines []Facet    `json:"pipelines"`
 	Statuses  []Facet    `json:"statuses"`
 	Codes     []Facet    `json:"codes"`

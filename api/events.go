@@ -31,18 +31,21 @@ func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
 		return q, command.MalformedQuery()
 	}
 	q.After = r.Header.Get("Last-Event-ID")
-	targets := map[string]*string{"eventKey": &q.EventKey, "traceId": &q.TraceID, "lastEventId": &q.After}
+	targets := map[string]*string{
+		"eventKey": &q.EventKey, "traceId": &q.TraceID, "type": &q.Type, "lastEventId": &q.After,
+	}
 	for name, values := range query {
 		target, known := targets[name]
 		if !known || len(values) != 1 {
 			return q, sluice.Errorf(sluice.CodeParameterUnknown,
-				"The parameters here are eventKey, traceId and lastEventId, each given once; not %q.", name).About(name)
+				"The parameters here are eventKey, traceId, type and lastEventId, each given once; not %q.", name).
+				About(name)
 		}
 		if *target = values[0]; name == "lastEventId" && r.Header.Get("Last-Event-ID") != "" {
 			q.After = r.Header.Get("Last-Event-ID") // an EventSource that reconnects knows better
 		}
 	}
-	return q, nil
+	return q, sluice.CheckType(q.Type)
 }
 
 // Unheard is an answer that nobody reads, or that has already begun.

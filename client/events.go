@@ -23,14 +23,17 @@ type Received struct {
 	sluice.Event
 }
 
-// Events returns the stored events after a cursor, and the cursor after them. Without
+// Events returns the stored events after a position, and the cursor after them. Without
 // a cursor it returns no events, and the cursor after the newest one.
 func (c *Client) Events(
-	ctx context.Context, pattern, after string, limit int, wait time.Duration,
+	ctx context.Context, at Position, limit int, wait time.Duration,
 ) (events []Received, next string, err error) {
-	params := url.Values{"eventKey": {pattern}, "limit": {strconv.Itoa(limit)}}
-	if after != "" {
-		params.Set("after", after)
+	params := url.Values{"eventKey": {at.Pattern}, "limit": {strconv.Itoa(limit)}}
+	if at.Type != "" {
+		params.Set("type", at.Type)
+	}
+	if at.After != "" {
+		params.Set("after", at.After)
 		params.Set("wait", wait.String())
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait+answerMargin)
@@ -54,17 +57,17 @@ func (c *Client) Events(
 	return events, batch.Next, nil
 }
 
-// Listen hands the events after a cursor to deliver, one by one, until ctx ends or
+// Listen hands the events after a position to deliver, one by one, until ctx ends or
 // deliver fails. It calls moved with the cursor after each delivered event; a new
 // start from there misses none. It makes a broken connection again.
 func (c *Client) Listen(
-	ctx context.Context, pattern, after string, deliver func(context.Context, Received) error,
+	ctx context.Context, at Position, deliver func(context.Context, Received) error,
 	moved func(cursor string) error,
 ) error {
 	retry := &retries{forever: true}
 	for {
 		// One at a time, since each has a cursor of its own.
-		events, next, err := c.Events(ctx, pattern, after, 1, listenWait)
+		events, next, err := c.Events(ctx, at, 1, listenWait)
 		if err != nil {
 			if err = retry.wait(ctx, err); err != nil {
 				return err
@@ -77,9 +80,9 @@ func (c *Client) Listen(
 				return err
 			}
 		}
-		if next != after {
-			after = next
-			if err := moved(after); err != nil {
+		if next != at.After {
+			at.After = next
+			if err := moved(next); err != nil {
 				return err
 			}
 		}

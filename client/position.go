@@ -17,12 +17,17 @@ import (
 type Position struct {
 	URL     string `json:"url"`
 	Pattern string `json:"eventKey"`
+	Type    string `json:"type,omitempty"` // of the events; "": any
 	Forward string `json:"forward"`
 	After   string `json:"after"` // cursor
 }
 
 func (p *Profiles) positionFile(position Position) string {
-	hash := sha256.Sum256([]byte(position.URL + "\n" + position.Pattern + "\n" + position.Forward))
+	events := position.URL + "\n" + position.Pattern + "\n"
+	if position.Type != "" {
+		events += position.Type + "\n"
+	}
+	hash := sha256.Sum256([]byte(events + position.Forward))
 	return filepath.Join(p.dir, "cursors", hex.EncodeToString(hash[:12])+".json")
 }
 
@@ -66,7 +71,8 @@ func (p *Profiles) latest(wanted Position) (found Position) {
 			continue
 		}
 		position, err := readPosition(name)
-		if err == nil && position.URL == wanted.URL && position.Pattern == wanted.Pattern {
+		if err == nil && position.URL == wanted.URL && position.Pattern == wanted.Pattern &&
+			position.Type == wanted.Type {
 			found, at = position, info.ModTime()
 		}
 	}

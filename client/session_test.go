@@ -141,14 +141,14 @@ func TestAPipelineThatAnswers401RunsOnce(t *testing.T) {
 	server := startServer(t, nil)
 	c := newClient(t, server, &client.Session{Profiles: logIn(t, server), Profile: "default"})
 	const source = "pipeline:\n  - event.send: {eventKey: webhook.ran}\n  - fail: {message: no, statusCode: 401}\n"
-	_, cursor, err := c.Events(t.Context(), "webhook.ran", "", 10, 0)
+	_, cursor, err := c.Events(t.Context(), client.Position{Pattern: "webhook.ran"}, 10, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.RunSource(t.Context(), source, nil, nil); problem.Status(err) != 401 {
 		t.Errorf("got %v", err)
 	}
-	events, _, err := c.Events(t.Context(), "webhook.ran", cursor, 10, 0)
+	events, _, err := c.Events(t.Context(), client.Position{Pattern: "webhook.ran", After: cursor}, 10, 0)
 	if err != nil || len(events) != 1 {
 		t.Errorf("it ran %d times (%v)", len(events), err)
 	}

@@ -14,6 +14,7 @@ const maxErased = 10_000
 type eraseParams struct {
 	TraceID  string    `json:"traceId" audit:"yes" names:"listed" doc:"Trace id of the call to erase. Give this, or an event key."`
 	EventKey string    `json:"eventKey" alias:"key" audit:"yes" names:"listed" doc:"Erases calls of the webhook with this key, as far as the following fit."`
+	Type     string    `json:"type" audit:"yes" doc:"Only calls whose event is of this kind; * at its end stands for the rest."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these calls."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these calls. Default: now."`
 	Search   string    `json:"search" doc:"Only calls whose payload has this text in it, in any case. It is not in the audit log."`

@@ -14,7 +14,7 @@ import (
 func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error) {
 	cover := sluice.CoverFrom(ctx)
 	q := sluice.TraceQuery{
-		TraceID: strings.ToLower(p.TraceID), EventKey: p.EventKey, From: p.From, To: p.To,
+		TraceID: strings.ToLower(p.TraceID), EventKey: p.EventKey, Type: p.Type, From: p.From, To: p.To,
 		Text: strings.TrimSpace(p.Search), Cover: cover, Known: cover,
 	}
 	q.InPayload, q.OnlyPayload = q.Text != "", q.Text != ""
@@ -23,11 +23,14 @@ func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error)
 		return nil, sluice.InvalidParameter("traceId", "Give either traceId or eventKey.")
 	case p.TraceID != "" && !strings.Contains(p.TraceID, ":"):
 		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
-	case p.TraceID != "" && (q.Text != "" || !p.From.IsZero() || !p.To.IsZero()):
-		return nil, sluice.InvalidParameter("traceId", "The parameters from, to and search go with eventKey.")
+	case p.TraceID != "" && (q.Text+q.Type != "" || !p.From.IsZero() || !p.To.IsZero()):
+		return nil, sluice.InvalidParameter("traceId", "The parameters type, from, to and search go with eventKey.")
+	}
+	if err := sluice.CheckType(q.Type); err != nil {
+		return nil, err
 	}
 	found, err := all(ctx, o.Journal, q, nil)
-	if err == nil && (p.TraceID == "" || len(found) == 0) {
+	if err == nil && q.Type == "" && (p.TraceID == "" || len(found) == 0) { // what was rejected has no type
 		found, err = quarantined(ctx, o.Quarantine, q, found)
 	}
 	if err != nil {

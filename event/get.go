@@ -20,6 +20,7 @@ const (
 
 type getParams struct {
 	EventKey string         `json:"eventKey" alias:"key" required:"true" names:"listed" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
+	Type     string         `json:"type" doc:"Only events of this kind, such as push; * at its end stands for the rest."`
 	After    string         `json:"after" doc:"The value of next in the previous answer. Without it the events begin now: there are none yet, and next says where to go on."`
 	Limit    int            `json:"limit" min:"1" max:"100" doc:"At most this many. Default 10; fewer if they are large."`
 	Wait     *time.Duration `json:"wait" doc:"How long to wait for an event if there is none, such as 30s; at most 1m."`
@@ -39,8 +40,11 @@ func getCommand(o Options) command.Command {
 				return page{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for "+
 					"one group, # at the end for any number of groups.", sluice.KeyRule)
 			}
+			if err := sluice.CheckType(p.Type); err != nil {
+				return page{}, err
+			}
 			q := sluice.EventQuery{
-				Pattern: p.EventKey, After: p.After, Limit: cmp.Or(p.Limit, defaultEvents),
+				Pattern: p.EventKey, Type: p.Type, After: p.After, Limit: cmp.Or(p.Limit, defaultEvents),
 				Cover: sluice.CoverFrom(ctx).And(sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)),
 			}
 			left := time.Duration(0)

@@ -22,6 +22,7 @@ const (
 type replayParams struct {
 	TraceID  []string  `json:"traceId" audit:"yes" names:"listed" doc:"Trace id of the call whose event is sent again, or up to 1000 of them, sent in this order. Give this, or some of what follows."`
 	EventKey string    `json:"eventKey" alias:"key" audit:"yes" names:"listed" doc:"Key of the events that are sent again, except replays. Default: any."`
+	Type     string    `json:"type" audit:"yes" doc:"Only events of this kind, such as push; * at its end stands for the rest."`
 	Status   string    `json:"status" enum:"ok,error,recovered,processing,retrying" audit:"yes" doc:"Only events of calls with this status. With error and a pipeline: only those that it failed on."`
 	Code     string    `json:"code" audit:"yes" doc:"Only events that a pipeline failed on with this error code."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these events."`

@@ -22,7 +22,7 @@ func (p replay) find(ctx context.Context) (found []sluice.Call, next string, err
 		return nil, "", sluice.InvalidParameter("from",
 			"Say from when on: since, such as 1h, or from, such as 2030-01-31T12:00:00Z.")
 	}
-	if named != from.IsZero() || named && p.EventKey+p.Status+p.Code != "" {
+	if named != from.IsZero() || named && p.EventKey+p.Type+p.Status+p.Code != "" {
 		return nil, "", sluice.InvalidParameter("traceId",
 			"Give either traceId, or a span of time: since, or from and to.")
 	}
@@ -30,7 +30,7 @@ func (p replay) find(ctx context.Context) (found []sluice.Call, next string, err
 		found, err = p.named(ctx)
 		return found, "", err
 	}
-	if p.EventKey != "" {
+	if err = sluice.CheckType(p.Type); p.EventKey != "" && err == nil {
 		err = checkKey("eventKey", p.EventKey)
 	}
 	if err == nil {
@@ -77,7 +77,8 @@ func (p replay) oldest(ctx context.Context, from time.Time) (found []sluice.Call
 		from = after.time
 	}
 	q := sluice.TraceQuery{
-		EventKey: p.EventKey, Status: sluice.Status(p.Status), Limit: 1000, Cover: sluice.CoverFrom(ctx),
+		EventKey: p.EventKey, Type: p.Type, Status: sluice.Status(p.Status), Limit: 1000,
+		Cover: sluice.CoverFrom(ctx),
 	}
 	to := p.To
 	if to.IsZero() {

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
 	"sluice/stretch"
@@ -26,6 +27,7 @@ type reading struct {
 	subjects []string
 	sequence uint64 // of the previous event
 	limit    int
+	kind     string       // of the events; "": any
 	cover    sluice.Cover // events outside of it are left out
 	left     int          // how many may be left out before the reading ends
 	found    []json.RawMessage
@@ -70,7 +72,7 @@ func (r *reading) collect(ctx context.Context) error {
 		if err != nil || msg == nil || msg.Sequence > durable {
 			return err
 		}
-		if !r.cover.Stored(strings.TrimPrefix(msg.Subject, sluice.EventPrefix), msg.Data) {
+		if !r.wants(msg) {
 			r.sequence = msg.Sequence
 			r.left--
 			continue
@@ -83,6 +85,17 @@ func (r *reading) collect(ctx context.Context) error {
 		r.sequence = msg.Sequence
 	}
 	return nil
+}
+
+// wants reports whether an event is covered, and of the kind that is read.
+func (r *reading) wants(msg *jetstream.RawStreamMsg) bool {
+	if r.kind != "" {
+		e, _ := correlation.ReadEnvelope(msg) // what is no event has no kind
+		if !sluice.TypeMatches(r.kind, e.Type) {
+			return false
+		}
+	}
+	return r.cover.Stored(strings.TrimPrefix(msg.Subject, sluice.EventPrefix), msg.Data)
 }
 
 // next returns the event after the previous one, nil if there is none.
@@ -111,7 +124,7 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 	}
 	r := &reading{
 		events: s, subjects: queue.Wildcards(sluice.EventPrefix + q.Pattern), limit: q.Limit, cover: q.Cover,
-		left: maxLeftOut,
+		kind: q.Type, left: maxLeftOut,
 	}
 	if r.sequence, err = s.sequenceOf(ctx, q.After); err != nil {
 		return nil, "", err

@@ -157,7 +157,7 @@ func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 			e.Stored.stored(sequence, subject, event)
 			e.Journal.Hear(journal.Answered{Call: sluice.Call{
 				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), DeliveryID: event.DeliveryID,
-				EventKey: event.EventKey, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
+				EventKey: event.EventKey, Type: event.Type, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
 				Status: sluice.StatusBefore(event.Listeners), StatusCode: http.StatusOK,
 				Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
 			}})

@@ -235,6 +235,9 @@ func (t *thing) check() error {
 		case name == verifyToken:
 			return mistake("%s: a verify token is a secret, which is not for files; sluice webhook edit %s "+
 				"--verify-token sets it.", t.at(key), t.name)
+		case name == "eventKey":
+			return mistake("%s: a %s has no %q in a file; the name of the file is its key.", t.at(key),
+				t.resource.Name, name)
 		case spelling.Nearest(name, names) != "":
 			return mistake("%s: a %s has no %q; did you mean %s?", t.at(key), t.resource.Name, name,
 				spelling.Nearest(name, names))

@@ -136,7 +136,8 @@ func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (o
 		return t.Run(ctx, p, s)
 	}
 	key, _ := s.Run.Event["eventKey"].(string)
-	s.EventKey = strings.Clone(key) // the report is kept longer than the event
+	kind, _ := s.Run.Event["type"].(string)
+	s.EventKey, s.Type = strings.Clone(key), strings.Clone(kind) // the report is kept longer than the event
 	traceparent, _ := s.Run.Event["traceparent"].(string)
 	span := sluice.Span{
 		Name: "pipeline", Subject: s.Run.Pipeline, Traceparent: traceparent,

@@ -132,6 +132,9 @@ func facts(p Preset) string {
 	if p.Dedupe != "off" {
 		parts = append(parts, "Delivery id: `"+p.Dedupe+"`")
 	}
+	if p.EventType != "" {
+		parts = append(parts, "Type: `"+p.EventType+"`")
+	}
 	if repeatable(p) {
 		parts = append(parts, "A captured call [can be repeated](#repeated-calls)")
 	}

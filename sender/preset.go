@@ -13,6 +13,7 @@ type Preset struct {
 	SecretChosen     bool      `yaml:"secretChosen"`     // people make the secret up, and enter it at the sender
 	Dedupe           string    `yaml:"dedupe"`           // where the id of a delivery is, as the parameter dedupe has it
 	MaxPayloadLength int       `yaml:"maxPayloadLength"` // of its calls, in bytes, where it sends more than most; 0: as most
+	EventType        string    `yaml:"eventType"`        // where it names the kind of its events, as the parameter eventType has it
 	Retries          string    `yaml:"retries"`          // how long it tries after a failure: none, unknown, or 3d
 	Setup            [3]string `yaml:"setup"`            // what to enter where
 	Answers          Answers   `yaml:"answers"`          // what it demands of answers

@@ -18,6 +18,7 @@ type trace struct {
 	TraceID       string    `json:"traceId"`
 	CorrelationID string    `json:"correlationId"`
 	EventKey      string    `json:"eventKey"`
+	Type          string    `json:"type"`
 	ReplayOf      string    `json:"replayOf"`
 	Time          time.Time `json:"time"`
 	Status        string    `json:"status"`

@@ -22,13 +22,15 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 	if err != nil {
 		return nil, err
 	}
-	webhooks, pipelines, statuses, codes := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	webhooks, types, pipelines := map[string]int{}, map[string]int{}, map[string]int{}
+	statuses, codes := map[string]int{}, map[string]int{}
 	for _, c := range calls {
 		if c.ReplayOf != "" {
 			continue // it is no call
 		}
 		of := max(1, c.Count)
 		webhooks[c.EventKey] += of
+		types[c.Type] += of
 		statuses[string(c.Status)] += of
 		codes[c.Code] += of
 		ran, failed := map[string]bool{}, map[string]bool{} // a call counts once, however many attempts there were
@@ -46,8 +48,8 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 		}
 	}
 	f := &sluice.Facets{
-		Calls: len(calls), More: next != "", Webhooks: largest(webhooks), Pipelines: largest(pipelines),
-		Statuses: largest(statuses), Codes: largest(codes),
+		Calls: len(calls), More: next != "", Webhooks: largest(webhooks), Types: largest(types),
+		Pipelines: largest(pipelines), Statuses: largest(statuses), Codes: largest(codes),
 	}
 	if len(calls) > 0 {
 		f.Since = &calls[len(calls)-1].Time

@@ -19,13 +19,14 @@ type getParams struct {
 	To       time.Time `json:"to" doc:"Latest time."`
 	Status   string    `json:"status" enum:"processing,retrying,ok,error,recovered,rejected,handshake" doc:"Only calls with this status. Retrying ones failed and will be tried again, recovered ones failed and were replayed well; rejected ones were refused, a handshake was answered as its sender demands."`
 	EventKey string    `json:"eventKey" names:"listed" doc:"Only calls of the webhook with this key."`
+	Type     string    `json:"type" doc:"Only calls whose event is of this kind, such as push; * at its end stands for the rest."`
 	Pipeline string    `json:"pipeline" names:"listed" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
 	Code     string    `json:"code" doc:"Only calls that were rejected with this code, or whose run failed with it."`
-	Search   string    `json:"search" doc:"Only calls that have this text in their event key, trace id, correlation id, address, pipeline or error, in upper or lower case."`
+	Search   string    `json:"search" doc:"Only calls that have this text in their event key, type, trace id, correlation id, address, pipeline or error, in upper or lower case."`
 	Payloads bool      `json:"payloads" doc:"The text may also be in the payload; needs the permission trace.payload."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
 	After    string    `json:"after" doc:"The value of next in the previous answer."`
-	Facets   bool      `json:"facets" doc:"Also counts the newest calls that fit, up to 500, by webhook, pipeline, status and code; not while a search for a text is not done."`
+	Facets   bool      `json:"facets" doc:"Also counts the newest calls that fit, up to 500, by webhook, type, pipeline, status and code; not while a search for a text is not done."`
 }
 
 const defaultLimit = 100

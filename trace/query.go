@@ -17,6 +17,7 @@ func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.Tr
 	q := sluice.TraceQuery{
 		TraceID:  strings.ToLower(p.TraceID),
 		EventKey: p.EventKey,
+		Type:     p.Type,
 		Pipeline: p.Pipeline,
 		Status:   sluice.Status(p.Status),
 		Code:     p.Code,
@@ -38,6 +39,9 @@ func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.Tr
 		return q, sluice.NotPermitted(sluice.MaySeePayload)
 	case len(q.Text) > maxText:
 		return q, sluice.InvalidParameter("search", "The parameter search must be at most %d characters.", maxText)
+	}
+	if err := sluice.CheckType(p.Type); err != nil {
+		return q, err
 	}
 	return p.shortCut(ctx, journal, q)
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/sender"
 )
 
 // texts has further rules on texts, by the names of their settings.
@@ -16,6 +17,7 @@ var texts = map[string]func(text string) bool{
 	"signingSecret": utf8.ValidString,
 	"description":   isDescription,
 	"answerType":    isAnswerType,
+	"eventType":     sender.IsEventType,
 	"apiUrl":        func(text string) bool { return text == "" || sluice.IsServerURL(text) },
 	"apiSecret":     func(text string) bool { return utf8.ValidString(text) && !strings.ContainsAny(text, "\r\n") },
 	"verifyToken": func(text string) bool {

@@ -30,7 +30,7 @@ func show(ctx context.Context, h sluice.Webhook, trusts *trust.Trusts, baseURL s
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
 	}
 	answers := g.AnswersOf(&h)
-	v.Answer, v.AnswerType = answers.Form, answers.Type
+	v.Answer, v.AnswerType, v.EventType = answers.Form, answers.Type, g.EventTypeOf(&h)
 	if g == nil {
 		return v
 	}

@@ -17,6 +17,7 @@ import (
 // listenArgs say what to listen to.
 type listenArgs struct {
 	pattern string
+	kind    string // of the events; "" means any
 	forward string // "" means that events are printed
 	anew    bool
 	wait    bool
@@ -49,6 +50,8 @@ func listenCommand(t *cli) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&l.forward, "forward", "",
 		"URL or port to deliver events to, such as http://localhost:3000/hook")
+	cmd.Flags().StringVar(&l.kind, "type", "",
+		"only events of this kind, such as push; * at its end stands for the rest")
 	cmd.Flags().BoolVar(&l.anew, "new", false, "begin with events from now on, wherever it came before")
 	cmd.Flags().BoolVar(&l.wait, "wait", false, "listen even though no webhook has this event key yet")
 	return cmd
@@ -101,14 +104,14 @@ func (t *cli) listenTo(ctx context.Context, to listenArgs) error {
 	if err := t.knows(ctx, to); err != nil {
 		return err
 	}
-	position := client.Position{URL: t.Server.URL(), Pattern: to.pattern, Forward: to.forward}
+	position := client.Position{URL: t.Server.URL(), Pattern: to.pattern, Type: to.kind, Forward: to.forward}
 	if !to.anew {
 		if position, err = profiles.Resume(position); err != nil {
 			return err
 		}
 	}
 	if position.After == "" {
-		if _, position.After, err = t.Server.Events(ctx, to.pattern, "", 1, 0); err != nil {
+		if _, position.After, err = t.Server.Events(ctx, position, 1, 0); err != nil {
 			return err
 		}
 		if err := profiles.Keep(position); err != nil {
@@ -118,7 +121,7 @@ func (t *cli) listenTo(ctx context.Context, to listenArgs) error {
 	} else {
 		t.Sayf("Going on with events of %s where it ended; --new begins anew.", to.pattern)
 	}
-	err = t.Server.Listen(ctx, to.pattern, position.After, l.deliver, func(cursor string) error {
+	err = t.Server.Listen(ctx, position, l.deliver, func(cursor string) error {
 		position.After = cursor
 		return profiles.Keep(position)
 	})

@@ -28,7 +28,7 @@ func replayCommand(t *cli) *cobra.Command {
 		Args: terminal.Needs("one trace id"),
 	}, "event.replay", func(ctx context.Context, values url.Values, args []string) error {
 		switch {
-		case len(args) == 1 && (values.Has("eventKey") || values.Has("from") || values.Has("to")):
+		case len(args) == 1 && (values.Has("eventKey") || values.Has("type") || values.Has("from") || values.Has("to")):
 			return exit.Usage("Give a trace id, or a span of time and flags that select; not both.")
 		case len(args) == 1:
 			values.Set("traceId", args[0])

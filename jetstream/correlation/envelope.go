@@ -21,6 +21,7 @@ type Envelope struct {
 	EventKey  string
 	Key       string // of a message, if it is no event
 	TraceID   string
+	Type      string
 	Hops      int
 	ReplayOf  string
 	Received  time.Time
@@ -68,6 +69,8 @@ func (e *Envelope) field(name json.Token) any {
 		return &e.Key
 	case "traceId":
 		return &e.TraceID
+	case "type":
+		return &e.Type
 	case "hops":
 		return &e.Hops
 	case "replayOf":

@@ -74,6 +74,7 @@ func (j *Journal) hearStored(f Stored) {
 		Call: sluice.Call{
 			TraceID:   e.TraceID,
 			EventKey:  e.EventKey,
+			Type:      e.Type,
 			Key:       e.Key,
 			ReplayOf:  e.ReplayOf,
 			User:      e.User,

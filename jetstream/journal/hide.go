@@ -92,8 +92,12 @@ func (l line) without(traceID string, erased bool) line {
 		return l
 	}
 	if c, ok := decode[sluice.Call](l, lineCall); ok && c.TraceID == traceID {
-		c.DeliveryID, c.RemoteAddr = "", ""
+		c.DeliveryID, c.RemoteAddr, c.Type = "", "", ""
 		l.data = c.AppendJSON(nil)
+	}
+	if sent, ok := decode[sentEvent](l, lineSent); ok && sent.TraceID == traceID {
+		sent.Type = ""
+		l.data, _ = value.Marshal(sent) // as it was written
 	}
 	if d, ok := decode[repeated](l, lineRepeated); ok && d.TraceID == traceID {
 		d.RemoteAddr = ""
@@ -107,6 +111,7 @@ func (l line) without(traceID string, erased bool) line {
 // hideRun removes what a run sent, got and said.
 func hideRun(r *sluice.RunReport) {
 	r.HidePayloads()
+	r.Type = ""
 	if r.Error != nil {
 		short := *r.Error
 		short.Detail, short.Snippet, short.Parameter, short.Errors = "", "", "", nil

@@ -106,7 +106,7 @@ func found(c sluice.Call) sluice.Call {
 
 // addRun adds a run to the call that it belongs to.
 func addRun(c *sluice.Call, run sluice.RunReport) {
-	run.TraceID, run.CorrelationID, run.EventKey, run.User = "", "", "", "" // the call has them
+	run.TraceID, run.CorrelationID, run.EventKey, run.Type, run.User = "", "", "", "", "" // the call has them
 	c.Runs = append(c.Runs, run)
 }
 

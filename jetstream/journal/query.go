@@ -78,6 +78,7 @@ func (s *search) matches(c *sluice.Call) bool {
 		s.whole && c.TraceID != s.q.TraceID,
 		s.owner != "" && sluice.TraceOwner(c.TraceID) != s.owner,
 		s.q.EventKey != "" && c.EventKey != s.q.EventKey,
+		s.q.Type != "" && !sluice.TypeMatches(s.q.Type, c.Type),
 		c.Time.Before(s.q.From),
 		!s.q.To.IsZero() && c.Time.After(s.q.To):
 		return false
@@ -127,7 +128,7 @@ func (s *search) mentions(c *sluice.Call) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), s.text) }
 	known := s.q.Known.Call(c)
 	if slices.ContainsFunc([]string{
-		c.EventKey, c.Key, c.TraceID, c.ReplayOf, c.RemoteAddr, c.Code,
+		c.EventKey, c.Key, c.Type, c.TraceID, c.ReplayOf, c.RemoteAddr, c.Code,
 	}, has) || known && (has(c.CorrelationID) || has(c.DeliveryID)) {
 		return true
 	}

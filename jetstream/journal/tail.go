@@ -134,7 +134,8 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 		entry.Type, data = "call", found(call)
 	} else {
 		run, isRun := l.run()
-		call = sluice.Call{TraceID: run.TraceID, EventKey: run.EventKey, User: run.User, Runs: []sluice.RunReport{run}}
+		call = sluice.Call{TraceID: run.TraceID, EventKey: run.EventKey, Type: run.Type, User: run.User}
+		call.Runs = []sluice.RunReport{run}
 		if q.Cover.HideRuns(&call); !isRun || len(call.Runs) == 0 {
 			return entry, false
 		}
@@ -148,6 +149,7 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	switch {
 	case !q.Cover.Call(&call),
 		q.EventKey != "" && q.EventKey != call.EventKey,
+		q.Type != "" && !sluice.TypeMatches(q.Type, call.Type),
 		q.TraceID != "" && q.TraceID != call.TraceID && q.TraceID != sluice.TraceOwner(call.TraceID):
 		return entry, false
 	}

@@ -191,8 +191,9 @@ func (w *eventWalk) subject(
 		e.Listeners = w.about.Receivers(e)
 	}
 	call := found(sluice.Call{
-		TraceID: e.TraceID, DeliveryID: e.DeliveryID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf,
-		Time: e.Received.UTC(), Sent: e.Hops > 0 || sluice.TraceOwner(e.TraceID) == sluice.DirectCall,
+		TraceID: e.TraceID, DeliveryID: e.DeliveryID, EventKey: e.EventKey, Key: e.Key, Type: e.Type,
+		ReplayOf: e.ReplayOf, Time: e.Received.UTC(),
+		Sent: e.Hops > 0 || sluice.TraceOwner(e.TraceID) == sluice.DirectCall,
 	})
 	return &call, e, nil
 }

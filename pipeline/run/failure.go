@@ -130,6 +130,7 @@ func newReport(p *source.Program, s Start) *sluice.RunReport {
 		TraceID:       s.Run.TraceID,
 		CorrelationID: s.Run.CorrelationID,
 		EventKey:      s.EventKey,
+		Type:          s.Type,
 		Attempt:       s.Attempt,
 		Delivery:      s.Delivery,
 		Steps:         make([]sluice.StepReport, 0, min(len(p.Steps), MaxReported)),

@@ -58,7 +58,7 @@ type Start struct {
 	Counted bool // the caller has taken memory for the body
 
 	// For the report:
-	EventKey          string
+	EventKey, Type    string
 	Attempt, Delivery int
 }
 

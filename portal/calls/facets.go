@@ -14,8 +14,8 @@ type facetGroup struct {
 // Groups returns the counts under their headings, without empty groups.
 func (f *facets) Groups() (groups []facetGroup) {
 	for _, g := range []facetGroup{
-		{"status", "Status", f.Statuses}, {"eventKey", "Webhook", f.Webhooks}, {"pipeline", "Pipeline", f.Pipelines},
-		{"code", "Code", f.Codes},
+		{"status", "Status", f.Statuses}, {"eventKey", "Webhook", f.Webhooks}, {"type", "Type", f.Types},
+		{"pipeline", "Pipeline", f.Pipelines}, {"code", "Code", f.Codes},
 	} {
 		if len(g.Values) > 0 {
 			groups = append(groups, g)

@@ -23,7 +23,7 @@ type callFilter struct {
 func filterOf(base string, query url.Values) callFilter {
 	f := callFilter{make(url.Values), base + "/calls"}
 	for _, name := range []string{
-		"search", "eventKey", "pipeline", "status", "code", "trace", "since", "from", "to", "payloads",
+		"search", "eventKey", "type", "pipeline", "status", "code", "trace", "since", "from", "to", "payloads",
 	} {
 		if value := strings.TrimSpace(query.Get(name)); value != "" {
 			f.Set(name, value)
@@ -40,9 +40,9 @@ func filterOf(base string, query url.Values) callFilter {
 
 // args returns the filter as trace.get takes it.
 func (f callFilter) args() command.Args {
-	given := page.Args("search", f.Get("search"), "eventKey", f.Get("eventKey"), "pipeline", f.Get("pipeline"),
-		"status", f.Get("status"), "code", f.Get("code"), "traceId", f.Get("trace"), "from", f.start(),
-		"to", page.AsTime(f.Get("to")))
+	given := page.Args("search", f.Get("search"), "eventKey", f.Get("eventKey"), "type", f.Get("type"),
+		"pipeline", f.Get("pipeline"), "status", f.Get("status"), "code", f.Get("code"), "traceId", f.Get("trace"),
+		"from", f.start(), "to", page.AsTime(f.Get("to")))
 	if f.Has("payloads") && f.Has("search") {
 		given = page.Args(given, "payloads", true)
 	}
@@ -122,8 +122,8 @@ type chosen struct{ Name, Title, Value string }
 // Chosen returns the conditions that facets and links have set.
 func (f callFilter) Chosen() (all []chosen) {
 	for _, c := range []chosen{
-		{Name: "eventKey", Title: "webhook"}, {Name: "pipeline", Title: "pipeline"}, {Name: "code", Title: "code"},
-		{Name: "trace", Title: "trace id"},
+		{Name: "eventKey", Title: "webhook"}, {Name: "type", Title: "type"}, {Name: "pipeline", Title: "pipeline"},
+		{Name: "code", Title: "code"}, {Name: "trace", Title: "trace id"},
 	} {
 		if c.Value = f.Get(c.Name); c.Value != "" {
 			all = append(all, c)

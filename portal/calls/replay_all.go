@@ -56,8 +56,8 @@ func askReplayAll(v *page.Visit, view replayAllView) error {
 
 // failed returns the arguments that select the failed calls of a list.
 func (v replayAllView) failed() command.Args {
-	return page.Args("status", string(sluice.StatusError), "eventKey", v.Get("eventKey"), "code", v.Get("code"),
-		"pipeline", v.Get("pipeline"))
+	return page.Args("status", string(sluice.StatusError), "eventKey", v.Get("eventKey"), "type", v.Get("type"),
+		"code", v.Get("code"), "pipeline", v.Get("pipeline"))
 }
 
 func replayAll(v *page.Visit) error {

@@ -15,6 +15,7 @@ type checked struct {
 
 	trust     *trust.Trust   // nil: the token alone is demanded
 	id        string         // of the delivery
+	kind      string         // of the event
 	answers   sender.Answers // that its webhook gives
 	wait      time.Duration  // for pipelines
 	listeners []string       // pipelines that the event starts

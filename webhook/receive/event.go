@@ -36,6 +36,8 @@ func (rc *Receiver) event(c *checked) *sluice.Event {
 		e.Fingerprint = sluice.NewFingerprint(c.hook.UUID, id, c.sent(), c.trust.Window())
 		e.BodyHash = sluice.HashBody(c.sent())
 	}
+	e.Type = sender.EventType(c.trust.EventTypeOf(&c.hook), e, c.body)
+	c.kind = e.Type
 	c.encode(e)
 	return e
 }

@@ -12,7 +12,7 @@ import (
 func (rc *Receiver) observe(a *arrived, c sluice.Call) {
 	c.Time, c.Duration = a.at.UTC(), sluice.Milliseconds(time.Since(a.at))
 	c.EventKey, c.DeliveryID = a.place.found.hook.EventKey, a.place.checked.id
-	c.Size = a.length()
+	c.Type, c.Size = a.place.checked.kind, a.length()
 	c.RemoteAddr = a.request.RemoteAddr
 	rc.Observe.Spans.Add(a.request.Context(), sluice.SpanFacts{
 		EventKey: c.EventKey, TraceID: c.TraceID, StatusCode: c.StatusCode,

@@ -25,6 +25,7 @@ type Trust struct {
 	schema  *schema        // nil: every payload will do
 	origin  origin         // where calls must come from
 	answers sender.Answers // that the sender demands
+	kinds   string         // where the sender names the kinds of its events
 }
 
 // Build makes a trust. It leaves out signing secrets that are gone. Errors name the
@@ -42,6 +43,7 @@ func (g *Trusts) Build(ctx context.Context, t sluice.Trust) (*Trust, error) {
 			return nil, err
 		}
 		made.Where, made.answers = cmp.Or(made.Where, preset.Dedupe), preset.Answers
+		made.kinds = preset.EventType
 		if made.Verifier, err = sender.New(preset, secrets, g.Keys); err != nil {
 			return nil, err
 		}
@@ -124,4 +126,13 @@ func (g *Trust) AnswersOf(hook *sluice.Webhook) (a sender.Answers) {
 	}
 	a.Form, a.Type = cmp.Or(a.Form, sluice.AnswerResult), cmp.Or(hook.AnswerType, a.Type)
 	return a
+}
+
+// EventTypeOf returns where calls of a webhook name the kind of their event: as it says, otherwise
+// as its provider does.
+func (g *Trust) EventTypeOf(hook *sluice.Webhook) string {
+	if g == nil {
+		return hook.EventType
+	}
+	return cmp.Or(hook.EventType, g.kinds)
 }

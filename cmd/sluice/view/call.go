@@ -18,7 +18,7 @@ import (
 )
 
 // CallColumns are the columns of a list of calls.
-var CallColumns = append(Columns("time", "status", "next", "eventKey", "traceId", "duration"),
+var CallColumns = append(Columns("time", "status", "next", "eventKey", "type", "traceId", "duration"),
 	Column{title: "Reason", of: func(call *yaml.Node) string {
 		return stepBefore.ReplaceAllString(reasonOf(call), "")
 	}})

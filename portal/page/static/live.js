@@ -35,6 +35,7 @@ function addRow(call, most = maxRows) {
     tick.setAttribute("aria-label", "Select " + call.traceId);
   }
   set("key", call.eventKey || "unknown");
+  set("kind", call.type || "");
   row.querySelector("[data-replay]").hidden = !call.replayOf;
   set("reason", call.code || call.reason || "");
   set("id", call.traceId);
