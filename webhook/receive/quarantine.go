@@ -6,6 +6,7 @@ import (
 
 	"sluice"
 	"sluice/problem"
+	"sluice/webhook/trust"
 )
 
 // A Quarantine keeps calls that were rejected, for people to look at.
@@ -36,7 +37,7 @@ func (rc *Receiver) quarantine(f *found, traceID string, e *sluice.Error, duplic
 		r, sent := f.request, f.sent()
 		return &sluice.QuarantinedCall{
 			ID: traceID, Token: f.hook.UUID, EventKey: f.hook.EventKey,
-			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Details,
+			Code: e.Code, StatusCode: problem.Status(e), Errors: trust.Hide(e.Details, f.isHidden),
 			Time: f.at.UTC(), RemoteAddr: r.RemoteAddr, Size: f.length(), DuplicateOf: duplicateOf,
 			Request: sluice.KeptRequest{
 				Method: r.Method, Path: f.keptPath(), RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(),

@@ -53,6 +53,28 @@ func (f *found) redact() bool {
 	return true
 }
 
+// isHidden reports whether a pointer into the payload leads to a redacted member or into one, and
+// returns the pointer to that member.
+func (f *found) isHidden(pointer string) (outer string, ok bool) {
+	paths, _ := descend(f.hook.Redact, "payload")
+	for i, part := range strings.SplitAfter(pointer, "/") {
+		outer += part
+		if i == 0 {
+			continue // in front of the first slash
+		}
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(strings.TrimSuffix(part, "/"))
+		inner, whole := descend(paths, part)
+		if _, err := strconv.Atoi(part); err == nil {
+			items, all := descend(paths, "[*]")
+			inner, whole = append(inner, items...), whole || all
+		}
+		if paths = inner; whole {
+			return strings.TrimSuffix(outer, "/"), true
+		}
+	}
+	return pointer, false
+}
+
 func redactHeaders(r *http.Request, paths []string) http.Header {
 	header := r.Header.Clone()
 	for name := range header {

@@ -131,3 +131,23 @@ func (k keeping) Keep(_ string, _ int, call func() *sluice.QuarantinedCall) bool
 	k(call())
 	return true
 }
+
+// TestHiddenFindings: what a schema finds within a redacted member is told without its names.
+func TestHiddenFindings(t *testing.T) {
+	f := &found{hook: sluice.Webhook{Settings: sluice.Settings[time.Duration]{
+		Redact: []string{"payload.customers", "payload.items[*].card", "payload.a/b"},
+	}}}
+	for pointer, want := range map[string]string{
+		"":                              "",
+		"/customers":                    "/customers",
+		"/customers/alice@example.com/": "/customers",
+		"/customer":                     "",
+		"/items/0/card/4242":            "/items/0/card",
+		"/items/0/name":                 "",
+		"/a~1b/secret":                  "/a~1b",
+	} {
+		if got, hidden := f.isHidden(pointer); hidden != (want != "") || hidden && got != want {
+			t.Errorf("%q is %q, %v; want %q", pointer, got, hidden, want)
+		}
+	}
+}

@@ -59,6 +59,22 @@ func Findings(details any) []string {
 	return sentences
 }
 
+// Hide returns the details of an error without what a payload has at places that are not stored:
+// a name there may be as private as a value. For a pointer, hidden returns the part that is shown.
+func Hide(details any, hidden func(pointer string) (outer string, ok bool)) any {
+	found, _ := details.([]finding)
+	if found == nil {
+		return details
+	}
+	found = slices.Clone(found)
+	for i, f := range found {
+		if outer, ok := hidden(f.Pointer); ok {
+			found[i] = finding{Pointer: outer, Message: "what is here is not stored, and does not meet the schema"}
+		}
+	}
+	return found
+}
+
 // newSchema compiles a schema. Errors say what is wrong and where.
 func newSchema(source []byte) (*schema, error) {
 	if len(source) > MaxSchema {
