@@ -61,9 +61,11 @@ func neighbourAt(descriptor int) (*neighbour, error) {
 	return &neighbour{conn: conn, from: bufio.NewReader(conn)}, nil
 }
 
-// handOverSignals returns the requests for a hand-over, until stop is called.
+// handOverSignals returns the requests for a hand-over, until stop is called. From then on the
+// end of whoever reads the log does not end this process.
 func handOverSignals() (signals <-chan os.Signal, stop func()) {
 	asked := make(chan os.Signal, 1)
+	signal.Ignore(syscall.SIGPIPE)
 	signal.Notify(asked, syscall.SIGUSR2)
 	return asked, func() { signal.Stop(asked) }
 }

@@ -33,6 +33,8 @@ type replaceable struct {
 	hook    string
 	client  *http.Client // keeps its connections
 
+	out *os.File // what the programs print
+
 	mu      sync.Mutex
 	printed bytes.Buffer
 	ended   chan struct{} // closed when the last of the programs has ended
@@ -67,7 +69,7 @@ func (r *replaceable) begin() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.cmd.Stdout, r.cmd.Stderr = in, in
+	r.out, r.cmd.Stdout, r.cmd.Stderr = out, in, in
 	if err := r.cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -312,6 +314,24 @@ func TestFailedHandOver(t *testing.T) {
 	signal()
 	r.successor()
 	r.stop(stop() + 1)
+}
+
+// TestNobodyReadsTheLog: a server outlives whoever reads its log, such as the program before it.
+func TestNobodyReadsTheLog(t *testing.T) {
+	t.Parallel()
+	r := startReplaceable(t, "--log-level", "debug")
+	r.begin()
+	if err := r.out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.cmd.Process.Kill(); _ = r.cmd.Wait() })
+	for range 3 { // a refusal is in the log before it is answered
+		res, err := r.client.Post(r.url+"/api/v3/command/webhook.get", "application/json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+	}
 }
 
 // TestSocketOfTheServiceManager: a server takes the socket that it is given, and its address
