@@ -68,8 +68,16 @@ func (c Cover) Result(r *Result) {
 	}
 }
 
-// HideListeners takes from an event's JSON the names of pipelines that are not covered.
-func (c Cover) HideListeners(event map[string]any) {
+// fingerprints are the members of an event by which a repetition is found out. They are made of
+// what a webhook may not store, and are nobody's business.
+var fingerprints = []string{"delivery", "bodyHash"}
+
+// HideInternals takes from an event's JSON the names of pipelines that are not covered, and its
+// fingerprints.
+func (c Cover) HideInternals(event map[string]any) {
+	for _, member := range fingerprints {
+		delete(event, member)
+	}
 	if c.Whole() {
 		return
 	}
@@ -85,15 +93,15 @@ func (c Cover) HideListeners(event map[string]any) {
 	}
 }
 
-// HideListenersJSON is HideListeners for an event that is not decoded.
-func (c Cover) HideListenersJSON(event json.RawMessage) json.RawMessage {
+// HideInternalsJSON is HideInternals for an event that is not decoded.
+func (c Cover) HideInternalsJSON(event json.RawMessage) json.RawMessage {
 	if c.Whole() || event == nil {
-		return event
+		return value.Without(event, fingerprints...)
 	}
 	fields, err := value.DecodeObject(event)
 	if err != nil {
 		return nil // another program's
 	}
-	c.HideListeners(fields)
+	c.HideInternals(fields)
 	return appendJSON(nil, fields)
 }

@@ -44,7 +44,7 @@ type Event struct {
 	Type            string              `json:"type,omitempty"`        // kind that the sender names, of at most MaxType bytes
 	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
 	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
-	BodyHash        string              `json:"bodyHash,omitempty"`    // of a call with a fingerprint, see HashBody
+	BodyHash        string              `json:"bodyHash,omitempty"`    // of a call with a fingerprint, see SetFingerprint
 	Traceparent     string              `json:"traceparent,omitempty"` // of the work that it belongs to, see Spans
 	ReceivedAt      time.Time           `json:"receivedAt"`
 	CE              *CloudEvent         `json:"ce,omitempty"` // of a call that is one

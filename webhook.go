@@ -15,6 +15,7 @@ type Webhook struct {
 	PayloadType      PayloadType `json:"payloadType"`
 	MaxPayloadLength int         `json:"maxPayloadLength"` // 0: as its sender has it
 	Settings[time.Duration]
+	IDKey        []byte    `json:"idKey,omitempty"`        // see Event.SetFingerprint
 	APISecretFor string    `json:"apiSecretFor,omitempty"` // the server that APISecret was entered for
 	Trust        *Trust    `json:"trust,omitempty"`        // nil: the token alone is trusted
 	Created      time.Time `json:"created"`

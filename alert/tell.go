@@ -81,9 +81,8 @@ func (w *Alerts) send(ctx context.Context, a *sluice.AlertRecord, state string, 
 		TraceID: sluice.NewTraceID(sluice.DirectCall, now), ReceivedAt: now,
 		Payload: payload, PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingJSON,
 		ContentType: "application/json",
-		Fingerprint: sluice.NewFingerprint(sluice.AlertPrefix, a.ID+state, payload, toldFor),
-		BodyHash:    sluice.HashBody(payload),
 	}
+	e.SetFingerprint(nil, sluice.AlertPrefix, a.ID+state, payload, toldFor)
 	if a.Kind.AboutPipeline() {
 		e.Except = a.Subject
 	}

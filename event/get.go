@@ -53,7 +53,7 @@ func getCommand(o Options) command.Command {
 			}
 			found, err := readOn(ctx, o.Log, q, left, o.Stopping)
 			for i, item := range found.Items {
-				found.Items[i] = sluice.CoverFrom(ctx).HideListenersJSON(item)
+				found.Items[i] = sluice.CoverFrom(ctx).HideInternalsJSON(item)
 			}
 			if len(found.Items) > 0 {
 				o.Seen(ctx, "event.get", p.EventKey)

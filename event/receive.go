@@ -47,7 +47,7 @@ func receiveCommand(o Options) command.Command {
 				return nil, err
 			}
 			o.Seen(ctx, sluice.ReceiveCommand, p.EventKey)
-			return value.Decode(sluice.CoverFrom(ctx).HideListenersJSON(found))
+			return value.Decode(sluice.CoverFrom(ctx).HideInternalsJSON(found))
 		}, command.ReadOnly)
 }
 

@@ -117,7 +117,7 @@ func letterGetCommand(r *Runner) command.Command {
 				if !mayKnow || p.Letter == "" {
 					letter.Event = nil
 				} else {
-					letter.Event = q.Cover.HideListenersJSON(letter.Event)
+					letter.Event = q.Cover.HideInternalsJSON(letter.Event)
 					r.Seen(ctx, "deadletter.get", letter.TraceID)
 				}
 				page.Items = append(page.Items, letter)

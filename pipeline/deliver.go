@@ -28,7 +28,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		return r.failed(p, d, err), nil
 	}
 	owner, hears, err := r.mayHear(ctx, p, program, d.Message)
-	owner.HintCover("pipeline.get").HideListeners(d.Message)
+	owner.HintCover("pipeline.get").HideInternals(d.Message)
 	switch {
 	case err != nil && noAttempt(ctx, err):
 		return sluice.Outcome{}, giveBack(ctx, err)

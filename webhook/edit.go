@@ -3,6 +3,7 @@ package webhook
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"slices"
 	"time"
 
@@ -64,6 +65,10 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 					c.apply(&after)
 				}
 			}
+			if before == nil || after.IDKey == nil && after.Redact != nil {
+				after.IDKey = make([]byte, idKeySize)
+				_, _ = rand.Read(after.IDKey) // never fails
+			}
 			if err := s.check(ctx, p, before, &after); err != nil {
 				return nil, err
 			}
@@ -74,6 +79,8 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 		})
 	return made, err
 }
+
+const idKeySize = 16 // bytes
 
 // check refuses settings that contradict each other, or other webhooks, and edits that would give
 // a stored credential to another server.

@@ -104,7 +104,7 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 		Count: max(1, t.past.run.Delivery),
 	}
 	message["correlationId"], message["deliveryCount"] = d.CorrelationID, d.Count
-	t.draft.Owner.HintCover("pipeline.get").HideListeners(message)
+	t.draft.Owner.HintCover("pipeline.get").HideInternals(message)
 	user, err := t.User(ctx, sluice.AnonymousName)
 	if err != nil {
 		return nil, err

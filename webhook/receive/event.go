@@ -33,8 +33,7 @@ func (rc *Receiver) event(c *checked) *sluice.Event {
 		DeliveryID:  c.id,
 	}
 	if id != "" {
-		e.Fingerprint = sluice.NewFingerprint(c.hook.UUID, id, c.sent(), c.trust.Window())
-		e.BodyHash = sluice.HashBody(c.sent())
+		e.SetFingerprint(c.hook.IDKey, c.hook.UUID, id, c.sent(), c.trust.Window())
 	}
 	e.Type = sender.EventType(c.trust.EventTypeOf(&c.hook), e, c.body)
 	c.kind = e.Type
