@@ -66,8 +66,14 @@ func (c Cover) And(other Cover) Cover { return Cover{slices.Concat(c.parts, othe
 const WebhookPrefix = "webhook."
 
 // Event reports whether an event key, or all keys that a pattern matches, are covered.
-// Events about alerts are covered by what each is about, see Cover.Alert.
-func (c Cover) Event(key string) bool { return c.Name(strings.TrimPrefix(key, WebhookPrefix)) }
+// Events about alerts are covered by what each is about, see Cover.Alert, and those of a
+// schedule by their pipeline.
+func (c Cover) Event(key string) bool {
+	if pipeline, scheduled := strings.CutPrefix(key, SchedulePrefix); scheduled {
+		return c.Name(pipeline)
+	}
+	return c.Name(strings.TrimPrefix(key, WebhookPrefix))
+}
 
 // Message reports whether a message key, or all keys that a pattern matches, are covered.
 func (c Cover) Message(key string) bool {

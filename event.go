@@ -79,6 +79,17 @@ func (e *Event) Replay(ctx context.Context, correlationID, pipeline string) (*Ev
 	return &repeated, nil
 }
 
+// OwnEvent returns an event of the service itself. Another one with its key and id is not stored, as
+// another node or an earlier process may send it too.
+func OwnEvent(namespace, eventKey, id string, payload []byte, now time.Time) *Event {
+	e := &Event{
+		EventKey: eventKey, Namespace: namespace, TraceID: NewTraceID(DirectCall, now), ReceivedAt: now,
+		Payload: payload, PayloadType: Raw, PayloadEncoding: EncodingJSON, ContentType: "application/json",
+	}
+	e.SetFingerprint(nil, eventKey, id, payload, SendWindow)
+	return e
+}
+
 // AppendJSON appends the event's JSON. It writes what encoding/json would
 // decode into the same event, without the cost of reflection: this is on the
 // path of every call.

@@ -61,7 +61,8 @@ var rooms = map[string][]string{
 	"webhook/trust":   {".", "limit", "sender", "spelling", "stretch", "value"},
 	"webhook/receive": {".", "command", "limit", "problem", "sender", "value", "webhook/form", "webhook/trust"},
 
-	"pipeline/source":       {".", "command", "expression", "spelling", "value", "yamltext"},
+	"pipeline/cron":         {},
+	"pipeline/source":       {".", "command", "expression", "pipeline/cron", "spelling", "value", "yamltext"},
 	"pipeline/run":          {".", "command", "expression", "limit", "pipeline/source", "problem", "value"},
 	"pipeline/rehearse":     {".", "command", "pipeline/run", "pipeline/source", "problem", "value"},
 	"pipeline/pipelinetest": {".", "command", "expression", "wait"},
@@ -71,7 +72,7 @@ var rooms = map[string][]string{
 	"missed":        {".", "command", "outward", "sender", "value", "wait"},
 	"quarantine":    {".", "command", "stretch"},
 	"metrics":       {"."},
-	"pipeline":      {".", "command", "expression", "limit", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem", "spelling", "wait"},
+	"pipeline":      {".", "command", "expression", "limit", "pipeline/cron", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem", "spelling", "value", "wait"},
 	"step":          {".", "command", "limit", "outward", "sender", "spelling", "value", "wait", "yamltext"},
 	"telemetry":     {"."},
 	"trace":         {".", "command", "value"},

@@ -46,6 +46,8 @@ type PipelineView struct {
 	Source      string    `json:"source,omitempty" doc:"Its source, in YAML or JSON; lists leave it out."`
 	Owner       string    `json:"owner" doc:"Who stored it last, with whose rights it may switch users."`
 	Listens     string    `json:"listens,omitempty" doc:"Pattern of the message keys that start it."`
+	Schedule    string    `json:"schedule,omitempty" doc:"The times at which it runs, as its source has them."`
+	Next        time.Time `json:"next,omitzero" doc:"The next of these times."`
 	Paused      bool      `json:"paused,omitempty" doc:"Events wait until it is resumed."`
 	Concurrency int       `json:"concurrency,omitempty" doc:"How many runs it has at the same time at most."`
 	Rate        string    `json:"rate,omitempty" doc:"How often it begins a run at most, such as 10/s."`
@@ -65,6 +67,19 @@ func (v PipelineView) EntityTag() string { return v.ETag }
 
 // ListensTo returns what starts the pipeline, as its author wrote it.
 func (v PipelineView) ListensTo() string { return strings.TrimPrefix(v.Listens, EventPrefix) }
+
+// SchedulePrefix and the name of a pipeline make the key of the events that start it at its times.
+const SchedulePrefix = "sluice.schedule."
+
+// A Ticking is how far a pipeline is in its schedule. It is stored before the event of a time is
+// sent, so that all nodes send the same one, and after a crash the next process does.
+type Ticking struct {
+	Schedule string    `json:"schedule"` // its text; another one begins anew
+	Created  time.Time `json:"created"`  // of the pipeline
+	At       time.Time `json:"at"`       // the latest time that an event was decided for
+	Missed   int       `json:"missed"`   // times before it that no event was decided for
+	Sent     bool      `json:"sent"`     // the event is stored, or there is none
+}
 
 // A Binding ties a pipeline to the events that start it.
 type Binding struct {
@@ -127,6 +142,7 @@ func SourceSections() []Word {
 	return []Word{
 		{"description", "What the pipeline is for."},
 		{"pipeline", "The steps."},
+		{"schedule", "When it runs, in place of a listener: cron, zone."},
 		{"vars", "Variables that a run starts with."},
 		{"headers", "Headers that a run starts with."},
 		{"body", "The body that a run starts with, unless it gets one."},

@@ -9,9 +9,6 @@ import (
 	"sluice/value"
 )
 
-// toldFor is how long a state is not told twice.
-const toldFor = 24 * time.Hour
-
 // tellAll sends the events about alerts that nobody was told of yet, oldest first.
 func (w *Alerts) tellAll(ctx context.Context, now time.Time) error {
 	records := w.Records.All()
@@ -76,13 +73,7 @@ func (w *Alerts) send(ctx context.Context, a *sluice.AlertRecord, state string, 
 	if err != nil {
 		return err
 	}
-	e := &sluice.Event{
-		EventKey: sluice.AlertPrefix + string(a.Kind), Namespace: w.Namespace,
-		TraceID: sluice.NewTraceID(sluice.DirectCall, now), ReceivedAt: now,
-		Payload: payload, PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingJSON,
-		ContentType: "application/json",
-	}
-	e.SetFingerprint(nil, sluice.AlertPrefix, a.ID+state, payload, toldFor)
+	e := sluice.OwnEvent(w.Namespace, sluice.AlertPrefix+string(a.Kind), a.ID+state, payload, now)
 	if a.Kind.AboutPipeline() {
 		e.Except = a.Subject
 	}

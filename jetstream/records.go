@@ -23,6 +23,7 @@ type Records struct {
 	Pipelines      *record.Bucket[sluice.Pipeline]
 	Versions       *record.Bucket[sluice.PipelineHistory]
 	PipelineStates *record.Bucket[sluice.PipelineState] // which pipelines fail
+	Tickings       *record.Bucket[sluice.Ticking]       // of pipelines with a schedule
 	Alerts         *record.Bucket[sluice.AlertRecord]
 	AlertRules     *record.Bucket[sluice.AlertRule]
 	Closed         *record.Bucket[sluice.ClosedRecord]
@@ -53,6 +54,7 @@ func (r *Records) makeRecords(h *stream.Host, memory int64) {
 	addBounded(r, &r.Pipelines, stream.Pipelines)
 	addBounded(r, &r.Versions, stream.Versions)
 	add(r, &r.PipelineStates, stream.PipelineStates)
+	add(r, &r.Tickings, stream.Tickings)
 	add(r, &r.Alerts, stream.Alerts)
 	addBounded(r, &r.AlertRules, stream.AlertRules)
 	add(r, &r.Closed, stream.Closed)

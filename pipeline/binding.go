@@ -10,10 +10,16 @@ import (
 
 // bind makes the binding that a program needs. It returns nil if the program needs none,
 // or has one that fits.
-func (r *Runner) bind(ctx context.Context, p *source.Program, before *sluice.Pipeline) (*sluice.Binding, error) {
-	pattern, listens := p.Listens()
-	if !listens || before != nil && fits(p, before.Binding) {
+func (r *Runner) bind(
+	ctx context.Context, p *source.Program, name string, before *sluice.Pipeline,
+) (*sluice.Binding, error) {
+	pattern, listens := p.Listens(name)
+	if !listens || before != nil && fits(p, before) {
 		return nil, nil
+	}
+	if !sluice.ValidPattern(pattern) {
+		return nil, sluice.InvalidParameter("name", "The name of a pipeline with a schedule is part of the key of its "+
+			"events, so its dots must stand between other characters.")
 	}
 	fresh, err := r.Queue.Bind(ctx, pattern, p.Concurrency)
 	if err == nil {
@@ -22,11 +28,11 @@ func (r *Runner) bind(ctx context.Context, p *source.Program, before *sluice.Pip
 	return fresh, err
 }
 
-// fits reports whether a binding takes the events that a program listens to. Its
-// concurrency and rate can change.
-func fits(p *source.Program, b *sluice.Binding) bool {
-	pattern, listens := p.Listens()
-	return listens && b != nil && b.Pattern == pattern
+// fits reports whether the binding of a stored pipeline takes the events that a program for
+// it listens to. Its concurrency and rate can change.
+func fits(p *source.Program, stored *sluice.Pipeline) bool {
+	pattern, listens := p.Listens(stored.Name)
+	return listens && stored.Binding != nil && stored.Binding.Pattern == pattern
 }
 
 // unbind ends a binding, if there is one. It only logs a failure, since the change is

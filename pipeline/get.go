@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"slices"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -27,7 +28,9 @@ func viewOf(p *sluice.Pipeline, program *source.Program) sluice.PipelineView {
 	}
 	if program != nil {
 		v.Description, v.Concurrency, v.Rate = program.Description, program.Concurrency, program.Rate.Text
-		v.Listens, _ = program.Listens()
+		if v.Listens, _ = program.Listens(p.Name); v.Listens != "" && program.Trigger.Schedule != nil {
+			v.Schedule, v.Next = program.Trigger.Schedule.Text, program.Trigger.Schedule.Next(time.Now())
+		}
 	}
 	return v
 }

@@ -28,6 +28,7 @@ type fixture struct {
 	store   *store
 	queue   *queue
 	history *history
+	ticks   *tickings
 	letters *letters
 	reports chan sluice.RunReport
 }
@@ -65,12 +66,14 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 	f := &fixture{World: &pipelinetest.World{}, troubles: &troubles{}, store: newStore(), reports: make(chan sluice.RunReport, 1000)}
 	f.queue = newQueue()
 	f.history = &history{records: map[string]*sluice.PipelineHistory{}}
+	f.ticks = &tickings{records: map[string]*sluice.Ticking{}}
 	f.letters = &letters{}
 	r := pipeline.RunnerOptions{
 		Commands: func() command.Set { return f.set },
 		Language: pipelinetest.Language(),
 		Store:    f.store,
 		History:  f.history,
+		Tickings: f.ticks,
 		Queue:    f.queue,
 		Events:   f.letters,
 		Letters:  f.letters,

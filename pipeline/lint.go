@@ -63,7 +63,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 		return result, err
 	}
 	result.Problems = append([]sluice.Finding{}, found...)
-	if err := mayListen(p, user); r.User != nil && err != nil {
+	if err := mayListen(p, name, user); r.User != nil && err != nil {
 		refused := atTrigger(p, sluice.CodeNotPermitted,
 			"You may not store pipelines that listen to this. "+sluice.AsError(err).Message,
 			askForRole(p.Trigger.Command))
@@ -71,7 +71,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 		result.Problems = slices.Insert(result.Problems, 0, refused)
 	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
-	result.Listens, _ = p.Listens()
+	result.Listens, _ = p.Listens(name)
 	var before *sluice.Pipeline
 	if name != "" {
 		if before, err = r.Store.Get(ctx, name); err != nil {
@@ -107,7 +107,7 @@ func notPermitted(found []sluice.Finding) error {
 // unknownKey warns of an event key that no webhook has. That is no mistake, since events
 // have other sources.
 func (r *Runner) unknownKey(ctx context.Context, p *source.Program) []sluice.Finding {
-	pattern, _ := p.Listens()
+	pattern, _ := p.Listens("")
 	key, isEvent := strings.CutPrefix(pattern, sluice.EventPrefix)
 	if r.NearestKey == nil || !isEvent || !sluice.ValidKey(key) {
 		return nil

@@ -251,23 +251,28 @@ func (l *letters) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (s
 	return sluice.Result{CorrelationID: fmt.Sprint("c", len(l.accepted)), TraceID: e.TraceID}, nil
 }
 
-// history keeps former sources in memory.
-type history struct {
+// history keeps former sources in memory, and tickings how far schedules are.
+type (
+	history  = records[sluice.PipelineHistory]
+	tickings = records[sluice.Ticking]
+)
+
+type records[T any] struct {
 	mu      sync.Mutex
-	records map[string]*sluice.PipelineHistory
+	records map[string]*T
 
 	meanwhile func() // happens before a change
 }
 
-func (h *history) Get(_ context.Context, key string) (*sluice.PipelineHistory, error) {
+func (h *records[T]) Get(_ context.Context, key string) (*T, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.records[key], nil
 }
 
-func (h *history) All() []*sluice.PipelineHistory { return slices.Collect(maps.Values(h.records)) }
+func (h *records[T]) All() []*T { return slices.Collect(maps.Values(h.records)) }
 
-func (h *history) Change(_ context.Context, key string, decide func(*sluice.PipelineHistory, map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error)) (*sluice.PipelineHistory, error) {
+func (h *records[T]) Change(_ context.Context, key string, decide func(*T, map[string]*T) (*T, error)) (*T, error) {
 	if h.meanwhile != nil {
 		h.meanwhile()
 	}

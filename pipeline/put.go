@@ -33,7 +33,7 @@ func (r *Runner) put(ctx context.Context, p putParams) (view sluice.PipelineView
 		return view, err
 	}
 	user := sluice.UserFrom(ctx)
-	if err = mayListen(program, user); err != nil {
+	if err = mayListen(program, p.Name, user); err != nil {
 		return view, err
 	}
 	warnings, err := r.checkPut(ctx, program, p, user)

@@ -37,7 +37,7 @@ func (r *Runner) refusals(ctx context.Context, p *source.Program, owner sluice.U
 	}
 	w.secrets(top, p.Body.Secrets())
 	var user *sluice.User // nil where a caller starts the run: any user may
-	if pattern, listens := p.Listens(); listens {
+	if pattern, listens := p.Listens(""); listens {
 		w.event = strings.TrimPrefix(pattern, sluice.EventPrefix)
 		user = w.find(sluice.AnonymousName)
 	} else if owner.IsScoped() {
@@ -241,8 +241,8 @@ func (w *rights) note(s *source.Step, f sluice.Finding) {
 
 // mayListen checks that a user may use the trigger for all that it listens to. What is told
 // of an alert is checked when it comes.
-func mayListen(p *source.Program, user sluice.User) error {
-	switch pattern, _ := p.Listens(); {
+func mayListen(p *source.Program, name string, user sluice.User) error {
+	switch pattern, _ := p.Listens(name); {
 	case p.Trigger == nil:
 	case !user.May(p.Trigger.Command):
 		return sluice.NotPermitted(p.Trigger.Command)

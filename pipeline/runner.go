@@ -33,18 +33,21 @@ import (
 
 // RunnerOptions are the parts of a runner.
 type RunnerOptions struct {
-	Commands func() command.Set // returns all commands; called at each use
-	Language *expression.Language
-	Store    sluice.Pipelines
-	History  sluice.Records[sluice.PipelineHistory] // former sources
-	Queue    sluice.Queue
-	Events   sluice.Events // takes replays
-	Letters  sluice.DeadLetters
-	Journal  sluice.Journal // past events, to try drafts on
-	Results  sluice.Results
-	User     sluice.Lookup[sluice.User]                                         // as stored now
-	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
-	Secret   sluice.Lookup[string]                                              // for a look, such as lint's
+	Commands  func() command.Set // returns all commands; called at each use
+	Language  *expression.Language
+	Store     sluice.Pipelines
+	History   sluice.Records[sluice.PipelineHistory] // former sources
+	Tickings  sluice.Records[sluice.Ticking]         // of schedules
+	Queue     sluice.Queue
+	Events    sluice.Events // takes replays, and the events of schedules
+	Letters   sluice.DeadLetters
+	Journal   sluice.Journal // past events, to try drafts on
+	Results   sluice.Results
+	Namespace string // of events
+
+	User   sluice.Lookup[sluice.User]                                         // as stored now
+	Owner  func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
+	Secret sluice.Lookup[string]                                              // for a look, such as lint's
 
 	// UseSecret reveals a secret to a run.
 	UseSecret sluice.Lookup[string]

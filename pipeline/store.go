@@ -56,7 +56,7 @@ func (r *Runner) saveOnce(
 	if err != nil {
 		return nil, false, err
 	}
-	fresh, err := r.bind(ctx, p, before)
+	fresh, err := r.bind(ctx, p, record.Name, before)
 	if err != nil {
 		return nil, false, err
 	}
@@ -99,7 +99,7 @@ func (r *Runner) store(
 			}
 			next.Binding = fresh
 			switch {
-			case before != nil && fits(p, before.Binding):
+			case before != nil && fits(p, before):
 				kept := *before.Binding
 				kept.Concurrency, kept.Rate = p.Concurrency, p.Rate.PerSecond
 				next.Binding = &kept

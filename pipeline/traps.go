@@ -15,7 +15,7 @@ import (
 // traps warns of what is written correctly, and yet can't do what its author means.
 func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.Finding) {
 	base64Key := ""
-	if pattern, listens := p.Listens(); listens && r.Base64Key != nil {
+	if pattern, listens := p.Listens(""); listens && r.Base64Key != nil {
 		base64Key = r.Base64Key(sluice.UserFrom(ctx).HintCover("webhook.get"), pattern)
 	}
 	names, told := p.Names(), map[string]bool{}

@@ -39,7 +39,7 @@ func tryCommand(r *Runner) command.Command {
 			if !user.May(sluice.MaySeePayload) { // a draft can reveal everything about an event
 				return result, sluice.NotPermitted(sluice.MaySeePayload)
 			}
-			if err := mayListen(program, user); err != nil {
+			if err := mayListen(program, p.Pipeline, user); err != nil {
 				return result, err
 			}
 			q, err := r.pastEvents(ctx, program, p)
@@ -88,7 +88,7 @@ func (r *Runner) pastEvents(ctx context.Context, program *source.Program, p tryP
 		return q, nil
 	}
 	if q.EventKey == "" && q.Pipeline == "" {
-		pattern, _ := program.Listens()
+		pattern, _ := program.Listens(p.Pipeline)
 		q.EventKey, _ = strings.CutPrefix(pattern, sluice.EventPrefix)
 	}
 	if !sluice.ValidKey(q.EventKey) && (q.EventKey != "" || q.Pipeline == "") {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"context"
+	"errors"
 	"io"
 	"slices"
 
@@ -103,7 +104,9 @@ func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 // forget drops the former versions of a deleted pipeline. It only logs a failure: a later
 // pipeline of that name does not take them for its own.
 func (r *Runner) forget(ctx context.Context, name string) {
-	if err := sluice.Remove(context.WithoutCancel(ctx), r.History, name); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	err := errors.Join(sluice.Remove(ctx, r.History, name), sluice.Remove(ctx, r.Tickings, name))
+	if err != nil {
 		r.Log.Warn("The former sources of a deleted pipeline could not be deleted.", "pipeline", name,
 			"error", err.Error())
 	}

@@ -308,6 +308,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		}
 		s.work.Go(func() { s.alerts.Run(serving) })
 		s.work.Go(func() { s.finder.Run(serving) })
+		s.work.Go(func() { s.runner.KeepTime(serving) })
 		if err := s.runner.Serve(serving); err != nil {
 			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
 		}

@@ -158,11 +158,13 @@ func (s *Server) runnerOptions() pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
 		Store:      s.engine.Pipelines,
 		History:    s.engine.Versions,
+		Tickings:   s.engine.Tickings,
 		Queue:      s.engine.Queue,
 		Events:     s.engine.Events,
 		Letters:    s.engine.DeadLetters,
 		Journal:    s.engine.Journal,
 		Results:    s.engine.Results,
+		Namespace:  s.cfg.Namespace,
 		User:       s.directory.User,
 		Owner:      s.directory.Owner,
 		Note:       s.directory.Note,

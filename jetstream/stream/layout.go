@@ -56,6 +56,7 @@ const (
 	Sessions       = "sessions"
 	SigningKeys    = "signing"
 	PipelineStates = "states"
+	Tickings       = "tickings"
 	Versions       = "versions"
 	Webhooks       = "webhooks"
 )

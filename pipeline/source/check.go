@@ -40,12 +40,14 @@ func (c *checker) program(root *node) *Program {
 	p := &Program{
 		Concurrency: sluice.DefaultConcurrency, Retry: defaultRetry, Timeout: MaxRunTime, Commands: c.commands,
 	}
+	var scheduled *Trigger
 	sections := map[string]reader{
 		"description": c.text(&p.Description),
 		"headers":     func(n *node, _ string) { p.Headers = c.headers(n) },
 		"vars":        func(n *node, name string) { p.Vars = c.fields(n, name) },
 		"body":        func(n *node, _ string) { body := c.value(n); p.Body = &body },
 		"pipeline":    func(n *node, _ string) { p.Trigger, p.Steps = c.pipeline(n) },
+		"schedule":    c.schedule(&scheduled),
 		"concurrency": c.integer(&p.Concurrency, 1, sluice.MaxConcurrency),
 		"retry":       func(n *node, _ string) { c.retry(&p.Retry, n) },
 		"rate":        func(n *node, _ string) { p.Rate = c.rate(n) },
@@ -68,6 +70,11 @@ func (c *checker) program(root *node) *Program {
 	if root.get("pipeline") == nil {
 		c.problemf(root, "The section pipeline is missing: a list of steps.")
 	}
+	if scheduled != nil && p.Trigger != nil {
+		c.problemf(&node{line: p.Trigger.Line, column: p.Trigger.Column},
+			"The section schedule starts this pipeline; leave it or %s out.", p.Trigger.Command)
+	}
+	p.Trigger = cmp.Or(p.Trigger, scheduled)
 	return p
 }
 

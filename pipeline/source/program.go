@@ -5,7 +5,7 @@
 // # Sources
 //
 // A source has the section pipeline, a list of steps, and may have description,
-// headers, vars, body, concurrency, rate, retry, timeout and tests. A step is the
+// headers, vars, body, schedule, concurrency, rate, retry, timeout and tests. A step is the
 // name of a command, or one name: {parameters}. Besides those of its command every
 // step has these parameters:
 //
@@ -27,6 +27,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"iter"
 	"regexp"
@@ -38,6 +39,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/expression"
+	"sluice/pipeline/cron"
 	"sluice/value"
 )
 
@@ -64,13 +66,14 @@ type Field struct {
 	Value Value
 }
 
-// A Trigger is the first step of a pipeline that events start. It never runs: the body is
-// the event already.
+// A Trigger is the first step of a pipeline that events start, which never runs: the body is
+// the event already. Or it is the section schedule, whose events have the name of the pipeline.
 type Trigger struct {
-	Command string
-	pattern string // of message keys
-	Line    int
-	Column  int
+	Command  string
+	pattern  string         // of message keys
+	Schedule *cron.Schedule // in place of a pattern
+	Line     int
+	Column   int
 }
 
 // Parse turns a source into a program. Its error is an *sluice.Error about the first
@@ -89,12 +92,35 @@ func Parse(source string, set command.Set, lang *expression.Language) (*Program,
 	return p, nil
 }
 
-// Listens returns the pattern of the message keys that start the pipeline.
-func (p *Program) Listens() (pattern string, ok bool) {
-	if p.Trigger == nil {
+// Listens returns the pattern of the message keys that start the program as the pipeline of
+// a name.
+func (p *Program) Listens(name string) (pattern string, ok bool) {
+	switch {
+	case p.Trigger == nil:
 		return "", false
+	case p.Trigger.Schedule != nil:
+		return sluice.EventPrefix + sluice.SchedulePrefix + cmp.Or(name, "#"), true
 	}
 	return p.Trigger.pattern, true
+}
+
+// schedule reads the section of that name. Its events are heard as those of event.listen.
+func (c *checker) schedule(to **Trigger) reader {
+	return func(n *node, section string) {
+		var text, zone string
+		before := len(c.problems)
+		c.options(n, section, map[string]reader{"cron": c.text(&text), "zone": c.text(&zone)})
+		location, err := time.LoadLocation(zone)
+		if err != nil || zone == "Local" {
+			c.problemf(n.get("zone"), "There is no zone %s; write one such as Europe/Berlin.", sluice.Quote(zone))
+			return
+		}
+		times, err := cron.Parse(text, location)
+		if err != nil && len(c.problems) == before {
+			c.problemf(cmp.Or(n.get("cron"), n), "cron must be a schedule such as '*/15 6-20 * * 1-5': %v.", err)
+		}
+		*to = &Trigger{Command: "event.listen", Schedule: times, Line: n.line, Column: n.column}
+	}
 }
 
 // Bounds of a source, and so of everything in it.
