@@ -64,7 +64,7 @@ var (
 	CodeTooManyItems = Code{"too-many-items", TooLarge}
 	// Body, variables and headers take more memory than a run may.
 	CodeTooMuchMemory = Code{"too-much-memory", TooLarge}
-	// The final body is too large.
+	// The final body, or the output of a step that is done once, is too large.
 	CodeResultTooLarge = Code{"result-too-large", TooLarge}
 	// The run took too long and was stopped.
 	CodeRunTooLong = Code{"run-too-long", Internal}

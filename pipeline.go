@@ -163,5 +163,6 @@ func StepParameters() []Word {
 		{"input", "What the step works on, in place of the body."},
 		{"output", "Where the output goes: body (default), vars.<name> or headers.<name>."},
 		{"onError", "throw (default), ignore, or retry: {times, wait}."},
+		{"once", "true: a step that reaches outside is not done again when its run begins anew."},
 	}
 }

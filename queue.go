@@ -2,6 +2,7 @@ package sluice
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -32,6 +33,8 @@ type Delivery struct {
 	Hops          int    // how many events led to this one
 	Count         int    // how often it was delivered, this time included
 
+	Kept Kept // what steps have done once and for all
+
 	Attempts int       // that have failed before
 	First    time.Time // when the first of them began; zero if there were none
 
@@ -39,6 +42,19 @@ type Delivery struct {
 	// back. Such a try is no attempt, unless it ends the waiting. Zero: it is an attempt.
 	Due time.Time
 }
+
+// Kept are the outputs of steps that are done once for an event, however often its run begins anew.
+// They are kept as long as the event waits.
+type Kept interface {
+	// Output returns the output of a step, see Run.StepKey; nil if it was not done yet.
+	Output(ctx context.Context, step string) (json.RawMessage, error)
+
+	// Keep stores the output of a step. It is on stable storage then.
+	Keep(ctx context.Context, step string, output json.RawMessage) error
+}
+
+// MaxKept is how many bytes of JSON such an output has at most.
+const MaxKept = 1 << 20
 
 // NoListener is the error of a pipeline that is not there, or listens to nothing.
 func NoListener(name string) *Error {

@@ -39,6 +39,8 @@ type Run struct {
 	Place func() []string
 	Above []string // the place of the step that runs this pipeline; nil if none does
 
+	Kept Kept // what steps have done once; nil: further attempts know nothing of this one
+
 	user    User
 	bound   *User // nobody in this run may do what this user may not; nil: there is no such bound
 	exited  bool
@@ -93,6 +95,13 @@ func (r *Run) Identify(e *Event) {
 	e.Fingerprint = &Fingerprint{Key: [12]byte(sum[:]), Window: SendWindow}
 	sum = identity(ForwardID(r), place)
 	e.ForwardID = base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// StepKey names the current step for what is kept of it, as long as its place is the same, and a text
+// that goes with it.
+func (r *Run) StepKey(text string) string {
+	sum := identity(text, r.Place())
+	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
 // identity returns a hash of the id of an event and a place.

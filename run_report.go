@@ -68,6 +68,8 @@ type StepReport struct {
 	Code     string  `json:"code,omitempty"` // of the error
 	User     string  `json:"user,omitempty"` // that the run goes on as, if the step has changed that
 
+	Kept bool `json:"kept,omitempty"` // the output is that of an earlier attempt
+
 	HTTP *Exchange `json:"http,omitempty"` // of a step that calls others
 }
 
@@ -84,6 +86,9 @@ func (s *StepReport) appendJSON(b []byte) []byte {
 	b = appendField(b, `,"status":`, string(s.Status))
 	b = appendOptional(b, `,"code":`, s.Code)
 	b = appendOptional(b, `,"user":`, s.User)
+	if s.Kept {
+		b = append(b, `,"kept":true`...)
+	}
 	if s.HTTP != nil {
 		b = s.HTTP.appendJSON(append(b, `,"http":`...))
 	}

@@ -101,6 +101,10 @@ func (c Command) with(opts []Option) Command {
 	return c
 }
 
+// Outside reports whether a step of a pipeline with the command has an effect that another attempt
+// would repeat.
+func (c Command) Outside() bool { return c.Traffic && !c.InRun }
+
 // A Download is the output of a command that is bytes rather than JSON. They are made
 // while they are sent. Such a command is called over HTTP only.
 type Download struct {

@@ -51,6 +51,7 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 		this.Within(outer)
 		this.Caller, this.TraceID, this.CorrelationID = outer.Caller, outer.TraceID, outer.CorrelationID
 		this.Event, this.Recorded, this.Above = outer.Event, outer.Recorded, outer.Place()
+		this.Kept = outer.Kept
 	} else {
 		this.Caller, this.TraceID = sluice.UserFrom(ctx).Name, sluice.NewTraceID(sluice.DirectCall, time.Now())
 		release, err := r.slot()

@@ -34,11 +34,14 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 	if d.key == "" {
 		d.key = eventKey(c.queue.ids, d.sequence, d.TraceID)
 	}
+	d.again = d.again || d.doubtful
 	if d.doubtful {
 		if a, known, err := c.lookUp(ctx, d); known || err != nil {
 			return a, err
 		}
 	}
+	d.kept = &kept{Waiting: c.queue.Waiting, binding: c.binding, key: d.key, again: d.again || d.state != nil}
+	d.Kept = d.kept
 	return c.runOnce(d)
 }
 

@@ -117,8 +117,10 @@ func (c *consumption) settle(d *delivery, a attempt) error {
 	if err := c.queue.store(d, a, d.data); err != nil {
 		return err
 	}
-	if d.state != nil || d.Count > 1 { // an earlier process may have put it there
+	if d.state != nil || d.again { // an earlier process may have put it there
 		c.queue.Waiting.drop(context.Background(), c.binding, d.key)
+	} else {
+		d.kept.remove(context.Background())
 	}
 	return nil
 }

@@ -35,6 +35,8 @@ type delivery struct {
 	from     source
 	waited   bool          // the event comes from the waiting room
 	doubtful bool          // an earlier delivery may have run the event
+	again    bool          // and that was not found out to be wrong
+	kept     *kept         // outputs of steps
 	key      string        // of the event in the waiting room
 	state    *state        // nil: no attempt is known to have failed
 	tries    sluice.Target // that is tried before the event is due; 0: none

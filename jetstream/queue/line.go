@@ -66,7 +66,7 @@ func (w *Waiting) may(binding string) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.behind > 0 || w.line(binding).used
+	return w.earlier || w.behind > 0 || w.line(binding).used
 }
 
 // note adds a stored state to the index; behind is how many states follow it.

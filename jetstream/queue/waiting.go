@@ -28,6 +28,8 @@ type Waiting struct {
 
 	removed func() // has removals synced
 
+	earlier bool // there was something in it at the start
+
 	mu     sync.Mutex
 	lines  map[string]*line // by binding
 	behind uint64           // states from before the start that are not in the index yet
@@ -54,6 +56,7 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	w.earlier = w.stream.CachedInfo().State.Msgs > 0
 	// An event that is back after a power cut has an outcome, and is removed again.
 	w.removed = w.host.SyncLater(running, blocks, "waiting events")
 	states, err := w.host.Follow(ctx, w.stream,

@@ -155,6 +155,7 @@ func (x *execution) note(s *source.Step, started time.Time, before sluice.User, 
 		Started:  sluice.Milliseconds(started.Sub(x.started)),
 		Duration: sluice.Milliseconds(time.Since(started)),
 		Status:   sluice.StatusOK,
+		Kept:     x.kept,
 	}
 	if err != nil {
 		r.Status, r.Code = sluice.StatusError, sluice.AsError(err).Code

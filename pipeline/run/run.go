@@ -119,6 +119,7 @@ type execution struct {
 	steps int
 
 	current *source.Step
+	kept    bool  // its output is that of an earlier attempt
 	turns   []int // of the loops around it
 }
 
@@ -213,6 +214,7 @@ func about(part string, err error) error {
 // For returns the start of a run for the delivery of an event. The run gets what it is about.
 func For(d sluice.Delivery, attempt int, run *sluice.Run) Start {
 	run.TraceID, run.CorrelationID, run.Hops, run.Event = d.TraceID, d.CorrelationID, d.Hops, d.Message
+	run.Kept = d.Kept
 	return Start{
 		Run: run, Body: d.Message, Attempt: attempt, Delivery: d.Count,
 		Request: map[string]any{

@@ -152,25 +152,67 @@ func (x *execution) invoke(ctx context.Context, s *source.Step, a *source.Invoca
 // perform calls the command and stores its output.
 func (x *execution) perform(ctx context.Context, s *source.Step, a *source.Invocation) (err error) {
 	defer x.recovered(s, &err)
-	x.current = s
-	args, err := x.arguments(a)
+	x.current, x.kept = s, false
+	output := x.call
+	if a.Once != "" && x.run.Kept != nil {
+		output = x.callOnce
+	}
+	out, err := output(ctx, a)
 	if err != nil {
 		return err
-	}
-	for _, arg := range args {
-		if err := x.spend(ctx, expression.Expansion(a.Command.Name, arg.Value)); err != nil {
-			return err
-		}
-	}
-	out, err := x.environment.Call(sluice.WithUser(ctx, x.run.User()), a.Command, args)
-	if err != nil {
-		return x.hideComputed(args, err)
 	}
 	x.showUser()
 	if x.run.Exited() {
 		return x.put(ctx, source.Target{}, out)
 	}
 	return x.put(ctx, a.Output, out)
+}
+
+// call calls the command of a step, and returns its output.
+func (x *execution) call(ctx context.Context, a *source.Invocation) (any, error) {
+	args, err := x.arguments(a)
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range args {
+		if err := x.spend(ctx, expression.Expansion(a.Command.Name, arg.Value)); err != nil {
+			return nil, err
+		}
+	}
+	out, err := x.environment.Call(sluice.WithUser(ctx, x.run.User()), a.Command, args)
+	if err != nil {
+		return nil, x.hideComputed(args, err)
+	}
+	return out, nil
+}
+
+// callOnce is call for a step that is done once, in whichever attempt: the output is kept before the
+// next step begins.
+func (x *execution) callOnce(ctx context.Context, a *source.Invocation) (any, error) {
+	step := x.run.StepKey(a.Once)
+	known, err := x.run.Kept.Output(ctx, step)
+	if x.kept = known != nil; x.kept && err == nil {
+		return value.Decode(known)
+	}
+	var out any
+	if err == nil {
+		out, err = x.call(ctx, a)
+	}
+	if err == nil {
+		out, _, err = x.environment.Limits.normal(out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := value.AppendJSON(nil, out, sluice.MaxKept)
+	switch {
+	case len(text) > sluice.MaxKept:
+		return nil, sluice.Errorf(sluice.CodeResultTooLarge, "The step was done, but its output has more than %d "+
+			"bytes as JSON, so that it can't be kept, as once demands.", sluice.MaxKept)
+	case err != nil:
+		return nil, err
+	}
+	return out, x.run.Kept.Keep(context.WithoutCancel(ctx), step, text)
 }
 
 // arguments returns the arguments of a step's command.

@@ -9,6 +9,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/spelling"
+	"sluice/value"
 )
 
 var (
@@ -42,6 +43,8 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 		case key.text == "input" && noInput != nil:
 			input := c.value(item)
 			a.Input = &input
+		case key.text == "once" && cmd.Outside():
+			a.Once = c.once(s, params, item)
 		default:
 			c.argument(a, key, item, given)
 		}
@@ -54,6 +57,22 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 		c.problemf(n, "The parameter %s of %s is required: %s", cmd.Params[i].Name, s.Name, cmd.Params[i].Doc)
 	}
 	return a
+}
+
+// once reads whether a step is done once, and returns what identifies it beside its place: an id is
+// enough.
+func (c *checker) once(s *Step, params, n *node) string {
+	once, ok := n.data.(bool)
+	text, err := value.Marshal(params.value())
+	switch {
+	case !ok || err != nil:
+		c.problemf(n, "once must be true or false.")
+	case once && s.ID != "":
+		return "id"
+	case once:
+		return string(text)
+	}
+	return ""
 }
 
 func (c *checker) noCommand(n *node, name string) {

@@ -31,6 +31,7 @@ type Invocation struct {
 	Body    string // the parameter that gets the input; "" if none does
 	Input   *Value // nil: the body
 	Output  Target
+	Once    string // what is the same as long as it counts as the same step; "": it is done in each attempt
 }
 
 // An Argument is a parameter that a step gives its command.
