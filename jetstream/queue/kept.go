@@ -18,7 +18,7 @@ type kept struct {
 }
 
 // waitingKept comes before the key of a step.
-const waitingKept = "once-"
+const waitingKept = "once."
 
 // Output implements sluice.Kept.
 func (k *kept) Output(ctx context.Context, step string) (json.RawMessage, error) {

@@ -101,7 +101,7 @@ func waitingSubject(binding, key, kind string) string {
 
 func waitingKey(subject string) (binding, key string, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(subject, stream.WaitingPrefix), ".")
-	if len(parts) != 3 {
+	if len(parts) < 3 {
 		return "", "", false
 	}
 	return parts[0], parts[1], sequenceOf(parts[1]) > 0

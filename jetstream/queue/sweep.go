@@ -79,7 +79,7 @@ func (w *Waiting) drop(ctx context.Context, binding, key string) {
 		return
 	}
 	w.forget(binding, key)
-	w.remove(ctx, waitingSubject(binding, key, "*"))
+	w.remove(ctx, waitingSubject(binding, key, ">"))
 }
 
 // dropAll removes all events that wait for a binding.

@@ -20,7 +20,7 @@ func TestWords(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for _, w := range sluice.StepParameters() {
-		if _, err := parse("pipeline:\n  - log: {message: x, " + w.Name + ": x}\n"); err != nil && strings.Contains(err.Error(), "no parameter") {
+		if _, err := parse("pipeline:\n  - http.request: {url: x, " + w.Name + ": x}\n"); err != nil && strings.Contains(err.Error(), "no parameter") {
 			t.Errorf("%s: %v", w.Name, err)
 		}
 	}
