@@ -18,15 +18,11 @@ func TestKeptOutputs(t *testing.T) {
 		ends        func(d sluice.Delivery) (sluice.Outcome, error) // the first attempt
 		restart     bool
 	}{
-		"a failed attempt":           {concurrency: 16, ends: failsNow},
 		"a failed attempt, in order": {concurrency: 1, ends: failsNow},
 		"another process":            {concurrency: 16, ends: failsLater, restart: true},
-		"another process, in order":  {concurrency: 1, ends: failsLater, restart: true},
 		"a run that was cut off":     {concurrency: 16, ends: isCutOff, restart: true},
-		"a run that was interrupted": {concurrency: 16, ends: isCutOff},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 				e := open()
 				key := natstest.UniqueKey("kept")

@@ -41,9 +41,12 @@ func TestOnce(t *testing.T) {
 	eventually(t, "attempts after a restart", func() bool { return tried.Load() > before })
 	down.Store(false)
 	eventually(t, "the end", func() bool {
-		got := s.look(id).result(t)
-		return got.Status == "ok" && got.Value == "a-receipt"
+		stats := s.command("server.stats", nil).wantStatus(t, 200).object(t)["pipelines"].([]any)
+		return stats[0].(map[string]any)["waiting"] == 0.0
 	})
+	if got := s.look(id).result(t); got.Status != "ok" || got.Value != "a-receipt" {
+		t.Errorf("it came to %+v", got)
+	}
 	if paid.Load() != 1 {
 		t.Errorf("it was paid %d times", paid.Load())
 	}
