@@ -32,6 +32,7 @@ type Call struct {
 	Erased        bool      `json:"erased,omitempty" doc:"Its payload, headers and results were erased."`
 	Sent          bool      `json:"-"` // a run or a user has sent it: it is no call
 	Spooled       bool      `json:"-"` // it waits in a spool, and is entered in the journal when it is handed over
+	Unlisted      bool      `json:"-"` // it is one of many of its kind: it is counted, and not found again
 	Duplicate     bool      `json:"-"` // its delivery was accepted before: the ids are those of the first call
 
 	// Listeners are the pipelines that it starts. They are stored; a call found

@@ -10,7 +10,7 @@ var (
 	CodeDraining = Code{"draining", Unavailable}
 	// The server holds as much as its memory allows.
 	CodeOverloaded = Code{"overloaded", Unavailable}
-	// The user has as many calls in flight as one may.
+	// The user has as many calls in flight as one may, or the webhook takes no more at its rate.
 	CodeTooManyCalls = Code{"too-many-calls", Throttled}
 	// Too many unfinished calls come from this address.
 	CodeTooManyUnfinished = Code{"too-many-unfinished", Throttled}

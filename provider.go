@@ -18,6 +18,7 @@ type ProviderView struct {
 	AnswerWords      string     `json:"answerWords,omitempty" doc:"What it demands of answers, if that is more than any 200."`
 	MaxPayloadLength int        `json:"maxPayloadLength" doc:"Length of the largest payload that is taken of it unless the webhook says otherwise, in bytes."`
 	Retries          string     `json:"retries" doc:"How long it tries again after a failure: none, a duration such as 3d, or unknown."`
+	Checked          string     `json:"checked" doc:"Date when the preset was last held against the sender's documents."`
 	Setup            [3]string  `json:"setup"`
 	Samples          []Sample   `json:"samples,omitempty" doc:"Events as it sends them, without a signature; lists leave them out."`
 }

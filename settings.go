@@ -13,6 +13,7 @@ type Settings[D time.Duration | Period] struct {
 	Methods     []string   `json:"methods,omitempty" always:"yes" doc:"Methods that it is called with."` // of a record, nil: DefaultMethods
 	Multipart   Multipart  `json:"multipart,omitempty" doc:"What is taken of multipart bodies." enum:"files,all"`
 	ExpectEvery D          `json:"expectEvery,omitempty" doc:"Without a call for so long there is an alert: a duration such as 1h, or auto."` // 0: never
+	Rate        string     `json:"rate,omitempty" doc:"How many calls it takes on each node, such as 100/s."`                                 // "": any number
 	Redact      []string   `json:"redact,omitempty" doc:"Members that are never stored."`
 	Keep        D          `json:"keep,omitempty" doc:"How long its events stay, such as 24h, unless as long as others."`
 	APIURL      string     `json:"apiUrl,omitempty" doc:"Address of the hook at the sender's API."`

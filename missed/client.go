@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -30,11 +31,13 @@ const (
 // An api is the API of a sender, as one webhook uses it.
 type api struct {
 	hook   string // address of the webhook there, without a slash at the end
-	base   string // what stands in it before the provider's path
-	id     string // what stands behind that
+	path   string // of the provider's paths the one in it
+	base   string // what stands before that
+	id     string // what stands behind it
 	title  string // of the sender
 	secret string
-	bearer string // of each request; the secret unless the provider says otherwise
+	bearer string      // of each request; the secret unless the provider says otherwise
+	header http.Header // of each request, too
 	client *http.Client
 	pages  int // that were read
 }
@@ -121,6 +124,7 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 	if err != nil {
 		return nil, 0, nil, err
 	}
+	maps.Copy(r.Header, a.header)
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("User-Agent", "sluice")
 	if method == http.MethodPost {

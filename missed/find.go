@@ -104,37 +104,51 @@ func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (of provider, a *
 		hook: strings.TrimSuffix(hook.APIURL, "/"), title: preset.Title, secret: secret, bearer: secret,
 		client: outward.Client(transport, 0),
 	}
-	base, rest, found := strings.Cut(a.hook, of.path)
-	if !found || rest == "" {
+	if !a.locate(of.paths) {
 		return of, nil, sluice.InvalidParameter("apiUrl",
-			"apiUrl is not the address of a webhook at %s: it has no %q in it.", a.title, of.path)
+			"apiUrl is not the address of a webhook at %s: it has no %s in it.", a.title, strings.Join(of.paths, " or "))
 	}
-	a.base = base
-	a.id, _, _ = strings.Cut(rest, "/")
 	return of, a, nil
+}
+
+// locate finds one of the provider's paths in the address of a webhook.
+func (a *api) locate(paths []string) bool {
+	for _, path := range paths {
+		if base, rest, found := strings.Cut(a.hook, path); found && rest != "" {
+			a.base, a.path = base, path
+			a.id, _, _ = strings.Cut(rest, "/")
+			return true
+		}
+	}
+	return paths == nil
 }
 
 // list returns what a sender has sent between two times, each delivery once.
 func list(ctx context.Context, of provider, a *api, from, to time.Time) (sent []delivery, err error) {
 	seen := make(map[string]int)
 	tooMany := false
-	err = of.list(ctx, a, from, to, func(d delivery) bool {
-		if d.id == "" || !d.time.IsZero() && (d.time.Before(from.Truncate(time.Second)) || !d.time.Before(to)) {
+	if of.login != nil {
+		err = of.login(ctx, a)
+	}
+	if err == nil {
+		err = of.list(ctx, a, from, to, func(d delivery) bool {
+			if d.id == "" || !d.time.IsZero() && (d.time.Before(from.Truncate(time.Second)) || !d.time.Before(to)) {
+				return true
+			}
+			at, known := seen[d.id]
+			switch {
+			case !known && len(sent) == maxDeliveries:
+				tooMany = true
+				return false
+			case !known:
+				seen[d.id] = len(sent)
+				sent = append(sent, d)
+			case sent[at].busy && !d.busy:
+				sent[at] = d
+			}
 			return true
-		}
-		at, known := seen[d.id]
-		switch {
-		case !known && len(sent) == maxDeliveries:
-			tooMany = true
-			return false
-		case !known:
-			seen[d.id] = len(sent)
-			sent = append(sent, d)
-		case sent[at].busy && !d.busy:
-			sent[at] = d
-		}
-		return true
-	})
+		})
+	}
 	switch {
 	case errors.Is(err, errGone):
 		return nil, a.refused("it has no such webhook", nil)

@@ -3,7 +3,10 @@ package missed_test
 import (
 	"bytes"
 	"context"
+	"crypto/rsa"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
@@ -49,14 +52,18 @@ func (c certificates) Get(context.Context, string, time.Duration) ([]byte, error
 func openDesk(t *testing.T, provider string) *desk {
 	t.Helper()
 	d := &desk{Engine: openEngine(t), t: t}
-	authorization, apiSecret := "Bearer t0ken", "t0ken"
-	if provider == "paypal" {
-		authorization, apiSecret = "Bearer issued", "client:t0ken"
+	kind := provider // of the API
+	provider, _, _ = strings.Cut(kind, " ")
+	key, certificate := paypalCertificate(t)
+	apiSecret, authorized := "t0ken", func(authorization string) bool { return authorization == "Bearer t0ken" }
+	switch kind {
+	case "paypal":
+		apiSecret, authorized = "client:t0ken", func(authorization string) bool { return authorization == "Bearer issued" }
+	case "github app":
+		apiSecret, authorized = "4711:"+keyInPEM(key), func(authorization string) bool { return isAppToken(&key.PublicKey, authorization) }
 	}
-	d.fakeSender = newFakeSender(t, authorization)
-	var certificate []byte
-	d.secret = sendersSecret
-	d.key, certificate = paypalCertificate(t)
+	d.fakeSender = newFakeSender(t, authorized)
+	d.secret, d.key = sendersSecret, key
 	preset, _ := sender.Find(provider)
 	var err error
 	if d.verifier, err = sender.New(preset, []string{sendersSecret}, certificates(certificate)); err != nil {
@@ -70,7 +77,7 @@ func openDesk(t *testing.T, provider string) *desk {
 	d.calls = door.URL
 	d.webhook = sluice.Webhook{
 		UUID: "a-token", EventKey: "webhook." + provider,
-		Settings: sluice.Settings[time.Duration]{APIURL: fakes[provider](d.fakeSender), APISecret: apiSecret},
+		Settings: sluice.Settings[time.Duration]{APIURL: fakes[kind](d.fakeSender), APISecret: apiSecret},
 		Trust:    &sluice.Trust{Provider: provider},
 	}
 	finder := missed.New(missed.Options{
@@ -181,10 +188,11 @@ func (f *fakeSender) refusing(refuse func(w http.ResponseWriter) bool) {
 // TestMissed: each sender is asked page by page, and what is missing comes in, once.
 func TestMissed(t *testing.T) {
 	t.Parallel()
-	for provider := range fakes {
-		t.Run(provider, func(t *testing.T) {
+	for kind := range fakes {
+		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			d := openDesk(t, provider)
+			d := openDesk(t, kind)
+			provider := d.webhook.Trust.Provider
 			now := time.Now().Add(-time.Minute)
 			at := func(i int, gone bool) sentOnce {
 				return sentOnce{id: fmt.Sprintf("id-%d", i), ref: fmt.Sprint(100 + i), kind: "wanted", at: now.Add(-time.Duration(i) * time.Minute), gone: gone}
@@ -286,7 +294,14 @@ func TestMissedRefusals(t *testing.T) {
 			}
 			d.refusing(func(http.ResponseWriter) bool { return false })
 			d.webhook.APISecret = "client:wrong-secret"
-			wantRefused("a wrong credential", "wrong-secret")
+			if provider == "github app" {
+				if _, err := d.ask(); sluice.AsError(err).Parameter != "apiSecret" || strings.Contains(err.Error(), "wrong-secret") {
+					t.Errorf("no key: %v", err)
+				}
+				other, _ := paypalCertificate(t)
+				d.webhook.APISecret = "4711:" + keyInPEM(other)
+			}
+			wantRefused("a wrong credential", strings.TrimPrefix(strings.TrimPrefix(d.webhook.APISecret, "client:"), "4711:"))
 		})
 	}
 }
@@ -335,4 +350,9 @@ func TestMissedChecks(t *testing.T) {
 	if _, by := d.states(); by["evt_1"] != sluice.MissedFetched {
 		t.Errorf("it is %v", by)
 	}
+}
+
+// keyInPEM returns a private key as GitHub shows it.
+func keyInPEM(key *rsa.PrivateKey) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-var paddle = provider{path: "/notification-settings/", list: listPaddle,
+var paddle = provider{paths: []string{"/notification-settings/"}, list: listPaddle,
 	resend: func(a *api, d delivery) (string, any) {
 		return a.base + "/notifications/" + url.PathEscape(d.ref) + "/replay", nil
 	}}

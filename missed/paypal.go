@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-var paypal = provider{path: "/v1/notifications/webhooks/", list: listPayPal,
+var paypal = provider{paths: []string{"/v1/notifications/webhooks/"}, login: loginPayPal, list: listPayPal,
 	resend: func(a *api, d delivery) (string, any) {
 		return a.base + "/v1/notifications/webhooks-events/" + url.PathEscape(d.ref) + "/resend",
 			map[string][]string{"webhook_ids": {a.id}}
 	}}
 
-// listPayPal: the events of the whole app, of which a webhook gets those of its types.
-func listPayPal(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
+func loginPayPal(ctx context.Context, a *api) error {
 	var login struct {
 		Token string `json:"access_token"`
 	}
-	if err := a.post(ctx, a.base+"/v1/oauth2/token", url.Values{"grant_type": {"client_credentials"}},
-		&login); err != nil {
-		return err
-	}
+	err := a.post(ctx, a.base+"/v1/oauth2/token", url.Values{"grant_type": {"client_credentials"}}, &login)
 	a.bearer = login.Token
+	return err
+}
+
+// listPayPal: the events of the whole app, of which a webhook gets those of its types.
+func listPayPal(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
 	var hook struct {
 		Types []struct {
 			Name string `json:"name"`

@@ -20,7 +20,10 @@ type delivery struct {
 
 // A provider says how a sender is asked.
 type provider struct {
-	path string // before the id of a webhook in its address; "" if it is not needed
+	paths []string // before the id of a webhook in its address; none if it is not needed
+
+	// login gets hold of the bearer token, where the secret is none; nil where it is.
+	login func(ctx context.Context, a *api) error
 
 	// list shows deliveries to see, as long as that returns true. It may show some that are
 	// not between from and to.

@@ -23,6 +23,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"sluice/sender"
 )
 
 // A sentOnce is a delivery that a fake sender has sent, or says so.
@@ -58,7 +60,7 @@ type fakeSender struct {
 // pageSize is less than any sender has, so that pages are followed.
 const pageSize = 2
 
-func newFakeSender(t *testing.T, authorization string) *fakeSender {
+func newFakeSender(t *testing.T, authorized func(authorization string) bool) *fakeSender {
 	t.Helper()
 	f := &fakeSender{t: t, mux: http.NewServeMux()}
 	f.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +69,7 @@ func newFakeSender(t *testing.T, authorization string) *fakeSender {
 		f.mu.Unlock()
 		switch {
 		case refuse != nil && refuse(w, r):
-		case r.Header.Get("Authorization") != authorization && !strings.HasSuffix(r.URL.Path, "/oauth2/token"):
+		case !authorized(r.Header.Get("Authorization")) && !strings.HasSuffix(r.URL.Path, "/oauth2/token"):
 			http.Error(w, `{"message":"Bad credentials"}`, http.StatusUnauthorized)
 		default:
 			f.mux.ServeHTTP(w, r)
@@ -147,26 +149,9 @@ func (f *fakeSender) redeliver(w http.ResponseWriter, ref string, accepted int, 
 
 // fakes are the senders by name: each returns the address of its hook.
 var fakes = map[string]func(f *fakeSender) (apiURL string){
-	"github": func(f *fakeSender) string {
-		f.mux.HandleFunc("GET /repos/o/r/hooks/1/deliveries", func(w http.ResponseWriter, r *http.Request) {
-			page, next := f.page(r.URL.Query().Get("cursor"), nil)
-			items := []map[string]any{}
-			for _, d := range page {
-				number, _ := strconv.Atoi(d.ref)
-				items = append(items, map[string]any{"id": number, "guid": d.id, "delivered_at": d.at.UTC().Format(time.RFC3339), "redelivery": false, "status_code": 502, "event": d.kind})
-			}
-			if next > 0 {
-				w.Header().Set("Link", fmt.Sprintf(`<https://api.github.com/repos/o/r/hooks/1/deliveries?per_page=2&cursor=%d>; rel="next"`, next))
-			}
-			write(w, http.StatusOK, items)
-		})
-		f.mux.HandleFunc("POST /repos/o/r/hooks/1/deliveries/{id}/attempts", func(w http.ResponseWriter, r *http.Request) {
-			f.redeliver(w, r.PathValue("id"), http.StatusAccepted, func(d sentOnce) http.Header {
-				return http.Header{"X-Github-Delivery": {d.id}, "X-Hub-Signature-256": {"sha256=" + hexMAC(f.secret, d.body())}}
-			})
-		})
-		return f.server.URL + "/repos/o/r/hooks/1"
-	},
+	"github": fakeGitHub("/repos/o/r/hooks/1"),
+	// https://docs.github.com/en/rest/apps/webhooks
+	"github app": fakeGitHub("/app/hook"),
 	"gitlab": func(f *fakeSender) string {
 		f.mux.HandleFunc("GET /api/v4/projects/7/hooks/1/events", func(w http.ResponseWriter, r *http.Request) {
 			number, _ := strconv.Atoi(r.URL.Query().Get("page"))
@@ -180,7 +165,12 @@ var fakes = map[string]func(f *fakeSender) (apiURL string){
 		})
 		f.mux.HandleFunc("POST /api/v4/projects/7/hooks/1/events/{id}/resend", func(w http.ResponseWriter, r *http.Request) {
 			f.redeliver(w, r.PathValue("id"), http.StatusCreated, func(d sentOnce) http.Header {
-				return http.Header{"Idempotency-Key": {d.id}, "X-Gitlab-Token": {f.secret}}
+				// https://docs.gitlab.com/user/project/integrations/webhooks/#signing-tokens
+				header := http.Header{"Idempotency-Key": {d.id}}
+				if err := sender.SignStandard(header, f.secret, d.id, []byte(d.body()), time.Now()); err != nil {
+					f.t.Error(err)
+				}
+				return header
 			})
 		})
 		return f.server.URL + "/api/v4/projects/7/hooks/1"
@@ -323,6 +313,51 @@ var fakes = map[string]func(f *fakeSender) (apiURL string){
 		})
 		return f.server.URL + "/v1/webhook_endpoints/we_1"
 	},
+	// https://docs.stripe.com/api/v2/core/event-destinations and https://docs.stripe.com/api/v2/core/events/list
+	"stripe destination": func(f *fakeSender) string {
+		versioned := func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Header.Get("Stripe-Version") < "2025-10-29" {
+				write(w, http.StatusBadRequest, map[string]string{"error": "object_id is required"})
+				return false
+			}
+			return true
+		}
+		thin := func(d sentOnce) map[string]any {
+			return map[string]any{"id": d.id, "object": "v2.core.event", "type": d.kind, "created": d.at.UTC().Format("2006-01-02T15:04:05.000Z")}
+		}
+		f.mux.HandleFunc("GET /v2/core/event_destinations/ed_1", func(w http.ResponseWriter, r *http.Request) {
+			if versioned(w, r) {
+				write(w, http.StatusOK, map[string]any{"id": "ed_1", "event_payload": "thin", "enabled_events": []string{"wanted"}, "status": "enabled"})
+			}
+		})
+		f.mux.HandleFunc("GET /v2/core/events", func(w http.ResponseWriter, r *http.Request) {
+			query := r.URL.Query()
+			if !versioned(w, r) {
+				return
+			}
+			page, next := f.page(query.Get("page"), between(query.Get("created[gte]"), query.Get("created[lte]")))
+			items, following := []map[string]any{}, any(nil)
+			for _, d := range page {
+				items = append(items, thin(d))
+			}
+			if next > 0 {
+				query.Set("page", strconv.Itoa(next))
+				following = "/v2/core/events?" + query.Encode()
+			}
+			write(w, http.StatusOK, map[string]any{"data": items, "next_page_url": following, "previous_page_url": nil})
+		})
+		f.mux.HandleFunc("GET /v2/core/events/{id}", func(w http.ResponseWriter, r *http.Request) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			i := slices.IndexFunc(f.sent, func(d sentOnce) bool { return d.id == r.PathValue("id") })
+			if i < 0 || f.sent[i].gone {
+				write(w, http.StatusNotFound, map[string]any{"error": map[string]string{"code": "not_found"}})
+				return
+			}
+			write(w, http.StatusOK, thin(f.sent[i]))
+		})
+		return f.server.URL + "/v2/core/event_destinations/ed_1"
+	},
 	"svix": func(f *fakeSender) string {
 		f.mux.HandleFunc("GET /api/v1/app/app_1/endpoint/ep_1/msg", func(w http.ResponseWriter, r *http.Request) {
 			query := r.URL.Query()
@@ -366,4 +401,54 @@ func paypalCertificate(t *testing.T) (*rsa.PrivateKey, []byte) {
 		t.Fatal(err)
 	}
 	return key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
+}
+
+func fakeGitHub(path string) func(f *fakeSender) string {
+	return func(f *fakeSender) string {
+		f.mux.HandleFunc("GET "+path+"/deliveries", func(w http.ResponseWriter, r *http.Request) {
+			page, next := f.page(r.URL.Query().Get("cursor"), nil)
+			items := []map[string]any{}
+			for _, d := range page {
+				number, _ := strconv.Atoi(d.ref)
+				items = append(items, map[string]any{"id": number, "guid": d.id, "delivered_at": d.at.UTC().Format(time.RFC3339), "redelivery": false, "status_code": 502, "event": d.kind})
+			}
+			if next > 0 {
+				w.Header().Set("Link", fmt.Sprintf(`<https://api.github.com%s/deliveries?per_page=2&cursor=%d>; rel="next"`, path, next))
+			}
+			write(w, http.StatusOK, items)
+		})
+		f.mux.HandleFunc("POST "+path+"/deliveries/{id}/attempts", func(w http.ResponseWriter, r *http.Request) {
+			f.redeliver(w, r.PathValue("id"), http.StatusAccepted, func(d sentOnce) http.Header {
+				return http.Header{"X-Github-Delivery": {d.id}, "X-Hub-Signature-256": {"sha256=" + hexMAC(f.secret, d.body())}}
+			})
+		})
+		return f.server.URL + path
+	}
+}
+
+// isAppToken reports whether a token is one that an app has signed for 10 minutes at most
+// (https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app).
+func isAppToken(key *rsa.PublicKey, authorization string) bool {
+	signed, signature, _ := cutLast(strings.TrimPrefix(authorization, "Bearer "), ".")
+	sum, _ := base64.RawURLEncoding.DecodeString(signature)
+	digest := sha256.Sum256([]byte(signed))
+	_, claimed, _ := strings.Cut(signed, ".")
+	text, _ := base64.RawURLEncoding.DecodeString(claimed)
+	var claims struct {
+		Begin int64  `json:"iat"`
+		End   int64  `json:"exp"`
+		App   string `json:"iss"`
+	}
+	err := json.Unmarshal(text, &claims)
+	now := time.Now().Unix()
+	return err == nil && rsa.VerifyPKCS1v15(key, crypto.SHA256, digest[:], sum) == nil && claims.App == "4711" &&
+		claims.Begin <= now && claims.End > now && claims.End <= now+600
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	at := strings.LastIndex(text, separator)
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+len(separator):], true
 }

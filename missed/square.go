@@ -7,7 +7,7 @@ import (
 )
 
 var square = provider{
-	path: "/webhooks/subscriptions/", list: listSquare,
+	paths: []string{"/webhooks/subscriptions/"}, list: listSquare,
 	fetch: func(_ context.Context, _ *api, d delivery) ([]byte, error) { return d.event, nil },
 }
 

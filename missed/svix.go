@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-var svix = provider{path: "/endpoint/", list: listSvix, resend: func(a *api, d delivery) (string, any) {
+var svix = provider{paths: []string{"/endpoint/"}, list: listSvix, resend: func(a *api, d delivery) (string, any) {
 	return a.base + "/msg/" + url.PathEscape(d.ref) + "/endpoint/" + a.id + "/resend", nil
 }}
 

@@ -15,11 +15,13 @@ type Preset struct {
 	MaxPayloadLength int       `yaml:"maxPayloadLength"` // of its calls, in bytes, where it sends more than most; 0: as most
 	EventType        string    `yaml:"eventType"`        // where it names the kind of its events, as the parameter eventType has it
 	Retries          string    `yaml:"retries"`          // how long it tries after a failure: none, unknown, or 3d
+	Checked          string    `yaml:"checked"`          // date when it was last held against the sender's documents
 	Setup            [3]string `yaml:"setup"`            // what to enter where
 	Answers          Answers   `yaml:"answers"`          // what it demands of answers
 	Handshake        Handshake `yaml:"handshake"`        // what it sends before calls
 
 	Signature *rule    `yaml:"signature"` // how it signs, or
+	Also      also     `yaml:"also"`      // and how, with another kind of secret
 	Verifier  string   `yaml:"verifier"`  // the code that checks its calls
 	Public    bool     `yaml:"public"`    // checked by public keys, with a secret or without
 	Learns    bool     `yaml:"learns"`    // the secret comes with the handshake
@@ -28,6 +30,9 @@ type Preset struct {
 
 	checker newChecker // made by prepare; nil: nothing is checked
 }
+
+// also says that secrets which begin so are those of another sender's kind.
+type also struct{ Secret, Provider string }
 
 // verifiers check the calls of senders that sign as no other does. Presets name them.
 var verifiers = map[string]newChecker{

@@ -191,7 +191,9 @@ func (s *Server) observeRun(report sluice.RunReport) {
 
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
-	s.engine.Journal.Hear(journal.Answered{Call: call})
+	if !call.Unlisted {
+		s.engine.Journal.Hear(journal.Answered{Call: call})
+	}
 	if !call.Duplicate {
 		s.minutes.Call(call)
 	}

@@ -24,7 +24,8 @@ func showProvider(p sender.Preset) sluice.ProviderView {
 		VerifyToken: p.Handshake.VerifyToken, MaxPayloadLength: cmp.Or(p.MaxPayloadLength, sluice.DefaultPayloadLength),
 		Handshake: p.Handshake.Words, Dedupe: p.Dedupe, EventType: p.EventType,
 		Answer:     cmp.Or(p.Answers.Form, sluice.AnswerResult),
-		AnswerType: p.Answers.Type, AnswerWords: p.Answers.Words, Retries: p.Retries, Setup: p.Setup,
+		AnswerType: p.Answers.Type, AnswerWords: p.Answers.Words, Retries: p.Retries, Checked: p.Checked,
+		Setup: p.Setup,
 	}
 }
 

@@ -19,7 +19,13 @@ var texts = map[string]func(text string) bool{
 	"answerType":    isAnswerType,
 	"eventType":     sender.IsEventType,
 	"apiUrl":        func(text string) bool { return text == "" || sluice.IsServerURL(text) },
-	"apiSecret":     func(text string) bool { return utf8.ValidString(text) && !strings.ContainsAny(text, "\r\n") },
+	"apiSecret": func(text string) bool {
+		return utf8.ValidString(text) && (!strings.ContainsAny(text, "\r\n") || strings.Contains(text, ":-----BEGIN"))
+	},
+	"rate": func(text string) bool {
+		_, ok := sluice.ParseRate(text)
+		return ok || text == ""
+	},
 	"verifyToken": func(text string) bool {
 		return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 	},

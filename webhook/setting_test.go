@@ -50,6 +50,7 @@ func TestSettingsAgreeWithTheVocabulary(t *testing.T) {
 		"the window":          rows["dedupeWindow"].Default == sluice.ShortDuration(sluice.DefaultDedupeWindow),
 		"the longest wait":    rows["answerWait"].Most == sluice.LongestAnswerWait,
 		"the methods":         reflect.DeepEqual(methods, sluice.DefaultMethods),
+		"the rule of rates":   rows["rate"].Wants == sluice.RateRule,
 		"the payload type":    rows["payloadType"].Default == string(sluice.Base64),
 		"the multipart":       rows["multipart"].Default == string(sluice.MultipartFiles),
 		"the answer":          rows["answer"].Usual == string(sluice.AnswerResult),

@@ -31,8 +31,6 @@ import (
 	"encoding/json"
 	"iter"
 	"regexp"
-	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -175,7 +173,6 @@ const (
 	longestBackoff    = 24 * time.Hour
 	defaultWithin     = 72 * time.Hour
 	longestWithin     = 7 * 24 * time.Hour
-	maxRate           = 100_000
 )
 
 // A Retry says how a failed run is retried.
@@ -210,19 +207,14 @@ type Pace struct {
 	PerSecond float64
 }
 
-var paceUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
-
 func (c *checker) rate(n *node) Pace {
 	text, _ := n.string()
-	count, unit, _ := strings.Cut(text, "/")
-	number, err := strconv.Atoi(count)
-	per := paceUnits[unit]
-	if err != nil || per == 0 || number < 1 || number > maxRate {
-		c.problemf(n, "rate must be an integer from 1 to %d for a second, minute or hour, such as 10/s, 100/m or "+
-			"1000/h.", maxRate)
+	interval, ok := sluice.ParseRate(text)
+	if !ok {
+		c.problemf(n, "rate must be %s.", sluice.RateRule)
 		return Pace{}
 	}
-	return Pace{text, float64(number) / per.Seconds()}
+	return Pace{text, 1 / interval.Seconds()}
 }
 
 // A Use is a template of a step, and what it sees.

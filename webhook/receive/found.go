@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/limit"
@@ -55,10 +56,16 @@ func (rc *Receiver) find(w http.ResponseWriter, a *arrived) (*found, error) {
 	return f, f.parseUpload()
 }
 
-// findHook finds the webhook that is called, and refuses a method that it is not called with.
+// findHook finds the webhook that is called, and refuses calls beyond its rate, or with a method
+// that it is not called with.
 func (rc *Receiver) findHook(f *found, token string) error {
 	if err := rc.lookUp(f, token); err != nil {
 		return err
+	}
+	if interval, ok := sluice.ParseRate(f.hook.Rate); ok {
+		if wait := rc.paced.At(f.hook.UUID, interval, max(interval, time.Second)); wait > 0 {
+			return sluice.Errorf(sluice.CodeTooManyCalls, "This webhook takes %s calls; slow down.", f.hook.Rate).After(wait)
+		}
 	}
 	if methods := f.hook.AllowedMethods(); !slices.Contains(methods, f.request.Method) {
 		return notAllowed(methods)

@@ -24,12 +24,17 @@ type Receiver struct {
 
 	misses   *limit.Tries
 	refusals *limit.Tries // that are logged
+	paced    *limit.Tries // calls of webhooks with a rate
+	listed   *limit.Tries // those of them beyond it that are found again
 }
 
 // New returns a receiver that lets a client address guess 20 tokens, and one more every 3
 // seconds. It logs rejected calls at the same rate, however many come.
 func New(n Needs) *Receiver {
-	return &Receiver{Needs: n, misses: limit.NewTries(20, 3*time.Second), refusals: limit.NewTries(20, 3*time.Second)}
+	return &Receiver{
+		Needs: n, misses: limit.NewTries(20, 3*time.Second), refusals: limit.NewTries(20, 3*time.Second),
+		paced: limit.NewTries(1, time.Second), listed: limit.NewTries(1, time.Second),
+	}
 }
 
 type receiveParams struct {

@@ -23,6 +23,7 @@ func (rc *Receiver) refuse(a *arrived, e *sluice.Error) error {
 		TraceID: traceID, EventKey: f.hook.EventKey, Status: sluice.StatusRejected, StatusCode: problem.Status(e),
 		Code: e.Code,
 	}
+	call.Unlisted = e.Code == sluice.CodeTooManyCalls.Word && rc.listed.Try(f.hook.UUID) > 0
 	if f.hook.UUID != "" && isQuarantined(e.Code) {
 		call.Quarantine = rc.quarantine(f, traceID, e, "")
 	}
