@@ -106,7 +106,8 @@ func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (of provider, a *
 	}
 	if !a.locate(of.paths) {
 		return of, nil, sluice.InvalidParameter("apiUrl",
-			"apiUrl is not the address of a webhook at %s: it has no %s in it.", a.title, strings.Join(of.paths, " or "))
+			"apiUrl is not the address of a webhook at %s: it has no %s in it.", a.title,
+			strings.Join(of.paths, " or "))
 	}
 	return of, a, nil
 }

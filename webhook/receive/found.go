@@ -64,7 +64,8 @@ func (rc *Receiver) findHook(f *found, token string) error {
 	}
 	if interval, ok := sluice.ParseRate(f.hook.Rate); ok {
 		if wait := rc.paced.At(f.hook.UUID, interval, max(interval, time.Second)); wait > 0 {
-			return sluice.Errorf(sluice.CodeTooManyCalls, "This webhook takes %s calls; slow down.", f.hook.Rate).After(wait)
+			return sluice.Errorf(sluice.CodeTooManyCalls, "This webhook takes %s calls; slow down.", f.hook.Rate).
+				After(wait)
 		}
 	}
 	if methods := f.hook.AllowedMethods(); !slices.Contains(methods, f.request.Method) {
