@@ -12,6 +12,7 @@ const (
 	AlertBacklog         AlertKind = "backlog"          // an event not begun has waited for over a minute
 	AlertSilence         AlertKind = "silence"          // no call was accepted for as long as the webhook says
 	AlertQuarantine      AlertKind = "quarantine"       // calls of a webhook were quarantined in the last minutes
+	AlertSubscription    AlertKind = "subscription"     // the sender of a webhook calls it no longer
 	AlertDisk            AlertKind = "disk"             // little space is free
 	AlertCertificate     AlertKind = "certificate"      // it expires soon
 	AlertClosed          AlertKind = "closed"           // no calls were taken for a while
@@ -45,7 +46,7 @@ const (
 // for a kind and subject.
 type Alert struct {
 	ID         string    `json:"id"`
-	Kind       AlertKind `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,disk,certificate,closed,damage,engine"`
+	Kind       AlertKind `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,subscription,disk,certificate,closed,damage,engine"`
 	Subject    string    `json:"subject,omitempty" doc:"The pipeline's name or the webhook's event key; of a server among several, its host name."`
 	Severity   string    `json:"severity" enum:"critical,warning"`
 	Since      time.Time `json:"since" doc:"Since when the condition holds."`

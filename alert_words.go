@@ -44,6 +44,12 @@ var alertWords = map[AlertKind]AlertWords{
 		"The diagnosis of each call says what does not fit: the secret, the schema or the sender. Correct it, then " +
 			"admit the calls that are good.", "share",
 	},
+	AlertSubscription: {
+		"webhook", "/webhooks/%s", "The sender of %s calls it no longer", "The sender of %s calls it again",
+		"Turn the hook on at the sender, or make it anew with the URL that sluice webhook url %s prints, and correct " +
+			"apiUrl. Then sluice webhook check %s says whether it is well, and sluice webhook missed %s gets what " +
+			"did not come.", "",
+	},
 	AlertDisk: {
 		"", "/", "Little disk space is left", "There is enough disk space again",
 		"Add space to the volume of the data folder, or keep fewer events with --event-max-age and " +

@@ -26,9 +26,39 @@ const (
 	MissedStill       = "missed"
 )
 
-// A MissedRun says how far the sender of a webhook was asked by itself.
+// A MissedRun says how far the sender of a webhook was asked by itself, and what it last said of
+// the webhook.
 type MissedRun struct {
-	UUID  string    `json:"uuid"`
-	Time  time.Time `json:"time"`           // when it was last asked
-	Until time.Time `json:"until,omitzero"` // what was sent before is known
+	UUID     string        `json:"uuid"`
+	EventKey string        `json:"eventKey,omitempty"`
+	Time     time.Time     `json:"time"`              // when it was last asked for what was missed
+	Until    time.Time     `json:"until,omitzero"`    // what was sent before is known
+	Checked  time.Time     `json:"checked,omitzero"`  // when it was last asked whether it still calls
+	State    string        `json:"state,omitempty"`   // of the Subscription then
+	Message  string        `json:"message,omitempty"` // of it, too
+	Lasts    time.Duration `json:"lasts,omitempty"`   // how long it was renewed for last
 }
+
+// IsBroken reports whether the sender calls the webhook no longer.
+func (r *MissedRun) IsBroken() bool {
+	return r.State == SubscriptionDisabled || r.State == SubscriptionGone || r.State == SubscriptionElsewhere
+}
+
+// A Subscription is what a sender says of a webhook, as webhook.check shows it.
+type Subscription struct {
+	State   string    `json:"state" enum:"active,disabled,gone,elsewhere,unknown" doc:"disabled: the sender has turned it off; gone: the sender has it no longer; elsewhere: the sender calls another address; unknown: it can't be told."`
+	URL     string    `json:"url,omitempty" doc:"The server that is called, without the path, which has the token in it."`
+	Types   []string  `json:"types,omitempty" doc:"Types of events that it is called for, as the sender names them."`
+	Expires time.Time `json:"expires,omitzero" doc:"When the sender ends it by itself."`
+	Renewed bool      `json:"renewed,omitempty" doc:"It was about to end, and goes on."`
+	Message string    `json:"message" doc:"The state in words."`
+}
+
+// States of a Subscription.
+const (
+	SubscriptionActive    = "active"
+	SubscriptionDisabled  = "disabled"
+	SubscriptionGone      = "gone"
+	SubscriptionElsewhere = "elsewhere"
+	SubscriptionUnknown   = "unknown"
+)

@@ -18,8 +18,9 @@ type Settings[D time.Duration | Period] struct {
 	Keep        D          `json:"keep,omitempty" doc:"How long its events stay, such as 24h, unless as long as others."`
 	APIURL      string     `json:"apiUrl,omitempty" doc:"Address of the hook at the sender's API."`
 	APISecret   string     `json:"apiSecret,omitempty" doc:"The stored secret for that API, by name; others are not shown."`
-	MissedEvery D          `json:"missedEvery,omitempty" doc:"How often the sender is asked what was missed, such as 1h."` // 0: never
-	Answer      AnswerForm `json:"answer,omitempty" always:"yes" doc:"What callers get back." enum:"result,value,empty"`   // of a record, "": as the provider has it
+	MissedEvery D          `json:"missedEvery,omitempty" doc:"How often the sender is asked what was missed, such as 1h."`       // 0: never
+	CheckEvery  D          `json:"checkEvery,omitempty" doc:"How often the sender is asked whether it still calls, such as 6h."` // 0: never
+	Answer      AnswerForm `json:"answer,omitempty" always:"yes" doc:"What callers get back." enum:"result,value,empty"`         // of a record, "": as the provider has it
 	AnswerType  string     `json:"answerType,omitempty" doc:"Content type of an answer that is a value, unless it is the usual one."`
 	AnswerWait  *D         `json:"answerWait,omitempty" doc:"How long a call waits for its pipelines, such as 5s, unless as long as others."`
 	EventType   string     `json:"eventType,omitempty" doc:"Where calls name the kind of their event."` // of a record, "": as the provider has it

@@ -17,7 +17,7 @@ func Commands(w *Alerts) []command.Command {
 
 type getParams struct {
 	Open  *bool     `json:"open" doc:"true: only those that are open; false: only those that are over. Default: all."`
-	Kind  string    `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,disk,certificate,closed,damage,engine" doc:"Only alerts of this kind."`
+	Kind  string    `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,subscription,disk,certificate,closed,damage,engine" doc:"Only alerts of this kind."`
 	From  time.Time `json:"from" doc:"Only alerts that were open at this time or later."`
 	Limit int       `json:"limit" min:"1" max:"1000" doc:"At most this many. Default 100."`
 }

@@ -20,6 +20,7 @@ type Facts struct {
 	Paused      map[string]bool // pipelines
 	Quarantined []sluice.QuarantinedCall
 	Silent      []Silence
+	Asked       []*sluice.MissedRun // what senders last said of their webhooks
 	MinFreeDisk int64
 	Host        string // the subject of what is about this server
 	Certificate []string
@@ -37,6 +38,11 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 	}
 	for _, s := range f.Silent {
 		all = append(all, s.condition())
+	}
+	for _, run := range f.Asked {
+		if run.IsBroken() {
+			all = append(all, warning(sluice.AlertSubscription, run.EventKey, time.Time{}, run.Message))
+		}
 	}
 	quarantined := map[string][]sluice.QuarantinedCall{}
 	for _, c := range f.Quarantined {

@@ -14,7 +14,7 @@ import (
 )
 
 type putParams struct {
-	Kind    string         `json:"kind" required:"true" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,disk,certificate,closed,damage,engine" audit:"yes" doc:"Which alerts it is about."`
+	Kind    string         `json:"kind" required:"true" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,subscription,disk,certificate,closed,damage,engine" audit:"yes" doc:"Which alerts it is about."`
 	Subject string         `json:"subject" names:"listed" audit:"yes" doc:"The pipeline's name, the event key or the host; with a * at its end, all that begin so. Default *."`
 	After   *time.Duration `json:"after" max:"24h" audit:"yes" doc:"How long the condition must hold, from 10s. Default 1m."`
 	AtLeast string         `json:"atLeast" audit:"yes" doc:"From how many on: events that wait (backlog), dead letters (dead-letters), failed runs (pipeline-failing) or refused calls (quarantine) of the last 5 minutes; the latter two also as a percentage, such as 20%."`

@@ -21,6 +21,7 @@ func TestMessages(t *testing.T) {
 		Quarantined: []sluice.QuarantinedCall{{EventKey: "webhook.a", Code: "signature-invalid", Diagnosis: []string{"The secret differs.", "More."}}, {EventKey: "webhook.a"}},
 		Silent:      []Silence{{EventKey: "webhook.b", Last: now.Add(-25 * time.Hour), Since: since}},
 		Damage:      []string{"3 events are lost"},
+		Asked:       []*sluice.MissedRun{{EventKey: "webhook.c", State: "gone", Message: "GitHub has no such webhook any more."}, {State: "active"}, {State: "unknown"}, {}},
 	}
 	want := map[sluice.AlertKind][2]string{
 		sluice.AlertPipelineFailing: {
@@ -42,6 +43,10 @@ func TestMessages(t *testing.T) {
 		sluice.AlertSilence: {
 			"webhook.b is silent: the last call was accepted on 1 January, 02:00 UTC, longer ago than expected, since 02:14 UTC.",
 			"webhook.b is no longer silent. It is over after 46m, from 02:14 UTC to 03:00 UTC. It was: the last call was accepted on 1 January, 02:00 UTC, longer ago than expected.",
+		},
+		sluice.AlertSubscription: {
+			"The sender of webhook.c calls it no longer: GitHub has no such webhook any more, since 02:14 UTC.",
+			"The sender of webhook.c calls it again. It is over after 46m, from 02:14 UTC to 03:00 UTC. It was: GitHub has no such webhook any more.",
 		},
 		sluice.AlertDisk: {
 			"Little disk space is left (node-1): 3 MiB are free on the volume of the data folder; below 2 MiB calls are refused, since 02:14 UTC.",

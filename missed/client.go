@@ -104,6 +104,20 @@ func (a *api) post(ctx context.Context, address string, body, into any) error {
 	return err
 }
 
+// login gets a token by client credentials, with one more field where there is one to be sent.
+func (a *api) login(ctx context.Context, address string, field ...string) error {
+	form := url.Values{"grant_type": {"client_credentials"}}
+	if len(field) > 0 {
+		form.Set(field[0], field[1])
+	}
+	var login struct {
+		Token string `json:"access_token"`
+	}
+	err := a.post(ctx, address, form, &login)
+	a.bearer = login.Token
+	return err
+}
+
 // send makes one request. A form is sent with the secret as name and password.
 func (a *api) send(ctx context.Context, method, address string, body any) (http.Header, int, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -127,7 +141,7 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 	maps.Copy(r.Header, a.header)
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("User-Agent", "sluice")
-	if method == http.MethodPost {
+	if method != http.MethodGet {
 		r.Header.Set("Content-Type", media)
 	}
 	if _, form := body.(url.Values); form {

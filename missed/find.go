@@ -21,6 +21,10 @@ const askTime = 5 * time.Minute
 func (f *Finder) Find(
 	ctx context.Context, hook sluice.Webhook, from, to time.Time, dryRun bool,
 ) (found sluice.Missed, _ error) {
+	if !Asks(senderOf(&hook)) {
+		return found, sluice.InvalidParameter("eventKey",
+			"The sender of this webhook can't be asked what it has sent; these can: %s.", Senders())
+	}
 	of, a, err := f.api(ctx, hook)
 	if err != nil {
 		return found, err
@@ -67,17 +71,22 @@ func (f *Finder) find(
 	return result, nil
 }
 
+// senderOf returns the sender of a webhook, "" if it is not a known one.
+func senderOf(hook *sluice.Webhook) string {
+	if hook.Trust == nil {
+		return ""
+	}
+	return hook.Trust.Provider
+}
+
 // api returns how the sender of a webhook is asked.
 func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (of provider, a *api, err error) {
-	name := ""
-	if hook.Trust != nil {
-		name = hook.Trust.Provider
-	}
+	name := senderOf(&hook)
 	of, known := providers[name]
 	switch {
 	case !known:
 		return of, nil, sluice.InvalidParameter("eventKey",
-			"The sender of this webhook can't be asked what it has sent; these can: %s.", Senders())
+			"The sender of this webhook can't be asked about it; these can: %s.", Checkers())
 	case hook.APIURL == "":
 		return of, nil, sluice.InvalidParameter("apiUrl",
 			"The webhook has no apiUrl, the address of the hook at the sender's API; webhook.put sets it.")

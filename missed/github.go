@@ -32,6 +32,7 @@ func loginGitHub(_ context.Context, a *api) error {
 	if !strings.HasSuffix(a.hook, appHook) {
 		return nil
 	}
+	a.path = appHook
 	id, text, _ := strings.Cut(a.secret, ":")
 	key := parseRSA([]byte(text))
 	if key == nil {

@@ -1,5 +1,6 @@
 // Package missed asks senders what they have sent, and gets what was not accepted here:
-// webhook.missed, and missedEvery of a webhook. Each sender is a file, and an
+// webhook.missed, and missedEvery of a webhook; and whether they still call: webhook.check and
+// checkEvery. Each sender is a file, and an
 // entry in providers.go.
 package missed
 
@@ -34,6 +35,8 @@ type Options struct {
 	Public http.RoundTripper // for https
 	Plain  http.RoundTripper // for http: only to networks that the operator names
 	Log    *slog.Logger
+
+	BaseURL string // that senders should call
 }
 
 // A Finder asks senders what they have sent.
@@ -45,6 +48,16 @@ type Finder struct {
 // New returns a finder. Nothing is asked by itself until Run runs.
 func New(o Options) *Finder { return &Finder{o, semaphore.NewWeighted(atOnce)} }
 
+// enter takes one of the places of users who ask senders.
+func (f *Finder) enter() (leave func(), err error) {
+	if !f.users.TryAcquire(1) {
+		return nil, sluice.Errorf(sluice.CodeTooManyCalls,
+			"As many senders are asked now as may be at the same time. Try again when some have answered.").
+			After(time.Minute)
+	}
+	return func() { f.users.Release(1) }, nil
+}
+
 type params struct {
 	EventKey string    `json:"eventKey" required:"true" audit:"yes" names:"event" doc:"Event key of the webhook."`
 	From     time.Time `json:"from" audit:"yes" doc:"What was sent at this time or later. Default: 24 hours ago."`
@@ -52,10 +65,10 @@ type params struct {
 	DryRun   bool      `json:"dryRun" audit:"yes" doc:"Only find out what is missing."`
 }
 
-// Commands returns the command webhook.missed. missing is the error of a webhook that is not
+// Commands returns the commands webhook.missed and webhook.check. missing is the error of a webhook that is not
 // there.
 func Commands(f *Finder, missing func(ctx context.Context, parameter, name string) error) []command.Command {
-	return []command.Command{command.New("webhook.missed",
+	return []command.Command{checkCommand(f, missing), command.New("webhook.missed",
 		"Ask the sender of a webhook for its own list of deliveries, and have what was not accepted here sent again, "+
 			"or fetch it, through the same checks as any call. For "+Senders()+"; needs apiUrl and apiSecret of the "+
 			"webhook.",
@@ -69,12 +82,11 @@ func Commands(f *Finder, missing func(ctx context.Context, parameter, name strin
 			if !from.Before(to) {
 				return found, sluice.InvalidParameter("from", "The parameter from must be before to.")
 			}
-			if !f.users.TryAcquire(1) {
-				return sluice.Missed{}, sluice.Errorf(sluice.CodeTooManyCalls,
-					"As many senders are asked now as may be at the same time. Try again when some have answered.").
-					After(time.Minute)
+			leave, err := f.enter()
+			if err != nil {
+				return found, err
 			}
-			defer f.users.Release(1)
+			defer leave()
 			return f.Find(ctx, hook, from, to, p.DryRun)
 		}, command.Missing(missing))}
 }

@@ -12,14 +12,7 @@ var paypal = provider{paths: []string{"/v1/notifications/webhooks/"}, login: log
 			map[string][]string{"webhook_ids": {a.id}}
 	}}
 
-func loginPayPal(ctx context.Context, a *api) error {
-	var login struct {
-		Token string `json:"access_token"`
-	}
-	err := a.post(ctx, a.base+"/v1/oauth2/token", url.Values{"grant_type": {"client_credentials"}}, &login)
-	a.bearer = login.Token
-	return err
-}
+func loginPayPal(ctx context.Context, a *api) error { return a.login(ctx, a.base+"/v1/oauth2/token") }
 
 // listPayPal: the events of the whole app, of which a webhook gets those of its types.
 func listPayPal(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {

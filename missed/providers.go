@@ -33,6 +33,10 @@ type provider struct {
 	// what is posted there.
 	resend func(a *api, d delivery) (address string, body any)
 
+	// renew lets a subscription that ends go on, for as long as it was renewed for last, and
+	// returns when it ends then; nil where subscriptions don't end.
+	renew func(ctx context.Context, a *api, lasts time.Duration) (until time.Time, err error)
+
 	// fetch returns the event of a delivery, where a sender can't be told to send it.
 	fetch func(ctx context.Context, a *api, d delivery) ([]byte, error)
 }
@@ -40,17 +44,28 @@ type provider struct {
 // providers are the senders that can be asked, by the names of their presets.
 var providers = map[string]provider{
 	"github": github, "gitlab": gitlab, "paddle": paddle, "paypal": paypal, "square": square, "stripe": stripe,
-	"svix": svix,
+	"svix": svix, "microsoft-graph": graph,
 }
 
 // Asks reports whether a sender can be asked what it has sent.
 func Asks(sender string) bool {
+	return providers[sender].list != nil
+}
+
+// Checks reports whether a sender can be asked whether it still calls.
+func Checks(sender string) bool {
 	_, known := providers[sender]
 	return known
 }
 
-// Senders lists the senders that can be asked, for people.
-func Senders() string { return strings.Join(slices.Sorted(maps.Keys(providers)), ", ") }
+// Senders lists the senders that can be asked what they have sent, for people.
+func Senders() string {
+	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(providers)),
+		func(name string) bool { return !Asks(name) }), ", ")
+}
+
+// Checkers lists the senders that can be asked whether they still call, for people.
+func Checkers() string { return strings.Join(slices.Sorted(maps.Keys(providers)), ", ") }
 
 // subscribed reports whether a webhook gets events of a type. * stands for all.
 func subscribed(types []string, of string) bool {

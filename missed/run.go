@@ -1,6 +1,7 @@
 package missed
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -48,6 +49,7 @@ func (f *Finder) Step(ctx context.Context, now time.Time) {
 			if from, due := f.begin(ctx, hook, now); due {
 				f.ask(ctx, *hook, from, now)
 			}
+			f.checkDue(ctx, hook, now)
 			return nil
 		})
 	}
@@ -58,17 +60,15 @@ func (f *Finder) Step(ctx context.Context, now time.Time) {
 // time yet, or another node does it.
 func (f *Finder) begin(ctx context.Context, hook *sluice.Webhook, now time.Time) (from time.Time, due bool) {
 	begun, err := sluice.Replace(ctx, f.Runs, hook.UUID, func(before *sluice.MissedRun) (*sluice.MissedRun, error) {
-		run := sluice.MissedRun{UUID: hook.UUID, Time: now}
-		from = now.Add(-defaultSpan)
-		if before != nil {
-			if now.Sub(before.Time) < hook.MissedEvery {
-				return nil, sluice.ErrUnchanged
-			}
-			if run.Until = before.Until; !run.Until.IsZero() {
-				from = run.Until.Add(-overlap)
-			}
+		run := runOf(before, hook)
+		if hook.MissedEvery == 0 || now.Sub(run.Time) < hook.MissedEvery {
+			return nil, sluice.ErrUnchanged
 		}
-		return &run, nil
+		run.Time, from = now, now.Add(-defaultSpan)
+		if !run.Until.IsZero() {
+			from = run.Until.Add(-overlap)
+		}
+		return run, nil
 	})
 	return from, err == nil && begun != nil
 }
@@ -89,17 +89,41 @@ func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, from, now time.Ti
 			"eventKey", hook.EventKey, "asked", found.Asked, "missed", found.Missed)
 	}
 	_, failed := sluice.Replace(ctx, f.Runs, hook.UUID, func(before *sluice.MissedRun) (*sluice.MissedRun, error) {
-		run := sluice.MissedRun{UUID: hook.UUID, Time: at}
-		switch {
-		case err == nil:
+		run := runOf(before, &hook)
+		if run.Time = at; err == nil {
 			run.Until = until
-		case before != nil:
-			run.Until = before.Until
 		}
-		return &run, nil
+		return run, nil
 	})
 	if failed != nil && ctx.Err() == nil {
 		f.Log.WarnContext(ctx, "It can't be noted how far the sender of a webhook was asked.",
 			"eventKey", hook.EventKey, "error", failed)
+	}
+}
+
+// runOf returns what is known of a webhook, to be changed.
+func runOf(before *sluice.MissedRun, hook *sluice.Webhook) *sluice.MissedRun {
+	run := *cmp.Or(before, new(sluice.MissedRun))
+	run.UUID, run.EventKey = hook.UUID, hook.EventKey
+	return &run
+}
+
+// checkDue asks the sender of a webhook whether it still calls, if it is time to.
+func (f *Finder) checkDue(ctx context.Context, hook *sluice.Webhook, now time.Time) {
+	begun, err := sluice.Replace(ctx, f.Runs, hook.UUID, func(before *sluice.MissedRun) (*sluice.MissedRun, error) {
+		run := runOf(before, hook)
+		if hook.CheckEvery == 0 || now.Sub(run.Checked) < hook.CheckEvery {
+			return nil, sluice.ErrUnchanged
+		}
+		run.Checked = now
+		return run, nil
+	})
+	if err != nil || begun == nil {
+		return
+	}
+	found, err := f.Check(ctx, *hook)
+	if err != nil || found.State != sluice.SubscriptionActive {
+		f.Log.WarnContext(ctx, "It is not sure that the sender of a webhook still calls it.",
+			"eventKey", hook.EventKey, "state", found.State, "message", found.Message, "error", err)
 	}
 }

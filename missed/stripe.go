@@ -13,12 +13,15 @@ const destinations = "/v2/core/event_destinations/"
 
 var stripe = provider{
 	paths: []string{"/v1/webhook_endpoints/", destinations}, list: listStripe, fetch: fetchStripe,
+	login: func(_ context.Context, a *api) error {
+		if a.path == destinations {
+			a.header = http.Header{"Stripe-Version": {"2025-10-29.clover"}} // the first that lists all events
+		}
+		return nil
+	},
 }
 
 func listStripe(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
-	if a.path == destinations {
-		a.header = http.Header{"Stripe-Version": {"2025-10-29.clover"}} // the first that lists all events
-	}
 	var hook struct {
 		Types   []string `json:"enabled_events"`
 		Payload string   `json:"event_payload"` // of a destination

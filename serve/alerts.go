@@ -27,7 +27,7 @@ func (s *Server) newAlerts() *alert.Alerts {
 		Conditions: func(ctx context.Context, now time.Time) ([]alert.Condition, error) {
 			stats, err := s.stateOf(ctx)
 			facts := alert.Facts{
-				Stats: stats, Paused: make(map[string]bool), Silent: listener.Silent(now),
+				Stats: stats, Paused: make(map[string]bool), Silent: listener.Silent(now), Asked: s.engine.Missed.All(),
 				MinFreeDisk: int64(s.cfg.MinFreeDisk), Host: host,
 				Certificate: s.certificateWarnings(), Damage: s.engine.Damage(), Unwell: s.engine.Unwell(),
 			}

@@ -26,6 +26,7 @@ func (s *Server) newFinder() *missed.Finder {
 		Public:   s.toSenders(),
 		Plain:    outward.Only(s.cfg.HTTPAllow).Transport(),
 		Log:      s.opts.Log,
+		BaseURL:  s.baseURL,
 	})
 }
 

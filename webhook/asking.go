@@ -34,18 +34,21 @@ func checkAsking(ctx context.Context, after *sluice.Webhook, given bool) error {
 	switch {
 	case given && stored && !sluice.UserFrom(ctx).Cover(sluice.MayUseSecrets).Name(name):
 		return sluice.NotPermitted(sluice.MayUseSecrets).About("apiSecret")
-	case after.MissedEvery == 0:
+	case after.MissedEvery == 0 && after.CheckEvery == 0:
 		return nil
 	case after.APIURL == "":
 		return sluice.InvalidParameter("apiUrl",
-			"With missedEvery the sender is asked what was missed: that needs apiUrl, the address of the hook at its "+
+			"With missedEvery and checkEvery the sender is asked: that needs apiUrl, the address of the hook at its "+
 				"API.")
 	case after.APISecret == "":
 		return sluice.InvalidParameter("apiSecret",
-			"With missedEvery the sender is asked what was missed: that needs apiSecret, the credential for its API.")
-	case !missed.Asks(trust.DemandsOf(after).Provider):
+			"With missedEvery and checkEvery the sender is asked: that needs apiSecret, the credential for its API.")
+	case after.MissedEvery != 0 && !missed.Asks(trust.DemandsOf(after).Provider):
 		return sluice.InvalidParameter("missedEvery", "These senders can be asked what was missed: %s.",
 			missed.Senders())
+	case after.CheckEvery != 0 && !missed.Checks(trust.DemandsOf(after).Provider):
+		return sluice.InvalidParameter("checkEvery", "These senders can be asked whether they still call: %s.",
+			missed.Checkers())
 	}
 	return nil
 }

@@ -87,11 +87,11 @@ func fieldsOf[T any]() map[string]reflect.StructField {
 // Forms and files have some settings in an order of their own. Others come last.
 const (
 	formOrder = "provider eventKey signingSecret verifyToken description payloadType maxPayloadLength multipart " +
-		"dedupe dedupeWindow eventType rate expectEvery keep redact apiUrl apiSecret missedEvery schema signature " +
-		"methods"
+		"dedupe dedupeWindow eventType rate expectEvery keep redact apiUrl apiSecret missedEvery checkEvery " +
+		"schema signature methods"
 	fileOrder = "description disabled payloadType maxPayloadLength multipart provider signature signingSecret " +
-		"dedupe dedupeWindow eventType schema rate expectEvery apiUrl apiSecret missedEvery redact keep methods " +
-		"answer answerType answerWait"
+		"dedupe dedupeWindow eventType schema rate expectEvery apiUrl apiSecret missedEvery checkEvery " +
+		"redact keep methods answer answerType answerWait"
 )
 
 // place returns the place of a name in an order, the end if it is not there.

@@ -200,9 +200,9 @@ func (s *Store) Expects(eventKey string) bool {
 	return err == nil && hook.ExpectEvery != 0
 }
 
-// Asked returns the webhooks whose senders are asked by themselves what was missed.
+// Asked returns the webhooks whose senders can be asked about them.
 func (s *Store) Asked() []*sluice.Webhook {
-	hooks, _ := s.pick(func(h *sluice.Webhook) bool { return h.MissedEvery != 0 }, "", 0)
+	hooks, _ := s.pick(func(h *sluice.Webhook) bool { return h.APIURL != "" }, "", 0)
 	return hooks
 }
 

@@ -38,7 +38,7 @@ var samples = []sampled{
 		"payloadType": "raw", "maxPayloadLength": 7, "provider": "svix", "signingSecret": "secret:sampled",
 		"dedupe": "content", "dedupeWindow": "1h", "eventType": "query:kind", "schema": map[string]any{"type": "object"}, "allow": []any{"203.0.113.0/24"},
 		"multipart": "all", "methods": []any{"PUT"}, "rate": "5/s", "expectEvery": "2h", "redact": []any{"payload.card"}, "keep": "3h",
-		"apiUrl": "https://api.svix.com/api/v1/app/a/endpoint/b", "apiSecret": "secret:sampled", "missedEvery": "4h",
+		"apiUrl": "https://api.svix.com/api/v1/app/a/endpoint/b", "apiSecret": "secret:sampled", "missedEvery": "4h", "checkEvery": "6h",
 		"answer": "value", "answerType": "text/xml", "answerWait": "5s", "disabled": true, "description": "sampled",
 	}, nil},
 	{"webhook", sampleKey, map[string]any{

@@ -25,7 +25,7 @@ func webhookResource(t *cli) *resource {
 		none: "There are no webhooks; sluice webhook create makes one.",
 	}
 	r.prefer = r.preferRaw
-	r.verbs = []*cobra.Command{webhookURL(r), webhookTest(r), webhookToken(r), webhookMissed(r)}
+	r.verbs = []*cobra.Command{webhookURL(r), webhookTest(r), webhookToken(r), webhookMissed(r), webhookCheck(r)}
 	return r
 }
 
@@ -125,6 +125,25 @@ func webhookMissed(r *resource) *cobra.Command {
 				}
 			}
 			fmt.Fprintf(w, "asked %d, had %d, missed %d\n", found.Asked, found.Had, found.Missed)
+		})
+	}, r.Key)
+}
+
+// webhookCheck makes the command that asks the sender whether it still calls.
+func webhookCheck(r *resource) *cobra.Command {
+	cmd := r.about("check", "Ask the sender whether it still calls, and renew what ends soon", false, nil)
+	cmd.Long = cmd.Short + ".\nFor " + missed.Checkers() + "; the webhook needs --api-url and --api-secret."
+	return r.Calling(cmd, "webhook.check", func(ctx context.Context, values url.Values, args []string) error {
+		values.Set(r.Key, args[0])
+		var found sluice.Subscription
+		if err := r.Server.Decode(ctx, "webhook.check", values, nil, &found); err != nil {
+			return r.missing(ctx, args[0], err)
+		}
+		return r.Present(found, func(w io.Writer) {
+			fmt.Fprintln(w, view.Printable(found.State+": "+found.Message))
+			if !found.Expires.IsZero() {
+				fmt.Fprintln(w, "expires "+found.Expires.Format(time.RFC3339))
+			}
 		})
 	}, r.Key)
 }

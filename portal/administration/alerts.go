@@ -44,6 +44,7 @@ func aboutAlert(v *page.Visit, a sluice.Alert) string {
 		sluice.AlertBacklog:         {"pipeline.get", "/pipelines/" + url.PathEscape(a.Subject)},
 		sluice.AlertDeadLetters:     {"deadletter.get", "/deadletters?pipeline=" + subject},
 		sluice.AlertSilence:         {"webhook.get", "/webhooks/" + url.PathEscape(a.Subject)},
+		sluice.AlertSubscription:    {"webhook.get", "/webhooks/" + url.PathEscape(a.Subject)},
 		sluice.AlertQuarantine:      {"quarantine.get", "/quarantine?eventKey=" + subject},
 	} {
 		if kind == a.Kind && a.Open() && v.May(at.command) {

@@ -1,0 +1,198 @@
+package missed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// A shape says where the reply about a webhook has what, by the paths of members.
+type shape struct {
+	query   string // behind the address of the webhook
+	url     string
+	types   string // a list of texts, or of objects with names; *_events: members that are true
+	active  string // has the value when while the sender calls
+	when    any
+	expires string
+}
+
+// shapes are those of the senders; behind the name of some, what tells two kinds of theirs apart.
+var shapes = map[string]shape{
+	"github":           {url: "config.url", types: "events", active: "active", when: true},
+	"github" + appHook: {query: "/config", url: "url"},
+	"gitlab":           {url: "url", types: "*_events", active: "alert_status", when: "executable"},
+	"microsoft-graph":  {url: "notificationUrl", types: "changeType", expires: "expirationDateTime"},
+	"paddle":           {url: "data.destination", types: "data.subscribed_events", active: "data.active", when: true},
+	"paypal":           {url: "url", types: "event_types"},
+	"stripe":           {url: "url", types: "enabled_events", active: "status", when: "enabled"},
+	"svix":             {url: "url", types: "filterTypes", active: "disabled", when: false},
+	"stripe" + destinations: {
+		query: "?include%5B%5D=webhook_endpoint.url", url: "webhook_endpoint.url", types: "enabled_events",
+		active: "status", when: "enabled",
+	},
+	"square": {
+		url: "subscription.notification_url", types: "subscription.event_types", active: "subscription.enabled",
+		when: true,
+	},
+}
+
+// checkTime bounds how long a sender is asked about a webhook.
+const checkTime = time.Minute
+
+type checkParams struct {
+	EventKey string `json:"eventKey" required:"true" audit:"yes" names:"event" doc:"Event key of the webhook."`
+}
+
+func checkCommand(f *Finder, missing func(ctx context.Context, parameter, name string) error) command.Command {
+	return command.New("webhook.check",
+		"Ask the sender of a webhook whether it still calls it: whether the hook is there and active, where it leads "+
+			"and until when. A subscription of Microsoft Graph is renewed if it ends soon. For "+Checkers()+
+			"; needs apiUrl and apiSecret of the webhook.",
+		func(ctx context.Context, p checkParams) (found sluice.Subscription, _ error) {
+			hook, err := f.Webhook(p.EventKey)
+			if err != nil {
+				return found, err
+			}
+			leave, err := f.enter()
+			if err != nil {
+				return found, err
+			}
+			defer leave()
+			return f.Check(ctx, hook)
+		}, command.Missing(missing))
+}
+
+// Check asks the sender of a webhook whether it still calls it, and notes what it says.
+func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.Subscription, _ error) {
+	of, a, err := f.api(ctx, hook)
+	if err != nil {
+		return found, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	known, err := f.Runs.Get(ctx, hook.UUID)
+	if err != nil {
+		return found, err
+	}
+	if found, err = f.look(ctx, of, a, &hook); err != nil {
+		return found, err
+	}
+	lasts := cmp.Or(known, new(sluice.MissedRun)).Lasts
+	left := time.Until(found.Expires)
+	if of.renew != nil && found.State == sluice.SubscriptionActive && (left < 24*time.Hour || left < lasts/2) {
+		if found.Expires, err = of.renew(ctx, a, lasts); err != nil {
+			found.Message += " It can't be renewed: " + sluice.AsError(err).Message
+		} else {
+			found.Renewed, lasts = true, time.Until(found.Expires)
+		}
+	}
+	_, err = sluice.Replace(ctx, f.Runs, hook.UUID, func(before *sluice.MissedRun) (*sluice.MissedRun, error) {
+		run := runOf(before, &hook)
+		run.Checked, run.State, run.Message, run.Lasts = time.Now().UTC(), found.State, found.Message, lasts
+		return run, nil
+	})
+	return found, err
+}
+
+// look asks the sender about a webhook.
+func (f *Finder) look(
+	ctx context.Context, of provider, a *api, hook *sluice.Webhook,
+) (found sluice.Subscription, err error) {
+	if of.login != nil {
+		err = of.login(ctx, a)
+	}
+	name := senderOf(hook)
+	s, special := shapes[name+a.path]
+	if !special {
+		s = shapes[name]
+	}
+	var reply map[string]any
+	if err == nil {
+		_, err = a.get(ctx, a.hook+s.query, &reply)
+	}
+	address, _ := member(reply, s.url).(string)
+	found.Types = typesOf(reply, s.types)
+	if text, ok := member(reply, s.expires).(string); ok {
+		found.Expires, _ = time.Parse(time.RFC3339, text) // zero: it does not say
+	}
+	found.URL = serverOf(address)
+	e := sluice.AsError(err)
+	switch {
+	case errors.Is(err, errGone):
+		found.State, found.Message = sluice.SubscriptionGone, a.title+" has no such webhook any more."
+	case err != nil && e.Kind == sluice.Invalid: // it is ours to be set right
+		return found, err
+	case err != nil:
+		found.State, found.Message = sluice.SubscriptionUnknown, e.Message
+	case address == "":
+		found.State, found.Message = sluice.SubscriptionUnknown, a.title+" does not say where it calls."
+	case !f.isOurs(hook, address):
+		found.State = sluice.SubscriptionElsewhere
+		found.Message = fmt.Sprintf("%s calls %s with another address than those of this webhook.", a.title, found.URL)
+	case s.active != "" && member(reply, s.active) != nil && member(reply, s.active) != s.when:
+		found.State, found.Message = sluice.SubscriptionDisabled, a.title+" has turned the webhook off."
+	default:
+		found.State, found.Message = sluice.SubscriptionActive, a.title+" calls this webhook."
+	}
+	return found, nil
+}
+
+// isOurs reports whether an address leads to a webhook of this server, by a token that is open.
+func (f *Finder) isOurs(hook *sluice.Webhook, address string) bool {
+	return strings.HasPrefix(address, f.BaseURL+"/") &&
+		slices.ContainsFunc(hook.AllTokens(), func(t sluice.Token) bool {
+			return t.IsOpen(time.Now()) && strings.Contains(strings.ToLower(address), t.Token)
+		})
+}
+
+// serverOf returns an address without its path and query, which may have a token in them.
+func serverOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// member returns a member of a reply, nil if there is none.
+func member(of any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ := of.(map[string]any)
+		of = object[name]
+	}
+	return of
+}
+
+// typesOf returns the types of events that a webhook gets.
+func typesOf(reply map[string]any, path string) (types []string) {
+	if ending, each := strings.CutPrefix(path, "*"); each {
+		for name, value := range reply {
+			if value == true && strings.HasSuffix(name, ending) {
+				types = append(types, name)
+			}
+		}
+		slices.Sort(types)
+		return types
+	}
+	switch given := member(reply, path).(type) {
+	case string:
+		types = strings.Split(given, ",")
+	case []any:
+		for _, item := range given {
+			text, isText := item.(string)
+			if !isText {
+				text, _ = member(item, "name").(string)
+			}
+			types = append(types, text)
+		}
+	}
+	return types
+}
