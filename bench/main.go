@@ -57,6 +57,7 @@ var parts = []part{
 		"beside it", measurePipelines},
 	{"delivery", "a backlog with events that fail and are retried, and one whose runs call another service",
 		measureDelivery},
+	{"once", "calls whose pipeline does a step once, against one more stored event", measureOnce},
 	{"trace", "time to find calls among 1,000,000", measureTrace},
 	{"portal", "time and size of the portal's pages, with 100,000 webhooks and 1,000,000 calls", measurePortal},
 	{"cluster", "calls on an external engine of three servers, and the messages each costs there", measureCluster},
