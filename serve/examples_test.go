@@ -39,10 +39,19 @@ func readExample(t *testing.T, name string) string {
 func TestExamplesPassTheirTests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.command("secret.put", map[string]any{"name": "chat-token", "value": "a token of the chat"}).wantStatus(t, 200)
-	s.command("secret.put", map[string]any{"name": "shop-key", "value": "a key of the shop"}).wantStatus(t, 200)
+	for _, name := range strings.Fields("chat-token shop-key aws-key google-key api-client search-user") {
+		s.command("secret.put", map[string]any{"name": name, "value": "a secret of others"}).wantStatus(t, 200)
+	}
 	s.user("registrar", "webhook.*", "set")
-	for _, name := range exampleNames(t) {
+	targets, err := filepath.Glob(filepath.Join("..", "examples", "targets", "*.yaml"))
+	if err != nil || len(targets) < 8 {
+		t.Fatalf("there are %d examples of targets, %v", len(targets), err)
+	}
+	names := exampleNames(t)
+	for _, file := range targets {
+		names = append(names, "targets/"+strings.TrimSuffix(filepath.Base(file), ".yaml"))
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			source := readExample(t, name)
 			asYAML := header("Content-Type", "application/yaml")
@@ -56,7 +65,7 @@ func TestExamplesPassTheirTests(t *testing.T) {
 			if report.Passed == 0 || report.Failed > 0 {
 				t.Errorf("its tests don't pass: %s", tested.body)
 			}
-			stored := s.store(name, source).object(t)
+			stored := s.store(filepath.Base(name), source).object(t)
 			if stored["description"] == nil {
 				t.Error("it has no description")
 			}
