@@ -38,6 +38,8 @@ func measureSenders(ctx context.Context, b *bench) error {
 		}, "X-Hub-Signature-256: sha256=" + hex.EncodeToString(mac.Sum(nil)), false, 0.85},
 		{"with dedupe", url.Values{"dedupe": {"query:id"}}, "", true, 0.85},
 		{"with a 2 KB schema", url.Values{"schema": {schemaOf(2 << 10)}}, "", false, 0.70},
+		{"with a type from a header", url.Values{"eventType": {"header:X-Kind"}}, "X-Kind: push", false, 0.98},
+		{"with a type from a JSON body", url.Values{"eventType": {"body:number"}}, "", false, 0.90},
 		{"with redact of three members", url.Values{
 			"payloadType": {"raw"}, "redact": {"payload.data,payload.number,headers.user-agent"},
 		}, "", false, 0.85},
