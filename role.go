@@ -1,12 +1,41 @@
 package sluice
 
-import "sync"
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"sluice/value"
+)
 
 // A Role is a named set of permissions: everywhere, or on what its scope covers.
 type Role struct {
 	Name        string   `json:"role"`
 	Permissions []string `json:"permissions"`
 	Scope       []string `json:"scope,omitempty" doc:"Prefixes of names, see Grant; none: everything."`
+}
+
+type assumedKey struct{}
+
+// AssumingRoles returns a context in which some roles, by name, are as given: for checks of what
+// would be allowed if they were stored.
+func AssumingRoles(ctx context.Context, roles map[string]any) (context.Context, error) {
+	text, err := value.Marshal(roles)
+	assumed := make(map[string]*Role, len(roles))
+	if err == nil {
+		err = json.Unmarshal(text, &assumed)
+	}
+	if err != nil {
+		return nil, InvalidParameter("roles", "The parameter roles must have an object with permissions and scope, "+
+			"which are lists, for each name of a role.")
+	}
+	return context.WithValue(ctx, assumedKey{}, assumed), nil
+}
+
+// AssumedRoles returns what AssumingRoles was given, by name.
+func AssumedRoles(ctx context.Context) map[string]*Role {
+	assumed, _ := ctx.Value(assumedKey{}).(map[string]*Role)
+	return assumed
 }
 
 // A RoleView is a role as its commands show it.

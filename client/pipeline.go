@@ -26,9 +26,12 @@ func (c *Client) PutPipeline(ctx context.Context, name, source string, force boo
 
 // Lint lets the server check the source of a pipeline: it knows its own commands,
 // and who may do what. The name is that of the stored pipeline that it belongs to,
-// if there is one.
-func (c *Client) Lint(ctx context.Context, name, source string) (found sluice.LintResult, err error) {
+// if there is one. Roles, as JSON by name, are assumed to be stored; "" assumes none.
+func (c *Client) Lint(ctx context.Context, name, source, roles string) (found sluice.LintResult, err error) {
 	params := url.Values{}
+	if roles != "" {
+		params.Set("roles", roles)
+	}
 	if name != "" {
 		params.Set("name", name)
 	}

@@ -1,10 +1,13 @@
 package manifest
 
 import (
+	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 
 	"sluice"
@@ -98,10 +101,57 @@ func TestChangedMeanwhile(t *testing.T) {
 			t.Fatalf("%s: the plan is %+v, %v", name, plan, err)
 		}
 		test.change()
-		err = plan.Apply(t.Context(), c, func(*Change) { t.Errorf("%s was overwritten", name) })
+		made, err := plan.Apply(t.Context(), c)
+		if len(made) > 0 {
+			t.Errorf("%s was overwritten", name)
+		}
 		if sluice.AsError(err).Code != "changed-meanwhile" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestFailedPlanIsUndone: if a write fails, the server is as it was before.
+func TestFailedPlanIsUndone(t *testing.T) {
+	t.Parallel()
+	c := startServer(t)
+	const source = "pipeline: [log: {message: %s}]"
+	run(t, c, "iam.role.put", url.Values{"role": {"edited"}, "permissions": {"read"}}, "")
+	run(t, c, "iam.client.put", url.Values{"clientId": {"edited"}, "roles": {"viewer"}}, "")
+	run(t, c, "webhook.put", url.Values{"eventKey": {"webhook.edited"}, "description": {"as it was"}}, "")
+	run(t, c, "webhook.put", url.Values{"eventKey": {"webhook.gone"}}, "")
+	for _, name := range []string{"edited", "theirs"} {
+		run(t, c, "pipeline.put", url.Values{"name": {name}}, fmt.Sprintf(source, "one"))
+	}
+	dir := folderWith(t, map[string]string{
+		"roles/edited.yaml": "permissions: [webhook.get]", "roles/new.yaml": "permissions: [read]",
+		"clients/edited.yaml": "roles: [new]", "clients/new.yaml": "roles: [new]",
+		"webhooks/webhook.edited.yaml": "payloadType: raw", "webhooks/webhook.new.yaml": "",
+		"pipelines/edited.yaml": fmt.Sprintf(source, "two"), "pipelines/new.yaml": fmt.Sprintf(source, "two"),
+		"pipelines/theirs.yaml": fmt.Sprintf(source, "two"),
+	})
+	planned := func() *Plan {
+		plan, err := Compare(t.Context(), c, dir, Options{Prune: true})
+		if err != nil || len(plan.Changes) != 10 {
+			t.Fatalf("the plan is %+v, %v", plan, err)
+		}
+		return plan
+	}
+	before := planned()
+	run(t, c, "pipeline.put", url.Values{"name": {"theirs"}}, fmt.Sprintf(source, "three"))
+	made, err := before.Apply(t.Context(), c)
+	if e := sluice.AsError(err); e.Code != "changed-meanwhile" ||
+		!strings.HasSuffix(e.Message, "What was changed before it is undone: nothing has changed.") || len(made) > 0 {
+		t.Errorf("%v, and %d changes stay", err, len(made))
+	}
+	for i, change := range planned().Changes {
+		was := before.Changes[i]
+		if change.Action != was.Action || change.Name != "theirs" && !reflect.DeepEqual(change.Before, was.Before) {
+			t.Errorf("%s %s was %v and is %v", change.Resource, change.Name, was.Before, change.Before)
+		}
+	}
+	if made, err := planned().Apply(t.Context(), c); err != nil || len(made) != 10 {
+		t.Errorf("%d changes are made, %v", len(made), err)
 	}
 }
 
@@ -133,7 +183,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := plan.Apply(t.Context(), to, func(*Change) {}); err != nil {
+	if _, err := plan.Apply(t.Context(), to); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []*client.Client{from, to} {

@@ -4,81 +4,169 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
 	"sluice"
 	"sluice/client"
+	"sluice/value"
 )
 
-// check lets the server check everything that it would have to store, and notes its
-// warnings. It returns the first refusal.
-func (p *Plan) check(ctx context.Context, c *client.Client) error {
-	if err := p.permitted(ctx, c); err != nil {
-		return err
-	}
-	for _, change := range p.Changes {
-		if err := p.checkChange(ctx, c, change); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// Refusals are all the reasons why a server would not accept a plan.
+type Refusals []*sluice.Error
 
-// permitted refuses changes whose commands the user may not call. For users who may
-// not even ask for their permissions, the commands find out.
-func (p *Plan) permitted(ctx context.Context, c *client.Client) error {
+// Error returns the first one.
+func (r Refusals) Error() string { return r[0].Error() }
+
+// Unwrap returns the first one, which stands for all.
+func (r Refusals) Unwrap() error { return r[0] }
+
+// check lets the server check everything that it would have to store, and notes its
+// warnings.
+func (p *Plan) check(ctx context.Context, c *client.Client) error {
 	if len(p.Changes) == 0 {
 		return nil
 	}
-	var me sluice.User
-	switch err := c.Decode(ctx, "iam.whoami", nil, nil, &me); {
-	case sluice.Forbidden.Is(err):
-		return nil
-	case err != nil:
+	roles, err := p.roles()
+	if err != nil {
+		return err
+	}
+	refused, err := p.permitted(ctx, c, roles)
+	if err != nil {
 		return err
 	}
 	for _, change := range p.Changes {
-		about := cmp.Or(change.after, change.before)
-		command := about.resource.Put
-		if change.Action == Delete {
-			command = about.resource.Remove
-		}
-		if !me.May(command) {
-			return about.blame(sluice.NotPermitted(command))
-		}
-	}
-	return nil
-}
-
-func (p *Plan) checkChange(ctx context.Context, c *client.Client, change *Change) error {
-	if change.before != nil && strings.HasPrefix(change.before.token, "…") { // a webhook's, hidden from this user
-		return change.before.blame(sluice.NotPermitted(sluice.MaySeeTokens))
-	}
-	t := change.after
-	switch {
-	case change.Action == Delete:
-		return nil
-	case t.resource.isText():
-		return p.lint(ctx, c, change)
-	case change.Resource == "role" && change.Action == Create:
-		if err := t.isOwn(ctx, c); err != nil {
+		found, err := p.checkChange(ctx, c, change, roles)
+		if err != nil {
 			return err
 		}
+		refused = append(refused, found...)
 	}
+	if len(refused) == 0 {
+		return nil
+	}
+	return refused
+}
+
+// roles returns the roles that the plan stores as the server assumes them, "" if there are none.
+func (p *Plan) roles() (string, error) {
+	roles := make(map[string]any)
+	for _, change := range p.Changes {
+		if change.Resource == "role" && change.Action != Delete {
+			roles[change.Name] = change.After
+		}
+	}
+	if len(roles) == 0 {
+		return "", nil
+	}
+	text, err := value.Marshal(roles)
+	return string(text), err
+}
+
+// permitted finds changes whose commands the user may not call: now, or with the roles of the
+// plan. For users who may not even ask for their permissions, the commands find out.
+func (p *Plan) permitted(ctx context.Context, c *client.Client, roles string) (refused Refusals, err error) {
+	questions := []url.Values{nil}
+	if roles != "" {
+		questions = append(questions, url.Values{"roles": {roles}})
+	}
+	for _, question := range questions {
+		var me sluice.User
+		switch err := c.Decode(ctx, "iam.whoami", question, nil, &me); {
+		case sluice.Forbidden.Is(err):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		for _, change := range p.Changes {
+			about := cmp.Or(change.after, change.before)
+			command := about.resource.Put
+			if change.Action == Delete {
+				command = about.resource.Remove
+			}
+			if !me.May(command) {
+				refused = append(refused, sluice.AsError(about.blame(sluice.NotPermitted(command))))
+			}
+		}
+		if refused != nil {
+			break
+		}
+	}
+	return refused, nil
+}
+
+// checkChange lets the server check one change. An error that says nothing about the change
+// ends the check.
+func (p *Plan) checkChange(
+	ctx context.Context, c *client.Client, change *Change, roles string,
+) (refused Refusals, err error) {
+	t := change.after
+	switch {
+	case change.before != nil && strings.HasPrefix(change.before.token, "…"): // hidden from this user
+		err = change.before.blame(sluice.NotPermitted(sluice.MaySeeTokens))
+	case change.Action == Delete && (change.Resource == "role" || change.Resource == "client"):
+		_, err = change.before.put(ctx, c, map[string]any{change.before.resource.Key: change.Name, "dryRun": true})
+	case change.Action == Delete:
+		return nil, nil
+	case t.resource.isText():
+		refused, err = p.lint(ctx, c, change, roles)
+	default:
+		if change.Resource == "role" && change.Action == Create {
+			err = t.isOwn(ctx, c)
+		}
+		if err == nil {
+			err = p.rehearse(ctx, c, change)
+		}
+	}
+	e := sluice.AsError(err)
+	switch {
+	case err == nil:
+		return refused, nil
+	case e.Kind == sluice.Internal || e.Kind == sluice.Unavailable || ctx.Err() != nil:
+		return nil, err
+	case e.Code == sluice.CodeSecretUnknown.Word:
+		refused = t.missingSecrets(ctx, c)
+	}
+	if refused != nil {
+		return refused, nil
+	}
+	return Refusals{e}, nil
+}
+
+// missingSecrets returns a refusal for each secret that a webhook names and the server lacks, as
+// far as the user may know.
+func (t *thing) missingSecrets(ctx context.Context, c *client.Client) (refused Refusals) {
+	for _, f := range t.resource.fields {
+		text, _ := t.fields[f.name].(string)
+		for part := range strings.SplitSeq(text, ",") {
+			name, stored := strings.CutPrefix(strings.TrimSpace(part), sluice.StoredSecret)
+			if !stored || !f.setting.Form.Secret {
+				continue
+			}
+			if _, err := c.Command(ctx, "secret.get", url.Values{"name": {name}}, nil); sluice.NotFound.Is(err) {
+				refused = append(refused, sluice.AsError(t.blame(sluice.AsError(err).About(f.name))))
+			}
+		}
+	}
+	return refused
+}
+
+// rehearse stores a webhook, role or client without storing it.
+func (p *Plan) rehearse(ctx context.Context, c *client.Client, change *Change) error {
 	params := change.params()
 	params["dryRun"] = true
 	if change.Resource == "client" {
 		params["roles"] = p.without(Create, "role", params["roles"])
 	}
-	answer, err := t.put(ctx, c, params)
+	answer, err := change.after.put(ctx, c, params)
 	if err != nil {
 		return err
 	}
 	warnings, _ := answer["warnings"].([]any)
 	for _, warning := range warnings {
 		text := fmt.Sprint(warning)
-		change.Warnings = append(change.Warnings, t.position("", text)+": "+text)
+		change.Warnings = append(change.Warnings, change.after.position("", text)+": "+text)
 	}
 	return nil
 }
@@ -111,28 +199,25 @@ func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// lint refuses a pipeline with mistakes, or with steps that would be refused, such as
-// one that needs an unknown secret. If the plan changes roles, rights may change, too:
-// then they are checked when the pipeline is stored.
-func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error {
+// lint finds the mistakes of a pipeline, and its steps that would be refused, such as one that
+// needs an unknown secret. Its rights are those that the roles of the plan give.
+func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change, roles string) (refused Refusals, _ error) {
 	t := change.after
 	if !sluice.ValidPipelineName(t.name) {
-		return mistake("%s: the name of the file is that of the pipeline, which must be %s.", t.file,
+		return nil, mistake("%s: the name of the file is that of the pipeline, which must be %s.", t.file,
 			sluice.PipelineNameRule)
 	}
-	found, err := c.Lint(ctx, t.name, t.text)
+	found, err := c.Lint(ctx, t.name, t.text, roles)
 	if err != nil {
-		return t.blame(err)
+		return nil, t.blame(err)
 	}
-	roles := slices.ContainsFunc(p.Changes, func(other *Change) bool { return other.Resource == "role" })
-	var problems []sluice.Finding
 	for _, f := range found.Problems {
-		switch {
-		case f.Permission == "" || !p.force && (!roles || f.Code == sluice.CodeSecretUnknown.Word):
-			problems = append(problems, f)
-		case p.force:
+		if f.Permission != "" && p.force {
 			found.Warnings = append(found.Warnings, f)
+			continue
 		}
+		refused = append(refused, (&sluice.Error{Kind: sluice.Unprocessable, Code: f.Code, Message: t.describe(f)}).
+			At(sluice.Position{Line: f.Line, Column: f.Column}))
 	}
 	for _, f := range found.Warnings {
 		if f.Code != sluice.CodeEventKeyUnknown.Word ||
@@ -140,16 +225,7 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error
 			change.Warnings = append(change.Warnings, t.describe(f))
 		}
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	first := problems[0]
-	text := t.describe(first)
-	if more := len(problems) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
-	}
-	return (&sluice.Error{Kind: sluice.Unprocessable, Code: first.Code, Message: text}).
-		At(sluice.Position{Line: first.Line, Column: first.Column})
+	return refused, nil
 }
 
 // describe returns a finding in one line, with its position.

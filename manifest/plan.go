@@ -73,7 +73,8 @@ type Options struct {
 }
 
 // Compare makes the plan for a folder. Resources without a folder in it are left
-// alone. The plan is checked: the server accepts it before anything changes.
+// alone. The plan is checked: the server accepts it before anything changes. Otherwise the error
+// is Refusals.
 func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Plan, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -118,6 +119,7 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 	}
 	slices.Reverse(deletions)
 	plan.Changes = append(plan.Changes, deletions...)
+	slices.SortStableFunc(plan.Changes, func(a, b *Change) int { return a.turn() - b.turn() })
 	return plan, plan.check(ctx, c)
 }
 

@@ -123,7 +123,9 @@ func (t *thing) putText(ctx context.Context, c *client.Client, before *thing, fo
 	if before != nil {
 		params.Set("ifMatch", before.tag)
 	}
-	_, err := c.Command(ctx, t.resource.Put, params, &client.Body{Content: []byte(t.text)})
+	var answer sluice.PipelineView
+	err := c.Decode(ctx, t.resource.Put, params, &client.Body{Content: []byte(t.text)}, &answer)
+	t.tag = answer.ETag
 	return t.blame(err)
 }
 

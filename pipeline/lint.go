@@ -33,10 +33,37 @@ func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 	return stored.Source, nil
 }
 
+type lintParams struct {
+	sourceParams
+
+	Roles map[string]any `json:"roles" doc:"Roles by name, as they would be: what the pipeline may do is checked as if they were stored. Needs the permission iam.role.put."`
+}
+
+// assuming returns a context in which roles are as given, also those of the caller.
+func (r *Runner) assuming(ctx context.Context, roles map[string]any) (context.Context, error) {
+	user := sluice.UserFrom(ctx)
+	if roles == nil {
+		return ctx, nil
+	}
+	if !user.May("iam.role.put") {
+		return nil, sluice.NotPermitted("iam.role.put").About("roles")
+	}
+	ctx, err := sluice.AssumingRoles(ctx, roles)
+	if err != nil {
+		return nil, err
+	}
+	then, err := r.Owner(ctx, &sluice.Pipeline{Owner: user.Name, OwnerID: user.ID, Roles: user.Roles})
+	user.Permissions, user.Scoped = then.Permissions, then.Scoped
+	return sluice.WithUser(ctx, user), err
+}
+
 func lintCommand(r *Runner) command.Command {
 	return command.New("pipeline.lint", "Check a pipeline, and list all its mistakes with their lines and columns.",
-		func(ctx context.Context, p sourceParams) (result sluice.LintResult, err error) {
-			text, err := r.source(ctx, p)
+		func(ctx context.Context, p lintParams) (result sluice.LintResult, err error) {
+			if ctx, err = r.assuming(ctx, p.Roles); err != nil {
+				return result, err
+			}
+			text, err := r.source(ctx, p.sourceParams)
 			if err != nil {
 				return result, err
 			}
@@ -65,8 +92,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 	result.Problems = append([]sluice.Finding{}, found...)
 	if err := mayListen(p, name, user); r.User != nil && err != nil {
 		refused := atTrigger(p, sluice.CodeNotPermitted,
-			"You may not store pipelines that listen to this. "+sluice.AsError(err).Message,
-			askForRole(p.Trigger.Command))
+			"You may not store pipelines that listen to this. "+sluice.AsError(err).Message, "")
 		refused.Permission = p.Trigger.Command
 		result.Problems = slices.Insert(result.Problems, 0, refused)
 	}

@@ -96,7 +96,7 @@ func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *
 	}
 	if user != nil && !a.Command.Allows(*user) {
 		w.refuse(s, a.Command.Name, fmt.Sprintf("%s may not run %s.", user.Name, a.Command.Name),
-			w.switchHint(a.Command.Name))
+			w.switchHint(a.Command.Name, user.Name))
 	} else if user != nil {
 		w.names(s, a, *user)
 	}
@@ -143,8 +143,12 @@ func (w *rights) names(s *source.Step, a *source.Invocation, user sluice.User) {
 }
 
 // switchHint returns the line to add before a step: a switch to the owner, if the owner
-// has the permission.
-func (w *rights) switchHint(permission string) string {
+// has the permission. A user whom the author chose is not replaced by an
+// administrator.
+func (w *rights) switchHint(permission, running string) string {
+	if running != sluice.AnonymousName && w.owner.May(sluice.MayRunAs+sluice.AdminName) {
+		return "Give " + running + " a role that may, or let the step run as another user."
+	}
 	username := w.owner.Name
 	if !w.owner.May(permission) {
 		username = "a user who may"
@@ -181,7 +185,7 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 		w.note(s, sluice.Finding{
 			Code: sluice.CodeUserUnknown.Word, Permission: sluice.MayRunAs + name,
 			Message: fmt.Sprintf("There is no user %s, or it is disabled.", sluice.Quote(name)),
-			Hint:    switchLine(w.owner.Name),
+			Hint:    w.try("iam.user.put", "sluice user create ", name),
 		})
 	}
 	return user
@@ -213,12 +217,20 @@ func (w *rights) secrets(s *source.Step, names []string) {
 		case sluice.NotFound.Is(err):
 			w.note(s, sluice.Finding{
 				Code: sluice.CodeSecretUnknown.Word, Permission: sluice.MayUseSecrets,
-				Message: sluice.AsError(err).Message, Hint: "sluice secret put " + name,
+				Message: sluice.AsError(err).Message, Hint: w.try("secret.put", "sluice secret put ", name),
 			})
 		default:
 			w.err = err
 		}
 	}
+}
+
+// try returns the command line that makes what is missing, if the owner may make it.
+func (w *rights) try(permission, line, name string) string {
+	if !w.owner.May(permission) || !w.owner.Cover(permission).Name(name) {
+		return ""
+	}
+	return line + name
 }
 
 // refuse notes that a permission is missing.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -72,7 +73,7 @@ func (t *cli) applyFolder(ctx context.Context, dir string, a applying) error {
 	}
 	plan, err := manifest.Compare(ctx, t.Server, dir, a.Options)
 	if err != nil {
-		return fromFolder(dir, err)
+		return t.explainRefusals(dir, err)
 	}
 	t.explainPlan(dir, plan)
 	switch {
@@ -90,6 +91,18 @@ func (t *cli) applyFolder(ctx context.Context, dir string, a applying) error {
 		return err
 	}
 	return fromFolder(dir, t.carryOut(ctx, plan))
+}
+
+// explainRefusals shows people all that a plan is refused for.
+func (t *cli) explainRefusals(dir string, err error) error {
+	refused, _ := errors.AsType[manifest.Refusals](err)
+	if len(refused) < 2 {
+		return fromFolder(dir, err)
+	}
+	for _, e := range refused {
+		t.Sayf("%s", fromHere(dir, e.Message))
+	}
+	return exit.Errorf(exit.CodeOf(refused[0]), "%d things would be refused, so nothing is changed.", len(refused))
 }
 
 // fromFolder puts the folder before the names of its files in an error, so that
@@ -138,20 +151,19 @@ func (t *cli) showPlan(plan *manifest.Plan) error {
 	return t.Report(applied{Plan: plan}, "To be done: %s.", tally(plan))
 }
 
-// carryOut makes the changes of a plan. If one fails, those before it are shown all
-// the same: the server shows their secrets only once.
+// carryOut makes the changes of a plan. If one fails, those that stay are shown all the same: the
+// server shows their secrets only once.
 func (t *cli) carryOut(ctx context.Context, plan *manifest.Plan) error {
-	made := &manifest.Plan{Changes: []*manifest.Change{}, Left: plan.Left}
-	failed := plan.Apply(ctx, t.Server, func(change *manifest.Change) {
-		made.Changes = append(made.Changes, change)
-		if t.ForPeople() {
-			fmt.Fprintln(t.Out, view.Printable(describeChange(change)))
+	made, failed := plan.Apply(ctx, t.Server)
+	if failed != nil && len(made) == 0 {
+		return failed
+	}
+	done := applied{&manifest.Plan{Changes: made, Left: plan.Left}, true}
+	err := t.Present(done, func(w io.Writer) {
+		for _, change := range made {
+			fmt.Fprintln(w, view.Printable(describeChange(change)))
 		}
 	})
-	var err error
-	if !t.ForPeople() {
-		err = t.ShowValue(applied{made, true})
-	}
 	return cmp.Or(failed, err)
 }
 

@@ -82,7 +82,7 @@ func (t *cli) lintFile(ctx context.Context, file string) (found sluice.LintResul
 	}
 	why := t.Connect()
 	if why == nil {
-		found, why = t.Server.Lint(ctx, "", string(source))
+		found, why = t.Server.Lint(ctx, "", string(source), "")
 	}
 	if why == nil {
 		return found, nil

@@ -112,7 +112,7 @@ func (t *cli) changedDrafts(
 // finds the mistakes.
 func (t *cli) faultless(ctx context.Context, drafts []pipelineDraft, force bool) error {
 	for _, d := range drafts {
-		found, err := t.Server.Lint(ctx, d.name, d.source)
+		found, err := t.Server.Lint(ctx, d.name, d.source, "")
 		switch {
 		case sluice.Forbidden.Is(err):
 			return nil
