@@ -67,7 +67,7 @@ func TestWhereSecretsComeFrom(t *testing.T) {
 // beginning is what the page says before it comes to the providers.
 var beginning = strings.ReplaceAll(`# Providers
 
-Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with [signature](receiving.md#other-senders). The [tutorial](tutorial.md) does it for GitHub, step by step. The table says whether calls are signed, who makes the secret, whether calls have a delivery id, and how long a sender tries again after a failure. Bodies have up to 512,000 bytes unless another bound is named. This page is generated from the presets.
+Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with [signature](proofs.md#other-senders). The [tutorial](tutorial.md) does it for GitHub, step by step. The table says whether calls are signed, who makes the secret, whether calls have a delivery id, and how long a sender tries again after a failure. Bodies have up to 512,000 bytes unless another bound is named. This page is generated from the presets.
 
 'sluice webhook test KEY --sample NAME' sends one of the samples as the provider would, signed. Where only the provider can sign (PayPal, Plaid, Amazon SNS, Google Pub/Sub, and any with a public key), send a real call, or try the pipeline alone with 'sluice pipeline test'.
 

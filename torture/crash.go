@@ -169,12 +169,13 @@ func (c *crash) apply(ctx context.Context, m *move) error {
 		if err != nil {
 			return err
 		}
-		err = plan.Apply(ctx, api, func(change *manifest.Change) {
+		made, err := plan.Apply(ctx, api)
+		for _, change := range made {
 			m.ledger.hooks.answered(func() {
 				h := m.ledger.hooks.byKey[change.Name]
 				h.version = h.asked
 			})
-		})
+		}
 		if err != nil {
 			return err
 		}
@@ -209,7 +210,7 @@ func (c *crash) applied(ctx context.Context, t *trial, url string) error {
 	if err != nil {
 		return err
 	}
-	if err := plan.Apply(ctx, api, func(*manifest.Change) {}); err != nil {
+	if _, err := plan.Apply(ctx, api); err != nil {
 		return err
 	}
 	if plan, err = manifest.Compare(ctx, api, c.files, manifest.Options{}); err == nil && len(plan.Changes) > 0 {

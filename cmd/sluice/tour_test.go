@@ -15,7 +15,7 @@ import (
 // The blocks of the documents are executed in their order, in one shell. A
 // block of output behind a block of commands is what they must print; … stands
 // for anything.
-var documents = []string{"README.md", "docs/receiving.md", "docs/pipelines.md", "docs/tracing.md", "docs/authenticating.md", "docs/operating.md", "docs/alerts.md", "docs/command-line.md", "docs/install.md", "docs/proxies.md", "docs/tutorial.md", "docs/troubleshooting.md", "docs/sizing.md", "docs/backup.md", "docs/upgrading.md"}
+var documents = []string{"README.md", "docs/receiving.md", "docs/proofs.md", "docs/quarantine.md", "docs/pipelines.md", "docs/tracing.md", "docs/authenticating.md", "docs/operating.md", "docs/alerts.md", "docs/command-line.md", "docs/install.md", "docs/proxies.md", "docs/tutorial.md", "docs/troubleshooting.md", "docs/sizing.md", "docs/backup.md", "docs/upgrading.md"}
 
 func TestTheDocumentsWork(t *testing.T) {
 	t.Parallel()
