@@ -10,7 +10,7 @@ func Commands(d *Directory, a *Authenticator) []command.Command {
 		clientPutCommand(d), clientGetCommand(d), clientDeleteCommand(d),
 		passwordSetCommand(d),
 		keyRotateCommand(d),
-		whoamiCommand(d),
+		whoamiCommand(),
 		runAsCommand(d), authorizeCommand(a),
 		auditGetCommand(d), auditVerifyCommand(d),
 	}

@@ -16,23 +16,10 @@ type me struct {
 	Scopes []sluice.Grant `json:"scopes,omitempty" doc:"Where you may do what roles with a scope allow."`
 }
 
-type whoamiParams struct {
-	Roles map[string]any `json:"roles" doc:"Roles by name, as they would be: the answer says what you could do if they were stored."`
-}
-
-func whoamiCommand(d *Directory) command.Command {
+func whoamiCommand() command.Command {
 	return command.New("iam.whoami", "Show who you are and what you may do.",
-		func(ctx context.Context, p whoamiParams) (me, error) {
+		func(ctx context.Context, _ struct{}) (me, error) {
 			user := sluice.UserFrom(ctx)
-			if p.Roles != nil {
-				ctx, err := sluice.AssumingRoles(ctx, p.Roles)
-				if err == nil {
-					user, err = d.userWith(ctx, user.Name, user.ID, user.Roles)
-				}
-				if err != nil {
-					return me{}, err
-				}
-			}
 			view := me{Username: user.Name, Roles: orEmpty(user.Roles), Permissions: orEmpty(user.AllPermissions())}
 			if user.Scoped != nil {
 				view.Scopes = user.Scoped.All

@@ -2,7 +2,7 @@ package manifest
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
 	"sluice"
@@ -13,67 +13,30 @@ import (
 // it are undone, unless one of them is final: then a new plan goes on from there.
 func (p *Plan) Apply(ctx context.Context, c *client.Client) (made []*Change, err error) {
 	for _, change := range p.Changes {
-		if err := change.make(ctx, c, p.force); err != nil {
-			if change.Action == Create && change.after.token != "" { // only its tokens failed
-				made = append(made, change)
-			}
-			return p.undo(context.WithoutCancel(ctx), c, made, sluice.AsError(err))
+		err = change.make(ctx, c, p.force)
+		if err == nil || change.Action == Create && change.after.token != "" { // only its tokens failed
+			made = append(made, change)
 		}
-		made = append(made, change)
-	}
-	return made, nil
-}
-
-// undo takes back what was changed before a failure. Roles that were edited come first: with
-// what they are now, the rest might be refused.
-func (p *Plan) undo(
-	ctx context.Context, c *client.Client, made []*Change, failed *sluice.Error,
-) (left []*Change, err error) {
-	if len(made) == 0 {
-		return nil, failed
-	}
-	if slices.ContainsFunc(made, (*Change).final) {
-		return made, failed.Saying(fmt.Sprintf("%s %d of %d changes are made, and can't be undone; apply the files "+
-			"again to make the rest.", failed.Message, len(made), len(p.Changes)))
-	}
-	made = slices.Clone(made)
-	slices.Reverse(made)
-	slices.SortStableFunc(made, func(a, b *Change) int { return a.undoneIn() - b.undoneIn() })
-	for _, change := range made {
-		if why := change.unmake(ctx, c); why != nil {
-			left = append(left, change)
-			failed = failed.Saying(fmt.Sprintf("%s The change before it can't be undone: %s", failed.Message,
-				sluice.AsError(why).Message))
+		if err != nil {
+			break
 		}
 	}
-	if len(left) == 0 {
-		failed = failed.Saying(failed.Message + " What was changed before it is undone: nothing has changed.")
+	if err == nil || slices.ContainsFunc(made, (*Change).final) {
+		return made, err
 	}
-	return left, failed
-}
-
-// undoneIn returns the turn in which a change is undone.
-func (ch *Change) undoneIn() int {
-	if ch.Resource == "role" && ch.Action == Update {
-		return 0
+	for _, change := range slices.Backward(made) {
+		if why := change.unmake(context.WithoutCancel(ctx), c); why != nil {
+			return made, errors.Join(err, why)
+		}
 	}
-	return 1
+	e := sluice.AsError(err)
+	return nil, e.Saying(e.Message + " What was changed before it is undone.")
 }
 
 // final reports whether a change can't be undone: deletions, and where secrets are replaced that
 // nobody can read, or tokens are opened and closed.
 func (ch *Change) final() bool {
-	return ch.Action == Delete || ch.Action == Update && (ch.Tokens > 0 ||
-		ch.before.secrets && ch.after.fields[signingSecret] != nil ||
-		ch.Resource == "client" && ch.before.fields["public"] != ch.after.fields["public"])
-}
-
-// turn returns when a change is made: what is final comes last, when nothing else can fail.
-func (ch *Change) turn() int {
-	if ch.final() {
-		return 1
-	}
-	return 0
+	return ch.Action == Delete || ch.Action == Update && (ch.Tokens > 0 || ch.before.secrets)
 }
 
 func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error {

@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -12,15 +13,6 @@ import (
 	"sluice/client"
 	"sluice/value"
 )
-
-// Refusals are all the reasons why a server would not accept a plan.
-type Refusals []*sluice.Error
-
-// Error returns the first one.
-func (r Refusals) Error() string { return r[0].Error() }
-
-// Unwrap returns the first one, which stands for all.
-func (r Refusals) Unwrap() error { return r[0] }
 
 // check lets the server check everything that it would have to store, and notes its
 // warnings.
@@ -32,7 +24,7 @@ func (p *Plan) check(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	refused, err := p.permitted(ctx, c, roles)
+	refused, err := p.permitted(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -43,10 +35,7 @@ func (p *Plan) check(ctx context.Context, c *client.Client) error {
 		}
 		refused = append(refused, found...)
 	}
-	if len(refused) == 0 {
-		return nil
-	}
-	return refused
+	return errors.Join(refused...)
 }
 
 // roles returns the roles that the plan stores as the server assumes them, "" if there are none.
@@ -64,33 +53,24 @@ func (p *Plan) roles() (string, error) {
 	return string(text), err
 }
 
-// permitted finds changes whose commands the user may not call: now, or with the roles of the
-// plan. For users who may not even ask for their permissions, the commands find out.
-func (p *Plan) permitted(ctx context.Context, c *client.Client, roles string) (refused Refusals, err error) {
-	questions := []url.Values{nil}
-	if roles != "" {
-		questions = append(questions, url.Values{"roles": {roles}})
+// permitted finds changes whose commands the user may not call. For users who may not even ask
+// for their permissions, the commands find out.
+func (p *Plan) permitted(ctx context.Context, c *client.Client) (refused []error, err error) {
+	var me sluice.User
+	switch err := c.Decode(ctx, "iam.whoami", nil, nil, &me); {
+	case sluice.Forbidden.Is(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
-	for _, question := range questions {
-		var me sluice.User
-		switch err := c.Decode(ctx, "iam.whoami", question, nil, &me); {
-		case sluice.Forbidden.Is(err):
-			return nil, nil
-		case err != nil:
-			return nil, err
+	for _, change := range p.Changes {
+		about := cmp.Or(change.after, change.before)
+		command := about.resource.Put
+		if change.Action == Delete {
+			command = about.resource.Remove
 		}
-		for _, change := range p.Changes {
-			about := cmp.Or(change.after, change.before)
-			command := about.resource.Put
-			if change.Action == Delete {
-				command = about.resource.Remove
-			}
-			if !me.May(command) {
-				refused = append(refused, sluice.AsError(about.blame(sluice.NotPermitted(command))))
-			}
-		}
-		if refused != nil {
-			break
+		if !me.May(command) {
+			refused = append(refused, about.blame(sluice.NotPermitted(command)))
 		}
 	}
 	return refused, nil
@@ -100,7 +80,7 @@ func (p *Plan) permitted(ctx context.Context, c *client.Client, roles string) (r
 // ends the check.
 func (p *Plan) checkChange(
 	ctx context.Context, c *client.Client, change *Change, roles string,
-) (refused Refusals, err error) {
+) (refused []error, err error) {
 	t := change.after
 	switch {
 	case change.before != nil && strings.HasPrefix(change.before.token, "…"): // hidden from this user
@@ -131,12 +111,12 @@ func (p *Plan) checkChange(
 	if refused != nil {
 		return refused, nil
 	}
-	return Refusals{e}, nil
+	return []error{err}, nil
 }
 
 // missingSecrets returns a refusal for each secret that a webhook names and the server lacks, as
 // far as the user may know.
-func (t *thing) missingSecrets(ctx context.Context, c *client.Client) (refused Refusals) {
+func (t *thing) missingSecrets(ctx context.Context, c *client.Client) (refused []error) {
 	for _, f := range t.resource.fields {
 		text, _ := t.fields[f.name].(string)
 		for part := range strings.SplitSeq(text, ",") {
@@ -145,7 +125,7 @@ func (t *thing) missingSecrets(ctx context.Context, c *client.Client) (refused R
 				continue
 			}
 			if _, err := c.Command(ctx, "secret.get", url.Values{"name": {name}}, nil); sluice.NotFound.Is(err) {
-				refused = append(refused, sluice.AsError(t.blame(sluice.AsError(err).About(f.name))))
+				refused = append(refused, t.blame(sluice.AsError(err).About(f.name)))
 			}
 		}
 	}
@@ -201,7 +181,7 @@ func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
 
 // lint finds the mistakes of a pipeline, and its steps that would be refused, such as one that
 // needs an unknown secret. Its rights are those that the roles of the plan give.
-func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change, roles string) (refused Refusals, _ error) {
+func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change, roles string) (refused []error, _ error) {
 	t := change.after
 	if !sluice.ValidPipelineName(t.name) {
 		return nil, mistake("%s: the name of the file is that of the pipeline, which must be %s.", t.file,

@@ -74,7 +74,7 @@ type Options struct {
 
 // Compare makes the plan for a folder. Resources without a folder in it are left
 // alone. The plan is checked: the server accepts it before anything changes. Otherwise the error
-// is Refusals.
+// joins all refusals.
 func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Plan, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -119,7 +119,6 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 	}
 	slices.Reverse(deletions)
 	plan.Changes = append(plan.Changes, deletions...)
-	slices.SortStableFunc(plan.Changes, func(a, b *Change) int { return a.turn() - b.turn() })
 	return plan, plan.check(ctx, c)
 }
 

@@ -39,28 +39,21 @@ type lintParams struct {
 	Roles map[string]any `json:"roles" doc:"Roles by name, as they would be: what the pipeline may do is checked as if they were stored. Needs the permission iam.role.put."`
 }
 
-// assuming returns a context in which roles are as given, also those of the caller.
-func (r *Runner) assuming(ctx context.Context, roles map[string]any) (context.Context, error) {
-	user := sluice.UserFrom(ctx)
+// assuming returns a context in which roles are as given.
+func assuming(ctx context.Context, roles map[string]any) (context.Context, error) {
 	if roles == nil {
 		return ctx, nil
 	}
-	if !user.May("iam.role.put") {
+	if !sluice.UserFrom(ctx).May("iam.role.put") {
 		return nil, sluice.NotPermitted("iam.role.put").About("roles")
 	}
-	ctx, err := sluice.AssumingRoles(ctx, roles)
-	if err != nil {
-		return nil, err
-	}
-	then, err := r.Owner(ctx, &sluice.Pipeline{Owner: user.Name, OwnerID: user.ID, Roles: user.Roles})
-	user.Permissions, user.Scoped = then.Permissions, then.Scoped
-	return sluice.WithUser(ctx, user), err
+	return sluice.AssumingRoles(ctx, roles)
 }
 
 func lintCommand(r *Runner) command.Command {
 	return command.New("pipeline.lint", "Check a pipeline, and list all its mistakes with their lines and columns.",
 		func(ctx context.Context, p lintParams) (result sluice.LintResult, err error) {
-			if ctx, err = r.assuming(ctx, p.Roles); err != nil {
+			if ctx, err = assuming(ctx, p.Roles); err != nil {
 				return result, err
 			}
 			text, err := r.source(ctx, p.sourceParams)

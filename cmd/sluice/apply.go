@@ -95,12 +95,13 @@ func (t *cli) applyFolder(ctx context.Context, dir string, a applying) error {
 
 // explainRefusals shows people all that a plan is refused for.
 func (t *cli) explainRefusals(dir string, err error) error {
-	refused, _ := errors.AsType[manifest.Refusals](err)
-	if len(refused) < 2 {
+	joined, _ := err.(interface{ Unwrap() []error }) //nolint:errorlint // of the plan itself
+	if joined == nil || len(joined.Unwrap()) < 2 {
 		return fromFolder(dir, err)
 	}
+	refused := joined.Unwrap()
 	for _, e := range refused {
-		t.Sayf("%s", fromHere(dir, e.Message))
+		t.Sayf("%s", fromHere(dir, e.Error()))
 	}
 	return exit.Errorf(exit.CodeOf(refused[0]), "%d things would be refused, so nothing is changed.", len(refused))
 }
