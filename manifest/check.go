@@ -53,8 +53,9 @@ func (p *Plan) roles() (string, error) {
 	return string(text), err
 }
 
-// permitted finds changes whose commands the user may not call. For users who may not even ask
-// for their permissions, the commands find out.
+// permitted finds changes whose commands the user may not call, and puts those of the user's own
+// roles last: the rest needs what they allow now. For users who may not even ask for their
+// permissions, the commands find out.
 func (p *Plan) permitted(ctx context.Context, c *client.Client) (refused []error, err error) {
 	var me sluice.User
 	switch err := c.Decode(ctx, "iam.whoami", nil, nil, &me); {
@@ -73,6 +74,13 @@ func (p *Plan) permitted(ctx context.Context, c *client.Client) (refused []error
 			refused = append(refused, about.blame(sluice.NotPermitted(command)))
 		}
 	}
+	turn := func(ch *Change) int {
+		if ch.Resource == "role" && slices.Contains(me.Roles, ch.Name) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(p.Changes, func(a, b *Change) int { return turn(a) - turn(b) })
 	return refused, nil
 }
 
