@@ -20,6 +20,7 @@ type Call struct {
 	Time          time.Time `json:"time" doc:"When it came."`
 	Status        Status    `json:"status" doc:"By its runs; ok if no pipeline listens." enum:"processing,retrying,ok,error,recovered,rejected,handshake"`
 	Next          time.Time `json:"next,omitzero" doc:"When it is tried again, while it is retrying."`
+	Due           time.Time `json:"due,omitzero" doc:"When pipelines get it, if it was sent for later."`
 	StatusCode    int       `json:"statusCode,omitempty" doc:"Of the HTTP answer."`
 	Code          string    `json:"code,omitempty" doc:"Of the refusal."`
 	Quarantine    string    `json:"quarantine,omitempty" doc:"Id of what is kept of a refused one."`

@@ -46,6 +46,7 @@ type Event struct {
 	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
 	BodyHash        string              `json:"bodyHash,omitempty"`    // of a call with a fingerprint, see SetFingerprint
 	Traceparent     string              `json:"traceparent,omitempty"` // of the work that it belongs to, see Spans
+	Due             time.Time           `json:"due,omitzero"`          // when pipelines get it; zero: at once
 	ReceivedAt      time.Time           `json:"receivedAt"`
 	CE              *CloudEvent         `json:"ce,omitempty"` // of a call that is one
 	Payload         json.RawMessage     `json:"payload,omitempty"`
@@ -75,7 +76,7 @@ func (e *Event) Replay(ctx context.Context, correlationID, pipeline string) (*Ev
 	if RunFrom(ctx) == nil {
 		repeated.User = UserFrom(ctx).Name
 	}
-	repeated.Fingerprint, repeated.BodyHash = nil, "" // the repetition is wanted
+	repeated.Fingerprint, repeated.BodyHash, repeated.Due = nil, "", time.Time{} // the repetition is wanted
 	return &repeated, nil
 }
 
@@ -120,6 +121,9 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	}
 	b = appendOptional(b, `,"bodyHash":`, e.BodyHash)
 	b = appendOptional(b, `,"traceparent":`, e.Traceparent)
+	if !e.Due.IsZero() {
+		b = appendTime(b, `,"due":`, e.Due)
+	}
 	b = appendTime(b, `,"receivedAt":`, e.ReceivedAt.UTC())
 	if e.CE != nil {
 		b = e.CE.appendJSON(b)

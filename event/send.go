@@ -13,6 +13,43 @@ import (
 type sendParams struct {
 	EventKey string `json:"eventKey" alias:"key" required:"true" names:"new event" doc:"Key of the event."`
 	Payload  any    `json:"payload" body:"default" doc:"What the event carries."`
+	sending
+}
+
+// sending is when and how often something is sent.
+type sending struct {
+	DeliveryID string         `json:"deliveryId" doc:"Makes no second event within 24 hours: what is sent again with the same id and key is answered with the ids of the first. At most 200 bytes."`
+	Delay      *time.Duration `json:"delay" max:"720h" doc:"Pipelines get it after this time, from 1s on."`
+	At         time.Time      `json:"at" doc:"Pipelines get it at this time, at most 720h from now. One that is over: at once."`
+}
+
+const (
+	maxDeliveryID    = 200 // bytes
+	deliveryIDWindow = 24 * time.Hour
+	longestDelay     = 720 * time.Hour
+)
+
+// apply gives an event its id and its time.
+func (s sending) apply(e *sluice.Event) error {
+	switch {
+	case len(s.DeliveryID) > maxDeliveryID:
+		return sluice.InvalidParameter("deliveryId", "The parameter deliveryId must have at most %d bytes.",
+			maxDeliveryID)
+	case s.Delay != nil && !s.At.IsZero():
+		return sluice.InvalidParameter("at", "Give either delay or at.")
+	case s.Delay != nil && *s.Delay < time.Second:
+		return sluice.InvalidParameter("delay", "The parameter delay must be at least 1s.")
+	case s.At.After(e.ReceivedAt.Add(longestDelay)):
+		return sluice.InvalidParameter("at", "The parameter at must be at most %v from now.", longestDelay)
+	case s.Delay != nil:
+		e.Due = e.ReceivedAt.Add(*s.Delay)
+	case s.At.After(e.ReceivedAt):
+		e.Due = s.At.UTC()
+	}
+	if e.DeliveryID = s.DeliveryID; s.DeliveryID != "" {
+		e.SetFingerprint(nil, "send\x00"+e.MessageKey(), s.DeliveryID, nil, deliveryIDWindow)
+	}
+	return nil
 }
 
 // sent is the answer for an event or message that is on stable storage.
@@ -21,6 +58,9 @@ type sent struct {
 	Key           string `json:"key,omitempty"`
 	TraceID       string `json:"traceId"`
 	CorrelationID string `json:"correlationId"`
+
+	Due       time.Time `json:"due,omitzero" doc:"When pipelines get it, if that is later."`
+	Duplicate bool      `json:"duplicate,omitempty" doc:"It was sent before with the same delivery id."`
 }
 
 func sendCommand(events sluice.Events, namespace string) command.Command {
@@ -29,13 +69,14 @@ func sendCommand(events sluice.Events, namespace string) command.Command {
 			if err := checkOwnKey("eventKey", p.EventKey); err != nil {
 				return sent{}, err
 			}
-			return send(ctx, events, sluice.Event{EventKey: p.EventKey, Namespace: namespace}, p.Payload)
+			return send(ctx, events, sluice.Event{EventKey: p.EventKey, Namespace: namespace}, p.Payload, p.sending)
 		}, command.Traffic)
 }
 
 type messageSendParams struct {
 	Key     string `json:"key" required:"true" names:"new message" doc:"Key of the message; one that begins with svc.event. makes it an event."`
 	Payload any    `json:"payload" body:"default" doc:"What the message carries."`
+	sending
 }
 
 func messageSendCommand(events sluice.Events, namespace string) command.Command {
@@ -48,7 +89,7 @@ func messageSendCommand(events sluice.Events, namespace string) command.Command 
 			if key, isEvent := strings.CutPrefix(p.Key, sluice.EventPrefix); isEvent {
 				e.Key, e.EventKey = "", key
 			}
-			return send(ctx, events, e, p.Payload)
+			return send(ctx, events, e, p.Payload, p.sending)
 		}, command.Traffic)
 }
 
@@ -63,7 +104,9 @@ func checkOwnKey(parameter, key string) error {
 
 // send stores an event that carries a value. The event has the trace id of the sending run: one
 // search finds everything that came of a call.
-func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any) (done sent, err error) {
+func send(
+	ctx context.Context, events sluice.Events, e sluice.Event, payload any, s sending,
+) (done sent, err error) {
 	text, err := value.Marshal(payload)
 	if err != nil {
 		return done, err
@@ -84,6 +127,9 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 		e.TraceID = run.TraceID
 		run.Identify(&e)
 	}
+	if err := s.apply(&e); err != nil {
+		return done, err
+	}
 	e.Payload = text
 	e.PayloadType, e.PayloadEncoding = sluice.Raw, sluice.EncodingJSON
 	e.ContentType = "application/json"
@@ -92,5 +138,11 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 	if err != nil {
 		return done, err
 	}
-	return sent{EventKey: e.EventKey, Key: e.Key, TraceID: result.TraceID, CorrelationID: result.CorrelationID}, nil
+	done = sent{
+		EventKey: e.EventKey, Key: e.Key, TraceID: result.TraceID, CorrelationID: result.CorrelationID, Due: e.Due,
+	}
+	if done.Duplicate = result.Duplicate && s.DeliveryID != ""; done.Duplicate {
+		done.Due = time.Time{} // that of the first counts
+	}
+	return done, nil
 }

@@ -4,7 +4,9 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 // counted returns how often each webhook-id came, by path.
@@ -80,4 +82,69 @@ func TestWhatARunSendsHasAnIdentity(t *testing.T) {
 	if len(all) != 10 {
 		t.Errorf("10 events have the ids %q", slices.Collect(maps.Keys(all)))
 	}
+}
+
+// TestSentForLater: an event that is sent for a later time is there at once, and handed on then, also
+// by a server that was started meanwhile.
+func TestSentForLater(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
+	s.store("later", listening("later.due", "http.request: {method: POST, url: '"+o.url+"/#{body.payload}'}"))
+	due := time.Now().Add(2 * time.Second).UTC()
+	sent := s.command("event.send", map[string]any{"eventKey": "later.due", "payload": "user", "at": due.Format(time.RFC3339Nano)}).
+		wantStatus(t, 200).object(t)
+	past := s.command("event.send", map[string]any{"eventKey": "later.due", "payload": "past", "at": "2020-01-01T00:00:00Z"}).wantStatus(t, 200).object(t)
+	if at, _ := sent["due"].(string); !strings.HasPrefix(due.Format(time.RFC3339Nano), strings.TrimSuffix(at, "Z")[:20]) || past["due"] != nil {
+		t.Errorf("it is due at %v, and %v", sent["due"], past["due"])
+	}
+	<-o.arrived
+	s.stop()
+	s.resume()
+	if found := s.traces("status", "processing"); time.Now().Before(due) && len(found) != 1 {
+		t.Errorf("%d events are in progress", len(found))
+	}
+	<-o.arrived
+	if now := time.Now(); now.Before(due.Add(-100 * time.Millisecond)) {
+		t.Errorf("all came %v early", due.Sub(now))
+	}
+	if all := o.all(); len(all) != 2 || all[0].path != "/past" {
+		t.Errorf("these came: %v", all)
+	}
+}
+
+// TestSentOnce: what is sent again with its delivery id makes no second event.
+func TestSentOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	s.store("once", listening("once.sent", "set: {value: 1}"))
+	send := func(command string, params map[string]any) answer { return s.command(command, params) }
+	first := send("event.send", map[string]any{"eventKey": "once.sent", "deliveryId": "7", "payload": 1}).wantStatus(t, 200).object(t)
+	again := send("event.send", map[string]any{"eventKey": "once.sent", "deliveryId": "7", "payload": 2}).wantStatus(t, 200).object(t)
+	message := send("message.send", map[string]any{"key": "svc.event.once.sent", "deliveryId": "7"}).wantStatus(t, 200).object(t)
+	for _, other := range []map[string]any{again, message} {
+		if first["duplicate"] != nil || other["duplicate"] != true || other["correlationId"] != first["correlationId"] || other["traceId"] != first["traceId"] {
+			t.Errorf("%v, and again %v", first, other)
+		}
+	}
+	if other := send("event.send", map[string]any{"eventKey": "once.other", "deliveryId": "7"}).wantStatus(t, 200).object(t); other["duplicate"] != nil {
+		t.Errorf("another key: %v", other)
+	}
+	for name, params := range map[string]map[string]any{
+		"deliveryId": {"deliveryId": strings.Repeat("x", 201)},
+		"delay":      {"delay": "999ms"},
+		"at":         {"at": time.Now().Add(721 * time.Hour).Format(time.RFC3339)},
+	} {
+		params["eventKey"] = "once.sent"
+		got := send("event.send", params).wantProblem(t, 400, "parameter-invalid")
+		if got["parameter"] != name {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	send("event.send", map[string]any{"eventKey": "once.sent", "delay": "721h"}).wantProblem(t, 400, "parameter-invalid")
+	send("event.send", map[string]any{"eventKey": "once.sent", "delay": "1s", "at": "2030-01-01T00:00:00Z"}).wantProblem(t, 400, "parameter-invalid")
+	eventually(t, "one event", func() bool {
+		found := s.traces("eventKey", "once.sent")
+		return len(found) == 1 && found[0].Status == "ok"
+	})
 }

@@ -40,9 +40,26 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 			return a, err
 		}
 	}
+	if err := c.later(d); err != nil {
+		return a, err
+	}
 	d.kept = &kept{Waiting: c.queue.Waiting, binding: c.binding, key: d.key, again: d.again || d.state != nil}
 	d.Kept = d.kept
 	return c.runOnce(d)
+}
+
+// later moves an event that was sent for a later time to the waiting room until then, and returns
+// errElsewhere.
+func (c *consumption) later(d *delivery) error {
+	text, _ := d.Message["due"].(string)
+	due, err := time.Parse(time.RFC3339Nano, text)
+	if d.waited || err != nil || c.queue.Waiting.left(due) <= 0 {
+		return nil //nolint:nilerr // it is due
+	}
+	if err := c.queue.Waiting.put(context.Background(), c.binding, d.key, d.event, state{Due: due.UTC()}); err != nil {
+		return err
+	}
+	return errElsewhere
 }
 
 // takeSlot waits for a slot. A live replay that finds none moves to the waiting room
