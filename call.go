@@ -31,7 +31,7 @@ type Call struct {
 	Count         int       `json:"count,omitempty" doc:"How many calls it stands for, if more than one."`
 	AdmittedOf    string    `json:"admittedOf,omitempty" doc:"Id that it had in the quarantine, if it was let out of it."`
 	Erased        bool      `json:"erased,omitempty" doc:"Its payload, headers and results were erased."`
-	Sent          bool      `json:"-"` // a run or a user has sent it: it is no call
+	Sent          bool      `json:"sent,omitempty" doc:"A run, a user or the server has sent it: it is no call."`
 	Spooled       bool      `json:"-"` // it waits in a spool, and is entered in the journal when it is handed over
 	Unlisted      bool      `json:"-"` // it is one of many of its kind: it is counted, and not found again
 	Duplicate     bool      `json:"-"` // its delivery was accepted before: the ids are those of the first call
@@ -79,6 +79,9 @@ func (c Call) AppendJSON(b []byte) []byte {
 	}
 	b = appendOptional(b, `,"remoteAddr":`, c.RemoteAddr)
 	b = appendCount(b, `,"count":`, c.Count)
+	if c.Sent {
+		b = append(b, `,"sent":true`...)
+	}
 	return append(appendListeners(b, c.Listeners), '}')
 }
 

@@ -56,12 +56,13 @@ type WebhookFigures struct {
 	Expected     bool      `json:"expected,omitempty"`    // calls of it are expected, so it is always counted by itself
 }
 
-// PipelineRuns are the runs of a pipeline over some hours, as pipeline.stats shows them.
+// PipelineRuns are the runs of one or all pipelines over some hours, as pipeline.stats shows them.
 type PipelineRuns struct {
-	Pipeline string `json:"pipeline"`
+	Pipeline string `json:"pipeline,omitempty" doc:"The one that was asked for."`
 	RunFigures
 
-	Hours []RunFigures `json:"hours"` // in each hour
+	Hours     []RunFigures    `json:"hours"` // in each hour
+	Pipelines []PipelineStats `json:"pipelines" doc:"What waits and what failed, of each pipeline that listens."`
 }
 
 // A CallEnd says what became of an accepted call.

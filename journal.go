@@ -14,6 +14,7 @@ type TraceQuery struct {
 	Status   Status    // empty means any
 	Code     string    // of the refusal, or of the error of a run; empty means any
 	From, To time.Time // zero means unbounded
+	Calls    bool      // no events that were sent within the house
 	Limit    int
 	Before   string // cursor: where the page before it ended
 

@@ -27,44 +27,44 @@ type increase struct {
 
 // note looks at the last hours.
 func (r recentFigures) note(hours []sluice.Minute, now time.Time) {
-	grown := map[key]*increase{}
-	see := func(k key, hour time.Time, figures sluice.RunFigures) {
-		if r[k] == nil {
-			r[k] = &window{hours: map[time.Time]sluice.RunFigures{}}
-		}
-		if grown[k] == nil {
-			grown[k] = &increase{at: now}
-		}
-		was := r[k].hours[hour]
-		grown[k].Add(sluice.RunFigures{Runs: figures.Runs - was.Runs, Errors: figures.Errors - was.Errors})
-		r[k].hours[hour] = figures
-	}
 	for _, hour := range hours {
 		for name, runs := range hour.Pipelines {
-			see(key{sluice.AlertPipelineFailing, name}, hour.Time, runs)
+			r.see(key{sluice.AlertPipelineFailing, name}, hour.Time, runs, now)
 		}
 		for eventKey, calls := range hour.Webhooks {
-			see(key{sluice.AlertQuarantine, eventKey}, hour.Time,
-				sluice.RunFigures{Runs: calls.Accepted + calls.Rejected})
+			r.see(key{sluice.AlertQuarantine, eventKey}, hour.Time,
+				sluice.RunFigures{Runs: calls.Accepted + calls.Rejected}, now)
 		}
 	}
-	for k, of := range r {
-		maps.DeleteFunc(of.hours, func(hour time.Time, _ sluice.RunFigures) bool {
+	for k, w := range r {
+		maps.DeleteFunc(w.hours, func(hour time.Time, _ sluice.RunFigures) bool {
 			return now.Sub(hour) > (recentHours+1)*time.Hour
 		})
-		if more := grown[k]; more == nil {
-			delete(r, k) // for hours nothing happened
-		} else if more.Runs > 0 {
-			old := func(i increase) bool { return now.Sub(i.at) > countedLast }
-			of.last = append(slices.DeleteFunc(of.last, old), *more)
+		if len(w.hours) == 0 {
+			delete(r, k)
 		}
+	}
+}
+
+func (r recentFigures) see(k key, hour time.Time, figures sluice.RunFigures, now time.Time) {
+	w := r[k]
+	if w == nil {
+		w = &window{hours: map[time.Time]sluice.RunFigures{}}
+		r[k] = w
+	}
+	was := w.hours[hour]
+	w.hours[hour] = figures
+	if more := figures.Runs - was.Runs; more > 0 {
+		old := func(i increase) bool { return now.Sub(i.at) > countedLast }
+		w.last = append(slices.DeleteFunc(w.last, old),
+			increase{sluice.RunFigures{Runs: more, Errors: figures.Errors - was.Errors}, now})
 	}
 }
 
 // figures returns what was counted of a subject.
 func (r recentFigures) figures(k key) (sum sluice.RunFigures) {
-	if of := r[k]; of != nil {
-		for _, i := range of.last {
+	if w := r[k]; w != nil {
+		for _, i := range w.last {
 			sum.Add(i.RunFigures)
 		}
 	}

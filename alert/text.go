@@ -20,6 +20,9 @@ func clock(at, now time.Time) string {
 
 // message says what is wrong: why, how many things it is about, and since when.
 func (c *Condition) message(since, now time.Time) string {
+	if c.Kind == sluice.AlertClosed {
+		return c.Cause // it says all, and is over when it is told
+	}
 	text := c.Kind.Words(c.Subject).Title
 	if c.Cause != "" {
 		text += ": " + strings.TrimSuffix(c.Cause, ".")
@@ -27,10 +30,7 @@ func (c *Condition) message(since, now time.Time) string {
 	if c.Many != "" {
 		text += "; " + c.Many
 	}
-	if c.Kind != sluice.AlertClosed { // which is over when it is told
-		text += ", since " + clock(since, now)
-	}
-	return text + "."
+	return text + ", since " + clock(since, now) + "."
 }
 
 // allClear says that it is over, how long it was, and what it was. a has the title of that.

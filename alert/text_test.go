@@ -56,7 +56,7 @@ func TestMessages(t *testing.T) {
 			"Stored data is damaged (node-1): 3 events are lost, since 02:14 UTC.",
 			"No damage is known any more (node-1). It is over after 46m, from 02:14 UTC to 03:00 UTC. It was: 3 events are lost.",
 		},
-		sluice.AlertClosed: {"No calls were taken for a while: No calls were taken for 2s.", "Calls are taken again."},
+		sluice.AlertClosed: {"No calls were taken for 2s.", "Calls are taken again."},
 	}
 	conditions := append(facts.Conditions(now), warning(sluice.AlertClosed, "", since, "No calls were taken for 2s."))
 	for _, c := range conditions {

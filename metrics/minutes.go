@@ -278,13 +278,17 @@ func (m *Minutes) ByWebhook(count int) []sluice.Minute {
 	return m.hours.last(count, m.counted)
 }
 
-// Runs returns the runs of a pipeline over the last hours. In an hour with too many pipelines,
+// Runs returns the runs of some pipelines over the last hours. In an hour with too many pipelines,
 // only the first that ran have their own figures.
-func (m *Minutes) Runs(ctx context.Context, pipeline string, count int) sluice.PipelineRuns {
+func (m *Minutes) Runs(ctx context.Context, counts func(pipeline string) bool, count int) sluice.PipelineRuns {
 	hours := m.last(ctx, m.hours, count)
-	of := sluice.PipelineRuns{Pipeline: pipeline, Hours: make([]sluice.RunFigures, len(hours))}
+	of := sluice.PipelineRuns{Hours: make([]sluice.RunFigures, len(hours))}
 	for i, hour := range hours {
-		of.Hours[i] = hour.Pipelines[pipeline]
+		for name, runs := range hour.Pipelines {
+			if counts(name) {
+				of.Hours[i].Add(runs)
+			}
+		}
 		of.Add(of.Hours[i])
 	}
 	return of

@@ -70,8 +70,8 @@ func TestItBrokeAtNight(t *testing.T) {
 		b.until(`[...document.querySelectorAll(".figures > a")].map((a) => a.querySelector("b").textContent + " " + a.querySelector("span").textContent.trim()).join("; ") === "` + want + `"`)
 	}
 	tiles("0 calls went well; 0 in progress; 3 being retried; 2 calls failed in a pipeline; 0 calls rejected by the server; 2 dead letters")
-	b.wants("shop has been failing")
-	b.follow(".alerts a[href*='/pipelines/shop']")
+	b.wants("2 pipelines are failing: billing, shop.")
+	b.follow("[data-figures=attention] a[href*='/pipelines/shop']")
 	b.wants("answered with 503", outside.URL+"/shop", "3 events wait for another attempt", "Edit line")
 	if main := b.text("main .main"); main != "Try all 3 now" {
 		t.Errorf("the coloured button is %q", main)

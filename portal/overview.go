@@ -18,6 +18,7 @@ import (
 type overviewView struct {
 	sluice.ServerStats
 
+	Known   bool // what the user may see has figures
 	Span    chart.Span
 	Spans   []chart.Span
 	Sum     sluice.CallFigures // over the span
@@ -45,6 +46,7 @@ func overviewPage(v *page.Visit) error {
 		Span: chart.SpanOf(v.R.URL.Query(), chart.Spans, chart.Spans[1]), Spans: chart.Spans,
 	}
 	if v.May("server.stats") {
+		view.Known = true
 		given := []any{"minutes", strconv.Itoa(max(view.Span.Minutes, 1))}
 		if view.Span.Hours > 0 {
 			given = append(given, "hours", strconv.Itoa(view.Span.Hours))
@@ -57,6 +59,8 @@ func overviewPage(v *page.Visit) error {
 			return err
 		}
 		view.sum(v.Base, v.May("trace.get"))
+	} else if err := view.ofScope(v); err != nil {
+		return err
 	}
 	var err error
 	if view.Busiest, err = busiest(v, view.Span); err != nil {
@@ -68,6 +72,39 @@ func overviewPage(v *page.Visit) error {
 	}
 	view.Live = v.Live("", "")
 	return v.Show("overview", "Overview", view)
+}
+
+// ofScope fills the page for a user who may not see the state of the server: the figures of the
+// webhooks and pipelines that their roles cover, by the hour.
+func (view *overviewView) ofScope(v *page.Visit) error {
+	if !v.May("webhook.stats") || !v.May("pipeline.stats") {
+		return nil
+	}
+	c := chart.New(v.R.URL.Query(), v.Base+"/")
+	view.Known, view.Ready, view.Span, view.Spans = true, true, c.Span, c.Spans
+	const most = "1000"
+	found, err := page.Ask[[]sluice.WebhookStats](v, "webhook.stats", "hours", c.Hours(), "limit", most,
+		"figures", true)
+	if err != nil {
+		return err
+	}
+	runs, err := page.Ask[sluice.PipelineRuns](v, "pipeline.stats", "hours", "1")
+	if err != nil {
+		return err
+	}
+	figures := make([]sluice.CallFigures, c.Span.Hours)
+	for _, of := range found {
+		for i := range of.Figures {
+			figures[i].Add(of.Figures[i])
+		}
+	}
+	view.ServerStats.Hours, view.Pipelines, view.Webhooks = chart.Hourly(figures), runs.Pipelines, len(found)
+	for _, p := range runs.Pipelines {
+		view.DeadLetters += p.DeadLetters
+	}
+	view.sum(v.Base, v.May("trace.get"))
+	view.Latency = nil // it is known of the whole server only
+	return nil
 }
 
 // busiest returns the webhooks with most calls in a day or longer.

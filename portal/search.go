@@ -14,8 +14,8 @@ import (
 // A searchView is what was found by a text, of all kinds of things.
 type searchView struct {
 	Text      string
-	Webhooks  []string
-	Pipelines []string
+	Webhooks  []sluice.WebhookView
+	Pipelines []sluice.PipelineView
 	Calls     []sluice.CallView
 	More      string // path of the list of calls
 }
@@ -30,12 +30,11 @@ func searchPage(v *page.Visit) error {
 	if err := findNames(v, &view); err != nil {
 		return err
 	}
-	for path, names := range map[string][]string{"/webhooks/": view.Webhooks, "/pipelines/": view.Pipelines} {
-		if len(view.Webhooks)+len(view.Pipelines) == 1 && len(names) == 1 && names[0] == view.Text {
-			return v.Redirect(path + url.PathEscape(view.Text))
-		}
+	live := v.Query("live") != "" // while it is typed
+	if path := view.only(); path != "" && !live {
+		return v.Redirect(path)
 	}
-	if v.May("trace.get") {
+	if v.May("trace.get") && !live {
 		trace, err := findCalls(v, &view)
 		if err != nil {
 			return err
@@ -47,6 +46,19 @@ func searchPage(v *page.Visit) error {
 	return v.Show("search", "Search", view)
 }
 
+// only returns the path of the one thing that has the text as its name, "" if there is none or
+// more has it in its name.
+func (s *searchView) only() string {
+	switch {
+	case len(s.Webhooks)+len(s.Pipelines) != 1:
+	case len(s.Webhooks) == 1 && s.Webhooks[0].EventKey == s.Text:
+		return "/webhooks/" + s.Text
+	case len(s.Pipelines) == 1 && s.Pipelines[0].Name == s.Text:
+		return "/pipelines/" + s.Text
+	}
+	return ""
+}
+
 // mostFound is how many things of a kind a search shows.
 const mostFound = "20"
 
@@ -56,14 +68,9 @@ func findNames(v *page.Visit, view *searchView) error {
 	if err != nil {
 		return err
 	}
-	for _, hook := range hooks.Items {
-		view.Webhooks = append(view.Webhooks, hook.EventKey)
-	}
 	found, err := page.AskIfAllowed[command.Page[sluice.PipelineView]](v, "pipeline.get", "search", view.Text,
 		"limit", mostFound)
-	for _, l := range found.Items {
-		view.Pipelines = append(view.Pipelines, l.Name)
-	}
+	view.Webhooks, view.Pipelines = hooks.Items, found.Items
 	return err
 }
 

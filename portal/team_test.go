@@ -25,7 +25,7 @@ func TestATeamOnOnePage(t *testing.T) {
 	}
 	admin := s.signedIn("admin", adminPassword)
 	admin.get("/roles").wants(t, 200, `href="/teams/new"`)
-	admin.get("/teams/new").wants(t, 200, "What is theirs", `value="paula"`, `<option value="developer" selected>`).lacks(t, `<option value="admin"`)
+	admin.get("/teams/new").wants(t, 200, "sees webhook.partner.* and", `value="paula"`, `<option value="developer" selected>`).lacks(t, `<option value="admin"`)
 	admin.post("/teams/new", "team", "", "like", "developer").wants(t, 400, "A team needs a name.")
 	admin.post("/teams/new", "team", "partner", "scope", "webhook.partner", "like", "developer", "members", "paula").wants(t, 400, `id="field-scope-problem"`, `value="paula" checked`)
 	if got := admin.post("/teams/new", "team", "partner", "like", "developer", "members", "", "members", "paula"); got.status != http.StatusSeeOther {
@@ -35,6 +35,9 @@ func TestATeamOnOnePage(t *testing.T) {
 	admin.post("/teams/new", "team", "partner", "like", "developer").wants(t, http.StatusConflict, "partner-developer already")
 
 	v := s.signedIn("paula", "a long password")
+	v.get("/").wants(t, 200, "calls went well", "Calls an hour", "Pipelines to look at", `href="/pipelines/partner.in#failure"`, "failing", "Busiest webhooks", "webhook.partner.in", ">ready<").lacks(t, "Free disk", "Time to stable storage")
+	v.get("/?span=week").wants(t, 200, "Calls an hour")
+	v.get("/pipelines").wants(t, 200, "failing")
 	links := regexp.MustCompile(`href="(/[^"#]*)"`)
 	seen, queue := map[string]bool{"/": true}, []string{"/"}
 	for len(queue) > 0 && len(seen) < 300 {

@@ -38,6 +38,7 @@ type webhookStatsParams struct {
 	EventKey string `json:"eventKey" names:"listed" doc:"Show only the webhook with this key."`
 	Hours    int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
 	Limit    int    `json:"limit" min:"1" max:"1000" doc:"At most this many webhooks, those with most calls. Default 100."`
+	Figures  bool   `json:"figures" doc:"Show what became of the calls of each hour as well, as for one webhook."`
 }
 
 const (
@@ -53,9 +54,10 @@ func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
 			cover := sluice.CoverFrom(ctx)
 			all := slices.DeleteFunc(minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours)),
 				func(s sluice.WebhookStats) bool { return !cover.Event(s.EventKey) })
-			if p.EventKey != "" {
+			switch {
+			case p.EventKey != "":
 				all = slices.DeleteFunc(all, func(s sluice.WebhookStats) bool { return s.EventKey != p.EventKey })
-			} else {
+			case !p.Figures:
 				for i := range all {
 					all[i].Figures = nil
 				}
@@ -65,18 +67,25 @@ func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
 }
 
 type pipelineStatsParams struct {
-	Name  string `json:"name" required:"true" names:"listed" doc:"Name of the pipeline."`
+	Name  string `json:"name" names:"listed" doc:"Show only the pipeline of this name."`
 	Hours int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
 }
 
-func pipelineStatsCommand(minutes *metrics.Minutes) command.Command {
-	return command.New("pipeline.stats", "Show how often a pipeline ran in the last hours, and how often it failed.",
+func pipelineStatsCommand(
+	stats func(context.Context) (sluice.ServerStats, error), minutes *metrics.Minutes,
+) command.Command {
+	return command.New("pipeline.stats",
+		"Show how often pipelines ran in the last hours and how often they failed, and "+
+			"what waits.",
 		func(ctx context.Context, p pipelineStatsParams) (sluice.PipelineRuns, error) {
-			runs := minutes.Runs(ctx, p.Name, cmp.Or(p.Hours, defaultHours))
-			if !sluice.CoverFrom(ctx).Name(p.Name) {
-				runs = sluice.PipelineRuns{Pipeline: p.Name, Hours: make([]sluice.RunFigures, len(runs.Hours))}
-			}
-			return runs, nil
+			cover := sluice.CoverFrom(ctx)
+			counts := func(name string) bool { return (p.Name == "" || name == p.Name) && cover.Name(name) }
+			runs := minutes.Runs(ctx, counts, cmp.Or(p.Hours, defaultHours))
+			now, err := stats(ctx)
+			runs.Pipeline = p.Name
+			runs.Pipelines = slices.DeleteFunc(now.Pipelines,
+				func(of sluice.PipelineStats) bool { return !counts(of.Pipeline) })
+			return runs, err
 		}, command.ReadOnly)
 }
 

@@ -22,6 +22,7 @@ type getParams struct {
 	Type     string    `json:"type" doc:"Only calls whose event is of this kind, such as push; * at its end stands for the rest."`
 	Pipeline string    `json:"pipeline" names:"listed" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
 	Code     string    `json:"code" doc:"Only calls that were rejected with this code, or whose run failed with it."`
+	Calls    bool      `json:"calls" doc:"Only calls: no events that runs, users or the server have sent."`
 	Search   string    `json:"search" doc:"Only calls that have this text in their event key, type, trace id, correlation id, address, pipeline or error, in upper or lower case."`
 	Payloads bool      `json:"payloads" doc:"The text may also be in the payload; needs the permission trace.payload."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`

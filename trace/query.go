@@ -18,6 +18,7 @@ func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.Tr
 		TraceID:  strings.ToLower(p.TraceID),
 		EventKey: p.EventKey,
 		Type:     p.Type,
+		Calls:    p.Calls,
 		Pipeline: p.Pipeline,
 		Status:   sluice.Status(p.Status),
 		Code:     p.Code,

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"sluice"
 	"sluice/cmd/sluice/view"
 )
 
@@ -20,6 +21,9 @@ func statsCommand(t *cli) *cobra.Command {
 			return t.Open(ctx, "/")
 		}
 		answer, err := t.Server.Command(ctx, "server.stats", values, nil)
+		if sluice.AsError(err).Kind == sluice.Forbidden {
+			return t.scopedStats(ctx, values)
+		}
 		if err != nil {
 			return err
 		}
@@ -32,6 +36,18 @@ func statsCommand(t *cli) *cobra.Command {
 			return v.Account(w, root, "")
 		})
 	})
+}
+
+// scopedStats shows what a user sees who may not see the state of the server: the webhooks and
+// pipelines that their roles cover.
+func (t *cli) scopedStats(ctx context.Context, values url.Values) error {
+	values.Del("minutes")
+	for _, name := range []string{"webhook.stats", "pipeline.stats"} {
+		if err := t.ShowAnswer(t.Server.Command(ctx, name, values, nil)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // figureNames are what people call the figures of a minute. Everywhere on the

@@ -77,6 +77,7 @@ func (s *search) matches(c *sluice.Call) bool {
 	case !s.q.Cover.Call(c),
 		s.whole && c.TraceID != s.q.TraceID,
 		s.owner != "" && sluice.TraceOwner(c.TraceID) != s.owner,
+		s.q.Calls && c.Sent,
 		s.q.EventKey != "" && c.EventKey != s.q.EventKey,
 		s.q.Type != "" && !sluice.TypeMatches(s.q.Type, c.Type),
 		c.Time.Before(s.q.From),

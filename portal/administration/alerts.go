@@ -1,7 +1,7 @@
 package administration
 
 import (
-	"net/url"
+	"strings"
 
 	"sluice"
 	"sluice/portal/page"
@@ -12,12 +12,15 @@ type alertList struct {
 	Open, Over []alertItem
 }
 
-// An alertItem is an alert with the page of what it is about.
+// An alertItem is an alert with what people can do about it.
 type alertItem struct {
 	sluice.Alert
 
-	Link string // "" if it has none
+	Link, Do string
 }
+
+// Rest returns the message without the title that it begins with.
+func (a alertItem) Rest() string { return strings.TrimPrefix(a.Message, a.Title+": ") }
 
 func alertsPage(v *page.Visit) error {
 	found, err := page.Ask[sluice.List[sluice.Alert]](v, "alert.get", "limit", page.Size)
@@ -26,7 +29,8 @@ func alertsPage(v *page.Visit) error {
 	}
 	var view alertList
 	for _, a := range found.Items {
-		item := alertItem{a, aboutAlert(v, a)}
+		words := a.Kind.Words(a.Subject)
+		item := alertItem{a, words.Page, words.Do}
 		if a.Open() {
 			view.Open = append(view.Open, item)
 		} else {
@@ -34,24 +38,6 @@ func alertsPage(v *page.Visit) error {
 		}
 	}
 	return v.Show("alerts", "Alerts", view)
-}
-
-// aboutAlert returns the page where people see why, and do something about it.
-func aboutAlert(v *page.Visit, a sluice.Alert) string {
-	subject := url.QueryEscape(a.Subject)
-	for kind, at := range map[sluice.AlertKind]struct{ command, path string }{
-		sluice.AlertPipelineFailing: {"pipeline.get", "/pipelines/" + url.PathEscape(a.Subject)},
-		sluice.AlertBacklog:         {"pipeline.get", "/pipelines/" + url.PathEscape(a.Subject)},
-		sluice.AlertDeadLetters:     {"deadletter.get", "/deadletters?pipeline=" + subject},
-		sluice.AlertSilence:         {"webhook.get", "/webhooks/" + url.PathEscape(a.Subject)},
-		sluice.AlertSubscription:    {"webhook.get", "/webhooks/" + url.PathEscape(a.Subject)},
-		sluice.AlertQuarantine:      {"quarantine.get", "/quarantine?eventKey=" + subject},
-	} {
-		if kind == a.Kind && a.Open() && v.May(at.command) {
-			return at.path
-		}
-	}
-	return ""
 }
 
 func alertMute(v *page.Visit) error {

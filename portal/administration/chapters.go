@@ -12,7 +12,7 @@ import (
 
 // A chapter is the commands with one prefix, in the list of commands and in the API
 // reference.
-type chapter struct{ Name, Title string }
+type chapter struct{ Name, Title, Task string }
 
 //go:embed chapters.yaml
 var chapterTable string
@@ -41,7 +41,7 @@ func inOrder[T any](of map[string]T) (found []chapter) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		if !slices.ContainsFunc(chapters(), func(c chapter) bool { return c.Name == name }) {
-			found = append(found, chapter{name, name})
+			found = append(found, chapter{name, name, "Other"})
 		}
 	}
 	return found

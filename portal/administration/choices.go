@@ -1,8 +1,6 @@
 package administration
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"sluice"
@@ -28,7 +26,7 @@ func grantChoices(*page.Visit) ([]page.Choice, error) {
 	}, nil
 }
 
-// permissionChoices returns all permissions by area, with what each allows.
+// permissionChoices returns all permissions by what people do with them, with what each allows.
 func permissionChoices(v *page.Visit) ([]page.Choice, error) {
 	const everywhere = "Everywhere"
 	choices := []page.Choice{
@@ -36,10 +34,10 @@ func permissionChoices(v *page.Visit) ([]page.Choice, error) {
 			Area: everywhere},
 		{Value: "*", Label: "*", Help: "Everything.", Area: everywhere},
 	}
-	byArea := make(map[string][]page.Choice)
+	byChapter := make(map[string][]page.Choice)
 	add := func(name, help string) {
-		area, _, _ := strings.Cut(name, ".")
-		byArea[area] = append(byArea[area], page.Choice{Value: name, Label: name, Help: help, Area: area})
+		of := chapterOf(name)
+		byChapter[of] = append(byChapter[of], page.Choice{Value: name, Label: name, Help: help})
 	}
 	for _, cmd := range v.Commands.All() {
 		if cmd.Endpoint == nil {
@@ -51,13 +49,17 @@ func permissionChoices(v *page.Visit) ([]page.Choice, error) {
 			add(a.Permission, strings.ToUpper(a.Words[:1])+a.Words[1:]+".")
 		}
 	}
-	for _, area := range slices.Sorted(maps.Keys(byArea)) {
-		if of := byArea[area]; len(of) > 1 {
-			choices = append(choices, page.Choice{
-				Value: area + ".*", Label: area + ".*", Help: "All of these, and what later versions add.", Area: area,
-			})
+	for _, c := range inOrder(byChapter) {
+		of := byChapter[c.Name]
+		if len(of) > 1 && strings.Contains(of[0].Value, ".") {
+			all := c.Name + ".*"
+			of = append([]page.Choice{{Value: all, Label: all, Help: c.Title + ": all, and what later versions add."}},
+				of...)
 		}
-		choices = append(choices, byArea[area]...)
+		for _, choice := range of {
+			choice.Area = c.Task
+			choices = append(choices, choice)
+		}
 	}
 	return choices, nil
 }

@@ -26,8 +26,20 @@ type resourceForm struct {
 	Warnings []string
 }
 
+// resourceNew shows the form of a new thing, which may begin as a copy of another.
 func resourceNew(v *page.Visit, res *resource) error {
-	return resourceForm{resource: res}.show(v, "New "+res.One(), nil, nil)
+	var entered url.Values
+	if like := v.Query("like"); like != "" {
+		thing, err := v.Run(res.Get, res.Key, like)
+		if err == nil {
+			entered, err = page.Stored(thing)
+		}
+		if err != nil {
+			return err
+		}
+		entered.Del(res.Key)
+	}
+	return resourceForm{resource: res}.show(v, "New "+res.One(), entered, nil)
 }
 
 func resourcePage(v *page.Visit, res *resource) error {

@@ -40,6 +40,7 @@ func Add(s *page.Site) {
 	s.Page("GET /alerts", alertsPage)
 	s.Form("/alerts/{id}/mute", alertMute)
 	s.Page("GET /audit", auditPage)
+	s.Page("GET /settings", settingsPage)
 	s.Page("GET /commands", commandsPage)
 	s.Page("GET /commands/{name}", page.With(commandNamed, commandPage))
 	s.Form("/commands/{name}", page.With(commandNamed, commandRun))

@@ -20,9 +20,11 @@ func showTeam(v *page.Visit, failure error) error {
 	view := page.Form{Fields: []page.Field{
 		{Name: "team", Label: "Name", Help: "Such as partner. It becomes the first part of the role’s name.",
 			Input: "text", Value: entered.Get("team"), Required: true, Focus: failure == nil},
-		{Name: "scope", Label: "What is theirs", Help: "First groups of names, separated by commas: with partner it " +
-			"is the webhooks webhook.partner and webhook.partner.…, and the messages, pipelines and secrets partner " +
-			"and partner.…. Left empty, it is the name. All else is as if it were not there for them.",
+		{Name: "scope", Label: "Scope",
+			Help: "What names must begin with, separated by commas. Left empty, it is the " +
+				"team’s name. For example, partner: sees webhook.partner.* and the pipelines and secrets partner.*, " +
+				"and " +
+				"nothing else.",
 			Input: "text", Value: entered.Get("scope")},
 		{Name: "like", Label: "What members may do with it",
 			Help:  "What the role allows, without what is about the whole server.",

@@ -47,6 +47,18 @@ func Event(v *page.Visit, trace string) (*SeenEvent, error) {
 	return eventSeen(found.Items[len(found.Items)-1]), nil // events that the call caused are newer
 }
 
+// Body returns what the call has sent and its content type, "" if that is not known or no text.
+func (e *SeenEvent) Body() (body, media string) {
+	if e == nil {
+		return "", ""
+	}
+	body, whole := sentBody(e.call)
+	if !whole {
+		return "", ""
+	}
+	return body, e.call.ContentType
+}
+
 // eventSeen returns the values of a call's event, the payload first.
 func eventSeen(c sluice.CallView) *SeenEvent {
 	if c.PayloadEncoding == "" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ type callFilter struct {
 func filterOf(base string, query url.Values) callFilter {
 	f := callFilter{make(url.Values), base + "/calls"}
 	for _, name := range []string{
-		"search", "eventKey", "type", "pipeline", "status", "code", "trace", "since", "from", "to", "payloads",
+		"search", "eventKey", "type", "pipeline", "status", "code", "trace", "since", "from", "to", "payloads", "sent",
 	} {
 		if value := strings.TrimSpace(query.Get(name)); value != "" {
 			f.Set(name, value)
@@ -43,10 +44,19 @@ func (f callFilter) args() command.Args {
 	given := page.Args("search", f.Get("search"), "eventKey", f.Get("eventKey"), "type", f.Get("type"),
 		"pipeline", f.Get("pipeline"), "status", f.Get("status"), "code", f.Get("code"), "traceId", f.Get("trace"),
 		"from", f.start(), "to", page.AsTime(f.Get("to")))
+	if f.HidesSent() {
+		given = page.Args(given, "calls", true)
+	}
 	if f.Has("payloads") && f.Has("search") {
 		given = page.Args(given, "payloads", true)
 	}
 	return given
+}
+
+// HidesSent reports whether the list leaves out events that were sent within the house: unless
+// people ask for them, or for something that they may be.
+func (f callFilter) HidesSent() bool {
+	return !slices.ContainsFunc([]string{"sent", "eventKey", "pipeline", "trace", "search"}, f.Has)
 }
 
 // start returns the earliest time of the calls. A text that is no time is left to the command

@@ -37,7 +37,8 @@ func Past(v *page.Visit, event *SeenEvent) (past []sluice.CallView, err error) {
 
 // Latest returns the newest calls, none if the user may not see them.
 func Latest(v *page.Visit, eventKey, limit string) ([]sluice.CallView, error) {
-	found, err := page.AskIfAllowed[sluice.TraceAnswer](v, "trace.get", "eventKey", eventKey, "limit", limit)
+	found, err := page.AskIfAllowed[sluice.TraceAnswer](v, "trace.get", "eventKey", eventKey, "limit", limit,
+		"calls", eventKey == "")
 	return found.Items, err
 }
 

@@ -3,6 +3,7 @@ package calls
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice"
@@ -17,12 +18,13 @@ type quarantineView struct {
 	Next           string
 }
 
-// A quarantineGroup is the calls of a webhook that were rejected with one code.
+// A quarantineGroup is the calls of a webhook that were rejected with one code and diagnosis.
 type quarantineGroup struct {
-	EventKey, Code string
-	Count          int
-	First          time.Time // of the oldest call
-	Latest         quarantined
+	EventKey, Code, Finding string
+	Count                   int
+	First                   time.Time // of the oldest call
+	Latest                  quarantined
+	IDs                     []string
 }
 
 func quarantinePage(v *page.Visit) error {
@@ -45,19 +47,22 @@ func quarantinePage(v *page.Visit) error {
 	return v.Show("quarantine", "Quarantine", view)
 }
 
-// groupsOf groups calls by webhook and code, the largest group first.
+// groupsOf groups calls by webhook, code and diagnosis, the largest group first.
 func groupsOf(items []sluice.QuarantineView) (groups []quarantineGroup) {
 	for _, item := range items {
-		i := slices.IndexFunc(groups,
-			func(g quarantineGroup) bool { return g.EventKey == item.EventKey && g.Code == item.Code })
+		finding := strings.Join(quarantined{item}.Findings(), " ")
+		i := slices.IndexFunc(groups, func(g quarantineGroup) bool {
+			return g.EventKey == item.EventKey && g.Code == item.Code && g.Finding == finding
+		})
 		if i < 0 {
 			i = len(groups)
 			// they come newest first
 			groups = append(groups, quarantineGroup{
-				EventKey: item.EventKey, Code: item.Code, Latest: quarantined{item},
+				EventKey: item.EventKey, Code: item.Code, Finding: finding, Latest: quarantined{item},
 			})
 		}
 		groups[i].Count++
+		groups[i].IDs = append(groups[i].IDs, item.ID)
 		groups[i].First = item.Time
 	}
 	slices.SortStableFunc(groups, func(a, b quarantineGroup) int { return cmp.Compare(b.Count, a.Count) })

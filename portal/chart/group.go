@@ -8,10 +8,10 @@ import (
 
 // A group is several sums in one bar.
 type group struct {
-	well, open, failed, rejected int     // open: neither went well nor failed yet
-	sums                         float64 // how many there are
-	p50, p99                     float64 // the worst of the sums
-	from, to                     time.Time
+	well, open, retried, failed, rejected int
+	sums                                  float64 // how many there are
+	p50, p99                              float64 // the worst of the sums
+	from, to                              time.Time
 }
 
 // mean returns the average of a count over the sums.
@@ -26,7 +26,8 @@ func grouped(sums []sluice.Minute, period time.Duration) []group {
 		g := group{sums: float64(len(part)), from: part[0].Time.UTC(), to: part[len(part)-1].Time.UTC().Add(period)}
 		for _, m := range part {
 			g.well += m.Well()
-			g.open += m.Open()
+			g.open += m.Processing
+			g.retried += m.Retrying
 			g.failed += m.Error
 			g.rejected += m.Rejected
 			g.p50, g.p99 = max(g.p50, m.P50), max(g.p99, m.P99)

@@ -12,9 +12,10 @@ import (
 // Calls shows what became of calls.
 func Calls(sums []sluice.Minute, of Span) *Plot {
 	return stackedPlot("Calls", sums, of, []legend{
-		{"accepted", "went well"}, {"open", "in progress"}, {"failed", "failed"}, {"rejected", "rejected"},
+		{"accepted", "went well"}, {"open", "in progress"}, {"retried", "being retried"}, {"failed", "failed"},
+		{"rejected", "rejected"},
 	},
-		func(g group) []int { return []int{g.well, g.open, g.failed, g.rejected} })
+		func(g group) []int { return []int{g.well, g.open, g.retried, g.failed, g.rejected} })
 }
 
 // Runs shows how often a pipeline ran.

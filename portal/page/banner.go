@@ -1,7 +1,10 @@
 package page
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 	"unicode"
@@ -18,11 +21,12 @@ type Alert struct {
 	Link  string     // path of a page about it; "" if there is none
 }
 
-// A board caches alerts for a moment.
+// A board caches alerts for a moment, and how many things wait on pages, by their paths.
 type board struct {
-	mu    sync.Mutex
-	found []Alert
-	at    time.Time
+	mu     sync.Mutex
+	found  []Alert
+	counts map[string]int
+	at     time.Time
 }
 
 // How long alerts are cached, since every page shows them. They expire sooner if there
@@ -32,25 +36,33 @@ const (
 	alertsFresh  = 300 * time.Millisecond
 )
 
-// maxAlerts bounds the warnings, and the failing pipelines, that are shown.
-const maxAlerts = 3
+const (
+	maxWarnings = 3   // that are shown
+	maxNamed    = 3   // pipelines that are named
+	mostCounted = 100 // rejected calls
+)
 
-// alerts returns the alerts for users who may see the server's state. A page does not
-// show those that lead to it.
-func (v *Visit) alerts() (found []Alert) {
+// alerts returns the alerts for users who may see the server's state, and how many things wait
+// on pages. A page does not show the alerts that lead to it.
+func (v *Visit) alerts() (found []Alert, counts map[string]int) {
 	if !v.May("server.stats") {
-		return nil
+		open, err := AskIfAllowed[sluice.List[sluice.Alert]](v, "alert.get", "open", true)
+		if err != nil {
+			return nil, nil
+		}
+		return nil, map[string]int{"/alerts": len(open.Items)}
 	}
-	for _, a := range v.allAlerts() {
+	all, counts := v.allAlerts()
+	for _, a := range all {
 		if to, err := url.Parse(a.Link); err != nil || a.Link == "" || to.Path != v.R.URL.Path {
 			found = append(found, a)
 		}
 	}
-	return found
+	return found, counts
 }
 
-// allAlerts returns the alerts, perhaps cached.
-func (v *Visit) allAlerts() []Alert {
+// allAlerts returns the alerts and counts, perhaps cached.
+func (v *Visit) allAlerts() ([]Alert, map[string]int) {
 	v.board.mu.Lock()
 	defer v.board.mu.Unlock()
 	fresh := allWellFresh
@@ -58,55 +70,80 @@ func (v *Visit) allAlerts() []Alert {
 		fresh = alertsFresh
 	}
 	if time.Since(v.board.at) < fresh {
-		return v.board.found
+		return v.board.found, v.board.counts
 	}
 	stats, err := Ask[sluice.ServerStats](v, "server.stats", "minutes", "1")
 	if err != nil {
 		stats = sluice.ServerStats{Problem: sluice.AsError(err).Message}
 	}
 	v.board.found, v.board.at = alertsOf(stats), time.Now()
-	return v.board.found
+	v.board.counts = map[string]int{"/alerts": len(stats.Alerts), "/deadletters": int(stats.DeadLetters)}
+	if rejected, err := AskIfAllowed[sluice.List[sluice.QuarantineView]](v, "quarantine.get", "brief", true,
+		"limit", strconv.Itoa(mostCounted)); err == nil {
+		v.board.counts["/quarantine"] = len(rejected.Items)
+	}
+	return v.board.found, v.board.counts
 }
 
-// alertsOf returns the alerts about a server's state.
+// alertsOf returns the alerts about a server's state, the worst first.
 func alertsOf(stats sluice.ServerStats) (all []Alert) {
 	if !stats.Ready {
 		all = append(all, Alert{Bad: true, Text: "Calls can’t be accepted at the moment: " + stats.Problem})
 	}
-	for _, warning := range stats.Warnings[:min(len(stats.Warnings), maxAlerts)] {
+	all = append(all, failing(stats.Pipelines)...)
+	for _, warning := range stats.Warnings[:min(len(stats.Warnings), maxWarnings)] {
 		all = append(all, Alert{Text: sentence(warning)})
 	}
-	if more := len(stats.Warnings) - maxAlerts; more > 0 {
+	if more := len(stats.Warnings) - maxWarnings; more > 0 {
 		all = append(all, Alert{Text: Plural(more, "more warning is", "more warnings are") + " at /readyz."})
 	}
-	failing := 0
+	waiting, of := 0, url.Values{"status": {string(sluice.StatusRetrying)}}
 	for _, p := range stats.Pipelines {
 		if p.Failing == nil && p.Retrying > 0 {
-			all = append(all, Alert{
-				Text: Plural(int(p.Retrying), "event waits", "events wait") + " for another attempt of the pipeline " +
-					p.Pipeline + ".",
-				Link: "/calls?" + url.Values{
-					"pipeline": {p.Pipeline}, "status": {string(sluice.StatusRetrying)},
-				}.Encode(),
-			})
-		}
-		if p.Failing == nil {
-			continue
-		}
-		if failing++; failing <= maxAlerts {
-			all = append(all, Alert{
-				Bad: true, Text: "The pipeline " + p.Pipeline + " has been failing", Since: p.Failing,
-				Link: "/pipelines/" + url.PathEscape(p.Pipeline) + "#failure",
-			})
+			waiting += int(p.Retrying)
+			of.Add("pipeline", p.Pipeline)
 		}
 	}
-	if failing > maxAlerts {
-		all = append(all, Alert{
-			Bad: true, Text: Plural(failing-maxAlerts, "more pipeline is", "more pipelines are") + " failing.",
-			Link: "/pipelines",
-		})
+	if names := of["pipeline"]; waiting > 0 {
+		text := Plural(waiting, "event waits", "events wait") + " for another attempt of "
+		if len(names) > 1 {
+			text += Plural(len(names), "pipeline", "pipelines") + "."
+			of.Del("pipeline")
+		} else {
+			text += "the pipeline " + names[0] + "."
+		}
+		all = append(all, Alert{Text: text, Link: "/calls?" + of.Encode()})
 	}
 	return all
+}
+
+// failing returns the alert about the pipelines that fail, those first that began last.
+func failing(pipelines []sluice.PipelineStats) []Alert {
+	failing := slices.DeleteFunc(slices.Clone(pipelines), func(p sluice.PipelineStats) bool { return p.Failing == nil })
+	slices.SortFunc(failing, func(a, b sluice.PipelineStats) int {
+		return cmp.Or(b.Failing.Compare(*a.Failing), cmp.Compare(a.Pipeline, b.Pipeline))
+	})
+	switch len(failing) {
+	case 0:
+		return nil
+	case 1:
+		one := failing[0]
+		return []Alert{{
+			Bad: true, Text: "The pipeline " + one.Pipeline + " has been failing", Since: one.Failing,
+			Link: "/pipelines/" + url.PathEscape(one.Pipeline) + "#failure",
+		}}
+	}
+	text := strconv.Itoa(len(failing)) + " pipelines are failing: "
+	for i, p := range failing[:min(len(failing), maxNamed)] {
+		if i > 0 {
+			text += ", "
+		}
+		text += p.Pipeline
+	}
+	if more := len(failing) - maxNamed; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	return []Alert{{Bad: true, Text: text + ".", Link: "/pipelines"}}
 }
 
 // sentence makes a sentence of a warning that was written for a log.

@@ -12,6 +12,7 @@ import (
 func TestAlertsOf(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	later := since.Add(time.Hour)
 	for name, test := range map[string]struct {
 		stats sluice.ServerStats
 		want  []Alert
@@ -29,6 +30,14 @@ func TestAlertsOf(t *testing.T) {
 		"a failing pipeline": {
 			sluice.ServerStats{Ready: true, Pipelines: []sluice.PipelineStats{{Pipeline: "good"}, {Pipeline: "orders", Failing: &since}}},
 			[]Alert{{Bad: true, Text: "The pipeline orders has been failing", Since: &since, Link: "/pipelines/orders#failure"}},
+		},
+		"failing pipelines, the newest first": {
+			sluice.ServerStats{Ready: true, Warnings: []string{"a"}, Pipelines: []sluice.PipelineStats{{Pipeline: "a", Failing: &since}, {Pipeline: "c", Failing: &since}, {Pipeline: "b", Failing: &later}, {Pipeline: "d", Failing: &since}}},
+			[]Alert{{Bad: true, Text: "4 pipelines are failing: b, a, c and 1 more.", Link: "/pipelines"}, {Text: "A."}},
+		},
+		"targets that are back": {
+			sluice.ServerStats{Ready: true, Pipelines: []sluice.PipelineStats{{Pipeline: "orders", Retrying: 2}, {Pipeline: "bills", Retrying: 1}}},
+			[]Alert{{Text: "3 events wait for another attempt of 2 pipelines.", Link: "/calls?status=retrying"}},
 		},
 		"a target that is back": {
 			sluice.ServerStats{Ready: true, Pipelines: []sluice.PipelineStats{{Pipeline: "orders", Retrying: 2}}},

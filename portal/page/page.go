@@ -15,7 +15,8 @@ type view struct {
 	Title  string
 	Done   string // a message about what was just done
 	Alerts []Alert
-	Data   any // the view of the page
+	Counts map[string]int // of what waits to be looked at, by the paths of pages
+	Data   any            // the view of the page
 }
 
 // done holds the messages about what was done on the previous page.
@@ -43,7 +44,8 @@ func (v *Visit) Show(name, title string, data any) error {
 		return err
 	}
 	var content bytes.Buffer
-	filled := &view{v, title, done[v.Query("done")], v.alerts(), data}
+	alerts, counts := v.alerts()
+	filled := &view{v, title, done[v.Query("done")], alerts, counts, data}
 	if err := template.ExecuteTemplate(&content, "layout", filled); err != nil {
 		return err
 	}

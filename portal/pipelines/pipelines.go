@@ -38,7 +38,7 @@ func pipelinesPage(v *page.Visit) error {
 
 // backlogs returns the states of pipelines, or nil if the user may not see them.
 func backlogs(v *page.Visit) map[string]sluice.PipelineStats {
-	now, err := page.AskIfAllowed[sluice.ServerStats](v, "server.stats", "minutes", "1")
+	now, err := page.AskIfAllowed[sluice.PipelineRuns](v, "pipeline.stats", "hours", "1")
 	if err != nil {
 		return nil
 	}

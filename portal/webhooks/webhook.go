@@ -41,9 +41,6 @@ type webhookView struct { //nolint:recvcheck // templates call methods of the va
 // it up.
 func (v webhookView) Waits() bool { return v.Sender != nil && v.Sender.Arrived == nil }
 
-// Used reports whether the page starts with the latest calls.
-func (v webhookView) Used() bool { return !v.Waits() && len(v.Latest) > 0 }
-
 func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
 	return renderWebhook(v, webhookView{WebhookView: hook})
 }
@@ -63,7 +60,9 @@ func renderWebhook(v *page.Visit, view webhookView) error {
 	if view.Sender, err = connectionOf(v, view.WebhookView, view.Made != "", view.Latest); err != nil {
 		return err
 	}
-	view.addTestCall(v.Query("sample"))
+	if err := view.addTestCall(v); err != nil {
+		return err
+	}
 	view.Guarded = view.IsSigned() || view.Sender != nil && view.Sender.Signed
 	view.Live = v.Live(view.EventKey, "")
 	return v.Show("webhook", view.EventKey, view)

@@ -151,9 +151,30 @@ for (const narrow of document.querySelectorAll("[data-narrow]")) {
   });
 }
 
+// What is found shows under the box while people type; Enter finds calls, too.
+const find = document.querySelector("#find");
+let asked = 0;
+find?.addEventListener("input", async () => {
+  const turn = ++asked, text = find.value.trim(), list = document.querySelector("#finds");
+  list.replaceChildren();
+  if (text.length < 2) return;
+  await new Promise((go) => setTimeout(go, 150));
+  if (turn !== asked) return;
+  const answer = await fetch(`${find.form.action}?live=1&q=${encodeURIComponent(text)}`).catch(() => null);
+  if (turn !== asked || !answer?.ok) return;
+  const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#found");
+  list.replaceChildren(...(found?.children ?? []));
+});
+find?.form.addEventListener("keydown", (event) => {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp" && event.key !== "Escape") return;
+  const stops = [find, ...find.form.querySelectorAll("#finds a")], at = stops.indexOf(document.activeElement);
+  if (event.key === "Escape") document.querySelector("#finds").replaceChildren();
+  else stops[(at + (event.key === "ArrowDown" ? 1 : stops.length - 1)) % stops.length].focus();
+  event.preventDefault();
+});
+
 // Ctrl+K goes to the search for anything, also from a field.
 document.addEventListener("keydown", (event) => {
-  const find = document.querySelector("#find");
   if (!find || event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
   event.preventDefault();
   find.focus();

@@ -18,11 +18,13 @@ function setBadge(badge, status) {
 
 const maxRows = 200;
 
+// Events that were sent within the house are no calls, and only some lists show them.
+const isShown = (call) => !call.sent || !document.querySelector("[data-calls-only]");
 const shownRow = (trace) => document.querySelector(`[data-rows] [data-trace="${CSS.escape(trace)}"]`);
 
 function addRow(call, most = maxRows) {
   const body = document.querySelector("[data-rows]");
-  if (!body || shownRow(call.traceId)) return;
+  if (!body || !isShown(call) || shownRow(call.traceId)) return;
   noteEarly(call);
   const row = document.querySelector("template[data-row-template]").content.cloneNode(true).firstElementChild;
   const set = (name, text) => { row.querySelector(`[data-${name}]`).textContent = text; };
@@ -92,6 +94,7 @@ function offerNewer(count) {
 }
 
 function keepNewer(call) {
+  if (!isShown(call)) return;
   noteEarly(call);
   newer.set(call.traceId, call);
   if (newer.size > maxRows) newer.delete(newer.keys().next().value);

@@ -1,0 +1,68 @@
+package serve_test
+
+import (
+	"net/http"
+	"testing"
+
+	"sluice"
+)
+
+// TestFiguresOfATeam: a role with a scope sees the figures of what it covers, and of the server nothing.
+func TestFiguresOfATeam(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, team := range []string{"partner", "shop"} {
+		hook := s.create("webhook."+team+".order", "payloadType", "raw")
+		s.store(team+".forward", listening("webhook."+team+".order", "assert: {true: '#{body.payload == \"good\"}'}"))
+		s.call(hook, "text/plain", "bad").wantStatus(t, 200)
+	}
+	s.command("iam.role.put", map[string]any{"role": "team", "like": "developer", "scope": []string{"partner"}}).wantStatus(t, 200)
+	s.command("iam.user.put", map[string]any{"username": "ada", "password": "correct horse battery", "roles": []string{"team"}}).wantStatus(t, 200)
+	ada := func(r *http.Request) { r.SetBasicAuth("ada", "correct horse battery") }
+	var runs sluice.PipelineRuns
+	eventually(t, "the failed run", func() bool {
+		s.command("pipeline.stats", nil, ada).wantStatus(t, 200).into(t, &runs)
+		return len(runs.Pipelines) == 1 && runs.Pipelines[0].DeadLetters == 1 && runs.Runs == 1
+	})
+	if p := runs.Pipelines[0]; p.Pipeline != "partner.forward" || p.Failing == nil || p.Cause != "assertion-failed in line 4" || runs.Errors != 1 || len(runs.Hours) != 24 {
+		t.Errorf("the pipelines are %+v", runs)
+	}
+	s.command("pipeline.stats", map[string]any{"name": "shop.forward"}, ada).wantStatus(t, 200).into(t, &runs)
+	if runs.Runs != 0 || len(runs.Pipelines) != 0 {
+		t.Errorf("of another team it sees %+v", runs)
+	}
+	s.command("pipeline.stats", nil).wantStatus(t, 200).into(t, &runs)
+	if runs.Runs != 2 || len(runs.Pipelines) != 2 {
+		t.Errorf("an administrator sees %+v", runs)
+	}
+	var hooks []sluice.WebhookStats
+	s.command("webhook.stats", map[string]any{"figures": true, "hours": 2}, ada).wantStatus(t, 200).into(t, &hooks)
+	if len(hooks) != 1 || hooks[0].EventKey != "webhook.partner.order" || len(hooks[0].Figures) != 2 || hooks[0].Figures[1].Accepted+hooks[0].Figures[0].Accepted != 1 {
+		t.Errorf("the webhooks are %+v", hooks)
+	}
+	for _, command := range []string{"server.stats", "server.settings", "server.info"} {
+		s.command(command, nil, ada).wantStatus(t, 403)
+	}
+}
+
+// TestSettingsInEffect: administrators see them, with defaults and without secrets.
+func TestSettingsInEffect(t *testing.T) {
+	t.Parallel()
+	s := start(t, "smtp-url=smtps://ops:hunter2@mail.example.org", "mail-from=a@example.org", "event-max-age=48h")
+	var found sluice.List[sluice.ServerSetting]
+	answer := s.command("server.settings", nil).wantStatus(t, 200)
+	answer.into(t, &found)
+	values := map[string]string{}
+	for _, setting := range found.Items {
+		values[setting.Name] = setting.Value
+	}
+	for name, want := range map[string]string{
+		"smtp-url": "(credentials)@mail.example.org", "mail-from": "a@example.org", "event-max-age": "48h0m0s", "result-ttl": "1h", "auth-client-secret": "",
+	} {
+		if values[name] != want {
+			t.Errorf("%s is %q, want %q", name, values[name], want)
+		}
+	}
+	s.command("iam.user.put", map[string]any{"username": "dev", "password": "correct horse battery", "roles": []string{"developer"}}).wantStatus(t, 200)
+	s.command("server.settings", nil, func(r *http.Request) { r.SetBasicAuth("dev", "correct horse battery") }).wantStatus(t, 403)
+}
