@@ -21,8 +21,8 @@ func showTeam(v *page.Visit, failure error) error {
 		{Name: "team", Label: "Name", Help: "Such as partner. It becomes the first part of the role’s name.",
 			Input: "text", Value: entered.Get("team"), Required: true, Focus: failure == nil},
 		{Name: "scope", Label: "Scope",
-			Help: "What names must begin with, separated by commas. Left empty, it is the team’s name. For example, " +
-				"partner: sees webhook.partner.* and the pipelines and secrets partner.*, and nothing else.",
+			Help: "What names must begin with, separated by commas. Left empty, it is the team’s name. For " +
+				"example, partner: sees webhook.partner.* and the pipelines and secrets partner.*, and nothing else.",
 			Input: "text", Value: entered.Get("scope")},
 		{Name: "like", Label: "What members may do with it",
 			Help:  "What the role allows, without what is about the whole server.",
