@@ -14,25 +14,30 @@ type AlertWords struct {
 	Title string // what is wrong
 	Over  string // that it is not any more
 	Do    string // what to do about it
-	Least string // what a rule can count: "number", "share" as well, or "" for neither
+	Least string // what atLeast of a rule can be, as a regular expression
 }
+
+const (
+	count        = `[1-9]\d{0,6}`
+	countOrShare = count + `|[1-9]\d?%|100%`
+)
 
 // alertWords has %s where the subject stands.
 var alertWords = map[AlertKind]AlertWords{
 	AlertPipelineFailing: {
 		"pipeline", "/pipelines/%s#failure", "%s fails", "%s no longer fails",
 		"Open its latest failed call, which shows the step, what was sent and what was replied. Once the cause is " +
-			"mended, what waits follows by itself; sluice retry --pipeline %s does it now.", "share",
+			"mended, what waits follows by itself; sluice retry --pipeline %s does it now.", countOrShare,
 	},
 	AlertDeadLetters: {
 		"pipeline", "/deadletters?pipeline=%s", "%s has dead letters", "%s has no dead letters any more",
 		"sluice deadletter groups says why. Mend the cause, then run sluice deadletter replay --pipeline %s, or " +
-			"delete those that nobody needs.", "number",
+			"delete those that nobody needs.", count,
 	},
 	AlertBacklog: {
 		"pipeline", "/pipelines/%s", "%s is behind", "%s has caught up",
 		"See in its latest calls whether its runs hang or are slow, and raise its concurrency, its rate or --max-runs.",
-		"number",
+		count,
 	},
 	AlertSilence: {
 		"webhook", "/webhooks/%s", "%s is silent", "%s is no longer silent",
@@ -42,7 +47,7 @@ var alertWords = map[AlertKind]AlertWords{
 	AlertQuarantine: {
 		"webhook", "/quarantine?eventKey=%s", "Calls of %s are refused", "No calls of %s are refused any more",
 		"The diagnosis of each call says what does not fit: the secret, the schema or the sender. Correct it, then " +
-			"admit the calls that are good.", "share",
+			"admit the calls that are good.", countOrShare,
 	},
 	AlertSubscription: {
 		"webhook", "/webhooks/%s", "The sender of %s calls it no longer", "The sender of %s calls it again",

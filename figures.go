@@ -32,9 +32,6 @@ func (f *CallFigures) Add(other CallFigures) {
 // Well returns how many calls went well, in the end.
 func (f *CallFigures) Well() int { return f.OK + f.Recovered }
 
-// Open returns how many calls pipelines are not done with.
-func (f *CallFigures) Open() int { return f.Processing + f.Retrying }
-
 // RunFigures count the runs of a pipeline in some time.
 type RunFigures struct {
 	Runs   int `json:"runs"`

@@ -102,14 +102,14 @@ func (r *RunReport) Cause() string {
 	}
 	for _, s := range r.Steps {
 		if s.Status == StatusError && s.HTTP != nil {
-			status, host := "", ""
+			text := s.Code
 			if s.HTTP.StatusCode > 0 {
-				status = " " + strconv.Itoa(s.HTTP.StatusCode)
+				text += " " + strconv.Itoa(s.HTTP.StatusCode)
 			}
 			if s.HTTP.Host != "" {
-				host = " from " + s.HTTP.Host
+				text += " from " + s.HTTP.Host
 			}
-			return s.Code + status + host
+			return text
 		}
 	}
 	if r.Error.OfAuthor() {

@@ -36,14 +36,6 @@ type ServerStats struct {
 	Unkept     int64         `json:"-"` // rejected calls that the quarantine did not keep, or dropped early, since the start
 }
 
-// A ServerSetting is a setting of the server, as server.settings shows it.
-type ServerSetting struct {
-	Name    string `json:"name"`
-	Value   string `json:"value,omitempty" doc:"Its value; of a secret only that there is one."`
-	Default string `json:"default,omitempty" doc:"Its value if nobody has set it."`
-	About   string `json:"about" doc:"What it does."`
-}
-
 // SpoolStats are the calls that a node has taken while the engine was away, and
 // not handed over yet.
 type SpoolStats struct {

@@ -23,10 +23,7 @@ type putParams struct {
 
 const shortestAfter = 10 * time.Second
 
-var (
-	validSubject = regexp.MustCompile(`^[A-Za-z0-9._-]{0,200}\*?$`)
-	validLeast   = regexp.MustCompile(`^([1-9]\d{0,6}|[1-9]\d?%|100%)?$`)
-)
+var validSubject = regexp.MustCompile(`^[A-Za-z0-9._-]{0,200}\*?$`)
 
 func putCommand(w *Alerts) command.Command {
 	return command.New("alert.put", "Say when alerts of a kind are raised. The most exact rule for a subject counts, "+
@@ -55,21 +52,16 @@ func putCommand(w *Alerts) command.Command {
 
 // check refuses a rule that means nothing.
 func check(r *sluice.AlertRule, hasAfter bool) error {
-	least := r.Kind.Words("").Least
 	switch {
 	case !validSubject.MatchString(r.Subject):
 		return sluice.InvalidParameter("subject", "The parameter subject must be a name, perhaps with a * at its end.")
-	case hasAfter && r.Kind == sluice.AlertClosed:
-		return sluice.InvalidParameter("after", "Alerts of the kind closed are told at once.")
-	case hasAfter && time.Duration(r.After) < shortestAfter:
-		return sluice.InvalidParameter("after", "The parameter after must be a duration from 10s to 24h.")
-	case !validLeast.MatchString(r.AtLeast):
-		return sluice.InvalidParameter("atLeast", "The parameter atLeast must be a number such as 10, or a percentage "+
-			"from 1%% to 100%%.")
-	case r.AtLeast != "" && least == "":
-		return sluice.InvalidParameter("atLeast", "Alerts of the kind %s have nothing to count.", r.Kind)
-	case strings.HasSuffix(r.AtLeast, "%") && least != "share":
-		return sluice.InvalidParameter("atLeast", "Alerts of the kind %s take a number, and no percentage.", r.Kind)
+	case hasAfter && (r.Kind == sluice.AlertClosed || time.Duration(r.After) < shortestAfter):
+		return sluice.InvalidParameter("after", "The parameter after must be a duration from 10s to 24h; alerts of the "+
+			"kind closed are told at once.")
+	case !regexp.MustCompile("^(" + r.Kind.Words("").Least + ")?$").MatchString(r.AtLeast):
+		return sluice.InvalidParameter("atLeast", "The parameter atLeast does not fit %s: backlog and dead-letters take "+
+			"a number such as 10, pipeline-failing and quarantine also a percentage such as 20%%, the others nothing.",
+			r.Kind)
 	}
 	return nil
 }

@@ -39,30 +39,21 @@ func Settings() []Setting {
 	return all
 }
 
-// InEffect returns the value of each setting that is not empty, by name. Of secrets it says only
-// that there is one.
+// InEffect returns the values of all settings by name; of those that are or may contain secrets,
+// only that they are set.
 func (c *Config) InEffect() map[string]string {
-	usual, _ := Load("", nil, nil) // the defaults are right
 	values := map[string]string{}
 	for _, s := range Settings() {
-		field := c.field(s.Name)
-		text := strings.Trim(fmt.Sprint(field.Interface()), "[]")
-		whole, secret := secrets[s.Name]
-		switch {
-		case reflect.DeepEqual(field.Interface(), usual.field(s.Name).Interface()):
-			text = s.Default
-		case whole:
+		text := fmt.Sprint(c.field(s.Name).Interface())
+		if text != "" && slices.Contains(secrets, s.Name) {
 			text = "(set)"
-		case secret && strings.Contains(text, "@"):
-			text = "(credentials)" + text[strings.LastIndex(text, "@"):]
 		}
-		values[s.Name] = text
+		values[s.Name] = strings.Trim(text, "[]")
 	}
 	return values
 }
 
-// secrets are the settings that are secrets as a whole, or URLs that may have some.
-var secrets = map[string]bool{"auth-client-secret": true, "secret-key": true, "smtp-url": false, "nats": false}
+var secrets = []string{"auth-client-secret", "nats", "secret-key", "smtp-url"}
 
 // Has reports whether there is a setting of that name, or was one.
 func Has(name string) bool {

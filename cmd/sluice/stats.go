@@ -50,20 +50,11 @@ func (t *cli) scopedStats(ctx context.Context, values url.Values) error {
 	return nil
 }
 
-// figureNames are what people call the figures of a minute. Everywhere on the
-// command line, a failed call is one that a pipeline failed on.
-var figureNames = map[string]string{"failed": "notTaken", "errors": "failed", "runErrors": "failedRuns"}
-
 // tabulate makes minutes or hours fit a table: without idle ones, and narrow.
 func tabulate(figures *yaml.Node) {
 	figures.Content = slices.DeleteFunc(figures.Content, isIdle)
 	for _, minute := range figures.Content {
 		view.DropField(minute, "webhooks") // too wide; --json shows them
-		for i := 0; i+1 < len(minute.Content); i += 2 {
-			if name := figureNames[minute.Content[i].Value]; name != "" {
-				minute.Content[i].Value = name
-			}
-		}
 	}
 }
 

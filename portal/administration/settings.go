@@ -1,14 +1,11 @@
 package administration
 
-import (
-	"sluice"
-	"sluice/portal/page"
-)
+import "sluice/portal/page"
 
 func settingsPage(v *page.Visit) error {
-	found, err := page.Ask[sluice.List[sluice.ServerSetting]](v, "server.settings")
+	found, err := page.Ask[map[string]string](v, "server.settings")
 	if err != nil {
 		return err
 	}
-	return v.Show("settings", "Settings", found.Items)
+	return v.Show("settings", "Settings", found)
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unicode"
@@ -37,9 +38,8 @@ const (
 )
 
 const (
-	maxWarnings = 3   // that are shown
-	maxNamed    = 3   // pipelines that are named
-	mostCounted = 100 // rejected calls
+	maxWarnings = 3 // that are shown
+	maxNamed    = 3 // pipelines that are named
 )
 
 // alerts returns the alerts for users who may see the server's state, and how many things wait
@@ -79,7 +79,7 @@ func (v *Visit) allAlerts() ([]Alert, map[string]int) {
 	v.board.found, v.board.at = alertsOf(stats), time.Now()
 	v.board.counts = map[string]int{"/alerts": len(stats.Alerts), "/deadletters": int(stats.DeadLetters)}
 	if rejected, err := AskIfAllowed[sluice.List[sluice.QuarantineView]](v, "quarantine.get", "brief", true,
-		"limit", strconv.Itoa(mostCounted)); err == nil {
+		"limit", "100"); err == nil {
 		v.board.counts["/quarantine"] = len(rejected.Items)
 	}
 	return v.board.found, v.board.counts
@@ -94,25 +94,17 @@ func alertsOf(stats sluice.ServerStats) (all []Alert) {
 	for _, warning := range stats.Warnings[:min(len(stats.Warnings), maxWarnings)] {
 		all = append(all, Alert{Text: sentence(warning)})
 	}
-	if more := len(stats.Warnings) - maxWarnings; more > 0 {
-		all = append(all, Alert{Text: Plural(more, "more warning is", "more warnings are") + " at /readyz."})
-	}
-	waiting, of := 0, url.Values{"status": {string(sluice.StatusRetrying)}}
+	waiting := 0
 	for _, p := range stats.Pipelines {
-		if p.Failing == nil && p.Retrying > 0 {
+		if p.Failing == nil {
 			waiting += int(p.Retrying)
-			of.Add("pipeline", p.Pipeline)
 		}
 	}
-	if names := of["pipeline"]; waiting > 0 {
-		text := Plural(waiting, "event waits", "events wait") + " for another attempt of "
-		if len(names) > 1 {
-			text += Plural(len(names), "pipeline", "pipelines") + "."
-			of.Del("pipeline")
-		} else {
-			text += "the pipeline " + names[0] + "."
-		}
-		all = append(all, Alert{Text: text, Link: "/calls?" + of.Encode()})
+	if waiting > 0 {
+		all = append(all, Alert{
+			Text: Plural(waiting, "event waits", "events wait") + " for another attempt.",
+			Link: "/calls?status=retrying&sent=yes",
+		})
 	}
 	return all
 }
@@ -133,17 +125,15 @@ func failing(pipelines []sluice.PipelineStats) []Alert {
 			Link: "/pipelines/" + url.PathEscape(one.Pipeline) + "#failure",
 		}}
 	}
-	text := strconv.Itoa(len(failing)) + " pipelines are failing: "
-	for i, p := range failing[:min(len(failing), maxNamed)] {
-		if i > 0 {
-			text += ", "
-		}
-		text += p.Pipeline
+	var names []string
+	for _, p := range failing[:min(len(failing), maxNamed)] {
+		names = append(names, p.Pipeline)
 	}
-	if more := len(failing) - maxNamed; more > 0 {
-		text += " and " + strconv.Itoa(more) + " more"
+	text := strconv.Itoa(len(failing)) + " pipelines are failing: " + strings.Join(names, ", ")
+	if len(failing) > maxNamed {
+		text += ", …"
 	}
-	return []Alert{{Bad: true, Text: text + ".", Link: "/pipelines"}}
+	return []Alert{{Bad: true, Text: text, Link: "/pipelines"}}
 }
 
 // sentence makes a sentence of a warning that was written for a log.

@@ -1,9 +1,7 @@
 package webhooks
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"sluice"
@@ -45,53 +43,35 @@ func (v *webhookView) addTestCall(visit *page.Visit) error {
 	return nil
 }
 
-// exampleOf returns a payload that meets a schema, as far as its types and examples say.
+// exampleOf returns a payload that meets a schema, as far as its types say.
 func exampleOf(schema json.RawMessage) string {
 	var decoded any
 	_ = json.Unmarshal(schema, &decoded) // a stored schema is JSON
-	return page.Pretty(example(decoded, 0))
+	return page.Pretty(example(decoded))
 }
 
-// texts are examples of texts, by their formats.
-var texts = map[string]string{
-	"date-time": "2030-01-31T12:00:00Z", "date": "2030-01-31", "time": "12:00:00Z", "email": "ada@example.com",
-	"uri": "https://example.com/", "uuid": "5b0c6f5e-7f0a-4b52-9d0e-3f6f0e4d8a11",
-}
-
-func example(schema any, depth int) any {
-	const deepest = 8
+func example(schema any) any {
 	of, _ := schema.(map[string]any)
-	for _, name := range []string{"const", "default"} {
-		if value, has := of[name]; has {
-			return value
-		}
+	if values, _ := of["enum"].([]any); len(values) > 0 {
+		return values[0]
 	}
-	for _, name := range []string{"examples", "enum"} {
-		if values, _ := of[name].([]any); len(values) > 0 {
-			return values[0]
-		}
-	}
-	members, isObject := of["properties"].(map[string]any)
-	switch kind := of["type"]; {
-	case depth > deepest:
-		return nil
-	case isObject:
+	switch of["type"] {
+	case "object":
 		object := map[string]any{}
+		members, _ := of["properties"].(map[string]any)
 		for name, member := range members {
-			object[name] = example(member, depth+1)
+			object[name] = example(member)
 		}
 		return object
-	case kind == "array":
-		return []any{example(of["items"], depth+1)}
-	case kind == "integer" || kind == "number":
+	case "array":
+		return []any{example(of["items"])}
+	case "integer", "number":
 		least, _ := of["minimum"].(float64)
 		return max(least, 1)
-	case kind == "boolean":
+	case "boolean":
 		return true
-	case kind == "string":
-		return cmp.Or(texts[fmt.Sprint(of["format"])], "text")
 	}
-	return map[string]any{}
+	return "text"
 }
 
 // webhookTry calls the webhook as an outside system would.
