@@ -146,8 +146,8 @@ func TestAlertRulesOfTeams(t *testing.T) {
 		}
 	}
 	for role, want := range map[string]string{
-		"developer": "backlog * true, backlog partner false, backlog shop false, certificate * true, closed * true, damage * true, dead-letters * true, disk * false, engine * true, pipeline-failing * true, quarantine * true, quarantine webhook.partner.* false, silence * true",
-		"team":      "backlog * true, backlog partner false, dead-letters * true, pipeline-failing * true, quarantine * true, quarantine webhook.partner.* false, silence * true",
+		"developer": "backlog * true, backlog partner false, backlog shop false, certificate * true, closed * true, damage * true, dead-letters * true, disk * false, engine * true, pipeline-failing * true, quarantine * true, quarantine webhook.partner.* false, silence * true, subscription * true",
+		"team":      "backlog * true, backlog partner false, dead-letters * true, pipeline-failing * true, quarantine * true, quarantine webhook.partner.* false, silence * true, subscription * true",
 	} {
 		var rules sluice.List[sluice.AlertRule]
 		s.command("alert.rules", nil, as[role]).wantStatus(t, 200).into(t, &rules)
