@@ -56,11 +56,11 @@ func check(r *sluice.AlertRule, hasAfter bool) error {
 	case !validSubject.MatchString(r.Subject):
 		return sluice.InvalidParameter("subject", "The parameter subject must be a name, perhaps with a * at its end.")
 	case hasAfter && (r.Kind == sluice.AlertClosed || time.Duration(r.After) < shortestAfter):
-		return sluice.InvalidParameter("after", "The parameter after must be a duration from 10s to 24h; alerts of the "+
-			"kind closed are told at once.")
+		return sluice.InvalidParameter("after", "The parameter after must be a duration from 10s to 24h; alerts of "+
+			"the kind closed are told at once.")
 	case !regexp.MustCompile("^(" + r.Kind.Words("").Least + ")?$").MatchString(r.AtLeast):
-		return sluice.InvalidParameter("atLeast", "The parameter atLeast does not fit %s: backlog and dead-letters take "+
-			"a number such as 10, pipeline-failing and quarantine also a percentage such as 20%%, the others nothing.",
+		return sluice.InvalidParameter("atLeast", "The parameter atLeast does not fit %s: backlog and dead-letters "+
+			"take a number such as 10, pipeline-failing and quarantine also a percentage such as 20%%, the others nothing.",
 			r.Kind)
 	}
 	return nil
