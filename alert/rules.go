@@ -60,7 +60,7 @@ func check(r *sluice.AlertRule, hasAfter bool) error {
 			"the kind closed are told at once.")
 	case !regexp.MustCompile("^(" + r.Kind.Words("").Least + ")?$").MatchString(r.AtLeast):
 		return sluice.InvalidParameter("atLeast", "The parameter atLeast does not fit %s: backlog and dead-letters "+
-			"take a number such as 10, pipeline-failing and quarantine also a percentage such as 20%%, the others nothing.",
+			"take a number such as 10, pipeline-failing and quarantine also a percentage such as 20%%, others nothing.",
 			r.Kind)
 	}
 	return nil
