@@ -144,6 +144,8 @@ func storeSome(t *testing.T, e *Engine) {
 		storeIn(t, e.Hours, key)
 		storeIn(t, e.PipelineStates, key)
 		storeIn(t, e.Alerts, key)
+		storeIn(t, e.AlertRules, key)
+		storeIn(t, e.Tickings, key)
 		storeIn(t, e.Closed, key)
 		storeIn(t, e.Certificates, key)
 		storeIn(t, e.Missed, key)

@@ -72,7 +72,7 @@ func TestLayout(t *testing.T) {
 			}
 			records := []string{
 				stream.Accounts, stream.AlertRules, stream.Alerts, stream.Certificates, stream.Clients, stream.Closed, stream.Erasures, stream.LowWater, stream.Forgotten, stream.Hours, stream.Keys, stream.Minutes, stream.Missed, stream.Pipelines, stream.PortalSessions,
-				stream.Roles, stream.Secrets, stream.Sessions, stream.SigningKeys, stream.PipelineStates, stream.Versions, stream.Webhooks,
+				stream.Roles, stream.Secrets, stream.Sessions, stream.SigningKeys, stream.PipelineStates, stream.Tickings, stream.Versions, stream.Webhooks,
 			}
 			if slices.Sort(buckets); !slices.Equal(buckets, records) {
 				t.Errorf("the buckets are %v; want %v", buckets, records)

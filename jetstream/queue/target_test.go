@@ -109,7 +109,7 @@ func TestARateBoundsWhatFollows(t *testing.T) {
 			return count
 		}
 		at := due()
-		after(2 * time.Second)
+		after(2*time.Second + followEvery/2) // not at the moment at which one becomes due
 		if later := due(); at != 6 || later != 10 {
 			t.Errorf("%d are due at once, and %d in the two seconds behind", at, later)
 		}

@@ -189,7 +189,7 @@ func (c *checker) choice(s *Step, params *node) Action {
 
 // blockParams reads the parameters of a block: its own, and those of every step.
 func (c *checker) blockParams(s *Step, params *node, own map[string]reader) {
-	names := slices.AppendSeq([]string{"id", "if", "onError"}, maps.Keys(own))
+	names := append([]string{"id", "if", "onError"}, slices.Sorted(maps.Keys(own))...)
 	for key, item := range params.entries() {
 		read := own[key.text]
 		switch {
