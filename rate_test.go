@@ -18,7 +18,7 @@ func TestParseRate(t *testing.T) {
 			t.Errorf("%q: %s, %v", text, got, ok)
 		}
 	}
-	if !strings.Contains(sluice.RateRule, fmt.Sprint(sluice.MaxRate)) {
+	if rule := sluice.RateRule; !strings.Contains(rule, fmt.Sprint(sluice.MaxRate)) {
 		t.Error("the rule in words has another bound")
 	}
 }

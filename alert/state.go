@@ -32,7 +32,7 @@ type key struct {
 	subject string
 }
 
-func (c Condition) key() key { return key{c.Kind, c.Subject} }
+func (c *Condition) key() key { return key{c.Kind, c.Subject} }
 
 // A sighting is what a server knows of a condition that holds, or has just ceased to.
 type sighting struct {

@@ -76,19 +76,19 @@ func overviewPage(v *page.Visit) error {
 
 // ofScope fills the page for a user who may not see the state of the server: the figures of the
 // webhooks and pipelines that their roles cover, by the hour.
-func (view *overviewView) ofScope(v *page.Visit) error {
-	if !v.May("webhook.stats") || !v.May("pipeline.stats") {
+func (v *overviewView) ofScope(visit *page.Visit) error {
+	if !visit.May("webhook.stats") || !visit.May("pipeline.stats") {
 		return nil
 	}
-	c := chart.New(v.R.URL.Query(), v.Base+"/")
-	view.Known, view.Ready, view.Span, view.Spans = true, true, c.Span, c.Spans
+	c := chart.New(visit.R.URL.Query(), visit.Base+"/")
+	v.Known, v.Ready, v.Span, v.Spans = true, true, c.Span, c.Spans
 	const most = "1000"
-	found, err := page.Ask[[]sluice.WebhookStats](v, "webhook.stats", "hours", c.Hours(), "limit", most,
+	found, err := page.Ask[[]sluice.WebhookStats](visit, "webhook.stats", "hours", c.Hours(), "limit", most,
 		"figures", true)
 	if err != nil {
 		return err
 	}
-	runs, err := page.Ask[sluice.PipelineRuns](v, "pipeline.stats", "hours", "1")
+	runs, err := page.Ask[sluice.PipelineRuns](visit, "pipeline.stats", "hours", "1")
 	if err != nil {
 		return err
 	}
@@ -98,12 +98,12 @@ func (view *overviewView) ofScope(v *page.Visit) error {
 			figures[i].Add(of.Figures[i])
 		}
 	}
-	view.ServerStats.Hours, view.Pipelines, view.Webhooks = chart.Hourly(figures), runs.Pipelines, len(found)
+	v.Hours, v.Pipelines, v.Webhooks = chart.Hourly(figures), runs.Pipelines, len(found)
 	for _, p := range runs.Pipelines {
-		view.DeadLetters += p.DeadLetters
+		v.DeadLetters += p.DeadLetters
 	}
-	view.sum(v.Base, v.May("trace.get"))
-	view.Latency = nil // it is known of the whole server only
+	v.sum(visit.Base, visit.May("trace.get"))
+	v.Latency = nil // it is known of the whole server only
 	return nil
 }
 

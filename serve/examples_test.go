@@ -39,7 +39,7 @@ func readExample(t *testing.T, name string) string {
 func TestExamplesPassTheirTests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	for _, name := range strings.Fields("chat-token shop-key aws-key google-key api-client search-user") {
+	for name := range strings.FieldsSeq("chat-token shop-key aws-key google-key api-client search-user") {
 		s.command("secret.put", map[string]any{"name": name, "value": "a secret of others"}).wantStatus(t, 200)
 	}
 	s.user("registrar", "webhook.*", "set")

@@ -65,10 +65,7 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 					c.apply(&after)
 				}
 			}
-			if before == nil || after.IDKey == nil && after.Redact != nil {
-				after.IDKey = make([]byte, idKeySize)
-				_, _ = rand.Read(after.IDKey) // never fails
-			}
+			giveIDKey(before, &after)
 			if err := s.check(ctx, p, before, &after); err != nil {
 				return nil, err
 			}
@@ -78,6 +75,15 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 			return &after, nil
 		})
 	return made, err
+}
+
+// giveIDKey gives a new webhook the key of its fingerprints, and an old one that has begun to
+// redact.
+func giveIDKey(before, after *sluice.Webhook) {
+	if before == nil || after.IDKey == nil && after.Redact != nil {
+		after.IDKey = make([]byte, idKeySize)
+		_, _ = rand.Read(after.IDKey) // never fails
+	}
 }
 
 const idKeySize = 16 // bytes

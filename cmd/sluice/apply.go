@@ -95,7 +95,7 @@ func (t *cli) applyFolder(ctx context.Context, dir string, a applying) error {
 
 // explainRefusals shows people all that a plan is refused for.
 func (t *cli) explainRefusals(dir string, err error) error {
-	joined, _ := err.(interface{ Unwrap() []error }) //nolint:errorlint // of the plan itself
+	joined, _ := err.(interface{ Unwrap() []error })
 	if joined == nil || len(joined.Unwrap()) < 2 {
 		return fromFolder(dir, err)
 	}

@@ -21,7 +21,7 @@ func TestEntriesKeepWhatTheyAreGiven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.UnixMilli(rapid.Int64Range(1, 1<<41).Draw(t, "at"))
 		traceID := sluice.NewTraceID("00000000-0000-4000-8000-0000008e28f2", at)
-		f := fingerprintOf("token", rapid.String().Draw(t, "id"), []byte("body"), time.Hour)
+		f := fingerprintOf(rapid.String().Draw(t, "id"), []byte("body"), time.Hour)
 		sequence := rapid.Uint64Range(1, 1<<44).Draw(t, "sequence")
 		e := entryOf(f, sequence, traceID, at)
 		got := e.accepted("8e28f2")
@@ -81,7 +81,7 @@ func TestAHistoryIsAMapInOrder(t *testing.T) {
 func TestOneOfManyIsTheFirst(t *testing.T) {
 	x := NewIndex(0)
 	now := time.Now()
-	f := fingerprintOf("token", "id", nil, time.Hour)
+	f := fingerprintOf("id", nil, time.Hour)
 	var mu sync.Mutex
 	firsts, failures := 0, 0
 	var all sync.WaitGroup
@@ -129,19 +129,19 @@ func TestOneOfManyIsTheFirst(t *testing.T) {
 func TestTheOldestMakeRoom(t *testing.T) {
 	x := NewIndex(1000 * bytesPerID)
 	for i := range 5000 {
-		x.End(fingerprintOf("token", fmt.Sprint(i), nil, 24*time.Hour), uint64(i), sluice.NewTraceID("owner0", time.Now()), time.Now())
+		x.End(fingerprintOf(fmt.Sprint(i), nil, 24*time.Hour), uint64(i), sluice.NewTraceID("owner0", time.Now()), time.Now())
 	}
 	if n := x.Count(); n < 1000 || n > 1000+int64(len(x.shards)) {
 		t.Errorf("%d are known", n)
 	}
-	if first, _, _ := x.Begin(t.Context(), fingerprintOf("token", "4999", nil, 24*time.Hour), "owner0", time.Now()); first == nil {
+	if first, _, _ := x.Begin(t.Context(), fingerprintOf("4999", nil, 24*time.Hour), "owner0", time.Now()); first == nil {
 		t.Error("the newest is not known")
 	}
 }
 
 // fingerprintOf returns the fingerprint of a delivery of a webhook without a key.
-func fingerprintOf(owner, id string, body []byte, window time.Duration) *sluice.Fingerprint {
+func fingerprintOf(id string, body []byte, window time.Duration) *sluice.Fingerprint {
 	var e sluice.Event
-	e.SetFingerprint(nil, owner, id, body, window)
+	e.SetFingerprint(nil, "token", id, body, window)
 	return e.Fingerprint
 }

@@ -160,7 +160,8 @@ func hiddenAt(paths []string) hiddenPlaces {
 		hidden.places[path] = true
 		for i, c := range path {
 			if c == '.' || c == '[' {
-				hidden.places[path[:i]] = hidden.places[path[:i]]
+				whole := hidden.places[path[:i]]
+				hidden.places[path[:i]] = whole
 			}
 		}
 	}
