@@ -10,7 +10,8 @@ import (
 )
 
 // Config is the settings of a server. The tags name each setting, give its default, say what it
-// does, which values it can have (among), and whether 0 and numbers below it make no sense (least).
+// does, which values it can have (among), whether 0 and numbers below it make no sense (least), and whether
+// it is or may contain a secret.
 type Config struct {
 	Listen        string  `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
 	Data          string  `name:"data" default:"./data" doc:"folder of the embedded engine, or of the spool"`
@@ -26,7 +27,7 @@ type Config struct {
 	TLSCert       string  `name:"tls-cert" doc:"file with the certificate chain, to serve HTTPS"`
 	TLSKey        string  `name:"tls-key" doc:"file with the key of the certificate"`
 
-	NATS            string `name:"nats" doc:"URLs of an external NATS JetStream engine, comma-separated, instead of the embedded one"`
+	NATS            string `name:"nats" secret:"true" doc:"URLs of an external NATS JetStream engine, comma-separated, instead of the embedded one"`
 	NATSCredentials string `name:"nats-credentials" doc:"file with credentials for the external engine"`
 	NATSReplicas    int    `name:"nats-replicas" default:"1" doc:"copies the external engine keeps of everything"`
 	NATSSync        string `name:"nats-sync" among:"unknown,always" default:"unknown" doc:"always, if the external engine's servers have sync_interval: always, which can't be seen from here"`
@@ -39,7 +40,7 @@ type Config struct {
 	KeyRotation       time.Duration `name:"key-rotation" least:"1" default:"720h" doc:"how often the key that signs tokens is replaced"`
 	AuthIssuer        string        `name:"auth-issuer" doc:"URL of an external OpenID provider, instead of the embedded issuer"`
 	AuthClientID      string        `name:"auth-client-id" doc:"client id at the external provider"`
-	AuthClientSecret  string        `name:"auth-client-secret" doc:"secret of that client; better given as a variable than as a flag"`
+	AuthClientSecret  string        `name:"auth-client-secret" secret:"true" doc:"secret of that client; better given as a variable than as a flag"`
 	AuthAudience      string        `name:"auth-audience" doc:"audience that access tokens of the external provider must have; default: the client id"`
 	AuthRolesClaim    string        `name:"auth-roles-claim" default:"realm_access.roles" doc:"claim of the external provider's tokens that holds the roles"`
 	AuthUsernameClaim string        `name:"auth-username-claim" default:"preferred_username" doc:"claim of the external provider's tokens that holds the username; without the default one, a verified email address or sub is taken"`
@@ -58,10 +59,10 @@ type Config struct {
 	RunGrace   time.Duration `name:"run-grace" least:"0" default:"5s" doc:"time that runs of pipelines have to end when the server stops; calls are taken meanwhile"`
 	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that http.request may call, comma-separated, such as 127.0.0.0/8"`
 
-	SMTPURL  string `name:"smtp-url" doc:"mail server for mail.send, such as smtps://user:password@mail.example.org; better given as a variable than as a flag"`
+	SMTPURL  string `name:"smtp-url" secret:"true" doc:"mail server for mail.send, such as smtps://user:password@mail.example.org; better given as a variable than as a flag"`
 	MailFrom string `name:"mail-from" doc:"address that mails are from, such as sluice@example.org"`
 
-	SecretKey     string `name:"secret-key" doc:"key that seals all records, 32 bytes in base64; better given as a variable than as a flag; default: one made in the data folder"`
+	SecretKey     string `name:"secret-key" secret:"true" doc:"key that seals all records, 32 bytes in base64; better given as a variable than as a flag; default: one made in the data folder"`
 	SecretKeyFile string `name:"secret-key-file" doc:"file with that key, instead of the key itself"`
 	SealEvents    string `name:"seal-events" among:"auto,true,false" default:"auto" switch:"true" doc:"seal events, results, dead letters and what is known of runs as well: true, false, or auto for true where everything is in the data folder and the key is elsewhere"`
 

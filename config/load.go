@@ -23,6 +23,7 @@ type Setting struct {
 	Default string
 	Doc     string
 	Switch  bool // its name alone means true
+	Secret  bool // it is a secret, or may contain one
 }
 
 // Settings lists all settings.
@@ -32,7 +33,7 @@ func Settings() []Setting {
 		if name := f.Tag.Get("name"); name != "" {
 			all = append(all, Setting{
 				name, f.Tag.Get("default"), f.Tag.Get("doc"), f.Type.Kind() == reflect.Bool ||
-					f.Tag.Get("switch") != "",
+					f.Tag.Get("switch") != "", f.Tag.Get("secret") != "",
 			})
 		}
 	}
@@ -45,15 +46,13 @@ func (c *Config) InEffect() map[string]string {
 	values := map[string]string{}
 	for _, s := range Settings() {
 		text := fmt.Sprint(c.field(s.Name).Interface())
-		if text != "" && slices.Contains(secrets, s.Name) {
+		if text != "" && s.Secret {
 			text = "(set)"
 		}
 		values[s.Name] = strings.Trim(text, "[]")
 	}
 	return values
 }
-
-var secrets = []string{"auth-client-secret", "nats", "secret-key", "smtp-url"}
 
 // Has reports whether there is a setting of that name, or was one.
 func Has(name string) bool {

@@ -33,10 +33,11 @@ func bySecret(header, word string) newChecker {
 // when the answer asks for them. Where a user is given, the secret may be a password alone.
 func byLogin(user string) newChecker {
 	return func(secret string, _ Keys) (checker, error) {
-		if !strings.Contains(secret, ":") || secret == ":" {
-			if user == "" || secret == ":" {
-				return nil, secretError("The signing secret must be what the sender logs in with, as user:password.")
-			}
+		hasUser := strings.Contains(secret, ":")
+		switch {
+		case secret == ":", !hasUser && user == "":
+			return nil, secretError("The signing secret must be what the sender logs in with, as user:password.")
+		case !hasUser:
 			secret = user + ":" + secret
 		}
 		login := base64.StdEncoding.EncodeToString([]byte(secret))

@@ -30,7 +30,7 @@ type authorizeView struct {
 // under another one's name.
 //
 // Whoever is not signed in learns nothing of the program, and is sent nowhere else. A program
-// that wants no page (prompt=none) gets no answer then: 401, whoever it is.
+// that wants no page (prompt=none) gets no answer then: 400, whoever it is.
 func authorizePage(v *page.Visit) error {
 	err := v.SignedIn()
 	signedOut := err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated

@@ -62,7 +62,8 @@ func (rc *Receiver) findHook(f *found, token string) error {
 	if err := rc.lookUp(f, token); err != nil {
 		return err
 	}
-	if interval, ok := sluice.ParseRate(f.hook.Rate); ok {
+	if f.hook.Rate != "" {
+		interval, _ := sluice.ParseRate(f.hook.Rate) // a stored one is a rate
 		if wait := rc.paced.At(f.hook.UUID, interval, max(interval, time.Second)); wait > 0 {
 			return sluice.Errorf(sluice.CodeTooManyCalls, "This webhook takes %s calls; slow down.", f.hook.Rate).
 				After(wait)

@@ -160,8 +160,9 @@ func hiddenAt(paths []string) hiddenPlaces {
 		hidden.places[path] = true
 		for i, c := range path {
 			if c == '.' || c == '[' {
-				whole := hidden.places[path[:i]]
-				hidden.places[path[:i]] = whole
+				if _, known := hidden.places[path[:i]]; !known {
+					hidden.places[path[:i]] = false
+				}
 			}
 		}
 	}
