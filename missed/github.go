@@ -3,16 +3,15 @@ package missed
 import (
 	"cmp"
 	"context"
-	"crypto"
 	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"strings"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 
 	"sluice"
 )
@@ -40,12 +39,14 @@ func loginGitHub(_ context.Context, a *api) error {
 			"For a GitHub App, apiSecret must be the app's id, a colon, and its private key in PEM.")
 	}
 	begin := time.Now().Add(-time.Minute)
-	encode := base64.RawURLEncoding.EncodeToString
-	claims := fmt.Appendf(nil, `{"iat":%d,"exp":%d,"iss":%q}`, begin.Unix(), begin.Add(10*time.Minute).Unix(), id)
-	signed := encode([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + encode(claims)
-	digest := sha256.Sum256([]byte(signed))
-	signature, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, digest[:])
-	a.bearer = signed + "." + encode(signature)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: key},
+		new(jose.SignerOptions).WithType("JWT"))
+	if err != nil {
+		return err
+	}
+	a.bearer, err = jwt.Signed(signer).Claims(jwt.Claims{
+		Issuer: id, IssuedAt: jwt.NewNumericDate(begin), Expiry: jwt.NewNumericDate(begin.Add(10 * time.Minute)),
+	}).Serialize()
 	return err
 }
 

@@ -51,9 +51,12 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 // later moves an event that was sent for a later time to the waiting room until then, and returns
 // errElsewhere.
 func (c *consumption) later(d *delivery) error {
-	text, _ := d.Message["due"].(string)
+	text, delayed := d.Message["due"].(string)
+	if !delayed || d.waited {
+		return nil
+	}
 	due, err := time.Parse(time.RFC3339Nano, text)
-	if d.waited || err != nil || c.queue.Waiting.left(due) <= 0 {
+	if err != nil || c.queue.Waiting.left(due) <= 0 {
 		return nil //nolint:nilerr // it is due
 	}
 	if err := c.queue.Waiting.put(context.Background(), c.binding, d.key, d.event, state{Due: due.UTC()}); err != nil {
