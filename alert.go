@@ -20,12 +20,19 @@ const (
 	AlertEngine          AlertKind = "engine"           // the engine takes no calls, or is not well
 )
 
+// What alerts are about.
+const (
+	aboutPipeline = "pipeline"
+	aboutWebhook  = "webhook"
+	aboutServer   = "server"
+)
+
 // AboutPipeline reports whether the subject of alerts of this kind is a pipeline.
-func (k AlertKind) AboutPipeline() bool { return alertWords[k].About == "pipeline" }
+func (k AlertKind) AboutPipeline() bool { return k.words().About == aboutPipeline }
 
 // AboutWebhook reports whether the subject of alerts of this kind is the event key of a
 // webhook.
-func (k AlertKind) AboutWebhook() bool { return alertWords[k].About == "webhook" }
+func (k AlertKind) AboutWebhook() bool { return k.words().About == aboutWebhook }
 
 // Severities of alerts.
 const (
@@ -46,7 +53,7 @@ const (
 // for a kind and subject.
 type Alert struct {
 	ID         string    `json:"id"`
-	Kind       AlertKind `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,subscription,disk,certificate,closed,damage,engine"`
+	Kind       AlertKind `json:"kind"`
 	Subject    string    `json:"subject,omitempty" doc:"The pipeline's name or the webhook's event key; of a server among several, its host name."`
 	Severity   string    `json:"severity" enum:"critical,warning"`
 	Since      time.Time `json:"since" doc:"Since when the condition holds."`

@@ -16,10 +16,10 @@ func Commands(w *Alerts) []command.Command {
 }
 
 type getParams struct {
-	Open  *bool     `json:"open" doc:"true: only those that are open; false: only those that are over. Default: all."`
-	Kind  string    `json:"kind" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,subscription,disk,certificate,closed,damage,engine" doc:"Only alerts of this kind."`
-	From  time.Time `json:"from" doc:"Only alerts that were open at this time or later."`
-	Limit int       `json:"limit" min:"1" max:"1000" doc:"At most this many. Default 100."`
+	Open  *bool            `json:"open" doc:"true: only those that are open; false: only those that are over. Default: all."`
+	Kind  sluice.AlertKind `json:"kind" doc:"Only alerts of this kind."`
+	From  time.Time        `json:"from" doc:"Only alerts that were open at this time or later."`
+	Limit int              `json:"limit" min:"1" max:"1000" doc:"At most this many. Default 100."`
 }
 
 const defaultLimit = 100
@@ -30,7 +30,7 @@ func getCommand(w *Alerts) command.Command {
 			cover := sluice.CoverFrom(ctx)
 			found := w.find(func(a *sluice.Alert) bool {
 				return cover.Alert(a.Kind, a.Subject) && (p.Open == nil || *p.Open == a.Open()) &&
-					(p.Kind == "" || p.Kind == string(a.Kind)) && (a.Open() || !a.Until.Before(p.From))
+					(p.Kind == "" || p.Kind == a.Kind) && (a.Open() || !a.Until.Before(p.From))
 			})
 			return sluice.List[sluice.Alert]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
 		}, command.ReadOnly, command.Listed)

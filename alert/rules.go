@@ -14,11 +14,11 @@ import (
 )
 
 type putParams struct {
-	Kind    string         `json:"kind" required:"true" enum:"pipeline-failing,dead-letters,backlog,silence,quarantine,subscription,disk,certificate,closed,damage,engine" audit:"yes" doc:"Which alerts it is about."`
-	Subject string         `json:"subject" names:"listed" audit:"yes" doc:"The pipeline's name, the event key or the host; with a * at its end, all that begin so. Default *."`
-	After   *time.Duration `json:"after" max:"24h" audit:"yes" doc:"How long the condition must hold, from 10s. Default 1m."`
-	AtLeast string         `json:"atLeast" audit:"yes" doc:"From how many on: events that wait (backlog), dead letters (dead-letters), failed runs (pipeline-failing) or refused calls (quarantine) of the last 5 minutes; the latter two also as a percentage, such as 20%."`
-	Off     bool           `json:"off" audit:"yes" doc:"Raise no such alert, and tell nothing of it."`
+	Kind    sluice.AlertKind `json:"kind" required:"true" audit:"yes" doc:"Which alerts it is about."`
+	Subject string           `json:"subject" names:"listed" audit:"yes" doc:"The pipeline's name, the event key or the host; with a * at its end, all that begin so. Default *."`
+	After   *time.Duration   `json:"after" max:"24h" audit:"yes" doc:"How long the condition must hold, from 10s. Default 1m."`
+	AtLeast string           `json:"atLeast" audit:"yes" doc:"From how many on: events that wait (backlog), dead letters (dead-letters), failed runs (pipeline-failing) or refused calls (quarantine) of the last 5 minutes; the latter two also as a percentage, such as 20%."`
+	Off     bool             `json:"off" audit:"yes" doc:"Raise no such alert, and tell nothing of it."`
 }
 
 const shortestAfter = 10 * time.Second
@@ -30,7 +30,7 @@ func putCommand(w *Alerts) command.Command {
 		"alone; one that says nothing but its kind and subject is deleted.",
 		func(ctx context.Context, p putParams) (sluice.AlertRule, error) {
 			rule := sluice.AlertRule{
-				Kind: sluice.AlertKind(p.Kind), Subject: cmp.Or(p.Subject, "*"), AtLeast: p.AtLeast, Off: p.Off,
+				Kind: p.Kind, Subject: cmp.Or(p.Subject, "*"), AtLeast: p.AtLeast, Off: p.Off,
 			}
 			if p.After != nil {
 				rule.After = sluice.Period(*p.After)
@@ -41,7 +41,7 @@ func putCommand(w *Alerts) command.Command {
 			if !sluice.CoverFrom(ctx).Alert(rule.Kind, rule.Subject) {
 				return rule, sluice.NotCovered("alert.put", rule.Subject).About("subject")
 			}
-			key := p.Kind + " " + rule.Subject
+			key := string(p.Kind) + " " + rule.Subject
 			if p.After == nil && p.AtLeast == "" && !p.Off {
 				return w.usual(rule.Kind, rule.Subject), sluice.Remove(ctx, w.Rules, key)
 			}
@@ -74,8 +74,8 @@ func rulesCommand(w *Alerts) command.Command {
 			for _, r := range w.Rules.All() {
 				all = append(all, *r)
 			}
-			for _, kind := range sluice.AlertKinds {
-				if r := w.rule(kind, "*"); r.Default {
+			for _, kind := range sluice.AlertKind("").Enum() {
+				if r := w.rule(sluice.AlertKind(kind), "*"); r.Default {
 					all = append(all, r)
 				}
 			}

@@ -102,17 +102,7 @@ func judge(
 		seen: observe(before, resolved, conditions, now), resolve: map[string]time.Time{},
 		renew: map[string]Condition{},
 	}
-	for k, a := range open {
-		switch _, seen := v.seen[k]; {
-		case ofServer(k.kind) && k.subject != host:
-			if now.Sub(a.Seen) >= serverGone {
-				v.resolve[a.ID] = now
-			}
-		case !seen:
-			known := Condition{Kind: k.kind, Subject: k.subject, Since: a.Since}
-			v.seen[k] = sighting{Condition: known, gone: now, foreign: true}
-		}
-	}
+	v.meet(open, host, now)
 	for k, s := range v.seen {
 		switch alert := open[k]; s.state(alert != nil, cmp.Or(s.after, after), now) {
 		case firing:
@@ -132,6 +122,21 @@ func judge(
 		}
 	}
 	return v
+}
+
+// meet takes note of open alerts that this server has not seen the conditions of.
+func (v *verdict) meet(open map[key]*sluice.AlertRecord, host string, now time.Time) {
+	for k, a := range open {
+		switch _, seen := v.seen[k]; {
+		case ofServer(k.kind) && k.subject != host:
+			if now.Sub(a.Seen) >= serverGone {
+				v.resolve[a.ID] = now
+			}
+		case !seen:
+			known := Condition{Kind: k.kind, Subject: k.subject, Since: a.Since}
+			v.seen[k] = sighting{Condition: known, gone: now, foreign: true}
+		}
+	}
 }
 
 // observe returns the conditions that hold, and those that were seen before and do not hold any

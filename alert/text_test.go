@@ -80,9 +80,9 @@ func TestAdvice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range sluice.AlertKinds {
-		words := kind.Words("NAME")
-		row := "| `" + string(kind) + "` | " + words.Do + " |"
+	for _, kind := range sluice.AlertKind("").Enum() {
+		words := sluice.AlertKind(kind).Words("NAME")
+		row := "| `" + kind + "` | " + words.Do + " |"
 		if words.Do == "" || words.Title == "" || words.Over == "" || words.Page == "" || !strings.Contains(string(page), row) {
 			t.Errorf("docs/alerts.md has no row %s", row)
 		}

@@ -151,8 +151,8 @@ func (s *schemas) fields(t reflect.Type) object {
 		if doc != "" {
 			schema["description"] = doc
 		}
-		if enum := f.Tag.Get("enum"); enum != "" {
-			schema["enum"] = strings.Split(enum, ",")
+		if values := command.Enum(f); values != nil {
+			schema["enum"] = values
 		}
 		properties[name] = schema
 		if !strings.HasPrefix(options, "omit") || f.Tag.Get("always") == "yes" {

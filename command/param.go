@@ -19,7 +19,7 @@ import (
 //	doc:"…"           what it means
 //	required:"true"   it must be given
 //	alias:"other"     another name that is accepted for it
-//	enum:"a,b"        the values it may have
+//	enum:"a,b"        the values it may have; a type can name them with a method Enum
 //	min:"1" max:"9"   the range of an integer
 //	max:"15m"         the longest duration
 //	audit:"yes"       its value is in the audit log; "last6": its last 6 characters
@@ -153,12 +153,10 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Body:     BodyUse(f.Tag.Get("body")),
 		Audit:    f.Tag.Get("audit"),
 		Names:    f.Tag.Get("names"),
+		Enum:     Enum(f),
 	}
 	if p.Name == "" || p.Doc == "" {
 		return p, errors.New("needs the tags json and doc")
-	}
-	if enum := f.Tag.Get("enum"); enum != "" {
-		p.Enum = strings.Split(enum, ",")
 	}
 	var err error
 	if p.Type, err = typeName(f.Type); err != nil {
@@ -175,6 +173,17 @@ func paramOf(f reflect.StructField) (Param, error) {
 	}
 	p.Max, err = bound(f.Tag.Get("max"))
 	return p, err
+}
+
+// Enum returns the values that a field may have, by its tag or its type; nil if it may have any.
+func Enum(f reflect.StructField) []string {
+	if of, ok := reflect.Zero(f.Type).Interface().(interface{ Enum() []string }); ok {
+		return of.Enum()
+	}
+	if values := f.Tag.Get("enum"); values != "" {
+		return strings.Split(values, ",")
+	}
+	return nil
 }
 
 // typeName returns the name that JSON Schema has for values of a field.
