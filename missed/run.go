@@ -46,35 +46,51 @@ func (f *Finder) Step(ctx context.Context, now time.Time) {
 	asked.SetLimit(atOnce)
 	for _, hook := range hooks {
 		asked.Go(func() error {
-			if from, due := f.begin(ctx, hook, now); due {
-				f.ask(ctx, *hook, from, now)
+			if run := f.begin(ctx, hook, hook.MissedEvery, whenAsked, now); run != nil {
+				f.ask(ctx, *hook, run.Until, now)
 			}
-			f.checkDue(ctx, hook, now)
+			if f.begin(ctx, hook, hook.CheckEvery, whenChecked, now) != nil {
+				f.check(ctx, *hook)
+			}
 			return nil
 		})
 	}
 	_ = asked.Wait() // none has an error
 }
 
-// begin notes that a webhook is asked about now, and returns from when on; false if it is not
-// time yet, or another node does it.
-func (f *Finder) begin(ctx context.Context, hook *sluice.Webhook, now time.Time) (from time.Time, due bool) {
+func whenAsked(run *sluice.MissedRun) *time.Time   { return &run.Time }
+func whenChecked(run *sluice.MissedRun) *time.Time { return &run.Checked }
+
+// begin notes that the sender of a webhook is asked now, and returns what is known of it; nil if it is not asked by
+// itself, it is not time yet, or another node does it. last is when that was done before.
+func (f *Finder) begin(
+	ctx context.Context, hook *sluice.Webhook, every time.Duration, last func(*sluice.MissedRun) *time.Time,
+	now time.Time,
+) *sluice.MissedRun {
+	due := func(run *sluice.MissedRun) bool { return every > 0 && now.Sub(*last(run)) >= every }
+	if known, err := f.Runs.Get(ctx, hook.UUID); err != nil || !due(runOf(known, hook)) {
+		return nil
+	}
 	begun, err := sluice.Replace(ctx, f.Runs, hook.UUID, func(before *sluice.MissedRun) (*sluice.MissedRun, error) {
 		run := runOf(before, hook)
-		if hook.MissedEvery == 0 || now.Sub(run.Time) < hook.MissedEvery {
+		if !due(run) {
 			return nil, sluice.ErrUnchanged
 		}
-		run.Time, from = now, now.Add(-defaultSpan)
-		if !run.Until.IsZero() {
-			from = run.Until.Add(-overlap)
-		}
+		*last(run) = now
 		return run, nil
 	})
-	return from, err == nil && begun != nil
+	if err != nil {
+		return nil // the next step tries again
+	}
+	return begun
 }
 
-func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, from, now time.Time) {
-	until := now.Add(-settled)
+// ask gets what was missed since a time, or in the last day.
+func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, since, now time.Time) {
+	from, until := since.Add(-overlap), now.Add(-settled)
+	if since.IsZero() {
+		from = now.Add(-defaultSpan)
+	}
 	found, err := f.Find(ctx, hook, from, until, false)
 	at := now
 	switch {
@@ -108,20 +124,9 @@ func runOf(before *sluice.MissedRun, hook *sluice.Webhook) *sluice.MissedRun {
 	return &run
 }
 
-// checkDue asks the sender of a webhook whether it still calls, if it is time to.
-func (f *Finder) checkDue(ctx context.Context, hook *sluice.Webhook, now time.Time) {
-	begun, err := sluice.Replace(ctx, f.Runs, hook.UUID, func(before *sluice.MissedRun) (*sluice.MissedRun, error) {
-		run := runOf(before, hook)
-		if hook.CheckEvery == 0 || now.Sub(run.Checked) < hook.CheckEvery {
-			return nil, sluice.ErrUnchanged
-		}
-		run.Checked = now
-		return run, nil
-	})
-	if err != nil || begun == nil {
-		return
-	}
-	found, err := f.Check(ctx, *hook)
+// check asks the sender of a webhook whether it still calls.
+func (f *Finder) check(ctx context.Context, hook sluice.Webhook) {
+	found, err := f.Check(ctx, hook)
 	if err != nil || found.State != sluice.SubscriptionActive {
 		f.Log.WarnContext(ctx, "It is not sure that the sender of a webhook still calls it.",
 			"eventKey", hook.EventKey, "state", found.State, "message", found.Message, "error", err)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -15,6 +16,8 @@ const (
 	// setBack is by how much a clock must be set back for times to come again. Those that an event
 	// was sent for make no second one.
 	setBack = time.Hour
+	// maxMissed bounds the missed times that are counted: a clock may be set ahead by years.
+	maxMissed = 100_000
 )
 
 // KeepTime sends the events of schedules until ctx ends.
@@ -60,10 +63,8 @@ func (r *Runner) tick(
 		if t.At.After(now.Add(setBack)) {
 			t.At, goesOn = now, false
 		}
-		due := -1
-		for at := schedule.Next(t.At); !at.After(now); at = schedule.Next(at) {
-			due++
-			t.At, t.Missed, t.Sent = at, due, false
+		if at, missed := due(schedule, t.At, now); !at.IsZero() {
+			t.At, t.Missed, t.Sent = at, missed, false
 		}
 		if t.Sent && goesOn {
 			return nil, sluice.ErrUnchanged
@@ -82,6 +83,27 @@ func (r *Runner) tick(
 			return schedule.Next(now), err
 		}
 	}
+}
+
+// due returns the latest time of a schedule after one and up to another, zero if there is none, and how many came
+// before it.
+func due(schedule *cron.Schedule, after, now time.Time) (latest time.Time, missed int) {
+	for missed = -1; missed < maxMissed; missed++ {
+		at := schedule.Next(cmp.Or(latest, after))
+		if at.After(now) {
+			return latest, missed
+		}
+		latest = at
+	}
+	for span := time.Hour; latest.Before(now.Add(-span)); span *= 2 {
+		for at := schedule.Next(now.Add(-span)); !at.After(now); at = schedule.Next(at) {
+			latest = at
+		}
+	}
+	for at := schedule.Next(latest); !at.After(now); at = schedule.Next(at) {
+		latest = at
+	}
+	return latest, missed
 }
 
 // sendTick sends an event that was decided, and stores that it was.

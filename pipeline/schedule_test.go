@@ -70,6 +70,11 @@ func TestSchedule(t *testing.T) {
 			time.Sleep(46 * m)
 			f.keepingTime(t, m)
 		}, []string{tickAt(45, 2)}},
+		"missed by a clock that was ahead by years": {func(t *testing.T, f *fixture) {
+			f.keepingTime(t, 16*m)
+			time.Sleep(20 * 365 * 24 * time.Hour)
+			f.keepingTime(t, m)
+		}, []string{tickAt(15, 0), tickAt(15+20*365*24*60, 100_000)}},
 		"the same schedule stored again goes on": {func(t *testing.T, f *fixture) {
 			f.keepingTime(t, 16*m)
 			time.Sleep(15 * m)
