@@ -31,6 +31,7 @@ type Hints struct {
 	Allow      string        // the methods that are allowed, with MethodNotAllowed
 	Challenge  []string      // ways to authenticate, with Unauthenticated
 	Close      bool          // the connection can't be used any further
+	SQLState   string        // of a database that refuses
 	Details    any           // a list of all that is wrong, shown as errors
 	Said       *Said         // what outsiders may know of it
 }
@@ -104,6 +105,9 @@ func (e Error) Allowing(methods string) *Error { e.Allow = methods; return &e }
 
 // Challenging names ways to authenticate.
 func (e Error) Challenging(challenges ...string) *Error { e.Challenge = challenges; return &e }
+
+// InState names the SQLSTATE that a database has refused with.
+func (e Error) InState(sqlState string) *Error { e.SQLState = sqlState; return &e }
 
 // Detailed lists all that is wrong.
 func (e Error) Detailed(details any) *Error { e.Details = details; return &e }

@@ -92,6 +92,12 @@ var (
 	CodeAuthFailed = Code{"auth-failed", Unavailable}
 	// An outside call took too long.
 	CodeHTTPTimeout = Code{"http-timeout", Unavailable}
+	// A database or cluster gave no answer, or said to try again.
+	CodeTargetAway = Code{"target-away", Unavailable}
+	// A database refuses a statement; `sqlState` says why.
+	CodeSQLFailed = Code{"sql-failed", Invalid}
+	// A cluster of Kafka refuses a record for good.
+	CodeKafkaFailed = Code{"kafka-failed", Invalid}
 	// A mail could not be sent now.
 	CodeMailFailed = Code{"mail-failed", Unavailable}
 	// The mail server refuses the mail for good.

@@ -15,6 +15,7 @@ type Problem struct {
 	Column     int    `json:"column,omitempty" doc:"Where in the line it is."`
 	Snippet    string `json:"snippet,omitempty" doc:"That part of the source."`
 	Step       string `json:"step,omitempty" doc:"The step that failed."`
+	SQLState   string `json:"sqlState,omitempty" doc:"The SQLSTATE that a database has refused with."`
 	Errors     any    `json:"errors,omitempty" doc:"What is wrong, one by one."`
 }
 

@@ -17,7 +17,7 @@ var builtinRoles = map[string][]string{
 	sluice.AdminName: {"*"},
 	"developer": strings.Fields("webhook.* pipeline.* event.get event.listen event.receive event.send event.replay " +
 		"event.retry message.* result.* trace.* deadletter.* secret.* quarantine.* provider.get alert.* " +
-		"convert.* log set assert fail exit wait http.request http.forward mail.send crypto.* " +
+		"convert.* log set assert fail exit wait http.request http.forward sql.exec kafka.send mail.send crypto.* " +
 		"iam.whoami iam.password.set iam.run.as iam.authorize server.info server.stats server.closed"),
 	"viewer": strings.Fields(viewing),
 	"support": strings.Fields(viewing + " " + sluice.MaySeePayload +

@@ -56,6 +56,7 @@ func (p retryPolicy) wait(attempts int, asked time.Duration) time.Duration {
 func targetAway(err error) bool {
 	status := problem.Status(err)
 	return sluice.CodeHTTPFailed.Is(err) || sluice.CodeHTTPTimeout.Is(err) || sluice.CodeMailFailed.Is(err) ||
+		sluice.CodeTargetAway.Is(err) ||
 		(sluice.CodeHTTPStatus.Is(err) || sluice.CodeAuthFailed.Is(err)) &&
 			(status == http.StatusTooManyRequests || status >= http.StatusInternalServerError)
 }

@@ -106,6 +106,7 @@ func Of(err error) *sluice.Problem {
 		StatusCode: status,
 		TraceID:    e.TraceID,
 		Parameter:  e.Parameter,
+		SQLState:   e.SQLState,
 		Line:       e.Position.Line,
 		Column:     e.Position.Column,
 		Snippet:    e.Position.Snippet,

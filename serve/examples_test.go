@@ -39,12 +39,13 @@ func readExample(t *testing.T, name string) string {
 func TestExamplesPassTheirTests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	for name := range strings.FieldsSeq("chat-token shop-key aws-key google-key api-client search-user") {
+	const secrets = "chat-token shop-key aws-key google-key api-client search-user orders-db orders-kafka"
+	for name := range strings.FieldsSeq(secrets) {
 		s.command("secret.put", map[string]any{"name": name, "value": "a secret of others"}).wantStatus(t, 200)
 	}
 	s.user("registrar", "webhook.*", "set")
 	targets, err := filepath.Glob(filepath.Join("..", "examples", "targets", "*.yaml"))
-	if err != nil || len(targets) < 8 {
+	if err != nil || len(targets) < 10 {
 		t.Fatalf("there are %d examples of targets, %v", len(targets), err)
 	}
 	names := exampleNames(t)

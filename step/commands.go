@@ -1,5 +1,5 @@
 // Package step has the small built-in steps of pipelines: convert.*, crypto.*,
-// set, log, assert, fail, exit, wait, http.request, http.forward and secret.*,
+// set, log, assert, fail, exit, wait, http.request, http.forward, sql.exec, kafka.send and secret.*,
 // one command to a file. It also has the store of sealed secrets, and the
 // conversions and hashes as functions for expressions.
 //
@@ -42,6 +42,8 @@ func Commands(o Options) []command.Command {
 		waitCommand(),
 		requestCommand(client),
 		forwardCommand(client),
+		sqlCommand(client),
+		kafkaCommand(client),
 		mailCommand(o.Mail),
 		secretPutCommand(o.Secrets),
 		secretGetCommand(o.Secrets, o.UsersOf),

@@ -2,7 +2,6 @@ package step
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -58,7 +57,7 @@ func (c *client) carrying(request *http.Request, by *http.Client, auth outward.A
 	}
 	by, err = c.credentials.Carrying(by, auth, request.URL, secrets)
 	if fault, ok := errors.AsType[outward.SecretError](err); ok {
-		err = sluice.Errorf(sluice.CodeAuthFailed, "The secret %q %s.", fault.Name, fault.Fault).OfKind(sluice.Invalid)
+		err = badSecret(fault.Name, fault.Fault)
 	}
 	return by, err
 }
@@ -77,9 +76,9 @@ func secretsOf(request *http.Request) (outward.Secrets, error) {
 
 // authFailed is the error of a call for which there is no token. It has the status of the token
 // endpoint, and nothing else of what that said.
-func (c *client) authFailed(ctx context.Context, target *url.URL, e *outward.TokenError) error {
+func authFailed(target *url.URL, e *outward.TokenError) error {
 	if errors.Is(e, outward.ErrRefused) {
-		return c.explain(ctx, &url.URL{Host: e.Host}, outward.ErrRefused)
+		return refusedAddress(&url.URL{Host: e.Host})
 	}
 	if e.Reply == nil {
 		return sluice.Errorf(sluice.CodeAuthFailed, "There is no token for the call of %q: asking %q failed: %s.",

@@ -57,7 +57,7 @@ func (c *client) check(known map[string]any) error {
 			host = "127.0.0.1"
 		}
 		if address, err := netip.ParseAddr(host); err == nil && !c.guard.Allows(address) {
-			return c.explain(context.Background(), target, outward.ErrRefused)
+			return refusedAddress(target)
 		}
 	}
 	_, err := expectationOf(known["expect"])
@@ -74,12 +74,9 @@ type sending struct {
 
 // send makes a call in a span. The span has no path, which may hold a secret.
 func (c *client) send(request *http.Request, s sending) (got answer, err error) {
-	timeout := defaultTimeout
-	if s.timeout != nil {
-		timeout = *s.timeout
-	}
-	if timeout == 0 {
-		return answer{}, invalid("timeout", "must be more than 0s and at most 5m")
+	timeout, err := timeoutOf(s.timeout)
+	if err != nil {
+		return answer{}, err
 	}
 	if err := carryOn(request.Context(), request.Header); err != nil {
 		return answer{}, err
@@ -153,7 +150,7 @@ func (c *client) explain(ctx context.Context, target *url.URL, err error) error 
 		return interrupted(ctx)
 	}
 	if token, ok := errors.AsType[*outward.TokenError](err); ok {
-		return c.authFailed(ctx, target, token)
+		return authFailed(target, token)
 	}
 	switch why, redirected := errors.AsType[outward.RedirectError](err); {
 	case redirected:
@@ -161,15 +158,19 @@ func (c *client) explain(ctx context.Context, target *url.URL, err error) error 
 	case errors.Is(err, limit.ErrTooLong):
 		return sluice.Errorf(sluice.CodeAnswerTooLarge, "The answer has more than %d bytes; ask for less.", c.MaxReply)
 	case errors.Is(err, outward.ErrRefused):
-		return sluice.Errorf(sluice.CodeAddressRefused,
-			"The call of %q leads to an address in a private or reserved network, where pipelines may not call; the "+
-				"operator can allow a network with --http-allow.", target.Hostname())
+		return refusedAddress(target)
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		return sluice.Errorf(sluice.CodeHTTPTimeout,
 			"The call of %q took too long; try again later, or give it a longer timeout.", target.Hostname())
 	}
 	return failed(target, reason(err))
+}
+
+func refusedAddress(target *url.URL) error {
+	return sluice.Errorf(sluice.CodeAddressRefused,
+		"The call of %q leads to an address in a private or reserved network, where pipelines may not call; the "+
+			"operator can allow a network with --http-allow.", target.Hostname())
 }
 
 func failed(target *url.URL, why string) *sluice.Error {

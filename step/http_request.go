@@ -28,6 +28,7 @@ type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
 	MaxReply      int64          // bytes of the body of a reply; 0 means 4 MiB
 	TLS           *tls.Config    // nil means the usual one
+	Idle          time.Duration  // after which connections to databases and clusters are closed; 0 means a minute
 	Spans         sluice.Spans   // reports calls, and passes the trace on
 }
 

@@ -6,6 +6,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
+// TestMain checks that tests leave nothing running: connections are closed when nobody uses them.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(withDatabase{m}) }
+
+// withDatabase stops the database after the tests.
+type withDatabase struct{ *testing.M }
+
+func (d withDatabase) Run() int {
+	code := d.M.Run()
+	stopPostgres()
+	return code
 }

@@ -22,6 +22,7 @@ func (x *execution) ignore(err error) {
 	e := x.secrets.hideError(sluice.AsError(err))
 	x.assign(source.Target{Section: source.ToVars, Name: "error"}, map[string]any{
 		"code": e.Code, "statusCode": problem.Status(e), "message": e.Message, "step": e.Position.Step,
+		"sqlState": e.SQLState,
 	}, weight{len(e.Message), len(e.Message)})
 }
 

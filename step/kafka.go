@@ -1,0 +1,196 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"maps"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"sluice"
+	"sluice/command"
+	"sluice/outward"
+)
+
+const maxKafkaBytes = 64 << 20 // that wait to be sent to one cluster
+
+var kafkaTopic = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
+
+type kafkaParams struct {
+	Cluster string         `json:"cluster" required:"true" literal:"*" doc:"Name of the secret with the URL of a cluster: kafka://user:password@host:9092,host:9092?tls=true&mechanism=SCRAM-SHA-512."`
+	Topic   string         `json:"topic" required:"true" doc:"Topic to send to."`
+	Key     any            `json:"key" doc:"Key of the record: text as it is, other values as JSON. Default none."`
+	Value   any            `json:"value" body:"default" doc:"What to send: text as it is, other values as JSON."`
+	Headers map[string]any `json:"headers" doc:"Headers of the record."`
+	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long it may take. Default 30s."`
+}
+
+// A kafkaResult is the output of kafka.send.
+type kafkaResult struct {
+	Partition int32 `json:"partition"`
+	Offset    int64 `json:"offset"`
+}
+
+func kafkaCommand(c *client) command.Command {
+	clusters := &outward.Kept[*cluster]{
+		Open: c.openCluster, Close: func(k *cluster) { k.Close() }, Idle: cmp.Or(c.Idle, targetIdle), Most: maxTargets,
+	}
+	return command.New("kafka.send", "Send a record to a topic of Kafka, and wait until all in-sync replicas have it.",
+		func(ctx context.Context, p kafkaParams) (got kafkaResult, err error) {
+			record, err := p.record()
+			if err != nil {
+				return got, err
+			}
+			to, err := lend(ctx, p.Cluster)
+			if err != nil {
+				return got, err
+			}
+			sent := map[string]any{"topic": p.Topic, "key": p.Key, "value": p.Value, "headers": p.Headers}
+			return reach(ctx, c, hop{"KAFKA", to.bare, p.Timeout, sent}, func(ctx context.Context) (kafkaResult, error) {
+				k, leave, err := clusters.Take(to.text)
+				if fault, ok := errors.AsType[outward.SecretError](err); ok {
+					return got, badSecret(p.Cluster, fault.Fault)
+				} else if err != nil {
+					return got, away(to.bare, err)
+				}
+				err = k.send(ctx, record)
+				leave(k.fault != nil || errors.Is(err, outward.ErrRefused))
+				if refusal, ok := errors.AsType[*kerr.Error](err); ok && !refusal.Retriable {
+					return got, sluice.Errorf(sluice.CodeKafkaFailed, "The cluster %q refuses with %s.", to.bare.Hostname(),
+						refusal.Message)
+				} else if err != nil {
+					return got, away(to.bare, err)
+				}
+				return kafkaResult{record.Partition, record.Offset}, nil
+			})
+		},
+		command.Traffic, command.InRun, command.Nameless,
+		command.Secrets(func(known map[string]any) []string { return named(known, "cluster") }))
+}
+
+// record returns what is sent.
+func (p kafkaParams) record() (*kgo.Record, error) {
+	if !kafkaTopic.MatchString(p.Topic) {
+		return nil, invalid("topic", "must be 1 to 249 letters, digits, dots, _ and -")
+	}
+	r := &kgo.Record{Topic: p.Topic}
+	text, err := cellOf(p.Value)
+	if err != nil {
+		return nil, err
+	}
+	r.Value = []byte(text)
+	if p.Value == nil {
+		r.Value = nil // which deletes what has that key, in a topic that is compacted
+	}
+	if p.Key != nil {
+		if text, err = cellOf(p.Key); err != nil {
+			return nil, err
+		}
+		r.Key = []byte(text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
+		if text, err = cellOf(p.Headers[name]); err != nil {
+			return nil, err
+		}
+		r.Headers = append(r.Headers, kgo.RecordHeader{Key: name, Value: []byte(text)})
+	}
+	return r, nil
+}
+
+// A cluster is a client of Kafka.
+type cluster struct {
+	*kgo.Client
+
+	refused func()        // is called when a broker is where pipelines may not call
+	over    chan struct{} // is closed then
+	first   sync.Once
+	fault   error // of the first attempt to reach it
+}
+
+// openCluster returns the client of a cluster, without a connection yet.
+func (c *client) openCluster(text string) (*cluster, error) {
+	first, hosts := splitHosts(text)
+	full, err := url.Parse(first)
+	if err != nil || full.Scheme != "kafka" {
+		return nil, outward.SecretError{Fault: "must be a URL such as kafka://user:password@host:9092,host:9092"}
+	}
+	k := &cluster{over: make(chan struct{})}
+	k.refused = sync.OnceFunc(func() { close(k.over) })
+	options := []kgo.Opt{
+		kgo.SeedBrokers(hosts...), kgo.ClientID("sluice"), kgo.MaxBufferedBytes(maxKafkaBytes),
+		kgo.MetadataMinAge(time.Second), kgo.Dialer(c.brokerDialer(k, full.Query().Get("tls") == "true")),
+	}
+	if user := full.User; user != nil {
+		mechanism := mechanismOf(full.Query().Get("mechanism"), user)
+		if mechanism == nil {
+			return nil, outward.SecretError{Fault: "must name PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 as its mechanism"}
+		}
+		options = append(options, kgo.SASL(mechanism))
+	}
+	k.Client, err = kgo.NewClient(options...)
+	if err != nil {
+		return nil, outward.SecretError{Fault: "must name brokers as host:9092"}
+	}
+	return k, nil
+}
+
+// mechanismOf returns how a user signs in, nil if that is not known.
+func mechanismOf(name string, user *url.Userinfo) sasl.Mechanism {
+	password, _ := user.Password()
+	switch signer := (scram.Auth{User: user.Username(), Pass: password}); name {
+	case "", "PLAIN":
+		return plain.Auth{User: user.Username(), Pass: password}.AsMechanism()
+	case "SCRAM-SHA-256":
+		return signer.AsSha256Mechanism()
+	case "SCRAM-SHA-512":
+		return signer.AsSha512Mechanism()
+	}
+	return nil
+}
+
+// brokerDialer returns how brokers are dialled, those that the cluster names included.
+func (c *client) brokerDialer(k *cluster, secure bool) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := c.guard.DialContext(ctx, network, address)
+		if errors.Is(err, outward.ErrRefused) {
+			k.refused()
+		}
+		if err != nil || !secure {
+			return conn, err
+		}
+		settings := cmp.Or(c.TLS, &tls.Config{MinVersion: tls.VersionTLS12}).Clone()
+		settings.ServerName, _, _ = net.SplitHostPort(address)
+		return tls.Client(conn, settings), nil
+	}
+}
+
+// send sends a record, and returns when all in-sync replicas have it. What was sent before ctx ends
+// may still arrive.
+func (k *cluster) send(ctx context.Context, record *kgo.Record) error {
+	k.first.Do(func() { k.fault = k.Ping(ctx) }) // it says why, while sending would go on trying
+	if k.fault != nil {
+		return k.fault
+	}
+	done := make(chan error, 1)
+	k.Produce(ctx, record, func(_ *kgo.Record, err error) { done <- err })
+	select {
+	case err := <-done:
+		return err
+	case <-k.over:
+		return outward.ErrRefused
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

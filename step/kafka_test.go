@@ -1,0 +1,217 @@
+package step_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"sluice"
+	"sluice/step"
+)
+
+// kafka starts a cluster with the topic orders, and returns its brokers.
+func kafka(t *testing.T, options ...kfake.Opt) (*kfake.Cluster, string) {
+	t.Helper()
+	cluster, err := kfake.NewCluster(append(options, kfake.SeedTopics(1, "orders"))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	return cluster, strings.Join(cluster.ListenAddrs(), ",")
+}
+
+// sendStep returns a source that sends to a topic.
+func sendStep(fields string) string {
+	return "body: {a: '<b>'}\npipeline:\n- kafka.send: {cluster: k, " + fields + "}\n"
+}
+
+func TestRecordsAreSent(t *testing.T) {
+	cluster, brokers := kafka(t, kfake.NumBrokers(3))
+	var acks []int16
+	cluster.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		acks = append(acks, r.(*kmsg.ProduceRequest).Acks)
+		return nil, nil, false
+	})
+	set := newSet(step.Options{HTTP: brief})
+	for i, test := range []struct{ step, want string }{
+		{"topic: orders", `<nil>={"a":"<b>"} []`},
+		{"topic: orders, key: '#{1+1}', value: 'plain ä', headers: {b: 2, a: x}", "2=plain ä [a=x b=2]"},
+		{"topic: orders, key: '', value: [1, null]", `=[1,null] []`},
+		{"topic: orders, key: k, value: null", `k=<nil> []`},
+	} {
+		out, err := runWith(t, set, sendStep(test.step), map[string]string{"k": "kafka://" + brokers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := toJSON(t, out.Body); got != fmt.Sprintf(`{"partition":0,"offset":%d}`, i) {
+			t.Errorf("%s gives %s", test.step, got)
+		}
+		seen := out.Report.Steps[0].HTTP
+		first, _, _ := strings.Cut(brokers, ",")
+		if seen.Method != "KAFKA" || seen.URL != "kafka://"+first || seen.StatusCode != 200 || !strings.Contains(seen.Request, `"topic":"orders"`) || fmt.Sprint(out.Secrets, out.Hosts) != "[k] ["+first+"]" {
+			t.Errorf("the report has %+v, the audit log %v, %v", seen, out.Secrets, out.Hosts)
+		}
+		if got := recordAt(t, brokers, int64(i)); got != test.want {
+			t.Errorf("%s sends %s, want %s", test.step, got, test.want)
+		}
+	}
+	if len(acks) == 0 || slices.ContainsFunc(acks, func(a int16) bool { return a != -1 }) {
+		t.Errorf("asked for the acknowledgements %v, want those of all replicas", acks)
+	}
+}
+
+// recordAt returns the record of orders with an offset, as text.
+func recordAt(t *testing.T, brokers string, offset int64) string {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(brokers, ",")...), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{"orders": {0: kgo.NewOffset().At(offset)}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	records := client.PollRecords(t.Context(), 1).Records()
+	if len(records) == 0 {
+		t.Fatal("there is no record")
+	}
+	text := func(b []byte) string {
+		if b == nil {
+			return "<nil>"
+		}
+		return string(b)
+	}
+	headers := []string{}
+	for _, h := range records[0].Headers {
+		headers = append(headers, h.Key+"="+string(h.Value))
+	}
+	return fmt.Sprintf("%s=%s %v", text(records[0].Key), text(records[0].Value), headers)
+}
+
+// TestBrokersSignIn: by each mechanism, with TLS, and not with a wrong password.
+func TestBrokersSignIn(t *testing.T) {
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	o := brief
+	o.TLS = &tls.Config{RootCAs: roots}
+	set := newSet(step.Options{HTTP: o})
+	for mechanism, query := range map[string]string{"PLAIN": "?tls=true", "SCRAM-SHA-256": "?tls=true&mechanism=SCRAM-SHA-256", "SCRAM-SHA-512": "?mechanism=SCRAM-SHA-512&tls=true"} {
+		t.Run(mechanism, func(t *testing.T) {
+			_, brokers := kafka(t, kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser(mechanism, "ada", "k4fka"), kfake.TLS(&tls.Config{Certificates: server.TLS.Certificates}))
+			out, err := runWith(t, set, sendStep("topic: orders"), map[string]string{"k": "kafka://ada:k4fka@" + brokers + query})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(fmt.Sprint(*out.Report.Steps[0].HTTP), "k4fka") {
+				t.Error("the report has the password")
+			}
+			out, err = runWith(t, set, sendStep("topic: orders"), map[string]string{"k": "kafka://ada:wr0ng@" + brokers + query})
+			refuses(t, err, sluice.Invalid, "kafka-failed", "SASL_AUTHENTICATION_FAILED")
+			if shown := fmt.Sprint(err, *out.Report.Steps[0].HTTP); strings.Contains(shown, "wr0ng") {
+				t.Errorf("the password is in %s", shown)
+			}
+		})
+	}
+}
+
+// TestRecordsFail: for good or for now, by the client's own word.
+func TestRecordsFail(t *testing.T) {
+	_, brokers := kafka(t, kfake.NumBrokers(1))
+	answering := func(code int16) string {
+		cluster, brokers := kafka(t, kfake.NumBrokers(1))
+		cluster.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			cluster.KeepControl()
+			response := r.ResponseKind().(*kmsg.ProduceResponse)
+			for _, topic := range r.(*kmsg.ProduceRequest).Topics {
+				partition := kmsg.NewProduceResponseTopicPartition()
+				partition.ErrorCode = code
+				answer := kmsg.NewProduceResponseTopic()
+				answer.Topic, answer.TopicID = topic.Topic, topic.TopicID
+				answer.Partitions = append(answer.Partitions, partition)
+				response.Topics = append(response.Topics, answer)
+			}
+			return response, nil, true
+		})
+		return brokers
+	}
+	elsewhere, _ := kafka(t, kfake.NumBrokers(1), kfake.ListenFn(func(network, address string) (net.Listener, error) {
+		return net.Listen(network, strings.Replace(address, "127.0.0.1", "127.0.0.2", 1))
+	}))
+	set := newSet(step.Options{HTTP: brief})
+	for name, test := range map[string]struct {
+		secret, step string
+		kind         sluice.Kind
+		code, says   string
+		status       int
+	}{
+		"not allowed":       {answering(kerr.TopicAuthorizationFailed.Code), "topic: orders", sluice.Invalid, "kafka-failed", "TOPIC_AUTHORIZATION_FAILED", 400},
+		"replicas":          {answering(kerr.NotEnoughReplicas.Code), "topic: orders, timeout: 500ms", sluice.Unavailable, "target-away", "took too long", 0},
+		"too large":         {brokers, "topic: orders, value: '" + strings.Repeat("x", 1100_000) + "'", sluice.Invalid, "kafka-failed", "MESSAGE_TOO_LARGE", 400},
+		"no such topic":     {brokers, "topic: nothing, timeout: 500ms", sluice.Unavailable, "target-away", "gives no answer", 0},
+		"nobody there":      {"127.0.0.1:1", "topic: orders, timeout: 500ms", sluice.Unavailable, "target-away", "gives no answer", 0},
+		"a private network": {elsewhere.ListenAddrs()[0], "topic: orders", sluice.Forbidden, "address-refused", "127.0.0.2", 400},
+		"a strange URL":     {"", "topic: orders", sluice.Invalid, "auth-failed", "with a host", -1},
+		"no mechanism":      {"a:p4ssword@" + brokers + "?mechanism=GSSAPI", "topic: orders", sluice.Invalid, "auth-failed", "SCRAM-SHA-512 as its mechanism", 400},
+		"a strange topic":   {brokers, "topic: 'a b'", sluice.Invalid, "parameter-invalid", "249 letters", -1},
+		"no topic":          {brokers, "topic: ''", sluice.Invalid, "parameter-invalid", "249 letters", -1},
+		"at once":           {brokers, "topic: orders, timeout: 0s", sluice.Invalid, "parameter-invalid", "more than 0s", -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := sendStep(test.step)
+			if name == "too large" {
+				text = "body: '" + strings.Repeat("x", 200_000) + "'\npipeline:\n- kafka.send: {cluster: k, topic: orders, value: '#{body + body + body + body + body + body}'}\n"
+			}
+			out, err := runWith(t, set, text, map[string]string{"k": "kafka://" + test.secret})
+			refuses(t, err, test.kind, test.code, test.says)
+			if strings.Contains(fmt.Sprint(err), "p4ssword") {
+				t.Errorf("the password is in %v", err)
+			}
+			if seen := out.Report.Steps[0].HTTP; test.status < 0 && seen != nil || test.status >= 0 && (seen == nil || seen.StatusCode != test.status) {
+				t.Errorf("the report has %+v", seen)
+			}
+		})
+	}
+}
+
+// TestBrokersThatAClusterNames: are called only where pipelines may call.
+func TestBrokersThatAClusterNames(t *testing.T) {
+	cluster, brokers := kafka(t, kfake.NumBrokers(1))
+	cluster.ControlKey(int16(kmsg.Metadata), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		response := r.ResponseKind().(*kmsg.MetadataResponse)
+		broker := kmsg.NewMetadataResponseBroker()
+		broker.Host, broker.Port = "127.0.0.2", 9092
+		response.Brokers = append(response.Brokers, broker)
+		for _, asked := range r.(*kmsg.MetadataRequest).Topics {
+			topic := kmsg.NewMetadataResponseTopic()
+			topic.Topic, topic.TopicID = asked.Topic, [16]byte{1}
+			topic.Partitions = append(topic.Partitions, kmsg.NewMetadataResponseTopicPartition())
+			response.Topics = append(response.Topics, topic)
+		}
+		return response, nil, true
+	})
+	set := newSet(step.Options{HTTP: brief})
+	began := time.Now()
+	_, err := runWith(t, set, sendStep("topic: orders"), map[string]string{"k": "kafka://" + brokers})
+	refuses(t, err, sluice.Forbidden, "address-refused", "private or reserved network")
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func toJSON(t *testing.T, v any) string {
+	t.Helper()
+	object := v.(map[string]any)
+	return fmt.Sprintf(`{"partition":%v,"offset":%v}`, object["partition"], object["offset"])
+}

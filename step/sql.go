@@ -1,0 +1,255 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sluice"
+	"sluice/command"
+	"sluice/outward"
+	"sluice/value"
+)
+
+const (
+	maxRows       = 1000
+	maxStatements = 100
+	maxSQLConns   = 16 // for one secret
+)
+
+type sqlParams struct {
+	Database   string         `json:"database" required:"true" literal:"*" doc:"Name of the secret with the URL of a PostgreSQL database: postgres://user:password@host:5432/name."`
+	Statement  string         `json:"statement" literal:"*" doc:"The statement, with $1, $2 and so on for values."`
+	Values     any            `json:"values" doc:"List of the values of the statement. Lists and objects in it are sent as JSON."`
+	Statements any            `json:"statements" literal:"statement" doc:"Instead of that, up to 100 objects with statement and values, for one transaction."`
+	Timeout    *time.Duration `json:"timeout" max:"5m" doc:"How long it may take. Default 30s."`
+}
+
+// A sqlResult is the output of sql.exec.
+type sqlResult struct {
+	Count int64 `json:"count" doc:"How many rows the statements have changed, or found."`
+	Rows  []any `json:"rows" doc:"What the last statement gives: an object for each row."`
+}
+
+func sqlCommand(c *client) command.Command {
+	pools := &outward.Kept[*pgxpool.Pool]{
+		Open: c.openPool, Close: (*pgxpool.Pool).Close, Idle: cmp.Or(c.Idle, targetIdle), Most: maxTargets,
+	}
+	return command.New("sql.exec", "Run a statement on a PostgreSQL database, or several in one transaction, and give "+
+		"the rows, at most 1000.",
+		func(ctx context.Context, p sqlParams) (got sqlResult, err error) {
+			sent, work, err := p.work()
+			if err != nil {
+				return got, err
+			}
+			database, err := lend(ctx, p.Database)
+			if err != nil {
+				return got, err
+			}
+			if fault := sqlFault(database.full); fault != "" {
+				return got, badSecret(p.Database, fault)
+			}
+			return reach(ctx, c, hop{"SQL", database.bare, p.Timeout, sent}, func(ctx context.Context) (sqlResult, error) {
+				pool, leave, err := pools.Take(database.text)
+				if errors.Is(err, outward.ErrWaiters) {
+					return got, away(database.bare, err)
+				} else if err != nil {
+					return got, badSecret(p.Database, "can't be used as the URL of a database")
+				}
+				defer leave(false)
+				return transact(ctx, pool, database.bare, work)
+			})
+		},
+		command.Traffic, command.InRun, command.Nameless,
+		command.Secrets(func(known map[string]any) []string { return named(known, "database") }))
+}
+
+// sqlKeys are what URLs of databases may have in their query. Others read files of the server.
+var sqlKeys = strings.Fields("sslmode application_name connect_timeout default_query_exec_mode search_path options " +
+	"statement_cache_capacity description_cache_capacity target_session_attrs")
+
+// sqlFault says what is wrong with the URL of a database, or returns "".
+func sqlFault(database *url.URL) string {
+	for key := range database.Query() {
+		if !slices.Contains(sqlKeys, key) {
+			return "must have nothing in its query but " + strings.Join(sqlKeys, ", ")
+		}
+	}
+	if database.Scheme != "postgres" && database.Scheme != "postgresql" || database.User == nil {
+		return "must be a URL such as postgres://user:password@host:5432/name"
+	}
+	return ""
+}
+
+// openPool returns a pool, without a connection yet.
+func (c *client) openPool(database string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(database)
+	if err != nil {
+		return nil, err
+	}
+	config.MinConns, config.MaxConns, config.MaxConnIdleTime = 0, maxSQLConns, cmp.Or(c.Idle, targetIdle)
+	config.ConnConfig.DialFunc = c.guard.DialContext
+	config.ConnConfig.MaxProtocolMessageBodyLen = value.MaxSize
+	return pgxpool.NewWithConfig(context.Background(), config)
+}
+
+// A statement is one of the statements of a step.
+type statement struct {
+	text   string
+	values []any // texts, or nil
+}
+
+// work returns the statements of a step, as they are given and as they are sent.
+func (p sqlParams) work() (given []any, work []statement, err error) {
+	given, isList := p.Statements.([]any)
+	switch {
+	case p.Statements == nil:
+		given = []any{map[string]any{"statement": p.Statement, "values": p.Values}}
+	case !isList || len(given) == 0 || len(given) > maxStatements || p.Statement != "" || p.Values != nil:
+		return nil, nil, invalid("statements", "must be a list of 1 to %d objects, without statement beside it",
+			maxStatements)
+	}
+	work = make([]statement, len(given))
+	for i, item := range given {
+		if work[i], err = statementOf(item); err != nil {
+			return nil, nil, err
+		}
+	}
+	return given, work, nil
+}
+
+func statementOf(item any) (s statement, err error) {
+	s.text, _ = member[string](item, "statement")
+	given, _ := item.(map[string]any)
+	values, isList := given["values"].([]any)
+	if s.text == "" {
+		return s, invalid("statement", "must be the text of a statement")
+	}
+	if given["values"] != nil && !isList {
+		return s, invalid("values", "must be a list")
+	}
+	for _, v := range values { // the server knows best what a text means for the type that it wants
+		if v == nil {
+			s.values = append(s.values, nil)
+			continue
+		}
+		text, err := cellOf(v)
+		if err != nil {
+			return s, err
+		}
+		s.values = append(s.values, text)
+	}
+	return s, nil
+}
+
+// transact runs statements in a transaction.
+func transact(ctx context.Context, pool *pgxpool.Pool, at *url.URL, work []statement) (got sqlResult, err error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return got, sqlError(at, err, true)
+	}
+	defer conn.Release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	size := 0
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		for _, s := range work {
+			rows, err := tx.Query(ctx, s.text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, s.values...)...)
+			if err != nil {
+				return err
+			}
+			got.Rows, err = rowsOf(rows, &size)
+			if sluice.CodeAnswerTooLarge.Is(err) {
+				cancel() // otherwise all other rows would be read
+			}
+			rows.Close()
+			got.Count += rows.CommandTag().RowsAffected()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return sqlResult{}, sqlError(at, err, conn.Conn().IsClosed())
+	}
+	return got, nil
+}
+
+// rowsOf reads rows, and adds their size to that of all.
+func rowsOf(rows pgx.Rows, size *int) ([]any, error) {
+	list := []any{}
+	fields := rows.FieldDescriptions()
+	for rows.Next() {
+		row := make(map[string]any, len(fields))
+		for i, cell := range rows.RawValues() {
+			row[fields[i].Name] = columnOf(fields[i].DataTypeOID, cell)
+			*size += len(fields[i].Name) + len(cell)
+		}
+		if list = append(list, row); len(list) > maxRows || *size > value.MaxSize {
+			return nil, sluice.Errorf(sluice.CodeAnswerTooLarge,
+				"There are more than %d rows, or than %d bytes in them; ask for less.", maxRows, value.MaxSize)
+		}
+	}
+	return list, rows.Err()
+}
+
+// columnOf returns a value that came as text.
+func columnOf(oid uint32, cell []byte) any {
+	if cell == nil {
+		return nil
+	}
+	switch oid {
+	case pgtype.BoolOID:
+		return string(cell) == "t"
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.Float4OID, pgtype.Float8OID, pgtype.NumericOID,
+		pgtype.JSONOID, pgtype.JSONBOID:
+		if v, err := value.Decode(cell); err == nil { // NaN is no number in JSON
+			return v
+		}
+	}
+	return strings.ToValidUTF8(string(cell), "\ufffd")
+}
+
+// sqlError returns the error of a transaction. A lost connection and some states mean that it is
+// worth trying again. What the database says may quote values, so it is told for mistakes in the
+// statement only.
+func sqlError(at *url.URL, err error, lost bool) error {
+	if _, ours := errors.AsType[*sluice.Error](err); ours {
+		return err
+	}
+	if _, large := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); large {
+		return sluice.Errorf(sluice.CodeAnswerTooLarge, "A row has more than %d bytes; ask for less.", value.MaxSize)
+	}
+	refusal, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok && lost:
+		return away(at, err)
+	case !ok:
+		return sluice.Errorf(sluice.CodeSQLFailed, "The statement can't be sent: it needs as many values as it has $1, "+
+			"$2 and so on.").Because(err)
+	}
+	state := refusal.Code
+	said := refusal.ConstraintName
+	if strings.HasPrefix(state, "42") {
+		said = refusal.Message
+	}
+	for _, again := range []string{"08", "40001", "40P01", "53", "57P0"} {
+		if strings.HasPrefix(state, again) {
+			return sluice.Errorf(sluice.CodeTargetAway, "%q says to try again, with sqlState %s.", at.Hostname(), state).
+				InState(state)
+		}
+	}
+	return sluice.Errorf(sluice.CodeSQLFailed, "The database %q refuses with sqlState %s%s.", at.Hostname(), state,
+		strings.TrimSuffix(": "+said, ": ")).InState(state)
+}
