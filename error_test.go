@@ -16,7 +16,7 @@ func TestErrorsDoNotChange(t *testing.T) {
 	before := *shared
 	changed := shared.Because(errors.New("why")).Saying("Bad.").Coded(sluice.Code{Word: "bad"}).About("name").At(sluice.Position{Line: 1}).
 		InCall("abcdef:0123456789").WithStatus(418).After(time.Second).Allowing("GET").Challenging("Basic").Closing().Detailed([]string{"one"}).
-		Telling(sluice.Said{Message: "No."})
+		Telling(sluice.Said{Message: "No."}).InState("23505")
 	if !reflect.DeepEqual(*shared, before) {
 		t.Errorf("the error became %+v", *shared)
 	}

@@ -103,7 +103,7 @@ func (c Command) with(opts []Option) Command {
 
 // Outside reports whether a step of a pipeline with the command has an effect that another attempt
 // would repeat.
-func (c Command) Outside() bool { return c.Traffic && !c.InRun }
+func (c Command) Outside() bool { return c.Traffic && (c.Recorded || !c.InRun) }
 
 // A Download is the output of a command that is bytes rather than JSON. They are made
 // while they are sent. Such a command is called over HTTP only.

@@ -1,12 +1,8 @@
 package missed
 
 import (
-	"cmp"
 	"context"
-	"crypto/rsa"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"strings"
 	"time"
 
@@ -14,6 +10,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"sluice"
+	"sluice/outward"
 )
 
 var github = provider{
@@ -33,7 +30,7 @@ func loginGitHub(_ context.Context, a *api) error {
 	}
 	a.path = appHook
 	id, text, _ := strings.Cut(a.secret, ":")
-	key := parseRSA([]byte(text))
+	key := outward.ParseRSA(text)
 	if key == nil {
 		return sluice.InvalidParameter("apiSecret",
 			"For a GitHub App, apiSecret must be the app's id, a colon, and its private key in PEM.")
@@ -48,18 +45,6 @@ func loginGitHub(_ context.Context, a *api) error {
 		Issuer: id, IssuedAt: jwt.NewNumericDate(begin), Expiry: jwt.NewNumericDate(begin.Add(10 * time.Minute)),
 	}).Serialize()
 	return err
-}
-
-// parseRSA reads a private key in PEM, nil if it is none.
-func parseRSA(text []byte) *rsa.PrivateKey {
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return nil
-	}
-	own, _ := x509.ParsePKCS1PrivateKey(block.Bytes) // as GitHub writes it; nil if it is none
-	other, _ := x509.ParsePKCS8PrivateKey(block.Bytes)
-	converted, _ := other.(*rsa.PrivateKey)
-	return cmp.Or(own, converted)
 }
 
 // listGitHub: newest first; each attempt is an entry of its own with the same guid.

@@ -54,8 +54,12 @@ func (k *Kept[T]) leave(key string, h *kept[T], spoilt bool) {
 	if spoilt && k.held[key] == h {
 		delete(k.held, key)
 	}
-	if h.users == 0 {
+	switch {
+	case h.users > 0:
+	case k.held[key] == h:
 		h.over.Reset(k.Idle)
+	default:
+		h.over.Reset(0)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestKept(t *testing.T) {
 		fresh := take("b", "b4")
 		closed(2*time.Minute, "a1", "c3")
 		again(false)
-		closed(2*time.Minute, "a1", "c3", "b2")
+		closed(0, "a1", "c3", "b2")
 		fresh(false)
 		closed(2*time.Minute, "a1", "c3", "b2", "b4")
 	})

@@ -1,7 +1,9 @@
 package outward
 
 import (
+	"cmp"
 	"context"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/json"
@@ -76,7 +78,7 @@ func (s *tokenSource) ofGoogle(a Auth, secret string) error {
 		URL   string `json:"token_uri"`
 	}
 	err := json.Unmarshal([]byte(secret), &account)
-	if err != nil || account.Email == "" || !isPrivateKey(account.Key) || faultOf(account.URL) != "" {
+	if err != nil || account.Email == "" || ParseRSA(account.Key) == nil || faultOf(account.URL) != "" {
 		return SecretError{
 			a.secret, "must be the JSON of a service account, with client_email, private_key and token_uri",
 		}
@@ -93,14 +95,16 @@ func (s *tokenSource) ofGoogle(a Auth, secret string) error {
 	return nil
 }
 
-func isPrivateKey(text string) bool {
+// ParseRSA reads a private key in PEM, nil if it is none.
+func ParseRSA(text string) *rsa.PrivateKey {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
-		return false
+		return nil
 	}
-	_, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	_, older := x509.ParsePKCS1PrivateKey(block.Bytes)
-	return err == nil || older == nil
+	older, _ := x509.ParsePKCS1PrivateKey(block.Bytes)
+	key, _ := x509.ParsePKCS8PrivateKey(block.Bytes)
+	newer, _ := key.(*rsa.PrivateKey)
+	return cmp.Or(older, newer)
 }
 
 // token returns a token that is kept, unless it is the refused one, or a new one. Who want the same

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -44,39 +45,27 @@ type kafkaResult struct {
 }
 
 func kafkaCommand(c *client) command.Command {
-	clusters := &outward.Kept[*cluster]{
-		Open: c.openCluster, Close: func(k *cluster) { k.Close() }, Idle: cmp.Or(c.Idle, targetIdle), Most: maxTargets,
-	}
+	clusters := keep(c, c.openCluster, func(k *cluster) { k.Close() })
 	return command.New("kafka.send", "Send a record to a topic of Kafka, and wait until all in-sync replicas have it.",
 		func(ctx context.Context, p kafkaParams) (got kafkaResult, err error) {
 			record, err := p.record()
 			if err != nil {
 				return got, err
 			}
-			to, err := lend(ctx, p.Cluster)
-			if err != nil {
-				return got, err
-			}
 			sent := map[string]any{"topic": p.Topic, "key": p.Key, "value": p.Value, "headers": p.Headers}
-			return reach(ctx, c, hop{"KAFKA", to.bare, p.Timeout, sent}, func(ctx context.Context) (kafkaResult, error) {
-				k, leave, err := clusters.Take(to.text)
-				if fault, ok := errors.AsType[outward.SecretError](err); ok {
-					return got, badSecret(p.Cluster, fault.Fault)
-				} else if err != nil {
-					return got, away(to.bare, err)
-				}
-				err = k.send(ctx, record)
-				leave(k.fault != nil || errors.Is(err, outward.ErrRefused))
-				if refusal, ok := errors.AsType[*kerr.Error](err); ok && !refusal.Retriable {
-					return got, sluice.Errorf(sluice.CodeKafkaFailed, "The cluster %q refuses with %s.", to.bare.Hostname(),
-						refusal.Message)
-				} else if err != nil {
-					return got, away(to.bare, err)
-				}
-				return kafkaResult{record.Partition, record.Offset}, nil
-			})
+			return reach(ctx, c, clusters, hop{"KAFKA", p.Cluster, p.Timeout, sent},
+				func(ctx context.Context, k *cluster, at *url.URL) (kafkaResult, error) {
+					err := k.send(ctx, record)
+					if refusal, ok := errors.AsType[*kerr.Error](err); ok && !refusal.Retriable {
+						return got, sluice.Errorf(sluice.CodeKafkaFailed, "The cluster %q refuses with %s.",
+							at.Hostname(), refusal.Message)
+					} else if err != nil {
+						return got, away(at, err)
+					}
+					return kafkaResult{record.Partition, record.Offset}, nil
+				})
 		},
-		command.Traffic, command.InRun, command.Nameless,
+		command.Traffic, command.InRun, command.Recorded, command.Nameless,
 		command.Secrets(func(known map[string]any) []string { return named(known, "cluster") }))
 }
 
@@ -113,45 +102,47 @@ func (p kafkaParams) record() (*kgo.Record, error) {
 type cluster struct {
 	*kgo.Client
 
+	reached atomic.Bool
 	refused func()        // is called when a broker is where pipelines may not call
 	over    chan struct{} // is closed then
-	first   sync.Once
-	fault   error // of the first attempt to reach it
 }
 
 // openCluster returns the client of a cluster, without a connection yet.
-func (c *client) openCluster(text string) (*cluster, error) {
-	first, hosts := splitHosts(text)
-	full, err := url.Parse(first)
-	if err != nil || full.Scheme != "kafka" {
+func (c *client) openCluster(a address) (*cluster, error) {
+	query := a.full.Query()
+	secure, mechanism := query.Get("tls"), mechanismOf(query.Get("mechanism"), a)
+	query.Del("tls")
+	query.Del("mechanism")
+	switch {
+	case a.full.Scheme != "kafka":
 		return nil, outward.SecretError{Fault: "must be a URL such as kafka://user:password@host:9092,host:9092"}
+	case len(query) > 0 || !slices.Contains([]string{"", "true", "false"}, secure):
+		return nil, outward.SecretError{Fault: "must have nothing in its query but tls=true and mechanism"}
+	case mechanism == nil:
+		return nil, outward.SecretError{Fault: "must name PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 as its mechanism"}
 	}
 	k := &cluster{over: make(chan struct{})}
 	k.refused = sync.OnceFunc(func() { close(k.over) })
 	options := []kgo.Opt{
-		kgo.SeedBrokers(hosts...), kgo.ClientID("sluice"), kgo.MaxBufferedBytes(maxKafkaBytes),
-		kgo.MetadataMinAge(time.Second), kgo.Dialer(c.brokerDialer(k, full.Query().Get("tls") == "true")),
+		kgo.SeedBrokers(a.hosts...), kgo.ClientID("sluice"), kgo.MaxBufferedBytes(maxKafkaBytes),
+		kgo.MetadataMinAge(time.Second), kgo.ProducerLinger(0), kgo.Dialer(c.brokerDialer(k, secure == "true")),
 	}
-	if user := full.User; user != nil {
-		mechanism := mechanismOf(full.Query().Get("mechanism"), user)
-		if mechanism == nil {
-			return nil, outward.SecretError{Fault: "must name PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 as its mechanism"}
-		}
+	if a.full.User != nil {
 		options = append(options, kgo.SASL(mechanism))
 	}
-	k.Client, err = kgo.NewClient(options...)
-	if err != nil {
+	var err error
+	if k.Client, err = kgo.NewClient(options...); err != nil {
 		return nil, outward.SecretError{Fault: "must name brokers as host:9092"}
 	}
 	return k, nil
 }
 
 // mechanismOf returns how a user signs in, nil if that is not known.
-func mechanismOf(name string, user *url.Userinfo) sasl.Mechanism {
-	password, _ := user.Password()
-	switch signer := (scram.Auth{User: user.Username(), Pass: password}); name {
+func mechanismOf(name string, a address) sasl.Mechanism {
+	user := a.full.User.Username()
+	switch signer := (scram.Auth{User: user, Pass: a.password}); name {
 	case "", "PLAIN":
-		return plain.Auth{User: user.Username(), Pass: password}.AsMechanism()
+		return plain.Auth{User: user, Pass: a.password}.AsMechanism()
 	case "SCRAM-SHA-256":
 		return signer.AsSha256Mechanism()
 	case "SCRAM-SHA-512":
@@ -179,9 +170,11 @@ func (c *client) brokerDialer(k *cluster, secure bool) func(context.Context, str
 // send sends a record, and returns when all in-sync replicas have it. What was sent before ctx ends
 // may still arrive.
 func (k *cluster) send(ctx context.Context, record *kgo.Record) error {
-	k.first.Do(func() { k.fault = k.Ping(ctx) }) // it says why, while sending would go on trying
-	if k.fault != nil {
-		return k.fault
+	if !k.reached.Load() { // a ping says why it can't be reached, while sending would go on trying
+		if err := k.Ping(ctx); err != nil {
+			return err
+		}
+		k.reached.Store(true)
 	}
 	done := make(chan error, 1)
 	k.Produce(ctx, record, func(_ *kgo.Record, err error) { done <- err })
@@ -191,6 +184,7 @@ func (k *cluster) send(ctx context.Context, record *kgo.Record) error {
 	case <-k.over:
 		return outward.ErrRefused
 	case <-ctx.Done():
+		k.reached.Store(false)
 		return ctx.Err()
 	}
 }

@@ -108,7 +108,7 @@ func TestBrokersSignIn(t *testing.T) {
 	set := newSet(step.Options{HTTP: o})
 	for mechanism, query := range map[string]string{"PLAIN": "?tls=true", "SCRAM-SHA-256": "?tls=true&mechanism=SCRAM-SHA-256", "SCRAM-SHA-512": "?mechanism=SCRAM-SHA-512&tls=true"} {
 		t.Run(mechanism, func(t *testing.T) {
-			_, brokers := kafka(t, kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser(mechanism, "ada", "k4fka"), kfake.TLS(&tls.Config{Certificates: server.TLS.Certificates}))
+			cluster, brokers := kafka(t, kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser(mechanism, "ada", "k4fka"), kfake.TLS(&tls.Config{Certificates: server.TLS.Certificates}))
 			out, err := runWith(t, set, sendStep("topic: orders"), map[string]string{"k": "kafka://ada:k4fka@" + brokers + query})
 			if err != nil {
 				t.Fatal(err)
@@ -116,13 +116,33 @@ func TestBrokersSignIn(t *testing.T) {
 			if strings.Contains(fmt.Sprint(*out.Report.Steps[0].HTTP), "k4fka") {
 				t.Error("the report has the password")
 			}
-			out, err = runWith(t, set, sendStep("topic: orders"), map[string]string{"k": "kafka://ada:wr0ng@" + brokers + query})
-			refuses(t, err, sluice.Invalid, "kafka-failed", "SASL_AUTHENTICATION_FAILED")
-			if shown := fmt.Sprint(err, *out.Report.Steps[0].HTTP); strings.Contains(shown, "wr0ng") {
-				t.Errorf("the password is in %s", shown)
+			wrong := func(kind sluice.Kind, code, says string) {
+				t.Helper()
+				out, err := runWith(t, set, sendStep("topic: orders"), map[string]string{"k": "kafka://ada:wr0ng@" + brokers + query})
+				refuses(t, err, kind, code, says)
+				if shown := fmt.Sprint(err, *out.Report.Steps[0].HTTP); strings.Contains(shown, "wr0ng") {
+					t.Errorf("the password is in %s", shown)
+				}
 			}
+			wrong(sluice.Unavailable, "target-away", "hangs up") // as old brokers do
+			sayNo(cluster, mechanism != "PLAIN")
+			wrong(sluice.Invalid, "kafka-failed", "SASL_AUTHENTICATION_FAILED")
 		})
 	}
+}
+
+// sayNo lets a cluster refuse to sign anybody in, as brokers do, at the second message if there are two.
+func sayNo(cluster *kfake.Cluster, second bool) {
+	cluster.ControlKey(int16(kmsg.SASLAuthenticate), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		if second {
+			second = false
+			return nil, nil, false
+		}
+		response := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		response.ErrorCode = kerr.SaslAuthenticationFailed.Code
+		return response, nil, true
+	})
 }
 
 // TestRecordsFail: for good or for now, by the client's own word.
@@ -161,8 +181,10 @@ func TestRecordsFail(t *testing.T) {
 		"no such topic":     {brokers, "topic: nothing, timeout: 500ms", sluice.Unavailable, "target-away", "gives no answer", 0},
 		"nobody there":      {"127.0.0.1:1", "topic: orders, timeout: 500ms", sluice.Unavailable, "target-away", "gives no answer", 0},
 		"a private network": {elsewhere.ListenAddrs()[0], "topic: orders", sluice.Forbidden, "address-refused", "127.0.0.2", 400},
-		"a strange URL":     {"", "topic: orders", sluice.Invalid, "auth-failed", "with a host", -1},
-		"no mechanism":      {"a:p4ssword@" + brokers + "?mechanism=GSSAPI", "topic: orders", sluice.Invalid, "auth-failed", "SCRAM-SHA-512 as its mechanism", 400},
+		"a strange URL":     {"", "topic: orders", sluice.Invalid, "auth-failed", "must be a URL such as", -1},
+		"a setting":         {"x:1/?acks=0", "topic: orders", sluice.Invalid, "auth-failed", "must have nothing in its query", -1},
+		"perhaps by TLS":    {"a:p4ssword@" + brokers + "?tls=yes", "topic: orders", sluice.Invalid, "auth-failed", "tls=true", -1},
+		"no mechanism":      {"a:p4ssword@" + brokers + "?mechanism=GSSAPI", "topic: orders", sluice.Invalid, "auth-failed", "SCRAM-SHA-512 as its mechanism", -1},
 		"a strange topic":   {brokers, "topic: 'a b'", sluice.Invalid, "parameter-invalid", "249 letters", -1},
 		"no topic":          {brokers, "topic: ''", sluice.Invalid, "parameter-invalid", "249 letters", -1},
 		"at once":           {brokers, "topic: orders, timeout: 0s", sluice.Invalid, "parameter-invalid", "more than 0s", -1},

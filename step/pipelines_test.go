@@ -31,7 +31,7 @@ func runSource(t *testing.T, set command.Set, text string) (string, error) {
 }
 
 // runWith runs a source as admin with secrets, and returns its outcome.
-func runWith(t *testing.T, set command.Set, text string, secrets map[string]string) (out run.Outcome, err error) {
+func runWith(t *testing.T, set command.Set, text string, secrets map[string]string, change ...func(*sluice.Run)) (out run.Outcome, err error) {
 	t.Helper()
 	program, err := source.Parse(text, set, expression.NewLanguage(step.Functions()))
 	if err != nil {
@@ -44,6 +44,9 @@ func runWith(t *testing.T, set command.Set, text string, secrets map[string]stri
 		Attempt: 1,
 	}
 	start.Run.Switch(admin)
+	for _, c := range change {
+		c(start.Run)
+	}
 	var limits run.Limits
 	limits.SetDefaults()
 	return run.Run(t.Context(), run.Environment{

@@ -42,35 +42,20 @@ type sqlResult struct {
 }
 
 func sqlCommand(c *client) command.Command {
-	pools := &outward.Kept[*pgxpool.Pool]{
-		Open: c.openPool, Close: (*pgxpool.Pool).Close, Idle: cmp.Or(c.Idle, targetIdle), Most: maxTargets,
-	}
+	pools := keep(c, c.openPool, (*pgxpool.Pool).Close)
 	return command.New("sql.exec", "Run a statement on a PostgreSQL database, or several in one transaction, and give "+
 		"the rows, at most 1000.",
 		func(ctx context.Context, p sqlParams) (got sqlResult, err error) {
-			sent, work, err := p.work()
+			given, work, err := p.work()
 			if err != nil {
 				return got, err
 			}
-			database, err := lend(ctx, p.Database)
-			if err != nil {
-				return got, err
-			}
-			if fault := sqlFault(database.full); fault != "" {
-				return got, badSecret(p.Database, fault)
-			}
-			return reach(ctx, c, hop{"SQL", database.bare, p.Timeout, sent}, func(ctx context.Context) (sqlResult, error) {
-				pool, leave, err := pools.Take(database.text)
-				if errors.Is(err, outward.ErrWaiters) {
-					return got, away(database.bare, err)
-				} else if err != nil {
-					return got, badSecret(p.Database, "can't be used as the URL of a database")
-				}
-				defer leave(false)
-				return transact(ctx, pool, database.bare, work)
-			})
+			return reach(ctx, c, pools, hop{"SQL", p.Database, p.Timeout, given},
+				func(ctx context.Context, pool *pgxpool.Pool, at *url.URL) (sqlResult, error) {
+					return transact(ctx, pool, at, work)
+				})
 		},
-		command.Traffic, command.InRun, command.Nameless,
+		command.Traffic, command.InRun, command.Recorded, command.Nameless,
 		command.Secrets(func(known map[string]any) []string { return named(known, "database") }))
 }
 
@@ -78,26 +63,24 @@ func sqlCommand(c *client) command.Command {
 var sqlKeys = strings.Fields("sslmode application_name connect_timeout default_query_exec_mode search_path options " +
 	"statement_cache_capacity description_cache_capacity target_session_attrs")
 
-// sqlFault says what is wrong with the URL of a database, or returns "".
-func sqlFault(database *url.URL) string {
-	for key := range database.Query() {
+// openPool returns a pool, without a connection yet.
+func (c *client) openPool(a address) (*pgxpool.Pool, error) {
+	if a.full.Scheme != "postgres" && a.full.Scheme != "postgresql" || a.full.User == nil {
+		return nil, outward.SecretError{Fault: "must be a URL such as postgres://user:password@host:5432/name"}
+	}
+	for key := range a.full.Query() {
 		if !slices.Contains(sqlKeys, key) {
-			return "must have nothing in its query but " + strings.Join(sqlKeys, ", ")
+			return nil, outward.SecretError{
+				Fault: "must have nothing in its query but " + strings.Join(sqlKeys, ", "),
+			}
 		}
 	}
-	if database.Scheme != "postgres" && database.Scheme != "postgresql" || database.User == nil {
-		return "must be a URL such as postgres://user:password@host:5432/name"
-	}
-	return ""
-}
-
-// openPool returns a pool, without a connection yet.
-func (c *client) openPool(database string) (*pgxpool.Pool, error) {
-	config, err := pgxpool.ParseConfig(database)
+	config, err := pgxpool.ParseConfig(a.text)
 	if err != nil {
-		return nil, err
+		return nil, outward.SecretError{Fault: "can't be used as the URL of a database"}
 	}
 	config.MinConns, config.MaxConns, config.MaxConnIdleTime = 0, maxSQLConns, cmp.Or(c.Idle, targetIdle)
+	config.ConnConfig.Password = a.password // not that of the server's environment
 	config.ConnConfig.DialFunc = c.guard.DialContext
 	config.ConnConfig.MaxProtocolMessageBodyLen = value.MaxSize
 	return pgxpool.NewWithConfig(context.Background(), config)
@@ -152,6 +135,8 @@ func statementOf(item any) (s statement, err error) {
 	return s, nil
 }
 
+var asText = pgx.QueryResultFormats{pgx.TextFormatCode}
+
 // transact runs statements in a transaction.
 func transact(ctx context.Context, pool *pgxpool.Pool, at *url.URL, work []statement) (got sqlResult, err error) {
 	conn, err := pool.Acquire(ctx)
@@ -164,7 +149,7 @@ func transact(ctx context.Context, pool *pgxpool.Pool, at *url.URL, work []state
 	size := 0
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, s := range work {
-			rows, err := tx.Query(ctx, s.text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, s.values...)...)
+			rows, err := tx.Query(ctx, s.text, append([]any{asText}, s.values...)...)
 			if err != nil {
 				return err
 			}
@@ -236,8 +221,8 @@ func sqlError(at *url.URL, err error, lost bool) error {
 	case !ok && lost:
 		return away(at, err)
 	case !ok:
-		return sluice.Errorf(sluice.CodeSQLFailed, "The statement can't be sent: it needs as many values as it has $1, "+
-			"$2 and so on.").Because(err)
+		return sluice.Errorf(sluice.CodeSQLFailed,
+			"The statement can't be sent: it needs as many values as it has $1, $2 and so on.").Because(err)
 	}
 	state := refusal.Code
 	said := refusal.ConstraintName
@@ -246,8 +231,8 @@ func sqlError(at *url.URL, err error, lost bool) error {
 	}
 	for _, again := range []string{"08", "40001", "40P01", "53", "57P0"} {
 		if strings.HasPrefix(state, again) {
-			return sluice.Errorf(sluice.CodeTargetAway, "%q says to try again, with sqlState %s.", at.Hostname(), state).
-				InState(state)
+			return sluice.Errorf(sluice.CodeTargetAway, "%q says to try again, with sqlState %s.", at.Hostname(),
+				state).InState(state)
 		}
 	}
 	return sluice.Errorf(sluice.CodeSQLFailed, "The database %q refuses with sqlState %s%s.", at.Hostname(), state,

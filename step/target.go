@@ -1,8 +1,11 @@
 package step
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -20,53 +23,80 @@ const (
 	targetIdle = time.Minute
 )
 
+// keep keeps what is open for each address that secrets have.
+func keep[T any](c *client, open func(address) (T, error), end func(T)) *outward.Kept[T] {
+	return &outward.Kept[T]{
+		Open: func(text string) (T, error) { return open(readAddress(text)) }, Close: end,
+		Idle: cmp.Or(c.Idle, targetIdle), Most: maxTargets,
+	}
+}
+
 // A hop is a call of a server that speaks no HTTP.
 type hop struct {
-	verb    string
-	target  *url.URL // without a user
-	timeout *time.Duration
-	sent    any
+	verb, secret string // the secret is the address
+	timeout      *time.Duration
+	sent         any
 }
 
 // reach makes a hop in a span, within its time, and notes what was sent and what came back.
-func reach[T any](ctx context.Context, c *client, h hop, do func(context.Context) (T, error)) (got T, err error) {
+func reach[T, R any](ctx context.Context, c *client, targets *outward.Kept[T], h hop,
+	do func(context.Context, T, *url.URL) (R, error)) (got R, err error) {
+	run := sluice.RunFrom(ctx)
 	timeout, err := timeoutOf(h.timeout)
 	if err != nil {
 		return got, err
 	}
+	text, err := run.Secret(ctx, h.secret)
+	if err != nil {
+		return got, err
+	}
+	a := readAddress(text)
+	run.Hide(a.password)
+	request, _ := value.AppendJSON([]byte("\n"), h.sent, maxNoted) // it has no headers
+	seen := sluice.Exchange{Method: h.verb, URL: a.bare.String(), Request: strings.ToValidUTF8(string(request), "")}
+	if run.Recorded != nil {
+		seen, err := run.Recorded(ctx, seen)
+		if err == nil && json.Unmarshal([]byte(seen.Response), &got) != nil {
+			err = sluice.NotRecorded()
+		}
+		return got, err
+	}
+	target, leave, err := targets.Take(text)
+	if fault, ok := errors.AsType[outward.SecretError](err); ok {
+		return got, badSecret(h.secret, fault.Fault)
+	} else if err != nil {
+		return got, away(a.bare, err)
+	}
 	span := sluice.Span{
 		Name: h.verb, Kind: sluice.ClientSpan,
-		SpanFacts: sluice.SpanFacts{Server: h.target.Hostname(), Port: h.target.Port()},
+		SpanFacts: sluice.SpanFacts{Server: a.bare.Hostname(), Port: a.bare.Port()},
 	}
 	err = c.Spans.Do(ctx, span, func(ctx context.Context) error {
 		within, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		got, err = do(within)
+		got, err = do(within, target, a.bare)
 		if err != nil && ctx.Err() != nil {
 			err = interrupted(ctx)
 		}
 		return err
 	})
-	seen := sluice.Exchange{Method: h.verb, URL: h.target.String(), Request: notedValue(h.sent)}
-	switch {
-	case err == nil:
-		seen.StatusCode, seen.Response = http.StatusOK, notedValue(got)
-	case !sluice.Unavailable.Is(err):
-		seen.StatusCode, seen.Response = http.StatusBadRequest, err.Error()
-	}
-	run := sluice.RunFrom(ctx)
-	run.NoteHTTP(seen)
-	run.NoteTarget(h.target, seen.StatusCode != 0)
+	leave(sluice.CodeAddressRefused.Is(err))
+	note(run, seen, a.bare, got, err)
 	return got, err
 }
 
-// notedValue writes a value for the report, below the headers that there are none of.
-func notedValue(v any) string {
-	text, err := value.Marshal(v)
-	if err != nil {
-		return ""
+// note notes how a hop went.
+func note(run *sluice.Run, seen sluice.Exchange, target *url.URL, got any, err error) {
+	switch {
+	case err == nil:
+		response, _ := value.Marshal(got)
+		response = response[:min(len(response), maxNoted)]
+		seen.StatusCode, seen.Response = http.StatusOK, "\n"+strings.ToValidUTF8(string(response), "")
+	case !sluice.Unavailable.Is(err):
+		seen.StatusCode, seen.Response = http.StatusBadRequest, err.Error()
 	}
-	return "\n" + strings.ToValidUTF8(string(text[:min(len(text), maxNoted)]), "")
+	run.NoteHTTP(seen)
+	run.NoteTarget(target, seen.StatusCode != 0)
 }
 
 // timeoutOf returns how long a call may take.
@@ -91,47 +121,36 @@ func away(target *url.URL, err error) error {
 		why = "too many others are in use"
 	case ok && timeout.Timeout():
 		why = "it took too long"
+	case errors.Is(err, io.EOF):
+		why = "it hangs up, as servers do that want TLS, or another user or password"
 	}
 	return sluice.Errorf(sluice.CodeTargetAway, "%q gives no answer: %s.", target.Hostname(), why).Because(err)
 }
 
-// A lent secret is the URL of a server that speaks no HTTP.
-type lent struct {
+// An address is the URL of a server that speaks no HTTP. Its zero value is that of a text that is
+// none.
+type address struct {
 	text       string
 	full, bare *url.URL // with the first host; bare without credentials and query
-	hosts      []string
+	password   string
+	hosts      []string // with their ports
 }
 
-// lend returns a secret of the run, and hides the password in it.
-func lend(ctx context.Context, name string) (l lent, err error) {
-	run := sluice.RunFrom(ctx)
-	text, err := run.Secret(ctx, name)
-	if err != nil {
-		return l, err
-	}
-	address, hosts := splitHosts(text)
-	full, err := url.Parse(address)
-	if err != nil || full.Hostname() == "" {
-		return l, badSecret(name, "must be a URL with a host")
-	}
-	if password, ok := full.User.Password(); ok {
-		run.Hide(password)
-	}
-	bare := &url.URL{Scheme: full.Scheme, Host: full.Host, Path: full.Path}
-	return lent{text, full, bare, hosts}, nil
-}
-
-// splitHosts returns the hosts of a URL, and the URL with the first of them only, since package url
-// knows no others.
-func splitHosts(text string) (first string, hosts []string) {
+// readAddress reads a URL, which may have several hosts. Package url knows only one.
+func readAddress(text string) address {
 	scheme, rest, _ := strings.Cut(text, "://")
 	end := len(rest)
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		end = i
 	}
 	begin := strings.LastIndexByte(rest[:end], '@') + 1
-	hosts = strings.Split(rest[begin:end], ",")
-	return scheme + "://" + rest[:begin] + hosts[0] + rest[end:], hosts
+	hosts := strings.Split(rest[begin:end], ",")
+	full, err := url.Parse(scheme + "://" + rest[:begin] + hosts[0] + rest[end:])
+	if err != nil || full.Hostname() == "" {
+		return address{full: &url.URL{}, bare: &url.URL{}}
+	}
+	password, _ := full.User.Password()
+	return address{text, full, &url.URL{Scheme: full.Scheme, Host: full.Host, Path: full.Path}, password, hosts}
 }
 
 func badSecret(name, fault string) error {

@@ -20,10 +20,13 @@ import (
 // ignore puts an error into the variable error, so that the run can go on.
 func (x *execution) ignore(err error) {
 	e := x.secrets.hideError(sluice.AsError(err))
-	x.assign(source.Target{Section: source.ToVars, Name: "error"}, map[string]any{
+	seen := map[string]any{
 		"code": e.Code, "statusCode": problem.Status(e), "message": e.Message, "step": e.Position.Step,
-		"sqlState": e.SQLState,
-	}, weight{len(e.Message), len(e.Message)})
+	}
+	if e.SQLState != "" {
+		seen["sqlState"] = e.SQLState
+	}
+	x.assign(source.Target{Section: source.ToVars, Name: "error"}, seen, weight{len(e.Message), len(e.Message)})
 }
 
 // recovered turns a panic in a step into an error.

@@ -56,7 +56,7 @@ func SecretsFrom(ctx context.Context) *Secrets {
 func (s *Secrets) add(secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slices.Contains(s.values, secret) {
+	if secret == "" || slices.Contains(s.values, secret) {
 		return
 	}
 	s.values = append(s.values, secret)
