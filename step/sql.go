@@ -66,7 +66,7 @@ var sqlKeys = strings.Fields("sslmode application_name connect_timeout default_q
 // openPool returns a pool, without a connection yet.
 func (c *client) openPool(a address) (*pgxpool.Pool, error) {
 	if a.full.Scheme != "postgres" && a.full.Scheme != "postgresql" || a.full.User == nil {
-		return nil, outward.SecretError{Fault: "must be a URL such as postgres://user:password@host:5432/name"}
+		return nil, outward.SecretError{Fault: "must be a URL such as postgres://user@host:5432/name, with a password"}
 	}
 	for key := range a.full.Query() {
 		if !slices.Contains(sqlKeys, key) {
