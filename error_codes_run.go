@@ -22,12 +22,18 @@ var (
 	CodeNotPermitted = Code{"not-permitted", Unprocessable}
 	// A finding: a step names a user who does not exist.
 	CodeUserUnknown = Code{"user-unknown", Unprocessable}
-	// A warning: no webhook has the event key.
+	// A warning: no webhook has the event key, and no pipeline sends it.
 	CodeEventKeyUnknown = Code{"event-key-unknown", Unprocessable}
 	// A warning: the pipeline reads members of a payload that its webhook passes on as base64.
 	CodePayloadIsBase64 = Code{"payload-is-base64", Unprocessable}
 	// A warning: nothing sets the variable or header that the pipeline reads.
 	CodeNameUnset = Code{"name-unset", Unprocessable}
+	// A warning: the pipeline takes the length of what is text if an element of XML occurs once.
+	CodeLengthOfText = Code{"length-of-text", Unprocessable}
+	// A warning: {{ }} is text, since expressions stand in #{ }.
+	CodeBracesAreText = Code{"braces-are-text", Unprocessable}
+	// A warning: the pipeline forwards calls and has no retry.
+	CodeRetryMissing = Code{"retry-missing", Unprocessable}
 	// A warning: the pipeline may do more because of who saves it.
 	CodeRightsLent = Code{"rights-lent", Unprocessable}
 	// A warning: events that waited for the pipeline as it was are not run.

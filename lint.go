@@ -7,6 +7,7 @@ import "strings"
 type LintResult struct {
 	Valid         bool      `json:"valid"`
 	Listens       string    `json:"listens,omitempty"` // pattern of message keys
+	Sends         []string  `json:"sends,omitempty"`   // keys of events, as far as the source names them
 	RightsChecked bool      `json:"rightsChecked"`     // not so without a server
 	Problems      []Finding `json:"problems"`
 	Warnings      []Finding `json:"warnings,omitempty"`

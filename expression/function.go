@@ -82,6 +82,9 @@ func (c *compiler) builtin(node *ast.BuiltinNode) eval {
 	if n := len(node.Arguments); n < fn.needed || n > len(fn.kinds) && !fn.many {
 		return c.mistake(node, "%s got %d values; use %s.", node.Name, n, fn.usage)
 	}
+	if node.Name == "len" {
+		c.lengths = append(c.lengths, path(node.Arguments[0], 0))
+	}
 	return strict(func(f *frame, args []any) any {
 		for i, arg := range args {
 			needs := fn.kinds[min(i, len(fn.kinds)-1)]

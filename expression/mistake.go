@@ -55,7 +55,7 @@ func parseError(source string, err error) error {
 	case message == "unexpected token EOF":
 		message, offset = "the expression ends too early", len(source)
 	case unexpected.MatchString(message):
-		message = misplaced(unexpected.FindStringSubmatch(message)[1])
+		message = misplaced(unexpected.FindStringSubmatch(message)[1], source, min(offset, len(source)))
 	case strings.HasSuffix(message, "value out of range"):
 		message = "the number is too large"
 	case strings.HasPrefix(message, "compilation failed: "):
@@ -67,13 +67,20 @@ func parseError(source string, err error) error {
 // unexpected matches the library's message about a misplaced token.
 var unexpected = regexp.MustCompile(`^unexpected token \w+\((".*")\)`)
 
-// misplaced returns the message about a misplaced token, with a hint.
-func misplaced(token string) string {
+// misplaced returns the message about a misplaced token of the source, with a hint.
+func misplaced(token, source string, offset int) string {
 	message := token + " is not expected here"
-	switch token {
-	case `"="`:
+	switch {
+	case token == `"="` && strings.HasPrefix(source[offset:], "=>"):
+		return message + "; a function of each item is written without =>, as in map(items, .price) or " +
+			"map(items, # * 2)"
+	case token == `"="`:
 		return message + "; to compare, write =="
-	case `"#"`, `"."`:
+	case token == `"then"`, token == `"else"`:
+		return message + "; a choice is written condition ? one : other"
+	case token == `"."` && strings.HasPrefix(strings.TrimSpace(source), "{"):
+		return message + "; write #{…}, with one pair of braces"
+	case token == `"#"`, token == `"."`:
 		return message + "; # and .name stand for the item within filter, map and the like"
 	}
 	return message

@@ -16,6 +16,7 @@ type program struct {
 	slots   int      // how many variables it has
 	secrets []string // names of the secrets it uses
 	reads   []string // members that it reads by name, such as body.payload.name
+	lengths []string // those of them whose length it takes
 	varies  bool     // it reads the scope: its value is not the same in each run
 	run     eval
 }

@@ -74,6 +74,14 @@ func (t *Template) Reads() (names []string) {
 	return names
 }
 
+// Lengths returns the members whose length the template takes, and "" for what has no name.
+func (t *Template) Lengths() (names []string) {
+	for p := range t.programs() {
+		names = append(names, p.lengths...)
+	}
+	return names
+}
+
 // ConstantError returns how an expression of the template fails in each run, whatever the
 // run sees; nil if none does.
 func (t *Template) ConstantError() error {

@@ -35,6 +35,12 @@ func (p *Plan) check(ctx context.Context, c *client.Client) error {
 		}
 		refused = append(refused, found...)
 	}
+	for _, change := range p.Changes {
+		key := change.listens
+		if change.unknown != "" && !p.has(Create, "webhook", key) && !slices.Contains(p.sent, key) {
+			change.Warnings = append(change.Warnings, change.unknown)
+		}
+	}
 	return errors.Join(refused...)
 }
 
@@ -207,11 +213,13 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change, roles
 		refused = append(refused, (&sluice.Error{Kind: sluice.Unprocessable, Code: f.Code, Message: t.describe(f)}).
 			At(sluice.Position{Line: f.Line, Column: f.Column}))
 	}
+	p.sent = append(p.sent, found.Sends...)
 	for _, f := range found.Warnings {
-		if f.Code != sluice.CodeEventKeyUnknown.Word ||
-			!p.has(Create, "webhook", strings.TrimPrefix(found.Listens, sluice.EventPrefix)) {
-			change.Warnings = append(change.Warnings, t.describe(f))
+		if f.Code == sluice.CodeEventKeyUnknown.Word {
+			change.unknown, change.listens = t.describe(f), strings.TrimPrefix(found.Listens, sluice.EventPrefix)
+			continue
 		}
+		change.Warnings = append(change.Warnings, t.describe(f))
 	}
 	return refused, nil
 }

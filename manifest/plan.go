@@ -41,6 +41,8 @@ type Change struct {
 	Tokens int `json:"tokens,omitempty"` // of the webhook that are opened or closed
 
 	before, after *thing
+	unknown       string  // the warning that nothing sends what a pipeline listens to
+	listens       string  // that event key
 	uuid          string  // of a new webhook; "" if the server makes one
 	further       []token // that the webhook gets
 	closes        bool    // the uuid, as it was elsewhere
@@ -62,6 +64,7 @@ type Plan struct {
 
 	force  bool
 	tokens Tokens
+	sent   []string // keys of the events that its pipelines send
 }
 
 // Options say how a plan is made.

@@ -91,6 +91,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
 	result.Listens, _ = p.Listens(name)
+	result.Sends = sends(p)
 	var before *sluice.Pipeline
 	if name != "" {
 		if before, err = r.Store.Get(ctx, name); err != nil {
@@ -131,15 +132,41 @@ func (r *Runner) unknownKey(ctx context.Context, p *source.Program) []sluice.Fin
 	if r.NearestKey == nil || !isEvent || !sluice.ValidKey(key) {
 		return nil
 	}
-	message, hint := fmt.Sprintf("No webhook has the event key %s.", key), "sluice webhook create "+key
-	switch near := r.NearestKey(sluice.UserFrom(ctx).HintCover("webhook.get"), key); near {
-	case key:
+	user := sluice.UserFrom(ctx)
+	near := r.NearestKey(user.HintCover("webhook.get"), key)
+	if near == key || strings.HasPrefix(key, sluice.AlertPrefix) || slices.Contains(r.sent(user), key) {
 		return nil
-	case "":
-	default:
-		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
+	}
+	message, hint := fmt.Sprintf("No webhook has the event key %s, and no pipeline sends it.", key), ""
+	switch {
+	case near != "":
+		message = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near)
+	case strings.HasPrefix(key, "webhook.") && user.May("webhook.put") && user.Cover("webhook.put").Event(key):
+		hint = "sluice webhook create " + key
 	}
 	return []sluice.Finding{atTrigger(p, sluice.CodeEventKeyUnknown, message, hint)}
+}
+
+// sent returns the keys of the events that stored pipelines send, as far as the user sees them.
+func (r *Runner) sent(user sluice.User) (keys []string) {
+	for _, stored := range r.Store.All() {
+		if program, err := r.program(stored); err == nil && user.HintCover("pipeline.get").Name(stored.Name) {
+			keys = append(keys, sends(program)...)
+		}
+	}
+	return keys
+}
+
+// sends returns the keys of the events that a program sends, as far as its source names them.
+func sends(p *source.Program) (keys []string) {
+	for s := range p.All() {
+		if a, ok := s.Action.(*source.Invocation); ok && a.Command.Name == "event.send" {
+			if key, literal := a.Literal("eventKey"); literal {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }
 
 // lentRights warns if a pipeline gains rights because another user saves it.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,9 +19,10 @@ func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.F
 	if pattern, listens := p.Listens(""); listens && r.Base64Key != nil {
 		base64Key = r.Base64Key(sluice.UserFrom(ctx).HintCover("webhook.get"), pattern)
 	}
-	names, told := p.Names(), map[string]bool{}
+	names, told, inXML := p.Names(), map[string]bool{}, fromXML(p)
 	for _, use := range p.Uses() {
-		if err := use.Template.ConstantError(); err != nil {
+		text := lengthOfText(use.Template.Lengths(), inXML[use.Step])
+		if err := cmp.Or(use.Template.ConstantError(), text); err != nil {
 			found = append(found, trap(use, sluice.AsError(err)))
 		}
 		for _, read := range use.Template.Reads() {
@@ -34,19 +36,7 @@ func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.F
 			}
 		}
 	}
-	return append(found, doomed(p)...)
-}
-
-// doomed are steps whose commands would refuse what is known of their arguments.
-func doomed(p *source.Program) (found []sluice.Finding) {
-	for s := range p.All() {
-		if call, ok := s.Action.(*source.Invocation); ok && call.Command.Check != nil {
-			if err := call.Command.Check(call.Known()); err != nil {
-				found = append(found, findingAt(s, s.Line, s.Column, sluice.AsError(err)))
-			}
-		}
-	}
-	return found
+	return append(found, stepTraps(p)...)
 }
 
 func trap(use source.Use, e *sluice.Error) sluice.Finding {

@@ -258,7 +258,7 @@ func TestEditorByKeyboard(t *testing.T) {
 	b.until(`document.querySelector("[data-findings] button")?.before !== true`)  // what was typed is checked
 	eval[bool](b, `((now) => { Date.now = () => now; return true })(Date.now())`) // two seconds after Escape, Tab indents again
 	b.do(chromedp.KeyEvent("\x1b"))
-	for _, want := range []string{"Line 2: No webhook has the event key webhook.hello.", "Save"} {
+	for _, want := range []string{"Line 2: No webhook has the event key webhook.hello, and no pipeline sends it.", "Save"} {
 		b.do(chromedp.KeyEvent("\t"))
 		if focus := eval[string](b, `document.activeElement.textContent`); !strings.HasPrefix(focus, want) {
 			t.Errorf("Escape and Tab lead to %q, want %q", focus, want)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"sluice"
 )
 
 // tokenLeeway is how far the clocks may be apart, unless the scheme says it: a token has
@@ -116,7 +118,8 @@ func (j *jwtCheck) judge(claims jwt.Claims, all map[string]any, body []byte, now
 	case j.Issuer != "" && claims.Issuer != j.Issuer:
 		return invalid("The token is of another issuer.")
 	case j.Audience != "" && !slices.Contains(claims.Audience, j.Audience):
-		return invalid("The token is for another audience.")
+		return invalid("The token is for the audience %s, not for %s.",
+			sluice.Quote(strings.Join(claims.Audience, ", ")), sluice.Quote(j.Audience))
 	case j.BodyHash != "" && subtle.ConstantTimeCompare([]byte(strings.ToLower(digest)), []byte(hexDigest(body))) != 1:
 		return invalid("The claim %s of the token is not the SHA-256 of the body.", j.BodyHash)
 	}

@@ -97,7 +97,11 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, test.want)
 		}
 	}
-	v, call := schemeOf(t, scheme, secret, nil), callWith("", "")
+	v, call := schemeOf(t, scheme, secret, nil), callWith("Authorization", tokenOf(t, jose.HS256, []byte(secret), "", claims("aud", []string{"them", "\"x"})))
+	if err := v.Verify(t.Context(), call, proofTime); err == nil || !strings.Contains(err.Error(), `for the audience "them, \"x", not for "us"`) {
+		t.Errorf("for another audience: %v", err)
+	}
+	call = callWith("", "")
 	if err := v.Sign(call, proofTime); err != nil || v.Verify(t.Context(), call, proofTime) != nil {
 		t.Errorf("what was signed is refused: %v", err)
 	}

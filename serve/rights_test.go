@@ -36,7 +36,7 @@ func TestRightsAreCheckedWhenAPipelineIsStored(t *testing.T) {
 		{"a secret of one who may", listen + "- set: {value: \"#{secret('key')}\"}\n", asSecretive, ""},
 		{"an unknown secret", listen + "- set: {if: \"#{secret('kez') == ''}\", value: 1}\n", asSecretive, "3 set secret.use "},
 		{"an unknown secret that the owner may store", listen + "- set: {value: \"#{secret('kez')}\"}\n", asAdmin, "3 set secret.use sluice secret put kez"},
-		{"a secret to sign with", listen + "- iam.run.as: {username: secretive}\n- http.forward: {url: 'https://example.com', sign: key}\n", asDev,
+		{"a secret to sign with", listen + "- iam.run.as: {username: secretive}\n- http.forward: {url: 'https://example.com', sign: key}\nretry: {times: 1}\n", asDev,
 			"3 iam.run.as run.as:secretive - iam.run.as: {username: dev}; 4 http.forward secret.use Ask an administrator for a role that has the permission secret.use."},
 		{"an unknown secret to sign in with", "pipeline:\n- http.request: {url: 'https://example.com', auth: {certificate: key, oauth2: {url: 'https://example.com', client: kez}}}\n", asSecretive, "2 http.request secret.use "},
 		{"a secret to sign in with", "pipeline: [http.forward: {url: 'https://example.com', auth: {bearer: key}}]\n", asDev, "1 http.forward secret.use Ask an administrator for a role that has the permission secret.use."},

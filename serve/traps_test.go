@@ -13,6 +13,8 @@ func TestTraps(t *testing.T) {
 	s := start(t, "http-allow=10.1.0.0/16")
 	s.create("webhook.bytes", "payloadType", "base64")
 	s.create("webhook.values", "payloadType", "raw")
+	s.put("sender", "pipeline:\n- iam.run.as: {username: admin}\n- event.send: {eventKey: order.ready}", asAdmin).wantStatus(t, http.StatusOK)
+	const again = "retry: {times: 1}\n"
 	bytes, values := "pipeline:\n- event.listen: {eventKey: webhook.bytes}\n", "pipeline:\n- event.listen: {eventKey: webhook.values}\n- iam.run.as: {username: admin}\n"
 	for name, c := range map[string]struct{ source, want string }{
 		"a member of bytes":              {bytes + "- set: {value: 'Hello #{body.payload.name} #{body.payload.id}'}", "payload-is-base64"},
@@ -28,11 +30,25 @@ func TestTraps(t *testing.T) {
 		"a variable of callers":          {"pipeline:\n- set: {value: '#{vars.name}'}", ""},
 		"a URL that is none":             {values + "- http.request: {url: example.com/x}", "parameter-invalid"},
 		"a private address":              {values + "- http.request: {url: 'http://192.168.1.1/'}", "address-refused"},
-		"this machine":                   {values + "- http.forward: {url: 'http://localhost:8080/'}", "address-refused"},
+		"this machine":                   {again + values + "- http.forward: {url: 'http://localhost:8080/'}", "address-refused"},
 		"a private address, allowed":     {values + "- http.request: {url: 'http://10.1.2.3/'}", ""},
 		"a URL that a run computes":      {values + "- http.request: {url: 'http://192.168.1.1/#{body.payload.id}'}", ""},
 		"statuses that are none":         {values + "- if: {true: body.payload.a, then: [{http.request: {url: 'https://example.com', expect: 2x}}]}", "parameter-invalid"},
 		"a constant that fails":          {values + "- set: {value: 'It is #{1 + \"a\"}'}", "expression-failed"},
+		"forwards, and tries once":       {values + "- http.forward: {url: 'https://example.com/'}", "retry-missing"},
+		"forwards, and tries again":      {again + values + "- http.forward: {url: 'https://example.com/'}", ""},
+		"forwards, once on purpose":      {"retry: {times: 0}\n" + values + "- http.forward: {url: 'https://example.com/'}", ""},
+		"forwards, retried by the step":  {values + "- http.forward: {url: 'https://example.com/', onError: {retry: {times: 3}}}", ""},
+		"forwards, if somebody runs it":  {"pipeline:\n- http.forward: {url: 'https://example.com/'}", ""},
+		"braces of others":               {values + "- set: {value: {text: ['Hello {{ body.payload.name }}']}}", "braces-are-text"},
+		"braces that are text":           {values + "- set: {value: 'Hello {{ name }} {{body}'}", ""},
+		"the length of an element":       {values + "- convert.fromXml: {input: '#{body.payload}'}\n- set: {value: '#{len(body.order.item)}'}", "length-of-text"},
+		"the length, in a variable":      {values + "- convert.fromXml: {input: '#{body.payload}', output: vars.x}\n- exit: {if: '#{len(vars.x.order.item) > 1}'}", "length-of-text"},
+		"the length of a list":           {values + "- convert.fromXml: {input: '#{body.payload}', lists: [item]}\n- set: {value: '#{len(body.order.item)}'}", ""},
+		"the length of another body":     {values + "- convert.fromXml: {input: '#{body.payload}'}\n- set: {value: {a: [1]}}\n- set: {value: '#{len(body.a)}'}", ""},
+		"the error that is ignored":      {values + "- set: {value: '#{1 + body.x}', onError: ignore}\n- set: {value: '#{vars.error.code}'}", ""},
+		"what a pipeline sends":          {"pipeline:\n- event.listen: {eventKey: order.ready}", ""},
+		"an alert":                       {"pipeline:\n- event.listen: {eventKey: sluice.alert.raised}", ""},
 		"an expression that may succeed": {values + "- set: {value: '#{1 + body.payload.a}'}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

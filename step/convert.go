@@ -39,8 +39,6 @@ var conversions = []struct {
 	{"convert.fromJson", "Read JSON.", fromJSON},
 	{"convert.toJson", "Write a value as JSON without spaces.",
 		func(input any) (any, error) { return encodeJSON(input) }},
-	{"convert.fromXml", "Read XML as an object of elements: each is its text, or an object with its attributes as " +
-		"@name, its elements, and #text. Document types and entities are refused.", fromXML},
 	{"convert.toXml", "Write as XML what convert.fromXml reads.", toXML},
 	{"convert.fromYaml", "Read a YAML document. Aliases, and values that JSON does not have, are refused.", fromYAML},
 	{"convert.toYaml", "Write a value as YAML.", toYAML},
@@ -50,9 +48,9 @@ type convertParams struct {
 	Input any `json:"input" body:"default" doc:"What to convert."`
 }
 
-// convertCommands returns the conversions. Three of them have more parameters.
+// convertCommands returns the conversions. Four of them have more parameters.
 func convertCommands() []command.Command {
-	commands := make([]command.Command, 0, len(conversions)+3)
+	commands := make([]command.Command, 0, len(conversions)+4)
 	commands = append(commands,
 		command.New("convert.fromCsv", "Read CSV as a list of objects, or of lists.", fromCSV, command.Pure),
 		command.New("convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are "+
@@ -60,7 +58,10 @@ func convertCommands() []command.Command {
 		command.New("convert.fromBase64",
 			"Decode base64 to the text it stands for, in the standard or the URL alphabet.",
 			func(_ context.Context, p fromBase64Params) (any, error) { return fromBase64(p.Input, p.Charset) },
-			command.Pure))
+			command.Pure),
+		command.New("convert.fromXml", "Read XML as an object of elements: each is its text, or an object with its "+
+			"attributes as @name, its elements, and #text. Document types and entities are refused.",
+			func(_ context.Context, p fromXMLParams) (any, error) { return fromXML(p.Input, p.Lists) }, command.Pure))
 	for _, c := range conversions {
 		commands = append(commands, command.New(c.name, c.summary,
 			func(_ context.Context, p convertParams) (any, error) { return c.convert(p.Input) }, command.Pure))

@@ -70,6 +70,11 @@ func TestConversions(t *testing.T) {
 		"form, GitHub's":              {"convert.fromForm", args{"input": "payload=%7B%22a%22%3A1%7D"}, object{"payload": `{"a":1}`}},
 		"to form":                     {"convert.toForm", args{"input": object{"b": list{1, "x y"}, "a&": true, "n": nil, "o": object{"p": 1}, "none": list{}}}, "a%26=true&b=1&b=x+y&n=&o=%7B%22p%22%3A1%7D"},
 		"XML":                         {"convert.fromXml", args{"input": "\ufeff<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<!-- c --><a x=\"1\" s:y='&lt;&#228;'>\n <b>t</b><b/> u <s:c><![CDATA[<&]]></s:c>\n</a>"}, object{"a": object{"@x": "1", "@s:y": "<ä", "b": list{"t", ""}, "s:c": "<&", "#text": "u"}}},
+		"XML, one item":               {"convert.fromXml", args{"input": "<o><i>A</i><p><i>B</i></p></o>", "lists": list{"i"}}, object{"o": object{"i": list{"A"}, "p": object{"i": list{"B"}}}}},
+		"XML, two items":              {"convert.fromXml", args{"input": "<o><i>A</i><i x='1'/></o>", "lists": list{"i"}}, object{"o": object{"i": list{"A", object{"@x": "1"}}}}},
+		"XML, an item by its path":    {"convert.fromXml", args{"input": "<o><i>A</i><p><i>B</i></p></o>", "lists": list{"o.i", "p"}}, object{"o": object{"i": list{"A"}, "p": list{object{"i": "B"}}}}},
+		"XML, a name with dots":       {"convert.fromXml", args{"input": "<a.b/>", "lists": list{"a.b", "c", ""}}, object{"a.b": list{""}}},
+		"XML, no item":                {"convert.fromXml", args{"input": "<o/>", "lists": list{"i"}}, object{"o": ""}},
 		"XML, text alone":             {"convert.fromXml", args{"input": "<a> b </a>"}, object{"a": " b "}},
 		"XML, text and attribute":     {"convert.fromXml", args{"input": "<a b='1'> c </a>"}, object{"a": object{"@b": "1", "#text": " c "}}},
 		"to XML":                      {"convert.toXml", args{"input": object{"a": object{"@x": 1, "b": list{"t", nil, object{"c": true}}, "#text": "<ä>"}}}, `<a x="1">&lt;ä&gt;<b>t</b><b></b><b><c>true</c></b></a>`},
@@ -237,7 +242,7 @@ func TestBadInputIsRefused(t *testing.T) {
 }
 
 func TestFunctionsCountTheirArguments(t *testing.T) {
-	most := map[string]int{"convert.fromBase64": 2, "convert.fromCsv": 2, "crypto.hash": 3, "crypto.hmac": 4, "crypto.equal": 2}
+	most := map[string]int{"convert.fromBase64": 2, "convert.fromCsv": 2, "convert.fromXml": 2, "crypto.hash": 3, "crypto.hmac": 4, "crypto.equal": 2}
 	functions := step.Functions()
 	if len(functions) != 17 {
 		t.Errorf("there are %d functions", len(functions))
@@ -262,6 +267,18 @@ func TestFunctionsTakeACharset(t *testing.T) {
 	}
 	_, err = functions["convert.fromCsv"]("YQ==", 1)
 	refuses(t, err, sluice.Invalid, "parameter-invalid", "charset must be text")
+}
+
+func TestFunctionsTakeLists(t *testing.T) {
+	read := step.Functions()["convert.fromXml"]
+	order, err := read("<order><item>ABCDEF</item></order>", list{"item"})
+	if diff := cmp.Diff(object{"order": object{"item": list{"ABCDEF"}}}, order); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for _, lists := range []any{"item", list{1}, nil, object{}} {
+		_, err := read("<a/>", lists)
+		refuses(t, err, sluice.Invalid, "parameter-invalid", "lists must be a list of names")
+	}
 }
 
 func TestTheDeepestValueIsTaken(t *testing.T) {

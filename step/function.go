@@ -15,7 +15,7 @@ type function struct {
 
 // Functions returns the functions for expressions: the conversions, crypto.hash and
 // crypto.hmac, named as their commands, and crypto.equal. A conversion takes its input,
-// and a charset if the command has one. Errors are of type *sluice.Error.
+// and a charset or lists if the command has them. Errors are of type *sluice.Error.
 func Functions() map[string]func(args ...any) (any, error) {
 	all := map[string]function{
 		"crypto.hash":  {1, 3, hashFunction},
@@ -37,6 +37,16 @@ func Functions() map[string]func(args ...any) (any, error) {
 				return nil, err
 			}
 			return fromBase64(args[0], charset)
+		}},
+		"convert.fromXml": {1, 2, func(args []any) (any, error) {
+			if len(args) == 1 {
+				return fromXML(args[0], nil)
+			}
+			lists, err := names(args[1])
+			if err != nil {
+				return nil, err
+			}
+			return fromXML(args[0], lists)
 		}},
 	}
 	for _, c := range conversions {
@@ -81,4 +91,17 @@ func optional(args []any, index int, name string) (string, error) {
 		return "", invalid(name, "must be text, not %s", value.Describe(args[index]))
 	}
 	return text, nil
+}
+
+// names returns the names of elements that are lists.
+func names(given any) (lists []string, err error) {
+	items, ok := given.([]any)
+	for _, item := range items {
+		name, isText := item.(string)
+		lists, ok = append(lists, name), ok && isText
+	}
+	if !ok {
+		return nil, invalid("lists", "must be a list of names, not %s", value.Describe(given))
+	}
+	return lists, nil
 }

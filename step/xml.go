@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -16,6 +17,11 @@ const (
 	xmlText      = "#text" // the text of an element that has more than text
 	xmlSpace     = " \t\r\n"
 )
+
+type fromXMLParams struct {
+	Input any      `json:"input" body:"default" doc:"The XML to read."`
+	Lists []string `json:"lists" doc:"Elements that are a list however often they occur: names (item), or paths from the outermost element on (order.item)."`
+}
 
 // An xmlElement is an open element.
 type xmlElement struct {
@@ -50,6 +56,7 @@ func (e *xmlElement) add(name string, v any) {
 // An xmlReader reads one document, without recursion.
 type xmlReader struct {
 	decoder *xml.Decoder
+	lists   []string      // names and paths of elements that are always lists
 	open    []*xmlElement // the first one stands for the document itself
 	values  int
 }
@@ -57,13 +64,14 @@ type xmlReader struct {
 // fromXML reads a document as an object: an element is its text, or an object of its
 // attributes, elements and text. Names keep their prefix. Documents that declare entities
 // are rejected.
-func fromXML(input any) (any, error) {
+func fromXML(input any, lists []string) (any, error) {
 	text, err := textIn(input, value.MaxSize, "XML", "<")
 	if err != nil {
 		return nil, err
 	}
 	r := &xmlReader{
 		decoder: xml.NewDecoder(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))), open: []*xmlElement{{}},
+		lists: lists,
 	}
 	// the text is decoded already
 	r.decoder.CharsetReader = func(_ string, decoded io.Reader) (io.Reader, error) { return decoded, nil }
@@ -95,9 +103,12 @@ func (r *xmlReader) read(token xml.Token) error {
 		if len(r.open) == 1 || current.name != xmlName(token.Name) {
 			return r.invalid("an element ends that is not the one that began last")
 		}
+		outer, inner := r.open[len(r.open)-2], current.value()
+		if outer.fields[current.name] == nil && slices.ContainsFunc(r.lists, r.inList) {
+			inner = []any{inner}
+		}
 		r.open = r.open[:len(r.open)-1]
-		outer := r.open[len(r.open)-1]
-		outer.add(current.name, current.value())
+		outer.add(current.name, inner)
 		outer.nested = true
 	case xml.CharData:
 		if len(r.open) == 1 && strings.Trim(string(token), xmlSpace) != "" {
@@ -108,6 +119,13 @@ func (r *xmlReader) read(token xml.Token) error {
 		return r.invalid("document types and entities are not taken")
 	}
 	return nil
+}
+
+// inList reports whether a name or path of a list is that of the current element.
+func (r *xmlReader) inList(list string) bool {
+	path := strings.Split(list, ".")
+	return list == r.open[len(r.open)-1].name || slices.EqualFunc(path, r.open[1:],
+		func(name string, e *xmlElement) bool { return name == e.name })
 }
 
 func (r *xmlReader) start(token xml.StartElement) error {

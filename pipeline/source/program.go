@@ -181,12 +181,14 @@ type Retry struct {
 	Backoff    time.Duration // before the first retry; it doubles
 	MaxBackoff time.Duration
 	Within     time.Duration // of the first attempt
+	Given      bool          // the source says how
 	Stays      bool          // an event does not follow when its target is back
 }
 
 var defaultRetry = Retry{Backoff: defaultBackoff, MaxBackoff: defaultMaxBackoff, Within: defaultWithin}
 
 func (c *checker) retry(r *Retry, n *node) {
+	r.Given = true
 	c.options(n, "retry", map[string]reader{
 		"times":      c.integer(&r.Times, 0, maxRetries),
 		"backoff":    c.duration(&r.Backoff, leastBackoff, longestBackoff),
@@ -233,11 +235,6 @@ func (p *Program) Uses() []Use {
 
 type uses struct{ found []Use }
 
-// passing are commands that leave the body as it is.
-var passing = map[string]bool{
-	"log": true, "assert": true, "exit": true, "fail": true, "wait": true, SwitchCommand: true, "iam.authorize": true,
-}
-
 // list visits steps and returns whether the body is the event after them.
 func (w *uses) list(steps []*Step, event bool) bool {
 	for _, s := range steps {
@@ -254,7 +251,7 @@ func (w *uses) step(s *Step, event bool) bool {
 			w.add(s, event, a.Args[i].Value.templates()...)
 		}
 		w.add(s, event, a.Input.templates()...)
-		return a.Output.Section != ToBody || passing[a.Command.Name]
+		return a.Writes() != "body"
 	case *Choice:
 		w.add(s, event, a.Condition)
 		then, otherwise := w.list(a.Then, event), w.list(a.Otherwise, event)
@@ -285,11 +282,12 @@ func (p *Program) Names() map[string]bool {
 		set[ToHeaders.Of(f.Name)] = true
 	}
 	for s := range p.All() {
+		if s.OnError.Ignore {
+			set[ToVars.Of("error")] = true
+		}
 		switch a := s.Action.(type) {
 		case *Invocation:
-			if a.Output.Section != ToBody {
-				set[a.Output.Section.Of(a.Output.Name)] = true
-			}
+			set[a.Writes()] = true
 		case *Loop:
 			set[ToVars.Of(a.As)] = true
 		}

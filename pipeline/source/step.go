@@ -119,6 +119,23 @@ func (a *Invocation) Literal(name string) (text string, ok bool) {
 	return text, ok
 }
 
+// passing are commands that leave the body as it is.
+var passing = map[string]bool{
+	"log": true, "assert": true, "exit": true, "fail": true, "wait": true, SwitchCommand: true, "iam.authorize": true,
+}
+
+// Writes returns where the output of the step goes: body, vars.<name> or headers.<name>; "" if
+// it goes nowhere.
+func (a *Invocation) Writes() string {
+	switch {
+	case a.Output.Section != ToBody:
+		return a.Output.Section.Of(a.Output.Name)
+	case passing[a.Command.Name]:
+		return ""
+	}
+	return "body"
+}
+
 // PositionOf returns where in a step an error happened: at one of its templates, or at
 // the start of the step.
 func (s *Step) PositionOf(err error) (line, column int) {

@@ -3,6 +3,7 @@
 package exit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,6 +158,14 @@ func withHint(e *sluice.Error) string {
 		text += " " + "Log in with sluice login."
 	case e.Kind == sluice.Throttled && e.RetryAfter > 0:
 		text += fmt.Sprintf(" Try again in %s.", e.RetryAfter)
+	}
+	details, _ := e.Details.([]any)
+	for _, item := range details { // where a payload does not meet a schema
+		fields, _ := item.(map[string]any)
+		if where, ok := fields["pointer"].(string); ok {
+			text = strings.TrimSuffix(text, "; errors says where.")
+			text += fmt.Sprintf("; at %s: %v", cmp.Or(where, "its top"), fields["message"])
+		}
 	}
 	if e.TraceID != "" {
 		text += " (trace id " + e.TraceID + ")"
