@@ -11,6 +11,7 @@ import (
 func TestTraps(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http-allow=10.1.0.0/16")
+	s.command("secret.put", map[string]any{"name": "db", "value": "postgres://a:b@example.com/c"}).wantStatus(t, 200)
 	s.create("webhook.bytes", "payloadType", "base64")
 	s.create("webhook.values", "payloadType", "raw")
 	s.put("sender", "pipeline:\n- iam.run.as: {username: admin}\n- event.send: {eventKey: order.ready}", asAdmin).wantStatus(t, http.StatusOK)
@@ -34,6 +35,9 @@ func TestTraps(t *testing.T) {
 		"a private address, allowed":     {values + "- http.request: {url: 'http://10.1.2.3/'}", ""},
 		"a URL that a run computes":      {values + "- http.request: {url: 'http://192.168.1.1/#{body.payload.id}'}", ""},
 		"statuses that are none":         {values + "- if: {true: body.payload.a, then: [{http.request: {url: 'https://example.com', expect: 2x}}]}", "parameter-invalid"},
+		"no statements":                  {values + "- sql.exec: {database: db, statements: []}", "parameter-invalid"},
+		"values that are no list":        {values + "- sql.exec: {database: db, statement: select 1, values: 1}", "parameter-invalid"},
+		"values that a run computes":     {values + "- sql.exec: {database: db, statements: [{statement: select 1, values: ['#{body.payload.a}']}]}", ""},
 		"a constant that fails":          {values + "- set: {value: 'It is #{1 + \"a\"}'}", "expression-failed"},
 		"forwards, and tries once":       {values + "- http.forward: {url: 'https://example.com/'}", "retry-missing"},
 		"forwards, and tries again":      {again + values + "- http.forward: {url: 'https://example.com/'}", ""},

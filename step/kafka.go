@@ -65,14 +65,22 @@ func kafkaCommand(c *client) command.Command {
 					return kafkaResult{record.Partition, record.Offset}, nil
 				})
 		},
-		command.Traffic, command.InRun, command.Recorded, command.Nameless,
+		command.Traffic, command.InRun, command.Recorded, command.Nameless, command.Valid("topic", validTopic),
 		command.Secrets(func(known map[string]any) []string { return named(known, "cluster") }))
+}
+
+// validTopic says what is wrong with the name of a topic.
+func validTopic(name any) error {
+	if text, _ := name.(string); !kafkaTopic.MatchString(text) {
+		return errors.New("must be 1 to 249 letters, digits, dots, _ and -")
+	}
+	return nil
 }
 
 // record returns what is sent.
 func (p kafkaParams) record() (*kgo.Record, error) {
-	if !kafkaTopic.MatchString(p.Topic) {
-		return nil, invalid("topic", "must be 1 to 249 letters, digits, dots, _ and -")
+	if fault := validTopic(p.Topic); fault != nil {
+		return nil, invalid("topic", "%s", fault)
 	}
 	r := &kgo.Record{Topic: p.Topic}
 	text, err := cellOf(p.Value)

@@ -185,8 +185,8 @@ func TestRecordsFail(t *testing.T) {
 		"a setting":         {"x:1/?acks=0", "topic: orders", sluice.Invalid, "auth-failed", "must have nothing in its query", -1},
 		"perhaps by TLS":    {"a:p4ssword@" + brokers + "?tls=yes", "topic: orders", sluice.Invalid, "auth-failed", "tls=true", -1},
 		"no mechanism":      {"a:p4ssword@" + brokers + "?mechanism=GSSAPI", "topic: orders", sluice.Invalid, "auth-failed", "SCRAM-SHA-512 as its mechanism", -1},
-		"a strange topic":   {brokers, "topic: 'a b'", sluice.Invalid, "parameter-invalid", "249 letters", -1},
-		"no topic":          {brokers, "topic: ''", sluice.Invalid, "parameter-invalid", "249 letters", -1},
+		"a strange topic":   {brokers, "topic: '#{\"a b\"}'", sluice.Invalid, "parameter-invalid", "249 letters", -1},
+		"no topic":          {brokers, "topic: '#{\"\"}'", sluice.Invalid, "parameter-invalid", "249 letters", -1},
 		"at once":           {brokers, "topic: orders, timeout: 0s", sluice.Invalid, "parameter-invalid", "more than 0s", -1},
 	} {
 		t.Run(name, func(t *testing.T) {

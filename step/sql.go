@@ -55,8 +55,19 @@ func sqlCommand(c *client) command.Command {
 					return transact(ctx, pool, at, work)
 				})
 		},
-		command.Traffic, command.InRun, command.Recorded, command.Nameless,
+		command.Traffic, command.InRun, command.Recorded, command.Nameless, command.Checks(checkSQL),
 		command.Secrets(func(known map[string]any) []string { return named(known, "database") }))
+}
+
+// checkSQL finds what can't work in a step, as far as it is known.
+func checkSQL(known map[string]any) error {
+	p := sqlParams{Values: known["values"], Statements: known["statements"]}
+	p.Statement, _ = known["statement"].(string)
+	if p.Statement == "" && p.Statements == nil {
+		return nil // statements with values that are computed
+	}
+	_, _, err := p.work()
+	return err
 }
 
 // sqlKeys are what URLs of databases may have in their query. Others read files of the server.

@@ -141,7 +141,8 @@ func TestStatementsFail(t *testing.T) {
 	}
 }
 
-// TestDatabaseIsWrittenOut: names and statements can't be computed.
+// TestDatabaseIsWrittenOut: names and statements can't be computed, and mistakes in what is written out are
+// found before a run.
 func TestDatabaseIsWrittenOut(t *testing.T) {
 	set := newSet(step.Options{HTTP: brief})
 	for text, says := range map[string]string{
@@ -150,6 +151,9 @@ func TestDatabaseIsWrittenOut(t *testing.T) {
 		"pipeline: [sql.exec: {database: db, statements: '#{body}'}]":                             "parameter statements.statement of sql.exec must be written out",
 		"pipeline: [sql.exec: {database: db, statements: [{statement: '#{body}', values: [1]}]}]": "parameter statements.statement",
 		"pipeline: [sql.exec: {statement: select 1}]":                                             "database",
+		"pipeline: [kafka.send: {cluster: '#{body}', topic: t}]":                                  "parameter cluster of kafka.send must be written out",
+		"pipeline: [kafka.send: {cluster: k, topic: a b}]":                                        "249 letters",
+		"pipeline: [kafka.send: {cluster: k, topic: ''}]":                                         "249 letters",
 	} {
 		_, err := runWith(t, set, text, nil)
 		refuses(t, err, sluice.Invalid, "pipeline-invalid", says)

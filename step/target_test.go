@@ -47,3 +47,14 @@ func TestTargetsOnce(t *testing.T) {
 		refuses(t, err, sluice.Invalid, "auth-failed", "must be a URL such as")
 	}
 }
+
+// TestTargetsBehindNames: a name that leads to a refused address is of no use, and none is told.
+func TestTargetsBehindNames(t *testing.T) {
+	set := newSet(step.Options{HTTP: step.HTTPOptions{Idle: brief.Idle}})
+	for text, secret := range map[string]string{
+		sqlStep("statement: select 1"): "postgres://a:p4ssword@localhost:1/x", sendStep("topic: t"): "kafka://a:p4ssword@localhost:1",
+	} {
+		_, err := runWith(t, set, text, map[string]string{"db": secret, "k": secret})
+		refuses(t, err, sluice.Forbidden, "address-refused", `"localhost" leads to an address in a private`)
+	}
+}
