@@ -53,13 +53,18 @@ func kafkaCommand(c *client) command.Command {
 				return got, err
 			}
 			sent := map[string]any{"topic": p.Topic, "key": p.Key, "value": p.Value, "headers": p.Headers}
-			return reach(ctx, c, clusters, hop{"KAFKA", p.Cluster, p.Timeout, sent},
+			return reach(ctx, c, clusters, hop{"KAFKA", p.Cluster, p.Timeout, sent, true},
 				func(ctx context.Context, k *cluster, at *url.URL) (kafkaResult, error) {
 					err := k.send(ctx, record)
-					if refusal, ok := errors.AsType[*kerr.Error](err); ok && !refusal.Retriable {
+					refusal, ok := errors.AsType[*kerr.Error](err)
+					switch {
+					case ok && refusal.Retriable:
+						return got, sluice.Errorf(sluice.CodeTargetAway, "%q says to try again, with %s.",
+							at.Hostname(), refusal.Message)
+					case ok:
 						return got, sluice.Errorf(sluice.CodeKafkaFailed, "The cluster %q refuses with %s.",
 							at.Hostname(), refusal.Message)
-					} else if err != nil {
+					case err != nil:
 						return got, away(at, err)
 					}
 					return kafkaResult{record.Partition, record.Offset}, nil
@@ -133,7 +138,8 @@ func (c *client) openCluster(a address) (*cluster, error) {
 	k.refused = sync.OnceFunc(func() { close(k.over) })
 	options := []kgo.Opt{
 		kgo.SeedBrokers(a.hosts...), kgo.ClientID("sluice"), kgo.MaxBufferedBytes(maxKafkaBytes),
-		kgo.MetadataMinAge(time.Second), kgo.ProducerLinger(0), kgo.Dialer(c.brokerDialer(k, secure == "true")),
+		kgo.MetadataMinAge(time.Second), kgo.ProducerLinger(0), kgo.DisableClientMetrics(),
+		kgo.Dialer(c.brokerDialer(k, secure == "true")),
 	}
 	if a.full.User != nil {
 		options = append(options, kgo.SASL(mechanism))
@@ -192,7 +198,6 @@ func (k *cluster) send(ctx context.Context, record *kgo.Record) error {
 	case <-k.over:
 		return outward.ErrRefused
 	case <-ctx.Done():
-		k.reached.Store(false)
 		return ctx.Err()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -178,7 +179,7 @@ func TestRecordsFail(t *testing.T) {
 		"not allowed":       {answering(kerr.TopicAuthorizationFailed.Code), "topic: orders", sluice.Invalid, "kafka-failed", "TOPIC_AUTHORIZATION_FAILED", 400},
 		"replicas":          {answering(kerr.NotEnoughReplicas.Code), "topic: orders, timeout: 500ms", sluice.Unavailable, "target-away", "took too long", 0},
 		"too large":         {brokers, "topic: orders, value: '" + strings.Repeat("x", 1100_000) + "'", sluice.Invalid, "kafka-failed", "MESSAGE_TOO_LARGE", 400},
-		"no such topic":     {brokers, "topic: nothing, timeout: 500ms", sluice.Unavailable, "target-away", "gives no answer", 0},
+		"no such topic":     {brokers, "topic: nothing", sluice.Unavailable, "target-away", "try again, with UNKNOWN_TOPIC_OR_PARTITION", 0},
 		"nobody there":      {"127.0.0.1:1", "topic: orders, timeout: 500ms", sluice.Unavailable, "target-away", "gives no answer", 0},
 		"a private network": {elsewhere.ListenAddrs()[0], "topic: orders", sluice.Forbidden, "address-refused", "127.0.0.2", 400},
 		"a strange URL":     {"", "topic: orders", sluice.Invalid, "auth-failed", "must be a URL such as", -1},
@@ -203,6 +204,30 @@ func TestRecordsFail(t *testing.T) {
 				t.Errorf("the report has %+v", seen)
 			}
 		})
+	}
+}
+
+// TestClustersComeBack: also if their topics were made anew, of which a client that knew them would know nothing.
+func TestClustersComeBack(t *testing.T) {
+	cluster, brokers := kafka(t, kfake.NumBrokers(1))
+	o := brief
+	o.Idle = 200 * time.Millisecond
+	set := newSet(step.Options{HTTP: o})
+	send := func() error {
+		_, err := runWith(t, set, sendStep("topic: orders, timeout: 2s"), map[string]string{"k": "kafka://" + brokers})
+		return err
+	}
+	if err := send(); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Close()
+	refuses(t, send(), sluice.Unavailable, "target-away", "gives no answer")
+	refuses(t, send(), sluice.Unavailable, "target-away", "refuses connections")
+	_, port, _ := net.SplitHostPort(brokers)
+	number, _ := strconv.Atoi(port)
+	kafka(t, kfake.NumBrokers(1), kfake.Ports(number))
+	if err := send(); err != nil {
+		t.Error(err)
 	}
 }
 

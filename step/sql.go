@@ -50,7 +50,7 @@ func sqlCommand(c *client) command.Command {
 			if err != nil {
 				return got, err
 			}
-			return reach(ctx, c, pools, hop{"SQL", p.Database, p.Timeout, given},
+			return reach(ctx, c, pools, hop{"SQL", p.Database, p.Timeout, given, false},
 				func(ctx context.Context, pool *pgxpool.Pool, at *url.URL) (sqlResult, error) {
 					return transact(ctx, pool, at, work)
 				})

@@ -36,6 +36,7 @@ type hop struct {
 	verb, secret string // the secret is the address
 	timeout      *time.Duration
 	sent         any
+	frail        bool // what is open is of no use after a failure
 }
 
 // reach makes a hop in a span, within its time, and notes what was sent and what came back.
@@ -80,7 +81,7 @@ func reach[T, R any](ctx context.Context, c *client, targets *outward.Kept[T], h
 		}
 		return err
 	})
-	leave(sluice.CodeAddressRefused.Is(err))
+	leave(h.frail && err != nil && !sluice.Invalid.Is(err))
 	note(run, seen, a.bare, got, err)
 	return got, err
 }
