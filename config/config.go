@@ -57,7 +57,7 @@ type Config struct {
 	MaxRuns    int           `name:"max-runs" least:"1" default:"4096" doc:"runs of pipelines at the same time"`
 	RunTimeout time.Duration `name:"run-timeout" least:"1" default:"15m" doc:"longest time for a run of a pipeline"`
 	RunGrace   time.Duration `name:"run-grace" least:"0" default:"5s" doc:"time that runs of pipelines have to end when the server stops; calls are taken meanwhile"`
-	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that http.request may call, comma-separated, such as 127.0.0.0/8"`
+	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that steps may call, comma-separated, such as 127.0.0.0/8"`
 
 	SMTPURL  string `name:"smtp-url" secret:"true" doc:"mail server for mail.send, such as smtps://user:password@mail.example.org; better given as a variable than as a flag"`
 	MailFrom string `name:"mail-from" doc:"address that mails are from, such as sluice@example.org"`
