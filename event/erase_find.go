@@ -10,25 +10,30 @@ import (
 	"sluice"
 )
 
+// check refuses parameters that don't say which calls are meant.
+func (p eraseParams) check() error {
+	switch {
+	case (p.TraceID == "") == (p.EventKey == ""):
+		return sluice.InvalidParameter("traceId", "Give either traceId or eventKey.")
+	case p.TraceID != "" && !strings.Contains(p.TraceID, ":"):
+		return sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
+	case p.TraceID != "" && (strings.TrimSpace(p.Search)+p.Type != "" || !p.From.IsZero() || !p.To.IsZero()):
+		return sluice.InvalidParameter("traceId", "The parameters type, from, to and search go with eventKey.")
+	}
+	return sluice.CheckType(p.Type)
+}
+
 // find returns the calls to erase, with what was made of them.
 func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	cover := sluice.CoverFrom(ctx)
 	q := sluice.TraceQuery{
 		TraceID: strings.ToLower(p.TraceID), EventKey: p.EventKey, Type: p.Type, From: p.From, To: p.To,
 		Text: strings.TrimSpace(p.Search), Cover: cover, Known: cover,
 	}
 	q.InPayload, q.OnlyPayload = q.Text != "", q.Text != ""
-	switch {
-	case (p.TraceID == "") == (p.EventKey == ""):
-		return nil, sluice.InvalidParameter("traceId", "Give either traceId or eventKey.")
-	case p.TraceID != "" && !strings.Contains(p.TraceID, ":"):
-		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
-	case p.TraceID != "" && (q.Text+q.Type != "" || !p.From.IsZero() || !p.To.IsZero()):
-		return nil, sluice.InvalidParameter("traceId", "The parameters type, from, to and search go with eventKey.")
-	}
-	if err := sluice.CheckType(q.Type); err != nil {
-		return nil, err
-	}
 	found, err := all(ctx, o.Journal, q, nil)
 	if err == nil && q.Type == "" && (p.TraceID == "" || len(found) == 0) { // what was rejected has no type
 		found, err = quarantined(ctx, o.Quarantine, q, found)

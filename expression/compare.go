@@ -20,20 +20,17 @@ func (f *frame) equal(a, b any, depth int) bool {
 			f.read(len(x))
 			return x == y
 		}
-	case int:
-		if y, ok := b.(int); ok {
+	case int, float64:
+		if x, y, ok := both[int](a, b); ok {
 			return x == y
 		}
-		y, ok := b.(float64)
-		return ok && float64(x) == y
-	case float64:
-		y, ok := float(b)
+		x, y, ok := floats(a, b)
 		return ok && x == y
 	case time.Time:
 		y, ok := b.(time.Time)
 		return ok && x.Equal(y)
 	case []any:
-		if y, ok := b.([]any); ok && len(x) == len(y) {
+		if y, ok := b.([]any); ok {
 			return f.equalLists(x, y, depth)
 		}
 	case map[string]any:

@@ -121,16 +121,6 @@ func (c *compiler) noFunction(node ast.Node, name string) eval {
 
 func (c *compiler) dispatch(node ast.Node) eval {
 	switch node := node.(type) {
-	case *ast.NilNode:
-		return constant(nil)
-	case *ast.IntegerNode:
-		return constant(node.Value)
-	case *ast.FloatNode:
-		return constant(node.Value)
-	case *ast.BoolNode:
-		return constant(node.Value)
-	case *ast.StringNode:
-		return constant(node.Value)
 	case *ast.IdentifierNode:
 		return c.identifier(node)
 	case *ast.PointerNode:
@@ -144,9 +134,6 @@ func (c *compiler) dispatch(node ast.Node) eval {
 	case *ast.UnaryNode:
 		return c.unary(node)
 	case *ast.BinaryNode:
-		if node.Operator == "matches" {
-			return c.matches(node)
-		}
 		return c.binary(node)
 	case *ast.CallNode:
 		return c.call(node)
@@ -162,6 +149,23 @@ func (c *compiler) dispatch(node ast.Node) eval {
 		return c.listLiteral(node)
 	case *ast.MapNode:
 		return c.objectLiteral(node)
+	}
+	return c.literal(node)
+}
+
+// literal compiles a value that is written out.
+func (c *compiler) literal(node ast.Node) eval {
+	switch node := node.(type) {
+	case *ast.NilNode:
+		return constant(nil)
+	case *ast.IntegerNode:
+		return constant(node.Value)
+	case *ast.FloatNode:
+		return constant(node.Value)
+	case *ast.BoolNode:
+		return constant(node.Value)
+	case *ast.StringNode:
+		return constant(node.Value)
 	case *ast.BytesNode:
 		return c.mistake(node, "There are no byte strings here; leave out the b before the quote.")
 	}

@@ -34,6 +34,9 @@ var operators = map[string]struct {
 const orderable = "two numbers, texts, times or durations"
 
 func (c *compiler) binary(node *ast.BinaryNode) eval {
+	if node.Operator == "matches" {
+		return c.matches(node)
+	}
 	left, right := c.compile(node.Left), c.compile(node.Right)
 	switch node.Operator {
 	case "and", "&&":

@@ -81,23 +81,14 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 			"Too many calls from this address are on their way at the same time.").After(time.Second).Closing()
 	}
 	defer bs.unfinished.Leave(network)
-	// One byte more, to see the end. The announced length is only a bound: the space grows
-	// with what arrives, faster for senders who have shown a token or a login.
-	space := growth{factor: 2, most: limit + 1}
-	if hold.memory == bs.Known {
-		space.factor = 8
-	}
-	if r.ContentLength > 0 {
-		space.most = int(r.ContentLength) + 1
-	}
+	space := bs.growthOf(r.ContentLength, limit, hold)
 	b = slices.Grow(b, min(first, space.most))
 	start := time.Now()
 	a := &arrival{bodies: bs, conn: http.NewResponseController(w), start: start, hold: hold}
 	defer a.leave()
 	deadline := bs.pace.firstDeadline(r, start)
 	for now := start; ; now = time.Now() {
-		elapsed := now.Sub(start)
-		if elapsed > bs.pace.Total || elapsed > bs.pace.Idle && len(b) < int(elapsed.Seconds())*bs.pace.Rate {
+		if bs.pace.isTooSlow(len(b), now.Sub(start)) {
 			return b, tooSlow()
 		}
 		// Moving the deadline has a cost, so not at every read.
@@ -130,6 +121,19 @@ const first = 1 << 10
 
 // growth says how the space for a body grows.
 type growth struct{ factor, most int }
+
+// growthOf returns the growth for a body: one byte more than it has, to see the end. The announced length is only
+// a bound: the space grows with what arrives, faster for senders who have shown a token or a login.
+func (bs *Bodies) growthOf(announced int64, limit int, hold *Hold) growth {
+	space := growth{factor: 2, most: limit + 1}
+	if hold.memory == bs.Known {
+		space.factor = 8
+	}
+	if announced > 0 {
+		space.most = int(announced) + 1
+	}
+	return space
+}
 
 // inMemory is a body that has arrived already.
 type inMemory interface {
@@ -268,6 +272,11 @@ func (bs *Bodies) giveWay(m *Memory, asks *arrival, since time.Time) bool {
 // cost is the memory of a body times how long it has been arriving.
 func (a *arrival) cost(now time.Time) float64 {
 	return float64(a.size) * now.Sub(a.start).Seconds()
+}
+
+// isTooSlow reports whether too little of a body has come in a time.
+func (p Pace) isTooSlow(size int, elapsed time.Duration) bool {
+	return elapsed > p.Total || elapsed > p.Idle && size < int(elapsed.Seconds())*p.Rate
 }
 
 // firstDeadline returns the deadline that the connection already has. It is enough for most

@@ -106,12 +106,7 @@ func (p *Plan) checkChange(
 	case t.resource.isText():
 		refused, err = p.lint(ctx, c, change, roles)
 	default:
-		if change.Resource == "role" && change.Action == Create {
-			err = t.isOwn(ctx, c)
-		}
-		if err == nil {
-			err = p.rehearse(ctx, c, change)
-		}
+		err = p.rehearse(ctx, c, change)
 	}
 	e := sluice.AsError(err)
 	switch {
@@ -148,6 +143,11 @@ func (t *thing) missingSecrets(ctx context.Context, c *client.Client) (refused [
 
 // rehearse stores a webhook, role or client without storing it.
 func (p *Plan) rehearse(ctx context.Context, c *client.Client, change *Change) error {
+	if change.Resource == "role" && change.Action == Create {
+		if err := change.after.isOwn(ctx, c); err != nil {
+			return err
+		}
+	}
 	params := change.params()
 	params["dryRun"] = true
 	if change.Resource == "client" {

@@ -51,7 +51,7 @@ func (i *Issuer) Asked(ctx context.Context, query string) (asked sluice.Authoriz
 }
 
 // complete checks the rest of the request, and enters it.
-func complete(a *sluice.Authorization, client *sluice.Client, form map[string]string) (err error) {
+func complete(a *sluice.Authorization, client *sluice.Client, form map[string]string) error {
 	switch {
 	case form["request"] != "":
 		return sluice.Errorf(sluice.CodeRequestNotSupported, "The parameter request is not supported.")
@@ -75,6 +75,11 @@ func complete(a *sluice.Authorization, client *sluice.Client, form map[string]st
 	case len(a.Nonce) > maxNonce:
 		return invalidRequest("The nonce is too long.")
 	}
+	return demand(a, form)
+}
+
+// demand adds what a program asks for beyond a code.
+func demand(a *sluice.Authorization, form map[string]string) (err error) {
 	if age := form["max_age"]; age != "" {
 		seconds, err := strconv.ParseUint(age, 10, 31)
 		if err != nil {

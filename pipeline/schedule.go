@@ -53,11 +53,8 @@ func (r *Runner) tick(
 ) (next time.Time, err error) {
 	var t sluice.Ticking
 	decide := func(before *sluice.Ticking) (*sluice.Ticking, error) {
-		goesOn := before != nil && before.Schedule == schedule.Text && before.Created.Equal(p.Created)
-		if t = (sluice.Ticking{Schedule: schedule.Text, Created: p.Created, At: p.Updated, Sent: true}); goesOn {
-			t = *before
-		}
-		if !t.Sent {
+		var goesOn bool
+		if t, goesOn = tickingOf(p, schedule, before); !t.Sent {
 			return nil, sluice.ErrUnchanged // its event comes first
 		}
 		if t.At.After(now.Add(setBack)) {
@@ -83,6 +80,14 @@ func (r *Runner) tick(
 			return schedule.Next(now), err
 		}
 	}
+}
+
+// tickingOf returns where a schedule stands, and whether it goes on from there. Another schedule begins anew.
+func tickingOf(p *sluice.Pipeline, schedule *cron.Schedule, before *sluice.Ticking) (t sluice.Ticking, goesOn bool) {
+	if before != nil && before.Schedule == schedule.Text && before.Created.Equal(p.Created) {
+		return *before, true
+	}
+	return sluice.Ticking{Schedule: schedule.Text, Created: p.Created, At: p.Updated, Sent: true}, false
 }
 
 // due returns the latest time of a schedule after one and up to another, zero if there is none, and how many came

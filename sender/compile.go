@@ -61,27 +61,38 @@ func (s *signatureCheck) consistent() error {
 	}
 	inFormat := s.format.timestamps()
 	timed := inFormat || s.TimestampHeader != ""
-	switch {
-	case !has(fieldBody):
-		return fieldError("signed", "must have {body} in it; otherwise any body would fit")
-	case inFormat && s.TimestampHeader != "":
-		return fieldError("timestampHeader", "is one place too many for the time, since format has {timestamp}")
-	case s.TimestampHeader == s.Header:
-		return fieldError("timestampHeader",
-			"must be another header than that of the signature; for a header with both use {timestamp} in format")
-	case s.IDHeader != "" && (s.IDHeader == s.Header || s.IDHeader == s.TimestampHeader):
-		return fieldError("idHeader", "must be another header than those of signature and time")
-	case has(fieldTimestamp) && !timed:
-		return fieldError("signed", "has {timestamp}, but neither format nor timestampHeader says where the time is")
-	case timed && !has(fieldTimestamp):
-		return fieldError("signed", "must have {timestamp} in it; otherwise any time would fit")
-	case has(fieldID) && s.IDHeader == "":
-		return fieldError("signed", "has {id}, but idHeader does not say where the id is")
-	case s.IDHeader != "" && !has(fieldID):
-		return fieldError("idHeader", "is of no use, since signed has no {id}")
-	case s.Tolerance != "" && !timed && s.TimestampBody == "":
-		return fieldError("tolerance",
-			"is of no use without a time: say where it is with {timestamp} in format, or with timestampHeader")
+	for _, mistake := range []struct {
+		made        bool
+		field, text string
+	}{
+		{!has(fieldBody), "signed", "must have {body} in it; otherwise any body would fit"},
+		{
+			inFormat && s.TimestampHeader != "", "timestampHeader",
+			"is one place too many for the time, since format has {timestamp}",
+		},
+		{
+			s.TimestampHeader == s.Header, "timestampHeader",
+			"must be another header than that of the signature; for a header with both use {timestamp} in format",
+		},
+		{
+			s.IDHeader != "" && (s.IDHeader == s.Header || s.IDHeader == s.TimestampHeader), "idHeader",
+			"must be another header than those of signature and time",
+		},
+		{
+			has(fieldTimestamp) && !timed, "signed",
+			"has {timestamp}, but neither format nor timestampHeader says where the time is",
+		},
+		{timed && !has(fieldTimestamp), "signed", "must have {timestamp} in it; otherwise any time would fit"},
+		{has(fieldID) && s.IDHeader == "", "signed", "has {id}, but idHeader does not say where the id is"},
+		{s.IDHeader != "" && !has(fieldID), "idHeader", "is of no use, since signed has no {id}"},
+		{
+			s.Tolerance != "" && !timed && s.TimestampBody == "", "tolerance",
+			"is of no use without a time: say where it is with {timestamp} in format, or with timestampHeader",
+		},
+	} {
+		if mistake.made {
+			return fieldError(mistake.field, "%s", mistake.text)
+		}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ const adminRetry = time.Second
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	created, password, err := s.CreateAdmin(ctx)
 	for ; err != nil; created, password, err = s.CreateAdmin(ctx) {
-		if sluice.AsError(err).Kind == sluice.Invalid {
+		if sluice.Invalid.Is(err) {
 			s.served <- err // a retry does not help
 			return
 		}

@@ -65,7 +65,7 @@ func fill(ctx context.Context, v *sluice.CallView, journal sluice.Journal, resul
 }
 
 func unlessGone(err error) error {
-	if sluice.AsError(err).Kind == sluice.Gone {
+	if sluice.Gone.Is(err) {
 		return nil
 	}
 	return err

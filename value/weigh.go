@@ -58,23 +58,30 @@ func (s *Scale) add(v any, depth int) error {
 			}
 		}
 	case map[string]any:
-		if err := s.enter(len(v), depth); err != nil {
+		if err := s.addObject(v, depth); err != nil {
 			return err
-		}
-		s.Comparisons += len(v) * bits.Len(uint(len(v)))
-		s.Memory += objectMemory(len(v))
-		for name, field := range v {
-			s.Size += len(name) + len(`"":`)
-			s.Memory += len(name)
-			if err := s.add(field, depth+1); err != nil {
-				return err
-			}
 		}
 	default:
 		return ErrForeign
 	}
 	if s.Size > s.MaxSize {
 		return TooLarge(s.MaxSize)
+	}
+	return nil
+}
+
+func (s *Scale) addObject(object map[string]any, depth int) error {
+	if err := s.enter(len(object), depth); err != nil {
+		return err
+	}
+	s.Comparisons += len(object) * bits.Len(uint(len(object)))
+	s.Memory += objectMemory(len(object))
+	for name, field := range object {
+		s.Size += len(name) + len(`"":`)
+		s.Memory += len(name)
+		if err := s.add(field, depth+1); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -38,24 +38,11 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 	var made sluice.Webhook
 	_, err = sluice.Replace(ctx, s.records, token,
 		func(before *sluice.Webhook) (*sluice.Webhook, error) {
-			at := now()
-			after := sluice.Webhook{
-				UUID: token, PayloadType: sluice.Base64, Created: at,
+			after, err := s.begin(p, token, creating, before)
+			if err != nil {
+				return nil, err
 			}
-			switch {
-			case creating && s.isTaken(token, before):
-				return nil, tokenTaken()
-			case before != nil:
-				after = *before
-				if err := p.checkMatch(before); err != nil {
-					return nil, err
-				}
-			case !creating:
-				return nil, noWebhook("uuid")
-			}
-			after.Updated = later(at, before)
 			if revised != nil {
-				var err error
 				if after.Trust, err = revised(before); err != nil {
 					return nil, err
 				}
@@ -75,6 +62,24 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 			return &after, nil
 		})
 	return made, err
+}
+
+// begin returns the webhook that is changed, or a new one.
+func (s *Store) begin(
+	p putParams, token string, creating bool, before *sluice.Webhook,
+) (after sluice.Webhook, err error) {
+	at := now()
+	after = sluice.Webhook{UUID: token, PayloadType: sluice.Base64, Created: at}
+	switch {
+	case creating && s.isTaken(token, before):
+		return after, tokenTaken()
+	case before != nil:
+		after, err = *before, p.checkMatch(before)
+	case !creating:
+		return after, noWebhook("uuid")
+	}
+	after.Updated = later(at, before)
+	return after, err
 }
 
 // giveIDKey gives a new webhook the key of its fingerprints, and an old one that has begun to

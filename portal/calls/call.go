@@ -48,8 +48,7 @@ func callPage(v *page.Visit, items []sluice.CallView) (err error) {
 		view.Live = v.Live("", view.TraceID)
 	}
 	if view.Quarantine != "" && v.May("quarantine.get") {
-		if view.Rejected, err = keptCall(v, view.Quarantine); err != nil &&
-			sluice.AsError(err).Kind != sluice.NotFound {
+		if view.Rejected, err = keptCall(v, view.Quarantine); err != nil && !sluice.NotFound.Is(err) {
 			return err
 		}
 	}

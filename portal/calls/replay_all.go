@@ -75,7 +75,7 @@ func replayAll(v *page.Visit) error {
 		err = b.step(v)
 	}
 	switch {
-	case err != nil && (!page.IsMistake(err) || sluice.AsError(err).Kind == sluice.Forbidden):
+	case err != nil && (!page.IsMistake(err) || sluice.Forbidden.Is(err)):
 		return err
 	case err != nil:
 		view.Problem = sluice.AsError(err).Message

@@ -63,7 +63,7 @@ func resend(v *page.Visit) error {
 	if err == nil {
 		view.Result, err = Send(v, hook, "", view.Media, view.Payload, header)
 	}
-	if err != nil && sluice.AsError(err).Kind != sluice.Invalid {
+	if err != nil && !sluice.Invalid.Is(err) {
 		return err
 	}
 	if err != nil {

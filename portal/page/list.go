@@ -8,7 +8,7 @@ import (
 
 // WrongFilter returns why a command rejected the filter of a list, "" if it did not. It returns other errors.
 func (v *Visit) WrongFilter(err error) (rejection string, other error) {
-	if err != nil && sluice.AsError(err).Kind != sluice.Invalid {
+	if err != nil && !sluice.Invalid.Is(err) {
 		return "", err
 	}
 	return v.Mistake(err)

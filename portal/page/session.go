@@ -179,7 +179,7 @@ func (v *Visit) SignedIn() error {
 	}
 	user, err := v.Identify(v.R.Context(), id)
 	if err != nil {
-		if sluice.AsError(err).Kind == sluice.Unauthenticated {
+		if sluice.Unauthenticated.Is(err) {
 			v.SetCookie("session", "", 0)
 			if failed := sluice.Remove(v.R.Context(), v.Sessions, session.ID); failed != nil {
 				err = failed

@@ -116,7 +116,7 @@ func (s *Site) Public(pattern string, serve Endpoint) {
 func (s *Site) Page(pattern string, serve Endpoint) {
 	s.Public(pattern, func(v *Visit) error {
 		if err := v.SignedIn(); err != nil {
-			if sluice.AsError(err).Kind != sluice.Unauthenticated {
+			if !sluice.Unauthenticated.Is(err) {
 				return err
 			}
 			return v.askToSignIn()

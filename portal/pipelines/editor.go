@@ -73,7 +73,7 @@ func editorNew(v *page.Visit) error {
 	e.Source = fmt.Sprintf(sourceFor, key)
 	name := strings.ToLower(strings.TrimPrefix(key, "webhook."))
 	if _, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", name); err != nil &&
-		sluice.AsError(err).Kind == sluice.NotFound {
+		sluice.NotFound.Is(err) {
 		e.Name = name // it is free
 	}
 	if e.Call == "" {

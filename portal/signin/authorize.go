@@ -33,7 +33,7 @@ type authorizeView struct {
 // that wants no page (prompt=none) gets no answer then: 400, whoever it is.
 func authorizePage(v *page.Visit) error {
 	err := v.SignedIn()
-	signedOut := err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated
+	signedOut := sluice.Unauthenticated.Is(err)
 	if err != nil && !signedOut {
 		return err
 	}
@@ -61,6 +61,11 @@ func authorizePage(v *page.Visit) error {
 	if signedOut || asked.SignIn || asked.MaxAge >= 0 && time.Since(signedIn) > asked.MaxAge {
 		return v.Redirect(again)
 	}
+	return ask(v, asked, again)
+}
+
+// ask shows what a program asks for.
+func ask(v *page.Visit, asked sluice.Authorization, again string) error {
 	v.LetFormsLeave()
 	view := authorizeView{
 		Program: asked.ClientID, Action: sluice.AuthorizePath + "?" + v.R.URL.RawQuery, Again: again,

@@ -54,7 +54,7 @@ func returnFromProvider(v *page.Visit) error {
 	}
 	id, err := v.Provider.SignIn(v.R.Context(), callback(v), v.Query("code"), trip.Get("nonce"), trip.Get("verifier"))
 	if err != nil {
-		if sluice.AsError(err).Kind != sluice.Unauthenticated {
+		if !sluice.Unauthenticated.Is(err) {
 			return err
 		}
 		return refuse(http.StatusForbidden, "The identity provider did not confirm who you are. Try again.")

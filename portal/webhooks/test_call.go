@@ -78,7 +78,7 @@ func example(schema any) any {
 func webhookTry(v *page.Visit, hook sluice.WebhookView) error {
 	media, payload, sample := v.Entered("media"), v.Entered("payload"), v.Entered("sample")
 	result, err := calls.Send(v, hook, sample, media, payload, nil)
-	if err != nil && sluice.AsError(err).Kind != sluice.Invalid {
+	if err != nil && !sluice.Invalid.Is(err) {
 		return err
 	}
 	if err != nil {

@@ -69,8 +69,8 @@ func (rc *Receiver) Admit(
 	if err := f.parseUpload(); err != nil {
 		return result, err
 	}
-	if kept.Request.Redacted && (strings.Contains(c.id, redacted) || c.trust != nil && c.trust.Where == "content") {
-		c.id = "" // other calls look the same
+	if kept.Request.Redacted && c.looksLikeOthers() {
+		c.id = ""
 	}
 	c.at = time.Now()
 	event := rc.event(c)
@@ -153,4 +153,9 @@ func (rc *Receiver) AcceptFetched(
 		rc.report(ctx, c, event, &result, "")
 	}
 	return result, err
+}
+
+// looksLikeOthers reports whether calls without their redacted members have the same id.
+func (c *checked) looksLikeOthers() bool {
+	return strings.Contains(c.id, redacted) || c.trust != nil && c.trust.Where == "content"
 }
