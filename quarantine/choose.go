@@ -3,23 +3,37 @@ package quarantine
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"sluice"
 )
 
-// choose returns the calls that a query selects, the oldest first, and the cursor behind
+// A selection says which calls something is done to. {things} is what, and {by} begins a sentence with it.
+type selection struct {
+	ID       string    `json:"id" audit:"yes" names:"listed" doc:"Id of the one call to {things}."`
+	EventKey string    `json:"eventKey" audit:"yes" names:"listed" doc:"{by} calls of the webhook with this key."`
+	Code     string    `json:"code" audit:"yes" doc:"{by} calls that were refused with this code, such as signature-invalid."`
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls, the oldest first. Default 100."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
+}
+
+// choose returns the calls that are selected, the oldest first, and the cursor behind
 // them.
 func (k *Keeper) choose(
-	ctx context.Context, q sluice.QuarantineQuery,
+	ctx context.Context, s selection,
 ) (calls []sluice.QuarantinedCall, next string, err error) {
-	if q.ID == "" && q.EventKey == "" && q.Code == "" && q.From.IsZero() && q.To.IsZero() {
+	if s.ID == "" && s.EventKey == "" && s.Code == "" && s.From.IsZero() && s.To.IsZero() {
 		return nil, "", sluice.Errorf(sluice.CodeParameterMissing,
 			"Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
 	}
-	q.Oldest, q.Limit = true, cmp.Or(q.Limit, defaultLimit)
 	k.settle(ctx)
-	calls, next, err = k.Store.List(ctx, q)
-	if err == nil && q.ID != "" && len(calls) == 0 {
+	calls, next, err = k.Store.List(ctx, sluice.QuarantineQuery{
+		ID: s.ID, EventKey: s.EventKey, Code: s.Code, From: s.From, To: s.To, After: s.After, Oldest: true,
+		Limit: cmp.Or(s.Limit, defaultLimit), Cover: sluice.CoverFrom(ctx),
+	})
+	if err == nil && s.ID != "" && len(calls) == 0 {
 		return nil, "", sluice.Errorf(sluice.CodeQuarantineUnknown,
 			"There is no call with that id in the quarantine; quarantine.get lists those there are.").About("id")
 	}

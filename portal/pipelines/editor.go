@@ -72,8 +72,7 @@ func editorNew(v *page.Visit) error {
 	}
 	e.Source = fmt.Sprintf(sourceFor, key)
 	name := strings.ToLower(strings.TrimPrefix(key, "webhook."))
-	if _, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", name); err != nil &&
-		sluice.NotFound.Is(err) {
+	if _, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", name); sluice.NotFound.Is(err) {
 		e.Name = name // it is free
 	}
 	if e.Call == "" {
