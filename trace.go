@@ -19,6 +19,16 @@ type CallView struct {
 	Result          *Result             `json:"result,omitempty"` // as long as it is kept
 }
 
+// Files are the payload of an event whose call has uploaded some.
+type Files struct {
+	Files []struct {
+		Filename    string   `json:"filename"`
+		ContentType string   `json:"contentType"`
+		Origin      string   `json:"origin"`
+		Encoding    Encoding `json:"encoding"`
+	} `json:"files"`
+}
+
 // A Binary stands for bytes, which are shown only if they are few.
 type Binary struct {
 	Filename string `json:"filename,omitempty"`

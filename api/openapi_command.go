@@ -135,11 +135,7 @@ func parameters(cmd command.Command) object {
 			required = append(required, p.Name)
 		}
 	}
-	schema := object{"type": "object", "properties": properties}
-	if required != nil {
-		schema["required"] = required
-	}
-	return schema
+	return objectSchema(properties, required)
 }
 
 // body describes the parameters as a JSON object, or as a form.

@@ -159,6 +159,11 @@ func (s *schemas) fields(t reflect.Type) object {
 			required = append(required, name)
 		}
 	}
+	return objectSchema(properties, required)
+}
+
+// objectSchema returns the schema of an object with these members.
+func objectSchema(properties object, required []string) object {
 	schema := object{"type": "object", "properties": properties}
 	if required != nil {
 		schema["required"] = required

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 
+	"sluice"
 	"sluice/outward"
 )
 
@@ -86,6 +88,14 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+}
+
+// decode reads the document of an answer. The error of one that is malformed has the code and the message.
+func (a Answer) decode(into any, code sluice.Code, format string, args ...any) error {
+	if err := json.Unmarshal(a.Body, into); err != nil {
+		return sluice.Errorf(code, format, args...).Because(err)
+	}
+	return nil
 }
 
 // do makes a request. What the server refuses is an *sluice.Error.

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -31,10 +30,7 @@ func (c *Client) Decode(ctx context.Context, name string, params url.Values, bod
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(answer.Body, into); err != nil {
-		return sluice.Errorf(sluice.CodeAnswerMalformed, "The server's answer to %s can't be read.", name).Because(err)
-	}
-	return nil
+	return answer.decode(into, sluice.CodeAnswerMalformed, "The server's answer to %s can't be read.", name)
 }
 
 // Download calls a command that answers with bytes. The caller reads and closes them.

@@ -141,14 +141,7 @@ func bodyOf(e sluice.Event) (body []byte, contentType string, err error) {
 // filesOf returns a body with the files of an event. The rest of an upload is not
 // stored.
 func filesOf(e sluice.Event) (body []byte, contentType string, err error) {
-	var payload struct {
-		Files []struct {
-			Filename    string          `json:"filename"`
-			ContentType string          `json:"contentType"`
-			Origin      string          `json:"origin"`
-			Encoding    sluice.Encoding `json:"encoding"`
-		} `json:"files"`
-	}
+	var payload sluice.Files
 	if err := json.Unmarshal(e.Payload, &payload); err != nil {
 		return nil, "", err
 	}

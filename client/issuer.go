@@ -74,18 +74,13 @@ type metadata struct {
 }
 
 // discover asks the issuer at a path to describe itself.
-func (c *Client) discover(ctx context.Context, issuer string) (metadata, error) {
+func (c *Client) discover(ctx context.Context, issuer string) (document metadata, err error) {
 	answer, err := c.do(ctx, request{path: issuer + sluice.OpenIDPath, open: true})
 	if err != nil {
-		return metadata{}, err
+		return document, err
 	}
-	var document metadata
-	if err := json.Unmarshal(answer.Body, &document); err != nil {
-		return metadata{},
-			sluice.Errorf(sluice.CodeIssuerMalformed, "The issuer %s does not say where it gives tokens.", c.url).
-				Because(err)
-	}
-	return document, nil
+	return document, answer.decode(&document, sluice.CodeIssuerMalformed,
+		"The issuer %s does not say where it gives tokens.", c.url)
 }
 
 // token posts a form to one of the issuer's endpoints.

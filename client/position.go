@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"sluice/value"
 )
 
 // A Position says how far the events of a server were forwarded.
@@ -81,9 +79,5 @@ func (p *Profiles) latest(wanted Position) (found Position) {
 
 // Keep stores a position, so that it survives a power cut.
 func (p *Profiles) Keep(position Position) error {
-	content, err := value.MarshalIndent(position)
-	if err != nil {
-		return err
-	}
-	return write(p.positionFile(position), append(content, '\n'))
+	return writeJSON(p.positionFile(position), position)
 }

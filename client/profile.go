@@ -111,11 +111,7 @@ func (p *Profiles) lockFile(name string) string { return p.file(name) + ".lock" 
 
 // store writes the login of a profile. The caller must have the lock.
 func (p *Profiles) store(name string, login Login) error {
-	content, err := value.MarshalIndent(login)
-	if err != nil {
-		return err
-	}
-	return write(p.file(name), append(content, '\n'))
+	return writeJSON(p.file(name), login)
 }
 
 // Delete deletes a profile, without telling its server.
@@ -163,6 +159,15 @@ func (p *Profiles) Use(name string) error {
 		return err
 	}
 	return write(filepath.Join(p.dir, "current"), []byte(name+"\n"))
+}
+
+// writeJSON writes a document in the folder of profiles.
+func writeJSON(name string, document any) error {
+	content, err := value.MarshalIndent(document)
+	if err != nil {
+		return err
+	}
+	return write(name, append(content, '\n'))
 }
 
 // write writes a file in the folder of profiles, whole or not at all.

@@ -32,6 +32,7 @@ func refusal(a Answer) *sluice.Error {
 	if oauth.Code == sluice.CodeInvalidGrant.Word {
 		kind = sluice.Unauthenticated
 	}
+	wait, _ := sluice.RetryAfter(a.Header.Get("Retry-After"), time.Now()) // 0 if it does not say
 	code := cmp.Or(oauth.Code, p.Code, "status-"+strconv.Itoa(a.Status))
 	message := cmp.Or(oauth.Description, p.Detail,
 		"The server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status)+"; is there a sluice at this URL?")
@@ -39,7 +40,7 @@ func refusal(a Answer) *sluice.Error {
 		InCall(p.TraceID).
 		At(sluice.Position{
 			Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step,
-		}).After(retryAfter(a.Header)).Detailed(p.Errors)
+		}).After(wait).Detailed(p.Errors)
 }
 
 // elsewhere is the error for a redirect, such as a proxy's to HTTPS. It names the
@@ -51,15 +52,6 @@ func elsewhere(a Answer) *sluice.Error {
 	}
 	return sluice.Errorf(sluice.CodeRedirected, "The server leads %s; log in with the URL where sluice is.", target).
 		WithStatus(a.Status)
-}
-
-// retryAfter reads the header of that name, 0 if there is none.
-func retryAfter(h http.Header) time.Duration {
-	seconds, err := strconv.Atoi(strings.TrimSpace(h.Get("Retry-After")))
-	if err != nil || seconds < 0 {
-		return 0
-	}
-	return time.Duration(seconds) * time.Second
 }
 
 // unreachable is the error for a server that does not answer.

@@ -67,9 +67,6 @@ func nextPoll(a Answer) (string, error) {
 
 func resultOf(a Answer) (Result, error) {
 	r := Result{Document: a.Body}
-	if err := json.Unmarshal(a.Body, &r.Result); err != nil {
-		return r, sluice.Errorf(sluice.CodeResultMalformed,
-			"The server gave no result; is there a sluice at this URL?").Because(err)
-	}
-	return r, nil
+	err := a.decode(&r.Result, sluice.CodeResultMalformed, "The server gave no result; is there a sluice at this URL?")
+	return r, err
 }

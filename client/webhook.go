@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
@@ -17,13 +16,11 @@ func (c *Client) Webhook(ctx context.Context, eventKey string) (hook sluice.Webh
 	if err != nil {
 		return hook, err
 	}
-	if err := json.Unmarshal(answer.Body, &hook); err != nil {
-		return hook, sluice.Errorf(sluice.CodeWebhookMalformed, "The server gave no webhook.").Because(err)
+	err = answer.decode(&hook, sluice.CodeWebhookMalformed, "The server gave no webhook.")
+	if err == nil && strings.HasPrefix(hook.OpenToken(), "…") {
+		err = sluice.NotPermitted(sluice.MaySeeTokens)
 	}
-	if strings.HasPrefix(hook.OpenToken(), "…") {
-		return hook, sluice.NotPermitted(sluice.MaySeeTokens)
-	}
-	return hook, nil
+	return hook, err
 }
 
 // Call calls a webhook as an outside system would.
@@ -53,10 +50,7 @@ func (c *Client) Sign(ctx context.Context, eventKey, sample string, body *Body) 
 	if err != nil {
 		return made, err
 	}
-	if err := json.Unmarshal(answer.Body, &made); err != nil {
-		return made, sluice.Errorf(sluice.CodeCallMalformed, "The server made no call.").Because(err)
-	}
-	return made, nil
+	return made, answer.decode(&made, sluice.CodeCallMalformed, "The server made no call.")
 }
 
 // CallSigned sends a signed call. The given headers replace those of the sender.

@@ -8,7 +8,6 @@
 package iam
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -31,7 +30,6 @@ type DirectoryOptions struct {
 	Audit    sluice.Audit
 	Copy     func(sluice.AuditEntry) // gets every entry of the audit log; nil: nobody wants them
 	Log      *slog.Logger
-	Cores    int  // that may check passwords at the same time; 0 means half of all
 	External bool // users and clients are those of an external provider
 
 	// UserUsed and ClientUsed are called with the user of an authenticated call, and
@@ -79,7 +77,7 @@ func NewDirectory(o DirectoryOptions) *Directory {
 	d := &Directory{
 		DirectoryOptions: o,
 		dummy:            sync.OnceValue(func() string { return hashPassword(rand.Text()) }),
-		hashing:          &cores{free: cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))},
+		hashing:          &cores{free: max(1, runtime.NumCPU()/2)},
 		pairs:            limit.NewFailures(freeGuesses, time.Second, 15*time.Minute),
 		addresses:        limit.NewFailures(freeAccounts, time.Second, 5*time.Minute),
 		guesses:          limit.NewFailures(math.MaxInt, 0, 15*time.Minute),

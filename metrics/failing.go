@@ -110,11 +110,10 @@ func (f *Failing) flush(ctx context.Context) {
 func (f *Failing) put(ctx context.Context, pipeline string, latest sluice.PipelineState) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	_, err := f.store.Change(ctx, pipeline,
-		func(before *sluice.PipelineState, _ map[string]*sluice.PipelineState) (*sluice.PipelineState, error) {
-			return after(before, latest)
-		})
-	return sluice.Changed(err)
+	_, err := sluice.Replace(ctx, f.store, pipeline, func(before *sluice.PipelineState) (*sluice.PipelineState, error) {
+		return after(before, latest)
+	})
+	return err
 }
 
 // after returns the state to store, by the one that is stored and the latest one of this node,

@@ -57,18 +57,17 @@ func (s *series) change(ctx context.Context, start time.Time, change func(stored
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	key := strconv.FormatInt(start.Unix()/int64(s.period/time.Second)%int64(s.kept), 10)
-	_, err := s.store.Change(ctx, key,
-		func(before *sluice.Minute, _ map[string]*sluice.Minute) (*sluice.Minute, error) {
-			after := sluice.Minute{Time: start}
-			switch {
-			case before != nil && before.Time.After(start):
-				return before, nil
-			case before != nil && before.Time.Equal(start):
-				after = *before
-			}
-			change(&after)
-			return &after, nil
-		})
+	_, err := sluice.Replace(ctx, s.store, key, func(before *sluice.Minute) (*sluice.Minute, error) {
+		after := sluice.Minute{Time: start}
+		switch {
+		case before != nil && before.Time.After(start):
+			return before, nil
+		case before != nil && before.Time.Equal(start):
+			after = *before
+		}
+		change(&after)
+		return &after, nil
+	})
 	return err
 }
 

@@ -16,32 +16,20 @@ import (
 
 // A shape says where the reply about a webhook has what, by the paths of members.
 type shape struct {
-	query   string // behind the address of the webhook
-	url     string
-	types   string // a list of texts, or of objects with names; *_events: members that are true
-	active  string // has the value when while the sender calls
-	when    any
-	expires string
+	Query   string // behind the address of the webhook
+	URL     string
+	Types   string // a list of texts, or of objects with names; *_events: members that are true
+	Active  string // has the value When while the sender calls
+	When    any
+	Expires string
 }
 
-// shapes are those of the senders; behind the name of some, what tells two kinds of theirs apart.
-var shapes = map[string]shape{
-	"github":           {url: "config.url", types: "events", active: "active", when: true},
-	"github" + appHook: {query: "/config", url: "url"},
-	"gitlab":           {url: "url", types: "*_events", active: "alert_status", when: "executable"},
-	"microsoft-graph":  {url: "notificationUrl", types: "changeType", expires: "expirationDateTime"},
-	"paddle":           {url: "data.destination", types: "data.subscribed_events", active: "data.active", when: true},
-	"paypal":           {url: "url", types: "event_types"},
-	"stripe":           {url: "url", types: "enabled_events", active: "status", when: "enabled"},
-	"svix":             {url: "url", types: "filterTypes", active: "disabled", when: false},
-	"stripe" + destinations: {
-		query: "?include%5B%5D=webhook_endpoint.url", url: "webhook_endpoint.url", types: "enabled_events",
-		active: "status", when: "enabled",
-	},
-	"square": {
-		url: "subscription.notification_url", types: "subscription.event_types", active: "subscription.enabled",
-		when: true,
-	},
+// shape returns that of a webhook, which its path tells from others of the sender.
+func (p *provider) shape(a *api) shape {
+	if special, ok := p.Hooks[a.path]; ok {
+		return special
+	}
+	return p.Hooks[""]
 }
 
 // checkTime bounds how long a sender is asked about a webhook.
@@ -86,9 +74,9 @@ func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.S
 		return found, err
 	}
 	lasts := cmp.Or(known, new(sluice.MissedRun)).Lasts
-	left := time.Until(found.Expires)
-	if of.renew != nil && found.State == sluice.SubscriptionActive && (left < 24*time.Hour || left < lasts/2) {
-		if found.Expires, err = of.renew(ctx, a, lasts); err != nil {
+	left, renew := time.Until(found.Expires), renewals[a.sender]
+	if renew != nil && found.State == sluice.SubscriptionActive && (left < 24*time.Hour || left < lasts/2) {
+		if found.Expires, err = renew(ctx, a, lasts); err != nil {
 			found.Message += " It can't be renewed: " + sluice.AsError(err).Message
 		} else {
 			found.Renewed, lasts = true, time.Until(found.Expires)
@@ -106,21 +94,15 @@ func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.S
 func (f *Finder) look(
 	ctx context.Context, of provider, a *api, hook *sluice.Webhook,
 ) (found sluice.Subscription, err error) {
-	if of.login != nil {
-		err = of.login(ctx, a)
-	}
-	name := senderOf(hook)
-	s, special := shapes[name+a.path]
-	if !special {
-		s = shapes[name]
-	}
+	err = a.logIn(ctx)
+	s := of.shape(a)
 	var reply map[string]any
 	if err == nil {
-		_, err = a.get(ctx, a.hook+s.query, &reply)
+		_, err = a.get(ctx, a.hook+s.Query, &reply)
 	}
-	address, _ := member(reply, s.url).(string)
-	found.Types = typesOf(reply, s.types)
-	if text, ok := member(reply, s.expires).(string); ok {
+	address, _ := member(reply, s.URL).(string)
+	found.Types = typesOf(reply, s.Types)
+	if text, ok := member(reply, s.Expires).(string); ok {
 		found.Expires, _ = time.Parse(time.RFC3339, text) // zero: it does not say
 	}
 	found.URL = serverOf(address)
@@ -137,7 +119,7 @@ func (f *Finder) look(
 	case !f.isOurs(hook, address):
 		found.State = sluice.SubscriptionElsewhere
 		found.Message = fmt.Sprintf("%s calls %s with another address than those of this webhook.", a.title, found.URL)
-	case s.active != "" && member(reply, s.active) != nil && member(reply, s.active) != s.when:
+	case s.Active != "" && member(reply, s.Active) != nil && member(reply, s.Active) != s.When:
 		found.State, found.Message = sluice.SubscriptionDisabled, a.title+" has turned the webhook off."
 	default:
 		found.State, found.Message = sluice.SubscriptionActive, a.title+" calls this webhook."
@@ -160,15 +142,6 @@ func serverOf(address string) string {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
-}
-
-// member returns a member of a reply, nil if there is none.
-func member(of any, path string) any {
-	for name := range strings.SplitSeq(path, ".") {
-		object, _ := of.(map[string]any)
-		of = object[name]
-	}
-	return of
 }
 
 // typesOf returns the types of events that a webhook gets.

@@ -34,7 +34,8 @@ type api struct {
 	path   string // of the provider's paths the one in it
 	base   string // what stands before that
 	id     string // what stands behind it
-	title  string // of the sender
+	sender string
+	title  string // of the sender, for people
 	secret string
 	bearer string      // of each request; the secret unless the provider says otherwise
 	header http.Header // of each request, too
@@ -77,7 +78,9 @@ func (a *api) call(ctx context.Context, method, address string, body, into any) 
 		case value.Footprint(reply) > maxDecoded:
 			return nil, a.refused("its reply is too large", nil)
 		default:
-			if err := json.Unmarshal(reply, into); err != nil {
+			numbers := json.NewDecoder(bytes.NewReader(reply))
+			numbers.UseNumber()
+			if err := numbers.Decode(into); err != nil {
 				return nil, a.refused("its reply can't be read", err)
 			}
 			return header, nil
@@ -102,6 +105,14 @@ func (a *api) get(ctx context.Context, address string, into any) (http.Header, e
 func (a *api) post(ctx context.Context, address string, body, into any) error {
 	_, err := a.call(ctx, http.MethodPost, address, body, into)
 	return err
+}
+
+// logIn gets hold of the bearer token, where the secret is none.
+func (a *api) logIn(ctx context.Context) error {
+	if login := logins[a.sender]; login != nil {
+		return login(ctx, a)
+	}
+	return nil
 }
 
 // login gets a token by client credentials, with one more field where there is one to be sent.

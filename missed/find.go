@@ -82,7 +82,7 @@ func senderOf(hook *sluice.Webhook) string {
 // api returns how the sender of a webhook is asked.
 func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (of provider, a *api, err error) {
 	name := senderOf(&hook)
-	of, known := providers[name]
+	of, known := providers()[name]
 	switch {
 	case !known:
 		return of, nil, sluice.InvalidParameter("eventKey",
@@ -110,13 +110,13 @@ func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (of provider, a *
 	}
 	preset, _ := sender.Find(name)
 	a = &api{
-		hook: strings.TrimSuffix(hook.APIURL, "/"), title: preset.Title, secret: secret, bearer: secret,
+		hook: strings.TrimSuffix(hook.APIURL, "/"), sender: name, title: preset.Title, secret: secret, bearer: secret,
 		client: outward.Client(transport, 0),
 	}
-	if !a.locate(of.paths) {
+	if !a.locate(of.Paths) {
 		return of, nil, sluice.InvalidParameter("apiUrl",
 			"apiUrl is not the address of a webhook at %s: it has no %s in it.", a.title,
-			strings.Join(of.paths, " or "))
+			strings.Join(of.Paths, " or "))
 	}
 	return of, a, nil
 }
@@ -137,10 +137,7 @@ func (a *api) locate(paths []string) bool {
 func list(ctx context.Context, of provider, a *api, from, to time.Time) (sent []delivery, err error) {
 	seen := make(map[string]int)
 	tooMany := false
-	if of.login != nil {
-		err = of.login(ctx, a)
-	}
-	if err == nil {
+	if err = a.logIn(ctx); err == nil {
 		err = of.list(ctx, a, from, to, func(d delivery) bool {
 			if d.id == "" || !d.time.IsZero() && (d.time.Before(from.Truncate(time.Second)) || !d.time.Before(to)) {
 				return true
@@ -167,6 +164,24 @@ func list(ctx context.Context, of provider, a *api, from, to time.Time) (sent []
 			"%s lists more than 10,000 deliveries in this time; ask for a shorter one.", a.title)
 	}
 	return sent, err
+}
+
+// list shows what a sender has sent to see.
+func (p *provider) list(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
+	if special := listers[a.sender]; special != nil {
+		return special(ctx, a, from, to, see)
+	}
+	l, types := p.List, []string(nil)
+	if l.Type != "" {
+		var hook map[string]any
+		if _, err := a.get(ctx, a.hook, &hook); err != nil {
+			return err
+		}
+		if types = typesOf(hook, p.shape(a).Types); text(hook, "event_payload") == "thin" {
+			l = p.Thin
+		}
+	}
+	return l.list(ctx, a, types, from, to, see)
 }
 
 // accepted returns the delivery ids of the calls of a webhook that were accepted since a time.
@@ -196,11 +211,14 @@ func (f *Finder) fill(
 	if dryRun || d.busy {
 		return sluice.MissedStill, nil
 	}
-	if of.resend == nil {
-		return f.fetch(ctx, of, a, hook, d)
+	if of.Resend == "" {
+		return f.fetch(ctx, a, hook, d)
 	}
-	address, body := of.resend(a, d)
-	switch err := a.post(ctx, address, body, nil); {
+	var order any
+	if of.Names != "" {
+		order = map[string][]string{of.Names: {a.id}}
+	}
+	switch err := a.post(ctx, a.fill(of.Resend, d.ref, d.time, d.time), order, nil); {
 	case errors.Is(err, errGone):
 		return sluice.MissedGone, nil
 	case err != nil:
@@ -210,17 +228,17 @@ func (f *Finder) fill(
 }
 
 // fetch takes the event of a delivery from the sender's API.
-func (f *Finder) fetch(
-	ctx context.Context, of provider, a *api, hook sluice.Webhook, d delivery,
-) (state string, err error) {
-	event, err := of.fetch(ctx, a, d)
+func (f *Finder) fetch(ctx context.Context, a *api, hook sluice.Webhook, d delivery) (state string, err error) {
+	if d.event == nil {
+		_, err = a.call(ctx, http.MethodGet, d.at, nil, &d.event)
+	}
 	switch {
 	case errors.Is(err, errGone):
 		return sluice.MissedGone, nil
 	case err != nil:
 		return "", err
 	}
-	if _, err = f.Accept(ctx, hook, event); err == nil {
+	if _, err = f.Accept(ctx, hook, d.event); err == nil {
 		return sluice.MissedFetched, nil
 	}
 	if kind := sluice.AsError(err).Kind; kind == sluice.Unavailable || kind == sluice.Internal {

@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// Microsoft Graph has no list of what it has sent: it is only asked about subscriptions.
-var graph = provider{paths: []string{"/v1.0/subscriptions/"}, login: loginGraph, renew: renewGraph}
-
 const graphServer = "https://graph.microsoft.com"
 
 // loginGraph: the secret is a token, or tenant:client:secret.

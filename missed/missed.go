@@ -1,7 +1,6 @@
 // Package missed asks senders what they have sent, and gets what was not accepted here:
 // webhook.missed, and missedEvery of a webhook; and whether they still call: webhook.check and
-// checkEvery. Each sender is a file, and an
-// entry in providers.go.
+// checkEvery. Each sender is an entry in providers.yaml.
 package missed
 
 import (

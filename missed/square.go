@@ -6,11 +6,6 @@ import (
 	"time"
 )
 
-var square = provider{
-	paths: []string{"/webhooks/subscriptions/"}, list: listSquare,
-	fetch: func(_ context.Context, _ *api, d delivery) ([]byte, error) { return d.event, nil },
-}
-
 // listSquare: searches need the Events API, which is enabled once for an application.
 func listSquare(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
 	var hook struct {

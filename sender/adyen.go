@@ -74,9 +74,7 @@ func (a adyenCheck) fits(given string, text []byte) bool {
 }
 
 func (a adyenCheck) sign(c *Call, _ time.Time) (err error) {
-	whole, _ := value.Decode(c.Body) // nil: it has no items
-	object, _ := whole.(map[string]any)
-	items, _ := object["notificationItems"].([]any)
+	whole, items := listIn(c.Body, "notificationItems")
 	if len(items) == 0 {
 		c.Header.Set("Hmacsignature", a.signature(c.Body))
 		return nil

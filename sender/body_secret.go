@@ -48,9 +48,7 @@ func (b bodySecret) sign(c *Call, _ time.Time) (err error) {
 		c.Body, err = putMember(c.Body, b.member, b.secret)
 		return err
 	}
-	decoded, _ := value.Decode(c.Body) // nil: it has no notifications
-	whole, _ := decoded.(map[string]any)
-	each, _ := whole[b.list].([]any)
+	whole, each := listIn(c.Body, b.list)
 	if len(each) == 0 {
 		return notAnObject()
 	}

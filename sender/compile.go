@@ -56,7 +56,7 @@ func (r rule) compile() (*signatureCheck, error) {
 
 // consistent finds contradictions between fields.
 func (s *signatureCheck) consistent() error {
-	has := func(p fragmentKind) bool {
+	has := func(p string) bool {
 		return slices.ContainsFunc(s.signed, func(f fragment) bool { return f.field == p })
 	}
 	inFormat := s.format.timestamps()
@@ -65,7 +65,7 @@ func (s *signatureCheck) consistent() error {
 		made        bool
 		field, text string
 	}{
-		{!has(fieldBody), "signed", "must have {body} in it; otherwise any body would fit"},
+		{!has("body"), "signed", "must have {body} in it; otherwise any body would fit"},
 		{
 			inFormat && s.TimestampHeader != "", "timestampHeader",
 			"is one place too many for the time, since format has {timestamp}",
@@ -79,12 +79,12 @@ func (s *signatureCheck) consistent() error {
 			"must be another header than those of signature and time",
 		},
 		{
-			has(fieldTimestamp) && !timed, "signed",
+			has("timestamp") && !timed, "signed",
 			"has {timestamp}, but neither format nor timestampHeader says where the time is",
 		},
-		{timed && !has(fieldTimestamp), "signed", "must have {timestamp} in it; otherwise any time would fit"},
-		{has(fieldID) && s.IDHeader == "", "signed", "has {id}, but idHeader does not say where the id is"},
-		{s.IDHeader != "" && !has(fieldID), "idHeader", "is of no use, since signed has no {id}"},
+		{timed && !has("timestamp"), "signed", "must have {timestamp} in it; otherwise any time would fit"},
+		{has("id") && s.IDHeader == "", "signed", "has {id}, but idHeader does not say where the id is"},
+		{s.IDHeader != "" && !has("id"), "idHeader", "is of no use, since signed has no {id}"},
 		{
 			s.Tolerance != "" && !timed && s.TimestampBody == "", "tolerance",
 			"is of no use without a time: say where it is with {timestamp} in format, or with timestampHeader",

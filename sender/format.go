@@ -2,6 +2,7 @@ package sender
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -120,25 +121,12 @@ func (f format) part(text string) int {
 	return -1
 }
 
-// A fragmentKind is where a fragment of what is signed comes from.
-type fragmentKind int
+// placeholders are what can be signed.
+var placeholders = []string{"body", "timestamp", "id", "url", "method"}
 
-const (
-	fieldLiteral fragmentKind = iota
-	fieldBody
-	fieldTimestamp
-	fieldID
-	fieldURL
-	fieldMethod
-)
-
-var placeholders = map[string]fragmentKind{
-	"body": fieldBody, "timestamp": fieldTimestamp, "id": fieldID, "url": fieldURL, "method": fieldMethod,
-}
-
-// A fragment is a part of what is signed.
+// A fragment is a part of what is signed: what a placeholder stands for, or a text.
 type fragment struct {
-	field   fragmentKind
+	field   string
 	literal []byte
 }
 
@@ -160,12 +148,11 @@ func parseSigned(text string) (fragments []fragment, err error) {
 			break
 		}
 		name, tail, closed := strings.Cut(behind, "}")
-		at, known := placeholders[name]
-		if !closed || !known {
+		if !closed || !slices.Contains(placeholders, name) {
 			return nil, fieldError("signed",
 				"has the unknown placeholder {%s}; there are {body}, {timestamp}, {id}, {url} and {method}", name)
 		}
-		fragments = append(fragments, fragment{field: at})
+		fragments = append(fragments, fragment{field: name})
 		rest = tail
 	}
 	if len(fragments) > maxFragments {

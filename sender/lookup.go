@@ -145,3 +145,11 @@ func scalar(raw []byte) string {
 func notAnObject() *sluice.Error {
 	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender have a JSON object as their body.")
 }
+
+// listIn decodes a body, and returns the list that is a member of it; none if there is no such list.
+func listIn(body []byte, member string) (whole map[string]any, list []any) {
+	decoded, _ := value.Decode(body)
+	whole, _ = decoded.(map[string]any)
+	list, _ = whole[member].([]any)
+	return whole, list
+}

@@ -117,19 +117,19 @@ func (s *signatureCheck) gather(c *Call, w *scratch, said claim) {
 	for _, p := range s.signed {
 		text := ""
 		switch p.field {
-		case fieldLiteral:
+		case "":
 			w.fragments = append(w.fragments, p.literal)
 			continue
-		case fieldBody:
+		case "body":
 			w.fragments = append(w.fragments, c.Body)
 			continue
-		case fieldTimestamp:
+		case "timestamp":
 			text = said.timestamp
-		case fieldID:
+		case "id":
 			text = said.id
-		case fieldMethod:
+		case "method":
 			text = c.Method
-		case fieldURL:
+		case "url":
 			text = c.URL
 			if s.writeURL != nil {
 				text = s.writeURL(text)

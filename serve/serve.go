@@ -138,47 +138,15 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if s.certificate, err = checkFiles(cfg, opts.Log); err != nil {
 		return nil, err
 	}
-	if err = checkDemo(cfg); err != nil {
-		return nil, err
-	}
-	if cfg.NATS == "" {
-		if s.folder, err = durable.OpenFolder(cfg.Data); err != nil {
+	for _, step := range []func(context.Context) error{
+		s.openFolder, s.listen, s.startTelemetry, s.openEngine, s.checkAdminPassword, s.startWork,
+		s.startMetrics, s.openDoors,
+	} {
+		if err = step(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if s.demo, err = s.isDemo(); err != nil {
-		return nil, err
-	}
-	warnOfModes(cfg, opts.Log)
-	if err = s.listen(ctx); err != nil {
-		return nil, err
-	}
-	s.metrics = metrics.New(Version, s.stats)
-	if err = s.startTelemetry(ctx); err != nil {
-		return nil, err
-	}
-	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
-		return nil, engineError(err)
-	}
-	if len(cfg.Domain) > 0 {
-		s.domains = s.newDomains()
-		s.certificate = s.domains
-	}
-	s.wire()
-	if err = s.checkAdminPassword(ctx); err != nil {
-		return nil, err
-	}
-	s.http = s.httpServer()
-	if err = s.startWork(ctx); err != nil {
-		return nil, err
-	}
-	if err = s.startMetrics(ctx); err != nil {
-		return nil, err
-	}
 	s.lane = s.newLane()
-	if err = s.openDoors(ctx); err != nil {
-		return nil, err
-	}
 	go s.serve(s.lane)
 	return s, nil
 }
@@ -190,6 +158,35 @@ func checkFiles(cfg config.Config, log *slog.Logger) (certificates, error) {
 	}
 	c := &certificate{certFile: cfg.TLSCert, keyFile: cfg.TLSKey, log: log}
 	return c, c.load()
+}
+
+// openFolder opens the data folder, unless an external engine has the data.
+func (s *Server) openFolder(context.Context) (err error) {
+	if err = checkDemo(s.cfg); err == nil && s.cfg.NATS == "" {
+		s.folder, err = durable.OpenFolder(s.cfg.Data)
+	}
+	if err == nil {
+		s.demo, err = s.isDemo()
+	}
+	if err == nil {
+		warnOfModes(s.cfg, s.opts.Log)
+	}
+	return err
+}
+
+// openEngine opens the engine, and makes the parts that work on it.
+func (s *Server) openEngine(ctx context.Context) (err error) {
+	s.metrics = metrics.New(Version, s.stats)
+	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
+		return engineError(err)
+	}
+	if len(s.cfg.Domain) > 0 {
+		s.domains = s.newDomains()
+		s.certificate = s.domains
+	}
+	s.wire()
+	s.http = s.httpServer()
+	return nil
 }
 
 // engineError is the error of an engine that does not start. Our own errors say what to do,

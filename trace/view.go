@@ -85,14 +85,7 @@ func showPayload(e *sluice.Event) (json.RawMessage, error) {
 		}
 		return value.Marshal(asBinary("", e.ContentType, payload.Origin, few))
 	case sluice.EncodingFiles:
-		var payload struct {
-			Files []struct {
-				Filename    string          `json:"filename"`
-				ContentType string          `json:"contentType"`
-				Origin      string          `json:"origin"`
-				Encoding    sluice.Encoding `json:"encoding"`
-			} `json:"files"`
-		}
+		var payload sluice.Files
 		if err := json.Unmarshal(e.Payload, &payload); err != nil {
 			return nil, err
 		}

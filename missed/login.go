@@ -2,7 +2,7 @@ package missed
 
 import (
 	"context"
-	"encoding/json"
+	"net/http"
 	"strings"
 	"time"
 
@@ -13,13 +13,7 @@ import (
 	"sluice/outward"
 )
 
-var github = provider{
-	login: loginGitHub, list: listGitHub, resend: func(a *api, d delivery) (string, any) {
-		return a.hook + "/deliveries/" + d.ref + "/attempts", nil
-	},
-}
-
-// appHook ends the address of the webhook of an app.
+// appHook ends the address of the webhook of a GitHub App.
 const appHook = "/app/hook"
 
 // loginGitHub: an app has no token that lasts, but signs its own, which are good for 10 minutes
@@ -47,24 +41,12 @@ func loginGitHub(_ context.Context, a *api) error {
 	return err
 }
 
-// listGitHub: newest first; each attempt is an entry of its own with the same guid.
-func listGitHub(ctx context.Context, a *api, from, _ time.Time, see func(delivery) bool) error {
-	for address := a.hook + "/deliveries?per_page=100"; address != ""; {
-		var page []struct {
-			ID   json.Number `json:"id"`
-			GUID string      `json:"guid"`
-			At   time.Time   `json:"delivered_at"`
-		}
-		header, err := a.get(ctx, address, &page)
-		if err != nil {
-			return err
-		}
-		for _, d := range page {
-			if d.At.Before(from) || !see(delivery{id: d.GUID, time: d.At, ref: d.ID.String()}) {
-				return nil
-			}
-		}
-		address = next(address, linked(header))
+func loginPayPal(ctx context.Context, a *api) error { return a.login(ctx, a.base+"/v1/oauth2/token") }
+
+// loginStripe asks version 2 of the API as it was when it began to list all events.
+func loginStripe(_ context.Context, a *api) error {
+	if strings.HasPrefix(a.path, "/v2/") {
+		a.header = http.Header{"Stripe-Version": {"2025-10-29.clover"}}
 	}
 	return nil
 }
