@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -122,6 +123,20 @@ func (o *Outcomes) find(
 	}
 	outcome = new(sluice.Outcome)
 	return outcome, msg.Sequence, json.Unmarshal(msg.Data, outcome)
+}
+
+// At returns the outcome with a sequence of its own, that of its event, and when it was stored;
+// nil if there is none.
+func (o *Outcomes) At(
+	ctx context.Context, sequence uint64,
+) (outcome *sluice.Outcome, event uint64, at time.Time, err error) {
+	msg, err := stream.Found(o.stream.GetMsg(ctx, sequence))
+	if msg == nil || err != nil {
+		return nil, 0, at, err
+	}
+	key, _, _ := strings.Cut(strings.TrimPrefix(msg.Subject, stream.OutcomePrefix), ".")
+	outcome = new(sluice.Outcome)
+	return outcome, sequenceOf(key), msg.Time, json.Unmarshal(msg.Data, outcome)
 }
 
 // Info asks the engine about the stream of outcomes.

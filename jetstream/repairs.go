@@ -1,0 +1,61 @@
+package jetstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+// How far hearRepairs looks back: beyond what a crash can take from the journal and from the
+// dead letters that are dropped soon.
+const (
+	repairAge  = 15 * time.Second
+	maxRepairs = 5000
+)
+
+// hearRepairs tells again of the replays that went well before the last process ended. Their
+// outcomes are durable; that their calls have recovered, and their dead letters can go, may not
+// have been written down before a crash.
+func (e *Engine) hearRepairs(ctx context.Context) error {
+	info, err := e.Queue.Outcomes.Info(ctx)
+	if err != nil {
+		return err
+	}
+	newest := info.State
+	first := max(newest.FirstSeq, newest.LastSeq-min(newest.LastSeq, maxRepairs), 1)
+	for sequence := newest.LastSeq; sequence >= first; sequence-- {
+		o, event, at, err := e.Queue.Outcomes.At(ctx, sequence)
+		switch {
+		case err != nil:
+			return err
+		case o == nil:
+			continue
+		case newest.LastTime.Sub(at) > repairAge:
+			return nil
+		}
+		if err := e.hearRepair(ctx, *o, event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hearRepair tells again that a replay went well, if the event is one.
+func (e *Engine) hearRepair(ctx context.Context, o sluice.Outcome, event uint64) error {
+	if o.Status != sluice.StatusOK {
+		return nil
+	}
+	msg, err := stream.Found(e.Stored.stream.GetMsg(ctx, event))
+	if msg == nil || err != nil {
+		return err
+	}
+	var replay struct{ TraceID, FirstID string }
+	if bytes.Contains(msg.Data, []byte(`"firstId":"`)) && json.Unmarshal(msg.Data, &replay) == nil && replay.FirstID != "" {
+		e.settled(event, replay.TraceID, replay.FirstID, o)
+	}
+	return nil
+}
