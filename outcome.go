@@ -25,6 +25,11 @@ type Outcome struct {
 	Pause  time.Duration `json:"-"`
 
 	Reached []Target `json:"-"` // that the run has found in order
+
+	// Answered says that the run left its place, which is no attempt: the event waits for an
+	// answer from outside, until Release or Next. It is called when that is durable. If it
+	// returns true, the answer is there already, and the event is due.
+	Answered func() bool `json:"-"`
 }
 
 // AppendJSON appends the outcome's JSON, as encoding/json would write it.

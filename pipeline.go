@@ -89,6 +89,8 @@ type Binding struct {
 	Start       uint64 `json:"start"`       // position of the first event for the pipeline
 
 	Rate float64 `json:"rate,omitempty"` // runs that begin in a second, on each node; 0 means any number
+
+	Placed bool `json:"placed,omitempty"` // events may wait for others before they run, see Place
 }
 
 // A PipelineVersion is a source that a pipeline had, and who stored it when.
@@ -148,6 +150,8 @@ func SourceSections() []Word {
 		{"body", "The body that a run starts with, unless it gets one."},
 		{"concurrency", "How many runs at once; 1 keeps the order of events."},
 		{"retry", "How a failed run is tried again: times, backoff, maxBackoff, within."},
+		{"debounce", "Of events with the same value that follow each other, the last one runs: by, wait, atMost."},
+		{"order", "Events with the same value run one after the other, such as #{body.payload.order.id}."},
 		{"rate", "How often a run begins, such as 10/s."},
 		{"timeout", "How long a run may take."},
 		{"tests", "What goes in, and what must come out."},

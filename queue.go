@@ -15,14 +15,36 @@ type Queue interface {
 	// Unbind ends a binding. Events no longer wait for it.
 	Unbind(ctx context.Context, b *Binding) error
 
-	// Consume hands the events of a pipeline to run until ctx ends, and returns
+	// Consume hands the events of a pipeline to its handler until ctx ends, and returns
 	// when all runs have ended. Each event is handed out, on one node at a time,
-	// until its outcome is on stable storage. If run returns an outcome that is
+	// until its outcome is on stable storage. If Run returns an outcome that is
 	// processing, the number of attempts is stored, and the event waits for the
-	// next one without a slot of the pipeline, unless order counts. If run returns
+	// next one without a slot of the pipeline, unless order counts. If Run returns
 	// an error, that was no attempt: the event is handed out again soon. While the
 	// engine can't be reached, Consume keeps trying.
-	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error))
+	Consume(ctx context.Context, p *Pipeline, h Handler)
+}
+
+// A Handler is what a pipeline does with the events that it gets.
+type Handler struct {
+	Run func(Delivery) (Outcome, error)
+
+	// Place says what an event waits for before it runs; nil: for nothing.
+	Place func(Delivery) Place
+
+	// Supersede returns the outcome of an event that the one with another trace id runs in
+	// place of, see Place.Group.
+	Supersede func(d Delivery, by string) Outcome
+}
+
+// A Place is the place of an event among others of its pipeline.
+type Place struct {
+	Order uint64 // events with the same number run one after the other, as they came; 0: it has no order
+
+	// Of events with the same number that follow each other within Wait, the last one runs:
+	// Wait after it came, or AtMost after the first. 0: it runs by itself.
+	Group        uint64
+	Wait, AtMost time.Duration
 }
 
 // A Delivery is an event that is handed to a pipeline.
@@ -65,6 +87,10 @@ func NoListener(name string) *Error {
 type WaitingEvents interface {
 	// Retry makes those of a query due now, and returns how many.
 	Retry(q RetryQuery) int
+
+	// Release makes an event due that waits for an answer in a pipeline, see
+	// Outcome.Answered. It is durable. An event that does not wait for one is left as it is.
+	Release(ctx context.Context, pipeline, traceID, correlationID string) error
 }
 
 // A RetryQuery selects events that wait for another attempt.

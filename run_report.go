@@ -20,6 +20,7 @@ type RunReport struct {
 	Started       time.Time    `json:"started"`
 	Duration      float64      `json:"duration"` // in milliseconds
 	Error         *Problem     `json:"error,omitempty"`
+	By            string       `json:"by,omitempty" doc:"Trace id of the event that ran in place of this one, if it was superseded."`
 	Next          time.Time    `json:"next,omitzero" doc:"When the event is tried again."`
 	Cut           bool         `json:"cut,omitempty" doc:"What its steps sent and got was too large to be kept."`
 	Steps         []StepReport `json:"steps"`
@@ -40,6 +41,7 @@ func (r *RunReport) AppendJSON(b []byte) []byte {
 	b = appendTime(b, `,"started":`, r.Started)
 	b = appendMilliseconds(b, `,"duration":`, r.Duration)
 	b = appendProblem(b, r.Error)
+	b = appendOptional(b, `,"by":`, r.By)
 	if !r.Next.IsZero() {
 		b = appendTime(b, `,"next":`, r.Next)
 	}

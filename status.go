@@ -17,6 +17,9 @@ const (
 	StatusRecovered Status = "recovered" // it failed for good, and a replay went well
 )
 
+// StatusSuperseded is the status of a run that was not needed: another event ran in its place.
+const StatusSuperseded Status = "superseded"
+
 // StatusRejected is the status of a call that was rejected: it became no event.
 const StatusRejected Status = "rejected"
 

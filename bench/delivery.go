@@ -26,12 +26,14 @@ func measureDelivery(ctx context.Context, b *bench) error {
 	defer target.Close()
 	steady, failing, forward := &contender{name: "runs of a backlog"}, &contender{name: "runs of a backlog, 1 % of " +
 		"which fail and are retried"}, &contender{name: "runs of http.forward to a local target"}
+	ordered := &contender{name: "runs of a backlog in order by 1,000 values"}
 	for round := range min(backlogRounds, b.rounds) {
 		for _, c := range []struct {
 			*contender
 			source string
 		}{
 			{steady, threeSteps(backlogKey)}, {failing, unsteady(backlogKey)},
+			{ordered, "order: '#{int(body.query.n[0]) % 1000}'\n" + threeSteps(backlogKey)},
 			{forward, forwarding(backlogKey, target.URL)},
 		} {
 			took, err := p.drain(ctx, token, c.source)
@@ -47,12 +49,13 @@ func measureDelivery(ctx context.Context, b *bench) error {
 	if want := int64(len(forward.rounds)) * (backlogEvents - sluice.DefaultConcurrency); target.calls.Load() < want {
 		return fmt.Errorf("the target was called %d times, want %d", target.calls.Load(), want)
 	}
-	for _, c := range []*contender{steady, failing} {
+	for _, c := range []*contender{steady, failing, ordered} {
 		b.table.add(c.name, grouped(c.median(measurement.rate))+" runs/s")
 	}
 	rate := forward.median(measurement.rate)
 	b.table.hold(forward.name, grouped(rate)+" runs/s", rate, atLeast(5000, "5,000 runs/s"))
 	b.holdRatio(ratio{"runs of a backlog: with 1 % that fail to without", failing, steady, atLeast(0.80, "0.80")})
+	b.holdRatio(ratio{"runs of a backlog: in order by 1,000 values to without", ordered, steady, atLeast(0.70, "0.70")})
 	return nil
 }
 

@@ -50,9 +50,14 @@ func storePipeline(t *testing.T, e *Engine, name string, p *sluice.Pipeline) {
 // consume runs a pipeline until the test ends or stop is called.
 func consume(t *testing.T, e *Engine, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) (stop func()) {
 	t.Helper()
+	return consumeBy(t, e, p, sluice.Handler{Run: run})
+}
+
+func consumeBy(t *testing.T, e *Engine, p *sluice.Pipeline, h sluice.Handler) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() { e.Queue.Consume(ctx, p, run) })
+	done.Go(func() { e.Queue.Consume(ctx, p, h) })
 	stop = func() {
 		cancel()
 		done.Wait()

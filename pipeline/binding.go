@@ -23,7 +23,7 @@ func (r *Runner) bind(
 	}
 	fresh, err := r.Queue.Bind(ctx, pattern, p.Concurrency)
 	if err == nil {
-		fresh.Rate = p.Rate.PerSecond
+		fresh.Rate, fresh.Placed = p.Rate.PerSecond, placed(p)
 	}
 	return fresh, err
 }

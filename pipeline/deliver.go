@@ -27,6 +27,9 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	if err != nil {
 		return r.failed(p, d, err), nil
 	}
+	if _, err := placeOf(program, d); err != nil {
+		return r.failed(p, d, err), nil
+	}
 	owner, hears, err := r.mayHear(ctx, p, program, d.Message)
 	owner.HintCover("pipeline.get").HideInternals(d.Message)
 	switch {

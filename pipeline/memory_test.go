@@ -138,7 +138,7 @@ func (q *queue) bound() []string {
 	return patterns
 }
 
-func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) {
+func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, h sluice.Handler) {
 	q.mu.Lock()
 	events := q.events[p.Binding.ID]
 	q.mu.Unlock()
@@ -151,7 +151,7 @@ func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		case <-ctx.Done():
 			return
 		case d := <-events:
-			wait.Go(func() { q.deliver(ctx, d, run) })
+			wait.Go(func() { q.deliver(ctx, d, h.Run) })
 		}
 	}
 }

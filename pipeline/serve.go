@@ -74,7 +74,13 @@ func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 	s.wait.Go(func() {
 		defer retire()
 		s.runner.Queue.Consume(ctx, p,
-			func(d sluice.Delivery) (sluice.Outcome, error) { return s.run(serving, p, d) })
+			sluice.Handler{
+				Run:   func(d sluice.Delivery) (sluice.Outcome, error) { return s.run(serving, p, d) },
+				Place: s.place(ctx, p),
+				Supersede: func(d sluice.Delivery, by string) sluice.Outcome {
+					return s.runner.superseded(p, d, by)
+				},
+			})
 	})
 	return &consumer{p, retire}
 }

@@ -101,7 +101,7 @@ func (r *Runner) store(
 			switch {
 			case before != nil && fits(p, before):
 				kept := *before.Binding
-				kept.Concurrency, kept.Rate = p.Concurrency, p.Rate.PerSecond
+				kept.Concurrency, kept.Rate, kept.Placed = p.Concurrency, p.Rate.PerSecond, placed(p)
 				next.Binding = &kept
 			case fresh == nil && p.Trigger != nil:
 				return nil, changedMeanwhile()

@@ -327,3 +327,61 @@ func TestOneTargetOfTwo(t *testing.T) {
 		t.Errorf("there are dead letters: %v", letters)
 	}
 }
+
+// TestOrder: of events with the same value one runs after the other; one that waits holds up
+// its own value only. A mistake in the value is that of the event.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	out, system := newOutside(t), &target{down: true}
+	system.failsFor(out, func(body string) bool { return body == "a0" })
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
+	hook := s.create("webhook.order", "payloadType", "raw")
+	s.store("order", "order: '#{body.payload == \"null\" ? nil : body.payload[0:1]}'\nretry: {times: 5, backoff: 1h}\n"+forwarding("webhook.order", out))
+	later := func(r *http.Request) { r.URL.RawQuery = "pollingRedirectEnabled=true" }
+	s.call(hook, "text/plain", "a0", later).wantStatus(t, 302)
+	eventually(t, "the first to wait", func() bool { return len(s.traces("status", "retrying")) == 1 })
+	for _, body := range []string{"a1", "a2"} {
+		s.call(hook, "text/plain", body, later).wantStatus(t, 302)
+	}
+	for _, body := range []string{"b0", "b1", "null", "null"} {
+		if got := s.call(hook, "text/plain", body).result(t); got.Status != "ok" {
+			t.Errorf("%s comes to %+v", body, got)
+		}
+	}
+	if states := s.traces("status", "processing"); len(states) != 2 {
+		t.Errorf("%d events wait for their turn", len(states))
+	}
+	system.set(false)
+	s.command("event.retry", map[string]any{"pipeline": "order"}).wantStatus(t, 200)
+	eventually(t, "all to go on", func() bool { return len(s.traces("status", "ok")) == 7 })
+}
+
+// TestDebounce: of events with the same value that follow each other the last one runs. The
+// others are done, say which one ran, and count as no runs.
+func TestDebounce(t *testing.T) {
+	t.Parallel()
+	out, system := newOutside(t), new(target)
+	system.failsFor(out, func(string) bool { return false })
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
+	hook := s.create("webhook.burst", "payloadType", "raw")
+	s.store("burst", "debounce: {by: '#{body.payload[0:1]}', wait: 1s, atMost: 1m}\n"+forwarding("webhook.burst", out))
+	var last string
+	for i := range 5 {
+		call := s.call(hook, "text/plain", fmt.Sprint("a", i), func(r *http.Request) { r.URL.RawQuery = "pollingRedirectEnabled=true" })
+		last = call.wantStatus(t, 302).header.Get("svc-result-correlationid")
+	}
+	eventually(t, "all to be done", func() bool { return len(s.traces("status", "ok")) == 5 })
+	if taken, _ := system.has(); taken != 1 || system.taken["a4"] != 1 {
+		t.Errorf("the target took %v", system.taken)
+	}
+	ran := s.look(last).result(t)
+	for _, call := range s.traces("status", "ok") {
+		run := call.Runs[0]
+		if call.CorrelationID != last && (len(call.Runs) != 1 || run.Status != "superseded" || run.By != ran.TraceID) {
+			t.Errorf("a call before the last one has %+v", call.Runs)
+		}
+		if got := s.look(call.CorrelationID).result(t); call.CorrelationID != last && (got.Status != "ok" || got.Value != nil) {
+			t.Errorf("a call before the last one comes to %+v", got)
+		}
+	}
+}

@@ -29,6 +29,7 @@ type trace struct {
 	Runs          []struct {
 		Pipeline string         `json:"pipeline"`
 		Status   string         `json:"status"`
+		By       string         `json:"by"`
 		Attempt  int            `json:"attempt"`
 		Error    map[string]any `json:"error"`
 		Steps    []struct {

@@ -183,9 +183,11 @@ func (s *Server) runnerOptions() pipeline.RunnerOptions {
 }
 
 func (s *Server) observeRun(report sluice.RunReport) {
-	s.metrics.Run(report)
-	s.minutes.Run(report)
-	s.failing.Run(report)
+	if report.Status != sluice.StatusSuperseded { // otherwise nothing ran
+		s.metrics.Run(report)
+		s.minutes.Run(report)
+		s.failing.Run(report)
+	}
 	s.engine.Journal.Hear(journal.Ran{RunReport: report})
 }
 

@@ -68,12 +68,12 @@ func fillStore(ctx context.Context, dir string) (*wholeStore, error) {
 	running, stop := context.WithCancel(ctx)
 	var consuming sync.WaitGroup
 	consuming.Go(func() {
-		e.Queue.Consume(running, p, func(sluice.Delivery) (sluice.Outcome, error) {
+		e.Queue.Consume(running, p, sluice.Handler{Run: func(sluice.Delivery) (sluice.Outcome, error) {
 			return sluice.Outcome{
 				Pipeline: "p", Status: sluice.StatusOK, StatusCode: 200, Value: []byte("1"), Attempts: 1,
 				Finished: time.Now(),
 			}, nil
-		})
+		}})
 	})
 	defer consuming.Wait()
 	defer stop()

@@ -105,7 +105,7 @@ func consume(t *testing.T, e *jetstream.Engine, p *sluice.Pipeline, run func(slu
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() { e.Queue.Consume(ctx, p, run) })
+	done.Go(func() { e.Queue.Consume(ctx, p, sluice.Handler{Run: run}) })
 	t.Cleanup(func() {
 		cancel()
 		done.Wait()

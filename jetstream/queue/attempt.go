@@ -45,6 +45,9 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 	}
 	d.kept = &kept{Waiting: c.queue.Waiting, binding: c.binding, key: d.key, again: d.again || d.state != nil}
 	d.Kept = d.kept
+	if err := c.supersede(ctx, d); err != nil {
+		return a, err
+	}
 	return c.runOnce(d)
 }
 
@@ -110,8 +113,10 @@ func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 // keepsPlace reports whether a live event keeps its place while it waits for its next
 // attempt: because the order counts, or because it has no room in the waiting room. Only
 // another program can have published one that is too large for it.
-func (c *consumption) keepsPlace(e event) bool {
-	return c.ordered || len(e.data) > stream.MaxEvent || c.queue.Waiting.full(c.binding)
+func (c *consumption) keepsPlace(e event) bool { return c.ordered || c.noRoom(e) }
+
+func (c *consumption) noRoom(e event) bool {
+	return len(e.data) > stream.MaxEvent || c.queue.Waiting.full(c.binding)
 }
 
 // decoding waits for the memory to decode an event.
@@ -171,7 +176,7 @@ func (c *consumption) runOnce(d *delivery) (a attempt, err error) {
 			d.Due = d.state.Due
 		}
 	}
-	if a.outcome, err = c.run(d.Delivery); err != nil {
+	if a.outcome, err = c.Run(d.Delivery); err != nil {
 		return attempt{}, err
 	}
 	a.release = c.queue.memory.settling(a.outcome) // still in the slot, so no other run makes an outcome meanwhile

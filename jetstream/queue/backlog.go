@@ -116,7 +116,7 @@ func (w *Waiting) calls() (calls []sluice.WaitingCall) {
 	defer w.mu.Unlock()
 	seen := make(map[string]bool)
 	add := func(key string, s *state) {
-		if s.Attempts > 0 && !s.Call.IsZero() && !seen[key] {
+		if s.retries() && !s.Call.IsZero() && !seen[key] {
 			seen[key] = true
 			calls = append(calls, sluice.WaitingCall{EventKey: s.EventKey, Time: s.Call})
 		}

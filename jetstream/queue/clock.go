@@ -11,6 +11,9 @@ import (
 // of its events.
 const lookEvery = 5 * time.Second
 
+// lookSoon is when to look again for what may change at any moment.
+const lookSoon = 100 * time.Millisecond
+
 // A clock remembers how the clock on the wall goes, by one that nobody sets.
 type clock struct {
 	began time.Time     // of the process
@@ -87,6 +90,11 @@ func (w *Waiting) hold(ctx context.Context, binding, key string, s state) (tried
 	l.held[h] = true
 	l.waitFor(s.Target, 0)
 	w.mu.Unlock()
+	if s.Answer { // it may have been released a moment ago
+		if now, err := w.find(ctx, binding, key); err == nil && now != nil && now.Due.Before(s.Due) {
+			wake()
+		}
+	}
 	err = w.until(woken, w.onClock(s, time.Time{}))
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -47,6 +47,10 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
+	if err := c.expectBacklog(ctx, consumer.CachedInfo()); err != nil {
+		return err
+	}
+	defer c.goOn(ctx)
 	count := uint64(0)
 	messages, own, err := c.messages(ctx, consumer, b)
 	if err != nil {
@@ -78,7 +82,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		l := &live{consumption: c, msg: msg, own: own}
 		if d := l.begin(ctx, meta); d != nil {
 			d.doubtful = d.Count > 1 || d.sequence <= before.stored
-			c.start(ctx, d)
+			c.arrive(ctx, d)
 		}
 	}
 }

@@ -21,13 +21,16 @@ type consumption struct {
 	queue    *Queue
 	pipeline string
 	binding  string
-	run      func(sluice.Delivery) (sluice.Outcome, error)
-	slots    *slots
-	ordered  bool // events are run one after the other
+	sluice.Handler
+	slots   *slots
+	ordered bool // events are run one after the other
 
 	bytes      *semaphore.Weighted // of decoded events
 	picked     chan struct{}       // one token for each delivery from the waiting room
 	deliveries sync.WaitGroup
+
+	arriving sync.Mutex  // held while a live event arrives
+	early    []*delivery // that came before others which are before them
 }
 
 // start makes a delivery, in a goroutine of its own unless the order counts.
@@ -36,10 +39,15 @@ func (c *consumption) start(ctx context.Context, d *delivery) {
 		c.deliver(ctx, d)
 		return
 	}
+	c.inCrew(func() { c.deliver(ctx, d) })
+}
+
+// inCrew has a goroutine do some work of this pipeline.
+func (c *consumption) inCrew(work func()) {
 	c.deliveries.Add(1)
 	c.queue.crew.do(func() {
 		defer c.deliveries.Done()
-		c.deliver(ctx, d)
+		work()
 	})
 }
 
@@ -117,6 +125,7 @@ func (c *consumption) settle(d *delivery, a attempt) error {
 	if err := c.queue.store(d, a, d.data); err != nil {
 		return err
 	}
+	c.queue.Waiting.leave(c.binding, d.sequence)
 	if d.state != nil || d.again { // an earlier process may have put it there
 		c.queue.Waiting.drop(context.Background(), c.binding, d.key)
 	} else {

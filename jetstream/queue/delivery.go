@@ -32,14 +32,16 @@ type delivery struct {
 	event
 	sluice.Delivery // what the pipeline gets; its Count is known before the event is decoded
 
-	from     source
-	waited   bool          // the event comes from the waiting room
-	doubtful bool          // an earlier delivery may have run the event
-	again    bool          // and that was not found out to be wrong
-	kept     *kept         // outputs of steps
-	key      string        // of the event in the waiting room
-	state    *state        // nil: no attempt is known to have failed
-	tries    sluice.Target // that is tried before the event is due; 0: none
+	from       source
+	waited     bool          // the event comes from the waiting room
+	doubtful   bool          // an earlier delivery may have run the event
+	again      bool          // and that was not found out to be wrong
+	kept       *kept         // outputs of steps
+	key        string        // of the event in the waiting room
+	state      *state        // nil: no attempt is known to have failed
+	place      sluice.Place  // of a live event among others
+	tries      sluice.Target // that is tried before the event is due; 0: none
+	supersedes []string      // keys of the events that it runs in place of
 }
 
 // A source hands out deliveries. Its methods say what the steps of a delivery mean
@@ -76,7 +78,10 @@ func (a attempt) failed() bool { return a.outcome.Status == sluice.StatusProcess
 func (d *delivery) after(a attempt) state {
 	s := state{
 		Attempts: a.outcome.Attempts, Count: d.Count, First: cmp.Or(d.First, a.began), Due: a.outcome.Next.UTC(),
-		Told: a.began, Target: a.outcome.Target,
+		Told: a.began, Target: a.outcome.Target, Answer: a.outcome.Answered != nil,
+	}
+	if s.Order = d.place.Order; d.state != nil {
+		s.Order = d.state.Order
 	}
 	if a.outcome.Error != nil {
 		s.Code = a.outcome.Error.Code

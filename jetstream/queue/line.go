@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"slices"
 	"time"
 
 	"sluice"
+	"sluice/wait"
 )
 
 // A line is the events that wait for one pipeline.
@@ -18,6 +20,8 @@ type line struct {
 	used      bool              // an event has waited here since the start
 	held      map[*entry]bool   // that keep their place
 	targets   map[sluice.Target]*recovery
+	turns     turns
+	groups    map[uint64][]*entry // that are one, by state.Group, as they came
 }
 
 // An entry is an event in a line.
@@ -29,6 +33,9 @@ type entry struct {
 	tried time.Time // when it was let go before it is due; zero: it was not
 	index int       // in the heap; -1: the event was taken
 	wake  func()    // has one that keeps its place go on
+
+	parked     bool     // it is not its turn, or another one of its group stands in line
+	supersedes []string // the keys of the events that it runs in place of
 }
 
 // tries returns the target that the event is let go for before it is due, 0 if it is due.
@@ -44,7 +51,8 @@ func (w *Waiting) line(binding string) *line {
 	if l == nil {
 		l = &line{
 			events: make(map[string]*entry), sequences: make(map[uint64]int), held: make(map[*entry]bool),
-			changed: make(chan struct{}), targets: make(map[sluice.Target]*recovery),
+			changed: make(chan struct{}), targets: make(map[sluice.Target]*recovery), turns: newTurns(),
+			groups: make(map[uint64][]*entry),
 		}
 		w.lines[binding] = l
 	}
@@ -69,12 +77,34 @@ func (w *Waiting) may(binding string) bool {
 	return w.earlier || w.behind > 0 || w.line(binding).used
 }
 
+// ready returns when the index has all states from before the start, or with the error of ctx.
+func (w *Waiting) ready(ctx context.Context) error {
+	for {
+		w.mu.Lock()
+		behind := w.behind
+		w.mu.Unlock()
+		if behind == 0 {
+			return nil
+		}
+		if err := wait.For(ctx, followEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// caughtUp notes that the index has the states up to a sequence, and how many follow.
+func (w *Waiting) caughtUp(sequence, behind uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.behind, w.seen = min(w.behind, behind), max(w.seen, sequence)
+}
+
 // note adds a stored state to the index; behind is how many states follow it.
 func (w *Waiting) note(binding, key string, s state, behind uint64) {
+	defer w.caughtUp(s.sequence, behind)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.keepTime()
-	w.behind = min(w.behind, behind)
 	l := w.line(binding)
 	l.used = true
 	e := l.events[key]
@@ -86,13 +116,27 @@ func (w *Waiting) note(binding, key string, s state, behind uint64) {
 		l.events[key] = e
 		l.sequences[e.event]++
 	}
+	if e.Group != 0 && s.Group == 0 {
+		l.taken(e, w.now().Add(lease).Round(0))
+	}
 	l.waitFor(s.Target, e.Target)
 	e.state, e.at, e.tried = s, s.Due, time.Time{}
-	l.enter(e)
+	if s.Order != 0 {
+		l.turns.join(s.Order, e.event, e)
+	}
+	switch {
+	case s.Group != 0:
+		l.gather(e)
+	case l.turns.has(s.Order, e.event):
+		l.enter(e)
+	default:
+		e.parked = true
+	}
 }
 
 // enter lets an event wait in line until it is due.
 func (l *line) enter(e *entry) {
+	e.parked = false
 	if e.index >= 0 {
 		heap.Fix(&l.due, e.index)
 	} else {
@@ -100,6 +144,13 @@ func (l *line) enter(e *entry) {
 	}
 	close(l.changed)
 	l.changed = make(chan struct{})
+}
+
+// stepOut takes an event out of the line, if it stands in it.
+func (l *line) stepOut(e *entry) {
+	if e.index >= 0 {
+		heap.Remove(&l.due, e.index)
+	}
 }
 
 // await returns when an event is due, or with the error of ctx.
@@ -143,7 +194,16 @@ func (w *Waiting) pick(binding string) *entry {
 			heap.Fix(&l.due, 0)
 			continue
 		}
-		picked := *heap.Pop(&l.due).(*entry)
+		if e.Group != 0 && (w.behind > 0 || l.turns.shut > 0) { // another one of the group may be known soon
+			e.at = w.now().Add(lookSoon).Round(0)
+			heap.Fix(&l.due, 0)
+			continue
+		}
+		if e.Group != 0 {
+			e = l.close(e)
+		}
+		picked := *e
+		l.stepOut(e)
 		e.tried = time.Time{}
 		return &picked
 	}
@@ -167,12 +227,13 @@ func (w *Waiting) forget(binding, key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.line(binding)
+	l.leave(sequenceOf(key))
 	e := l.events[key]
 	if e == nil {
 		return
 	}
-	if e.index >= 0 {
-		heap.Remove(&l.due, e.index)
+	if l.stepOut(e); e.Group != 0 {
+		l.arrange(e.Group, slices.DeleteFunc(l.groups[e.Group], func(other *entry) bool { return other == e }))
 	}
 	delete(l.events, key)
 	l.waitFor(0, e.Target)
@@ -199,7 +260,7 @@ func (w *Waiting) count(binding string) (count, retrying int, oldest time.Time) 
 	defer w.mu.Unlock()
 	l := w.line(binding)
 	for _, e := range l.events {
-		if e.Attempts > 0 {
+		if e.retries() {
 			retrying++
 		}
 		if oldest.IsZero() || !e.First.IsZero() && e.First.Before(oldest) {

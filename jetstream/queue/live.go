@@ -50,7 +50,14 @@ func (l *live) load(context.Context, *delivery) error { return nil }
 func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err error) {
 	waiting, s := l.queue.Waiting, d.after(a)
 	if !l.keepsPlace(d.event) {
-		return false, waiting.put(context.Background(), l.binding, d.key, d.event, s)
+		err = waiting.put(context.Background(), l.binding, d.key, d.event, s)
+		if err == nil && a.answered() {
+			err = waiting.release(context.Background(), l.binding, d.key)
+		}
+		return false, err
+	}
+	if a.before && d.state != nil {
+		s = *d.state
 	}
 	if !a.before {
 		s.Held = true
@@ -61,6 +68,9 @@ func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err 
 		d.state = &s
 	}
 	d.Message = nil // it is decoded again
+	if a.answered() {
+		return true, nil
+	}
 	tried, err := waiting.hold(ctx, l.binding, d.key, s)
 	if d.tries = 0; tried {
 		d.tries = s.Target
@@ -128,6 +138,18 @@ func (w *inProgress) end(key liveKey, l *live) {
 	if w.deliveries[key] == l {
 		delete(w.deliveries, key)
 	}
+}
+
+// count returns how many events are in progress here for a binding.
+func (w *inProgress) count(binding string) (count int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key := range w.deliveries {
+		if key.binding == binding {
+			count++
+		}
+	}
+	return count
 }
 
 // includes reports whether a pipeline works on an event here, for whatever binding: it

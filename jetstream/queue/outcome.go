@@ -20,7 +20,7 @@ func (q *Queue) Retries(
 		return false, next, nil
 	}
 	s, err := q.Waiting.find(ctx, binding.ID, eventKey(q.ids, e.Sequence, e.TraceID))
-	if s == nil || s.Attempts == 0 || err != nil {
+	if s == nil || !s.retries() || err != nil {
 		return false, next, err
 	}
 	if s.Node == "" && s.Due.After(q.Waiting.now()) {

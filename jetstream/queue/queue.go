@@ -11,6 +11,20 @@
 // outcome, notices.go those on other nodes. progress.go and low_water.go say how far
 // pipelines are; retry.go tries now what waits.
 //
+// # What an event waits for
+//
+// An event that waits has a state, which is durable (state.go), and an entry in the line of its
+// pipeline, which is in memory (line.go). Line.pick is the one place that decides what is due:
+//
+//	a time     Due, the next attempt: the line is ordered by it
+//	a target   Target: tried before it is due, when the target is back (target.go)
+//	its turn   Order: those before it with the same value are not done (turns.go)
+//	another    Group: one that follows would run in its place (groups.go)
+//	an answer  Answer: until it is released, or due (release.go)
+//
+// Only the first two are about failures; what waits for the others is processing, not retrying.
+// An event that keeps its place with the consumer (concurrency 1) waits by clock.go's hold.
+//
 // How many runs go on at the same time is explained in the root package, at
 // sluice.Deliveries. Storing events is package jetstream's business, running pipelines
 // package pipeline's.
@@ -115,12 +129,12 @@ func (q *Queue) Start(running context.Context) {
 func (q *Queue) Unreadable() int64 { return q.unreadable.Load() }
 
 // Consume implements sluice.Queue.
-func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) {
+func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, h sluice.Handler) {
 	c := &consumption{
 		queue:    q,
 		pipeline: p.Name,
 		binding:  p.Binding.ID,
-		run:      run,
+		Handler:  h,
 		slots:    newSlots(p.Binding.Concurrency, p.Binding.Rate),
 		ordered:  p.Binding.Concurrency == 1,
 		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),

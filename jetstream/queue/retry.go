@@ -38,10 +38,14 @@ type hurryOrder struct {
 	Code     string    `json:"code,omitempty"`
 	Since    time.Time `json:"since,omitzero"`
 	DryRun   bool      `json:"dryRun,omitempty"`
+	Answer   bool      `json:"answer,omitempty"` // events that wait for one, otherwise for another attempt
 }
 
 func (o hurryOrder) fits(e *entry) bool {
-	return e.Attempts > 0 && strings.HasPrefix(e.key, o.Key) && (o.Code == "" || e.Code == o.Code) &&
+	if o.Answer {
+		return e.Answer && e.key == o.Key
+	}
+	return e.retries() && strings.HasPrefix(e.key, o.Key) && (o.Code == "" || e.Code == o.Code) &&
 		!e.First.Before(o.Since)
 }
 

@@ -23,12 +23,21 @@ type state struct {
 	Told     time.Time     `json:"told,omitzero"`      // when that was told, by the same clock
 	Code     string        `json:"code,omitempty"`     // of the last attempt's error
 	Target   sluice.Target `json:"target,omitempty"`   // that the event waits for, and follows when it is back
+	Answer   bool          `json:"answer,omitempty"`   // the event waits for an answer, or until it is due
+	Group    uint64        `json:"group,omitempty"`    // the event is one with those that have the same number
+	Came     time.Time     `json:"came,omitzero"`      // when such an event came
+	Wait     time.Duration `json:"wait,omitempty"`     // for another one of its group
+	AtMost   time.Duration `json:"atMost,omitempty"`   // after the first of its group
+	Order    uint64        `json:"order,omitempty"`    // the event waits for those before it with this number
 	EventKey string        `json:"eventKey,omitempty"` // of the call that became the event; empty for others
 	Call     time.Time     `json:"call,omitzero"`      // when that call came
 	Held     bool          `json:"held,omitempty"`     // the event is not here: it keeps its place
 	Node     string        `json:"node,omitempty"`     // has claimed the event until it is due
 	sequence uint64        // of the state itself
 }
+
+// retries reports whether the event waits for another attempt, or is in it.
+func (s *state) retries() bool { return s.Attempts > 0 && !s.Answer }
 
 // set stores the state of an event.
 func (w *Waiting) set(ctx context.Context, binding, key string, s state) error {

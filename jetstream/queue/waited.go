@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -26,8 +27,10 @@ func (c *consumption) followWaiting(ctx context.Context) {
 			<-c.picked
 			continue
 		}
-		w := &waited{consumption: c, sequence: e.sequence, unclaim: func() {}}
-		c.start(ctx, &delivery{from: w, waited: true, doubtful: true, key: e.key, tries: e.tries()})
+		w := &waited{consumption: c, sequence: e.sequence, ordered: e.Order, unclaim: func() {}}
+		c.start(ctx, &delivery{
+			from: w, waited: true, doubtful: true, key: e.key, tries: e.tries(), supersedes: e.supersedes,
+		})
 	}
 }
 
@@ -36,6 +39,7 @@ func (c *consumption) followWaiting(ctx context.Context) {
 type waited struct {
 	*consumption
 	sequence uint64     // of the state that was due
+	ordered  uint64     // see state.Order
 	hold     limit.Hold // of the event as it is stored
 	unclaim  func()
 }
@@ -43,11 +47,18 @@ type waited struct {
 // load implements source. It claims the event, so that no other node runs it.
 func (w *waited) load(ctx context.Context, d *delivery) error {
 	waiting := w.queue.Waiting
+	if w.ordered != 0 && !w.queue.host.SoleWriter {
+		if its, err := w.inTurn(ctx, d.key); err != nil || !its {
+			waiting.postpone(w.binding, d.key, consumeRetry/2)
+			return cmp.Or(err, errElsewhere)
+		}
+	}
 	s, err := waiting.claim(ctx, w.binding, d.key, w.sequence)
 	if err != nil {
 		return err
 	}
 	if s == nil {
+		waiting.leaveOthers(w.binding, d.supersedes)
 		return errElsewhere
 	}
 	w.unclaim = w.keepClaim(ctx, d.key, *s)
@@ -56,7 +67,9 @@ func (w *waited) load(ctx context.Context, d *delivery) error {
 		return err
 	}
 	if e == nil {
-		w.queue.host.Log.Error("An event that waited is lost.", "pipeline", w.pipeline, "event", sequenceOf(d.key))
+		if !s.Answer { // released when it was done already
+			w.queue.host.Log.Error("An event that waited is lost.", "pipeline", w.pipeline, "event", sequenceOf(d.key))
+		}
 		waiting.drop(ctx, w.binding, d.key)
 		return errElsewhere
 	}
@@ -67,7 +80,12 @@ func (w *waited) load(ctx context.Context, d *delivery) error {
 
 // wait implements source.
 func (w *waited) wait(_ context.Context, d *delivery, a attempt) (due bool, err error) {
-	return false, w.queue.Waiting.set(context.Background(), w.binding, d.key, d.after(a))
+	w.unclaim()
+	err = w.queue.Waiting.set(context.Background(), w.binding, d.key, d.after(a))
+	if err == nil && a.answered() {
+		err = w.queue.Waiting.release(context.Background(), w.binding, d.key)
+	}
+	return false, err
 }
 
 // ack implements source: there is nothing to acknowledge. An event that is done was
@@ -120,9 +138,16 @@ func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint6
 // one.
 func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
 	claimed := *s
-	claimed.Told, claimed.Node = w.now().UTC(), w.node
+	claimed.Told, claimed.Node, claimed.Group = w.now().UTC(), w.node, 0
 	claimed.Due = claimed.Told.Add(lease)
-	data, err := value.Marshal(claimed)
+	ok, err = w.swap(ctx, binding, key, &claimed)
+	s.sequence = claimed.sequence
+	return ok, err
+}
+
+// swap stores a state in place of the one with its sequence, if that is the newest one.
+func (w *Waiting) swap(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
+	data, err := value.Marshal(s)
 	if err != nil {
 		return false, err
 	}
@@ -130,7 +155,7 @@ func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state
 	msg.Data = w.host.Seal(msg.Subject, data)
 	ack, err := w.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(s.sequence))
 	if err != nil {
-		if err = stream.NotTaken("the claim", err); stream.WasConflict(err) {
+		if err = stream.NotTaken("the state of an event", err); stream.WasConflict(err) {
 			return false, nil
 		}
 		return false, err

@@ -33,6 +33,7 @@ type Waiting struct {
 	mu     sync.Mutex
 	lines  map[string]*line // by binding
 	behind uint64           // states from before the start that are not in the index yet
+	seen   uint64           // the last state in the index
 }
 
 // NewWaiting returns a waiting room. SetUp comes next.
@@ -83,6 +84,7 @@ func (w *Waiting) follow(running context.Context, states *stream.Follower) {
 		var s state
 		if !ok || json.Unmarshal(msg.Data(), &s) != nil {
 			w.host.Log.Error("The state of a waiting event can't be read; it is left out.", "subject", msg.Subject())
+			w.caughtUp(meta.Sequence.Stream, meta.NumPending)
 			continue
 		}
 		s.sequence, s.Due = meta.Sequence.Stream, w.onClock(s, meta.Timestamp)

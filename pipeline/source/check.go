@@ -51,6 +51,8 @@ func (c *checker) program(root *node) *Program {
 		"concurrency": c.integer(&p.Concurrency, 1, sluice.MaxConcurrency),
 		"retry":       func(n *node, _ string) { c.retry(&p.Retry, n) },
 		"rate":        func(n *node, _ string) { p.Rate = c.rate(n) },
+		"debounce":    func(n *node, _ string) { p.Debounce = c.debounce(n) },
+		"order":       func(n *node, name string) { p.Order = c.formula(n, name) },
 		"timeout":     c.duration(&p.Timeout, time.Millisecond, MaxRunTime),
 		"tests":       func(n *node, _ string) { p.Tests = c.tests(n) },
 	}
@@ -67,6 +69,13 @@ func (c *checker) program(root *node) *Program {
 			section(n, key.text)
 		}
 	}
+	if p.Order != nil && p.Concurrency == 1 {
+		c.problemf(root.get("order"), "order stands beside concurrency: 1, which keeps all events in order; leave one "+
+			"of them out.")
+	}
+	if p.Order != nil && p.Debounce != nil {
+		c.problemf(root.get("debounce"), "debounce stands beside order; leave one of them out.")
+	}
 	if root.get("pipeline") == nil {
 		c.problemf(root, "The section pipeline is missing: a list of steps.")
 	}
@@ -76,6 +85,20 @@ func (c *checker) program(root *node) *Program {
 	}
 	p.Trigger = cmp.Or(p.Trigger, scheduled)
 	return p
+}
+
+// formula reads a text that is computed from the event, before a run begins.
+func (c *checker) formula(n *node, name string) *Value {
+	mistakes := len(c.problems)
+	v := c.value(n)
+	switch {
+	case len(c.problems) > mistakes:
+	case v.shape != formula:
+		c.problemf(n, "%s must be computed from the event, such as '#{body.payload.id}', not %s.", name, n.describe())
+	case len(v.Secrets()) > 0:
+		c.problemf(n, "%s can't use secrets; compute it from the event.", name)
+	}
+	return &v
 }
 
 // unknown notes an unknown name and suggests a known one.

@@ -53,6 +53,8 @@ type Program struct {
 	Concurrency int
 	Retry       Retry
 	Rate        Pace
+	Debounce    *Debounce     // nil: every event runs
+	Order       *Value        // events with the same one run one after the other; nil: in any order
 	Timeout     time.Duration // of one run
 	Tests       []Case
 	Commands    command.Set
@@ -201,6 +203,40 @@ func (c *checker) retry(r *Retry, n *node) {
 			}
 		},
 	})
+}
+
+// A Debounce lets the last of several events run in place of the others.
+type Debounce struct {
+	By     *Value        // events with the same value are meant
+	Wait   time.Duration // for another one
+	AtMost time.Duration // after the first one
+}
+
+// Bounds of a Debounce. Where atMost is not given, it is some times wait.
+const (
+	longestDebounce = 24 * time.Hour
+	debounceTimes   = 10
+)
+
+func (c *checker) debounce(n *node) *Debounce {
+	d := new(Debounce)
+	c.options(n, "debounce", map[string]reader{
+		"by":     func(n *node, name string) { d.By = c.formula(n, name) },
+		"wait":   c.duration(&d.Wait, leastBackoff, longestDebounce),
+		"atMost": c.duration(&d.AtMost, leastBackoff, longestWithin),
+	})
+	if n.kind != object {
+		return d
+	}
+	if n.get("by") == nil || n.get("wait") == nil {
+		c.problemf(n, "debounce needs by, a value of the event, and wait, such as 30s.")
+	}
+	if n.get("atMost") == nil {
+		d.AtMost = min(debounceTimes*d.Wait, longestWithin)
+	} else if d.AtMost < d.Wait {
+		c.problemf(n.get("atMost"), "atMost must be at least as long as wait.")
+	}
+	return d
 }
 
 // A Pace bounds how often a pipeline starts a run.

@@ -1,0 +1,136 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"sluice"
+)
+
+// gather lets an event wait with the others of its group: those of a debounced value, by
+// state.Group. The first of them stands in line for all, until the last one is due. The caller
+// holds the lock.
+func (l *line) gather(e *entry) {
+	group := l.groups[e.Group]
+	at, known := slices.BinarySearchFunc(group, e, func(a, b *entry) int { return cmp.Compare(a.event, b.event) })
+	if !known {
+		group = slices.Insert(group, at, e)
+	}
+	l.arrange(e.Group, group)
+}
+
+// arrange lets the first event of a group stand in line. The caller holds the lock.
+func (l *line) arrange(name uint64, group []*entry) {
+	if len(group) == 0 {
+		delete(l.groups, name)
+		return
+	}
+	l.groups[name] = group
+	for _, e := range group[1:] {
+		l.stepOut(e)
+		e.parked = true
+	}
+	_, group[0].at = together(group)
+	l.enter(group[0])
+}
+
+// together returns how many events of a group are one: each came within the wait of the one
+// before, and all within the longest wait for the first. due is when the last of them runs.
+func together(group []*entry) (count int, due time.Time) {
+	first := group[0]
+	end := first.Came.Add(first.AtMost)
+	last := first
+	for count = 1; count < len(group); count++ {
+		next := group[count]
+		if next.Came.Sub(last.Came) > last.Wait || next.Came.After(end) {
+			break
+		}
+		last = next
+	}
+	if due = last.Came.Add(last.Wait); due.After(end) {
+		due = end
+	}
+	return count, due.Round(0)
+}
+
+// close takes the events out of their group that the one in line stands for, and returns the
+// last of them, which runs in place of the others. The caller holds the lock.
+func (l *line) close(first *entry) *entry {
+	name, group := first.Group, l.groups[first.Group]
+	count, _ := together(group)
+	last := group[count-1]
+	for _, e := range group[:count] {
+		l.stepOut(e)
+		if e.Group, e.parked = 0, false; e != last {
+			last.supersedes = append(last.supersedes, e.key)
+		}
+	}
+	l.arrange(name, slices.Clone(group[count:]))
+	return last
+}
+
+// taken takes an event out of its group that another node runs, and those that it stands for: they
+// run by themselves if that node dies. The caller holds the lock.
+func (l *line) taken(e *entry, until time.Time) {
+	name, group := e.Group, l.groups[e.Group]
+	count := slices.Index(group, e) + 1
+	for _, other := range group[:count] {
+		other.Group, other.at = 0, until
+		l.enter(other)
+	}
+	l.arrange(name, slices.Clone(group[count:]))
+}
+
+// supersede ends the events that one runs in place of. They are done before it runs: after a
+// crash in between it still stands for those that are left.
+func (c *consumption) supersede(ctx context.Context, d *delivery) error {
+	for _, key := range d.supersedes {
+		if err := c.supersedeOne(ctx, key, d.TraceID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *consumption) supersedeOne(ctx context.Context, key, by string) error {
+	waiting := c.queue.Waiting
+	s, err := waiting.find(ctx, c.binding, key)
+	if s == nil || err != nil || s.Group == 0 || s.Node != "" && s.Node != waiting.node {
+		return err // it is done, or another node runs it
+	}
+	if !c.queue.host.SoleWriter {
+		if claimed, err := waiting.extendClaim(ctx, c.binding, key, s); err != nil || !claimed {
+			return err
+		}
+	}
+	e, err := waiting.event(ctx, c.binding, key)
+	if e == nil || err != nil {
+		return err
+	}
+	d := &delivery{event: *e, Delivery: sluice.Delivery{Count: s.Count + 1}, key: key}
+	release, err := c.decoding(ctx, d.data)
+	if err != nil {
+		return errNoSlot
+	}
+	defer release()
+	if err := c.queue.decode(d); err != nil {
+		return err
+	}
+	if err := c.queue.store(d, attempt{
+		outcome: c.Supersede(d.Delivery, by), began: time.Now().UTC(),
+	}, d.data); err != nil {
+		return err
+	}
+	waiting.drop(context.Background(), c.binding, key)
+	return nil
+}
+
+// leaveOthers lets the events wait that one would have stood for, since another node has it: if
+// that node dies, they run.
+func (w *Waiting) leaveOthers(binding string, keys []string) {
+	for _, key := range keys {
+		w.postpone(binding, key, lease)
+	}
+}

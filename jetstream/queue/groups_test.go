@@ -1,0 +1,69 @@
+package queue
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sluice/jetstream/stream"
+)
+
+// TestEventsThatAreOne: of those that follow each other within the wait the last one runs, for
+// all of them, and no later than the longest wait after the first; also if they are found late,
+// as after a restart.
+func TestEventsThatAreOne(t *testing.T) {
+	const wait, atMost = 10 * time.Second, 25 * time.Second
+	type run struct {
+		at      time.Duration
+		last    int
+		besides []int // whom it stands for besides
+	}
+	for name, test := range map[string]struct {
+		came []time.Duration
+		want []run
+		late bool // all are found at the end
+	}{
+		"one alone":        {came: []time.Duration{0}, want: []run{{at: wait, last: 0}}},
+		"three":            {came: []time.Duration{0, 5e9, 12e9}, want: []run{{at: 22e9, last: 2, besides: []int{0, 1}}}},
+		"two bursts":       {came: []time.Duration{0, 5e9, 16e9, 17e9}, want: []run{{at: 15e9, last: 1, besides: []int{0}}, {at: 27e9, last: 3, besides: []int{2}}}},
+		"at most":          {came: []time.Duration{0, 9e9, 18e9, 27e9}, want: []run{{at: 25e9, last: 2, besides: []int{0, 1}}, {at: 37e9, last: 3}}},
+		"two bursts, late": {came: []time.Duration{0, 5e9, 16e9, 17e9}, late: true, want: []run{{at: 60e9, last: 1, besides: []int{0}}, {at: 60e9, last: 3, besides: []int{2}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, began := NewWaiting(&stream.Host{SoleWriter: true}), time.Now()
+				note := func(i int) {
+					w.note("b", keyOf(i), state{Group: 7, Came: began.Add(test.came[i]), Wait: wait, AtMost: atMost, sequence: uint64(i + 1)}, 0)
+				}
+				if test.late {
+					after(time.Minute)
+				}
+				for i, came := range test.came {
+					if test.late {
+						note(i)
+					} else {
+						time.AfterFunc(came, func() { note(i) })
+					}
+				}
+				for _, want := range test.want {
+					check := w.await(t.Context(), "b")
+					e := w.pick("b")
+					var others []string
+					for _, i := range want.besides {
+						others = append(others, keyOf(i))
+					}
+					if at := time.Since(began); check != nil || e == nil || e.key != keyOf(want.last) || at != want.at || !slices.Equal(e.supersedes, others) {
+						t.Fatalf("after %s %+v runs, want %+v", at, e, want)
+					}
+					for _, key := range append(others, e.key) {
+						w.forget("b", key)
+					}
+				}
+				if count, _, _ := w.count("b"); count != 0 || len(w.line("b").due) != 0 || len(w.line("b").groups) != 0 {
+					t.Errorf("%d are left", count)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package queue
+
+import (
+	"context"
+
+	"sluice"
+)
+
+// Release implements sluice.WaitingEvents.
+func (q *Queue) Release(ctx context.Context, pipeline, traceID, correlationID string) error {
+	binding := q.Listeners.Binding(pipeline)
+	reference, ok := q.ids.Parse(correlationID)
+	if binding == nil || !ok {
+		return nil
+	}
+	return q.Waiting.release(ctx, binding.ID, eventKey(q.ids, reference.Sequence, traceID))
+}
+
+// release makes an event due that waits for an answer.
+func (w *Waiting) release(ctx context.Context, binding, key string) error {
+	s, err := w.find(ctx, binding, key)
+	if err != nil || s == nil || !s.Answer || s.Node != "" || w.runs(binding, key, s.sequence) {
+		return err // a run that goes on finds the answer
+	}
+	s.Told = w.now().UTC()
+	s.Due = s.Told
+	if w.host.SoleWriter {
+		err = w.set(ctx, binding, key, *s)
+	} else {
+		_, err = w.swap(ctx, binding, key, s) // if the state is another by now, the event runs
+	}
+	if s.Held {
+		o := hurryOrder{Node: w.node, Bindings: []string{binding}, Key: key, Answer: true}
+		w.hurry(o, false)
+		w.hurryElsewhere(o)
+	}
+	return err
+}
+
+// runs reports whether an event was taken in the state with that sequence.
+func (w *Waiting) runs(binding, key string, sequence uint64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.line(binding).events[key]
+	return e != nil && e.index < 0 && e.sequence == sequence
+}
+
+// answered reports whether the answer that the outcome waits for is there.
+func (a attempt) answered() bool { return a.outcome.Answered != nil && a.outcome.Answered() }
+
+var _ sluice.WaitingEvents = (*Queue)(nil)

@@ -1,0 +1,83 @@
+package jetstream
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/natstest"
+)
+
+// TestAnEventWaitsForAnAnswer: its run left its place, which is no attempt. It goes on when it
+// is released, by whichever node, with its place and without, also if the answer came first or
+// the node is another one by then.
+func TestAnEventWaitsForAnAnswer(t *testing.T) {
+	for name, test := range map[string]struct {
+		concurrency int
+		early       bool // the answer comes before the event waits
+		restart     bool
+	}{
+		"without a place":    {concurrency: 16},
+		"with its place":     {concurrency: 1},
+		"answered early":     {concurrency: 16, early: true},
+		"its place, early":   {concurrency: 1, early: true},
+		"across a restart":   {concurrency: 16, restart: true},
+		"its place, restart": {concurrency: 1, restart: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onEverySetup(t, func(t *testing.T, open func() *Engine, shared bool) {
+				e := open()
+				key := natstest.UniqueKey("answer")
+				p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, test.concurrency)
+				runs := make(chan sluice.Delivery, 10)
+				run := func(d sluice.Delivery) (sluice.Outcome, error) {
+					runs <- d
+					if d.Count > 1 || len(runs) > 1 {
+						return ok(p.Name, `"answered"`), nil
+					}
+					o := again(d, time.Hour)
+					o.Attempts, o.Answered = d.Attempts, func() bool { return test.early }
+					return o, nil
+				}
+				stop := consume(t, e, p, run)
+				result := send(t, e, key, 0)
+				if !test.early {
+					natstest.Eventually(t, "it to wait", func() bool { return waitsFor(t, e, p.Binding) })
+					if got, err := e.Results.Result(t.Context(), result.CorrelationID, 0); err != nil || got.Status != sluice.StatusProcessing {
+						t.Errorf("meanwhile it comes to %s (%v)", got.Status, err)
+					}
+					if n := e.Queue.Retry(sluice.RetryQuery{Pipeline: p.Name}); n != 0 {
+						t.Errorf("%d events are said to be tried again", n)
+					}
+					calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{EventKey: key, Status: sluice.StatusProcessing, Limit: 10})
+					if err != nil || len(calls) != 1 {
+						t.Errorf("%d calls are found to be processed (%v)", len(calls), err)
+					}
+					if test.restart {
+						stop()
+						e.Close()
+						e = open()
+						consume(t, e, p, run)
+					}
+					by := e
+					if shared {
+						by = open()
+					}
+					check(t, by.Queue.Release(t.Context(), p.Name, result.TraceID, result.CorrelationID))
+				}
+				if got, err := e.Results.Result(t.Context(), result.CorrelationID, patience); err != nil || string(got.Value) != `"answered"` {
+					t.Errorf("it comes to %s %s (%v)", got.Status, got.Value, err)
+				}
+				for range 2 {
+					if d := <-runs; d.Attempts != 0 {
+						t.Errorf("a run is told of %d attempts", d.Attempts)
+					}
+				}
+				check(t, e.Queue.Release(t.Context(), p.Name, result.TraceID, result.CorrelationID))
+				natstest.Eventually(t, "nothing to wait any more", func() bool { return !waitsFor(t, e, p.Binding) })
+			})
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/expression"
+	"sluice/pipeline/run"
+	"sluice/pipeline/source"
+	"sluice/value"
+)
+
+// placeOf returns the place of an event among others of its pipeline, as the source says.
+func placeOf(p *source.Program, d sluice.Delivery) (place sluice.Place, err error) {
+	if !placed(p) {
+		return place, nil
+	}
+	scope := &expression.Scope{Body: d.Message, Request: run.For(d, d.Attempts+1, new(sluice.Run)).Request}
+	if p.Order != nil {
+		place.Order, err = numberOf("order", p.Order, scope)
+	} else if place.Group, err = numberOf("debounce", p.Debounce.By, scope); place.Group != 0 {
+		place.Wait, place.AtMost = p.Debounce.Wait, p.Debounce.AtMost
+	}
+	return place, err
+}
+
+// placed reports whether events may wait for others before they run.
+func placed(p *source.Program) bool { return p.Order != nil || p.Debounce != nil }
+
+// superseded reports that another event, with that trace id, runs in place of one, and returns
+// the outcome of that one.
+func (r *Runner) superseded(p *sluice.Pipeline, d sluice.Delivery, by string) sluice.Outcome {
+	eventKey, _ := d.Message["eventKey"].(string)
+	r.Observe(sluice.RunReport{
+		TraceID: d.TraceID, CorrelationID: d.CorrelationID, EventKey: strings.Clone(eventKey), Pipeline: p.Name,
+		Status: sluice.StatusSuperseded, By: by, Attempt: d.Attempts + 1, Delivery: d.Count, Started: time.Now().UTC(),
+		Steps: []sluice.StepReport{},
+	})
+	return r.succeeded(p, d, nil)
+}
+
+// numberOf returns a number for a value of an event, 0 for null.
+func numberOf(section string, of *source.Value, scope *expression.Scope) (uint64, error) {
+	v, err := of.Eval(scope)
+	if err != nil {
+		e := sluice.AsError(err)
+		return 0, e.Saying(section + ": " + e.Message)
+	}
+	if v == nil {
+		return 0, nil
+	}
+	text, err := value.Marshal(v)
+	if err != nil {
+		return 0, err
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(text) // never fails
+	return max(1, h.Sum64()), nil
+}
+
+// place returns what tells the queue the place of an event, nil if it has none. After a mistake
+// the event runs, and fails.
+func (s *service) place(ctx context.Context, p *sluice.Pipeline) func(sluice.Delivery) sluice.Place {
+	if !p.Binding.Placed {
+		return nil
+	}
+	return func(d sluice.Delivery) (place sluice.Place) {
+		now, _ := s.runner.Store.Get(ctx, p.Name) // if that fails, it is as it was at the start
+		if program, err := s.runner.program(cmp.Or(now, p)); err == nil {
+			place, _ = placeOf(program, d)
+		}
+		return place
+	}
+}
