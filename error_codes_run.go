@@ -72,6 +72,12 @@ var (
 	CodeTooMuchMemory = Code{"too-much-memory", TooLarge}
 	// The final body, or the output of a step that is done once, is too large.
 	CodeResultTooLarge = Code{"result-too-large", TooLarge}
+	// Nobody has done the work of a step within its time.
+	CodeWorkExpired = Code{"work-expired", Gone}
+	// Whoever took the work of a step says that it can't be done.
+	CodeWorkFailed = Code{"work-failed", Invalid}
+	// The lease is over: the work is offered to others, or was done by them.
+	CodeLeaseOver = Code{"lease-over", Gone}
 	// The run took too long and was stopped.
 	CodeRunTooLong = Code{"run-too-long", Internal}
 	// As many pipelines run as the server allows.

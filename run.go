@@ -38,6 +38,7 @@ type Run struct {
 	// each attempt.
 	Place func() []string
 	Above []string // the place of the step that runs this pipeline; nil if none does
+	Text  string   // of the current step, where that counts
 
 	Kept Kept // what steps have done once; nil: further attempts know nothing of this one
 
@@ -97,10 +98,9 @@ func (r *Run) Identify(e *Event) {
 	e.ForwardID = base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// StepKey names the current step for what is kept of it, as long as its place is the same, and a text
-// that goes with it.
-func (r *Run) StepKey(text string) string {
-	sum := identity(text, r.Place())
+// StepKey names the current step for what is kept of it, as long as its place and its text are the same.
+func (r *Run) StepKey() string {
+	sum := identity(r.Text, r.Place())
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 

@@ -29,6 +29,7 @@ type Command struct {
 	Traffic  bool           // moves data, as pipelines do constantly: the audit log has only refusals
 	Recorded bool           // takes recordings in a rehearsal, see sluice.Run
 	InRun    bool           // is a step of pipelines only: callers can't run it by itself
+	Waits    bool           // its run may leave its place until it has an answer, see sluice.Waits
 	Trigger  bool           // starts a pipeline: the first step or none
 	Download bool           // answers with a Download
 	Scoping  Scoping        // what it has to do with the scopes of roles

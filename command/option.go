@@ -28,6 +28,9 @@ func Recorded(c *Command) { c.Recorded = true }
 // runs it by itself is refused.
 func InRun(c *Command) { c.InRun = true }
 
+// Waits declares that the run of the step may leave its place until somebody answers.
+func Waits(c *Command) { c.InRun, c.Waits = true, true }
+
 // Trigger declares that the command starts the pipeline whose first step it is.
 func Trigger(c *Command) { c.ReadOnly, c.Pure, c.Trigger = true, true, true }
 

@@ -24,6 +24,7 @@ const (
 	namesEvent    = "event"
 	namesMessage  = "message"
 	namesPipeline = "pipeline"
+	namesQueue    = "queue"
 	namesSecret   = "secret"
 	namesWebhook  = "webhook" // by its token
 	namesListed   = "listed"
@@ -36,7 +37,7 @@ func (c Command) checkNames() error {
 		switch kind, isNew := strings.CutPrefix(p.Names, namesNew); kind {
 		case "":
 			continue
-		case namesEvent, namesMessage, namesPipeline, namesSecret, namesWebhook:
+		case namesEvent, namesMessage, namesPipeline, namesQueue, namesSecret, namesWebhook:
 			if !isNew && c.missing == nil {
 				return fmt.Errorf("the parameter %s names a thing, and nothing says what is answered if it is missing",
 					p.Name)

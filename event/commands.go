@@ -17,6 +17,7 @@ type Options struct {
 	Log        sluice.EventLog
 	Journal    sluice.Journal
 	Waiting    sluice.WaitingEvents
+	Work       sluice.Work // what waiting events wait for
 	Quarantine sluice.QuarantineStore
 	Erasures   sluice.Erasures
 	Note       func(context.Context, sluice.AuditEntry) // enters something in the audit log

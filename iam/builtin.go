@@ -16,13 +16,13 @@ const (
 var builtinRoles = map[string][]string{
 	sluice.AdminName: {"*"},
 	"developer": strings.Fields("webhook.* pipeline.* event.get event.listen event.receive event.send event.replay " +
-		"event.retry message.* result.* trace.* deadletter.* secret.* quarantine.* provider.get alert.* " +
+		"event.retry message.* result.* trace.* deadletter.* secret.* quarantine.* provider.get alert.* work work.* " +
 		"convert.* log set assert fail exit wait http.request http.forward sql.exec kafka.send mail.send crypto.* " +
 		"iam.whoami iam.password.set iam.run.as iam.authorize server.info server.stats server.closed"),
 	"viewer": strings.Fields(viewing),
 	"support": strings.Fields(viewing + " " + sluice.MaySeePayload +
-		" event.replay event.retry deadletter.* quarantine.* alert.mute"),
-	sluice.AnonymousRole: strings.Fields("log set assert fail exit wait convert.* crypto.* " + sluice.ReceiveCommand +
+		" event.replay event.retry deadletter.* quarantine.* alert.mute work.*"),
+	sluice.AnonymousRole: strings.Fields("log set assert fail exit wait work convert.* crypto.* " + sluice.ReceiveCommand +
 		" iam.whoami iam.run.as iam.authorize"),
 }
 

@@ -42,7 +42,13 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	}
 	t, err := r.deliverOnce(ctx, p, owner, program, d)
 	var o sluice.Outcome
+	var waits *sluice.Waits
 	switch {
+	case errors.As(err, &waits):
+		o = sluice.Outcome{
+			Pipeline: p.Name, Status: sluice.StatusProcessing, Attempts: d.Attempts, Next: waits.Until,
+			Answered: waits.Answered,
+		}
 	case err == nil:
 		o = r.succeeded(p, d, t.body)
 	case noAttempt(ctx, err):

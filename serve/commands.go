@@ -16,6 +16,7 @@ import (
 	"sluice/step"
 	"sluice/trace"
 	"sluice/webhook"
+	"sluice/work"
 )
 
 // declareCommands makes all commands, and the runner of pipelines.
@@ -35,6 +36,7 @@ func (s *Server) declareCommands(events event.Options, runner pipeline.RunnerOpt
 		closed.Commands(s.ledger),
 		missed.Commands(s.finder, webhook.Missing),
 		event.Commands(events),
+		work.Commands(work.Options{Work: events.Work, Stopping: s.stopping, Seen: events.Seen}),
 		trace.Commands(events.Journal, runner.Results, events.Seen),
 		pipeline.Commands(s.runner),
 		step.Commands(steps),

@@ -145,6 +145,7 @@ func (s *Server) eventOptions() event.Options {
 		Log:        s.engine.Stored,
 		Journal:    s.engine.Journal,
 		Waiting:    s.engine.Queue,
+		Work:       s.engine.Queue.Waiting.Work,
 		Quarantine: s.engine.Quarantine,
 		Erasures:   s.engine.Erasures,
 		Note:       s.directory.Note,

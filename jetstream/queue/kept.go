@@ -3,8 +3,11 @@ package queue
 import (
 	"context"
 	"encoding/json"
+	"time"
 
+	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // kept implements sluice.Kept. Outputs lie in the waiting room, beside the event if it waits, and go
@@ -17,15 +20,17 @@ type kept struct {
 	stored       []uint64 // by this attempt
 }
 
-// waitingKept comes before the key of a step.
-const waitingKept = "once."
-
 // Output implements sluice.Kept.
 func (k *kept) Output(ctx context.Context, step string) (json.RawMessage, error) {
+	return k.find(ctx, waitingKept, step)
+}
+
+// find returns what an earlier attempt has stored for a step, nil if there is nothing.
+func (k *kept) find(ctx context.Context, kind, step string) (json.RawMessage, error) {
 	if !k.again || !k.may(k.binding) {
 		return nil, nil
 	}
-	msg, err := stream.Found(k.stream.GetLastMsgForSubject(ctx, waitingSubject(k.binding, k.key, waitingKept+step)))
+	msg, err := stream.Found(k.stream.GetLastMsgForSubject(ctx, waitingSubject(k.binding, k.key, kind+step)))
 	if msg == nil || err != nil {
 		return nil, err
 	}
@@ -34,8 +39,38 @@ func (k *kept) Output(ctx context.Context, step string) (json.RawMessage, error)
 
 // Keep implements sluice.Kept.
 func (k *kept) Keep(ctx context.Context, step string, output json.RawMessage) error {
+	return k.store(ctx, waitingKept, step, output)
+}
+
+// Offer implements sluice.Kept.
+func (k *kept) Offer(
+	ctx context.Context, step string, item sluice.WorkItem,
+) (until time.Time, answer *sluice.WorkAnswer, err error) {
+	known, err := k.find(ctx, waitingWork, step)
+	if known == nil && err == nil {
+		if known, err = value.Marshal(item); err == nil {
+			err = k.store(ctx, waitingWork, step, known)
+		}
+		k.again = true
+		return item.Until, nil, err
+	}
+	if err == nil {
+		err = json.Unmarshal(known, &item)
+	}
+	if err != nil {
+		return until, nil, err
+	}
+	text, err := k.find(ctx, waitingLease, step)
+	var p progress
+	if text != nil && err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	return item.Until, p.Answer, err
+}
+
+func (k *kept) store(ctx context.Context, kind, step string, data []byte) error {
 	k.expect(k.binding)
-	sequence, err := k.stream.Write(ctx, waitingSubject(k.binding, k.key, waitingKept+step), nil, output)
+	sequence, err := k.stream.Write(ctx, waitingSubject(k.binding, k.key, kind+step), nil, data)
 	if err == nil {
 		k.stored = append(k.stored, sequence)
 	}

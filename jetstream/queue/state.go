@@ -102,6 +102,11 @@ func sequenceOf(key string) uint64 {
 const (
 	waitingEvent = "event"
 	waitingState = "state"
+
+	// The key of a step follows these.
+	waitingKept  = "once."
+	waitingWork  = "work."  // an item as it is offered
+	waitingLease = "lease." // its progress
 )
 
 func waitingSubject(binding, key, kind string) string {

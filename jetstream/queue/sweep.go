@@ -79,6 +79,7 @@ func (w *Waiting) drop(ctx context.Context, binding, key string) {
 		return
 	}
 	w.forget(binding, key)
+	w.Work.forget(binding + "." + key + ".")
 	w.remove(ctx, waitingSubject(binding, key, ">"))
 }
 
@@ -87,6 +88,7 @@ func (w *Waiting) dropAll(ctx context.Context, binding string) {
 	w.mu.Lock()
 	delete(w.lines, binding)
 	w.mu.Unlock()
+	w.Work.forget(binding + ".")
 	w.remove(ctx, stream.WaitingPrefix+binding+".>")
 }
 
@@ -121,6 +123,7 @@ func (q *Queue) Forget(ctx context.Context, sequence uint64, traceID string, ove
 	key := eventKey(q.ids, sequence, traceID)
 	for binding := range q.Waiting.known() {
 		q.Waiting.forget(binding, key)
+		q.Waiting.Work.forget(binding + "." + key + ".")
 	}
 	if err := stream.RemoveAll(ctx, q.Waiting.stream, stream.WaitingPrefix+"*."+key+".>", overwrite); err != nil {
 		return err

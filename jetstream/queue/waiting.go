@@ -28,7 +28,8 @@ type Waiting struct {
 
 	removed func() // has removals synced
 
-	earlier bool // there was something in it at the start
+	Work    *Work // what events here wait for
+	earlier bool  // there was something in it at the start
 
 	mu     sync.Mutex
 	lines  map[string]*line // by binding
@@ -38,9 +39,11 @@ type Waiting struct {
 
 // NewWaiting returns a waiting room. SetUp comes next.
 func NewWaiting(h *stream.Host) *Waiting {
-	return &Waiting{
+	w := &Waiting{
 		host: h, node: rand.Text(), now: time.Now, clock: clock{began: time.Now()}, lines: make(map[string]*line),
 	}
+	w.Work = newWork(w)
+	return w
 }
 
 // SetUp creates the stream where it is missing, and begins to follow it.
@@ -65,6 +68,13 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	work, err := w.host.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{
+		stream.WaitingPrefix + "*.*." + waitingWork + "*", stream.WaitingPrefix + "*.*." + waitingLease + "*",
+	}})
+	if err != nil {
+		return err
+	}
+	w.host.Start(func() { w.Work.follow(running, work) })
 	w.behind = states.Pending
 	w.host.Start(func() { w.follow(running, states) })
 	if w.host.SoleWriter {

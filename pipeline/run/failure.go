@@ -161,7 +161,10 @@ func (x *execution) note(s *source.Step, started time.Time, before sluice.User, 
 		Status:   sluice.StatusOK,
 		Kept:     x.kept,
 	}
-	if err != nil {
+	switch {
+	case waits(err):
+		r.Status = sluice.StatusProcessing
+	case err != nil:
 		r.Status, r.Code = sluice.StatusError, sluice.AsError(err).Code
 	}
 	if now := x.run.User().Name; now != before.Name {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -32,6 +33,10 @@ func (o *outputs) Output(_ context.Context, step string) (json.RawMessage, error
 func (o *outputs) Keep(_ context.Context, step string, output json.RawMessage) error {
 	o.kept[step] = string(output)
 	return o.err
+}
+
+func (o *outputs) Offer(context.Context, string, sluice.WorkItem) (time.Time, *sluice.WorkAnswer, error) {
+	return time.Time{}, nil, o.err
 }
 
 // TestOnce: what a run does outside when it begins anew. Each source is another attempt on the same

@@ -142,9 +142,15 @@ func (x *execution) end(err error) (Outcome, error) {
 		x.report.Started, x.report.Duration = x.started.UTC(), sluice.Milliseconds(time.Since(x.started))
 		x.report.Status = sluice.StatusOK
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		out.Body = x.secrets.Hide(x.scope.Body)
 		return out, nil
+	case waits(err) && x.report != nil:
+		x.report.Status = sluice.StatusProcessing
+		fallthrough
+	case waits(err):
+		return out, err
 	}
 	failure := x.secrets.hideError(sluice.AsError(err)).InCall(x.run.TraceID)
 	if x.report != nil {

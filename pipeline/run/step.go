@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"sluice"
@@ -39,7 +40,7 @@ func (x *execution) step(ctx context.Context, s *source.Step) error {
 		if err != nil {
 			return x.positioned(ctx, s, err)
 		}
-		if err = x.do(ctx, s); err == nil || x.over(ctx) {
+		if err = x.do(ctx, s); err == nil || x.over(ctx) || waits(err) {
 			return err
 		}
 		x.assign(source.Target{}, before, weight)
@@ -56,6 +57,12 @@ func (x *execution) step(ctx context.Context, s *source.Step) error {
 			return err
 		}
 	}
+}
+
+// waits reports whether a step has no answer yet. No policy is about that.
+func waits(err error) bool {
+	_, ok := errors.AsType[*sluice.Waits](err)
+	return ok
 }
 
 // holds reports whether a condition holds: anything but false and null does.
@@ -142,7 +149,7 @@ func (x *execution) items(a *source.Loop) ([]any, error) {
 func (x *execution) invoke(ctx context.Context, s *source.Step, a *source.Invocation) error {
 	started, before := time.Now(), x.run.User()
 	err := x.perform(ctx, s, a)
-	if err != nil {
+	if err != nil && !waits(err) {
 		err = x.positioned(ctx, s, err)
 	}
 	x.note(s, started, before, err)
@@ -152,9 +159,9 @@ func (x *execution) invoke(ctx context.Context, s *source.Step, a *source.Invoca
 // perform calls the command and stores its output.
 func (x *execution) perform(ctx context.Context, s *source.Step, a *source.Invocation) (err error) {
 	defer x.recovered(s, &err)
-	x.current, x.kept = s, false
+	x.current, x.kept, x.run.Text = s, false, a.Once
 	output := x.call
-	if a.Once != "" && x.run.Kept != nil {
+	if a.Once != "" && !a.Command.Waits && x.run.Kept != nil {
 		output = x.callOnce
 	}
 	out, err := output(ctx, a)
@@ -189,7 +196,7 @@ func (x *execution) call(ctx context.Context, a *source.Invocation) (any, error)
 // callOnce is call for a step that is done once, in whichever attempt: the output is kept before the
 // next step begins.
 func (x *execution) callOnce(ctx context.Context, a *source.Invocation) (any, error) {
-	step := x.run.StepKey(a.Once)
+	step := x.run.StepKey()
 	known, err := x.run.Kept.Output(ctx, step)
 	if x.kept = known != nil; x.kept && err == nil {
 		return value.Decode(known)

@@ -49,6 +49,9 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 			c.argument(a, key, item, given)
 		}
 	}
+	if cmd.Waits {
+		a.Once = c.identity(s, params)
+	}
 	if body, _ := cmd.BodyParam(); given[body.Name] == nil {
 		a.Body = body.Name
 	}
@@ -59,20 +62,25 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 	return a
 }
 
-// once reads whether a step is done once, and returns what identifies it beside its place: an id is
-// enough.
+// once reads whether a step is done once, and returns what identifies it.
 func (c *checker) once(s *Step, params, n *node) string {
 	once, ok := n.data.(bool)
-	text, err := value.Marshal(params.value())
-	switch {
-	case !ok || err != nil:
+	if !ok {
 		c.problemf(n, "once must be true or false.")
-	case once && s.ID != "":
-		return "id"
-	case once:
-		return string(text)
+	}
+	if once {
+		return c.identity(s, params)
 	}
 	return ""
+}
+
+// identity returns what identifies a step beside its place: an id is enough.
+func (c *checker) identity(s *Step, params *node) string {
+	text, err := value.Marshal(params.value())
+	if s.ID != "" || err != nil {
+		return "id"
+	}
+	return string(text)
 }
 
 func (c *checker) noCommand(n *node, name string) {

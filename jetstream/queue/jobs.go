@@ -1,0 +1,231 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/btree"
+
+	"sluice"
+)
+
+// jobs are the items of all queues that are not answered.
+type jobs struct {
+	now func() time.Time
+
+	lock    sync.Mutex
+	byPlace btree.Map[string, *job]
+	queues  map[string]*jobQueue
+}
+
+// A job is an item as the index knows it. Its lock is held while its progress is stored.
+type job struct {
+	mu       sync.Mutex
+	place    string // binding, event and step
+	queue    string
+	traceID  string
+	eventKey string
+	pipeline string
+	since    time.Time
+	until    time.Time
+	progress        // the newest
+	sequence uint64 // of the progress; 0: nobody has taken it yet
+}
+
+// A jobQueue has the items of one name.
+type jobQueue struct {
+	free    *btree.BTreeG[*job] // the oldest first
+	away    *btree.BTreeG[*job] // the first to be free again first
+	changed chan struct{}       // closed and replaced when an item is free
+}
+
+func newJobs(now func() time.Time) *jobs { return &jobs{now: now, queues: make(map[string]*jobQueue)} }
+
+func (x *jobs) queue(name string) *jobQueue {
+	q := x.queues[name]
+	if q == nil {
+		q = &jobQueue{changed: make(chan struct{})}
+		q.free = btree.NewBTreeG(func(a, b *job) bool {
+			return cmp.Or(a.since.Compare(b.since), strings.Compare(a.place, b.place)) < 0
+		})
+		q.away = btree.NewBTreeG(func(a, b *job) bool {
+			return cmp.Or(a.Free.Compare(b.Free), strings.Compare(a.place, b.place)) < 0
+		})
+		x.queues[name] = q
+	}
+	return q
+}
+
+// offered adds an item.
+func (x *jobs) offered(place string, item sluice.WorkItem) {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if _, known := x.byPlace.Get(place); known {
+		return
+	}
+	j := &job{
+		place: place, queue: item.Queue, traceID: item.TraceID, eventKey: item.EventKey, pipeline: item.Pipeline,
+		since: item.Since, until: item.Until,
+	}
+	x.byPlace.Set(place, j)
+	x.put(j)
+}
+
+// moved notes the progress of an item. One that is answered is no job any more.
+func (x *jobs) moved(place string, sequence uint64, p progress) {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	j, known := x.byPlace.Get(place)
+	if !known || sequence <= j.sequence {
+		return
+	}
+	x.leave(j)
+	if j.progress, j.sequence = p, sequence; p.Answer != nil {
+		x.byPlace.Delete(place)
+		return
+	}
+	x.put(j)
+}
+
+// put lets an item wait for a taker, or until it is free.
+func (x *jobs) put(j *job) {
+	q := x.queue(j.queue)
+	if j.Free.After(x.now()) {
+		q.away.Set(j)
+	} else {
+		q.free.Set(j)
+	}
+	close(q.changed)
+	q.changed = make(chan struct{})
+}
+
+func (x *jobs) leave(j *job) {
+	q := x.queue(j.queue)
+	q.free.Delete(j)
+	q.away.Delete(j)
+}
+
+// enter puts a picked item back, if it is still a job.
+func (x *jobs) enter(j *job) {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if known, _ := x.byPlace.Get(j.place); known == j {
+		x.leave(j)
+		x.put(j)
+	}
+}
+
+// forget drops the items whose place begins with a text.
+func (x *jobs) forget(prefix string) {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	var gone []*job
+	x.byPlace.Ascend(prefix, func(place string, j *job) bool {
+		if strings.HasPrefix(place, prefix) {
+			gone = append(gone, j)
+			return true
+		}
+		return false
+	})
+	for _, j := range gone {
+		x.leave(j)
+		x.byPlace.Delete(j.place)
+	}
+}
+
+func (x *jobs) find(place string) *job {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	j, _ := x.byPlace.Get(place)
+	return j
+}
+
+// holds reports whether a lease of an item lasts.
+func (x *jobs) holds(j *job, lease string) bool {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	return lease != "" && j.Lease == lease && j.Answer == nil && x.now().Before(j.Free)
+}
+
+// pick takes items out of their queue that are free, the oldest first, until enter. If there are
+// none, changed is closed when there may be some, and wait is when the next one is free.
+func (x *jobs) pick(queue string, limit int) (picked []*job, changed <-chan struct{}, wait time.Duration) {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	q := x.queue(queue)
+	x.arrange(q)
+	for j, ok := q.free.PopMin(); ok; j, ok = q.free.PopMin() {
+		if picked = append(picked, j); len(picked) == limit {
+			break
+		}
+	}
+	wait = lookWork
+	if next, ok := q.away.Min(); ok {
+		wait = next.Free.Sub(x.now())
+	}
+	return picked, q.changed, wait
+}
+
+// arrange frees the items whose time has come, and drops those whose event does not wait any more.
+func (x *jobs) arrange(q *jobQueue) {
+	now := x.now()
+	for j, ok := q.away.Min(); ok && !j.Free.After(now); j, ok = q.away.Min() {
+		q.away.Delete(j)
+		q.free.Set(j)
+	}
+	for j, ok := q.free.Min(); ok && !j.until.After(now); j, ok = q.free.Min() {
+		q.free.Delete(j)
+		x.byPlace.Delete(j.place)
+	}
+}
+
+// Items implements sluice.Work.
+func (x *jobs) Items(queue string, limit int) []sluice.WorkItem {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	q := x.queue(queue)
+	x.arrange(q)
+	items := []sluice.WorkItem{}
+	add := func(j *job) bool {
+		items = append(items, sluice.WorkItem{
+			Queue: j.queue, TraceID: j.traceID, EventKey: j.eventKey, Pipeline: j.pipeline, Attempt: j.Taken,
+			Since: j.since, Taker: j.Taker, Expires: j.Free, Until: j.until,
+		})
+		return len(items) < limit
+	}
+	most := limit
+	q.free.Scan(add)
+	limit += len(items)
+	q.away.Scan(add)
+	slices.SortStableFunc(items, func(a, b sluice.WorkItem) int { return a.Since.Compare(b.Since) })
+	return items[:min(len(items), most)]
+}
+
+// Queues implements sluice.Work.
+func (x *jobs) Queues() []sluice.WorkQueue {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	queues := []sluice.WorkQueue{}
+	for name, q := range x.queues {
+		x.arrange(q)
+		view := sluice.WorkQueue{Queue: name, Waiting: q.free.Len(), Taken: q.away.Len()}
+		oldest := func(j *job) bool {
+			if view.Oldest.IsZero() || j.since.Before(view.Oldest) {
+				view.Oldest, view.Late = j.since, x.now().Sub(j.since) > j.until.Sub(j.since)/2
+			}
+			return true
+		}
+		if j, ok := q.free.Min(); ok {
+			oldest(j)
+		}
+		q.away.Scan(oldest)
+		if !view.Oldest.IsZero() {
+			queues = append(queues, view)
+		}
+	}
+	slices.SortFunc(queues, func(a, b sluice.WorkQueue) int { return strings.Compare(a.Queue, b.Queue) })
+	return queues
+}

@@ -1,0 +1,299 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+	"sluice/limit"
+	"sluice/value"
+)
+
+// Work implements sluice.Work: it is what steps of events in the waiting room wait for, and lies
+// there beside them. An item is stored when it is offered, and then its progress, each time that
+// somebody takes or answers it. Each node has an index in memory (jobs.go), which follows the stream.
+type Work struct {
+	*jobs
+
+	room *Waiting
+	over *limit.Cache[string, string] // queues, by leases that were answered
+}
+
+// A progress is how far an item is.
+type progress struct {
+	Lease  string             `json:"lease,omitempty"` // what tells it from others on the item
+	Node   string             `json:"node"`
+	Taker  string             `json:"taker,omitempty"`
+	Taken  int                `json:"taken"`            // how often
+	Free   time.Time          `json:"free"`             // when it can be taken again
+	Answer *sluice.WorkAnswer `json:"answer,omitempty"` // nil: there is none yet
+}
+
+const (
+	maxOver  = 10_000      // leases that are known to be answered
+	overFor  = time.Hour   // how long they are
+	lookWork = time.Minute // how long a taker waits before it looks at the clock again
+)
+
+func newWork(w *Waiting) *Work {
+	return &Work{jobs: newJobs(w.now), room: w, over: limit.NewCache[string, string](maxOver)}
+}
+
+// follow enters what is stored, here or by other nodes, in the index.
+func (w *Work) follow(running context.Context, messages *stream.Follower) {
+	for {
+		msg, meta, err := messages.Next(running)
+		if err != nil {
+			return // the engine stops
+		}
+		place, isItem, ok := workPlace(msg.Subject())
+		var item sluice.WorkItem
+		var p progress
+		switch {
+		case ok && isItem && json.Unmarshal(msg.Data(), &item) == nil:
+			w.offered(place, item)
+		case ok && !isItem && json.Unmarshal(msg.Data(), &p) == nil:
+			w.moved(place, meta.Sequence.Stream, p)
+			if p.Answer != nil && p.Node != w.room.node { // its node may be gone before it told the event
+				w.room.host.Start(func() { _ = w.tell(running, place) }) // after a failure the event goes on when it is due
+			}
+		default:
+			w.room.host.Log.Error("An item of work can't be read; it is left out.", "subject", msg.Subject())
+		}
+	}
+}
+
+// tell lets the event go on that has waited for an answer.
+func (w *Work) tell(ctx context.Context, place string) error {
+	binding, rest, _ := strings.Cut(place, ".")
+	key, _, _ := strings.Cut(rest, ".")
+	return w.room.release(ctx, binding, key)
+}
+
+// Take implements sluice.Work.
+func (w *Work) Take(
+	ctx context.Context, queue, taker string, limit int, lasts time.Duration,
+) (items []sluice.WorkItem, err error) {
+	for {
+		picked, changed, wait := w.pick(queue, limit)
+		items, err = w.lease(picked, taker, lasts)
+		if len(items) > 0 || err != nil {
+			return items, err
+		}
+		if len(picked) > 0 { // all of them are gone, or others were first
+			continue
+		}
+		select {
+		case <-changed:
+		case <-time.After(min(wait, lookWork)):
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
+}
+
+// lease takes picked items, all at once: they share a sync of the disk.
+func (w *Work) lease(picked []*job, taker string, lasts time.Duration) (items []sluice.WorkItem, err error) {
+	var mu sync.Mutex
+	var taking sync.WaitGroup
+	for _, j := range picked {
+		taking.Go(func() {
+			item, failure := w.leaseOne(context.Background(), j, taker, lasts)
+			mu.Lock()
+			defer mu.Unlock()
+			if err = cmp.Or(err, failure); item != nil {
+				items = append(items, *item)
+			}
+		})
+	}
+	taking.Wait()
+	slices.SortFunc(items, func(a, b sluice.WorkItem) int { return a.Since.Compare(b.Since) })
+	if len(items) > 0 {
+		err = nil // the others are offered again
+	}
+	return items, err
+}
+
+// leaseOne takes an item. It returns nil if the item is gone, or another node was first.
+func (w *Work) leaseOne(
+	ctx context.Context, j *job, taker string, lasts time.Duration,
+) (item *sluice.WorkItem, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	defer w.enter(j)
+	msg, err := w.stored(ctx, j.place, waitingWork)
+	if err != nil {
+		return nil, err
+	}
+	item = new(sluice.WorkItem)
+	if msg == nil || json.Unmarshal(msg.Data, item) != nil {
+		w.forget(j.place)
+		return nil, nil
+	}
+	p := progress{Lease: rand.Text(), Taker: taker, Taken: j.Taken + 1, Free: w.lasting(j, lasts)}
+	ok, err := w.write(ctx, j, p)
+	if !ok || err != nil {
+		return nil, err
+	}
+	item.Lease, item.Taker, item.Attempt, item.Expires = j.place+"."+p.Lease, taker, p.Taken, p.Free
+	return item, nil
+}
+
+// lasting returns when a lease that begins now is over.
+func (w *Work) lasting(j *job, lasts time.Duration) time.Time {
+	if end := w.now().Add(lasts).UTC(); end.Before(j.until) {
+		return end
+	}
+	return j.until
+}
+
+// write stores the progress of an item, unless another node has stored some meanwhile.
+func (w *Work) write(ctx context.Context, j *job, p progress) (ok bool, err error) {
+	p.Node = w.room.node
+	data, err := value.Marshal(p)
+	if err != nil {
+		return false, err
+	}
+	subject := workSubject(j.place, waitingLease)
+	var sequence uint64
+	if w.room.host.SoleWriter {
+		sequence, err = w.room.stream.Write(ctx, subject, nil, data)
+	} else {
+		msg := nats.NewMsg(subject)
+		msg.Data = w.room.host.Seal(subject, data)
+		var ack *jetstream.PubAck
+		if ack, err = w.room.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(j.sequence)); err == nil {
+			sequence = ack.Sequence
+		} else if err = stream.NotTaken("the lease", err); stream.WasConflict(err) {
+			return false, nil
+		}
+	}
+	if err == nil {
+		w.moved(j.place, sequence, p)
+	}
+	return err == nil, err
+}
+
+// stored returns what is stored of an item, nil if nothing is.
+func (w *Work) stored(ctx context.Context, place, kind string) (*jetstream.RawStreamMsg, error) {
+	return stream.Found(w.room.stream.GetLastMsgForSubject(ctx, workSubject(place, kind)))
+}
+
+// held returns the locked item of a lease that lasts, and nil if it is over.
+func (w *Work) held(lease string) *job {
+	at := max(0, strings.LastIndexByte(lease, '.'))
+	j := w.find(lease[:at])
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	if w.holds(j, lease[at+1:]) {
+		return j
+	}
+	j.mu.Unlock()
+	return nil
+}
+
+// Answer implements sluice.Work.
+func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswer) error {
+	j := w.held(lease)
+	if j == nil {
+		return w.answered(ctx, lease)
+	}
+	defer j.mu.Unlock()
+	p := j.progress
+	if p.Answer = &answer; !answer.Again.IsZero() {
+		p.Lease, p.Taker, p.Answer, p.Free = "", "", nil, answer.Again
+	}
+	ok, err := w.write(ctx, j, p)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return leaseOver()
+	case p.Answer == nil:
+		return nil
+	}
+	w.over.Put(lease, j.queue, w.now().Add(overFor))
+	return w.tell(ctx, j.place)
+}
+
+// answered returns no error if a lease was answered before, as far as that is known: a worker who did
+// not hear of it says it again.
+func (w *Work) answered(ctx context.Context, lease string) error {
+	if _, known := w.over.Get(lease, w.now()); known {
+		return nil
+	}
+	at := max(0, strings.LastIndexByte(lease, '.'))
+	if !validPlace(lease[:at]) {
+		return leaseOver()
+	}
+	msg, err := w.stored(ctx, lease[:at], waitingLease)
+	var p progress
+	switch {
+	case err != nil:
+		return err
+	case msg == nil || json.Unmarshal(msg.Data, &p) != nil || p.Lease != lease[at+1:] || p.Answer == nil:
+		return leaseOver()
+	}
+	return w.tell(ctx, lease[:at])
+}
+
+// Extend implements sluice.Work.
+func (w *Work) Extend(ctx context.Context, lease string, lasts time.Duration) (time.Time, error) {
+	j := w.held(lease)
+	if j == nil {
+		return time.Time{}, leaseOver()
+	}
+	defer j.mu.Unlock()
+	p := j.progress
+	p.Free = w.lasting(j, lasts)
+	ok, err := w.write(ctx, j, p)
+	if !ok && err == nil {
+		err = leaseOver()
+	}
+	return p.Free, err
+}
+
+func leaseOver() error {
+	return sluice.Errorf(sluice.CodeLeaseOver, "This lease is over: the work is offered to others, or done by them.")
+}
+
+// QueueOf implements sluice.Work.
+func (w *Work) QueueOf(lease string) string {
+	at := max(0, strings.LastIndexByte(lease, '.'))
+	if j := w.find(lease[:at]); j != nil {
+		return j.queue
+	}
+	queue, _ := w.over.Get(lease, w.now())
+	return queue
+}
+
+func workSubject(place, kind string) string {
+	at := strings.LastIndexByte(place, '.')
+	return stream.WaitingPrefix + place[:at+1] + kind + place[at+1:]
+}
+
+// workPlace returns the place of what is stored of an item: binding, event and step.
+func workPlace(subject string) (place string, isItem, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(subject, stream.WaitingPrefix), ".")
+	if len(parts) != 4 {
+		return "", false, false
+	}
+	return parts[0] + "." + parts[1] + "." + parts[3], parts[2]+"." == waitingWork, true
+}
+
+// validPlace reports whether a text that somebody gave can be a place.
+func validPlace(place string) bool {
+	return strings.Count(place, ".") == 2 && !strings.ContainsAny(place, "*> \t\r\n") && !strings.Contains("."+place+".", "..")
+}

@@ -1,0 +1,71 @@
+package sluice
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// A WorkItem is what a step of a pipeline waits for somebody outside to do.
+type WorkItem struct {
+	Lease    string          `json:"lease,omitempty" doc:"What work.done, work.fail and work.extend want; only its taker sees it."`
+	Queue    string          `json:"queue"`
+	TraceID  string          `json:"traceId" doc:"Of the call that led to it."`
+	EventKey string          `json:"eventKey,omitempty"`
+	Pipeline string          `json:"pipeline"`
+	Input    json.RawMessage `json:"input,omitempty" doc:"What to work on; only its taker sees it."`
+	Attempt  int             `json:"attempt" doc:"How often it was taken."`
+	Since    time.Time       `json:"since" doc:"When it was first offered."`
+	Taker    string          `json:"taker,omitempty" doc:"Who has it."`
+	Expires  time.Time       `json:"expires,omitzero" doc:"When the lease is over, or when it is offered again."`
+	Until    time.Time       `json:"until" doc:"When the step fails with work-expired."`
+}
+
+// A WorkQueue is how much work waits under a name.
+type WorkQueue struct {
+	Queue   string    `json:"queue"`
+	Waiting int       `json:"waiting" doc:"What nobody has taken."`
+	Taken   int       `json:"taken"`
+	Oldest  time.Time `json:"oldest,omitzero" doc:"Since when the oldest of all waits."`
+	Late    bool      `json:"late,omitempty" doc:"The oldest has waited for more than half of its time."`
+}
+
+// A WorkAnswer is what becomes of work that was taken: a value, an error, or another offer.
+type WorkAnswer struct {
+	Value   json.RawMessage `json:"value,omitempty"`
+	Message string          `json:"message,omitempty"` // of an error
+	Status  int             `json:"status,omitempty"`  // of an error; 0: there is none
+	Again   time.Time       `json:"-"`                 // it is offered again then; zero: it is not
+}
+
+// Work is what waits for somebody outside. Everything is on stable storage when a method returns,
+// and each item has one taker at a time, on all nodes.
+type Work interface {
+	// Take takes the oldest items of a queue, for a taker and as long as a lease lasts. It waits
+	// for the first one until ctx ends: then there are none.
+	Take(ctx context.Context, queue, taker string, limit int, lease time.Duration) ([]WorkItem, error)
+
+	// Answer ends a lease. The same answer again is none; Gone if the lease is over.
+	Answer(ctx context.Context, lease string, answer WorkAnswer) error
+
+	// Extend makes a lease last from now on; Gone if it is over.
+	Extend(ctx context.Context, lease string, lasts time.Duration) (expires time.Time, err error)
+
+	// Items returns the items of a queue, oldest first, without their inputs.
+	Items(queue string, limit int) []WorkItem
+
+	// Queues returns all queues that have items, by name.
+	Queues() []WorkQueue
+
+	// QueueOf returns the queue of a lease, "" if that is not known.
+	QueueOf(lease string) string
+}
+
+// Waits is the error of a step whose run leaves its place: the event waits for an answer.
+type Waits struct {
+	Until    time.Time
+	Answered func() bool // the answer is there
+}
+
+// Error implements error.
+func (*Waits) Error() string { return "the run waits for an answer" }

@@ -1,0 +1,268 @@
+// Package work has what a pipeline leaves to somebody outside: the step work offers it, and the
+// commands work.take, work.done, work.fail and work.extend let a worker do it at a time of its own.
+// Package jetstream/queue keeps it, beside the event that waits for it.
+package work
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/limit"
+	"sluice/value"
+)
+
+// Options are what the commands need.
+type Options struct {
+	Work     sluice.Work
+	Stopping <-chan struct{}                                   // closed when the server begins to stop
+	Seen     func(ctx context.Context, command, target string) // called when a user sees payloads
+}
+
+// Commands returns the step and the commands about it.
+func Commands(o Options) []command.Command {
+	return []command.Command{
+		stepCommand(), takeCommand(o, limit.NewSlots(maxTakers)), doneCommand(o), failCommand(o), extendCommand(o),
+		getCommand(o), queuesCommand(o),
+	}
+}
+
+// Bounds of what workers and authors may say.
+const (
+	defaultWithin = 24 * time.Hour
+	maxWithin     = 168 * time.Hour
+	defaultLease  = 5 * time.Minute
+	maxLease      = 12 * time.Hour
+	maxWait       = 30 * time.Second
+	maxTakers     = 1024 // that wait; others are answered at once
+	defaultItems  = 100
+)
+
+// between refuses a duration out of its bounds.
+func between(parameter string, d, least, most time.Duration) error {
+	if d >= least && d <= most {
+		return nil
+	}
+	return sluice.InvalidParameter(parameter, "The parameter %s must be a duration from %s to %s, such as 2m.", parameter,
+		sluice.ShortDuration(least), sluice.ShortDuration(most))
+}
+
+func checkQueue(queue string) error {
+	if sluice.ValidPipelineName(queue) {
+		return nil
+	}
+	return sluice.InvalidParameter("queue", "The name of a queue must be %s.", sluice.PipelineNameRule)
+}
+
+type stepParams struct {
+	Queue  string        `json:"queue" required:"true" names:"new queue" doc:"The name under which workers take it."`
+	Within time.Duration `json:"within" doc:"How long there is for it, 1s to 168h; then the step fails with work-expired. Default 24h."`
+	Input  any           `json:"input" body:"default" doc:"What the worker gets."`
+}
+
+func stepCommand() command.Command {
+	return command.New("work", "Let somebody outside do something, at a time of their own; what they answer is the "+
+		"body of the next step. The run leaves its place meanwhile.", offer, command.Waits)
+}
+
+// offer is the step. The run ends here until there is an answer, and then comes here again.
+func offer(ctx context.Context, p stepParams) (any, error) {
+	run, within := sluice.RunFrom(ctx), cmp.Or(p.Within, defaultWithin)
+	if err := cmp.Or(checkQueue(p.Queue), between("within", within, time.Second, maxWithin)); err != nil {
+		return nil, err
+	}
+	if run.Kept == nil {
+		return nil, sluice.Errorf(sluice.CodeNoEvent, "Only the run of an event can wait for somebody: nobody would "+
+			"be told of the end of this one. Send an event to a pipeline that does it.")
+	}
+	input, err := value.Marshal(p.Input)
+	if err != nil {
+		return nil, err
+	}
+	if len(input) > sluice.MaxPayloadLength {
+		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The input is longer than %d bytes.",
+			sluice.MaxPayloadLength)
+	}
+	now, step := time.Now().UTC(), run.StepKey()
+	eventKey, _ := run.Event["eventKey"].(string)
+	item := sluice.WorkItem{
+		Queue: p.Queue, TraceID: run.TraceID, EventKey: eventKey, Pipeline: run.Pipeline, Input: input, Since: now,
+		Until: now.Add(within),
+	}
+	until, answer, err := run.Kept.Offer(ctx, step, item)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer == nil && now.Before(until):
+		return nil, &sluice.Waits{Until: until, Answered: func() bool {
+			_, answer, err := run.Kept.Offer(context.WithoutCancel(ctx), step, item)
+			return answer != nil && err == nil
+		}}
+	case answer == nil:
+		return nil, sluice.Errorf(sluice.CodeWorkExpired, "Nobody has done this until %s.", until.Format(time.RFC3339))
+	case answer.Status != 0:
+		return nil, sluice.Errorf(sluice.CodeWorkFailed, "%s", answer.Message).WithStatus(answer.Status)
+	}
+	return value.Decode(answer.Value)
+}
+
+type takeParams struct {
+	Queue string         `json:"queue" required:"true" names:"new queue" doc:"The queue."`
+	Limit int            `json:"limit" min:"1" max:"100" doc:"At most this many items. Default 1."`
+	Lease *time.Duration `json:"lease" doc:"How long they are yours: 1s to 12h, default 5m; work.extend gives more."`
+	Wait  time.Duration  `json:"wait" doc:"How long to wait if there is none, such as 20s; at most 30s."`
+}
+
+func takeCommand(o Options, takers *limit.Slots) command.Command {
+	return command.New("work.take", "Take work, the oldest first: each item is one taker's at a time, until work.done, "+
+		"work.fail, or the end of its lease.",
+		func(ctx context.Context, p takeParams) (list sluice.List[sluice.WorkItem], err error) {
+			lease := defaultLease
+			if p.Lease != nil {
+				lease = *p.Lease
+			}
+			if err := cmp.Or(checkQueue(p.Queue), between("lease", lease, time.Second, maxLease),
+				between("wait", p.Wait, 0, maxWait)); err != nil {
+				return list, err
+			}
+			waiting, stop := context.WithTimeout(ctx, p.Wait)
+			defer stop()
+			if p.Wait == 0 || takers.Enter() != nil {
+				stop()
+			} else {
+				defer takers.Leave()
+			}
+			go func() {
+				select {
+				case <-o.Stopping:
+					stop()
+				case <-waiting.Done():
+				}
+			}()
+			list.Items, err = o.Work.Take(waiting, p.Queue, sluice.UserFrom(ctx).Name, cmp.Or(p.Limit, 1), lease)
+			if len(list.Items) > 0 {
+				o.Seen(ctx, "work.take", p.Queue)
+			} else if err == nil {
+				list.Items = []sluice.WorkItem{}
+			}
+			return list, err
+		}, command.Traffic)
+}
+
+type doneParams struct {
+	Lease string `json:"lease" required:"true" doc:"Of the item, as work.take gave it."`
+	Value any    `json:"value" body:"default" doc:"The answer: the body of the next step; at most 1 MiB."`
+}
+
+// settled is what a worker hears.
+type settled struct {
+	Lease string `json:"lease"`
+}
+
+func doneCommand(o Options) command.Command {
+	return command.New("work.done", "Answer an item of work: its pipeline goes on with the value. The same lease again "+
+		"has the same answer.",
+		func(ctx context.Context, p doneParams) (settled, error) {
+			text, err := value.Marshal(p.Value)
+			if err != nil {
+				return settled{}, err
+			}
+			if len(text) > sluice.MaxKept {
+				return settled{}, sluice.Errorf(sluice.CodeResultTooLarge, "The value has more than %d bytes as JSON.",
+					sluice.MaxKept).About("value")
+			}
+			return settled{p.Lease}, o.answer(ctx, p.Lease, "work.done", sluice.WorkAnswer{Value: json.RawMessage(text)})
+		}, command.Traffic, command.Listed)
+}
+
+// answer ends a lease on an item whose queue the user's scopes cover.
+func (o Options) answer(ctx context.Context, lease, permission string, a sluice.WorkAnswer) error {
+	if queue := o.Work.QueueOf(lease); queue != "" && !sluice.CoverFrom(ctx).Name(queue) {
+		return sluice.NotCovered(permission, queue)
+	}
+	return o.Work.Answer(ctx, lease, a)
+}
+
+type failParams struct {
+	Lease      string        `json:"lease" required:"true" doc:"Of the item, as work.take gave it."`
+	Message    string        `json:"message" doc:"Why; for the dead letter, not for the caller."`
+	StatusCode int           `json:"statusCode" min:"400" max:"599" doc:"429 and 5xx: it is offered again. Others, such as 400, the default: the step fails."`
+	RetryAfter time.Duration `json:"retryAfter" doc:"When it is offered again, such as 30s; at most 168h, default at once."`
+}
+
+func failCommand(o Options) command.Command {
+	return command.New("work.fail", "Say that an item of work can't be done, or not now.",
+		func(ctx context.Context, p failParams) (settled, error) {
+			if err := between("retryAfter", p.RetryAfter, 0, maxWithin); err != nil {
+				return settled{}, err
+			}
+			const longest = 2000
+			status := cmp.Or(p.StatusCode, http.StatusBadRequest)
+			a := sluice.WorkAnswer{
+				Status: status, Message: cmp.Or(sluice.Shorten(p.Message, longest), "The worker gave no reason."),
+			}
+			if status == http.StatusTooManyRequests || status >= http.StatusInternalServerError {
+				a.Again = time.Now().UTC().Add(p.RetryAfter)
+			}
+			return settled{p.Lease}, o.answer(ctx, p.Lease, "work.fail", a)
+		}, command.Traffic, command.Listed)
+}
+
+type extendParams struct {
+	Lease string        `json:"lease" required:"true" doc:"Of the item, as work.take gave it."`
+	For   time.Duration `json:"for" required:"true" doc:"How long it lasts from now on: 1s to 12h, and not beyond until."`
+}
+
+// extended is until when a lease lasts.
+type extended struct {
+	Lease   string    `json:"lease"`
+	Expires time.Time `json:"expires"`
+}
+
+func extendCommand(o Options) command.Command {
+	return command.New("work.extend", "Keep an item of work for longer.",
+		func(ctx context.Context, p extendParams) (extended, error) {
+			if err := between("for", p.For, time.Second, maxLease); err != nil {
+				return extended{}, err
+			}
+			if queue := o.Work.QueueOf(p.Lease); queue != "" && !sluice.CoverFrom(ctx).Name(queue) {
+				return extended{}, sluice.NotCovered("work.extend", queue)
+			}
+			expires, err := o.Work.Extend(ctx, p.Lease, p.For)
+			return extended{p.Lease, expires}, err
+		}, command.Traffic, command.Listed)
+}
+
+type getParams struct {
+	Queue string `json:"queue" required:"true" names:"new queue" doc:"The queue."`
+	Limit int    `json:"limit" min:"1" max:"1000" doc:"At most this many. Default 100."`
+}
+
+func getCommand(o Options) command.Command {
+	return command.New("work.get", "Show what waits in a queue, and who has it, the oldest first.",
+		func(_ context.Context, p getParams) (list sluice.List[sluice.WorkItem], err error) {
+			if err := checkQueue(p.Queue); err != nil {
+				return list, err
+			}
+			list.Items = o.Work.Items(p.Queue, cmp.Or(p.Limit, defaultItems))
+			return list, nil
+		}, command.ReadOnly)
+}
+
+func queuesCommand(o Options) command.Command {
+	return command.New("work.queues", "List the queues that have work, with how much there is and since when.",
+		func(ctx context.Context, _ struct{}) ([]sluice.WorkQueue, error) {
+			cover := sluice.CoverFrom(ctx)
+			queues := []sluice.WorkQueue{}
+			for _, q := range o.Work.Queues() {
+				if cover.Name(q.Queue) {
+					queues = append(queues, q)
+				}
+			}
+			return queues, nil
+		}, command.ReadOnly, command.Listed)
+}
