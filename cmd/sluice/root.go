@@ -32,6 +32,7 @@ func rootCommand(t *cli, hurry <-chan struct{}) *cobra.Command {
 		"things": resourceCommands(t),
 		"calls": {
 			callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), retryCommand(t), replayCommand(t),
+			workCommand(t),
 		},
 		"login": {loginCommand(t), logoutCommand(t), profileCommand(t)},
 		"server": {
