@@ -15,6 +15,7 @@ type ServerStats struct {
 	Results     int64           `json:"results"`
 	Webhooks    int             `json:"webhooks"`
 	Pipelines   []PipelineStats `json:"pipelines"`       // that listen
+	Work        []WorkQueue     `json:"work,omitempty"`  // that waits for somebody outside
 	Spool       *SpoolStats     `json:"spool,omitempty"` // of the node that answers
 	Minutes     []Minute        `json:"minutes"`
 	Hours       []Minute        `json:"hours,omitempty"` // likewise, hour by hour

@@ -23,11 +23,12 @@ type WorkItem struct {
 
 // A WorkQueue is how much work waits under a name.
 type WorkQueue struct {
-	Queue   string    `json:"queue"`
-	Waiting int       `json:"waiting" doc:"What nobody has taken."`
-	Taken   int       `json:"taken"`
-	Oldest  time.Time `json:"oldest,omitzero" doc:"Since when the oldest of all waits."`
-	Late    bool      `json:"late,omitempty" doc:"The oldest has waited for more than half of its time."`
+	Queue    string     `json:"queue"`
+	Waiting  int        `json:"waiting" doc:"What nobody has taken."`
+	Taken    int        `json:"taken" doc:"What somebody has, or put off."`
+	Oldest   *time.Time `json:"oldest,omitempty" doc:"Since when the oldest of all waits."`
+	Pipeline string     `json:"pipeline,omitempty" doc:"Of the oldest."`
+	Late     bool       `json:"late,omitempty" doc:"The oldest has waited for more than half of its time."`
 }
 
 // A WorkAnswer is what becomes of work that was taken: a value, an error, or another offer.

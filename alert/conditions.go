@@ -36,6 +36,15 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 	for _, p := range f.Stats.Pipelines {
 		all = append(all, f.ofPipeline(p, now)...)
 	}
+	for _, q := range f.Stats.Work {
+		if q.Late {
+			c := warning(sluice.AlertBacklog, q.Pipeline, time.Time{}, fmt.Sprintf("nobody has done the work in the "+
+				"queue %s that came at %s, and more than half of its time is over", q.Queue, clock(*q.Oldest, now)))
+			c.amount = q.Waiting + q.Taken
+			c.Many = wording.Plural(c.amount, "item waits", "items wait")
+			all = append(all, c)
+		}
+	}
 	for _, s := range f.Silent {
 		all = append(all, s.condition())
 	}

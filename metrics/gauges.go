@@ -29,8 +29,11 @@ var figures = func() (all []figure) {
 		words := strings.SplitN(strings.TrimSpace(line), " ", 3)
 		of, field, _ := strings.Cut(words[0], ".")
 		var labels []string
-		if of == "PipelineStats" {
+		switch of {
+		case "PipelineStats":
 			labels = []string{"pipeline"}
+		case "WorkQueue":
+			labels = []string{"queue"}
 		}
 		all = append(all, figure{of, field, words[1], prometheus.NewDesc(words[1], words[2], labels, nil)})
 	}
@@ -67,6 +70,9 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	collect(ch, s)
 	for _, p := range s.Pipelines {
 		collect(ch, p, p.Pipeline)
+	}
+	for _, q := range s.Work {
+		collect(ch, q, q.Queue)
 	}
 	if s.Spool != nil {
 		collect(ch, *s.Spool)

@@ -106,7 +106,7 @@ func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats, err := s.engine.Stats(ctx)
 	stats.Warnings = append(stats.Warnings, s.certificateWarnings()...)
 	stats.Unkept = s.keeper.Missed() + s.engine.Quarantine.PushedOut()
-	stats.Alerts = s.alerts.Open()
+	stats.Alerts, stats.Work = s.alerts.Open(), s.engine.Queue.Waiting.Work.Queues()
 	for i := range stats.Pipelines {
 		if p, _ := s.engine.Pipelines.Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
 			stats.Pipelines[i].Failing, stats.Pipelines[i].Cause = s.failing.Since(p), s.failing.Cause(p.Name)

@@ -213,8 +213,9 @@ func (x *jobs) Queues() []sluice.WorkQueue {
 		x.arrange(q)
 		view := sluice.WorkQueue{Queue: name, Waiting: q.free.Len(), Taken: q.away.Len()}
 		oldest := func(j *job) bool {
-			if view.Oldest.IsZero() || j.since.Before(view.Oldest) {
-				view.Oldest, view.Late = j.since, x.now().Sub(j.since) > j.until.Sub(j.since)/2
+			if view.Oldest == nil || j.since.Before(*view.Oldest) {
+				view.Oldest, view.Pipeline = &j.since, j.pipeline
+				view.Late = x.now().Sub(j.since) > j.until.Sub(j.since)/2
 			}
 			return true
 		}
@@ -222,7 +223,7 @@ func (x *jobs) Queues() []sluice.WorkQueue {
 			oldest(j)
 		}
 		q.away.Scan(oldest)
-		if !view.Oldest.IsZero() {
+		if view.Oldest != nil {
 			queues = append(queues, view)
 		}
 	}
