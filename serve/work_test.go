@@ -3,6 +3,7 @@ package serve_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -109,11 +110,11 @@ func TestWorkThatFails(t *testing.T) {
 		s.command("deadletter.get", map[string]any{"pipeline": "fails"}).wantStatus(t, 200).into(t, &letters)
 		codes = nil
 		for _, l := range letters.Items {
-			codes = append(codes, fmt.Sprint(l.Error.Code, l.Attempts, strings.Contains(l.Error.Detail, "no such file")))
+			codes = append(codes, fmt.Sprint(l.Error.Code, " ", l.Attempts, " ", strings.Contains(l.Error.Detail, "no such file")))
 		}
 		return len(codes) == 2
 	})
-	if got := strings.Join(codes, " "); got != "work-expired1false work-failed1true" {
+	if got := strings.Join(codes, " "); got != "work-expired 1 false work-failed 1 true" {
 		t.Errorf("the dead letters are %s", got)
 	}
 	if left := s.take(t, "fails", "wait", "0s"); len(left) != 0 {
@@ -220,7 +221,7 @@ func TestWorkIsBounded(t *testing.T) {
 		"pipeline: [work: {queue: a, within: 169h}]": "",
 		"pipeline: [work: {queue: a}]":               "no-event",
 	} {
-		got := s.command("pipeline.run", map[string]any{"source": source})
+		got := s.send("POST", "/api/v3/command/pipeline.run?source="+url.QueryEscape(source), nil, asAdmin)
 		if got.status != 400 || code != "" && got.object(t)["code"] != code {
 			t.Errorf("%s is answered %d: %s", source, got.status, got.body)
 		}
