@@ -1,0 +1,46 @@
+package portal_test
+
+import (
+	"regexp"
+	"testing"
+)
+
+// TestAPersonWorks: what a pipeline leaves to somebody is done on a page, or left to others. Whoever
+// may not, sees nothing of it.
+func TestAPersonWorks(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=1ms")
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.claim", "payloadType": "raw"})
+	s.store("claim", "pipeline:\n- event.listen: {eventKey: webhook.claim}\n- work: {queue: claims, input: '#{body.payload}'}\n- set: {value: '#{body.paid}'}\n")
+	v := s.signedIn("admin", adminPassword)
+	v.get("/work").wants(t, 200, "Nothing waits")
+	v.get("/work/claims").wants(t, 200, "Nothing waits")
+	s.call(s.token("webhook.claim"), "application/json", `{"amount":"<b>7"}`)
+	eventually(t, "the work", func() bool {
+		return len(s.command("work.get", map[string]any{"queue": "claims"})["items"].([]any)) == 1
+	})
+	v.get("/").wants(t, 200, `href="/work"`)
+	v.get("/work").wants(t, 200, `href="/work/claims"`)
+	v.get("/work/claims").wants(t, 200, "by nobody", "Take the oldest").lacks(t, "amount")
+	lease := regexp.MustCompile(`name="lease" value="([^"]+)"`)
+	taken := v.post("/work/claims/take").wants(t, 200, "&lt;b&gt;7", "Leave it to somebody else")
+	v.get("/work/claims").wants(t, 200, "by admin")
+	if got := v.post("/work/claims/take"); got.status != 303 {
+		t.Errorf("taking nothing is answered %d", got.status)
+	}
+	if got := v.post("/work/claims/answer", "lease", lease.FindStringSubmatch(taken.body)[1], "do", "back"); got.status != 303 {
+		t.Errorf("leaving it is answered %d: %s", got.status, got.body)
+	}
+	taken = v.post("/work/claims/take").wants(t, 200)
+	mine := lease.FindStringSubmatch(taken.body)[1]
+	if got := v.post("/work/claims/answer", "lease", mine, "value", `{"paid":true}`, "do", "done"); got.status != 303 {
+		t.Errorf("the answer is answered %d: %s", got.status, got.body)
+	}
+	v.post("/work/claims/answer", "lease", "a.b.c.d", "value", "1", "do", "done").wants(t, 410, "This lease is over")
+	v.get("/work").wants(t, 200, "Nothing waits")
+	s.command("iam.user.put", map[string]any{"username": "vic", "password": "a long password", "roles": []string{"viewer"}})
+	viewer := s.signedIn("vic", "a long password")
+	viewer.get("/").wants(t, 200).lacks(t, `href="/work"`)
+	viewer.get("/work").wants(t, 403)
+	viewer.post("/work/claims/take").wants(t, 403)
+}
