@@ -3,6 +3,8 @@ package portal_test
 import (
 	"regexp"
 	"testing"
+
+	"sluice/jetstream/natstest"
 )
 
 // TestAPersonWorks: what a pipeline leaves to somebody is done on a page, or left to others. Whoever
@@ -16,7 +18,7 @@ func TestAPersonWorks(t *testing.T) {
 	v.get("/work").wants(t, 200, "Nothing waits")
 	v.get("/work/claims").wants(t, 200, "Nothing waits")
 	s.call(s.token("webhook.claim"), "application/json", `{"amount":"<b>7"}`)
-	eventually(t, "the work", func() bool {
+	natstest.Eventually(t, "the work", func() bool {
 		return len(s.command("work.get", map[string]any{"queue": "claims"})["items"].([]any)) == 1
 	})
 	v.get("/").wants(t, 200, `href="/work"`)
