@@ -22,7 +22,8 @@ type Problem struct {
 // OfAuthor reports whether a pipeline's author has written the message for the caller: it may
 // be made of the payload. The other errors quote no payloads.
 func (p *Problem) OfAuthor() bool {
-	return p != nil && (p.Code == CodeFailed.Word || p.Code == CodeAssertionFailed.Word)
+	return p != nil && (p.Code == CodeFailed.Word || p.Code == CodeAssertionFailed.Word ||
+		p.Code == CodeWorkFailed.Word)
 }
 
 // HideMessage hides a message that may be made of the payload.

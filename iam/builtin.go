@@ -22,7 +22,8 @@ var builtinRoles = map[string][]string{
 	"viewer": strings.Fields(viewing),
 	"support": strings.Fields(viewing + " " + sluice.MaySeePayload +
 		" event.replay event.retry deadletter.* quarantine.* alert.mute work.*"),
-	sluice.AnonymousRole: strings.Fields("log set assert fail exit wait work convert.* crypto.* " + sluice.ReceiveCommand +
+	sluice.AnonymousRole: strings.Fields("log set assert fail exit wait work convert.* crypto.* " +
+		sluice.ReceiveCommand +
 		" iam.whoami iam.run.as iam.authorize"),
 }
 

@@ -47,7 +47,8 @@ func between(parameter string, d, least, most time.Duration) error {
 	if d >= least && d <= most {
 		return nil
 	}
-	return sluice.InvalidParameter(parameter, "The parameter %s must be a duration from %s to %s, such as 2m.", parameter,
+	return sluice.InvalidParameter(parameter, "The parameter %s must be a duration from %s to %s, such as 2m.",
+		parameter,
 		sluice.ShortDuration(least), sluice.ShortDuration(most))
 }
 
@@ -118,8 +119,9 @@ type takeParams struct {
 }
 
 func takeCommand(o Options, takers *limit.Slots) command.Command {
-	return command.New("work.take", "Take work, the oldest first: each item is one taker's at a time, until work.done, "+
-		"work.fail, or the end of its lease.",
+	return command.New("work.take",
+		"Take work, the oldest first: each item is one taker's at a time, until work.done, "+
+			"work.fail, or the end of its lease.",
 		func(ctx context.Context, p takeParams) (list sluice.List[sluice.WorkItem], err error) {
 			lease := defaultLease
 			if p.Lease != nil {
@@ -164,8 +166,9 @@ type settled struct {
 }
 
 func doneCommand(o Options) command.Command {
-	return command.New("work.done", "Answer an item of work: its pipeline goes on with the value. The same lease again "+
-		"has the same answer.",
+	return command.New("work.done",
+		"Answer an item of work: its pipeline goes on with the value. The same lease again "+
+			"has the same answer.",
 		func(ctx context.Context, p doneParams) (settled, error) {
 			text, err := value.Marshal(p.Value)
 			if err != nil {
@@ -175,7 +178,8 @@ func doneCommand(o Options) command.Command {
 				return settled{}, sluice.Errorf(sluice.CodeResultTooLarge, "The value has more than %d bytes as JSON.",
 					sluice.MaxKept).About("value")
 			}
-			return settled{p.Lease}, o.answer(ctx, p.Lease, "work.done", sluice.WorkAnswer{Value: json.RawMessage(text)})
+			return settled{p.Lease},
+				o.answer(ctx, p.Lease, "work.done", sluice.WorkAnswer{Value: json.RawMessage(text)})
 		}, command.Traffic, command.Listed)
 }
 

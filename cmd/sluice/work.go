@@ -39,21 +39,24 @@ func workCommand(t *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "work QUEUE [-- PROGRAM [ARGUMENT]]...",
 		Short: "Do the work of pipelines with a program",
-		Long: `Do the work that pipelines leave in a queue, by a program that is started for each item: it reads the input
-			as JSON, and what it writes is the answer, as JSON or else as text. Exit code 0 means done and 75 later; with
-			any other the step fails, and the end of what the program says to standard error is the reason. The item
+		Long: `Do the work that pipelines leave in a queue, by a program that is started for each item: it reads
+			the input as JSON, and what it writes is the answer, as JSON or else as text. Exit code 0 means done and 75
+			later; with any other the step fails, and the end of what the program says to standard error is the reason. The item
 			stays with the program as long as it runs. Without a program, the queues are listed.`,
 		Example: "  sluice work scan -- clamdscan -\n  sluice work invoices --lease 1m -- ./book.py",
 		Args:    cobra.ArbitraryArgs,
 		RunE: t.Connected(func(ctx context.Context, args []string) error {
 			if len(args) < 2 {
-				return terminal.Needs("a queue and a program")(&cobra.Command{Use: "work QUEUE PROGRAM", Example: "  sluice work scan -- clamdscan -"}, args)
+				return terminal.Needs("a queue and a program")(&cobra.Command{
+					Use: "work QUEUE PROGRAM", Example: "  sluice work scan -- clamdscan -",
+				}, args)
 			}
 			w.queue, w.program = args[0], args[1:]
 			return w.work(ctx)
 		}),
 	}
-	cmd.Flags().DurationVar(&w.lease, "lease", time.Minute, "how long an item is this program's if the connection is lost")
+	cmd.Flags().DurationVar(&w.lease, "lease", time.Minute,
+		"how long an item is this program's if the connection is lost")
 	cmd.Flags().DurationVar(&w.later, "later", time.Minute, "when an item is offered again after exit code 75")
 	cmd.Flags().BoolVar(&w.all, "all", false, "end when there is no more work")
 	return cmd

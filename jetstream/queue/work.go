@@ -65,7 +65,8 @@ func (w *Work) follow(running context.Context, messages *stream.Follower) {
 		case ok && !isItem && json.Unmarshal(msg.Data(), &p) == nil:
 			w.moved(place, meta.Sequence.Stream, p)
 			if p.Answer != nil && p.Node != w.room.node { // its node may be gone before it told the event
-				w.room.host.Start(func() { _ = w.tell(running, place) }) // after a failure the event goes on when it is due
+				// after a failure the event goes on when it is due
+				w.room.host.Start(func() { _ = w.tell(running, place) })
 			}
 		default:
 			w.room.host.Log.Error("An item of work can't be read; it is left out.", "subject", msg.Subject())
@@ -172,7 +173,8 @@ func (w *Work) write(ctx context.Context, j *job, p progress) (ok bool, err erro
 		msg := nats.NewMsg(subject)
 		msg.Data = w.room.host.Seal(subject, data)
 		var ack *jetstream.PubAck
-		if ack, err = w.room.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(j.sequence)); err == nil {
+		if ack, err = w.room.host.JS.PublishMsg(ctx, msg,
+			jetstream.WithExpectLastSequencePerSubject(j.sequence)); err == nil {
 			sequence = ack.Sequence
 		} else if err = stream.NotTaken("the lease", err); stream.WasConflict(err) {
 			return false, nil
@@ -295,5 +297,6 @@ func workPlace(subject string) (place string, isItem, ok bool) {
 
 // validPlace reports whether a text that somebody gave can be a place.
 func validPlace(place string) bool {
-	return strings.Count(place, ".") == 2 && !strings.ContainsAny(place, "*> \t\r\n") && !strings.Contains("."+place+".", "..")
+	return strings.Count(place, ".") == 2 && !strings.ContainsAny(place, "*> \t\r\n") &&
+		!strings.Contains("."+place+".", "..")
 }
