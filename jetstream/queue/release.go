@@ -24,11 +24,8 @@ func (w *Waiting) release(ctx context.Context, binding, key string) error {
 	}
 	s.Told = w.now().UTC()
 	s.Due = s.Told
-	if w.host.SoleWriter {
-		err = w.set(ctx, binding, key, *s)
-	} else {
-		_, err = w.swap(ctx, binding, key, s) // if the state is another by now, the event runs
-	}
+	// If the state is another by now, the event runs; if it is gone, the event is done.
+	_, err = w.swap(ctx, binding, key, s)
 	if s.Held {
 		o := hurryOrder{Node: w.node, Bindings: []string{binding}, Key: key, Answer: true}
 		w.hurry(o, false)
