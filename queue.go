@@ -91,10 +91,6 @@ func NoListener(name string) *Error {
 type WaitingEvents interface {
 	// Retry makes those of a query due now, and returns how many.
 	Retry(q RetryQuery) int
-
-	// Release makes an event due that waits for an answer in a pipeline, see
-	// Outcome.Answered. It is durable. An event that does not wait for one is left as it is.
-	Release(ctx context.Context, pipeline, traceID, correlationID string) error
 }
 
 // A RetryQuery selects events that wait for another attempt.

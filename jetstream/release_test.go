@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -9,8 +10,8 @@ import (
 	"sluice/jetstream/natstest"
 )
 
-// TestAnEventWaitsForAnAnswer: its run left its place, which is no attempt. It goes on when it
-// is released, by whichever node, with its place and without, also if the answer came first or
+// TestAnEventWaitsForAnAnswer: its run left its place, which is no attempt. It goes on when
+// somebody answers, at whichever node, with its place and without, also if the answer came first or
 // the node is another one by then.
 func TestAnEventWaitsForAnAnswer(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -32,22 +33,41 @@ func TestAnEventWaitsForAnAnswer(t *testing.T) {
 				key := natstest.UniqueKey("answer")
 				p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, test.concurrency)
 				runs := make(chan sluice.Delivery, 10)
+				answer := func(e *Engine) {
+					items, err := e.Queue.Waiting.Work.Take(t.Context(), p.Name, "worker", 1, time.Minute)
+					if err != nil || len(items) != 1 {
+						t.Errorf("%d items are taken (%v)", len(items), err)
+						return
+					}
+					check(t, e.Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`"answered"`)}))
+				}
 				run := func(d sluice.Delivery) (sluice.Outcome, error) {
+					item := sluice.WorkItem{Queue: p.Name, Since: time.Now(), Until: time.Now().Add(time.Hour)}
+					_, found, err := d.Kept.Offer(context.Background(), "step", item)
+					if err != nil {
+						return sluice.Outcome{}, err
+					}
 					runs <- d
-					if d.Count > 1 || len(runs) > 1 {
-						return ok(p.Name, `"answered"`), nil
+					if found != nil {
+						return ok(p.Name, string(found.Value)), nil
+					}
+					if test.early {
+						answer(e)
 					}
 					o := again(d, time.Hour)
-					o.Attempts, o.Answered = d.Attempts, func() bool { return test.early }
+					o.Attempts, o.Answered = d.Attempts, func() bool {
+						_, found, _ := d.Kept.Offer(context.Background(), "step", item)
+						return found != nil
+					}
 					return o, nil
 				}
 				stop := consume(t, e, p, run)
 				result := send(t, e, key, 0)
 				if !test.early {
-					natstest.Eventually(t, "it to wait", func() bool { return waitsFor(t, e, p.Binding) })
-					if got, err := e.Results.Result(t.Context(), result.CorrelationID, 0); err != nil || got.Status != sluice.StatusProcessing {
-						t.Errorf("meanwhile it comes to %s (%v)", got.Status, err)
-					}
+					natstest.Eventually(t, "it to wait", func() bool {
+						got, err := e.Results.Result(t.Context(), result.CorrelationID, 0)
+						return err == nil && got.Status == sluice.StatusProcessing && len(runs) == 1
+					})
 					if n := e.Queue.Retry(sluice.RetryQuery{Pipeline: p.Name}); n != 0 {
 						t.Errorf("%d events are said to be tried again", n)
 					}
@@ -65,7 +85,7 @@ func TestAnEventWaitsForAnAnswer(t *testing.T) {
 					if shared {
 						by = open()
 					}
-					check(t, by.Queue.Release(t.Context(), p.Name, result.TraceID, result.CorrelationID))
+					answer(by)
 				}
 				if got, err := e.Results.Result(t.Context(), result.CorrelationID, patience); err != nil || string(got.Value) != `"answered"` {
 					t.Errorf("it comes to %s %s (%v)", got.Status, got.Value, err)
@@ -75,7 +95,6 @@ func TestAnEventWaitsForAnAnswer(t *testing.T) {
 						t.Errorf("a run is told of %d attempts", d.Attempts)
 					}
 				}
-				check(t, e.Queue.Release(t.Context(), p.Name, result.TraceID, result.CorrelationID))
 				natstest.Eventually(t, "nothing to wait any more", func() bool { return !waitsFor(t, e, p.Binding) })
 			})
 		})

@@ -1,20 +1,6 @@
 package queue
 
-import (
-	"context"
-
-	"sluice"
-)
-
-// Release implements sluice.WaitingEvents.
-func (q *Queue) Release(ctx context.Context, pipeline, traceID, correlationID string) error {
-	binding := q.Listeners.Binding(pipeline)
-	reference, ok := q.ids.Parse(correlationID)
-	if binding == nil || !ok {
-		return nil
-	}
-	return q.Waiting.release(ctx, binding.ID, eventKey(q.ids, reference.Sequence, traceID))
-}
+import "context"
 
 // release makes an event due that waits for an answer.
 func (w *Waiting) release(ctx context.Context, binding, key string) error {
@@ -44,5 +30,3 @@ func (w *Waiting) runs(binding, key string, sequence uint64) bool {
 
 // answered reports whether the answer that the outcome waits for is there.
 func (a attempt) answered() bool { return a.outcome.Answered != nil && a.outcome.Answered() }
-
-var _ sluice.WaitingEvents = (*Queue)(nil)

@@ -74,11 +74,19 @@ func (w *Work) follow(running context.Context, messages *stream.Follower) {
 	}
 }
 
-// tell lets the event go on that has waited for an answer.
+// tell lets the event go on that has waited for an answer. One that was done meanwhile has taken its
+// items with it: then the answer and the event's state came too late, and go as well.
 func (w *Work) tell(ctx context.Context, place string) error {
 	binding, rest, _ := strings.Cut(place, ".")
 	key, _, _ := strings.Cut(rest, ".")
-	return w.room.release(ctx, binding, key)
+	if err := w.room.release(ctx, binding, key); err != nil {
+		return err
+	}
+	msg, err := w.stored(ctx, place, waitingWork)
+	if msg == nil && err == nil {
+		w.room.drop(ctx, binding, key)
+	}
+	return err
 }
 
 // Take implements sluice.Work.
