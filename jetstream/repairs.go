@@ -54,7 +54,8 @@ func (e *Engine) hearRepair(ctx context.Context, o sluice.Outcome, event uint64)
 		return err
 	}
 	var replay struct{ TraceID, FirstID string }
-	if bytes.Contains(msg.Data, []byte(`"firstId":"`)) && json.Unmarshal(msg.Data, &replay) == nil && replay.FirstID != "" {
+	if bytes.Contains(msg.Data, []byte(`"firstId":"`)) && json.Unmarshal(msg.Data, &replay) == nil &&
+		replay.FirstID != "" {
 		e.settled(event, replay.TraceID, replay.FirstID, o)
 	}
 	return nil

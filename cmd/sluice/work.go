@@ -40,9 +40,9 @@ func workCommand(t *cli) *cobra.Command {
 		Use:   "work QUEUE [-- PROGRAM [ARGUMENT]]...",
 		Short: "Do the work of pipelines with a program",
 		Long: `Do the work that pipelines leave in a queue, by a program that is started for each item: it reads
-			the input as JSON, and what it writes is the answer, as JSON or else as text. Exit code 0 means done and 75
-			later; with any other the step fails, and the end of what the program says to standard error is the reason. The item
-			stays with the program as long as it runs. Without a program, the queues are listed.`,
+			the input as JSON, and what it writes is the answer, as JSON or else as text. Exit code 0 means done and
+			75 later; with any other the step fails, and the end of what the program says to standard error is the
+			reason. The item stays with the program as long as it runs. Without a program, the queues are listed.`,
 		Example: "  sluice work scan -- clamdscan -\n  sluice work invoices --lease 1m -- ./book.py",
 		Args:    cobra.ArbitraryArgs,
 		RunE: t.Connected(func(ctx context.Context, args []string) error {

@@ -37,7 +37,7 @@ func after(d time.Duration) { <-time.After(d) }
 func TestAClockThatIsSetRight(t *testing.T) {
 	for name, wait := range map[string]func(t *testing.T, w *Waiting, due time.Time) error{
 		"without its place": func(t *testing.T, w *Waiting, due time.Time) error {
-			w.note("b", keyOf(0), state{Attempts: 1, Due: due, sequence: 1}, 0)
+			w.note("b", keyOf(0), state{Attempts: 1, Due: due, sequence: 1})
 			if w.pick("b") != nil {
 				t.Error("it is taken before it is due")
 			}
@@ -109,12 +109,12 @@ func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
 				told, due := clock.now(), clock.now().Add(time.Minute)
 				clock.set(0)
 				w, began := waitingBy(&clock), time.Now()
-				w.note("b", keyOf(0), state{Attempts: 1, Due: w.onClock(state{Due: due, Told: told}, noted), sequence: 1}, 0)
+				w.note("b", keyOf(0), state{Attempts: 1, Due: w.onClock(state{Due: due, Told: told}, noted), sequence: 1})
 				if was.told == 0 {
 					clock.set(-5 * time.Hour)
 				}
 				// One that is noted now goes by the clock as it is now.
-				w.note("b", keyOf(1), state{Attempts: 1, Due: clock.now().Add(time.Hour), sequence: 2}, 0)
+				w.note("b", keyOf(1), state{Attempts: 1, Due: clock.now().Add(time.Hour), sequence: 2})
 				if err := w.await(t.Context(), "b"); err != nil || time.Since(began) > time.Minute+lookEvery {
 					t.Errorf("it waits for %s (%v)", time.Since(began), err)
 				}
@@ -134,7 +134,7 @@ func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
 // of seconds since the start in some of them would make another one.
 func TestTheOrderOfWhatIsTriedAgain(t *testing.T) {
 	w := NewWaiting(&stream.Host{SoleWriter: true})
-	w.note("b", keyOf(0), state{Due: time.Now().Round(0), sequence: 1}, 0)
+	w.note("b", keyOf(0), state{Due: time.Now().Round(0), sequence: 1})
 	if w.pick("b") == nil {
 		t.Fatal("it is not due")
 	}

@@ -34,7 +34,7 @@ func TestEventsThatAreOne(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, began := NewWaiting(&stream.Host{SoleWriter: true}), time.Now()
 				note := func(i int) {
-					w.note("b", keyOf(i), state{Group: 7, Came: began.Add(test.came[i]), Wait: wait, AtMost: atMost, sequence: uint64(i + 1)}, 0)
+					w.note("b", keyOf(i), state{Group: 7, Came: began.Add(test.came[i]), Wait: wait, AtMost: atMost, sequence: uint64(i + 1)})
 				}
 				if test.late {
 					after(time.Minute)

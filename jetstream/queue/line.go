@@ -99,9 +99,8 @@ func (w *Waiting) caughtUp(sequence, behind uint64) {
 	w.behind, w.seen = min(w.behind, behind), max(w.seen, sequence)
 }
 
-// note adds a stored state to the index; behind is how many states follow it.
-func (w *Waiting) note(binding, key string, s state, behind uint64) {
-	defer w.caughtUp(s.sequence, behind)
+// note adds a stored state to the index.
+func (w *Waiting) note(binding, key string, s state) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.keepTime()

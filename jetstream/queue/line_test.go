@@ -20,7 +20,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 		w, slots, began := NewWaiting(&stream.Host{SoleWriter: true}), newSlots(16, 0), time.Now()
 		for i := range 16 {
 			due := began.Add(time.Minute + time.Duration(16-i)*time.Second)
-			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i)}, 0)
+			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i)})
 		}
 		if w.pick("b") != nil {
 			t.Error("one is taken before it is due")
@@ -36,7 +36,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 			early <- time.Since(began)
 		}()
 		synctest.Wait()
-		w.note("b", "n-2s", state{Due: began.Add(2 * time.Second), sequence: 99}, 0)
+		w.note("b", "n-2s", state{Due: began.Add(2 * time.Second), sequence: 99})
 		if at := <-early; at != 2*time.Second {
 			t.Errorf("one that came in meanwhile is due after %s", at)
 		}
@@ -67,14 +67,14 @@ func TestStatesOfOneEvent(t *testing.T) {
 		if w.may("b") {
 			t.Error("an event may wait where none ever did")
 		}
-		w.note("b", keyOf(0), state{Attempts: 2, Due: now, sequence: 2}, 0)
-		w.note("b", keyOf(0), state{Attempts: 1, Due: now, sequence: 1}, 0)
+		w.note("b", keyOf(0), state{Attempts: 2, Due: now, sequence: 2})
+		w.note("b", keyOf(0), state{Attempts: 1, Due: now, sequence: 1})
 		e := w.pick("b")
 		if e == nil || e.Attempts != 2 {
 			t.Fatalf("taken is %+v", e)
 		}
-		w.note("b", keyOf(0), state{Attempts: 2, Due: now, Node: w.node, sequence: 3}, 0)
-		w.note("b", keyOf(1), state{Attempts: 1, Due: now, Held: true, sequence: 4}, 0)
+		w.note("b", keyOf(0), state{Attempts: 2, Due: now, Node: w.node, sequence: 3})
+		w.note("b", keyOf(1), state{Attempts: 1, Due: now, Held: true, sequence: 4})
 		if e := w.pick("b"); e != nil {
 			t.Errorf("taken is %+v", e)
 		}
@@ -83,7 +83,7 @@ func TestStatesOfOneEvent(t *testing.T) {
 		if err := w.await(t.Context(), "b"); err != nil || time.Since(now) != time.Second {
 			t.Errorf("it is due again after %s (%v)", time.Since(now), err)
 		}
-		w.note("b", keyOf(0), state{Attempts: 2, Due: now.Add(time.Minute), Node: "another", sequence: 5}, 0)
+		w.note("b", keyOf(0), state{Attempts: 2, Due: now.Add(time.Minute), Node: "another", sequence: 5})
 		if e := w.pick("b"); e != nil {
 			t.Errorf("taken is %+v, which another node runs", e)
 		}
@@ -104,7 +104,7 @@ func TestStatesOfOneEvent(t *testing.T) {
 func TestAnEventWithoutASlotGoesBackInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := NewWaiting(&stream.Host{SoleWriter: true})
-		w.note("b", keyOf(0), state{Attempts: 1, Due: time.Now(), sequence: 1}, 0)
+		w.note("b", keyOf(0), state{Attempts: 1, Due: time.Now(), sequence: 1})
 		ctx, stop := context.WithCancel(t.Context())
 		c := &consumption{
 			queue:   &Queue{host: w.host, Waiting: w, memory: newMemory(0), crew: &crew{start: func(f func()) { go f() }, done: ctx.Done(), work: make(chan func())}},

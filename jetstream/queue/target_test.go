@@ -23,7 +23,7 @@ func TestRecoveryIsByTarget(t *testing.T) {
 			if i%5 == 0 { // the first as well
 				target = sluice.Target(i%2) * there
 			}
-			w.note("b", keyOf(i), state{Attempts: 1, Due: began.Add(time.Hour), Target: target, sequence: uint64(i + 1)}, 0)
+			w.note("b", keyOf(i), state{Attempts: 1, Due: began.Add(time.Hour), Target: target, sequence: uint64(i + 1)})
 		}
 		taken := func() (found []*delivery) {
 			for e := w.pick("b"); e != nil; e = w.pick("b") {
@@ -57,7 +57,7 @@ func TestRecoveryIsByTarget(t *testing.T) {
 		}
 		first := wantFirst("at first")
 		w.heard(c, first, away)
-		w.note("b", first.key, state{Attempts: 1, Due: began.Add(time.Hour), Target: here, sequence: 1000}, 0)
+		w.note("b", first.key, state{Attempts: 1, Due: began.Add(time.Hour), Target: here, sequence: 1000})
 		wantNone("right after a try that failed")
 		after(29 * time.Second)
 		wantNone("before the backoff is over")
@@ -97,7 +97,7 @@ func TestARateBoundsWhatFollows(t *testing.T) {
 		w := NewWaiting(&stream.Host{SoleWriter: true})
 		c := &consumption{queue: &Queue{Waiting: w}, binding: "b", slots: newSlots(16, 5)}
 		for i := range 50 {
-			w.note("b", keyOf(i), state{Attempts: 1, Due: time.Now().Add(time.Hour), Target: 1, sequence: uint64(i + 1)}, 0)
+			w.note("b", keyOf(i), state{Attempts: 1, Due: time.Now().Add(time.Hour), Target: 1, sequence: uint64(i + 1)})
 		}
 		for range 2 { // the first is tried, then the others follow
 			w.heard(c, &delivery{key: keyOf(0)}, sluice.Outcome{Reached: []sluice.Target{1}})

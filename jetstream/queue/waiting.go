@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,41 +64,47 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	w.earlier = w.stream.CachedInfo().State.Msgs > 0
 	// An event that is back after a power cut has an outcome, and is removed again.
 	w.removed = w.host.SyncLater(running, blocks, "waiting events")
-	states, err := w.host.Follow(ctx, w.stream,
-		jetstream.OrderedConsumerConfig{FilterSubjects: []string{stream.WaitingPrefix + "*.*." + waitingState}})
-	if err != nil {
-		return err
-	}
-	work, err := w.host.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{
-		stream.WaitingPrefix + "*.*." + waitingWork + "*", stream.WaitingPrefix + "*.*." + waitingLease + "*",
+	stored, err := w.host.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{
+		stream.WaitingPrefix + "*.*." + waitingState,
+		stream.WaitingPrefix + "*.*." + waitingWork + "*",
+		stream.WaitingPrefix + "*.*." + waitingLease + "*",
 	}})
 	if err != nil {
 		return err
 	}
-	w.host.Start(func() { w.Work.follow(running, work) })
-	w.behind = states.Pending
-	w.host.Start(func() { w.follow(running, states) })
+	w.behind = stored.Pending
+	w.host.Start(func() { w.follow(running, stored) })
 	if w.host.SoleWriter {
 		return nil
 	}
 	return w.obey(running)
 }
 
-// follow adds the states that are stored, here or by other nodes, to the index.
-func (w *Waiting) follow(running context.Context, states *stream.Follower) {
+// follow adds the states and the work that are stored, here or by other nodes, to the index.
+func (w *Waiting) follow(running context.Context, stored *stream.Follower) {
 	for {
-		msg, meta, err := states.Next(running)
+		msg, meta, err := stored.Next(running)
 		if err != nil {
 			return // the engine stops
 		}
-		binding, key, ok := waitingKey(msg.Subject())
-		var s state
-		if !ok || json.Unmarshal(msg.Data(), &s) != nil {
-			w.host.Log.Error("The state of a waiting event can't be read; it is left out.", "subject", msg.Subject())
-			w.caughtUp(meta.Sequence.Stream, meta.NumPending)
-			continue
+		if !w.index(running, msg, meta) {
+			w.host.Log.Error("What is stored of a waiting event can't be read; it is left out.",
+				"subject", msg.Subject())
 		}
-		s.sequence, s.Due = meta.Sequence.Stream, w.onClock(s, meta.Timestamp)
-		w.note(binding, key, s, meta.NumPending)
+		w.caughtUp(meta.Sequence.Stream, meta.NumPending)
 	}
+}
+
+func (w *Waiting) index(running context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata) (ok bool) {
+	if !strings.HasSuffix(msg.Subject(), "."+waitingState) {
+		return w.Work.index(running, msg, meta)
+	}
+	binding, key, ok := waitingKey(msg.Subject())
+	var s state
+	if !ok || json.Unmarshal(msg.Data(), &s) != nil {
+		return false
+	}
+	s.sequence, s.Due = meta.Sequence.Stream, w.onClock(s, meta.Timestamp)
+	w.note(binding, key, s)
+	return true
 }

@@ -49,29 +49,30 @@ func newWork(w *Waiting) *Work {
 	return &Work{jobs: newJobs(w.now), room: w, over: limit.NewCache[string, string](maxOver)}
 }
 
-// follow enters what is stored, here or by other nodes, in the index.
-func (w *Work) follow(running context.Context, messages *stream.Follower) {
-	for {
-		msg, meta, err := messages.Next(running)
-		if err != nil {
-			return // the engine stops
-		}
-		place, isItem, ok := workPlace(msg.Subject())
-		var item sluice.WorkItem
-		var p progress
-		switch {
-		case ok && isItem && json.Unmarshal(msg.Data(), &item) == nil:
-			w.offered(place, item)
-		case ok && !isItem && json.Unmarshal(msg.Data(), &p) == nil:
-			w.moved(place, meta.Sequence.Stream, p)
-			if p.Answer != nil && p.Node != w.room.node { // its node may be gone before it told the event
-				// after a failure the event goes on when it is due
-				w.room.host.Start(func() { _ = w.tell(running, place) })
-			}
-		default:
-			w.room.host.Log.Error("An item of work can't be read; it is left out.", "subject", msg.Subject())
-		}
+// index adds an item or its progress, and reports whether it can be read.
+func (w *Work) index(running context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
+	place, isItem, ok := workPlace(msg.Subject())
+	if !ok {
+		return false
 	}
+	if isItem {
+		var item sluice.WorkItem
+		if json.Unmarshal(msg.Data(), &item) != nil {
+			return false
+		}
+		w.offered(place, item)
+		return true
+	}
+	var p progress
+	if json.Unmarshal(msg.Data(), &p) != nil {
+		return false
+	}
+	w.moved(place, meta.Sequence.Stream, p)
+	if p.Answer != nil && p.Node != w.room.node { // its node may be gone before it told the event
+		// after a failure the event goes on when it is due
+		w.room.host.Start(func() { _ = w.tell(running, place) })
+	}
+	return true
 }
 
 // tell lets the event go on that has waited for an answer. One that was done meanwhile has taken its
