@@ -74,9 +74,12 @@ type Kept interface {
 	// Keep stores the output of a step. It is on stable storage then.
 	Keep(ctx context.Context, step string, output json.RawMessage) error
 
-	// Offer offers work to others, durably, unless a step has done that before. It returns until
-	// when that is, and the answer, nil if there is none yet.
-	Offer(ctx context.Context, step string, item WorkItem) (until time.Time, answer *WorkAnswer, err error)
+	// Offer offers work to others, durably, unless a step has done that before, and returns until
+	// when that is.
+	Offer(ctx context.Context, step string, item WorkItem) (until time.Time, err error)
+
+	// Answer returns what became of the work of a step, nil if that is open, or the event is done.
+	Answer(ctx context.Context, step string) (*WorkAnswer, error)
 }
 
 // MaxKept is how many bytes of JSON such an output has at most.

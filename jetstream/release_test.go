@@ -43,7 +43,9 @@ func TestAnEventWaitsForAnAnswer(t *testing.T) {
 				}
 				run := func(d sluice.Delivery) (sluice.Outcome, error) {
 					item := sluice.WorkItem{Queue: p.Name, Since: time.Now(), Until: time.Now().Add(time.Hour)}
-					_, found, err := d.Kept.Offer(context.Background(), "step", item)
+					_, err := d.Kept.Offer(context.Background(), "step", item)
+					check(t, err)
+					found, err := d.Kept.Answer(context.Background(), "step")
 					if err != nil {
 						return sluice.Outcome{}, err
 					}
@@ -56,7 +58,7 @@ func TestAnEventWaitsForAnAnswer(t *testing.T) {
 					}
 					o := again(d, time.Hour)
 					o.Attempts, o.Answered = d.Attempts, func() bool {
-						_, found, _ := d.Kept.Offer(context.Background(), "step", item)
+						found, _ := d.Kept.Answer(context.Background(), "step")
 						return found != nil
 					}
 					return o, nil

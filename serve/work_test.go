@@ -131,34 +131,26 @@ func TestManyWorkers(t *testing.T) {
 	s.store("many", "concurrency: 4\npipeline:\n- event.listen: {eventKey: webhook.many}\n- work: {queue: many, input: '#{body.payload.n}'}\n")
 	var mu sync.Mutex
 	done := map[any]int{}
+	allDone := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(done) == items
+	}
 	var working sync.WaitGroup
 	for range workers {
 		working.Go(func() {
-			for turn := 0; ; turn++ {
-				taken := s.take(t, "many", "limit", 5, "lease", "2s")
-				if len(taken) == 0 {
-					return
-				}
-				if turn == 0 {
-					taken = taken[1:] // this one is abandoned
-				}
-				for _, item := range taken {
+			for abandoned := false; !allDone(); {
+				for _, item := range s.take(t, "many", "limit", 5, "lease", "2s", "wait", "1s") {
+					if !abandoned {
+						abandoned = true
+						continue
+					}
 					answer := s.command("work.done", map[string]any{"lease": item["lease"], "value": item["input"]})
 					mu.Lock()
 					if answer.status == 200 {
 						done[item["input"]]++
 					}
-					all := len(done) == items
 					mu.Unlock()
-					if all {
-						return
-					}
-				}
-				mu.Lock()
-				all := len(done) == items
-				mu.Unlock()
-				if all {
-					return
 				}
 			}
 		})

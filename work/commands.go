@@ -94,13 +94,17 @@ func offer(ctx context.Context, p stepParams) (any, error) {
 		Queue: p.Queue, TraceID: run.TraceID, EventKey: eventKey, Pipeline: run.Pipeline, Input: input, Since: now,
 		Until: now.Add(within),
 	}
-	until, answer, err := run.Kept.Offer(ctx, step, item)
+	until, err := run.Kept.Offer(ctx, step, item)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := run.Kept.Answer(ctx, step)
 	switch {
 	case err != nil:
 		return nil, err
 	case answer == nil && now.Before(until):
 		return nil, &sluice.Waits{Until: until, Answered: func() bool {
-			_, answer, err := run.Kept.Offer(context.WithoutCancel(ctx), step, item)
+			answer, err := run.Kept.Answer(context.WithoutCancel(ctx), step)
 			return answer != nil && err == nil
 		}}
 	case answer == nil:

@@ -143,6 +143,14 @@ func (x *jobs) find(place string) *job {
 	return j
 }
 
+// isFree reports whether a picked item is still there for a taker.
+func (x *jobs) isFree(j *job) bool {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	known, _ := x.byPlace.Get(j.place)
+	return known == j && !j.Free.After(x.now())
+}
+
 // holds reports whether a lease of an item lasts.
 func (x *jobs) holds(j *job, lease string) bool {
 	x.lock.Lock()

@@ -43,29 +43,30 @@ func (k *kept) Keep(ctx context.Context, step string, output json.RawMessage) er
 }
 
 // Offer implements sluice.Kept.
-func (k *kept) Offer(
-	ctx context.Context, step string, item sluice.WorkItem,
-) (until time.Time, answer *sluice.WorkAnswer, err error) {
+func (k *kept) Offer(ctx context.Context, step string, item sluice.WorkItem) (until time.Time, err error) {
 	known, err := k.find(ctx, waitingWork, step)
-	if known == nil && err == nil {
-		if known, err = value.Marshal(item); err == nil {
-			err = k.store(ctx, waitingWork, step, known)
-		}
-		k.again = true
-		return item.Until, nil, err
-	}
-	if err == nil {
+	switch {
+	case err != nil:
+		return until, err
+	case known != nil:
 		err = json.Unmarshal(known, &item)
+		return item.Until, err
 	}
-	if err != nil {
-		return until, nil, err
+	if known, err = value.Marshal(item); err == nil {
+		err = k.store(ctx, waitingWork, step, known)
 	}
+	k.again = true
+	return item.Until, err
+}
+
+// Answer implements sluice.Kept.
+func (k *kept) Answer(ctx context.Context, step string) (*sluice.WorkAnswer, error) {
 	text, err := k.find(ctx, waitingLease, step)
 	var p progress
 	if text != nil && err == nil {
 		err = json.Unmarshal(text, &p)
 	}
-	return item.Until, p.Answer, err
+	return p.Answer, err
 }
 
 func (k *kept) store(ctx context.Context, kind, step string, data []byte) error {

@@ -75,19 +75,11 @@ func (w *Work) index(running context.Context, msg jetstream.Msg, meta *jetstream
 	return true
 }
 
-// tell lets the event go on that has waited for an answer. One that was done meanwhile has taken its
-// items with it: then the answer and the event's state came too late, and go as well.
+// tell lets the event go on that has waited for an answer.
 func (w *Work) tell(ctx context.Context, place string) error {
 	binding, rest, _ := strings.Cut(place, ".")
 	key, _, _ := strings.Cut(rest, ".")
-	if err := w.room.release(ctx, binding, key); err != nil {
-		return err
-	}
-	msg, err := w.stored(ctx, place, waitingWork)
-	if msg == nil && err == nil {
-		w.room.drop(ctx, binding, key)
-	}
-	return err
+	return w.room.release(ctx, binding, key)
 }
 
 // Take implements sluice.Work.
@@ -140,6 +132,9 @@ func (w *Work) leaseOne(
 ) (item *sluice.WorkItem, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if !w.isFree(j) {
+		return nil, nil // it was answered, or its lease made longer, just before that was over
+	}
 	defer w.enter(j)
 	msg, err := w.stored(ctx, j.place, waitingWork)
 	if err != nil {

@@ -35,9 +35,11 @@ func (o *outputs) Keep(_ context.Context, step string, output json.RawMessage) e
 	return o.err
 }
 
-func (o *outputs) Offer(context.Context, string, sluice.WorkItem) (time.Time, *sluice.WorkAnswer, error) {
-	return time.Time{}, nil, o.err
+func (o *outputs) Offer(context.Context, string, sluice.WorkItem) (time.Time, error) {
+	return time.Time{}, o.err
 }
+
+func (o *outputs) Answer(context.Context, string) (*sluice.WorkAnswer, error) { return nil, o.err }
 
 // TestOnce: what a run does outside when it begins anew. Each source is another attempt on the same
 // event.
