@@ -137,7 +137,7 @@ func TestWhatUsersMayDoIsInWords(t *testing.T) {
 	s.command("iam.user.put", map[string]any{"username": "sue", "password": "a long password", "roles": []string{"support"}})
 	s.command("iam.user.put", map[string]any{"username": "nobody", "password": "a long password"})
 	s.command("iam.user.put", map[string]any{"username": "unseen", "password": "a long password"})
-	page := s.signedIn("sue", "a long password").get("/me").wants(t, 200, "Manage dead letters and the quarantine. See webhooks, pipelines, calls and the figures of the server. Read what callers have sent and replay events.")
+	page := s.signedIn("sue", "a long password").get("/me").wants(t, 200, "Manage dead letters, the quarantine and work. See webhooks, pipelines, calls and the figures of the server. Read what callers have sent and replay events.")
 	if strings.Index(page.body, "Current password") > strings.Index(page.body, "New password") {
 		t.Error("the new password is asked for before the current one")
 	}
@@ -181,5 +181,5 @@ func TestBuiltInRoles(t *testing.T) {
 	v.get("/roles/viewer").wants(t, 200, "built in").lacks(t, button, "built in, changed")
 	v.post("/roles/new", "role", "own", "permissions", "webhook.get").wants(t, 303)
 	v.get("/roles/own").wants(t, 200, "/roles/own/delete", "your own").lacks(t, "built in")
-	v.get("/roles").wants(t, 200, "built in", "your own", "Manage dead letters and the quarantine.", "See webhooks.")
+	v.get("/roles").wants(t, 200, "built in", "your own", "Manage dead letters, the quarantine and work.", "See webhooks.")
 }
