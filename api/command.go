@@ -24,6 +24,9 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if known && cmd.Endpoint != nil {
 		return cmd.Endpoint(w, r)
 	}
+	if known && cmd.Told != nil && r.Header.Get("Authorization") == "" {
+		return a.answer(w, r, nil, cmd.Told)
+	}
 	user, leave, err := a.enter(w, r)
 	if err != nil {
 		return err

@@ -206,7 +206,7 @@ func TestAnotherServer(t *testing.T) {
 // do.
 func TestUsersOfAnotherProvider(t *testing.T) {
 	for issuer, want := range map[string]string{
-		`"openid":{"openIdConnectUrl":"https://idp.invalid/realm/.well-known/openid-configuration"}`: "those of https://idp.invalid/realm: get a token there and set SLUICE_TOKEN",
+		`"openid":{"openIdConnectUrl":"https://idp.invalid/realm/.well-known/openid-configuration"}`: "those of https://idp.invalid/realm: sign in there with sluice login",
 		``: "set SLUICE_USERNAME and SLUICE_PASSWORD",
 	} {
 		c := answering(t, func(w http.ResponseWriter, r *http.Request) {

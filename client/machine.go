@@ -47,31 +47,21 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 		return tokens{}, err
 	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {m.ID}, "client_secret": {m.Secret}}
-	if strings.HasPrefix(at, "/") {
-		got, err := c.token(ctx, at, "token", form)
-		return got, refusedMachine(err)
-	}
-	issuer, err := New(at, nil)
-	if err != nil {
+	endpoint := (&Login{URL: c.url, Issuer: at}).endpoint("token")
+	switch {
+	case at == "":
 		return tokens{},
 			sluice.Errorf(sluice.CodeNoIssuer,
 				"The server gives no tokens; set SLUICE_TOKEN, or SLUICE_USERNAME and SLUICE_PASSWORD.")
+	case !strings.HasPrefix(at, "/"):
+		document, err := c.at(at).discover(ctx, "")
+		if err != nil {
+			return tokens{}, err
+		}
+		endpoint = document.Token
 	}
-	defer issuer.CloseIdle()
-	document, err := issuer.discover(ctx, "")
-	if err != nil {
-		return tokens{}, err
-	}
-	endpoint, err := New(document.Token, nil)
-	if err != nil {
-		return tokens{}, err
-	}
-	defer endpoint.CloseIdle()
-	answer, err := endpoint.postForm(ctx, "", form)
-	if err != nil {
-		return tokens{}, refusedMachine(err)
-	}
-	return readTokens(answer)
+	got, err := c.token(ctx, endpoint, form)
+	return got, refusedMachine(err)
 }
 
 // refusedMachine names the variables in the error for a wrong id or secret.

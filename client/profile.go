@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,10 @@ import (
 type Login struct {
 	URL          string    `json:"url"`
 	Username     string    `json:"username"`
-	Issuer       string    `json:"issuer"` // path of the issuer of tokens at the server
+	Issuer       string    `json:"issuer"`              // path of the issuer of tokens at the server, or the URL of another
+	Client       string    `json:"client,omitempty"`    // of the command line at another issuer
+	TokenURL     string    `json:"tokenUrl,omitempty"`  // of another issuer
+	RevokeURL    string    `json:"revokeUrl,omitempty"` // of another issuer; "": it has none
 	RefreshToken string    `json:"refreshToken"`
 	AccessToken  string    `json:"accessToken"`
 	Expires      time.Time `json:"expires"` // of the access token
@@ -30,7 +34,7 @@ type Login struct {
 
 // keep stores new tokens that were asked for then.
 func (l *Login) keep(t tokens, asked time.Time) {
-	l.AccessToken, l.RefreshToken = t.Access, t.Refresh
+	l.AccessToken, l.RefreshToken = t.Access, cmp.Or(t.Refresh, l.RefreshToken) // some issuers give it once
 	l.Expires = asked.Add(time.Duration(t.ExpiresIn) * time.Second).UTC()
 }
 

@@ -68,7 +68,8 @@ func (c *Client) unreachable(ctx context.Context, cause error) error {
 	case errors.As(cause, &op) && op.Op == "dial":
 		reason = "can't be reached"
 	case strings.Contains(cause.Error(), "tls:"), strings.Contains(cause.Error(), "x509:"):
-		reason = fmt.Sprintf("has no certificate that is trusted here (%v)", rootOf(cause))
+		reason = fmt.Sprintf("has no certificate that is trusted here (%v; --ca FILE names a private CA)",
+			rootOf(cause))
 	case strings.Contains(cause.Error(), "server gave HTTP response to HTTPS"):
 		reason = "speaks http, not https"
 	}

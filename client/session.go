@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"time"
@@ -50,6 +51,10 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 		return Login{}, err
 	}
 	defer c.CloseIdle()
+	ended := sluice.Errorf(sluice.CodeLoginEnded, "The login at %s has ended.", login.URL)
+	if login.RefreshToken == "" {
+		return Login{}, ended
+	}
 	ctx, stop := withGrace(ctx)
 	defer stop()
 	renewed, err := c.exchange(ctx, login, url.Values{
@@ -57,7 +62,7 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 	})
 	if err != nil {
 		if e := sluice.AsError(err); e.Kind == sluice.Unauthenticated {
-			return Login{}, e.Coded(sluice.CodeLoginEnded).Saying("The login at " + login.URL + " has ended.")
+			return Login{}, ended.Because(e)
 		}
 		return Login{}, err
 	}
@@ -86,15 +91,21 @@ func (c *Client) Login(ctx context.Context, username, password string) (Login, e
 // how long the answer took to arrive.
 func (c *Client) exchange(ctx context.Context, login Login, grant url.Values) (Login, error) {
 	asked := time.Now()
-	got, err := c.token(ctx, login.Issuer, "token", grant)
+	grant.Set("client_id", cmp.Or(login.Client, clientID))
+	got, err := c.token(ctx, cmp.Or(login.TokenURL, login.endpoint("token")), grant)
 	if err == nil {
 		login.keep(got, asked)
 	}
 	return login, err
 }
 
-// Logout ends a login at the server.
+// Logout ends a login at its issuer. One of another issuer that ends none is forgotten here only.
 func (c *Client) Logout(ctx context.Context, login Login) error {
-	_, err := c.token(ctx, login.Issuer, "revoke", url.Values{"token": {login.RefreshToken}})
+	if login.RefreshToken == "" || login.TokenURL != "" && login.RevokeURL == "" {
+		return nil
+	}
+	_, err := c.at(cmp.Or(login.RevokeURL, login.endpoint("revoke"))).postForm(ctx, url.Values{
+		"token": {login.RefreshToken}, "client_id": {cmp.Or(login.Client, clientID)},
+	})
 	return err
 }

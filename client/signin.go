@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -31,7 +31,7 @@ type SignIn struct {
 	URL string // what the browser opens
 
 	client   *Client
-	issuer   string // path of the issuer
+	login    Login  // without tokens
 	named    string // what the issuer calls itself
 	redirect string
 	state    string
@@ -49,11 +49,7 @@ type arrival struct {
 // SignIn starts a login in a browser; callers must call Wait to end it. The error is
 // NotFound if the server has no page to sign in on.
 func (c *Client) SignIn(ctx context.Context) (*SignIn, error) {
-	issuer, err := c.ownIssuer(ctx)
-	if err != nil {
-		return nil, err
-	}
-	document, err := c.discover(ctx, issuer)
+	login, document, err := c.issuedBy(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -65,19 +61,14 @@ func (c *Client) SignIn(ctx context.Context) (*SignIn, error) {
 		return nil, fmt.Errorf("no port of this machine can be used for the browser: %w", err)
 	}
 	s := &SignIn{
-		client: c, issuer: issuer, named: document.Issuer,
+		client: c, login: login, named: document.Issuer,
 		redirect: "http://" + listener.Addr().String() + callbackPath,
 		state:    oauth2.GenerateVerifier(), verifier: oauth2.GenerateVerifier(),
 		came: make(chan arrival),
 	}
-	// The browser goes to the URL by which we reach the server, which may differ
-	// from the one that the server believes it has.
-	page := strings.TrimPrefix(document.Authorize, strings.TrimSuffix(document.Issuer, issuer))
-	s.URL = c.url + page + "?" + url.Values{
-		"response_type": {"code"}, "client_id": {clientID}, "redirect_uri": {s.redirect},
-		"scope": {"openid profile"}, "state": {s.state},
-		"code_challenge": {oauth2.S256ChallengeFromVerifier(s.verifier)}, "code_challenge_method": {"S256"},
-	}.Encode()
+	page := document.config(login)
+	page.RedirectURL = s.redirect
+	s.URL = page.AuthCodeURL(s.state, oauth2.S256ChallengeOption(s.verifier))
 	s.server = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: pageWait}
 	go func() { _ = s.server.Serve(listener) }() // ends with Wait
 	return s, nil
@@ -132,12 +123,13 @@ func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
 	switch {
 	case query.Get("error") == "access_denied":
 		return Login{}, sluice.Errorf(sluice.CodeLoginRefused, "The login was refused in the browser.")
-	case query.Get("error") != "" || query.Get("code") == "" || query.Get("iss") != s.named:
+	case query.Get("error") != "" || query.Get("code") == "" ||
+		query.Get("iss") != s.named && (query.Has("iss") || s.login.TokenURL == ""): // not all issuers say who they are
 		return Login{}, sluice.Errorf(sluice.CodeLoginFailed,
 			"The server gave no code to the browser; try again, or use --no-browser.").
 			Because(errors.New(query.Get("error_description")))
 	}
-	login, err := s.client.exchange(ctx, Login{URL: s.client.url, Issuer: s.issuer}, url.Values{
+	login, err := s.client.exchange(ctx, s.login, url.Values{
 		"grant_type": {"authorization_code"}, "code": {query.Get("code")},
 		"redirect_uri": {s.redirect}, "code_verifier": {s.verifier},
 	})
@@ -147,21 +139,29 @@ func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
 	return login, err
 }
 
-// username asks the issuer who has logged in.
+// username asks who has logged in: the server, if its users are those of another issuer.
 func (c *Client) username(ctx context.Context, login Login) (string, error) {
-	answer, err := c.do(ctx, request{
-		path:   login.Issuer + "/protocol/openid-connect/userinfo",
-		header: http.Header{"Authorization": {login.bearer()}},
-		open:   true,
-	})
-	if err != nil {
+	path := login.Issuer + "/protocol/openid-connect/userinfo"
+	if login.TokenURL != "" {
+		path = sluice.CommandPath + "iam.whoami"
+	}
+	answer, err := c.do(ctx, request{path: path, header: http.Header{"Authorization": {login.bearer()}}, open: true})
+	var person struct {
+		Name     string `json:"preferred_username"`
+		Username string `json:"username"`
+	}
+	switch {
+	case sluice.Forbidden.Is(err): // the login may be good for other commands
+		return "somebody who may not run iam.whoami", nil
+	case sluice.Unauthenticated.Is(err) && login.TokenURL != "":
+		return "", sluice.Errorf(sluice.CodeLoginFailed,
+			"%s has signed you in, but the server does not take its token. "+
+				"Its log says why, such as an audience that auth-audience does not name.", login.Issuer).Because(err)
+	case err != nil:
 		return "", err
 	}
-	var person struct {
-		Name string `json:"preferred_username"`
-	}
 	err = json.Unmarshal(answer.Body, &person)
-	return person.Name, err
+	return cmp.Or(person.Name, person.Username), err
 }
 
 // showPage shows a sentence in the browser.

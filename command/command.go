@@ -38,6 +38,8 @@ type Command struct {
 	// included; such a command can't be called in any other way.
 	Endpoint Endpoint
 
+	Told any // what callers without credentials are answered; nil: that they need some
+
 	// Check, if set, finds mistakes in arguments that are known before a run. Computed ones are
 	// left out.
 	Check func(known map[string]any) error

@@ -40,6 +40,7 @@ type Config struct {
 	KeyRotation       time.Duration `name:"key-rotation" least:"1" default:"720h" doc:"how often the key that signs tokens is replaced"`
 	AuthIssuer        string        `name:"auth-issuer" doc:"URL of an external OpenID provider, instead of the embedded issuer"`
 	AuthClientID      string        `name:"auth-client-id" doc:"client id at the external provider"`
+	AuthCLIClient     string        `name:"auth-cli-client" doc:"id of a public client at the external provider, with which sluice login signs people in; tokens for it are taken"`
 	AuthClientSecret  string        `name:"auth-client-secret" secret:"true" doc:"secret of that client; better given as a variable than as a flag"`
 	AuthAudience      string        `name:"auth-audience" doc:"audience that access tokens of the external provider must have; default: the client id"`
 	AuthRolesClaim    string        `name:"auth-roles-claim" default:"realm_access.roles" doc:"claim of the external provider's tokens that holds the roles"`

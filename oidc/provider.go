@@ -31,6 +31,7 @@ type ProviderOptions struct {
 	Issuer        string       // its identifier, where discovery starts
 	ClientID      string       // of this service at the provider
 	ClientSecret  string       // empty: a public client
+	CLIClient     string       // of the command line at the provider: its access tokens are for us, too; empty: none
 	Audience      string       // that access tokens must be for; empty: the client id
 	RolesClaim    string       // where a token has the roles, such as groups or realm_access.roles
 	UsernameClaim string       // empty: preferred_username; for a token without it a verified email, otherwise sub

@@ -93,7 +93,7 @@ func (p *Provider) checkAudience(has []string, idToken bool) bool {
 	if idToken {
 		wanted = p.ClientID
 	}
-	if slices.Contains(has, wanted) {
+	if slices.Contains(has, wanted) || !idToken && p.CLIClient != "" && slices.Contains(has, p.CLIClient) {
 		return true
 	}
 	p.audienceHint.Do(func() {

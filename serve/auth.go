@@ -50,6 +50,7 @@ func (s *Server) newProvider() *oidc.Provider {
 		Issuer:        s.cfg.AuthIssuer,
 		ClientID:      s.cfg.AuthClientID,
 		ClientSecret:  s.cfg.AuthClientSecret,
+		CLIClient:     s.cfg.AuthCLIClient,
 		Audience:      s.cfg.AuthAudience,
 		RolesClaim:    s.cfg.AuthRolesClaim,
 		UsernameClaim: s.cfg.AuthUsernameClaim,

@@ -154,7 +154,12 @@ func TestAnExternalProvider(t *testing.T) {
 	provider.command("iam.user.put", map[string]any{"username": "ada", "password": "correct horse", "roles": "developer"}).wantStatus(t, 200)
 	s := start(t,
 		"auth-issuer="+provider.server.URL()+"/auth/realms/default", "auth-client-id=relay", "auth-client-secret="+client["secret"].(string),
-		"auth-roles-claim=roles", "auth-audience=sluice")
+		"auth-roles-claim=roles", "auth-audience=sluice", "auth-cli-client=cli")
+	told := s.send("GET", "/api/v3/command/server.info", nil).wantStatus(t, 200).object(t)
+	if len(told) != 2 || told["issuer"] != provider.server.URL()+"/auth/realms/default" || told["cliClient"] != "cli" {
+		t.Errorf("strangers are told %v", told)
+	}
+	s.send("GET", "/api/v3/command/server.info", nil, header("authorization", "Bearer x")).wantProblem(t, 401, "invalid_token")
 
 	tokens := provider.token(url.Values{
 		"grant_type": {"password"}, "client_id": {"relay"}, "client_secret": {client["secret"].(string)}, "username": {"ada"}, "password": {"correct horse"},

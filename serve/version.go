@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"sluice/command"
+	"sluice/config"
 	"sluice/jetstream"
 )
 
@@ -56,12 +57,26 @@ type info struct {
 	Commit    string `json:"commit"`
 	Namespace string `json:"namespace"`
 	Engine    string `json:"engine"`
+
+	elsewhere
 }
 
-func infoCommand(namespace string, engine *jetstream.Engine) command.Command {
+// elsewhere is where people log in if not here, which strangers are told.
+type elsewhere struct {
+	Issuer    string `json:"issuer,omitempty"`
+	CLIClient string `json:"cliClient,omitempty"`
+}
+
+func infoCommand(cfg config.Config, engine *jetstream.Engine) command.Command {
+	logins := elsewhere{cfg.AuthIssuer, cfg.AuthCLIClient}
+	opts := []command.Option{command.ReadOnly, command.Global}
+	if logins.Issuer != "" {
+		opts = append(opts, command.Tells(logins))
+	}
 	return command.New("server.info",
-		"Show the server's version, the commit it was built from, its namespace and its engine.",
+		"Show the server's version, the commit it was built from, its namespace and its engine; with an external "+
+			"provider also its URL and the client of the command line there, which strangers are told.",
 		func(context.Context, struct{}) (info, error) {
-			return info{Version: Version, Commit: Commit(), Namespace: namespace, Engine: engine.Description}, nil
-		}, command.ReadOnly, command.Global)
+			return info{Version, Commit(), cfg.Namespace, engine.Description, logins}, nil
+		}, opts...)
 }

@@ -236,20 +236,26 @@ func (r *replaceable) stop(calls int) {
 // certificate writes a certificate, and lets the client trust it.
 func (r *replaceable) certificate() {
 	r.t.Helper()
+	pool := x509.NewCertPool()
+	pool.AddCert(writeCertificate(r.t, r.dir))
+	r.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: pool}
+}
+
+// writeCertificate writes a certificate of this machine, and its key.
+func writeCertificate(t *testing.T, dir string) *x509.Certificate {
+	t.Helper()
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
 	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
 	if err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, "key.pem": {Type: "PRIVATE KEY", Bytes: key}} {
-		if err := os.WriteFile(filepath.Join(r.dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			r.t.Fatal(err)
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	pool := x509.NewCertPool()
-	pool.AddCert(server.Certificate())
-	r.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: pool}
+	return server.Certificate()
 }
 
 // TestHandOver: a new program takes over while calls come. None is refused, cut off or

@@ -28,7 +28,8 @@ func loginCommand(t *cli) *cobra.Command {
 
 			You sign in in a browser. Where there is none (no display, or a session by SSH), with --no-browser, and if
 			a name or a password is given, what is not given by flags or by SLUICE_URL, SLUICE_USERNAME and
-			SLUICE_PASSWORD is asked for at the terminal.`,
+			SLUICE_PASSWORD is asked for at the terminal. If the server's users are those of an external provider, you
+			sign in there; without a browser here, with a code that you enter in a browser elsewhere.`,
 		Example: "  sluice login hooks.example.com\n  sluice login 127.0.0.1:8080 --username admin",
 		Args:    terminal.Needs("the URL of one server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,10 +60,12 @@ func (t *cli) logIn(ctx context.Context, username string, noBrowser bool) error 
 	}
 	t.warnOfPlainHTTP(c.URL())
 	var login client.Login
-	if noBrowser || username != "" || os.Getenv("SLUICE_PASSWORD") != "" || !t.Asks() ||
-		terminal.BrowserHere() == nil {
+	switch {
+	case username != "" || os.Getenv("SLUICE_PASSWORD") != "":
 		login, err = t.loginByPassword(ctx, c, username, before.Username)
-	} else {
+	case noBrowser || !t.Asks() || terminal.BrowserHere() == nil:
+		login, err = t.loginElsewhere(ctx, c, before.Username)
+	default:
 		login, err = t.loginInBrowser(ctx, c, before.Username)
 	}
 	if err != nil {
@@ -104,6 +107,20 @@ func (t *cli) loginByPassword(
 	return c.Login(ctx, username, password)
 }
 
+// loginElsewhere lets the person sign in in a browser of another machine. At a server that has no
+// page for that, it asks for the password.
+func (t *cli) loginElsewhere(ctx context.Context, c *client.Client, fallback string) (client.Login, error) {
+	device, err := c.Device(ctx)
+	if err != nil {
+		if errors.Is(err, client.ErrOwnIssuer) {
+			return t.loginByPassword(ctx, c, "", fallback)
+		}
+		return client.Login{}, err
+	}
+	fmt.Fprintf(t.Err, "On a machine with a browser, visit\n\n  %s\n\nand enter the code %s\n", device.URL, device.Code)
+	return device.Wait(ctx)
+}
+
 // errNoBrowser means that the person has no browser after all.
 var errNoBrowser = errors.New("no browser")
 
@@ -113,7 +130,7 @@ func (t *cli) loginInBrowser(ctx context.Context, c *client.Client, fallback str
 	signIn, err := c.SignIn(ctx)
 	if err != nil {
 		if sluice.NotFound.Is(err) {
-			return t.loginByPassword(ctx, c, "", fallback)
+			return t.loginElsewhere(ctx, c, fallback)
 		}
 		return client.Login{}, err
 	}
@@ -134,7 +151,7 @@ func (t *cli) loginInBrowser(ctx context.Context, c *client.Client, fallback str
 	login, err := signIn.Wait(waiting)
 	if err != nil && errors.Is(context.Cause(waiting), errNoBrowser) {
 		t.Sayf("No browser could be opened.")
-		return t.loginByPassword(ctx, c, "", fallback)
+		return t.loginElsewhere(ctx, c, fallback)
 	}
 	return login, err
 }

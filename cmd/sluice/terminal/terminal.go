@@ -4,7 +4,11 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
 	"os"
 	"time"
 
@@ -32,6 +36,7 @@ type Terminal struct {
 	HelpFailed error          // why there was no help, which cobra does not ask for
 
 	profile string
+	ca      string // file of certificates
 	form    string // of the output: table, json or yaml
 	json    bool
 	yes     bool // the person needs no question
@@ -44,6 +49,7 @@ func (t *Terminal) AddFlags(cmd *cobra.Command) {
 	flags.StringVar(&t.URL, "url", "", "URL of the server (SLUICE_URL; default: that of the profile)")
 	flags.StringVar(&t.profile, "profile", "",
 		"name of the stored login to use (SLUICE_PROFILE; default: the current one)")
+	flags.StringVar(&t.ca, "ca", "", "file with the certificate of a private CA that signed the server's (SLUICE_CA)")
 	flags.BoolVar(&t.ShowTokens, "show-token", false, "show the tokens of webhooks in tables")
 	complete(cmd, "profile", t.CompleteProfiles)
 	t.AddForm(cmd)
@@ -69,7 +75,27 @@ func (t *Terminal) begin(cmd *cobra.Command, _ []string) error {
 		// No context ends a write to a pipe that nobody reads, for one.
 		time.AfterFunc(lastGrace, func() { os.Exit(exit.Interrupted) })
 	})
+	if err := trust(cmp.Or(t.ca, os.Getenv("SLUICE_CA"))); err != nil {
+		return err
+	}
 	return t.chooseForm()
+}
+
+// trust lets all connections of the program trust the certificates in a file, besides those of the system.
+func trust(file string) error {
+	if file == "" {
+		return nil
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	content, err := os.ReadFile(file)
+	if err != nil || !roots.AppendCertsFromPEM(content) {
+		return exit.Usage("--ca: %s is no file with a certificate in PEM that can be read.", file)
+	}
+	http.DefaultTransport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	return nil
 }
 
 // lastGrace is how long the program may take to end once it was interrupted.

@@ -49,9 +49,11 @@ func run(ctx context.Context) error {
 		return err
 	}
 	config := server.Config{
-		Issuer:             issuer,
-		Storage:            store,
-		AllowedGrantTypes:  []string{"authorization_code", "password", "refresh_token"},
+		Issuer:  issuer,
+		Storage: store,
+		AllowedGrantTypes: []string{
+			"authorization_code", "password", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
+		},
 		PasswordConnector:  server.LocalConnector,
 		IDTokensValidFor:   tokensValidFor,
 		Web:                server.WebConfig{WebFS: web.FS()},
@@ -78,7 +80,7 @@ func run(ctx context.Context) error {
 	return (&http.Server{Handler: dex, ReadHeaderTimeout: time.Minute}).Serve(listener)
 }
 
-// known returns a store with one client and two users, one of them without
+// known returns a store with two clients and two users, one of them without
 // roles. They are static, since the plain store in memory locks itself out when
 // a password user refreshes.
 func known(log *slog.Logger) (storage.Storage, error) {
@@ -91,6 +93,7 @@ func known(log *slog.Logger) (storage.Storage, error) {
 			"http://hooks.example.org/signin/callback", // of the tests
 			"http://127.0.0.1:8081/signin/callback",    // of the documents
 		}},
+		{ID: "sluice-cli", Public: true, Name: "sluice on the command line"},
 	})
 	store = storage.WithStaticConnectors(store, []storage.Connector{
 		{ID: server.LocalConnector, Type: server.LocalConnector, Name: "Email"},
