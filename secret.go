@@ -1,6 +1,9 @@
 package sluice
 
-import "time"
+import (
+	"crypto/rand"
+	"time"
+)
 
 // A Secret is a value that pipelines use and nobody reads back.
 type Secret struct {
@@ -23,4 +26,11 @@ type SecretView struct {
 type SecretUsers struct {
 	Webhooks  []string `json:"webhooks,omitempty" doc:"Event keys of the webhooks whose calls may be signed with it."`
 	Pipelines []string `json:"pipelines,omitempty" doc:"Pipelines whose source names it."`
+}
+
+// RandomBytes returns bytes that nobody can guess.
+func RandomBytes(size int) []byte {
+	b := make([]byte, size)
+	_, _ = rand.Read(b) // never fails
+	return b
 }

@@ -1,8 +1,6 @@
 package backup
 
 import (
-	"crypto/rand"
-
 	"golang.org/x/crypto/argon2"
 
 	"sluice"
@@ -52,8 +50,7 @@ const keyName = "key of a backup" // what the box seals it for
 
 // SealKey seals a key with a passphrase, which may be empty.
 func SealKey(key, passphrase string) (*SealedKey, error) {
-	k := &SealedKey{Passphrase: passphrase != "", Salt: make([]byte, 16)}
-	_, _ = rand.Read(k.Salt) // never fails
+	k := &SealedKey{Passphrase: passphrase != "", Salt: sluice.RandomBytes(16)}
 	box, err := k.box(passphrase)
 	if err != nil {
 		return nil, err

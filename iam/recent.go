@@ -2,11 +2,12 @@ package iam
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"time"
 
 	"sluice/limit"
+
+	"sluice"
 )
 
 const (
@@ -23,9 +24,7 @@ type recent struct {
 }
 
 func newRecent() *recent {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
-	return &recent{key, limit.NewCache[[sha256.Size]byte, string](maxRemembered)}
+	return &recent{sluice.RandomBytes(32), limit.NewCache[[sha256.Size]byte, string](maxRemembered)}
 }
 
 func (r *recent) fingerprint(username, password string) (id [sha256.Size]byte) {

@@ -49,7 +49,7 @@ const codeTTL = time.Minute
 // permit stores a session that begins when its code is used.
 func (s *sessions) permit(ctx context.Context, session sluice.Session) (code string, err error) {
 	code = random(familySize)
-	session.MACKey = randomBytes(familySize)
+	session.MACKey = sluice.RandomBytes(familySize)
 	_, err = s.store(ctx, code, session, codeTTL)
 	return code, err
 }

@@ -3,7 +3,6 @@ package oidc
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -67,12 +66,10 @@ func NewProvider(o ProviderOptions) *Provider {
 	o.Audience, o.UsernameClaim = cmp.Or(o.Audience, o.ClientID), cmp.Or(o.UsernameClaim, usernameClaim)
 	o.HTTP, o.Log = cmp.Or(o.HTTP, &http.Client{Timeout: outward.ShareTimeout}), cmp.Or(o.Log,
 		slog.New(slog.DiscardHandler))
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
 	return &Provider{
 		ProviderOptions: o,
 		now:             time.Now,
-		key:             key,
+		key:             sluice.RandomBytes(32),
 		verified:        limit.NewCache[fingerprint, foreign](maxRemembered),
 		exchanged:       limit.NewCache[fingerprint, exchanged](maxRemembered),
 		refused:         limit.NewCache[fingerprint, *sluice.Error](maxRemembered),

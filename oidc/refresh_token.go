@@ -2,11 +2,10 @@ package oidc
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/hex"
+	"fmt"
 	"strings"
 
 	"sluice"
@@ -25,7 +24,7 @@ const (
 )
 
 func newRefresh(family string, key []byte) string {
-	nonce := randomBytes(nonceSize)
+	nonce := sluice.RandomBytes(nonceSize)
 	return family + "." + base64.RawURLEncoding.EncodeToString(append(nonce, macOf(key, family, nonce)...))
 }
 
@@ -48,10 +47,7 @@ func isCurrent(s *sluice.Session, token string) bool {
 	return subtle.ConstantTimeCompare([]byte(s.Hash), []byte(hashRefresh(token))) == 1
 }
 
-func hashRefresh(token string) string {
-	hash := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(hash[:])
-}
+func hashRefresh(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }
 
 // parseRefresh returns the id of the session that a refresh token is of.
 func parseRefresh(token string) (id string, ok bool) {
@@ -68,13 +64,7 @@ func sessionID(family string) string {
 }
 
 // random returns a text that can't be guessed.
-func random(size int) string { return base64.RawURLEncoding.EncodeToString(randomBytes(size)) }
-
-func randomBytes(size int) []byte {
-	b := make([]byte, size)
-	_, _ = rand.Read(b) // never fails
-	return b
-}
+func random(size int) string { return base64.RawURLEncoding.EncodeToString(sluice.RandomBytes(size)) }
 
 // isRandom reports whether a text has the form of random's.
 func isRandom(s string, size int) bool {

@@ -25,7 +25,7 @@ type sessions struct {
 func (s *sessions) open(
 	ctx context.Context, session sluice.Session, lifetime time.Duration,
 ) (*sluice.Session, string, error) {
-	family, key := random(familySize), randomBytes(familySize)
+	family, key := random(familySize), sluice.RandomBytes(familySize)
 	token := newRefresh(family, key)
 	session.Hash, session.MACKey = hashRefresh(token), key
 	kept, err := s.store(ctx, family, session, lifetime)

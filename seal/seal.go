@@ -98,9 +98,7 @@ func ParseKey(text string) ([]byte, error) {
 
 // NewKey makes a random key, in base64.
 func NewKey() string {
-	key := make([]byte, KeySize)
-	_, _ = rand.Read(key) // never fails
-	return base64.StdEncoding.EncodeToString(key)
+	return base64.StdEncoding.EncodeToString(sluice.RandomBytes(KeySize))
 }
 
 // A sealed message begins with its mark, which no JSON begins with, and the print of its key.

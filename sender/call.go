@@ -2,8 +2,8 @@ package sender
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -65,7 +65,4 @@ func (c *Call) text(path ...string) string {
 	return text
 }
 
-func hexDigest(body []byte) string {
-	digest := sha256.Sum256(body)
-	return hex.EncodeToString(digest[:])
-}
+func hexDigest(body []byte) string { return fmt.Sprintf("%x", sha256.Sum256(body)) }

@@ -3,7 +3,6 @@ package webhook
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"slices"
 	"time"
 
@@ -86,8 +85,7 @@ func (s *Store) begin(
 // redact.
 func giveIDKey(before, after *sluice.Webhook) {
 	if before == nil || after.IDKey == nil && after.Redact != nil {
-		after.IDKey = make([]byte, idKeySize)
-		_, _ = rand.Read(after.IDKey) // never fails
+		after.IDKey = sluice.RandomBytes(idKeySize)
 	}
 }
 

@@ -1,11 +1,12 @@
 package page
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"net/http"
 	"strings"
 	"time"
+
+	"sluice"
 )
 
 // cookieName returns the name of a cookie. With the prefix __Host-, no other host
@@ -44,7 +45,5 @@ func (v *Visit) Cookie(name string) string {
 
 // Random returns 256 random bits as text.
 func Random() string {
-	id := make([]byte, 32)
-	_, _ = rand.Read(id) // never fails
-	return base64.RawURLEncoding.EncodeToString(id)
+	return base64.RawURLEncoding.EncodeToString(sluice.RandomBytes(32))
 }

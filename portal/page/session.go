@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,10 +23,7 @@ const (
 )
 
 // hashed returns what is stored of an id, which only the browser has.
-func hashed(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:])
-}
+func hashed(id string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(id))) }
 
 // Begin starts a session under a new id, and ends the one that the browser had.
 func (v *Visit) Begin(session sluice.PortalSession) error {

@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"strings"
 
@@ -10,11 +9,7 @@ import (
 )
 
 // newSecret returns a random secret in hex, which is valid base64 too.
-func newSecret() string {
-	secret := make([]byte, 20)
-	_, _ = rand.Read(secret) // never fails
-	return hex.EncodeToString(secret)
-}
+func newSecret() string { return hex.EncodeToString(sluice.RandomBytes(20)) }
 
 // fillSecrets makes up secrets that were left empty in the form of a webhook. Some
 // senders show theirs only once they have the URL: until it is entered here, all calls
