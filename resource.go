@@ -17,32 +17,24 @@ const orphans = "; pipelines with this owner fail where they switch users or use
 	"them."
 
 var resources = []Resource{
-	{
-		Name: "webhook", Key: "eventKey", Page: "/webhooks", Get: "webhook.get", Put: "webhook.put",
-		Remove: "webhook.delete",
-		Effect: "Calls to it are refused from then on.",
-	}, {
-		Name: "pipeline", Key: "name", Page: "/pipelines", Get: "pipeline.get", Put: "pipeline.put",
-		Remove: "pipeline.delete",
-		Effect: "Events don't start it any more.",
-	}, {
-		Name: "user", Key: "username", Page: "/users", Get: "iam.user.get", Put: "iam.user.put",
-		Remove: "iam.user.delete",
-		Effect: "The user is signed out at once, and the password and all tokens are refused from then on" + orphans,
-	}, {
-		Name: "role", Key: "role", Page: "/roles", Get: "iam.role.get", Put: "iam.role.put", Remove: "iam.role.delete",
-		Effect: "Users and clients with the role lose its permissions at once. A built-in role gets its original " +
-			"permissions back instead.",
-	}, {
-		Name: "client", Key: "clientId", Page: "/clients", Get: "iam.client.get", Put: "iam.client.put",
-		Remove: "iam.client.delete",
-		Effect: "The program's secret and tokens are refused from then on, and so are the logins of people who let " +
-			"it in" + orphans,
-	}, {
-		Name: "secret", Key: "name", Page: "/secrets", Get: "secret.get", Put: "secret.put", Remove: "secret.delete",
-		Effect: "Webhooks and pipelines that use it fail from then on, except webhooks that have another one. The " +
-			"value can't be brought back.",
-	},
+	stored("webhook", "eventKey", "webhook", "Calls to it are refused from then on."),
+	stored("pipeline", "name", "pipeline", "Events don't start it any more."),
+	stored("user", "username", "iam.user",
+		"The user is signed out at once, and the password and all tokens are refused from then on"+orphans),
+	stored("role", "role", "iam.role", "Users and clients with the role lose its permissions at once. A built-in role "+
+		"gets its original permissions back instead."),
+	stored("client", "clientId", "iam.client", "The program's secret and tokens are refused from then on, and so are "+
+		"the logins of people who let it in"+orphans),
+	stored("secret", "name", "secret", "Webhooks and pipelines that use it fail from then on, except webhooks that "+
+		"have another one. The value can't be brought back."),
+}
+
+// stored returns a resource that has a page, and commands with one prefix.
+func stored(name, key, commands, effect string) Resource {
+	return Resource{
+		Name: name, Key: key, Page: "/" + name + "s", Get: commands + ".get", Put: commands + ".put",
+		Remove: commands + ".delete", Effect: effect,
+	}
 }
 
 // ResourceNamed returns the resource of a name. It panics if there is none, since that is
@@ -54,4 +46,14 @@ func ResourceNamed(name string) Resource {
 		}
 	}
 	panic("there is no resource " + name)
+}
+
+// ResourceOf returns the resource whose commands have a prefix, an empty one if there is none.
+func ResourceOf(commands string) (found Resource) {
+	for _, r := range resources {
+		if r.Get == commands+".get" {
+			found = r
+		}
+	}
+	return found
 }

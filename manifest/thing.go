@@ -14,6 +14,7 @@ import (
 
 	"sluice"
 	"sluice/spelling"
+	"sluice/value"
 	"sluice/webhook"
 )
 
@@ -211,12 +212,7 @@ func (r *resource) fieldNames() []string {
 
 // grants are the grants of a client whose file names none.
 func grants(client map[string]any) any {
-	usual := sluice.DefaultGrants(client["public"] == true)
-	all := make([]any, len(usual))
-	for i, grant := range usual {
-		all[i] = grant
-	}
-	return all
+	return value.Texts(sluice.DefaultGrants(client["public"] == true))
 }
 
 // check refuses fields that a file can't have.
@@ -267,21 +263,14 @@ func (t *thing) checkSecrets() error {
 
 func (f field) takes(value any) bool {
 	switch f.unset.(type) {
-	case string:
-		_, ok := value.(string)
-		return ok
-	case bool:
-		_, ok := value.(bool)
-		return ok
-	case int:
-		_, ok := value.(int)
+	case nil: // the server checks the rest
+		_, ok := value.(map[string]any)
 		return ok
 	case []any:
 		list, ok := value.([]any)
 		return ok && !slices.ContainsFunc(list, func(item any) bool { _, text := item.(string); return !text })
 	}
-	_, ok := value.(map[string]any)
-	return ok // the server checks the rest
+	return reflect.TypeOf(value) == reflect.TypeOf(f.unset)
 }
 
 func (f field) wants() string {

@@ -49,15 +49,16 @@ func auditPage(v *page.Visit) error {
 	return v.Show("audit", "Audit log", &view)
 }
 
-// subjects are the pages about what commands change, by the start of the command's name.
-// get is the permission to see them.
-var subjects = map[string]struct{ path, get string }{
-	"webhook": {"/webhooks/", "webhook.get"}, "pipeline": {"/pipelines/", "pipeline.get"},
-	"secret": {"/secrets/", "secret.get"},
-	"trace":  {"/calls/", "trace.get"}, "event": {"/calls/", "trace.get"}, "deadletter": {"/calls/", "trace.get"},
-	"quarantine": {"/calls/", "trace.get"},
-	"iam.user":   {"/users/", "iam.user.get"}, "iam.password": {"/users/", "iam.user.get"},
-	"iam.role": {"/roles/", "iam.role.get"}, "iam.client": {"/clients/", "iam.client.get"},
+// subjectOf returns the path of the pages about what the commands of a group change, and the permission to see them.
+func subjectOf(group string) (path, get string) {
+	switch group {
+	case "trace", "event", "deadletter", "quarantine":
+		return "/calls/", "trace.get"
+	case "iam.password":
+		group = "iam.user"
+	}
+	of := sluice.ResourceOf(group)
+	return of.Page + "/", of.Get
 }
 
 var tokenEnd = regexp.MustCompile(`^[0-9a-f]{6}$`)
@@ -71,14 +72,14 @@ func auditItemOf(v *page.Visit, entry sluice.AuditEntry) auditItem {
 		group, verb = entry.Command[:dot], entry.Command[dot+1:]
 	}
 	name, rest, _ := strings.Cut(entry.Target, " ")
-	at, known := subjects[group]
+	path, get := subjectOf(group)
 	switch {
-	case !known || name == "" || strings.ContainsAny(name, ",()") || !v.May(at.get):
+	case get == "" || name == "" || strings.ContainsAny(name, ",()") || !v.May(get):
 	case verb == "delete" || entry.Outcome != sluice.AuditAllowed && verb == "put": // it may not exist
-	case at.path == "/calls/" && !strings.Contains(name, ":"): // not about one call
+	case path == "/calls/" && !strings.Contains(name, ":"): // not about one call
 	case group == "webhook" && tokenEnd.MatchString(name): // the end of a token finds no webhook
 	default:
-		item.Link, item.About, item.Rest = at.path+url.PathEscape(name), name, rest
+		item.Link, item.About, item.Rest = path+url.PathEscape(name), name, rest
 	}
 	return item
 }

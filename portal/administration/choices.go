@@ -17,15 +17,6 @@ func roleChoices(v *page.Visit) ([]page.Choice, error) {
 	return choices, err
 }
 
-func grantChoices(*page.Visit) ([]page.Choice, error) {
-	return []page.Choice{
-		{Value: "client_credentials", Label: "client_credentials", Help: "For itself, with its secret."},
-		{Value: "authorization_code", Label: "authorization_code", Help: "For people who allow it in their browser."},
-		{Value: "password", Label: "password", Help: "For people who give it their password."},
-		{Value: "refresh_token", Label: "refresh_token", Help: "Stays logged in for people, without asking again."},
-	}, nil
-}
-
 // permissionChoices returns all permissions by what people do with them, with what each allows.
 func permissionChoices(v *page.Visit) ([]page.Choice, error) {
 	const everywhere = "Everywhere"

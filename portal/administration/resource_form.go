@@ -69,7 +69,7 @@ func allowedBy(v *page.Visit, permissions []string) []command.Command {
 
 // choices are what fields offer to choose from, by their names.
 var choices = map[string]func(*page.Visit) ([]page.Choice, error){
-	"roles": roleChoices, "permissions": permissionChoices, "grants": grantChoices,
+	"roles": roleChoices, "permissions": permissionChoices,
 }
 
 // show shows the form with what was entered, or with what is stored.
@@ -93,6 +93,9 @@ func (f resourceForm) show(v *page.Visit, title string, entered url.Values, fail
 				return err
 			}
 			at.Choose(offered, entered[at.Name])
+		}
+		if offered := f.Words[at.Name].Choices; offered != nil {
+			at.Choose(slices.Clone(offered), entered[at.Name])
 		}
 		f.adapt(at)
 	}

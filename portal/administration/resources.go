@@ -29,6 +29,7 @@ func (res *resource) One() string { return res.Name }
 type words struct {
 	Label, Help string
 	Off, On     string // labels of false and true
+	Choices     []page.Choice
 }
 
 //go:embed resources.yaml

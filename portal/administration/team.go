@@ -2,6 +2,7 @@ package administration
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"net/url"
 	"slices"
@@ -12,32 +13,34 @@ import (
 	"sluice/portal/page"
 )
 
+//go:embed team.yaml
+var teamTable string
+
 func teamPage(v *page.Visit) error { return showTeam(v, nil) }
 
 // showTeam shows the page where people make a team: a role with a scope, and its members.
 func showTeam(v *page.Visit, failure error) error {
 	entered := v.R.PostForm
-	view := page.Form{Fields: []page.Field{
-		{Name: "team", Label: "Name", Help: "Such as partner. It becomes the first part of the role’s name.",
-			Input: "text", Value: entered.Get("team"), Required: true, Focus: failure == nil},
-		{Name: "scope", Label: "Scope",
-			Help: "What names must begin with, separated by commas. Left empty, it is the team’s name. For " +
-				"example, partner: sees webhook.partner.* and the pipelines and secrets partner.*, and nothing else.",
-			Input: "text", Value: entered.Get("scope")},
-		{Name: "like", Label: "What members may do with it",
-			Help:  "What the role allows, without what is about the whole server.",
-			Input: "select", Value: cmp.Or(entered.Get("like"), "developer")},
-	}}
+	var view page.Form
+	page.Decode(teamTable, &view.Fields)
+	for i := range view.Fields {
+		at := &view.Fields[i]
+		at.Value = cmp.Or(entered.Get(at.Name), at.Value)
+	}
+	view.Fields[0].Focus = failure == nil
+	like := view.Find("like")
 	roles, err := page.Ask[command.Page[sluice.RoleView]](v, "iam.role.get")
 	if err != nil {
 		return err
 	}
 	for _, role := range roles.Items {
 		if role.Name != sluice.AdminName && role.Name != sluice.AnonymousRole && len(role.Scope) == 0 {
-			view.Fields[2].Choices = append(view.Fields[2].Choices, page.Choice{Value: role.Name, Label: role.Name})
+			like.Choices = append(like.Choices, page.Choice{Value: role.Name, Label: role.Name})
 		}
 	}
-	if v.Provider == nil && v.May("iam.user.put") {
+	if v.Provider != nil || !v.May("iam.user.put") {
+		view.Drop("members")
+	} else {
 		users, err := page.Ask[command.Page[sluice.UserView]](v, "iam.user.get")
 		if err != nil {
 			return err
@@ -51,12 +54,7 @@ func showTeam(v *page.Visit, failure error) error {
 				})
 			}
 		}
-		members := page.Field{
-			Name: "members", Label: "Members",
-			Help: "They keep the roles that they have: take away those that allow more than the team is to see.",
-		}
-		members.Choose(offered, entered["members"])
-		view.Fields = append(view.Fields, members)
+		view.Find("members").Choose(offered, entered["members"])
 	}
 	view.Blame(failure)
 	return v.Show("team", "New team", view)
