@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -130,40 +129,20 @@ func formArguments(form string) (command.Args, error) {
 
 // jsonArguments reads an object. The same name twice is refused, since readers of
 // JSON differ in which one counts.
-func jsonArguments(content []byte) (command.Args, error) {
-	dec := json.NewDecoder(bytes.NewReader(content))
-	malformed := sluice.Errorf(sluice.CodeBodyMalformed, "The body must be one JSON object.")
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, malformed
-	}
-	var args command.Args
+func jsonArguments(content []byte) (args command.Args, err error) {
 	seen := make(map[string]bool)
-	for dec.More() {
-		token, err := dec.Token()
-		name, ok := token.(string)
-		if err != nil || !ok {
-			return nil, malformed
-		}
-		var text json.RawMessage
-		if err := dec.Decode(&text); err != nil {
-			return nil, malformed
-		}
+	err = value.Members(content, func(name string, text json.RawMessage) error {
 		given, err := value.Decode(text)
-		if err != nil {
-			return nil, err
-		}
-		if seen[name] {
-			return nil, sluice.Errorf(sluice.CodeParameterConflict,
-				"The body has the same parameter twice; give it once.").About(name)
+		if err == nil && seen[name] {
+			err = sluice.Errorf(sluice.CodeParameterConflict, "The body has the same parameter twice; give it once.").
+				About(name)
 		}
 		seen[name] = true
 		args = append(args, command.Arg{Name: name, Value: given})
+		return err
+	})
+	if errors.Is(err, value.ErrNoObject) {
+		err = sluice.Errorf(sluice.CodeBodyMalformed, "The body must be one JSON object.")
 	}
-	if _, err := dec.Token(); err != nil {
-		return nil, malformed
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, malformed
-	}
-	return args, nil
+	return args, err
 }

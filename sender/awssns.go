@@ -9,12 +9,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
+
+	"sluice/value"
 )
 
 // greetSNS has the subscription confirmed, whose message is signed.
@@ -60,8 +61,8 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	}
 	var text bytes.Buffer
 	for name := range strings.FieldsSeq(names) {
-		if value, ok := message[name]; ok {
-			text.WriteString(name + "\n" + value + "\n")
+		if said, ok := message[name]; ok {
+			text.WriteString(name + "\n" + said + "\n")
 		}
 	}
 	algorithm, digest := crypto.SHA256, sha256.Sum256(text.Bytes())
@@ -111,26 +112,15 @@ func isSubscribeURL(address string) bool {
 // skipped without decoding them: a stranger may have sent them.
 func uniqueTexts(body []byte) (map[string]string, bool) {
 	const most = 64 // a message has a dozen
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, false
-	}
 	texts, seen := map[string]string{}, map[string]bool{}
-	for dec.More() {
-		token, err := dec.Token()
-		name, ok := token.(string)
-		var value json.RawMessage
-		if err != nil || !ok || seen[name] || len(seen) == most || dec.Decode(&value) != nil {
-			return nil, false
+	err := value.Members(body, func(name string, content json.RawMessage) error {
+		if seen[name] || len(seen) == most {
+			return value.ErrNoObject
 		}
-		seen[name] = true
-		if value[0] == '"' {
-			texts[name] = scalar(value)
+		if seen[name] = true; content[0] == '"' {
+			texts[name] = scalar(content)
 		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, false
-	}
-	_, err := dec.Token()
-	return texts, err == io.EOF
+		return nil
+	})
+	return texts, err == nil
 }
