@@ -58,6 +58,8 @@ var parts = []part{
 	{"delivery", "a backlog with events that fail and are retried, and one whose runs call another service",
 		measureDelivery},
 	{"once", "calls whose pipeline does a step once, against one more stored event", measureOnce},
+	{"targets", "steps that reach databases, clusters and APIs with credentials, against the same without sluice, or " +
+		"without credentials", measureTargets},
 	{"trace", "time to find calls among 1,000,000", measureTrace},
 	{"portal", "time and size of the portal's pages, with 100,000 webhooks and 1,000,000 calls", measurePortal},
 	{"cluster", "calls on an external engine of three servers, and the messages each costs there", measureCluster},

@@ -18,15 +18,34 @@ import (
 // An awsKey signs requests by Signature Version 4 of AWS.
 type awsKey struct{ id, secret, session, service, region string }
 
-const awsTime = "20060102T150405Z"
+const (
+	awsTime = "20060102T150405Z"
+	awsEnd  = "aws4_request"
+)
 
 // unsigned are the headers that are no part of the signature: those on the way may change them.
 var unsigned = []string{
 	"Authorization", "User-Agent", "Accept-Encoding", "Traceparent", "Tracestate", "X-Amzn-Trace-Id",
 }
 
+// daily returns the key for the signatures of a day.
+func (k awsKey) daily(day string) string {
+	key := "AWS4" + k.secret
+	for _, part := range []string{day, k.region, k.service, awsEnd} {
+		key = macOf(key, part)
+	}
+	return key
+}
+
+func macOf(key, text string) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(text))
+	return string(mac.Sum(nil))
+}
+
 // sign puts the signature of a request into its headers, beside the time and the hash of the body.
-func (k awsKey) sign(r *http.Request, now time.Time) error {
+// daily returns the key for a day.
+func (k awsKey) sign(r *http.Request, now time.Time, daily func(day string) string) error {
 	query, err := k.normalize(r.URL)
 	if err != nil {
 		return err
@@ -45,18 +64,12 @@ func (k awsKey) sign(r *http.Request, now time.Time) error {
 	}
 	headers, names := canonicalHeaders(r)
 	request := strings.Join([]string{r.Method, k.path(r.URL), query, headers, names, body}, "\n")
-	scope := []string{at[:len("20060102")], k.region, k.service, "aws4_request"}
-	scopeText := strings.Join(scope, "/")
+	day := at[:len("20060102")]
+	scope := strings.Join([]string{day, k.region, k.service, awsEnd}, "/")
 	hash := sha256.Sum256([]byte(request))
-	text := strings.Join([]string{"AWS4-HMAC-SHA256", at, scopeText, hex.EncodeToString(hash[:])}, "\n")
-	key := []byte("AWS4" + k.secret)
-	for _, part := range append(scope, text) {
-		mac := hmac.New(sha256.New, key)
-		mac.Write([]byte(part))
-		key = mac.Sum(nil)
-	}
-	authorize(r, "AWS4-HMAC-SHA256 Credential="+k.id+"/"+scopeText+", SignedHeaders="+names+
-		", Signature="+hex.EncodeToString(key))
+	text := strings.Join([]string{"AWS4-HMAC-SHA256", at, scope, hex.EncodeToString(hash[:])}, "\n")
+	authorize(r, "AWS4-HMAC-SHA256 Credential="+k.id+"/"+scope+", SignedHeaders="+names+
+		", Signature="+hex.EncodeToString([]byte(macOf(daily(day), text))))
 	return nil
 }
 
@@ -79,6 +92,9 @@ func bodyHash(r *http.Request) (string, error) {
 func (k awsKey) normalize(u *url.URL) (query string, err error) {
 	if k.service == "s3" || u.RawPath == "" {
 		u.RawPath = escapePath(u.Path)
+	}
+	if u.RawQuery == "" {
+		return "", nil
 	}
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -116,22 +132,39 @@ func (k awsKey) path(u *url.URL) string {
 
 // canonicalHeaders returns the headers that are signed, a line each, and their names.
 func canonicalHeaders(r *http.Request) (lines, names string) {
+	order := make([]string, 1, 1+len(r.Header))
+	order[0] = "host"
 	signed := map[string]string{"host": r.URL.Host}
 	for name, values := range r.Header {
-		if len(values) > 0 && !slices.Contains(unsigned, name) {
-			trimmed := make([]string, len(values))
-			for i, value := range values {
-				trimmed[i] = strings.Join(strings.Fields(value), " ")
+		if len(values) == 0 || slices.Contains(unsigned, name) {
+			continue
+		}
+		name = strings.ToLower(name)
+		order = append(order, name)
+		for i, value := range values {
+			if i > 0 {
+				signed[name] += ","
 			}
-			signed[strings.ToLower(name)] = strings.Join(trimmed, ",")
+			signed[name] += trimmed(value)
 		}
 	}
-	order := slices.Sorted(maps.Keys(signed))
+	slices.Sort(order)
 	var text strings.Builder
 	for _, name := range order {
-		text.WriteString(name + ":" + signed[name] + "\n")
+		text.WriteString(name)
+		text.WriteByte(':')
+		text.WriteString(signed[name])
+		text.WriteByte('\n')
 	}
 	return text.String(), strings.Join(order, ";")
+}
+
+// trimmed returns a text with single spaces, and none around it.
+func trimmed(text string) string {
+	if !strings.ContainsAny(text, " \t") {
+		return text
+	}
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // awsEscape encodes all but letters, digits, -, _, . and ~.

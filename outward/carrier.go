@@ -20,13 +20,14 @@ const (
 	maxTokens       = 1024
 	maxCertificates = 64
 	certificateKept = time.Hour
+	awsKept         = time.Hour // of the key of a day
 )
 
 // Credentials lend the credentials of others to calls: tokens that are fetched and kept, signatures
 // and certificates.
 type Credentials struct {
 	plain     *http.Transport
-	tokens    *limit.Cache[string, string]
+	tokens    *limit.Cache[string, string] // and keys of AWS
 	flight    singleflight.Group
 	certified *limit.Cache[string, *http.Transport]
 }
@@ -128,7 +129,18 @@ func (c *Credentials) putter(a Auth, secret string, hide func(string)) (putter, 
 			key.session = parts[2]
 			hide(key.session)
 		}
-		return func(r *http.Request, _ string) error { return key.sign(r, time.Now()) }, nil
+		return func(r *http.Request, _ string) error {
+			now := time.Now()
+			return key.sign(r, now, func(day string) string {
+				name := digest(secret, key.region, key.service, day)
+				made, ok := c.tokens.Get(name, now)
+				if !ok {
+					made = key.daily(day)
+					c.tokens.Put(name, made, now.Add(awsKept))
+				}
+				return made
+			})
+		}, nil
 	}
 	source, err := sourceOf(a, secret)
 	if err != nil {
@@ -176,7 +188,8 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // try sends a request with credentials other than the refused one.
 func (c *carrier) try(r *http.Request, refused string) (sent string, response *http.Response, err error) {
-	with := r.Clone(r.Context())
+	with, address := r.WithContext(r.Context()), *r.URL
+	with.Header, with.URL = r.Header.Clone(), &address
 	if r.GetBody != nil {
 		if with.Body, err = r.GetBody(); err != nil {
 			return "", nil, err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"net"
-	"net/url"
 	"regexp"
 	"slices"
 	"sync"
@@ -47,30 +46,31 @@ type kafkaResult struct {
 func kafkaCommand(c *client) command.Command {
 	clusters := keep(c, c.openCluster, func(k *cluster) { k.Close() })
 	return command.New("kafka.send", "Send a record to a topic of Kafka, and wait until all in-sync replicas have it.",
-		func(ctx context.Context, p kafkaParams) (got kafkaResult, err error) {
+		func(ctx context.Context, p kafkaParams) (any, error) {
 			record, err := p.record()
 			if err != nil {
-				return got, err
+				return nil, err
 			}
 			sent := map[string]any{"topic": p.Topic, "key": p.Key, "value": p.Value, "headers": p.Headers}
 			return reach(ctx, c, clusters, hop{"KAFKA", p.Cluster, p.Timeout, sent, true},
-				func(ctx context.Context, k *cluster, at *url.URL) (kafkaResult, error) {
-					err := k.send(ctx, record)
+				func(ctx context.Context, l line[*cluster]) (any, error) {
+					err, at := l.to.send(ctx, record), l.bare
 					refusal, ok := errors.AsType[*kerr.Error](err)
 					switch {
 					case ok && refusal.Retriable:
-						return got, sluice.Errorf(sluice.CodeTargetAway, "%q says to try again, with %s.",
+						return nil, sluice.Errorf(sluice.CodeTargetAway, "%q says to try again, with %s.",
 							at.Hostname(), refusal.Message)
 					case ok:
-						return got, sluice.Errorf(sluice.CodeKafkaFailed, "The cluster %q refuses with %s.",
+						return nil, sluice.Errorf(sluice.CodeKafkaFailed, "The cluster %q refuses with %s.",
 							at.Hostname(), refusal.Message)
 					case err != nil:
-						return got, away(at, err)
+						return nil, away(at, err)
 					}
-					return kafkaResult{record.Partition, record.Offset}, nil
+					return map[string]any{"partition": int(record.Partition), "offset": int(record.Offset)}, nil
 				})
 		},
 		command.Traffic, command.InRun, command.Recorded, command.Nameless, command.Valid("topic", validTopic),
+		command.Answers(kafkaResult{}),
 		command.Secrets(func(known map[string]any) []string { return named(known, "cluster") }))
 }
 
@@ -139,6 +139,7 @@ func (c *client) openCluster(a address) (*cluster, error) {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(a.hosts...), kgo.ClientID("sluice"), kgo.MaxBufferedBytes(maxKafkaBytes),
 		kgo.MetadataMinAge(time.Second), kgo.ProducerLinger(0), kgo.DisableClientMetrics(),
+		kgo.MaxProduceRequestsInflightPerBroker(1), // what waits meanwhile goes together
 		kgo.Dialer(c.brokerDialer(k, secure == "true")),
 	}
 	if a.full.User != nil {

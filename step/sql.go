@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -45,17 +46,18 @@ func sqlCommand(c *client) command.Command {
 	pools := keep(c, c.openPool, (*pgxpool.Pool).Close)
 	return command.New("sql.exec", "Run a statement on a PostgreSQL database, or several in one transaction, and give "+
 		"the rows, at most 1000.",
-		func(ctx context.Context, p sqlParams) (got sqlResult, err error) {
+		func(ctx context.Context, p sqlParams) (any, error) {
 			given, work, err := p.work()
 			if err != nil {
-				return got, err
+				return nil, err
 			}
 			return reach(ctx, c, pools, hop{"SQL", p.Database, p.Timeout, given, false},
-				func(ctx context.Context, pool *pgxpool.Pool, at *url.URL) (sqlResult, error) {
-					return transact(ctx, pool, at, work)
+				func(ctx context.Context, l line[*pgxpool.Pool]) (any, error) {
+					return transact(ctx, l.to, l.bare, work)
 				})
 		},
 		command.Traffic, command.InRun, command.Recorded, command.Nameless, command.Checks(checkSQL),
+		command.Answers(sqlResult{}),
 		command.Secrets(func(known map[string]any) []string { return named(known, "database") }))
 }
 
@@ -148,38 +150,55 @@ func statementOf(item any) (s statement, err error) {
 
 var asText = pgx.QueryResultFormats{pgx.TextFormatCode}
 
+// givesNoRows finds statements that are a transaction of their own without being told, in one round
+// trip: they can't give more rows than are allowed, for which they would have to be undone.
+var (
+	givesNoRows = regexp.MustCompile(`(?i)^\s*(insert|update|delete|merge)\s`)
+	returning   = regexp.MustCompile(`(?i)returning`)
+)
+
+// A querier is a connection, or a transaction on it.
+type querier interface {
+	Query(ctx context.Context, statement string, values ...any) (pgx.Rows, error)
+}
+
 // transact runs statements in a transaction.
-func transact(ctx context.Context, pool *pgxpool.Pool, at *url.URL, work []statement) (got sqlResult, err error) {
+func transact(ctx context.Context, pool *pgxpool.Pool, at *url.URL, work []statement) (got any, err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
-		return got, sqlError(at, err, true)
+		return nil, sqlError(at, err, true)
 	}
 	defer conn.Release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	size := 0
-	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	rows, count, size := []any{}, 0, 0
+	query := func(by querier) error {
 		for _, s := range work {
-			rows, err := tx.Query(ctx, s.text, append([]any{asText}, s.values...)...)
+			answer, err := by.Query(ctx, s.text, append([]any{asText}, s.values...)...)
 			if err != nil {
 				return err
 			}
-			got.Rows, err = rowsOf(rows, &size)
+			rows, err = rowsOf(answer, &size)
 			if sluice.CodeAnswerTooLarge.Is(err) {
 				cancel() // otherwise all other rows would be read
 			}
-			rows.Close()
-			got.Count += rows.CommandTag().RowsAffected()
-			if err != nil {
+			answer.Close()
+			count += int(answer.CommandTag().RowsAffected())
+			if err = cmp.Or(err, answer.Err()); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return sqlResult{}, sqlError(at, err, conn.Conn().IsClosed())
 	}
-	return got, nil
+	if text := work[0].text; len(work) == 1 && givesNoRows.MatchString(text) && !returning.MatchString(text) {
+		err = query(conn)
+	} else {
+		err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return query(tx) })
+	}
+	if err != nil {
+		return nil, sqlError(at, err, conn.Conn().IsClosed())
+	}
+	return map[string]any{"count": count, "rows": rows}, nil
 }
 
 // rowsOf reads rows, and adds their size to that of all.

@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/step"
+	"sluice/step/postgrestest"
 )
 
 // brief is local, with connections that are closed soon.
@@ -59,8 +60,10 @@ func TestStatements(t *testing.T) {
 	if _, err := runWith(t, set, sqlStep("statements: [{statement: 'insert into item (id) values (5)'}, {statement: 'insert into item (id) values (4)'}]"), map[string]string{"db": at}); err == nil {
 		t.Error("4 was inserted twice")
 	}
+	_, err := runWith(t, set, sqlStep("statement: 'insert into item (id) select generate_series(1000, 2000) Returning id'"), map[string]string{"db": at})
+	refuses(t, err, sluice.TooLarge, "answer-too-large", "1000 rows")
 	var count int
-	if err := conn.QueryRow(t.Context(), "select count(*) from item where id = 5").Scan(&count); err != nil || count != 0 {
+	if err := conn.QueryRow(t.Context(), "select count(*) from item where id = 5 or id >= 1000").Scan(&count); err != nil || count != 0 {
 		t.Errorf("half of a transaction was done: %d, %v", count, err)
 	}
 }
@@ -128,13 +131,13 @@ func TestStatementsFail(t *testing.T) {
 			if got := sluice.AsError(err).SQLState; got != test.state {
 				t.Errorf("the state is %q, want %q", got, test.state)
 			}
-			for _, hidden := range []string{"4711", "h1dden", "wr0ng", postgresPassword} {
+			for _, hidden := range []string{"4711", "h1dden", "wr0ng", postgrestest.Password} {
 				if strings.Contains(sluice.AsError(err).Message, hidden) {
 					t.Errorf("%s is in %v", hidden, err)
 				}
 			}
 			seen := out.Report.Steps[0].HTTP
-			if test.status < 0 && seen != nil || test.status >= 0 && (seen == nil || seen.StatusCode != test.status || strings.Contains(fmt.Sprint(*seen), postgresPassword)) {
+			if test.status < 0 && seen != nil || test.status >= 0 && (seen == nil || seen.StatusCode != test.status || strings.Contains(fmt.Sprint(*seen), postgrestest.Password)) {
 				t.Errorf("the report has %+v", seen)
 			}
 		})

@@ -3,7 +3,6 @@ package step
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -23,11 +22,22 @@ const (
 	targetIdle = time.Minute
 )
 
+// A line is what is open for an address.
+type line[T any] struct {
+	address
+
+	to T
+}
+
 // keep keeps what is open for each address that secrets have.
-func keep[T any](c *client, open func(address) (T, error), end func(T)) *outward.Kept[T] {
-	return &outward.Kept[T]{
-		Open: func(text string) (T, error) { return open(readAddress(text)) }, Close: end,
-		Idle: cmp.Or(c.Idle, targetIdle), Most: maxTargets,
+func keep[T any](c *client, open func(address) (T, error), end func(T)) *outward.Kept[line[T]] {
+	return &outward.Kept[line[T]]{
+		Open: func(text string) (l line[T], err error) {
+			l.address = readAddress(text)
+			l.to, err = open(l.address)
+			return l, err
+		},
+		Close: func(l line[T]) { end(l.to) }, Idle: cmp.Or(c.Idle, targetIdle), Most: maxTargets,
 	}
 }
 
@@ -39,50 +49,61 @@ type hop struct {
 	frail        bool // what is open is of no use after a failure
 }
 
+// seen returns what is noted of a hop before it is made.
+func (h hop) seen(target *url.URL) sluice.Exchange {
+	return sluice.Exchange{Method: h.verb, URL: target.String(), Request: notedValue(h.sent)}
+}
+
+// notedValue writes a value below the headers that there are none of, or the beginning of it.
+func notedValue(v any) string {
+	text, _ := value.AppendJSON([]byte("\n"), v, maxNoted)
+	return strings.ToValidUTF8(string(text), "")
+}
+
 // reach makes a hop in a span, within its time, and notes what was sent and what came back.
-func reach[T, R any](ctx context.Context, c *client, targets *outward.Kept[T], h hop,
-	do func(context.Context, T, *url.URL) (R, error)) (got R, err error) {
+func reach[T any](ctx context.Context, c *client, lines *outward.Kept[line[T]], h hop,
+	do func(context.Context, line[T]) (any, error)) (got any, err error) {
 	run := sluice.RunFrom(ctx)
 	timeout, err := timeoutOf(h.timeout)
 	if err != nil {
-		return got, err
+		return nil, err
 	}
 	text, err := run.Secret(ctx, h.secret)
 	if err != nil {
-		return got, err
+		return nil, err
 	}
-	a := readAddress(text)
-	run.Hide(a.password)
-	request, _ := value.AppendJSON([]byte("\n"), h.sent, maxNoted) // it has no headers
-	seen := sluice.Exchange{Method: h.verb, URL: a.bare.String(), Request: strings.ToValidUTF8(string(request), "")}
 	if run.Recorded != nil {
-		seen, err := run.Recorded(ctx, seen)
-		if err == nil && json.Unmarshal([]byte(seen.Response), &got) != nil {
+		seen, err := run.Recorded(ctx, h.seen(readAddress(text).bare))
+		if err != nil {
+			return nil, err
+		}
+		if got, err = value.Decode(seen.Response); err != nil {
 			err = sluice.NotRecorded()
 		}
 		return got, err
 	}
-	target, leave, err := targets.Take(text)
+	to, leave, err := lines.Take(text)
 	if fault, ok := errors.AsType[outward.SecretError](err); ok {
-		return got, badSecret(h.secret, fault.Fault)
+		return nil, badSecret(h.secret, fault.Fault)
 	} else if err != nil {
-		return got, away(a.bare, err)
+		return nil, sluice.Errorf(sluice.CodeTargetAway, "Too many others are in use.").Because(err)
 	}
+	run.Hide(to.password)
 	span := sluice.Span{
 		Name: h.verb, Kind: sluice.ClientSpan,
-		SpanFacts: sluice.SpanFacts{Server: a.bare.Hostname(), Port: a.bare.Port()},
+		SpanFacts: sluice.SpanFacts{Server: to.bare.Hostname(), Port: to.bare.Port()},
 	}
 	err = c.Spans.Do(ctx, span, func(ctx context.Context) error {
 		within, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		got, err = do(within, target, a.bare)
+		got, err = do(within, to)
 		if err != nil && ctx.Err() != nil {
 			err = interrupted(ctx)
 		}
 		return err
 	})
 	leave(h.frail && err != nil && !sluice.Invalid.Is(err))
-	note(run, seen, a.bare, got, err)
+	note(run, h.seen(to.bare), to.bare, got, err)
 	return got, err
 }
 
@@ -90,9 +111,7 @@ func reach[T, R any](ctx context.Context, c *client, targets *outward.Kept[T], h
 func note(run *sluice.Run, seen sluice.Exchange, target *url.URL, got any, err error) {
 	switch {
 	case err == nil:
-		response, _ := value.Marshal(got)
-		response = response[:min(len(response), maxNoted)]
-		seen.StatusCode, seen.Response = http.StatusOK, "\n"+strings.ToValidUTF8(string(response), "")
+		seen.StatusCode, seen.Response = http.StatusOK, notedValue(got)
 	case !sluice.Unavailable.Is(err):
 		seen.StatusCode, seen.Response = http.StatusBadRequest, err.Error()
 	}
@@ -118,8 +137,6 @@ func away(target *url.URL, err error) error {
 	switch {
 	case errors.Is(err, outward.ErrRefused):
 		return refusedAddress(target)
-	case errors.Is(err, outward.ErrWaiters):
-		why = "too many others are in use"
 	case ok && timeout.Timeout():
 		why = "it took too long"
 	case errors.Is(err, io.EOF):

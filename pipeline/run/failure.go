@@ -199,6 +199,8 @@ func (s *Secrets) Show(e *sluice.Exchange, noted *int) *sluice.Exchange {
 // hostOf returns the host of a URL that has no user, and may be cut off.
 func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
-	host, _, _ := strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
-	return host
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest
 }
