@@ -32,6 +32,7 @@ type Call struct {
 	AdmittedOf    string    `json:"admittedOf,omitempty" doc:"Id that it had in the quarantine, if it was let out of it."`
 	Erased        bool      `json:"erased,omitempty" doc:"Its payload, headers and results were erased."`
 	Sent          bool      `json:"sent,omitempty" doc:"A run, a user or the server has sent it: it is no call."`
+	Origin        *Origin   `json:"-"` // what has set it off; nil: nothing has
 	Spooled       bool      `json:"-"` // it waits in a spool, and is entered in the journal when it is handed over
 	Unlisted      bool      `json:"-"` // it is one of many of its kind: it is counted, and not found again
 	Duplicate     bool      `json:"-"` // its delivery was accepted before: the ids are those of the first call
@@ -88,18 +89,34 @@ func (c Call) AppendJSON(b []byte) []byte {
 // Replays reports whether a replay sends the event of this call again: a replay for a
 // pipeline, "" for all, of the calls with that status and code, "" for any. Calls
 // without an event are left out, and so are replays. A pipeline gets only the failed
-// calls that it failed on itself, since it may have handled the others already.
+// calls that it failed on itself, since it may have handled the others already. Likewise, if only
+// what a call has set off failed, that is sent again.
 func (c Call) Replays(pipeline string, status Status, code string) bool {
 	switch {
 	case c.ReplayOf != "" || !c.Accepted():
 		return false
-	case code == "" && (pipeline == "" || status != StatusError):
+	case code == "" && (pipeline == "" || status != StatusError) && !c.failedBelow():
 		return true
 	}
-	return slices.ContainsFunc(c.Runs, func(r RunReport) bool {
+	return slices.ContainsFunc(c.Own(), func(r RunReport) bool {
 		return r.Error != nil && (code == "" || code == r.Error.Code) && (pipeline == "" || pipeline == r.Pipeline) &&
 			(status != StatusError || c.latest(r.Pipeline).Error != nil)
 	})
+}
+
+// Own returns the runs of the call's own event, without those of events that they have sent.
+func (c Call) Own() []RunReport {
+	if i := slices.IndexFunc(c.Runs, func(r RunReport) bool { return r.EventKey != "" }); i >= 0 {
+		return c.Runs[:i]
+	}
+	return c.Runs
+}
+
+// failedBelow reports whether a call failed only because of what it has set off.
+func (c Call) failedBelow() bool {
+	own := c.Own()
+	return c.Status == StatusError && len(own) > 0 && len(own) < len(c.Runs) &&
+		!slices.ContainsFunc(own, func(r RunReport) bool { return c.latest(r.Pipeline).Error != nil })
 }
 
 // WaitsFor reports whether the event of this call waits for another attempt of a
@@ -110,7 +127,7 @@ func (c Call) WaitsFor(pipeline string) bool {
 
 // latest returns the latest run of a pipeline. An earlier failure does not count.
 func (c Call) latest(pipeline string) (run RunReport) {
-	for _, r := range slices.Backward(c.Runs) {
+	for _, r := range slices.Backward(c.Own()) {
 		if r.Pipeline == pipeline {
 			return r
 		}

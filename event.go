@@ -39,11 +39,13 @@ type Event struct {
 	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
 	FirstID         string              `json:"firstId,omitempty"`     // correlation id of the event that was the first of its replays
 	ForwardID       string              `json:"forwardId,omitempty"`   // by which targets know what a run has sent, see Run.Identify
+	Origin          *Origin             `json:"origin,omitempty"`      // what has set it off; nil: nothing has
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
 	User            string              `json:"user,omitempty"`        // who replayed or admitted it
 	Type            string              `json:"type,omitempty"`        // kind that the sender names, of at most MaxType bytes
 	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
 	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
+	Repeats         *Fingerprint        `json:"-"`                     // of what the first run has sent, if a replayed one sends this
 	BodyHash        string              `json:"bodyHash,omitempty"`    // of a call with a fingerprint, see SetFingerprint
 	Traceparent     string              `json:"traceparent,omitempty"` // of the work that it belongs to, see Spans
 	Due             time.Time           `json:"due,omitzero"`          // when pipelines get it; zero: at once
@@ -109,6 +111,9 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendOptional(b, `,"replayOf":`, e.ReplayOf)
 	b = appendOptional(b, `,"firstId":`, e.FirstID)
 	b = appendOptional(b, `,"forwardId":`, e.ForwardID)
+	if e.Origin != nil {
+		b = appendJSON(append(b, `,"origin":`...), e.Origin)
+	}
 	if e.Admitted {
 		b = append(b, `,"admitted":true`...)
 	}

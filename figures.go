@@ -18,6 +18,19 @@ type CallFigures struct {
 	Rejected   int `json:"rejected"`   // that became no events
 }
 
+// End counts what became of something that was accepted.
+func (f *CallFigures) End(status Status) {
+	switch status {
+	case StatusError:
+		f.Error++
+	case StatusRecovered:
+		f.Error--
+		f.Recovered++
+	default:
+		f.OK++
+	}
+}
+
 // Add adds the figures of another time or webhook.
 func (f *CallFigures) Add(other CallFigures) {
 	f.Accepted += other.Accepted
@@ -67,6 +80,7 @@ type CallEnd struct {
 	EventKey string
 	TraceID  string
 	Status   Status // ok, error, or recovered after an error
+	Sent     bool   // it is no call, but an event that a user or the server has sent
 }
 
 // A Minute sums up the calls and runs of one minute, over all nodes. What became of a call
@@ -74,6 +88,9 @@ type CallEnd struct {
 type Minute struct {
 	Time time.Time `json:"time"` // when it began
 	CallFigures
+
+	Calls  *CallFigures `json:"calls,omitempty"`  // the same figures; a stored minute has them once
+	Events *CallFigures `json:"events,omitempty"` // of events that no call set off: sent by users, alerts
 
 	Unavailable int `json:"unavailable"` // those of the rejected calls that we could not take
 	Runs        int `json:"runs"`        // runs of pipelines

@@ -16,6 +16,9 @@ type Outcome struct {
 	Said       *Said           `json:"said,omitempty"` // what the caller may know of the error
 	Attempts   int             `json:"attempts"`
 	Finished   time.Time       `json:"finished"`
+	Sent       []uint64        `json:"sent,omitempty"` // sequences of the events that the run has sent
+
+	Stored uint64 `json:"-"` // the outcome's own sequence
 
 	// If it is processing, when another attempt is due, and the target that the event waits
 	// for: it follows when that is back. If it fails again then, the next try for that target
@@ -45,7 +48,8 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 		b = appendJSON(append(b, `,"said":`...), o.Said)
 	}
 	b = appendNumber(b, `,"attempts":`, o.Attempts)
-	return append(appendTime(b, `,"finished":`, o.Finished), '}')
+	b = appendTime(b, `,"finished":`, o.Finished)
+	return append(AppendSequences(b, o.Sent), '}')
 }
 
 // failure is what the caller of a webhook is told of a failed run: what the author of

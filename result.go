@@ -23,6 +23,7 @@ type Result struct {
 	Created                time.Time       `json:"created" doc:"When the call was accepted."`
 
 	Listeners []string      `json:"-"` // pipelines that the event starts; nil for a duplicate
+	Sequence  uint64        `json:"-"` // of the event
 	Failed    string        `json:"-"` // the one that Error is of
 	Waited    time.Duration `json:"-"` // for pipelines, after the event was stored
 	Duplicate bool          `json:"-"` // the delivery was accepted before: this is the first one's result

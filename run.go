@@ -1,10 +1,12 @@
 package sluice
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 )
 
 // A Run is one run of a pipeline, as the commands that are its steps see it.
@@ -45,6 +47,7 @@ type Run struct {
 	user    User
 	bound   *User // nobody in this run may do what this user may not; nil: there is no such bound
 	exited  bool
+	sent    []uint64 // see NoteSent
 	http    *Exchange // of the current step
 	targets *targets
 }
@@ -96,6 +99,11 @@ func (r *Run) Identify(e *Event) {
 	e.Fingerprint = &Fingerprint{Key: [12]byte(sum[:]), Window: SendWindow}
 	sum = identity(ForwardID(r), place)
 	e.ForwardID = base64.RawURLEncoding.EncodeToString(sum[:18])
+	if first, _ := r.Event["firstId"].(string); first != "" {
+		sum = identity(first, place)
+		e.Repeats = &Fingerprint{Key: [12]byte(sum[:]), Window: SendWindow}
+	}
+	e.Origin = OriginOf(r.Event, r.CorrelationID)
 }
 
 // StepKey names the current step for what is kept of it, as long as its place and its text are the same.
@@ -103,6 +111,45 @@ func (r *Run) StepKey() string {
 	sum := identity(r.Text, r.Place())
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
+
+// An Origin is what has set an event off, however many events are between: a call, or an event
+// that a user or the server has sent.
+type Origin struct {
+	CorrelationID string `json:"correlationId"`
+	TraceID       string `json:"traceId"`
+	EventKey      string `json:"eventKey,omitempty"` // of the call's webhook; empty if no call did
+}
+
+// OriginOf returns the origin of a message, which may be the message itself. That of a replay is the
+// origin of what it repeats, and has another trace id.
+func OriginOf(message map[string]any, correlationID string) *Origin {
+	text := func(of map[string]any, field string) string {
+		s, _ := of[field].(string)
+		return strings.Clone(s) // it is kept longer than the message
+	}
+	if above, _ := message["origin"].(map[string]any); above != nil {
+		return &Origin{text(above, "correlationId"), text(above, "traceId"), text(above, "eventKey")}
+	}
+	o := &Origin{
+		CorrelationID: cmp.Or(text(message, "firstId"), correlationID),
+		TraceID:       cmp.Or(text(message, "replayOf"), text(message, "traceId")),
+	}
+	if text(message, "method") != "" {
+		o.EventKey = text(message, "eventKey")
+	}
+	return o
+}
+
+// NoteSent notes an event that the run has sent, or a pipeline within it. A nil run takes it and
+// forgets it.
+func (r *Run) NoteSent(sequences ...uint64) {
+	if r != nil {
+		r.sent = append(r.sent, sequences...)
+	}
+}
+
+// Sent returns what was noted.
+func (r *Run) Sent() []uint64 { return r.sent }
 
 // identity returns a hash of the id of an event and a place.
 func identity(id string, place []string) [sha256.Size]byte {

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// A RunReport tells how one attempt of a pipeline went. Within a Call it has no ids and no
-// key of its own.
+// A RunReport tells how one attempt of a pipeline went. Within a Call it has no ids of its own, and a
+// key only if it is not for the call's own event.
 type RunReport struct {
 	TraceID       string       `json:"traceId,omitempty" doc:"-"`
 	CorrelationID string       `json:"correlationId,omitempty" doc:"-"`
-	EventKey      string       `json:"eventKey,omitempty" doc:"-"` // of the event that started it
-	Type          string       `json:"type,omitempty" doc:"-"`     // of that event
-	Pipeline      string       `json:"pipeline"`                   // empty for one that is not stored
-	User          string       `json:"user,omitempty" doc:"-"`     // who started it; empty if an event did
-	Status        Status       `json:"status"`                     // ok or error
-	Attempt       int          `json:"attempt"`                    // counted from 1
-	Delivery      int          `json:"delivery"`                   // counted from 1; 0 if no event started it
+	EventKey      string       `json:"eventKey,omitempty" doc:"Of the event or message that the call has set off and that this run is for; its own runs have none."`
+	Type          string       `json:"type,omitempty" doc:"-"` // of the event that started it
+	Pipeline      string       `json:"pipeline"`               // empty for one that is not stored
+	User          string       `json:"user,omitempty" doc:"-"` // who started it; empty if an event did
+	Status        Status       `json:"status"`                 // ok or error
+	Attempt       int          `json:"attempt"`                // counted from 1
+	Delivery      int          `json:"delivery"`               // counted from 1; 0 if no event started it
 	Started       time.Time    `json:"started"`
 	Duration      float64      `json:"duration"` // in milliseconds
 	Error         *Problem     `json:"error,omitempty"`
@@ -24,6 +24,7 @@ type RunReport struct {
 	Next          time.Time    `json:"next,omitzero" doc:"When the event is tried again."`
 	Cut           bool         `json:"cut,omitempty" doc:"What its steps sent and got was too large to be kept."`
 	Steps         []StepReport `json:"steps"`
+	Sent          []uint64     `json:"sent,omitempty" doc:"-"` // sequences of the events that it has sent; nobody sees them
 }
 
 // AppendJSON appends the JSON of a report with a trace id, as encoding/json would
@@ -55,7 +56,22 @@ func (r *RunReport) AppendJSON(b []byte) []byte {
 		}
 		b = r.Steps[i].appendJSON(b)
 	}
-	return append(b, "]}"...)
+	return append(AppendSequences(append(b, ']'), r.Sent), '}')
+}
+
+// AppendSequences appends the field of the sequences of events that were sent, if there are any.
+func AppendSequences(b []byte, sent []uint64) []byte {
+	for i, sequence := range sent {
+		separator := ","
+		if i == 0 {
+			separator = `,"sent":[`
+		}
+		b = strconv.AppendUint(append(b, separator...), sequence, 10)
+	}
+	if len(sent) > 0 {
+		b = append(b, ']')
+	}
+	return b
 }
 
 // A StepReport tells how one step of a run went.

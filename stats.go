@@ -78,7 +78,7 @@ type Unfinished struct {
 
 // A WaitingCall is a call whose event waits for another attempt, or is in it.
 type WaitingCall struct {
-	EventKey string
+	EventKey string    // empty: it is an event that no call set off
 	Time     time.Time // when it came
 }
 

@@ -138,6 +138,7 @@ func send(
 	if err != nil {
 		return done, err
 	}
+	sluice.RunFrom(ctx).NoteSent(result.Sequence)
 	done = sent{
 		EventKey: e.EventKey, Key: e.Key, TraceID: result.TraceID, CorrelationID: result.CorrelationID, Due: e.Due,
 	}

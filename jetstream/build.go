@@ -38,7 +38,7 @@ func build(opts Options) *Engine {
 	})
 	e.all = append(e.all, e.Queue.LowWater)
 	e.Journal = journal.New(h, journal.Events{
-		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Recovered: e.ended,
+		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Ended: e.ended,
 		Bound: e.Queue.Listeners.Bound, Receivers: e.Queue.Listeners.Receivers, Waits: e.Queue.Waiting.Waits,
 		Retries: e.Queue.Retries, Outcome: e.Queue.Outcome,
 		Erased: e.Erasures.isDone, Forgotten: e.forgotten.has,

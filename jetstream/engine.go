@@ -83,20 +83,28 @@ type Engine struct {
 func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
 	e.Journal.Hear(journal.Stored{Sequence: sequence, Subject: subject, Event: event})
 	e.once.Stored(sequence, event)
-	if event.Method != "" && event.ReplayOf == "" && len(event.Listeners) == 0 {
-		e.ended(sluice.CallEnd{EventKey: event.EventKey, TraceID: event.TraceID, Status: sluice.StatusOK})
+	if event.ReplayOf != "" || event.Origin != nil {
+		return
+	}
+	if event.Method == "" && e.opts.ObserveSent != nil {
+		e.opts.ObserveSent(event.TraceID)
+	}
+	if len(event.Listeners) == 0 {
+		e.ended(sluice.CallEnd{
+			EventKey: event.EventKey, TraceID: event.TraceID, Status: sluice.StatusOK, Sent: event.Method == "",
+		})
 	}
 }
 
 // settled is called with each final outcome. A replay that went well leaves no dead letter of
 // the event that it repeats.
-func (e *Engine) settled(sequence uint64, traceID, first string, o sluice.Outcome) {
-	e.Journal.Hear(journal.Settled{Sequence: sequence, TraceID: traceID, First: first, Outcome: o})
-	if e.Erasures.isAsked(traceID) {
-		e.Erasures.eraseLate(sequence, traceID)
+func (e *Engine) settled(s queue.Settled) {
+	e.Journal.Hear(journal.Settled(s))
+	if e.Erasures.isAsked(s.TraceID) {
+		e.Erasures.eraseLate(s.Sequence, s.TraceID)
 	}
-	if first != "" && o.Status == sluice.StatusOK {
-		e.DeadLetters.Repaired(o.Pipeline, first)
+	if s.First != "" && s.Outcome.Status == sluice.StatusOK {
+		e.DeadLetters.Repaired(s.Outcome.Pipeline, s.First)
 	}
 }
 

@@ -101,7 +101,9 @@ func (s *Events) AcceptBy(
 	}
 	id := s.ids.ID(sequence, e.TraceID)
 	if len(listeners) == 0 {
-		return sluice.Accepted(e.TraceID, id, e.ReceivedAt), nil
+		result = sluice.Accepted(e.TraceID, id, e.ReceivedAt)
+		result.Sequence = sequence
+		return result, nil
 	}
 	outcomes := make(map[string]sluice.Outcome, len(listeners))
 	stored := time.Now()
@@ -109,7 +111,7 @@ func (s *Events) AcceptBy(
 		caller.Await(ctx, sequence, listeners, outcomes, wait)
 	}
 	result = sluice.Combine(listeners, outcomes, e.TraceID, id, e.ReceivedAt)
-	result.Listeners, result.Waited = listeners, time.Since(stored)
+	result.Listeners, result.Waited, result.Sequence = listeners, time.Since(stored), sequence
 	return result, nil
 }
 

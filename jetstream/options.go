@@ -47,6 +47,9 @@ type Options struct {
 	// ObserveEnd, if set, is called when all pipelines of a call are done with it.
 	ObserveEnd func(sluice.CallEnd)
 
+	// ObserveSent, if set, is told of each event that was stored and that no call set off.
+	ObserveSent func(traceID string)
+
 	// ObserveBatch, if set, returns a function to call for each batch of a stream that
 	// was written and synced.
 	ObserveBatch func(stream string) func(messages int, took time.Duration)

@@ -83,7 +83,7 @@ func (e *Engine) Spooled() int64 {
 
 // Unfinished says which calls are not done.
 func (e *Engine) Unfinished(ctx context.Context) (sluice.Unfinished, error) {
-	e.Journal.TellRecovered(ctx)
+	e.Journal.TellEnds(ctx)
 	u, err := e.Queue.Unfinished(ctx)
 	if e.spool != nil {
 		if oldest := e.spool.Stats(ctx).Oldest; oldest != nil && (u.Since.IsZero() || oldest.Before(u.Since)) {

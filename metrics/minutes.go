@@ -42,7 +42,7 @@ type Minutes struct {
 	counted map[time.Time]*sluice.Minute // since the last flush
 	of      sluice.WebhookFigures        // those that are counted in now: a call makes no garbage
 	began   time.Time                    // see Recount
-	late    []former                     // ends of earlier calls while those are counted anew; nil: they are not
+	late    []sluice.CallEnd                 // ends of earlier calls while those are counted anew; nil: they are not
 }
 
 // NewMinutes returns the counts in two stores. Nothing is stored until Keep runs. The
@@ -82,32 +82,37 @@ func (m *Minutes) Call(c sluice.Call) {
 	})
 }
 
-// Settled counts what became of an accepted call: it went well, failed for good, or
-// recovered after that.
-func (m *Minutes) Settled(eventKey, traceID string, status sluice.Status) {
-	if m.putOff(former{eventKey, traceID, status}) {
+// Sent counts an event that no call set off.
+func (m *Minutes) Sent(traceID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at(callTime(traceID, time.Now())).Events.Accepted++
+}
+
+// Settled counts what became of an accepted call, or of an event that no call set off: it went
+// well, failed for good, or recovered after that.
+func (m *Minutes) Settled(end sluice.CallEnd) {
+	if m.putOff(end) {
 		return
 	}
-	m.count(callTime(traceID, time.Now()), eventKey, func(minute *sluice.Minute, of *sluice.WebhookFigures) {
-		for _, f := range []*sluice.CallFigures{&minute.CallFigures, &of.CallFigures} {
-			switch status {
-			case sluice.StatusError:
-				f.Error++
-			case sluice.StatusRecovered:
-				f.Error--
-				f.Recovered++
-			default:
-				f.OK++
-			}
-		}
+	at := callTime(end.TraceID, time.Now())
+	if end.Sent {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.at(at).Events.End(end.Status)
+		return
+	}
+	m.count(at, end.EventKey, func(minute *sluice.Minute, of *sluice.WebhookFigures) {
+		minute.End(end.Status)
+		of.End(end.Status)
 	})
 }
 
 // putOff keeps the end of a call of an earlier process while those are counted anew.
-func (m *Minutes) putOff(end former) bool {
+func (m *Minutes) putOff(end sluice.CallEnd) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.late == nil || callTime(end.traceID, m.began).After(m.began.Add(-time.Millisecond)) {
+	if m.late == nil || callTime(end.TraceID, m.began).After(m.began.Add(-time.Millisecond)) {
 		return false
 	}
 	m.late = append(m.late, end)
@@ -181,7 +186,7 @@ func (m *Minutes) at(t time.Time) *sluice.Minute {
 	if minute == nil {
 		minute = &sluice.Minute{
 			Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: map[string]sluice.WebhookFigures{},
-			Pipelines: map[string]sluice.RunFigures{},
+			Pipelines: map[string]sluice.RunFigures{}, Events: new(sluice.CallFigures),
 		}
 		m.counted[start] = minute
 	}
@@ -230,7 +235,7 @@ func (m *Minutes) sums(ctx context.Context, s *series, count int) []sluice.Minut
 	for i := range sums {
 		sum := &sums[i]
 		sum.P50, sum.P99 = quantile(sum.Latencies, 0.5), quantile(sum.Latencies, 0.99)
-		sum.Latencies, sum.Webhooks, sum.Pipelines = nil, nil, nil
+		sum.Latencies, sum.Webhooks, sum.Pipelines, sum.Calls = nil, nil, nil, &sum.CallFigures
 	}
 	return sums
 }

@@ -1,17 +1,12 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"sluice"
 )
-
-// A former call is one of an earlier process.
-type former struct {
-	eventKey, traceID string
-	status            sluice.Status
-}
 
 // recountMargin is how far clocks may have been off.
 const recountMargin = 15 * time.Minute
@@ -24,7 +19,7 @@ func (m *Minutes) Recount(
 ) func(ctx context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.began, m.late = time.Now(), []former{}
+	m.began, m.late = time.Now(), []sluice.CallEnd{}
 	began := m.began
 	return func(ctx context.Context) {
 		open := make(map[string]sluice.Status) // by trace id
@@ -38,8 +33,8 @@ func (m *Minutes) Recount(
 		m.late = nil
 		m.mu.Unlock()
 		for _, end := range late {
-			if status, counted := open[end.traceID]; !counted || status != end.status {
-				m.Settled(end.eventKey, end.traceID, end.status)
+			if status, counted := open[end.TraceID]; !counted || status != end.Status {
+				m.Settled(end)
 			}
 		}
 	}
@@ -55,7 +50,9 @@ func (m *Minutes) doubtful(from, to time.Time) (hours []time.Time) {
 		hours = append(hours, at)
 	}
 	for _, stored := range m.hours.store.All() {
-		if f := stored.CallFigures; f.Accepted > f.OK+f.Error+f.Recovered && !seen[stored.Time] {
+		f := stored.CallFigures
+		f.Add(*cmp.Or(stored.Events, new(sluice.CallFigures)))
+		if f.Accepted > f.OK+f.Error+f.Recovered && !seen[stored.Time] {
 			hours = append(hours, stored.Time)
 		}
 	}
@@ -78,20 +75,31 @@ func (m *Minutes) recount(
 		q.Before = next
 		for i := range calls {
 			c := &calls[i]
-			if !c.Sent && c.ReplayOf == "" && c.CorrelationID != "" && isFormer(c.CorrelationID) &&
+			if c.Origin == nil && c.ReplayOf == "" && c.CorrelationID != "" && isFormer(c.CorrelationID) &&
 				callTime(c.TraceID, c.Time).UTC().Truncate(time.Hour).Equal(hour) {
 				open[c.TraceID] = c.Status
-				sums.Call(*c)
-				if c.Status != sluice.StatusProcessing && c.Status != sluice.StatusRetrying {
-					sums.Settled(c.EventKey, c.TraceID, c.Status)
-				}
-				if c.Status == sluice.StatusRecovered { // it was an error first
-					sums.Settled(c.EventKey, c.TraceID, sluice.StatusError)
-				}
+				sums.again(c)
 			}
 		}
 	}
 	return m.replace(ctx, sums.counted)
+}
+
+// again counts a call, or an event that no call set off, with what became of it.
+func (m *Minutes) again(c *sluice.Call) {
+	end := sluice.CallEnd{EventKey: c.EventKey, TraceID: c.TraceID, Status: c.Status, Sent: c.Sent}
+	if c.Sent {
+		m.Sent(c.TraceID)
+	} else {
+		m.Call(*c)
+	}
+	if c.Status != sluice.StatusProcessing && c.Status != sluice.StatusRetrying {
+		m.Settled(end)
+	}
+	if c.Status == sluice.StatusRecovered { // it was an error first
+		end.Status = sluice.StatusError
+		m.Settled(end)
+	}
 }
 
 // replace stores counts in place of those that are stored. Where those are more, the journal no
@@ -126,6 +134,9 @@ func (s *series) raise(ctx context.Context, sum *sluice.Minute) error {
 			rejected := stored.Rejected
 			raised.CallFigures, raised.Latencies = sum.CallFigures, sum.Latencies
 			raised.Rejected = rejected
+		}
+		if sum.Events != nil && (stored.Events == nil || sum.Events.Accepted >= stored.Events.Accepted) {
+			raised.Events = sum.Events
 		}
 		for key, figures := range sum.Webhooks {
 			known := raised.Webhooks[key]

@@ -46,7 +46,7 @@ func TestRecountAfterACrash(t *testing.T) {
 		engine.Journal.Hear(journal.Answered{Call: call})
 		if m != nil {
 			m.Call(call)
-			m.Settled(key, call.TraceID, sluice.StatusOK)
+			m.Settled(sluice.CallEnd{EventKey: key, TraceID: call.TraceID, Status: sluice.StatusOK})
 		}
 		return call
 	}
@@ -71,7 +71,7 @@ func TestRecountAfterACrash(t *testing.T) {
 	second := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
 	recount := second.Recount(engine.Journal, engine.StoredBefore(), time.Now().Add(-5*time.Second))
 	accept(second)
-	second.Settled(key, last.TraceID, sluice.StatusOK) // told again by an engine that has just started
+	second.Settled(sluice.CallEnd{EventKey: key, TraceID: last.TraceID, Status: sluice.StatusOK}) // told again by an engine that has just started
 	recount(t.Context())
 	if got := figures(second); got.Accepted != 7 || got.OK != 7 {
 		t.Errorf("after a crash the figures are %+v", got)

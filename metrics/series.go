@@ -106,9 +106,14 @@ func complete(sums []sluice.Minute, period time.Duration, u sluice.Unfinished) {
 	}
 	first := sums[0].Time
 	retrying := make(map[int]map[string]int) // by index and event key
+	events := make(map[int]int)
 	for _, call := range u.Retrying {
 		i := int(call.Time.Sub(first) / period)
 		if call.Time.Before(first) || i >= len(sums) {
+			continue
+		}
+		if call.EventKey == "" {
+			events[i]++
 			continue
 		}
 		if retrying[i] == nil {
@@ -131,6 +136,10 @@ func complete(sums []sluice.Minute, period time.Duration, u sluice.Unfinished) {
 			waiting += n
 		}
 		place(&sum.CallFigures, waiting, over)
+		if sum.Events == nil {
+			sum.Events = new(sluice.CallFigures)
+		}
+		place(sum.Events, events[i], over)
 		for key, of := range sum.Webhooks {
 			place(&of.CallFigures, retrying[i][key], over)
 			sum.Webhooks[key] = of
@@ -156,6 +165,13 @@ func place(f *sluice.CallFigures, retrying int, over bool) {
 // may share.
 func addTo(sum, other *sluice.Minute) {
 	sum.Add(other.CallFigures)
+	if other.Events != nil {
+		events := *other.Events
+		if sum.Events != nil {
+			events.Add(*sum.Events)
+		}
+		sum.Events = &events
+	}
 	sum.Unavailable += other.Unavailable
 	sum.Runs += other.Runs
 	sum.RunErrors += other.RunErrors

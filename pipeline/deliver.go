@@ -67,7 +67,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 			o.Target = t.away
 		}
 	}
-	o.Reached = t.reached
+	o.Reached, o.Sent = t.reached, t.sent
 	return o, nil
 }
 
@@ -125,6 +125,7 @@ type tried struct {
 	next    time.Time
 	reached []sluice.Target
 	away    sluice.Target // that its last call failed at
+	sent    []uint64      // sequences of events
 }
 
 // deliverOnce makes one attempt as soon as a slot is free.
@@ -150,7 +151,7 @@ func (r *Runner) deliverOnce(
 		t.next = retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), d, err)
 	}
 	r.observed(out, t.next)
-	t.body = out.Body
+	t.body, t.sent = out.Body, out.Sent
 	t.reached, t.away = start.Run.Reached()
 	return t, err
 }

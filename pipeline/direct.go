@@ -68,6 +68,7 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	}
 	maps.Copy(request, sluice.RequestFrom(ctx))
 	out, err := r.attempt(ctx, program, run.Start{Run: this, Body: p.Body, Vars: p.Vars, Request: request, Attempt: 1})
+	sluice.RunFrom(ctx).NoteSent(this.Sent()...)
 	r.observed(out, time.Time{})
 	if sluice.RunFrom(ctx) == nil {
 		r.noteRun(ctx, "pipeline.run", cmp.Or(p.Name, hashOf(p.Source)), this.TraceID, err)

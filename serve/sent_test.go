@@ -148,3 +148,68 @@ func TestSentOnce(t *testing.T) {
 		return len(found) == 1 && found[0].Status == "ok"
 	})
 }
+
+// TestACallIsAsFarAsWhatItSetOff: a call whose own pipeline is done is not, while what that has sent
+// fails; figures, searches and the trace agree at each point, also after a restart.
+func TestACallIsAsFarAsWhatItSetOff(t *testing.T) {
+	t.Parallel()
+	const calls = 3
+	o, system := newOutside(t), &target{down: true}
+	system.failsFor(o, func(string) bool { return true })
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
+	hook := s.create("webhook.set.off", "payloadType", "raw")
+	s.store("order", listening("webhook.set.off", "event.send: {eventKey: order.ready, payload: '#{body.payload}'}"))
+	forwarding := func(times string) string {
+		return "retry: {times: " + times + ", backoff: 100ms, recover: false}\n" + listening("order.ready",
+			"http.request: {method: POST, url: '"+o.url+"', expect: 2xx}", "event.send: {eventKey: order.done}")
+	}
+	s.store("warehouse", forwarding("100"))
+	s.store("done", listening("order.done", "set: {value: 1}"))
+	var ids []string
+	for range calls {
+		ids = append(ids, s.call(hook, "text/plain", "x").result(t).TraceID)
+	}
+	is := func(status string) func() bool {
+		return func() bool {
+			var webhooks []map[string]any
+			s.command("webhook.stats", map[string]any{"eventKey": "webhook.set.off"}).wantStatus(t, 200).into(t, &webhooks)
+			var server struct {
+				Minutes []struct{ Calls, Events map[string]float64 }
+			}
+			s.command("server.stats", map[string]any{"minutes": 60}).wantStatus(t, 200).into(t, &server)
+			counted, sent := 0.0, 0.0
+			for _, minute := range server.Minutes {
+				counted += minute.Calls[status]
+				sent += minute.Events["accepted"]
+			}
+			found := s.traces("status", status, "eventKey", "webhook.set.off")
+			if sent >= calls { // an alert may be one
+				t.Fatalf("%v events that no call set off", sent)
+			}
+			return len(webhooks) == 1 && webhooks[0]["accepted"] == float64(calls) && webhooks[0][status] == float64(calls) &&
+				counted == calls && len(found) == calls
+		}
+	}
+	eventually(t, "calls that are being retried", is("retrying"))
+	s.store("warehouse", forwarding("0"))
+	s.command("event.retry", map[string]any{"pipeline": "warehouse"}).wantStatus(t, 200)
+	eventually(t, "calls that have failed", is("error"))
+	s.stop()
+	s.resume()
+	eventually(t, "the same after a restart", is("error"))
+	system.set(false)
+	s.command("deadletter.replay", map[string]any{"pipeline": "warehouse"}).wantStatus(t, 200)
+	eventually(t, "calls that have recovered", is("recovered"))
+	keys := map[string]int{}
+	for _, run := range s.traces("traceId", ids[0], "eventKey", "webhook.set.off")[0].Runs {
+		keys[run.Pipeline+" "+run.EventKey]++
+	}
+	if keys["order "] != 1 || keys["warehouse order.ready"] < 2 {
+		t.Errorf("the runs of the call are %v", keys)
+	}
+	ids = append(ids, s.call(hook, "text/plain", "x").result(t).TraceID)
+	eventually(t, "a call that went well with all that it set off", func() bool {
+		found := s.traces("traceId", ids[calls], "eventKey", "webhook.set.off")
+		return len(found) == 1 && found[0].Status == "ok" && len(found[0].Runs) == 3
+	})
+}

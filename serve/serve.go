@@ -222,6 +222,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		Log:            s.opts.Log,
 		ObserveBatch:   s.metrics.Batch,
 		ObserveEnd:     s.observeEnd,
+		ObserveSent:    func(traceID string) { s.minutes.Sent(traceID) },
 	}
 	if s.cfg.NATS != "" && s.cfg.Spool && s.cfg.Data != "" {
 		opts.SpoolDir, opts.SpoolMaxBytes = filepath.Join(s.cfg.Data, "spool"), int64(s.cfg.SpoolMaxBytes)

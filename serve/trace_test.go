@@ -28,6 +28,7 @@ type trace struct {
 	Duration      float64   `json:"duration"`
 	Runs          []struct {
 		Pipeline string         `json:"pipeline"`
+		EventKey string         `json:"eventKey"`
 		Status   string         `json:"status"`
 		By       string         `json:"by"`
 		Attempt  int            `json:"attempt"`

@@ -203,8 +203,10 @@ func (s *Server) observeCall(call sluice.Call) {
 }
 
 func (s *Server) observeEnd(end sluice.CallEnd) {
-	s.metrics.CallEnded(end.EventKey, end.Status)
-	s.minutes.Settled(end.EventKey, end.TraceID, end.Status)
+	if !end.Sent {
+		s.metrics.CallEnded(end.EventKey, end.Status)
+	}
+	s.minutes.Settled(end)
 }
 
 func (s *Server) newBodies() *limit.Bodies {

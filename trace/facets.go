@@ -34,7 +34,7 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 		statuses[string(c.Status)] += of
 		codes[c.Code] += of
 		ran, failed := map[string]bool{}, map[string]bool{} // a call counts once, however many attempts there were
-		for _, run := range c.Runs {
+		for _, run := range c.Own() {
 			ran[run.Pipeline] = true
 			if run.Error != nil {
 				failed[run.Error.Code] = true

@@ -24,6 +24,7 @@ type Envelope struct {
 	Type      string
 	Hops      int
 	ReplayOf  string
+	Origin    *sluice.Origin
 	Received  time.Time
 	Listeners []string
 
@@ -75,6 +76,8 @@ func (e *Envelope) field(name json.Token) any {
 		return &e.Hops
 	case "replayOf":
 		return &e.ReplayOf
+	case "origin":
+		return &e.Origin
 	case "listeners":
 		return &e.Listeners
 	case "deliveryId":

@@ -109,6 +109,19 @@ func (x *Index) Begin(
 	}
 }
 
+// Find returns the first call of a delivery, nil if none was accepted within the window.
+func (x *Index) Find(_ context.Context, f *sluice.Fingerprint, owner string) (*Accepted, error) {
+	s := x.shard(&f.Key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.find(f, time.Now())
+	if e == nil {
+		return nil, nil
+	}
+	accepted := e.accepted(owner)
+	return &accepted, nil
+}
+
 // find returns the newest entry of a delivery within its window, nil if there is none.
 func (s *shard) find(f *sluice.Fingerprint, now time.Time) (newest *entry) {
 	for i := range s.histories {

@@ -84,8 +84,27 @@ func (r repeater) repeat(
 	if !same || err != nil {
 		result = sluice.Accepted(first.TraceID, id, first.At)
 	}
-	result.Duplicate, result.Differs = true, !same
+	result.Duplicate, result.Differs, result.Sequence = true, !same, first.Sequence
 	return result, nil
+}
+
+// linked returns an event that a replayed run sends as a replay of what the first run has sent, if that
+// is known.
+func (r repeater) linked(
+	ctx context.Context, e *sluice.Event, find func(context.Context, *sluice.Fingerprint, string) (*Accepted, error),
+) *sluice.Event {
+	if e.Repeats == nil {
+		return e
+	}
+	first, err := find(ctx, e.Repeats, sluice.TraceOwner(e.TraceID))
+	if first == nil || err != nil {
+		return e
+	}
+	repeated := *e
+	if _, err := r.isSame(ctx, first, &sluice.Event{Fingerprint: e.Repeats, TraceID: e.TraceID}); err == nil {
+		repeated.FirstID = r.ids.ID(first.Sequence, first.TraceID)
+	}
+	return &repeated
 }
 
 // isSame reports whether a call has the body of the first one with its id. The digest at hand can
@@ -161,6 +180,7 @@ func (o *Indexed) Accept(ctx context.Context, e *sluice.Event, wait time.Duratio
 	if f == nil {
 		return o.next.Accept(ctx, e, wait)
 	}
+	e = o.repeater().linked(ctx, e, o.index.Find)
 	if err := o.host.Ready(); err != nil {
 		return result, err // before Begin, so that there is no doubt
 	}
@@ -249,6 +269,11 @@ func (o *Marked) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 	if e.Fingerprint == nil {
 		return o.next.Accept(ctx, e, wait)
 	}
+	repeats := repeater{o.next, o.ids, o.Markers.events}
+	e = repeats.linked(ctx, e, func(ctx context.Context, f *sluice.Fingerprint, owner string) (*Accepted, error) {
+		first, _, err := o.Markers.Find(ctx, f, owner)
+		return first, err
+	})
 	result, err := o.next.AcceptBy(ctx, e, wait,
 		func(ctx context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
 			sequence, first, err := o.Markers.Write(ctx, e.Fingerprint, e.TraceID,
@@ -259,7 +284,7 @@ func (o *Marked) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 			return sequence, err
 		})
 	if repeated, ok := errors.AsType[*repeatedError](err); ok {
-		return repeater{o.next, o.ids, o.Markers.events}.repeat(ctx, repeated.first, e, wait)
+		return repeats.repeat(ctx, repeated.first, e, wait)
 	}
 	return result, err
 }

@@ -33,6 +33,9 @@ type Settled struct {
 	Sequence uint64
 	TraceID  string
 	First    string // of a replay: correlation id of the event that it repeats
+	Origin   string // correlation id of the event that has set it off, or its own
+	Replay   bool   // a replay has
+	Decides  bool   // nobody else tells what became of the call
 	Outcome  sluice.Outcome
 }
 
@@ -71,6 +74,7 @@ func (j *Journal) hearStored(f Stored) {
 	enter(j, &j.pending.sent, sentEvent{
 		sequence: f.Sequence,
 		Subject:  f.Subject,
+		Origin:   e.Origin,
 		Call: sluice.Call{
 			TraceID:    e.TraceID,
 			EventKey:   e.EventKey,
@@ -107,10 +111,13 @@ func (j *Journal) hearSettled(f *Settled) {
 	defer j.mu.Unlock()
 	o := &f.Outcome
 	if f.First != "" && o.Status == sluice.StatusOK {
-		enter(j, &j.pending.repaired, recovery{CorrelationID: f.First, Pipeline: o.Pipeline, TraceID: f.TraceID})
+		enter(j, &j.pending.repaired, recovery{f.First, o.Pipeline, f.TraceID, o.Stored, o.Sent})
+	}
+	if f.Decides {
+		enter(j, &j.pending.ends, ending{f.Origin, o.Stored, f.Replay})
 	}
 	enter(j, &j.pending.outcomes, runOutcome{
-		sequence: f.Sequence, TraceID: f.TraceID, Pipeline: o.Pipeline, Status: o.Status,
+		f.Sequence, f.TraceID, o.Pipeline, o.Status, o.Stored, o.Sent, j.sequenceOf(f.Origin),
 	})
 }
 

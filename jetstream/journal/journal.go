@@ -6,8 +6,8 @@
 // write.go stores them in the background, so that no call waits. entries.go and index.go
 // keep a few bytes for each event, by which a search passes over most of them.
 // Searching: query.go says what a query demands. search.go (Journal.Calls) merges two walks,
-// one through the stored events (walk_events.go; chunk.go for what is known of them, status.go
-// for searches by status, payload.go for texts) and one through what belongs to no event
+// one through the stored events (walk_events.go; chunk.go and tree.go for what is known of them,
+// status.go for searches by status, payload.go for texts) and one through what belongs to no event
 // (walk_loose.go). tail.go follows what is written as it happens, and hide.go takes back what runs said.
 //
 // The events themselves are in package jetstream, which also knows the outcome of what
@@ -72,7 +72,7 @@ type Journal struct {
 	pending    pending
 	refusals   *rate.Limiter
 	unrecorded int        // rejected calls beyond that rate
-	untold     []recovery // written, and nobody was told of them
+	untold     []ending // written, and nobody was told of them
 
 	wake    chan struct{}       // holds one token while there is something to write
 	writing *semaphore.Weighted // one: the right to write
@@ -88,6 +88,7 @@ type pending struct {
 	sent     []sentEvent
 	outcomes []runOutcome
 	repaired []recovery
+	ends     []ending
 	repeated map[string]repeated // by trace id and quarantine
 }
 
@@ -113,9 +114,9 @@ type Events struct {
 	// Forgotten reports whether an event was removed on purpose. Its call is still found.
 	Forgotten func(sequence uint64) bool
 
-	// Recovered is called when the replays of a call that failed have gone well in all
-	// pipelines that failed on it.
-	Recovered func(sluice.CallEnd)
+	// Ended is called when all that a call has set off is done, and when what failed of it
+	// was replayed well.
+	Ended func(sluice.CallEnd)
 
 	// Bound returns the pipelines that listen, by the ids of their bindings.
 	Bound func() map[string]*sluice.Pipeline

@@ -26,7 +26,8 @@ const (
 type sentEvent struct {
 	sluice.Call
 
-	Subject  string `json:"subject"`
+	Subject  string         `json:"subject"`
+	Origin   *sluice.Origin `json:"origin,omitempty"`
 	sequence uint64
 }
 
@@ -36,6 +37,9 @@ type runOutcome struct {
 	TraceID  string        `json:"traceId"`
 	Pipeline string        `json:"pipeline"`
 	Status   sluice.Status `json:"status"`
+	Stored   uint64        `json:"stored,omitempty"` // sequence of the outcome itself
+	Sent     []uint64      `json:"sent,omitempty"`   // events that the run has sent
+	origin   uint64        // the event that has set this one off; 0: none has
 }
 
 // repeated are the duplicates of one delivery since entries were last written: one
@@ -53,6 +57,16 @@ type recovery struct {
 	CorrelationID string `json:"correlationId"` // of the event
 	Pipeline      string `json:"pipeline"`
 	TraceID       string `json:"traceId"` // of the replay
+
+	Stored uint64   `json:"stored,omitempty"` // as in runOutcome
+	Sent   []uint64 `json:"sent,omitempty"`
+}
+
+// An ending is the end of a run on which the state of a call may depend.
+type ending struct {
+	origin string // correlation id of the call's event
+	stored uint64 // sequence of the outcome
+	replay bool
 }
 
 // A line is one line of a message of the journal.
@@ -87,7 +101,7 @@ func decode[T any](l line, kind byte) (said T, ok bool) {
 // sent, and the subject it is stored under.
 func (l line) call() (c sluice.Call, subject string, ok bool) {
 	if sent, ok := decode[sentEvent](l, lineSent); ok {
-		sent.Sent = sent.ReplayOf == ""
+		sent.Sent, sent.Call.Origin = sent.ReplayOf == "", sent.Origin
 		return sent.Call, sent.Subject, true
 	}
 	c, ok = decode[sluice.Call](l, lineCall)
@@ -106,7 +120,8 @@ func found(c sluice.Call) sluice.Call {
 
 // addRun adds a run to the call that it belongs to.
 func addRun(c *sluice.Call, run sluice.RunReport) {
-	run.TraceID, run.CorrelationID, run.EventKey, run.Type, run.User = "", "", "", "", "" // the call has them
+	run.TraceID, run.CorrelationID, run.EventKey, run.Type = "", "", "", "" // the call has them
+	run.User, run.Sent = "", nil
 	c.Runs = append(c.Runs, run)
 }
 

@@ -49,8 +49,12 @@ func (j *Journal) messagesOf(p pending) []*nats.Msg {
 		msg := w.begin(lineOutcome, o.sequence, o.TraceID)
 		msg.Data = append(o.appendJSON(msg.Data), '\n')
 		if o.Status == sluice.StatusError {
-			msg := w.beginIn(failedSubject(o.sequence), lineFailed, o.sequence)
-			msg.Data = append(append(msg.Data, o.Pipeline...), '\n')
+			for _, sequence := range []uint64{o.sequence, o.origin} {
+				if sequence > 0 {
+					msg := w.beginIn(failedSubject(sequence), lineFailed, sequence)
+					msg.Data = append(append(msg.Data, o.Pipeline...), '\n')
+				}
+			}
 		}
 	}
 	return w.messages
@@ -122,5 +126,6 @@ func (o *runOutcome) appendJSON(b []byte) []byte {
 	b = value.AppendString(append(b, `{"traceId":`...), o.TraceID)
 	b = value.AppendString(append(b, `,"pipeline":`...), o.Pipeline)
 	b = value.AppendString(append(b, `,"status":`...), string(o.Status))
-	return append(b, '}')
+	b = strconv.AppendUint(append(b, `,"stored":`...), o.Stored, 10)
+	return append(sluice.AppendSequences(b, o.Sent), '}')
 }

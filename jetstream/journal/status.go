@@ -3,68 +3,12 @@ package journal
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice"
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
-
-// urgency orders statuses: that of a call is the most urgent of its pipelines'.
-var urgency = []sluice.Status{
-	sluice.StatusOK, sluice.StatusRecovered, sluice.StatusError, sluice.StatusProcessing, sluice.StatusRetrying,
-}
-
-// status returns how far an event has come, and when it is tried again.
-func (j *Journal) status(
-	ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, settled map[string]sluice.Status,
-) (status sluice.Status, next time.Time, err error) {
-	most := 0
-	for _, name := range e.Listeners {
-		is, known := settled[name]
-		if !known {
-			var due time.Time
-			if is, due, err = j.unsettled(ctx, e, name, runs); err != nil {
-				return "", next, err
-			}
-			if next.IsZero() || !due.IsZero() && due.Before(next) {
-				next = due
-			}
-		}
-		most = max(most, slices.Index(urgency, is))
-	}
-	return urgency[most], next, nil
-}
-
-// unsettled returns how far a pipeline has come without an outcome in the
-// journal: it still runs, or the outcome was lost in a crash.
-func (j *Journal) unsettled(
-	ctx context.Context, e correlation.Envelope, pipeline string, runs []sluice.RunReport,
-) (status sluice.Status, next time.Time, err error) {
-	outcome, err := j.about.Outcome(ctx, e, pipeline)
-	switch {
-	case err == nil && outcome == nil:
-		retries, next, err := j.about.Retries(ctx, e, pipeline)
-		if retries {
-			return sluice.StatusRetrying, next, err
-		}
-		return sluice.StatusProcessing, next, err
-	case err == nil:
-		return outcome.Status, next, nil
-	case sluice.AsError(err).Kind != sluice.Gone:
-		return "", next, err
-	}
-	status = sluice.StatusOK
-	for _, run := range runs {
-		if run.Pipeline == pipeline {
-			status = run.Status
-		}
-	}
-	return status, next, nil
-}
 
 // unlisted is how long the journal may lack a failure, and consumers an event.
 const unlisted = 2 * time.Second
@@ -132,6 +76,7 @@ func (f *failed) load(ctx context.Context, j *Journal, number uint64) error {
 type unfinished struct {
 	lagging []lagging
 	done    map[nameBits]uint64 // the event up to which a set of pipelines is done
+	traces  map[uint32]bool     // hashes of the trace ids of such events
 	waits   func(sequence uint64) bool
 	recent  int64 // since when consumers may not count events, in milliseconds
 }
@@ -154,6 +99,13 @@ func (u *unfinished) may(sequence uint64, m *entry) bool {
 	return sequence > done || u.waits(sequence)
 }
 
+// note notes an event that may still be in progress: so may what has set it off.
+func (u *unfinished) note(sequence uint64, m *entry) {
+	if u != nil && m.pipelines != 0 && u.may(sequence, m) {
+		u.traces[m.trace] = true
+	}
+}
+
 // lagging is a pipeline with unfinished events, and the event up to which it is done.
 type lagging struct {
 	name nameBits
@@ -163,7 +115,8 @@ type lagging struct {
 // unfinished asks the engine how far pipelines are.
 func (j *Journal) unfinished(ctx context.Context) (*unfinished, error) {
 	u := &unfinished{
-		done: make(map[nameBits]uint64), waits: j.about.Waits, recent: time.Now().Add(-unlisted).UnixMilli(),
+		done: make(map[nameBits]uint64), traces: make(map[uint32]bool), waits: j.about.Waits,
+		recent: time.Now().Add(-unlisted).UnixMilli(),
 	}
 	bound := j.about.Bound()
 	consumers := j.events.ListConsumers(ctx)

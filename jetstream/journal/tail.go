@@ -139,6 +139,7 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 		if q.Cover.HideRuns(&call); !isRun || len(call.Runs) == 0 {
 			return entry, false
 		}
+		run.Sent = nil
 		run.HidePayloads() // the reader may not be allowed to see them
 		if !q.Known.Call(&call) {
 			run.CorrelationID = ""

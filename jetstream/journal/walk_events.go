@@ -20,6 +20,7 @@ type eventWalk struct {
 	*search
 
 	first  uint64 // where to end
+	behind uint64 // behind the newest event
 	before uint64 // where to go on: the events before this one are left
 	found  *sluice.Call
 	at     uint64 // sequence of found
@@ -27,6 +28,7 @@ type eventWalk struct {
 	number  uint64   // of the block below
 	entries *entries // nil: none was read yet
 	chunk   chunk
+	below   *eventWalk // for what the runs of an event have sent
 	looked  lookedInto // for a search in payloads
 
 	failed     *failed     // for a search for failed events
@@ -46,6 +48,9 @@ func (w *eventWalk) pass() {
 // has read as much as it may. What was read ahead is looked at in any case: most of
 // the work is done by then.
 func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
+	if err := w.learn(ctx); err != nil {
+		return nil, err
+	}
 	for w.found == nil && w.before > w.first && (w.before > w.looked.first || !w.allow.spent()) {
 		if err := w.load(ctx, w.before-1); err != nil {
 			return nil, err
@@ -78,6 +83,7 @@ func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
 func (w *eventWalk) skip() bool {
 	for lowest := max(w.first, w.number*indexed); w.before > lowest; w.before-- {
 		m := &w.entries[(w.before-1)%indexed]
+		w.unfinished.note(w.before-1, m)
 		if m.owner == entryUnknown || w.may(m) && w.mayHaveStatus(w.before-1, m) {
 			return true
 		}
@@ -124,28 +130,61 @@ func (w *eventWalk) mayHaveStatus(sequence uint64, m *entry) bool {
 	case sluice.StatusError, sluice.StatusRecovered:
 		return m.pipelines != 0 && w.failed.may(sequence, m)
 	case sluice.StatusProcessing, sluice.StatusRetrying:
-		return m.pipelines != 0 && w.unfinished.may(sequence, m)
+		return m.pipelines != 0 && (w.unfinished.may(sequence, m) || w.unfinished.traces[m.trace])
 	}
 	return true
 }
 
+// learn looks for events in progress behind those that the search is for: what these have set off
+// came later.
+func (w *eventWalk) learn(ctx context.Context) error {
+	if w.unfinished == nil {
+		return nil
+	}
+	for ; w.behind > w.before; w.behind-- {
+		if err := w.load(ctx, w.behind-1); err != nil {
+			return err
+		}
+		w.unfinished.note(w.behind-1, &w.entries[(w.behind-1)%indexed])
+	}
+	return nil
+}
+
 // call returns what is known of an event, nil if it is gone.
 func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, error) {
-	if w.chunk.subject != chunkSubject(sequence) {
-		w.allow.chunks--
-		read, err := w.Journal.chunk(ctx, sequence)
-		if err != nil {
-			return nil, err
-		}
-		w.chunk = read
-	}
-	lines := w.chunk.about(sequence)
-	call, e, err := w.subject(ctx, sequence, lines)
+	call, e, lines, err := w.read(ctx, sequence)
 	if call == nil || err != nil {
 		return nil, err
 	}
 	if w.q.Pipeline != "" && !slices.Contains(e.Listeners, w.q.Pipeline) || !w.q.Cover.Call(call) {
 		return nil, nil
+	}
+	runs := slices.Clone(call.Runs)
+	w.q.Cover.HideRuns(call)
+	call.Duplicates = duplicates(lines, call.TraceID)
+	if fits, err := w.fits(ctx, call, sequence); !fits || err != nil {
+		return nil, err
+	}
+	p, err := w.progress(ctx, e, runs, lines)
+	call.Status, call.Next, call.Runs = p.status, p.next, append(call.Runs, p.runs...)
+	return call, err
+}
+
+// read returns an event with its own runs, nil if it is gone, and what the journal has about it.
+func (w *eventWalk) read(
+	ctx context.Context, sequence uint64,
+) (call *sluice.Call, e correlation.Envelope, lines []line, err error) {
+	if w.chunk.subject != chunkSubject(sequence) {
+		w.allow.chunks--
+		read, err := w.Journal.chunk(ctx, sequence)
+		if err != nil {
+			return nil, e, nil, err
+		}
+		w.chunk = read
+	}
+	lines = w.chunk.about(sequence)
+	if call, e, err = w.subject(ctx, sequence, lines); call == nil || err != nil {
+		return nil, e, nil, err
 	}
 	call.CorrelationID = w.ids.ID(sequence, call.TraceID)
 	for _, l := range lines {
@@ -156,14 +195,7 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 	slices.SortStableFunc(call.Runs, func(a, b sluice.RunReport) int { // in the order in which they began
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
 	})
-	runs := slices.Clone(call.Runs)
-	w.q.Cover.HideRuns(call)
-	call.Duplicates = duplicates(lines, call.TraceID)
-	if fits, err := w.fits(ctx, call, sequence); !fits || err != nil {
-		return nil, err
-	}
-	call.Status, call.Next, err = w.status(ctx, e, runs, settled(lines, call.CorrelationID, call.TraceID))
-	return call, err
+	return call, e, lines, nil
 }
 
 // subject returns a call without its runs, from its line in the journal or, if
@@ -175,6 +207,7 @@ func (w *eventWalk) subject(
 	for _, l := range lines {
 		if call, subject, ok := l.call(); ok {
 			e.Subject, e.TraceID, e.Received, e.Listeners = subject, call.TraceID, call.Time, call.Listeners
+			e.EventKey, e.Key, e.Origin = call.EventKey, call.Key, call.Origin
 			call = found(call)
 			return &call, e, nil
 		}
@@ -192,7 +225,7 @@ func (w *eventWalk) subject(
 	}
 	call := found(sluice.Call{
 		TraceID: e.TraceID, DeliveryID: e.DeliveryID, EventKey: e.EventKey, Key: e.Key, Type: e.Type,
-		ReplayOf: e.ReplayOf, Time: e.Received.UTC(),
+		ReplayOf: e.ReplayOf, Time: e.Received.UTC(), Origin: e.Origin,
 		Sent: e.Hops > 0 || sluice.TraceOwner(e.TraceID) == sluice.DirectCall,
 	})
 	return &call, e, nil
@@ -226,6 +259,7 @@ func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 	}
 	switch s.q.Status {
 	case sluice.StatusProcessing, sluice.StatusRetrying:
+		w.behind = s.events.CachedInfo().State.LastSeq + 1
 		w.unfinished, err = s.unfinished(ctx)
 	case sluice.StatusError, sluice.StatusRecovered:
 		w.failed, err = s.failed(ctx)

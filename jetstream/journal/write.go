@@ -38,7 +38,7 @@ func (j *Journal) Serve(ctx context.Context) {
 		case <-j.wake:
 			_ = wait.For(ctx, writeEvery) // what waits at the end is written, too
 			_ = j.flush(ctx)              // it keeps what it could not write
-			j.tellRecovered(ctx)
+			j.tellEnds(ctx)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func (j *Journal) Finish() {
 	if err := j.flush(ctx); err != nil {
 		return
 	}
-	j.tellRecovered(ctx)
+	j.tellEnds(ctx)
 	j.publish(ctx, j.index.unstored(true))
 }
 
@@ -99,7 +99,7 @@ func (j *Journal) flush(ctx context.Context) error {
 	messages := slices.Concat(j.unsent, j.messagesOf(batch), j.index.unstored(false))
 	j.unsent = j.publish(ctx, messages)
 	j.mu.Lock()
-	j.untold = append(j.untold, batch.repaired...)
+	j.untold = append(j.untold, batch.ends...)
 	j.mu.Unlock()
 	if len(j.unsent) == 0 {
 		return nil
@@ -164,26 +164,19 @@ func (j *Journal) noteWritten(subject string) {
 	}
 }
 
-// TellRecovered tells at once of the calls that have recovered: figures agree with searches then.
-func (j *Journal) TellRecovered(ctx context.Context) {
+// TellEnds tells at once what became of calls: figures agree with searches then.
+func (j *Journal) TellEnds(ctx context.Context) {
 	j.flushSoon(ctx)
-	j.tellRecovered(ctx)
+	j.tellEnds(ctx)
 }
 
-// tellRecovered tells of the calls that have recovered by the replays written last. Nothing is
-// written meanwhile, so no call is told of twice.
-func (j *Journal) tellRecovered(ctx context.Context) {
-	if j.writing.Acquire(ctx, 1) != nil {
-		return
-	}
-	defer j.writing.Release(1)
+// tellEnds tells what became of the calls whose last runs were written.
+func (j *Journal) tellEnds(ctx context.Context) {
 	j.mu.Lock()
 	untold := j.untold
 	j.untold = nil
 	j.mu.Unlock()
-	for i, r := range untold {
-		if end, ok := j.recovered(ctx, r.CorrelationID, untold[i:]); ok {
-			j.about.Recovered(end)
-		}
+	for _, end := range untold {
+		j.tellEnd(ctx, end)
 	}
 }

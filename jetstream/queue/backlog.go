@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -104,6 +105,9 @@ func (q *Queue) oldestCall(ctx context.Context, info *jetstream.ConsumerInfo) (t
 		return time.Time{}, err
 	}
 	if e, err := correlation.ReadEnvelope(msg); err == nil {
+		if at, ok := sluice.TraceTime(e.TraceID); ok && at.Before(e.Received) {
+			return at, nil // of the call that has set it off
+		}
 		return e.Received, nil
 	}
 	return msg.Time, nil
@@ -116,8 +120,9 @@ func (w *Waiting) calls() (calls []sluice.WaitingCall) {
 	defer w.mu.Unlock()
 	seen := make(map[string]bool)
 	add := func(key string, s *state) {
-		if s.retries() && !s.Call.IsZero() && !seen[key] {
-			seen[key] = true
+		trace, _, _ := strings.Cut(key, "-") // what a call has set off has its trace id
+		if s.retries() && !s.Call.IsZero() && !seen[trace] {
+			seen[trace] = true
 			calls = append(calls, sluice.WaitingCall{EventKey: s.EventKey, Time: s.Call})
 		}
 	}

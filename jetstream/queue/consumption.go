@@ -168,9 +168,8 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 	if err := q.Outcomes.tell(d.sequence, d.TraceID, a.outcome, d.Waits); err != nil {
 		return err
 	}
-	first, _ := d.Message["firstId"].(string)
-	q.Settled(d.sequence, d.TraceID, first, a.outcome)
-	q.reportEnd(ctx, d, sequence, a.outcome)
+	a.outcome.Stored = sequence
+	q.Settled(q.reportEnd(ctx, d, a.outcome))
 	return nil
 }
 

@@ -86,22 +86,17 @@ func (d *delivery) after(a attempt) state {
 	if a.outcome.Error != nil {
 		s.Code = a.outcome.Error.Code
 	}
-	if eventKey, at, ok := callOf(d.Message, d.TraceID); ok {
-		s.EventKey, s.Call = eventKey, at.UTC()
+	if origin, at, isReplay := originOf(d); !isReplay {
+		s.EventKey, s.Call = origin.EventKey, at.UTC()
 	}
 	return s
 }
 
-// callOf returns the key and the time of the call that became a message, and false if
-// none did: it was sent, or it is a replay.
-func callOf(message map[string]any, traceID string) (eventKey string, at time.Time, ok bool) {
-	method, _ := message["method"].(string)
-	if _, replay := message["replayOf"]; replay || method == "" {
-		return "", at, false
-	}
-	eventKey, _ = message["eventKey"].(string)
-	at, ok = sluice.TraceTime(traceID)
-	return eventKey, at, ok
+// originOf returns what has set an event off, when that came, and whether it was a replay.
+func originOf(d *delivery) (origin *sluice.Origin, at time.Time, isReplay bool) {
+	origin = sluice.OriginOf(d.Message, d.CorrelationID)
+	at, _ = sluice.TraceTime(d.TraceID)
+	return origin, at, origin.TraceID != d.TraceID
 }
 
 // errUnreadable is the error of an event that can never be decoded.

@@ -94,14 +94,21 @@ func Gone() error {
 	return sluice.Errorf(sluice.CodeResultGone, "There is no result with this correlation id, or it has expired.")
 }
 
-// reportEnd reports what became of a call, if the outcome that was just stored under a
-// sequence is the last one of the call's pipelines.
-func (q *Queue) reportEnd(ctx context.Context, d *delivery, sequence uint64, outcome sluice.Outcome) {
-	eventKey, at, ok := callOf(d.Message, d.TraceID)
-	if !ok {
-		return
+// reportEnd reports what became of a call, if the outcome that was just stored is the last one of the
+// call's pipelines. It does not decide that where events were sent: their outcomes count as well.
+func (q *Queue) reportEnd(ctx context.Context, d *delivery, outcome sluice.Outcome) (s Settled) {
+	first, _ := d.Message["firstId"].(string)
+	origin, at, isReplay := originOf(d)
+	s = Settled{d.sequence, d.TraceID, first, origin.CorrelationID, isReplay, false, outcome}
+	if _, wasSent := d.Message["origin"]; wasSent || isReplay || len(outcome.Sent) > 0 {
+		s.Decides = true
+		return s
 	}
-	end := sluice.CallEnd{EventKey: eventKey, TraceID: d.TraceID, Status: outcome.Status}
+	if _, ours := d.Message["namespace"]; !ours {
+		return s // another program has published it
+	}
+	key, _ := d.Message["eventKey"].(string)
+	end := sluice.CallEnd{EventKey: key, TraceID: d.TraceID, Status: outcome.Status, Sent: origin.EventKey == ""}
 	listeners, _ := d.Message["listeners"].([]any)
 	for _, listener := range listeners {
 		name, _ := listener.(string)
@@ -113,13 +120,17 @@ func (q *Queue) reportEnd(ctx context.Context, d *delivery, sequence uint64, out
 			e := correlation.Envelope{Sequence: d.sequence, Subject: d.Subject, TraceID: d.TraceID, Received: at}
 			other, err = q.Outcome(ctx, e, name)
 		}
+		isGone := err != nil && sluice.AsError(err).Kind == sluice.Gone // it ended long ago
 		switch {
-		case err != nil && sluice.AsError(err).Kind == sluice.Gone: // it ended long ago
-		case err != nil || other == nil || stored > sequence:
-			return // the other one tells
+		case isGone || err == nil && other != nil && len(other.Sent) > 0:
+			s.Decides = true
+			return s
+		case err != nil || other == nil || stored > outcome.Stored:
+			return s // the other one tells
 		case other.Status == sluice.StatusError:
 			end.Status = sluice.StatusError
 		}
 	}
 	q.Ended(end)
+	return s
 }

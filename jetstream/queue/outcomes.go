@@ -121,7 +121,7 @@ func (o *Outcomes) find(
 	if msg == nil || err != nil || time.Since(msg.Time) > o.keep.Age {
 		return nil, 0, err
 	}
-	outcome = new(sluice.Outcome)
+	outcome = &sluice.Outcome{Stored: msg.Sequence}
 	return outcome, msg.Sequence, json.Unmarshal(msg.Data, outcome)
 }
 

@@ -57,10 +57,9 @@ type Options struct {
 	DeadLetters *deadletter.Store
 	Keep        Retention // of outcomes
 
-	// Settled is called with each final outcome; first is the correlation id of the
-	// event that a replay repeats. Ended is called when all pipelines of a call are done
-	// with it.
-	Settled func(sequence uint64, traceID, first string, o sluice.Outcome)
+	// Settled is called with each final outcome. Ended is called when all pipelines of a call are
+	// done with it, and have sent nothing.
+	Settled func(Settled)
 	Ended   func(sluice.CallEnd)
 
 	// RunMemory bounds the memory of the events of all runs; 0: no bound.
@@ -69,6 +68,17 @@ type Options struct {
 	// AckWait is how long an event may go without a heartbeat, as after a crash, before
 	// it is delivered again; 0: 4 seconds.
 	AckWait time.Duration
+}
+
+// Settled says with which outcome a pipeline is done with an event.
+type Settled struct {
+	Sequence uint64
+	TraceID  string
+	First    string // of a replay: correlation id of the event that it repeats
+	Origin   string // correlation id of the event that has set it off, or its own
+	Replay   bool   // a replay has
+	Decides  bool   // nobody else tells what became of the call
+	Outcome  sluice.Outcome
 }
 
 // A Queue implements sluice.Queue: a binding is a durable consumer of the stream

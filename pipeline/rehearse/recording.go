@@ -26,7 +26,7 @@ type recording struct {
 func (t *Rehearsal) recordingOf(call *sluice.Call) recording {
 	r := recording{taken: map[int]bool{}}
 	found := false
-	for _, run := range call.Runs { // in the order of their starts
+	for _, run := range call.Own() { // in the order of their starts
 		switch {
 		case run.Delivery == 0:
 			continue // another pipeline ran it
@@ -41,7 +41,7 @@ func (t *Rehearsal) recordingOf(call *sluice.Call) recording {
 		return recording{}
 	}
 	r.add(t.Commands(), r.run)
-	for _, inner := range call.Runs {
+	for _, inner := range call.Own() {
 		if inner.Delivery == 0 && during(inner, r.run) {
 			r.add(t.Commands(), inner)
 		}

@@ -71,6 +71,8 @@ type Outcome struct {
 	// Secrets are the names of those that the run has used, and Hosts where it has sent
 	// requests to.
 	Secrets, Hosts []string
+
+	Sent []uint64 // sequences of the events that it has sent
 }
 
 // Run runs a program. Neither the body and the report of its outcome nor the error has
@@ -137,10 +139,10 @@ func (x *execution) place() []string {
 
 // end returns the outcome of the run.
 func (x *execution) end(err error) (Outcome, error) {
-	out := Outcome{Vars: x.scope.Vars, Report: x.report, Secrets: x.used, Hosts: x.hosts}
+	out := Outcome{Vars: x.scope.Vars, Report: x.report, Secrets: x.used, Hosts: x.hosts, Sent: x.run.Sent()}
 	if x.report != nil {
 		x.report.Started, x.report.Duration = x.started.UTC(), sluice.Milliseconds(time.Since(x.started))
-		x.report.Status = sluice.StatusOK
+		x.report.Status, x.report.Sent = sluice.StatusOK, x.run.Sent()
 	}
 	switch {
 	case err == nil:

@@ -60,8 +60,8 @@ func folded(runs []RunView) (last []RunView) {
 
 func runsOf(v *page.Visit, c sluice.CallView) ([]RunView, error) {
 	outputs, sources := outputsOf(c), make(map[string]*sluice.PipelineView)
-	runs := make([]RunView, len(c.Runs))
-	for i, run := range c.Runs {
+	runs := make([]RunView, len(c.Own()))
+	for i, run := range c.Own() {
 		runs[i] = RunView{RunReport: run}
 		if run.Error == nil {
 			runs[i].Output = outputs[run.Pipeline]
@@ -112,7 +112,7 @@ func editing(v *page.Visit, source *sluice.PipelineView, run sluice.RunReport, t
 // result of a call is the output of its only pipeline, or an object with several.
 func outputsOf(c sluice.CallView) map[string]string {
 	names := make(map[string]bool)
-	for _, run := range c.Runs {
+	for _, run := range c.Own() {
 		names[run.Pipeline] = true
 	}
 	if len(names) == 0 || c.Result == nil || c.Result.Value == nil {

@@ -71,7 +71,7 @@ func picture(items []sluice.CallView) *timeline {
 				[]bar{draw(c.Time, c.Stored(), "stored", "on stable storage after "+
 					wording.Duration(page.Duration(c.Stored())))})
 		}
-		for _, r := range c.Runs {
+		for _, r := range c.Own() {
 			var steps []bar
 			for _, s := range r.Steps[:min(len(r.Steps), maxSteps)] {
 				steps = append(steps, draw(r.Started.Add(page.Duration(s.Started)), s.Duration, "step "+
@@ -119,7 +119,7 @@ func extent(items []sluice.CallView) (begin, end time.Time) {
 	}
 	for _, c := range items {
 		grow(c.Time, c.Duration)
-		for _, r := range c.Runs {
+		for _, r := range c.Own() {
 			grow(r.Started, r.Duration)
 		}
 	}

@@ -66,7 +66,9 @@ func (v *View) Call(w io.Writer, call *yaml.Node, replays []*yaml.Node) error {
 		facts.add("Replayed as", joined(", ", v.brief(replay, "traceId"), v.statusOf(replay), v.brief(replay, "time")))
 	}
 	v.facts(w, "", facts)
-	runs := List(call, "runs")
+	runs := slices.DeleteFunc(List(call, "runs"), func(run *yaml.Node) bool {
+		return Field(run, "eventKey") != nil // what the call has set off is shown by itself
+	})
 	for _, run := range runs {
 		if err := v.run(w, run, isRepeated(runs, run)); err != nil {
 			return err

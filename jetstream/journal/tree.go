@@ -1,0 +1,207 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+)
+
+// A call is as far as everything that it set off: the runs of its event, and those of the events that
+// these runs have sent, and so on. An outcome has the sequences of what its run has sent, so they are
+// found from above.
+
+// urgency orders statuses: that of a call is the most urgent of all its runs'.
+var urgency = []sluice.Status{
+	sluice.StatusOK, sluice.StatusRecovered, sluice.StatusError, sluice.StatusProcessing, sluice.StatusRetrying,
+}
+
+// progress is how far something has come.
+type progress struct {
+	status sluice.Status
+	next   time.Time          // when it is tried again
+	last   uint64             // sequence of the last outcome that decided
+	runs   []sluice.RunReport // of what was sent, as the user may see them
+}
+
+// join adds how far something else has come.
+func (p *progress) join(other progress) {
+	if slices.Index(urgency, other.status) > slices.Index(urgency, p.status) {
+		p.status = other.status
+	}
+	if p.next.IsZero() || !other.next.IsZero() && other.next.Before(p.next) {
+		p.next = other.next
+	}
+	p.last = max(p.last, other.last)
+	p.runs = append(p.runs, other.runs...)
+}
+
+// progress returns how far an event has come, with all that its runs have sent.
+func (w *eventWalk) progress(
+	ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, lines []line,
+) (p progress, err error) {
+	p.status = sluice.StatusOK
+	settled := make(map[string]runOutcome)
+	var sent []uint64
+	for _, l := range lines {
+		if outcome, ok := decode[runOutcome](l, lineOutcome); ok && outcome.TraceID == e.TraceID {
+			settled[outcome.Pipeline] = outcome
+		}
+		if run, ok := l.run(); ok && w.ids.Same(run.CorrelationID, e.Sequence, e.TraceID) {
+			sent = append(sent, run.Sent...) // also by attempts that failed later
+		}
+	}
+	for _, name := range e.Listeners {
+		outcome, known := settled[name]
+		of := progress{status: outcome.Status, last: outcome.Stored}
+		if !known {
+			if outcome, of.next, err = w.unsettled(ctx, e, name, runs); err != nil {
+				return p, err
+			}
+			of.status, of.last = outcome.Status, outcome.Stored
+		}
+		if of.status == sluice.StatusError {
+			if of, err = w.repaired(ctx, e, name, lines, of); err != nil {
+				return p, err
+			}
+		}
+		p.join(of)
+		sent = append(sent, outcome.Sent...)
+	}
+	slices.Sort(sent)
+	below, err := w.under(ctx, slices.Compact(sent))
+	p.join(below)
+	return p, err
+}
+
+// repaired returns how far a pipeline has come that failed on an event: nothing has changed unless a
+// replay went well, with all that it has sent. The first such replay counts.
+func (w *eventWalk) repaired(
+	ctx context.Context, e correlation.Envelope, pipeline string, lines []line, failed progress,
+) (progress, error) {
+	var replays []recovery
+	for _, l := range lines {
+		r, ok := decode[recovery](l, lineRecovery)
+		if ok && r.Pipeline == pipeline && w.ids.Same(r.CorrelationID, e.Sequence, e.TraceID) {
+			replays = append(replays, r)
+		}
+	}
+	slices.SortFunc(replays, func(a, b recovery) int { return cmp.Compare(a.Stored, b.Stored) })
+	for _, r := range replays {
+		below, err := w.under(ctx, r.Sent)
+		if err != nil {
+			return failed, err
+		}
+		if below.status == sluice.StatusOK || below.status == sluice.StatusRecovered {
+			return progress{status: sluice.StatusRecovered, last: max(r.Stored, below.last)}, nil
+		}
+	}
+	return failed, nil
+}
+
+// maxBelow bounds the runs of sent events that a call is found with.
+const maxBelow = 1000
+
+// under returns how far events that a run has sent have come.
+func (w *eventWalk) under(ctx context.Context, sent []uint64) (p progress, err error) {
+	p.status = sluice.StatusOK
+	if len(sent) > 0 && w.below == nil {
+		w.below = &eventWalk{search: w.search}
+	}
+	for _, sequence := range sent {
+		call, e, lines, err := w.below.read(ctx, sequence)
+		if err != nil {
+			return p, err
+		}
+		if call == nil {
+			continue // it is gone
+		}
+		of, err := w.below.progress(ctx, e, call.Runs, lines)
+		if err != nil {
+			return p, err
+		}
+		w.q.Cover.HideRuns(call)
+		for _, run := range call.Runs {
+			if run.EventKey = e.EventKey + e.Key; !w.q.Known.Call(call) {
+				run.HidePayloads()
+				run.Error.HideMessage()
+			}
+			if w.q.Cover.Call(call) {
+				of.runs = append(of.runs, run)
+			}
+		}
+		of.runs = of.runs[:min(len(of.runs), maxBelow-min(len(p.runs), maxBelow))]
+		p.join(of)
+	}
+	return p, nil
+}
+
+// unsettled returns how far a pipeline has come without an outcome in the journal: it still runs, or
+// the outcome was lost in a crash, and is entered now.
+func (j *Journal) unsettled(
+	ctx context.Context, e correlation.Envelope, pipeline string, runs []sluice.RunReport,
+) (o runOutcome, next time.Time, err error) {
+	outcome, err := j.about.Outcome(ctx, e, pipeline)
+	switch {
+	case err == nil && outcome == nil:
+		retries, next, err := j.about.Retries(ctx, e, pipeline)
+		o.Status = sluice.StatusProcessing
+		if retries {
+			o.Status = sluice.StatusRetrying
+		}
+		return o, next, err
+	case err == nil:
+		o = runOutcome{e.Sequence, e.TraceID, pipeline, outcome.Status, outcome.Stored, outcome.Sent, 0}
+		if e.Origin != nil {
+			o.origin = j.sequenceOf(e.Origin.CorrelationID)
+		}
+		if time.Since(outcome.Finished) > unwritten && outcome.Stored > 0 {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			enter(j, &j.pending.outcomes, o)
+		}
+		return o, next, nil
+	case sluice.AsError(err).Kind != sluice.Gone:
+		return o, next, err
+	}
+	o.Status = sluice.StatusOK
+	for _, run := range runs {
+		if run.Pipeline == pipeline {
+			o.Status = run.Status
+		}
+	}
+	return o, next, nil
+}
+
+// unwritten is how long the entry of an outcome may be on its way.
+const unwritten = 10 * time.Second
+
+// tellEnd tells what became of a call, if a run was the last on which that depends. Of runs that end
+// at the same time, on whichever nodes, the one whose outcome was stored last finds all of them done.
+// A replay tells only that it has made the call well.
+func (j *Journal) tellEnd(ctx context.Context, end ending) {
+	w := &eventWalk{search: j.newSearch(sluice.TraceQuery{})}
+	call, e, lines, err := w.read(ctx, j.sequenceOf(end.origin))
+	if call == nil || err != nil || e.Foreign {
+		return
+	}
+	p, err := w.progress(ctx, e, call.Runs, lines)
+	if err != nil || p.last != end.stored {
+		return
+	}
+	tell := func(status sluice.Status) {
+		j.about.Ended(sluice.CallEnd{EventKey: call.EventKey, TraceID: call.TraceID, Status: status, Sent: call.Sent})
+	}
+	switch recovered := p.status == sluice.StatusRecovered; {
+	case end.replay && recovered:
+		tell(p.status)
+	case !end.replay && recovered: // it was replayed before all was done
+		tell(sluice.StatusError)
+		tell(p.status)
+	case !end.replay && (p.status == sluice.StatusOK || p.status == sluice.StatusError):
+		tell(p.status)
+	}
+}
