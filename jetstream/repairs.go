@@ -1,12 +1,14 @@
 package jetstream
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"encoding/json"
 	"time"
 
 	"sluice"
+	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
 )
 
@@ -53,10 +55,16 @@ func (e *Engine) hearRepair(ctx context.Context, o sluice.Outcome, event uint64)
 	if msg == nil || err != nil {
 		return err
 	}
-	var replay struct{ TraceID, FirstID string }
+	var replay struct {
+		TraceID, FirstID string
+		Origin           sluice.Origin
+	}
 	if bytes.Contains(msg.Data, []byte(`"firstId":"`)) && json.Unmarshal(msg.Data, &replay) == nil &&
 		replay.FirstID != "" {
-		e.settled(event, replay.TraceID, replay.FirstID, o)
+		e.settled(queue.Settled{
+			Sequence: event, TraceID: replay.TraceID, First: replay.FirstID, Replay: true, Outcome: o,
+			Origin: cmp.Or(replay.Origin.CorrelationID, replay.FirstID),
+		})
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type overviewView struct {
 	Span    chart.Span
 	Spans   []chart.Span
 	Sum     sluice.CallFigures // over the span
+	Sent    sluice.CallFigures // likewise, of events that no call set off
 	Since   string             // start of the span, for the list of calls
 	Calls   *chart.Plot
 	Latency *chart.Plot
@@ -138,6 +139,9 @@ func (v *overviewView) sum(base string, linked bool) {
 	sums := v.sums()
 	for _, m := range sums {
 		v.Sum.Add(m.CallFigures)
+		if m.Events != nil {
+			v.Sent.Add(*m.Events)
+		}
 	}
 	v.Since = sums[0].Time.UTC().Format("2006-01-02T15:04:05")
 	for _, b := range v.Pipelines {

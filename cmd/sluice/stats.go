@@ -52,6 +52,12 @@ func (t *cli) scopedStats(ctx context.Context, values url.Values) error {
 
 // tabulate makes minutes or hours fit a table: without idle ones, and narrow.
 func tabulate(figures *yaml.Node) {
+	for _, minute := range figures.Content {
+		view.DropField(minute, "calls") // the same figures
+		if accepted := view.Field(view.Field(minute, "events"), "accepted"); accepted != nil {
+			*view.Field(minute, "events") = *accepted
+		}
+	}
 	figures.Content = slices.DeleteFunc(figures.Content, isIdle)
 	for _, minute := range figures.Content {
 		view.DropField(minute, "webhooks") // too wide; --json shows them
