@@ -107,6 +107,9 @@ type Minute struct {
 	// them.
 	Webhooks map[string]WebhookFigures `json:"webhooks,omitempty" doc:"-"`
 
+	// Last names what each node has added last, so that nothing is added twice.
+	Last map[string]string `json:"last,omitempty" doc:"-"`
+
 	// Pipelines are the runs of single pipelines, by name. Only hours have them.
 	Pipelines map[string]RunFigures `json:"pipelines,omitempty" doc:"-"`
 }

@@ -1,8 +1,8 @@
 package jetstream
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"

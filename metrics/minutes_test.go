@@ -115,3 +115,40 @@ func TestExpectedWebhooksAreAlwaysNamed(t *testing.T) {
 		}
 	}
 }
+
+// An unsure store stores what it is given, and says that it can't tell.
+type unsure struct{ sluice.Records[sluice.Minute] }
+
+func (u unsure) Change(
+	ctx context.Context, key string, decide func(*sluice.Minute, map[string]*sluice.Minute) (*sluice.Minute, error),
+) (*sluice.Minute, error) {
+	if _, err := u.Records.Change(ctx, key, decide); err != nil {
+		return nil, err
+	}
+	return nil, sluice.Passing(sluice.CodeEngineUnavailable, "It did not answer.")
+}
+
+// TestDoubtfulCountsAreAddedOnce: an engine that stores counts and does not answer has them once,
+// however often they are sent.
+func TestDoubtfulCountsAreAddedOnce(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	m := metrics.NewMinutes(unsure{engine.Minutes}, unsure{engine.Hours}, engine.Unfinished, log)
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	for calls := 1; calls <= 3; calls++ {
+		m.Call(sluice.Call{StatusCode: 200, CorrelationID: "x", Time: time.Now()})
+		m.Keep(over)
+		counted := 0
+		for _, minute := range m.Last(t.Context(), 5) {
+			counted += minute.Accepted
+		}
+		if counted != calls {
+			t.Errorf("%d of %d calls are counted", counted, calls)
+		}
+	}
+}

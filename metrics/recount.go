@@ -128,7 +128,7 @@ func (m *Minutes) replace(ctx context.Context, counted map[time.Time]*sluice.Min
 // raise replaces what is stored of the calls of a period by a sum of at least as many.
 func (s *series) raise(ctx context.Context, sum *sluice.Minute) error {
 	return s.change(ctx, sum.Time, func(stored *sluice.Minute) {
-		raised := sluice.Minute{Time: stored.Time}
+		raised := sluice.Minute{Time: stored.Time, Last: stored.Last}
 		addTo(&raised, stored)
 		if sum.Accepted >= stored.Accepted {
 			rejected := stored.Rejected

@@ -2,7 +2,9 @@ package metrics
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,10 +18,22 @@ type series struct {
 	period  time.Duration
 	kept    int                          // periods
 	pending map[time.Time]*sluice.Minute // counts that are not stored yet, by the start of their period
+	tried   map[time.Time]addition       // counts that may be stored
+	node    string
+}
+
+// An addition is a sum with a name of its own: whoever is not told whether it was stored finds that
+// out by the name.
+type addition struct {
+	name string
+	sum  *sluice.Minute
 }
 
 func newSeries(store sluice.Records[sluice.Minute], period time.Duration, kept int) *series {
-	return &series{store: store, period: period, kept: kept, pending: map[time.Time]*sluice.Minute{}}
+	return &series{
+		store: store, period: period, kept: kept, pending: map[time.Time]*sluice.Minute{},
+		tried: map[time.Time]addition{}, node: rand.Text(),
+	}
 }
 
 // wait queues the counts of a minute for storing.
@@ -35,20 +49,38 @@ func (s *series) wait(minute *sluice.Minute) {
 
 // flush stores the queued counts. Those that fail stay queued while their periods are kept.
 func (s *series) flush(ctx context.Context) error {
-	for start, sum := range s.pending {
-		if err := s.add(ctx, sum); err != nil {
-			first := time.Now().Add(-time.Duration(s.kept) * s.period)
-			maps.DeleteFunc(s.pending, func(start time.Time, _ *sluice.Minute) bool { return start.Before(first) })
-			return err
+	for len(s.pending)+len(s.tried) > 0 {
+		for start, sum := range s.pending {
+			if _, before := s.tried[start]; !before {
+				s.tried[start] = addition{rand.Text(), sum}
+				delete(s.pending, start)
+			}
 		}
-		delete(s.pending, start)
+		for start, a := range s.tried {
+			if err := s.add(ctx, a); err != nil {
+				first := time.Now().Add(-time.Duration(s.kept) * s.period)
+				maps.DeleteFunc(s.tried, func(start time.Time, _ addition) bool { return start.Before(first) })
+				return err
+			}
+			delete(s.tried, start)
+		}
 	}
 	return nil
 }
 
-// add adds a sum to the record of its period.
-func (s *series) add(ctx context.Context, sum *sluice.Minute) error {
-	return s.change(ctx, sum.Time, func(stored *sluice.Minute) { addTo(stored, sum) })
+// add adds a sum to the record of its period, once.
+func (s *series) add(ctx context.Context, a addition) error {
+	return s.change(ctx, a.sum.Time, func(stored *sluice.Minute) {
+		if stored.Last[s.node] == a.name {
+			return
+		}
+		addTo(stored, a.sum)
+		stored.Last = maps.Clone(stored.Last)
+		if stored.Last == nil {
+			stored.Last = map[string]string{}
+		}
+		stored.Last[s.node] = a.name
+	})
 }
 
 // change changes the record of a period. It overwrites that of a period that is no longer kept,
@@ -89,6 +121,12 @@ func (s *series) last(count int, counted map[time.Time]*sluice.Minute) []sluice.
 	for _, of := range []map[time.Time]*sluice.Minute{s.pending, counted} {
 		for _, minute := range of {
 			add(minute)
+		}
+	}
+	for _, a := range s.tried {
+		isStored := func(stored *sluice.Minute) bool { return stored.Last[s.node] == a.name }
+		if !slices.ContainsFunc(s.store.All(), isStored) {
+			add(a.sum)
 		}
 	}
 	return sums

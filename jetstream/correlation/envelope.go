@@ -25,6 +25,7 @@ type Envelope struct {
 	Hops      int
 	ReplayOf  string
 	Origin    *sluice.Origin
+	Due       time.Time
 	Received  time.Time
 	Listeners []string
 
@@ -86,6 +87,8 @@ func (e *Envelope) field(name json.Token) any {
 		return &e.Fingerprint
 	case "bodyHash":
 		return &e.BodyHash
+	case "due":
+		return &e.Due
 	case "receivedAt":
 		return &e.Received
 	}

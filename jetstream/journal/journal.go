@@ -71,7 +71,7 @@ type Journal struct {
 	mu         sync.Mutex
 	pending    pending
 	refusals   *rate.Limiter
-	unrecorded int        // rejected calls beyond that rate
+	unrecorded int      // rejected calls beyond that rate
 	untold     []ending // written, and nobody was told of them
 
 	wake    chan struct{}       // holds one token while there is something to write

@@ -225,7 +225,7 @@ func (w *eventWalk) subject(
 	}
 	call := found(sluice.Call{
 		TraceID: e.TraceID, DeliveryID: e.DeliveryID, EventKey: e.EventKey, Key: e.Key, Type: e.Type,
-		ReplayOf: e.ReplayOf, Time: e.Received.UTC(), Origin: e.Origin,
+		ReplayOf: e.ReplayOf, Time: e.Received.UTC(), Due: e.Due, Origin: e.Origin,
 		Sent: e.Hops > 0 || sluice.TraceOwner(e.TraceID) == sluice.DirectCall,
 	})
 	return &call, e, nil

@@ -87,9 +87,9 @@ func (q *Queue) Unfinished(ctx context.Context) (u sluice.Unfinished, err error)
 			since(oldest)
 		}
 	}
-	u.Retrying = q.Waiting.calls()
-	for _, call := range u.Retrying {
-		since(call.Time)
+	waiting, oldest := q.Waiting.calls()
+	if u.Retrying = waiting; !oldest.IsZero() {
+		since(oldest)
 	}
 	return u, nil
 }
@@ -114,12 +114,15 @@ func (q *Queue) oldestCall(ctx context.Context, info *jetstream.ConsumerInfo) (t
 }
 
 // calls returns the calls that are tried again, each once: several pipelines may have
-// failed on it.
-func (w *Waiting) calls() (calls []sluice.WaitingCall) {
+// failed on it; and when the oldest came of all that wait, for whatever.
+func (w *Waiting) calls() (calls []sluice.WaitingCall, oldest time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := make(map[string]bool)
 	add := func(key string, s *state) {
+		if !s.Call.IsZero() && (oldest.IsZero() || s.Call.Before(oldest)) {
+			oldest = s.Call
+		}
 		trace, _, _ := strings.Cut(key, "-") // what a call has set off has its trace id
 		if s.retries() && !s.Call.IsZero() && !seen[trace] {
 			seen[trace] = true
@@ -134,5 +137,5 @@ func (w *Waiting) calls() (calls []sluice.WaitingCall) {
 			add(h.key, &h.state)
 		}
 	}
-	return calls
+	return calls, oldest
 }

@@ -141,6 +141,13 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 	// Not the run's context: outcomes are stored even while the server stops.
 	// Writers have time-outs of their own.
 	ctx := context.Background()
+	if !a.before && !q.host.SoleWriter && (d.Count > 1 || time.Since(a.began) > q.AckWait) {
+		// Another node may have been given the event meanwhile, and have been faster.
+		known, _, err := q.Outcomes.find(ctx, d.sequence, d.TraceID, a.outcome.Pipeline)
+		if known != nil && err == nil {
+			a.outcome, a.before = *known, true
+		}
+	}
 	failed := a.outcome.Status == sluice.StatusError
 	if a.before {
 		if !failed {
