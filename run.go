@@ -47,7 +47,7 @@ type Run struct {
 	user    User
 	bound   *User // nobody in this run may do what this user may not; nil: there is no such bound
 	exited  bool
-	sent    []uint64 // see NoteSent
+	sent    []uint64  // see NoteSent
 	http    *Exchange // of the current step
 	targets *targets
 }

@@ -42,7 +42,7 @@ type Minutes struct {
 	counted map[time.Time]*sluice.Minute // since the last flush
 	of      sluice.WebhookFigures        // those that are counted in now: a call makes no garbage
 	began   time.Time                    // see Recount
-	late    []sluice.CallEnd                 // ends of earlier calls while those are counted anew; nil: they are not
+	late    []sluice.CallEnd             // ends of earlier calls while those are counted anew; nil: they are not
 }
 
 // NewMinutes returns the counts in two stores. Nothing is stored until Keep runs. The
