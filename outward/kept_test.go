@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 // TestKept: things are shared, closed when nobody uses them for a while, or when others need the room.
 func TestKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var log []string
 		made := 0
 		k := Kept[string]{
@@ -22,8 +24,12 @@ func TestKept(t *testing.T) {
 				made++
 				return fmt.Sprint(key, made), nil
 			},
-			Close: func(thing string) { log = append(log, thing) },
-			Idle:  time.Minute, Most: 2,
+			Close: func(thing string) {
+				mu.Lock()
+				defer mu.Unlock()
+				log = append(log, thing)
+			},
+			Idle: time.Minute, Most: 2,
 		}
 		take := func(key, want string) func(bool) {
 			t.Helper()
@@ -37,6 +43,8 @@ func TestKept(t *testing.T) {
 			t.Helper()
 			time.Sleep(after)
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			if !slices.Equal(log, want) {
 				t.Fatalf("closed %v, want %v", log, want)
 			}
