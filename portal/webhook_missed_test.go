@@ -17,6 +17,10 @@ func TestMissedPage(t *testing.T) {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
+		if r.URL.Path == "/repos/o/r/hooks/1" {
+			fmt.Fprint(w, `{"active":true,"events":["push"],"config":{"url":"https://old.example.com/hook/x"}}`)
+			return
+		}
 		fmt.Fprintf(w, `[{"id":7,"guid":"guid-7","delivered_at":%q}]`, time.Now().Add(-2*time.Hour).UTC().Format(time.RFC3339))
 	}))
 	t.Cleanup(sender.Close)
@@ -32,6 +36,10 @@ func TestMissedPage(t *testing.T) {
 	v.post("/webhooks/webhook.code/missed", "since", "24h", "do", "no").wants(t, 200, "1 delivery: 0 had, 1 missed", "guid-7", ">missed<")
 	v.post("/webhooks/webhook.code/missed", "since", "1h", "do", "no").wants(t, 200, "Nothing is missing.")
 	v.post("/webhooks/webhook.code/missed", "since", "24h", "do", "yes").wants(t, 200, ">redelivered<")
+	v.post("/webhooks/webhook.code/missed", "since", "24h", "do", "check").wants(t, 200, "GitHub calls https://old.example.com with another address").lacks(t, "/hook/x")
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.graph", "provider": "microsoft-graph"})
+	v.get("/webhooks/webhook.graph").wants(t, 200, `href="/webhooks/webhook.graph/missed"`)
+	v.get("/webhooks/webhook.graph/missed").wants(t, 200, "Does it still call?", "has no list").lacks(t, "Get what is missing")
 	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
 	vera := s.signedIn("vera", "a long password")
 	vera.get("/webhooks/webhook.code").wants(t, 200).lacks(t, "/missed")

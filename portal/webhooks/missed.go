@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/command"
 	"sluice/missed"
 	"sluice/portal/page"
 	"sluice/problem"
@@ -18,7 +19,8 @@ type missedView struct {
 	Title   string // of the sender
 	Since   string
 	Spans   []missedSpan
-	Found   *sluice.Missed // nil: it was not asked yet
+	Found   *sluice.Missed       // nil: it was not asked yet
+	Said    *sluice.Subscription // of the webhook; nil: it was not asked yet
 	DryRun  bool
 	Problem string
 }
@@ -40,8 +42,11 @@ func (v missedView) Left() []sluice.MissedItem {
 		func(i sluice.MissedItem) bool { return i.State == sluice.MissedHad })
 }
 
-// Asks reports whether senders of a kind can be asked what was missed.
-func (v webhookView) Asks() bool { return missed.Asks(v.Provider) }
+// Lists reports whether the sender has a list of what it has sent.
+func (v missedView) Lists() bool { return missed.Asks(v.Provider) }
+
+// Asks reports whether the sender of a webhook can be asked about it.
+func (v webhookView) Asks() bool { return missed.Checks(v.Provider) }
 
 func missedPage(v *page.Visit, hook sluice.WebhookView) error {
 	return renderMissed(v, missedView{WebhookView: hook})
@@ -58,8 +63,8 @@ func renderMissed(v *page.Visit, view missedView) error {
 	return v.Show("missed", "Missed calls of "+view.EventKey, view)
 }
 
-// missedAsk asks the sender, and has it deliver again what is missing unless that was only to
-// be looked for.
+// missedAsk asks the sender whether it still calls; or what is missing, and has it deliver that
+// again unless it was only to be looked for.
 func missedAsk(v *page.Visit, hook sluice.WebhookView) error {
 	view := missedView{WebhookView: hook, Since: v.Entered("since"), DryRun: v.Entered("do") != "yes"}
 	length := 24 * time.Hour
@@ -70,13 +75,27 @@ func missedAsk(v *page.Visit, hook sluice.WebhookView) error {
 	if view.DryRun {
 		given = append(given, page.Args("dryRun", "true")...)
 	}
-	found, err := page.Ask[sluice.Missed](v, "webhook.missed", given)
-	if err == nil {
-		view.Found = &found
-	} else if kind := sluice.AsError(err).Kind; kind == sluice.Forbidden || kind == sluice.Unauthenticated {
-		return err
+	var err error
+	if v.Entered("do") == "check" {
+		view.Said, err = answered[sluice.Subscription](v, "webhook.check", given[:1])
 	} else {
-		view.Problem, v.Status = sluice.AsError(err).Message, problem.Status(err)
+		view.Found, err = answered[sluice.Missed](v, "webhook.missed", given)
 	}
+	if err == nil {
+		return renderMissed(v, view)
+	}
+	if kind := sluice.AsError(err).Kind; kind == sluice.Forbidden || kind == sluice.Unauthenticated {
+		return err
+	}
+	view.Problem, v.Status = sluice.AsError(err).Message, problem.Status(err)
 	return renderMissed(v, view)
+}
+
+// answered returns what a command answers, nil if it fails.
+func answered[T any](v *page.Visit, name string, given command.Args) (*T, error) {
+	found, err := page.Ask[T](v, name, given)
+	if err != nil {
+		return nil, err
+	}
+	return &found, nil
 }
