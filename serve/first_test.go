@@ -35,7 +35,7 @@ func (r *running) get(method, url string, headers ...string) answer {
 	return answer{response.StatusCode, response.Header, content}
 }
 
-var signInLink = regexp.MustCompile(`once and within an hour: (\S+/signin/link/(\S+))`)
+var signInLink = regexp.MustCompile(`it works once, within an hour: (\S+/signin/link/(\S+))`)
 
 // byLink signs in with the link of the banner, and returns the cookie.
 func (r *running) byLink() string {

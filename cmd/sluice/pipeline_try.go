@@ -116,14 +116,14 @@ func (t *cli) listTried(w io.Writer, file string, found sluice.TryResult) {
 			fmt.Fprintln(w, "    "+view.Printable(item.Reason))
 			continue
 		}
-		fmt.Fprintln(w, "    was:      "+view.Printable(outcomeLine(item.Was)))
-		fmt.Fprintln(w, "    would be: "+view.Printable(outcomeLine(item.WouldBe)))
+		fmt.Fprintln(w, "    was:      "+view.Printable(outcomeLine(item.Was, item.WouldBe)))
+		fmt.Fprintln(w, "    would be: "+view.Printable(outcomeLine(item.WouldBe, item.Was)))
 	}
 }
 
-// outcomeLine returns in a line how a run ended.
-func outcomeLine(o *sluice.TryOutcome) string {
-	const longest = 200
+// outcomeLine returns in a line how a run ended, with what it sent where the other run has sent
+// something else to the same URL.
+func outcomeLine(o, other *sluice.TryOutcome) string {
 	if o == nil {
 		return "no run"
 	}
@@ -133,17 +133,34 @@ func outcomeLine(o *sluice.TryOutcome) string {
 			parts = append(parts, part)
 		}
 	}
-	text := strings.Join(parts, " ")
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "…"
-	}
-	said := []string{text}
-	for _, call := range o.Calls {
+	said := []string{beginning(strings.Join(parts, " "))}
+	for i, call := range o.Calls {
 		done := call.Command
 		if call.HTTP != nil {
 			done += " " + call.HTTP.Method + " " + cmp.Or(call.HTTP.URL, call.HTTP.Host)
+			if other != nil && i < len(other.Calls) && other.Calls[i].HTTP != nil {
+				done += sentInstead(call.HTTP.Request, other.Calls[i].HTTP.Request)
+			}
 		}
 		said = append(said, done)
 	}
 	return strings.Join(said, ", ")
+}
+
+// sentInstead returns the body of a request where it differs from that of another.
+func sentInstead(request, other string) string {
+	_, body, _ := strings.Cut(request, "\n\n")
+	if _, rest, _ := strings.Cut(other, "\n\n"); body == rest {
+		return ""
+	}
+	return " " + beginning(body)
+}
+
+// beginning returns a text, cut off where it is too long for a line.
+func beginning(text string) string {
+	const longest = 200
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "") + "…"
 }

@@ -24,6 +24,9 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if cfg.Demo && cfg.LogLevel == "info" {
+				cfg.LogLevel = "error" // its calls would scroll the link away
+			}
 			log, flush := serve.NewLog(os.Stderr, cfg.LogLevel, cfg.LogFormat)
 			defer flush()
 			opts := serve.Options{AdminPassword: os.Getenv("SLUICE_ADMIN_PASSWORD"), Log: log, Hurry: hurry}

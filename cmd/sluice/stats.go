@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/cmd/sluice/view"
+	"sluice/value"
 )
 
 func statsCommand(t *cli) *cobra.Command {
@@ -42,12 +44,24 @@ func statsCommand(t *cli) *cobra.Command {
 // pipelines that their roles cover.
 func (t *cli) scopedStats(ctx context.Context, values url.Values) error {
 	values.Del("minutes")
-	for _, name := range []string{"webhook.stats", "pipeline.stats"} {
-		if err := t.ShowAnswer(t.Server.Command(ctx, name, values, nil)); err != nil {
+	both := map[string]json.RawMessage{}
+	for _, thing := range []string{"webhook", "pipeline"} {
+		answer, err := t.Server.Command(ctx, thing+".stats", values, nil)
+		if err != nil {
 			return err
 		}
+		both[thing+"s"] = answer.Body
 	}
-	return nil
+	document, err := value.Marshal(both)
+	if err != nil {
+		return err
+	}
+	return t.Write(document, func(v *view.View, w io.Writer, root *yaml.Node) error {
+		if hours := view.Field(view.Field(root, "pipelines"), "hours"); hours != nil {
+			tabulate(hours)
+		}
+		return v.Account(w, root, "")
+	})
 }
 
 // tabulate makes minutes or hours fit a table: without idle ones, and narrow.

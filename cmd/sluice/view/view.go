@@ -238,10 +238,25 @@ func (v *View) section(w io.Writer, name string, value *yaml.Node, indent string
 	case slices.Contains(asSent, name) || value.Kind == yaml.ScalarNode ||
 		value.Kind == yaml.SequenceNode && !AllObjects(value):
 		return WriteIndented(w, value, indent)
+	case value.Kind == yaml.SequenceNode && slices.ContainsFunc(value.Content, hasLines):
+		for i, item := range value.Content {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			if err := v.Account(w, item, indent); err != nil {
+				return err
+			}
+		}
+		return nil
 	case value.Kind == yaml.SequenceNode:
 		return v.Rows(w, value.Content, nil, indent)
 	}
 	return v.Account(w, value, indent)
+}
+
+// hasLines reports whether an object has a text of several lines, which no cell of a table holds.
+func hasLines(object *yaml.Node) bool {
+	return slices.ContainsFunc(object.Content, func(n *yaml.Node) bool { return strings.Contains(n.Value, "\n") })
 }
 
 func isEmpty(n *yaml.Node) bool {
@@ -255,7 +270,9 @@ func isLine(name string, n *yaml.Node) bool {
 	case yaml.ScalarNode:
 		return !strings.Contains(n.Value, "\n")
 	case yaml.SequenceNode:
-		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
+		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool {
+			return item.Kind != yaml.ScalarNode || len(n.Content) > 1 && strings.HasSuffix(item.Value, ".") // steps to take
+		})
 	}
 	return Field(n, "detail") != nil && !slices.Contains(asSent, name)
 }
