@@ -13,7 +13,8 @@ func (s Set) Reference() string {
 	page.WriteString("# Commands\n\n" +
 		"Call a command with `POST " + sluice.CommandPath + "<name>`; its parameters go in the query, " +
 		"a form or a JSON object. " +
-		"Commands that change nothing also take `GET`. A command's name is also the permission it needs.\n")
+		"Commands that change nothing also take `GET`. A command's name is also the permission it needs. What a command gives is written as its members with their " +
+		"types; those with a question mark may be missing. `/openapi.json` has the same as schemas.\n")
 	for _, c := range s.commands {
 		c.describe(&page)
 	}
@@ -30,6 +31,11 @@ func (c Command) describe(page *strings.Builder) {
 	default:
 		page.WriteString("`POST`.\n")
 	}
+	defer func() {
+		if gives := c.gives(); gives != "" {
+			fmt.Fprintf(page, "\n%s\n", gives)
+		}
+	}()
 	if len(c.Params) == 0 {
 		return
 	}
