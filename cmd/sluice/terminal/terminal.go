@@ -90,7 +90,7 @@ func trust(file string) error {
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
-	content, err := os.ReadFile(file)
+	content, err := os.ReadFile(file) //nolint:gosec // the person names the file
 	if err != nil || !roots.AppendCertsFromPEM(content) {
 		return exit.Usage("--ca: %s is no file with a certificate in PEM that can be read.", file)
 	}
