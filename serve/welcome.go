@@ -74,5 +74,6 @@ func (s *Server) invite(ctx context.Context, out io.Writer) {
 		s.opts.Log.Error("There is no link to sign in with; the password does.", "error", err)
 		return
 	}
-	fmt.Fprintf(out, "open this link to be signed in as %s; it works once, within an hour: %s%s\n", sluice.AdminName, s.baseURL, link)
+	fmt.Fprintf(out, "open this link to be signed in as %s; it works once, within an hour: %s%s\n", sluice.AdminName,
+		s.baseURL, link)
 }

@@ -271,7 +271,8 @@ func isLine(name string, n *yaml.Node) bool {
 		return !strings.Contains(n.Value, "\n")
 	case yaml.SequenceNode:
 		return !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool {
-			return item.Kind != yaml.ScalarNode || len(n.Content) > 1 && strings.HasSuffix(item.Value, ".") // steps to take
+			// steps to take
+			return item.Kind != yaml.ScalarNode || len(n.Content) > 1 && strings.HasSuffix(item.Value, ".")
 		})
 	}
 	return Field(n, "detail") != nil && !slices.Contains(asSent, name)
