@@ -13,8 +13,9 @@ func (s Set) Reference() string {
 	page.WriteString("# Commands\n\n" +
 		"Call a command with `POST " + sluice.CommandPath + "<name>`; its parameters go in the query, " +
 		"a form or a JSON object. " +
-		"Commands that change nothing also take `GET`. A command's name is also the permission it needs. What a command gives is written as its members with their " +
-		"types; those with a question mark may be missing. `/openapi.json` has the same as schemas.\n")
+		"Commands that change nothing also take `GET`. A command's name is also the permission it needs. " +
+		"What a command gives is written as its members with their types; those with a question mark may be " +
+		"missing. `/openapi.json` has the same as schemas.\n")
 	for _, c := range s.commands {
 		c.describe(&page)
 	}
