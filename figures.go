@@ -49,12 +49,14 @@ func (f *CallFigures) Well() int { return f.OK + f.Recovered }
 type RunFigures struct {
 	Runs   int `json:"runs"`
 	Errors int `json:"errors"` // those of them that failed
+	Passed int `json:"passed"` // events that it did not want, which are no runs
 }
 
 // Add adds the runs of another time.
 func (f *RunFigures) Add(other RunFigures) {
 	f.Runs += other.Runs
 	f.Errors += other.Errors
+	f.Passed += other.Passed
 }
 
 // WebhookFigures are what became of the calls of one webhook in some time.

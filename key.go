@@ -2,6 +2,7 @@ package sluice
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,6 +33,11 @@ func CheckType(pattern string) error {
 func TypeMatches(pattern, kind string) bool {
 	start, open := strings.CutSuffix(pattern, "*")
 	return pattern == kind || open && strings.HasPrefix(kind, start)
+}
+
+// HasType reports whether one of the patterns fits a kind of events. None fit any.
+func HasType(patterns []string, kind string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return TypeMatches(p, kind) })
 }
 
 var (

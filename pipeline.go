@@ -88,7 +88,9 @@ type Binding struct {
 	Concurrency int    `json:"concurrency"` // runs at the same time; 1 keeps the order of events
 	Start       uint64 `json:"start"`       // position of the first event for the pipeline
 
-	Rate float64 `json:"rate,omitempty"` // runs that begin in a second, on each node; 0 means any number
+	Types []string `json:"types,omitempty"` // of events that it takes, see HasType
+	Where bool     `json:"where,omitempty"` // it may pass over events
+	Rate  float64  `json:"rate,omitempty"`  // runs that begin in a second, on each node; 0 means any number
 
 	Placed bool `json:"placed,omitempty"` // events may wait for others before they run, see Place
 }

@@ -21,7 +21,8 @@ type Queue interface {
 	// processing, the number of attempts is stored, and the event waits for the
 	// next one without a slot of the pipeline, unless order counts. If Run returns
 	// an error, that was no attempt: the event is handed out again soon. While the
-	// engine can't be reached, Consume keeps trying.
+	// engine can't be reached, Consume keeps trying. A pipeline with a where is asked
+	// beforehand with a Peek.
 	Consume(ctx context.Context, p *Pipeline, h Handler)
 }
 
@@ -63,6 +64,10 @@ type Delivery struct {
 	// Due is when the next attempt is, if this is a try besides: the target of the event may be
 	// back. Such a try is no attempt, unless it ends the waiting. Zero: it is an attempt.
 	Due time.Time
+
+	// Peek asks only whether the pipeline passes over the event, before there is a slot for a run.
+	// Then the outcome is passed, otherwise it is empty.
+	Peek bool
 }
 
 // Kept are the outputs of steps that are done once for an event, however often its run begins anew.

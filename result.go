@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -53,10 +54,17 @@ func Processing(traceID, correlationID string, at time.Time) Result {
 
 // Combine returns the result of a call from the outcomes of the pipelines that listen
 // to it, by name. A pipeline without an outcome is not done yet. The value of a single
-// listener is the result's value; those of several are in an object.
+// listener is the result's value; those of several are in an object. One that has passed over the
+// call counts as if it did not listen.
 func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlationID string, at time.Time) Result {
 	r := Processing(traceID, correlationID, at)
 	r.Status = StatusOK
+	isPassed := func(name string) bool { return outcomes[name].Status == StatusPassed }
+	if slices.ContainsFunc(listeners, isPassed) {
+		if listeners = slices.DeleteFunc(slices.Clone(listeners), isPassed); len(listeners) == 0 {
+			return Accepted(traceID, correlationID, at)
+		}
+	}
 	for _, name := range listeners {
 		o, done := outcomes[name]
 		switch {

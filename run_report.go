@@ -14,7 +14,7 @@ type RunReport struct {
 	Type          string       `json:"type,omitempty" doc:"-"` // of the event that started it
 	Pipeline      string       `json:"pipeline"`               // empty for one that is not stored
 	User          string       `json:"user,omitempty" doc:"-"` // who started it; empty if an event did
-	Status        Status       `json:"status"`                 // ok or error
+	Status        Status       `json:"status"`                 // ok, error, or passed: it did not want the event
 	Attempt       int          `json:"attempt"`                // counted from 1
 	Delivery      int          `json:"delivery"`               // counted from 1; 0 if no event started it
 	Started       time.Time    `json:"started"`

@@ -15,6 +15,7 @@ const (
 const (
 	StatusRetrying  Status = "retrying"  // an attempt failed, and another one will come
 	StatusRecovered Status = "recovered" // it failed for good, and a replay went well
+	StatusPassed    Status = "passed"    // of a run: the pipeline did not want the event, and did not run
 )
 
 // StatusSuperseded is the status of a run that was not needed: another event ran in its place.

@@ -8,7 +8,9 @@ import (
 )
 
 type listenParams struct {
-	EventKey string `json:"eventKey" alias:"key" required:"true" names:"new event" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
+	EventKey string   `json:"eventKey" alias:"key" required:"true" names:"new event" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
+	Type     []string `json:"type" doc:"Only events of this kind, or of these, such as push or [invoice.paid, charge.*]; * at its end stands for the rest."`
+	Where    string   `json:"where" doc:"Only events for which this expression over body, the event, is neither false nor null, such as '#{body.payload.ref == \"refs/heads/main\"}'."`
 }
 
 // listenCommand declares what starts a pipeline. As its first step it is never run:
@@ -20,7 +22,8 @@ func listenCommand() command.Command {
 }
 
 type messageReceiveParams struct {
-	Key string `json:"key" required:"true" names:"new message" doc:"Key of the messages, such as svc.event.webhook.lead.created; * stands for one group, # at the end for any number of groups."`
+	Key   string `json:"key" required:"true" names:"new message" doc:"Key of the messages, such as svc.event.webhook.lead.created; * stands for one group, # at the end for any number of groups."`
+	Where string `json:"where" doc:"Only messages for which this expression over body, the message, is neither false nor null."`
 }
 
 func messageReceiveCommand() command.Command {

@@ -62,6 +62,9 @@ func Expansion(name string, arg any) int {
 
 // secret needs a literal name: no payload may choose a secret.
 func (c *compiler) secret(node *ast.CallNode) eval {
+	if c.language.early {
+		return c.mistake(node, "There are no secrets yet: this is computed from body alone, before a run begins.")
+	}
 	if len(node.Arguments) != 1 {
 		return c.mistake(node, "secret needs one name in quotes.")
 	}

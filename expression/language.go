@@ -28,6 +28,15 @@ type Language struct {
 	functions map[string]Function
 	names     []string // of the functions, in order
 	callable  []string // with the built-in ones, for hints
+	early     bool     // see OfBody
+}
+
+// OfBody returns the language of expressions that are computed before a run: they see the body
+// alone, and no secrets.
+func (l *Language) OfBody() *Language {
+	early := *l
+	early.early = true
+	return &early
 }
 
 // mostDots is how many dots the name of a function may have.

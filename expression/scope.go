@@ -45,6 +45,10 @@ func (c *compiler) identifier(node *ast.IdentifierNode) eval {
 		}
 	}
 	if get, ok := objects[node.Value]; ok {
+		if c.language.early && node.Value != "body" {
+			return c.mistake(node, "There is no %s yet: this is computed from body alone, before a run begins.",
+				node.Value)
+		}
 		c.varies = true
 		return func(f *frame) any { return get(f.scope) }
 	}

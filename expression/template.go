@@ -82,6 +82,16 @@ func (t *Template) Lengths() (names []string) {
 	return names
 }
 
+// Varies reports whether the value depends on what a run sees.
+func (t *Template) Varies() bool {
+	for p := range t.programs() {
+		if p.varies {
+			return true
+		}
+	}
+	return false
+}
+
 // ConstantError returns how an expression of the template fails in each run, whatever the
 // run sees; nil if none does.
 func (t *Template) ConstantError() error {

@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -119,7 +120,7 @@ func (s *Events) AcceptBy(
 func (s *Events) address(e *sluice.Event) (subject string, listeners []string, err error) {
 	if e.To == "" {
 		key := e.MessageKey()
-		listeners = s.queue.Listeners.Of(key)
+		listeners = s.queue.Listeners.Of(key, e.Type)
 		if i := slices.Index(listeners, e.Except); i >= 0 {
 			listeners = slices.Concat(listeners[:i], listeners[i+1:])
 		}
@@ -129,9 +130,10 @@ func (s *Events) address(e *sluice.Event) (subject string, listeners []string, e
 	if binding == nil {
 		return "", nil, sluice.NoListener(e.To)
 	}
-	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on the checks of the events it listens to
+	// It may rely on the checks of the events it listens to.
+	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) || !sluice.HasType(binding.Types, e.Type) {
 		return "", nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To,
-			e.MessageKey())
+			strings.TrimSpace(e.MessageKey()+" "+e.Type))
 	}
 	return stream.DirectPrefix + binding.ID, []string{e.To}, nil
 }

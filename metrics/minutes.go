@@ -141,6 +141,13 @@ func (m *Minutes) Run(r sluice.RunReport) {
 	addRuns(minute.Pipelines, r.Pipeline, of)
 }
 
+// Passed counts an event that a pipeline did not want.
+func (m *Minutes) Passed(pipeline string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	addRuns(m.at(time.Now()).Pipelines, pipeline, sluice.RunFigures{Passed: 1})
+}
+
 // addRuns adds to the runs of a pipeline. Pipelines beyond the limit share the empty name with
 // sources that are not stored.
 func addRuns(pipelines map[string]sluice.RunFigures, name string, runs sluice.RunFigures) {

@@ -24,12 +24,13 @@ func (r *Runner) bind(
 	fresh, err := r.Queue.Bind(ctx, pattern, p.Concurrency)
 	if err == nil {
 		fresh.Rate, fresh.Placed = p.Rate.PerSecond, placed(p)
+		fresh.Types, fresh.Where = p.Trigger.Types, p.Trigger.Where != nil
 	}
 	return fresh, err
 }
 
 // fits reports whether the binding of a stored pipeline takes the events that a program for
-// it listens to. Its concurrency and rate can change.
+// it listens to. Its other settings can change.
 func fits(p *source.Program, stored *sluice.Pipeline) bool {
 	pattern, listens := p.Listens(stored.Name)
 	return listens && stored.Binding != nil && stored.Binding.Pattern == pattern

@@ -39,11 +39,18 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		return r.failed(p, d, err), nil
 	case !hears:
 		return r.succeeded(p, d, nil), nil
+	case d.Peek:
+		if wants, err := r.wants(program, d.Message); wants || err != nil {
+			return sluice.Outcome{}, nil //nolint:nilerr // the run fails likewise
+		}
+		return r.passed(p), nil
 	}
 	t, err := r.deliverOnce(ctx, p, owner, program, d)
 	var o sluice.Outcome
 	var waits *sluice.Waits
 	switch {
+	case err == nil && t.passed:
+		return r.passed(p), nil
 	case errors.As(err, &waits):
 		o = sluice.Outcome{
 			Pipeline: p.Name, Status: sluice.StatusProcessing, Attempts: d.Attempts, Next: waits.Until,
@@ -122,6 +129,7 @@ func giveBack(ctx context.Context, err error) error {
 // none.
 type tried struct {
 	body    any
+	passed  bool // the pipeline did not want the event
 	next    time.Time
 	reached []sluice.Target
 	away    sluice.Target // that its last call failed at
@@ -151,7 +159,7 @@ func (r *Runner) deliverOnce(
 		t.next = retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), d, err)
 	}
 	r.observed(out, t.next)
-	t.body, t.sent = out.Body, out.Sent
+	t.body, t.sent, t.passed = out.Body, out.Sent, out.Passed
 	t.reached, t.away = start.Run.Reached()
 	return t, err
 }
@@ -167,6 +175,28 @@ func (r *Runner) startFor(
 	start.Run.Switch(user)
 	start.Run.Confine(owner)
 	return start, err
+}
+
+// wants reports whether a pipeline wants an event, by its where, before a run.
+func (r *Runner) wants(program *source.Program, event map[string]any) (bool, error) {
+	var memory func(bytes int) error
+	if r.Limits.Shared != nil {
+		hold, made := r.Limits.Shared.Hold(), int64(0)
+		defer hold.Release()
+		memory = func(bytes int) error {
+			made += int64(bytes)
+			return hold.Try(made)
+		}
+	}
+	return program.Trigger.Wants(event, memory)
+}
+
+// passed returns the outcome of an event that a pipeline does not want.
+func (r *Runner) passed(p *sluice.Pipeline) sluice.Outcome {
+	r.Passed(p.Name)
+	return sluice.Outcome{
+		Pipeline: p.Name, Status: sluice.StatusPassed, StatusCode: http.StatusOK, Finished: time.Now().UTC(),
+	}
 }
 
 func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, out any) sluice.Outcome {

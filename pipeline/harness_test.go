@@ -92,6 +92,7 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 		Note:    func(context.Context, sluice.AuditEntry) {},
 		Seen:    func(context.Context, string, string) {},
 		Observe: func(report sluice.RunReport) { f.reports <- report },
+		Passed:  func(string) {},
 		Grace:   func() (context.Context, context.CancelFunc) { return context.WithTimeout(context.Background(), 0) },
 		Log:     slog.New(slog.DiscardHandler),
 	}

@@ -70,7 +70,11 @@ func (s *service) place(ctx context.Context, p *sluice.Pipeline) func(sluice.Del
 	}
 	return func(d sluice.Delivery) (place sluice.Place) {
 		now, _ := s.runner.Store.Get(ctx, p.Name) // if that fails, it is as it was at the start
-		if program, err := s.runner.program(cmp.Or(now, p)); err == nil {
+		program, err := s.runner.program(cmp.Or(now, p))
+		if err != nil {
+			return place
+		}
+		if wants, err := s.runner.wants(program, d.Message); wants && err == nil {
 			place, _ = placeOf(program, d)
 		}
 		return place

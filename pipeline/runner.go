@@ -65,6 +65,7 @@ type RunnerOptions struct {
 	MaxRuns int
 	Grace   func() (context.Context, context.CancelFunc)      // bounds how long runs go on when the service stops
 	Observe func(sluice.RunReport)                            // called after each run
+	Passed  func(pipeline string)                             // called when a pipeline has passed over an event
 	Note    func(context.Context, sluice.AuditEntry)          // adds an entry to the audit log
 	Seen    func(ctx context.Context, command, target string) // called when a user sees payloads
 	Spans   sluice.Spans

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"sync"
 
 	"sluice"
@@ -57,7 +58,7 @@ func (s *service) follow(ctx context.Context) {
 	}
 	s.runner.keepPrograms(stored)
 	for id, c := range s.consumers {
-		if bound[id] == nil || *bound[id].Binding != *c.pipeline.Binding {
+		if bound[id] == nil || !reflect.DeepEqual(bound[id].Binding, c.pipeline.Binding) {
 			c.retire()
 			delete(s.consumers, id)
 		}

@@ -102,6 +102,7 @@ func (r *Runner) store(
 			case before != nil && fits(p, before):
 				kept := *before.Binding
 				kept.Concurrency, kept.Rate, kept.Placed = p.Concurrency, p.Rate.PerSecond, placed(p)
+				kept.Types, kept.Where = p.Trigger.Types, p.Trigger.Where != nil
 				next.Binding = &kept
 			case fresh == nil && p.Trigger != nil:
 				return nil, changedMeanwhile()

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"sluice"
 	"sluice/pipeline/source"
@@ -29,6 +31,9 @@ func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.F
 			if base64Key != "" && use.Event && isMemberOfPayload(read) {
 				found = append(found, trap(use, payloadIsBase64(read, base64Key)))
 				base64Key = "" // once is enough
+			}
+			if p.Trigger != nil && use.Template == p.Trigger.Where {
+				found = append(found, noMember(use, read)...)
 			}
 			if name := nameIn(read); p.Trigger != nil && name != "" && !names[name] && !told[name] {
 				told[name] = true
@@ -65,6 +70,27 @@ func payloadIsBase64(read, key string) *sluice.Error {
 	return sluice.Errorf(sluice.CodePayloadIsBase64,
 		"%s is always null: the webhook %s passes payloads on as base64, in body.payload.origin. To read members, "+
 			"try: sluice webhook edit %s --payload-type raw", read, key, key)
+}
+
+// eventMembers are the members that events have.
+var eventMembers = sync.OnceValue(func() (names []string) {
+	names = []string{"correlationId", "deliveryCount"}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[sluice.Event]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+})
+
+// noMember warns of a member that no event has.
+func noMember(use source.Use, read string) []sluice.Finding {
+	path, ofBody := strings.CutPrefix(read, "body.")
+	name := firstName(path)
+	if !ofBody || slices.Contains(eventMembers(), name) {
+		return nil
+	}
+	return []sluice.Finding{trap(use, sluice.Errorf(sluice.CodeNameUnset, "Events have no %s, so that it is always "+
+		"null; %s", name, spelling.Hint(name, eventMembers(), "what a sender sends is in body.payload.")))}
 }
 
 // nameIn returns the variable or header that a name begins with, "" if there is none.

@@ -178,6 +178,7 @@ func (s *Server) runnerOptions() pipeline.RunnerOptions {
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
 		Observe:    s.observeRun,
+		Passed:     s.minutes.Passed,
 		Spans:      s.spans,
 		Log:        s.opts.Log,
 	}

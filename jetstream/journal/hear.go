@@ -116,9 +116,14 @@ func (j *Journal) hearSettled(f *Settled) {
 	if f.Decides {
 		enter(j, &j.pending.ends, ending{f.Origin, o.Stored, f.Replay})
 	}
-	enter(j, &j.pending.outcomes, runOutcome{
-		f.Sequence, f.TraceID, o.Pipeline, o.Status, o.Stored, o.Sent, j.sequenceOf(f.Origin),
-	})
+	ended := runOutcome{
+		sequence: f.Sequence, TraceID: f.TraceID, Pipeline: o.Pipeline, Status: o.Status, Stored: o.Stored, Sent: o.Sent,
+		origin: j.sequenceOf(f.Origin),
+	}
+	if o.Status == sluice.StatusPassed { // it has no run
+		ended.Time = o.Finished
+	}
+	enter(j, &j.pending.outcomes, ended)
 }
 
 // enterDuplicate enters a call whose delivery was accepted before: its ids are those of

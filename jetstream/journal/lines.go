@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"hash/crc32"
 	"strconv"
+	"time"
 
 	"sluice"
 	"sluice/jetstream/stream"
@@ -39,7 +40,15 @@ type runOutcome struct {
 	Status   sluice.Status `json:"status"`
 	Stored   uint64        `json:"stored,omitempty"` // sequence of the outcome itself
 	Sent     []uint64      `json:"sent,omitempty"`   // events that the run has sent
+	Time     time.Time     `json:"time,omitzero"`    // of one that was passed over
 	origin   uint64        // the event that has set this one off; 0: none has
+}
+
+// report returns what stands for the run of a pipeline that did not want the event.
+func (o *runOutcome) report() sluice.RunReport {
+	return sluice.RunReport{
+		Pipeline: o.Pipeline, Status: o.Status, Attempt: 1, Delivery: 1, Started: o.Time, Steps: []sluice.StepReport{},
+	}
 }
 
 // repeated are the duplicates of one delivery since entries were last written: one

@@ -3,6 +3,7 @@ package journal
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -127,5 +128,8 @@ func (o *runOutcome) appendJSON(b []byte) []byte {
 	b = value.AppendString(append(b, `,"pipeline":`...), o.Pipeline)
 	b = value.AppendString(append(b, `,"status":`...), string(o.Status))
 	b = strconv.AppendUint(append(b, `,"stored":`...), o.Stored, 10)
+	if !o.Time.IsZero() {
+		b = o.Time.AppendFormat(append(b, `,"time":"`...), time.RFC3339Nano+`"`)
+	}
 	return append(sluice.AppendSequences(b, o.Sent), '}')
 }

@@ -154,7 +154,10 @@ func (j *Journal) unsettled(
 		}
 		return o, next, err
 	case err == nil:
-		o = runOutcome{e.Sequence, e.TraceID, pipeline, outcome.Status, outcome.Stored, outcome.Sent, 0}
+		o = runOutcome{
+			sequence: e.Sequence, TraceID: e.TraceID, Pipeline: pipeline, Status: outcome.Status, Stored: outcome.Stored,
+			Sent: outcome.Sent,
+		}
 		if e.Origin != nil {
 			o.origin = j.sequenceOf(e.Origin.CorrelationID)
 		}

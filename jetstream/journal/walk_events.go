@@ -191,6 +191,9 @@ func (w *eventWalk) read(
 		if run, ok := l.run(); ok && w.ids.Same(run.CorrelationID, sequence, call.TraceID) {
 			addRun(call, run)
 		}
+		if o, ok := decode[runOutcome](l, lineOutcome); ok && o.TraceID == call.TraceID && !o.Time.IsZero() {
+			call.Runs = append(call.Runs, o.report())
+		}
 	}
 	slices.SortStableFunc(call.Runs, func(a, b sluice.RunReport) int { // in the order in which they began
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))

@@ -16,6 +16,11 @@ import (
 // event is decoded only then, to save memory. The slot is free again when attempt
 // returns.
 func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err error) {
+	if c.peeks && !d.waited && d.state == nil {
+		if a, over, err := c.passOver(ctx, d); over || err != nil {
+			return a, err
+		}
+	}
 	if err := c.takeSlot(ctx, d); err != nil {
 		return a, err
 	}
@@ -23,24 +28,11 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 	if err := d.from.load(ctx, d); err != nil {
 		return a, err
 	}
-	release, err := c.decoding(ctx, d.data)
-	if err != nil {
-		return a, errNoSlot
+	a, known, release, err := c.open(ctx, d)
+	if release != nil {
+		defer release()
 	}
-	defer release()
-	if err := c.queue.decode(d); err != nil {
-		return a, err
-	}
-	if d.key == "" {
-		d.key = eventKey(c.queue.ids, d.sequence, d.TraceID)
-	}
-	d.again = d.again || d.doubtful
-	if d.doubtful {
-		if a, known, err := c.lookUp(ctx, d); known || err != nil {
-			return a, err
-		}
-	}
-	if err := c.later(d); err != nil {
+	if known || err != nil {
 		return a, err
 	}
 	d.kept = &kept{Waiting: c.queue.Waiting, binding: c.binding, key: d.key, again: d.again || d.state != nil}
@@ -49,6 +41,47 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 		return a, err
 	}
 	return c.runOnce(d)
+}
+
+// open decodes an event, in memory that release gives back, and returns what an earlier delivery
+// has made of it, if that is known.
+func (c *consumption) open(ctx context.Context, d *delivery) (a attempt, known bool, release func(), err error) {
+	if release, err = c.decoding(ctx, d.data); err != nil {
+		return a, false, nil, errNoSlot
+	}
+	if err := c.queue.decode(d); err != nil {
+		return a, false, release, err
+	}
+	if d.key == "" {
+		d.key = eventKey(c.queue.ids, d.sequence, d.TraceID)
+	}
+	d.again = d.again || d.doubtful
+	if d.doubtful {
+		a, known, err = c.lookUp(ctx, d)
+	}
+	if !known && err == nil {
+		err = c.later(d)
+	}
+	return a, known, release, err
+}
+
+// passOver asks the pipeline whether it wants an event, before the event takes a slot or counts for
+// the pipeline's rate. If not, the attempt stands for that.
+func (c *consumption) passOver(ctx context.Context, d *delivery) (a attempt, over bool, err error) {
+	a, known, release, err := c.open(ctx, d)
+	if release != nil {
+		defer release()
+	}
+	if known || err != nil {
+		return a, known, err
+	}
+	peek := d.Delivery
+	peek.Peek = true
+	if a.outcome, err = c.Run(peek); err != nil || a.outcome.Status == sluice.StatusPassed {
+		return a, err == nil, err
+	}
+	d.Message = nil // it is decoded again, as soon as it has a slot
+	return attempt{}, false, nil
 }
 
 // later moves an event that was sent for a later time to the waiting room until then, and returns

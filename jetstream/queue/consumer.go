@@ -2,12 +2,14 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
 
@@ -80,11 +82,25 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 			}
 		}
 		l := &live{consumption: c, msg: msg, own: own}
-		if d := l.begin(ctx, meta); d != nil {
+		if d := l.begin(ctx, meta); d != nil && !c.takes(d) {
+			l.ack()
+			l.end(d)
+		} else if d != nil {
 			d.doubtful = d.Count > 1 || d.sequence <= before.stored
 			c.arrive(ctx, d)
 		}
 	}
+}
+
+// takes reports whether an event is of a kind that the pipeline takes, or was when it was stored.
+func (c *consumption) takes(d *delivery) bool {
+	if len(c.types) == 0 {
+		return true
+	}
+	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{
+		Sequence: d.sequence, Subject: d.Subject, Data: d.data, Time: d.Time,
+	})
+	return err != nil || sluice.HasType(c.types, e.Type) || slices.Contains(e.Listeners, c.pipeline)
 }
 
 // messages begins to take the events of a consumer, from the server that leads it. If

@@ -23,7 +23,9 @@ type consumption struct {
 	binding  string
 	sluice.Handler
 	slots   *slots
-	ordered bool // events are run one after the other
+	ordered bool     // events are run one after the other
+	types   []string // of events that the pipeline takes, see sluice.HasType
+	peeks   bool     // the pipeline is asked before a run whether it wants an event
 
 	bytes      *semaphore.Weighted // of decoded events
 	picked     chan struct{}       // one token for each delivery from the waiting room

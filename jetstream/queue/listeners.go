@@ -19,12 +19,16 @@ type Listeners struct {
 
 // listening is a state of the listeners.
 type listening struct {
-	changes  uint64              // how many it includes
-	exact    map[string][]string // names by key
-	patterns []namedPattern
+	changes  uint64                // how many it includes
+	exact    map[string][]string   // names by key, of those that take every kind
+	choosy   map[string][]listener // likewise, of those that name kinds
+	patterns []listener            // of keys
 }
 
-type namedPattern struct{ pattern, name string }
+type listener struct {
+	pattern, name string
+	types         []string
+}
 
 // NewListeners returns the listeners among the stored pipelines.
 func NewListeners(pipelines *record.Bucket[sluice.Pipeline]) *Listeners {
@@ -34,23 +38,23 @@ func NewListeners(pipelines *record.Bucket[sluice.Pipeline]) *Listeners {
 	return l
 }
 
-// Of returns the names of the pipelines that listen to a key, sorted.
+// Of returns the names of the pipelines that listen to events of a kind with that key, sorted.
 // The list must not be changed.
-func (l *Listeners) Of(key string) []string {
+func (l *Listeners) Of(key, kind string) []string {
 	now := l.current.Load()
 	if now.changes != l.changes.Load() {
 		now = l.collect()
 	}
-	names := now.exact[key]
-	for i, p := range now.patterns {
-		if i == 0 {
-			names = slices.Clone(names)
-		}
-		if sluice.KeyMatches(p.pattern, key) {
-			names = append(names, p.name)
+	all := now.exact[key]
+	names := slices.Clip(all)
+	for _, some := range [][]listener{now.choosy[key], now.patterns} {
+		for i := range some {
+			if sluice.KeyMatches(some[i].pattern, key) && sluice.HasType(some[i].types, kind) {
+				names = append(names, some[i].name)
+			}
 		}
 	}
-	if len(now.patterns) > 0 {
+	if len(names) > len(all) {
 		slices.Sort(names)
 	}
 	return names
@@ -58,14 +62,19 @@ func (l *Listeners) Of(key string) []string {
 
 func (l *Listeners) collect() *listening {
 	// Counted first, so that what changes meanwhile is collected again.
-	now := &listening{changes: l.changes.Load(), exact: make(map[string][]string)}
+	now := &listening{
+		changes: l.changes.Load(), exact: make(map[string][]string), choosy: make(map[string][]listener),
+	}
 	for _, p := range l.pipelines.All() {
+		b := p.Binding
 		switch {
-		case p.Binding == nil:
-		case strings.ContainsAny(p.Binding.Pattern, "*#"):
-			now.patterns = append(now.patterns, namedPattern{p.Binding.Pattern, p.Name})
+		case b == nil:
+		case strings.ContainsAny(b.Pattern, "*#"):
+			now.patterns = append(now.patterns, listener{b.Pattern, p.Name, b.Types})
+		case b.Types != nil:
+			now.choosy[b.Pattern] = append(now.choosy[b.Pattern], listener{b.Pattern, p.Name, b.Types})
 		default:
-			now.exact[p.Binding.Pattern] = append(now.exact[p.Binding.Pattern], p.Name)
+			now.exact[b.Pattern] = append(now.exact[b.Pattern], p.Name)
 		}
 	}
 	for _, names := range now.exact {
@@ -98,7 +107,8 @@ func (l *Listeners) Bound() map[string]*sluice.Pipeline {
 // listeners.
 func (l *Listeners) Receivers(e correlation.Envelope) (names []string) {
 	for _, p := range l.pipelines.All() {
-		if p.Binding != nil && e.Sequence >= p.Binding.Start && reaches(p.Binding, e.Subject) {
+		if p.Binding != nil && e.Sequence >= p.Binding.Start && reaches(p.Binding, e.Subject) &&
+			sluice.HasType(p.Binding.Types, e.Type) {
 			names = append(names, p.Name)
 		}
 	}

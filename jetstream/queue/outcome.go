@@ -109,6 +109,9 @@ func (q *Queue) reportEnd(ctx context.Context, d *delivery, outcome sluice.Outco
 	}
 	key, _ := d.Message["eventKey"].(string)
 	end := sluice.CallEnd{EventKey: key, TraceID: d.TraceID, Status: outcome.Status, Sent: origin.EventKey == ""}
+	if end.Status == sluice.StatusPassed {
+		end.Status = sluice.StatusOK
+	}
 	listeners, _ := d.Message["listeners"].([]any)
 	for _, listener := range listeners {
 		name, _ := listener.(string)

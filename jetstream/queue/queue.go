@@ -147,6 +147,8 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, h sluice.Handle
 		Handler:  h,
 		slots:    newSlots(p.Binding.Concurrency, p.Binding.Rate),
 		ordered:  p.Binding.Concurrency == 1,
+		types:    p.Binding.Types,
+		peeks:    p.Binding.Where,
 		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
 		picked:   make(chan struct{}, sluice.Deliveries(p.Binding.Concurrency)),
 	}

@@ -73,8 +73,16 @@ type keyParams struct {
 	EventKey string `json:"eventKey" alias:"key" required:"true" doc:"The key to listen to."`
 }
 
+type listenParams struct {
+	keyParams
+
+	Type  []string `json:"type" doc:"The kinds to listen to."`
+	Where string   `json:"where" doc:"Which events start it."`
+}
+
 type messageParams struct {
-	Key string `json:"key" required:"true" doc:"The key to listen to."`
+	Key   string `json:"key" required:"true" doc:"The key to listen to."`
+	Where string `json:"where" doc:"Which messages start it."`
 }
 
 // NoParams are the parameters of commands that have none.
@@ -141,7 +149,8 @@ func (w *World) Commands() []command.Command {
 			return nil, nil
 		}, command.Pure),
 		command.New("event.listen", "Start on events.",
-			func(context.Context, keyParams) (any, error) { return nil, errors.New("never called") }, command.Trigger),
+			func(context.Context, listenParams) (any, error) { return nil, errors.New("never called") },
+			command.Trigger),
 		command.New("message.receive", "Start on messages.",
 			func(context.Context, messageParams) (any, error) { return nil, errors.New("never called") },
 			command.Trigger),

@@ -79,6 +79,12 @@ func (t *trial) run(ctx context.Context, limits run.Limits) string {
 	if t.missing != "" {
 		return t.missing
 	}
+	if err == nil && out.Passed != t.Expect.Passed {
+		if out.Passed {
+			return "The event was passed over, by type or where of " + t.program.Trigger.Command + "."
+		}
+		return "The event started the pipeline; it was to be passed over."
+	}
 	return t.compare(out.Body, out.Vars, err)
 }
 

@@ -73,7 +73,7 @@ func (t *Rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 	if err != nil {
 		return item, err
 	}
-	out, err := t.runOn(ctx, call, &event)
+	out, passed, err := t.runOn(ctx, call, &event)
 	if ctx.Err() != nil {
 		return item, context.Cause(ctx)
 	}
@@ -81,6 +81,9 @@ func (t *Rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 		return item, err
 	}
 	wouldBe := t.wouldBe(out, err)
+	if passed {
+		wouldBe.Status, wouldBe.Value = sluice.StatusPassed, nil
+	}
 	item.Verdict = verdictOf(was, wouldBe)
 	if t.missing != "" {
 		item.Verdict, item.Reason = sluice.TryUnknown, "What "+t.missing+" would have answered is not recorded; say "+
@@ -94,10 +97,12 @@ func (t *Rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 const eventCopies = 4
 
 // runOn runs the draft as it would have run for the event.
-func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.Event) (any, error) {
+func (t *Rehearsal) runOn(
+	ctx context.Context, call *sluice.Call, event *sluice.Event,
+) (body any, passed bool, err error) {
 	message, err := value.DecodeObject(event.AppendJSON(nil))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	d := sluice.Delivery{
 		Message: message, TraceID: call.TraceID, CorrelationID: call.CorrelationID, Hops: event.Hops,
@@ -107,7 +112,7 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 	t.draft.Owner.HintCover("pipeline.get").HideInternals(message)
 	user, err := t.User(ctx, sluice.AnonymousName)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	start := run.For(d, max(1, t.past.run.Attempt), &sluice.Run{
 		Pipeline:  t.past.run.Pipeline,
@@ -118,7 +123,7 @@ func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.
 	start.Run.Switch(user)
 	start.Run.Confine(t.draft.Owner)
 	out, err := t.Run(ctx, t.draft.Program, start)
-	return out.Body, err
+	return out.Body, out.Passed, err
 }
 
 // Run runs the draft, or a pipeline that it runs.

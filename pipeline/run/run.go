@@ -67,6 +67,7 @@ type Outcome struct {
 	Body   any            // without secrets; nil after an error
 	Vars   map[string]any // as the last step left them, with secrets, for rehearsals
 	Report *sluice.RunReport
+	Passed bool // the program does not want the event, and did not run
 
 	// Secrets are the names of those that the run has used, and Hosts where it has sent
 	// requests to.
@@ -95,11 +96,24 @@ func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcom
 	x.scope.Memory = func(bytes int) error { return x.spend(ctx, bytes) }
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
 	s.Run.Secret, s.Run.Hide, s.Run.Place = x.reveal, x.secrets.add, x.place
+	if wants, err := x.wants(ctx, s); !wants && err == nil {
+		return Outcome{Passed: true}, nil
+	} else if err != nil {
+		return x.end(x.positioned(ctx, p.Trigger.Step(), err))
+	}
 	err := x.begin(ctx, s)
 	if err == nil {
 		err = x.list(ctx, p.Steps)
 	}
 	return x.end(err)
+}
+
+// wants reports whether the program wants the event that starts it, if one does.
+func (x *execution) wants(ctx context.Context, s Start) (bool, error) {
+	if s.Delivery == 0 || s.Run.Event == nil || x.program.Trigger == nil {
+		return true, nil
+	}
+	return x.program.Trigger.Wants(s.Run.Event, func(bytes int) error { return x.spend(ctx, bytes) })
 }
 
 // An execution is the state of one run. A single goroutine works on it.

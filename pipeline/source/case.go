@@ -23,10 +23,11 @@ type Stub struct {
 
 // An Expectation is what a test wants. A nil field accepts anything.
 type Expectation struct {
-	Body  *any
-	Vars  map[string]any
-	Error map[string]any
-	Calls []Call // nil: any; empty: none
+	Body   *any
+	Vars   map[string]any
+	Error  map[string]any
+	Passed bool   // the event must be passed over
+	Calls  []Call // nil: any; empty: none
 }
 
 // A Call is a call of a stubbed command, with some of its parameters.
@@ -122,6 +123,11 @@ func (c *checker) expectation(n *node) Expectation {
 	c.options(n, "expect", map[string]reader{
 		"body": func(n *node, _ string) { body := n.value(); e.Body = &body },
 		"vars": c.object(&e.Vars),
+		"passed": func(n *node, name string) {
+			if e.Passed, _ = n.data.(bool); !e.Passed {
+				c.problemf(n, "%s must be true; leave it out if the event is to start the pipeline.", name)
+			}
+		},
 		"error": func(n *node, name string) {
 			e.Error = c.objectOf(n, name)
 			c.failure(n, &sluice.Error{})

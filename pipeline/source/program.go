@@ -72,8 +72,26 @@ type Trigger struct {
 	Command  string
 	pattern  string         // of message keys
 	Schedule *cron.Schedule // in place of a pattern
+	Types    []string       // of events, see sluice.HasType
+	Where    *Template      // over the event; nil: it always holds
 	Line     int
 	Column   int
+}
+
+// Step returns the trigger as the step that stands in the source.
+func (t *Trigger) Step() *Step {
+	return &Step{Name: t.Command, Number: 1, Line: t.Line, Column: t.Column}
+}
+
+// Wants reports whether an event starts the pipeline: it is of a kind that the trigger names, and
+// where holds.
+func (t *Trigger) Wants(event map[string]any, memory func(bytes int) error) (bool, error) {
+	kind, _ := event["type"].(string)
+	if fits := sluice.HasType(t.Types, kind); !fits || t.Where == nil {
+		return fits, nil
+	}
+	condition, err := t.Where.Eval(&expression.Scope{Body: event, Memory: memory})
+	return condition != nil && condition != false, err
 }
 
 // Parse turns a source into a program. Its error is an *sluice.Error about the first
@@ -215,6 +233,9 @@ type Use struct {
 // Uses returns the templates of all steps, in the order of the source.
 func (p *Program) Uses() []Use {
 	w := &uses{}
+	if p.Trigger != nil {
+		w.add(p.Trigger.Step(), true, p.Trigger.Where)
+	}
 	w.list(p.Steps, p.Trigger != nil)
 	return w.found
 }

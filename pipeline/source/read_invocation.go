@@ -171,6 +171,10 @@ func (c *checker) triggerKey(t *Trigger, cmd command.Command, key, item *node) {
 		c.problemf(key, "%s", sluice.AsError(err).Message)
 		return
 	}
+	if p.Name == "where" {
+		c.where(t, item)
+		return
+	}
 	v := c.value(item)
 	if v.shape != constant {
 		c.problemf(item,
@@ -180,6 +184,10 @@ func (c *checker) triggerKey(t *Trigger, cmd command.Command, key, item *node) {
 	}
 	if err := p.Check(v.data); err != nil {
 		c.problemf(item, "%s", sluice.AsError(err).Message)
+		return
+	}
+	if p.Name == "type" {
+		c.types(t, item, v.data)
 		return
 	}
 	pattern, _ := v.data.(string)
@@ -195,5 +203,38 @@ func (c *checker) triggerKey(t *Trigger, cmd command.Command, key, item *node) {
 	t.pattern = pattern
 	if p.Name == "eventKey" {
 		t.pattern = sluice.EventPrefix + pattern
+	}
+}
+
+// maxTypes bounds the kinds of events that a trigger names.
+const maxTypes = 100
+
+// types reads the kinds of events that a pipeline listens to.
+func (c *checker) types(t *Trigger, item *node, data any) {
+	kinds, isList := data.([]any)
+	if !isList {
+		kinds = []any{data}
+	}
+	if len(kinds) == 0 || len(kinds) > maxTypes {
+		c.problemf(item, "type must be one kind of events, or a list of at most %d.", maxTypes)
+	}
+	for _, kind := range kinds {
+		pattern, _ := kind.(string)
+		if pattern == "" || sluice.CheckType(pattern) != nil {
+			c.problemf(item, "%s is no type: it must be %s.", sluice.Quote(pattern), sluice.TypeRule)
+			return
+		}
+		t.Types = append(t.Types, pattern)
+	}
+}
+
+// where reads the condition under which an event starts a pipeline.
+func (c *checker) where(t *Trigger, item *node) {
+	all := c.language
+	c.language = all.OfBody()
+	t.Where = c.expression(item, "where")
+	if c.language = all; t.Where != nil && !t.Where.Varies() {
+		c.problemf(item, "where is the same for every event; compare a member of body, such as #{body.payload.ref == "+
+			"\"refs/heads/main\"}, or leave it out.")
 	}
 }
