@@ -35,7 +35,7 @@ func (b *bench) compareBacklogs(ctx context.Context, both []*pipelineServer) err
 	for round := range min(backlogRounds, b.rounds) {
 		for i := range both {
 			at := (i + round) % len(both)
-			took, err := both[at].drain(ctx, tokens[at], threeSteps(backlogKey))
+			took, err := both[at].drain(ctx, tokens[at], backlogKey, threeSteps(backlogKey))
 			if err != nil {
 				return fmt.Errorf("backlog: %w", err)
 			}
@@ -71,12 +71,12 @@ func newGate() *gate {
 }
 
 // source returns a pipeline whose runs wait at the gate.
-func (g *gate) source() string {
+func (g *gate) source(eventKey string) string {
 	return fmt.Sprintf(`pipeline:
   - event.listen: {eventKey: %s}
   - iam.run.as: {username: admin}
   - http.request: {url: %q, timeout: 5m}
-`, backlogKey, g.URL)
+`, eventKey, g.URL)
 }
 
 // drain lets events pile up and returns how long the pipeline takes for them.
@@ -85,10 +85,10 @@ func (g *gate) source() string {
 // Then the pipeline is replaced by the one of the source, and the gate opens. The
 // last event is done when at most those that run beside it are not, and those
 // that wait for another attempt: every hundredth is waited for, too.
-func (p *pipelineServer) drain(ctx context.Context, token, source string) (time.Duration, error) {
+func (p *pipelineServer) drain(ctx context.Context, token, eventKey, source string) (time.Duration, error) {
 	g := newGate()
 	defer g.Close()
-	if err := p.storePipeline(ctx, "backlog", g.source()); err != nil {
+	if err := p.storePipeline(ctx, "backlog", g.source(eventKey)); err != nil {
 		return 0, err
 	}
 	progressf("%s events pile up", grouped(backlogEvents))

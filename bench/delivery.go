@@ -36,7 +36,7 @@ func measureDelivery(ctx context.Context, b *bench) error {
 			{ordered, "order: '#{int(body.query.n[0]) % 1000}'\n" + threeSteps(backlogKey)},
 			{forward, forwarding(backlogKey, target.URL)},
 		} {
-			took, err := p.drain(ctx, token, c.source)
+			took, err := p.drain(ctx, token, backlogKey, c.source)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
 			}

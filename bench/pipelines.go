@@ -47,6 +47,7 @@ func measurePipelines(ctx context.Context, b *bench) error {
 		func() error { return b.comparePipelines(ctx, baseline, both, 64, atLeast(0.20, "0.20")) },
 		func() error { return b.comparePipelines(ctx, baseline, both, 256, bar{}) },
 		func() error { return b.compareBacklogs(ctx, both) },
+		func() error { return b.compareFilters(ctx, both[0]) },
 		func() error { return b.compareLatency(ctx, both) },
 		func() error { return b.comparePolls(ctx, both) },
 		func() error { return errors.Join(alone.noneFailed(ctx), crowded.noneFailed(ctx)) },
