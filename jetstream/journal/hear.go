@@ -117,7 +117,8 @@ func (j *Journal) hearSettled(f *Settled) {
 		enter(j, &j.pending.ends, ending{f.Origin, o.Stored, f.Replay})
 	}
 	ended := runOutcome{
-		sequence: f.Sequence, TraceID: f.TraceID, Pipeline: o.Pipeline, Status: o.Status, Stored: o.Stored, Sent: o.Sent,
+		sequence: f.Sequence, TraceID: f.TraceID, Pipeline: o.Pipeline, Status: o.Status, Stored: o.Stored,
+		Sent:   o.Sent,
 		origin: j.sequenceOf(f.Origin),
 	}
 	if o.Status == sluice.StatusPassed { // it has no run

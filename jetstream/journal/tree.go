@@ -155,8 +155,9 @@ func (j *Journal) unsettled(
 		return o, next, err
 	case err == nil:
 		o = runOutcome{
-			sequence: e.Sequence, TraceID: e.TraceID, Pipeline: pipeline, Status: outcome.Status, Stored: outcome.Stored,
-			Sent: outcome.Sent,
+			sequence: e.Sequence, TraceID: e.TraceID, Pipeline: pipeline, Status: outcome.Status,
+			Stored: outcome.Stored,
+			Sent:   outcome.Sent,
 		}
 		if e.Origin != nil {
 			o.origin = j.sequenceOf(e.Origin.CorrelationID)
