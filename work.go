@@ -62,11 +62,11 @@ type Work interface {
 	QueueOf(lease string) string
 }
 
-// Waits is the error of a step whose run leaves its place: the event waits for an answer.
-type Waits struct {
+// WaitsError is the error of a step whose run leaves its place: the event waits for an answer.
+type WaitsError struct {
 	Until    time.Time
 	Answered func() bool // the answer is there
 }
 
 // Error implements error.
-func (*Waits) Error() string { return "the run waits for an answer" }
+func (*WaitsError) Error() string { return "the run waits for an answer" }

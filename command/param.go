@@ -177,7 +177,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 
 // Enum returns the values that a field may have, by its tag or its type; nil if it may have any.
 func Enum(f reflect.StructField) []string {
-	if of, ok := reflect.Zero(f.Type).Interface().(interface{ Enum() []string }); ok {
+	if of, ok := reflect.TypeAssert[interface{ Enum() []string }](reflect.Zero(f.Type)); ok {
 		return of.Enum()
 	}
 	if values := f.Tag.Get("enum"); values != "" {

@@ -47,7 +47,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	}
 	t, err := r.deliverOnce(ctx, p, owner, program, d)
 	var o sluice.Outcome
-	var waits *sluice.Waits
+	var waits *sluice.WaitsError
 	switch {
 	case err == nil && t.passed:
 		return r.passed(p), nil

@@ -74,8 +74,9 @@ func payloadIsBase64(read, key string) *sluice.Error {
 
 // eventMembers are the members that events have.
 var eventMembers = sync.OnceValue(func() (names []string) {
-	names = []string{"correlationId", "deliveryCount"}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[sluice.Event]()) {
+	fields := reflect.VisibleFields(reflect.TypeFor[sluice.Event]())
+	names = append(make([]string, 0, len(fields)+2), "correlationId", "deliveryCount")
+	for _, f := range fields {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names = append(names, name)
 	}

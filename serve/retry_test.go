@@ -19,10 +19,10 @@ type target struct {
 	times []time.Time // of what it took
 }
 
-func (o *target) set(down bool) {
+func (o *target) comeBack() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.down = down
+	o.down = false
 }
 
 func (o *target) has() (taken, tried int) {
@@ -100,7 +100,7 @@ func TestATargetThatComesBack(t *testing.T) {
 	eventually(t, "every event to have failed", func() bool { _, tried := system.has(); return tried >= 2*events })
 	s.stop()
 	s.resume()
-	system.set(false)
+	system.comeBack()
 	eventually(t, "everything to arrive", func() bool { taken, _ := system.has(); return taken == events })
 	eventually(t, "nothing to wait", func() bool {
 		stats := s.command("server.stats", nil).wantStatus(t, 200).object(t)["pipelines"].([]any)
@@ -319,7 +319,7 @@ func TestOneTargetOfTwo(t *testing.T) {
 			t.Errorf("an event that waits had %d runs", len(call.Runs))
 		}
 	}
-	system.set(false)
+	system.comeBack()
 	s.call(hook, "text/plain", "down again").result(t)
 	eventually(t, "all to follow", func() bool { taken, _ := system.has(); return taken == events+1 })
 	eventually(t, "the journal", func() bool { return len(s.traces("status", "ok")) == 21+events })
@@ -351,7 +351,7 @@ func TestOrder(t *testing.T) {
 	if states := s.traces("status", "processing"); len(states) != 2 {
 		t.Errorf("%d events wait for their turn", len(states))
 	}
-	system.set(false)
+	system.comeBack()
 	s.command("event.retry", map[string]any{"pipeline": "order"}).wantStatus(t, 200)
 	eventually(t, "all to go on", func() bool { return len(s.traces("status", "ok")) == 7 })
 }

@@ -197,7 +197,7 @@ func TestACallIsAsFarAsWhatItSetOff(t *testing.T) {
 	s.stop()
 	s.resume()
 	eventually(t, "the same after a restart", is("error"))
-	system.set(false)
+	system.comeBack()
 	s.command("deadletter.replay", map[string]any{"pipeline": "warehouse"}).wantStatus(t, 200)
 	eventually(t, "calls that have recovered", is("recovered"))
 	keys := map[string]int{}

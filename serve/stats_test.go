@@ -196,7 +196,7 @@ func TestFiguresInAnOutage(t *testing.T) {
 	check("after the last attempt", counts{"accepted": 4, "error": 4})
 	s.call(hook, "text/plain", "y").wantStatus(t, 200)
 	check("with another call", counts{"accepted": 5, "error": 4, "retrying": 1})
-	system.set(false)
+	system.comeBack()
 	retry()
 	check("when it is back", counts{"accepted": 5, "error": 4, "ok": 1})
 	s.command("event.replay", map[string]any{"eventKey": "webhook.night", "status": "error", "since": "1h"}).wantStatus(t, 200)

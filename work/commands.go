@@ -103,7 +103,7 @@ func offer(ctx context.Context, p stepParams) (any, error) {
 	case err != nil:
 		return nil, err
 	case answer == nil && now.Before(until):
-		return nil, &sluice.Waits{Until: until, Answered: func() bool {
+		return nil, &sluice.WaitsError{Until: until, Answered: func() bool {
 			answer, err := run.Kept.Answer(context.WithoutCancel(ctx), step)
 			return answer != nil && err == nil
 		}}

@@ -99,7 +99,7 @@ func (w *worker) do(ctx context.Context, item sluice.WorkItem) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	go w.extend(running, stop, item.Lease)
-	program := exec.CommandContext(running, w.program[0], w.program[1:]...)
+	program := exec.CommandContext(running, w.program[0], w.program[1:]...) //nolint:gosec // its user names it
 	program.Env = append(program.Environ(), "SLUICE_QUEUE="+item.Queue, "SLUICE_TRACE_ID="+item.TraceID,
 		"SLUICE_ATTEMPT="+strconv.Itoa(item.Attempt))
 	program.Stdin = bytes.NewReader(append(item.Input, '\n'))

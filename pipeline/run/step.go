@@ -61,7 +61,7 @@ func (x *execution) step(ctx context.Context, s *source.Step) error {
 
 // waits reports whether a step has no answer yet. No policy is about that.
 func waits(err error) bool {
-	_, ok := errors.AsType[*sluice.Waits](err)
+	_, ok := errors.AsType[*sluice.WaitsError](err)
 	return ok
 }
 
