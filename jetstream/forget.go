@@ -27,7 +27,8 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 			letters[e.Stored.ids.ID(event.Sequence, event.TraceID)] = true
 		}
 	}
-	if err := e.Journal.Remember(ctx, events); err != nil && overwrite { // otherwise room counts for more
+	err := e.Journal.Remember(ctx, events, overwrite)
+	if err != nil && overwrite { // otherwise room counts for more
 		return err
 	}
 	if err := e.forgotten.add(ctx, sequences); err != nil {

@@ -154,6 +154,24 @@ func TestErased(t *testing.T) {
 	})
 }
 
+// TestAnErasedCallStaysKnown: that there was a call is known after its erasure, even if a kill had taken
+// what the journal knew of it before.
+func TestAnErasedCallStaysKnown(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	received := keyed(natstest.UniqueKey("known"))
+	received.Method, received.ReceivedAt = "POST", time.Now().UTC()
+	sent := keyed(natstest.UniqueKey("known"))
+	for _, event := range []*sluice.Event{received, sent} {
+		if _, err := e.Events.Accept(t.Context(), event, 0); err != nil {
+			t.Fatal(err)
+		}
+		check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, event.TraceID)}))
+		if call := callOf(t, e, event.TraceID); !call.Erased || call.EventKey != event.EventKey || call.Status != sluice.StatusOK {
+			t.Errorf("what remains is %+v", call)
+		}
+	}
+}
+
 // TestAnInterruptedErasureGoesOn: what was asked for and not done is done after the next start, and
 // said to be erased only then. The call stays in the journal, without its delivery id.
 func TestAnInterruptedErasureGoesOn(t *testing.T) {

@@ -66,8 +66,9 @@ func (j *Journal) flushSoon(ctx context.Context) {
 }
 
 // Remember stores what is known of events that are about to go: what a crash takes of the journal
-// and its index could not be read from them any more.
-func (j *Journal) Remember(ctx context.Context, events []correlation.Envelope) error {
+// and its index could not be read from them any more. With restate that is also what an earlier
+// crash has taken.
+func (j *Journal) Remember(ctx context.Context, events []correlation.Envelope, restate bool) error {
 	if j.host.LowDisk() {
 		return sluice.Passing(sluice.CodeEngineUnavailable, "The disk is nearly full.")
 	}
@@ -76,13 +77,45 @@ func (j *Journal) Remember(ctx context.Context, events []correlation.Envelope) e
 			j.index.add(e.Sequence, entryOf(e.TraceID, key, e.Received, e.Listeners))
 		}
 	}
-	if err := j.flush(ctx); err != nil {
+	err := j.flush(ctx)
+	if restate && err == nil {
+		if err = j.restate(ctx, events); err == nil {
+			err = j.flush(ctx)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if len(j.publish(ctx, j.index.unstored(true))) > 0 {
 		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the index of the journal.")
 	}
 	return errors.Join(j.host.SyncStream(stream.Journal, "msgs"), j.host.SyncStream(stream.Index, "msgs"))
+}
+
+// restate enters the calls and sent events that only their events tell of.
+func (j *Journal) restate(ctx context.Context, events []correlation.Envelope) error {
+	w := &eventWalk{search: j.newSearch(sluice.TraceQuery{})}
+	for _, event := range events {
+		call, e, lines, err := w.read(ctx, event.Sequence)
+		if err != nil {
+			return err
+		}
+		isKnown := func(l line) bool { _, _, ok := l.call(); return ok }
+		if call == nil || e.Foreign || slices.ContainsFunc(lines, isKnown) {
+			continue
+		}
+		call.Runs, call.Listeners, call.Status = nil, e.Listeners, sluice.StatusBefore(e.Listeners)
+		j.mu.Lock()
+		if call.Sent || call.ReplayOf != "" {
+			enter(j, &j.pending.sent, sentEvent{
+				Call: *call, Subject: e.Subject, Origin: e.Origin, sequence: e.Sequence,
+			})
+		} else {
+			enter(j, &j.pending.calls, *call)
+		}
+		j.mu.Unlock()
+	}
+	return nil
 }
 
 // flush returns once everything recorded so far is written. While the disk is
