@@ -43,6 +43,8 @@ type Minutes struct {
 	of      sluice.WebhookFigures        // those that are counted in now: a call makes no garbage
 	began   time.Time                    // see Recount
 	late    []sluice.CallEnd             // ends of earlier calls while those are counted anew; nil: they are not
+
+	recounted map[string]sluice.Status // how far earlier calls were when they were counted anew, by trace id
 }
 
 // NewMinutes returns the counts in two stores. Nothing is stored until Keep runs. The
@@ -92,7 +94,7 @@ func (m *Minutes) Sent(traceID string) {
 // Settled counts what became of an accepted call, or of an event that no call set off: it went
 // well, failed for good, or recovered after that.
 func (m *Minutes) Settled(end sluice.CallEnd) {
-	if m.putOff(end) {
+	if m.isFormer(end) {
 		return
 	}
 	at := callTime(end.TraceID, time.Now())
@@ -108,15 +110,17 @@ func (m *Minutes) Settled(end sluice.CallEnd) {
 	})
 }
 
-// putOff keeps the end of a call of an earlier process while those are counted anew.
-func (m *Minutes) putOff(end sluice.CallEnd) bool {
+// isFormer reports whether the end of a call of an earlier process is counted by a recount: it waits for
+// that, or was part of it.
+func (m *Minutes) isFormer(end sluice.CallEnd) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.late == nil || callTime(end.TraceID, m.began).After(m.began.Add(-time.Millisecond)) {
-		return false
+	if m.late != nil && !callTime(end.TraceID, m.began).After(m.began.Add(-time.Millisecond)) {
+		m.late = append(m.late, end)
+		return true
 	}
-	m.late = append(m.late, end)
-	return true
+	status, counted := m.recounted[end.TraceID]
+	return counted && (status == end.Status || status == sluice.StatusRecovered)
 }
 
 // callTime returns when a call came.

@@ -13,7 +13,8 @@ const recountMargin = 15 * time.Minute
 
 // Recount returns a function that counts what a process that crashed may not have counted: the calls
 // around its end, and those of hours in which some were not done. isFormer reports whether a call
-// came before this process. Until the function has ended, the ends of such calls wait.
+// came before this process. Until the function has ended, the ends of such calls wait; the same end that
+// is told later is not counted again.
 func (m *Minutes) Recount(
 	journal sluice.Journal, isFormer func(correlationID string) bool, crashed time.Time,
 ) func(ctx context.Context) {
@@ -30,15 +31,21 @@ func (m *Minutes) Recount(
 		}
 		m.mu.Lock()
 		late := m.late
-		m.late = nil
+		m.late, m.recounted = nil, open
 		m.mu.Unlock()
 		for _, end := range late {
-			if status, counted := open[end.TraceID]; !counted || status != end.Status {
-				m.Settled(end)
-			}
+			m.Settled(end)
 		}
+		time.AfterFunc(toldLate, func() {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.recounted = nil
+		})
 	}
 }
+
+// toldLate is how long after a call has ended it may be told of.
+const toldLate = 30 * time.Second
 
 // doubtful returns the hours between two times, and those in which some calls were not done.
 func (m *Minutes) doubtful(from, to time.Time) (hours []time.Time) {
