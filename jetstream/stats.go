@@ -2,8 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"sluice"
 	"sluice/durable"
@@ -69,7 +67,6 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		pipelines[i].DeadLetters = letters[pipelines[i].Pipeline]
 	}
 	s.Pipelines = append(s.Pipelines, pipelines...)
-	slices.SortFunc(s.Pipelines, func(a, b sluice.PipelineStats) int { return strings.Compare(a.Pipeline, b.Pipeline) })
 	return s, err
 }
 

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"sluice/jetstream/correlation"
 )
 
-// Backlogs returns what waits for each pipeline that listens. With an error it returns
+// Backlogs returns what waits for each pipeline that listens, by name. With an error it returns
 // the backlogs that are known.
 func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 	bound := q.Listeners.Bound()
@@ -44,6 +45,7 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 		}
 		backlogs = append(backlogs, b)
 	}
+	slices.SortFunc(backlogs, func(a, b sluice.PipelineStats) int { return strings.Compare(a.Pipeline, b.Pipeline) })
 	return backlogs, untold
 }
 
