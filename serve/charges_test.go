@@ -27,14 +27,16 @@ func TestDirectCallsAreCharged(t *testing.T) {
 	go func() {
 		defer close(ended)
 		source := "pipeline:\n- set: {value: '#{repeat(\"x\", 8000000)}'}\n- wait: {duration: 5m}\n"
-		r, err := http.NewRequestWithContext(running, http.MethodPost, s.base()+"/api/v3/pipeline", strings.NewReader(source))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		asAdmin(r)
-		if response, err := s.client.Do(r); err == nil {
-			response.Body.Close()
+		for running.Err() == nil { // what is converted beside it may leave it no memory
+			r, err := http.NewRequestWithContext(running, http.MethodPost, s.base()+"/api/v3/pipeline", strings.NewReader(source))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			asAdmin(r)
+			if response, err := s.client.Do(r); err == nil {
+				response.Body.Close()
+			}
 		}
 	}()
 	eventually(t, "the run to have its value", func() bool { return convert().status == http.StatusServiceUnavailable })
