@@ -160,8 +160,8 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 	// The outcome comes first. Without it the event is run again, and a letter
 	// would remain even if that run succeeds. Callers hear of a failure when its
 	// letter is stored, too, so that they find it.
+	subject := q.Outcomes.subject(d.sequence, d.TraceID, a.outcome.Pipeline)
 	if failed {
-		subject := q.Outcomes.subject(d.sequence, d.TraceID, a.outcome.Pipeline)
 		q.unlettered.Store(subject, true)
 		defer q.unlettered.Delete(subject)
 	}
@@ -173,6 +173,7 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 		if err := q.DeadLetters.Add(ctx, d.Delivery, letter, a.outcome); err != nil {
 			return err
 		}
+		q.unlettered.Delete(subject) // whoever is told may ask at once
 	}
 	if err := q.Outcomes.tell(d.sequence, d.TraceID, a.outcome, d.Waits); err != nil {
 		return err
