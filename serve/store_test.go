@@ -96,7 +96,7 @@ func (s *service) messages() map[string][]stored {
 		s.t.Fatal(err)
 	}
 	defer conn.Close()
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(patience)) // a busy machine is slow
 	if err != nil {
 		s.t.Fatal(err)
 	}
