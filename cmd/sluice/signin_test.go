@@ -239,6 +239,7 @@ func (b *browser) fillIn(address string) {
 		b.t.Fatal(err)
 	}
 	var form url.Values
+	code := at.Query()["user_code"]
 	for range 6 {
 		_, page := b.send(at.String(), form)
 		next := action.FindStringSubmatch(page)
@@ -248,7 +249,7 @@ func (b *browser) fillIn(address string) {
 		if at, err = b.last.Parse(html.UnescapeString(next[1])); err != nil {
 			b.t.Fatal(err)
 		}
-		form = url.Values{"login": {"anna@example.com"}, "password": {"dex-password"}, "user_code": at.Query()["user_code"]}
+		form = url.Values{"login": {"anna@example.com"}, "password": {"dex-password"}, "user_code": code}
 		for _, field := range hidden.FindAllStringSubmatch(page, -1) {
 			if !form.Has(field[1]) { // of two forms the first is the one that goes on
 				form.Set(field[1], html.UnescapeString(field[2]))
