@@ -52,10 +52,10 @@ const (
 // An Alert tells people of a condition, while it holds and afterwards. At most one alert is open
 // for a kind and subject.
 type Alert struct {
-	ID         string    `json:"id"`
-	Kind       AlertKind `json:"kind"`
+	ID         string    `json:"id" doc:"For alert.mute."`
+	Kind       AlertKind `json:"kind" doc:"What sort of condition it is."`
 	Subject    string    `json:"subject,omitempty" doc:"The pipeline's name or the webhook's event key; of a server among several, its host name."`
-	Severity   string    `json:"severity" enum:"critical,warning"`
+	Severity   string    `json:"severity" enum:"critical,warning" doc:"How bad it is."`
 	Since      time.Time `json:"since" doc:"Since when the condition holds."`
 	Until      time.Time `json:"until,omitzero" doc:"When it no longer held; an open alert has none."`
 	Count      int       `json:"count" doc:"How often it was raised, as far as the history goes back."`

@@ -2,7 +2,6 @@ package sluice
 
 import (
 	_ "embed"
-	"encoding/json"
 	"net/url"
 	"strings"
 	"sync"
@@ -23,12 +22,7 @@ type AlertWords struct {
 var alertTable []byte
 
 // alertWords are those of each kind, with %s where the subject stands.
-var alertWords = sync.OnceValue(func() (all []AlertWords) {
-	if err := json.Unmarshal(alertTable, &all); err != nil {
-		panic(err)
-	}
-	return all
-})
+var alertWords = sync.OnceValue(func() []AlertWords { return table[[]AlertWords](alertTable) })
 
 // Enum returns the kinds of alerts.
 func (AlertKind) Enum() (kinds []string) {
@@ -65,7 +59,7 @@ func (k AlertKind) Words(subject string) AlertWords {
 // An AlertRule says when a condition counts. Of several that fit a subject, the most exact one
 // counts, and alone.
 type AlertRule struct {
-	Kind    AlertKind `json:"kind"`
+	Kind    AlertKind `json:"kind" doc:"Which alerts it is about."`
 	Subject string    `json:"subject" doc:"A pipeline's name, an event key or a host; with a * at its end, all that begin so."`
 	After   Period    `json:"after" doc:"How long the condition must hold."`
 	AtLeast string    `json:"atLeast,omitempty" doc:"From how many calls, letters or events on, or from which percentage of the last five minutes."`

@@ -62,6 +62,6 @@ func (d Deletions) Did() (int, Bulk) { return d.Deleted, d.Bulk }
 
 // A List is a page of what a command has found, with the way to the next one.
 type List[T any] struct {
-	Items []T    `json:"items"`
+	Items []T    `json:"items" doc:"What was found."`
 	Next  string `json:"next,omitempty" doc:"Value of the parameter after for the next page; missing at the end."`
 }

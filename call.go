@@ -13,6 +13,8 @@ type Call struct {
 	CorrelationID string    `json:"correlationId,omitempty" doc:"Finds its result; only accepted ones have it."`
 	DeliveryID    string    `json:"deliveryId,omitempty" doc:"That its sender gave it."`
 	Type          string    `json:"type,omitempty" doc:"Kind of its event, as its sender names it."`
+	Batch         *Item     `json:"batch,omitempty" doc:"Which event of a call that brought several."`
+	Split         *Split    `json:"split,omitempty" doc:"Of a call that brought several events: what became of them. They are found with its trace id."`
 	EventKey      string    `json:"eventKey,omitempty" doc:"Of its webhook, where that is known."`
 	Key           string    `json:"key,omitempty" doc:"Of a message, if it is no event."`
 	ReplayOf      string    `json:"replayOf,omitempty" doc:"Trace id of the event that it repeats."`
@@ -36,11 +38,12 @@ type Call struct {
 	Spooled       bool      `json:"-"` // it waits in a spool, and is entered in the journal when it is handed over
 	Unlisted      bool      `json:"-"` // it is one of many of its kind: it is counted, and not found again
 	Duplicate     bool      `json:"-"` // its delivery was accepted before: the ids are those of the first call
+	Differing     string    `json:"-"` // trace id of its own of a duplicate with another body
 
 	// Listeners are the pipelines that it starts. They are stored; a call found
 	// by a search has its runs instead, in the order in which they began.
 	Listeners []string    `json:"listeners,omitempty" doc:"-"`
-	Runs      []RunReport `json:"runs,omitzero"`
+	Runs      []RunReport `json:"runs,omitzero" doc:"Runs of pipelines on it."`
 
 	// Duplicates are the calls that repeated its delivery, the newest 50. Only a
 	// call found by a search has them.
@@ -56,34 +59,14 @@ type Duplicate struct {
 	Quarantine string    `json:"quarantine,omitempty" doc:"Id of what is kept of one with another body."`
 }
 
-// AppendJSON appends the JSON of a call without runs, as encoding/json would
-// write it.
-func (c Call) AppendJSON(b []byte) []byte {
-	b = appendField(b, `{"traceId":`, c.TraceID)
-	b = appendOptional(b, `,"correlationId":`, c.CorrelationID)
-	b = appendOptional(b, `,"deliveryId":`, c.DeliveryID)
-	b = appendOptional(b, `,"type":`, c.Type)
-	b = appendOptional(b, `,"eventKey":`, c.EventKey)
-	b = appendOptional(b, `,"key":`, c.Key)
-	b = appendOptional(b, `,"replayOf":`, c.ReplayOf)
-	b = appendOptional(b, `,"user":`, c.User)
-	b = appendTime(b, `,"time":`, c.Time)
-	b = appendField(b, `,"status":`, string(c.Status))
-	b = appendCount(b, `,"statusCode":`, c.StatusCode)
-	b = appendOptional(b, `,"code":`, c.Code)
-	b = appendOptional(b, `,"quarantine":`, c.Quarantine)
-	b = appendOptional(b, `,"admittedOf":`, c.AdmittedOf)
-	b = appendNumber(b, `,"size":`, c.Size)
-	b = appendMilliseconds(b, `,"duration":`, c.Duration)
-	if c.Waited != 0 {
-		b = appendMilliseconds(b, `,"waited":`, c.Waited)
-	}
-	b = appendOptional(b, `,"remoteAddr":`, c.RemoteAddr)
-	b = appendCount(b, `,"count":`, c.Count)
-	if c.Sent {
-		b = append(b, `,"sent":true`...)
-	}
-	return append(appendListeners(b, c.Listeners), '}')
+// Rejected returns what is found of a duplicate with another body by its own trace id, and whether
+// this is one. What its sender gave goes with the first call when that is erased, so it is left out.
+func (c Call) Rejected() (own Call, ok bool) {
+	return Call{
+		TraceID: c.Differing, EventKey: c.EventKey, Type: c.Type, Time: c.Time, Status: StatusRejected,
+		StatusCode: c.StatusCode, Code: string(CodeDuplicateDiffers), Quarantine: c.Quarantine, Size: c.Size,
+		Duration: c.Duration,
+	}, c.Differing != ""
 }
 
 // Replays reports whether a replay sends the event of this call again: a replay for a
@@ -136,9 +119,11 @@ func (c Call) latest(pipeline string) (run RunReport) {
 }
 
 // Accepted reports whether the call became an event or a message, which can be sent
-// again. It does not ask for the correlation id, which not everyone may know.
+// again. It does not ask for the correlation id, which not everyone may know. A call that brought
+// several events is none itself.
 func (c Call) Accepted() bool {
-	return c.Status != StatusRejected && c.Status != StatusHandshake && (c.EventKey != "" || c.Key != "")
+	return c.Split == nil && c.Status != StatusRejected && c.Status != StatusHandshake &&
+		(c.EventKey != "" || c.Key != "")
 }
 
 // Stored is how long it took until the event was on stable storage, in milliseconds:

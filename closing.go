@@ -12,14 +12,14 @@ const (
 // A Closing is a time in which no calls were taken, by no node.
 type Closing struct {
 	From     time.Time       `json:"from" doc:"When the last sign of life was stored, which is done every 4 seconds; of a stop, when the port was closed."`
-	To       time.Time       `json:"to"`
-	Cause    string          `json:"cause" enum:"stop,crash,refused"`
+	To       time.Time       `json:"to" doc:"When calls were taken again."`
+	Cause    string          `json:"cause" enum:"stop,crash,refused" doc:"Why none were taken."`
 	Webhooks []ClosedWebhook `json:"webhooks" doc:"Those with calls in the hour before, or at that hour of the week in the last four weeks."`
 }
 
 // A ClosedWebhook is a webhook that may have missed calls.
 type ClosedWebhook struct {
-	EventKey string `json:"eventKey"`
+	EventKey string `json:"eventKey" doc:"Its key."`
 	Retries  string `json:"retries" doc:"How long its sender tries again: none, a duration such as 3d, or unknown."`
 	Usual    int    `json:"usual" doc:"How many calls an hour usually come at that time, by the last four weeks."`
 }
@@ -34,4 +34,7 @@ type ClosedRecord struct {
 type Heartbeat struct {
 	Time time.Time `json:"time"`
 	Last string    `json:"last,omitempty"` // why no other follows: a stop or a hand-over
+
+	// Uncounted is the last sign of life before a crash whose figures are not counted anew yet.
+	Uncounted time.Time `json:"uncounted,omitzero"`
 }

@@ -64,7 +64,7 @@ func (c Cover) Result(r *Result) {
 	maps.DeleteFunc(values, func(name string, _ json.RawMessage) bool { return !c.Name(name) })
 	r.Value = nil
 	if len(values) > 0 {
-		r.Value = appendJSON(nil, values)
+		r.Value = marshal(values)
 	}
 }
 
@@ -103,5 +103,5 @@ func (c Cover) HideInternalsJSON(event json.RawMessage) json.RawMessage {
 		return nil // another program's
 	}
 	c.HideInternals(fields)
-	return appendJSON(nil, fields)
+	return marshal(fields)
 }

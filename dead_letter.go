@@ -8,16 +8,16 @@ import (
 
 // A DeadLetter is an event that a pipeline failed on for good.
 type DeadLetter struct {
-	Letter        string          `json:"letter"` // its id
-	Pipeline      string          `json:"pipeline"`
-	TraceID       string          `json:"traceId"`
-	CorrelationID string          `json:"correlationId,omitempty"`
-	EventKey      string          `json:"eventKey,omitempty"`
-	Error         Problem         `json:"error"`
-	Attempts      int             `json:"attempts"`
-	Time          time.Time       `json:"time"`
-	EventCut      bool            `json:"eventCut,omitempty"` // the event was too large to be kept in the letter
-	Event         json.RawMessage `json:"event,omitempty"`
+	Letter        string          `json:"letter" doc:"Its id, for deadletter.replay and deadletter.delete."`
+	Pipeline      string          `json:"pipeline" doc:"The pipeline that failed."`
+	TraceID       string          `json:"traceId" doc:"Of the call."`
+	CorrelationID string          `json:"correlationId,omitempty" doc:"Of the call, for users who may see payloads."`
+	EventKey      string          `json:"eventKey,omitempty" doc:"Of the event."`
+	Error         Problem         `json:"error" doc:"Why the last attempt failed."`
+	Attempts      int             `json:"attempts" doc:"How often the pipeline tried."`
+	Time          time.Time       `json:"time" doc:"When it gave up."`
+	EventCut      bool            `json:"eventCut,omitempty" doc:"The event was too large to be kept in the letter."`
+	Event         json.RawMessage `json:"event,omitempty" doc:"The event, if one letter was asked for, for users who may see payloads."`
 }
 
 // A DeadLetterQuery selects dead letters, newest first.
@@ -39,11 +39,11 @@ func (q *DeadLetterQuery) Covers(l *DeadLetter) bool {
 
 // A DeadLetterGroup counts the dead letters of a pipeline that have the same error.
 type DeadLetterGroup struct {
-	Pipeline string    `json:"pipeline"`
-	Code     string    `json:"code"`
-	Count    int       `json:"count"`
-	First    time.Time `json:"first"`
-	Last     time.Time `json:"last"`
+	Pipeline string    `json:"pipeline" doc:"The pipeline that failed."`
+	Code     string    `json:"code" doc:"Of the error."`
+	Count    int       `json:"count" doc:"How many there are."`
+	First    time.Time `json:"first" doc:"Time of the oldest."`
+	Last     time.Time `json:"last" doc:"Time of the newest."`
 }
 
 // DeadLetters keeps the events that pipelines failed on.

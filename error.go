@@ -51,15 +51,15 @@ type Position struct {
 	Step         string // the command of the step, with its id if it has one
 }
 
-// Errorf makes an error with a code, the code's kind, and a message.
-func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Kind: code.Kind, Code: code.Word, Message: fmt.Sprintf(format, args...)}
+// Errorf makes an error with the code, its kind, and a message.
+func (c Code) Errorf(format string, args ...any) *Error {
+	return &Error{Kind: kindsOfCodes()[c], Code: string(c), Message: fmt.Sprintf(format, args...)}
 }
 
 // InvalidParameter makes the error of a parameter with a value that is not
 // allowed.
 func InvalidParameter(parameter, format string, args ...any) *Error {
-	return Errorf(CodeParameterInvalid, format, args...).About(parameter)
+	return CodeParameterInvalid.Errorf(format, args...).About(parameter)
 }
 
 // Error returns the message with the cause behind it, for logs.
@@ -80,7 +80,7 @@ func (e Error) Because(cause error) *Error { e.Err = cause; return &e }
 func (e Error) Saying(message string) *Error { e.Message = message; return &e }
 
 // Coded replaces the code. The kind stays.
-func (e Error) Coded(code Code) *Error { e.Code = code.Word; return &e }
+func (e Error) Coded(code Code) *Error { e.Code = string(code); return &e }
 
 // OfKind replaces the kind, where the kind depends on the cause of a failure.
 func (e Error) OfKind(kind Kind) *Error { e.Kind = kind; return &e }
@@ -136,17 +136,17 @@ func AsError(err error) *Error {
 
 // Fault is the error of a fault of ours. Its text tells the caller nothing.
 func Fault() *Error {
-	return Errorf(CodeInternal, "The server failed to handle this request; its log has the cause.")
+	return CodeInternal.Errorf("The server failed to handle this request; its log has the cause.")
 }
 
 // Passing is the error of something that is not available now, but will be soon.
 func Passing(code Code, message string) *Error {
-	return Errorf(code, "%s Try again soon.", message).OfKind(Unavailable).After(2 * time.Second)
+	return code.Errorf("%s Try again soon.", message).OfKind(Unavailable).After(2 * time.Second)
 }
 
 // WrongCredentials is the error of a name and password that don't go together.
 func WrongCredentials() *Error {
-	return Errorf(CodeAuthorizationInvalid, "The credentials are not valid.")
+	return CodeAuthorizationInvalid.Errorf("The credentials are not valid.")
 }
 
 // Quote quotes a stranger's text for a message, shortened and without control characters.
@@ -166,8 +166,8 @@ func Shorten(text string, longest int) string {
 // EngineAway reports whether an error means that the storage engine is not available,
 // as during an election of a cluster. It passes by itself.
 func EngineAway(err error) bool {
-	switch AsError(err).Code {
-	case CodeEngineUnavailable.Word, CodeEngineFailed.Word, CodeDiskFull.Word, CodeDiskSlow.Word:
+	switch Code(AsError(err).Code) {
+	case CodeEngineUnavailable, CodeEngineFailed, CodeDiskFull, CodeDiskSlow:
 		return true
 	default:
 		return false
@@ -178,4 +178,4 @@ func EngineAway(err error) bool {
 func (k Kind) Is(err error) bool { return err != nil && AsError(err).Kind == k }
 
 // Is reports whether an error has the code.
-func (c Code) Is(err error) bool { return err != nil && AsError(err).Code == c.Word }
+func (c Code) Is(err error) bool { return err != nil && AsError(err).Code == string(c) }

@@ -1,211 +1,276 @@
 package sluice
 
 // Calls of webhooks.
-var (
-	// The call carries no token.
-	CodeTokenMissing = Code{"token-missing", Unauthenticated}
-	// No webhook has this token.
-	CodeTokenInvalid = Code{"token-invalid", Unauthenticated}
-	// The call carries more than one token.
-	CodeTokenAmbiguous = Code{"token-ambiguous", Invalid}
-	// Too many calls without a valid token came from this address.
-	CodeTooManyBadTokens = Code{"too-many-bad-tokens", Throttled}
-	// What would be stored is larger than the engine takes.
-	CodeMessageTooLarge = Code{"message-too-large", TooLarge}
-	// The body is longer than the webhook, or any webhook, takes.
-	CodePayloadTooLarge = Code{"payload-too-large", TooLarge}
-	// The payload does not meet the webhook's schema; `errors` says where.
-	CodePayloadInvalid = Code{"payload-invalid", Unprocessable}
-	// The multipart body is cut off, or not built as it must be.
-	CodeMultipartMalformed = Code{"multipart-malformed", Invalid}
-	// The multipart body has too many parts.
-	CodeTooManyParts = Code{"too-many-parts", TooLarge}
-	// The webhook is disabled.
-	CodeWebhookDisabled = Code{"webhook-disabled", Forbidden}
-	// The API of a webhook's sender does not answer, or refuses; see its apiUrl and apiSecret.
-	CodeSenderRefuses = Code{"sender-refuses", Unavailable}
-	// The API of a webhook's sender takes no more requests for now.
-	CodeSenderLimits = Code{"sender-limits", Throttled}
-	// Calls of this webhook can't be checked now; its operator can see why.
-	CodeWebhookUnavailable = Code{"webhook-unavailable", Unavailable}
-	// The webhook takes signed calls only, and this one is not signed.
-	CodeSignatureMissing = Code{"signature-missing", Unauthenticated}
-	// The signature does not match.
-	CodeSignatureInvalid = Code{"signature-invalid", Unauthenticated}
-	// The signature is right, but too old or from the future.
-	CodeSignatureExpired = Code{"signature-expired", Unauthenticated}
-	// The call comes from a network that the webhook does not allow.
-	CodeAddressNotAllowed = Code{"address-not-allowed", Forbidden}
-	// The webhook takes calls with a client certificate only, and this one has none.
-	CodeCertificateMissing = Code{"certificate-missing", Unauthenticated}
-	// The client certificate is not one that the webhook takes.
-	CodeCertificateInvalid = Code{"certificate-invalid", Unauthenticated}
-	// The sender's public keys can't be fetched now.
-	CodeSenderKeysUnavailable = Code{"sender-keys-unavailable", Unavailable}
-	// The sender's delivery id is empty, came twice, is too long, or no text.
-	CodeDeliveryIDInvalid = Code{"delivery-id-invalid", Invalid}
-	// The delivery id was accepted before with another body.
-	CodeDuplicateDiffers = Code{"duplicate-differs", Conflict}
-	// The first call with this delivery id is not stored yet.
-	CodeDeliveryPending = Code{"delivery-pending", Unavailable}
-	// The handshake's verify token is not the webhook's.
-	CodeVerifyTokenInvalid = Code{"verify-token-invalid", Forbidden}
-	// The call is a handshake, which makes no event.
-	CodeHandshake = Code{"handshake", Invalid}
-	// The sender's subscription could not be confirmed.
-	CodeHandshakeFailed = Code{"handshake-failed", Unavailable}
-	// Calls were rejected faster than each can be recorded; this entry counts them.
-	CodeTooManyRefused = Code{"too-many-refused", Throttled}
+const (
+	CodeTokenMissing          Code = "token-missing"
+	CodeTokenInvalid          Code = "token-invalid"
+	CodeTokenAmbiguous        Code = "token-ambiguous"
+	CodeTooManyBadTokens      Code = "too-many-bad-tokens"
+	CodeMessageTooLarge       Code = "message-too-large"
+	CodePayloadTooLarge       Code = "payload-too-large"
+	CodePayloadInvalid        Code = "payload-invalid"
+	CodeMultipartMalformed    Code = "multipart-malformed"
+	CodeTooManyParts          Code = "too-many-parts"
+	CodeWebhookDisabled       Code = "webhook-disabled"
+	CodeSenderRefuses         Code = "sender-refuses"
+	CodeSenderLimits          Code = "sender-limits"
+	CodeWebhookUnavailable    Code = "webhook-unavailable"
+	CodeSignatureMissing      Code = "signature-missing"
+	CodeSignatureInvalid      Code = "signature-invalid"
+	CodeSignatureExpired      Code = "signature-expired"
+	CodeAddressNotAllowed     Code = "address-not-allowed"
+	CodeCertificateMissing    Code = "certificate-missing"
+	CodeCertificateInvalid    Code = "certificate-invalid"
+	CodeSenderKeysUnavailable Code = "sender-keys-unavailable"
+	CodeDeliveryIDInvalid     Code = "delivery-id-invalid"
+	CodeDuplicateDiffers      Code = "duplicate-differs"
+	CodeDeliveryPending       Code = "delivery-pending"
+	CodeVerifyTokenInvalid    Code = "verify-token-invalid"
+	CodeHandshake             Code = "handshake"
+	CodeHandshakeFailed       Code = "handshake-failed"
+	CodeTooManyRefused        Code = "too-many-refused"
 )
 
 // Requests.
-var (
-	// The query of the URL is malformed.
-	CodeQueryMalformed = Code{"query-malformed", Invalid}
-	// The body is not what its content type says.
-	CodeBodyMalformed = Code{"body-malformed", Invalid}
-	// The request needs a body.
-	CodeBodyMissing = Code{"body-missing", Invalid}
-	// The body did not arrive in time.
-	CodeBodyTimeout = Code{"body-timeout", Timeout}
-	// The body has a content type that is not accepted here.
-	CodeContentTypeUnsupported = Code{"content-type-unsupported", Unsupported}
-	// A line of the headers is not written as `name: value`.
-	CodeHeaderMalformed = Code{"header-malformed", Invalid}
-	// The request has too many header fields.
-	CodeTooManyHeaders = Code{"too-many-headers", HeadTooLarge}
-	// The method does not apply here; `Allow` lists those that do.
-	CodeMethodNotAllowed = Code{"method-not-allowed", MethodNotAllowed}
-	// There is nothing at this path.
-	CodeNotFound = Code{"not-found", NotFound}
-	// An agent sent several messages in one request.
-	CodeBatchRefused = Code{"batch-refused", Invalid}
-	// The request came from a page of another site.
-	CodeCrossOrigin = Code{"cross-origin", Forbidden}
-	// A parameter has a value that is not allowed.
-	CodeParameterInvalid = Code{"parameter-invalid", Invalid}
-	// A parameter that is required is not there.
-	CodeParameterMissing = Code{"parameter-missing", Invalid}
-	// The command has no such parameter.
-	CodeParameterUnknown = Code{"parameter-unknown", Invalid}
-	// A parameter was given twice with different values.
-	CodeParameterConflict = Code{"parameter-conflict", Invalid}
-	// There is no such command.
-	CodeCommandUnknown = Code{"command-unknown", NotFound}
-	// A form of the portal could not be read, or is too large.
-	CodeFormMalformed = Code{"form-malformed", Invalid}
-	// Nothing was selected, or too much.
-	CodeNothingSelected = Code{"nothing-selected", Invalid}
+const (
+	CodeQueryMalformed         Code = "query-malformed"
+	CodeBodyMalformed          Code = "body-malformed"
+	CodeBodyMissing            Code = "body-missing"
+	CodeBodyTimeout            Code = "body-timeout"
+	CodeContentTypeUnsupported Code = "content-type-unsupported"
+	CodeHeaderMalformed        Code = "header-malformed"
+	CodeTooManyHeaders         Code = "too-many-headers"
+	CodeMethodNotAllowed       Code = "method-not-allowed"
+	CodeNotFound               Code = "not-found"
+	CodeBatchRefused           Code = "batch-refused"
+	CodeCrossOrigin            Code = "cross-origin"
+	CodeParameterInvalid       Code = "parameter-invalid"
+	CodeParameterMissing       Code = "parameter-missing"
+	CodeParameterUnknown       Code = "parameter-unknown"
+	CodeParameterConflict      Code = "parameter-conflict"
+	CodeCommandUnknown         Code = "command-unknown"
+	CodeFormMalformed          Code = "form-malformed"
+	CodeNothingSelected        Code = "nothing-selected"
 )
 
 // Who is calling, and what they may do.
-var (
-	// The request needs an Authorization header.
-	CodeAuthorizationMissing = Code{"authorization-missing", Unauthenticated}
-	// The credentials are not valid.
-	CodeAuthorizationInvalid = Code{"authorization-invalid", Unauthenticated}
-	// The request has more than one Authorization header.
-	CodeAuthorizationAmbiguous = Code{"authorization-ambiguous", Invalid}
-	// The identity provider does not take such credentials.
-	CodeAuthorizationUnsupported = Code{"authorization-unsupported", Unauthenticated}
-	// Nobody is signed in.
-	CodeSignedOut = Code{"signed-out", Unauthenticated}
-	// The user was deleted or disabled.
-	CodeUserGone = Code{"user-gone", Unauthenticated}
-	// The owner of the pipeline was deleted or disabled.
-	CodeOwnerGone = Code{"owner-gone", Unauthenticated}
-	// The user lacks a permission, which the message names.
-	CodeForbidden = Code{"forbidden", Forbidden}
-	// The current password is not right.
-	CodePasswordWrong = Code{"password-wrong", Forbidden}
-	// Too many wrong credentials came from this address.
-	CodeTooManyLogins = Code{"too-many-logins", Throttled}
-	// Too many passwords are being checked.
-	CodeLoginBusy = Code{"login-busy", Unavailable}
-	// The identity provider is asked too often.
-	CodeProviderThrottled = Code{"provider-throttled", Throttled}
-	// The identity provider can't be asked.
-	CodeProviderUnavailable = Code{"provider-unavailable", Unavailable}
-	// Users, clients and passwords are those of the external identity provider.
-	CodeExternalUsers = Code{"external-users", Conflict}
-	// Another user has this name, apart from upper and lower case.
-	CodeUsernameTaken = Code{"username-taken", Conflict}
-	// This is the last administrator who can log in.
-	CodeLastAdmin = Code{"last-admin", Conflict}
-	// It is built in and can't be changed.
-	CodeBuiltIn = Code{"built-in", Conflict}
-	// There is no such user.
-	CodeUserNotFound = Code{"user-not-found", NotFound}
-	// There is no such role.
-	CodeRoleNotFound = Code{"role-not-found", NotFound}
-	// There is no such client.
-	CodeClientNotFound = Code{"client-not-found", NotFound}
+const (
+	CodeAuthorizationMissing     Code = "authorization-missing"
+	CodeAuthorizationInvalid     Code = "authorization-invalid"
+	CodeAuthorizationAmbiguous   Code = "authorization-ambiguous"
+	CodeAuthorizationUnsupported Code = "authorization-unsupported"
+	CodeSignedOut                Code = "signed-out"
+	CodeUserGone                 Code = "user-gone"
+	CodeOwnerGone                Code = "owner-gone"
+	CodeForbidden                Code = "forbidden"
+	CodePasswordWrong            Code = "password-wrong"
+	CodeTooManyLogins            Code = "too-many-logins"
+	CodeLoginBusy                Code = "login-busy"
+	CodeProviderThrottled        Code = "provider-throttled"
+	CodeProviderUnavailable      Code = "provider-unavailable"
+	CodeExternalUsers            Code = "external-users"
+	CodeUsernameTaken            Code = "username-taken"
+	CodeLastAdmin                Code = "last-admin"
+	CodeBuiltIn                  Code = "built-in"
+	CodeUserNotFound             Code = "user-not-found"
+	CodeRoleNotFound             Code = "role-not-found"
+	CodeClientNotFound           Code = "client-not-found"
 )
 
 // Webhooks, calls and events.
-var (
-	// There is no such webhook.
-	CodeWebhookNotFound = Code{"webhook-not-found", NotFound}
-	// Another webhook has this event key.
-	CodeEventKeyTaken = Code{"event-key-taken", Conflict}
-	// A webhook has this token already.
-	CodeTokenTaken = Code{"token-taken", Conflict}
-	// The webhook has no such token.
-	CodeTokenUnknown = Code{"token-unknown", NotFound}
-	// It is the last open token of the webhook.
-	CodeLastToken = Code{"last-token", Conflict}
-	// The webhook has as many open tokens as it may have.
-	CodeTooManyTokens = Code{"too-many-tokens", Conflict}
-	// It was changed since it was read.
-	CodeChangedMeanwhile = Code{"changed-meanwhile", Outdated}
-	// The webhook has a signing secret already.
-	CodeSigningSecretKnown = Code{"signing-secret-known", Conflict}
-	// Calls of this sender can't be signed here.
-	CodeNotSignable = Code{"not-signable", Invalid}
-	// There is no such call.
-	CodeCallUnknown = Code{"call-unknown", NotFound}
-	// What the call has sent is not kept, no text, or not to be seen by this user.
-	CodeCallNotEditable = Code{"call-not-editable", Invalid}
-	// No stored event matches.
-	CodeEventUnknown = Code{"event-unknown", NotFound}
-	// The event waits for its next attempt; event.retry makes that now.
-	CodeEventWaits = Code{"event-waits", Conflict}
-	// The event is no longer kept.
-	CodeEventGone = Code{"event-gone", Gone}
-	// The disk has lost this event.
-	CodeEventDamaged = Code{"event-damaged", Internal}
-	// Another program has published an event that is no JSON object within the limits.
-	CodeEventUnreadable = Code{"event-unreadable", Invalid}
-	// The payload is in no form that can be sent on.
-	CodePayloadUnknown = Code{"payload-unknown", Invalid}
-	// More events were chosen than one request replays.
-	CodeTooManyEvents = Code{"too-many-events", Invalid}
-	// Only some of the events were sent again.
-	CodeReplayIncomplete = Code{"replay-incomplete", Unavailable}
-	// Events and pipelines seem to start each other in a loop.
-	CodeTooManyHops = Code{"too-many-hops", Invalid}
-	// The cursor is no longer one of the stored events.
-	CodeCursorGone = Code{"cursor-gone", Gone}
-	// There is no such position in the stream.
-	CodePositionInvalid = Code{"position-invalid", Invalid}
-	// There is no such alert.
-	CodeAlertUnknown = Code{"alert-unknown", NotFound}
-	// Members of the call were never stored, so it can't be checked again.
-	CodeCallRedacted = Code{"call-redacted", Conflict}
-	// The call was kept without its body, so it can't be let in.
-	CodeNotAdmissible = Code{"not-admissible", Conflict}
-	// There is no such call in the quarantine.
-	CodeQuarantineUnknown = Code{"quarantine-unknown", NotFound}
+const (
+	CodeWebhookNotFound    Code = "webhook-not-found"
+	CodeEventKeyTaken      Code = "event-key-taken"
+	CodeTokenTaken         Code = "token-taken"
+	CodeTokenUnknown       Code = "token-unknown"
+	CodeLastToken          Code = "last-token"
+	CodeTooManyTokens      Code = "too-many-tokens"
+	CodeChangedMeanwhile   Code = "changed-meanwhile"
+	CodeSigningSecretKnown Code = "signing-secret-known"
+	CodeNotSignable        Code = "not-signable"
+	CodeCallUnknown        Code = "call-unknown"
+	CodeCallNotEditable    Code = "call-not-editable"
+	CodeEventUnknown       Code = "event-unknown"
+	CodeEventWaits         Code = "event-waits"
+	CodeEventGone          Code = "event-gone"
+	CodeEventDamaged       Code = "event-damaged"
+	CodeEventUnreadable    Code = "event-unreadable"
+	CodePayloadUnknown     Code = "payload-unknown"
+	CodeTooManyEvents      Code = "too-many-events"
+	CodeReplayIncomplete   Code = "replay-incomplete"
+	CodeTooManyHops        Code = "too-many-hops"
+	CodeCursorGone         Code = "cursor-gone"
+	CodePositionInvalid    Code = "position-invalid"
+	CodeAlertUnknown       Code = "alert-unknown"
+	CodeCallRedacted       Code = "call-redacted"
+	CodeNotAdmissible      Code = "not-admissible"
+	CodeQuarantineUnknown  Code = "quarantine-unknown"
 )
 
 // Results.
-var (
-	// There is no such result, or it has expired.
-	CodeResultGone = Code{"result-gone", Gone}
-	// The result is not ready, and polls for it come too often.
-	CodePollingTooOften = Code{"polling-too-often", Throttled}
-	// Too many polls for results that don't exist came from this address.
-	CodeTooManyBadIDs = Code{"too-many-bad-ids", Throttled}
-	// A pipeline failed; its trace has the cause.
-	CodePipelineFailed = Code{"pipeline-failed", Internal}
+const (
+	CodeResultGone      Code = "result-gone"
+	CodePollingTooOften Code = "polling-too-often"
+	CodeTooManyBadIDs   Code = "too-many-bad-ids"
+	CodePipelineFailed  Code = "pipeline-failed"
+)
+
+// Pipelines.
+const (
+	CodePipelineInvalid      Code = "pipeline-invalid"
+	CodePipelineUnknown      Code = "pipeline-unknown"
+	CodePipelineGone         Code = "pipeline-gone"
+	CodePipelineChanged      Code = "pipeline-changed"
+	CodePipelineReadOnly     Code = "pipeline-read-only"
+	CodePipelineNotListening Code = "pipeline-not-listening"
+	CodePipelineNotPermitted Code = "pipeline-not-permitted"
+	CodeVersionUnknown       Code = "version-unknown"
+	CodeNotPermitted         Code = "not-permitted"
+	CodeUserUnknown          Code = "user-unknown"
+	CodeEventKeyUnknown      Code = "event-key-unknown"
+	CodePayloadIsBase64      Code = "payload-is-base64"
+	CodeNameUnset            Code = "name-unset"
+	CodeLengthOfText         Code = "length-of-text"
+	CodeBracesAreText        Code = "braces-are-text"
+	CodeRetryMissing         Code = "retry-missing"
+	CodeRightsLent           Code = "rights-lent"
+	CodeListensAnew          Code = "listens-anew"
+	CodeLetterUnknown        Code = "letter-unknown"
+	CodeLetterUnreadable     Code = "letter-unreadable"
+	CodeSourceTooLong        Code = "source-too-long"
+	CodeTooManyTests         Code = "too-many-tests"
+	CodeTooManyVariables     Code = "too-many-variables"
+	CodeNotInAPipeline       Code = "not-in-a-pipeline"
+)
+
+// Runs and steps.
+const (
+	CodeAssertionFailed  Code = "assertion-failed"
+	CodeFailed           Code = "failed"
+	CodeExpressionFailed Code = "expression-failed"
+	CodeArgumentsInvalid Code = "arguments-invalid"
+	CodeForeachInvalid   Code = "foreach-invalid"
+	CodeTooManySteps     Code = "too-many-steps"
+	CodeTooManyItems     Code = "too-many-items"
+	CodeTooMuchMemory    Code = "too-much-memory"
+	CodeResultTooLarge   Code = "result-too-large"
+	CodeWorkExpired      Code = "work-expired"
+	CodeWorkFailed       Code = "work-failed"
+	CodeLeaseOver        Code = "lease-over"
+	CodeRunTooLong       Code = "run-too-long"
+	CodeTooManyRuns      Code = "too-many-runs"
+	CodeNoRunMemory      Code = "no-run-memory"
+	CodeInterrupted      Code = "interrupted"
+	CodeStepPanicked     Code = "step-panicked"
+	CodeStubbed          Code = "stubbed"
+	CodeStubMissing      Code = "stub-missing"
+	CodeNotRecorded      Code = "not-recorded"
+	CodeNoEvent          Code = "no-event"
+	CodeHTTPStatus       Code = "http-status"
+	CodeHTTPFailed       Code = "http-failed"
+	CodeAuthFailed       Code = "auth-failed"
+	CodeHTTPTimeout      Code = "http-timeout"
+	CodeTargetAway       Code = "target-away"
+	CodeSQLFailed        Code = "sql-failed"
+	CodeKafkaFailed      Code = "kafka-failed"
+	CodeMailFailed       Code = "mail-failed"
+	CodeMailRefused      Code = "mail-refused"
+	CodeMailUnset        Code = "mail-unset"
+	CodeAddressRefused   Code = "address-refused"
+	CodeHeaderInvalid    Code = "header-invalid"
+	CodeSecretUnknown    Code = "secret-unknown"
+	CodeSecretInUse      Code = "secret-in-use"
+)
+
+// Values.
+const (
+	CodeJSONInvalid   Code = "json-invalid"
+	CodeYAMLInvalid   Code = "yaml-invalid"
+	CodeXMLInvalid    Code = "xml-invalid"
+	CodeCSVInvalid    Code = "csv-invalid"
+	CodeFormInvalid   Code = "form-invalid"
+	CodeGzipInvalid   Code = "gzip-invalid"
+	CodeBase64Invalid Code = "base64-invalid"
+	CodeBase64Given   Code = "base64-given"
+	CodeNotText       Code = "not-text"
+)
+
+// The server and its engine.
+const (
+	CodeInternal          Code = "internal"
+	CodeStarting          Code = "starting"
+	CodeDraining          Code = "draining"
+	CodeOverloaded        Code = "overloaded"
+	CodeTooManyCalls      Code = "too-many-calls"
+	CodeTooManyUnfinished Code = "too-many-unfinished"
+	CodeTooManyTails      Code = "too-many-tails"
+	CodeAnswerTooLarge    Code = "answer-too-large"
+	CodeEngineUnavailable Code = "engine-unavailable"
+	CodeEngineFailed      Code = "engine-failed"
+	CodeEngineLimit       Code = "engine-limit"
+	CodeEngineTooOld      Code = "engine-too-old"
+	CodeEngineNewer       Code = "engine-newer"
+	CodeEngineOlder       Code = "engine-older"
+	CodeEngineNotEmpty    Code = "engine-not-empty"
+	CodeTooManyRecords    Code = "too-many-records"
+	CodeDiskFull          Code = "disk-full"
+	CodeDiskSlow          Code = "disk-slow"
+	CodeStorageFull       Code = "storage-full"
+	CodeSpoolFull         Code = "spool-full"
+	CodeDamaged           Code = "damaged"
+	CodeBackupRunning     Code = "backup-running"
+	CodeBackupFailed      Code = "backup-failed"
+	CodeBackupDamaged     Code = "backup-damaged"
+	CodeBackupForeign     Code = "backup-foreign"
+	CodeBackupNewer       Code = "backup-newer"
+	CodePassphraseMissing Code = "passphrase-missing"
+	CodePassphraseWrong   Code = "passphrase-wrong"
+	CodeSecretKeyInvalid  Code = "secret-key-invalid"
+	CodeSecretKeyMissing  Code = "secret-key-missing"
+	CodeSecretKeyOther    Code = "secret-key-other"
+)
+
+// The command line.
+const (
+	CodeUsage             Code = "usage"
+	CodeFileInvalid       Code = "file-invalid"
+	CodeRefused           Code = "refused"
+	CodeNotLoggedIn       Code = "not-logged-in"
+	CodeLoginFailed       Code = "login-failed"
+	CodeLoginRefused      Code = "login-refused"
+	CodeLoginEnded        Code = "login-ended"
+	CodeNotSignedIn       Code = "not-signed-in"
+	CodeNoSignInPage      Code = "no-sign-in-page"
+	CodeNoIssuer          Code = "no-issuer"
+	CodeIssuerMalformed   Code = "issuer-malformed"
+	CodeProfileUnknown    Code = "profile-unknown"
+	CodeProfileUnreadable Code = "profile-unreadable"
+	CodeProfileLocked     Code = "profile-locked"
+	CodeServerUnreachable Code = "server-unreachable"
+	CodeNotAServer        Code = "not-a-server"
+	CodeRedirected        Code = "redirected"
+	CodeTailEnded         Code = "tail-ended"
+	CodeAnswerMalformed   Code = "answer-malformed"
+	CodeEventsMalformed   Code = "events-malformed"
+	CodeRedirectMalformed Code = "redirect-malformed"
+	CodeResultMalformed   Code = "result-malformed"
+	CodeTokenMalformed    Code = "token-malformed"
+)
+
+// OAuth 2.0, in the words of its RFCs.
+const (
+	CodeInvalidRequest          Code = "invalid_request"
+	CodeLoginRequired           Code = "login_required"
+	CodeInvalidClient           Code = "invalid_client"
+	CodeInvalidGrant            Code = "invalid_grant"
+	CodeInvalidScope            Code = "invalid_scope"
+	CodeInvalidToken            Code = "invalid_token"
+	CodeInsufficientScope       Code = "insufficient_scope"
+	CodeUnauthorizedClient      Code = "unauthorized_client"
+	CodeUnsupportedGrantType    Code = "unsupported_grant_type"
+	CodeUnsupportedResponseType Code = "unsupported_response_type"
+	CodeUnsupportedTokenType    Code = "unsupported_token_type"
+	CodeRequestNotSupported     Code = "request_not_supported"
+	CodeRequestURINotSupported  Code = "request_uri_not_supported"
+	CodeOAuthNotFound           Code = "not_found"
 )

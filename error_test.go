@@ -12,9 +12,9 @@ import (
 // TestErrorsDoNotChange: what is added to an error is in the copy alone, so an
 // error can be shared.
 func TestErrorsDoNotChange(t *testing.T) {
-	shared := sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good.")
+	shared := sluice.Code("no-good").Errorf("No good.").OfKind(sluice.Invalid)
 	before := *shared
-	changed := shared.Because(errors.New("why")).Saying("Bad.").Coded(sluice.Code{Word: "bad"}).About("name").At(sluice.Position{Line: 1}).
+	changed := shared.Because(errors.New("why")).Saying("Bad.").Coded(sluice.Code("bad")).About("name").At(sluice.Position{Line: 1}).
 		InCall("abcdef:0123456789").WithStatus(418).After(time.Second).Allowing("GET").Challenging("Basic").Closing().Detailed([]string{"one"}).
 		Telling(sluice.Said{Message: "No."}).InState("23505")
 	if !reflect.DeepEqual(*shared, before) {

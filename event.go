@@ -43,6 +43,8 @@ type Event struct {
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
 	User            string              `json:"user,omitempty"`        // who replayed or admitted it
 	Type            string              `json:"type,omitempty"`        // kind that the sender names, of at most MaxType bytes
+	Batch           *Item               `json:"batch,omitempty"`       // of a call that brought several
+	Split           *Split              `json:"split,omitempty"`       // of such a call itself, see Batch.Call
 	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
 	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
 	Repeats         *Fingerprint        `json:"-"`                     // of what the first run has sent, if a replayed one sends this
@@ -52,7 +54,7 @@ type Event struct {
 	ReceivedAt      time.Time           `json:"receivedAt"`
 	CE              *CloudEvent         `json:"ce,omitempty"` // of a call that is one
 	Payload         json.RawMessage     `json:"payload,omitempty"`
-	AppendPayload   func([]byte) []byte `json:"-"` // in place of Payload: one that is encoded where it is stored
+	AppendPayload   Encoder             `json:"-" written:"payload"` // in place of Payload
 	PayloadType     PayloadType         `json:"payloadType"`
 	PayloadEncoding Encoding            `json:"payloadEncoding"`
 	ContentType     string              `json:"contentType"`
@@ -93,80 +95,30 @@ func OwnEvent(namespace, eventKey, id string, payload []byte, now time.Time) *Ev
 	return e
 }
 
-// AppendJSON appends the event's JSON. It writes what encoding/json would
-// decode into the same event, without the cost of reflection: this is on the
-// path of every call.
-func (e *Event) AppendJSON(b []byte) []byte {
-	if e.Key == "" {
-		b = appendField(b, `{"eventKey":`, e.EventKey)
-	} else {
-		b = appendField(b, `{"key":`, e.Key)
-	}
-	b = appendField(b, `,"namespace":`, e.Namespace)
-	b = appendField(b, `,"traceId":`, e.TraceID)
-	b = appendCount(b, `,"hops":`, e.Hops)
-	b = appendListeners(b, e.Listeners)
-	b = appendOptional(b, `,"to":`, e.To)
-	b = appendOptional(b, `,"except":`, e.Except)
-	b = appendOptional(b, `,"replayOf":`, e.ReplayOf)
-	b = appendOptional(b, `,"firstId":`, e.FirstID)
-	b = appendOptional(b, `,"forwardId":`, e.ForwardID)
-	if e.Origin != nil {
-		b = appendJSON(append(b, `,"origin":`...), e.Origin)
-	}
-	if e.Admitted {
-		b = append(b, `,"admitted":true`...)
-	}
-	b = appendOptional(b, `,"user":`, e.User)
-	b = appendOptional(b, `,"type":`, e.Type)
-	b = appendOptional(b, `,"deliveryId":`, e.DeliveryID)
-	if e.Fingerprint != nil {
-		b = append(b, `,"delivery":`...)
-		b = e.Fingerprint.appendJSON(b)
-	}
-	b = appendOptional(b, `,"bodyHash":`, e.BodyHash)
-	b = appendOptional(b, `,"traceparent":`, e.Traceparent)
-	if !e.Due.IsZero() {
-		b = appendTime(b, `,"due":`, e.Due)
-	}
-	b = appendTime(b, `,"receivedAt":`, e.ReceivedAt.UTC())
-	if e.CE != nil {
-		b = e.CE.appendJSON(b)
-	}
-	b = e.appendPayload(b)
-	b = appendField(b, `,"payloadType":`, string(e.PayloadType))
-	b = appendField(b, `,"payloadEncoding":`, string(e.PayloadEncoding))
-	b = appendField(b, `,"contentType":`, e.ContentType)
-	b = appendField(b, `,"method":`, e.Method)
-	b = appendOptional(b, `,"path":`, e.Path)
-	b = append(b, `,"query":{`...)
-	if len(e.Query) > 0 { // sorting nothing is not free
-		for i, name := range slices.Sorted(maps.Keys(e.Query)) {
-			b = appendStrings(appendKey(b, i, name), e.Query[name])
-		}
-	}
-	b = append(b, `},"headers":{`...)
-	for i, h := range e.Headers {
-		b = appendKey(b, i, h.Name)
-		b = value.AppendString(b, h.Value)
-	}
-	b = appendField(b, `},"remoteAddr":`, e.RemoteAddr)
-	return append(b, '}')
-}
+// AppendJSON appends the event's JSON. It is on the path of every call.
+func (e *Event) AppendJSON(b []byte) []byte { return value.AppendRecord(b, e) }
 
-func (e *Event) appendPayload(b []byte) []byte {
-	switch {
-	case e.Payload != nil:
-		b = append(append(b, `,"payload":`...), e.Payload...)
-	case e.AppendPayload != nil:
-		b = e.AppendPayload(append(b, `,"payload":`...))
-	}
-	return b
-}
+// An Encoder appends a payload that is encoded where it is stored.
+type Encoder func(b []byte) []byte
+
+// AppendJSON implements value.Appender.
+func (e Encoder) AppendJSON(b []byte) []byte { return e(b) }
 
 // Headers are the headers of a request, in the order of their names. Their JSON
 // is an object.
 type Headers []Header
+
+// AppendJSON implements value.Appender.
+func (h Headers) AppendJSON(b []byte) []byte {
+	b = append(b, '{')
+	for i := range h {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = value.AppendString(append(value.AppendString(b, h[i].Name), ':'), h[i].Value)
+	}
+	return append(b, '}')
+}
 
 // A Header is one header of a request: its name in lower case, and its value,
 // several joined by a comma.
@@ -210,13 +162,4 @@ type CloudEvent struct {
 	Type    string `json:"type"`
 	Subject string `json:"subject,omitempty"`
 	Time    string `json:"time,omitempty"`
-}
-
-func (c *CloudEvent) appendJSON(b []byte) []byte {
-	b = appendField(b, `,"ce":{"id":`, c.ID)
-	b = appendField(b, `,"source":`, c.Source)
-	b = appendField(b, `,"type":`, c.Type)
-	b = appendOptional(b, `,"subject":`, c.Subject)
-	b = appendOptional(b, `,"time":`, c.Time)
-	return append(b, '}')
 }

@@ -9,13 +9,13 @@ import (
 // five states, so Accepted is the sum of the five figures after it, at any moment. Replays
 // are no calls.
 type CallFigures struct {
-	Accepted   int `json:"accepted"`   // that became events
-	Processing int `json:"processing"` // that no pipeline has failed on, and that are not done
-	Retrying   int `json:"retrying"`   // that a pipeline failed on and tries again
-	OK         int `json:"ok"`         // that went well
-	Error      int `json:"error"`      // that a pipeline failed on for good
-	Recovered  int `json:"recovered"`  // that did, and whose replay went well
-	Rejected   int `json:"rejected"`   // that became no events
+	Accepted   int `json:"accepted" doc:"Calls that were accepted: the sum of the next five."`
+	Processing int `json:"processing" doc:"No pipeline has failed on them so far."`
+	Retrying   int `json:"retrying" doc:"A pipeline failed on them, and tries again."`
+	OK         int `json:"ok" doc:"All pipelines are done with them."`
+	Error      int `json:"error" doc:"A pipeline failed on them for good."`
+	Recovered  int `json:"recovered" doc:"A pipeline failed on them, and a replay went well."`
+	Rejected   int `json:"rejected" doc:"They became no events."`
 }
 
 // End counts what became of something that was accepted.
@@ -47,9 +47,9 @@ func (f *CallFigures) Well() int { return f.OK + f.Recovered }
 
 // RunFigures count the runs of a pipeline in some time.
 type RunFigures struct {
-	Runs   int `json:"runs"`
-	Errors int `json:"errors"` // those of them that failed
-	Passed int `json:"passed"` // events that it did not want, which are no runs
+	Runs   int `json:"runs" doc:"How often it ran."`
+	Errors int `json:"errors" doc:"How many of the runs failed."`
+	Passed int `json:"passed" doc:"Events that its where did not want."`
 }
 
 // Add adds the runs of another time.
@@ -68,12 +68,26 @@ type WebhookFigures struct {
 	Expected     bool      `json:"expected,omitempty"`    // calls of it are expected, so it is always counted by itself
 }
 
+// TypeFigures count the events of one kind that a webhook has got in some time.
+type TypeFigures struct {
+	Calls int       `json:"calls" doc:"Events of this kind."`
+	Last  time.Time `json:"last" doc:"When the last one came."`
+}
+
+// And returns the sum of both.
+func (f TypeFigures) And(other TypeFigures) TypeFigures {
+	if f.Calls += other.Calls; other.Last.After(f.Last) {
+		f.Last = other.Last
+	}
+	return f
+}
+
 // PipelineRuns are the runs of one or all pipelines over some hours, as pipeline.stats shows them.
 type PipelineRuns struct {
 	Pipeline string `json:"pipeline,omitempty" doc:"The one that was asked for."`
 	RunFigures
 
-	Hours     []RunFigures    `json:"hours"` // in each hour
+	Hours     []RunFigures    `json:"hours" doc:"Of each hour, the oldest first."`
 	Pipelines []PipelineStats `json:"pipelines" doc:"What waits and what failed, of each pipeline that listens."`
 }
 
@@ -88,21 +102,21 @@ type CallEnd struct {
 // A Minute sums up the calls and runs of one minute, over all nodes. What became of a call
 // counts in the minute in which the call came.
 type Minute struct {
-	Time time.Time `json:"time"` // when it began
+	Time time.Time `json:"time" doc:"When it began."`
 	CallFigures
 
-	Calls  *CallFigures `json:"calls,omitempty"`  // the same figures; a stored minute has them once
-	Events *CallFigures `json:"events,omitempty"` // of events that no call set off: sent by users, alerts
+	Calls  *CallFigures `json:"calls,omitempty" doc:"Of calls alone."`
+	Events *CallFigures `json:"events,omitempty" doc:"Of events that no call set off."`
 
-	Unavailable int `json:"unavailable"` // those of the rejected calls that we could not take
-	Runs        int `json:"runs"`        // runs of pipelines
-	RunErrors   int `json:"runErrors"`   // those of them that failed
+	Unavailable int `json:"unavailable" doc:"Those of the rejected calls that the server could not take."`
+	Runs        int `json:"runs" doc:"Runs of pipelines."`
+	RunErrors   int `json:"runErrors" doc:"Those of them that failed."`
 
 	// The median and the 99th percentile of the time until accepted calls were on
 	// stable storage, in milliseconds. A stored minute has the counts that they are
 	// computed from.
-	P50       float64 `json:"p50"`
-	P99       float64 `json:"p99"`
+	P50       float64 `json:"p50" doc:"Half of the calls were answered within so many milliseconds."`
+	P99       float64 `json:"p99" doc:"99 of 100 calls were."`
 	Latencies []int   `json:"latencies,omitempty" doc:"-"`
 
 	// Webhooks are the figures of single webhooks, by event key. Only hours have
@@ -114,6 +128,9 @@ type Minute struct {
 
 	// Pipelines are the runs of single pipelines, by name. Only hours have them.
 	Pipelines map[string]RunFigures `json:"pipelines,omitempty" doc:"-"`
+
+	// Types are the kinds of events that webhooks have got, by event key and kind. Days have them, and nothing else.
+	Types map[string]map[string]TypeFigures `json:"types,omitempty" doc:"-"`
 }
 
 // UnmarshalJSON also reads what version 0.2.0 stored, where some figures had other names. Its

@@ -55,7 +55,8 @@ func (d *Fingerprint) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func (d *Fingerprint) appendJSON(b []byte) []byte {
+// AppendJSON implements value.Appender.
+func (d *Fingerprint) AppendJSON(b []byte) []byte {
 	b = base64.RawURLEncoding.AppendEncode(append(b, '"'), append(d.Key[:], d.Digest[:]...))
 	return append(b, '"')
 }

@@ -42,4 +42,8 @@ type Journal interface {
 	// Event returns the event that a correlation id leads to, Gone if it is not
 	// kept any more.
 	Event(ctx context.Context, correlationID string) (Event, error)
+
+	// Sent returns an event that a run of a call has sent, by its sequence; Gone if it is not kept any
+	// more.
+	Sent(ctx context.Context, traceID string, sequence uint64) (Event, error)
 }

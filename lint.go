@@ -5,26 +5,26 @@ import "strings"
 // A LintResult lists the mistakes in the source of a pipeline, as pipeline.lint
 // shows them.
 type LintResult struct {
-	Valid         bool      `json:"valid"`
-	Listens       string    `json:"listens,omitempty"` // pattern of message keys
-	Sends         []string  `json:"sends,omitempty"`   // keys of events, as far as the source names them
-	RightsChecked bool      `json:"rightsChecked"`     // not so without a server
-	Problems      []Finding `json:"problems"`
-	Warnings      []Finding `json:"warnings,omitempty"`
+	Valid         bool      `json:"valid" doc:"There are no problems."`
+	Listens       string    `json:"listens,omitempty" doc:"Pattern of the message keys that start it."`
+	Sends         []string  `json:"sends,omitempty" doc:"Keys of the events that it sends, as far as the source names them."`
+	RightsChecked bool      `json:"rightsChecked" doc:"Rights were checked as well."`
+	Problems      []Finding `json:"problems" doc:"What keeps it from being stored."`
+	Warnings      []Finding `json:"warnings,omitempty" doc:"What should be looked at."`
 }
 
 // A Finding is one thing that is wrong in a source, or with who stores it.
 type Finding struct {
-	Line       int    `json:"line"`
-	Column     int    `json:"column"`
-	Snippet    string `json:"snippet,omitempty"`
-	Step       string `json:"step,omitempty"`
-	Command    string `json:"command,omitempty"`
-	Permission string `json:"permission,omitempty"` // that is lacking
-	Code       string `json:"code"`
-	Parameter  string `json:"parameter,omitempty"`
-	Message    string `json:"message"`
-	Hint       string `json:"hint,omitempty"` // what to do; for a lack of rights the line to add
+	Line       int    `json:"line" doc:"Where in the source it is."`
+	Column     int    `json:"column" doc:"Where in the line it is."`
+	Snippet    string `json:"snippet,omitempty" doc:"That part of the source."`
+	Step       string `json:"step,omitempty" doc:"The step that it is about."`
+	Command    string `json:"command,omitempty" doc:"The command that may not be run."`
+	Permission string `json:"permission,omitempty" doc:"The permission that is missing."`
+	Code       string `json:"code" doc:"A stable word for it."`
+	Parameter  string `json:"parameter,omitempty" doc:"The parameter at fault."`
+	Message    string `json:"message" doc:"What is wrong."`
+	Hint       string `json:"hint,omitempty" doc:"What to do; for missing rights, the line to add."`
 }
 
 // Advice returns what to do about the finding, in a sentence.

@@ -7,7 +7,7 @@ type Missed struct {
 	Asked  int          `json:"asked" doc:"How many deliveries the sender lists, each once however often it was sent."`
 	Had    int          `json:"had" doc:"Those of them that were accepted here."`
 	Missed int          `json:"missed" doc:"The others."`
-	Items  []MissedItem `json:"items"`
+	Items  []MissedItem `json:"items" doc:"Each delivery."`
 }
 
 // A MissedItem is a delivery that its sender lists.

@@ -30,26 +30,9 @@ type Outcome struct {
 	Reached []Target `json:"-"` // that the run has found in order
 
 	// Answered says that the run left its place, which is no attempt: the event waits for an
-	// answer from outside, until Release or Next. It is called when that is durable. If it
+	// answer from outside, or until Next. It is called when that is durable. If it
 	// returns true, the answer is there already, and the event is due.
 	Answered func() bool `json:"-"`
-}
-
-// AppendJSON appends the outcome's JSON, as encoding/json would write it.
-func (o *Outcome) AppendJSON(b []byte) []byte {
-	b = appendField(b, `{"pipeline":`, o.Pipeline)
-	b = appendField(b, `,"status":`, string(o.Status))
-	b = appendNumber(b, `,"statusCode":`, o.StatusCode)
-	if o.Value != nil {
-		b = append(append(b, `,"value":`...), o.Value...)
-	}
-	b = appendProblem(b, o.Error)
-	if o.Said != nil {
-		b = appendJSON(append(b, `,"said":`...), o.Said)
-	}
-	b = appendNumber(b, `,"attempts":`, o.Attempts)
-	b = appendTime(b, `,"finished":`, o.Finished)
-	return append(AppendSequences(b, o.Sent), '}')
 }
 
 // failure is what the caller of a webhook is told of a failed run: what the author of
@@ -59,7 +42,7 @@ func (o *Outcome) failure(traceID string) *Problem {
 		Title: "The call could not be handled",
 		Detail: "The call was taken, and could not be handled; the operator of the service finds the cause by the " +
 			"trace id.",
-		Status: 500, Code: CodePipelineFailed.Word, TraceID: traceID,
+		Status: 500, Code: string(CodePipelineFailed), TraceID: traceID,
 	}
 	if said := o.Said; said != nil {
 		p.Detail = said.Message

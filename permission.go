@@ -43,13 +43,13 @@ func allowsCall(permissions []string, command string, readOnly bool) bool {
 
 // NotPermitted is the error of a caller who lacks a permission.
 func NotPermitted(permission string) *Error {
-	return Errorf(CodeForbidden, "This needs the permission %s; ask an administrator for a role that has it.",
+	return CodeForbidden.Errorf("This needs the permission %s; ask an administrator for a role that has it.",
 		permission)
 }
 
 // OwnerNotPermitted is the error of a pipeline whose owner lacks a permission.
 func OwnerNotPermitted(permission string) *Error {
-	return Errorf(CodeForbidden, "The pipeline's owner needs the permission %s.", permission)
+	return CodeForbidden.Errorf("The pipeline's owner needs the permission %s.", permission)
 }
 
 // OwnerError returns the error of Owner for a step that needs the owner's rights. It is
@@ -63,7 +63,7 @@ func OwnerError(err error) error {
 
 // NotCovered is the error of a caller who would make something outside of their scope.
 func NotCovered(permission, name string) *Error {
-	return Errorf(CodeForbidden,
+	return CodeForbidden.Errorf(
 		"Your roles have the permission %s, but not for %s; ask an administrator for a role whose scope covers it.",
 		permission, Quote(name))
 }

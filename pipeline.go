@@ -20,12 +20,13 @@ type Pipeline struct {
 	Name    string    `json:"name"`
 	Source  string    `json:"source"`
 	Owner   string    `json:"owner"`             // the user who stored it last
-	OwnerID string    `json:"ownerId,omitempty"` // that user's account, see User; empty if it was stored before accounts had ids
+	OwnerID string    `json:"ownerId,omitempty"` // that user's account, see User
 	Roles   []string  `json:"roles,omitempty"`   // the owner's then; they count if an external provider has the users
 	Folder  bool      `json:"folder,omitempty"`  // it comes from the operator's folder
 	Version int       `json:"version,omitempty"` // counts its sources and owners from 1; 0 if it was stored before they were counted
 	Binding *Binding  `json:"binding,omitempty"` // to the events that start it; nil if none do
 	Paused  bool      `json:"paused,omitempty"`  // events wait for it
+	Quiet   bool      `json:"quiet,omitempty"`   // a restore has paused it: until it is resumed, alerts tell nobody
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 }
@@ -111,10 +112,10 @@ type PipelineHistory struct {
 
 // A VersionView is a version of a pipeline as pipeline.versions shows it.
 type VersionView struct {
-	Version int       `json:"version"`
-	Owner   string    `json:"owner"` // who stored it
-	Time    time.Time `json:"time"`
-	Current bool      `json:"current"`
+	Version int       `json:"version" doc:"Its number."`
+	Owner   string    `json:"owner" doc:"Who stored it."`
+	Time    time.Time `json:"time" doc:"When it was stored."`
+	Current bool      `json:"current" doc:"It is the one that runs."`
 }
 
 // EntityTag names one version of a pipeline or a webhook. No other version under the

@@ -22,8 +22,8 @@ type Problem struct {
 // OfAuthor reports whether a pipeline's author has written the message for the caller: it may
 // be made of the payload. The other errors quote no payloads.
 func (p *Problem) OfAuthor() bool {
-	return p != nil && (p.Code == CodeFailed.Word || p.Code == CodeAssertionFailed.Word ||
-		p.Code == CodeWorkFailed.Word)
+	return p != nil && (p.Code == string(CodeFailed) || p.Code == string(CodeAssertionFailed) ||
+		p.Code == string(CodeWorkFailed))
 }
 
 // HideMessage hides a message that may be made of the payload.

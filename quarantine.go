@@ -7,16 +7,16 @@ import (
 
 // A QuarantinedCall is a call of a known webhook that was refused and is kept.
 type QuarantinedCall struct {
-	ID          string    `json:"id"` // its trace id
-	EventKey    string    `json:"eventKey"`
-	Code        string    `json:"code"` // of the refusal
-	StatusCode  int       `json:"statusCode"`
-	Time        time.Time `json:"time"`
-	Size        int       `json:"size"` // of the body
-	RemoteAddr  string    `json:"remoteAddr,omitempty"`
-	DuplicateOf string    `json:"duplicateOf,omitempty"` // trace id of the call that came first with its delivery id
-	Diagnosis   []string  `json:"diagnosis,omitempty"`   // for the operator: why, and what would help
-	Errors      any       `json:"errors,omitempty"`      // of a payload that does not meet the schema
+	ID          string    `json:"id" doc:"For quarantine.admit: the trace id of the call."`
+	EventKey    string    `json:"eventKey" doc:"Of its webhook."`
+	Code        string    `json:"code" doc:"Why it was refused."`
+	StatusCode  int       `json:"statusCode" doc:"Of the answer."`
+	Time        time.Time `json:"time" doc:"When it came."`
+	Size        int       `json:"size" doc:"Of the body, in bytes."`
+	RemoteAddr  string    `json:"remoteAddr,omitempty" doc:"Where it came from."`
+	DuplicateOf string    `json:"duplicateOf,omitempty" doc:"Trace id of the first call with its delivery id."`
+	Diagnosis   []string  `json:"diagnosis,omitempty" doc:"What does not fit, most important first."`
+	Errors      any       `json:"errors,omitempty" doc:"Where the payload does not meet the schema."`
 
 	Token   string      `json:"-"` // of the webhook
 	Request KeptRequest `json:"-"`
@@ -24,7 +24,7 @@ type QuarantinedCall struct {
 
 // Kept returns how many bytes of its body are kept: none of one that was too large.
 func (c *QuarantinedCall) Kept() int {
-	if c.Code == CodePayloadTooLarge.Word {
+	if c.Code == string(CodePayloadTooLarge) {
 		return 0
 	}
 	return c.Size
@@ -79,9 +79,9 @@ type QuarantineStore interface {
 type QuarantineView struct {
 	QuarantinedCall
 
-	Method       string              `json:"method,omitempty"`
-	Query        map[string][]string `json:"query,omitempty"`
-	Headers      map[string]string   `json:"headers,omitempty"`
-	Body         string              `json:"body,omitempty"`
-	BodyEncoding Encoding            `json:"bodyEncoding,omitempty"`
+	Method       string              `json:"method,omitempty" doc:"Of the call."`
+	Query        map[string][]string `json:"query,omitempty" doc:"Of the call, without tokens."`
+	Headers      map[string]string   `json:"headers,omitempty" doc:"Of the call, with secrets masked."`
+	Body         string              `json:"body,omitempty" doc:"The body."`
+	BodyEncoding Encoding            `json:"bodyEncoding,omitempty" doc:"How the body is shown: as text, or as base64."`
 }

@@ -92,7 +92,7 @@ const MaxKept = 1 << 20
 
 // NoListener is the error of a pipeline that is not there, or listens to nothing.
 func NoListener(name string) *Error {
-	return Errorf(CodePipelineUnknown, "No pipeline of the name %s listens to events.", name)
+	return CodePipelineUnknown.Errorf("No pipeline of the name %s listens to events.", name)
 }
 
 // WaitingEvents are the events that wait for another attempt of a pipeline.

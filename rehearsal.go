@@ -7,31 +7,31 @@ import (
 
 // A TestReport tells how the tests of a pipeline ended, as pipeline.test shows it.
 type TestReport struct {
-	Passed int          `json:"passed"`
-	Failed int          `json:"failed"`
-	Tests  []TestResult `json:"tests"`
+	Passed int          `json:"passed" doc:"How many passed."`
+	Failed int          `json:"failed" doc:"How many failed."`
+	Tests  []TestResult `json:"tests" doc:"Each test."`
 }
 
 // A TestResult is how one test of a pipeline ended.
 type TestResult struct {
-	Name    string `json:"name"`
-	Passed  bool   `json:"passed"`
-	Message string `json:"message,omitempty"` // what differs
+	Name    string `json:"name" doc:"Its name in the source."`
+	Passed  bool   `json:"passed" doc:"Everything was as expected."`
+	Message string `json:"message,omitempty" doc:"What was not."`
 }
 
 // A TryResult tells what a draft of a pipeline would make of past events, as
 // pipeline.try shows it.
 type TryResult struct {
-	Same       int       `json:"same"`
-	Differs    int       `json:"differs"`
-	Fails      int       `json:"fails"`
-	Unknown    int       `json:"unknown"`
-	Mended     int       `json:"mended,omitempty"`     // of those that differ: they failed, and would succeed
-	New        int       `json:"new,omitempty"`        // of those that differ: no pipeline has run on them
-	StillFails int       `json:"stillFails,omitempty"` // of those that are the same: they failed, and would fail again
-	Items      []TryItem `json:"items"`                // the first that are not the same or still fail, or the one that was asked for
-	Next       string    `json:"next,omitempty"`       // cursor: there may be older events
-	Warnings   []Finding `json:"warnings,omitempty"`   // what should be looked at in the draft
+	Same       int       `json:"same" doc:"How many events would end as they did."`
+	Differs    int       `json:"differs" doc:"How many would end in another way."`
+	Fails      int       `json:"fails" doc:"How many would fail."`
+	Unknown    int       `json:"unknown" doc:"How many need an answer from outside that was not recorded."`
+	Mended     int       `json:"mended,omitempty" doc:"Of those that differ: failed before, and would succeed."`
+	New        int       `json:"new,omitempty" doc:"Of those that differ: no pipeline has run on them."`
+	StillFails int       `json:"stillFails,omitempty" doc:"Of those that are the same: failed, and would fail again."`
+	Items      []TryItem `json:"items" doc:"The first that are not the same or still fail, or the one that was asked for."`
+	Next       string    `json:"next,omitempty" doc:"Value of the parameter after for older events."`
+	Warnings   []Finding `json:"warnings,omitempty" doc:"What should be looked at in the source."`
 }
 
 // Tried returns how many events the draft was tried on.
@@ -50,13 +50,13 @@ const (
 
 // A TryItem is one event that a draft was tried on.
 type TryItem struct {
-	TraceID  string      `json:"traceId"`
-	EventKey string      `json:"eventKey,omitempty"`
-	Time     time.Time   `json:"time"`
-	Verdict  Verdict     `json:"verdict"`
-	Reason   string      `json:"reason,omitempty"` // of unknown
-	Was      *TryOutcome `json:"was,omitempty"`    // nothing if no pipeline has run on it
-	WouldBe  *TryOutcome `json:"wouldBe,omitempty"`
+	TraceID  string      `json:"traceId" doc:"Of the event."`
+	EventKey string      `json:"eventKey,omitempty" doc:"Its key."`
+	Time     time.Time   `json:"time" doc:"When it came."`
+	Verdict  Verdict     `json:"verdict" doc:"What the draft would make of it."`
+	Reason   string      `json:"reason,omitempty" doc:"Why that is unknown."`
+	Was      *TryOutcome `json:"was,omitempty" doc:"What became of it; nothing if no pipeline has run on it."`
+	WouldBe  *TryOutcome `json:"wouldBe,omitempty" doc:"What would become of it."`
 }
 
 // Failed reports whether the event had failed.
@@ -64,16 +64,16 @@ func (i *TryItem) Failed() bool { return i.Was != nil && i.Was.Status == StatusE
 
 // A TryOutcome is what a run ended with, and what it did outside.
 type TryOutcome struct {
-	Status  Status          `json:"status"`
-	Code    string          `json:"code,omitempty"`    // of the error
-	Message string          `json:"message,omitempty"` // of the error
-	Value   json.RawMessage `json:"value,omitempty"`   // as far as it is kept; cut off, it is a text
-	Calls   []TryCall       `json:"calls,omitempty"`
+	Status  Status          `json:"status" doc:"ok or error."`
+	Code    string          `json:"code,omitempty" doc:"Of the error."`
+	Message string          `json:"message,omitempty" doc:"Of the error."`
+	Value   json.RawMessage `json:"value,omitempty" doc:"The final body, as far as it is kept, for users who may see payloads; cut off, it is a text."`
+	Calls   []TryCall       `json:"calls,omitempty" doc:"What was sent to others, in order."`
 }
 
 // A TryCall is a command that reaches outside.
 type TryCall struct {
-	Command string    `json:"command"`
-	Args    string    `json:"args,omitempty"` // JSON, perhaps cut off; not known of past runs
-	HTTP    *Exchange `json:"http,omitempty"`
+	Command string    `json:"command" doc:"The command of the step."`
+	Args    string    `json:"args,omitempty" doc:"Its parameters as JSON, perhaps cut off; of past runs, only what they sent."`
+	HTTP    *Exchange `json:"http,omitempty" doc:"What an HTTP request sends."`
 }

@@ -85,7 +85,7 @@ func HopsOf(header map[string][]string) (int, error) {
 }
 
 func tooManyHops(kind Kind) *Error {
-	return Errorf(CodeTooManyHops,
+	return CodeTooManyHops.Errorf(
 		"This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.",
 		MaxHops+1).OfKind(kind)
 }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"time"
+
+	"sluice/value"
 )
 
 // statusDone is the status code of a result that is no failure: HTTP's OK.
@@ -36,11 +37,12 @@ type Result struct {
 // Accepted is the result of a call that no pipeline listens to: its value is
 // the trace information.
 func Accepted(traceID, correlationID string, at time.Time) Result {
-	value := append(make([]byte, 0, 64), `{"status":"OK"`...)
-	value = appendField(value, `,"traceId":`, traceID)
-	value = append(value, '}')
 	r := Processing(traceID, correlationID, at)
-	r.Status, r.Value, r.Unheard = StatusOK, value, true
+	r.Status, r.Unheard = StatusOK, true
+	r.Value = value.AppendRecord(nil, &struct {
+		Status  string `json:"status"`
+		TraceID string `json:"traceId"`
+	}{"OK", traceID})
 	return r
 }
 
@@ -79,26 +81,16 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 		r.Value = outcomes[listeners[0]].Value
 		return r
 	}
-	for i, name := range listeners {
-		r.Value = appendKey(append(r.Value, "{,"[min(i, 1)]), 0, name)
-		r.Value = appendValue(r.Value, outcomes[name].Value)
+	values := make(map[string]json.RawMessage, len(listeners))
+	for _, name := range listeners {
+		values[name] = outcomes[name].Value
 	}
-	r.Value = append(r.Value, '}')
+	r.Value = marshal(values)
 	return r
 }
 
-// AppendJSON appends the result's JSON, the answer to calls and polls. It is written as
-// encoding/json would write it, without the escapes for HTML.
-func (r *Result) AppendJSON(b []byte) []byte {
-	b = appendNumber(b, `{"statusCode":`, r.StatusCode)
-	b = appendField(b, `,"status":`, string(r.Status))
-	b = appendValue(append(b, `,"value":`...), r.Value)
-	b = appendProblem(b, r.Error)
-	b = strconv.AppendBool(append(b, `,"pollingRedirectEnabled":`...), r.PollingRedirectEnabled)
-	b = appendField(b, `,"correlationId":`, r.CorrelationID)
-	b = appendField(b, `,"traceId":`, r.TraceID)
-	return append(appendTime(b, `,"created":`, r.Created), '}')
-}
+// AppendJSON appends the result's JSON, the answer to calls and polls.
+func (r *Result) AppendJSON(b []byte) []byte { return value.AppendRecord(b, r) }
 
 // Results finds the results of calls.
 type Results interface {

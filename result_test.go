@@ -30,7 +30,7 @@ func TestResultJSON(t *testing.T) {
 
 // TestResultJSONOfAFailure: so are failures, whatever their texts are made of.
 func TestResultJSONOfAFailure(t *testing.T) {
-	shown := problem.Of(sluice.Errorf(sluice.Code{Word: "step-failed", Kind: sluice.Invalid}, "a < b && c > \"d\" \u2028 é\n"))
+	shown := problem.Of(sluice.Code("step-failed").Errorf("a < b && c > \"d\" \u2028 é\n").OfKind(sluice.Invalid))
 	result := sluice.Combine([]string{"p"}, map[string]sluice.Outcome{"p": {Pipeline: "p", Status: sluice.StatusError, StatusCode: 400, Error: shown}},
 		"abcdef:0123456789", "0b9f3c1e-6a52-8d0e-9f4e-2f1f7f2f9a10", time.Unix(0, 0))
 	var want bytes.Buffer

@@ -10,9 +10,9 @@ import (
 
 // A Role is a named set of permissions: everywhere, or on what its scope covers.
 type Role struct {
-	Name        string   `json:"role"`
-	Permissions []string `json:"permissions"`
-	Scope       []string `json:"scope,omitempty" doc:"Prefixes of names, see Grant; none: everything."`
+	Name        string   `json:"role" doc:"Its name."`
+	Permissions []string `json:"permissions" doc:"Names of commands, or their beginnings with a * behind."`
+	Scope       []string `json:"scope,omitempty" doc:"Prefixes of the names that it is for; none: everything."`
 }
 
 type assumedKey struct{}
@@ -42,15 +42,15 @@ func AssumedRoles(ctx context.Context) map[string]*Role {
 type RoleView struct {
 	Role
 
-	BuiltIn string `json:"builtIn,omitempty"` // unchanged or changed; empty for a role that is not built in
+	BuiltIn string `json:"builtIn,omitempty" doc:"unchanged or changed, if the role came with the server."`
 }
 
 // A Grant is what a role with a scope allows: its permissions, on names that begin with
 // one of the prefixes. A prefix ends where a group of a name ends: partner covers partner
 // and partner.orders, and not partners.
 type Grant struct {
-	Permissions []string `json:"permissions"`
-	Scope       []string `json:"scope"`
+	Permissions []string `json:"permissions" doc:"What is allowed."`
+	Scope       []string `json:"scope" doc:"Prefixes of the names that it is allowed for; none: everything."`
 }
 
 // Grants are those of all roles that a user has.

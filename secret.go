@@ -15,8 +15,8 @@ type Secret struct {
 
 // A SecretView is a secret as its commands show it: without its value.
 type SecretView struct {
-	Name     string    `json:"name"`
-	Updated  time.Time `json:"updated"`
+	Name     string    `json:"name" doc:"Its name."`
+	Updated  time.Time `json:"updated" doc:"When it was last stored."`
 	LastUsed time.Time `json:"lastUsed,omitzero" doc:"When a pipeline or a webhook used it last, to the minute."`
 
 	UsedBy *SecretUsers `json:"usedBy,omitempty" doc:"What uses it; lists leave it out."`

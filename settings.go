@@ -24,6 +24,7 @@ type Settings[D time.Duration | Period] struct {
 	AnswerType  string     `json:"answerType,omitempty" doc:"Content type of an answer that is a value, unless it is the usual one."`
 	AnswerWait  *D         `json:"answerWait,omitempty" doc:"How long a call waits for its pipelines, such as 5s, unless as long as others."`
 	EventType   string     `json:"eventType,omitempty" doc:"Where calls name the kind of their event."` // of a record, "": as the provider has it
+	Split       string     `json:"split,omitempty" doc:"Where calls have the list whose items are events."`
 	Disabled    bool       `json:"disabled,omitempty" doc:"Calls are refused."`
 	Description string     `json:"description,omitempty" doc:"What people wrote about it."`
 }

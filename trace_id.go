@@ -33,6 +33,26 @@ func traceID(owner string, at time.Time, number uint64) string {
 	return string(appendBase36(id, number))
 }
 
+// itemDigits is how many digits the trace id of an event has behind that of a call that brought
+// several.
+const itemDigits = 3
+
+// ItemTraceID returns the trace id of one of the events that a call has brought: that of the call, and
+// the place in base 36.
+func ItemTraceID(call string, index int) string {
+	place := appendBase36(nil, uint64(index))
+	return call + string(place[len(place)-itemDigits:])
+}
+
+// CallTraceID returns the trace id of the call that an event came with, which is its own unless the
+// call brought several.
+func CallTraceID(traceID string) string {
+	if owner := TraceOwner(traceID); len(traceID) == len(owner)+1+8+8+itemDigits {
+		return traceID[:len(traceID)-itemDigits]
+	}
+	return traceID
+}
+
 // ValidTraceID reports whether a text can serve as a trace id, whoever made it.
 func ValidTraceID(text string) bool {
 	const longest = 64
@@ -66,7 +86,7 @@ func TraceOwner(traceID string) string {
 // NewTraceID can have made it.
 func TraceTime(traceID string) (at time.Time, ok bool) {
 	_, id, _ := strings.Cut(traceID, ":")
-	if len(id) != 8+8 {
+	if len(id) != 8+8 && len(id) != 8+8+itemDigits {
 		return time.Time{}, false
 	}
 	millis, err := strconv.ParseInt(id[:8], 36, 64)

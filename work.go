@@ -9,10 +9,10 @@ import (
 // A WorkItem is what a step of a pipeline waits for somebody outside to do.
 type WorkItem struct {
 	Lease    string          `json:"lease,omitempty" doc:"What work.done, work.fail and work.extend want; only its taker sees it."`
-	Queue    string          `json:"queue"`
+	Queue    string          `json:"queue" doc:"Where it waits."`
 	TraceID  string          `json:"traceId" doc:"Of the call that led to it."`
-	EventKey string          `json:"eventKey,omitempty"`
-	Pipeline string          `json:"pipeline"`
+	EventKey string          `json:"eventKey,omitempty" doc:"Of the event that led to it."`
+	Pipeline string          `json:"pipeline" doc:"The pipeline that waits for it."`
 	Input    json.RawMessage `json:"input,omitempty" doc:"What to work on; only its taker sees it."`
 	Attempt  int             `json:"attempt" doc:"How often it was taken."`
 	Since    time.Time       `json:"since" doc:"When it was first offered."`
@@ -23,7 +23,7 @@ type WorkItem struct {
 
 // A WorkQueue is how much work waits under a name.
 type WorkQueue struct {
-	Queue    string     `json:"queue"`
+	Queue    string     `json:"queue" doc:"Its name."`
 	Waiting  int        `json:"waiting" doc:"What nobody has taken."`
 	Taken    int        `json:"taken" doc:"What somebody has, or put off."`
 	Oldest   *time.Time `json:"oldest,omitempty" doc:"Since when the oldest of all waits."`

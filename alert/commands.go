@@ -45,7 +45,7 @@ func muteCommand(w *Alerts) command.Command {
 	return command.New("alert.mute", "Send nothing of an alert for a while, neither that it is raised nor that it is "+
 		"resolved. If it is raised meanwhile and still open afterwards, that is sent then.",
 		func(ctx context.Context, p muteParams) (sluice.Alert, error) {
-			unknown := sluice.Errorf(sluice.CodeAlertUnknown,
+			unknown := sluice.CodeAlertUnknown.Errorf(
 				"There is no alert with that id; alert.get lists those there are.").About("id")
 			after, err := sluice.Edit(ctx, w.Records, p.ID, unknown, func(a *sluice.AlertRecord) error {
 				if !sluice.CoverFrom(ctx).Alert(a.Kind, a.Subject) {

@@ -25,7 +25,7 @@ func (w *Alerts) tellAll(ctx context.Context, now time.Time) error {
 // when that is over, if it is still open. One that is resolved while it is muted is not told
 // of at all.
 func (w *Alerts) tell(ctx context.Context, a sluice.AlertRecord, now time.Time) error {
-	muted := a.MutedUntil.After(now) || w.rule(a.Kind, a.Subject).Off
+	muted := a.MutedUntil.After(now) || w.rule(a.Kind, a.Subject).Off || w.Quiet()
 	if a.Told == sluice.AlertResolved || a.Open() && (muted || a.Told == sluice.AlertRaised) {
 		return nil
 	}

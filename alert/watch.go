@@ -40,6 +40,9 @@ type Options struct {
 	// Conditions returns the conditions that hold; with an error, those that are known.
 	Conditions func(ctx context.Context, now time.Time) ([]Condition, error)
 
+	// Quiet reports whether nobody is to be told of anything, as by a copy of another server.
+	Quiet func() bool
+
 	// Hours returns the figures of the last hours in order, the current one included.
 	Hours func(count int) []sluice.Minute
 
@@ -64,6 +67,9 @@ type Alerts struct {
 func New(o Options) *Alerts {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Quiet == nil {
+		o.Quiet = func() bool { return false }
 	}
 	o.After = cmp.Or(o.After, raisedAfter)
 	return &Alerts{Options: o, recent: recentFigures{}}

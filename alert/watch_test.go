@@ -195,6 +195,25 @@ func TestMutedAlertsAreNotTold(t *testing.T) {
 	}
 }
 
+// TestAQuietServerTellsNobody: what is open when that is over is told then.
+func TestAQuietServerTellsNobody(t *testing.T) {
+	h := open(t)
+	quiet := true
+	h.alerts.Quiet = func() bool { return quiet }
+	passing := failing()
+	passing.Subject = "passing"
+	h.after(0, failing(), passing)
+	h.after(time.Minute, failing(), passing)
+	h.after(time.Minute, failing())
+	h.expect()
+	if found := h.get(); len(found) != 2 {
+		t.Errorf("there are %+v", found)
+	}
+	quiet = false
+	h.after(time.Minute, failing())
+	h.expect("raised lead")
+}
+
 // TestRaise: what is found at the start is told at once, and is over soon.
 func TestRaise(t *testing.T) {
 	h := open(t)

@@ -16,42 +16,7 @@ const (
 	forwarded     = "forwarded"
 )
 
-// clientAddress returns the IP address that a request comes from. The header of proxies
-// counts only as far as trusted ones wrote it: read from its end, the first address that
-// is not a trusted proxy is the client.
-func (o *Options) clientAddress(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	if len(o.TrustedProxies) == 0 && !strings.Contains(host, ":") {
-		return host // IPv4: nothing to normalise
-	}
-	client, ok := hop(host)
-	if !ok {
-		return host
-	}
-	if !limit.Contains(o.TrustedProxies, client) {
-		return client.String()
-	}
-	last, name := lastHop, xForwardedFor
-	if o.ForwardedHeader == forwarded {
-		last, name = lastForwarded, forwarded
-	}
-	hops := strings.Join(r.Header.Values(name), ",")
-	for hops != "" && limit.Contains(o.TrustedProxies, client) {
-		var text string
-		hops, text = last(hops)
-		next, ok := hop(text)
-		if !ok {
-			break
-		}
-		client = next
-	}
-	return client.String()
-}
-
-// identify gives a request the address of its client, and removes a certificate that no
+// identify gives a request the IP address of its client, and removes a certificate that no
 // trusted proxy has passed on. Doing so again changes nothing.
 func (o *Options) identify(r *http.Request) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
@@ -62,10 +27,39 @@ func (o *Options) identify(r *http.Request) {
 	if ok && err != nil {
 		return // an address without a port is that of an identified client
 	}
-	if o.CertHeader != "" && (!ok || !limit.Contains(o.TrustedProxies, peer)) {
+	trusted := ok && limit.Contains(o.TrustedProxies, peer)
+	if o.CertHeader != "" && !trusted {
 		delete(r.Header, o.CertHeader)
 	}
-	r.RemoteAddr = o.clientAddress(r)
+	switch {
+	case trusted:
+		r.RemoteAddr = o.behind(peer, r.Header).String()
+	case ok && strings.Contains(host, ":"): // IPv4 has one spelling only
+		r.RemoteAddr = peer.String()
+	default:
+		r.RemoteAddr = host
+	}
+}
+
+// behind returns the client of a trusted proxy. The header of proxies counts only as far as
+// trusted ones wrote it: read from its end, the first address that is not a trusted proxy is the
+// client.
+func (o *Options) behind(client netip.Addr, header http.Header) netip.Addr {
+	last, name := lastHop, xForwardedFor
+	if o.ForwardedHeader == forwarded {
+		last, name = lastForwarded, forwarded
+	}
+	hops := strings.Join(header.Values(name), ",")
+	for hops != "" && limit.Contains(o.TrustedProxies, client) {
+		var text string
+		hops, text = last(hops)
+		next, ok := hop(text)
+		if !ok {
+			break
+		}
+		client = next
+	}
+	return client
 }
 
 // lastHop takes the last address from an X-Forwarded-For header.
@@ -87,21 +81,25 @@ func hop(text string) (netip.Addr, bool) {
 }
 
 // lastForwarded takes the last element from a Forwarded header (RFC 7239), which the
-// nearest proxy wrote, and returns its address. It reads from the end: what comes before
-// may be from a client, and may be malformed.
+// nearest proxy wrote, and returns its address.
 func lastForwarded(header string) (rest, address string) {
-	begin, quoted := 0, false
-	for i := len(header) - 1; i >= 0; i-- {
-		if header[i] == '"' && !escaped(header[:i]) {
+	rest, element := cutLast(header, ',')
+	return rest, forwardedFor(element)
+}
+
+// cutLast cuts at the last separator that is not within quotes. It reads from the end: what comes
+// before may be from a client, and may be malformed.
+func cutLast(text string, separator byte) (rest, last string) {
+	quoted := false
+	for i := len(text) - 1; i >= 0; i-- {
+		if text[i] == '"' && !escaped(text[:i]) {
 			quoted = !quoted
 		}
-		if header[i] == ',' && !quoted {
-			begin = i + 1
-			break
+		if text[i] == separator && !quoted {
+			return text[:i], text[i+1:]
 		}
 	}
-	rest = strings.TrimSuffix(header[:begin], ",")
-	return rest, forwardedFor(header[begin:])
+	return "", text
 }
 
 // escaped reports whether a backslash before it makes a quote part of a text.
@@ -112,7 +110,7 @@ func escaped(before string) bool { return (len(before)-len(strings.TrimRight(bef
 func forwardedFor(element string) (address string) {
 	for element != "" {
 		var pair string
-		pair, element = cutPair(element)
+		element, pair = cutLast(element, ';')
 		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		if !strings.EqualFold(name, "for") {
 			continue
@@ -123,18 +121,4 @@ func forwardedFor(element string) (address string) {
 		address = strings.Trim(value, `"`)
 	}
 	return address
-}
-
-// cutPair cuts at the first semicolon that is not within quotes.
-func cutPair(element string) (pair, rest string) {
-	quoted := false
-	for i := range len(element) {
-		if element[i] == '"' && !escaped(element[:i]) {
-			quoted = !quoted
-		}
-		if element[i] == ';' && !quoted {
-			return element[:i], element[i+1:]
-		}
-	}
-	return element, ""
 }

@@ -52,8 +52,8 @@ func TestClientAddress(t *testing.T) {
 				r.Header.Add(o.ForwardedHeader, value)
 			}
 			r.Header.Set(other, "203.0.113.9") // which the proxies pass on as a client wrote it
-			if got := o.clientAddress(r); got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
+			if o.identify(r); r.RemoteAddr != test.want {
+				t.Errorf("got %s, want %s", r.RemoteAddr, test.want)
 			}
 		})
 	}

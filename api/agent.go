@@ -39,7 +39,7 @@ const instructions = "sluice receives webhooks durably and runs pipelines on the
 // answer it.
 func (a *API) agent(w http.ResponseWriter, r *http.Request) error {
 	if !a.fromHere(r.Header.Get("Origin")) {
-		return sluice.Errorf(sluice.CodeCrossOrigin, "This request came from a page of another site, so nothing was "+
+		return sluice.CodeCrossOrigin.Errorf("This request came from a page of another site, so nothing was " +
 			"done. An operator can allow that site with --cors-origins.")
 	}
 	user, leave, err := a.enter(w, r)
@@ -58,7 +58,7 @@ func (a *API) agent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		return sluice.Errorf(sluice.CodeBatchRefused, "A batch of messages is no part of the protocol any more; "+
+		return sluice.CodeBatchRefused.Errorf("A batch of messages is no part of the protocol any more; " +
 			"send each message by itself.")
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -121,9 +122,9 @@ func (a *API) routes() *http.ServeMux {
 			mux.HandleFunc(path, a.handle(serve))
 		}
 	}
-	mux.HandleFunc(sluice.ResultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
-	route(a.events, sluice.EventsPath)                                  // as have tails
-	route(a.serveMetrics, sluice.MetricsPath)
+	route(a.result, sluice.ResultPath)            // polls that wait have a limit of their own
+	route(by(a.events, "GET"), sluice.EventsPath) // as have tails
+	route(by(a.serveMetrics, "GET"), sluice.MetricsPath)
 	route(a.counted(a.pipeline), sluice.PipelinePath, sluice.PipelinePath+"/{name}")
 	if a.Auth != nil {
 		route(a.arrived(maxForm, a.inSlot(a.Auth)), sluice.AuthPath, sluice.MetadataPath, sluice.MetadataPath+"/")
@@ -132,9 +133,9 @@ func (a *API) routes() *http.ServeMux {
 		route(a.counted(a.agent), sluice.AgentPath)
 		route(a.protected, "GET "+sluice.ResourcePath, "GET "+sluice.ResourcePath+sluice.AgentPath)
 	}
-	route(a.openAPI(), sluice.OpenAPIPath)
-	route(a.healthz, sluice.HealthPath)
-	route(a.readyz, sluice.ReadyPath)
+	route(by(a.openAPI(), "GET", "HEAD"), sluice.OpenAPIPath)
+	route(by(a.healthz, "GET", "HEAD"), sluice.HealthPath)
+	route(by(a.readyz, "GET", "HEAD"), sluice.ReadyPath)
 	route(notFound, "/api/")
 	if a.Portal == nil {
 		route(notFound, "/")
@@ -142,6 +143,16 @@ func (a *API) routes() *http.ServeMux {
 		route(a.arrived(maxBody, a.Portal), "/")
 	}
 	return mux
+}
+
+// by refuses requests by other methods.
+func by(serve command.Endpoint, methods ...string) command.Endpoint {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if !slices.Contains(methods, r.Method) {
+			return notAllowed(strings.Join(methods, ", "))
+		}
+		return serve(w, r)
+	}
 }
 
 // How many results are read from the engine at the same time: as many as there is

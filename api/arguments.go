@@ -60,7 +60,7 @@ func (a *API) arguments(
 	switch {
 	case media == formType:
 		if more, err = formArguments(string(content)); err != nil {
-			return nil, sluice.Errorf(sluice.CodeBodyMalformed,
+			return nil, sluice.CodeBodyMalformed.Errorf(
 				"The form in the body is malformed; percent-encode what is not a letter or digit.")
 		}
 	case media == "application/json":
@@ -71,7 +71,7 @@ func (a *API) arguments(
 	case takesBody:
 		return withBody(args, whole, media, content)
 	default:
-		return nil, sluice.Errorf(sluice.CodeContentTypeUnsupported,
+		return nil, sluice.CodeContentTypeUnsupported.Errorf(
 			"A command takes its parameters as application/json or application/x-www-form-urlencoded.")
 	}
 	return append(args, more...), nil
@@ -90,12 +90,12 @@ func withoutNull(args command.Args, cmd command.Command) command.Args {
 func withBody(args command.Args, p command.Param, media string, content []byte) (command.Args, error) {
 	for _, arg := range args {
 		if arg.Name == p.Name && p.Body == command.BodyOnly {
-			return nil, sluice.Errorf(sluice.CodeParameterUnknown,
+			return nil, sluice.CodeParameterUnknown.Errorf(
 				"The parameter %s is the body of the request; it can't be given in the query.", p.Name).About(p.Name)
 		}
 	}
 	if !utf8.Valid(content) {
-		return nil, sluice.Errorf(sluice.CodeBodyMalformed, "The body must be text in UTF-8.")
+		return nil, sluice.CodeBodyMalformed.Errorf("The body must be text in UTF-8.")
 	}
 	var given any = string(content)
 	if p.Type == "" && (media == "application/json" || media == "") {
@@ -107,7 +107,7 @@ func withBody(args command.Args, p command.Param, media string, content []byte) 
 		case tooDeep:
 			return nil, err
 		case media != "":
-			return nil, sluice.Errorf(sluice.CodeBodyMalformed, "The body must be one JSON value.")
+			return nil, sluice.CodeBodyMalformed.Errorf("The body must be one JSON value.")
 		}
 	}
 	return append(args, command.Arg{Name: p.Name, Value: given}), nil
@@ -134,7 +134,7 @@ func jsonArguments(content []byte) (args command.Args, err error) {
 	err = value.Members(content, func(name string, text json.RawMessage) error {
 		given, err := value.Decode(text)
 		if err == nil && seen[name] {
-			err = sluice.Errorf(sluice.CodeParameterConflict, "The body has the same parameter twice; give it once.").
+			err = sluice.CodeParameterConflict.Errorf("The body has the same parameter twice; give it once.").
 				About(name)
 		}
 		seen[name] = true
@@ -142,7 +142,7 @@ func jsonArguments(content []byte) (args command.Args, err error) {
 		return err
 	})
 	if errors.Is(err, value.ErrNoObject) {
-		err = sluice.Errorf(sluice.CodeBodyMalformed, "The body must be one JSON object.")
+		err = sluice.CodeBodyMalformed.Errorf("The body must be one JSON object.")
 	}
 	return args, err
 }

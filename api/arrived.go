@@ -89,7 +89,7 @@ func (a *API) withHead(w http.ResponseWriter, r *http.Request) {
 	defer memory.Release()
 	var err error
 	if fields > maxFields {
-		err = sluice.Errorf(sluice.CodeTooManyHeaders, "The request has %d header fields; at most %d are taken.",
+		err = sluice.CodeTooManyHeaders.Errorf("The request has %d header fields; at most %d are taken.",
 			fields, maxFields).Closing()
 	} else {
 		err = a.Bodies.Grow(r.Context(), &memory, int64(size+fields*bytesPerField))

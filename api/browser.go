@@ -66,7 +66,7 @@ func (b *browsers) check(w http.ResponseWriter, r *http.Request) (answered bool,
 		return false, nil
 	}
 	if b.guard.Check(r) != nil {
-		return false, sluice.Errorf(sluice.CodeCrossOrigin, "This request came from a page of another site, so "+
+		return false, sluice.CodeCrossOrigin.Errorf("This request came from a page of another site, so " +
 			"nothing was done. An operator can allow that site with --cors-origins.")
 	}
 	return false, nil

@@ -107,7 +107,7 @@ func (a *API) enter(w http.ResponseWriter, r *http.Request) (user sluice.User, l
 
 // tooMany refuses a user who has taken their share.
 func tooMany(code sluice.Code, message string) error {
-	return sluice.Errorf(code, "%s Try again when some have ended.", message).After(time.Second)
+	return code.Errorf("%s Try again when some have ended.", message).After(time.Second)
 }
 
 // call runs a command for a user, until it is done, the caller has gone, or
@@ -147,5 +147,5 @@ func (a *API) unknownCommand(name string) error {
 	if near := a.Commands.Nearest(name); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command; %s", hint)
+	return sluice.CodeCommandUnknown.Errorf("There is no such command; %s", hint)
 }

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-	"compress/gzip"
 	"net/http"
 	"strings"
 
@@ -70,14 +68,6 @@ func isText(contentType string) bool {
 		return false
 	}
 	return strings.HasPrefix(media, "text/")
-}
-
-func zip(document []byte) []byte {
-	var zipped bytes.Buffer
-	w := gzip.NewWriter(&zipped)
-	_, _ = w.Write(document) // a buffer takes everything
-	_ = w.Close()
-	return zipped.Bytes()
 }
 
 const (

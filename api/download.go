@@ -14,12 +14,12 @@ func (a *API) download(w http.ResponseWriter, r *http.Request, d command.Downloa
 	// A download may take longer than reading a request.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", d.ContentType)
-	to := &started{ResponseWriter: w}
+	to := &command.Output{Writer: w}
 	err := d.Send(ctx, to)
 	switch {
 	case err == nil:
 		return nil
-	case !to.begun:
+	case !to.Begun:
 		w.Header().Del("Content-Type")
 		return err
 	}
@@ -27,17 +27,4 @@ func (a *API) download(w http.ResponseWriter, r *http.Request, d command.Downloa
 		a.Log.Error("A download ended early.", "path", r.URL.Path, "error", err)
 	}
 	panic(http.ErrAbortHandler)
-}
-
-// started knows whether an answer has begun.
-type started struct {
-	http.ResponseWriter
-
-	begun bool
-}
-
-// Write implements http.ResponseWriter.
-func (s *started) Write(p []byte) (int, error) {
-	s.begun = true
-	return s.ResponseWriter.Write(p)
 }

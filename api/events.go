@@ -11,9 +11,6 @@ import (
 
 // events sends calls and runs as they happen, as Server-Sent Events.
 func (a *API) events(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return notAllowed("GET")
-	}
 	user, err := a.Authenticate(w, r)
 	if err != nil {
 		return err
@@ -37,7 +34,7 @@ func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
 	for name, values := range query {
 		target, known := targets[name]
 		if !known || len(values) != 1 {
-			return q, sluice.Errorf(sluice.CodeParameterUnknown,
+			return q, sluice.CodeParameterUnknown.Errorf(
 				"The parameters here are eventKey, traceId, type and lastEventId, each given once; not %q.", name).
 				About(name)
 		}

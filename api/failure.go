@@ -25,12 +25,12 @@ func (a *API) recover(w http.ResponseWriter, r *http.Request) {
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {
-	return sluice.Errorf(sluice.CodeNotFound, "There is nothing at this path; "+sluice.OpenAPIPath+
+	return sluice.CodeNotFound.Errorf("There is nothing at this path; " + sluice.OpenAPIPath +
 		" lists what there is.")
 }
 
 func notAllowed(allow string) error {
-	return sluice.Errorf(sluice.CodeMethodNotAllowed, "This method is not allowed here; use %s.", allow).Allowing(allow)
+	return sluice.CodeMethodNotAllowed.Errorf("This method is not allowed here; use %s.", allow).Allowing(allow)
 }
 
 // fail answers a request with an error.

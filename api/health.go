@@ -7,22 +7,19 @@ import (
 )
 
 // healthz answers that the process runs.
-func (a *API) healthz(w http.ResponseWriter, r *http.Request) error {
-	return health(w, r, map[string]any{"status": "ok"})
+func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
+	return health(w, object{"status": "ok"}, nil)
 }
 
 // readyz answers whether calls are accepted.
-func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
+func (a *API) readyz(w http.ResponseWriter, _ *http.Request) error {
 	detail, err := a.Readiness()
-	if err != nil {
-		return err
-	}
-	return health(w, r, detail)
+	return health(w, detail, err)
 }
 
-func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return notAllowed("GET, HEAD")
+func health(w http.ResponseWriter, detail object, err error) error {
+	if err != nil {
+		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
 	writeJSON(w, detail)
@@ -32,9 +29,6 @@ func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error
 // serveMetrics serves the metrics to users with the permission. Calls from this machine
 // need it too: a local proxy passes on what anybody sends.
 func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return notAllowed("GET")
-	}
 	user, leave, err := a.enter(w, r)
 	if err != nil {
 		return err

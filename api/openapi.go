@@ -21,48 +21,30 @@ import (
 )
 
 // object is a part of a JSON document.
-type object = map[string]any
+type object = command.Schema
 
-// openAPI returns the endpoint that describes the API. Anyone may ask for it as often as
-// they like, so the documents are compressed only once: commands never change while the
-// service runs. Strangers are told of what is open to them, and of no command, schema or
-// version.
+// openAPI returns the endpoint that describes the API. Strangers are told of what is open to them, and of no
+// command, schema or version.
 func (a *API) openAPI() command.Endpoint {
 	open := sync.OnceValues(func() ([]byte, error) {
 		return value.MarshalIndent(describe(command.Set{}, "3", a.BaseURL, a.OpenID))
 	})
-	openZipped, zipped := zippedOnce(open), zippedOnce(a.document)
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			return notAllowed("GET, HEAD")
-		}
-		document, small := open, openZipped
+		document := open
 		if r.Header["Authorization"] != nil {
 			if _, err := a.Authenticate(w, r); err != nil {
 				return err
 			}
-			document, small = a.document, zipped
+			document = a.document
 		}
 		text, err := document()
 		if err != nil {
 			return err
 		}
-		w.Header().Set("Content-Type", "application/json")
 		w.Header().Add("Vary", "Authorization")
-		if takesGzip(r.Header.Values("Accept-Encoding")) {
-			w.Header().Set("Content-Encoding", "gzip")
-			text = small()
-		}
-		_, _ = w.Write(text)
+		send(w, text)
 		return nil
 	}
-}
-
-func zippedOnce(document func() ([]byte, error)) func() []byte {
-	return sync.OnceValue(func() []byte {
-		text, _ := document() // its error was returned before
-		return zip(text)
-	})
 }
 
 // OpenAPI returns the description of the API as OpenAPI 3.1. It is made when it is first
@@ -92,13 +74,13 @@ func describe(set command.Set, version, baseURL, openID string) object {
 	}
 	components, paths := document["components"].(object), document["paths"].(object)
 	d := &description{
-		schemas: &schemas{object{}, make(map[string]reflect.Type)},
+		schemas: command.NewSchemas(),
 		ways:    []object{{"basic": []string{}}, {"bearer": []string{}}},
 		groups:  map[string]string{"general": "Results, what happens live, and health."},
 	}
-	d.schemas.of(reflect.TypeFor[sluice.Result]())
-	d.schemas.of(reflect.TypeFor[sluice.Problem]())
-	components["schemas"] = d.schemas.named
+	d.schemas.Of(reflect.TypeFor[sluice.Result]())
+	d.schemas.Of(reflect.TypeFor[sluice.Problem]())
+	components["schemas"] = d.schemas.Named
 	if openID != "" {
 		scheme := object{
 			"type": "openIdConnect", "openIdConnectUrl": openID, "description": "The issuer of access tokens.",
@@ -130,7 +112,7 @@ func describe(set command.Set, version, baseURL, openID string) object {
 
 // A description is an OpenAPI document in the making.
 type description struct {
-	schemas *schemas
+	schemas *command.Schemas
 	ways    []object          // to authenticate
 	groups  map[string]string // of operations: what each is about
 }
@@ -154,7 +136,5 @@ func responses(ok object) object {
 func content(about, media string, schema object) object {
 	return object{"description": about, "content": object{media: object{"schema": schema}}}
 }
-
-func ref(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 
 func responseRef(name string) object { return object{"$ref": "#/components/responses/" + name} }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (d *description) command(cmd command.Command, method string) object {
 func operationID(cmd command.Command, method string) string {
 	words := strings.Split(cmd.Name, ".")
 	for i := range words[1:] {
-		words[i+1] = title(words[i+1])
+		words[i+1] = command.Capital(words[i+1])
 	}
 	id := strings.Join(words, "")
 	if method == "post" && (cmd.ReadOnly || cmd.Endpoint != nil) {
@@ -78,6 +79,30 @@ func about(cmd command.Command, method string) string {
 		text += " A body that is neither JSON nor a form is the parameter " + whole.Name + "."
 	}
 	return text
+}
+
+// paramSchema returns the JSON Schema of a parameter.
+func paramSchema(p command.Param) object {
+	schema := object{}
+	if p.Type != "" {
+		schema["type"] = p.Type
+	}
+	if p.Type == "array" {
+		schema["items"] = object{"type": "string"}
+	}
+	if p.Time {
+		schema["format"] = "date-time"
+	}
+	if p.Enum != nil {
+		schema["enum"] = p.Enum
+	}
+	if p.Min != nil {
+		schema["minimum"] = *p.Min
+	}
+	if p.Max != nil {
+		schema["maximum"] = *p.Max
+	}
+	return schema
 }
 
 // query describes the parameters as those of a URL.
@@ -135,16 +160,16 @@ func parameters(cmd command.Command) object {
 			required = append(required, p.Name)
 		}
 	}
-	return objectSchema(properties, required)
+	return command.ObjectSchema(properties, required)
 }
 
 // body describes the parameters as a JSON object, or as a form.
 func (d *description) body(cmd command.Command) object {
-	name, schema := title(operationID(cmd, ""))+"Parameters", parameters(cmd)
-	d.schemas.named[name] = schema
+	name, schema := command.Capital(operationID(cmd, ""))+"Parameters", parameters(cmd)
+	d.schemas.Named[name] = schema
 	body := object{"required": schema["required"] != nil, "content": object{
-		"application/json":                  object{"schema": ref(name)},
-		"application/x-www-form-urlencoded": object{"schema": ref(name)},
+		"application/json":                  object{"schema": command.Ref(name)},
+		"application/x-www-form-urlencoded": object{"schema": command.Ref(name)},
 	}}
 	if whole, takesBody := cmd.BodyParam(); takesBody {
 		body["description"], body["x-parameter"] = whole.Doc, whole.Name
@@ -153,20 +178,29 @@ func (d *description) body(cmd command.Command) object {
 }
 
 func (d *description) answers(cmd command.Command) object {
-	const output = "What the command answers with."
-	if cmd.Download {
-		return responses(content(output, "application/octet-stream", object{}))
+	about, media, schema := "What the command answers with.", "application/json", object{}
+	switch {
+	case cmd.Download:
+		media = "application/octet-stream"
+	case len(cmd.Results) == 1:
+		schema = d.schemas.Of(cmd.Results[0])
+	case len(cmd.Results) > 1: // one by its name, or the list of all
+		alternatives := make([]object, len(cmd.Results))
+		for i, t := range cmd.Results {
+			alternatives[i] = d.schemas.Of(t)
+		}
+		about, schema = "The list, or the one that was asked for.", object{"oneOf": alternatives}
 	}
-	alternatives := make([]object, len(cmd.Results))
-	for i, t := range cmd.Results {
-		alternatives[i] = d.schemas.of(t)
+	example := cmd.Example()
+	if example.Gives != "" {
+		about = "Gives " + example.Gives
 	}
-	if len(alternatives) == 1 {
-		return responses(content(output, "application/json", alternatives[0]))
+	ok := content(about, media, schema)
+	if example.Answer != "" {
+		ok["content"].(object)[media].(object)["example"] = json.RawMessage(example.Answer)
 	}
-	// One by its name, or the list of all.
-	ok := content("The list, or the one that was asked for.", "application/json", object{"oneOf": alternatives})
-	if slices.ContainsFunc(cmd.Params, func(p command.Param) bool { return p.Name == "after" }) {
+	isAfter := func(p command.Param) bool { return p.Name == "after" }
+	if len(cmd.Results) > 1 && slices.ContainsFunc(cmd.Params, isAfter) {
 		ok["headers"] = object{"Link": object{
 			"description": "The next page of the list, if there is one.", "schema": object{"type": "string"},
 		}}

@@ -86,7 +86,7 @@ func (a *API) runArguments(
 	vars := make(map[string]any, len(query))
 	for key, values := range query {
 		if len(values) > 1 {
-			return nil, sluice.Errorf(sluice.CodeParameterConflict, "The variable %q was given twice; give it once.",
+			return nil, sluice.CodeParameterConflict.Errorf("The variable %q was given twice; give it once.",
 				key).About(key)
 		}
 		vars[key] = values[0]
@@ -110,5 +110,5 @@ func (a *API) runArguments(
 			return args, nil
 		}
 	}
-	return nil, sluice.Errorf(sluice.CodeBodyMissing, "The body must be a pipeline, in YAML or JSON.")
+	return nil, sluice.CodeBodyMissing.Errorf("The body must be a pipeline, in YAML or JSON.")
 }

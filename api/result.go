@@ -13,6 +13,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
+	"sluice/problem"
 )
 
 const (
@@ -27,42 +28,27 @@ type poll struct {
 	hop      int    // redirects so far
 }
 
-// countPolls reports the status of each answer to a poll to ObservePoll.
-func (a *API) countPolls(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		counted := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		next(counted, r)
-		a.ObservePoll(counted.status)
-	}
-}
-
-// statusWriter remembers the status of an answer.
-type statusWriter struct {
-	http.ResponseWriter
-
-	status int
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// result answers a poll.
+// result answers a poll, and reports its status to ObservePoll.
 func (a *API) result(w http.ResponseWriter, r *http.Request) error {
+	status, err := a.answerPoll(w, r)
+	if err != nil {
+		status = problem.Status(err)
+	}
+	a.ObservePoll(status)
+	return err
+}
+
+// answerPoll answers a poll with a status, or fails.
+func (a *API) answerPoll(w http.ResponseWriter, r *http.Request) (status int, err error) {
 	p, err := parsePoll(r)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	memory := a.Bodies.Answers.Hold()
 	defer memory.Release()
 	result, err := a.readResult(r, p, &memory)
 	if err != nil {
-		return a.throttleMisses(r, err)
+		return 0, a.throttleMisses(r, err)
 	}
 	if result.Status == sluice.StatusProcessing {
 		if p.redirect == "true" {
@@ -71,14 +57,13 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 			err = a.polls.try(result.CorrelationID, time.Now())
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if err := memory.Try(2 * int64(len(result.Value))); err != nil {
-		return err
+		return 0, err
 	}
-	a.answerPoll(w, p, result)
-	return nil
+	return a.send(w, p, result), nil
 }
 
 // readResult returns a result as it is now, and takes memory for it. Only a few are read
@@ -118,7 +103,8 @@ func (a *API) hold(r *http.Request, p poll) (sluice.Result, error) {
 	}
 }
 
-func (a *API) answerPoll(w http.ResponseWriter, p poll, result sluice.Result) {
+// send sends a result, or redirects the poll for it.
+func (a *API) send(w http.ResponseWriter, p poll, result sluice.Result) (status int) {
 	result.PollingRedirectEnabled = p.redirect == "true"
 	header := w.Header()
 	header.Set(sluice.CorrelationHeader, result.CorrelationID)
@@ -132,11 +118,12 @@ func (a *API) answerPoll(w http.ResponseWriter, p poll, result sluice.Result) {
 				a.PublicURL, sluice.ResultPath, sluice.CorrelationQuery, result.CorrelationID, sluice.RedirectQuery,
 				p.hop+1))
 			w.WriteHeader(http.StatusFound)
-			return
+			return http.StatusFound
 		}
 	}
 	header.Set("Content-Type", "application/json")
 	_, _ = w.Write(append(result.AppendJSON(nil), '\n')) // an error means that the caller has gone
+	return http.StatusOK
 }
 
 func parsePoll(r *http.Request) (poll, error) {
@@ -166,12 +153,12 @@ func correlationID(query url.Values) (string, error) {
 	const name = sluice.CorrelationQuery
 	given := slices.Concat(query[name], query["correlationId"])
 	if len(given) == 0 || given[0] == "" {
-		return "", sluice.Errorf(sluice.CodeParameterMissing,
+		return "", sluice.CodeParameterMissing.Errorf(
 			"The parameter %s is required: the value of that header in the answer of the call.", name).About(name)
 	}
 	for _, other := range given[1:] {
 		if other != given[0] {
-			return "", sluice.Errorf(sluice.CodeParameterConflict,
+			return "", sluice.CodeParameterConflict.Errorf(
 				"The parameter %s was given twice with different values; give it once.", name).About(name)
 		}
 	}
@@ -188,7 +175,7 @@ func (a *API) throttleMisses(r *http.Request, err error) error {
 	if wait == 0 {
 		return err
 	}
-	return sluice.Errorf(sluice.CodeTooManyBadIDs,
+	return sluice.CodeTooManyBadIDs.Errorf(
 		"Too many polls for results that don't exist came from this address.").After(wait)
 }
 
@@ -223,7 +210,7 @@ func (p *polls) try(id string, now time.Time) error {
 	if early == 0 {
 		return nil
 	}
-	return sluice.Errorf(sluice.CodePollingTooOften, "The result is not ready, and polls for it come too often; each "+
+	return sluice.CodePollingTooOften.Errorf("The result is not ready, and polls for it come too often; each " +
 		"early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(wait)
 }
 
@@ -231,7 +218,7 @@ func (p *polls) try(id string, now time.Time) error {
 // refuses a second one for the same result.
 func (p *polls) hold(id string) (release func(), err error) {
 	if !p.waiting.Enter(id) {
-		return nil, sluice.Errorf(sluice.CodePollingTooOften,
+		return nil, sluice.CodePollingTooOften.Errorf(
 			"Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
 	}
 	if p.slots.Enter() != nil {

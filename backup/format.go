@@ -73,5 +73,5 @@ func (s *Summary) add(of Stream) {
 
 // damaged is the error for a file that can't be restored.
 func damaged(format string, args ...any) error {
-	return sluice.Errorf(sluice.CodeBackupDamaged, format, args...)
+	return sluice.CodeBackupDamaged.Errorf(format, args...)
 }

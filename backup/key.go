@@ -18,7 +18,7 @@ type SealedKey struct {
 // Open returns the key.
 func (k *SealedKey) Open(passphrase string) (string, error) {
 	if k.Passphrase && passphrase == "" {
-		return "", sluice.Errorf(sluice.CodePassphraseMissing,
+		return "", sluice.CodePassphraseMissing.Errorf(
 			"The key in this backup is sealed with a passphrase; give it as SLUICE_BACKUP_PASSPHRASE.")
 	}
 	if !k.Passphrase {
@@ -30,7 +30,7 @@ func (k *SealedKey) Open(passphrase string) (string, error) {
 	}
 	key, err := box.Open(keyName, k.Sealed)
 	if err != nil {
-		return "", sluice.Errorf(sluice.CodePassphraseWrong,
+		return "", sluice.CodePassphraseWrong.Errorf(
 			"The key in this backup was sealed with another passphrase.").Because(err)
 	}
 	return string(key), nil

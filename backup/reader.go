@@ -62,7 +62,7 @@ func (r *Reader) checkFormat() error {
 	case !ended:
 		return r.cutOff()
 	case found > format:
-		return sluice.Errorf(sluice.CodeBackupNewer, "A newer version wrote this backup: it has format %d, this "+
+		return sluice.CodeBackupNewer.Errorf("A newer version wrote this backup: it has format %d, this "+
 			"program knows %d. Restore it with that version.", found, format)
 	}
 	r.offset = int64(len(first)) + 1
@@ -164,7 +164,7 @@ func (r *Reader) frame() (byte, error) {
 	}
 	r.offset += int64(len(head)) + int64(length) + int64(len(sum))
 	if head[0] == failureFrame {
-		return 0, sluice.Errorf(sluice.CodeBackupFailed, "The backup ended early: %s", r.content)
+		return 0, sluice.CodeBackupFailed.Errorf("The backup ended early: %s", r.content)
 	}
 	return head[0], nil
 }

@@ -93,7 +93,7 @@ type Answer struct {
 // decode reads the document of an answer. The error of one that is malformed has the code and the message.
 func (a Answer) decode(into any, code sluice.Code, format string, args ...any) error {
 	if err := json.Unmarshal(a.Body, into); err != nil {
-		return sluice.Errorf(code, format, args...).Because(err)
+		return code.Errorf(format, args...).Because(err)
 	}
 	return nil
 }

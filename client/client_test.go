@@ -33,7 +33,7 @@ func TestARedirectIsNoAnswer(t *testing.T) {
 	})
 	for name, call := range map[string]func() error{
 		"command":  func() error { _, err := c.Command(t.Context(), "webhook.get", nil, nil); return err },
-		"source":   func() error { _, _, err := c.PipelineSource(t.Context(), "a", 0); return err },
+		"source":   func() error { _, _, err := c.PipelineSource(t.Context(), "a", ""); return err },
 		"store":    func() error { _, err := c.PutPipeline(t.Context(), "a", "pipeline: []", false); return err },
 		"run":      func() error { _, err := c.RunPipeline(t.Context(), "a", nil, nil); return err },
 		"download": func() error { _, err := c.Download(t.Context(), "server.backup", nil); return err },
@@ -77,7 +77,7 @@ func TestFailuresHaveTheirKinds(t *testing.T) {
 		_, err := c.Command(t.Context(), "webhook.get", nil, nil)
 		e := sluice.AsError(err)
 		if e.Kind != want || e.Code == "" || e.Message == "" || e.RetryAfter != 7*time.Second {
-			t.Errorf("%s: got kind %d, code %q, message %q, after %s", answer, e.Kind, e.Code, e.Message, e.RetryAfter)
+			t.Errorf("%s: got kind %s, code %q, message %q, after %s", answer, e.Kind, e.Code, e.Message, e.RetryAfter)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestCredentialsStayHere(t *testing.T) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 	})
 	_, _ = c.Command(t.Context(), "webhook.get", nil, nil)
-	_, _, err := c.PipelineSource(t.Context(), "x", 0)
+	_, _, err := c.PipelineSource(t.Context(), "x", "")
 	t.Logf("a source that is elsewhere: %v", err)
 	_ = c.Follow(t.Context(), nil, func(sluice.TailEntry) error { return nil })
 }

@@ -19,7 +19,7 @@ type Body struct {
 // query, otherwise in the body, which is not logged.
 func (c *Client) Command(ctx context.Context, name string, params url.Values, body *Body) (Answer, error) {
 	if body == nil {
-		return c.do(ctx, plainCommand(name, params))
+		return c.do(ctx, form(sluice.CommandPath+url.PathEscape(name), params))
 	}
 	return c.post(ctx, sluice.CommandPath+url.PathEscape(name), params, body)
 }
@@ -35,7 +35,7 @@ func (c *Client) Decode(ctx context.Context, name string, params url.Values, bod
 
 // Download calls a command that answers with bytes. The caller reads and closes them.
 func (c *Client) Download(ctx context.Context, name string, params url.Values) (io.ReadCloser, error) {
-	response, err := c.open(ctx, plainCommand(name, params))
+	response, err := c.open(ctx, form(sluice.CommandPath+url.PathEscape(name), params))
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +66,10 @@ func (r *request) carry(body *Body) {
 	}
 }
 
-// plainCommand returns the request for a command with parameters only.
-func plainCommand(name string, params url.Values) request {
+// form returns the request that sends a form.
+func form(path string, values url.Values) request {
 	return request{
-		method: http.MethodPost, path: sluice.CommandPath + url.PathEscape(name), body: []byte(params.Encode()),
+		method: http.MethodPost, path: path, body: []byte(values.Encode()),
 		header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
 	}
 }

@@ -45,7 +45,7 @@ func (c *Client) Device(ctx context.Context) (*Device, error) {
 	case login.TokenURL == "":
 		return nil, ErrOwnIssuer
 	case document.Device == "":
-		return nil, sluice.Errorf(sluice.CodeNoSignInPage,
+		return nil, sluice.CodeNoSignInPage.Errorf(
 			"%s has no page to enter a code on: log in on a machine with a "+
 				"browser, or get a token there and set SLUICE_TOKEN.", document.Issuer)
 	}
@@ -73,14 +73,14 @@ func failed(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case ok && refused.ErrorCode == "access_denied":
-		return sluice.Errorf(sluice.CodeLoginRefused, "The login was refused in the browser.")
+		return sluice.CodeLoginRefused.Errorf("The login was refused in the browser.")
 	case ok && refused.ErrorCode == "expired_token", errors.Is(err, context.DeadlineExceeded):
-		return sluice.Errorf(sluice.CodeNotSignedIn, "Nobody has entered the code in time; try again.")
+		return sluice.CodeNotSignedIn.Errorf("Nobody has entered the code in time; try again.")
 	case ok:
-		return sluice.Errorf(sluice.CodeLoginFailed, "The issuer gives no login: %s.",
+		return sluice.CodeLoginFailed.Errorf("The issuer gives no login: %s.",
 			cmp.Or(refused.ErrorDescription, refused.ErrorCode, refused.Response.Status)).Because(err)
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	return sluice.Errorf(sluice.CodeLoginFailed, "The issuer gives no login; try again.").Because(err)
+	return sluice.CodeLoginFailed.Errorf("The issuer gives no login; try again.").Because(err)
 }

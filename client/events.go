@@ -44,12 +44,12 @@ func (c *Client) Events(
 	}
 	var batch sluice.List[json.RawMessage]
 	if err := json.Unmarshal(answer.Body, &batch); err != nil || batch.Next == "" {
-		return nil, "", sluice.Errorf(sluice.CodeEventsMalformed, "The server gave no events.").Because(err)
+		return nil, "", sluice.CodeEventsMalformed.Errorf("The server gave no events.").Because(err)
 	}
 	for _, document := range batch.Items {
 		e := Received{Document: document}
 		if err := json.Unmarshal(document, &e.Event); err != nil {
-			return nil, "", sluice.Errorf(sluice.CodeEventsMalformed, "The server gave an event that can't be read.").
+			return nil, "", sluice.CodeEventsMalformed.Errorf("The server gave an event that can't be read.").
 				Because(err)
 		}
 		events = append(events, e)

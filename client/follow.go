@@ -36,7 +36,7 @@ func (c *Client) Follow(ctx context.Context, query url.Values, visit func(sluice
 			return failed
 		}
 		if err == nil || sluice.CodeInvalidToken.Is(err) { // a tail ends with its access token
-			err = sluice.Errorf(sluice.CodeTailEnded, "The live tail has ended.")
+			err = sluice.CodeTailEnded.Errorf("The live tail has ended.")
 		}
 		if err = retry.wait(ctx, err); err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,10 +28,10 @@ func (c *Client) ownIssuer(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case issuer == "":
-		return "", sluice.Errorf(sluice.CodeNoIssuer,
+		return "", sluice.CodeNoIssuer.Errorf(
 			"The server gives no tokens; set SLUICE_USERNAME and SLUICE_PASSWORD instead of logging in.")
 	case !strings.HasPrefix(issuer, "/"):
-		return "", sluice.Errorf(sluice.CodeExternalUsers, "The server's users are those of %s: sign in there with "+
+		return "", sluice.CodeExternalUsers.Errorf("The server's users are those of %s: sign in there with "+
 			"sluice login, without a name and a password, or set SLUICE_USERNAME and SLUICE_PASSWORD instead.", issuer).
 			OfKind(sluice.Unauthenticated)
 	}
@@ -56,7 +55,7 @@ func (c *Client) issuer(ctx context.Context) (issuer string, err error) {
 		} `json:"components"`
 	}
 	if err := json.Unmarshal(answer.Body, &document); err != nil || document.Paths == nil {
-		return "", sluice.Errorf(sluice.CodeNotAServer, "What answers at %s is not sluice; check the URL.", c.url).
+		return "", sluice.CodeNotAServer.Errorf("What answers at %s is not sluice; check the URL.", c.url).
 			Because(err)
 	}
 	for _, scheme := range document.Components.Schemes {
@@ -90,14 +89,14 @@ func (c *Client) external(ctx context.Context) (login Login, document metadata, 
 	}
 	if err := json.Unmarshal(answer.Body, &told); err != nil || told.Client == "" {
 		return login, document,
-			sluice.Errorf(sluice.CodeExternalUsers, "The server's users are those of %s, and it names "+
+			sluice.CodeExternalUsers.Errorf("The server's users are those of %s, and it names "+
 				"no client with which the command line could sign in there. Ask its operator to set "+
 				"--auth-cli-client, or "+
 				"get a token there and set SLUICE_TOKEN.", told.Issuer).OfKind(sluice.Unauthenticated).Because(err)
 	}
 	document, err = c.at(strings.TrimSuffix(told.Issuer, "/")).discover(ctx, "")
 	if err == nil && document.Issuer != told.Issuer {
-		err = sluice.Errorf(sluice.CodeIssuerMalformed, "The issuer %s calls itself %s.", told.Issuer, document.Issuer)
+		err = sluice.CodeIssuerMalformed.Errorf("The issuer %s calls itself %s.", told.Issuer, document.Issuer)
 	}
 	return Login{
 		URL: c.url, Issuer: told.Issuer, Client: told.Client, TokenURL: document.Token, RevokeURL: document.Revoke,
@@ -152,7 +151,7 @@ func (c *Client) token(ctx context.Context, url string, form url.Values) (tokens
 	var got tokens
 	if err := json.Unmarshal(answer.Body, &got); err != nil || got.Access == "" {
 		return tokens{},
-			sluice.Errorf(sluice.CodeTokenMalformed, "The server gave no tokens; is there a sluice at this URL?").
+			sluice.CodeTokenMalformed.Errorf("The server gave no tokens; is there a sluice at this URL?").
 				Because(err)
 	}
 	return got, nil
@@ -164,11 +163,8 @@ func (l *Login) endpoint(name string) string {
 }
 
 // postForm sends a form without credentials.
-func (c *Client) postForm(ctx context.Context, form url.Values) (Answer, error) {
-	return c.do(ctx, request{
-		method: http.MethodPost,
-		body:   []byte(form.Encode()),
-		header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
-		open:   true,
-	})
+func (c *Client) postForm(ctx context.Context, values url.Values) (Answer, error) {
+	r := form("", values)
+	r.open = true
+	return c.do(ctx, r)
 }

@@ -27,7 +27,7 @@ func lock(ctx context.Context, name string) (unlock func(), err error) {
 		if err := wait.For(ctx, pause); err != nil {
 			_ = file.Close()
 			if errors.Is(err, context.DeadlineExceeded) {
-				return nil, sluice.Errorf(sluice.CodeProfileLocked,
+				return nil, sluice.CodeProfileLocked.Errorf(
 					"Another sluice has been renewing the login for too long; end it, or try again.")
 			}
 			return nil, err

@@ -51,7 +51,7 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 	switch {
 	case at == "":
 		return tokens{},
-			sluice.Errorf(sluice.CodeNoIssuer,
+			sluice.CodeNoIssuer.Errorf(
 				"The server gives no tokens; set SLUICE_TOKEN, or SLUICE_USERNAME and SLUICE_PASSWORD.")
 	case !strings.HasPrefix(at, "/"):
 		document, err := c.at(at).discover(ctx, "")
@@ -69,8 +69,8 @@ func refusedMachine(err error) error {
 	if err == nil {
 		return nil
 	}
-	if e := sluice.AsError(err); e.Code == sluice.CodeInvalidClient.Word ||
-		e.Code == sluice.CodeUnauthorizedClient.Word {
+	if e := sluice.AsError(err); e.Code == string(sluice.CodeInvalidClient) ||
+		e.Code == string(sluice.CodeUnauthorizedClient) {
 		return e.Saying("The issuer refuses this client; check SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET.")
 	}
 	return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"sluice"
@@ -50,11 +49,11 @@ func SourceOf(content string) string {
 func sourceBody(source string) *Body { return &Body{Content: []byte(SourceOf(source))} }
 
 // PipelineSource returns the source of a stored pipeline, and its tag for a change
-// that must replace no other source. Version 0 is the current one.
-func (c *Client) PipelineSource(ctx context.Context, name string, version int) (source, tag string, err error) {
+// that must replace no other source. Version "" and 0 are the current one.
+func (c *Client) PipelineSource(ctx context.Context, name, version string) (source, tag string, err error) {
 	path := sluice.PipelinePath + "/" + url.PathEscape(name)
-	if version != 0 {
-		path += "?version=" + strconv.Itoa(version)
+	if version != "" && version != "0" {
+		path += "?version=" + version
 	}
 	answer, err := c.do(ctx, request{path: path})
 	if err != nil {
@@ -85,7 +84,7 @@ func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, 
 		return c.post(ctx, sluice.PipelinePath, vars, sourceBody(source))
 	}
 	if len(source) > maxSourceInQuery {
-		return Answer{}, sluice.Errorf(sluice.CodeSourceTooLong, "A pipeline that is not stored can be at most %d "+
+		return Answer{}, sluice.CodeSourceTooLong.Errorf("A pipeline that is not stored can be at most %d "+
 			"bytes long where the run has a body; store it with sluice pipeline put first.", maxSourceInQuery)
 	}
 	named := make(map[string]string, len(vars))

@@ -80,7 +80,7 @@ func (p *Profiles) Load(name string) (Login, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		names, _ := p.Names() // without names there is no suggestion
 		hint := spelling.Hint(name, names, "sluice profile lists those there are.")
-		return Login{}, sluice.Errorf(sluice.CodeProfileUnknown,
+		return Login{}, sluice.CodeProfileUnknown.Errorf(
 			"There is no profile %s; sluice login --profile %s makes it; %s", name, name, hint)
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *Profiles) Load(name string) (Login, error) {
 	}
 	var login Login
 	if err := json.Unmarshal(content, &login); err != nil {
-		return Login{}, sluice.Errorf(sluice.CodeProfileUnreadable,
+		return Login{}, sluice.CodeProfileUnreadable.Errorf(
 			"The profile %s can't be read; make it again with sluice login --profile %s.", name, name).Because(err)
 	}
 	return login, nil

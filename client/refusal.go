@@ -29,7 +29,7 @@ func refusal(a Answer) *sluice.Error {
 	_ = json.Unmarshal(a.Body, &p)     // the body has one of these forms, or another:
 	_ = json.Unmarshal(a.Body, &oauth) // then the fields stay empty
 	kind := problem.KindOf(a.Status)
-	if oauth.Code == sluice.CodeInvalidGrant.Word {
+	if oauth.Code == string(sluice.CodeInvalidGrant) {
 		kind = sluice.Unauthenticated
 	}
 	wait, _ := sluice.RetryAfter(a.Header.Get("Retry-After"), time.Now()) // 0 if it does not say
@@ -50,7 +50,7 @@ func elsewhere(a Answer) *sluice.Error {
 	if to, err := url.Parse(a.Header.Get("Location")); err == nil && to.Host != "" {
 		target = "to " + to.Scheme + "://" + to.Host
 	}
-	return sluice.Errorf(sluice.CodeRedirected, "The server leads %s; log in with the URL where sluice is.", target).
+	return sluice.CodeRedirected.Errorf("The server leads %s; log in with the URL where sluice is.", target).
 		WithStatus(a.Status)
 }
 
@@ -73,7 +73,7 @@ func (c *Client) unreachable(ctx context.Context, cause error) error {
 	case strings.Contains(cause.Error(), "server gave HTTP response to HTTPS"):
 		reason = "speaks http, not https"
 	}
-	return sluice.Errorf(sluice.CodeServerUnreachable, "The server %s %s; check the URL, and that it runs.", c.url,
+	return sluice.CodeServerUnreachable.Errorf("The server %s %s; check the URL, and that it runs.", c.url,
 		reason).Because(cause)
 }
 
@@ -88,5 +88,5 @@ func rootOf(err error) error {
 }
 
 func usage(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.CodeUsage, format, args...)
+	return sluice.CodeUsage.Errorf(format, args...)
 }

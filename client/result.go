@@ -59,7 +59,7 @@ func pollPath(id, redirect string) string {
 func nextPoll(a Answer) (string, error) {
 	to, err := url.Parse(a.Header.Get("Location"))
 	if err != nil || !strings.HasSuffix(to.Path, sluice.ResultPath) {
-		return "", sluice.Errorf(sluice.CodeRedirectMalformed,
+		return "", sluice.CodeRedirectMalformed.Errorf(
 			"The server leads elsewhere than to the result; is there a sluice at this URL?")
 	}
 	return sluice.ResultPath + "?" + to.RawQuery, nil

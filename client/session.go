@@ -51,7 +51,7 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 		return Login{}, err
 	}
 	defer c.CloseIdle()
-	ended := sluice.Errorf(sluice.CodeLoginEnded, "The login at %s has ended.", login.URL)
+	ended := sluice.CodeLoginEnded.Errorf("The login at %s has ended.", login.URL)
 	if login.RefreshToken == "" {
 		return Login{}, ended
 	}

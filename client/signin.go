@@ -54,7 +54,7 @@ func (c *Client) SignIn(ctx context.Context) (*SignIn, error) {
 		return nil, err
 	}
 	if document.Authorize == "" {
-		return nil, sluice.Errorf(sluice.CodeNoSignInPage, "The server has no page to sign in on.")
+		return nil, sluice.CodeNoSignInPage.Errorf("The server has no page to sign in on.")
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *SignIn) Wait(ctx context.Context) (Login, error) {
 		if ctx.Err() != nil {
 			return Login{}, ctx.Err()
 		}
-		return Login{}, sluice.Errorf(sluice.CodeNotSignedIn,
+		return Login{}, sluice.CodeNotSignedIn.Errorf(
 			"Nobody has signed in within %v; try again, or use --no-browser.", signInWait)
 	case browser := <-s.came:
 		login, err := s.finish(ctx, browser.query)
@@ -122,10 +122,10 @@ func (s *SignIn) serve(w http.ResponseWriter, r *http.Request) {
 func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
 	switch {
 	case query.Get("error") == "access_denied":
-		return Login{}, sluice.Errorf(sluice.CodeLoginRefused, "The login was refused in the browser.")
+		return Login{}, sluice.CodeLoginRefused.Errorf("The login was refused in the browser.")
 	case query.Get("error") != "" || query.Get("code") == "" ||
 		query.Get("iss") != s.named && (query.Has("iss") || s.login.TokenURL == ""): // not all issuers say who they are
-		return Login{}, sluice.Errorf(sluice.CodeLoginFailed,
+		return Login{}, sluice.CodeLoginFailed.Errorf(
 			"The server gave no code to the browser; try again, or use --no-browser.").
 			Because(errors.New(query.Get("error_description")))
 	}
@@ -154,7 +154,7 @@ func (c *Client) username(ctx context.Context, login Login) (string, error) {
 	case sluice.Forbidden.Is(err): // the login may be good for other commands
 		return "somebody who may not run iam.whoami", nil
 	case sluice.Unauthenticated.Is(err) && login.TokenURL != "":
-		return "", sluice.Errorf(sluice.CodeLoginFailed,
+		return "", sluice.CodeLoginFailed.Errorf(
 			"%s has signed you in, but the server does not take its token. "+
 				"Its log says why, such as an audience that auth-audience does not name.", login.Issuer).Because(err)
 	case err != nil:

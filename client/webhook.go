@@ -12,11 +12,7 @@ import (
 
 // Webhook returns the webhook with an event key, to users who may see its token.
 func (c *Client) Webhook(ctx context.Context, eventKey string) (hook sluice.WebhookView, err error) {
-	answer, err := c.Command(ctx, "webhook.get", url.Values{"eventKey": {eventKey}}, nil)
-	if err != nil {
-		return hook, err
-	}
-	err = answer.decode(&hook, sluice.CodeWebhookMalformed, "The server gave no webhook.")
+	err = c.Decode(ctx, "webhook.get", url.Values{"eventKey": {eventKey}}, nil, &hook)
 	if err == nil && strings.HasPrefix(hook.OpenToken(), "…") {
 		err = sluice.NotPermitted(sluice.MaySeeTokens)
 	}
@@ -46,11 +42,7 @@ func (c *Client) Sign(ctx context.Context, eventKey, sample string, body *Body) 
 	if sample != "" {
 		params.Set("sample", sample)
 	}
-	answer, err := c.Command(ctx, "webhook.sign", params, payload)
-	if err != nil {
-		return made, err
-	}
-	return made, answer.decode(&made, sluice.CodeCallMalformed, "The server made no call.")
+	return made, c.Decode(ctx, "webhook.sign", params, payload, &made)
 }
 
 // CallSigned sends a signed call. The given headers replace those of the sender.

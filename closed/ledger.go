@@ -6,6 +6,7 @@ package closed
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"sluice"
@@ -44,6 +45,8 @@ type Ledger struct {
 
 	began  time.Time // when this server started
 	taking time.Time // since when it takes calls; zero: it does not
+
+	uncounted atomic.Pointer[time.Time] // see sluice.Heartbeat
 }
 
 // New returns the ledger of a server. Nothing happens until Run runs.
@@ -90,14 +93,25 @@ func (l *Ledger) Beat(ctx context.Context) error {
 }
 
 // Crashed returns the last sign of life of a process that has ended without saying so, before this
-// one stores its own.
+// one stores its own. It is remembered, also by the next process, until Counted is called: what the
+// crash has taken of the figures is to be counted anew.
 func (l *Ledger) Crashed(ctx context.Context) (last time.Time, crashed bool) {
 	found, err := l.Records.Get(ctx, heartbeatKey)
 	if err != nil || found == nil || found.Heartbeat == nil || l.Several {
 		return time.Time{}, false
 	}
-	return found.Heartbeat.Time, found.Heartbeat.Last == ""
+	last, crashed = found.Heartbeat.Time, found.Heartbeat.Last == ""
+	if earlier := found.Heartbeat.Uncounted; !earlier.IsZero() {
+		last, crashed = earlier, true
+	}
+	if crashed {
+		l.uncounted.Store(&last)
+	}
+	return last, crashed
 }
+
+// Counted says that what a crash has taken is counted anew.
+func (l *Ledger) Counted() { l.uncounted.Store(nil) }
 
 // Last stores the last sign of life of this server, from when it took no more connections.
 func (l *Ledger) Last(ctx context.Context, at time.Time, why string) error {
@@ -113,6 +127,9 @@ func (l *Ledger) sign(ctx context.Context, beat sluice.Heartbeat) (before *sluic
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	beat.Time = beat.Time.UTC().Truncate(time.Millisecond)
+	if since := l.uncounted.Load(); since != nil {
+		beat.Uncounted = *since
+	}
 	_, err = l.Records.Change(ctx, heartbeatKey,
 		func(found *sluice.ClosedRecord, _ map[string]*sluice.ClosedRecord) (*sluice.ClosedRecord, error) {
 			before = nil

@@ -201,3 +201,40 @@ func TestWebhooksThatMissedCalls(t *testing.T) {
 		t.Errorf("it is told as %q", h.told[0])
 	}
 }
+
+// TestACrashIsRememberedUntilItIsCounted: a stop before the figures were counted anew leaves that to the
+// next start.
+func TestACrashIsRememberedUntilItIsCounted(t *testing.T) {
+	h := open(t)
+	beat := func(l *closed.Ledger) {
+		t.Helper()
+		if err := l.Beat(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop := func(l *closed.Ledger) {
+		t.Helper()
+		if err := l.Last(t.Context(), h.now, sluice.ClosedByStop); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := h.now.Truncate(time.Millisecond)
+	beat(h.start()) // its last sign
+	for range 2 {
+		h.now = h.now.Add(time.Minute)
+		l := h.start()
+		if last, crashed := l.Crashed(t.Context()); !crashed || !last.Equal(want) {
+			t.Errorf("after a crash at %s it is %s, %t", want, last, crashed)
+		}
+		beat(l)
+		stop(l)
+	}
+	l := h.start()
+	l.Crashed(t.Context())
+	beat(l)
+	l.Counted()
+	stop(l)
+	if last, crashed := h.start().Crashed(t.Context()); crashed {
+		t.Errorf("what was counted is to be counted again, since %s", last)
+	}
+}

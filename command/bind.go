@@ -112,7 +112,7 @@ func unknown(params []Param, name string) error {
 	if len(names) > 0 {
 		takes = "it takes " + strings.Join(names, ", ")
 	}
-	return sluice.Errorf(sluice.CodeParameterUnknown, "This command has no parameter %s; %s", sluice.Quote(name),
+	return sluice.CodeParameterUnknown.Errorf("This command has no parameter %s; %s", sluice.Quote(name),
 		spelling.Hint(name, names, takes)).About(name)
 }
 
@@ -128,6 +128,6 @@ func Flag(name, text string) (bool, error) {
 
 // MalformedQuery is the error for the query of a URL that can't be parsed.
 func MalformedQuery() error {
-	return sluice.Errorf(sluice.CodeQueryMalformed,
+	return sluice.CodeQueryMalformed.Errorf(
 		"The query of the URL is malformed; percent-encode what is not a letter or digit.")
 }

@@ -22,7 +22,7 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 		return nil, err
 	}
 	if c.InRun && sluice.RunFrom(ctx) == nil {
-		return nil, sluice.Errorf(sluice.CodeNotInAPipeline, "%s is a step of pipelines; it does nothing by itself.",
+		return nil, sluice.CodeNotInAPipeline.Errorf("%s is a step of pipelines; it does nothing by itself.",
 			c.Name)
 	}
 	if s.charge != nil && sluice.RunFrom(ctx) == nil {

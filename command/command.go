@@ -61,8 +61,10 @@ type Endpoint func(http.ResponseWriter, *http.Request) error
 // that can't work, since that is a mistake in the program.
 func New[P, R any](name, summary string, run func(context.Context, P) (R, error), opts ...Option) Command {
 	c := declare[P](name, summary)
-	c.Results = []reflect.Type{reflect.TypeFor[R]()}
-	c.Download = c.Results[0] == reflect.TypeFor[Download]()
+	answer := reflect.TypeFor[R]()
+	if c.Download = answer == reflect.TypeFor[Download](); !c.Download {
+		c.Results = []reflect.Type{answer}
+	}
 	params := c.Params
 	c.run = func(ctx context.Context, args Args) (any, error) {
 		var p P
@@ -115,7 +117,20 @@ type Download struct {
 
 	// Send writes the bytes. An error after the first of them cuts the connection, so
 	// that nobody mistakes a part for the whole.
-	Send func(ctx context.Context, to io.Writer) error
+	Send func(ctx context.Context, to *Output) error
+}
+
+// An Output is where the bytes of a download go.
+type Output struct {
+	io.Writer
+
+	Begun bool // something was written
+}
+
+// Write implements io.Writer.
+func (o *Output) Write(p []byte) (int, error) {
+	o.Begun = true
+	return o.Writer.Write(p)
 }
 
 // HTTPOnly reports whether the command can be called over HTTP only: neither as a step

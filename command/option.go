@@ -73,6 +73,11 @@ func Answers(samples ...any) Option {
 // view.
 func Lists[V any](c *Command) {
 	c.ReadOnly, c.Listing = true, true
+	OneOrAll[V](c)
+}
+
+// OneOrAll declares that the command answers with a list of views, or with one view.
+func OneOrAll[V any](c *Command) {
 	c.Results = []reflect.Type{reflect.TypeFor[[]V](), reflect.TypeFor[V]()}
 }
 

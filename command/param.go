@@ -247,5 +247,5 @@ var anyOf = map[string]string{
 }
 
 func (p Param) invalid(code sluice.Code, format string, args ...any) error {
-	return sluice.Errorf(code, "The parameter %s %s.", p.Name, fmt.Sprintf(format, args...)).About(p.Name)
+	return code.Errorf("The parameter %s %s.", p.Name, fmt.Sprintf(format, args...)).About(p.Name)
 }

@@ -2,6 +2,9 @@ package command
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -9,38 +12,53 @@ import (
 
 // Reference describes all commands as a page of Markdown.
 func (s Set) Reference() string {
-	var page strings.Builder
+	page := &referencePage{schemas: NewSchemas(), shown: make(map[string]bool)}
 	page.WriteString("# Commands\n\n" +
 		"Call a command with `POST " + sluice.CommandPath + "<name>`; its parameters go in the query, " +
 		"a form or a JSON object. " +
 		"Commands that change nothing also take `GET`. A command's name is also the permission it needs. " +
-		"What a command gives is written as its members with their types; those with a question mark may be " +
-		"missing. `/openapi.json` has the same as schemas.\n")
+		"An example is written as a step of a pipeline, which has the same parameters, and shows what the command " +
+		"gives. Answers leave out members that say *if any* where there is nothing to say. " +
+		"`/openapi.json` has the same as schemas.\n")
 	for _, c := range s.commands {
-		c.describe(&page)
+		for _, t := range c.Results {
+			page.schemas.Of(t)
+		}
+	}
+	for _, c := range s.commands {
+		page.command(c)
+	}
+	page.WriteString("\n## Parts of answers\n")
+	for _, name := range slices.Sorted(maps.Keys(page.schemas.types)) {
+		if !page.shown[name] {
+			fmt.Fprintf(page, "\n### %s\n", name)
+			page.members(page.schemas.types[name])
+		}
 	}
 	return page.String()
 }
 
-func (c Command) describe(page *strings.Builder) {
-	fmt.Fprintf(page, "\n## %s\n\n%s\n\n", c.Name, c.Summary)
+// A referencePage is the reference in the making.
+type referencePage struct {
+	strings.Builder
+
+	schemas *Schemas
+	shown   map[string]bool // names of structs that stand beside the one command that gives them
+}
+
+func (r *referencePage) command(c Command) {
+	fmt.Fprintf(r, "\n## %s\n\n%s\n\n", c.Name, c.Summary)
 	switch {
 	case c.Endpoint != nil:
-		page.WriteString("`GET` or `POST`, without header authentication.\n")
+		r.WriteString("`GET` or `POST`, without header authentication.\n")
 	case c.ReadOnly:
-		page.WriteString("`GET` or `POST`.\n")
+		r.WriteString("`GET` or `POST`.\n")
 	default:
-		page.WriteString("`POST`.\n")
+		r.WriteString("`POST`.\n")
 	}
-	defer func() {
-		if gives := c.gives(); gives != "" {
-			fmt.Fprintf(page, "\n%s\n", gives)
-		}
-	}()
-	if len(c.Params) == 0 {
-		return
+	if len(c.Params) > 0 {
+		r.WriteString("\n| Parameter | Takes | Meaning |\n|---|---|---|\n")
 	}
-	page.WriteString("\n| Parameter | Takes | Meaning |\n|---|---|---|\n")
 	for _, p := range c.Params {
 		name := "`" + p.Name + "`"
 		if p.Alias != "" {
@@ -55,6 +73,80 @@ func (c Command) describe(page *strings.Builder) {
 		case bodyDefault:
 			name += ", in a pipeline by default the body"
 		}
-		fmt.Fprintf(page, "| %s | %s | %s |\n", name, p.Wants(), p.Doc)
+		fmt.Fprintf(r, "| %s | %s | %s |\n", name, p.Wants(), p.Doc)
+	}
+	r.gives(c)
+	example := c.Example()
+	if example.Call != "" {
+		fmt.Fprintf(r, "\n```yaml\n%s: %s\n```\n", c.Name, strings.TrimSpace(example.Call))
+	}
+	if example.Answer != "" {
+		fmt.Fprintf(r, "```json\n%s\n```\n", strings.TrimSpace(example.Answer))
+	}
+}
+
+// gives says what a command answers with. What it alone gives stands there, everything else behind
+// all commands.
+func (r *referencePage) gives(c Command) {
+	if text := c.Example().Gives; text != "" {
+		fmt.Fprintf(r, "\nGives %s\n", text)
+		return
+	}
+	var shapes []string
+	for _, t := range c.Results {
+		schema := r.schemas.Of(t) // once more
+		name := refName(schema)
+		if t.Kind() == reflect.Struct && (name == "" || r.schemas.uses[name] == 2) {
+			r.shown[name] = true
+			r.members(t)
+			return
+		}
+		shapes = append(shapes, r.schemas.words(schema))
+	}
+	if len(shapes) > 0 {
+		fmt.Fprintf(r, "\nGives: %s.\n", strings.Join(shapes, ", or "))
+	}
+}
+
+// members describes the members of a struct.
+func (r *referencePage) members(t reflect.Type) {
+	r.WriteString("\n| Gives | Type | Meaning |\n|---|---|---|\n")
+	for _, m := range members(t) {
+		name := "`" + m.name + "`"
+		if m.optional {
+			name += ", if any"
+		}
+		fmt.Fprintf(r, "| %s | %s | %s |\n", name, r.schemas.words(r.schemas.member(m)), m.doc)
+	}
+}
+
+// refName returns the name that a schema refers to, or "".
+func refName(schema Schema) string {
+	ref, _ := schema["$ref"].(string)
+	return strings.TrimPrefix(ref, refPrefix)
+}
+
+// words says what a schema allows. References lead to what several commands give.
+func (s *Schemas) words(schema Schema) string {
+	if name := refName(schema); name != "" {
+		if list, _ := s.Named[name].(Schema); list["type"] == "array" {
+			return s.words(list)
+		}
+		return fmt.Sprintf("[%s](#%s)", name, strings.ToLower(name))
+	}
+	if values, _ := schema["enum"].([]string); values != nil {
+		return "one of " + strings.Join(values, ", ")
+	}
+	switch kind, _ := schema["type"].(string); {
+	case kind == "array":
+		return "list of " + s.words(schema["items"].(Schema))
+	case schema["additionalProperties"] != nil:
+		return "object of " + s.words(schema["additionalProperties"].(Schema))
+	case schema["format"] != nil:
+		return "time"
+	case kind == "":
+		return "anything"
+	default:
+		return kind
 	}
 }

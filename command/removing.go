@@ -11,9 +11,10 @@ func Removing[P any](
 	name, summary string, remove func(context.Context, P) (removed string, err error), opts ...Option,
 ) Command {
 	key := reflect.TypeFor[P]().Field(0).Tag.Get("json")
+	named := reflect.StructTag(`json:"` + key + `" doc:"What was deleted."`)
 	answer := reflect.StructOf([]reflect.StructField{
-		{Name: "Removed", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(`json:"` + key + `"`)},
-		{Name: "Deleted", Type: reflect.TypeFor[bool](), Tag: `json:"deleted"`},
+		{Name: "Removed", Type: reflect.TypeFor[string](), Tag: named},
+		{Name: "Deleted", Type: reflect.TypeFor[bool](), Tag: `json:"deleted" doc:"It is gone."`},
 	})
 	c := New(name, summary, func(ctx context.Context, p P) (any, error) {
 		removed, err := remove(ctx, p)

@@ -50,7 +50,7 @@ type Config struct {
 	ResultTTL      time.Duration `name:"result-ttl" least:"1" default:"1h" doc:"how long a result can be read"`
 	EventMaxAge    time.Duration `name:"event-max-age" default:"168h" doc:"how long events are kept"`
 	EventMaxBytes  Size          `name:"event-max-bytes" default:"0" doc:"how many bytes of events are kept; 0: half of the volume, or as much as an external engine takes"`
-	ResultMaxCount int           `name:"result-max-count" least:"1" default:"1000000" doc:"how many results of pipelines are kept; beyond, the oldest go first"`
+	ResultMaxCount int           `name:"result-max-count" least:"1" default:"1000000" doc:"how many results of pipelines are kept; beyond, the oldest of the pipelines with most go"`
 	ResultMaxBytes Size          `name:"result-max-bytes" least:"1" default:"1GiB" doc:"how many bytes of results of pipelines are kept"`
 	MinFreeDisk    Size          `name:"min-free-disk" default:"512MiB" doc:"free disk space below which calls are refused"`
 

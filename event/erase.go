@@ -34,7 +34,7 @@ func eraseCommand(o Options) command.Command {
 			done.Items = []sluice.BulkItem{}
 			for _, c := range calls {
 				if !p.Force && (c.Status == sluice.StatusRetrying || c.Status == sluice.StatusProcessing) {
-					return sluice.Erased{}, sluice.Errorf(sluice.CodeEventWaits, "The event of %s still runs, or "+
+					return sluice.Erased{}, sluice.CodeEventWaits.Errorf("The event of %s still runs, or "+
 						"waits for its next attempt; with force=true it is erased all the same.", c.TraceID)
 				}
 				if len(done.Items) < maxListed {

@@ -42,7 +42,7 @@ func (p eraseParams) find(ctx context.Context, o Options) ([]sluice.Call, error)
 		return nil, err
 	}
 	if len(found) == 0 && p.TraceID != "" {
-		return nil, sluice.Errorf(sluice.CodeEventUnknown, "No call matches; trace.get finds those there are.")
+		return nil, sluice.CodeEventUnknown.Errorf("No call matches; trace.get finds those there are.")
 	}
 	found, err = withCopies(ctx, o.Journal, found, cover)
 	return slices.DeleteFunc(found, func(c sluice.Call) bool { return c.Erased }), err
@@ -81,22 +81,35 @@ func quarantined(
 	return found, nil
 }
 
-// withCopies adds the calls that repeat others, or let them out of the quarantine, and the
-// events that have their trace ids.
+// triedAgain is how long senders try a call again that the server could not take.
+const triedAgain = 72 * time.Hour
+
+// withCopies adds the calls that repeat others, or let them out of the quarantine, or that could not
+// be taken before the sender tried again, and the events that have their trace ids.
 func withCopies(
 	ctx context.Context, journal sluice.Journal, found []sluice.Call, cover sluice.Cover,
 ) ([]sluice.Call, error) {
-	since, meant := map[string]time.Time{}, map[string]bool{}
+	type delivery struct{ eventKey, id string }
+	since, meant, deliveries := map[string]time.Time{}, map[string]bool{}, map[delivery]bool{}
 	for _, c := range found {
 		meant[c.TraceID] = true
-		if at, known := since[c.EventKey]; c.EventKey != "" && (!known || c.Time.Before(at)) {
-			since[c.EventKey] = c.Time
+		from := c.Time
+		if c.DeliveryID != "" {
+			deliveries[delivery{c.EventKey, c.DeliveryID}] = true
+			from = from.Add(-triedAgain)
 		}
+		if at, known := since[c.EventKey]; c.EventKey != "" && (!known || from.Before(at)) {
+			since[c.EventKey] = from
+		}
+	}
+	isCopy := func(c sluice.Call) bool {
+		return meant[c.ReplayOf] || meant[c.AdmittedOf] ||
+			c.Status == sluice.StatusRejected && deliveries[delivery{c.EventKey, c.DeliveryID}]
 	}
 	var copies []sluice.Call
 	for key, from := range since {
 		some, err := all(ctx, journal, sluice.TraceQuery{EventKey: key, From: from, Cover: cover},
-			func(c sluice.Call) bool { return c.ReplayOf != "" || c.AdmittedOf != "" })
+			func(c sluice.Call) bool { return c.ReplayOf != "" || c.AdmittedOf != "" || isCopy(c) })
 		if err != nil {
 			return nil, err
 		}
@@ -104,12 +117,15 @@ func withCopies(
 	}
 	slices.SortFunc(copies, func(a, b sluice.Call) int { return a.Time.Compare(b.Time) })
 	for _, c := range copies { // a copy of a copy is newer
-		if meant[c.ReplayOf] || meant[c.AdmittedOf] {
+		if isCopy(c) {
 			meant[c.TraceID] = true
 		}
 	}
 	var erased []sluice.Call
 	for id := range meant {
+		if call := sluice.CallTraceID(id); call != id && meant[call] {
+			continue // it is found with its call
+		}
 		some, err := all(ctx, journal, sluice.TraceQuery{TraceID: id, Cover: cover}, nil)
 		if err != nil {
 			return nil, err
@@ -139,7 +155,7 @@ func all(
 			}
 		}
 		if len(found) > maxErased {
-			return nil, sluice.Errorf(sluice.CodeTooManyEvents,
+			return nil, sluice.CodeTooManyEvents.Errorf(
 				"These are more than %d calls; erase them in parts, with from and to.", maxErased)
 		}
 	}

@@ -151,3 +151,36 @@ func TestEraseWhatWaits(t *testing.T) {
 		t.Errorf("not listed are %v", want)
 	}
 }
+
+// TestEraseWhatCouldNotBeTaken: what a sender tried again goes with all tries, since each has its
+// delivery id; the tries of another delivery stay.
+func TestEraseWhatCouldNotBeTaken(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
+		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue,
+		Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
+		Note: func(context.Context, sluice.AuditEntry) {},
+	}))
+	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
+	hear := func(status sluice.Status, deliveryID string, ago time.Duration) string {
+		at := time.Now().Add(-ago)
+		id := sluice.NewTraceID("abcdef", at)
+		s.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: id, EventKey: "webhook.again", Time: at, Status: status, DeliveryID: deliveryID}})
+		return id
+	}
+	before := hear(sluice.StatusRejected, "eve@example.com", time.Hour)
+	taken := hear(sluice.StatusOK, "eve@example.com", 0)
+	other := hear(sluice.StatusRejected, "bob@example.com", 0)
+	erase, _ := set.Find("event.erase")
+	out, err := set.Call(ctx, erase, command.Args{{Name: "traceId", Value: taken}})
+	if err != nil || out.(sluice.Erased).Erased != 2 {
+		t.Fatalf("erasing gives %+v (%v)", out, err)
+	}
+	for id, want := range map[string]string{before: "", taken: "", other: "bob@example.com"} {
+		calls, _, err := s.Journal.Calls(ctx, sluice.TraceQuery{TraceID: id, Limit: 10})
+		if err != nil || len(calls) != 1 || calls[0].DeliveryID != want || calls[0].Erased != (want == "") {
+			t.Errorf("the calls are %+v (%v)", calls, err)
+		}
+	}
+}

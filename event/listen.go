@@ -35,6 +35,6 @@ func messageReceiveCommand() command.Command {
 }
 
 func startsPipelines(name string) error {
-	return sluice.Errorf(sluice.CodeNotInAPipeline, "%s is the first step of a pipeline, which it starts; it does "+
+	return sluice.CodeNotInAPipeline.Errorf("%s is the first step of a pipeline, which it starts; it does "+
 		"nothing by itself. To get an event, call event.receive.", name)
 }

@@ -59,12 +59,12 @@ func replayCommand(o Options) command.Command {
 				return done, nil
 			}
 			if len(p.TraceID) > 0 && slices.ContainsFunc(old, func(c sluice.Call) bool { return c.Erased }) {
-				return sluice.Replays{}, sluice.Errorf(sluice.CodeEventGone,
+				return sluice.Replays{}, sluice.CodeEventGone.Errorf(
 					"This call was erased, so there is nothing to send again.")
 			}
 			err = p.sendAll(ctx, old, &done)
 			if err == nil && done.Replayed == 0 && p.Limit == 0 {
-				err = sluice.Errorf(sluice.CodeEventUnknown,
+				err = sluice.CodeEventUnknown.Errorf(
 					"No stored event matches; trace.get finds those there are.")
 			}
 			return done, err
@@ -97,7 +97,7 @@ func (p replay) sendAll(ctx context.Context, old []sluice.Call, done *sluice.Rep
 		case done.Replayed == 0:
 			return err
 		default:
-			return sluice.Errorf(sluice.CodeReplayIncomplete,
+			return sluice.CodeReplayIncomplete.Errorf(
 				"Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed,
 				len(old), last).Because(err)
 		}

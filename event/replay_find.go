@@ -46,7 +46,7 @@ func (p replay) find(ctx context.Context) (found []sluice.Call, next string, err
 func (p replay) page(found []sluice.Call) (page []sluice.Call, next string, err error) {
 	if p.Limit == 0 {
 		if len(found) > maxReplays {
-			err = sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d events; replay them in parts with "+
+			err = sluice.CodeTooManyEvents.Errorf("These are more than %d events; replay them in parts with "+
 				"limit and after, or all of them with sluice replay.", maxReplays)
 		}
 		return found, "", err
@@ -127,23 +127,26 @@ func (p replay) named(ctx context.Context) (named []sluice.Call, err error) {
 			return nil, sluice.InvalidParameter("traceId",
 				"The parameter traceId must be the whole trace id of a call.")
 		}
-		calls, _, err := p.Journal.Calls(ctx, sluice.TraceQuery{
-			TraceID: strings.ToLower(id), Limit: 1000, Cover: sluice.CoverFrom(ctx),
-		})
+		calls, err := all(ctx, p.Journal, sluice.TraceQuery{
+			TraceID: strings.ToLower(id), Cover: sluice.CoverFrom(ctx),
+		}, nil)
 		if err != nil {
 			return nil, err
 		}
+		id = strings.ToLower(id)
 		for _, c := range slices.Backward(calls) { // what followed from the call is newer
-			if !c.Accepted() {
+			if !c.Accepted() || c.TraceID != id && c.Batch == nil {
 				continue
 			}
 			if !p.Force && c.WaitsFor(p.Pipeline) {
-				return nil, sluice.Errorf(sluice.CodeEventWaits, "The event of %s waits for its next attempt. "+
+				return nil, sluice.CodeEventWaits.Errorf("The event of %s waits for its next attempt. "+
 					"event.retry makes that now; with force=true it is sent again all the same, and the pipeline "+
 					"gets it twice.", c.TraceID)
 			}
 			named = append(named, c)
-			break
+			if c.TraceID == id { // otherwise it is one of several
+				break
+			}
 		}
 	}
 	return named, nil

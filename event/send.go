@@ -54,10 +54,10 @@ func (s sending) apply(e *sluice.Event) error {
 
 // sent is the answer for an event or message that is on stable storage.
 type sent struct {
-	EventKey      string `json:"eventKey,omitempty"`
-	Key           string `json:"key,omitempty"`
-	TraceID       string `json:"traceId"`
-	CorrelationID string `json:"correlationId"`
+	EventKey      string `json:"eventKey,omitempty" doc:"Of an event."`
+	Key           string `json:"key,omitempty" doc:"Of a message."`
+	TraceID       string `json:"traceId" doc:"Finds what pipelines make of it, in traces and logs."`
+	CorrelationID string `json:"correlationId" doc:"Finds the result, in a poll."`
 
 	Due       time.Time `json:"due,omitzero" doc:"When pipelines get it, if that is later."`
 	Duplicate bool      `json:"duplicate,omitempty" doc:"It was sent before with the same delivery id."`
@@ -112,7 +112,7 @@ func send(
 		return done, err
 	}
 	if len(text) > sluice.MaxPayloadLength {
-		return done, sluice.Errorf(sluice.CodePayloadTooLarge, "The payload is longer than %d bytes.",
+		return done, sluice.CodePayloadTooLarge.Errorf("The payload is longer than %d bytes.",
 			sluice.MaxPayloadLength)
 	}
 	if levels, _ := value.Inspect(text); levels > value.MaxDepth { // with the event around it, it would be too deep

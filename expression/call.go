@@ -73,8 +73,8 @@ func (c *compiler) secret(node *ast.CallNode) eval {
 		return c.mistake(node, "secret needs its name in quotes, not computed.")
 	}
 	c.compile(literal)
-	c.varies = true
-	c.secrets = append(c.secrets, literal.Value)
+	c.Varies = true
+	c.Secrets = append(c.Secrets, literal.Value)
 	return func(f *frame) any {
 		if f.scope.Secret == nil {
 			fail("there are no secrets here")

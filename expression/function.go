@@ -83,7 +83,7 @@ func (c *compiler) builtin(node *ast.BuiltinNode) eval {
 		return c.mistake(node, "%s got %d values; use %s.", node.Name, n, fn.usage)
 	}
 	if node.Name == "len" {
-		c.lengths = append(c.lengths, path(node.Arguments[0], 0))
+		c.Lengths = append(c.Lengths, path(node.Arguments[0], 0))
 	}
 	return strict(func(f *frame, args []any) any {
 		for i, arg := range args {

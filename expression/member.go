@@ -23,7 +23,7 @@ func (c *compiler) member(node *ast.MemberNode) eval {
 		return c.mistake(node, "%s is a function: call it with (…).", name)
 	}
 	if name := path(node, 0); name != "" {
-		c.reads = append(c.reads, name)
+		c.Reads = append(c.Reads, name)
 	}
 	owner, property := c.compile(node.Node), c.compile(node.Property)
 	return func(f *frame) any {

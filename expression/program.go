@@ -12,13 +12,11 @@ import (
 
 // program is an expression, ready to run.
 type program struct {
-	source  string
-	slots   int      // how many variables it has
-	secrets []string // names of the secrets it uses
-	reads   []string // members that it reads by name, such as body.payload.name
-	lengths []string // those of them whose length it takes
-	varies  bool     // it reads the scope: its value is not the same in each run
-	run     eval
+	Uses
+
+	source string
+	slots  int // how many variables it has
+	run    eval
 }
 
 // evaluate runs a program, gives its value a form, and reports the memory that both took.
@@ -52,7 +50,7 @@ func (p *program) failed(reason error) *sluice.Error {
 		}
 	}
 	snippet := oneLine(p.source, longestSnippet)
-	return sluice.Errorf(sluice.CodeExpressionFailed, "The expression %s failed: %s.", snippet, why).
+	return sluice.CodeExpressionFailed.Errorf("The expression %s failed: %s.", snippet, why).
 		OfKind(kind).Because(cause)
 }
 

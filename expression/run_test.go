@@ -167,7 +167,7 @@ func TestFailures(t *testing.T) {
 		if full := "The expression " + snippet + " failed: " + want + "."; failure.Message != full {
 			t.Errorf("%s: got %q, want %q", code, failure.Message, full)
 		}
-		if wantKind := map[string]sluice.Kind{`test.refuse()`: sluice.Unavailable}[code]; wantKind == 0 && failure.Kind != sluice.Invalid || wantKind != 0 && failure.Kind != wantKind {
+		if wantKind := map[string]sluice.Kind{`test.refuse()`: sluice.Unavailable}[code]; wantKind == "" && failure.Kind != sluice.Invalid || wantKind != "" && failure.Kind != wantKind {
 			t.Errorf("%s: kind is %v", code, failure.Kind)
 		}
 	}

@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"iter"
 	"strings"
 
 	"sluice/value"
@@ -9,9 +8,29 @@ import (
 
 // Template is a compiled text of a parameter. It can run many times at once.
 type Template struct {
+	Uses
+
 	alone *program // the only expression, if its value keeps its type
 	parts []fragment
 	slots int // the most variables that one of the programs has
+}
+
+// Uses are what expressions ask for.
+type Uses struct {
+	Secrets []string // by name
+	Reads   []string // members that are read by name, such as body.payload.name
+	Lengths []string // those of them whose length is taken, and "" for what has no name
+	Varies  bool     // the value depends on what a run sees
+}
+
+// add adds an expression to the template.
+func (t *Template) add(p *program) {
+	t.parts = append(t.parts, fragment{program: p})
+	t.slots = max(t.slots, p.slots)
+	t.Secrets = append(t.Secrets, p.Secrets...)
+	t.Reads = append(t.Reads, p.Reads...)
+	t.Lengths = append(t.Lengths, p.Lengths...)
+	t.Varies = t.Varies || p.Varies
 }
 
 // fragment is literal text, or an expression whose value becomes text.
@@ -37,8 +56,7 @@ func (l *Language) Compile(text string) (*Template, error) {
 		if err != nil {
 			return nil, shifted(err, s.offset)
 		}
-		t.parts = append(t.parts, fragment{program: p})
-		t.slots = max(t.slots, p.slots)
+		t.add(p)
 	}
 	// A block of YAML ends with a line break: a lone expression before it keeps its type.
 	if len(t.parts) == 1 || len(t.parts) == 2 && t.parts[1].text == "\n" {
@@ -47,60 +65,14 @@ func (l *Language) Compile(text string) (*Template, error) {
 	return t, nil
 }
 
-// programs returns the expressions of the template.
-func (t *Template) programs() iter.Seq[*program] {
-	return func(yield func(*program) bool) {
-		for _, part := range t.parts {
-			if part.program != nil && !yield(part.program) {
-				return
-			}
-		}
-	}
-}
-
-// Secrets returns the names of the secrets that the template uses.
-func (t *Template) Secrets() (names []string) {
-	for p := range t.programs() {
-		names = append(names, p.secrets...)
-	}
-	return names
-}
-
-// Reads returns the members that the template reads by name, such as body.payload.name.
-func (t *Template) Reads() (names []string) {
-	for p := range t.programs() {
-		names = append(names, p.reads...)
-	}
-	return names
-}
-
-// Lengths returns the members whose length the template takes, and "" for what has no name.
-func (t *Template) Lengths() (names []string) {
-	for p := range t.programs() {
-		names = append(names, p.lengths...)
-	}
-	return names
-}
-
-// Varies reports whether the value depends on what a run sees.
-func (t *Template) Varies() bool {
-	for p := range t.programs() {
-		if p.varies {
-			return true
-		}
-	}
-	return false
-}
-
 // ConstantError returns how an expression of the template fails in each run, whatever the
 // run sees; nil if none does.
 func (t *Template) ConstantError() error {
-	for p := range t.programs() {
-		if p.varies {
-			continue
-		}
-		if _, err := (&Template{alone: p, slots: p.slots}).Eval(nil); err != nil {
-			return err
+	for _, part := range t.parts {
+		if p := part.program; p != nil && !p.Varies {
+			if _, err := (&Template{alone: p, slots: p.slots}).Eval(nil); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -120,7 +92,9 @@ func (l *Language) CompileExpression(code string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Template{alone: p, parts: []fragment{{program: p}}, slots: p.slots}, nil
+	t := &Template{alone: p}
+	t.add(p)
+	return t, nil
 }
 
 // Static returns the text if it has no expression.

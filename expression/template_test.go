@@ -18,7 +18,7 @@ var language = expression.NewLanguage(map[string]expression.Function{
 	"convert.toNumbers":  func(...any) (any, error) { return []any{1, 2}, nil },
 	"test.fail":          func(...any) (any, error) { return nil, errors.New("disk /var/secret is full") },
 	"test.refuse": func(...any) (any, error) {
-		return nil, sluice.Errorf(sluice.Code{Word: "later", Kind: sluice.Unavailable}, "Try again later.")
+		return nil, sluice.Code("later").Errorf("Try again later.").OfKind(sluice.Unavailable)
 	},
 	"test.panic":    func(...any) (any, error) { panic("password 123") },
 	"test.struct":   func(...any) (any, error) { return struct{ A int }{1}, nil },
@@ -41,7 +41,7 @@ func scope() *expression.Scope {
 			if name == "key" {
 				return "s3cret", nil
 			}
-			return "", sluice.Errorf(sluice.CodeSecretUnknown, "There is no secret %s.", name)
+			return "", sluice.CodeSecretUnknown.Errorf("There is no secret %s.", name)
 		},
 	}
 }

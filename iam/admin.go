@@ -102,5 +102,5 @@ func keepsAdmin(before, after *sluice.Account, all map[string]*sluice.Account) e
 			return nil
 		}
 	}
-	return sluice.Errorf(sluice.CodeLastAdmin, "This is the last administrator who can log in; make another one first.")
+	return sluice.CodeLastAdmin.Errorf("This is the last administrator who can log in; make another one first.")
 }

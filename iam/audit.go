@@ -75,35 +75,26 @@ func (d *Directory) NoteLogin(
 	if !granted && grant == "password" {
 		return
 	}
-	e := sluice.AuditEntry{
-		Username: username, Address: address, Command: "login", Target: clientID, Outcome: sluice.AuditAllowed,
-		Access: true,
-	}
 	if username == "" && grant == "client_credentials" {
-		e.Username = clientPrefix + clientID
+		username = clientPrefix + clientID
 	}
-	if !granted {
-		// Anybody can cause these: no unknown names, and not too many.
-		if client, err := d.Client(ctx, clientID); err != nil || client == nil ||
-			d.refusals.Try(limit.Network(address)) > 0 {
-			return
-		}
-		e.Outcome, e.Code = sluice.AuditRefused, code
+	if granted {
+		code = ""
+	} else if client, err := d.Client(ctx, clientID); err != nil || client == nil ||
+		d.refusals.Try(limit.Network(address)) > 0 { // anybody can cause these: no unknown names, and not too many
+		return
 	}
-	d.Note(ctx, e)
+	d.noteAccess(ctx, "login", clientID, username, address, code)
 }
 
 // NoteLogout enters the end of a login in the audit log. Either it was wanted, or a
 // replaced refresh token was used again, so one of its users has stolen it.
 func (d *Directory) NoteLogout(ctx context.Context, username, clientID, address string, reused bool) {
-	e := sluice.AuditEntry{
-		Username: username, Address: address, Command: "logout", Target: clientID, Outcome: sluice.AuditAllowed,
-		Access: true,
-	}
+	code := ""
 	if reused {
-		e.Outcome, e.Code = sluice.AuditRefused, "token-reused"
+		code = "token-reused"
 	}
-	d.Note(ctx, e)
+	d.noteAccess(ctx, "logout", clientID, username, address, code)
 }
 
 // noteRefused enters a refused Authorization header in the audit log, with the user if
@@ -112,12 +103,21 @@ func (d *Directory) noteRefused(ctx context.Context, scheme string, id sluice.Id
 	if !sluice.Unauthenticated.Is(err) || d.refusals.Try(limit.Network(address)) > 0 {
 		return
 	}
-	e := sluice.AuditEntry{
-		Username: id.Username, Address: address, Command: "login", Target: scheme, Outcome: sluice.AuditRefused,
-		Code: sluice.AsError(err).Code,
-	}
+	username := id.Username
 	if id.Client {
-		e.Username = clientPrefix + id.ClientID
+		username = clientPrefix + id.ClientID
+	}
+	d.noteAccess(ctx, "login", scheme, username, address, sluice.AsError(err).Code)
+}
+
+// noteAccess enters in the audit log that somebody got in or out, or why not.
+func (d *Directory) noteAccess(ctx context.Context, command, target, username, address, code string) {
+	e := sluice.AuditEntry{
+		Username: username, Address: address, Command: command, Target: target, Code: code, Access: true,
+		Outcome: sluice.AuditAllowed,
+	}
+	if code != "" {
+		e.Outcome = sluice.AuditRefused
 	}
 	d.Note(ctx, e)
 }

@@ -13,19 +13,19 @@ import (
 
 // An auditCheck tells whether the audit log is whole.
 type auditCheck struct {
-	Valid     bool         `json:"valid"`
+	Valid     bool         `json:"valid" doc:"No chain breaks."`
 	Entries   int          `json:"entries" doc:"How many were checked."`
 	Unchained int          `json:"unchained,omitempty" doc:"Entries from before entries had hashes."`
 	Last      string       `json:"last,omitempty" doc:"Hash of the newest entry. Keep it elsewhere: a log that was cut or written anew does not have it any more."`
-	Breaks    []chainBreak `json:"breaks"`
+	Breaks    []chainBreak `json:"breaks" doc:"Where chains break."`
 }
 
 // A chainBreak is where a chain of entries breaks.
 type chainBreak struct {
 	Time    time.Time `json:"time" doc:"Of the entry behind the break."`
-	Chain   string    `json:"chain,omitempty"`
-	Number  int       `json:"number,omitempty"`
-	Message string    `json:"message"`
+	Chain   string    `json:"chain,omitempty" doc:"Name of the chain."`
+	Number  int       `json:"number,omitempty" doc:"Place in the chain."`
+	Message string    `json:"message" doc:"What is wrong there."`
 }
 
 func auditVerifyCommand(d *Directory) command.Command {

@@ -37,12 +37,12 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (no
 	headers := r.Header.Values("Authorization")
 	switch {
 	case len(headers) == 0:
-		err := sluice.Errorf(sluice.CodeAuthorizationMissing,
+		err := sluice.CodeAuthorizationMissing.Errorf(
 			"This needs an Authorization header: Basic, Bearer or Refresh.")
 		a.observe(noScheme, err)
 		return none, a.challenge(noScheme, unlessStarting(starting, err))
 	case len(headers) > 1:
-		err := sluice.Errorf(sluice.CodeAuthorizationAmbiguous,
+		err := sluice.CodeAuthorizationAmbiguous.Errorf(
 			"The request has more than one Authorization header; send one.")
 		a.observe(otherScheme, err)
 		return none, err
@@ -90,7 +90,7 @@ func (a *Authenticator) check(
 	case scheme == refreshScheme:
 		id, renewed, err = a.Tokens.Refresh(ctx, credentials)
 	default:
-		err = sluice.Errorf(sluice.CodeAuthorizationInvalid,
+		err = sluice.CodeAuthorizationInvalid.Errorf(
 			"This scheme of authorization is not known here; use Basic, Bearer or Refresh.")
 	}
 	if err == nil {

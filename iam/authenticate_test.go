@@ -20,10 +20,10 @@ func (tokens) Access(_ context.Context, token string) (sluice.Identity, error) {
 	case "orphan":
 		return sluice.Identity{Username: "gone", ClientID: "gone", Client: true}, nil
 	case "unsure":
-		return sluice.Identity{}, sluice.Errorf(sluice.CodeProviderUnavailable, "The provider can't be asked.")
+		return sluice.Identity{}, sluice.CodeProviderUnavailable.Errorf("The provider can't be asked.")
 	}
 	if token != "good" {
-		return sluice.Identity{}, sluice.Errorf(sluice.CodeInvalidToken, "The token is not valid.")
+		return sluice.Identity{}, sluice.CodeInvalidToken.Errorf("The token is not valid.")
 	}
 	return sluice.Identity{Username: "admin", Expires: time.Now().Add(time.Minute)}, nil
 }

@@ -22,10 +22,7 @@ func authorizeCommand(a *Authenticator) command.Command {
 			if err != nil {
 				return nil, err // the refusal is in the audit log
 			}
-			a.Directory.Note(ctx, sluice.AuditEntry{
-				Username: user.Name, Address: caller.Address, Command: "iam.authorize", Target: run.Pipeline,
-				Outcome: sluice.AuditAllowed, Access: true,
-			})
+			a.Directory.noteAccess(ctx, "iam.authorize", run.Pipeline, user.Name, caller.Address, "")
 			user.Address = caller.Address
 			run.Switch(user)
 			return p.Body, nil

@@ -40,7 +40,7 @@ func clientGetCommand(d *Directory) command.Command {
 }
 
 func noClient(id string) error {
-	return sluice.Errorf(sluice.CodeClientNotFound, "There is no client %s; iam.client.get lists those there are.",
+	return sluice.CodeClientNotFound.Errorf("There is no client %s; iam.client.get lists those there are.",
 		sluice.Quote(id))
 }
 

@@ -438,7 +438,7 @@ func TestTheAuditLogIsReadInPagesAndRanges(t *testing.T) {
 type away[T any] struct{ sluice.Records[T] }
 
 func (away[T]) Get(context.Context, string) (*T, error) {
-	return nil, sluice.Errorf(sluice.CodeEngineUnavailable, "The engine did not answer.")
+	return nil, sluice.CodeEngineUnavailable.Errorf("The engine did not answer.")
 }
 
 type awayRoles struct {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -15,13 +16,15 @@ import (
 var commonText string
 
 // commonWords are the words that the commonest passwords are made of.
-var commonWords = sync.OnceValue(func() map[string]bool {
-	words := make(map[string]bool)
-	for word := range strings.FieldsSeq(commonText) {
-		words[word] = true
+var commonWords = sync.OnceValue(func() map[string]bool { return setOf(strings.FieldsSeq(commonText)) })
+
+func setOf(items iter.Seq[string]) map[string]bool {
+	set := make(map[string]bool)
+	for item := range items {
+		set[item] = true
 	}
-	return words
-})
+	return set
+}
 
 //go:embed commonest.txt.gz
 var commonestZipped []byte
@@ -29,16 +32,9 @@ var commonestZipped []byte
 // commonest are the most common passwords of 8 characters or more, from lists of stolen
 // ones.
 var commonest = sync.OnceValue(func() map[string]bool {
-	passwords := make(map[string]bool)
-	unzip, err := gzip.NewReader(bytes.NewReader(commonestZipped))
-	if err != nil {
-		return passwords // a test reads it
-	}
-	text, _ := io.ReadAll(unzip) // see above
-	for line := range strings.Lines(string(text)) {
-		passwords[strings.TrimSpace(line)] = true
-	}
-	return passwords
+	unzip, _ := gzip.NewReader(bytes.NewReader(commonestZipped)) // a test reads it
+	text, _ := io.ReadAll(unzip)
+	return setOf(strings.SplitSeq(string(text), "\n"))
 })
 
 // letterFor undoes what people write in place of letters.

@@ -46,7 +46,7 @@ func (g *guess) before(older *guess) bool {
 }
 
 func busy() error {
-	return sluice.Errorf(sluice.CodeLoginBusy, "Too many passwords are being checked. Try again soon.").After(hashWait)
+	return sluice.CodeLoginBusy.Errorf("Too many passwords are being checked. Try again soon.").After(hashWait)
 }
 
 // take waits for a core.

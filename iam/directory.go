@@ -69,7 +69,7 @@ type Directory struct {
 	entries   *limit.Tries               // entries of the audit log about what changed nothing, by user
 	tally     *tally                     // those beyond
 	recent    *recent
-	rights    atomic.Pointer[limit.Cache[rolesKey, rights]] // by the names of roles
+	rights    atomic.Pointer[limit.Cache[string, rights]] // by the names of roles
 }
 
 // NewDirectory returns a directory over its stores.
@@ -87,9 +87,9 @@ func NewDirectory(o DirectoryOptions) *Directory {
 		recent:           newRecent(),
 	}
 	d.tally = newTally(d.record)
-	d.rights.Store(limit.NewCache[rolesKey, rights](maxRights))
+	d.rights.Store(limit.NewCache[string, rights](maxRights))
 	if o.Roles != nil {
-		o.Roles.Follow(func(_, _ *sluice.Role) { d.rights.Store(limit.NewCache[rolesKey, rights](maxRights)) })
+		o.Roles.Follow(func(_, _ *sluice.Role) { d.rights.Store(limit.NewCache[string, rights](maxRights)) })
 	}
 	return d
 }
@@ -102,8 +102,7 @@ func (d *Directory) User(ctx context.Context, username string) (none sluice.User
 	if strings.HasPrefix(username, clientPrefix) {
 		return none, gone()
 	}
-	user, _, err := d.account(ctx, username)
-	return user, err
+	return d.account(ctx, username)
 }
 
 // Client implements sluice.Directory.
@@ -114,32 +113,30 @@ func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, erro
 	return d.Clients.Get(ctx, id)
 }
 
-// account returns the user or the client of a name, and when it was made.
-func (d *Directory) account(ctx context.Context, name string) (user sluice.User, created time.Time, err error) {
+// account returns the user or the client of a name.
+func (d *Directory) account(ctx context.Context, name string) (none sluice.User, _ error) {
 	if id, isClient := strings.CutPrefix(name, clientPrefix); isClient {
 		client, err := d.Client(ctx, id)
 		if err == nil && client == nil {
 			err = gone()
 		}
 		if err != nil {
-			return sluice.User{}, time.Time{}, err
+			return none, err
 		}
-		user, err = d.userWith(ctx, name, client.Identity(), client.Roles)
-		return user, client.Created, err
+		return d.userWith(ctx, name, client.Identity(), client.Roles)
 	}
 	account, err := d.Accounts.Get(ctx, name)
 	if err == nil && (account == nil || account.Disabled) {
 		err = gone()
 	}
 	if err != nil {
-		return sluice.User{}, time.Time{}, err
+		return none, err
 	}
-	user, err = d.userWith(ctx, account.Username, account.Identity(), account.Roles)
-	return user, account.Created, err
+	return d.userWith(ctx, account.Username, account.Identity(), account.Roles)
 }
 
 func gone() error {
-	return sluice.Errorf(sluice.CodeUserGone, "The user does not exist any more, or is disabled.")
+	return sluice.CodeUserGone.Errorf("The user does not exist any more, or is disabled.")
 }
 
 // Identify returns the user that a token stands for, with what they may do now.
@@ -154,7 +151,7 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (none slui
 		}
 		if !client.Honours(id.Generation, id.Issued) {
 			return none,
-				sluice.Errorf(sluice.CodeInvalidToken,
+				sluice.CodeInvalidToken.Errorf(
 					"The client of this token does not exist any more, or has a new secret.")
 		}
 		d.ClientUsed(id.ClientID)
@@ -187,25 +184,13 @@ func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (user sluice.
 	if d.External {
 		return d.userWith(ctx, p.Owner, p.OwnerID, p.Roles)
 	}
-	owner, created, err := d.account(ctx, p.Owner)
-	if sluice.Unauthenticated.Is(err) {
-		err = ownerGone(p.Owner)
-	}
-	if err != nil {
+	owner, err := d.account(ctx, p.Owner)
+	if err != nil && !sluice.Unauthenticated.Is(err) {
 		return user, err
 	}
-	same := owner.ID == p.OwnerID
-	if p.OwnerID == "" {
-		same = !created.After(p.Updated) // it was stored before accounts had ids
-	}
-	if !same {
-		return user, ownerGone(p.Owner)
+	if err != nil || owner.ID != p.OwnerID {
+		return user, sluice.CodeOwnerGone.Errorf("The account of %s, who owns this pipeline, is deleted or disabled; "+
+			"let another user store the pipeline again.", p.Owner)
 	}
 	return owner, nil
-}
-
-// ownerGone is the error of a pipeline whose owner is gone.
-func ownerGone(name string) error {
-	return sluice.Errorf(sluice.CodeOwnerGone, "The account of %s, who owns this pipeline, is deleted or disabled; "+
-		"let another user store the pipeline again.", name)
 }

@@ -32,7 +32,7 @@ func mayGive(caller sluice.User, role sluice.Role) error {
 			outside = slices.ContainsFunc(role.Scope, func(prefix string) bool { return !cover.Name(prefix) })
 		}
 		if outside {
-			return sluice.Errorf(sluice.CodeForbidden, "This reaches further than your own permissions: you lack %s.",
+			return sluice.CodeForbidden.Errorf("This reaches further than your own permissions: you lack %s.",
 				p)
 		}
 	}

@@ -129,6 +129,6 @@ func wantCode(t testing.TB, err error, kind sluice.Kind, code string) {
 		t.Fatalf("it succeeded, want %s", code)
 	}
 	if e := sluice.AsError(err); e.Kind != kind || e.Code != code {
-		t.Fatalf("got kind %d, code %s (%v), want kind %d, code %s", e.Kind, e.Code, err, kind, code)
+		t.Fatalf("got kind %s, code %s (%v), want kind %s, code %s", e.Kind, e.Code, err, kind, code)
 	}
 }

@@ -31,7 +31,7 @@ func unlessStarting(starting bool, err error) error {
 	if !starting || !sluice.Unauthenticated.Is(err) {
 		return err
 	}
-	return sluice.Errorf(sluice.CodeStarting, "The server is starting.").After(time.Second)
+	return sluice.CodeStarting.Errorf("The server is starting.").After(time.Second)
 }
 
 func (d *Directory) login(ctx context.Context, username, password, address string) (user sluice.User, _ error) {
@@ -87,10 +87,7 @@ func (d *Directory) noteWrong(ctx context.Context, username, address string, err
 	if !sluice.Unauthenticated.Is(err) {
 		return
 	}
-	d.Note(ctx, sluice.AuditEntry{
-		Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused,
-		Code: sluice.AsError(err).Code,
-	})
+	d.noteAccess(ctx, "login", "", d.knownName(ctx, username), address, sluice.AsError(err).Code)
 }
 
 // knownName returns the name of a user there is. Others are left out of the audit

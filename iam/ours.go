@@ -12,7 +12,7 @@ func ofOurs[P, R any](d *Directory, run func(context.Context, P) (R, error)) fun
 	return func(ctx context.Context, p P) (R, error) {
 		if d.External {
 			var none R
-			return none, sluice.Errorf(sluice.CodeExternalUsers, "Users, clients and passwords are those of the "+
+			return none, sluice.CodeExternalUsers.Errorf("Users, clients and passwords are those of the " +
 				"external identity provider; manage them there. Roles are managed here.")
 		}
 		return run(ctx, p)
@@ -20,5 +20,5 @@ func ofOurs[P, R any](d *Directory, run func(context.Context, P) (R, error)) fun
 }
 
 func builtin(what string) error {
-	return sluice.Errorf(sluice.CodeBuiltIn, "%s is built in and stays as it is.", what)
+	return sluice.CodeBuiltIn.Errorf("%s is built in and stays as it is.", what)
 }

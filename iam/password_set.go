@@ -46,20 +46,20 @@ func passwordSetCommand(d *Directory) command.Command {
 func (d *Directory) maySetPassword(ctx context.Context, caller sluice.User, p passwordSetParams) error {
 	if p.Username != caller.Name {
 		if !caller.May("iam.user.put") {
-			return sluice.Errorf(sluice.CodeForbidden,
+			return sluice.CodeForbidden.Errorf(
 				"To set another user's password you need the permission iam.user.put.")
 		}
 		return checkUsername(p.Username)
 	}
 	if p.Current == nil {
-		return sluice.Errorf(sluice.CodeParameterMissing,
+		return sluice.CodeParameterMissing.Errorf(
 			"The parameter current is required to set your own password.").About("current")
 	}
 	if _, err := d.Login(ctx, caller.Name, *p.Current, caller.Address); err != nil {
 		if !sluice.Unauthenticated.Is(err) {
 			return err
 		}
-		return sluice.Errorf(sluice.CodePasswordWrong, "The current password is not right.").About("current")
+		return sluice.CodePasswordWrong.Errorf("The current password is not right.").About("current")
 	}
 	return nil
 }

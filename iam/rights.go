@@ -27,7 +27,6 @@ func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error)
 
 // rights are what some roles allow together.
 type rights struct {
-	roles       []string // kept, so that no other list comes to be in the same place
 	permissions []string
 	scoped      *sluice.Grants
 }
@@ -37,25 +36,9 @@ const (
 	rightsLast = time.Hour
 )
 
-// A rolesKey names a list of roles: by the names, or a long list, which a record holds, by
-// where it is. Writing out a thousand names would take longer than most calls.
-type rolesKey struct {
-	names string
-	first *string
-	count int
-}
-
-func (d *Directory) keyOf(roles []string) rolesKey {
-	const few = 8
-	if len(roles) <= few || d.External { // a provider's claim is another list at each call
-		return rolesKey{names: keyOfNames(roles)}
-	}
-	return rolesKey{first: &roles[0], count: len(roles)}
-}
-
-// keyOfNames writes each name behind its length: a provider's group may have any name, also one
+// keyOfRoles writes each name behind its length: a provider's group may have any name, also one
 // that reads as two roles.
-func keyOfNames(names []string) string {
+func keyOfRoles(names []string) string {
 	var key []byte
 	for _, name := range names {
 		key = append(strconv.AppendInt(key, int64(len(name)), 10), ' ')
@@ -68,7 +51,7 @@ func keyOfNames(names []string) string {
 // none.
 func (d *Directory) userWith(ctx context.Context, name, id string, roles []string) (user sluice.User, _ error) {
 	known := d.rights.Load() // before looking: a change of a role replaces it
-	key := d.keyOf(roles)
+	key := keyOfRoles(roles)
 	found, ok := known.Get(key, time.Now())
 	assuming := sluice.AssumedRoles(ctx) != nil
 	if !ok || assuming {
@@ -86,7 +69,7 @@ func (d *Directory) userWith(ctx context.Context, name, id string, roles []strin
 
 // rightsOf joins what roles allow, and reports whether all of them exist.
 func (d *Directory) rightsOf(ctx context.Context, roles []string) (found rights, complete bool, err error) {
-	complete, found.roles = true, roles
+	complete = true
 	var grants []sluice.Grant
 	for _, name := range roles {
 		role, err := d.role(ctx, name)

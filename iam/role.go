@@ -23,7 +23,7 @@ func roleGetCommand(d *Directory) command.Command {
 			}
 			role, err := d.role(ctx, p.Role)
 			if err == nil && role == nil {
-				err = sluice.Errorf(sluice.CodeRoleNotFound, "There is no role %s; %s", sluice.Quote(p.Role),
+				err = sluice.CodeRoleNotFound.Errorf("There is no role %s; %s", sluice.Quote(p.Role),
 					d.meantRole(p.Role))
 			}
 			if err != nil {
@@ -71,7 +71,7 @@ func roleDeleteCommand(d *Directory) command.Command {
 			if p.Role == sluice.AdminName {
 				return "", builtin("The role " + sluice.AdminName)
 			}
-			missing := sluice.Errorf(sluice.CodeRoleNotFound, "There is no role %s; %s", sluice.Quote(p.Role),
+			missing := sluice.CodeRoleNotFound.Errorf("There is no role %s; %s", sluice.Quote(p.Role),
 				d.meantRole(p.Role))
 			if builtinRoles[p.Role] != nil {
 				missing = missing.Saying("The role " + p.Role +

@@ -22,7 +22,7 @@ type rolePutParams struct {
 type rolePut struct {
 	sluice.Role
 
-	Warnings []string `json:"warnings,omitempty"`
+	Warnings []string `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
 }
 
 func rolePutCommand(d *Directory) command.Command {
@@ -125,7 +125,7 @@ func (d *Directory) editRole(caller sluice.User, p rolePutParams, before, model 
 	case p.Permissions != nil:
 		role.Permissions = distinct(p.Permissions)
 	case before == nil:
-		return nil, sluice.Errorf(sluice.CodeParameterMissing,
+		return nil, sluice.CodeParameterMissing.Errorf(
 			"A new role needs permissions, or like with the name of a role that has them.").About("permissions")
 	}
 	for _, permission := range role.Permissions {

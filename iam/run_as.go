@@ -50,7 +50,7 @@ func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string)
 		return none, err // it is not known whether there is such a user
 	}
 	if err != nil {
-		return none, sluice.Errorf(sluice.CodeForbidden, "The user to run as does not exist, or is disabled.")
+		return none, sluice.CodeForbidden.Errorf("The user to run as does not exist, or is disabled.")
 	}
 	return user, nil
 }
@@ -60,8 +60,5 @@ func (d *Directory) noteRunAs(ctx context.Context, owner, target string, err err
 	if target != sluice.AnonymousName && !validUsername.MatchString(target) {
 		target = "(invalid)" // it may come from a payload
 	}
-	d.Note(ctx, sluice.AuditEntry{
-		Username: owner, Address: sluice.UserFrom(ctx).Address, Command: "iam.run.as", Target: target,
-		Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code,
-	})
+	d.noteAccess(ctx, "iam.run.as", target, owner, sluice.UserFrom(ctx).Address, sluice.AsError(err).Code)
 }

@@ -22,10 +22,16 @@ type tally struct {
 }
 
 // A tallyKey says which entries are counted together. A user has at most one for each
-// command, outcome and code.
-type tallyKey struct{ username, command, outcome, code string }
+// command, outcome and code; uses of secrets, which are told once an hour, are told of each.
+type tallyKey struct{ username, command, outcome, code, secret string }
 
-func keyOf(e sluice.AuditEntry) tallyKey { return tallyKey{e.Username, e.Command, e.Outcome, e.Code} }
+func keyOf(e sluice.AuditEntry) tallyKey {
+	key := tallyKey{username: e.Username, command: e.Command, outcome: e.Outcome, code: e.Code}
+	if e.Command == sluice.MayUseSecrets {
+		key.secret = e.Pipeline + " " + e.Target
+	}
+	return key
+}
 
 func newTally(record func(context.Context, sluice.AuditEntry)) *tally {
 	return &tally{record: record, counted: make(map[tallyKey]*sluice.AuditEntry)}

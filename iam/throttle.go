@@ -64,7 +64,7 @@ func (d *Directory) mayTry(username, address string) error {
 	if wait == 0 {
 		return nil
 	}
-	return sluice.Errorf(sluice.CodeTooManyLogins, "Too many wrong credentials came from this address.").After(wait)
+	return sluice.CodeTooManyLogins.Errorf("Too many wrong credentials came from this address.").After(wait)
 }
 
 func pairOf(username, address string) string { return username + "\x00" + limit.Network(address) }

@@ -44,7 +44,7 @@ func userGetCommand(d *Directory) command.Command {
 }
 
 func noUser(name string) error {
-	return sluice.Errorf(sluice.CodeUserNotFound, "There is no user %s; iam.user.get lists those there are.",
+	return sluice.CodeUserNotFound.Errorf("There is no user %s; iam.user.get lists those there are.",
 		sluice.Quote(name))
 }
 

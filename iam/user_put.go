@@ -89,7 +89,7 @@ func (d *Directory) checkUser(ctx context.Context, p userPutParams) error {
 func standsOut(username string, all map[string]*sluice.Account) error {
 	for _, other := range all {
 		if strings.EqualFold(other.Username, username) {
-			return sluice.Errorf(sluice.CodeUsernameTaken,
+			return sluice.CodeUsernameTaken.Errorf(
 				"There is a user %s already, whose name differs only in upper and lower case; choose another name.",
 				other.Username)
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 type me struct {
-	Username    string   `json:"username"`
-	Roles       []string `json:"roles"`
+	Username    string   `json:"username" doc:"Your name."`
+	Roles       []string `json:"roles" doc:"Your roles."`
 	Permissions []string `json:"permissions" doc:"What you may do, somewhere or everywhere."`
 
 	Scopes []sluice.Grant `json:"scopes,omitempty" doc:"Where you may do what roles with a scope allow."`
@@ -29,8 +29,8 @@ func whoamiCommand() command.Command {
 }
 
 type keyRotated struct {
-	KeyID   string    `json:"keyId"`
-	Created time.Time `json:"created"`
+	KeyID   string    `json:"keyId" doc:"Id of the new key."`
+	Created time.Time `json:"created" doc:"When it was made."`
 }
 
 func keyRotateCommand(d *Directory) command.Command {

@@ -45,7 +45,7 @@ func restore(t *testing.T, file []byte, s natstest.Setup) error {
 	if err != nil {
 		return err
 	}
-	return Restore(t.Context(), Options{Dir: s.Dir, URL: s.URL, Replicas: s.Replicas, Box: natstest.Box, Log: slog.New(slog.DiscardHandler)}, from, nil)
+	return Restore(t.Context(), Options{Dir: s.Dir, URL: s.URL, Replicas: s.Replicas, Box: natstest.Box, Log: slog.New(slog.DiscardHandler)}, from, nil, false)
 }
 
 // TestBackupsGoBetweenEngines: from an embedded engine to an external one, a single server or

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 
@@ -30,17 +31,18 @@ func build(opts Options) *Engine {
 	e.Erasures = &erasures{Engine: e}
 	add(&e.Records, &e.Erasures.records, stream.Erasures)
 	e.Webhooks.Follow(e.keepers.follow)
-	e.DeadLetters = deadletter.NewStore(h)
+	e.DeadLetters = deadletter.NewStore(h, cmp.Or(opts.DeadLetterMaxBytes, stream.DeadLetterBytes))
 	e.Queue = queue.New(h, e.Pipelines, queue.Options{
 		DeadLetters: e.DeadLetters,
 		Keep:        queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes},
 		Settled:     e.settled, Ended: e.ended, RunMemory: opts.RunMemory, AckWait: opts.AckWait,
+		WaitingMemory: opts.WaitingMemory,
 	})
 	e.all = append(e.all, e.Queue.LowWater)
 	e.Journal = journal.New(h, journal.Events{
 		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Ended: e.ended,
 		Bound: e.Queue.Listeners.Bound, Receivers: e.Queue.Listeners.Receivers, Waits: e.Queue.Waiting.Waits,
-		Retries: e.Queue.Retries, Outcome: e.Queue.Outcome,
+		Retries: e.Queue.Retries, Outcome: e.outcome,
 		Erased: e.Erasures.isDone, Forgotten: e.forgotten.has,
 	})
 	e.Stored = &Events{
@@ -48,7 +50,7 @@ func build(opts Options) *Engine {
 		mark: e.writeWatermarks, fit: e.server.fit, forgotten: e.forgotten.has, stored: e.stored,
 	}
 	e.once = e.server.once(e.Stored)
-	e.Events, e.Results = e.once, e.Stored
+	e.Events, e.Batches, e.Results = e.once, e.once, e.Stored
 	e.Audit = &Audit{host: h}
 	e.nodes = &nodes{
 		host: h, self: node{rand.Text(), opts.Version, durable.Format}, others: make(map[string]seenNode),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -37,7 +38,7 @@ func (m *embedded) connect() error {
 		return err
 	}
 	var err error
-	if m.process, err = startEmbedded(m.opts); err != nil {
+	if m.process, err = startEmbedded(m.opts, m.host.Fail); err != nil {
 		return err
 	}
 	calls, err := m.connection()
@@ -94,8 +95,9 @@ const (
 	embeddedStop  = 5 * time.Second // a clean stop only makes the next start faster
 )
 
-// startEmbedded runs a JetStream server in the process, without a port.
-func startEmbedded(opts Options) (*server.Server, error) {
+// startEmbedded runs a JetStream server in the process, without a port. It tells of a stream that can't be
+// written any more until a restart.
+func startEmbedded(opts Options, fail func(error)) (*server.Server, error) {
 	s, err := server.NewServer(&server.Options{
 		ServerName: "sluice",
 		DontListen: true,
@@ -118,7 +120,7 @@ func startEmbedded(opts Options) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.SetLoggerV2(engineLog{opts.Log}, false, false, false)
+	s.SetLoggerV2(engineLog{opts.Log, fail}, false, false, false)
 	s.Start()
 	if !s.ReadyForConnections(embeddedStart) || !s.JetStreamEnabled() {
 		stopEmbedded(s)
@@ -149,7 +151,10 @@ func stopEmbedded(s *server.Server) (stopped bool) {
 }
 
 // engineLog passes on the embedded server's warnings and errors.
-type engineLog struct{ log *slog.Logger }
+type engineLog struct {
+	log  *slog.Logger
+	fail func(error)
+}
 
 func (l engineLog) Noticef(string, ...any) {}
 
@@ -161,8 +166,16 @@ func (l engineLog) Warnf(format string, args ...any) {
 	l.log.Warn("engine: " + fmt.Sprintf(format, args...))
 }
 
+// writeError is what the engine says when it has disabled all further writes to one of its streams. It
+// goes on with the others, and nothing else tells.
+const writeError = "Critical write error"
+
 func (l engineLog) Errorf(format string, args ...any) {
-	l.log.Error("engine: " + fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	l.log.Error("engine: " + text)
+	if strings.Contains(text, writeError) {
+		l.fail(errors.New(text))
+	}
 }
 
 func (l engineLog) Fatalf(format string, args ...any) {

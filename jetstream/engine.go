@@ -56,6 +56,7 @@ type Engine struct {
 	keepers keepers
 
 	Events      sluice.Events  // the way of an event: spool, once, Stored
+	Batches     sluice.Batches // once, Stored
 	Results     sluice.Results // spool, Stored
 	Stored      *Events
 	Queue       *queue.Queue
@@ -83,7 +84,7 @@ type Engine struct {
 func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
 	e.Journal.Hear(journal.Stored{Sequence: sequence, Subject: subject, Event: event})
 	e.once.Stored(sequence, event)
-	if event.ReplayOf != "" || event.Origin != nil {
+	if event.ReplayOf != "" || event.Origin != nil || event.Split != nil {
 		return
 	}
 	if event.Method == "" && e.opts.ObserveSent != nil {

@@ -33,7 +33,7 @@ var errWaits = errors.New("the call may wait in a spool")
 
 // findSpooled returns the envelope of the event that a spooled call's id leads to.
 func (s *Events) findSpooled(
-	ctx context.Context, r correlation.SpooledReference,
+	ctx context.Context, r correlation.Reference,
 ) (e correlation.Envelope, err error) {
 	found, waits, err := spool.Find(ctx, s.stream, r)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Events) findSpooled(
 		return e, errWaits
 	}
 	for _, f := range found {
-		if e, err = s.read(ctx, f.Sequence); err != nil || s.ids.FitsSpooled(r, cmp.Or(f.TraceID, e.TraceID)) {
+		if e, err = s.read(ctx, f.Sequence); err != nil || s.ids.Fits(r, cmp.Or(f.TraceID, e.TraceID)) {
 			return e, err
 		}
 	}

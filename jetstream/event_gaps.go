@@ -73,7 +73,7 @@ func (s *Events) missing(ctx context.Context, sequence uint64) error {
 		s.lost.Add(1)
 		s.host.Log.Error("The disk has lost an event that was stored: it can't be read.", "event", sequence)
 	}
-	return sluice.Errorf(sluice.CodeEventDamaged, "The disk has lost this event: its block is damaged.").
+	return sluice.CodeEventDamaged.Errorf("The disk has lost this event: its block is damaged.").
 		Because(fmt.Errorf("the event %d can't be read", sequence))
 }
 

@@ -168,7 +168,7 @@ func (s *Events) sequenceOf(ctx context.Context, cursor string) (uint64, error) 
 	}
 	place, ok := s.ids.Place(cursor, 2)
 	if !ok || place[0] != uint64(s.created.UnixMicro()) || place[1] > last {
-		return 0, sluice.Errorf(sluice.CodeCursorGone,
+		return 0, sluice.CodeCursorGone.Errorf(
 			"The cursor is not one of the events stored here; start without one.")
 	}
 	return place[1], nil

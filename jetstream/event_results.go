@@ -30,7 +30,11 @@ func (s *Events) Result(
 		if time.Since(e.Received) > s.opts.ResultTTL {
 			return result, queue.Gone()
 		}
-		return sluice.Accepted(e.TraceID, correlationID, e.Received), nil
+		result = sluice.Accepted(e.TraceID, correlationID, e.Received)
+		if e.Split != nil {
+			result = e.Split.Result(result)
+		}
+		return result, nil
 	}
 	// Wait before looking, so that no later outcome is missed.
 	caller := s.queue.Hub.Wait(e.TraceID)

@@ -132,7 +132,7 @@ func (s *Events) address(e *sluice.Event) (subject string, listeners []string, e
 	}
 	// It may rely on the checks of the events it listens to.
 	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) || !sluice.HasType(binding.Types, e.Type) {
-		return "", nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To,
+		return "", nil, sluice.CodePipelineNotListening.Errorf("The pipeline %s does not listen to %s.", e.To,
 			strings.TrimSpace(e.MessageKey()+" "+e.Type))
 	}
 	return stream.DirectPrefix + binding.ID, []string{e.To}, nil

@@ -31,7 +31,7 @@ func event(traceID string) *sluice.Event {
 func wantKind(t *testing.T, err error, want sluice.Kind) {
 	t.Helper()
 	if err == nil || sluice.AsError(err).Kind != want {
-		t.Fatalf("got error %v, want one of kind %d", err, want)
+		t.Fatalf("got error %v, want one of kind %s", err, want)
 	}
 }
 

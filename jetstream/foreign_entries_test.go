@@ -49,7 +49,7 @@ func openForeign(t *testing.T) (e *Engine, log *leftOut, publish func(subject st
 func TestForeignDeadLetters(t *testing.T) {
 	t.Parallel()
 	e, log, publish, stop := openForeign(t)
-	letters, shown := e.DeadLetters, problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
+	letters, shown := e.DeadLetters, problem.Of(sluice.Code("no-good").Errorf("No good.").OfKind(sluice.Invalid))
 	began := time.Now().UTC()
 	add := func(id string, after time.Duration) sluice.Outcome {
 		t.Helper()

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strconv"
 
+	"sluice"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/journal"
+	"sluice/jetstream/queue"
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
 )
@@ -37,21 +40,19 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 	if err := e.writeWatermarks(ctx); err != nil {
 		return err
 	}
+	waiting, err := e.waiting(ctx, events)
+	if err != nil {
+		return err
+	}
 	for _, event := range events {
-		if err := stream.Remove(ctx, e.Stored.stream, event.Sequence, overwrite); err != nil {
-			return err
-		}
-		if ran[event.Sequence] == "" {
-			continue
-		}
-		if err := e.Queue.Forget(ctx, event.Sequence, event.TraceID, overwrite); err != nil {
+		if err := e.remove(ctx, event, ran[event.Sequence] != "", overwrite); err != nil {
 			return err
 		}
 	}
 	names := []string{stream.Events}
 	if len(ran) > 0 {
-		names = append(names, stream.Results, stream.Waiting, stream.DeadLetters, stream.Journal)
-		if err := e.DeadLetters.Forget(ctx, letters, oldest, overwrite); err != nil {
+		names = append(names, stream.Results, stream.Waiting, stream.Copies, stream.DeadLetters, stream.Journal)
+		if err := e.DeadLetters.Forget(ctx, letters, oldest); err != nil {
 			return err
 		}
 		if err := e.Journal.Hide(ctx, ran, overwrite); err != nil {
@@ -63,7 +64,54 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 			return err
 		}
 	}
+	for origin := range waiting {
+		e.Journal.Hear(journal.Withdrawn{Origin: origin})
+	}
 	return nil
+}
+
+// remove removes an event. What waits of one that was run goes first: after a kill in between, its
+// call would wait for an event that is gone.
+func (e *Engine) remove(ctx context.Context, event correlation.Envelope, ran, overwrite bool) error {
+	if ran {
+		if err := e.Queue.Forget(ctx, event.Sequence, event.TraceID, overwrite); err != nil {
+			return err
+		}
+	}
+	return stream.Remove(ctx, e.Stored.stream, event.Sequence, overwrite)
+}
+
+// waiting returns what has set off those events that wait for pipelines, by correlation id: no outcome
+// tells what becomes of them. A run that goes on will tell.
+func (e *Engine) waiting(ctx context.Context, events []correlation.Envelope) (map[string]bool, error) {
+	origins := make(map[string]bool)
+	for _, event := range events {
+		if event.ReplayOf != "" || event.Origin != nil && event.Origin.TraceID != event.TraceID {
+			continue // a replay tells only that it went well
+		}
+		for _, name := range event.Listeners {
+			outcome, err := e.Queue.Outcome(ctx, event, name)
+			switch {
+			case err != nil && sluice.AsError(err).Kind != sluice.Gone:
+				return nil, err
+			case err != nil || outcome != nil || e.Queue.Works(name, event.Sequence):
+			case event.Origin != nil:
+				origins[event.Origin.CorrelationID] = true
+			default:
+				origins[e.Stored.ids.ID(event.Sequence, event.TraceID)] = true
+			}
+		}
+	}
+	return origins, nil
+}
+
+// outcome returns what a pipeline has made of an event. One that was removed on purpose is not waited for.
+func (e *Engine) outcome(ctx context.Context, of correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
+	outcome, err := e.Queue.Outcome(ctx, of, pipeline)
+	if outcome == nil && err == nil && e.forgotten.has(of.Sequence) && !e.Queue.Works(pipeline, of.Sequence) {
+		return nil, queue.Gone()
+	}
+	return outcome, err
 }
 
 // forgottenEvents is how many events one record tells of.

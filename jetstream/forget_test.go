@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -271,4 +273,105 @@ func TestForgottenAtBothEnds(t *testing.T) {
 	if blocks := filesWith(t, "webhook.ends", filepath.Join(dir, "jetstream", "$G", "streams", stream.Events)); len(blocks) > 0 {
 		t.Errorf("the key is still in %v", blocks)
 	}
+}
+
+// TestErasedWhileItWaits: an event that is erased before its pipelines are done with it is done, in the
+// trace and in what is told of its call, once.
+func TestErasedWhileItWaits(t *testing.T) {
+	t.Parallel()
+	for name, attempts := range map[string]int{"not run yet": 0, "for its next attempt": 1} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			told := []sluice.Status{}
+			e := openEngine(t, Options{Dir: t.TempDir(), ObserveEnd: func(end sluice.CallEnd) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, end.Status)
+			}})
+			key := natstest.UniqueKey("waits")
+			p := bind(t, e, "waits", sluice.EventPrefix+key, 16)
+			received := keyed(key)
+			received.Method, received.ReceivedAt = "POST", time.Now().UTC()
+			_, err := e.Events.Accept(t.Context(), received, 0)
+			check(t, err)
+			want := []sluice.Status{sluice.StatusProcessing, sluice.StatusOK}
+			if attempts > 0 {
+				want = []sluice.Status{sluice.StatusRetrying, sluice.StatusError}
+				consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+					e.Journal.Hear(journal.Ran{RunReport: sluice.RunReport{
+						TraceID: d.TraceID, CorrelationID: d.CorrelationID, Pipeline: p.Name, Status: sluice.StatusError, Attempt: 1, Started: time.Now(),
+					}})
+					again := ok(p.Name, "1")
+					again.Status, again.Next = sluice.StatusProcessing, time.Now().Add(time.Hour)
+					return again, nil
+				})
+			}
+			natstest.Eventually(t, "it waits", func() bool { return callOf(t, e, received.TraceID).Status == want[0] })
+			for range 2 {
+				check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, received.TraceID)}))
+			}
+			if call := callOf(t, e, received.TraceID); call.Status != want[1] || !call.Erased {
+				t.Errorf("the call is %+v", call)
+			}
+			e.Journal.TellEnds(t.Context())
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Equal(told, want[1:]) {
+				t.Errorf("it is told to be %v, and not %v", told, want[1:])
+			}
+		})
+	}
+}
+
+// TestErasedAfterTheRestWent: what was made of an event and is gone already is in no file either once the
+// event is erased: a copy for a later attempt, and a dead letter that was deleted. What is there of others
+// stays: otherwise the files would go as a whole.
+func TestErasedAfterTheRestWent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	key := natstest.UniqueKey("rest")
+	text := "rest@" + key
+	p := bind(t, e, "rest", sluice.EventPrefix+key, 16)
+	var mu sync.Mutex
+	ends := map[string]bool{}
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		failed := ok(p.Name, "1")
+		failed.Status, failed.Error = sluice.StatusError, &sluice.Problem{Code: "fail"}
+		if ends[d.TraceID] {
+			return failed, nil
+		}
+		failed.Status, failed.Attempts, failed.Next = sluice.StatusProcessing, 1, time.Now().Add(time.Hour)
+		return failed, nil
+	})
+	accept := func(text string, status sluice.Status) (id string) {
+		t.Helper()
+		event := keyed(key)
+		event.Payload, event.PayloadEncoding = json.RawMessage(`{"email":"`+text+`"}`), sluice.EncodingJSON
+		_, err := e.Events.Accept(t.Context(), event, 0)
+		check(t, err)
+		id = event.TraceID
+		natstest.Eventually(t, "it waits", func() bool { return callOf(t, e, id).Status == sluice.StatusRetrying })
+		if status == sluice.StatusRetrying {
+			return id
+		}
+		mu.Lock()
+		ends[id] = true
+		mu.Unlock()
+		natstest.Eventually(t, "it failed", func() bool {
+			e.Queue.Retry(sluice.RetryQuery{TraceID: id})
+			return callOf(t, e, id).Status == status
+		})
+		return id
+	}
+	accept("first", sluice.StatusRetrying)
+	accept("second", sluice.StatusError)
+	erased := accept(text, sluice.StatusError)
+	letters, _, err := e.DeadLetters.Letters(t.Context(), sluice.DeadLetterQuery{Limit: 1}) // the newest
+	check(t, err)
+	check(t, e.DeadLetters.Drop(t.Context(), letters[0].Letter))
+	check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, erased)}))
+	natstest.Eventually(t, "its text is gone", func() bool { return len(filesWith(t, text, dir)) == 0 })
 }

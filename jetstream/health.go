@@ -39,11 +39,12 @@ func (e *Engine) Failure() error { return e.host.Failure() }
 // engine is less durable than the embedded one.
 func (e *Engine) Warnings() []string {
 	warnings := e.Damage()
-	if short := e.Queue.Outcomes.Warning(); short != "" {
-		warnings = append(warnings, short)
-	}
-	if full := e.budget.Warning(); full != "" {
-		warnings = append(warnings, full)
+	for _, told := range []func() string{
+		e.Queue.Outcomes.Shares.Warning, e.DeadLetters.Shares.Warning, e.budget.Warning,
+	} {
+		if warning := told(); warning != "" {
+			warnings = append(warnings, warning)
+		}
 	}
 	return slices.Concat(warnings, e.spoolWarnings(), e.nodes.warnings(), e.replicas.warnings(), e.advice)
 }

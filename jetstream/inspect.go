@@ -21,6 +21,7 @@ const fewBytes = 64 << 20
 // are checked; otherwise everything is read.
 func (e *Engine) inspect() (err error) {
 	store := damage.Of(e.opts.Dir)
+	store.Cuts, store.Progress = true, e.readProgress()
 	if err := durable.Probe(e.opts.Dir); err != nil {
 		return err
 	}
@@ -30,7 +31,7 @@ func (e *Engine) inspect() (err error) {
 	if err := e.needWatermarks(store); err != nil {
 		return err
 	}
-	dropped, err := store.DropConsumers()
+	dropped, err := store.BadConsumers()
 	if err != nil {
 		return err
 	}
@@ -53,12 +54,13 @@ func (e *Engine) inspect() (err error) {
 			return size <= fewBytes || strings.HasPrefix(name, stream.BucketPrefix)
 		}
 	}
-	losses, err := store.Contain(e.watermarks.contiguous, e.readProgress())
+	store.Contiguous = e.watermarks.contiguous
+	report, err := store.Read()
 	if err != nil {
 		return err
 	}
-	e.noteLosses(losses, clean || len(changed) > 0)
-	if e.watermarks.spoil(losses) {
+	e.noteLosses(report.Losses, clean || len(changed) > 0)
+	if e.watermarks.spoil(report.Losses) {
 		return e.watermarks.store(e.opts.Dir)
 	}
 	return nil
@@ -164,7 +166,8 @@ func Check(dir string, read func(done, total int64)) (findings []string, err err
 	if err != nil {
 		return nil, err
 	}
-	report, err := store.Read(was.contiguous, read)
+	store.Contiguous, store.Progress = was.contiguous, read
+	report, err := store.Read()
 	if err != nil {
 		return nil, err
 	}

@@ -42,32 +42,39 @@ func (k *keepers) follow(before, after *sluice.Webhook) {
 // keepFor removes the events of webhooks that say how long they are kept, until ctx ends.
 func (e *Engine) keepFor(ctx context.Context) {
 	known := make(map[string]*keeping)
-	e.host.Every(ctx, keepEvery, func(now time.Time) {
-		maps.DeleteFunc(known, func(token string, _ *keeping) bool {
-			_, keeps := e.keepers.Load(token)
-			return !keeps
-		})
-		for token, value := range e.keepers.Range {
-			hook := value.(*sluice.Webhook)
-			k := known[token.(string)]
-			if k == nil || k.keep != hook.Keep {
-				k = &keeping{keep: hook.Keep, next: make(map[string]uint64)}
-				known[token.(string)] = k
-			}
-			if now.Before(k.due) {
-				continue
-			}
-			if err := e.expire(ctx, hook, k, now); err != nil && ctx.Err() == nil && e.host.Connected() == nil {
-				e.host.Log.Warn("Events that are no longer kept could not be removed; trying on.",
-					"eventKey", hook.EventKey, "error", err)
-			}
-		}
-	})
+	e.host.Every(ctx, keepEvery, func(now time.Time) { e.expireAll(ctx, known, now) })
 }
 
-// expire removes the events of a webhook that are too old.
+func (e *Engine) expireAll(ctx context.Context, known map[string]*keeping, now time.Time) {
+	maps.DeleteFunc(known, func(token string, _ *keeping) bool {
+		_, keeps := e.keepers.Load(token)
+		return !keeps
+	})
+	for token, value := range e.keepers.Range {
+		hook := value.(*sluice.Webhook)
+		k := known[token.(string)]
+		if k == nil || k.keep != hook.Keep {
+			k = &keeping{keep: hook.Keep, next: make(map[string]uint64)}
+			known[token.(string)] = k
+		}
+		if now.Before(k.due) {
+			continue
+		}
+		if err := e.expire(ctx, hook, k, now); err != nil && ctx.Err() == nil && e.host.Connected() == nil {
+			e.host.Log.Warn("Events that are no longer kept could not be removed; trying on.",
+				"eventKey", hook.EventKey, "error", err)
+		}
+	}
+}
+
+// expire removes the events of a webhook that are too old. That is by the clock of the engine, which
+// has stored them: this node's may be wrong.
 func (e *Engine) expire(ctx context.Context, hook *sluice.Webhook, k *keeping, now time.Time) error {
-	due, limit := now.Add(k.keep), now.Add(-k.keep)
+	info, err := e.Stored.stream.Info(ctx)
+	if err != nil {
+		return err
+	}
+	due, limit := now.Add(k.keep), info.TimeStamp.Add(-k.keep)
 	for _, subject := range []string{sluice.EventPrefix + hook.EventKey, stream.DirectPrefix + ">"} {
 		for found := true; found; {
 			var old []correlation.Envelope
@@ -77,8 +84,8 @@ func (e *Engine) expire(ctx context.Context, hook *sluice.Webhook, k *keeping, n
 			if err != nil {
 				return err
 			}
-			if !at.IsZero() && at.Add(k.keep).Before(due) {
-				due = at.Add(k.keep)
+			if left := at.Sub(limit); !at.IsZero() && now.Add(left).Before(due) {
+				due = now.Add(left)
 			}
 			if err := e.forget(ctx, old, false); err != nil {
 				clear(k.next) // so that they are found again

@@ -74,7 +74,7 @@ func (n *nodes) hear(msg *nats.Msg) {
 			"this", n.self.Version, "other", other.Version)
 	}
 	if other.Format > n.self.Format {
-		n.host.Fail(sluice.Errorf(sluice.CodeEngineNewer, "A node of version %s has begun to use the engine: it "+
+		n.host.Fail(sluice.CodeEngineNewer.Errorf("A node of version %s has begun to use the engine: it "+
 			"stores in format %d, this program knows %d. Start version %s here, too.", other.Version, other.Format,
 			n.self.Format, other.Version))
 	}

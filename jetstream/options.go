@@ -28,6 +28,8 @@ type Options struct {
 	ResultMaxCount int64 // results that are kept
 	ResultMaxBytes int64
 
+	DeadLetterMaxBytes int64 // 0: stream.DeadLetterBytes
+
 	// Box returns the cipher that seals records. If sealed is true, there are sealed
 	// records, and only their key will do.
 	Box func(sealed bool) (*seal.Box, error)
@@ -35,6 +37,7 @@ type Options struct {
 	SealEvents bool // new events, results, dead letters and what is known of runs
 
 	RunMemory      int64 // bytes that the events of all runs take in memory; 0: no bound
+	WaitingMemory  int64 // bytes that events which wait take in memory; 0: no bound
 	RecordMemory   int64 // bytes of the records that users store; 0: any number
 	DeliveryMemory int64 // bytes that delivery ids take in memory; 0: only their number is bounded
 

@@ -149,6 +149,59 @@ func TestADeadLetterLetsTheNextGo(t *testing.T) {
 	}
 }
 
+// TestWhatIsSentForLaterHoldsUpNobody: an event that was sent for a later time comes then, behind those
+// that have come meanwhile, and runs no earlier. Two of one value never run at the same time.
+func TestWhatIsSentForLaterHoldsUpNobody(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key := natstest.UniqueKey("later")
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		var mu sync.Mutex
+		var ran []string
+		running, due := false, time.Now().Add(2*time.Second)
+		var isOver atomic.Bool
+		consumeBy(t, e, p, sluice.Handler{Place: byContentType, Run: func(d sluice.Delivery) (sluice.Outcome, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if _, later := d.Message["due"]; later && time.Now().Before(due) {
+				t.Error("an event runs before its time")
+			}
+			if running && !isOver.Load() && len(ran) > 0 && ran[0] != d.TraceID {
+				t.Error("an event runs while another one of its value is to be tried again")
+			}
+			if len(ran) == 0 || ran[len(ran)-1] != d.TraceID {
+				ran = append(ran, d.TraceID)
+			}
+			if running = d.TraceID == ran[0] && !isOver.Load(); running { // until the one for later is due
+				return again(d, 10*time.Millisecond), nil
+			}
+			return ok(p.Name, "1"), nil
+		}})
+		var want []string
+		for i := range 3 {
+			event := keyed(key)
+			if event.ContentType = "one"; i == 0 {
+				event.Due = due.UTC()
+			}
+			got, err := acceptPatiently(t.Context(), e, event)
+			check(t, err)
+			want = append(want, got.TraceID)
+		}
+		want = append(want[1:], want[0])
+		natstest.Eventually(t, "the one for later to be due", func() bool { return time.Now().After(due.Add(time.Second)) })
+		isOver.Store(true)
+		natstest.Eventually(t, "all to have run", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(ran) == len(want)
+		})
+		if !slices.Equal(ran, want) {
+			t.Errorf("they run in the order %v, want %v", ran, want)
+		}
+		natstest.Eventually(t, "nothing to wait any more", func() bool { return !waitsFor(t, e, p.Binding) })
+	})
+}
+
 // TestTheLastOfAGroupRuns: in place of the others, which are done before it; across a restart,
 // with nodes that all know of them.
 func TestTheLastOfAGroupRuns(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"sluice/jetstream/natstest"
 	"sluice/jetstream/stream"
 	"sluice/problem"
+	"sluice/value"
 )
 
 func TestAFailureIsADeadLetter(t *testing.T) {
@@ -18,7 +19,7 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 		e := open()
 		key := natstest.UniqueKey("letter")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
-		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
+		shown := problem.Of(sluice.Code("no-good").Errorf("No good.").OfKind(sluice.Invalid))
 		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
 			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 3, Finished: time.Now().UTC()}, nil
 		})
@@ -48,7 +49,7 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 func TestALetterFollowsItsOutcome(t *testing.T) {
 	t.Parallel()
 	failing := func(p *sluice.Pipeline) sluice.Outcome {
-		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
+		shown := problem.Of(sluice.Code("no-good").Errorf("No good.").OfKind(sluice.Invalid))
 		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now().UTC()}
 	}
 	letters := func(e *Engine) uint64 { return deadLettersOf(t, e) }
@@ -166,7 +167,7 @@ func TestAnOutcomeIsShownWhenItIsDurable(t *testing.T) {
 	}
 	key := strconv.FormatUint(e.Stored.ids.Nonce(call.TraceID), 36) + "-" + strconv.FormatUint(found.Sequence, 36)
 	first := ok("p", `"first"`)
-	if _, err := e.host.JS.Publish(t.Context(), stream.OutcomePrefix+key+".p", first.AppendJSON(nil)); err != nil {
+	if _, err := e.host.JS.Publish(t.Context(), stream.OutcomePrefix+key+".p", value.AppendRecord(nil, &first)); err != nil {
 		t.Fatal(err)
 	}
 	if result, err := e.Results.Result(t.Context(), call.CorrelationID, 0); err != nil || result.Status != sluice.StatusProcessing {
@@ -179,5 +180,45 @@ func TestAnOutcomeIsShownWhenItIsDurable(t *testing.T) {
 	result, err := e.Results.Result(t.Context(), call.CorrelationID, patience)
 	if err != nil || string(result.Value) != `"first"` {
 		t.Errorf("after the sync the result is %+v (%v)", result, err)
+	}
+}
+
+// TestNobodyTakesTheResultsOfOthers: where there are too many, by number or by length, the oldest of
+// whoever has most go, and it is told.
+func TestNobodyTakesTheResultsOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string]Options{
+		"by number": {ResultMaxCount: 1000, ResultMaxBytes: 1 << 30},
+		"by length": {ResultMaxCount: 1_000_000, ResultMaxBytes: 100_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts.Dir = t.TempDir()
+			e := openEngine(t, opts)
+			results := e.Queue.Outcomes
+			put := func(pipeline string, sequence uint64) {
+				_, err := results.Put(t.Context(), sequence, "abcdef:0000000000000000", ok(pipeline, `"`+strings.Repeat("x", 100)+`"`))
+				check(t, err)
+			}
+			put("partner.quiet", 1)
+			last := uint64(1)
+			for ; results.Shares.Dropped() == 0; last++ {
+				put("partner.loud", last)
+			}
+			for _, want := range []struct {
+				pipeline string
+				sequence uint64
+				kept     bool
+			}{{"partner.quiet", 1, true}, {"partner.loud", 1, false}, {"partner.loud", last - 1, true}} {
+				outcome, err := results.Get(t.Context(), want.sequence, "abcdef:0000000000000000", want.pipeline)
+				if err != nil || (outcome != nil) != want.kept {
+					t.Errorf("result %d of %s is %v (%v)", want.sequence, want.pipeline, outcome, err)
+				}
+			}
+			stats, err := e.Stats(t.Context())
+			check(t, err)
+			if stats.CutResults == 0 || !strings.Contains(strings.Join(e.Warnings(), "\n"), "results of the pipeline partner.loud go after ") {
+				t.Errorf("the figure is %d, the warnings are %q", stats.CutResults, e.Warnings())
+			}
+		})
 	}
 }

@@ -48,7 +48,7 @@ func TestDeliveriesFromEverySource(t *testing.T) {
 	t.Parallel()
 	died := errors.New("died")
 	failure := func(p *sluice.Pipeline) sluice.Outcome {
-		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
+		shown := problem.Of(sluice.Code("no-good").Errorf("No good.").OfKind(sluice.Invalid))
 		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now().UTC()}
 	}
 	// stored is a run whose process dies behind its outcome.

@@ -16,7 +16,7 @@ func TestARecoverySurvivesACrash(t *testing.T) {
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.repaired", 16)
-	shown := problem.Of(sluice.Errorf(sluice.CodeHTTPFailed, "The target is away."))
+	shown := problem.Of(sluice.CodeHTTPFailed.Errorf("The target is away."))
 	stop := consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
 		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 503, Error: shown, Attempts: 1, Finished: time.Now().UTC()}, nil
 	})

@@ -19,7 +19,10 @@ var ErrLeftBehind = snapshot.ErrLeftBehind
 
 // Restore restores a backup to an empty engine. If it fails, it deletes the streams that it
 // has made on an external engine; the caller clears the folder of an embedded one.
-func Restore(ctx context.Context, opts Options, from *backup.Reader, erasures []sluice.Erasure) (err error) {
+// With paused, all pipelines wait until somebody resumes them.
+func Restore(
+	ctx context.Context, opts Options, from *backup.Reader, erasures []sluice.Erasure, paused bool,
+) (err error) {
 	e := build(opts)
 	ctx, e.cancel = context.WithCancel(ctx)
 	defer e.Close()
@@ -44,13 +47,32 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader, erasures []
 	if err := r.Deliveries(ctx); err != nil {
 		return fmt.Errorf("deliveries: %w", err)
 	}
-	if len(erasures) == 0 {
+	if len(erasures) == 0 && !paused {
 		return nil
 	}
 	if err := e.setUp(ctx, ctx); err != nil {
-		return fmt.Errorf("erasures: %w", err)
+		return fmt.Errorf("what was restored: %w", err)
+	}
+	if paused {
+		if err := e.pauseAll(ctx); err != nil {
+			return err
+		}
 	}
 	return e.Erasures.Apply(ctx, erasures)
+}
+
+// pauseAll pauses the pipelines that listen.
+func (e *Engine) pauseAll(ctx context.Context) error {
+	for _, p := range e.Pipelines.All() {
+		_, err := sluice.Edit(ctx, e.Pipelines, p.Name, sluice.ErrUnchanged, func(p *sluice.Pipeline) error {
+			p.Paused, p.Quiet = p.Binding != nil, p.Binding != nil
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("pausing %s: %w", p.Name, err)
+		}
+	}
+	return nil
 }
 
 // StreamCheck returns a function that refuses the same streams as Restore. With it, a whole backup

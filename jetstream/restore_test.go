@@ -122,7 +122,7 @@ func TestTwoRestoresAtOnce(t *testing.T) {
 	from, err := backup.NewReader(slow)
 	check(t, err)
 	slow.meanwhile = func() { check(t, restore(t, file, s)) } // the slow one has found the engine empty
-	err = Restore(t.Context(), Options{URL: s.URL, Replicas: s.Replicas, Box: natstest.Box, Log: slog.New(slog.DiscardHandler)}, from, nil)
+	err = Restore(t.Context(), Options{URL: s.URL, Replicas: s.Replicas, Box: natstest.Box, Log: slog.New(slog.DiscardHandler)}, from, nil, false)
 	if err == nil || slow.meanwhile != nil {
 		t.Fatalf("the second restore: %v", err)
 	}

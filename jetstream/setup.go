@@ -107,6 +107,9 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 	if err != nil {
 		return fmt.Errorf("key of the quarantine: %w", err)
 	}
+	if err := e.forgotten.SetUp(ctx, running, in); err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
 	start := func(what string, setUp func() error) {
@@ -119,6 +122,9 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 	}
 	start("events", func() error {
 		if err := e.Stored.setUp(ctx, running, ids); err != nil {
+			return err
+		}
+		if err := e.removeTorn(ctx); err != nil {
 			return err
 		}
 		if err := e.once.SetUp(ctx, running, delivery.Stored{Written: e.Stored.stream, IDs: ids}); err != nil {
@@ -135,7 +141,9 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 	start("audit log", func() error { return e.Audit.setUp(ctx, running) })
 	start("quarantine", func() error { return e.Quarantine.SetUp(ctx, running, refused) })
 	for _, b := range e.all {
-		group.Go(func() error { return b.SetUp(ctx, running, in) })
+		if b.Name() != e.forgotten.Name() {
+			group.Go(func() error { return b.SetUp(ctx, running, in) })
+		}
 	}
 	return group.Wait()
 }

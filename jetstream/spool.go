@@ -127,7 +127,7 @@ func (s *spooler) start(ctx context.Context) (_ *spoolEngine, err error) {
 	if err := s.inspect(h.Dir); err != nil {
 		return nil, err
 	}
-	if e.server, err = startEmbedded(Options{Dir: h.Dir, Sync: s.opts.Sync, Log: s.opts.Log}); err != nil {
+	if e.server, err = startEmbedded(Options{Dir: h.Dir, Sync: s.opts.Sync, Log: s.opts.Log}, h.Fail); err != nil {
 		return nil, err
 	}
 	conn, err := connectEmbedded(e.server)
@@ -156,10 +156,12 @@ func (s *spooler) inspect(dir string) error {
 	if err := durable.Probe(dir); err != nil {
 		return err
 	}
-	losses, err := damage.Of(dir).Contain(func(string) bool { return true }, func(int64, int64) {})
+	store := damage.Of(dir)
+	store.Cuts = true
+	report, err := store.Read()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range losses {
+	for _, l := range report.Losses {
 		if (watermarks{}).unfinished(l) {
 			s.opts.Log.Warn("An unfinished write to the spool was cut off. Nobody was told that it is stored.",
 				"file", l.File, "problem", l.Problem)

@@ -325,7 +325,7 @@ func TestOnlyCallsGoToTheSpool(t *testing.T) {
 	natstest.Eventually(t, "a full engine refuses a call", func() bool {
 		s.one.Stored.space.left.Store(0) // until it is measured again
 		_, err := s.one.Events.Accept(t.Context(), call("webhook.full"), 0)
-		return err != nil && sluice.AsError(err).Code == sluice.CodeStorageFull.Word
+		return err != nil && sluice.AsError(err).Code == string(sluice.CodeStorageFull)
 	})
 	s.cut()
 	replay, message := call("webhook.replay"), call("")

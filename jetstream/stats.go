@@ -24,6 +24,9 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		SyncAge:    e.host.SyncAge(),
 		RecordSize: e.budget.Used(),
 		Unstored:   e.budget.Refused(),
+		CutLetters: e.DeadLetters.Shares.Dropped(),
+		CutResults: e.Queue.Outcomes.Shares.Dropped(),
+		CutIDs:     e.once.Dropped(),
 	}
 	s.Offline, s.Behind = e.replicas.counts()
 	if e.spool != nil {
@@ -45,19 +48,24 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		}
 		s.FreeDisk, s.FreeFiles = free.Bytes, free.Files
 	}
+	return s, e.countStored(ctx, &s)
+}
+
+// countStored adds how many events, results and dead letters there are, and what waits for pipelines.
+func (e *Engine) countStored(ctx context.Context, s *sluice.ServerStats) error {
 	events, err := e.Stored.stream.Info(ctx)
 	if err != nil {
-		return s, err
+		return err
 	}
 	s.Events, s.EventBytes = int64(events.State.Msgs), int64(events.State.Bytes)
 	results, err := e.Queue.Outcomes.Info(ctx)
 	if err != nil {
-		return s, err
+		return err
 	}
 	s.Results = int64(results.State.Msgs)
 	letters, err := e.DeadLetters.ByPipeline(ctx)
 	if err != nil {
-		return s, err
+		return err
 	}
 	for _, count := range letters {
 		s.DeadLetters += count
@@ -67,7 +75,7 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		pipelines[i].DeadLetters = letters[pipelines[i].Pipeline]
 	}
 	s.Pipelines = append(s.Pipelines, pipelines...)
-	return s, err
+	return err
 }
 
 // Spooled returns how many calls wait in the spool.

@@ -77,7 +77,7 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 	}
 	network := Network(r.RemoteAddr)
 	if !bs.unfinished.Enter(network) {
-		return b, sluice.Errorf(sluice.CodeTooManyUnfinished,
+		return b, sluice.CodeTooManyUnfinished.Errorf(
 			"Too many calls from this address are on their way at the same time.").After(time.Second).Closing()
 	}
 	defer bs.unfinished.Leave(network)
@@ -291,21 +291,21 @@ func (p Pace) firstDeadline(r *http.Request, start time.Time) time.Time {
 
 // TooLarge is the error of a body over its limit.
 func TooLarge(limit int) error {
-	return sluice.Errorf(sluice.CodePayloadTooLarge, "The body is larger than accepted here: the limit is %d bytes.",
+	return sluice.CodePayloadTooLarge.Errorf("The body is larger than accepted here: the limit is %d bytes.",
 		limit).Closing()
 }
 
 func gaveWay() error {
-	return sluice.Errorf(sluice.CodeOverloaded,
+	return sluice.CodeOverloaded.Errorf(
 		"The server has no memory for a body that arrives so slowly. Try again soon.").After(2 * time.Second).Closing()
 }
 
 func tooSlow() error {
-	return sluice.Errorf(sluice.CodeBodyTimeout, "The body did not arrive in time; send it again.").Closing()
+	return sluice.CodeBodyTimeout.Errorf("The body did not arrive in time; send it again.").Closing()
 }
 
 func malformed(cause error) error {
-	return sluice.Errorf(sluice.CodeBodyMalformed, "The body could not be read to its end; send it again.").
+	return sluice.CodeBodyMalformed.Errorf("The body could not be read to its end; send it again.").
 		Because(cause).Closing()
 }
 

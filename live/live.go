@@ -47,7 +47,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, user sluice.User
 	}
 	if !s.readers.Enter(user.Name) {
 		const message = "You have as many live tails open as one user may. Try again when some have ended."
-		return sluice.Errorf(sluice.CodeTooManyTails, message).After(time.Second)
+		return sluice.CodeTooManyTails.Errorf(message).After(time.Second)
 	}
 	defer s.readers.Leave(user.Name)
 	if s.all.Enter() != nil {

@@ -100,7 +100,7 @@ func TestProgramsHearWhyATailFails(t *testing.T) {
 	t.Parallel()
 	for pages, want := range map[bool]string{false: "event: error\ndata: {", true: ": following\n\n"} {
 		tail := make(script, 1)
-		tail <- error(sluice.Errorf(sluice.CodeNotFound, "It is gone."))
+		tail <- error(sluice.CodeNotFound.Errorf("It is gone."))
 		answer := httptest.NewRecorder()
 		err := serving(tail, pages, asReader)(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
 		got := answer.Body.String()
@@ -193,7 +193,7 @@ func TestAUserHasSoManyTails(t *testing.T) {
 			defer cancel()
 		}
 		_, refused := open()
-		if err := <-refused; sluice.AsError(err).Code != sluice.CodeTooManyTails.Word {
+		if err := <-refused; sluice.AsError(err).Code != string(sluice.CodeTooManyTails) {
 			t.Error(err)
 		}
 		end()

@@ -40,16 +40,13 @@ func (ch *Change) final() bool {
 }
 
 func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error {
-	switch {
-	case ch.Action == Delete:
+	if ch.Action == Delete {
 		return ch.before.delete(ctx, c)
-	case ch.after.resource.isText():
-		return ch.after.putText(ctx, c, ch.before, force)
 	}
 	if ch.before != nil && ch.after.source() == ch.before.source() {
 		return ch.open(ctx, c)
 	}
-	answer, err := ch.after.put(ctx, c, ch.params())
+	answer, err := ch.after.put(ctx, c, ch.params(force))
 	if err != nil {
 		return err
 	}
@@ -62,19 +59,16 @@ func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error 
 
 // unmake takes back what make did.
 func (ch *Change) unmake(ctx context.Context, c *client.Client) (err error) {
-	switch {
-	case ch.Action == Create:
+	if ch.Action == Create {
 		return ch.after.delete(ctx, c)
-	case ch.after.resource.isText():
-		return ch.before.putText(ctx, c, ch.after, true)
 	}
-	_, err = ch.before.put(ctx, c, ch.before.params(ch.after))
+	_, err = ch.before.put(ctx, c, ch.before.params(ch.after, true))
 	return err
 }
 
 // params returns the parameters that store what a change makes.
-func (ch *Change) params() map[string]any {
-	params := ch.after.params(ch.before)
+func (ch *Change) params(force bool) map[string]any {
+	params := ch.after.params(ch.before, force)
 	if ch.Action == Create && ch.uuid != "" {
 		params["token"] = ch.uuid
 	}

@@ -120,6 +120,7 @@ func TestFailedPlanIsUndone(t *testing.T) {
 	run(t, c, "iam.client.put", url.Values{"clientId": {"edited"}, "roles": {"viewer"}}, "")
 	run(t, c, "webhook.put", url.Values{"eventKey": {"webhook.edited"}, "description": {"as it was"}}, "")
 	run(t, c, "webhook.put", url.Values{"eventKey": {"webhook.gone"}}, "")
+	run(t, c, "webhook.put", url.Values{"eventKey": {"webhook.secret"}, "provider": {"github"}, "signingSecret": {"s3cret"}}, "")
 	for _, name := range []string{"edited", "theirs"} {
 		run(t, c, "pipeline.put", url.Values{"name": {name}}, fmt.Sprintf(source, "one"))
 	}
@@ -127,12 +128,13 @@ func TestFailedPlanIsUndone(t *testing.T) {
 		"roles/edited.yaml": "permissions: [webhook.get]", "roles/new.yaml": "permissions: [read]",
 		"clients/edited.yaml": "roles: [new]", "clients/new.yaml": "roles: [new]",
 		"webhooks/webhook.edited.yaml": "payloadType: raw", "webhooks/webhook.new.yaml": "",
-		"pipelines/edited.yaml": fmt.Sprintf(source, "two"), "pipelines/new.yaml": fmt.Sprintf(source, "two"),
+		"webhooks/webhook.secret.yaml": "provider: github\npayloadType: raw",
+		"pipelines/edited.yaml":        fmt.Sprintf(source, "two"), "pipelines/new.yaml": fmt.Sprintf(source, "two"),
 		"pipelines/theirs.yaml": fmt.Sprintf(source, "two"),
 	})
 	planned := func() *Plan {
 		plan, err := Compare(t.Context(), c, dir, Options{Prune: true})
-		if err != nil || len(plan.Changes) != 10 {
+		if err != nil || len(plan.Changes) != 11 {
 			t.Fatalf("the plan is %+v, %v", plan, err)
 		}
 		return plan
@@ -150,7 +152,7 @@ func TestFailedPlanIsUndone(t *testing.T) {
 			t.Errorf("%s %s was %v and is %v", change.Resource, change.Name, was.Before, change.Before)
 		}
 	}
-	if made, err := planned().Apply(t.Context(), c); err != nil || len(made) != 10 {
+	if made, err := planned().Apply(t.Context(), c); err != nil || len(made) != 11 {
 		t.Errorf("%d changes are made, %v", len(made), err)
 	}
 }

@@ -59,9 +59,9 @@ func (p *Plan) roles() (string, error) {
 	return string(text), err
 }
 
-// permitted finds changes whose commands the user may not call, and puts those of the user's own
-// roles last: the rest needs what they allow now. For users who may not even ask for their
-// permissions, the commands find out.
+// permitted finds changes whose commands the user may not call. It puts those last that can't be
+// undone, and behind them those of the user's own roles: the rest needs what they allow now. For
+// users who may not even ask for their permissions, the commands find out.
 func (p *Plan) permitted(ctx context.Context, c *client.Client) (refused []error, err error) {
 	var me sluice.User
 	switch err := c.Decode(ctx, "iam.whoami", nil, nil, &me); {
@@ -81,7 +81,10 @@ func (p *Plan) permitted(ctx context.Context, c *client.Client) (refused []error
 		}
 	}
 	turn := func(ch *Change) int {
-		if ch.Resource == "role" && slices.Contains(me.Roles, ch.Name) {
+		switch {
+		case ch.Resource == "role" && slices.Contains(me.Roles, ch.Name):
+			return 2
+		case ch.final():
 			return 1
 		}
 		return 0
@@ -114,7 +117,7 @@ func (p *Plan) checkChange(
 		return refused, nil
 	case e.Kind == sluice.Internal || e.Kind == sluice.Unavailable || ctx.Err() != nil:
 		return nil, err
-	case e.Code == sluice.CodeSecretUnknown.Word:
+	case e.Code == string(sluice.CodeSecretUnknown):
 		refused = t.missingSecrets(ctx, c)
 	}
 	if refused != nil {
@@ -148,7 +151,7 @@ func (p *Plan) rehearse(ctx context.Context, c *client.Client, change *Change) e
 			return err
 		}
 	}
-	params := change.params()
+	params := change.params(p.force)
 	params["dryRun"] = true
 	if change.Resource == "client" {
 		params["roles"] = p.without(Create, "role", params["roles"])
@@ -215,7 +218,7 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change, roles
 	}
 	p.sent = append(p.sent, found.Sends...)
 	for _, f := range found.Warnings {
-		if f.Code == sluice.CodeEventKeyUnknown.Word {
+		if f.Code == string(sluice.CodeEventKeyUnknown) {
 			change.unknown, change.listens = t.describe(f), strings.TrimPrefix(found.Listens, sluice.EventPrefix)
 			continue
 		}

@@ -34,14 +34,14 @@ func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error
 		err := done.export(ctx, c, root, r)
 		switch e := sluice.AsError(err); {
 		case err == nil:
-		case e.Kind == sluice.Forbidden || e.Code == sluice.CodeExternalUsers.Word:
+		case e.Kind == sluice.Forbidden || e.Code == string(sluice.CodeExternalUsers):
 			done.Skipped = append(done.Skipped, r.folder())
 		default:
 			return nil, err
 		}
 	}
 	if len(done.Skipped) == len(resources()) {
-		return nil, sluice.Errorf(sluice.CodeForbidden, "You may read none of the webhooks, pipelines, roles and "+
+		return nil, sluice.CodeForbidden.Errorf("You may read none of the webhooks, pipelines, roles and " +
 			"clients; ask an administrator for a role that may.")
 	}
 	return done, nil

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"sluice"
@@ -27,7 +26,7 @@ func (r *resource) stored(ctx context.Context, c *client.Client, presets presets
 	dec := json.NewDecoder(bytes.NewReader(answer.Body))
 	dec.UseNumber()
 	if err := dec.Decode(&list); err != nil {
-		return nil, sluice.Errorf(sluice.CodeAnswerMalformed, "The server gave no %ss.", r.Name).Because(err)
+		return nil, sluice.CodeAnswerMalformed.Errorf("The server gave no %ss.", r.Name).Because(err)
 	}
 	things := make(map[string]*thing, len(list))
 	for _, given := range list {
@@ -45,7 +44,7 @@ func (r *resource) stored(ctx context.Context, c *client.Client, presets presets
 			t.open[textOf(token, "token")] = token["open"] == true
 		}
 		if r.isText() {
-			if t.text, t.tag, err = c.PipelineSource(ctx, t.name, 0); err != nil {
+			if t.text, t.tag, err = c.PipelineSource(ctx, t.name, ""); err != nil {
 				return nil, err
 			}
 		} else {
@@ -87,8 +86,11 @@ func (p presets) own(s *webhook.Setting, given map[string]any) any {
 }
 
 // params returns the parameters that store a thing in place of the one before.
-func (t *thing) params(before *thing) map[string]any {
+func (t *thing) params(before *thing, force bool) map[string]any {
 	params := map[string]any{t.resource.Key: t.name}
+	if t.resource.isText() {
+		params["force"] = force
+	}
 	for _, f := range t.resource.fields {
 		after, has := t.fields[f.name]
 		_, isList := f.unset.([]any)
@@ -102,31 +104,29 @@ func (t *thing) params(before *thing) map[string]any {
 		}
 	}
 	if before != nil && before.token != "" {
-		params["uuid"], params["ifMatch"] = before.token, before.tag
+		params["uuid"] = before.token
+	}
+	if before != nil && before.tag != "" {
+		params["ifMatch"] = before.tag
 	}
 	return params
 }
 
 // put stores a thing, or checks it, as the parameters say.
 func (t *thing) put(ctx context.Context, c *client.Client, params map[string]any) (answer map[string]any, err error) {
-	body, err := value.Marshal(params)
-	if err != nil {
-		return nil, err
+	beside, body := url.Values{}, &client.Body{Content: []byte(t.text)}
+	if t.resource.isText() {
+		for name, given := range params {
+			beside.Set(name, fmt.Sprint(given))
+		}
+	} else {
+		body.ContentType = "application/json"
+		if body.Content, err = value.Marshal(params); err != nil {
+			return nil, err
+		}
 	}
-	err = c.Decode(ctx, t.resource.Put, nil, &client.Body{Content: body, ContentType: "application/json"}, &answer)
+	err = c.Decode(ctx, t.resource.Put, beside, body, &answer)
 	return answer, t.blame(err)
-}
-
-// putText stores a pipeline in place of the one before, if there was one.
-func (t *thing) putText(ctx context.Context, c *client.Client, before *thing, force bool) error {
-	params := url.Values{t.resource.Key: {t.name}, "force": {strconv.FormatBool(force)}}
-	if before != nil {
-		params.Set("ifMatch", before.tag)
-	}
-	var answer sluice.PipelineView
-	err := c.Decode(ctx, t.resource.Put, params, &client.Body{Content: []byte(t.text)}, &answer)
-	t.tag = answer.ETag
-	return t.blame(err)
 }
 
 func (t *thing) delete(ctx context.Context, c *client.Client) error {

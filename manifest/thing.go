@@ -289,5 +289,5 @@ func (f field) wants() string {
 
 // mistake is the error for a file with a mistake.
 func mistake(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.CodeFileInvalid, format, args...)
+	return sluice.CodeFileInvalid.Errorf(format, args...)
 }

@@ -70,7 +70,7 @@ func TestEveryCallHasOneState(t *testing.T) {
 			sums := []sluice.Minute{{Time: now, CallFigures: test.counted, Webhooks: map[string]sluice.WebhookFigures{"webhook.a": {CallFigures: test.counted}}}}
 			unfinished := sluice.Unfinished{Since: test.since}
 			for range test.retrying {
-				unfinished.Retrying = append(unfinished.Retrying, sluice.WaitingCall{EventKey: "webhook.a", Time: now.Add(time.Minute)})
+				unfinished.Retrying = append(unfinished.Retrying, sluice.WaitingCall{EventKey: "webhook.a", Time: now.Add(time.Minute), Count: 1})
 			}
 			complete(sums, time.Hour, unfinished)
 			if of := sums[0].Webhooks["webhook.a"].CallFigures; sums[0].CallFigures != test.want || of != test.want {

@@ -61,7 +61,7 @@ func New(version string, state func() sluice.ServerStats) *Metrics {
 		calls:    counters("sluice_calls_total", "Calls of webhooks, by the status they were answered with.", "status"),
 		rejected: counters("sluice_rejected_calls_total",
 			"Refused calls of known webhooks, by event key and code; those beyond 200 event keys count as other.",
-			"event_key", "code"),
+			"webhook", "code"),
 		repeated: counters("sluice_duplicate_calls_total", "Calls whose delivery was accepted before.").
 			WithLabelValues(),
 		webhooks: &webhookCalls{by: map[string]*webhookCounts{}},
@@ -110,18 +110,24 @@ func (m *Metrics) Call(c sluice.Call) {
 	} else {
 		m.calls.WithLabelValues(strconv.Itoa(c.StatusCode)).Inc()
 	}
-	if c.Status == sluice.StatusRejected && c.EventKey != "" {
-		m.rejected.WithLabelValues(m.label(c.EventKey), c.Code).Inc()
-		m.webhooks.ended(c.EventKey, c.Status)
-	}
 	if c.Duplicate {
 		m.repeated.Inc()
+	}
+	if differs, ok := c.Rejected(); ok {
+		m.reject(&differs)
+	} else if c.Status == sluice.StatusRejected && c.EventKey != "" {
+		m.reject(&c)
 	}
 	m.callSize.Observe(float64(c.Size))
 	if c.CorrelationID != "" {
 		m.callTime.Observe(c.Duration / 1000)
 		m.webhooks.came(c.EventKey, c.Time)
 	}
+}
+
+func (m *Metrics) reject(c *sluice.Call) {
+	m.rejected.WithLabelValues(m.label(c.EventKey), c.Code).Inc()
+	m.webhooks.ended(c.EventKey, c.Status)
 }
 
 // CallEnded counts an accepted call when its state is final.

@@ -35,14 +35,15 @@ type Minutes struct {
 
 	// storing is held while counts move to the store, so that a reader never finds them in
 	// neither place or in both. It is locked before mu.
-	storing        sync.Mutex
-	minutes, hours *series
+	storing              sync.Mutex
+	minutes, hours, days *series
+
+	recounting sync.Mutex // held while earlier calls are counted anew, so that nothing is stored between; see Recount
 
 	mu      sync.Mutex
 	counted map[time.Time]*sluice.Minute // since the last flush
 	of      sluice.WebhookFigures        // those that are counted in now: a call makes no garbage
-	began   time.Time                    // see Recount
-	late    []sluice.CallEnd             // ends of earlier calls while those are counted anew; nil: they are not
+	late    []sluice.CallEnd             // ends while earlier calls are counted anew; nil: they are not
 
 	recounted map[string]sluice.Status // how far earlier calls were when they were counted anew, by trace id
 }
@@ -58,6 +59,7 @@ func NewMinutes(
 		log:        log,
 		minutes:    newSeries(minutes, time.Minute, minutesKept),
 		hours:      newSeries(hours, time.Hour, hoursKept),
+		days:       daysIn(hours),
 		counted:    map[time.Time]*sluice.Minute{},
 	}
 }
@@ -74,6 +76,9 @@ func (m *Minutes) Call(c sluice.Call) {
 			of.Accepted++
 			of.LastAccepted = c.Time
 			minute.Latencies[latencyBound(c.Duration-c.Waited)]++
+			if c.Type != "" {
+				addType(minute, c.EventKey, c.Type, sluice.TypeFigures{Calls: 1, Last: c.Time})
+			}
 			return
 		}
 		minute.Rejected++
@@ -110,12 +115,12 @@ func (m *Minutes) Settled(end sluice.CallEnd) {
 	})
 }
 
-// isFormer reports whether the end of a call of an earlier process is counted by a recount: it waits for
-// that, or was part of it.
+// isFormer reports whether the end of a call waits for a recount, or was part of it. No time tells which
+// calls are those of an earlier process: the clock may have been set.
 func (m *Minutes) isFormer(end sluice.CallEnd) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.late != nil && !callTime(end.TraceID, m.began).After(m.began.Add(-time.Millisecond)) {
+	if m.late != nil {
 		m.late = append(m.late, end)
 		return true
 	}
@@ -205,10 +210,12 @@ func (m *Minutes) at(t time.Time) *sluice.Minute {
 }
 
 // Keep stores the counts every few seconds, and the rest when ctx ends.
-func (m *Minutes) Keep(ctx context.Context) { flushAlways(ctx, flushEvery, m.flush) }
+func (m *Minutes) Keep(ctx context.Context) { flushAlways(ctx, flushEvery, m.Flush) }
 
-// flush stores the counts. Those that fail stay in memory.
-func (m *Minutes) flush(ctx context.Context) {
+// Flush stores the counts. Those that fail stay in memory.
+func (m *Minutes) Flush(ctx context.Context) {
+	m.recounting.Lock()
+	defer m.recounting.Unlock()
 	m.storing.Lock()
 	defer m.storing.Unlock()
 	m.mu.Lock()
@@ -216,12 +223,15 @@ func (m *Minutes) flush(ctx context.Context) {
 	m.counted = map[time.Time]*sluice.Minute{}
 	m.mu.Unlock()
 	for _, minute := range counted {
-		minute.Latencies = trimmed(minute.Latencies)
+		if minute.Types != nil {
+			m.days.wait(&sluice.Minute{Time: minute.Time, Types: minute.Types})
+		}
+		minute.Latencies, minute.Types = trimmed(minute.Latencies), nil
 		m.hours.wait(minute)
 		minute.Webhooks, minute.Pipelines = nil, nil
 		m.minutes.wait(minute)
 	}
-	for _, s := range []*series{m.minutes, m.hours} {
+	for _, s := range []*series{m.minutes, m.hours, m.days} {
 		if err := s.flush(ctx); err != nil {
 			m.log.Warn("Figures could not be stored; trying on.", "error", err)
 			return // the engine is away: a stop must not wait for it twice
@@ -251,23 +261,31 @@ func (m *Minutes) sums(ctx context.Context, s *series, count int) []sluice.Minut
 	return sums
 }
 
-// Webhooks returns the figures of webhooks over the last hours, those with most calls first.
-// In an hour with too many webhooks, only the first called have their own figures.
-func (m *Minutes) Webhooks(ctx context.Context, count int) []sluice.WebhookStats {
-	hours := m.last(ctx, m.hours, count)
+// Webhooks returns the figures of one webhook, or of all ("") that were called in the last hours, those with
+// most calls first. In an hour with too many webhooks, only the first called have their own figures.
+func (m *Minutes) Webhooks(ctx context.Context, count int, only string) []sluice.WebhookStats {
+	hours, types := m.last(ctx, m.hours, count), m.types()
 	found := map[string]*sluice.WebhookStats{}
+	find := func(key string) *sluice.WebhookStats {
+		of := found[key]
+		if of == nil {
+			of = &sluice.WebhookStats{
+				EventKey: key, Hours: make([]int, len(hours)), Figures: make([]sluice.CallFigures, len(hours)),
+				Types: busiest(types[key]),
+			}
+			found[key] = of
+		}
+		return of
+	}
+	if types[only] != nil {
+		find(only)
+	}
 	for i, hour := range hours {
 		for key, figures := range hour.Webhooks {
-			if key == "" {
+			if key == "" || only != "" && key != only {
 				continue
 			}
-			of := found[key]
-			if of == nil {
-				of = &sluice.WebhookStats{
-					EventKey: key, Hours: make([]int, len(hours)), Figures: make([]sluice.CallFigures, len(hours)),
-				}
-				found[key] = of
-			}
+			of := find(key)
 			of.Add(figures.CallFigures)
 			of.Last = later(of.Last, figures.Last)
 			of.Hours[i] += figures.Accepted + figures.Rejected

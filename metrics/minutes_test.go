@@ -39,7 +39,7 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 		node := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
 		keeping.Go(func() { node.Keep(ctx) })
 		now := time.Now()
-		node.Call(sluice.Call{StatusCode: 200, CorrelationID: "x", Duration: 1, Time: now})
+		node.Call(sluice.Call{EventKey: "webhook.git", Type: "push", StatusCode: 200, CorrelationID: "x", Duration: 1, Time: now})
 		node.Call(sluice.Call{StatusCode: 401, Time: now})
 		node.Call(sluice.Call{StatusCode: 503, Time: now})
 		node.Run(sluice.RunReport{Status: sluice.StatusOK})
@@ -50,7 +50,11 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 	}
 	stop()
 	keeping.Wait() // what is left is stored at the end
-	got := sum(metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log))
+	after := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
+	if of := after.Webhooks(t.Context(), 1, "webhook.git"); len(of) != 1 || len(of[0].Types) != 1 || of[0].Types[0].Calls != 2 || of[0].Types[0].Type != "push" {
+		t.Errorf("together they count the types of %+v", of)
+	}
+	got := sum(after)
 	if got.Accepted != 2 || got.Rejected != 4 || got.Unavailable != 2 || got.Runs != 4 || got.RunErrors != 2 || got.P50 <= 0 {
 		t.Errorf("together they count %+v", got)
 	}
@@ -112,6 +116,30 @@ func TestExpectedWebhooksAreAlwaysNamed(t *testing.T) {
 	for when, got := range map[string]map[string]int{"counted": before, "stored": accepted()} {
 		if got["webhook.expected"] != 1 || got["webhook.other"] != 0 || got[""] == 0 {
 			t.Errorf("%s: expected %d, other %d, without a name %d", when, got["webhook.expected"], got["webhook.other"], got[""])
+		}
+	}
+}
+
+// TestClockThatWasAhead: calls that came while the clock was wrong count, and take no place of later ones.
+func TestClockThatWasAhead(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	m := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	const kept = 30 * 24 * time.Hour
+	for i, ahead := range []time.Duration{2 * time.Hour, kept, 0} {
+		m.Call(sluice.Call{EventKey: "webhook.hasty", CorrelationID: "x", Time: time.Now().Add(ahead)})
+		want := min(i+1, 2) // the last one takes the place of that before
+		for _, when := range []string{"counted", "stored"} {
+			if got := m.Webhooks(t.Context(), 24, ""); len(got) != 1 || when == "stored" && got[0].Accepted != want {
+				t.Errorf("%s ahead, %s: %+v, want %d calls", ahead, when, got, want)
+			}
+			m.Keep(over)
 		}
 	}
 }

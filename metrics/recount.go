@@ -13,16 +13,18 @@ const recountMargin = 15 * time.Minute
 
 // Recount returns a function that counts what a process that crashed may not have counted: the calls
 // around its end, and those of hours in which some were not done. isFormer reports whether a call
-// came before this process. Until the function has ended, the ends of such calls wait; the same end that
-// is told later is not counted again.
+// came before this process. Until the function has ended, the ends of calls wait, and nothing is stored; the
+// same end that is told later is not counted again. The function reports whether it came to its end.
 func (m *Minutes) Recount(
 	journal sluice.Journal, isFormer func(correlationID string) bool, crashed time.Time,
-) func(ctx context.Context) {
+) func(ctx context.Context) (done bool) {
+	m.recounting.Lock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.began, m.late = time.Now(), []sluice.CallEnd{}
-	began := m.began
-	return func(ctx context.Context) {
+	m.late = []sluice.CallEnd{}
+	began := time.Now()
+	return func(ctx context.Context) bool {
+		defer m.recounting.Unlock()
 		open := make(map[string]sluice.Status) // by trace id
 		for _, hour := range m.doubtful(crashed.Add(-recountMargin), began.Add(recountMargin)) {
 			if err := m.recount(ctx, journal, isFormer, hour, open); err != nil && ctx.Err() == nil {
@@ -41,6 +43,7 @@ func (m *Minutes) Recount(
 			defer m.mu.Unlock()
 			m.recounted = nil
 		})
+		return ctx.Err() == nil
 	}
 }
 
@@ -73,6 +76,7 @@ func (m *Minutes) recount(
 	open map[string]sluice.Status,
 ) error {
 	sums := &Minutes{Expects: m.Expects, counted: make(map[time.Time]*sluice.Minute)}
+	newest := make(map[string][]sluice.Call) // kinds and times of calls, by event key
 	q := sluice.TraceQuery{From: hour.Add(-time.Minute), To: hour.Add(time.Hour + time.Minute), Limit: 1000}
 	for more := true; more; more = q.Before != "" {
 		calls, next, err := journal.Calls(ctx, q)
@@ -82,14 +86,16 @@ func (m *Minutes) recount(
 		q.Before = next
 		for i := range calls {
 			c := &calls[i]
-			if c.Origin == nil && c.ReplayOf == "" && c.CorrelationID != "" && isFormer(c.CorrelationID) &&
-				callTime(c.TraceID, c.Time).UTC().Truncate(time.Hour).Equal(hour) {
+			if c.Split == nil && c.Origin == nil && c.ReplayOf == "" && c.CorrelationID != "" &&
+				isFormer(c.CorrelationID) && callTime(c.TraceID, c.Time).UTC().Truncate(time.Hour).Equal(hour) {
 				open[c.TraceID] = c.Status
-				sums.again(c)
+				if sums.again(c); !c.Sent {
+					newest[c.EventKey] = append(newest[c.EventKey], sluice.Call{Type: c.Type, Time: c.Time})
+				}
 			}
 		}
 	}
-	return m.replace(ctx, sums.counted)
+	return m.replace(ctx, sums.counted, newest)
 }
 
 // again counts a call, or an event that no call set off, with what became of it.
@@ -110,31 +116,46 @@ func (m *Minutes) again(c *sluice.Call) {
 }
 
 // replace stores counts in place of those that are stored. Where those are more, the journal no
-// longer has all calls, and they stay.
-func (m *Minutes) replace(ctx context.Context, counted map[time.Time]*sluice.Minute) error {
+// longer has all calls, and they stay. The kinds of a day are not counted anew: those of the newest calls are
+// added, of as many as were not stored.
+func (m *Minutes) replace(
+	ctx context.Context, counted map[time.Time]*sluice.Minute, newest map[string][]sluice.Call,
+) error {
 	m.storing.Lock()
 	defer m.storing.Unlock()
 	hours := newSeries(m.hours.store, time.Hour, hoursKept)
 	minutes := newSeries(m.minutes.store, time.Minute, minutesKept)
 	for _, minute := range counted {
-		minute.Latencies = trimmed(minute.Latencies)
+		minute.Latencies, minute.Types = trimmed(minute.Latencies), nil
 		hours.wait(minute)
 		minute.Webhooks = nil
 		minutes.wait(minute)
 	}
 	for _, s := range []*series{hours, minutes} {
 		for _, sum := range s.pending {
-			if err := s.raise(ctx, sum); err != nil {
+			missed, err := s.raise(ctx, sum)
+			if err != nil {
 				return err
 			}
+			kinds := sluice.Minute{Time: sum.Time}
+			for key, n := range missed {
+				for _, c := range newest[key][:min(n, len(newest[key]))] {
+					if c.Type != "" {
+						addType(&kinds, key, c.Type, sluice.TypeFigures{Calls: 1, Last: c.Time})
+					}
+				}
+			}
+			m.days.wait(&kinds)
 		}
 	}
-	return nil
+	return m.days.flush(ctx)
 }
 
-// raise replaces what is stored of the calls of a period by a sum of at least as many.
-func (s *series) raise(ctx context.Context, sum *sluice.Minute) error {
-	return s.change(ctx, sum.Time, func(stored *sluice.Minute) {
+// raise replaces what is stored of the calls of a period by a sum of at least as many. It returns how many
+// more those of webhooks are.
+func (s *series) raise(ctx context.Context, sum *sluice.Minute) (missed map[string]int, err error) {
+	err = s.change(ctx, sum.Time, func(stored *sluice.Minute) {
+		missed = make(map[string]int)
 		raised := sluice.Minute{Time: stored.Time, Last: stored.Last}
 		addTo(&raised, stored)
 		if sum.Accepted >= stored.Accepted {
@@ -153,10 +174,12 @@ func (s *series) raise(ctx context.Context, sum *sluice.Minute) error {
 			if raised.Webhooks == nil {
 				raised.Webhooks = make(map[string]sluice.WebhookFigures)
 			}
+			missed[key] = figures.Accepted - known.Accepted
 			figures.Rejected, figures.Expected = known.Rejected, known.Expected || figures.Expected
 			figures.Last = later(figures.Last, known.Last)
 			raised.Webhooks[key] = figures
 		}
 		*stored = raised
 	})
+	return missed, err
 }

@@ -25,22 +25,28 @@ func TestRecountAfterACrash(t *testing.T) {
 	}
 	defer engine.Close()
 	const key = "webhook.counted"
+	var ahead time.Duration // of the clock
+	kind := "early"
 	accept := func(m *metrics.Minutes) sluice.Call {
 		t.Helper()
 		now := time.Now().UTC()
-		if m == nil {
-			now = now.Add(-time.Second) // a process needs longer than that to start
+		switch {
+		case kind == "early":
+			now = now.Add(-2 * time.Second)
+		case m == nil:
+			now = now.Add(ahead - time.Second) // a process needs longer than that to start
 		}
 		e := &sluice.Event{
 			EventKey: key, Namespace: "default", TraceID: sluice.NewTraceID("abcdef", now), ReceivedAt: now,
 			PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingNone, Method: "POST",
+			Type: kind,
 		}
 		result, err := engine.Events.Accept(t.Context(), e, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		call := sluice.Call{
-			TraceID: e.TraceID, CorrelationID: result.CorrelationID, EventKey: key, Time: now, Status: sluice.StatusOK,
+			TraceID: e.TraceID, CorrelationID: result.CorrelationID, EventKey: key, Type: kind, Time: now, Status: sluice.StatusOK,
 			StatusCode: 200, Duration: 1,
 		}
 		engine.Journal.Hear(journal.Answered{Call: call})
@@ -53,8 +59,15 @@ func TestRecountAfterACrash(t *testing.T) {
 	figures := func(m *metrics.Minutes) sluice.CallFigures {
 		t.Helper()
 		var sum sluice.CallFigures
-		for _, of := range m.Webhooks(t.Context(), 3) {
+		for _, of := range m.Webhooks(t.Context(), 3, "") {
 			sum.Add(of.CallFigures)
+			kinds := make(map[string]int)
+			for _, of := range of.Types {
+				kinds[of.Type] = of.Calls
+			}
+			if kinds["early"] != 2 || kinds["late"] != of.Accepted-2 {
+				t.Errorf("%d calls are of the kinds %v", of.Accepted, kinds)
+			}
 		}
 		return sum
 	}
@@ -64,22 +77,34 @@ func TestRecountAfterACrash(t *testing.T) {
 	stored, stop := context.WithCancel(t.Context())
 	stop()
 	first.Keep(stored) // stores what there is, and ends
+	kind = "late"
 	for range 3 {
 		accept(nil) // counted in the memory of a process that crashed
 	}
 	last, late := accept(nil), accept(nil)
+	ahead = time.Minute
+	hasty := accept(nil)
 	second := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
 	recount := second.Recount(engine.Journal, engine.StoredBefore(), time.Now().Add(-5*time.Second))
 	accept(second)
-	second.Settled(sluice.CallEnd{EventKey: key, TraceID: last.TraceID, Status: sluice.StatusOK}) // told again by an engine that has just started
-	recount(t.Context())
+	for _, again := range []sluice.Call{last, hasty} { // told by an engine that has just started
+		second.Settled(sluice.CallEnd{EventKey: key, TraceID: again.TraceID, Status: sluice.StatusOK})
+	}
+	if !recount(t.Context()) {
+		t.Error("the recount did not come to its end")
+	}
 	second.Settled(sluice.CallEnd{EventKey: key, TraceID: late.TraceID, Status: sluice.StatusOK}) // by a journal that was written late
-	if got := figures(second); got.Accepted != 8 || got.OK != 8 {
+	if got := figures(second); got.Accepted != 9 || got.OK != 9 {
 		t.Errorf("after a crash the figures are %+v", got)
 	}
 	third := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
 	third.Recount(engine.Journal, func(string) bool { return false }, time.Now())(t.Context())
-	if got := figures(third); got.Accepted != 7 || got.OK != 7 {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if third.Recount(engine.Journal, func(string) bool { return true }, time.Now())(stopped) {
+		t.Error("a recount that was cut off says that it came to its end")
+	}
+	if got := figures(third); got.Accepted != 8 || got.OK != 8 {
 		t.Errorf("a journal that has forgotten calls makes the figures %+v", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 // each period that is kept. Every node adds to them.
 type series struct {
 	store   sluice.Records[sluice.Minute]
+	prefix  string // of keys, in a store that several share
 	period  time.Duration
 	kept    int                          // periods
 	pending map[time.Time]*sluice.Minute // counts that are not stored yet, by the start of their period
@@ -83,16 +84,16 @@ func (s *series) add(ctx context.Context, a addition) error {
 	})
 }
 
-// change changes the record of a period. It overwrites that of a period that is no longer kept,
-// and does nothing about such a period.
+// change changes the record of a period. It overwrites that of a period that is no longer kept or,
+// by a clock that was wrong, has not come yet, and does nothing about a period that is no longer kept.
 func (s *series) change(ctx context.Context, start time.Time, change func(stored *sluice.Minute)) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	key := strconv.FormatInt(start.Unix()/int64(s.period/time.Second)%int64(s.kept), 10)
+	key := s.prefix + strconv.FormatInt(start.Unix()/int64(s.period/time.Second)%int64(s.kept), 10)
 	_, err := sluice.Replace(ctx, s.store, key, func(before *sluice.Minute) (*sluice.Minute, error) {
 		after := sluice.Minute{Time: start}
 		switch {
-		case before != nil && before.Time.After(start):
+		case before != nil && before.Time.After(start) && !before.Time.After(time.Now()):
 			return before, nil
 		case before != nil && before.Time.Equal(start):
 			after = *before
@@ -103,33 +104,44 @@ func (s *series) change(ctx context.Context, start time.Time, change func(stored
 	return err
 }
 
-// last returns the last sums in order, with queued and current counts.
+// last returns the last sums in order, with queued and current counts. What came while a clock was
+// ahead is part of the current one.
 func (s *series) last(count int, counted map[time.Time]*sluice.Minute) []sluice.Minute {
 	sums := make([]sluice.Minute, min(count, s.kept))
 	first := time.Now().UTC().Truncate(s.period).Add(-time.Duration(len(sums)-1) * s.period)
 	for i := range sums {
 		sums[i].Time = first.Add(time.Duration(i) * s.period)
 	}
-	add := func(part *sluice.Minute) {
-		if i := int(part.Time.Sub(first) / s.period); !part.Time.Before(first) && i < len(sums) {
-			addTo(&sums[i], part)
-		}
-	}
-	for _, stored := range s.store.All() {
-		add(stored)
-	}
-	for _, of := range []map[time.Time]*sluice.Minute{s.pending, counted} {
-		for _, minute := range of {
-			add(minute)
-		}
-	}
-	for _, a := range s.tried {
-		isStored := func(stored *sluice.Minute) bool { return stored.Last[s.node] == a.name }
-		if !slices.ContainsFunc(s.store.All(), isStored) {
-			add(a.sum)
+	for _, part := range s.parts(counted) {
+		if i := indexOf(sums, s.period, part.Time); i >= 0 {
+			part := *part
+			part.Types = nil // those are shown by themselves
+			addTo(&sums[i], &part)
 		}
 	}
 	return sums
+}
+
+// parts returns all that is stored, queued or current.
+func (s *series) parts(counted map[time.Time]*sluice.Minute) []*sluice.Minute {
+	stored := s.store.All()
+	parts := slices.AppendSeq(slices.AppendSeq(stored, maps.Values(s.pending)), maps.Values(counted))
+	for _, a := range s.tried {
+		isStored := func(stored *sluice.Minute) bool { return stored.Last[s.node] == a.name }
+		if !slices.ContainsFunc(stored, isStored) {
+			parts = append(parts, a.sum)
+		}
+	}
+	return parts
+}
+
+// indexOf returns the index of the period of a time, -1 if that was before all periods. Times to come
+// belong to the last one.
+func indexOf(sums []sluice.Minute, period time.Duration, at time.Time) int {
+	if at.Before(sums[0].Time) {
+		return -1
+	}
+	return min(int(at.Sub(sums[0].Time)/period), len(sums)-1)
 }
 
 // storedLate is how much later than an event's end other nodes may store what became of it.
@@ -142,16 +154,15 @@ func complete(sums []sluice.Minute, period time.Duration, u sluice.Unfinished) {
 	if len(sums) == 0 {
 		return
 	}
-	first := sums[0].Time
 	retrying := make(map[int]map[string]int) // by index and event key
 	events := make(map[int]int)
 	for _, call := range u.Retrying {
-		i := int(call.Time.Sub(first) / period)
-		if call.Time.Before(first) || i >= len(sums) {
+		i := indexOf(sums, period, call.Time)
+		if i < 0 {
 			continue
 		}
 		if call.EventKey == "" {
-			events[i]++
+			events[i] += call.Count
 			continue
 		}
 		if retrying[i] == nil {
@@ -161,7 +172,7 @@ func complete(sums []sluice.Minute, period time.Duration, u sluice.Unfinished) {
 		if _, known := sums[i].Webhooks[key]; !known {
 			key = ""
 		}
-		retrying[i][key]++
+		retrying[i][key] += call.Count
 	}
 	if u.Since.IsZero() {
 		u.Since = time.Now()
@@ -219,6 +230,7 @@ func addTo(sum, other *sluice.Minute) {
 		latencies[i] += n
 	}
 	sum.Latencies = latencies
+	addTypes(sum, other)
 	if len(other.Pipelines) > 0 {
 		pipelines := make(map[string]sluice.RunFigures, len(sum.Pipelines)+len(other.Pipelines))
 		maps.Copy(pipelines, sum.Pipelines)

@@ -61,7 +61,7 @@ func (a *api) call(ctx context.Context, method, address string, body, into any) 
 		case isLimit(status, header):
 			pause := max(pauseOf(header, time.Now()), leastPause)
 			if pause > shortPause {
-				return nil, sluice.Errorf(sluice.CodeSenderLimits,
+				return nil, sluice.CodeSenderLimits.Errorf(
 					"%s takes no more requests for now. What was done counts; ask again later for the rest.", a.title).
 					After(pause)
 			}
@@ -172,7 +172,7 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 // refused is the error of a sender that does not do what it was asked to. It never has the
 // credential in it.
 func (a *api) refused(how string, cause error) *sluice.Error {
-	return sluice.Errorf(sluice.CodeSenderRefuses,
+	return sluice.CodeSenderRefuses.Errorf(
 		"%s can't be asked: %s. See whether apiUrl and apiSecret of the webhook are right.", a.title, how).
 		WithStatus(http.StatusBadGateway).Because(cause)
 }

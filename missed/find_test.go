@@ -83,7 +83,7 @@ func openDesk(t *testing.T, provider string) *desk {
 	finder := missed.New(missed.Options{
 		Webhook: func(eventKey string) (sluice.Webhook, error) {
 			if eventKey != d.webhook.EventKey {
-				return sluice.Webhook{}, sluice.Errorf(sluice.CodeWebhookNotFound, "There is no such webhook.")
+				return sluice.Webhook{}, sluice.CodeWebhookNotFound.Errorf("There is no such webhook.")
 			}
 			return d.webhook, nil
 		},
@@ -338,11 +338,11 @@ func TestMissedChecks(t *testing.T) {
 	d := openDesk(t, "stripe")
 	d.webhook.APISecret = "secret:stored"
 	d.says(sentOnce{id: "evt_1", ref: "evt_1", kind: "wanted", at: time.Now().Add(-time.Minute)})
-	d.refuses = sluice.Errorf(sluice.CodePayloadInvalid, "It has no name.")
+	d.refuses = sluice.CodePayloadInvalid.Errorf("It has no name.")
 	if _, by := d.states(); by["evt_1"] != sluice.MissedStill || !strings.Contains(d.log.String(), "It has no name.") {
 		t.Errorf("against the schema it is %v", by)
 	}
-	d.refuses = sluice.Errorf(sluice.CodeEngineUnavailable, "Try again soon.")
+	d.refuses = sluice.CodeEngineUnavailable.Errorf("Try again soon.")
 	if _, err := d.ask(); sluice.AsError(err).Kind != sluice.Unavailable {
 		t.Errorf("while nothing can be stored: %v", err)
 	}

@@ -50,7 +50,7 @@ func New(o Options) *Finder { return &Finder{o, semaphore.NewWeighted(atOnce)} }
 // enter takes one of the places of users who ask senders.
 func (f *Finder) enter() (leave func(), err error) {
 	if !f.users.TryAcquire(1) {
-		return nil, sluice.Errorf(sluice.CodeTooManyCalls,
+		return nil, sluice.CodeTooManyCalls.Errorf(
 			"As many senders are asked now as may be at the same time. Try again when some have answered.").
 			After(time.Minute)
 	}

@@ -54,17 +54,17 @@ func (i *Issuer) Asked(ctx context.Context, query string) (asked sluice.Authoriz
 func complete(a *sluice.Authorization, client *sluice.Client, form map[string]string) error {
 	switch {
 	case form["request"] != "":
-		return sluice.Errorf(sluice.CodeRequestNotSupported, "The parameter request is not supported.")
+		return sluice.CodeRequestNotSupported.Errorf("The parameter request is not supported.")
 	case form["request_uri"] != "":
-		return sluice.Errorf(sluice.CodeRequestURINotSupported, "The parameter request_uri is not supported.")
+		return sluice.CodeRequestURINotSupported.Errorf("The parameter request_uri is not supported.")
 	case form["response_type"] == "":
 		return invalidRequest("The parameter response_type is missing.")
 	case form["response_type"] != "code":
-		return sluice.Errorf(sluice.CodeUnsupportedResponseType, "The only response_type here is code.")
+		return sluice.CodeUnsupportedResponseType.Errorf("The only response_type here is code.")
 	case cmp.Or(form["response_mode"], "query") != "query":
 		return invalidRequest("The only response_mode here is query.")
 	case !slices.Contains(client.Grants, "authorization_code"):
-		return sluice.Errorf(sluice.CodeUnauthorizedClient,
+		return sluice.CodeUnauthorizedClient.Errorf(
 			"This client may not use the grant type authorization_code.")
 	case a.Challenge == "":
 		return invalidRequest("The parameter code_challenge is missing: PKCE is required here.")
@@ -174,5 +174,5 @@ func hasScope(scope, word string) bool { return slices.Contains(strings.Fields(s
 func notScope(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
 func invalidScope(message string) *sluice.Error {
-	return sluice.Errorf(sluice.CodeInvalidScope, "%s", message)
+	return sluice.CodeInvalidScope.Errorf("%s", message)
 }

@@ -90,6 +90,6 @@ func parseClientHeader(header string) (id, secret string, ok bool) {
 }
 
 func (i *Issuer) invalidClient() *sluice.Error {
-	return sluice.Errorf(sluice.CodeInvalidClient, "The client is not known, or its secret is wrong or missing.").
+	return sluice.CodeInvalidClient.Errorf("The client is not known, or its secret is wrong or missing.").
 		Challenging(`Basic realm="` + i.Namespace + `", charset="UTF-8"`)
 }

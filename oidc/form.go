@@ -48,11 +48,11 @@ func readBody(w http.ResponseWriter, r *http.Request) (string, error) {
 		return string(body), nil
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return "", sluice.Errorf(sluice.CodeInvalidRequest, "The body is larger than %d bytes.", maxForm).
+		return "", sluice.CodeInvalidRequest.Errorf("The body is larger than %d bytes.", maxForm).
 			OfKind(sluice.TooLarge)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return "", sluice.Errorf(sluice.CodeInvalidRequest, "The body took too long to arrive.").OfKind(sluice.Timeout).
+		return "", sluice.CodeInvalidRequest.Errorf("The body took too long to arrive.").OfKind(sluice.Timeout).
 			Closing()
 	}
 	return "", invalidRequest("The body could not be read.")
@@ -85,5 +85,5 @@ func plain(s string) bool {
 }
 
 func invalidRequest(message string) *sluice.Error {
-	return sluice.Errorf(sluice.CodeInvalidRequest, "%s", message)
+	return sluice.CodeInvalidRequest.Errorf("%s", message)
 }

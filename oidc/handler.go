@@ -60,14 +60,14 @@ func (i *Issuer) check(r *http.Request, methods []string) error {
 	}
 	if !slices.Contains(methods, r.Method) {
 		allow := strings.Join(methods, ", ")
-		return sluice.Errorf(sluice.CodeInvalidRequest, "This method is not allowed here; use %s.", allow).
+		return sluice.CodeInvalidRequest.Errorf("This method is not allowed here; use %s.", allow).
 			OfKind(sluice.MethodNotAllowed).Allowing(allow)
 	}
 	return nil
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {
-	return sluice.Errorf(sluice.CodeOAuthNotFound, "There is nothing at this path.")
+	return sluice.CodeOAuthNotFound.Errorf("There is nothing at this path.")
 }
 
 // codeOf returns the error code that OAuth has for a failure. Failures that are not about

@@ -71,7 +71,7 @@ func (d *table) Login(ctx context.Context, username, password, _ string) (sluice
 		return sluice.User{}, d.failure
 	}
 	if password != userPassword {
-		return sluice.User{}, sluice.Errorf(sluice.CodeAuthorizationInvalid, "No.")
+		return sluice.User{}, sluice.CodeAuthorizationInvalid.Errorf("No.")
 	}
 	return d.User(ctx, username)
 }
@@ -81,7 +81,7 @@ func (d *table) User(_ context.Context, username string) (sluice.User, error) {
 	defer d.mu.Unlock()
 	roles, ok := d.users[username]
 	if !ok {
-		return sluice.User{}, sluice.Errorf(sluice.CodeUserGone, "Gone.")
+		return sluice.User{}, sluice.CodeUserGone.Errorf("Gone.")
 	}
 	return sluice.User{Name: username, Roles: roles}, nil
 }

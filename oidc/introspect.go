@@ -107,7 +107,7 @@ func (i *Issuer) userinfo(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, err := i.Access(r.Context(), token)
 	if err == nil && !hasScope(id.Scope, "openid") {
-		return i.challenge(sluice.Errorf(sluice.CodeInsufficientScope, "This needs a token with the scope openid."))
+		return i.challenge(sluice.CodeInsufficientScope.Errorf("This needs a token with the scope openid."))
 	}
 	var user sluice.User
 	if err == nil {
@@ -135,7 +135,7 @@ func (i *Issuer) bearer(r *http.Request) (string, error) {
 		return "", invalidRequest("Send the token once, in the Authorization header.")
 	}
 	if len(headers) == 0 {
-		return "", sluice.Errorf(sluice.CodeInvalidToken, "This needs an access token in the Authorization header.").
+		return "", sluice.CodeInvalidToken.Errorf("This needs an access token in the Authorization header.").
 			Challenging(`Bearer realm="` + i.Namespace + `"`)
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")

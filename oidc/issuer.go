@@ -164,5 +164,5 @@ func (i *Issuer) noteEnded(ctx context.Context, s *sluice.Session, reused bool) 
 }
 
 func invalidToken(message string) *sluice.Error {
-	return sluice.Errorf(sluice.CodeInvalidToken, "%s", message)
+	return sluice.CodeInvalidToken.Errorf("%s", message)
 }

@@ -122,7 +122,7 @@ func (i *Issuer) sessionOf(ctx context.Context, token string) (*sluice.Session, 
 	case err != nil:
 		return nil, err
 	case v.isClient():
-		return nil, sluice.Errorf(sluice.CodeUnsupportedTokenType,
+		return nil, sluice.CodeUnsupportedTokenType.Errorf(
 			"The token of a client can't be revoked; it expires soon.")
 	}
 	return i.sessions.get(ctx, v.Session)

@@ -3,14 +3,15 @@ package oidc
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
-	goidc "github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
@@ -48,15 +49,10 @@ type Provider struct {
 	key       []byte // of the fingerprints
 	verified  *limit.Cache[fingerprint, foreign]
 	exchanged *limit.Cache[fingerprint, exchanged]
-	refused   *limit.Cache[fingerprint, *sluice.Error]
 	exchanges singleflight.Group
 	busy      chan struct{} // bounds the exchanges at the same time
 
-	discovery singleflight.Group
-	mu        sync.RWMutex
-	found     *remote
-	failure   error // of the last discovery
-	failed    time.Time
+	discovery *outward.Published[*remote]
 
 	audienceHint, rolesHint rate.Sometimes // what the log repeats now and then
 }
@@ -66,81 +62,78 @@ func NewProvider(o ProviderOptions) *Provider {
 	o.Audience, o.UsernameClaim = cmp.Or(o.Audience, o.ClientID), cmp.Or(o.UsernameClaim, usernameClaim)
 	o.HTTP, o.Log = cmp.Or(o.HTTP, &http.Client{Timeout: outward.ShareTimeout}), cmp.Or(o.Log,
 		slog.New(slog.DiscardHandler))
-	return &Provider{
+	p := &Provider{
 		ProviderOptions: o,
 		now:             time.Now,
 		key:             sluice.RandomBytes(32),
 		verified:        limit.NewCache[fingerprint, foreign](maxRemembered),
 		exchanged:       limit.NewCache[fingerprint, exchanged](maxRemembered),
-		refused:         limit.NewCache[fingerprint, *sluice.Error](maxRemembered),
 		busy:            make(chan struct{}, maxExchanges),
 		audienceHint:    rate.Sometimes{Interval: hintEvery},
 		rolesHint:       rate.Sometimes{Interval: hintEvery},
 	}
+	p.discovery = published(p, p.discovered, retryAfter/2)
+	p.discovery.Failed = retryAfter
+	return p
 }
+
+// published keeps what a provider publishes. Old content is better than none.
+func published[T any](p *Provider, read func(content []byte) (T, error), every time.Duration) *outward.Published[T] {
+	return outward.NewPublished(outward.PublishOptions[T]{
+		Client: p.HTTP, Read: read, Longest: maxDocument, Every: every, Burst: publishedBurst, Kept: publishedKept,
+		Now: func() time.Time { return p.now() },
+	})
+}
+
+const (
+	maxDocument    = 1 << 20 // bytes
+	publishedBurst = 3
+	publishedKept  = 365 * 24 * time.Hour // of a provider that can't be asked
+)
 
 // A remote is what discovery found out.
 type remote struct {
-	keys     *keySet
-	oauth    oauth2.Config
-	verifier *goidc.IDTokenVerifier // of signature and issuer
+	keys  *keySet
+	oauth oauth2.Config
 }
 
 // remote returns what discovery found out, now or before.
 func (p *Provider) remote(ctx context.Context) (*remote, error) {
-	p.mu.RLock()
-	found, failure, failed := p.found, p.failure, p.failed
-	p.mu.RUnlock()
-	if found != nil {
-		return found, nil
+	found, err := p.discovery.Get(ctx, strings.TrimSuffix(p.Issuer, "/")+sluice.OpenIDPath, publishedKept)
+	if err != nil {
+		return nil, unreachable(err)
 	}
-	if failure != nil && p.now().Before(failed.Add(retryAfter)) {
-		return nil, failure
-	}
-	return share(ctx, &p.discovery, "", func(ctx context.Context) (*remote, error) {
-		found, err := p.discover(goidc.ClientContext(ctx, outward.Bounded(p.HTTP, maxDocument)))
-		if err != nil {
-			err = unreachable(err)
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.found, p.failure, p.failed = found, err, p.now()
-		return found, err
-	})
+	return found, nil
 }
 
-// maxDocument bounds the document that discovery reads, in bytes.
-const maxDocument = 1 << 20
-
-func (p *Provider) discover(ctx context.Context) (*remote, error) {
-	provider, err := goidc.NewProvider(ctx, p.Issuer)
-	if err != nil {
-		return nil, err
-	}
+// discovered reads how a provider describes itself (OpenID Connect Discovery, 3).
+func (p *Provider) discovered(content []byte) (*remote, error) {
 	var document struct {
-		Keys    string   `json:"jwks_uri"`
-		Scopes  []string `json:"scopes_supported"`
-		Methods []string `json:"token_endpoint_auth_methods_supported"`
+		Issuer        string   `json:"issuer"`
+		Authorization string   `json:"authorization_endpoint"`
+		Token         string   `json:"token_endpoint"`
+		Keys          string   `json:"jwks_uri"`
+		Scopes        []string `json:"scopes_supported"`
+		Methods       []string `json:"token_endpoint_auth_methods_supported"`
 	}
-	if err := provider.Claims(&document); err != nil {
+	if err := json.Unmarshal(content, &document); err != nil {
 		return nil, err
+	}
+	if document.Issuer != p.Issuer {
+		return nil, fmt.Errorf("the provider calls itself %q instead of %q", document.Issuer, p.Issuer)
 	}
 	r := &remote{
-		keys: newKeySet(document.Keys, p.HTTP, p.now),
+		keys: &keySet{document.Keys, published(p, parseKeySet, keysCoolDown)},
 		oauth: oauth2.Config{
-			ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: provider.Endpoint(),
-			Scopes: scopesOf(document.Scopes),
+			ClientID: p.ClientID, ClientSecret: p.ClientSecret, Scopes: scopesOf(document.Scopes),
+			Endpoint: oauth2.Endpoint{
+				AuthURL: document.Authorization, TokenURL: document.Token, AuthStyle: oauth2.AuthStyleInHeader,
+			},
 		},
 	}
-	r.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
 	if p.ClientSecret == "" || document.Methods != nil && !slices.Contains(document.Methods, "client_secret_basic") {
 		r.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams
 	}
-	r.verifier = goidc.NewVerifier(p.Issuer, r.keys, &goidc.Config{
-		SkipClientIDCheck:    true, // see checkAudience, which logs the cause
-		SupportedSigningAlgs: algorithmNames(),
-		SkipExpiryCheck:      true, // see checkTimes, which has another leeway
-	})
 	return r, nil
 }
 
@@ -153,7 +146,7 @@ func scopesOf(supported []string) []string {
 
 // unreachable is the error of a provider that can't be reached.
 func unreachable(cause error) *sluice.Error {
-	return sluice.Errorf(sluice.CodeProviderUnavailable, "The identity provider can't be asked. Try again soon.").
+	return sluice.CodeProviderUnavailable.Errorf("The identity provider can't be asked. Try again soon.").
 		Because(cause).After(retryAfter)
 }
 

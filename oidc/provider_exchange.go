@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"time"
 
-	goidc "github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
 	"sluice"
@@ -25,7 +24,8 @@ const (
 // exchanged is what the provider answered to a password or a refresh token.
 type exchanged struct {
 	id      sluice.Identity
-	renewed string // the refresh token to use next; kept for callers who missed it
+	renewed string        // the refresh token to use next; kept for callers who missed it
+	refusal *sluice.Error // in place of both
 }
 
 // Password returns the user with that password: Unauthenticated if the provider
@@ -38,8 +38,8 @@ func (p *Provider) Password(ctx context.Context, username, password string) (non
 		return none, sluice.WrongCredentials()
 	}
 	answer, err := p.exchange(ctx, p.fingerprint("password", username, password),
-		func(ctx context.Context, r *remote) (*oauth2.Token, error) {
-			token, err := r.oauth.PasswordCredentialsToken(ctx, username, password)
+		func(ctx context.Context, config oauth2.Config) (*oauth2.Token, error) {
+			token, err := config.PasswordCredentialsToken(ctx, username, password)
 			if err == nil {
 				token.RefreshToken = "" // it is never used
 			}
@@ -56,8 +56,8 @@ func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identit
 		return sluice.Identity{}, "", sluice.WrongCredentials()
 	}
 	answer, err := p.exchange(ctx, p.fingerprint("refresh", token),
-		func(ctx context.Context, r *remote) (*oauth2.Token, error) {
-			return r.oauth.TokenSource(ctx, &oauth2.Token{RefreshToken: token}).Token()
+		func(ctx context.Context, config oauth2.Config) (*oauth2.Token, error) {
+			return config.TokenSource(ctx, &oauth2.Token{RefreshToken: token}).Token()
 		})
 	if answer.renewed == token {
 		answer.renewed = ""
@@ -67,7 +67,7 @@ func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identit
 
 // exchange returns what the provider answers, now or a short time ago.
 func (p *Provider) exchange(
-	ctx context.Context, digest fingerprint, ask func(context.Context, *remote) (*oauth2.Token, error),
+	ctx context.Context, digest fingerprint, how exchange,
 ) (exchanged, error) {
 	if known, ok, err := p.recall(digest); ok {
 		return known, err
@@ -76,23 +76,12 @@ func (p *Provider) exchange(
 		if known, ok, err := p.recall(digest); ok {
 			return known, err // it came while this call was on its way here
 		}
-		select {
-		case p.busy <- struct{}{}:
-			defer func() { <-p.busy }()
-		default:
-			return none, unreachable(errors.New("too many exchanges at the same time"))
-		}
-		r, err := p.remote(ctx)
+		token, err := p.ask(ctx, how)
 		if err != nil {
-			return none, err
-		}
-		token, err := ask(goidc.ClientContext(ctx, p.HTTP), r)
-		if err != nil {
-			e := refusal(err)
-			if e.Kind != sluice.Unavailable {
-				p.refused.Put(digest, e, p.now().Add(refusedFor))
+			if e := sluice.AsError(err); e.Kind != sluice.Unavailable {
+				p.exchanged.Put(digest, exchanged{refusal: e}, p.now().Add(refusedFor))
 			}
-			return none, e
+			return none, err
 		}
 		answer, err := p.read(ctx, token)
 		if err == nil {
@@ -102,16 +91,34 @@ func (p *Provider) exchange(
 	})
 }
 
+// An exchange asks the token endpoint of the provider, with the client that ctx has.
+type exchange func(ctx context.Context, config oauth2.Config) (*oauth2.Token, error)
+
+// ask lets an exchange ask the provider, unless too many do.
+func (p *Provider) ask(ctx context.Context, how exchange) (*oauth2.Token, error) {
+	select {
+	case p.busy <- struct{}{}:
+		defer func() { <-p.busy }()
+	default:
+		return nil, unreachable(errors.New("too many exchanges at the same time"))
+	}
+	r, err := p.remote(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := how(context.WithValue(ctx, oauth2.HTTPClient, p.HTTP), r.oauth)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return token, nil
+}
+
 // recall returns what the provider answered a short time ago.
 func (p *Provider) recall(digest fingerprint) (answer exchanged, ok bool, err error) {
-	if answer, ok = p.exchanged.Get(digest, p.now()); ok {
-		return answer, true, nil
+	if answer, ok = p.exchanged.Get(digest, p.now()); answer.refusal != nil {
+		return exchanged{}, true, answer.refusal
 	}
-	refusal, ok := p.refused.Get(digest, p.now())
-	if !ok {
-		return exchanged{}, false, nil
-	}
-	return exchanged{}, true, refusal
+	return answer, ok, nil
 }
 
 // read returns the identity in a reply of the token endpoint. Most providers put the roles
@@ -166,15 +173,15 @@ func refusal(err error) *sluice.Error {
 	if !ok {
 		return unreachable(err)
 	}
-	switch failure.ErrorCode {
-	case sluice.CodeInvalidGrant.Word, "access_denied":
+	switch sluice.Code(failure.ErrorCode) {
+	case sluice.CodeInvalidGrant, "access_denied":
 		return sluice.WrongCredentials()
-	case sluice.CodeUnauthorizedClient.Word, sluice.CodeUnsupportedGrantType.Word:
-		return sluice.Errorf(sluice.CodeAuthorizationUnsupported,
+	case sluice.CodeUnauthorizedClient, sluice.CodeUnsupportedGrantType:
+		return sluice.CodeAuthorizationUnsupported.Errorf(
 			"The identity provider takes no such credentials from this service; use Bearer with a token of its own.")
 	}
 	if failure.Response.StatusCode == http.StatusTooManyRequests {
-		return sluice.Errorf(sluice.CodeProviderThrottled,
+		return sluice.CodeProviderThrottled.Errorf(
 			"The identity provider is asked too often. Try again later.").After(max(retryAfter, retryAfterOf(failure)))
 	}
 	// The error's own text has the whole answer, which may hold anything.

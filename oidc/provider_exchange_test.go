@@ -77,7 +77,7 @@ func TestProviderForgetsARefusalSoon(t *testing.T) {
 func TestProviderThatThrottlesIsPassedOn(t *testing.T) {
 	f := newFixture(t)
 	p, count := newProvider(f, nil)
-	throttled := sluice.Errorf(sluice.CodeTooManyLogins, "Too many.")
+	throttled := sluice.CodeTooManyLogins.Errorf("Too many.")
 	throttled.RetryAfter = 30 * time.Second
 	f.directory.failure = throttled
 	for range 2 {

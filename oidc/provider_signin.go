@@ -2,10 +2,8 @@ package oidc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	goidc "github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
 	"sluice"
@@ -21,43 +19,31 @@ func (p *Provider) SignInURL(ctx context.Context, redirect, state, nonce, verifi
 	}
 	config := r.oauth
 	config.RedirectURL = redirect
-	return config.AuthCodeURL(state, goidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), nil
+	return config.AuthCodeURL(state, oauth2.SetAuthURLParam("nonce", nonce), oauth2.S256ChallengeOption(verifier)), nil
 }
 
 // SignIn returns the identity that signed in at the provider, for the code with
 // which the browser came back. Errors are Unauthenticated or Unavailable.
 func (p *Provider) SignIn(ctx context.Context, redirect, code, nonce, verifier string) (id sluice.Identity, _ error) {
-	select {
-	case p.busy <- struct{}{}:
-		defer func() { <-p.busy }()
-	default:
-		return id, unreachable(errors.New("too many exchanges at the same time"))
-	}
-	r, err := p.remote(ctx)
+	token, err := p.ask(ctx, func(ctx context.Context, config oauth2.Config) (*oauth2.Token, error) {
+		config.RedirectURL = redirect
+		return config.Exchange(ctx, code, oauth2.VerifierOption(verifier))
+	})
 	if err != nil {
 		return id, err
 	}
-	config := r.oauth
-	config.RedirectURL = redirect
-	token, err := config.Exchange(goidc.ClientContext(ctx, p.HTTP), code, oauth2.VerifierOption(verifier))
-	if err != nil {
-		return id, refusal(err)
-	}
-	return p.signedIn(ctx, r, token, nonce)
+	return p.signedIn(ctx, token, nonce)
 }
 
 // signedIn reads the identity in a reply of the token endpoint. The ID token says who
 // signed in. If it has no roles, those of the access token count.
-func (p *Provider) signedIn(
-	ctx context.Context, r *remote, token *oauth2.Token, nonce string,
-) (none sluice.Identity, _ error) {
+func (p *Provider) signedIn(ctx context.Context, token *oauth2.Token, nonce string) (none sluice.Identity, _ error) {
 	text, _ := token.Extra("id_token").(string)
 	found, err := p.verify(ctx, text, true)
 	if err != nil {
 		return none, unreachable(fmt.Errorf("the provider's ID token can't be used: %w", err))
 	}
-	verified, err := r.verifier.Verify(ctx, text)
-	if err != nil || verified.Nonce != nonce {
+	if found.nonce != nonce {
 		return none, sluice.WrongCredentials()
 	}
 	id := found.id

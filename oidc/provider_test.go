@@ -165,7 +165,7 @@ func TestProviderIsNotAskedForEveryMadeUpKey(t *testing.T) {
 			t.Fatalf("after %d fetches: %v, try again in %s", count.of(f, "certs"), err, e.RetryAfter)
 		}
 	}
-	if refused != keysBurst {
+	if refused != publishedBurst {
 		t.Errorf("50 made-up key ids made %d fetches", refused)
 	}
 	if _, err := p.Access(t.Context(), good); err != nil {
@@ -195,7 +195,7 @@ func TestProviderIsAskedOnceForANewKey(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := count.of(f, "certs"); n > keysBurst {
+	if n := count.of(f, "certs"); n > publishedBurst {
 		t.Errorf("the keys were fetched %d times", n)
 	}
 }

@@ -89,10 +89,10 @@ func (i *Issuer) exchange(r *http.Request, form map[string]string, login *Login)
 	}
 	grant, known := i.grants[name]
 	if !known {
-		return nil, sluice.Errorf(sluice.CodeUnsupportedGrantType, "There is no such grant type here.")
+		return nil, sluice.CodeUnsupportedGrantType.Errorf("There is no such grant type here.")
 	}
 	if !slices.Contains(client.Grants, name) || client.Secret == "" && !grant.public {
-		return nil, sluice.Errorf(sluice.CodeUnauthorizedClient, "This client may not use the grant type %s.", name)
+		return nil, sluice.CodeUnauthorizedClient.Errorf("This client may not use the grant type %s.", name)
 	}
 	asked := &request{client: client, form: form, address: r.RemoteAddr, login: login}
 	if asked.scope, err = grant.scope(r.Context(), asked); err != nil {
@@ -142,5 +142,5 @@ func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), limit.Max
 func seconds(d time.Duration) int { return int(d.Round(time.Second) / time.Second) }
 
 func invalidGrant(message string) *sluice.Error {
-	return sluice.Errorf(sluice.CodeInvalidGrant, "%s", message)
+	return sluice.CodeInvalidGrant.Errorf("%s", message)
 }

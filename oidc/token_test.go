@@ -95,9 +95,9 @@ func TestClientWithoutRefreshGrantGetsNoRefreshToken(t *testing.T) {
 
 func TestTokenEndpointRefuses(t *testing.T) {
 	f := newFixture(t)
-	throttled := sluice.Errorf(sluice.CodeTooManyLogins, "Too many \"wrong\" ones.")
+	throttled := sluice.CodeTooManyLogins.Errorf("Too many \"wrong\" ones.")
 	throttled.RetryAfter = 1500 * time.Millisecond
-	busy := sluice.Errorf(sluice.CodeLoginBusy, "Busy.")
+	busy := sluice.CodeLoginBusy.Errorf("Busy.")
 	busy.RetryAfter = 2 * time.Second
 	login := form("grant_type", "password", "client_id", publicID, "username", userName, "password", userPassword)
 	tests := []struct {

@@ -23,10 +23,15 @@ func (r *Runner) bind(
 	}
 	fresh, err := r.Queue.Bind(ctx, pattern, p.Concurrency)
 	if err == nil {
-		fresh.Rate, fresh.Placed = p.Rate.PerSecond, placed(p)
-		fresh.Types, fresh.Where = p.Trigger.Types, p.Trigger.Where != nil
+		adjust(fresh, p)
 	}
 	return fresh, err
+}
+
+// adjust gives a binding the settings of a program that listens.
+func adjust(b *sluice.Binding, p *source.Program) {
+	b.Concurrency, b.Rate, b.Placed = p.Concurrency, p.Rate.PerSecond, placed(p)
+	b.Types, b.Where = p.Trigger.Types, p.Trigger.Where != nil
 }
 
 // fits reports whether the binding of a stored pipeline takes the events that a program for

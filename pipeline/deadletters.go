@@ -82,7 +82,7 @@ func (r *Runner) eachSelected(
 		return visit(letter)
 	})
 	if err == nil && p.Letter != "" && !found {
-		return "", sluice.Errorf(sluice.CodeLetterUnknown,
+		return "", sluice.CodeLetterUnknown.Errorf(
 			"There is no dead letter %s; deadletter.get lists those there are.", sluice.Quote(p.Letter))
 	}
 	return next, err

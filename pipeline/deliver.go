@@ -27,9 +27,6 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	if err != nil {
 		return r.failed(p, d, err), nil
 	}
-	if _, err := placeOf(program, d); err != nil {
-		return r.failed(p, d, err), nil
-	}
 	owner, hears, err := r.mayHear(ctx, p, program, d.Message)
 	owner.HintCover("pipeline.get").HideInternals(d.Message)
 	switch {
@@ -44,6 +41,12 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 			return sluice.Outcome{}, nil //nolint:nilerr // the run fails likewise
 		}
 		return r.passed(p), nil
+	}
+	if _, err := placeOf(program, d); err != nil {
+		if wants, whereErr := r.wants(program, d.Message); !wants && whereErr == nil {
+			return r.passed(p), nil
+		}
+		return r.failed(p, d, err), nil
 	}
 	t, err := r.deliverOnce(ctx, p, owner, program, d)
 	var o sluice.Outcome
@@ -63,19 +66,25 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	case t.next.IsZero():
 		o = r.failed(p, d, err)
 	default:
-		o = sluice.Outcome{
-			Pipeline: p.Name, Status: sluice.StatusProcessing, Error: problem.Of(err), Attempts: d.Attempts,
-			Next: t.next, Pause: program.Retry.Backoff,
-		}
-		if d.Due.IsZero() {
-			o.Attempts++
-		}
-		if !program.Retry.Stays && targetAway(err) {
-			o.Target = t.away
-		}
+		o = retried(p, program, d, t, err)
 	}
 	o.Reached, o.Sent = t.reached, t.sent
 	return o, nil
+}
+
+// retried returns the outcome of an attempt that failed and that another will follow.
+func retried(p *sluice.Pipeline, program *source.Program, d sluice.Delivery, t tried, err error) sluice.Outcome {
+	o := sluice.Outcome{
+		Pipeline: p.Name, Status: sluice.StatusProcessing, Error: problem.Of(err), Attempts: d.Attempts,
+		Next: t.next, Pause: program.Retry.Backoff,
+	}
+	if d.Due.IsZero() {
+		o.Attempts++
+	}
+	if !program.Retry.Stays && targetAway(err) {
+		o.Target = t.away
+	}
+	return o
 }
 
 // mayHear returns the owner of a pipeline, and whether the scopes of that user cover an event
@@ -97,7 +106,7 @@ func (r *Runner) mayHear(
 	}
 	key, _ := message["key"].(string)
 	if !cover.Call(&sluice.Call{EventKey: eventKey, Key: key}) {
-		return owner, false, sluice.Errorf(sluice.CodeForbidden, "The event is outside of what the roles of %s, who "+
+		return owner, false, sluice.CodeForbidden.Errorf("The event is outside of what the roles of %s, who "+
 			"owns this pipeline, cover; let somebody whose roles cover it store the pipeline.", p.Owner)
 	}
 	return owner, true, nil

@@ -98,7 +98,7 @@ func (r *Runner) slot() (release func(), err error) {
 	case r.slots <- struct{}{}:
 		return func() { <-r.slots }, nil
 	default:
-		return nil, sluice.Errorf(sluice.CodeTooManyRuns,
+		return nil, sluice.CodeTooManyRuns.Errorf(
 			"%d pipelines are running, more are not started; try again in a moment.", cap(r.slots)).After(time.Second)
 	}
 }

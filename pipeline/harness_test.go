@@ -48,7 +48,7 @@ func (t *troubles) commands() []command.Command {
 			defer t.mu.Unlock()
 			if t.Failures > 0 {
 				t.Failures--
-				return nil, sluice.Errorf(sluice.Code{Word: "unsteady", Kind: sluice.Unavailable}, "Not now.").After(t.RetryAfter)
+				return nil, sluice.Code("unsteady").Errorf("Not now.").OfKind(sluice.Unavailable).After(t.RetryAfter)
 			}
 			return "steady", nil
 		}),
@@ -80,7 +80,7 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 		User: func(_ context.Context, username string) (sluice.User, error) {
 			switch username {
 			case "nobody":
-				return sluice.User{}, sluice.Errorf(sluice.CodeUserUnknown, "There is no such user.").OfKind(sluice.Unauthenticated)
+				return sluice.User{}, sluice.CodeUserUnknown.Errorf("There is no such user.").OfKind(sluice.Unauthenticated)
 			case "poor":
 				return sluice.User{Name: username, Permissions: []string{"set", "pass"}}, nil
 			}

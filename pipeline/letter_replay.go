@@ -52,13 +52,13 @@ func letterReplayCommand(r *Runner) command.Command {
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (item sluice.BulkItem, err error) {
 	if letter.EventCut {
 		return item,
-			sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s was too large to be kept in "+
+			sluice.CodeLetterUnreadable.Errorf("The event of the dead letter %s was too large to be kept in "+
 				"it; replay the call itself, by its trace id.", sluice.Quote(letter.Letter))
 	}
 	var event sluice.Event
 	if err = json.Unmarshal(letter.Event, &event); err != nil {
 		return item,
-			sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.",
+			sluice.CodeLetterUnreadable.Errorf("The event of the dead letter %s can't be read.",
 				sluice.Quote(letter.Letter)).Because(err)
 	}
 	if err = r.listensStill(ctx, letter.Pipeline, &event); err != nil {
@@ -87,7 +87,7 @@ func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event)
 		return err
 	}
 	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
-		return sluice.Errorf(sluice.CodePipelineNotListening,
+		return sluice.CodePipelineNotListening.Errorf(
 			"The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", sluice.Quote(name),
 			e.MessageKey())
 	}

@@ -16,7 +16,7 @@ func TestRecursion(t *testing.T) {
 	_, err := f.call(t.Context(), "pipeline.run", arg("name", "again"))
 	e := pipelinetest.Refused(t, err, "too-many-hops", "in a loop")
 	if e.Kind != sluice.Invalid {
-		t.Errorf("the kind is %d", e.Kind)
+		t.Errorf("the kind is %s", e.Kind)
 	}
 	reports := len(f.reports)
 	if reports != sluice.MaxHops+1 {

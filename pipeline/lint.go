@@ -107,7 +107,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 func atTrigger(p *source.Program, code sluice.Code, message, hint string) sluice.Finding {
 	return sluice.Finding{
 		Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command,
-		Code: code.Word, Message: message, Hint: hint,
+		Code: string(code), Message: message, Hint: hint,
 	}
 }
 
@@ -119,7 +119,7 @@ func notPermitted(found []sluice.Finding) error {
 	if more := len(found) - 1; more > 0 {
 		message += fmt.Sprintf(" There are %d more.", more)
 	}
-	return sluice.Errorf(sluice.CodePipelineNotPermitted, "%s With force=true (--force) it is stored all the same. %s",
+	return sluice.CodePipelineNotPermitted.Errorf("%s With force=true (--force) it is stored all the same. %s",
 		message, first.Advice()).
 		At(sluice.Position{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
 }
@@ -187,7 +187,7 @@ func (r *Runner) lentRights(
 	f := lacked[0]
 	return []sluice.Finding{{
 		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission,
-		Code: sluice.CodeRightsLent.Word,
+		Code: string(sluice.CodeRightsLent),
 		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the "+
 			"rights of %s.", before.Owner, saver.Name, saver.Name),
 	}}, nil

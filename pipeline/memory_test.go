@@ -241,7 +241,7 @@ func (l *letters) Drop(_ context.Context, letter string) error {
 			return nil
 		}
 	}
-	return sluice.Errorf(sluice.CodeLetterUnknown, "There is none of %d.", before)
+	return sluice.CodeLetterUnknown.Errorf("There is none of %d.", before)
 }
 
 func (l *letters) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (sluice.Result, error) {

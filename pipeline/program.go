@@ -61,7 +61,7 @@ func (r *Runner) keepPrograms(stored map[string]*sluice.Pipeline) {
 func missing(_ context.Context, _, name string) error { return unknownPipeline(name) }
 
 func unknownPipeline(name string) error {
-	return sluice.Errorf(sluice.CodePipelineUnknown, "There is no pipeline %s; pipeline.get lists those there are.",
+	return sluice.CodePipelineUnknown.Errorf("There is no pipeline %s; pipeline.get lists those there are.",
 		sluice.Quote(name))
 }
 

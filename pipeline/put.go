@@ -47,8 +47,9 @@ func (r *Runner) put(ctx context.Context, p putParams) (view sluice.PipelineView
 	}
 	if rebound {
 		warnings = append(warnings, sluice.Finding{
-			Code: sluice.CodeListensAnew.Word, Message: "It listens anew: events that still waited for the pipeline " +
-				"as it was are not run. Replay them where that matters.",
+			Code: string(sluice.CodeListensAnew),
+			Message: "It listens anew: events that still waited for the pipeline as it was are not run. Replay them " +
+				"where that matters.",
 		})
 	}
 	view = r.show(saved)

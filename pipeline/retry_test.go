@@ -13,9 +13,9 @@ import (
 // TestRetry: when the next attempt is due after a failed one, if there is one.
 func TestRetry(t *testing.T) {
 	const none = -1
-	unavailable := sluice.Errorf(sluice.Code{Word: "away", Kind: sluice.Unavailable}, "Not now.")
+	unavailable := sluice.Code("away").Errorf("Not now.").OfKind(sluice.Unavailable)
 	status := func(code int) error {
-		return sluice.Errorf(sluice.CodeFailed, "No.").OfKind(sluice.Internal).WithStatus(code)
+		return sluice.CodeFailed.Errorf("No.").OfKind(sluice.Internal).WithStatus(code)
 	}
 	policy := source.Retry{Times: 10, Backoff: time.Second, MaxBackoff: time.Minute, Within: time.Hour}
 	once := policy

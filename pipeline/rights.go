@@ -32,10 +32,7 @@ func (r *Runner) refusals(ctx context.Context, p *source.Program, owner sluice.U
 	}
 	w := &rights{runner: r, ctx: sluice.UsingSecrets(ctx, owner), owner: owner}
 	top := &source.Step{Line: 1, Column: 1}
-	for _, field := range slices.Concat(p.Headers, p.Vars) {
-		w.secrets(top, field.Value.Secrets())
-	}
-	w.secrets(top, p.Body.Secrets())
+	w.secrets(top, p.Secrets())
 	var user *sluice.User // nil where a caller starts the run: any user may
 	if pattern, listens := p.Listens(""); listens {
 		w.event = strings.TrimPrefix(pattern, sluice.EventPrefix)
@@ -46,36 +43,17 @@ func (r *Runner) refusals(ctx context.Context, p *source.Program, owner sluice.U
 	if user != nil {
 		*user = user.WithinScopes(owner)
 	}
-	w.list(p.Steps, user)
+	source.Follow(p.Steps, user, w.step, same)
 	return w.found, w.err
 }
 
-// list follows a list of steps. It returns the user that the next step runs as, nil if
-// that is not known.
-func (w *rights) list(steps []*source.Step, user *sluice.User) *sluice.User {
-	for _, s := range steps {
-		after := w.step(s, user)
-		if s.When != nil {
-			w.secrets(s, s.When.Secrets())
-			after = same(user, after) // the step may be skipped
-		}
-		user = after
+// step returns the user that a run goes on as behind a step, nil if that is not known.
+func (w *rights) step(s *source.Step, user *sluice.User) *sluice.User {
+	w.secrets(s, s.Secrets())
+	if a, calls := s.Action.(*source.Invocation); calls {
+		return w.call(s, a, user)
 	}
 	return user
-}
-
-func (w *rights) step(s *source.Step, user *sluice.User) *sluice.User {
-	switch a := s.Action.(type) {
-	case *source.Invocation:
-		return w.call(s, a, user)
-	case *source.Choice:
-		w.secrets(s, a.Condition.Secrets())
-		return same(w.list(a.Then, user), w.list(a.Otherwise, user))
-	case *source.Loop:
-		w.secrets(s, a.In.Secrets())
-		return same(user, w.list(a.Steps, user))
-	}
-	return nil
 }
 
 // same returns the user that both branches end with, nil if they differ.
@@ -87,13 +65,6 @@ func same(one, other *sluice.User) *sluice.User {
 }
 
 func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *sluice.User {
-	for i := range a.Args {
-		w.secrets(s, a.Args[i].Value.Secrets())
-	}
-	w.secrets(s, a.Input.Secrets())
-	if a.Command.Secrets != nil {
-		w.secrets(s, a.Command.Secrets(a.Known()))
-	}
 	if user != nil && !a.Command.Allows(*user) {
 		w.refuse(s, a.Command.Name, fmt.Sprintf("%s may not run %s.", user.Name, a.Command.Name),
 			w.switchHint(a.Command.Name, user.Name))
@@ -132,7 +103,7 @@ func (w *rights) names(s *source.Step, a *source.Invocation, user sluice.User) {
 	}
 	if err := w.runner.Commands().Covered(w.ctx, a.Command, user, args); err != nil {
 		w.note(s, sluice.Finding{
-			Code: sluice.CodeNotPermitted.Word, Permission: a.Command.Name, Parameter: sluice.AsError(err).Parameter,
+			Code: string(sluice.CodeNotPermitted), Permission: a.Command.Name, Parameter: sluice.AsError(err).Parameter,
 			Message: fmt.Sprintf("%s, who stores this pipeline, or %s, whom the step runs as, has no role with the "+
 				"permission %s whose scope covers what it names: %s", w.owner.Name,
 				cmp.Or(user.Name, "whoever runs it"), a.Command.Name, sluice.AsError(err).Message),
@@ -183,7 +154,7 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 	user := w.find(name)
 	if user == nil && w.err == nil {
 		w.note(s, sluice.Finding{
-			Code: sluice.CodeUserUnknown.Word, Permission: sluice.MayRunAs + name,
+			Code: string(sluice.CodeUserUnknown), Permission: sluice.MayRunAs + name,
 			Message: fmt.Sprintf("There is no user %s, or it is disabled.", sluice.Quote(name)),
 			Hint:    w.try("iam.user.put", "sluice user create ", name),
 		})
@@ -216,7 +187,7 @@ func (w *rights) secrets(s *source.Step, names []string) {
 		case err == nil:
 		case sluice.NotFound.Is(err):
 			w.note(s, sluice.Finding{
-				Code: sluice.CodeSecretUnknown.Word, Permission: sluice.MayUseSecrets,
+				Code: string(sluice.CodeSecretUnknown), Permission: sluice.MayUseSecrets,
 				Message: sluice.AsError(err).Message, Hint: w.try("secret.put", "sluice secret put ", name),
 			})
 		default:
@@ -236,7 +207,7 @@ func (w *rights) try(permission, line, name string) string {
 // refuse notes that a permission is missing.
 func (w *rights) refuse(s *source.Step, permission, message, hint string) {
 	w.note(s, sluice.Finding{
-		Code: sluice.CodeNotPermitted.Word, Permission: permission, Message: message, Hint: hint,
+		Code: string(sluice.CodeNotPermitted), Permission: permission, Message: message, Hint: hint,
 	})
 }
 
@@ -261,7 +232,7 @@ func mayListen(p *source.Program, name string, user sluice.User) error {
 	case !user.Cover(p.Trigger.Command).Message(pattern) &&
 		!strings.HasPrefix(pattern, sluice.EventPrefix+sluice.AlertPrefix):
 		pattern = strings.TrimPrefix(pattern, sluice.EventPrefix)
-		return sluice.Errorf(sluice.CodeForbidden,
+		return sluice.CodeForbidden.Errorf(
 			"Your roles have the permission %s, but not for all that %s matches: it reaches outside of %s.",
 			p.Trigger.Command, sluice.Quote(pattern), user.Cover(p.Trigger.Command))
 	}
@@ -283,19 +254,12 @@ func switches(p *source.Program) (users []string) {
 	return slices.Compact(users)
 }
 
-// secretsIn returns the names of the secrets that a program asks for. It runs the check
-// that storing the program runs.
-func secretsIn(p *source.Program) (names []string) {
-	asked := Runner{RunnerOptions: RunnerOptions{
-		Commands: func() command.Set { return command.Set{} },
-
-		User: func(_ context.Context, name string) (sluice.User, error) { return sluice.User{Name: name}, nil },
-		Secret: func(_ context.Context, name string) (string, error) {
-			names = append(names, name)
-			return "", nil
-		},
-	}}
-	_, _ = asked.refusals(context.Background(), p, folderOwner()) // rights don't matter here
+// secretsIn returns the names of the secrets that a program asks for.
+func secretsIn(p *source.Program) []string {
+	names := p.Secrets()
+	for s := range p.All() {
+		names = append(names, s.Secrets()...)
+	}
 	return names
 }
 

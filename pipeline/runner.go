@@ -28,6 +28,7 @@ import (
 	"sluice/pipeline/rehearse"
 	"sluice/pipeline/run"
 	"sluice/pipeline/source"
+	"sluice/value"
 	"sluice/wait"
 )
 
@@ -97,10 +98,16 @@ func NewRunner(o RunnerOptions) *Runner {
 // Running returns how many runs are under way, for events and for callers.
 func (r *Runner) Running() int { return len(r.slots) }
 
+// unpacking is the memory that unpacking to the longest value takes, with its copies.
+const unpacking = 3 * value.MaxSize
+
 // Charge takes memory for what a command makes of its arguments, as a run does for a step,
 // until release is called.
 func (r *Runner) Charge(ctx context.Context, name string, args command.Args) (release func(), err error) {
 	bytes := 0
+	if name == "convert.fromGzip" {
+		bytes = unpacking // a few bytes can unpack to all that a value may have
+	}
 	for _, arg := range args {
 		bytes += expression.Expansion(name, arg.Value)
 	}

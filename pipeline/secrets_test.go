@@ -97,6 +97,6 @@ func TestPermissions(t *testing.T) {
 	}
 	_, err := f.set.Call(ctx, run, command.Args{arg("source", "pipeline: [set: {value: 1}, whoami]")})
 	if e := pipelinetest.Refused(t, err, "forbidden", "Step 2, whoami (line 1): This needs the permission whoami"); e.Kind != sluice.Forbidden {
-		t.Errorf("the kind is %d", e.Kind)
+		t.Errorf("the kind is %s", e.Kind)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/command"
 	"sluice/pipeline"
 	"sluice/pipeline/pipelinetest"
 )
@@ -214,6 +215,21 @@ func TestPause(t *testing.T) {
 	}
 
 	f.put(t, "deaf", "pipeline: [pass]")
+	if _, err := f.call(t.Context(), "pipeline.pause", arg("name", "p")); err != nil {
+		t.Fatal(err)
+	}
+	next("-p b1")
+	for _, want := range []int{1, 0} { // again is as good as once
+		answer, err = f.call(t.Context(), "pipeline.resume", arg("all", true))
+		if got := object(t, answer, err)["items"].([]any); len(got) != want {
+			t.Errorf("of all, %v were resumed", got)
+		}
+	}
+	next("+p b1")
+	for _, args := range [][]command.Arg{nil, {arg("all", false)}, {arg("all", true), arg("name", "p")}} {
+		_, err = f.call(t.Context(), "pipeline.resume", args...)
+		pipelinetest.Refused(t, err, "parameter-invalid", "name, or all=true")
+	}
 	for _, name := range []string{"pipeline.pause", "pipeline.resume"} {
 		_, err = f.call(t.Context(), name, arg("name", "deaf"))
 		pipelinetest.Refused(t, err, "pipeline-not-listening", "nothing to pause")
@@ -307,7 +323,7 @@ func TestStopIsNoAttempt(t *testing.T) {
 // TestTheEnginesAbsenceIsNoAttempt: a run that can't begin, or go on, because the
 // engine is away has no outcome either.
 func TestTheEnginesAbsenceIsNoAttempt(t *testing.T) {
-	away := sluice.Errorf(sluice.CodeEngineUnavailable, "The engine did not answer.")
+	away := sluice.CodeEngineUnavailable.Errorf("The engine did not answer.")
 	for name, change := range map[string]func(*fixture){
 		"before a step": func(f *fixture) {
 			f.User = func(context.Context, string) (sluice.User, error) { return sluice.User{}, away }

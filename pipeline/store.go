@@ -12,7 +12,7 @@ import (
 
 // readOnly is the error for changing what the operator's folder holds.
 func readOnly(name string) error {
-	return sluice.Errorf(sluice.CodePipelineReadOnly, "The pipeline %s comes from the operator's folder; change or "+
+	return sluice.CodePipelineReadOnly.Errorf("The pipeline %s comes from the operator's folder; change or "+
 		"delete its file there (a server that is started with --pipelines follows), or take another name.",
 		sluice.Quote(name))
 }
@@ -26,7 +26,7 @@ func (r *Runner) save(
 	const attempts = 10
 	if sluice.UserFrom(ctx).Bounded() {
 		return nil, false,
-			sluice.Errorf(sluice.CodeForbidden, "This run may do less than the user %s, to whom the pipeline would "+
+			sluice.CodeForbidden.Errorf("This run may do less than the user %s, to whom the pipeline would "+
 				"belong; so it can't store pipelines.", record.Owner)
 	}
 	for range attempts {
@@ -101,8 +101,7 @@ func (r *Runner) store(
 			switch {
 			case before != nil && fits(p, before):
 				kept := *before.Binding
-				kept.Concurrency, kept.Rate, kept.Placed = p.Concurrency, p.Rate.PerSecond, placed(p)
-				kept.Types, kept.Where = p.Trigger.Types, p.Trigger.Where != nil
+				adjust(&kept, p)
 				next.Binding = &kept
 			case fresh == nil && p.Trigger != nil:
 				return nil, changedMeanwhile()
@@ -125,7 +124,7 @@ func (c *change) next(before *sluice.Pipeline) (*sluice.Pipeline, error) {
 	if before.Folder != next.Folder {
 		return nil, readOnly(next.Name)
 	}
-	next.Created, next.Paused = before.Created, before.Paused
+	next.Created, next.Paused, next.Quiet = before.Created, before.Paused, before.Quiet
 	if sameVersion(before, &next) {
 		next.Version, next.Updated = before.Version, before.Updated
 		return &next, nil
@@ -139,7 +138,7 @@ func (c *change) next(before *sluice.Pipeline) (*sluice.Pipeline, error) {
 
 // changedMeanwhile is the error of one of two changes at the same time.
 func changedMeanwhile() error {
-	return sluice.Errorf(sluice.CodePipelineChanged, "Someone else changed the pipeline at the same moment; try again.")
+	return sluice.CodePipelineChanged.Errorf("Someone else changed the pipeline at the same moment; try again.")
 }
 
 // noteSwitches logs in the audit log that a stored pipeline switches users. The runs are
@@ -167,14 +166,14 @@ func checkMatch(tags string, p *sluice.Pipeline, name string) error {
 		return nil
 	}
 	if p == nil {
-		return sluice.Errorf(sluice.CodeChangedMeanwhile, "There is no pipeline %s, or not any more, so none has the "+
+		return sluice.CodeChangedMeanwhile.Errorf("There is no pipeline %s, or not any more, so none has the "+
 			"tag that was given; leave ifMatch (over HTTP: If-Match) out to create it.", sluice.Quote(name)).
 			About("ifMatch")
 	}
 	if sluice.TagMatches(tags, tagOf(p)) {
 		return nil
 	}
-	return sluice.Errorf(sluice.CodeChangedMeanwhile, "The pipeline %s was changed meanwhile: %s stored version %d "+
+	return sluice.CodeChangedMeanwhile.Errorf("The pipeline %s was changed meanwhile: %s stored version %d "+
 		"at %s. Read it again, and make your change to that.",
 		sluice.Quote(name), p.Owner, versionOf(p), p.Updated.Format(time.RFC3339)).About("ifMatch")
 }

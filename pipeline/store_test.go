@@ -98,7 +98,7 @@ func TestPutRefuses(t *testing.T) {
 	_, err = f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", "pipeline:\n- event.listen: {key: b}\n- pass"))
 	pipelinetest.Refused(t, err, "internal", "")
 	f.store.broken = nil
-	f.queue.broken = sluice.Errorf(sluice.Code{Word: "engine", Kind: sluice.Unavailable}, "Not now.")
+	f.queue.broken = sluice.Code("engine").Errorf("Not now.").OfKind(sluice.Unavailable)
 	_, err = f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", "pipeline:\n- event.listen: {key: b}\n- pass"))
 	pipelinetest.Refused(t, err, "engine", "")
 	if bound := f.queue.bound(); len(bound) != 1 {
@@ -128,7 +128,7 @@ func TestPutKeepsTheTime(t *testing.T) {
 // otherwise the pipeline would wait for events for ever.
 func TestPutInDoubt(t *testing.T) {
 	f := newFixture()
-	f.store.doubtful = sluice.Errorf(sluice.Code{Word: "engine", Kind: sluice.Unavailable}, "It may be stored or not.")
+	f.store.doubtful = sluice.Code("engine").Errorf("It may be stored or not.").OfKind(sluice.Unavailable)
 	_, err := f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", listening+"- pass"))
 	pipelinetest.Refused(t, err, "engine", "")
 	if bound := f.queue.bound(); len(bound) != 1 {

@@ -49,7 +49,7 @@ func (r *Runner) testSlot(ctx context.Context, username string) (release func(),
 		return func() {}, nil
 	}
 	if !r.testers.Enter(username) {
-		return nil, sluice.Errorf(sluice.CodeTooManyTests,
+		return nil, sluice.CodeTooManyTests.Errorf(
 			"You run as many tests of pipelines as one user may; wait until one has ended.").After(time.Second)
 	}
 	end, err := r.slot()

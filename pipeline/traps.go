@@ -23,11 +23,11 @@ func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.F
 	}
 	names, told, inXML := p.Names(), map[string]bool{}, fromXML(p)
 	for _, use := range p.Uses() {
-		text := lengthOfText(use.Template.Lengths(), inXML[use.Step])
+		text := lengthOfText(use.Template.Lengths, inXML[use.Step])
 		if err := cmp.Or(use.Template.ConstantError(), text); err != nil {
 			found = append(found, trap(use, sluice.AsError(err)))
 		}
-		for _, read := range use.Template.Reads() {
+		for _, read := range use.Template.Reads {
 			if base64Key != "" && use.Event && isMemberOfPayload(read) {
 				found = append(found, trap(use, payloadIsBase64(read, base64Key)))
 				base64Key = "" // once is enough
@@ -67,7 +67,7 @@ func isMemberOfPayload(read string) bool {
 }
 
 func payloadIsBase64(read, key string) *sluice.Error {
-	return sluice.Errorf(sluice.CodePayloadIsBase64,
+	return sluice.CodePayloadIsBase64.Errorf(
 		"%s is always null: the webhook %s passes payloads on as base64, in body.payload.origin. To read members, "+
 			"try: sluice webhook edit %s --payload-type raw", read, key, key)
 }
@@ -90,7 +90,7 @@ func noMember(use source.Use, read string) []sluice.Finding {
 	if !ofBody || slices.Contains(eventMembers(), name) {
 		return nil
 	}
-	return []sluice.Finding{trap(use, sluice.Errorf(sluice.CodeNameUnset, "Events have no %s, so that it is always "+
+	return []sluice.Finding{trap(use, sluice.CodeNameUnset.Errorf("Events have no %s, so that it is always "+
 		"null; %s", name, spelling.Hint(name, eventMembers(), "what a sender sends is in body.payload.")))}
 }
 
@@ -118,5 +118,5 @@ func nameUnset(name string, names map[string]bool) *sluice.Error {
 	} else if section, header, _ := strings.Cut(name, "."); section == "headers" {
 		hint = fmt.Sprintf("; those of the call are in body.headers[%q].", header)
 	}
-	return sluice.Errorf(sluice.CodeNameUnset, "Nothing sets %s, so that it is always null%s", name, hint)
+	return sluice.CodeNameUnset.Errorf("Nothing sets %s, so that it is always null%s", name, hint)
 }

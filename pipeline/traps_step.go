@@ -44,7 +44,7 @@ func braces(call *source.Invocation) error {
 	if text == "" {
 		return nil
 	}
-	return sluice.Errorf(sluice.CodeBracesAreText, "%s is text; an expression is written #{%s}.", text,
+	return sluice.CodeBracesAreText.Errorf("%s is text; an expression is written #{%s}.", text,
 		strings.TrimSpace(strings.Trim(text, "{}")))
 }
 
@@ -53,8 +53,8 @@ func forwardsOnce(p *source.Program, s *source.Step, call *source.Invocation) er
 	if call.Command.Name != "http.forward" || p.Trigger == nil || p.Retry.Given || s.OnError != (source.Policy{}) {
 		return nil
 	}
-	return sluice.Errorf(sluice.CodeRetryMissing, "If the target refuses a call, it becomes a dead letter at once. To "+
-		"try again for hours, add a section beside pipeline: retry: {times: 20, maxBackoff: 10m}; "+
+	return sluice.CodeRetryMissing.Errorf("If the target refuses a call, it becomes a dead letter at once. To " +
+		"try again for hours, add a section beside pipeline: retry: {times: 20, maxBackoff: 10m}; " +
 		"retry: {times: 0} says that this is meant.")
 }
 
@@ -80,7 +80,7 @@ func lengthOfText(lengths, fromXML []string) error {
 	for _, name := range lengths {
 		for _, owner := range fromXML {
 			if path, ok := strings.CutPrefix(name, owner+"."); ok {
-				return sluice.Errorf(sluice.CodeLengthOfText, "If the element occurs once, %s is its text, and len "+
+				return sluice.CodeLengthOfText.Errorf("If the element occurs once, %s is its text, and len "+
 					"counts characters. To have a list always, give convert.fromXml lists: [%s].", name, path)
 			}
 		}

@@ -74,7 +74,7 @@ func (r *Runner) at(ctx context.Context, p *sluice.Pipeline, version int) (*slui
 			}, err
 		}
 	}
-	return nil, sluice.Errorf(sluice.CodeVersionUnknown,
+	return nil, sluice.CodeVersionUnknown.Errorf(
 		"The pipeline %s has no version %d, or it is not kept any more; pipeline.versions lists those there are.",
 		sluice.Quote(p.Name), version).About("version")
 }

@@ -21,6 +21,7 @@ func everyPage(live []string) []string {
 		"/webhooks/webhook.github/delete", "/start", "/start?key=webhook.quiet", "/pipelines", "/pipelines/new", "/pipelines/lead.created", "/pipelines/lead.created/edit", "/pipelines/lead.created/versions/1",
 		"/pipelines/order.forward", "/pipelines/order.forward/delete", "/deadletters", "/deadletters/1", "/alerts", "/quarantine", "/quarantine/" + live[3], "/commands", "/commands/webhook.put", "/commands/trace.get", "/reference", "/reference/pipeline", "/reference/general", "/users",
 		"/users/vera", "/users/new", "/users/admin", "/users/anonymousUser", "/users/dev/delete", "/users?search=nothing", "/roles/admin", "/secrets/crm.password", "/secrets/crm.password/delete", "/audit?outcome=failed", "/deadletters/1/delete", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere", "/signin",
+		"/settings", "/search?q=lead", "/search?q=nothing-at-all", "/teams/new", "/work", "/webhooks/webhook.lead.created/tokens", "/webhooks/webhook.github/missed", "/calls/" + live[0] + "/erase",
 	}
 }
 

@@ -105,7 +105,7 @@ func TestSupport(t *testing.T) {
 	v.get("/calls/"+live[1]).wants(t, 200, "Bob", ">Replay</button>").lacks(t, "Edit and send again", token)
 	v.get("/webhooks/webhook.lead.created").wants(t, 200).lacks(t, token, "/edit", "/delete")
 	v.get("/pipelines/order.forward").wants(t, 200, "Latest failure", "Look at it", ">Replay it</button>").lacks(t, "Edit line", "/delete", "/pause")
-	v.get("/deadletters").wants(t, 200, "Replay all", "Show the 1 event").lacks(t, "Delete all")
+	v.get("/deadletters").wants(t, 200, "Replay all", "Show it").lacks(t, "Delete all")
 	v.get("/deadletters?pipeline=order.forward").wants(t, 200, "Replay all", "Delete all")
 	v.get("/quarantine/"+live[3]).wants(t, 200, "Check again and admit", "awesome")
 	v.post("/calls/"+live[1]+"/replay").wants(t, 303)

@@ -41,7 +41,7 @@ func TestScreenshots(t *testing.T) {
 			name          string
 			theme         string
 			width, height int64
-		}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 390, 844}, {"phone-dark", "dark", 390, 844}, {"wide", "light", 1920, 1080}} {
+		}{{"light", "light", 1440, 900}, {"dark", "dark", 1440, 900}, {"phone", "light", 390, 844}, {"phone-dark", "dark", 390, 844}, {"wide", "light", 1920, 1080}} {
 			if view.name == "wide" && name != "calls" && name != "overview" {
 				continue
 			}
@@ -55,7 +55,7 @@ func TestScreenshots(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b.do(chromedp.EmulateViewport(1280, 900))
+		b.do(chromedp.EmulateViewport(1440, 900))
 	}
 	b.open("/nowhere")
 	shoot("error-outside")
@@ -83,6 +83,8 @@ func TestScreenshots(t *testing.T) {
 		"deadletters": "/deadletters", "deadletter": "/deadletters/1", "commands": "/commands", "command": "/commands/webhook.put",
 		"reference": "/reference", "users": "/users", "user": "/users/vera", "user-new": "/users/new", "user-delete": "/users/dev/delete", "user-own": "/users/admin", "secret": "/secrets/crm.password", "client-new": "/clients/new", "role-new": "/roles/new", "roles": "/roles", "role": "/roles/developer",
 		"clients": "/clients", "client": "/clients/importer", "secrets": "/secrets", "secret-new": "/secrets/new", "audit": "/audit", "alerts": "/alerts", "me": "/me",
+		"settings": "/settings", "team-new": "/teams/new", "work": "/work", "search": "/search?q=lead", "webhook-tokens": "/webhooks/webhook.lead.created/tokens",
+		"webhook-missed": "/webhooks/webhook.github/missed", "call-erase": "/calls/" + live[0] + "/erase",
 		"pipeline-failing": "/pipelines/order.forward", "pipeline-delete": "/pipelines/lead.created/delete", "replay-all": "/calls/replay?status=error",
 		"call": "/calls/" + live[0], "call-failed": "/calls/" + live[1], "start-waiting": "/start?key=webhook.quiet", "error": "/nowhere",
 	} {

@@ -15,21 +15,25 @@ import (
 // TestEveryKindHasAStatus: no error is answered with the status 0, and a client
 // reads the kind from the status again.
 func TestEveryKindHasAStatus(t *testing.T) {
-	for kind := sluice.Internal; kind <= sluice.Full; kind++ {
-		status := problem.Status(sluice.Errorf(sluice.Code{Word: "x", Kind: kind}, "X."))
+	for _, kind := range []sluice.Kind{
+		sluice.Internal, sluice.Invalid, sluice.Unauthenticated, sluice.Forbidden, sluice.NotFound, sluice.MethodNotAllowed,
+		sluice.Timeout, sluice.Conflict, sluice.Gone, sluice.TooLarge, sluice.Unsupported, sluice.Throttled, sluice.Unavailable,
+		sluice.Loop, sluice.Unprocessable, sluice.Outdated, sluice.HeadTooLarge, sluice.Full,
+	} {
+		status := problem.Status(sluice.Code("x").Errorf("X.").OfKind(kind))
 		if http.StatusText(status) == "" || problem.KindOf(status) != kind {
-			t.Errorf("kind %d has the status %d, which is of kind %d", kind, status, problem.KindOf(status))
+			t.Errorf("kind %s has the status %d, which is of kind %s", kind, status, problem.KindOf(status))
 		}
 	}
 	for status, want := range map[int]sluice.Kind{502: sluice.Unavailable, 504: sluice.Unavailable, 505: sluice.Internal, 418: sluice.Invalid} {
 		if got := problem.KindOf(status); got != want {
-			t.Errorf("%d is of kind %d, want %d", status, got, want)
+			t.Errorf("%d is of kind %s, want %s", status, got, want)
 		}
 	}
 }
 
 func TestProblemOfAnError(t *testing.T) {
-	e := sluice.Errorf(sluice.CodeTooManyLogins, "Too many.").After(1500 * time.Millisecond).About("name").
+	e := sluice.CodeTooManyLogins.Errorf("Too many.").After(1500 * time.Millisecond).About("name").
 		At(sluice.Position{Line: 3, Column: 5, Snippet: "- x", Step: "x"}).InCall("abcdef:0123456789")
 	want := &sluice.Problem{
 		Type: "urn:sluice:problem:too-many-logins", Title: "Too many logins", Status: 429, StatusCode: 429, Detail: "Too many.",
@@ -47,7 +51,7 @@ func TestProblemOfAnError(t *testing.T) {
 	if got := problem.Of(errors.New("the password is x")); got.Status != 500 || got.Code != "internal" {
 		t.Errorf("a foreign error is shown as %+v", got)
 	}
-	if got := problem.Status(sluice.Errorf(sluice.CodeFailed, "No.").OfKind(sluice.Internal).WithStatus(418)); got != 418 {
+	if got := problem.Status(sluice.CodeFailed.Errorf("No.").OfKind(sluice.Internal).WithStatus(418)); got != 418 {
 		t.Errorf("an author's own status is answered as %d", got)
 	}
 }
@@ -55,7 +59,7 @@ func TestProblemOfAnError(t *testing.T) {
 // TestCallersAreSpread: a server that could not answer is not called by all of them in
 // the same second.
 func TestCallersAreSpread(t *testing.T) {
-	e := sluice.Errorf(sluice.CodeEngineUnavailable, "No.").After(2 * time.Second)
+	e := sluice.CodeEngineUnavailable.Errorf("No.").After(2 * time.Second)
 	told := make(map[string]int)
 	for range 1000 {
 		header := http.Header{}

@@ -25,7 +25,7 @@ func (k *Keeper) choose(
 	ctx context.Context, s selection,
 ) (calls []sluice.QuarantinedCall, next string, err error) {
 	if s.ID == "" && s.EventKey == "" && s.Code == "" && s.From.IsZero() && s.To.IsZero() {
-		return nil, "", sluice.Errorf(sluice.CodeParameterMissing,
+		return nil, "", sluice.CodeParameterMissing.Errorf(
 			"Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
 	}
 	k.settle(ctx)
@@ -34,7 +34,7 @@ func (k *Keeper) choose(
 		Limit: cmp.Or(s.Limit, defaultLimit), Cover: sluice.CoverFrom(ctx),
 	})
 	if err == nil && s.ID != "" && len(calls) == 0 {
-		return nil, "", sluice.Errorf(sluice.CodeQuarantineUnknown,
+		return nil, "", sluice.CodeQuarantineUnknown.Errorf(
 			"There is no call with that id in the quarantine; quarantine.get lists those there are.").About("id")
 	}
 	return calls, next, err

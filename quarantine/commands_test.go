@@ -31,7 +31,7 @@ func (d *door) Show(_ context.Context, c *sluice.QuarantinedCall) (map[string]st
 
 func (d *door) Admit(_ context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error) {
 	if (!d.open[c.EventKey] || string(c.Request.Body) == d.shut) && !force {
-		return sluice.Result{}, sluice.Errorf(sluice.CodeSignatureInvalid, "The signature does not match.")
+		return sluice.Result{}, sluice.CodeSignatureInvalid.Errorf("The signature does not match.")
 	}
 	return sluice.Result{TraceID: "new:" + c.ID, CorrelationID: "c-" + c.ID}, nil
 }

@@ -91,7 +91,7 @@ func ParseKey(text string) ([]byte, error) {
 	if key, err := base64.RawStdEncoding.DecodeString(digits); err == nil && len(key) == KeySize {
 		return key, nil
 	}
-	return nil, sluice.Errorf(sluice.CodeSecretKeyInvalid,
+	return nil, sluice.CodeSecretKeyInvalid.Errorf(
 		"The key of secrets must be %d random bytes in base64 or hex; openssl rand -base64 %d makes one.", KeySize,
 		KeySize)
 }

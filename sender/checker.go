@@ -34,17 +34,17 @@ type Keys interface {
 // same for each; the cause is for the operator.
 
 func missing(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.CodeSignatureMissing,
+	return sluice.CodeSignatureMissing.Errorf(
 		"This webhook takes signed calls only; this one carries no signature.").Because(fmt.Errorf(format, args...))
 }
 
 func invalid(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.CodeSignatureInvalid,
+	return sluice.CodeSignatureInvalid.Errorf(
 		"The signature of this call is not valid.").Because(fmt.Errorf(format, args...))
 }
 
 func expired(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.CodeSignatureExpired,
+	return sluice.CodeSignatureExpired.Errorf(
 		"The signature of this call is too old, or from the future.").Because(fmt.Errorf(format, args...))
 }
 
@@ -70,6 +70,6 @@ func secretError(text string) *sluice.Error {
 }
 
 func notSignable() *sluice.Error {
-	return sluice.Errorf(sluice.CodeNotSignable,
+	return sluice.CodeNotSignable.Errorf(
 		"Calls of this sender can't be signed here, since only the sender has the key for that.")
 }

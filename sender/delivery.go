@@ -15,9 +15,9 @@ import (
 
 // A Dedupe says where the id of a delivery is: the parameter dedupe.
 type Dedupe struct {
-	where string   // header, query, body, content, cloudevent, mailgun or off
-	name  string   // of the header or of the query's parameter
-	path  []string // in the body
+	where string     // header, query, body, item, content, cloudevent, mailgun or off
+	name  string     // of the header or of the query's parameter
+	paths [][]string // in the body; only an item has several
 }
 
 // Bounds of what a dedupe may say, and of an id.
@@ -27,7 +27,8 @@ const (
 )
 
 // ParseDedupe reads the parameter dedupe: header:<name>, query:<name>,
-// body:<member.of.json>, content, cloudevent, mailgun or off.
+// body:<member.of.json>, item:<member.of.json> (several by comma), content, cloudevent, mailgun or
+// off.
 func ParseDedupe(text string) (Dedupe, error) {
 	where, name, named := strings.Cut(text, ":")
 	d := Dedupe{where: where, name: name}
@@ -39,13 +40,30 @@ func ParseDedupe(text string) (Dedupe, error) {
 		return d, nil
 	case where == "query" && name != "" && len(name) <= maxName:
 		return d, nil
-	case where == "body" && len(name) <= maxPattern && utf8.ValidString(name):
-		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !slices.Contains(d.path, "") {
+	case (where == "body" || where == "item") && len(name) <= maxPattern && utf8.ValidString(name):
+		members := []string{name}
+		if where == "item" {
+			members = strings.Split(name, ",")
+		}
+		if d.paths = pathsOf(members); d.paths != nil {
 			return d, nil
 		}
 	}
 	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, "+
-		"query:<name>, body:<member.of.json>, content, cloudevent, mailgun, or off.")
+		"query:<name>, body:<member.of.json>, item:<member.of.json> of a call that is split, content, cloudevent, "+
+		"mailgun, or off.")
+}
+
+// pathsOf returns where members of a body are, nil if one of them is no path, or there are too many.
+func pathsOf(members []string) (paths [][]string) {
+	for _, name := range members {
+		path := strings.Split(name, ".")
+		if len(path) > maxPath || slices.Contains(path, "") || len(members) > maxPath {
+			return nil
+		}
+		paths = append(paths, path)
+	}
+	return paths
 }
 
 // ID returns the id of a delivery, "" if the call has none. An invalid one is an error with
@@ -57,12 +75,8 @@ func (d Dedupe) ID(c *Call) (string, error) {
 		values = c.Header[d.name]
 	case "query":
 		values = c.query(d.name)
-	case "body":
-		raw := lookup(c.Body, d.path)
-		if string(raw) == `""` {
-			return "", idEmpty()
-		}
-		return checkID(scalar(raw))
+	case "body", "item":
+		return d.inBody(c.Body)
 	case "content":
 		// A digest of the sender's own bytes: nothing that a signature may leave out counts.
 		return hex.EncodeToString(digestOf([][]byte{[]byte(c.Method + "\n"), c.Body})), nil
@@ -83,6 +97,24 @@ func (d Dedupe) ID(c *Call) (string, error) {
 		return "", idEmpty()
 	}
 	return checkID(values[0])
+}
+
+// inBody returns the id that members of a body make, "" if one of them is missing.
+func (d Dedupe) inBody(body []byte) (string, error) {
+	parts := make([]string, len(d.paths))
+	for i, path := range d.paths {
+		raw := lookup(body, path)
+		if string(raw) == `""` {
+			return "", idEmpty()
+		}
+		if parts[i] = scalar(raw); parts[i] == "" {
+			return "", nil
+		}
+	}
+	if len(parts) == 1 {
+		return checkID(parts[0])
+	}
+	return checkID(short(strings.Join(parts, " ")))
 }
 
 // eventID joins what an event of the CNCF is told apart by. A source in which the id might seem
@@ -113,7 +145,7 @@ func checkID(id string) (string, error) {
 }
 
 func idInvalid(text string) *sluice.Error {
-	return sluice.Errorf(sluice.CodeDeliveryIDInvalid, "%s", text)
+	return sluice.CodeDeliveryIDInvalid.Errorf("%s", text)
 }
 
 func idEmpty() *sluice.Error { return idInvalid("The id of the delivery is empty.") }
@@ -126,7 +158,7 @@ func (d Dedupe) Renew(c *Call) {
 		c.Header[d.name] = renewed(c.Header[d.name])
 	case "body":
 		c.Body = slices.Clone(c.Body)
-		renewDigits(lookup(c.Body, d.path))
+		renewDigits(lookup(c.Body, d.paths[0]))
 	case "cloudevent":
 		c.Body = slices.Clone(c.Body)
 		c.Header["Ce-Id"] = renewed(c.Header["Ce-Id"])

@@ -39,7 +39,7 @@ func (v *Verifier) Diagnose(ctx context.Context, c *Call, now time.Time, others 
 	if cause := errors.Unwrap(e); cause != nil {
 		findings[0] = cause.Error()
 	}
-	if e.Code != sluice.CodeSignatureInvalid.Word {
+	if e.Code != string(sluice.CodeSignatureInvalid) {
 		return findings
 	}
 	for _, changed := range changedCalls(c) {

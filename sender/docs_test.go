@@ -15,7 +15,7 @@ func TestProvidersPage(t *testing.T) {
 	b.WriteString(beginning)
 	b.WriteString("\n| Provider | Signed | Secret | Delivery id | Tries again |\n|---|---|---|---|---|\n")
 	for _, p := range Presets() {
-		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s | %s |\n", p.Name, anchor(p.Title), yesNo(!p.Unsigned), secretMakers[p.SecretFrom()], yesNo(p.Dedupe != "off"), retried(p))
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s | %s |\n", p.Name, anchor(p.Title), yesNo(!p.Unsigned), secretMakers[p.SecretFrom()], known(p), retried(p))
 	}
 	for _, p := range Presets() {
 		fmt.Fprintf(&b, "\n## %s\n\n`%s`. %s\n", p.Title, p.Name, facts(p))
@@ -135,6 +135,9 @@ func facts(p Preset) string {
 	if p.EventType != "" {
 		parts = append(parts, "Type: `"+p.EventType+"`")
 	}
+	if p.Split != "" {
+		parts = append(parts, "`split` `auto`: `"+p.Split+"`")
+	}
 	if repeatable(p) {
 		parts = append(parts, "A captured call [can be repeated](#repeated-calls)")
 	}
@@ -147,6 +150,14 @@ func facts(p Preset) string {
 	}
 	parts = append(parts, "Samples: "+strings.Join(samples, ", "))
 	return strings.Join(parts, ". ") + "."
+}
+
+// known says whether repeated deliveries are recognised.
+func known(p Preset) string {
+	if strings.HasPrefix(p.Dedupe, "item:") {
+		return "with `split`"
+	}
+	return yesNo(p.Dedupe != "off")
 }
 
 // repeatable reports whether a call that somebody has captured can be sent again as a new

@@ -12,7 +12,7 @@ import (
 // their kind. Empty, it is where the sender does, or the type of a CloudEvent.
 func IsEventType(place string) bool {
 	d, err := ParseDedupe(place)
-	return place == "" || err == nil && d.where != "content" && d.where != "mailgun"
+	return place == "" || err == nil && d.where != "content" && d.where != "mailgun" && d.where != "item"
 }
 
 // EventType returns the kind that an event names at a place, as the parameter eventType has it; ""

@@ -37,7 +37,7 @@ func (h *Handshake) answer(g greeting) (*Answer, error) {
 	}
 	if h.VerifyToken && g.verifyToken != "" &&
 		subtle.ConstantTimeCompare([]byte(g.parameter("hub.verify_token")), []byte(g.verifyToken)) != 1 {
-		return nil, sluice.Errorf(sluice.CodeVerifyTokenInvalid,
+		return nil, sluice.CodeVerifyTokenInvalid.Errorf(
 			"The verify token is not the one that this webhook has; enter the same one on both sides.")
 	}
 	switch {

@@ -43,6 +43,7 @@ type jwtCheck struct {
 	header string // canonical
 	leeway time.Duration
 	ring   *keyring
+	also   func(c *Call, claims jwt.Claims, all map[string]any) error // checks more; nil: nothing
 }
 
 // tokenAlgorithms has those that keys of each sort may sign tokens with. What the token
@@ -107,6 +108,11 @@ func (j *jwtCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	}
 	if err := token.Claims(key, &claims, &all); err != nil {
 		return invalid("The signature of the token does not match.")
+	}
+	if j.also != nil {
+		if err := j.also(c, claims, all); err != nil {
+			return err
+		}
 	}
 	return j.judge(claims, all, c.Body, now)
 }

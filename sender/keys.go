@@ -35,7 +35,7 @@ func NewFetcher(transport http.RoundTripper) *Fetcher {
 func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error) {
 	content, err := f.Published.Get(ctx, address, maxAge)
 	if err != nil {
-		return nil, sluice.Errorf(sluice.CodeSenderKeysUnavailable,
+		return nil, sluice.CodeSenderKeysUnavailable.Errorf(
 			"The sender's public keys can't be read now; try again.").Because(err).After(fetchTimeout)
 	}
 	return content, nil

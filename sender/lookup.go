@@ -1,7 +1,6 @@
 package sender
 
 import (
-	"bytes"
 	"encoding/json"
 	"iter"
 
@@ -13,99 +12,36 @@ import (
 // and checks no more than it must. In a list the only name is 0, and the list must have
 // exactly one item.
 func lookup(data []byte, path []string) []byte {
-	at := value.SkipSpace(data, 0)
 	for _, name := range path {
-		if at = enter(data, at, name); at < 0 {
-			return nil
-		}
+		data = enter(data, name)
 	}
-	end := value.SkipValue(data, at)
-	if end < 0 {
-		return nil
-	}
-	return data[at:end]
+	return data
 }
 
-// enter returns the position of a member of an object or of an element of a list, -1 if
-// there is none.
-func enter(data []byte, at int, name string) int {
-	switch {
-	case at >= len(data):
-		return -1
-	case data[at] == '{':
-		return member(data, value.SkipSpace(data, at+1), name)
-	case data[at] == '[' && name == "0":
-		start := value.SkipSpace(data, at+1)
-		end := value.SkipValue(data, start)
-		if end < 0 {
-			return -1
-		}
-		if end = value.SkipSpace(data, end); end < len(data) && data[end] == ']' {
-			return start
+// enter returns the value of a member of an object or of the item of a list, nil if there is none.
+func enter(data []byte, name string) (item []byte) {
+	for p := range value.Parts(data) {
+		switch {
+		case p.Name == nil && (item != nil || name != "0" || p.Value == nil):
+			return nil
+		case p.Name == nil:
+			item = p.Value
+		case p.Is(name):
+			return p.Value
 		}
 	}
-	return -1
+	return item
 }
 
 // elements visits the items of a JSON list, and nil where the list is malformed.
 func elements(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		if len(data) == 0 || data[0] != '[' {
-			return
-		}
-		at := value.SkipSpace(data, 1)
-		for at < len(data) && data[at] != ']' {
-			end := value.SkipValue(data, at)
-			if end < 0 {
-				yield(nil)
-				return
-			}
-			if !yield(data[at:end]) {
-				return
-			}
-			at = value.SkipSpace(data, end)
-			if at < len(data) && data[at] == ',' {
-				at = value.SkipSpace(data, at+1)
-			} else if at >= len(data) || data[at] != ']' {
-				yield(nil)
+		for p := range value.Parts(data) {
+			if p.Name != nil || !yield(p.Value) {
 				return
 			}
 		}
 	}
-}
-
-func member(data []byte, at int, name string) int {
-	for at < len(data) && data[at] == '"' {
-		end := value.SkipValue(data, at)
-		if end < 0 {
-			return -1
-		}
-		found := isName(data[at:end], name)
-		if at = value.SkipSpace(data, end); at >= len(data) || data[at] != ':' {
-			return -1
-		}
-		at = value.SkipSpace(data, at+1)
-		if found {
-			return at
-		}
-		if at = value.SkipValue(data, at); at < 0 {
-			return -1
-		}
-		if at = value.SkipSpace(data, at); at >= len(data) || data[at] != ',' {
-			return -1
-		}
-		at = value.SkipSpace(data, at+1)
-	}
-	return -1
-}
-
-// isName reports whether a JSON string is a name.
-func isName(quoted []byte, name string) bool {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted[1:len(quoted)-1]) == name
-	}
-	var text string
-	return json.Unmarshal(quoted, &text) == nil && text == name
 }
 
 // putMember adds a member to a body that is a JSON object, before all others.
@@ -143,7 +79,7 @@ func scalar(raw []byte) string {
 }
 
 func notAnObject() *sluice.Error {
-	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender have a JSON object as their body.")
+	return sluice.CodeNotSignable.Errorf("Calls of this sender have a JSON object as their body.")
 }
 
 // listIn decodes a body, and returns the list that is a member of it; none if there is no such list.

@@ -14,6 +14,7 @@ type Preset struct {
 	Dedupe           string    `yaml:"dedupe"`           // where the id of a delivery is, as the parameter dedupe has it
 	MaxPayloadLength int       `yaml:"maxPayloadLength"` // of its calls, in bytes, where it sends more than most; 0: as most
 	EventType        string    `yaml:"eventType"`        // where it names the kind of its events, as the parameter eventType has it
+	Split            string    `yaml:"split"`            // where its calls have several events, as the parameter split has it
 	Retries          string    `yaml:"retries"`          // how long it tries after a failure: none, unknown, or 3d
 	Checked          string    `yaml:"checked"`          // date when it was last held against the sender's documents
 	Setup            [3]string `yaml:"setup"`            // what to enter where

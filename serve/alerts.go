@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"sluice"
@@ -24,6 +25,9 @@ func (s *Server) newAlerts() *alert.Alerts {
 		Log:       s.opts.Log,
 		Hours:     s.minutes.ByWebhook,
 		After:     s.opts.Timeouts.Alert,
+		Quiet: func() bool {
+			return slices.ContainsFunc(s.engine.Pipelines.All(), func(p *sluice.Pipeline) bool { return p.Quiet })
+		},
 		Conditions: func(ctx context.Context, now time.Time) ([]alert.Condition, error) {
 			stats, err := s.stateOf(ctx)
 			facts := alert.Facts{

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"sluice"
@@ -17,14 +16,14 @@ type backupParams struct {
 	Passphrase string `json:"passphrase" doc:"Seals the key that opens the backup, if it lies in the data folder. Without one, whoever has the backup has the key."`
 }
 
-func backupCommand(send func(ctx context.Context, to io.Writer, passphrase string) error) command.Command {
+func backupCommand(send func(ctx context.Context, to *command.Output, passphrase string) error) command.Command {
 	return command.New("server.backup",
 		"Back up all that the server has stored, while it runs: one file, as sluice restore takes it.",
 		func(_ context.Context, p backupParams) (command.Download, error) {
-			return command.Download{ContentType: "application/octet-stream",
-				Send: func(ctx context.Context, to io.Writer) error {
-					return send(ctx, to, p.Passphrase)
-				}}, nil
+			return command.Download{
+				ContentType: "application/octet-stream",
+				Send:        func(ctx context.Context, to *command.Output) error { return send(ctx, to, p.Passphrase) },
+			}, nil
 		}, command.Global)
 }
 
@@ -45,13 +44,12 @@ func (s *Server) backupHeader(passphrase string) (backup.Header, error) {
 }
 
 // sendBackup writes a backup. If it fails halfway, it writes the reason into the file.
-func (s *Server) sendBackup(ctx context.Context, to io.Writer, passphrase string) error {
+func (s *Server) sendBackup(ctx context.Context, to *command.Output, passphrase string) error {
 	header, err := s.backupHeader(passphrase)
 	if err != nil {
 		return err
 	}
-	out := &output{to: to}
-	buffered := bufio.NewWriterSize(out, 64<<10)
+	buffered := bufio.NewWriterSize(to, 64<<10)
 	w, err := backup.NewWriter(buffered, header)
 	if err != nil {
 		return err
@@ -62,7 +60,7 @@ func (s *Server) sendBackup(ctx context.Context, to io.Writer, passphrase string
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	if !out.begun {
+	if !to.Begun {
 		return err // the caller answers with it
 	}
 	message := "something went wrong on the server; its log says more"
@@ -70,16 +68,4 @@ func (s *Server) sendBackup(ctx context.Context, to io.Writer, passphrase string
 		message = ours.Message
 	}
 	return errors.Join(err, w.Fail(message), buffered.Flush())
-}
-
-// An output tracks whether something was written to it.
-type output struct {
-	to    io.Writer
-	begun bool
-}
-
-// Write implements io.Writer.
-func (o *output) Write(p []byte) (int, error) {
-	o.begun = true
-	return o.to.Write(p)
 }

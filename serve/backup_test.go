@@ -92,6 +92,37 @@ pipeline:
 	}
 }
 
+// TestARestoreCanWait: with Paused, no pipeline of the copy runs and no alert is told before somebody
+// resumes them all.
+func TestARestoreCanWait(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	h := s.create("webhook.copied")
+	s.store("quick", listening("webhook.copied", "set: {value: done}"))
+	s.store("night", listening("sluice.alert.*", "set: {value: told}"))
+	s.store("deaf", "pipeline: [{set: {value: 1}}]")
+	file := bytes.NewReader(s.command("server.backup", nil).wantStatus(t, 200).body)
+	data := filepath.Join(t.TempDir(), "copy")
+	opts := serve.RestoreOptions{Paused: true, Log: slog.New(slog.DiscardHandler), Progress: func(int64, int64) {}}
+	if _, err := serve.Restore(t.Context(), load(t, data), file, opts); err != nil {
+		t.Fatal(err)
+	}
+	copied := start(t, "data="+data, "result-wait=1ms")
+	waits := copied.call(h, "text/plain", "one").result(t)
+	for name, paused := range map[string]any{"quick": true, "night": true, "deaf": nil} {
+		if got := copied.command("pipeline.get", map[string]any{"name": name}).object(t)["paused"]; got != paused {
+			t.Errorf("%s is paused: %v", name, got)
+		}
+	}
+	if got := copied.command("pipeline.stats", map[string]any{"name": "quick"}).wantStatus(t, 200); !strings.Contains(string(got.body), `"waiting":1`) {
+		t.Errorf("its figures are %s", got)
+	}
+	copied.command("pipeline.resume", map[string]any{"all": true}).wantStatus(t, 200)
+	if got := copied.await(t, waits.CorrelationID); got.Status != "ok" {
+		t.Errorf("what waited came to %+v", got)
+	}
+}
+
 // TestAFailedRestoreLeavesNothing: neither a folder that was not there, nor anything
 // in one that was.
 func TestAFailedRestoreLeavesNothing(t *testing.T) {

@@ -42,8 +42,9 @@ func (s *Server) declareCommands(events event.Options, runner pipeline.RunnerOpt
 		step.Commands(steps),
 		iam.Commands(s.directory, s.login),
 		[]command.Command{
-			infoCommand(s.cfg, s.engine), statsCommand(s.stateOf, s.minutes), webhookStatsCommand(s.minutes),
-			pipelineStatsCommand(s.stateOf, s.minutes), backupCommand(s.sendBackup), settingsCommand(&s.cfg),
+			infoCommand(s.cfg, s.engine), statsCommand(s.stateOf, s.minutes),
+			webhookStatsCommand(s.minutes, s.listeners), pipelineStatsCommand(s.stateOf, s.minutes),
+			backupCommand(s.sendBackup), settingsCommand(&s.cfg),
 		},
 	).Charging(s.runner.Charge).Knowing(s.webhooks.KeyOf)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"sluice"
 	"sluice/api"
 	"sluice/config"
@@ -61,22 +63,17 @@ func (s *Server) isDemo() (bool, error) {
 //go:embed demo
 var demoPipelines embed.FS
 
-// demoCalls are what a demo shows, one after another. A provider's sample is signed as that
-// provider would, unless it is forged.
-var demoCalls = []struct {
-	key, provider, sample, payload string
-	forged                         bool
-}{
-	{key: "webhook.github", provider: "github", sample: "push"},
-	{key: "webhook.stripe", provider: "stripe", sample: "payment-intent-succeeded"},
-	{key: "webhook.lead.created", payload: `{"name":"Ada","budget":12000}`},
-	{key: "webhook.shopify.order", provider: "shopify", sample: "order-created"},
-	{key: "webhook.stripe", provider: "stripe", sample: "checkout-session-completed"},
-	{key: "webhook.lead.created", payload: `{"name":"Grace","budget":4000}`},
-	{key: "webhook.github", provider: "github", sample: "pull-request"},
-	{key: "webhook.lead.created", payload: `{"name":"Bob","budget":10}`},
-	{key: "webhook.github", provider: "github", sample: "push", forged: true},
+// A demoCall is one of a demo. A provider's sample is signed as that provider would, unless it is forged.
+type demoCall struct {
+	Key, Provider, Sample, Payload string
+
+	Forged bool
 }
+
+// demoCallsFile has what a demo shows, one after another.
+//
+//go:embed demo.yaml
+var demoCallsFile []byte
 
 const (
 	demoRounds = 6               // of all calls, at the first start
@@ -87,12 +84,16 @@ const (
 func (s *Server) demonstrate(ctx context.Context) {
 	admin, err := s.directory.User(ctx, sluice.AdminName)
 	ctx = sluice.WithUser(ctx, admin)
+	var calls []demoCall
 	if err == nil {
-		err = s.furnish(ctx)
+		err = yaml.Unmarshal(demoCallsFile, &calls)
+	}
+	if err == nil {
+		err = s.furnish(ctx, calls)
 	}
 	for i := 0; err == nil; i++ {
 		if err = wait.For(ctx, demoPause); err == nil {
-			err = s.demoCall(ctx, i)
+			err = s.demoCall(ctx, calls[i%len(calls)])
 		}
 	}
 	if ctx.Err() == nil {
@@ -101,19 +102,19 @@ func (s *Server) demonstrate(ctx context.Context) {
 }
 
 // furnish makes the webhooks, pipelines and first calls, unless there are some.
-func (s *Server) furnish(ctx context.Context) error {
+func (s *Server) furnish(ctx context.Context, calls []demoCall) error {
 	if len(s.engine.Webhooks.All()) > 0 {
 		return nil
 	}
 	made := make(map[string]bool)
-	for _, c := range demoCalls {
-		if made[c.key] {
+	for _, c := range calls {
+		if made[c.Key] {
 			continue
 		}
-		made[c.key] = true
-		args := page.Args("eventKey", c.key, "payloadType", "raw")
-		if c.provider != "" {
-			args = page.Args(args, "provider", c.provider, "signingSecret", "whsec_"+rand.Text())
+		made[c.Key] = true
+		args := page.Args("eventKey", c.Key, "payloadType", "raw")
+		if c.Provider != "" {
+			args = page.Args(args, "provider", c.Provider, "signingSecret", "whsec_"+rand.Text())
 		}
 		if _, err := s.call(ctx, "webhook.put", args); err != nil {
 			return err
@@ -133,23 +134,22 @@ func (s *Server) furnish(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := range demoRounds * len(demoCalls) {
-		if err := s.demoCall(ctx, i); err != nil {
+	for i := range demoRounds * len(calls) {
+		if err := s.demoCall(ctx, calls[i%len(calls)]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// demoCall makes the call of a turn, as its sender would.
-func (s *Server) demoCall(ctx context.Context, turn int) error {
-	c := demoCalls[turn%len(demoCalls)]
-	out, err := s.call(ctx, "webhook.sign", "eventKey", c.key, "sample", c.sample, "payload", c.payload)
+// demoCall makes a call, as its sender would.
+func (s *Server) demoCall(ctx context.Context, c demoCall) error {
+	out, err := s.call(ctx, "webhook.sign", "eventKey", c.Key, "sample", c.Sample, "payload", c.Payload)
 	if err != nil {
 		return err
 	}
 	signed := out.(sluice.SignedCall) //nolint:forcetypeassert // as declared
-	if c.forged {
+	if c.Forged {
 		signed.Body += " "
 	}
 	_, query, _ := strings.Cut(signed.URL, "?")

@@ -37,6 +37,21 @@ func TestADifferingDuplicateIsToldNothing(t *testing.T) {
 		}
 		seen = append(seen, differs.TraceID)
 	}
+	for _, traceID := range seen {
+		found := s.command("trace.get", map[string]any{"traceId": traceID}).wantStatus(t, 200)
+		for _, want := range []string{`"traceId":"` + traceID + `"`, `"status":"rejected"`, `"statusCode":200`, `"code":"duplicate-differs"`, `"quarantine":"` + traceID + `"`} {
+			if !strings.Contains(string(found.body), want) {
+				t.Errorf("%s is found as %s, without %s", traceID, found, want)
+			}
+		}
+		if told := string(found.body); strings.Contains(told, first.TraceID) || strings.Contains(told, `"deliveryId"`) {
+			t.Errorf("%s is found with what the first call has: %s", traceID, told)
+		}
+	}
+	stats := string(s.command("webhook.stats", map[string]any{"eventKey": "webhook.ids"}).wantStatus(t, 200).body)
+	if !strings.Contains(stats, `"rejected":2`) || !strings.Contains(stats, `"accepted":1`) {
+		t.Errorf("the figures are %s", stats)
+	}
 	kept := s.quarantine(map[string]any{"code": "duplicate-differs"})
 	if len(kept) != 2 || kept[0].ID != seen[1] || kept[1].ID != seen[0] {
 		t.Errorf("kept: %+v, want those of %v", kept, seen)

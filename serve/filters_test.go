@@ -103,4 +103,13 @@ func TestFiltersByWhere(t *testing.T) {
 	if result, _ := call(`{"total":2}`); result["value"] == "message" {
 		t.Errorf("message.receive passes over nothing: %v", result)
 	}
+	// What it does not want has no place among the others either, not even a wrong one.
+	s.store("message", "order: '#{body.payload.id / body.payload.size}'\npipeline:\n"+
+		"  - event.listen: {eventKey: webhook.git, where: '#{body.payload.size > 0}'}\n  - set: {value: sized}\n")
+	if _, found := call(`{"id":1,"size":0}`); found.Status != "ok" || found.Runs[0].Status != "passed" {
+		t.Errorf("with an order that fails: %+v", found)
+	}
+	if result, _ := call(`{"id":"one","size":1}`); result["status"] != "error" {
+		t.Errorf("wanted, with an order that fails: %v", result)
+	}
 }

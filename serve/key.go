@@ -79,8 +79,8 @@ func keyInFolder(folder *durable.Folder, sealed bool) (setting, text string, err
 	}
 	text, err = folder.Content(keyFile, first)
 	if err == nil && text == "" {
-		err = sluice.Errorf(sluice.CodeSecretKeyMissing,
-			"What is stored in the data folder was sealed with a key from outside; give it as SLUICE_SECRET_KEY or "+
+		err = sluice.CodeSecretKeyMissing.Errorf(
+			"What is stored in the data folder was sealed with a key from outside; give it as SLUICE_SECRET_KEY or " +
 				"with --secret-key-file. Nothing was changed.").Because(seal.ErrOtherKey)
 	}
 	return keyFile, text, err

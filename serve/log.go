@@ -3,7 +3,6 @@ package serve
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"log/slog"
 	"os"
 	"strconv"
@@ -11,13 +10,12 @@ import (
 	"sync"
 	"time"
 	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/lmittmann/tint"
 
 	"sluice"
 	"sluice/value"
+	"sluice/wording"
 )
 
 // flushEvery is how long a log line stays in memory at most.
@@ -70,36 +68,9 @@ func (l *logLines) Write(line []byte) (int, error) {
 		l.pending = true
 		time.AfterFunc(flushEvery, l.flush)
 	}
-	_, err := l.buffer.Write(escaped(line))
+	_, err := l.buffer.Write(wording.Escaped(line))
 	return len(line), err
 }
-
-// escaped returns a line with unprintable characters beyond ASCII as \u and four digits: control
-// characters, separators of lines, and marks that turn the direction of a text. The line stays
-// JSON. What callers send is in the log, and must not make it look like something else.
-func escaped(line []byte) []byte {
-	if !bytes.ContainsFunc(line, beyondPrint) {
-		return line
-	}
-	var safe []byte
-	for len(line) > 0 {
-		r, size := utf8.DecodeRune(line)
-		switch {
-		case !beyondPrint(r):
-			safe = append(safe, line[:size]...)
-		case r == utf8.RuneError && size == 1:
-			safe = append(safe, `\ufffd`...)
-		default:
-			for _, unit := range utf16.Encode([]rune{r}) {
-				safe = fmt.Appendf(safe, `\u%04x`, unit)
-			}
-		}
-		line = line[size:]
-	}
-	return safe
-}
-
-func beyondPrint(r rune) bool { return r >= 0x7f && (r == utf8.RuneError || !unicode.IsPrint(r)) }
 
 func (l *logLines) flush() {
 	l.mu.Lock()
@@ -125,7 +96,7 @@ func (s *Server) auditCopy() func(sluice.AuditEntry) {
 		mu.Lock()
 		defer mu.Unlock()
 		if err == nil {
-			_, err = out.Write(escaped(line.Bytes()))
+			_, err = out.Write(wording.Escaped(line.Bytes()))
 		}
 		if err != nil {
 			s.opts.Log.Error("An entry of the audit log could not be copied.", "error", err)

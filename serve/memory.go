@@ -93,6 +93,7 @@ type shares struct {
 	values     int64
 	results    int64 // half of what events have; the queue takes it in addition
 	searches   int64
+	waiting    int64 // what is known of events that wait
 	deliveries int64
 	records    int64
 }
@@ -107,7 +108,8 @@ func sharesOf(cfg config.Config) shares {
 		events:     runs / 2,
 		values:     runs / 2,
 		results:    runs / 4,
-		searches:   all / 16,
+		searches:   all / 32,
+		waiting:    all / 12,
 		deliveries: all / 8,
 		records:    all / 32,
 	}

@@ -146,6 +146,7 @@ func (s shares) named() map[string]int64 {
 		"values that runs make":                   s.values,
 		"large results that are being stored":     s.results,
 		"events that searches in payloads read":   s.searches,
+		"what is known of events that wait":       s.waiting,
 		"ids of deliveries":                       s.deliveries,
 		"records that users store":                s.records,
 	}

@@ -181,7 +181,7 @@ func TestWhatElseIsKept(t *testing.T) {
 		t.Errorf("left: %+v", left)
 	}
 	metrics := string(s.send("GET", "/metrics", nil, asAdmin).wantStatus(t, 200).body)
-	for _, want := range []string{`sluice_rejected_calls_total{code="webhook-disabled",event_key="webhook.kept"} 2`, "sluice_duplicate_calls_total 1"} {
+	for _, want := range []string{`sluice_rejected_calls_total{code="webhook-disabled",webhook="webhook.kept"} 2`, "sluice_duplicate_calls_total 1"} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("the metrics lack %s", want)
 		}

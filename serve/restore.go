@@ -22,6 +22,7 @@ type RestoreOptions struct {
 	Passphrase string           // of the key in the backup
 	CheckOnly  bool             // restore nothing
 	Erasures   []sluice.Erasure // that the server made after the backup
+	Paused     bool             // pipelines wait until they are resumed
 	Log        *slog.Logger
 	Progress   func(read, all int64) // called with the bytes read so far
 }
@@ -64,7 +65,7 @@ func Restore(
 		return done, err
 	}
 	if done.Data > durable.Format {
-		return done, sluice.Errorf(sluice.CodeBackupNewer, "A newer version made this backup (%s): what is in it has "+
+		return done, sluice.CodeBackupNewer.Errorf("A newer version made this backup (%s): what is in it has "+
 			"format %d, this program knows %d. Restore it with that version.", done.Version, done.Data, durable.Format)
 	}
 	if foreign != nil {
@@ -104,7 +105,7 @@ func restoreExternal(
 			return fmt.Errorf("secret-key-file: %w", err)
 		}
 	}
-	err := jetstream.Restore(ctx, erasing(externalEngine(cfg, opts.Log), cfg, nil), from, opts.Erasures)
+	err := jetstream.Restore(ctx, erasing(externalEngine(cfg, opts.Log), cfg, nil), from, opts.Erasures, opts.Paused)
 	if err == nil {
 		return nil
 	}
@@ -139,7 +140,7 @@ func restoreFolder(
 	engine := erasing(jetstream.Options{
 		Dir: folder.Store(), EventMaxBytes: everything, Log: opts.Log,
 	}, cfg, folder.Folder)
-	if err := jetstream.Restore(ctx, engine, from, opts.Erasures); err != nil {
+	if err := jetstream.Restore(ctx, engine, from, opts.Erasures, opts.Paused); err != nil {
 		return restoreError(err)
 	}
 	return folder.Finish()
@@ -176,12 +177,12 @@ func keyOf(cfg config.Config, h backup.Header, passphrase string) (string, error
 	case err != nil:
 		return "", err
 	case given != "" && !sameKey(given, key):
-		return "", sluice.Errorf(sluice.CodeSecretKeyOther,
+		return "", sluice.CodeSecretKeyOther.Errorf(
 			"%s is not the key of this backup, which has its own: leave the setting out.", setting)
 	case given != "":
 		return "", nil
 	case cfg.NATS != "" && !missing:
-		return "", sluice.Errorf(sluice.CodeSecretKeyMissing, "The key of this backup has to be kept for the servers "+
+		return "", sluice.CodeSecretKeyMissing.Errorf("The key of this backup has to be kept for the servers " +
 			"of the external engine: name a file with --secret-key-file, and it is written there.")
 	}
 	return key, nil

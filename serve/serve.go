@@ -214,6 +214,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		ResultMaxCount: int64(s.cfg.ResultMaxCount),
 		ResultMaxBytes: int64(s.cfg.ResultMaxBytes),
 		RunMemory:      sharesOf(s.cfg).events,
+		WaitingMemory:  sharesOf(s.cfg).waiting,
 		RecordMemory:   sharesOf(s.cfg).records,
 		DeliveryMemory: sharesOf(s.cfg).deliveries,
 		Version:        Version,
@@ -242,7 +243,7 @@ func (s *Server) readiness() (map[string]any, error) {
 		return nil, err
 	}
 	if !s.admin.Load() {
-		return nil, sluice.Errorf(sluice.CodeStarting, "The server is starting.").After(time.Second)
+		return nil, sluice.CodeStarting.Errorf("The server is starting.").After(time.Second)
 	}
 	detail := map[string]any{"status": "ready", "engine": s.engine.Description}
 	if waiting := s.engine.Spooled(); waiting > 0 {
@@ -287,7 +288,11 @@ func (s *Server) startWork(ctx context.Context) error {
 	}
 	if last, crashed := s.ledger.Crashed(ctx); crashed && s.cfg.NATS == "" {
 		recount := s.minutes.Recount(s.engine.Journal, s.engine.StoredBefore(), last)
-		s.work.Go(func() { recount(running) })
+		s.work.Go(func() {
+			if recount(running) {
+				s.ledger.Counted()
+			}
+		})
 	}
 	for _, work := range []func(context.Context){
 		s.minutes.Keep, s.failing.Keep, s.uses.accounts.Keep, s.uses.clients.Keep, s.uses.secrets.Keep,

@@ -46,25 +46,44 @@ const (
 	defaultWebhooks = 100
 )
 
-func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
+func webhookStatsCommand(minutes *metrics.Minutes, listeners func(key, kind string) []string) command.Command {
 	return command.New("webhook.stats", "Show what became of the calls of webhooks in the last hours, and when the "+
 		"last one came; those with most calls first. Each accepted call is in one of five states: processing, "+
-		"retrying, ok, error, recovered.",
+		"retrying, ok, error, recovered. The kinds of events are those of the last 30 days: what no pipeline takes "+
+		"can be unsubscribed at the sender.",
 		func(ctx context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
 			cover := sluice.CoverFrom(ctx)
-			all := slices.DeleteFunc(minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours)),
+			all := slices.DeleteFunc(minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours), p.EventKey),
 				func(s sluice.WebhookStats) bool { return !cover.Event(s.EventKey) })
-			switch {
-			case p.EventKey != "":
-				all = slices.DeleteFunc(all, func(s sluice.WebhookStats) bool { return s.EventKey != p.EventKey })
-			case !p.Figures:
-				for i := range all {
+			all = all[:min(len(all), cmp.Or(p.Limit, defaultWebhooks))]
+			for i := range all {
+				if p.EventKey == "" && !p.Figures {
 					all[i].Figures = nil
 				}
+				for j := range all[i].Types {
+					kind := &all[i].Types[j]
+					countListeners(kind, listeners(sluice.EventPrefix+all[i].EventKey, kind.Type), cover)
+				}
 			}
-			return all[:min(len(all), cmp.Or(p.Limit, defaultWebhooks))], nil
+			return all, nil
 		}, command.ReadOnly)
 }
+
+// countListeners says how many pipelines take a kind of events, as far as a user may know.
+func countListeners(kind *sluice.TypeStats, names []string, cover sluice.Cover) {
+	n := 0
+	for _, name := range names {
+		if cover.Name(name) {
+			n++
+		}
+	}
+	if kind.Type != sluice.OtherTypes && (n > 0 || cover.Whole()) {
+		kind.Listeners = &n
+	}
+}
+
+// listeners returns the names of the pipelines that take events of a kind with a key.
+func (s *Server) listeners(key, kind string) []string { return s.engine.Queue.Listeners.Of(key, kind) }
 
 type pipelineStatsParams struct {
 	Name  string `json:"name" names:"listed" doc:"Show only the pipeline of this name."`

@@ -125,6 +125,7 @@ func (s *Server) release() {
 	if s.stopWork != nil {
 		s.stopWork()
 		s.work.Wait()
+		s.countLast()
 	}
 	if s.last != "" {
 		ctx, cancel := s.atMost(stretch.Of(time.Second))
@@ -152,4 +153,13 @@ func (s *Server) release() {
 			s.opts.Log.Warn("The last spans could not be sent.", "error", err)
 		}
 	}
+}
+
+// countLast counts what became of the calls whose runs have ended last: no start counts anew what
+// a clean stop has left out.
+func (s *Server) countLast() {
+	ctx, cancel := s.atMost(stretch.Of(time.Second))
+	defer cancel()
+	s.engine.Journal.TellEnds(ctx)
+	s.minutes.Flush(ctx)
 }

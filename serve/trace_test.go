@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"sluice"
 )
 
 // A trace is a call as trace.get shows it.
@@ -26,7 +28,14 @@ type trace struct {
 	Code          string    `json:"code"`
 	Size          int       `json:"size"`
 	Duration      float64   `json:"duration"`
-	Runs          []struct {
+
+	DeliveryID string        `json:"deliveryId"`
+	AdmittedOf string        `json:"admittedOf"`
+	Erased     bool          `json:"erased"`
+	Batch      *sluice.Item  `json:"batch"`
+	Split      *sluice.Split `json:"split"`
+
+	Runs []struct {
 		Pipeline string         `json:"pipeline"`
 		EventKey string         `json:"eventKey"`
 		Status   string         `json:"status"`

@@ -282,3 +282,31 @@ func liveHeap() int64 {
 	metrics.Read(live)
 	return int64(live[0].Value.Uint64())
 }
+
+// TestChangedSendsAreSeen: a draft that sends another event than the pipeline did differs from it.
+func TestChangedSendsAreSeen(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	hook := s.create("webhook.order", "payloadType", "raw")
+	draft := func(eventKey, payload string) string {
+		return "pipeline:\n- event.listen: {eventKey: webhook.order}\n- iam.run.as: {username: admin}\n" +
+			"- event.send: {eventKey: " + eventKey + ", payload: '" + payload + "', output: vars.sent}\n" +
+			"- message.send: {key: orders.seen, payload: '#{body.payload.n}', output: vars.sent}\n- set: {value: sent}\n" +
+			"tests:\n- name: a\n  stub: {event.send: {}, message.send: {}}\n"
+	}
+	s.store("orders", draft("orders.new", "#{body.payload}")).wantStatus(t, 200)
+	s.call(hook, "application/json", `{"n":7}`).wantStatus(t, 200)
+	for _, test := range []struct{ eventKey, payload, want string }{
+		{"orders.new", "#{body.payload}", "1 same, 0 differ, 0 fail, 0 unknown"},
+		{"orders.old", "#{body.payload}", "0 same, 1 differ, 0 fail, 0 unknown"},
+		{"orders.new", "#{body.payload.n}", "0 same, 1 differ, 0 fail, 0 unknown"},
+	} {
+		found := s.try(asAdmin, draft(test.eventKey, test.payload), "pipeline", "orders").tried(t)
+		if counts(found) != test.want {
+			t.Errorf("%s with %s: %s, want %s", test.eventKey, test.payload, counts(found), test.want)
+		}
+		if found.Differs == 1 && found.Items[0].Was.Calls[0].Args != `{"eventKey":"orders.new","payload":{"n":7}}` {
+			t.Errorf("the pipeline is said to have sent %+v", found.Items[0].Was.Calls)
+		}
+	}
+}

@@ -2,11 +2,13 @@ package serve_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestKindsOfEvents: a call's kind is the type of its event, which finds, counts, reads, follows,
@@ -158,4 +160,52 @@ func TestTypesInQuestionsAreChecked(t *testing.T) {
 			t.Errorf("%s: %s", command, text)
 		}
 	}
+}
+
+// TestWhatNobodyTakes: a webhook's figures say which kinds of events came and how many pipelines take each, as far
+// as a user may know, and after a restart as before.
+func TestWhatNobodyTakes(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	h := s.create("webhook.git.hub", "payloadType", "raw", "eventType", "header:X-GitHub-Event", "split", "payload")
+	s.store("git.push", "pipeline:\n  - event.listen: {eventKey: webhook.git.hub, type: pu*}\n  - set: {value: 1}\n")
+	s.store("central", "pipeline:\n  - event.listen: {eventKey: 'webhook.#', type: [push, star]}\n  - set: {value: 1}\n")
+	s.command("iam.role.put", map[string]any{"role": "git-dev", "like": "viewer", "scope": "git"}).wantStatus(t, 200)
+	s.command("iam.user.put", map[string]any{"username": "ada", "password": "correct horse battery", "roles": "git-dev"}).wantStatus(t, 200)
+	for _, kind := range []string{"push", "push", "ping", "star", ""} {
+		s.call(h, "application/json", "{}", header("X-GitHub-Event", kind)).wantStatus(t, 200)
+	}
+	s.call(h, "application/json", "[1,2]", header("X-GitHub-Event", "push")).wantStatus(t, 200)
+	s.call(hook{UUID: unknownToken}, "application/json", "{}", header("X-GitHub-Event", "lost")).wantStatus(t, 401)
+	check := func(what, want string, as ...func(*http.Request)) {
+		t.Helper()
+		var found []struct {
+			Types []struct {
+				Type      string
+				Calls     int
+				Last      time.Time
+				Listeners *int
+			}
+		}
+		s.command("webhook.stats", map[string]any{"eventKey": "webhook.git.hub", "hours": 1}, as...).wantStatus(t, 200).into(t, &found)
+		var got []string
+		for _, of := range found[0].Types {
+			line := fmt.Sprint(of.Type, " ", of.Calls)
+			if of.Listeners != nil {
+				line += fmt.Sprint(" by ", *of.Listeners)
+			}
+			if got = append(got, line); time.Since(of.Last) > time.Minute {
+				t.Errorf("%s: the last %s came at %v", what, of.Type, of.Last)
+			}
+		}
+		if got := strings.Join(got, ", "); got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	const all = "push 4 by 2, ping 1 by 0, star 1 by 1"
+	check("at once", all)
+	check("to a team that covers one pipeline", "push 4 by 1, ping 1, star 1", func(r *http.Request) { r.SetBasicAuth("ada", "correct horse battery") })
+	s.stop()
+	s.resume()
+	check("after a restart", all)
 }

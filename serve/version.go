@@ -53,18 +53,18 @@ func commitIn(settings []debug.BuildSetting, length int) string {
 }
 
 type info struct {
-	Version   string `json:"version"`
-	Commit    string `json:"commit"`
-	Namespace string `json:"namespace"`
-	Engine    string `json:"engine"`
+	Version   string `json:"version" doc:"Of the server."`
+	Commit    string `json:"commit" doc:"That it was built from."`
+	Namespace string `json:"namespace" doc:"The realm of its tokens."`
+	Engine    string `json:"engine" doc:"embedded or external."`
 
 	elsewhere
 }
 
 // elsewhere is where people log in if not here, which strangers are told.
 type elsewhere struct {
-	Issuer    string `json:"issuer,omitempty"`
-	CLIClient string `json:"cliClient,omitempty"`
+	Issuer    string `json:"issuer,omitempty" doc:"The external issuer of access tokens."`
+	CLIClient string `json:"cliClient,omitempty" doc:"Client that sluice login is at that issuer."`
 }
 
 func infoCommand(cfg config.Config, engine *jetstream.Engine) command.Command {

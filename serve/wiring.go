@@ -123,6 +123,7 @@ func (s *Server) newReceiver(slots *limit.Slots, bodies *limit.Bodies) *receive.
 		Trust: receive.Trust{Trusts: s.trusts, BaseURL: s.baseURL, Learn: s.webhooks.Learn},
 		Accept: receive.Accept{
 			Events:     s.engine.Events,
+			Batches:    s.engine.Batches,
 			Namespace:  s.cfg.Namespace,
 			Redact:     s.cfg.RedactHeaders,
 			Bodies:     bodies,
@@ -194,11 +195,17 @@ func (s *Server) observeRun(report sluice.RunReport) {
 }
 
 func (s *Server) observeCall(call sluice.Call) {
-	s.metrics.Call(call)
 	if !call.Unlisted {
 		s.engine.Journal.Hear(journal.Answered{Call: call})
 	}
-	if !call.Duplicate {
+	if call.Split != nil {
+		return // its events are counted
+	}
+	s.metrics.Call(call)
+	if own, differs := call.Rejected(); differs {
+		s.engine.Journal.Hear(journal.Answered{Call: own})
+		s.minutes.Call(own)
+	} else if !call.Duplicate {
 		s.minutes.Call(call)
 	}
 }

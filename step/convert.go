@@ -104,14 +104,14 @@ func jsonError(text string, err error) error {
 	}
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
-		return sluice.Errorf(sluice.CodeJSONInvalid, "This is not JSON: it ends too early.")
+		return sluice.CodeJSONInvalid.Errorf("This is not JSON: it ends too early.")
 	}
 	why, offset := syntax.Error(), int(syntax.Offset)-1
 	if why == "" {
 		why, offset = "something follows the value", int(syntax.Offset)
 	}
 	line, column := position(text, offset)
-	return sluice.Errorf(sluice.CodeJSONInvalid, "This is not JSON: line %d, column %d: %s.", line, column, why)
+	return sluice.CodeJSONInvalid.Errorf("This is not JSON: line %d, column %d: %s.", line, column, why)
 }
 
 func encodeJSON(v any) (string, error) {
@@ -131,7 +131,7 @@ func fromBase64(input any, charset string) (string, error) {
 	case charset != "":
 		return decodeCharset(decoded, charset)
 	case !utf8.Valid(decoded):
-		return "", sluice.Errorf(sluice.CodeNotText, "The bytes behind this base64 are not UTF-8 text. Name their "+
+		return "", sluice.CodeNotText.Errorf("The bytes behind this base64 are not UTF-8 text. Name their " +
 			"charset, such as windows-1252, or pass them on as the base64 they are.")
 	}
 	return string(decoded), nil
@@ -145,7 +145,7 @@ func decodeBase64(input any) ([]byte, error) {
 	}
 	digits := strings.TrimRight(text, "=\r\n")
 	if padding := text[len(digits):]; !padded(digits, strings.Count(padding, "=")) {
-		return nil, sluice.Errorf(sluice.CodeBase64Invalid,
+		return nil, sluice.CodeBase64Invalid.Errorf(
 			"This is not base64: its padding does not fit its length, so it may be cut off.")
 	}
 	decoded, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(digits))
@@ -153,7 +153,7 @@ func decodeBase64(input any) ([]byte, error) {
 		var at base64.CorruptInputError
 		errors.As(err, &at)
 		line, column := position(text, int(at))
-		return nil, sluice.Errorf(sluice.CodeBase64Invalid,
+		return nil, sluice.CodeBase64Invalid.Errorf(
 			"This is not base64: what stands at line %d, column %d can't be decoded.", line, column)
 	}
 	return decoded, nil
@@ -177,7 +177,7 @@ func refuseBase64(text, format, marks string) error {
 	if err != nil || !bytes.ContainsAny(decoded, marks) {
 		return nil //nolint:nilerr // the text is not base64, as it should be
 	}
-	return sluice.Errorf(sluice.CodeBase64Given, "This is base64, where %s is wanted: decode it with "+
+	return sluice.CodeBase64Given.Errorf("This is base64, where %s is wanted: decode it with "+
 		"convert.fromBase64 first, which takes the charset of bytes that are not UTF-8.", format)
 }
 
@@ -239,7 +239,7 @@ func gzipError(err error) error {
 	case errors.Is(err, gzip.ErrChecksum):
 		why = "its checksum does not match"
 	}
-	return sluice.Errorf(sluice.CodeGzipInvalid, "This is not gzip: %s.", why)
+	return sluice.CodeGzipInvalid.Errorf("This is not gzip: %s.", why)
 }
 
 // toGzip packs text, or another value's JSON, and returns it as base64.
@@ -308,7 +308,7 @@ func decodeCharset(bytes []byte, charset string) (string, error) {
 	decoded, err := known.NewDecoder().Bytes(bytes)
 	//nolint:mirror // bytes is the parameter here
 	if err != nil || strings.ContainsRune(string(decoded), utf8.RuneError) {
-		return "", sluice.Errorf(sluice.CodeNotText,
+		return "", sluice.CodeNotText.Errorf(
 			"Some of the bytes stand for nothing in the charset %s; they may be of another one.",
 			strings.ToLower(charset))
 	}

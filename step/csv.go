@@ -126,7 +126,7 @@ func csvError(err error) error {
 			why = fmt.Sprintf("line %d: it has another number of cells than the first line", parse.Line)
 		}
 	}
-	return sluice.Errorf(sluice.CodeCSVInvalid, "This CSV can't be read: %s.", why)
+	return sluice.CodeCSVInvalid.Errorf("This CSV can't be read: %s.", why)
 }
 
 type toCSVParams struct {

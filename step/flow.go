@@ -36,10 +36,10 @@ func assertCommand() command.Command {
 				return p.Body, nil
 			}
 			if p.Message == "" {
-				return nil, sluice.Errorf(sluice.CodeAssertionFailed, "What this pipeline asserts is not true.")
+				return nil, sluice.CodeAssertionFailed.Errorf("What this pipeline asserts is not true.")
 			}
 			message := sluice.Shorten(p.Message, maxMessage)
-			return nil, sluice.Errorf(sluice.CodeAssertionFailed, "%s", message).Telling(sluice.Said{Message: message})
+			return nil, sluice.CodeAssertionFailed.Errorf("%s", message).Telling(sluice.Said{Message: message})
 		},
 		command.Pure, command.InRun)
 }
@@ -74,7 +74,7 @@ func failCommand() command.Command {
 				kind = sluice.Invalid
 			}
 			message := sluice.Shorten(p.Message, maxMessage)
-			return nil, sluice.Errorf(sluice.CodeFailed, "%s", message).OfKind(kind).WithStatus(status).
+			return nil, sluice.CodeFailed.Errorf("%s", message).OfKind(kind).WithStatus(status).
 				Telling(sluice.Said{Message: message, StatusCode: status})
 		},
 		command.Pure, command.InRun)
@@ -97,7 +97,7 @@ func waitCommand() command.Command {
 }
 
 func interrupted(ctx context.Context) error {
-	return sluice.Errorf(sluice.CodeInterrupted, "The step was interrupted before it was done.").
+	return sluice.CodeInterrupted.Errorf("The step was interrupted before it was done.").
 		Because(context.Cause(ctx))
 }
 

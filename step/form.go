@@ -55,11 +55,11 @@ func addField(fields map[string]any, name string, added any) {
 func unescapeForm(text string, offset int) (string, error) {
 	plain, err := url.QueryUnescape(text)
 	if err != nil {
-		return "", sluice.Errorf(sluice.CodeFormInvalid,
+		return "", sluice.CodeFormInvalid.Errorf(
 			"This is not a form: behind character %d a %% is not followed by two hexadecimal digits.", offset)
 	}
 	if !utf8.ValidString(plain) {
-		return "", sluice.Errorf(sluice.CodeFormInvalid,
+		return "", sluice.CodeFormInvalid.Errorf(
 			"This form can't be read: behind character %d it has bytes that are not UTF-8.", offset)
 	}
 	return plain, nil

@@ -56,7 +56,7 @@ func Functions() map[string]func(args ...any) (any, error) {
 	for name, f := range all {
 		functions[name] = func(args ...any) (any, error) {
 			if len(args) < f.least || len(args) > f.most {
-				return nil, sluice.Errorf(sluice.CodeArgumentsInvalid, "%s takes %s, not %d.", name, f.takes(),
+				return nil, sluice.CodeArgumentsInvalid.Errorf("%s takes %s, not %d.", name, f.takes(),
 					len(args))
 			}
 			out, err := f.call(args)

@@ -43,7 +43,7 @@ func refuses(t *testing.T, err error, kind sluice.Kind, code, says string) {
 		t.Fatal("it was accepted")
 	}
 	if e := sluice.AsError(err); e.Kind != kind || e.Code != code || !strings.Contains(e.Message, says) {
-		t.Errorf("got kind %d, %s: %s; want kind %d, %s: …%s…", e.Kind, e.Code, e.Message, kind, code, says)
+		t.Errorf("got kind %s, %s: %s; want kind %s, %s: …%s…", e.Kind, e.Code, e.Message, kind, code, says)
 	}
 }
 

@@ -67,7 +67,7 @@ func secretsOf(request *http.Request) (outward.Secrets, error) {
 	ctx := request.Context()
 	run := sluice.RunFrom(ctx)
 	if run == nil {
-		return outward.Secrets{}, sluice.Errorf(sluice.CodeNotInAPipeline,
+		return outward.Secrets{}, sluice.CodeNotInAPipeline.Errorf(
 			"The parameter auth is for steps of pipelines: secrets are lent to those.").About("auth")
 	}
 	reveal := func(name string) (string, error) { return run.Secret(ctx, name) }
@@ -81,10 +81,10 @@ func authFailed(target *url.URL, e *outward.TokenError) error {
 		return refusedAddress(&url.URL{Host: e.Host})
 	}
 	if e.Reply == nil {
-		return sluice.Errorf(sluice.CodeAuthFailed, "There is no token for the call of %q: asking %q failed: %s.",
+		return sluice.CodeAuthFailed.Errorf("There is no token for the call of %q: asking %q failed: %s.",
 			target.Hostname(), e.Host, reason(e))
 	}
-	return repliedWith(e.Reply, sluice.Errorf(sluice.CodeAuthFailed,
+	return repliedWith(e.Reply, sluice.CodeAuthFailed.Errorf(
 		"There is no token for the call of %q: %q answers with %d %s.", target.Hostname(), e.Host, e.Reply.StatusCode,
 		cmp.Or(e.Reason, http.StatusText(e.Reply.StatusCode))))
 }

@@ -156,25 +156,25 @@ func (c *client) explain(ctx context.Context, target *url.URL, err error) error 
 	case redirected:
 		return failed(target, why.Error())
 	case errors.Is(err, limit.ErrTooLong):
-		return sluice.Errorf(sluice.CodeAnswerTooLarge, "The answer has more than %d bytes; ask for less.", c.MaxReply)
+		return sluice.CodeAnswerTooLarge.Errorf("The answer has more than %d bytes; ask for less.", c.MaxReply)
 	case errors.Is(err, outward.ErrRefused):
 		return refusedAddress(target)
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return sluice.Errorf(sluice.CodeHTTPTimeout,
+		return sluice.CodeHTTPTimeout.Errorf(
 			"The call of %q took too long; try again later, or give it a longer timeout.", target.Hostname())
 	}
 	return failed(target, reason(err))
 }
 
 func refusedAddress(target *url.URL) error {
-	return sluice.Errorf(sluice.CodeAddressRefused,
+	return sluice.CodeAddressRefused.Errorf(
 		"The call of %q leads to an address in a private or reserved network, where pipelines may not call; the "+
 			"operator can allow a network with --http-allow.", target.Hostname())
 }
 
 func failed(target *url.URL, why string) *sluice.Error {
-	return sluice.Errorf(sluice.CodeHTTPFailed, "The call of %q failed: %s.", target.Hostname(), why)
+	return sluice.CodeHTTPFailed.Errorf("The call of %q failed: %s.", target.Hostname(), why)
 }
 
 // maxNoted is how many bytes of a request or reply are noted. That is more than the report

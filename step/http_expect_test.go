@@ -19,7 +19,7 @@ func TestExpectedStatuses(t *testing.T) {
 		}
 		w.WriteHeader(status)
 	})
-	const fine sluice.Kind = -1
+	const fine sluice.Kind = "none"
 	for _, test := range []struct {
 		expect any
 		status int

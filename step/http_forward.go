@@ -33,7 +33,7 @@ func forwardCommand(c *client) command.Command {
 		func(ctx context.Context, p forwardParams) (answer, error) {
 			run := sluice.RunFrom(ctx)
 			if run == nil || run.Event == nil {
-				return answer{}, sluice.Errorf(sluice.CodeNoEvent, "There is no call to send on: only in a pipeline "+
+				return answer{}, sluice.CodeNoEvent.Errorf("There is no call to send on: only in a pipeline " +
 					"that an event has started is there one. To call a URL with something else, use http.request.")
 			}
 			request, err := newForward(ctx, run.Event, sluice.ForwardID(run), p)
@@ -180,7 +180,7 @@ func forwardedBody(event map[string]any, id string) (body []byte, contentType st
 	case sluice.EncodingFiles:
 		return uploadBody(payload, id)
 	}
-	return nil, "", sluice.Errorf(sluice.CodePayloadUnknown, "The event's payload is in no form that can be sent on.")
+	return nil, "", sluice.CodePayloadUnknown.Errorf("The event's payload is in no form that can be sent on.")
 }
 
 func member[T any](object any, name string) (v T, ok bool) {

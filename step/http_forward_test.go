@@ -28,7 +28,7 @@ func event(ctx context.Context, event object) func() context.Context {
 			if secret, ok := map[string]string{"plain": "s3cret", "standard": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "bad": "whsec_?"}[name]; ok {
 				return secret, nil
 			}
-			return "", sluice.Errorf(sluice.CodeSecretUnknown, "There is no secret.")
+			return "", sluice.CodeSecretUnknown.Errorf("There is no secret.")
 		}})
 	}
 }

@@ -128,10 +128,10 @@ func bodyOf(body any) (text, contentType string, err error) {
 
 // An answer is the output of http.request. Its name is that of the API's schema, StepAnswer.
 type answer struct {
-	StatusCode int               `json:"statusCode"`
-	Headers    map[string]string `json:"headers"`
-	Body       any               `json:"body"`
-	Encoding   string            `json:"encoding,omitempty"` // base64 if the body is not text
+	StatusCode int               `json:"statusCode" doc:"The HTTP status."`
+	Headers    map[string]string `json:"headers" doc:"The headers, with names in lower case."`
+	Body       any               `json:"body" doc:"The body: a JSON value, a text, or base64."`
+	Encoding   string            `json:"encoding,omitempty" doc:"base64, if the body is bytes."`
 }
 
 // read returns a reply, unless its status is not fine.
@@ -224,7 +224,7 @@ func (e expectation) has(status int) bool {
 
 // failed is the error of an unexpected status.
 func (e expectation) failed(target *url.URL, response *http.Response) error {
-	return repliedWith(response, sluice.Errorf(sluice.CodeHTTPStatus,
+	return repliedWith(response, sluice.CodeHTTPStatus.Errorf(
 		"The call of %q was answered with %d, where %s is expected.",
 		target.Hostname(), response.StatusCode, strings.Join(e, " or ")))
 }

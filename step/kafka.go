@@ -39,8 +39,8 @@ type kafkaParams struct {
 
 // A kafkaResult is the output of kafka.send.
 type kafkaResult struct {
-	Partition int32 `json:"partition"`
-	Offset    int64 `json:"offset"`
+	Partition int32 `json:"partition" doc:"The partition that took it."`
+	Offset    int64 `json:"offset" doc:"Its place there."`
 }
 
 func kafkaCommand(c *client) command.Command {
@@ -58,10 +58,10 @@ func kafkaCommand(c *client) command.Command {
 					refusal, ok := errors.AsType[*kerr.Error](err)
 					switch {
 					case ok && refusal.Retriable:
-						return nil, sluice.Errorf(sluice.CodeTargetAway, "%q says to try again, with %s.",
+						return nil, sluice.CodeTargetAway.Errorf("%q says to try again, with %s.",
 							at.Hostname(), refusal.Message)
 					case ok:
-						return nil, sluice.Errorf(sluice.CodeKafkaFailed, "The cluster %q refuses with %s.",
+						return nil, sluice.CodeKafkaFailed.Errorf("The cluster %q refuses with %s.",
 							at.Hostname(), refusal.Message)
 					case err != nil:
 						return nil, away(at, err)

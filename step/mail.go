@@ -58,7 +58,7 @@ func mailCommand(o MailOptions) command.Command {
 				return done, err
 			}
 			if o.Server == nil {
-				return done, sluice.Errorf(sluice.CodeMailUnset,
+				return done, sluice.CodeMailUnset.Errorf(
 					"This server sends no mail; the operator can set --smtp-url and --mail-from.")
 			}
 			ctx, cancel := context.WithTimeout(ctx, mailTimeout)
@@ -217,12 +217,12 @@ func (o MailOptions) explain(err error) error {
 		if refused.Code >= 500 {
 			code = sluice.CodeMailRefused
 		}
-		return sluice.Errorf(code, "The mail server %q refuses the mail with %d.", host, refused.Code)
+		return code.Errorf("The mail server %q refuses the mail with %d.", host, refused.Code)
 	}
 	why := reason(err)
 	switch {
 	case errors.Is(err, outward.ErrRefused):
-		return sluice.Errorf(sluice.CodeAddressRefused,
+		return sluice.CodeAddressRefused.Errorf(
 			"The mail server %q is in a private or reserved network; the operator can allow it with --http-allow.",
 			host)
 	case errors.Is(err, errUnencrypted):
@@ -231,5 +231,5 @@ func (o MailOptions) explain(err error) error {
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		why = "it took too long"
 	}
-	return sluice.Errorf(sluice.CodeMailFailed, "The mail could not be handed to %q: %s.", host, why)
+	return sluice.CodeMailFailed.Errorf("The mail could not be handed to %q: %s.", host, why)
 }

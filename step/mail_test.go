@@ -179,7 +179,7 @@ func TestMailRefusals(t *testing.T) {
 				test.alter(&o)
 			}
 			if err := sendMail(t.Context(), o, test.given); !test.want.Is(err) || strings.Contains(err.Error(), "a secret") {
-				t.Errorf("the error is %v, want %s", err, test.want.Word)
+				t.Errorf("the error is %v, want %s", err, string(test.want))
 			}
 		})
 	}

@@ -22,7 +22,7 @@ type secretPutParams struct {
 }
 
 type secretPut struct {
-	Name string `json:"name"`
+	Name string `json:"name" doc:"Its name."`
 }
 
 func secretPutCommand(secrets *Secrets) command.Command {

@@ -38,7 +38,7 @@ func inUse(name string, u sluice.SecretUsers) error {
 	if len(u.Pipelines) > 0 {
 		parts = append(parts, listed("pipeline", u.Pipelines))
 	}
-	return sluice.Errorf(sluice.CodeSecretInUse, "The secret %q is used by %s. Take it out there first; with "+
+	return sluice.CodeSecretInUse.Errorf("The secret %q is used by %s. Take it out there first; with "+
 		"force=true (--force) it is deleted all the same, and what has no other secret fails from then on.",
 		name, strings.Join(parts, ", and by "))
 }

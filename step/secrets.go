@@ -86,6 +86,6 @@ func (s *Secrets) unknown(ctx context.Context, name string) error {
 	if near := spelling.Nearest(name, names); near != "" {
 		hint = "Did you mean " + near + "?"
 	}
-	return sluice.Errorf(sluice.CodeSecretUnknown, "There is no secret %q. %s", sluice.Shorten(name, maxSecretName),
+	return sluice.CodeSecretUnknown.Errorf("There is no secret %q. %s", sluice.Shorten(name, maxSecretName),
 		hint)
 }

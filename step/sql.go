@@ -128,10 +128,12 @@ func statementOf(item any) (s statement, err error) {
 	s.text, _ = member[string](item, "statement")
 	given, _ := item.(map[string]any)
 	values, isList := given["values"].([]any)
-	if s.text == "" {
+	switch {
+	case s.text == "":
 		return s, invalid("statement", "must be the text of a statement")
-	}
-	if given["values"] != nil && !isList {
+	case copiesIn.MatchString(s.text):
+		return s, invalid("statement", "must not be copy from stdin, which waits for data; insert takes values")
+	case given["values"] != nil && !isList:
 		return s, invalid("values", "must be a list")
 	}
 	for _, v := range values { // the server knows best what a text means for the type that it wants
@@ -147,6 +149,9 @@ func statementOf(item any) (s statement, err error) {
 	}
 	return s, nil
 }
+
+// copiesIn finds statements that wait for data, of which there is none: they would last until the timeout.
+var copiesIn = regexp.MustCompile(`(?is)^(\s|--[^\n]*\n|/\*.*?\*/)*copy\s.*\bfrom\s+stdin\b`)
 
 var asText = pgx.QueryResultFormats{pgx.TextFormatCode}
 
@@ -212,7 +217,7 @@ func rowsOf(rows pgx.Rows, size *int) ([]any, error) {
 			*size += len(fields[i].Name) + len(cell)
 		}
 		if list = append(list, row); len(list) > maxRows || *size > value.MaxSize {
-			return nil, sluice.Errorf(sluice.CodeAnswerTooLarge,
+			return nil, sluice.CodeAnswerTooLarge.Errorf(
 				"There are more than %d rows, or than %d bytes in them; ask for less.", maxRows, value.MaxSize)
 		}
 	}
@@ -244,14 +249,14 @@ func sqlError(at *url.URL, err error, lost bool) error {
 		return err
 	}
 	if _, large := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); large {
-		return sluice.Errorf(sluice.CodeAnswerTooLarge, "A row has more than %d bytes; ask for less.", value.MaxSize)
+		return sluice.CodeAnswerTooLarge.Errorf("A row has more than %d bytes; ask for less.", value.MaxSize)
 	}
 	refusal, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
 	case !ok && lost:
 		return away(at, err)
 	case !ok:
-		return sluice.Errorf(sluice.CodeSQLFailed,
+		return sluice.CodeSQLFailed.Errorf(
 			"The statement can't be sent: it needs as many values as it has $1, $2 and so on.").Because(err)
 	}
 	state := refusal.Code
@@ -261,10 +266,10 @@ func sqlError(at *url.URL, err error, lost bool) error {
 	}
 	for _, again := range []string{"08", "40001", "40P01", "53", "57P0"} {
 		if strings.HasPrefix(state, again) {
-			return sluice.Errorf(sluice.CodeTargetAway, "%q says to try again, with sqlState %s.", at.Hostname(),
+			return sluice.CodeTargetAway.Errorf("%q says to try again, with sqlState %s.", at.Hostname(),
 				state).InState(state)
 		}
 	}
-	return sluice.Errorf(sluice.CodeSQLFailed, "The database %q refuses with sqlState %s%s.", at.Hostname(), state,
+	return sluice.CodeSQLFailed.Errorf("The database %q refuses with sqlState %s%s.", at.Hostname(), state,
 		strings.TrimSuffix(": "+said, ": ")).InState(state)
 }

@@ -37,6 +37,7 @@ func TestStatements(t *testing.T) {
 		{"returning", "statement: 'update item set name = $2 where id = $1 returning id', values: [2, x]", `{"count":1,"rows":[{"id":2}]}`},
 		{"an array of JSON", "statement: 'select count(*) as n from item where id in (select jsonb_array_elements_text($1::jsonb)::int)', values: [[1, 2, 9]]", `{"count":1,"rows":[{"n":2}]}`},
 		{"several", "statements: [{statement: 'insert into item (id) values ($1)', values: ['#{2+1}']}, {statement: 'insert into item (id) values (4)'}, {statement: 'select max(id) as m from item'}]", `{"count":3,"rows":[{"m":4}]}`},
+		{"a copy outward", "statement: 'copy (select 1) to stdout'", `{"count":1,"rows":[]}`},
 		{"1000 rows", "statement: 'select generate_series(1, 1000)', output: vars.x}\n- set: {value: '#{len(vars.x.rows)}'", `1000`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -123,6 +124,8 @@ func TestStatementsFail(t *testing.T) {
 		"both":                 {at, "statement: 'select 1', statements: [{statement: 'select 1'}]", sluice.Invalid, "parameter-invalid", "list of 1 to 100", "", -1},
 		"none":                 {at, "statements: []", sluice.Invalid, "parameter-invalid", "list of 1 to 100", "", -1},
 		"no list":              {at, "statement: 'select 1', values: 1", sluice.Invalid, "parameter-invalid", "values must be a list", "", -1},
+		"a copy inward":        {at, "statement: 'copy once from stdin'", sluice.Invalid, "parameter-invalid", "must not be copy from stdin", "", -1},
+		"behind comments":      {at, "statement: \"-- in\\n/* bulk */ COPY once (id)\\nFROM STDIN with csv\"", sluice.Invalid, "parameter-invalid", "must not be copy from stdin", "", -1},
 		"at once":              {at, "statement: 'select 1', timeout: 0s", sluice.Invalid, "parameter-invalid", "more than 0s", "", -1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,7 +86,7 @@ func reach[T any](ctx context.Context, c *client, lines *outward.Kept[line[T]], 
 	if fault, ok := errors.AsType[outward.SecretError](err); ok {
 		return nil, badSecret(h.secret, fault.Fault)
 	} else if err != nil {
-		return nil, sluice.Errorf(sluice.CodeTargetAway, "Too many others are in use.").Because(err)
+		return nil, sluice.CodeTargetAway.Errorf("Too many others are in use.").Because(err)
 	}
 	run.Hide(to.password)
 	span := sluice.Span{
@@ -142,7 +142,7 @@ func away(target *url.URL, err error) error {
 	case errors.Is(err, io.EOF):
 		why = "it hangs up, as servers do that want TLS, or another user or password"
 	}
-	return sluice.Errorf(sluice.CodeTargetAway, "%q gives no answer: %s.", target.Hostname(), why).Because(err)
+	return sluice.CodeTargetAway.Errorf("%q gives no answer: %s.", target.Hostname(), why).Because(err)
 }
 
 // An address is the URL of a server that speaks no HTTP. Its zero value is that of a text that is
@@ -172,5 +172,5 @@ func readAddress(text string) address {
 }
 
 func badSecret(name, fault string) error {
-	return sluice.Errorf(sluice.CodeAuthFailed, "The secret %q %s.", name, fault).OfKind(sluice.Invalid)
+	return sluice.CodeAuthFailed.Errorf("The secret %q %s.", name, fault).OfKind(sluice.Invalid)
 }

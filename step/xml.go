@@ -167,7 +167,7 @@ func (r *xmlReader) fault(err error) error {
 
 func (r *xmlReader) invalid(why string) error {
 	line, column := r.decoder.InputPos()
-	return sluice.Errorf(sluice.CodeXMLInvalid, "This XML is not taken: line %d, column %d: %s.", line, column, why)
+	return sluice.CodeXMLInvalid.Errorf("This XML is not taken: line %d, column %d: %s.", line, column, why)
 }
 
 // xmlName returns a name as it is written, with its prefix.

@@ -40,14 +40,14 @@ func fromYAML(input any) (any, error) {
 // yamlError returns the message of the parser, with its line. Quotations of the text are cut out:
 // people read errors who may not see payloads.
 func yamlError(err error) error {
-	return sluice.Errorf(sluice.CodeYAMLInvalid, "This is not YAML: %s.",
+	return sluice.CodeYAMLInvalid.Errorf("This is not YAML: %s.",
 		quoted.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), ""))
 }
 
 var quoted = regexp.MustCompile(`(?s) ?'.*'| ?".*"|` + " ?`.*`")
 
 func yamlInvalid(n *yaml.Node, why string) error {
-	return sluice.Errorf(sluice.CodeYAMLInvalid, "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column,
+	return sluice.CodeYAMLInvalid.Errorf("This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column,
 		why)
 }
 

@@ -129,8 +129,8 @@ func TestSpansAreSent(t *testing.T) {
 	if parent := spans.Traceparent(step); !strings.HasPrefix(parent, "00-0af7651916cd43dd8448eb211c80319c-") || parent == caller || parent == spans.Traceparent(call) {
 		t.Errorf("others are told of the work %q", parent)
 	}
-	endStep(sluice.Errorf(sluice.CodeTooManyRuns, "hush: what a payload brought"))
-	endCall(sluice.Errorf(sluice.CodeParameterInvalid, "hush: what a caller sent"))
+	endStep(sluice.CodeTooManyRuns.Errorf("hush: what a payload brought"))
+	endCall(sluice.CodeParameterInvalid.Errorf("hush: what a caller sent"))
 	if err := spans.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -143,6 +143,19 @@ func TestBytesAreShownAsWhatTheyAre(t *testing.T) {
 
 // TestAWholeIDIsFoundBySearch: a trace id, and a correlation id by users who may know
 // it.
+func TestFieldsOfAFormAreShown(t *testing.T) {
+	f := open(t)
+	id := f.accept("webhook.a", sluice.EncodingFiles, `{"files":[{"filename":"a.txt","contentType":"text/plain","origin":"hi","encoding":"text"}],"fields":{"b":"1","a":["2","3"]}}`)
+	found, err := f.get([]string{"*"}, "traceId", id)
+	if err != nil || len(found.Items) != 1 {
+		t.Fatalf("found %d calls: %v", len(found.Items), err)
+	}
+	want := `{"files":[{"filename":"a.txt","size":2,"type":"text/plain","origin":"hi"}],"fields":{"b":"1","a":["2","3"]}}`
+	if got := string(found.Items[0].Payload); got != want {
+		t.Errorf("shown as %s, want %s", got, want)
+	}
+}
+
 func TestAWholeIDIsFoundBySearch(t *testing.T) {
 	f := open(t)
 	id := f.accept("webhook.a", sluice.EncodingJSON, `1`)

@@ -15,6 +15,9 @@ func viewOf(
 	ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results,
 ) (sluice.CallView, error) {
 	v := sluice.CallView{Call: call}
+	for i := range v.Runs {
+		v.Runs[i].Sent = nil // of use only to those who can read the store
+	}
 	if !mayKnow {
 		v.CorrelationID, v.DeliveryID = "", "" // with the first the result can be read
 		for i := range v.Runs {
@@ -96,7 +99,10 @@ func showPayload(e *sluice.Event) (json.RawMessage, error) {
 				files[i].Size = len(f.Origin)
 			}
 		}
-		return value.Marshal(map[string]any{"files": files})
+		return value.Marshal(struct {
+			Files  []sluice.Binary `json:"files"`
+			Fields json.RawMessage `json:"fields,omitempty"`
+		}{files, payload.Fields})
 	}
 	return e.Payload, nil
 }

@@ -15,7 +15,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Decode returns the value of a JSON text. It rejects too deep nesting with an Error; its
@@ -85,17 +84,15 @@ func exactNumbers(v any) any {
 // exactNumber returns an int or float64 if that holds the number exactly, otherwise the
 // number itself.
 func exactNumber(n json.Number) any {
-	if i, err := strconv.Atoi(string(n)); err == nil && strconv.Itoa(i) == string(n) {
+	if i, err := strconv.Atoi(string(n)); err == nil && n != "-0" {
 		return i
-	}
-	f, err := strconv.ParseFloat(string(n), 64)
-	if err != nil {
-		return n
 	}
 	const longest = 64 // digits: no float64 written by people has more
 	want := digits(string(n))
-	if len(want) > longest || digits(strconv.FormatFloat(f, 'e', max(0, len(want)-1), 64)) != want {
-		return n
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil || len(want) > longest ||
+		digits(strconv.FormatFloat(f, 'e', max(0, len(want)-1), 64)) != want {
+		return json.Number(strings.Clone(string(n)))
 	}
 	return f
 }
@@ -242,63 +239,31 @@ func (r *reader) object(depth int) (any, bool) {
 	return object, true
 }
 
-func (r *reader) text() (text string, ok bool) {
-	start, ascii := r.at, true
-	for r.at++; r.at < len(r.data); r.at++ {
-		switch c := r.data[r.at]; {
-		case plain[c]:
-		case c == '"':
-			text = r.data[start+1 : r.at]
-			r.at++
-			if !r.shared {
-				text = strings.Clone(text)
-			}
-			return text, ascii || utf8.ValidString(text)
-		case c == '\\':
-			return r.escaped(start)
-		case c < ' ':
-			return "", false
-		default:
-			ascii = false
-		}
+func (r *reader) text() (string, bool) {
+	start, end := r.at, stringEnd(r.data, r.at+1)
+	if end < 0 {
+		return "", false
 	}
-	return "", false
-}
-
-func (r *reader) escaped(start int) (text string, ok bool) {
-	for ; r.at < len(r.data); r.at++ {
-		switch r.data[r.at] {
-		case '\\':
-			r.at++
-		case '"':
-			r.at++
-			return text, json.Unmarshal([]byte(r.data[start:r.at]), &text) == nil
-		}
-	}
-	return "", false
-}
-
-// number reads a number. Short ones without fraction are read here.
-func (r *reader) number() (value any, ok bool) {
-	const short = 18 // digits: more may not fit
-	start, n, plain := r.at, 0, true
-	for ; r.at < len(r.data); r.at++ {
-		c := r.data[r.at]
-		if c >= '0' && c <= '9' {
-			n = 10*n + int(c-'0')
-			continue
-		}
-		if strings.IndexByte("-+.eE", c) < 0 {
-			break
-		}
-		plain = false
-	}
-	text := r.data[start:r.at]
+	r.at = end
+	text := r.data[start+1 : end-1]
 	switch {
-	case plain && len(text) > 0 && len(text) <= short && (text[0] != '0' || len(text) == 1) && strconv.IntSize == 64:
-		return n, true
-	case !json.Valid([]byte(text)):
+	case strings.IndexByte(text, '\\') >= 0:
+		var plain string
+		err := json.Unmarshal([]byte(r.data[start:end]), &plain)
+		return plain, err == nil
+	case !r.shared:
+		text = strings.Clone(text)
+	}
+	return text, true
+}
+
+func (r *reader) number() (value any, ok bool) {
+	start := r.at
+	if start == len(r.data) {
 		return nil, false
 	}
-	return exactNumber(json.Number(strings.Clone(text))), true
+	if r.at = numberEnd(r.data, start); r.at < 0 {
+		return nil, false
+	}
+	return exactNumber(json.Number(r.data[start:r.at])), true
 }

@@ -68,8 +68,8 @@ type deleteParams struct {
 }
 
 type deleted struct {
-	UUID    string `json:"uuid"`
-	Deleted bool   `json:"deleted"`
+	UUID    string `json:"uuid" doc:"Its token."`
+	Deleted bool   `json:"deleted" doc:"It is gone."`
 }
 
 func deleteCommand(hooks *Store) command.Command {

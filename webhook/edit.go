@@ -104,7 +104,7 @@ func (s *Store) check(ctx context.Context, p putParams, before, after *sluice.We
 		return err
 	}
 	if holder, err := s.WithKey(after.EventKey); err == nil && holder.UUID != after.UUID {
-		return sluice.Errorf(sluice.CodeEventKeyTaken,
+		return sluice.CodeEventKeyTaken.Errorf(
 			"Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").
 			About("eventKey")
 	}

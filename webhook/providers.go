@@ -22,7 +22,7 @@ func showProvider(p sender.Preset) sluice.ProviderView {
 		Provider: p.Name, Title: p.Title, Checks: p.Checks,
 		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned,
 		VerifyToken: p.Handshake.VerifyToken, MaxPayloadLength: cmp.Or(p.MaxPayloadLength, sluice.DefaultPayloadLength),
-		Handshake: p.Handshake.Words, Dedupe: p.Dedupe, EventType: p.EventType,
+		Handshake: p.Handshake.Words, Dedupe: p.Dedupe, EventType: p.EventType, Split: p.Split,
 		Answer:     cmp.Or(p.Answers.Form, sluice.AnswerResult),
 		AnswerType: p.Answers.Type, AnswerWords: p.Answers.Words, Retries: p.Retries, Checked: p.Checked,
 		Setup: p.Setup,

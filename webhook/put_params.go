@@ -38,7 +38,7 @@ func (p *putParams) gives(name string) bool {
 func (p *putParams) checkTarget() error {
 	switch {
 	case p.UUID == "" && !p.gives("eventKey"):
-		return sluice.Errorf(sluice.CodeParameterMissing,
+		return sluice.CodeParameterMissing.Errorf(
 			"The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
 	case p.UUID == "" && !p.IfUpdated.IsZero():
 		return sluice.InvalidParameter("ifUpdated", "The parameter ifUpdated is for an edit: give the uuid as well.")
@@ -64,7 +64,7 @@ func (p *putParams) checkMatch(hook *sluice.Webhook) error {
 	default:
 		return nil
 	}
-	return sluice.Errorf(sluice.CodeChangedMeanwhile,
+	return sluice.CodeChangedMeanwhile.Errorf(
 		"The webhook was changed since it was read; read it again, and then change it.").About(parameter)
 }
 

@@ -115,7 +115,7 @@ func (s *Store) Learn(ctx context.Context, token, secret string) error {
 	_, err := sluice.Edit(ctx, s.records, token, noWebhook("uuid"), func(hook *sluice.Webhook) error {
 		known := trust.DemandsOf(hook)
 		if known.Signing != "" && known.Signing != secret {
-			return sluice.Errorf(sluice.CodeSigningSecretKnown, "The webhook has a signing secret already.")
+			return sluice.CodeSigningSecretKnown.Errorf("The webhook has a signing secret already.")
 		}
 		known.Signing = secret
 		hook.Updated = later(now(), hook)

@@ -18,6 +18,7 @@ var texts = map[string]func(text string) bool{
 	"description":   isDescription,
 	"answerType":    isAnswerType,
 	"eventType":     sender.IsEventType,
+	"split":         sender.IsSplit,
 	"apiUrl":        func(text string) bool { return text == "" || sluice.IsServerURL(text) },
 	"apiSecret": func(text string) bool {
 		return utf8.ValidString(text) && (!strings.ContainsAny(text, "\r\n") || strings.Contains(text, ":-----BEGIN"))

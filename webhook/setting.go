@@ -87,10 +87,10 @@ func fieldsOf[T any]() map[string]reflect.StructField {
 // Forms and files have some settings in an order of their own. Others come last.
 const (
 	formOrder = "provider eventKey signingSecret verifyToken description payloadType maxPayloadLength multipart " +
-		"dedupe dedupeWindow eventType rate expectEvery keep redact apiUrl apiSecret missedEvery checkEvery " +
+		"dedupe dedupeWindow eventType split rate expectEvery keep redact apiUrl apiSecret missedEvery checkEvery " +
 		"schema signature methods"
 	fileOrder = "description disabled payloadType maxPayloadLength multipart provider signature signingSecret " +
-		"dedupe dedupeWindow eventType schema rate expectEvery apiUrl apiSecret missedEvery checkEvery " +
+		"dedupe dedupeWindow eventType split schema rate expectEvery apiUrl apiSecret missedEvery checkEvery " +
 		"redact keep methods answer answerType answerWait"
 )
 

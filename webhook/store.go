@@ -158,7 +158,7 @@ func (s *Store) Base64Key(cover sluice.Cover, pattern string) (found string) {
 }
 
 func noWebhook(what string) *sluice.Error {
-	return sluice.Errorf(sluice.CodeWebhookNotFound,
+	return sluice.CodeWebhookNotFound.Errorf(
 		"There is no webhook with that %s; webhook.get lists those there are.", what)
 }
 

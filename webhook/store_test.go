@@ -54,7 +54,7 @@ func create(t *testing.T, s *Store, eventKey string) sluice.Webhook {
 func wantKind(t *testing.T, err error, want sluice.Kind) {
 	t.Helper()
 	if err == nil || sluice.AsError(err).Kind != want {
-		t.Fatalf("got error %v, want one of kind %d", err, want)
+		t.Fatalf("got error %v, want one of kind %s", err, want)
 	}
 }
 

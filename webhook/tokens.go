@@ -38,7 +38,7 @@ func (s *Store) isTaken(token string, holder *sluice.Webhook) bool {
 }
 
 func tokenTaken() error {
-	return sluice.Errorf(sluice.CodeTokenTaken,
+	return sluice.CodeTokenTaken.Errorf(
 		"A webhook has this token already; choose another one, or leave it out.").About("token")
 }
 
@@ -76,7 +76,7 @@ func (s *Store) named(ctx context.Context, uuid, eventKey string) (none sluice.W
 	case eventKey != "":
 		return s.WithKey(eventKey)
 	}
-	return none, sluice.Errorf(sluice.CodeParameterMissing, "Give the uuid or the eventKey of the webhook.").
+	return none, sluice.CodeParameterMissing.Errorf("Give the uuid or the eventKey of the webhook.").
 		About("eventKey")
 }
 
@@ -172,7 +172,7 @@ func (s *Store) addToken(ctx context.Context, uuid string, made sluice.Token) er
 				tokens = append(tokens, made)
 			}
 			if openTokens(tokens, made.Created) > sluice.MaxTokens {
-				return nil, sluice.Errorf(sluice.CodeTooManyTokens,
+				return nil, sluice.CodeTooManyTokens.Errorf(
 					"The webhook has %d open tokens, as many as it may have; delete one that nobody uses.",
 					sluice.MaxTokens)
 			}
@@ -199,8 +199,8 @@ type tokenDeleteParams struct {
 }
 
 type tokenDeleted struct {
-	Last6   string `json:"last6"`
-	Deleted bool   `json:"deleted"`
+	Last6   string `json:"last6" doc:"Its last 6 characters."`
+	Deleted bool   `json:"deleted" doc:"No call comes with it any more."`
 }
 
 func tokenDeleteCommand(hooks *Store) command.Command {
@@ -230,7 +230,7 @@ func (s *Store) deleteToken(ctx context.Context, uuid, given string) (token stri
 		}
 		token = tokens[place].Token
 		if tokens[place].IsOpen(at) && openTokens(tokens, at) == 1 {
-			return sluice.Errorf(sluice.CodeLastToken, "It is the last open token of the webhook, which nobody could "+
+			return sluice.CodeLastToken.Errorf("It is the last open token of the webhook, which nobody could " +
 				"call then: add another one first, or set disabled.").About("token")
 		}
 		if token == uuid {
@@ -258,7 +258,7 @@ func placeOf(tokens []sluice.Token, given string) (int, error) {
 		found = i
 	}
 	if found < 0 {
-		return 0, sluice.Errorf(sluice.CodeTokenUnknown,
+		return 0, sluice.CodeTokenUnknown.Errorf(
 			"The webhook has no such token; webhook.get shows those there are.").About("token")
 	}
 	return found, nil

@@ -77,7 +77,7 @@ func offer(ctx context.Context, p stepParams) (any, error) {
 		return nil, err
 	}
 	if run.Kept == nil {
-		return nil, sluice.Errorf(sluice.CodeNoEvent, "Only the run of an event can wait for somebody: nobody would "+
+		return nil, sluice.CodeNoEvent.Errorf("Only the run of an event can wait for somebody: nobody would " +
 			"be told of the end of this one. Send an event to a pipeline that does it.")
 	}
 	input, err := value.Marshal(p.Input)
@@ -85,7 +85,7 @@ func offer(ctx context.Context, p stepParams) (any, error) {
 		return nil, err
 	}
 	if len(input) > sluice.MaxPayloadLength {
-		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The input is longer than %d bytes.",
+		return nil, sluice.CodePayloadTooLarge.Errorf("The input is longer than %d bytes.",
 			sluice.MaxPayloadLength)
 	}
 	now, step := time.Now().UTC(), run.StepKey()
@@ -108,9 +108,9 @@ func offer(ctx context.Context, p stepParams) (any, error) {
 			return answer != nil && err == nil
 		}}
 	case answer == nil:
-		return nil, sluice.Errorf(sluice.CodeWorkExpired, "Nobody has done this until %s.", until.Format(time.RFC3339))
+		return nil, sluice.CodeWorkExpired.Errorf("Nobody has done this until %s.", until.Format(time.RFC3339))
 	case answer.Status != 0:
-		return nil, sluice.Errorf(sluice.CodeWorkFailed, "%s", answer.Message).WithStatus(answer.Status)
+		return nil, sluice.CodeWorkFailed.Errorf("%s", answer.Message).WithStatus(answer.Status)
 	}
 	return value.Decode(answer.Value)
 }
@@ -166,7 +166,7 @@ type doneParams struct {
 
 // settled is what a worker hears.
 type settled struct {
-	Lease string `json:"lease"`
+	Lease string `json:"lease" doc:"The lease, which is over."`
 }
 
 func doneCommand(o Options) command.Command {
@@ -179,7 +179,7 @@ func doneCommand(o Options) command.Command {
 				return settled{}, err
 			}
 			if len(text) > sluice.MaxKept {
-				return settled{}, sluice.Errorf(sluice.CodeResultTooLarge, "The value has more than %d bytes as JSON.",
+				return settled{}, sluice.CodeResultTooLarge.Errorf("The value has more than %d bytes as JSON.",
 					sluice.MaxKept).About("value")
 			}
 			return settled{p.Lease},
@@ -227,8 +227,8 @@ type extendParams struct {
 
 // extended is until when a lease lasts.
 type extended struct {
-	Lease   string    `json:"lease"`
-	Expires time.Time `json:"expires"`
+	Lease   string    `json:"lease" doc:"The lease."`
+	Expires time.Time `json:"expires" doc:"When it is over."`
 }
 
 func extendCommand(o Options) command.Command {

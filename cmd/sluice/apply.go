@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/terminal"
@@ -20,58 +18,15 @@ import (
 	"sluice/manifest"
 )
 
-// An applying is how a folder is applied.
-type applying struct {
-	manifest.Options
-
-	dryRun, check bool
-
-	tokens string // file
-}
-
-func applyCommand(t *cli) *cobra.Command {
-	var a applying
-	cmd := &cobra.Command{
-		Use:   "apply DIR",
-		Short: "Make the server as files say",
-		Long: `Make the server as files say that sluice export wrote, or you did. What differs is shown, and changed
-			if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, role or
-			client; what a file does not say is as it is by default. Kinds without a folder in DIR are left alone, as
-			are built-in roles, users and secrets. Nothing is changed if anything would be refused. The URLs of new
-			webhooks and the secrets of new clients are printed. With --tokens webhooks get the tokens that sluice
-			export --tokens wrote, and so their URLs at another server.`,
-		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
-		Args:    terminal.Needs("the folder with the files"),
-		RunE: t.Connected(func(ctx context.Context, args []string) error {
-			return t.applyFolder(ctx, args[0], a)
-		}),
-	}
-	flags := cmd.Flags()
-	flags.BoolVar(&a.Prune, "prune", false, "delete what is in no file, of the kinds that have a folder")
-	flags.BoolVar(&a.dryRun, "dry-run", false, "show what would be changed, and change nothing")
-	flags.BoolVar(&a.check, "check", false,
-		"show what would be changed, and end with exit code 7 if there is something")
-	flags.BoolVar(&a.Force, "force", false, "store pipelines although steps would be refused when they run")
-	flags.StringVar(&a.tokens, "tokens", "", "give webhooks the tokens in this file")
-	t.AddYes(cmd)
-	return cmd
-}
-
-// An applied is what programs see of apply.
-type applied struct {
-	*manifest.Plan
-
-	Applied bool `json:"applied"`
-}
-
-func (t *cli) applyFolder(ctx context.Context, dir string, a applying) error {
+func (t *cli) apply(ctx context.Context, args []string) error {
+	dir, o := args[0], manifest.Options{Prune: t.On("prune"), Force: t.On("force")}
 	var err error
-	if a.tokens != "" {
-		if a.Tokens, err = manifest.ReadTokens(dir, a.tokens); err != nil {
+	if file := t.Text("tokens"); file != "" {
+		if o.Tokens, err = manifest.ReadTokens(dir, file); err != nil {
 			return err
 		}
 	}
-	plan, err := manifest.Compare(ctx, t.Server, dir, a.Options)
+	plan, err := manifest.Compare(ctx, t.Server, dir, o)
 	if err != nil {
 		return t.explainRefusals(dir, err)
 	}
@@ -79,18 +34,25 @@ func (t *cli) applyFolder(ctx context.Context, dir string, a applying) error {
 	switch {
 	case len(plan.Changes) == 0:
 		return t.Report(applied{Plan: plan}, "Nothing has changed.")
-	case a.check:
+	case t.On("check"):
 		if err := t.showPlan(plan); err != nil {
 			return err
 		}
 		return exit.Errorf(exit.Conflict, "The server is not as the files say: %s.", tally(plan))
-	case a.dryRun:
+	case t.On("dry-run"):
 		return t.showPlan(plan)
 	}
 	if err := t.Confirm(ctx, "Make these changes ("+tally(plan)+")?"); err != nil {
 		return err
 	}
 	return fromFolder(dir, t.carryOut(ctx, plan))
+}
+
+// An applied is what programs see of apply.
+type applied struct {
+	*manifest.Plan
+
+	Applied bool `json:"applied"`
 }
 
 // explainRefusals shows people all that a plan is refused for.

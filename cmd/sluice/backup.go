@@ -11,8 +11,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"sluice/backup"
 	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/terminal"
@@ -23,45 +21,32 @@ import (
 
 const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE" //nolint:gosec // a name
 
-func backupCommand(t *cli) *cobra.Command {
-	return &cobra.Command{
-		Use: "backup FILE", Short: "Back up a running server",
-		Long: "Back up a running server to one file: everything that it has stored. Every call that was answered " +
-			"before is in it. The file is checked as it is written, and is there as a whole or not at all; - is " +
-			"standard output. If the key that opens it lies in the server's data folder, it is in the file: sealed " +
-			"with the passphrase in " + passphraseVariable +
-			" if there is one, otherwise whoever has the file can open it.",
-		Example: "  sluice backup sluice-$(date +%F).backup",
-		Args:    terminal.Needs("a file"),
-		RunE: t.Connected(func(ctx context.Context, args []string) error {
-			if args[0] == "-" && terminal.IsTerminal(t.Out) {
-				return exit.Usage("A backup is no text for a terminal; redirect it, or name a file.")
-			}
-			params := url.Values{}
-			if passphrase := os.Getenv(passphraseVariable); passphrase != "" {
-				params.Set("passphrase", passphrase)
-			}
-			began := time.Now()
-			answer, err := t.Server.Download(ctx, "server.backup", params)
-			if err != nil {
-				return err
-			}
-			defer answer.Close()
-			s := &saving{cli: t, name: args[0]}
-			if err := s.save(answer); err != nil {
-				return cmp.Or(ctx.Err(), err)
-			}
-			if args[0] == "-" {
-				return nil
-			}
-			return t.Present(s.saved(), func(w io.Writer) {
-				fmt.Fprintf(w, "Wrote %s: %d messages in %d streams, %s in %s.\n", view.Printable(s.name),
-					s.summary.Messages,
-					s.summary.Streams, wording.Bytes(s.written), time.Since(began).Round(time.Millisecond))
-				fmt.Fprintln(w, s.aboutKey())
-			})
-		}),
+func (t *cli) backup(ctx context.Context, args []string) error {
+	if args[0] == "-" && terminal.IsTerminal(t.Out) {
+		return exit.Usage("A backup is no text for a terminal; redirect it, or name a file.")
 	}
+	params := url.Values{}
+	if passphrase := os.Getenv(passphraseVariable); passphrase != "" {
+		params.Set("passphrase", passphrase)
+	}
+	began := time.Now()
+	answer, err := t.Server.Download(ctx, "server.backup", params)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	s := &saving{cli: t, name: args[0]}
+	if err := s.save(answer); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	if args[0] == "-" {
+		return nil
+	}
+	return t.Present(s.saved(), func(w io.Writer) {
+		fmt.Fprintf(w, "Wrote %s: %d messages in %d streams, %s in %s.\n", view.Printable(s.name), s.summary.Messages,
+			s.summary.Streams, wording.Bytes(s.written), time.Since(began).Round(time.Millisecond))
+		fmt.Fprintln(w, s.aboutKey())
+	})
 }
 
 // A saving is a backup on its way to a file.

@@ -36,7 +36,7 @@ func TestABackupIsWrittenToAFileOfItsOwn(t *testing.T) {
 		t.Skip("there are no links here:", err)
 	}
 	for _, name := range []string{"planted", "linked"} {
-		s := &saving{cli: &cli{&terminal.Terminal{Err: os.Stderr}}, name: filepath.Join(dir, name)}
+		s := &saving{cli: &cli{Terminal: &terminal.Terminal{Err: os.Stderr}}, name: filepath.Join(dir, name)}
 		if err := s.save(bytes.NewReader(file.Bytes()[:file.Len()-1])); err == nil {
 			t.Fatal("half a backup was saved")
 		}

@@ -11,70 +11,31 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
-	"sluice/cmd/sluice/terminal"
 )
 
-// A testCall is a call of a webhook, from flags.
-type testCall struct {
-	body        string
-	sample      string
-	contentType string
-	files       []string
-	headers     []string
-	waiting     awaiting
+func (t *cli) call(ctx context.Context, args []string) error {
+	return t.callWebhook(ctx, args[0], t.On("wait"))
 }
 
-func callCommand(t *cli) *cobra.Command {
-	var call testCall
-	cmd := &cobra.Command{
-		Use:   "call EVENTKEY|TOKEN",
-		Short: "Call a webhook, as an outside system would",
-		Long: `Call a webhook, as an outside system would. By its event key the token is looked up, and the call
-			signed if the webhook takes signed calls, which needs a login that may do that; by its token none is
-			needed, and nothing is signed.`,
-		Example:           "  echo '{\"name\":\"Ada\"}' | sluice call webhook.lead.created --body - --wait",
-		Args:              terminal.Needs("the event key or the token of a webhook"),
-		ValidArgsFunction: t.CompleteNames("webhook.get", "eventKey", terminal.NoFiles),
-		RunE: t.Connected(func(ctx context.Context, args []string) error {
-			return t.callWebhook(ctx, args[0], call)
-		}),
-	}
-	call.addFlags(cmd)
-	call.waiting.addFlags(cmd)
-	return cmd
-}
-
-func (call *testCall) addFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&call.body, "body", "", "payload: JSON text, a file, or - for standard input")
-	flags.StringVar(&call.sample, "sample", "",
-		"event of the webhook's provider to send, such as push; sluice provider show lists them")
-	flags.StringVar(&call.contentType, "content-type", "",
-		"type of the payload (default: by the file's ending, or by its look)")
-	flags.StringArrayVar(&call.files, "file", nil, "file to upload; may be repeated")
-	flags.StringArrayVar(&call.headers, "header", nil, "further header as name: value; may be repeated")
-}
-
-func (t *cli) callWebhook(ctx context.Context, name string, call testCall) error {
-	header, err := headersOf(call.headers)
+// callWebhook calls a webhook as flags say.
+func (t *cli) callWebhook(ctx context.Context, name string, waits bool) error {
+	header, err := headersOf(t.Texts("header"))
 	if err != nil {
 		return err
 	}
-	body, err := t.payloadOf(call)
+	body, err := t.payload()
 	if err != nil {
 		return err
 	}
-	result, err := t.makeCall(ctx, name, call.sample, header, body)
+	result, err := t.makeCall(ctx, name, t.Text("sample"), header, body)
 	if err != nil {
 		return err
 	}
-	if call.waiting.wanted && result.Status == sluice.StatusProcessing {
-		return t.awaitResult(ctx, result.CorrelationID, call.waiting)
+	if waits && result.Status == sluice.StatusProcessing {
+		return t.awaitResult(ctx, result.CorrelationID)
 	}
 	return t.showResult(result)
 }
@@ -89,7 +50,7 @@ func (t *cli) makeCall(
 			return client.Result{}, exit.Usage("--sample needs the event key of the webhook, not its token.")
 		}
 		result, err := t.Server.Call(ctx, name, header, body)
-		if e, ok := errors.AsType[*sluice.Error](err); ok && e.Code == sluice.CodeSignatureMissing.Word {
+		if e, ok := errors.AsType[*sluice.Error](err); ok && e.Code == string(sluice.CodeSignatureMissing) {
 			err = e.Saying(e.Message + " Call it by its event key, logged in, to have it signed.")
 		}
 		return result, err
@@ -97,7 +58,7 @@ func (t *cli) makeCall(
 	hook, err := t.Server.Webhook(ctx, name)
 	switch {
 	case err != nil:
-		return client.Result{}, t.resourceNamed("webhook").missing(ctx, name, err)
+		return client.Result{}, t.webhooks().missing(ctx, name, err)
 	case (hook.SigningSecrets == nil || *hook.SigningSecrets == 0) && sample == "":
 		return t.Server.Call(ctx, hook.OpenToken(), header, body)
 	}
@@ -108,7 +69,7 @@ func (t *cli) makeCall(
 	case len(header) > 0 && sample == "":
 		return t.Server.Call(ctx, hook.OpenToken(), header, body) // perhaps the headers have the signature
 	case sluice.CodeBodyMalformed.Is(err):
-		err = sluice.Errorf(sluice.CodeNotSignable,
+		err = sluice.CodeNotSignable.Errorf(
 			"The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
 	}
 	return client.Result{}, err
@@ -126,24 +87,24 @@ func headersOf(lines []string) (http.Header, error) {
 	return header, nil
 }
 
-// payloadOf returns the body of a call, nil if it has none.
-func (t *cli) payloadOf(call testCall) (*client.Body, error) {
+// payload returns the body of a call, nil if it has none.
+func (t *cli) payload() (*client.Body, error) {
+	body, files := t.Text("body"), t.Texts("file")
 	switch {
-	case len(call.files) > 0 && call.body != "":
+	case len(files) > 0 && body != "":
 		return nil, exit.Usage("--body and --file exclude each other; give one of them.")
-	case call.sample != "" && (call.body != "" || len(call.files) > 0):
+	case t.Text("sample") != "" && (body != "" || len(files) > 0):
 		return nil, exit.Usage("--sample brings its own payload; leave out --body and --file.")
-	case len(call.files) > 0:
-		return t.upload(call.files)
-	}
-	if call.body == "" {
+	case len(files) > 0:
+		return t.upload(files)
+	case body == "":
 		return nil, nil
 	}
-	content, err := t.ReadBody(call.body)
+	content, err := t.ReadBody(body)
 	if err != nil {
 		return nil, err
 	}
-	return &client.Body{Content: content, ContentType: cmp.Or(call.contentType, typeOf(call.body, content))}, nil
+	return &client.Body{Content: content, ContentType: cmp.Or(t.Text("content-type"), typeOf(body, content))}, nil
 }
 
 // typeOf returns the media type of a file.

@@ -4,147 +4,134 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"strconv"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-// A change is a verb that changes the named things, or all that flags select.
-type change struct {
-	*resource
-	verb, short string
-
-	calls  string // the command
-	count  string // what was done, and the field with the number of things: replayed
-	asks   bool   // it asks first, since it can't be undone
-	groups string // command that counts what the flags select, if there is one
+// change changes the named things, or all that flags select.
+func (t *cli) change(ctx context.Context, args []string) error {
+	how := url.Values{}
+	if t.Params.Has("force") { // it says how, and selects nothing
+		how["force"] = t.Params["force"]
+	}
+	r, did := t.about(), t.Verb.Did
+	selected := len(t.Params) > len(how)
+	if selected == (len(args) > 0) {
+		return exit.Usage("Say which: name %ss, or select them with flags such as --since.", r.Thing).Help(t.Cmd)
+	}
+	what := "all " + r.Thing + "s that the flags select"
+	if !selected {
+		what = view.Counted(len(args), r.Thing)
+	}
+	if t.Verb.Name == "delete" {
+		if err := t.Confirm(ctx, "Delete "+what+" for good?"); err != nil {
+			return err
+		}
+	}
+	if selected {
+		return t.changeAll(ctx)
+	}
+	return t.ForEach(args, view.Title(r.Thing)+" %s: "+did+".", func(key string) (client.Answer, error) {
+		how.Set(r.Key, key)
+		answer, err := t.Server.Command(ctx, t.Verb.Command, how, nil)
+		var done changed
+		if err == nil {
+			err = json.Unmarshal(answer.Body, &done)
+		}
+		if err == nil && done.Refused > 0 {
+			err = done.refusal()
+		}
+		return answer, r.missing(ctx, key, err)
+	})
 }
 
-func (ch change) newVerb() *cobra.Command {
-	cmd := ch.about(ch.verb, ch.short, true, nil)
-	ch.Calling(cmd, ch.calls, func(ctx context.Context, values url.Values, args []string) error {
-		how := url.Values{}
-		if values.Has("force") { // it says how, and selects nothing
-			how["force"] = values["force"]
-		}
-		selected := len(values) > len(how)
-		if selected == (len(args) > 0) {
-			return exit.Usage("Say which: name %ss, or select them with flags such as --since.", ch.called()).Help(cmd)
-		}
-		what := "all " + ch.called() + "s that the flags select"
-		if !selected {
-			what = view.Counted(len(args), ch.called())
-		}
-		if ch.asks {
-			if err := ch.Confirm(ctx, view.Title(ch.verb)+" "+what+" for good?"); err != nil {
-				return err
-			}
-		}
-		if selected {
-			return ch.changeAll(ctx, values)
-		}
-		return ch.ForEach(args, view.Title(ch.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
-			how.Set(ch.Key, key)
-			answer, err := ch.Server.Command(ctx, ch.calls, how, nil)
-			var done changed
-			if err == nil {
-				err = json.Unmarshal(answer.Body, &done)
-			}
-			if err == nil && done.Refused > 0 {
-				err = done.refusal()
-			}
-			return answer, ch.missing(ctx, key, err)
-		})
-	}, ch.Key, "limit", "after")
-	cmd.Use = ch.verb + " [" + ch.placeholder() + "...]"
-	cmd.Long = ch.short + ": those named, or all that flags select."
-	cmd.Example += "\n  sluice " + ch.Name + " " + ch.verb + " --since 1d"
-	cmd.Args = cobra.ArbitraryArgs
-	if ch.asks {
-		ch.AddYes(cmd)
+// changeAll changes all things that parameters select. Things that appear meanwhile, perhaps because of a
+// change, are left out.
+func (t *cli) changeAll(ctx context.Context) error {
+	const page = 100
+	if t.Params.Get("to") == "" {
+		t.Params.Set("to", time.Now().UTC().Format(time.RFC3339Nano))
 	}
-	return cmd
+	all, err := t.pages(ctx, t.Params, page, t.Progress(t.countSelected(ctx), t.Verb.Command))
+	if err != nil {
+		return t.interrupted(all, err)
+	}
+	return t.reportChange(all)
 }
 
-// changeAll changes all things that parameters select, page by page. Things that
-// appear meanwhile, perhaps because of a change, are left out.
-func (ch change) changeAll(ctx context.Context, params url.Values) error {
-	const page = "100"
-	if params.Get("to") == "" {
-		params.Set("to", time.Now().UTC().Format(time.RFC3339Nano))
-	}
-	bar := ch.Progress(ch.countSelected(ctx, params), ch.calls)
+// pages calls the command of the verb for all that parameters select, page by page. With an error it
+// returns what was done before.
+func (t *cli) pages(
+	ctx context.Context, params url.Values, limit int, bar *terminal.Progress,
+) (all changed, err error) {
 	defer bar.End()
-	params.Set("limit", page)
-	var all changed
+	params.Set("limit", strconv.Itoa(limit))
 	for more := true; more; more = all.Next != "" {
 		var done changed
-		if err := ch.Server.Decode(ctx, ch.calls, params, nil, &done); err != nil {
-			bar.End()
-			return ch.interrupted(all, err)
+		if err := t.Server.Decode(ctx, t.Verb.Command, params, nil, &done); err != nil {
+			return all, err
 		}
 		all.add(done)
 		bar.Steps(done.total() + done.Skipped + done.Refused)
 		params.Set("after", done.Next)
 	}
-	bar.End()
-	return ch.reportChange(all)
+	return all, nil
 }
 
 // interrupted reports what was changed before an error. The next call does not select
 // those things again.
-func (ch change) interrupted(all changed, err error) error {
+func (t *cli) interrupted(all changed, err error) error {
 	if all.total() == 0 {
 		return err
 	}
-	if failed := ch.reportChange(all); failed != nil {
+	if failed := t.reportChange(all); failed != nil {
 		return failed
 	}
-	ch.Notef("The same command goes on with the rest.")
+	t.Notef("The same command goes on with the rest.")
 	return err
 }
 
 // reportChange says how many things were changed, and how many were not.
-func (ch change) reportChange(all changed) error {
-	report := map[string]any{ch.count: all.total()}
+func (t *cli) reportChange(all changed) error {
+	thing, report := t.Resource.Thing, map[string]any{t.Verb.Did: all.total()}
 	if len(all.Items) > 0 {
 		report["items"] = all.Items
 	}
 	if all.Skipped > 0 {
 		report["skipped"] = all.Skipped
-		ch.Notef("%s skipped: their pipelines no longer listen to them.", view.Counted(all.Skipped, ch.called()))
+		t.Notef("%s skipped: their pipelines no longer listen to them.", view.Counted(all.Skipped, thing))
 	}
 	if all.Refused > 0 {
 		report["refused"] = all.Refused
-		ch.Notef("%s stayed, rejected again; the first: %s", view.Counted(all.Refused, ch.called()),
-			all.refusal().Message)
+		t.Notef("%s stayed, rejected again; the first: %s", view.Counted(all.Refused, thing), all.refusal().Message)
 	}
-	return ch.Report(report, "%s: %s", view.Counted(all.total(), ch.called()), ch.count)
+	return t.Report(report, "%s: %s", view.Counted(all.total(), thing), t.Verb.Did)
 }
 
 // countSelected returns how many things parameters select, -1 if that is unknown.
-func (ch change) countSelected(ctx context.Context, params url.Values) int {
-	if ch.groups == "" {
+func (t *cli) countSelected(ctx context.Context) int {
+	if t.Verb.Counts == "" {
 		return -1
 	}
 	by := url.Values{}
 	for _, name := range []string{"pipeline", "from", "to"} {
-		if params.Has(name) {
-			by.Set(name, params.Get(name))
+		if t.Params.Has(name) {
+			by.Set(name, t.Params.Get(name))
 		}
 	}
 	var found sluice.List[sluice.DeadLetterGroup]
-	if ch.Server.Decode(ctx, ch.groups, by, nil, &found) != nil {
+	if t.Server.Decode(ctx, t.Verb.Counts, by, nil, &found) != nil {
 		return -1 // the change itself may be allowed
 	}
 	count := 0
 	for _, g := range found.Items {
-		if code := params.Get("code"); code == "" || code == g.Code {
+		if code := t.Params.Get("code"); code == "" || code == g.Code {
 			count += g.Count
 		}
 	}
@@ -156,6 +143,7 @@ type changed struct {
 	Replayed int `json:"replayed"`
 	Admitted int `json:"admitted"`
 	Deleted  int `json:"deleted"`
+	Selected int `json:"selected"`
 	Refused  int `json:"refused"`
 	sluice.Bulk
 }
@@ -165,6 +153,7 @@ func (c *changed) total() int { return c.Replayed + c.Admitted + c.Deleted }
 func (c *changed) add(next changed) {
 	c.Replayed, c.Admitted, c.Deleted = c.Replayed+next.Replayed, c.Admitted+next.Admitted, c.Deleted+next.Deleted
 	c.Refused, c.Skipped = c.Refused+next.Refused, c.Skipped+next.Skipped
+	c.Selected += next.Selected
 	c.Items, c.Next = append(c.Items, next.Items...), next.Next
 }
 
@@ -175,5 +164,5 @@ func (c *changed) refusal() *sluice.Error {
 			return &sluice.Error{Kind: sluice.Conflict, Code: item.Code, Message: item.Message}
 		}
 	}
-	return sluice.Errorf(sluice.CodeRefused, "The server does not say why.")
+	return sluice.CodeRefused.Errorf("The server does not say why.")
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/view"
@@ -19,49 +17,22 @@ import (
 	"sluice/spelling"
 )
 
-func commandCommand(t *cli) *cobra.Command {
-	var body, contentType string
-	cmd := &cobra.Command{
-		Use:   "command [NAME [key=value]...]",
-		Short: "Call a command of the server, or list those that this program knows",
-		Long: `Call a command of the server. Without a name the commands that this program knows are listed; sluice
-			command NAME --help explains one. Those that only a newer server knows can be called, too.
-
-			A parameter is given as key=value. key=@file takes the value from a file, key=@- from standard input;
-			key=@@x is a value that begins with @.`,
-		Example: "  sluice command webhook.put eventKey=webhook.lead.created payloadType=raw\n" +
-			"  sluice command pipeline.put name=leads --body leads.yaml",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: t.completeCommand,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return t.listCommands()
-			}
-			params, err := t.Pairs(args[1:])
-			if err != nil {
-				return err
-			}
-			carried, err := t.carried(cmd, body, contentType)
-			if err != nil {
-				return err
-			}
-			if err := t.Connect(); err != nil {
-				return err
-			}
-			return t.callCommand(cmd.Context(), args[0], params, carried)
-		},
+func (t *cli) command(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return t.listCommands()
 	}
-	cmd.Flags().StringVar(&body, "body", "", "body of the call: JSON text, a file, or - for standard input")
-	cmd.Flags().StringVar(&contentType, "content-type", "", "type of the body (default: the server looks)")
-	general := cmd.HelpFunc()
-	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if names := cmd.Flags().Args(); len(names) > 0 && cmd.Name() == "command" {
-			t.HelpFailed = t.explainCommand(cmd.OutOrStdout(), names[0])
-			return
-		}
-		general(cmd, args)
-	})
-	return cmd
+	params, err := t.Pairs(args[1:])
+	if err != nil {
+		return err
+	}
+	body, err := t.carried()
+	if err != nil {
+		return err
+	}
+	if err := t.Connect(); err != nil {
+		return err
+	}
+	return t.callCommand(ctx, args[0], params, body)
 }
 
 // listCommands shows the commands that this program knows.
@@ -80,15 +51,15 @@ func (t *cli) listCommands() error {
 }
 
 // carried returns the body that the flag --body names, nil if it is not set.
-func (t *cli) carried(cmd *cobra.Command, file, contentType string) (*client.Body, error) {
-	if !cmd.Flags().Changed("body") {
+func (t *cli) carried() (*client.Body, error) {
+	if !t.Cmd.Flags().Changed("body") {
 		return nil, nil
 	}
-	content, err := t.ReadBody(file)
+	content, err := t.ReadBody(t.Text("body"))
 	if err != nil {
 		return nil, err
 	}
-	return &client.Body{Content: content, ContentType: contentType}, nil
+	return &client.Body{Content: content, ContentType: t.Text("content-type")}, nil
 }
 
 func isBody(p command.Param) bool { return p.Body == command.BodyOnly }
@@ -112,7 +83,7 @@ func (t *cli) explainCommand(w io.Writer, name string) error {
 	known, ok := t.Commands.Find(name)
 	if !ok {
 		hint := spelling.Hint(name, t.Commands.Names(), "sluice command lists those that it knows.")
-		return sluice.Errorf(sluice.CodeCommandUnknown, "This program knows no command %s; %s", name, hint)
+		return sluice.CodeCommandUnknown.Errorf("This program knows no command %s; %s", name, hint)
 	}
 	fmt.Fprintf(w, "%s\n\nUsage:\n  sluice command %s", known.Summary, name)
 	var named, bodies []command.Param

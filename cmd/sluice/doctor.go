@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
@@ -56,25 +54,15 @@ func (d *doctor) judge(check string, isWell bool, well, found, do string) {
 	}
 }
 
-func doctorCommand(t *cli) *cobra.Command {
+func (t *cli) doctor(ctx context.Context, _ []string) error {
 	const timeout = 10 * time.Second
-	return &cobra.Command{
-		Use:   "doctor",
-		Short: "Look at a server as a stranger and as its operator, and say what to do",
-		Long: `Look at a server as a stranger and as its operator, and say what to do about what is not well, the most
-			urgent first. Log in for the part of the operator. On the server's own machine, with its variables of the
-			environment (SLUICE_DATA, SLUICE_CONFIG, …), the machine is looked at as well. Exits with 1 if something
-			is bad; warnings alone are no failure.`,
-		RunE: t.Connected(func(ctx context.Context, _ []string) error {
-			d := &doctor{base: t.Server.URL(), http: &http.Client{Timeout: timeout}, client: t.Server}
-			if d.reach(ctx) {
-				d.publicURL(ctx)
-				d.operate(ctx)
-			}
-			d.machine()
-			return d.report(t)
-		}),
+	d := &doctor{base: t.Server.URL(), http: &http.Client{Timeout: timeout}, client: t.Server}
+	if d.reach(ctx) {
+		d.publicURL(ctx)
+		d.operate(ctx)
 	}
+	d.machine()
+	return d.report(t)
 }
 
 // report shows what was found, what is bad first.
@@ -103,7 +91,7 @@ func (d *doctor) report(t *cli) error {
 
 // reach asks whether calls are welcome, and looks at certificate and clock meanwhile.
 func (d *doctor) reach(ctx context.Context) bool {
-	response, body, err := d.get(ctx, sluice.ReadyPath) //nolint:bodyclose // get has closed it
+	response, body, err := fetch(ctx, d.http, d.base+sluice.ReadyPath) //nolint:bodyclose // fetch has closed it
 	if err != nil {
 		d.say("reachable", stateBad, "No server answers at "+d.base+": "+err.Error()+".", "Start it, and see that the "+
 			"name leads to it and that the port is open: firewall, proxy, DNS, certificate.")
@@ -159,7 +147,7 @@ func (d *doctor) publicURL(ctx context.Context) {
 			URL string `json:"url"`
 		} `json:"servers"`
 	}
-	_, body, err := d.get(ctx, sluice.OpenAPIPath) //nolint:bodyclose // get has closed it
+	_, body, err := fetch(ctx, d.http, d.base+sluice.OpenAPIPath) //nolint:bodyclose // fetch has closed it
 	if err != nil || json.Unmarshal(body, &document) != nil || len(document.Servers) == 0 {
 		return
 	}
@@ -225,20 +213,4 @@ func (d *doctor) machine() {
 	if len(found) == 0 {
 		d.say("machine", stateOK, "Disk, limits, key and proxy are as they should be.", "")
 	}
-}
-
-// get gets a path as a stranger.
-func (d *doctor) get(ctx context.Context, path string) (*http.Response, []byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.base+path, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	response, err := d.http.Do(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer response.Body.Close()
-	const longest = 16 << 20
-	body, err := io.ReadAll(io.LimitReader(response.Body, longest))
-	return response, body, err
 }

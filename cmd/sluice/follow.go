@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -15,8 +14,8 @@ import (
 )
 
 // followCalls shows calls and runs as they happen, each in a line.
-func (t *cli) followCalls(ctx context.Context, params url.Values) error {
-	return t.Server.Follow(ctx, params, func(entry sluice.TailEntry) error {
+func (t *cli) followCalls(ctx context.Context) error {
+	return t.Server.Follow(ctx, t.Params, func(entry sluice.TailEntry) error {
 		if !t.ForPeople() {
 			return t.writeLine(entry)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -12,47 +13,27 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"sluice"
 	"sluice/cmd/sluice/exit"
 	"sluice/config"
 )
 
-func healthCommand() *cobra.Command {
-	var url string
-	var live bool
-	var timeout time.Duration
-	cmd := &cobra.Command{
-		Use:   "health",
-		Short: "Tell whether the server on this machine is well",
-		Long: `Tell whether the server on this machine is well: exit with 0 if calls are welcome, otherwise say why
-			not and exit with 1. For container runtimes and scripts; it needs no login. It asks where a server with
-			the same variables of the environment (SLUICE_LISTEN, SLUICE_CONFIG, …) listens.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
-			defer cancel()
-			path := sluice.ReadyPath
-			if live {
-				path = sluice.HealthPath
-			}
-			target, client, err := healthTarget(url)
-			if err == nil {
-				err = askHealth(ctx, client, target+path)
-			}
-			if err != nil {
-				return exit.Errorf(exit.Other, "%v", err)
-			}
-			return nil
-		},
+func (t *cli) health(ctx context.Context, _ []string) error {
+	ctx, cancel := context.WithTimeout(ctx, t.Duration("timeout"))
+	defer cancel()
+	path := sluice.ReadyPath
+	if t.On("live") {
+		path = sluice.HealthPath
 	}
-	cmd.Flags().StringVar(&url, "url", "", "URL of the server, instead of the one on this machine")
-	cmd.Flags().BoolVar(&live, "live", false, "ask only whether the process answers, ready or not")
-	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long the answer may take")
-	return cmd
+	target, client, err := healthTarget(t.Text("url"))
+	if err == nil {
+		err = askHealth(ctx, client, target+path)
+	}
+	if err != nil {
+		return exit.Errorf(exit.Other, "%v", err)
+	}
+	return nil
 }
 
 // healthTarget returns where to ask, and a client that can.
@@ -100,25 +81,30 @@ func isProxy(proxies config.Networks, local net.Addr) bool {
 
 // askHealth returns nil if the answer is 200, otherwise an error that says why.
 func askHealth(ctx context.Context, client *http.Client, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
+	response, content, err := fetch(ctx, client, url) //nolint:bodyclose // fetch has closed it
 	if err != nil {
 		return fmt.Errorf("no server answers: %w", err)
 	}
-	defer response.Body.Close()
 	if response.StatusCode == http.StatusOK {
 		return nil
 	}
-	const longest = 64 << 10
-	content, _ := io.ReadAll(io.LimitReader(response.Body, longest)) // whatever can be read
-	var problem struct {
-		Detail string `json:"detail"`
+	var problem sluice.Problem
+	_ = json.Unmarshal(content, &problem) // then it is empty
+	return fmt.Errorf("not well: %s", cmp.Or(problem.Detail, "the server answers "+response.Status))
+}
+
+// fetch gets a document as a stranger.
+func fetch(ctx context.Context, client *http.Client, url string) (*http.Response, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	if json.Unmarshal(content, &problem) != nil || problem.Detail == "" {
-		problem.Detail = "the server answers " + response.Status
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, nil, err
 	}
-	return fmt.Errorf("not well: %s", problem.Detail)
+	defer response.Body.Close()
+	const longest = 16 << 20
+	body, err := io.ReadAll(io.LimitReader(response.Body, longest))
+	return response, body, err
 }

@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
-	"sluice/serve"
 )
 
 // noon is when the things in these tests are looked at.
@@ -25,7 +23,7 @@ func TestWhatPeopleSee(t *testing.T) {
 		"calls":      {view.View{Width: 100}, view.CallColumns},
 		"calls-wide": {view.View{}, view.CallColumns},
 		"call":       {view.View{}, nil},
-		"webhooks":   {view.View{Width: 60}, webhookResource(&cli{&terminal.Terminal{Commands: serve.Commands()}}).columns},
+		"webhooks":   {view.View{Width: 60}, view.Columns("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description")},
 		"webhook":    {view.View{}, nil},
 		"colours":    {view.View{Colour: true, Tokens: true}, nil},
 	} {

@@ -9,42 +9,14 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/terminal"
 )
 
-func loginCommand(t *cli) *cobra.Command {
-	var username string
-	var noBrowser bool
-	cmd := &cobra.Command{
-		Use:   "login [URL]",
-		Short: "Log in at a server",
-		Long: `Log in at a server and store the login as a profile, which becomes the current one. What is stored is a
-			refresh token, never the password.
-
-			You sign in in a browser. Where there is none (no display, or a session by SSH), with --no-browser, and if
-			a name or a password is given, what is not given by flags or by SLUICE_URL, SLUICE_USERNAME and
-			SLUICE_PASSWORD is asked for at the terminal. If the server's users are those of an external provider, you
-			sign in there; without a browser here, with a code that you enter in a browser elsewhere.`,
-		Example: "  sluice login hooks.example.com\n  sluice login 127.0.0.1:8080 --username admin",
-		Args:    terminal.Needs("the URL of one server"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				t.URL = args[0]
-			}
-			return t.logIn(cmd.Context(), cmp.Or(username, os.Getenv("SLUICE_USERNAME")), noBrowser)
-		},
-	}
-	cmd.Flags().StringVar(&username, "username", "", "username (SLUICE_USERNAME)")
-	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "ask for the name and the password here")
-	return cmd
-}
-
-func (t *cli) logIn(ctx context.Context, username string, noBrowser bool) error {
+func (t *cli) login(ctx context.Context, args []string) error {
+	username := cmp.Or(t.Text("username"), os.Getenv("SLUICE_USERNAME"))
 	profiles, err := t.Profiles()
 	if err != nil {
 		return err
@@ -54,7 +26,11 @@ func (t *cli) logIn(ctx context.Context, username string, noBrowser bool) error 
 	if sluice.Invalid.Is(err) {
 		return err // the name is wrong
 	}
-	c, err := t.chooseServer(ctx, cmp.Or(before.URL, terminal.DefaultURL))
+	given := t.Text("url")
+	if len(args) > 0 {
+		given = args[0]
+	}
+	c, err := t.chooseServer(ctx, given, cmp.Or(before.URL, terminal.DefaultURL))
 	if err != nil {
 		return err
 	}
@@ -63,7 +39,7 @@ func (t *cli) logIn(ctx context.Context, username string, noBrowser bool) error 
 	switch {
 	case username != "" || os.Getenv("SLUICE_PASSWORD") != "":
 		login, err = t.loginByPassword(ctx, c, username, before.Username)
-	case noBrowser || !t.Asks() || terminal.BrowserHere() == nil:
+	case t.On("no-browser") || !t.Asks() || terminal.BrowserHere() == nil:
 		login, err = t.loginElsewhere(ctx, c, before.Username)
 	default:
 		login, err = t.loginInBrowser(ctx, c, before.Username)
@@ -158,8 +134,8 @@ func (t *cli) loginInBrowser(ctx context.Context, c *client.Client, fallback str
 
 // chooseServer returns a client of the server to log in at. It asks again if a person
 // mistypes the URL.
-func (t *cli) chooseServer(ctx context.Context, fallback string) (*client.Client, error) {
-	for given := cmp.Or(t.URL, os.Getenv("SLUICE_URL")); ; given = "" {
+func (t *cli) chooseServer(ctx context.Context, given, fallback string) (*client.Client, error) {
+	for given = cmp.Or(given, os.Getenv("SLUICE_URL")); ; given = "" {
 		address, err := t.askUnlessGiven(ctx, "Server", given, fallback)
 		if err != nil {
 			return nil, err
@@ -199,34 +175,27 @@ func (t *cli) warnOfPlainHTTP(server string) {
 	}
 }
 
-func logoutCommand(t *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:   "logout",
-		Short: "End a login, here and at the server",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			profiles, err := t.Profiles()
-			if err != nil {
-				return err
-			}
-			name := t.ProfileName(profiles)
-			login, err := profiles.Load(name)
-			if err != nil {
-				return err
-			}
-			c, err := client.New(login.URL, nil)
-			if err != nil {
-				return err
-			}
-			if err := c.Logout(cmd.Context(), login); err != nil {
-				e := sluice.AsError(err)
-				return e.Saying(e.Message + " The login is still stored; sluice profile delete " + name +
-					" deletes it without telling the server.")
-			}
-			if err := profiles.Delete(name); err != nil {
-				return err
-			}
-			return t.Report(stored{name, login.URL, login.Username, false}, "Logged out at %s (profile %s).", login.URL,
-				name)
-		},
+func (t *cli) logout(ctx context.Context, _ []string) error {
+	profiles, err := t.Profiles()
+	if err != nil {
+		return err
 	}
+	name := t.ProfileName(profiles)
+	login, err := profiles.Load(name)
+	if err != nil {
+		return err
+	}
+	c, err := client.New(login.URL, nil)
+	if err != nil {
+		return err
+	}
+	if err := c.Logout(ctx, login); err != nil {
+		e := sluice.AsError(err)
+		return e.Saying(e.Message + " The login is still stored; sluice profile delete " + name +
+			" deletes it without telling the server.")
+	}
+	if err := profiles.Delete(name); err != nil {
+		return err
+	}
+	return t.Report(stored{name, login.URL, login.Username, false}, "Logged out at %s (profile %s).", login.URL, name)
 }

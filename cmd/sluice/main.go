@@ -19,8 +19,8 @@ func main() {
 	ctx, hurry, release := interrupts()
 	t := &cli{&terminal.Terminal{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Release: release, Commands: serve.Commands(),
-	}}
-	err := t.Execute(ctx, rootCommand(t, hurry), os.Args[1:])
+	}, hurry}
+	err := t.Execute(ctx, t.rootCommand(), os.Args[1:])
 	release()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sluice:", view.Printable(exit.Explain(err)))

@@ -4,70 +4,51 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
-	"sluice/client"
+	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-func pipelineResource(t *cli) *resource {
-	r := &resource{
-		cli: t, Resource: sluice.ResourceNamed("pipeline"), short: "Store, read, run, check and test pipelines",
-		word: "name", example: "leads", single: "version",
-		columns: view.Columns("name", "listens", "paused", "owner", "updated", "description"),
-		own:     true,
-		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
-	}
-	r.verbs = []*cobra.Command{
-		pipelinePause(r, "pause", "Let events wait for pipelines", "Paused the pipeline %s; events wait for it."),
-		pipelinePause(r, "resume", "Let pipelines run again, the events that waited first",
-			"The pipeline %s runs again."),
-		pipelineDelete(r), pipelinePut(t), pipelineGet(r), pipelineRun(r), pipelineLint(t), pipelineTest(t),
-		pipelineTry(t),
-		pipelineVersions(r), pipelineDiff(r), pipelineRollback(r),
-	}
-	return r
+func (t *cli) pipelinePause(ctx context.Context, args []string) error {
+	return t.about().each(ctx, args, "pipeline.pause", "Paused the pipeline %s; events wait for it.")
 }
 
-// pipelinePause makes the verb that pauses pipelines, or resumes them.
-func pipelinePause(r *resource, name, short, sentence string) *cobra.Command {
-	return r.about(name, short, true, r.Connected(func(ctx context.Context, args []string) error {
-		return r.ForEach(args, sentence, func(key string) (client.Answer, error) {
-			answer, err := r.Server.Command(ctx, "pipeline."+name, url.Values{r.Key: {key}}, nil)
-			return answer, r.missing(ctx, key, err)
-		})
-	}))
+// pipelineResume resumes pipelines, or all of them.
+func (t *cli) pipelineResume(ctx context.Context, args []string) error {
+	if all := t.On("all"); all == (len(args) > 0) {
+		return exit.Usage("Name pipelines, or give --all.").Help(t.Cmd)
+	} else if !all {
+		return t.about().each(ctx, args, "pipeline.resume", "The pipeline %s runs again.")
+	}
+	var resumed sluice.List[sluice.PipelineView]
+	if err := t.Server.Decode(ctx, "pipeline.resume", url.Values{"all": {"true"}}, nil, &resumed); err != nil {
+		return err
+	}
+	return t.Report(resumed, "Resumed %s.", view.Counted(len(resumed.Items), "pipeline"))
 }
 
-// pipelineDelete makes the verb that deletes pipelines, and says how many events that
-// abandons.
-func pipelineDelete(r *resource) *cobra.Command {
-	cmd := r.about("delete", "Delete pipelines", true, r.Connected(func(ctx context.Context, args []string) error {
-		waiting, known := r.waitingFor(ctx, args)
-		effect, events := strings.TrimSuffix(r.Effect, "."), view.Counted(waiting, "event")+" still waiting."
-		switch {
-		case !known:
-			effect += ", and it abandons those still waiting."
-		case waiting > 0:
-			effect += ", and it abandons " + events
-		default:
-			effect += "."
-		}
-		if err := r.deleteThings(ctx, args, effect, url.Values{}); err != nil {
-			return err
-		}
-		if waiting > 0 {
-			r.Notef("Abandoned %s", events)
-		}
-		return nil
-	}))
-	r.AddYes(cmd)
-	return cmd
+// pipelineDelete deletes pipelines, and says how many events that abandons.
+func (t *cli) pipelineDelete(ctx context.Context, args []string) error {
+	waiting, known := t.waitingFor(ctx, args)
+	effect, events := strings.TrimSuffix(t.Resource.Effect, "."), view.Counted(waiting, "event")+" still waiting."
+	switch {
+	case !known:
+		effect += ", and it abandons those still waiting."
+	case waiting > 0:
+		effect += ", and it abandons " + events
+	default:
+		effect += "."
+	}
+	if err := t.about().remove(ctx, args, effect); err != nil {
+		return err
+	}
+	if waiting > 0 {
+		t.Notef("Abandoned %s", events)
+	}
+	return nil
 }
 
 // waitingFor returns how many events wait for some pipelines. Not every user who may
@@ -87,34 +68,22 @@ func (t *cli) waitingFor(ctx context.Context, names []string) (count int, known 
 	return count, true
 }
 
-func pipelineGet(r *resource) *cobra.Command {
-	var version int
-	cmd := &cobra.Command{
-		Use:               "get NAME",
-		Short:             "Print the source of a stored pipeline; with -o or --json what is known of it",
-		Example:           "  sluice pipeline get leads > leads.yaml",
-		Args:              terminal.Needs("the name of a pipeline"),
-		ValidArgsFunction: r.CompleteNames("pipeline.get", "name", terminal.NoFiles),
-		RunE: r.Connected(func(ctx context.Context, args []string) error {
-			if r.FormGiven {
-				params := url.Values{"name": {args[0]}}
-				if version != 0 {
-					params.Set("version", strconv.Itoa(version))
-				}
-				return r.callCommand(ctx, "pipeline.get", params, nil)
-			}
-			source, _, err := r.Server.PipelineSource(ctx, args[0], version)
-			if err != nil {
-				return r.missingPipeline(ctx, args[0], err)
-			}
-			if terminal.IsTerminal(r.Out) {
-				source = view.Lines(source)
-			}
-			_, err = r.Out.WriteString(source)
-			return err
-		}),
+func (t *cli) pipelineGet(ctx context.Context, args []string) error {
+	version := t.Text("version")
+	if t.FormGiven {
+		params := url.Values{"name": {args[0]}}
+		if version != "0" {
+			params.Set("version", version)
+		}
+		return t.callCommand(ctx, "pipeline.get", params, nil)
 	}
-	cmd.Flags().IntVar(&version, "version", 0,
-		"a former version, as sluice pipeline versions lists them (default: the current one)")
-	return cmd
+	source, _, err := t.Server.PipelineSource(ctx, args[0], version)
+	if err != nil {
+		return t.about().missingPipeline(ctx, args[0], err)
+	}
+	if terminal.IsTerminal(t.Out) {
+		source = view.Lines(source)
+	}
+	_, err = t.Out.WriteString(source)
+	return err
 }

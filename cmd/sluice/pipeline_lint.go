@@ -8,12 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/serve"
 )
@@ -40,38 +37,28 @@ type lintedFile struct {
 	sluice.LintResult
 }
 
-func pipelineLint(t *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:   "lint FILE|FOLDER...",
-		Short: "List the mistakes in pipelines",
-		Long: `List the mistakes in pipelines with their places. The server that you are logged in at also tells which
-			steps would be refused. Without one, what this program knows is checked, and no rights. The file - is
-			standard input.`,
-		Args: terminal.Needs("a file or a folder with pipelines"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := filesIn(args)
-			if err != nil {
-				return err
-			}
-			found := make([]lintedFile, len(files))
-			mistakes := 0
-			for i, file := range files {
-				linted, err := t.lintFile(cmd.Context(), file)
-				if err != nil {
-					return err
-				}
-				found[i] = lintedFile{file, linted}
-				mistakes += len(linted.Problems)
-			}
-			if err := t.Present(found, func(w io.Writer) { t.listLinted(w, found) }); err != nil {
-				return err
-			}
-			if mistakes > 0 {
-				return exit.Errorf(exit.Failed, "%s.", view.Counted(mistakes, "mistake"))
-			}
-			return nil
-		},
+func (t *cli) pipelineLint(ctx context.Context, args []string) error {
+	files, err := filesIn(args)
+	if err != nil {
+		return err
 	}
+	found := make([]lintedFile, len(files))
+	mistakes := 0
+	for i, file := range files {
+		linted, err := t.lintFile(ctx, file)
+		if err != nil {
+			return err
+		}
+		found[i] = lintedFile{file, linted}
+		mistakes += len(linted.Problems)
+	}
+	if err := t.Present(found, func(w io.Writer) { t.listLinted(w, found) }); err != nil {
+		return err
+	}
+	if mistakes > 0 {
+		return exit.Errorf(exit.Failed, "%s.", view.Counted(mistakes, "mistake"))
+	}
+	return nil
 }
 
 // lintFile lets the server check a file, or this program if there is no server.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
@@ -16,54 +14,39 @@ import (
 	"sluice/manifest"
 )
 
-func pipelinePut(t *cli) *cobra.Command {
-	var name string
-	var force bool
-	cmd := &cobra.Command{
-		Use:   "put FILE|FOLDER...",
-		Short: "Store pipelines",
-		Long: `Store pipelines, each under the name of its file without its ending. A folder stands for its files
-			*.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if you agree.
-			Nothing is stored if one has a mistake.`,
-		Args: terminal.Needs("a file or a folder with pipelines"),
-		RunE: t.Connected(func(ctx context.Context, args []string) error {
-			files, err := filesIn(args)
-			if err != nil {
-				return err
-			}
-			if name != "" && len(files) > 1 {
-				return exit.Usage("--name is for one file, and these are %d.", len(files))
-			}
-			drafts, err := t.readDrafts(files, name)
-			if err != nil {
-				return err
-			}
-			folder := len(files) != len(args) || files[0] != args[0]
-			var diffs []string
-			if folder {
-				if drafts, diffs, err = t.changedDrafts(ctx, drafts); err != nil {
-					return err
-				}
-				if len(drafts) == 0 {
-					return t.Report([]pipelineDraft{}, "Nothing has changed.")
-				}
-			}
-			if err := t.faultless(ctx, drafts, force); err != nil {
-				return err
-			}
-			if folder {
-				fmt.Fprint(t.Err, strings.Join(diffs, ""))
-				if err := t.Confirm(ctx, "Store "+view.Counted(len(drafts), "pipeline")+"?"); err != nil {
-					return err
-				}
-			}
-			return t.putDrafts(ctx, drafts, force)
-		}),
+func (t *cli) pipelinePut(ctx context.Context, args []string) error {
+	files, err := filesIn(args)
+	if err != nil {
+		return err
 	}
-	cmd.Flags().StringVar(&name, "name", "", "name of the pipeline (default: that of the file)")
-	cmd.Flags().BoolVar(&force, "force", false, "store them although steps would be refused when they run")
-	t.AddYes(cmd)
-	return cmd
+	name, force := t.Text("name"), t.On("force")
+	if name != "" && len(files) > 1 {
+		return exit.Usage("--name is for one file, and these are %d.", len(files))
+	}
+	drafts, err := t.readDrafts(files, name)
+	if err != nil {
+		return err
+	}
+	folder := len(files) != len(args) || files[0] != args[0]
+	var diffs []string
+	if folder {
+		if drafts, diffs, err = t.changedDrafts(ctx, drafts); err != nil {
+			return err
+		}
+		if len(drafts) == 0 {
+			return t.Report([]pipelineDraft{}, "Nothing has changed.")
+		}
+	}
+	if err := t.faultless(ctx, drafts, force); err != nil {
+		return err
+	}
+	if folder {
+		fmt.Fprint(t.Err, strings.Join(diffs, ""))
+		if err := t.Confirm(ctx, "Store "+view.Counted(len(drafts), "pipeline")+"?"); err != nil {
+			return err
+		}
+	}
+	return t.putDrafts(ctx, drafts, force)
 }
 
 // A pipelineDraft is a pipeline to store.
@@ -95,7 +78,7 @@ func (t *cli) changedDrafts(
 	bar := t.Progress(len(drafts), "comparing")
 	defer bar.End()
 	for _, d := range drafts {
-		before, _, err := t.Server.PipelineSource(ctx, d.name, 0)
+		before, _, err := t.Server.PipelineSource(ctx, d.name, "")
 		if err != nil && !sluice.NotFound.Is(err) {
 			return nil, nil, err
 		}
@@ -114,7 +97,7 @@ func (t *cli) faultless(ctx context.Context, drafts []pipelineDraft, force bool)
 	for _, d := range drafts {
 		found, err := t.Server.Lint(ctx, d.name, d.source, "")
 		switch {
-		case sluice.Forbidden.Is(err):
+		case sluice.Forbidden.Is(err), sluice.NotFound.Is(err): // a name out of scope: storing it says so
 			return nil
 		case err != nil:
 			return err

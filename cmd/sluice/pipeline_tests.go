@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/cmd/sluice/exit"
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
@@ -18,34 +15,26 @@ type testedFile struct {
 	sluice.TestReport
 }
 
-func pipelineTest(t *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:   "test FILE|FOLDER...",
-		Short: "Run the tests that pipelines carry, without a server",
-		Long:  "Run the tests that pipelines carry, without a server. The file - is standard input.",
-		Args:  terminal.Needs("a file or a folder with pipelines"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := filesIn(args)
-			if err != nil {
-				return err
-			}
-			results := make([]testedFile, len(files))
-			failed := 0
-			for i, file := range files {
-				if results[i], err = t.testFile(cmd.Context(), file); err != nil {
-					return err
-				}
-				failed += results[i].Failed
-			}
-			if err := t.Present(results, func(w io.Writer) { t.listTested(w, results) }); err != nil {
-				return err
-			}
-			if failed > 0 {
-				return exit.Errorf(exit.Failed, "%s failed.", view.Counted(failed, "test"))
-			}
-			return nil
-		},
+func (t *cli) pipelineTest(ctx context.Context, args []string) error {
+	files, err := filesIn(args)
+	if err != nil {
+		return err
 	}
+	results := make([]testedFile, len(files))
+	failed := 0
+	for i, file := range files {
+		if results[i], err = t.testFile(ctx, file); err != nil {
+			return err
+		}
+		failed += results[i].Failed
+	}
+	if err := t.Present(results, func(w io.Writer) { t.listTested(w, results) }); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return exit.Errorf(exit.Failed, "%s failed.", view.Counted(failed, "test"))
+	}
+	return nil
 }
 
 // testFile runs the tests in a file, unless it has mistakes.

@@ -10,11 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/cmd/sluice/exit"
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/manifest"
 )
@@ -25,40 +22,28 @@ const (
 	triesShown   = 20
 )
 
-func pipelineTry(t *cli) *cobra.Command {
-	return t.Calling(&cobra.Command{
-		Use:   "try FILE",
-		Short: "Try a draft of a pipeline on past events, without doing anything outside",
-		Long: `Try a draft of a pipeline on past events, and show where it would end in another way than the pipeline
-			did. Nothing is done outside: what was called then answers as it did then, otherwise as the stubs of the
-			draft's first test say. The events are those of the stored pipeline with the file's name, or with the key
-			that the draft listens to, unless flags say otherwise. It can be interrupted: what was found by then is
-			shown.`,
-		Example: "  sluice pipeline try leads.yaml --since 1d",
-		Args:    terminal.Needs("a file with a pipeline"),
-	}, "pipeline.try", func(ctx context.Context, values url.Values, args []string) error {
-		source, err := t.Read(args[0])
-		if err != nil {
-			return err
+func (t *cli) pipelineTry(ctx context.Context, args []string) error {
+	source, err := t.Read(args[0])
+	if err != nil {
+		return err
+	}
+	if !t.Params.Has("eventKey") && !t.Params.Has("pipeline") {
+		name := manifest.NameOf(args[0])
+		if _, err := t.Server.PipelineVersions(ctx, name); err == nil {
+			t.Params.Set("pipeline", name)
 		}
-		if !values.Has("eventKey") && !values.Has("pipeline") {
-			name := manifest.NameOf(args[0])
-			if _, err := t.Server.PipelineVersions(ctx, name); err == nil {
-				values.Set("pipeline", name)
-			}
-		}
-		found, failed := t.tryAll(ctx, string(source), values)
-		if failed != nil && found.Tried() == 0 {
-			return inFile(args[0], failed)
-		}
-		if err := t.Present(found, func(w io.Writer) { t.listTried(w, args[0], found) }); err != nil {
-			return err
-		}
-		if failed == nil && found.Fails > 0 {
-			return exit.Errorf(exit.Failed, "The draft fails on %s.", view.Counted(found.Fails, "event"))
-		}
-		return failed
-	}, "after")
+	}
+	found, failed := t.tryAll(ctx, string(source), t.Params)
+	if failed != nil && found.Tried() == 0 {
+		return inFile(args[0], failed)
+	}
+	if err := t.Present(found, func(w io.Writer) { t.listTried(w, args[0], found) }); err != nil {
+		return err
+	}
+	if failed == nil && found.Fails > 0 {
+		return exit.Errorf(exit.Failed, "The draft fails on %s.", view.Counted(found.Fails, "event"))
+	}
+	return failed
 }
 
 // tryAll tries a draft page by page. With an error it returns what it has found so

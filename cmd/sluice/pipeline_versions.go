@@ -6,49 +6,32 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-func pipelineVersions(r *resource) *cobra.Command {
-	return r.about("versions", "List the latest sources of a pipeline: who stored each, and when", false,
-		r.Connected(func(ctx context.Context, args []string) error {
-			answer, err := r.Server.Command(ctx, "pipeline.versions", url.Values{"name": {args[0]}}, nil)
-			if err != nil {
-				return r.missing(ctx, args[0], err)
-			}
-			return r.Show(answer.Body, view.Columns("version", "owner", "time", "current")...)
-		}))
+func (t *cli) pipelineVersions(ctx context.Context, args []string) error {
+	answer, err := t.Call(ctx)
+	if err != nil {
+		return t.about().missing(ctx, args[0], err)
+	}
+	return t.Show(answer.Body, view.Columns(t.Verb.Columns...)...)
 }
 
-func pipelineDiff(r *resource) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "diff NAME [OLD [NEW]]",
-		Short: "Show how versions of a pipeline differ",
-		Long: `Show how versions of a pipeline differ: the current one from the one before it, from an older one, or
-			any two.`,
-		Example: "  sluice pipeline diff leads\n  sluice pipeline diff leads 3 5",
-		Args:    terminal.Needs("the name of a pipeline, and up to two versions"),
-		RunE: r.Connected(func(ctx context.Context, args []string) error {
-			pair, err := r.versionsOf(ctx, args)
-			if err != nil {
-				return err
-			}
-			if pair.before == pair.after {
-				r.Notef("They are the same.")
-				return nil
-			}
-			title := fmt.Sprintf("%s, version %d and %d", args[0], pair.old, pair.new)
-			_, err = r.Out.WriteString(view.Diff(title, pair.before, pair.after, terminal.Colours(r.Out)))
-			return err
-		}),
+func (t *cli) pipelineDiff(ctx context.Context, args []string) error {
+	pair, err := t.versionsOf(ctx, args)
+	if err != nil {
+		return err
 	}
-	cmd.ValidArgsFunction = r.CompleteNames("pipeline.get", "name", terminal.NoFiles)
-	return cmd
+	if pair.before == pair.after {
+		t.Notef("They are the same.")
+		return nil
+	}
+	title := fmt.Sprintf("%s, version %d and %d", args[0], pair.old, pair.new)
+	_, err = t.Out.WriteString(view.Diff(title, pair.before, pair.after, terminal.Colours(t.Out)))
+	return err
 }
 
 // A versionPair is two versions of a pipeline with their sources.
@@ -59,11 +42,11 @@ type versionPair struct {
 }
 
 // versionsOf returns the versions that arguments name: NAME [OLD [NEW]].
-func (r *resource) versionsOf(ctx context.Context, args []string) (p versionPair, err error) {
+func (t *cli) versionsOf(ctx context.Context, args []string) (p versionPair, err error) {
 	name := args[0]
-	kept, err := r.Server.PipelineVersions(ctx, name)
+	kept, err := t.Server.PipelineVersions(ctx, name)
 	if err != nil {
-		return p, r.missing(ctx, name, err)
+		return p, t.about().missing(ctx, name, err)
 	}
 	p.new = kept[0].Version
 	switch {
@@ -72,16 +55,16 @@ func (r *resource) versionsOf(ctx context.Context, args []string) (p versionPair
 	case len(kept) > 1:
 		p.old = kept[1].Version
 	default:
-		err = sluice.Errorf(sluice.CodeVersionUnknown, "The pipeline %s has one version only.", name)
+		err = sluice.CodeVersionUnknown.Errorf("The pipeline %s has one version only.", name)
 	}
 	if err == nil && len(args) > 2 {
 		p.new, err = versionNumber(args[2])
 	}
 	if err == nil {
-		p.before, _, err = r.Server.PipelineSource(ctx, name, p.old)
+		p.before, _, err = t.Server.PipelineSource(ctx, name, strconv.Itoa(p.old))
 	}
 	if err == nil {
-		p.after, p.tag, err = r.Server.PipelineSource(ctx, name, p.new)
+		p.after, p.tag, err = t.Server.PipelineSource(ctx, name, strconv.Itoa(p.new))
 	}
 	return p, err
 }
@@ -94,34 +77,18 @@ func versionNumber(text string) (int, error) {
 	return number, nil
 }
 
-func pipelineRollback(r *resource) *cobra.Command {
-	var force bool
-	cmd := &cobra.Command{
-		Use:   "rollback NAME [VERSION]",
-		Short: "Store a former source of a pipeline again",
-		Long: `Store a former source of a pipeline again: that of a version, or the one before the current one. It
-			becomes a new version, which is yours.`,
-		Example: "  sluice pipeline rollback leads",
-		Args:    terminal.Needs("the name of a pipeline, and perhaps a version"),
-		RunE: r.Connected(func(ctx context.Context, args []string) error {
-			pair, err := r.versionsOf(ctx, args)
-			if err != nil {
-				return err
-			}
-			fmt.Fprint(r.Err, view.Diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old),
-				pair.after, pair.before, terminal.Colours(r.Err)))
-			if err := r.Confirm(ctx, fmt.Sprintf("Store version %d again?", pair.old)); err != nil {
-				return err
-			}
-			params := url.Values{
-				"name": {args[0]}, "version": {strconv.Itoa(pair.old)}, "ifMatch": {pair.tag},
-				"force": {strconv.FormatBool(force)},
-			}
-			return r.ShowAnswer(r.Server.Command(ctx, "pipeline.rollback", params, nil))
-		}),
+func (t *cli) pipelineRollback(ctx context.Context, args []string) error {
+	pair, err := t.versionsOf(ctx, args)
+	if err != nil {
+		return err
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "store it although steps would be refused when it runs")
-	r.AddYes(cmd)
-	cmd.ValidArgsFunction = r.CompleteNames("pipeline.get", "name", terminal.NoFiles)
-	return cmd
+	fmt.Fprint(t.Err, view.Diff(fmt.Sprintf("%s, back from version %d to %d", args[0], pair.new, pair.old),
+		pair.after, pair.before, terminal.Colours(t.Err)))
+	if err := t.Confirm(ctx, fmt.Sprintf("Store version %d again?", pair.old)); err != nil {
+		return err
+	}
+	params := url.Values{
+		"name": {args[0]}, "version": {strconv.Itoa(pair.old)}, "ifMatch": {pair.tag}, "force": {t.Text("force")},
+	}
+	return t.ShowAnswer(t.Server.Command(ctx, "pipeline.rollback", params, nil))
 }

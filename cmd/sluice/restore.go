@@ -5,53 +5,41 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
-
-	"github.com/spf13/cobra"
 
 	"sluice"
 	"sluice/cmd/sluice/exit"
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 	"sluice/config"
 	"sluice/serve"
 )
 
-// restoreCommand works on a data folder or an external engine, without a server.
-func restoreCommand(t *cli) *cobra.Command {
-	var checkOnly bool
-	var erasures string
-	cmd := t.onStopped(&cobra.Command{
-		Use: "restore FILE", Short: "Make a data folder from a backup",
-		Long: "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may " +
-			"be of either. The folder must be empty, or not there. A backup that is damaged is refused, and nothing " +
-			"is left behind when something fails. The passphrase of the backup, if there is one, is read from " +
-			passphraseVariable + ", or asked for.",
-		Example: "  sluice restore sluice.backup --data ./data\n  sluice restore sluice.backup --check",
-		Args:    terminal.Needs("a file"),
-	}, stoppedSettings, func(ctx context.Context, at stopped, args []string) error {
+// restore works on a data folder or an external engine, without a server.
+func (t *cli) restore(ctx context.Context, args []string) error {
+	return t.onStopped(func(cfg config.Config, log *slog.Logger) error {
 		file, err := os.Open(args[0])
 		if err != nil {
 			return exit.Usage("%v", err)
 		}
 		defer file.Close()
-		erased, err := readErasures(erasures)
+		erased, err := readErasures(t.Text("erasures"))
 		if err != nil {
 			return err
 		}
 		bar := t.Transfer(0, "restoring")
 		defer bar.End()
 		opts := serve.RestoreOptions{
-			Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Erasures: erased, Log: at.log,
-			Progress: bar.Reach,
+			Passphrase: os.Getenv(passphraseVariable), CheckOnly: t.On("check"), Erasures: erased,
+			Paused: t.On("paused"), Log: log, Progress: bar.Reach,
 		}
-		done, err := serve.Restore(ctx, at.Config, file, opts)
+		done, err := serve.Restore(ctx, cfg, file, opts)
 		if sluice.CodePassphraseMissing.Is(err) && t.Asks() {
 			bar.End()
 			if opts.Passphrase, err = t.AskSecret(ctx, "Passphrase of the backup: "); err != nil {
 				return err
 			}
-			done, err = serve.Restore(ctx, at.Config, file, opts)
+			done, err = serve.Restore(ctx, cfg, file, opts)
 		}
 		bar.End()
 		if err != nil {
@@ -59,19 +47,17 @@ func restoreCommand(t *cli) *cobra.Command {
 		}
 		content := fmt.Sprintf("%d messages in %d streams, of a server of version %s (%s), made %s",
 			done.Messages, done.Streams, done.Version, done.Engine, done.Created.Format("2006-01-02 15:04:05 MST"))
-		if checkOnly {
+		if opts.CheckOnly {
 			return t.Report(restoredDocument(done), "The backup is whole: %s.", content)
 		}
 		return t.Present(restoredDocument(done), func(w io.Writer) {
 			fmt.Fprintf(w, "Restored %s.\n", view.Printable(content))
-			fmt.Fprintln(w, view.Printable("Start the server: "+startLine(at.Config, done)))
+			fmt.Fprintln(w, view.Printable("Start the server: "+startLine(cfg, done)))
+			if opts.Paused {
+				fmt.Fprintln(w, "All pipelines wait, and alerts tell nobody, until: sluice pipeline resume --all")
+			}
 		})
 	})
-	cmd.Flags().BoolVar(&checkOnly, "check", false, "only check whether the backup is whole")
-	cmd.Flags().StringVar(&erasures, "erasures", "",
-		"also erase the calls in this file, which sluice export --erasures wrote after the backup")
-	t.AddForm(cmd)
-	return cmd
 }
 
 // readErasures reads what exportErasures wrote. Without a file there are none.

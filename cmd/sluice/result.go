@@ -2,60 +2,28 @@ package main
 
 import (
 	"context"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-// An awaiting says whether and how long to wait for a result.
-type awaiting struct {
-	wanted  bool
-	timeout time.Duration
-}
-
-func (w *awaiting) addFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.wanted, "wait", false, "wait until the result is there")
-	w.addTimeout(cmd)
-}
-
-func (w *awaiting) addTimeout(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "longest time to wait, such as 5m (default: no limit)")
-}
-
-func resultCommand(t *cli) *cobra.Command {
-	var w awaiting
-	cmd := &cobra.Command{
-		Use:   "result ID",
-		Short: "Print the result of a call",
-		Long: `Print the result of a call, by the correlation id in its answer. With --wait the server holds the
-			request until the result is there. A result that tells of a failure ends with exit code 9.`,
-		Example: "  sluice result 1b9c5a0e-94d2-8c6f-a9f1-3d6a5e0f7c21 --wait",
-		Args:    terminal.Needs("the correlation id of a call"),
-		RunE: t.Connected(func(ctx context.Context, args []string) error {
-			if w.wanted {
-				return t.awaitResult(ctx, args[0], w)
-			}
-			result, err := t.Server.Result(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return t.showResult(result)
-		}),
+func (t *cli) result(ctx context.Context, args []string) error {
+	if t.On("wait") {
+		return t.awaitResult(ctx, args[0])
 	}
-	w.addFlags(cmd)
-	return cmd
+	result, err := t.Server.Result(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return t.showResult(result)
 }
 
-func (t *cli) awaitResult(ctx context.Context, id string, w awaiting) error {
-	if w.timeout > 0 {
+func (t *cli) awaitResult(ctx context.Context, id string) error {
+	if longest := t.Duration("timeout"); longest > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, w.timeout)
+		ctx, cancel = context.WithTimeout(ctx, longest)
 		defer cancel()
 	}
 	bar := t.Progress(-1, "waiting for the result")

@@ -36,7 +36,7 @@ const sampleKey = "webhook.sampled"
 var samples = []sampled{
 	{"webhook", sampleKey, map[string]any{
 		"payloadType": "raw", "maxPayloadLength": 7, "provider": "svix", "signingSecret": "secret:sampled",
-		"dedupe": "content", "dedupeWindow": "1h", "eventType": "query:kind", "schema": map[string]any{"type": "object"}, "allow": []any{"203.0.113.0/24"},
+		"dedupe": "content", "dedupeWindow": "1h", "eventType": "query:kind", "split": "payload.events", "schema": map[string]any{"type": "object"}, "allow": []any{"203.0.113.0/24"},
 		"multipart": "all", "methods": []any{"PUT"}, "rate": "5/s", "expectEvery": "2h", "redact": []any{"payload.card"}, "keep": "3h",
 		"apiUrl": "https://api.svix.com/api/v1/app/a/endpoint/b", "apiSecret": "secret:sampled", "missedEvery": "4h", "checkEvery": "6h",
 		"answer": "value", "answerType": "text/xml", "answerWait": "5s", "disabled": true, "description": "sampled",

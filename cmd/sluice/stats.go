@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net/url"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
 	"sluice"
@@ -15,38 +13,31 @@ import (
 	"sluice/value"
 )
 
-func statsCommand(t *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "stats", Short: "See what the server is doing"}
-	t.AddOpen(cmd)
-	return t.Calling(cmd, "server.stats", func(ctx context.Context, values url.Values, _ []string) error {
-		if t.Opens {
-			return t.Open(ctx, "/")
-		}
-		answer, err := t.Server.Command(ctx, "server.stats", values, nil)
-		if sluice.AsError(err).Kind == sluice.Forbidden {
-			return t.scopedStats(ctx, values)
-		}
-		if err != nil {
-			return err
-		}
-		return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
-			for _, name := range []string{"minutes", "hours"} {
-				if figures := view.Field(root, name); figures != nil {
-					tabulate(figures)
-				}
+func (t *cli) stats(ctx context.Context, _ []string) error {
+	answer, err := t.Call(ctx)
+	if sluice.Forbidden.Is(err) {
+		return t.scopedStats(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
+		for _, name := range []string{"minutes", "hours"} {
+			if figures := view.Field(root, name); figures != nil {
+				tabulate(figures)
 			}
-			return v.Account(w, root, "")
-		})
+		}
+		return v.Account(w, root, "")
 	})
 }
 
 // scopedStats shows what a user sees who may not see the state of the server: the webhooks and
 // pipelines that their roles cover.
-func (t *cli) scopedStats(ctx context.Context, values url.Values) error {
-	values.Del("minutes")
+func (t *cli) scopedStats(ctx context.Context) error {
+	t.Params.Del("minutes")
 	both := map[string]json.RawMessage{}
 	for _, thing := range []string{"webhook", "pipeline"} {
-		answer, err := t.Server.Command(ctx, thing+".stats", values, nil)
+		answer, err := t.Server.Command(ctx, thing+".stats", t.Params, nil)
 		if err != nil {
 			return err
 		}
@@ -57,8 +48,12 @@ func (t *cli) scopedStats(ctx context.Context, values url.Values) error {
 		return err
 	}
 	return t.Write(document, func(v *view.View, w io.Writer, root *yaml.Node) error {
-		if hours := view.Field(view.Field(root, "pipelines"), "hours"); hours != nil {
+		pipelines := view.Field(root, "pipelines")
+		if hours := view.Field(pipelines, "hours"); hours != nil {
 			tabulate(hours)
+		}
+		for _, webhook := range view.Field(root, "webhooks").Content {
+			view.DropField(webhook, "hours") // too wide; --json shows them
 		}
 		return v.Account(w, root, "")
 	})

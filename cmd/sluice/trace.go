@@ -8,64 +8,41 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
 	"sluice"
 	"sluice/cmd/sluice/exit"
-	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
-func traceCommand(t *cli) *cobra.Command {
-	var follow bool
-	cmd := &cobra.Command{
-		Use:   "trace [LAST6[:RANDOM]]",
-		Short: "Find calls and what pipelines made of them",
-		Long: `Find calls and what pipelines made of them, newest first. The last 6 characters of a webhook's token
-			find all its calls, a whole trace id finds one. With --follow calls and runs are told as they happen,
-			until you interrupt.`,
-		Example: "  sluice trace 4a5575 --since 1h --status failed\n  sluice trace --event-key webhook.lead.created " +
-			"--follow",
-		Args: terminal.Needs("one trace id"),
+func (t *cli) trace(ctx context.Context, _ []string) error {
+	switch given := t.Params; {
+	case !t.On("follow"):
+		return t.showTrace(ctx)
+	case given.Has("from") || given.Has("to") || given.Has("status"):
+		return exit.Usage("--follow tells what happens from now on; it takes no span of time and no status.")
 	}
-	cmd.Flags().BoolVar(&follow, "follow", false, "tell of calls and runs as they happen")
-	t.AddOpen(cmd)
-	return t.Calling(cmd, "trace.get", func(ctx context.Context, values url.Values, args []string) error {
-		if len(args) > 0 {
-			values.Set("traceId", args[0])
-		}
-		switch {
-		case t.Opens:
-			return t.Open(ctx, "/calls", args...)
-		case !follow:
-			return t.showTrace(ctx, values)
-		case values.Has("from") || values.Has("to") || values.Has("status"):
-			return exit.Usage("--follow tells what happens from now on; it takes no span of time and no status.")
-		}
-		return t.followCalls(ctx, values)
-	}, "traceId")
+	return t.followCalls(ctx)
 }
 
 // showTrace shows calls, or everything about one.
-func (t *cli) showTrace(ctx context.Context, params url.Values) error {
-	calls := terminal.List{Command: "trace.get", None: "No such calls were found.", Columns: view.CallColumns}
-	id := params.Get("traceId")
+func (t *cli) showTrace(ctx context.Context) error {
+	id := t.Params.Get("traceId")
 	if id == "" {
-		return t.ShowList(ctx, calls, params)
+		return t.ShowList(ctx, view.CallColumns)
 	}
-	answer, err := t.Server.Command(ctx, "trace.get", params, nil)
+	answer, err := t.Call(ctx)
 	if err != nil {
 		return err
 	}
 	var page sluice.List[json.RawMessage]
 	if err := json.Unmarshal(answer.Body, &page); err == nil && len(page.Items) == 0 {
-		return sluice.Errorf(sluice.CodeCallUnknown,
+		return sluice.CodeCallUnknown.Errorf(
 			"No call %s was found; give a whole trace id, or the last 6 characters of a webhook's token, and perhaps "+
 				"a longer span of time.", id)
 	}
 	if !strings.Contains(id, ":") {
-		return t.PrintPage(answer, "--after ", calls.Columns...)
+		return t.PrintPage(answer, "--after ", view.CallColumns...)
 	}
 	return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
 		calls := view.Field(root, "items").Content

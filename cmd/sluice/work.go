@@ -14,92 +14,56 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/client"
-	"sluice/cmd/sluice/terminal"
 	"sluice/value"
 	"sluice/wait"
 )
 
-// A worker runs a program for each item of a queue.
-type worker struct {
-	*cli
-
-	queue   string
-	program []string
-	lease   time.Duration
-	later   time.Duration // after which work is offered again that its program puts off
-	all     bool          // it ends when there is no more work
-}
-
-func workCommand(t *cli) *cobra.Command {
-	w := &worker{cli: t}
-	cmd := &cobra.Command{
-		Use:   "work QUEUE [-- PROGRAM [ARGUMENT]]...",
-		Short: "Do the work of pipelines with a program",
-		Long: `Do the work that pipelines leave in a queue, by a program that is started for each item: it reads
-			the input as JSON, and what it writes is the answer, as JSON or else as text. Exit code 0 means done and
-			75 later; with any other the step fails, and the end of what the program says to standard error is the
-			reason. The item stays with the program as long as it runs. Without a program, the queues are listed.`,
-		Example: "  sluice work scan -- clamdscan -\n  sluice work invoices --lease 1m -- ./book.py",
-		Args:    cobra.ArbitraryArgs,
-		RunE: t.Connected(func(ctx context.Context, args []string) error {
-			if len(args) < 2 {
-				return terminal.Needs("a queue and a program")(&cobra.Command{
-					Use: "work QUEUE PROGRAM", Example: "  sluice work scan -- clamdscan -",
-				}, args)
-			}
-			w.queue, w.program = args[0], args[1:]
-			return w.work(ctx)
-		}),
-	}
-	cmd.Flags().DurationVar(&w.lease, "lease", time.Minute,
-		"how long an item is this program's if the connection is lost")
-	cmd.Flags().DurationVar(&w.later, "later", time.Minute, "when an item is offered again after exit code 75")
-	cmd.Flags().BoolVar(&w.all, "all", false, "end when there is no more work")
-	return cmd
-}
-
-// work takes items one after the other, until ctx ends.
-func (w *worker) work(ctx context.Context) error {
-	params := url.Values{"queue": {w.queue}, "lease": {w.lease.String()}, "wait": {"25s"}}
-	if w.all {
+// work takes items of a queue one after the other, and lets a program do them, until ctx ends.
+func (t *cli) work(ctx context.Context, args []string) error {
+	all := t.On("all")
+	params := url.Values{"queue": args[:1], "lease": {t.Text("lease")}, "wait": {"25s"}}
+	if all {
 		params.Set("wait", "0s")
 	}
-	for pause := time.Second; ctx.Err() == nil; {
+	for ctx.Err() == nil {
 		var taken sluice.List[sluice.WorkItem]
-		err := w.Server.Decode(ctx, "work.take", params, nil, &taken)
-		switch {
-		case err != nil && sluice.AsError(err).Kind == sluice.Unavailable:
-			w.Sayf("The server can't be reached; trying on.")
-			if wait.For(ctx, pause) != nil {
-				return ctx.Err()
-			}
-			pause = min(2*pause, time.Minute)
-			continue
-		case err != nil:
+		if err := t.persist(ctx, "work.take", params, nil, &taken); err != nil {
 			return err
-		case len(taken.Items) == 0 && w.all:
+		}
+		if len(taken.Items) == 0 && all {
 			return nil
 		}
-		pause = time.Second
 		for _, item := range taken.Items {
-			if err := w.do(ctx, item); err != nil {
-				w.Sayf("%s: %v", item.TraceID, err)
+			if err := t.doWork(ctx, item, args[1:]); err != nil {
+				t.Sayf("%s: %v", item.TraceID, err)
 			}
 		}
 	}
 	return ctx.Err()
 }
 
-// do runs the program for an item, and answers what came of it.
-func (w *worker) do(ctx context.Context, item sluice.WorkItem) error {
+// persist calls a command until the server can be reached.
+func (t *cli) persist(ctx context.Context, name string, params url.Values, body *client.Body, into any) error {
+	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
+		err := t.Server.Decode(ctx, name, params, body, into)
+		if !sluice.Unavailable.Is(err) {
+			return err
+		}
+		t.Sayf("The server can't be reached; trying on.")
+		if err := wait.For(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// doWork runs a program for an item, and answers what came of it.
+func (t *cli) doWork(ctx context.Context, item sluice.WorkItem, command []string) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	go w.extend(running, stop, item.Lease)
-	program := exec.CommandContext(running, w.program[0], w.program[1:]...) //nolint:gosec // its user names it
+	go t.extendWork(running, stop, item.Lease)
+	program := exec.CommandContext(running, command[0], command[1:]...) //nolint:gosec // its user names it
 	program.Env = append(program.Environ(), "SLUICE_QUEUE="+item.Queue, "SLUICE_TRACE_ID="+item.TraceID,
 		"SLUICE_ATTEMPT="+strconv.Itoa(item.Attempt))
 	program.Stdin = bytes.NewReader(append(item.Input, '\n'))
@@ -112,18 +76,18 @@ func (w *worker) do(ctx context.Context, item sluice.WorkItem) error {
 	switch {
 	case err == nil:
 		answer["value"] = valueOf(out.text)
-		return w.answer(ctx, "work.done", item, "done", answer)
+		return t.answerWork(ctx, "work.done", item, "done", answer)
 	case ctx.Err() != nil || code == later:
 		answer["statusCode"], answer["retryAfter"] = http.StatusServiceUnavailable, "0s"
 		if code == later {
-			answer["retryAfter"] = w.later.String()
+			answer["retryAfter"] = t.Text("later")
 		}
-		return w.answer(context.WithoutCancel(ctx), "work.fail", item, "put off", answer)
+		return t.answerWork(context.WithoutCancel(ctx), "work.fail", item, "put off", answer)
 	case running.Err() != nil:
 		return errors.New("the lease was lost; somebody else does it")
 	}
 	answer["message"] = cmp.Or(strings.TrimSpace(string(said.text)), err.Error())
-	return w.answer(ctx, "work.fail", item, fmt.Sprintf("failed (%v)", err), answer)
+	return t.answerWork(ctx, "work.fail", item, fmt.Sprintf("failed (%v)", err), answer)
 }
 
 // valueOf returns what a program wrote: JSON, or else text.
@@ -134,7 +98,7 @@ func valueOf(text []byte) any {
 	return strings.ToValidUTF8(strings.TrimRight(string(text), "\r\n"), "\uFFFD")
 }
 
-func (w *worker) answer(
+func (t *cli) answerWork(
 	ctx context.Context, name string, item sluice.WorkItem, did string, answer map[string]any,
 ) error {
 	text, err := value.Marshal(answer)
@@ -142,21 +106,17 @@ func (w *worker) answer(
 		return err
 	}
 	body := &client.Body{Content: text, ContentType: "application/json"}
-	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
-		_, err := w.Server.Command(ctx, name, nil, body)
-		if err == nil {
-			w.Sayf("%s: %s", item.TraceID, did)
-		}
-		if err == nil || sluice.AsError(err).Kind != sluice.Unavailable || wait.For(ctx, pause) != nil {
-			return err
-		}
+	if err := t.persist(ctx, name, nil, body, new(any)); err != nil {
+		return err
 	}
+	t.Sayf("%s: %s", item.TraceID, did)
+	return nil
 }
 
-// extend keeps an item until ctx ends, and calls lost if it can't be kept.
-func (w *worker) extend(ctx context.Context, lost func(), lease string) {
-	for wait.For(ctx, w.lease/3) == nil {
-		_, err := w.Server.Command(ctx, "work.extend", url.Values{"lease": {lease}, "for": {w.lease.String()}}, nil)
+// extendWork keeps an item until ctx ends, and calls lost if it can't be kept.
+func (t *cli) extendWork(ctx context.Context, lost func(), lease string) {
+	for wait.For(ctx, t.Duration("lease")/3) == nil {
+		_, err := t.Server.Command(ctx, "work.extend", url.Values{"lease": {lease}, "for": {t.Text("lease")}}, nil)
 		if sluice.CodeLeaseOver.Is(err) {
 			lost()
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 	"time"
 
@@ -16,90 +15,50 @@ import (
 
 // An Envelope is what the result of an event depends on.
 type Envelope struct {
-	Sequence  uint64
-	Subject   string
-	EventKey  string
-	Key       string // of a message, if it is no event
-	TraceID   string
-	Type      string
-	Hops      int
-	ReplayOf  string
-	Origin    *sluice.Origin
-	Due       time.Time
-	Received  time.Time
-	Listeners []string
+	Sequence  uint64         `json:"-"`
+	Subject   string         `json:"-"`
+	EventKey  string         `json:"eventKey"`
+	Key       string         `json:"key"` // of a message, if it is no event
+	TraceID   string         `json:"traceId"`
+	Type      string         `json:"type"`
+	Hops      int            `json:"hops"`
+	ReplayOf  string         `json:"replayOf"`
+	Origin    *sluice.Origin `json:"origin"`
+	Due       time.Time      `json:"due"`
+	Received  time.Time      `json:"receivedAt"`
+	Listeners []string       `json:"listeners"`
+	Batch     *sluice.Item   `json:"batch"`
+	Split     *sluice.Split  `json:"split"` // of a call that brought several events, which is no event itself
 
-	DeliveryID  string              // that its sender gave the call
-	Fingerprint *sluice.Fingerprint // of a call with an id; nil for others
-	BodyHash    string              // likewise; "" for calls that version 0.2.0 took
+	DeliveryID  string              `json:"deliveryId"` // that its sender gave the call
+	Fingerprint *sluice.Fingerprint `json:"delivery"`   // of a call with an id; nil for others
+	BodyHash    string              `json:"bodyHash"`   // likewise; "" for calls that version 0.2.0 took
 
 	// Foreign says that something was missing or wrong, and was made up: another
 	// program has published the event.
-	Foreign bool
+	Foreign bool `json:"-"`
 }
 
-// read reads fields up to the time, which is the last one before the payload.
-func (e *Envelope) read(dec *json.Decoder) error {
-	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+// read reads what stands before the payload. In an event of ours the time is the last of that.
+func (e *Envelope) read(data []byte) error {
+	head, _, found := bytes.Cut(data, []byte(`,"payload":`))
+	if found && bytes.Contains(head, []byte(`"receivedAt":`)) {
+		data = append(bytes.Clone(head), '}')
+	}
+	err := json.Unmarshal(data, e)
+	_, broken := errors.AsType[*json.SyntaxError](err)
+	if broken || !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		return errors.Join(errors.New("an event is an object"), err)
 	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		if err := dec.Decode(e.field(name)); err != nil {
-			if _, broken := errors.AsType[*json.SyntaxError](err); broken || errors.Is(err, io.EOF) ||
-				errors.Is(err, io.ErrUnexpectedEOF) {
-				return err
-			}
-			e.Foreign = true // of another type: as if it were missing
-		}
-		if name == "receivedAt" && !e.Received.IsZero() {
-			return nil
-		}
-	}
+	e.Foreign = err != nil // of another type: as if it were missing
 	return nil
-}
-
-// field returns where the field of a name is read to.
-func (e *Envelope) field(name json.Token) any {
-	switch name {
-	case "eventKey":
-		return &e.EventKey
-	case "key":
-		return &e.Key
-	case "traceId":
-		return &e.TraceID
-	case "type":
-		return &e.Type
-	case "hops":
-		return &e.Hops
-	case "replayOf":
-		return &e.ReplayOf
-	case "origin":
-		return &e.Origin
-	case "listeners":
-		return &e.Listeners
-	case "deliveryId":
-		return &e.DeliveryID
-	case "delivery":
-		return &e.Fingerprint
-	case "bodyHash":
-		return &e.BodyHash
-	case "due":
-		return &e.Due
-	case "receivedAt":
-		return &e.Received
-	}
-	return new(json.RawMessage)
 }
 
 // ReadEnvelope reads the fields of an event before its payload, which may be
 // megabytes. It fails for what is no event at all.
 func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 	e := Envelope{Sequence: msg.Sequence, Subject: msg.Subject}
-	if err := e.read(json.NewDecoder(bytes.NewReader(msg.Data))); err != nil {
+	if err := e.read(msg.Data); err != nil {
 		return e, err
 	}
 	key, traceID := e.EventKey+e.Key, e.TraceID

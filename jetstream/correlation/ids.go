@@ -31,9 +31,9 @@ type IDs struct{ key []byte }
 
 // A Reference is what a correlation id says.
 type Reference struct {
-	Sequence uint64 // of the event that it leads to, if that fits
+	Sequence uint64 // of the event that it leads to, if that fits; for one that waits in a spool, see Spooled
 
-	nonce uint64
+	form, nonce uint64
 }
 
 // NewIDs returns the ids that all nodes with the same key make.
@@ -49,31 +49,31 @@ const (
 )
 
 // ID returns the correlation id of an event.
-func (c IDs) ID(sequence uint64, traceID string) string {
-	nonce := c.nonceOf("event", sequence, traceID)
-	return pack(nonce, (sequence<<formBits|storedForm)<<zeroBits^c.mask(nonce)).String()
+func (c IDs) ID(sequence uint64, traceID string) string { return c.id(storedForm, sequence, traceID) }
+
+func (c IDs) id(form, place uint64, traceID string) string {
+	nonce := c.nonceOf(form, place, traceID)
+	return pack(nonce, (place<<formBits|form)<<zeroBits^c.mask(nonce)).String()
 }
 
 // Parse reads an id.
-func (c IDs) Parse(id string) (r Reference, ok bool) {
-	nonce, locator, ok := c.open(id)
-	return Reference{locator >> formBits, nonce}, ok && locator&(1<<formBits-1) == storedForm
-}
+func (c IDs) Parse(id string) (r Reference, ok bool) { return c.parse(storedForm, id) }
 
-// open returns the parts of an id, without the bits that must be zero.
-func (c IDs) open(id string) (nonce, locator uint64, ok bool) {
+// parse reads an id of a form.
+func (c IDs) parse(form uint64, id string) (r Reference, ok bool) {
 	u, err := uuid.Parse(id)
 	if err != nil || len(id) != 36 || u.Version() != 8 || u.Variant() != uuid.RFC4122 {
-		return 0, 0, false
+		return r, false
 	}
 	nonce, masked := unpack(u)
-	locator = masked ^ c.mask(nonce)
-	return nonce, locator >> zeroBits, locator&(1<<zeroBits-1) == 0
+	locator := masked ^ c.mask(nonce)
+	ok = locator&(1<<(zeroBits+formBits)-1) == form<<zeroBits
+	return Reference{locator >> (zeroBits + formBits), form, nonce}, ok
 }
 
 // Fits reports whether an id leads to the event with a trace id.
 func (c IDs) Fits(r Reference, traceID string) bool {
-	return r.nonce == c.nonceOf("event", r.Sequence, traceID)
+	return r.nonce == c.nonceOf(r.form, r.Sequence, traceID)
 }
 
 // Same reports whether an id is that of an event.
@@ -83,9 +83,13 @@ func (c IDs) Same(id string, sequence uint64, traceID string) bool {
 }
 
 // nonceOf returns the part of a correlation id that only we can make.
-func (c IDs) nonceOf(form string, place uint64, traceID string) uint64 {
+func (c IDs) nonceOf(form, place uint64, traceID string) uint64 {
 	var space [8 + 64]byte // for a trace id of ours, off the heap
-	return c.hash(form, append(binary.BigEndian.AppendUint64(space[:0], place), traceID...))
+	purpose := "event"
+	if form == spooledForm {
+		purpose = "spooled"
+	}
+	return c.hash(purpose, append(binary.BigEndian.AppendUint64(space[:0], place), traceID...))
 }
 
 // Nonce returns a number that nobody else can derive from a trace id.

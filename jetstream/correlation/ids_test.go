@@ -101,7 +101,8 @@ func TestTheIDOfASpooledEvent(t *testing.T) {
 
 		id := c.SpooledID(spool, place, traceID)
 		got, ok := c.ParseSpooled(id)
-		if !ok || got.Spool != spool || got.Place != place || !c.FitsSpooled(got, traceID) || c.FitsSpooled(got, traceID+"x") {
+		gotSpool, gotPlace := got.Spooled()
+		if !ok || gotSpool != spool || gotPlace != place || !c.Fits(got, traceID) || c.Fits(got, traceID+"x") {
 			t.Fatalf("%s leads to %+v, %v; want %d in %d", id, got, ok, place, spool)
 		}
 		if _, ok := c.Parse(id); ok || !c.WasSpooled(id, traceID) || c.WasSpooled(c.ID(place, traceID), traceID) {

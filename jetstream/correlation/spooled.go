@@ -5,41 +5,24 @@ const SpoolBits = 16
 
 const placeBits = sequenceBits - SpoolBits
 
-// A SpooledReference is what the correlation id of a spooled event says.
-type SpooledReference struct {
-	Spool uint64 // its number
-	Place uint64 // of the event in it
-
-	nonce uint64
+// Spooled returns the number of the spool, and the event's place in it, that the correlation id of a
+// spooled event says.
+func (r Reference) Spooled() (spool, place uint64) {
+	return r.Sequence >> placeBits, r.Sequence & (1<<placeBits - 1)
 }
 
 // SpooledID returns the correlation id of an event that waits in a spool, and has no
 // sequence among all events yet. The id has the number of the spool and the event's
 // place there, and stays good when the event is handed over.
 func (c IDs) SpooledID(spool, place uint64, traceID string) string {
-	locator := spool<<placeBits | place&(1<<placeBits-1)
-	nonce := c.nonceOf("spooled", locator, traceID)
-	return pack(nonce, (locator<<formBits|spooledForm)<<zeroBits^c.mask(nonce)).String()
+	return c.id(spooledForm, spool<<placeBits|place&(1<<placeBits-1), traceID)
 }
 
 // ParseSpooled reads the id of a spooled event.
-func (c IDs) ParseSpooled(id string) (r SpooledReference, ok bool) {
-	nonce, locator, ok := c.open(id)
-	place := locator >> formBits
-	r = SpooledReference{Spool: place >> placeBits, Place: place & (1<<placeBits - 1), nonce: nonce}
-	return r, ok && locator&(1<<formBits-1) == spooledForm
-}
-
-// FitsSpooled reports whether an id leads to the event with a trace id.
-func (c IDs) FitsSpooled(r SpooledReference, traceID string) bool {
-	return r.nonce == c.nonceOf("spooled", r.Spool<<placeBits|r.Place, traceID)
-}
+func (c IDs) ParseSpooled(id string) (r Reference, ok bool) { return c.parse(spooledForm, id) }
 
 // WasSpooled reports whether a spool has made an id for the event with a trace id.
 func (c IDs) WasSpooled(id, traceID string) bool {
-	if id == "" {
-		return false
-	}
 	r, ok := c.ParseSpooled(id)
-	return ok && c.FitsSpooled(r, traceID)
+	return ok && c.Fits(r, traceID)
 }

@@ -2,6 +2,7 @@ package damage
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -20,12 +21,6 @@ const (
 	headersBit = 1 << 31
 	flagBits   = 3 << 62 // of a sequence: the message was erased, or the record says that it was removed
 )
-
-// A hole is a part of a block that can't be read.
-type hole struct {
-	from, to    int    // bytes
-	after, next uint64 // sequences of the messages around it; 0: there is none
-}
 
 // A block is one file of messages.
 type block struct {
@@ -73,30 +68,30 @@ func (b *block) record(at int) (size int, sequence uint64, ok bool) {
 	return size, sequence, true
 }
 
-// holes returns the parts that can't be read, the number of records that can, and the
-// first and last message among these.
-func (b *block) holes() (holes []hole, records int, first, last uint64) {
+// losses returns what can't be read, and which messages can.
+func (b *block) losses() (losses []Loss, can Extent) {
+	ended := 0 // losses that are known to end before a message
 	for at := 0; at < len(b.content); {
 		size, sequence, ok := b.record(at)
 		if !ok {
-			h := hole{from: at, to: b.resume(at + 1), after: last}
-			holes = append(holes, h)
-			at = h.to
+			next := b.resume(at + 1)
+			l := Loss{Problem: fmt.Sprintf("%d bytes can't be read", next-at)}
+			if can.Last > 0 {
+				l.First = can.Last + 1
+			}
+			losses = append(losses, l)
+			at = next
 			continue
 		}
 		at += size
-		records++
-		if sequence > last {
-			for i := len(holes) - 1; i >= 0 && holes[i].next == 0; i-- {
-				holes[i].next = sequence
+		if sequence > can.Last {
+			for ; ended < len(losses); ended++ {
+				losses[ended].Last = sequence - 1
 			}
-			last = sequence
-			if first == 0 {
-				first = sequence
-			}
+			can.First, can.Last = cmp.Or(can.First, sequence), sequence
 		}
 	}
-	return holes, records, first, last
+	return losses, can
 }
 
 // resume returns the offset of the next record that can be read.
@@ -109,13 +104,12 @@ func (b *block) resume(at int) int {
 	return len(b.content)
 }
 
-// without returns the block without its holes.
-func (b *block) without(holes []hole) []byte {
-	whole := make([]byte, 0, len(b.content))
-	at := 0
-	for _, h := range holes {
-		whole = append(whole, b.content[at:h.from]...)
-		at = h.to
+// whole returns the block without what can't be read.
+func (b *block) whole() (whole []byte) {
+	for at := 0; at < len(b.content); at = b.resume(at) {
+		size, _, _ := b.record(at) // none: there is nothing that can be read before the next one
+		whole = append(whole, b.content[at:at+size]...)
+		at += size
 	}
-	return append(whole, b.content[at:]...)
+	return whole
 }

@@ -11,15 +11,15 @@ func TestHolesEndAtTheNextMessage(t *testing.T) {
 	const removed = 1 << 62 // the note that a message was
 	for name, test := range map[string]struct {
 		records []uint64 // sequences; 0: it can't be read
-		want    []hole   // without their bytes
+		want    []Loss   // without what is said of them
 		last    uint64
 	}{
 		"whole":                         {[]uint64{1, 2, 3}, nil, 3},
-		"before a message":              {[]uint64{1, 0, 3, 4}, []hole{{after: 1, next: 3}}, 4},
-		"before a note":                 {[]uint64{1, 0, removed | 1, 3, 4}, []hole{{after: 1, next: 3}}, 4},
-		"around a note":                 {[]uint64{1, 0, removed | 1, 0, 4}, []hole{{after: 1, next: 4}, {after: 1, next: 4}}, 4},
-		"at the end, and a note":        {[]uint64{1, 0, removed | 1}, []hole{{after: 1}}, 1},
-		"at the beginning, and further": {[]uint64{0, 2, 0, 4}, []hole{{next: 2}, {after: 2, next: 4}}, 4},
+		"before a message":              {[]uint64{1, 0, 3, 4}, []Loss{{First: 2, Last: 2}}, 4},
+		"before a note":                 {[]uint64{1, 0, removed | 1, 3, 4}, []Loss{{First: 2, Last: 2}}, 4},
+		"around a note":                 {[]uint64{1, 0, removed | 1, 0, 4}, []Loss{{First: 2, Last: 3}, {First: 2, Last: 3}}, 4},
+		"at the end, and a note":        {[]uint64{1, 0, removed | 1}, []Loss{{First: 2}}, 1},
+		"at the beginning, and further": {[]uint64{0, 2, 0, 4}, []Loss{{Last: 1}, {First: 3, Last: 3}}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := newBlock("EVENTS", 1, nil)
@@ -29,12 +29,12 @@ func TestHolesEndAtTheNextMessage(t *testing.T) {
 			for _, sequence := range test.records {
 				b.append(sequence)
 			}
-			holes, _, _, last := b.holes()
-			for i := range holes {
-				holes[i].from, holes[i].to = 0, 0
+			losses, can := b.losses()
+			for i := range losses {
+				losses[i].Problem = ""
 			}
-			if !slices.Equal(holes, test.want) || last != test.last {
-				t.Errorf("the holes are %+v up to %d, want %+v up to %d", holes, last, test.want, test.last)
+			if !slices.Equal(losses, test.want) || can.Last != test.last {
+				t.Errorf("lost are %+v up to %d, want %+v up to %d", losses, can.Last, test.want, test.last)
 			}
 		})
 	}

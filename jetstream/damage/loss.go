@@ -1,8 +1,6 @@
 package damage
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // A Loss is a damage that was found.
 type Loss struct {

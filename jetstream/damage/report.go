@@ -2,7 +2,7 @@ package damage
 
 import (
 	"bytes"
-	"fmt"
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,29 +18,26 @@ type Report struct {
 }
 
 // add adds what was found in the next block of a stream.
-func (r *Report) add(f blockFile, contiguous bool, block findings) {
+func (r *Report) add(f blockFile, contiguous bool, losses []Loss, can Extent) {
 	before := r.Streams[f.stream]
 	if n := len(r.Losses); n > 0 && r.Losses[n-1].Stream == f.stream && r.Losses[n-1].open() {
-		if block.First > 0 { // the loss ends where this block begins
-			r.Losses[n-1].Last = block.First - 1
+		if can.First > 0 { // the loss ends where this block begins
+			r.Losses[n-1].Last = can.First - 1
 		}
-	} else if contiguous && before.Last > 0 && block.First > before.Last+1 {
+	} else if contiguous && before.Last > 0 && can.First > before.Last+1 {
 		r.Losses = append(r.Losses, Loss{
-			Stream: f.stream, File: f.name, First: before.Last + 1, Last: block.First - 1,
+			Stream: f.stream, File: f.name, First: before.Last + 1, Last: can.First - 1,
 			Problem: "messages before this block are missing",
 		})
 	}
-	for _, l := range block.losses {
+	for _, l := range losses {
+		l.Stream, l.File = f.stream, f.name
 		if l.First == 0 && before.Last > 0 {
 			l.First = before.Last + 1
 		}
 		r.Losses = append(r.Losses, l)
 	}
-	if before.First == 0 {
-		before.First = block.First
-	}
-	before.Last = max(before.Last, block.Last)
-	r.Streams[f.stream] = before
+	r.Streams[f.stream] = Extent{cmp.Or(before.First, can.First), max(before.Last, can.Last)}
 }
 
 // An Extent says which messages of a stream can be read.
@@ -48,16 +45,14 @@ type Extent struct {
 	First, Last uint64
 }
 
-// Read reads every message of all streams. In a contiguous stream, messages that are
-// missing between two blocks are lost as well. read is called with the bytes that were
-// read so far, one call at a time.
-func (s Store) Read(contiguous func(stream string) bool, read func(done, total int64)) (Report, error) {
+// Read reads every message of all streams.
+func (s Store) Read() (Report, error) {
 	r := Report{Streams: make(map[string]Extent)}
 	files, total, err := s.blocks()
 	if err != nil {
 		return r, err
 	}
-	found := make([]findings, len(files))
+	losses, can := make([][]Loss, len(files)), make([]Extent, len(files))
 	var group errgroup.Group
 	var mu sync.Mutex
 	done, spaces := int64(0), sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -66,13 +61,14 @@ func (s Store) Read(contiguous func(stream string) bool, read func(done, total i
 		group.Go(func() (err error) {
 			space := spaces.Get().(*bytes.Buffer)
 			defer spaces.Put(space)
-			if found[i], err = s.readBlock(f, space); err != nil {
+			if losses[i], can[i], err = s.readBlock(f, space); err != nil {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			done += f.size
-			read(done, total)
+			if done += f.size; s.Progress != nil {
+				s.Progress(done, total)
+			}
 			return nil
 		})
 	}
@@ -80,46 +76,30 @@ func (s Store) Read(contiguous func(stream string) bool, read func(done, total i
 		return r, err
 	}
 	for i, f := range files {
-		r.add(f, contiguous(f.stream), found[i])
+		r.add(f, s.Contiguous == nil || s.Contiguous(f.stream), losses[i], can[i])
 	}
 	return r, nil
 }
 
-// findings are what one block has shown.
-type findings struct {
-	Extent
-
-	losses []Loss
-}
-
 // readBlock returns what a block has lost, and which messages can be read. The space
 // is reused.
-func (s Store) readBlock(f blockFile, space *bytes.Buffer) (found findings, err error) {
+func (s Store) readBlock(f blockFile, space *bytes.Buffer) (losses []Loss, can Extent, err error) {
 	file, err := os.Open(filepath.Join(s.Dir, f.name))
 	if err != nil {
-		return found, err
+		return nil, can, err
 	}
 	defer file.Close()
 	space.Reset()
 	space.Grow(int(f.size) + bytes.MinRead)
 	if _, err := space.ReadFrom(file); err != nil {
-		return found, err
+		return nil, can, err
 	}
 	b, err := newBlock(f.stream, f.number, space.Bytes())
 	if err != nil {
-		return found, err
+		return nil, can, err
 	}
-	holes, _, first, last := b.holes()
-	found.Extent = Extent{first, last}
-	for _, h := range holes {
-		l := Loss{Stream: f.stream, File: f.name, Problem: fmt.Sprintf("%d bytes can't be read", h.to-h.from)}
-		if h.after > 0 {
-			l.First = h.after + 1
-		}
-		if h.next > 0 {
-			l.Last = h.next - 1
-		}
-		found.losses = append(found.losses, l)
+	if losses, can = b.losses(); s.Cuts && len(losses) > 0 {
+		err = s.cut(f, b)
 	}
-	return found, nil
+	return losses, can, err
 }

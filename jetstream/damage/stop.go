@@ -29,8 +29,7 @@ func (s Store) NoteStop(note string) error {
 	return durable.WriteFile(note, text)
 }
 
-// RemoveStop reports whether the engine has stopped cleanly, and removes the note. It
-// returns the blocks that have changed since.
+// RemoveStop removes the note, and returns what ReadStop does.
 func (s Store) RemoveStop(note string) (clean bool, changed []Loss, err error) {
 	clean, changed, err = s.ReadStop(note)
 	if err != nil {
@@ -42,7 +41,8 @@ func (s Store) RemoveStop(note string) (clean bool, changed []Loss, err error) {
 	return clean, changed, durable.Sync(filepath.Dir(note))
 }
 
-// ReadStop returns the same as RemoveStop, and leaves the note.
+// ReadStop reports whether the engine has stopped cleanly, and returns the blocks that have changed
+// since.
 func (s Store) ReadStop(note string) (clean bool, changed []Loss, err error) {
 	text, err := os.ReadFile(note)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,50 +55,38 @@ func (s Store) ReadStop(note string) (clean bool, changed []Loss, err error) {
 	if json.Unmarshal(text, &sizes) != nil {
 		return false, nil, nil //nolint:nilerr // a note that can't be read says nothing
 	}
-	changed, err = s.changed(sizes)
-	return err == nil && len(changed) == 0, changed, err
-}
-
-// changed returns the blocks that differ from the note of a clean stop.
-func (s Store) changed(sizes map[string]int64) (changed []Loss, err error) {
 	for name, size := range sizes {
-		l := Loss{Stream: filepath.Dir(filepath.Dir(name)), File: name}
-		info, err := os.Stat(filepath.Join(s.Dir, name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			l.Problem = "the block is missing"
-		case err != nil:
-			return changed, err
-		case info.Size() != size:
-			l.Problem = "the block has another size than when the server stopped"
-		default:
-			zeros, err := beginsWithZeros(filepath.Join(s.Dir, name))
-			if err != nil {
-				return changed, err
-			}
-			if !zeros {
-				continue
-			}
-			l.Problem = "the block is full of zeros"
+		problem, err := s.change(name, size)
+		if err != nil {
+			return false, changed, err
 		}
-		changed = append(changed, l)
+		if problem != "" {
+			changed = append(changed, Loss{Stream: filepath.Dir(filepath.Dir(name)), File: name, Problem: problem})
+		}
 	}
-	return changed, nil
+	return len(changed) == 0, changed, nil
 }
 
-func beginsWithZeros(name string) (bool, error) {
-	f, err := os.Open(name)
+// change says in what a block differs from one that had a size, "" if in nothing that is seen soon.
+func (s Store) change(name string, size int64) (problem string, err error) {
+	file, err := os.Open(filepath.Join(s.Dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "the block is missing", nil
+	}
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	defer f.Close()
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || info.Size() != size {
+		return "the block has another size than when the server stopped", err
+	}
 	var head [headSize]byte
-	switch _, err := io.ReadFull(f, head[:]); err {
-	case nil:
-		return head == [headSize]byte{}, nil
-	case io.EOF, io.ErrUnexpectedEOF: // too short for a message
-		return false, nil
-	default:
-		return false, err
+	n, err := file.ReadAt(head[:], 0)
+	switch {
+	case errors.Is(err, io.EOF): // too short for a message
+		return "", nil
+	case n == len(head) && head == [headSize]byte{}:
+		return "the block is full of zeros", nil
 	}
+	return "", err
 }

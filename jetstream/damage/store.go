@@ -25,6 +25,16 @@ import (
 type Store struct {
 	Dir string
 
+	// Cuts says that what can't be read is cut out, and a copy of each damaged file set aside.
+	Cuts bool
+
+	// Contiguous says of which streams messages that are missing between two blocks are lost as
+	// well; nil: of all.
+	Contiguous func(stream string) bool
+
+	// Progress, if set, is called with the bytes that were read so far, one call at a time.
+	Progress func(done, total int64)
+
 	// Reads says which streams are read, by their names and the bytes of their
 	// messages; nil: all.
 	Reads func(stream string, size int64) bool

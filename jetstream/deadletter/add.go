@@ -31,6 +31,7 @@ func (l *Store) Add(ctx context.Context, d sluice.Delivery, event []byte, o slui
 	if err != nil {
 		return err
 	}
+	l.Shares.Take(ctx, o.Pipeline, len(data))
 	_, err = l.stream.Write(ctx, stream.DeadLetterPrefix+o.Pipeline, nil, data)
 	return err
 }

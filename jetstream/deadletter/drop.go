@@ -18,12 +18,12 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	unknown := sluice.Errorf(sluice.CodeLetterUnknown,
+	unknown := sluice.CodeLetterUnknown.Errorf(
 		"There is no such dead letter; deadletter.get lists those there are.")
 	if letter == nil {
 		return unknown
 	}
-	err = l.stream.DeleteMsg(ctx, sequence)
+	err = l.stream.SecureDeleteMsg(ctx, sequence)
 	if stream.IsGone(err) { // somebody else was faster
 		return unknown
 	}
@@ -33,16 +33,14 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 	return l.host.SyncStream(stream.DeadLetters, "msgs")
 }
 
-// Forget removes the letters of events, by their correlation ids; the events came since a
-// time. See stream.Remove.
-func (l *Store) Forget(ctx context.Context, events map[string]bool, since time.Time, overwrite bool) error {
-	return l.removeAll(ctx, since, overwrite, func(d *sluice.DeadLetter) bool { return events[d.CorrelationID] })
+// Forget removes the letters of events, by their correlation ids; the events came since a time.
+func (l *Store) Forget(ctx context.Context, events map[string]bool, since time.Time) error {
+	return l.removeAll(ctx, since, func(d *sluice.DeadLetter) bool { return events[d.CorrelationID] })
 }
 
-// removeAll removes the letters that match, of those since a time.
-func (l *Store) removeAll(
-	ctx context.Context, since time.Time, overwrite bool, matches func(*sluice.DeadLetter) bool,
-) error {
+// removeAll removes the letters that match, of those since a time. They are overwritten: once they are
+// gone, an erasure does not find them any more.
+func (l *Store) removeAll(ctx context.Context, since time.Time, matches func(*sluice.DeadLetter) bool) error {
 	for before := ""; ; {
 		var found []uint64
 		_, next, err := l.letters.Scan(ctx, stream.ScanQuery{From: since, Before: before, Limit: 1000},
@@ -56,7 +54,7 @@ func (l *Store) removeAll(
 			return err
 		}
 		for _, sequence := range found {
-			if err := stream.Remove(ctx, l.stream, sequence, overwrite); err != nil {
+			if err := stream.Remove(ctx, l.stream, sequence, true); err != nil {
 				return err
 			}
 		}
@@ -89,7 +87,7 @@ func (l *Store) dropRepaired(ctx context.Context) error {
 	if len(repaired) == 0 {
 		return nil
 	}
-	err := l.removeAll(ctx, time.Time{}, false, func(d *sluice.DeadLetter) bool {
+	err := l.removeAll(ctx, time.Time{}, func(d *sluice.DeadLetter) bool {
 		return repaired[repair{d.Pipeline, d.CorrelationID}] || repaired[repair{d.Pipeline, firstOf(d)}]
 	})
 	if err == nil {

@@ -17,17 +17,27 @@ import (
 // A Store implements sluice.DeadLetters on a stream of its own. A letter contains its
 // event, since the event may be gone before anybody looks at the letter.
 type Store struct {
+	Shares stream.Shares // of pipelines
+
 	host   *stream.Host
 	stream stream.Written
 
 	letters *stream.Entries[sluice.DeadLetter]
+	bytes   int64
 
 	mu       sync.Mutex
 	repaired map[repair]bool // events that a replay went well of, and whose letters are to be dropped
 }
 
-// NewStore returns a store. SetUp comes next.
-func NewStore(h *stream.Host) *Store { return &Store{host: h, repaired: make(map[repair]bool)} }
+// NewStore returns a store for so many bytes of letters. SetUp comes next.
+func NewStore(h *stream.Host, bytes int64) *Store {
+	return &Store{
+		Shares:   stream.Shares{What: "dead letters", Prefix: stream.DeadLetterPrefix, Bytes: stream.Bound(bytes)},
+		host:     h,
+		bytes:    bytes,
+		repaired: make(map[repair]bool),
+	}
+}
 
 // SetUp creates the stream where it is missing.
 func (l *Store) SetUp(ctx, running context.Context) (err error) {
@@ -35,13 +45,14 @@ func (l *Store) SetUp(ctx, running context.Context) (err error) {
 		Name:        stream.DeadLetters,
 		Subjects:    []string{stream.DeadLetterPrefix + ">"},
 		MaxAge:      stream.DeadLetterAge,
-		MaxBytes:    stream.DeadLetterBytes,
+		MaxBytes:    l.bytes,
 		AllowDirect: l.host.DirectReads,
 	}, stream.WriterOptions{})
 	if err != nil {
 		return err
 	}
 	l.letters = stream.NewEntries(l.host, l.stream, func(d *sluice.DeadLetter) time.Time { return d.Time })
+	l.Shares.Keep(running, l.host, l.stream)
 	l.host.TryEvery(running, dropEvery,
 		"The dead letters of events that were replayed well could not be dropped; trying on.", l.dropRepaired)
 	return nil

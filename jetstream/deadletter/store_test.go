@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,9 +22,15 @@ func TestMain(m *testing.M) { natstest.Main(m) }
 
 func openStore(t *testing.T, s natstest.Setup) *deadletter.Store {
 	t.Helper()
+	return openEngine(t, s, 0).DeadLetters
+}
+
+func openEngine(t *testing.T, s natstest.Setup, letterBytes int64) *jetstream.Engine {
+	t.Helper()
 	e, err := jetstream.Open(t.Context(), jetstream.Options{
 		Dir: s.Dir, URL: s.URL, Replicas: s.Replicas, Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, EventMaxBytes: 256 << 20,
-		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError + 1})),
+		DeadLetterMaxBytes: letterBytes,
+		Log:                slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError + 1})),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +41,7 @@ func openStore(t *testing.T, s natstest.Setup) *deadletter.Store {
 	case <-time.After(time.Minute):
 		t.Fatalf("the engine was not set up in time: %v", e.Ready())
 	}
-	return e.DeadLetters
+	return e
 }
 
 // add stores the letter of a failed run.
@@ -138,5 +145,41 @@ func TestUnreadableLetters(t *testing.T) {
 	}
 	if err := s.Drop(t.Context(), "2"); sluice.AsError(err).Kind != sluice.NotFound {
 		t.Errorf("dropping what is no letter is %v", err)
+	}
+}
+
+// TestNobodyTakesTheLettersOfOthers: where there are too many, the oldest of whoever has most go,
+// and it is told: in the warnings, in the figures and in the log.
+func TestNobodyTakesTheLettersOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, setup := range map[string]natstest.Setup{
+		"embedded": {Dir: t.TempDir()},
+		"external": {URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const bound = 100_000
+			e := openEngine(t, setup, bound)
+			s := e.DeadLetters
+			for i := range 3 {
+				add(t, s, "partner.quiet", "failed", i)
+			}
+			for i := 0; s.Shares.Dropped() == 0; i++ {
+				add(t, s, "partner.loud", "failed", i)
+			}
+			counts, err := s.ByPipeline(t.Context())
+			if err != nil || counts["partner.quiet"] != 3 || counts["partner.loud"] == 0 {
+				t.Fatalf("there are %v, %v", counts, err)
+			}
+			if _, ids, _ := letters(t, s, sluice.DeadLetterQuery{Pipeline: "partner.loud", Oldest: true, Limit: 1}); ids[0] == "id-0" {
+				t.Error("the oldest letter of the loud one is still there")
+			}
+			stats, err := e.Stats(t.Context())
+			if err != nil || stats.CutLetters != s.Shares.Dropped() || len(stats.Warnings) == 0 ||
+				!slices.ContainsFunc(stats.Warnings, func(w string) bool {
+					return strings.HasPrefix(w, "dead letters of the pipeline partner.loud go after ")
+				}) {
+				t.Errorf("the figure is %d, %v; the warnings are %q", stats.CutLetters, err, stats.Warnings)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 	"strconv"
 	"strings"
 	"time"
@@ -9,10 +10,13 @@ import (
 	"sluice"
 )
 
-// An entry is what is remembered of a delivery: 32 bytes, without pointers. They are its key
-// (12), the digest of its body (3), the sequence of its event (6), and of the trace id the time
-// and what is random, 42 bits each (11).
-type entry [32]byte
+// An entry is what is remembered of a delivery: 34 bytes, without pointers. They are its key
+// (12), the digest of its body (3), the sequence of its event (6), of the trace id the time
+// and what is random, 42 bits each (11), and a hash of the webhook's part (2).
+type entry [34]byte
+
+// unowned is the length of the entries that earlier versions stored, without an owner.
+const unowned = 32
 
 func (e *entry) key() *[12]byte { return (*[12]byte)(e[:]) }
 
@@ -23,6 +27,9 @@ func (e *entry) sequence() uint64 { return binary.BigEndian.Uint64(e[13:]) & (1<
 func (e *entry) millis() uint64 { return (binary.BigEndian.Uint64(e[19:]) & (1<<48 - 1)) >> 2 }
 
 func (e *entry) random() uint64 { return binary.BigEndian.Uint64(e[24:]) & (1<<42 - 1) }
+
+// owner returns whose share the entry counts for. Few webhooks have the same one.
+func (e *entry) owner() uint16 { return binary.BigEndian.Uint16(e[unowned:]) }
 
 func (e *entry) at() time.Time { return time.UnixMilli(int64(e.millis())) }
 
@@ -48,12 +55,13 @@ type Accepted struct {
 // entryOf returns the entry of an accepted event. What a run sends has the trace id of an earlier
 // call, or of another program: that is in the event.
 func entryOf(f *sluice.Fingerprint, sequence uint64, traceID string, received time.Time) (e entry) {
-	_, id, _ := strings.Cut(traceID, ":")
+	owner, id, _ := strings.Cut(traceID, ":")
 	at, random := uint64(received.UnixMilli()), uint64(0)
 	if made, ours := sluice.TraceTime(traceID); ours && received.Sub(made) < time.Second {
 		at, _ = strconv.ParseUint(id[:digits], 36, 64)
-		random, _ = strconv.ParseUint(id[digits:], 36, 64)
+		random, _ = strconv.ParseUint(id[digits:2*digits], 36, 64)
 	}
+	binary.BigEndian.PutUint16(e[unowned:], uint16(crc32.ChecksumIEEE([]byte(owner))))
 	// From the end: each takes the place of the high bytes of the one behind it, which are zero.
 	binary.BigEndian.PutUint64(e[24:], random)
 	binary.BigEndian.PutUint64(e[19:], at<<2|random>>40)

@@ -6,7 +6,7 @@ import (
 )
 
 // A history holds entries in the order in which they came, and finds them by key. An entry
-// takes 32 bytes, and 5 to 16 more in the table. There are no pointers in it, so the
+// takes 34 bytes, and 5 to 16 more in the table. There are no pointers in it, so the
 // garbage collector has nothing to follow.
 type history struct {
 	keep   time.Duration
@@ -86,17 +86,19 @@ func (h *history) put(e entry) {
 	h.next++
 }
 
-// drop removes the oldest entry.
-func (h *history) drop() {
+// drop removes the oldest entry, and reports whether there was no newer one with its key.
+func (h *history) drop() (known bool) {
 	oldest := h.at(h.first)
 	if slot, found := h.find(oldest.key()); found && h.numbered(h.table[slot]) == h.first {
 		h.free(slot)
+		known = true
 	}
 	h.first++
 	if h.first%chunkSize == 0 {
 		h.chunks[0] = nil
 		h.chunks = h.chunks[1:]
 	}
+	return known
 }
 
 // free empties a slot of the table, and moves up the references behind it that were there
@@ -139,13 +141,13 @@ func (h *history) grow() {
 	}
 }
 
-// expire removes at most so many entries whose time is over, and returns how many.
-func (h *history) expire(now time.Time, most int) (gone int) {
-	for ; gone < most && h.len() > 0 && now.Sub(h.at(h.first).at()) > h.keep; gone++ {
+// expire removes at most so many entries whose time is over, and tells of each.
+func (h *history) expire(now time.Time, most int, gone func(*entry)) {
+	for ; most > 0 && h.len() > 0 && now.Sub(h.at(h.first).at()) > h.keep; most-- {
+		gone(h.at(h.first))
 		h.drop()
 	}
 	if h.len() == 0 && len(h.table) > smallest {
 		h.table = nil
 	}
-	return gone
 }

@@ -11,11 +11,12 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// MaxIDs bounds the ids that are remembered. Beyond it the oldest are forgotten.
+// MaxIDs bounds the ids that are remembered. Beyond it, those are forgotten that are the oldest of
+// whoever has most.
 const MaxIDs = 10_000_000
 
 // bytesPerID is how much memory an id takes at most.
-const bytesPerID = 48
+const bytesPerID = 50
 
 // keeps are how long entries are kept: the shortest one that covers a webhook's window
 // counts.
@@ -34,9 +35,13 @@ func kindOf(window time.Duration) int {
 // An Index has the deliveries that were accepted, and those that are being accepted, in
 // memory.
 type Index struct {
-	shards [64]shard
-	count  atomic.Int64
-	max    int64
+	shards  [64]shard
+	count   atomic.Int64
+	max     int64
+	owned   [1 << 16]atomic.Int32 // how many ids each owner has
+	level   atomic.Int64          // how many each may have while there are too many; see stream.Level
+	since   atomic.Int64          // how many have come since the level was found
+	dropped atomic.Int64
 }
 
 // A shard is a part of the index with a lock of its own.
@@ -66,6 +71,9 @@ func NewIndex(memory int64) *Index {
 
 // Count returns how many ids are remembered.
 func (x *Index) Count() int64 { return x.count.Load() }
+
+// Dropped returns how many ids were forgotten before their time, since the start.
+func (x *Index) Dropped() int64 { return x.dropped.Load() }
 
 // shard returns the part of the index for a key. It uses a byte that slotOf does not.
 func (x *Index) shard(key *[12]byte) *shard { return &x.shards[key[4]%byte(len(x.shards))] }
@@ -103,7 +111,7 @@ func (x *Index) Begin(
 		case <-flight:
 		case <-ctx.Done():
 			return nil, nil,
-				sluice.Errorf(sluice.CodeDeliveryPending, "The first call of this delivery is not stored yet.").
+				sluice.CodeDeliveryPending.Errorf("The first call of this delivery is not stored yet.").
 					Because(ctx.Err())
 		}
 	}
@@ -138,7 +146,7 @@ func (x *Index) End(f *sluice.Fingerprint, sequence uint64, traceID string, rece
 	s := x.shard(&f.Key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	x.count.Add(-int64(s.expire(time.Now(), few)))
+	x.expire(s, time.Now(), few)
 	x.add(s, kindOf(f.Window), entryOf(f, sequence, traceID, received))
 	s.land(f)
 }
@@ -180,35 +188,61 @@ func (x *Index) learn(kind int, e entry, now time.Time) {
 const few = 4
 
 func (x *Index) add(s *shard, kind int, e entry) {
-	if x.count.Load() >= x.max && s.makeRoom() {
-		x.count.Add(-1)
+	if x.count.Load() >= x.max {
+		x.makeRoom(s)
 	}
 	s.histories[kind].put(e)
-	x.count.Add(1)
+	x.tally(&e, 1)
 }
 
-// expire removes entries whose time is over, at most so many of each history, and returns
-// how many.
-func (s *shard) expire(now time.Time, most int) (gone int) {
-	for i := range s.histories {
-		gone += s.histories[i].expire(now, most)
+func (x *Index) tally(e *entry, change int) {
+	x.count.Add(int64(change))
+	x.owned[e.owner()].Add(int32(change))
+}
+
+// makeRoom drops the oldest entry of an owner that has more than its share, as far as it finds one
+// soon: entries of others that it meets begin anew. What it owes, the next calls find.
+func (x *Index) makeRoom(s *shard) {
+	const tries = 32
+	if x.since.Add(1)%(x.max/64+1) == 0 || x.level.Load() == 0 {
+		x.level.Store(stream.Level(x.shares, x.max-x.max/16))
 	}
-	return gone
-}
-
-// makeRoom drops the oldest entry of the fullest history. It reports whether there was one.
-func (s *shard) makeRoom() bool {
-	fullest := &s.histories[0]
-	for i := range s.histories {
-		if s.histories[i].len() > fullest.len() {
-			fullest = &s.histories[i]
+	for i := range tries {
+		h := &s.histories[i%len(s.histories)]
+		if h.len() == 0 {
+			continue
+		}
+		e := *h.at(h.first)
+		known := h.drop()
+		x.tally(&e, -1)
+		switch {
+		case !known: // replaced by a newer one
+		case int64(x.owned[e.owner()].Load()) < x.level.Load() && x.count.Load() < x.max+x.max/8:
+			h.put(e)
+			x.tally(&e, 1)
+		default:
+			x.dropped.Add(1)
+		}
+		if x.count.Load() < x.max {
+			return
 		}
 	}
-	if fullest.len() == 0 {
-		return false
+}
+
+// shares visits how many ids each owner has.
+func (x *Index) shares(yield func(int64) bool) {
+	for i := range x.owned {
+		if has := x.owned[i].Load(); has > 0 && !yield(int64(has)) {
+			return
+		}
 	}
-	fullest.drop()
-	return true
+}
+
+// expire removes entries whose time is over, at most so many of each history.
+func (x *Index) expire(s *shard, now time.Time, most int) {
+	for i := range s.histories {
+		s.histories[i].expire(now, most, func(e *entry) { x.tally(e, -1) })
+	}
 }
 
 // Expire removes the entries whose time is over.
@@ -216,7 +250,7 @@ func (x *Index) Expire(now time.Time) {
 	for i := range x.shards {
 		s := &x.shards[i]
 		s.mu.Lock()
-		x.count.Add(-int64(s.expire(now, math.MaxInt)))
+		x.expire(s, now, math.MaxInt)
 		s.mu.Unlock()
 	}
 }

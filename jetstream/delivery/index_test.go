@@ -139,6 +139,63 @@ func TestTheOldestMakeRoom(t *testing.T) {
 	}
 }
 
+// TestNobodyTakesTheIDsOfOthers: of too many ids, those are forgotten of whoever has most, by any
+// number of webhooks, whichever window they have.
+func TestNobodyTakesTheIDsOfOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const most = 1280
+		x := NewIndex(most * bytesPerID)
+		now := time.Now()
+		windows := rapid.SampledFrom([]time.Duration{time.Hour, 24 * time.Hour, 168 * time.Hour})
+		quiet, loud := windows.Draw(t, "quiet window"), windows.Draw(t, "loud window")
+		floods := rapid.IntRange(1, 20).Draw(t, "floods")
+		few := rapid.IntRange(1, most/(2*(floods+1))).Draw(t, "ids of the quiet one")
+		note := func(owner, id string, window time.Duration) {
+			x.End(fingerprintOf(owner+id, nil, window), 1, sluice.NewTraceID(owner, now), now)
+		}
+		for i := range few {
+			note("quiet0", fmt.Sprint(i), quiet)
+		}
+		for i := range 4 * most {
+			note(fmt.Sprintf("loud%02d", i%floods), fmt.Sprint(i), loud)
+		}
+		for i := range few {
+			f := fingerprintOf("quiet0"+fmt.Sprint(i), nil, quiet)
+			if first, err := x.Find(t.Context(), f, "quiet0"); first == nil || err != nil {
+				t.Fatalf("the id %d of %d is forgotten (%v)", i, few, err)
+			}
+		}
+		if n := x.Count(); n > most+most/8+int64(len(x.shards)) {
+			t.Errorf("%d are known", n)
+		}
+		if want := int64(few+4*most) - x.Count(); x.Dropped() != want {
+			t.Errorf("%d were dropped, %d are told", want, x.Dropped())
+		}
+	})
+}
+
+// TestRecordsOfEarlierVersions: they have entries without owners, beside which newer ones stand.
+func TestRecordsOfEarlierVersions(t *testing.T) {
+	now := time.Now()
+	ids := []string{"old", "new"}
+	var b block
+	for i, id := range ids {
+		e := entryOf(fingerprintOf(id, nil, time.Hour), uint64(i), sluice.NewTraceID("owner0", now), now)
+		if id == "old" {
+			b.entries = append(append(b.entries, 0), e[:unowned]...)
+		} else {
+			b.add(0, e)
+		}
+	}
+	x := NewIndex(0)
+	x.read(b.entries, now)
+	for _, id := range ids {
+		if first, err := x.Find(t.Context(), fingerprintOf(id, nil, time.Hour), "owner0"); first == nil || err != nil {
+			t.Errorf("%s is not known (%v)", id, err)
+		}
+	}
+}
+
 // fingerprintOf returns the fingerprint of a delivery of a webhook without a key.
 func fingerprintOf(id string, body []byte, window time.Duration) *sluice.Fingerprint {
 	var e sluice.Event

@@ -69,12 +69,23 @@ func (r *Records) readRecords(ctx context.Context) (covered []block, err error) 
 		covered = append(covered, block{
 			first: binary.BigEndian.Uint64(msg.Data), last: binary.BigEndian.Uint64(msg.Data[8:]),
 		})
-		for data := msg.Data[16:]; len(data) > len(entry{}); data = data[1+len(entry{}):] {
-			r.index.learn(int(data[0]), entry(data[1:]), now)
-		}
+		r.index.read(msg.Data[16:], now)
 	}
 	slices.SortFunc(covered, func(a, b block) int { return cmp.Compare(a.first, b.first) })
 	return covered, nil
+}
+
+// read adds the entries of a record.
+func (x *Index) read(data []byte, now time.Time) {
+	for len(data) > unowned {
+		var e entry
+		kind, size := int(data[0]), unowned
+		if kind >= len(keeps) {
+			kind, size = kind-len(keeps), len(e)
+		}
+		data = data[1+copy(e[:size], data[1:]):]
+		x.learn(kind, e, now)
+	}
 }
 
 // readEvents puts events that no record covers into the index, and writes the missing
@@ -117,7 +128,7 @@ func (r *Records) readBlock(ctx context.Context, b *block, last uint64) error {
 		kind := len(keeps) - 1 // the window of its webhook is not known here
 		e := entryOf(f, msg.Sequence, envelope.TraceID, envelope.Received)
 		r.index.learn(kind, e, now)
-		b.entries = append(append(b.entries, byte(kind)), e[:]...)
+		b.add(kind, e)
 		if msg.Sequence == last {
 			break
 		}

@@ -54,8 +54,7 @@ func (m *Markers) Write(
 	ctx context.Context, f *sluice.Fingerprint, traceID string, event *nats.Msg,
 ) (sequence uint64, first *Accepted, err error) {
 	if !m.events.CachedInfo().Config.AllowAtomicPublish {
-		return 0, nil, sluice.Passing(sluice.CodeEngineTooOld,
-			"Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
+		return 0, nil, tooOld()
 	}
 	// What was begun is finished even if the caller leaves, but in the caller's time.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stretch.Of(2*writeTimeout))
@@ -94,6 +93,11 @@ func (m *Markers) Write(
 		}
 	}
 	return 0, nil, stream.NotTaken("the event", err)
+}
+
+func tooOld() error {
+	return sluice.Passing(sluice.CodeEngineTooOld,
+		"Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
 }
 
 // store stores a marker and its event, and returns the event's sequence.

@@ -28,12 +28,16 @@ import (
 // it is repeated. Events that are not deliveries pass through.
 type Once interface {
 	sluice.Events
+	sluice.Batches
 
 	// SetUp prepares it for the stored events, until running ends.
 	SetUp(ctx, running context.Context, events Stored) error
 
 	// Stored is told of each event on stable storage, before it is answered.
 	Stored(sequence uint64, e *sluice.Event)
+
+	// Dropped returns how many ids were forgotten before their time, since the start.
+	Dropped() int64
 
 	// Finish writes down what would be lost with the process.
 	Finish()
@@ -49,13 +53,20 @@ type Stored struct {
 // A Write stores an event, as stream.Writer does.
 type Write func(ctx context.Context, subject string, header nats.Header, data []byte) (sequence uint64, err error)
 
+// A WriteAll stores a call and the events that it brings, all or none, and returns their sequences.
+type WriteAll func(ctx context.Context, messages []*nats.Msg) (sequences []uint64, err error)
+
 // An Engine is the store of events that Once stands before.
 type Engine interface {
 	sluice.Events
+	sluice.Batches
 	sluice.Results
 
 	// AcceptBy is Accept for an event that write stores.
 	AcceptBy(ctx context.Context, e *sluice.Event, wait time.Duration, write Write) (sluice.Result, error)
+
+	// AcceptBatchBy is AcceptBatch for a call that write stores.
+	AcceptBatchBy(ctx context.Context, b sluice.Batch, write WriteAll) (sluice.Result, []sluice.StoredItem, error)
 }
 
 // A repeater answers deliveries that were accepted before.
@@ -148,6 +159,9 @@ func NewIndexed(h *stream.Host, memory int64, next Engine) *Indexed {
 
 // Count returns how many ids are remembered.
 func (o *Indexed) Count() int64 { return o.index.Count() }
+
+// Dropped implements Once.
+func (o *Indexed) Dropped() int64 { return o.index.Dropped() }
 
 // SetUp implements Once.
 func (o *Indexed) SetUp(ctx, running context.Context, events Stored) error {
@@ -257,6 +271,9 @@ func (o *Marked) Stored(uint64, *sluice.Event) {}
 
 // Finish implements Once.
 func (o *Marked) Finish() {}
+
+// Dropped implements Once: ids are kept with their events.
+func (*Marked) Dropped() int64 { return 0 }
 
 // A repeatedError says that a delivery was accepted before.
 type repeatedError struct{ first *Accepted }

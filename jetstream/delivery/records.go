@@ -44,6 +44,11 @@ type block struct {
 	entries     []byte
 }
 
+// add adds an entry. Kinds below len(keeps) are those of entries without an owner.
+func (b *block) add(kind int, e entry) {
+	b.entries = append(append(b.entries, byte(len(keeps)+kind)), e[:]...)
+}
+
 // NewRecords returns the records of an index. They need SetUp.
 func NewRecords(h *stream.Host, index *Index) *Records {
 	return &Records{host: h, index: index, blocks: make(map[uint64]*block), full: make(chan *block, blocksKept)}
@@ -60,7 +65,16 @@ func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (
 		return err
 	}
 	r.host.Start(func() { r.write(running) })
-	r.host.Every(running, time.Minute, func(now time.Time) { r.index.Expire(now) })
+	told := int64(0)
+	r.host.Every(running, time.Minute, func(now time.Time) {
+		r.index.Expire(now)
+		if dropped := r.index.Dropped(); dropped > told {
+			r.host.Log.Warn("Delivery ids were forgotten before their time, of the webhooks that have most of them: "+
+				"a repeated call of theirs may be taken for a new one. A larger --memory-limit keeps more.",
+				"count", dropped-told)
+			told = dropped
+		}
+	})
 	return nil
 }
 
@@ -92,8 +106,7 @@ func (r *Records) Note(sequence uint64, event *sluice.Event) {
 	}
 	b.noted++
 	if f := event.Fingerprint; f != nil {
-		e := entryOf(f, sequence, event.TraceID, event.ReceivedAt)
-		b.entries = append(append(b.entries, byte(kindOf(f.Window))), e[:]...)
+		b.add(kindOf(f.Window), entryOf(f, sequence, event.TraceID, event.ReceivedAt))
 	}
 	if uint64(b.noted) == b.last-b.first+1 {
 		delete(r.blocks, number)

@@ -12,7 +12,7 @@ import (
 // compared itself.
 type entry struct {
 	owner     uint32   // hash of the webhook's part of the trace id
-	trace     uint32   // hash of the whole trace id
+	trace     uint32   // hash of the whole trace id, or of that of the call which brought it with others
 	key       uint32   // hash of the key
 	at        int64    // when it was received, in milliseconds
 	pipelines nameBits // that it was handed to
@@ -46,7 +46,7 @@ const (
 func entryOf(traceID, key string, received time.Time, pipelines []string) entry {
 	return entry{
 		owner:     hash32(sluice.TraceOwner(traceID)),
-		trace:     hash32(traceID),
+		trace:     hash32(sluice.CallTraceID(traceID)),
 		key:       hash32(key),
 		at:        received.UnixMilli(),
 		pipelines: bitsOf(pipelines...),

@@ -39,10 +39,16 @@ type Settled struct {
 	Outcome  sluice.Outcome
 }
 
-func (Stored) fact()   {}
-func (Answered) fact() {}
-func (Ran) fact()      {}
-func (Settled) fact()  {}
+// Withdrawn says that an event was removed while it waited.
+type Withdrawn struct {
+	Origin string // correlation id of the event that has set it off, or its own
+}
+
+func (Stored) fact()    {}
+func (Answered) fact()  {}
+func (Ran) fact()       {}
+func (Settled) fact()   {}
+func (Withdrawn) fact() {}
 
 // Hear records what happened to a call. It never waits.
 func (j *Journal) Hear(f Fact) {
@@ -54,9 +60,13 @@ func (j *Journal) Hear(f Fact) {
 	case Ran:
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		enter(j, &j.pending.runs, f.RunReport)
+		j.enter(func(w *lineWriter) { w.add(lineRun, j.sequenceOf(f.CorrelationID), f.TraceID, &f.RunReport) })
 	case Settled:
 		j.hearSettled(&f)
+	case Withdrawn:
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.enterEnd(ending{origin: f.Origin})
 	}
 }
 
@@ -71,7 +81,7 @@ func (j *Journal) hearStored(f Stored) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	enter(j, &j.pending.sent, sentEvent{
+	j.enterSent(sentEvent{
 		sequence: f.Sequence,
 		Subject:  f.Subject,
 		Origin:   e.Origin,
@@ -102,7 +112,7 @@ func (j *Journal) hearAnswered(c *sluice.Call) {
 	case c.CorrelationID == "" && !j.refusals.Allow():
 		j.unrecorded++
 	default:
-		enter(j, &j.pending.calls, *c)
+		j.enterCall(c)
 	}
 }
 
@@ -111,20 +121,49 @@ func (j *Journal) hearSettled(f *Settled) {
 	defer j.mu.Unlock()
 	o := &f.Outcome
 	if f.First != "" && o.Status == sluice.StatusOK {
-		enter(j, &j.pending.repaired, recovery{f.First, o.Pipeline, f.TraceID, o.Stored, o.Sent})
+		r := recovery{f.First, o.Pipeline, f.TraceID, o.Stored, o.Sent}
+		j.enter(func(w *lineWriter) {
+			if sequence := j.sequenceOf(r.CorrelationID); sequence > 0 {
+				w.add(lineRecovery, sequence, r.TraceID, &r)
+			}
+		})
 	}
 	if f.Decides {
-		enter(j, &j.pending.ends, ending{f.Origin, o.Stored, f.Replay})
+		j.enterEnd(ending{f.Origin, o.Stored, f.Replay})
 	}
 	ended := runOutcome{
-		sequence: f.Sequence, TraceID: f.TraceID, Pipeline: o.Pipeline, Status: o.Status, Stored: o.Stored,
-		Sent:   o.Sent,
-		origin: j.sequenceOf(f.Origin),
+		TraceID: f.TraceID, Pipeline: o.Pipeline, Status: o.Status, Stored: o.Stored, Sent: o.Sent,
 	}
 	if o.Status == sluice.StatusPassed { // it has no run
 		ended.Time = o.Finished
 	}
-	enter(j, &j.pending.outcomes, ended)
+	j.enterOutcome(f.Sequence, f.Origin, ended)
+}
+
+// enterCall and the next ones enter lines that wait to be written. The caller holds the lock.
+func (j *Journal) enterCall(c *sluice.Call) {
+	j.enter(func(w *lineWriter) { w.add(lineCall, j.sequenceOf(c.CorrelationID), c.TraceID, c) })
+}
+
+func (j *Journal) enterSent(s sentEvent) {
+	j.enter(func(w *lineWriter) { w.add(lineSent, s.sequence, s.TraceID, &s) })
+}
+
+// enterOutcome enters the outcome of an event, and in the lists of failed ones. Origin leads to the event
+// that has set it off, if one has.
+func (j *Journal) enterOutcome(sequence uint64, origin string, o runOutcome) {
+	j.enter(func(w *lineWriter) {
+		w.add(lineOutcome, sequence, o.TraceID, &o)
+		if o.Status != sluice.StatusError {
+			return
+		}
+		for _, failed := range []uint64{sequence, j.sequenceOf(origin)} {
+			if failed > 0 {
+				msg := w.beginIn(failedSubject(failed), lineFailed, failed)
+				msg.Data = append(append(msg.Data, o.Pipeline...), '\n')
+			}
+		}
+	})
 }
 
 // enterDuplicate enters a call whose delivery was accepted before: its ids are those of
@@ -145,15 +184,23 @@ func (j *Journal) enterDuplicate(c *sluice.Call) {
 	j.rouse()
 }
 
-// enter adds an entry to those that wait to be written, if there is space. A dropped
-// entry loses how a call went: the call itself is among the events.
-func enter[T any](j *Journal, list *[]T, entry T) {
-	if len(*list) >= maxPending {
+// enter adds a line to those that wait to be written, if there is space. A dropped line loses how a
+// call went: the call itself is among the events.
+func (j *Journal) enter(line func(*lineWriter)) {
+	if len(j.pending.lines) >= maxPending {
 		j.dropped.Add(1)
 		return
 	}
-	*list = append(*list, entry)
+	j.pending.lines = append(j.pending.lines, line)
 	j.rouse()
+}
+
+// enterEnd enters an end that calls may have come to, if there is space.
+func (j *Journal) enterEnd(e ending) {
+	if len(j.pending.ends) < maxPending {
+		j.pending.ends = append(j.pending.ends, e)
+		j.rouse()
+	}
 }
 
 // rouse wakes the writer.
@@ -168,22 +215,18 @@ func (j *Journal) rouse() {
 func (j *Journal) drain() pending {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	batch := j.pending
-	j.pending = pending{
-		calls:    make([]sluice.Call, 0, min(2*len(batch.calls), maxPending)),
-		runs:     make([]sluice.RunReport, 0, min(2*len(batch.runs), maxPending)),
-		outcomes: make([]runOutcome, 0, min(2*len(batch.outcomes), maxPending)),
-	}
 	if j.unrecorded > 0 {
 		now := time.Now().UTC()
-		batch.calls = append(batch.calls, sluice.Call{
+		j.enterCall(&sluice.Call{
 			Time:    now,
 			TraceID: sluice.NewTraceID("many", now),
 			Status:  sluice.StatusRejected,
-			Code:    sluice.CodeTooManyRefused.Word,
+			Code:    string(sluice.CodeTooManyRefused),
 			Count:   j.unrecorded,
 		})
 		j.unrecorded = 0
 	}
+	batch := j.pending
+	j.pending = pending{lines: make([]func(*lineWriter), 0, min(2*len(batch.lines), maxPending))}
 	return batch
 }

@@ -15,9 +15,12 @@ import (
 
 // Hide removes what runs of events sent, got and said, by the sequences and trace ids of
 // the events. With the sequence 0 it is the run that a user has started. That there were
-// runs stays. With overwrite the bytes on disk are overwritten.
+// runs stays. With overwrite the bytes on disk are overwritten, and what could not be written yet is an
+// error: it would be written afterwards.
 func (j *Journal) Hide(ctx context.Context, events map[uint64]string, overwrite bool) error {
-	j.flushSoon(ctx)
+	if err := j.flush(ctx); err != nil && overwrite {
+		return err
+	}
 	done := make(map[string]bool)
 	for sequence, traceID := range events {
 		from, subject := j.chunks, chunkSubject(sequence)
@@ -86,24 +89,22 @@ func withoutPayloads(data []byte, events map[uint64]string, erased bool) (short 
 func (l line) without(traceID string, erased bool) line {
 	if run, ok := l.run(); ok && run.TraceID == traceID {
 		hideRun(&run)
-		l.data = run.AppendJSON(nil)
+		l.data = value.AppendRecord(nil, &run)
 	}
 	if !erased {
 		return l
 	}
 	if c, ok := decode[sluice.Call](l, lineCall); ok && c.TraceID == traceID {
 		c.DeliveryID, c.RemoteAddr, c.Type = "", "", ""
-		l.data = c.AppendJSON(nil)
+		l.data = value.AppendRecord(nil, &c)
 	}
 	if sent, ok := decode[sentEvent](l, lineSent); ok && sent.TraceID == traceID {
 		sent.Type = ""
-		l.data, _ = value.Marshal(sent) // as it was written
+		l.data = value.AppendRecord(nil, &sent)
 	}
 	if d, ok := decode[repeated](l, lineRepeated); ok && d.TraceID == traceID {
 		d.RemoteAddr = ""
-		if data, err := value.Marshal(d); err == nil {
-			l.data = data
-		}
+		l.data = value.AppendRecord(nil, &d)
 	}
 	return l
 }

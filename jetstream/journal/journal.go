@@ -38,8 +38,8 @@ import (
 const (
 	// writeEvery is how often entries are written.
 	writeEvery = 200 * time.Millisecond
-	// maxPending bounds the entries of each kind that wait to be written.
-	maxPending = 1 << 15
+	// maxPending bounds the lines that wait to be written.
+	maxPending = 1 << 17
 	// maxRefused is how many rejected calls are recorded one by one each second: a
 	// flood must not fill the disk.
 	maxRefused = 1000
@@ -83,11 +83,7 @@ type Journal struct {
 
 // pending is what waits to be written.
 type pending struct {
-	calls    []sluice.Call
-	runs     []sluice.RunReport
-	sent     []sentEvent
-	outcomes []runOutcome
-	repaired []recovery
+	lines    []func(*lineWriter)
 	ends     []ending
 	repeated map[string]repeated // by trace id and quarantine
 }

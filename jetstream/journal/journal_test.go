@@ -145,7 +145,7 @@ func TestACallIsShownAsItWent(t *testing.T) {
 		if got := status(); got != sluice.StatusProcessing {
 			t.Errorf("before it ran, a call is %s", got)
 		}
-		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-name", Kind: sluice.Invalid}, "A name is missing."))
+		shown := problem.Of(sluice.Code("no-name").Errorf("A name is missing.").OfKind(sluice.Invalid))
 		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 			e.Journal.Hear(journal.Ran{RunReport: sluice.RunReport{
 				Pipeline: p.Name, TraceID: d.TraceID, CorrelationID: d.CorrelationID, EventKey: key, Attempt: 1, Delivery: d.Count,

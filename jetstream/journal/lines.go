@@ -34,14 +34,12 @@ type sentEvent struct {
 
 // runOutcome is the final outcome of an event and a pipeline.
 type runOutcome struct {
-	sequence uint64
 	TraceID  string        `json:"traceId"`
 	Pipeline string        `json:"pipeline"`
 	Status   sluice.Status `json:"status"`
 	Stored   uint64        `json:"stored,omitempty"` // sequence of the outcome itself
 	Sent     []uint64      `json:"sent,omitempty"`   // events that the run has sent
 	Time     time.Time     `json:"time,omitzero"`    // of one that was passed over
-	origin   uint64        // the event that has set this one off; 0: none has
 }
 
 // report returns what stands for the run of a pipeline that did not want the event.
@@ -74,7 +72,7 @@ type recovery struct {
 // An ending is the end of a run on which the state of a call may depend.
 type ending struct {
 	origin string // correlation id of the call's event
-	stored uint64 // sequence of the outcome
+	stored uint64 // sequence of the outcome; 0: there is none
 	replay bool
 }
 
@@ -130,7 +128,7 @@ func found(c sluice.Call) sluice.Call {
 // addRun adds a run to the call that it belongs to.
 func addRun(c *sluice.Call, run sluice.RunReport) {
 	run.TraceID, run.CorrelationID, run.EventKey, run.Type = "", "", "", "" // the call has them
-	run.User, run.Sent = "", nil
+	run.User = ""
 	c.Runs = append(c.Runs, run)
 }
 

@@ -58,7 +58,7 @@ func (j *Journal) newSearch(q sluice.TraceQuery) *search {
 	if s.whole = s.owner != q.TraceID; !s.whole {
 		return s
 	}
-	s.want.trace = hash32(q.TraceID)
+	s.want.trace = hash32(sluice.CallTraceID(q.TraceID))
 	if at, ok := sluice.TraceTime(q.TraceID); ok {
 		if s.q.From.IsZero() {
 			s.q.From = at.Add(-time.Second)
@@ -75,7 +75,7 @@ func (j *Journal) newSearch(q sluice.TraceQuery) *search {
 func (s *search) matches(c *sluice.Call) bool {
 	switch {
 	case !s.q.Cover.Call(c),
-		s.whole && c.TraceID != s.q.TraceID,
+		s.whole && c.TraceID != s.q.TraceID && sluice.CallTraceID(c.TraceID) != s.q.TraceID,
 		s.owner != "" && sluice.TraceOwner(c.TraceID) != s.owner,
 		s.q.Calls && c.Sent,
 		s.q.EventKey != "" && c.EventKey != s.q.EventKey,

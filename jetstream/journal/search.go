@@ -126,7 +126,7 @@ func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Eve
 	if err := j.host.Connected(); err != nil {
 		return e, err
 	}
-	missing := sluice.Errorf(sluice.CodeEventGone, "The event of this call is no longer kept.")
+	missing := sluice.CodeEventGone.Errorf("The event of this call is no longer kept.")
 	reference, ok := j.ids.Parse(correlationID)
 	if !ok {
 		return e, missing
@@ -150,6 +150,11 @@ func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Eve
 		e.EventKey, e.Key = envelope.EventKey, envelope.Key
 	}
 	return e, nil
+}
+
+// Sent implements sluice.Journal. An event that a run sends has the run's trace id.
+func (j *Journal) Sent(ctx context.Context, traceID string, sequence uint64) (sluice.Event, error) {
+	return j.Event(ctx, j.ids.ID(sequence, traceID))
 }
 
 // Reached implements sluice.Journal: it returns the time of the event that a search

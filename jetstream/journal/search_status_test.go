@@ -32,7 +32,7 @@ func TestCallsAreFoundByWhatBecameOfThem(t *testing.T) {
 		}
 		waiting := called(t, e, owner, key+".stuck", time.Now().Add(-20*time.Minute)).TraceID
 		unheard := called(t, e, owner, key+".unheard", before).TraceID
-		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no", Kind: sluice.Invalid}, "No."))
+		shown := problem.Of(sluice.Code("no").Errorf("No.").OfKind(sluice.Invalid))
 		consume(t, e, picky, func(d sluice.Delivery) (sluice.Outcome, error) {
 			if slices.Contains(failed, d.TraceID) {
 				return sluice.Outcome{Pipeline: picky.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now()}, nil

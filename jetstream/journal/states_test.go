@@ -35,7 +35,7 @@ func TestEveryCallHasOneState(t *testing.T) {
 			t.Error("before it runs, it is not processing")
 		}
 		var next atomic.Pointer[sluice.Outcome]
-		shown := problem.Of(sluice.Errorf(sluice.CodeHTTPFailed, "The target is away."))
+		shown := problem.Of(sluice.CodeHTTPFailed.Errorf("The target is away."))
 		soon := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		next.Store(&sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusProcessing, Error: shown, Attempts: 1, Next: soon})
 		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return *next.Load(), nil })

@@ -37,7 +37,7 @@ func (f followers) position() string {
 func (f followers) seek(position string) error {
 	n, err := fmt.Sscanf(position, "%d.%d-%d.%d", &f[0].next, &f[0].line, &f[1].next, &f[1].line)
 	if err != nil || n != 4 || f[0].line < 0 || f[1].line < 0 || f.position() != position {
-		return sluice.Errorf(sluice.CodePositionInvalid,
+		return sluice.CodePositionInvalid.Errorf(
 			"There is no such position; give the id of an event of the stream, or none to start now.")
 	}
 	return nil
@@ -151,7 +151,8 @@ func tailEntry(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	case !q.Cover.Call(&call),
 		q.EventKey != "" && q.EventKey != call.EventKey,
 		q.Type != "" && !sluice.TypeMatches(q.Type, call.Type),
-		q.TraceID != "" && q.TraceID != call.TraceID && q.TraceID != sluice.TraceOwner(call.TraceID):
+		q.TraceID != "" && q.TraceID != call.TraceID && q.TraceID != sluice.TraceOwner(call.TraceID) &&
+			q.TraceID != sluice.CallTraceID(call.TraceID):
 		return entry, false
 	}
 	var err error

@@ -23,7 +23,6 @@ var urgency = []sluice.Status{
 type progress struct {
 	status sluice.Status
 	next   time.Time          // when it is tried again
-	last   uint64             // sequence of the last outcome that decided
 	runs   []sluice.RunReport // of what was sent, as the user may see them
 }
 
@@ -35,7 +34,6 @@ func (p *progress) join(other progress) {
 	if p.next.IsZero() || !other.next.IsZero() && other.next.Before(p.next) {
 		p.next = other.next
 	}
-	p.last = max(p.last, other.last)
 	p.runs = append(p.runs, other.runs...)
 }
 
@@ -56,15 +54,17 @@ func (w *eventWalk) progress(
 	}
 	for _, name := range e.Listeners {
 		outcome, known := settled[name]
-		of := progress{status: outcome.Status, last: outcome.Stored}
+		var of progress
 		if !known {
 			if outcome, of.next, err = w.unsettled(ctx, e, name, runs); err != nil {
 				return p, err
 			}
-			of.status, of.last = outcome.Status, outcome.Stored
 		}
-		if of.status == sluice.StatusError {
-			if of, err = w.repaired(ctx, e, name, lines, of); err != nil {
+		switch of.status = outcome.Status; {
+		case w.isLater(outcome.Stored):
+			of.status = sluice.StatusProcessing
+		case of.status == sluice.StatusError:
+			if of.status, err = w.repaired(ctx, e, name, lines); err != nil {
 				return p, err
 			}
 		}
@@ -77,29 +77,25 @@ func (w *eventWalk) progress(
 	return p, err
 }
 
+// isLater reports whether an outcome was stored after the moment that the walk asks for.
+func (w *eventWalk) isLater(stored uint64) bool { return w.asOf != 0 && stored > w.asOf }
+
 // repaired returns how far a pipeline has come that failed on an event: nothing has changed unless a
-// replay went well, with all that it has sent. The first such replay counts.
+// replay went well, with all that it has sent.
 func (w *eventWalk) repaired(
-	ctx context.Context, e correlation.Envelope, pipeline string, lines []line, failed progress,
-) (progress, error) {
-	var replays []recovery
+	ctx context.Context, e correlation.Envelope, pipeline string, lines []line,
+) (sluice.Status, error) {
 	for _, l := range lines {
 		r, ok := decode[recovery](l, lineRecovery)
-		if ok && r.Pipeline == pipeline && w.ids.Same(r.CorrelationID, e.Sequence, e.TraceID) {
-			replays = append(replays, r)
+		if !ok || r.Pipeline != pipeline || !w.ids.Same(r.CorrelationID, e.Sequence, e.TraceID) || w.isLater(r.Stored) {
+			continue
 		}
-	}
-	slices.SortFunc(replays, func(a, b recovery) int { return cmp.Compare(a.Stored, b.Stored) })
-	for _, r := range replays {
 		below, err := w.under(ctx, r.Sent)
-		if err != nil {
-			return failed, err
-		}
-		if below.status == sluice.StatusOK || below.status == sluice.StatusRecovered {
-			return progress{status: sluice.StatusRecovered, last: max(r.Stored, below.last)}, nil
+		if err != nil || below.status == sluice.StatusOK || below.status == sluice.StatusRecovered {
+			return sluice.StatusRecovered, err
 		}
 	}
-	return failed, nil
+	return sluice.StatusError, nil
 }
 
 // maxBelow bounds the runs of sent events that a call is found with.
@@ -110,6 +106,9 @@ func (w *eventWalk) under(ctx context.Context, sent []uint64) (p progress, err e
 	p.status = sluice.StatusOK
 	if len(sent) > 0 && w.below == nil {
 		w.below = &eventWalk{search: w.search}
+	}
+	if w.below != nil {
+		w.below.asOf = w.asOf
 	}
 	for _, sequence := range sent {
 		call, e, lines, err := w.below.read(ctx, sequence)
@@ -155,17 +154,12 @@ func (j *Journal) unsettled(
 		return o, next, err
 	case err == nil:
 		o = runOutcome{
-			sequence: e.Sequence, TraceID: e.TraceID, Pipeline: pipeline, Status: outcome.Status,
-			Stored: outcome.Stored,
-			Sent:   outcome.Sent,
-		}
-		if e.Origin != nil {
-			o.origin = j.sequenceOf(e.Origin.CorrelationID)
+			TraceID: e.TraceID, Pipeline: pipeline, Status: outcome.Status, Stored: outcome.Stored, Sent: outcome.Sent,
 		}
 		if time.Since(outcome.Finished) > unwritten && outcome.Stored > 0 {
 			j.mu.Lock()
 			defer j.mu.Unlock()
-			enter(j, &j.pending.outcomes, o)
+			j.enterOutcome(e.Sequence, cmp.Or(e.Origin, new(sluice.Origin)).CorrelationID, o)
 		}
 		return o, next, nil
 	case sluice.AsError(err).Kind != sluice.Gone:
@@ -184,28 +178,33 @@ func (j *Journal) unsettled(
 const unwritten = 10 * time.Second
 
 // tellEnd tells what became of a call, if a run was the last on which that depends. Of runs that end
-// at the same time, on whichever nodes, the one whose outcome was stored last finds all of them done.
-// A replay tells only that it has made the call well.
-func (j *Journal) tellEnd(ctx context.Context, end ending) {
-	w := &eventWalk{search: j.newSearch(sluice.TraceQuery{})}
+// at the same time, on whichever nodes, the one whose outcome was stored last finds all of them done:
+// each looks at what was stored up to its own outcome, whenever it looks. A replay tells only that it
+// has made the call well.
+func (j *Journal) tellEnd(ctx context.Context, end ending) error {
+	w := &eventWalk{search: j.newSearch(sluice.TraceQuery{}), asOf: end.stored}
 	call, e, lines, err := w.read(ctx, j.sequenceOf(end.origin))
 	if call == nil || err != nil || e.Foreign {
-		return
+		return err
 	}
 	p, err := w.progress(ctx, e, call.Runs, lines)
-	if err != nil || p.last != end.stored {
-		return
+	if err != nil {
+		return err
 	}
-	tell := func(status sluice.Status) {
+	told := []sluice.Status{p.status}
+	switch {
+	case p.status == sluice.StatusProcessing || p.status == sluice.StatusRetrying:
+		return nil
+	case end.replay:
+		w.asOf--
+		if before, err := w.progress(ctx, e, call.Runs, lines); err != nil || before.status == p.status {
+			return err
+		}
+	case p.status == sluice.StatusRecovered: // it was replayed before all was done
+		told = []sluice.Status{sluice.StatusError, p.status}
+	}
+	for _, status := range told {
 		j.about.Ended(sluice.CallEnd{EventKey: call.EventKey, TraceID: call.TraceID, Status: status, Sent: call.Sent})
 	}
-	switch recovered := p.status == sluice.StatusRecovered; {
-	case end.replay && recovered:
-		tell(p.status)
-	case !end.replay && recovered: // it was replayed before all was done
-		tell(sluice.StatusError)
-		tell(p.status)
-	case !end.replay && (p.status == sluice.StatusOK || p.status == sluice.StatusError):
-		tell(p.status)
-	}
+	return nil
 }

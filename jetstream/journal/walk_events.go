@@ -30,6 +30,7 @@ type eventWalk struct {
 	chunk   chunk
 	below   *eventWalk // for what the runs of an event have sent
 	looked  lookedInto // for a search in payloads
+	asOf    uint64     // outcomes that were stored later than this one don't count; 0: all do
 
 	failed     *failed     // for a search for failed events
 	unfinished *unfinished // for a search for events in progress
@@ -229,6 +230,7 @@ func (w *eventWalk) subject(
 	call := found(sluice.Call{
 		TraceID: e.TraceID, DeliveryID: e.DeliveryID, EventKey: e.EventKey, Key: e.Key, Type: e.Type,
 		ReplayOf: e.ReplayOf, Time: e.Received.UTC(), Due: e.Due, Origin: e.Origin,
+		Batch: e.Batch, Split: e.Split,
 		Sent: e.Hops > 0 || sluice.TraceOwner(e.TraceID) == sluice.DirectCall,
 	})
 	return &call, e, nil

@@ -26,7 +26,6 @@ type looseWalk struct {
 	reached time.Time                 // when the start was stored; zero: nothing was read
 	read    []*jetstream.RawStreamMsg // messages of the window that are left
 	lines   []line                    // of the last message, those that are left
-	loaded  bool
 	found   *sluice.Call
 }
 
@@ -45,73 +44,50 @@ func (w *looseWalk) passed(since time.Time) bool {
 	return w.done() || len(w.read) == 0 && !w.reached.IsZero() && w.reached.Before(since)
 }
 
-// pass skips the call that peek returned.
+// pass skips the last line, which peek has looked at.
 func (w *looseWalk) pass() {
-	w.step()
 	w.found = nil
+	w.lines = w.lines[:len(w.lines)-1]
+	w.line++
+	w.endMessage()
+}
+
+// endMessage goes on with the previous message if no lines of this one are left.
+func (w *looseWalk) endMessage() {
+	if len(w.lines) == 0 {
+		last := len(w.read) - 1
+		w.before, w.line, w.read = w.read[last].Sequence, 0, w.read[:last]
+	}
 }
 
 // peek returns the next call that matches, nil if there is none since a time or
 // the search has read as much as it may.
 func (w *looseWalk) peek(ctx context.Context, since time.Time) (*sluice.Call, error) {
 	for w.found == nil && !w.passed(since) {
-		ok, err := w.load(ctx)
-		if !ok || err != nil {
-			return nil, err
+		if len(w.read) == 0 {
+			w.before = min(w.before, w.low)
 		}
-		if len(w.lines) == 0 {
-			continue
+		switch {
+		case len(w.lines) > 0:
+			w.found = w.call(w.lines[len(w.lines)-1])
+			if c := w.found; c == nil || !w.matches(c) || !w.hasCode(c) || !w.mentions(c) ||
+				w.q.Status != "" && c.Status != w.q.Status {
+				w.pass()
+			}
+		case len(w.read) > 0:
+			w.lines = parseLines(w.read[len(w.read)-1].Data)
+			w.lines = w.lines[:max(0, len(w.lines)-w.line)]
+			w.endMessage()
+		// One window in any case: events may take all of the time on each page.
+		case w.before <= w.first, w.allow.window <= 0, !w.reached.IsZero() && w.allow.late():
+			return nil, nil
+		default:
+			if err := w.readWindow(ctx); err != nil {
+				return nil, err
+			}
 		}
-		call := w.call(w.lines[len(w.lines)-1])
-		if call == nil || !w.matches(call) || !w.hasCode(call) || !w.mentions(call) ||
-			w.q.Status != "" && call.Status != w.q.Status {
-			w.step()
-			continue
-		}
-		w.found = call
 	}
 	return w.found, nil
-}
-
-// step skips the last line.
-func (w *looseWalk) step() {
-	w.lines = w.lines[:len(w.lines)-1]
-	w.line++
-	if len(w.lines) == 0 {
-		w.endMessage()
-	}
-}
-
-// endMessage goes on with the previous message.
-func (w *looseWalk) endMessage() {
-	w.before, w.line, w.loaded = w.read[len(w.read)-1].Sequence, 0, false
-	w.read = w.read[:len(w.read)-1]
-}
-
-// load makes the next lines ready; not ok says that the search has read as much as it
-// may.
-func (w *looseWalk) load(ctx context.Context) (ok bool, err error) {
-	if w.loaded {
-		return true, nil
-	}
-	if len(w.read) == 0 {
-		w.before = min(w.before, w.low)
-		if w.before <= w.first {
-			return true, nil
-		}
-		// One window in any case: events may take all of the time on each page.
-		if w.allow.window <= 0 || !w.reached.IsZero() && w.allow.late() {
-			return false, nil
-		}
-		return true, w.readWindow(ctx)
-	}
-	w.lines = parseLines(w.read[len(w.read)-1].Data)
-	w.lines = w.lines[:max(0, len(w.lines)-w.line)]
-	w.loaded = true
-	if len(w.lines) == 0 {
-		w.endMessage()
-	}
-	return true, nil
 }
 
 // readWindow reads the messages of the next window.

@@ -107,11 +107,9 @@ func (j *Journal) restate(ctx context.Context, events []correlation.Envelope) er
 		call.Runs, call.Listeners, call.Status = nil, e.Listeners, sluice.StatusBefore(e.Listeners)
 		j.mu.Lock()
 		if call.Sent || call.ReplayOf != "" {
-			enter(j, &j.pending.sent, sentEvent{
-				Call: *call, Subject: e.Subject, Origin: e.Origin, sequence: e.Sequence,
-			})
+			j.enterSent(sentEvent{Call: *call, Subject: e.Subject, Origin: e.Origin, sequence: e.Sequence})
 		} else {
-			enter(j, &j.pending.calls, *call)
+			j.enterCall(call)
 		}
 		j.mu.Unlock()
 	}
@@ -203,13 +201,20 @@ func (j *Journal) TellEnds(ctx context.Context) {
 	j.tellEnds(ctx)
 }
 
-// tellEnds tells what became of the calls whose last runs were written.
+// tellEnds tells what became of the calls whose last runs were written. What the engine can't say now
+// is told later.
 func (j *Journal) tellEnds(ctx context.Context) {
 	j.mu.Lock()
 	untold := j.untold
 	j.untold = nil
 	j.mu.Unlock()
-	for _, end := range untold {
-		j.tellEnd(ctx, end)
+	for i, end := range untold {
+		if err := j.tellEnd(ctx, end); err != nil {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.untold = append(untold[i:], j.untold...)
+			j.rouse()
+			return
+		}
 	}
 }

@@ -5,10 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice"
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
 
@@ -34,6 +31,11 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 	}
 	if known || err != nil {
 		return a, err
+	}
+	if d.state != nil && d.state.Later {
+		d.place = c.Place(d.Delivery)
+		now := c.queue.Waiting.now()
+		return attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: now}}, nil
 	}
 	d.kept = &kept{Waiting: c.queue.Waiting, binding: c.binding, key: d.key, again: d.again || d.state != nil}
 	d.Kept = d.kept
@@ -87,18 +89,24 @@ func (c *consumption) passOver(ctx context.Context, d *delivery) (a attempt, ove
 // later moves an event that was sent for a later time to the waiting room until then, and returns
 // errElsewhere.
 func (c *consumption) later(d *delivery) error {
-	text, delayed := d.Message["due"].(string)
-	if !delayed || d.waited {
+	due := c.sentFor(d)
+	if d.waited || due.IsZero() {
 		return nil
 	}
-	due, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || c.queue.Waiting.left(due) <= 0 {
-		return nil //nolint:nilerr // it is due
-	}
-	if err := c.queue.Waiting.put(context.Background(), c.binding, d.key, d.event, state{Due: due.UTC()}); err != nil {
+	if err := c.queue.Waiting.put(context.Background(), c.binding, d.key, d.event, state{Due: due}); err != nil {
 		return err
 	}
 	return errElsewhere
+}
+
+// sentFor returns for which time to come an event was sent, zero if for none.
+func (c *consumption) sentFor(d *delivery) time.Time {
+	text, _ := d.Message["due"].(string)
+	due, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || c.queue.Waiting.left(due) <= 0 {
+		return time.Time{}
+	}
+	return due.UTC()
 }
 
 // takeSlot waits for a slot. A live replay that finds none moves to the waiting room
@@ -124,9 +132,7 @@ func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 	if d.waited || d.sequence == 0 || !isReplay || c.keepsPlace(d.event) {
 		return nil
 	}
-	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{
-		Sequence: d.sequence, Subject: d.Subject, Data: d.data, Time: d.Time,
-	})
+	e, err := d.envelope()
 	if err != nil || e.ReplayOf == "" {
 		return nil //nolint:nilerr // attempt finds what is wrong with it
 	}

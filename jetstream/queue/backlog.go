@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -36,12 +37,11 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 				return backlogs, err
 			}
 		}
-		if count, retrying, since := q.Waiting.count(id); count > 0 {
-			b.Waiting += int64(count)
-			b.Retrying = int64(retrying)
-			if b.Oldest == nil || !since.IsZero() && since.Before(*b.Oldest) {
-				b.Oldest = &since
-			}
+		count, retrying, since := q.Waiting.counts(id)
+		b.Waiting += int64(count)
+		b.Retrying = int64(retrying)
+		if !since.IsZero() && (b.Oldest == nil || since.Before(*b.Oldest)) {
+			b.Oldest = &since
 		}
 		backlogs = append(backlogs, b)
 	}
@@ -115,29 +115,29 @@ func (q *Queue) oldestCall(ctx context.Context, info *jetstream.ConsumerInfo) (t
 	return msg.Time, nil
 }
 
-// calls returns the calls that are tried again, each once: several pipelines may have
-// failed on it; and when the oldest came of all that wait, for whatever.
+// calls returns how many calls are tried again, by minute and key, each call once: several pipelines
+// may have failed on it; and when the oldest came of all that wait, for whatever.
 func (w *Waiting) calls() (calls []sluice.WaitingCall, oldest time.Time) {
+	type group struct {
+		key    unique.Handle[string]
+		minute moment
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	seen := make(map[string]bool)
-	add := func(key string, s *state) {
-		if !s.Call.IsZero() && (oldest.IsZero() || s.Call.Before(oldest)) {
-			oldest = s.Call
-		}
-		trace, _, _ := strings.Cut(key, "-") // what a call has set off has its trace id
-		if s.retries() && !s.Call.IsZero() && !seen[trace] {
-			seen[trace] = true
-			calls = append(calls, sluice.WaitingCall{EventKey: s.EventKey, Time: s.Call})
-		}
-	}
+	first, counts, seen := moment(0), make(map[group]int), make(map[uint64]bool, w.count)
 	for _, l := range w.lines {
-		for key, e := range l.events {
-			add(key, &e.state)
-		}
-		for h := range l.held {
-			add(h.key, &h.state)
+		for e := range l.all() {
+			if e.Call != 0 && (first == 0 || e.Call < first) {
+				first = e.Call
+			}
+			if e.retries() && e.Call != 0 && !seen[e.nonce] { // what a call has set off has its trace id
+				seen[e.nonce] = true
+				counts[group{e.eventKey, e.Call - e.Call%moment(time.Minute)}]++
+			}
 		}
 	}
-	return calls, oldest
+	for of, count := range counts {
+		calls = append(calls, sluice.WaitingCall{EventKey: of.key.Value(), Time: of.minute.time(), Count: count})
+	}
+	return calls, first.time()
 }

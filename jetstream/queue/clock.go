@@ -3,6 +3,8 @@ package queue
 import (
 	"context"
 	"time"
+
+	"sluice"
 )
 
 // lookEvery bounds each wait for a stored time. A timer ignores changes of the clock: a
@@ -10,9 +12,6 @@ import (
 // is soon set right. Checking again costs nothing, since a pipeline has one timer for all
 // of its events.
 const lookEvery = 5 * time.Second
-
-// lookSoon is when to look again for what may change at any moment.
-const lookSoon = 100 * time.Millisecond
 
 // A clock remembers how the clock on the wall goes, by one that nobody sets.
 type clock struct {
@@ -24,19 +23,28 @@ type clock struct {
 // differ as well.
 const clockStep = time.Minute
 
+// setBack returns how far the clock on the wall was set back since the last call, as a negative
+// duration; 0 if it was not.
+func (c *clock) setBack(now time.Time) time.Duration {
+	before := c.ahead
+	c.ahead = now.Round(0).Sub(c.began.Round(0)) - time.Since(c.began)
+	if back := c.ahead - before; back <= -clockStep {
+		return back
+	}
+	return 0
+}
+
 // keepTime moves all due times back with the clock on the wall, if that was set back since
 // keepTime was last called. Later states are noted by the clock as it is then. The caller
 // holds the lock.
 func (w *Waiting) keepTime() {
-	before := w.clock.ahead
-	w.clock.ahead = w.now().Round(0).Sub(w.clock.began.Round(0)) - time.Since(w.clock.began)
-	back := w.clock.ahead - before
-	if back > -clockStep {
+	back := moment(w.clock.setBack(w.now()))
+	if back == 0 {
 		return
 	}
 	for _, l := range w.lines {
-		for _, e := range l.due {
-			e.Due, e.at = e.Due.Add(back), e.at.Add(back)
+		for e := range l.all() {
+			e.Due, e.at = e.Due+back, e.at+back
 		}
 	}
 }
@@ -53,55 +61,44 @@ func (w *Waiting) onClock(s state, stored time.Time) time.Time {
 	return s.Due
 }
 
-// until returns when a time has come, or with the error of ctx. The time has come when
-// the clock says so, or when the seconds have passed that were left at the start: if the
-// clock is set back meanwhile, an event that others wait for does not wait longer.
-func (w *Waiting) until(ctx context.Context, due time.Time) error {
-	passed := time.NewTimer(due.Sub(w.now()))
-	defer passed.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for {
-		select {
-		case <-passed.C:
-			return nil
-		case <-look.C:
-			if w.left(due) <= 0 {
-				return nil
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
 // left returns how long it is until a time by the wall clock: the clock that people see,
 // and the only one that other nodes and the next process share.
 func (w *Waiting) left(due time.Time) time.Duration { return due.Round(0).Sub(w.now()) }
 
-// hold returns when an event that keeps its place is due, or with the error of ctx. It
-// returns true if the event is tried before.
-func (w *Waiting) hold(ctx context.Context, binding, key string, s state) (tried bool, err error) {
-	woken, wake := context.WithCancel(ctx)
-	defer wake()
-	h := &entry{key: key, event: sequenceOf(key), state: s, index: -1, wake: wake}
+// hold returns when an event that keeps its place is due, or with the error of ctx. If it is
+// tried before, it returns for which target.
+func (w *Waiting) hold(ctx context.Context, binding, key string, s state) (tries sluice.Target, err error) {
+	wake := make(chan sluice.Target, 1)
 	w.mu.Lock()
+	w.keepTime()
 	l := w.line(binding)
-	l.held[h] = true
-	l.waitFor(s.Target, 0)
+	e := l.entry(key)
+	s.Due, s.sequence, s.Order = w.onClock(s, time.Time{}), 0, e.Order
+	l.become(e, s)
+	if e.extra == plain {
+		e.extra = new(extra)
+	}
+	e.wake = wake
 	w.mu.Unlock()
 	if s.Answer { // it may have been released a moment ago
 		if now, err := w.find(ctx, binding, key); err == nil && now != nil && now.Due.Before(s.Due) {
-			wake()
+			w.hurry(hurryOrder{Bindings: []string{binding}, Key: key, Answer: true}, false)
 		}
 	}
-	err = w.until(woken, w.onClock(s, time.Time{}))
+	select {
+	case tries = <-wake:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(l.held, h)
-	l.waitFor(0, s.Target)
-	if ctx.Err() == nil {
-		err = nil
+	switch {
+	case l.find(key) != e: // it was erased
+	case e.Order == 0:
+		l.remove(e)
+	default:
+		l.become(e, state{Order: e.Order, Attempts: s.Attempts})
+		l.stepOut(e)
 	}
-	return !h.tried.IsZero(), err
+	return tries, err
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"sync/atomic"
@@ -24,7 +25,7 @@ const day = 24 * time.Hour
 
 // waitingBy returns waiting events that go by a clock of their own.
 func waitingBy(clock *wrongClock) *Waiting {
-	w := NewWaiting(&stream.Host{SoleWriter: true, Log: slog.New(slog.DiscardHandler)})
+	w := NewWaiting(&stream.Host{SoleWriter: true, Log: slog.New(slog.DiscardHandler)}, 0)
 	w.now, w.clock.began = clock.now, time.Now()
 	return w
 }
@@ -48,8 +49,11 @@ func TestAClockThatIsSetRight(t *testing.T) {
 			return err
 		},
 		"with its place": func(t *testing.T, w *Waiting, due time.Time) error {
-			l := &live{consumption: &consumption{queue: &Queue{host: w.host, Waiting: w}, ordered: true}}
-			_, err := l.wait(t.Context(), new(delivery), attempt{outcome: sluice.Outcome{Next: due}, before: true})
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			c := &consumption{queue: &Queue{host: w.host, Waiting: w}, binding: "b", ordered: true, picked: make(chan struct{}, 1)}
+			go c.followWaiting(ctx)
+			_, err := (&live{consumption: c}).wait(ctx, &delivery{key: keyOf(0)}, attempt{outcome: sluice.Outcome{Next: due}, before: true})
 			return err
 		},
 	} {
@@ -85,8 +89,16 @@ func TestAClockThatIsSetBack(t *testing.T) {
 		var clock wrongClock
 		w, began := waitingBy(&clock), time.Now()
 		time.AfterFunc(time.Second, func() { clock.set(-day) })
-		if err := w.until(t.Context(), began.Add(time.Minute)); err != nil || time.Since(began) != time.Minute {
-			t.Errorf("it waits for %s (%v)", time.Since(began), err)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		c := &consumption{queue: &Queue{host: w.host, Waiting: w}, binding: "b", picked: make(chan struct{}, 1)}
+		go c.followWaiting(ctx)
+		_, err := w.hold(ctx, "b", keyOf(0), state{Due: began.Add(time.Minute), Held: true})
+		if took := time.Since(began); err != nil || took < time.Minute || took > time.Minute+lookEvery {
+			t.Errorf("it waits for %s (%v)", took, err)
+		}
+		if w.Waits(1) {
+			t.Error("it is known when it waits no more")
 		}
 	})
 }
@@ -118,7 +130,7 @@ func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
 				if err := w.await(t.Context(), "b"); err != nil || time.Since(began) > time.Minute+lookEvery {
 					t.Errorf("it waits for %s (%v)", time.Since(began), err)
 				}
-				if e := w.pick("b"); e == nil || e.key != keyOf(0) {
+				if e := w.pick("b"); e == nil || e.key() != keyOf(0) {
 					t.Errorf("the event that is taken is %+v", e)
 				}
 				if e := w.pick("b"); e != nil {
@@ -126,21 +138,6 @@ func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// TestTheOrderOfWhatIsTriedAgain: events that are tried again after a failure on our
-// side are in the same order as the others, that of the clock on the wall. A reading
-// of seconds since the start in some of them would make another one.
-func TestTheOrderOfWhatIsTriedAgain(t *testing.T) {
-	w := NewWaiting(&stream.Host{SoleWriter: true})
-	w.note("b", keyOf(0), state{Due: time.Now().Round(0), sequence: 1})
-	if w.pick("b") == nil {
-		t.Fatal("it is not due")
-	}
-	w.postpone("b", keyOf(0), time.Hour)
-	if due := w.line("b").due[0].Due; due != due.Round(0) {
-		t.Errorf("it is due at %v", due)
 	}
 }
 

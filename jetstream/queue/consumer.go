@@ -9,7 +9,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
 
@@ -49,10 +48,10 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
-	if err := c.expectBacklog(ctx, consumer.CachedInfo()); err != nil {
+	handedOut, err := c.restart(ctx, consumer.CachedInfo())
+	if err != nil {
 		return err
 	}
-	defer c.goOn(ctx)
 	count := uint64(0)
 	messages, own, err := c.messages(ctx, consumer, b)
 	if err != nil {
@@ -69,27 +68,41 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 			return err
 		}
 		meta, _ := msg.Metadata() // without it the event is found to be unreadable
-		if meta != nil {
-			if meta.Sequence.Consumer <= count { // another consumer of the same name
-				if before, err = c.past(ctx); err != nil {
-					return err
-				}
+		if meta == nil {
+			meta = new(jetstream.MsgMetadata)
+		} else if meta.Sequence.Consumer <= count { // another consumer of the same name
+			if before, err = c.past(ctx); err != nil {
+				return err
 			}
-			count = meta.Sequence.Consumer
-			if meta.Sequence.Stream <= before.done {
-				_ = msg.Ack() // otherwise it comes again
-				continue
-			}
+		}
+		count = meta.Sequence.Consumer
+		sequence := meta.Sequence.Stream
+		if sequence > 0 && sequence <= before.done {
+			_ = msg.Ack() // otherwise it comes again
+			continue
 		}
 		l := &live{consumption: c, msg: msg, own: own}
-		if d := l.begin(ctx, meta); d != nil && !c.takes(d) {
-			l.ack()
-			l.end(d)
-		} else if d != nil {
-			d.doubtful = d.Count > 1 || d.sequence <= before.stored
-			c.arrive(ctx, d)
+		if d := l.begin(ctx, meta); d != nil {
+			if sequence <= handedOut {
+				d.Count++
+			}
+			d.doubtful = d.Count > 1 || sequence <= before.stored
+			c.handOut(ctx, l, d)
+		}
+		if c.Place != nil {
+			c.queue.Waiting.handedOut(c.binding, sequence, meta.NumPending)
 		}
 	}
+}
+
+// handOut lets an event arrive that the pipeline takes, and is done with any other.
+func (c *consumption) handOut(ctx context.Context, l *live, d *delivery) {
+	if c.takes(d) {
+		c.arrive(ctx, d)
+		return
+	}
+	l.ack()
+	l.end(d)
 }
 
 // takes reports whether an event is of a kind that the pipeline takes, or was when it was stored.
@@ -97,9 +110,7 @@ func (c *consumption) takes(d *delivery) bool {
 	if len(c.types) == 0 {
 		return true
 	}
-	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{
-		Sequence: d.sequence, Subject: d.Subject, Data: d.data, Time: d.Time,
-	})
+	e, err := d.envelope()
 	return err != nil || sluice.HasType(c.types, e.Type) || slices.Contains(e.Listeners, c.pipeline)
 }
 

@@ -30,9 +30,6 @@ type consumption struct {
 	bytes      *semaphore.Weighted // of decoded events
 	picked     chan struct{}       // one token for each delivery from the waiting room
 	deliveries sync.WaitGroup
-
-	arriving sync.Mutex  // held while a live event arrives
-	early    []*delivery // that came before others which are before them
 }
 
 // start makes a delivery, in a goroutine of its own unless the order counts.
@@ -127,7 +124,7 @@ func (c *consumption) settle(d *delivery, a attempt) error {
 	if err := c.queue.store(d, a, d.data); err != nil {
 		return err
 	}
-	c.queue.Waiting.leave(c.binding, d.sequence)
+	c.queue.Waiting.leave(c.binding, d.key)
 	if d.state != nil || d.again { // an earlier process may have put it there
 		c.queue.Waiting.drop(context.Background(), c.binding, d.key)
 	} else {
@@ -190,7 +187,7 @@ const maxUnreadable = 64 << 10
 func (c *consumption) refuse(d *delivery, cause error) {
 	c.queue.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline,
 		"error", cause)
-	view := problem.Of(sluice.Errorf(sluice.CodeEventUnreadable,
+	view := problem.Of(sluice.CodeEventUnreadable.Errorf(
 		"The event is no JSON object within the limits; a program that publishes to the engine has sent it.").
 		InCall(d.TraceID))
 	a := attempt{outcome: sluice.Outcome{

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/value"
@@ -18,6 +20,13 @@ type event struct {
 	sequence uint64 // in the stream of events
 	data     []byte
 	origin
+}
+
+// envelope reads what can be known of an event without decoding it.
+func (e event) envelope() (correlation.Envelope, error) {
+	return correlation.ReadEnvelope(&jetstream.RawStreamMsg{
+		Sequence: e.sequence, Subject: e.Subject, Data: e.data, Time: e.Time,
+	})
 }
 
 // An origin says where an event comes from.
@@ -39,7 +48,8 @@ type delivery struct {
 	kept       *kept         // outputs of steps
 	key        string        // of the event in the waiting room
 	state      *state        // nil: no attempt is known to have failed
-	place      sluice.Place  // of a live event among others
+	place      sluice.Place  // of the event among others
+	due        time.Time     // of a live event that was sent for later
 	tries      sluice.Target // that is tried before the event is due; 0: none
 	supersedes []string      // keys of the events that it runs in place of
 }
@@ -80,8 +90,14 @@ func (d *delivery) after(a attempt) state {
 		Attempts: a.outcome.Attempts, Count: d.Count, First: cmp.Or(d.First, a.began), Due: a.outcome.Next.UTC(),
 		Told: a.began, Target: a.outcome.Target, Answer: a.outcome.Answered != nil,
 	}
-	if s.Order = d.place.Order; d.state != nil {
-		s.Order = d.state.Order
+	switch {
+	case d.state == nil:
+		s.Order = d.place.Order
+	case d.state.Later:
+		s.Order = d.place.Order
+		s.join(d.place, d.state.Due)
+	default:
+		s.Order, s.Behind = d.state.Order, d.state.Behind
 	}
 	if a.outcome.Error != nil {
 		s.Code = a.outcome.Error.Code

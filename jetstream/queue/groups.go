@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -9,19 +8,8 @@ import (
 	"sluice"
 )
 
-// gather lets an event wait with the others of its group: those of a debounced value, by
-// state.Group. The first of them stands in line for all, until the last one is due. The caller
-// holds the lock.
-func (l *line) gather(e *entry) {
-	group := l.groups[e.Group]
-	at, known := slices.BinarySearchFunc(group, e, func(a, b *entry) int { return cmp.Compare(a.event, b.event) })
-	if !known {
-		group = slices.Insert(group, at, e)
-	}
-	l.arrange(e.Group, group)
-}
-
-// arrange lets the first event of a group stand in line. The caller holds the lock.
+// arrange lets the first event of a group, those of a debounced value, stand in line for all of
+// them, until the last one is due.
 func (l *line) arrange(name uint64, group []*entry) {
 	if len(group) == 0 {
 		delete(l.groups, name)
@@ -32,8 +20,8 @@ func (l *line) arrange(name uint64, group []*entry) {
 		l.stepOut(e)
 		e.parked = true
 	}
-	_, group[0].at = together(group)
-	l.enter(group[0])
+	_, due := together(group)
+	l.enter(group[0], momentOf(due))
 }
 
 // together returns how many events of a group are one: each came within the wait of the one
@@ -56,7 +44,7 @@ func together(group []*entry) (count int, due time.Time) {
 }
 
 // close takes the events out of their group that the one in line stands for, and returns the
-// last of them, which runs in place of the others. The caller holds the lock.
+// last of them, which runs in place of the others.
 func (l *line) close(first *entry) *entry {
 	name, group := first.Group, l.groups[first.Group]
 	count, _ := together(group)
@@ -64,7 +52,7 @@ func (l *line) close(first *entry) *entry {
 	for _, e := range group[:count] {
 		l.stepOut(e)
 		if e.Group, e.parked = 0, false; e != last {
-			last.supersedes = append(last.supersedes, e.key)
+			last.supersedes = append(last.supersedes, e.key())
 		}
 	}
 	l.arrange(name, slices.Clone(group[count:]))
@@ -72,13 +60,13 @@ func (l *line) close(first *entry) *entry {
 }
 
 // taken takes an event out of its group that another node runs, and those that it stands for: they
-// run by themselves if that node dies. The caller holds the lock.
-func (l *line) taken(e *entry, until time.Time) {
+// run by themselves if that node dies.
+func (l *line) taken(e *entry, until moment) {
 	name, group := e.Group, l.groups[e.Group]
 	count := slices.Index(group, e) + 1
 	for _, other := range group[:count] {
-		other.Group, other.at = 0, until
-		l.enter(other)
+		other.Group = 0
+		l.enter(other, until)
 	}
 	l.arrange(name, slices.Clone(group[count:]))
 }
@@ -105,7 +93,7 @@ func (c *consumption) supersedeOne(ctx context.Context, key, by string) error {
 			return err
 		}
 	}
-	e, err := waiting.event(ctx, c.binding, key)
+	e, err := waiting.event(ctx, c.binding, key, s)
 	if e == nil || err != nil {
 		return err
 	}

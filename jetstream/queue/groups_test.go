@@ -32,7 +32,7 @@ func TestEventsThatAreOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, began := NewWaiting(&stream.Host{SoleWriter: true}), time.Now()
+				w, began := NewWaiting(&stream.Host{SoleWriter: true}, 0), time.Now()
 				note := func(i int) {
 					w.note("b", keyOf(i), state{Group: 7, Came: began.Add(test.came[i]), Wait: wait, AtMost: atMost, sequence: uint64(i + 1)})
 				}
@@ -53,14 +53,14 @@ func TestEventsThatAreOne(t *testing.T) {
 					for _, i := range want.besides {
 						others = append(others, keyOf(i))
 					}
-					if at := time.Since(began); check != nil || e == nil || e.key != keyOf(want.last) || at != want.at || !slices.Equal(e.supersedes, others) {
+					if at := time.Since(began); check != nil || e == nil || e.key() != keyOf(want.last) || at != want.at || !slices.Equal(e.supersedes, others) {
 						t.Fatalf("after %s %+v runs, want %+v", at, e, want)
 					}
-					for _, key := range append(others, e.key) {
+					for _, key := range append(others, e.key()) {
 						w.forget("b", key)
 					}
 				}
-				if count, _, _ := w.count("b"); count != 0 || len(w.line("b").due) != 0 || len(w.line("b").groups) != 0 {
+				if count, _, _ := w.counts("b"); count != 0 || w.line("b").due.Len() != 0 || len(w.line("b").groups) != 0 {
 					t.Errorf("%d are left", count)
 				}
 			})

@@ -14,7 +14,8 @@ import (
 
 // jobs are the items of all queues that are not answered.
 type jobs struct {
-	now func() time.Time
+	now   func() time.Time
+	clock clock
 
 	lock    sync.Mutex
 	byPlace btree.Map[string, *job]
@@ -31,23 +32,46 @@ type job struct {
 	pipeline string
 	since    time.Time
 	until    time.Time
-	progress        // the newest
-	sequence uint64 // of the progress; 0: nobody has taken it yet
+	newest
+}
+
+// A newest is the newest progress of an item, as far as it is known here. What replaces it does so on
+// condition that it still is.
+type newest struct {
+	progress
+	sequence uint64 // 0: nobody has taken it yet
 }
 
 // A jobQueue has the items of one name.
 type jobQueue struct {
+	name    string
+	takers  int                 // who wait for an item
 	free    *btree.BTreeG[*job] // the oldest first
 	away    *btree.BTreeG[*job] // the first to be free again first
 	changed chan struct{}       // closed and replaced when an item is free
 }
 
-func newJobs(now func() time.Time) *jobs { return &jobs{now: now, queues: make(map[string]*jobQueue)} }
+func newJobs(now func() time.Time) *jobs {
+	return &jobs{now: now, clock: clock{began: time.Now()}, queues: make(map[string]*jobQueue)}
+}
+
+// keepTime moves the ends of all leases back with the clock on the wall, if that was set back. It is
+// called before a later lease is noted.
+func (x *jobs) keepTime() {
+	back := x.clock.setBack(x.now())
+	if back == 0 {
+		return
+	}
+	x.byPlace.Scan(func(_ string, j *job) bool {
+		j.Free, j.until = j.Free.Add(back), j.until.Add(back)
+		return true
+	})
+}
 
 func (x *jobs) queue(name string) *jobQueue {
 	q := x.queues[name]
 	if q == nil {
-		q = &jobQueue{changed: make(chan struct{})}
+		q = &jobQueue{name: name, changed: make(chan struct{})}
 		q.free = btree.NewBTreeG(func(a, b *job) bool {
 			return cmp.Or(a.since.Compare(b.since), strings.Compare(a.place, b.place)) < 0
 		})
@@ -59,10 +83,33 @@ func (x *jobs) queue(name string) *jobQueue {
 	return q
 }
 
+// taking keeps a queue for somebody who waits for its items, until done is called. Whoever asks
+// names any queue: one without items and takers is not kept.
+func (x *jobs) taking(name string) (done func()) {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	q := x.queue(name)
+	q.takers++
+	return func() {
+		x.lock.Lock()
+		defer x.lock.Unlock()
+		q.takers--
+		x.tidy(q)
+	}
+}
+
+// tidy drops a queue that nobody needs.
+func (x *jobs) tidy(q *jobQueue) {
+	if q.takers == 0 && q.free.Len() == 0 && q.away.Len() == 0 {
+		delete(x.queues, q.name)
+	}
+}
+
 // offered adds an item.
 func (x *jobs) offered(place string, item sluice.WorkItem) {
 	x.lock.Lock()
 	defer x.lock.Unlock()
+	x.keepTime()
 	if _, known := x.byPlace.Get(place); known {
 		return
 	}
@@ -78,6 +125,7 @@ func (x *jobs) offered(place string, item sluice.WorkItem) {
 func (x *jobs) moved(place string, sequence uint64, p progress) {
 	x.lock.Lock()
 	defer x.lock.Unlock()
+	x.keepTime()
 	j, known := x.byPlace.Get(place)
 	if !known || sequence <= j.sequence {
 		return
@@ -106,6 +154,7 @@ func (x *jobs) leave(j *job) {
 	q := x.queue(j.queue)
 	q.free.Delete(j)
 	q.away.Delete(j)
+	x.tidy(q)
 }
 
 // enter puts a picked item back, if it is still a job.
@@ -144,26 +193,27 @@ func (x *jobs) find(place string) *job {
 }
 
 // isFree reports whether a picked item is still there for a taker.
-func (x *jobs) isFree(j *job) bool {
+func (x *jobs) isFree(j *job) (is newest, free bool) {
 	x.lock.Lock()
 	defer x.lock.Unlock()
 	known, _ := x.byPlace.Get(j.place)
-	return known == j && !j.Free.After(x.now())
+	return j.newest, known == j && !j.Free.After(x.now())
 }
 
 // holds reports whether a lease of an item lasts.
-func (x *jobs) holds(j *job, lease string) bool {
+func (x *jobs) holds(j *job, lease string) (is newest, holds bool) {
 	x.lock.Lock()
 	defer x.lock.Unlock()
-	return lease != "" && j.Lease == lease && j.Answer == nil && x.now().Before(j.Free)
+	return j.newest, lease != "" && j.Lease == lease && j.Answer == nil && x.now().Before(j.Free)
 }
 
 // pick takes items out of their queue that are free, the oldest first, until enter. If there are
-// none, changed is closed when there may be some, and wait is when the next one is free.
+// none, changed is closed when there may be some, and wait is when the next one is free. The caller
+// is one of its takers.
 func (x *jobs) pick(queue string, limit int) (picked []*job, changed <-chan struct{}, wait time.Duration) {
 	x.lock.Lock()
 	defer x.lock.Unlock()
-	q := x.queue(queue)
+	q := x.queues[queue]
 	x.arrange(q)
 	for j, ok := q.free.PopMin(); ok; j, ok = q.free.PopMin() {
 		if picked = append(picked, j); len(picked) == limit {
@@ -179,6 +229,7 @@ func (x *jobs) pick(queue string, limit int) (picked []*job, changed <-chan stru
 
 // arrange frees the items whose time has come, and drops those whose event does not wait any more.
 func (x *jobs) arrange(q *jobQueue) {
+	x.keepTime()
 	now := x.now()
 	for j, ok := q.away.Min(); ok && !j.Free.After(now); j, ok = q.away.Min() {
 		q.away.Delete(j)
@@ -188,15 +239,19 @@ func (x *jobs) arrange(q *jobQueue) {
 		q.free.Delete(j)
 		x.byPlace.Delete(j.place)
 	}
+	x.tidy(q)
 }
 
 // Items implements sluice.Work.
 func (x *jobs) Items(queue string, limit int) []sluice.WorkItem {
 	x.lock.Lock()
 	defer x.lock.Unlock()
-	q := x.queue(queue)
-	x.arrange(q)
 	items := []sluice.WorkItem{}
+	q := x.queues[queue]
+	if q == nil {
+		return items
+	}
+	x.arrange(q)
 	add := func(j *job) bool {
 		items = append(items, sluice.WorkItem{
 			Queue: j.queue, TraceID: j.traceID, EventKey: j.eventKey, Pipeline: j.pipeline, Attempt: j.Taken,

@@ -84,7 +84,7 @@ func (k *kept) remove(ctx context.Context) {
 		return
 	}
 	for _, sequence := range k.stored {
-		if err := stream.Remove(ctx, k.stream, sequence, false); err != nil {
+		if err := stream.Remove(ctx, k.stream, sequence, true); err != nil {
 			k.host.Log.Warn("The output of a step could not be removed.", "error", err)
 		}
 	}

@@ -2,323 +2,212 @@ package queue
 
 import (
 	"cmp"
-	"container/heap"
-	"context"
+	"iter"
 	"slices"
-	"time"
+	"unique"
+
+	"github.com/tidwall/btree"
 
 	"sluice"
-	"sluice/wait"
 )
 
-// A line is the events that wait for one pipeline.
+// A line is what is known here of the events of a pipeline: of all that wait, and of those in
+// progress that others wait for.
 type line struct {
-	events    map[string]*entry // by key
-	sequences map[uint64]int    // of those events, in the stream of events
-	due       dueHeap           // the events that were not taken
-	changed   chan struct{}     // closed and replaced when an event joins the line
-	used      bool              // an event has waited here since the start
-	held      map[*entry]bool   // that keep their place
-	targets   map[sluice.Target]*recovery
-	turns     turns
-	groups    map[uint64][]*entry // that are one, by state.Group, as they came
+	events  map[uint64]*entry     // by their sequences in the stream of events
+	count   int                   // of those in the waiting room
+	due     *btree.BTreeG[*entry] // that wait for their time only, the first one first
+	changed chan struct{}         // closed and replaced when an event joins them
+	used    bool                  // an event has waited here since the start
+	targets map[sluice.Target]*recovery
+	orders  map[uint64][]*entry // that run one after the other, by state.Order, as they came
+	groups  map[uint64][]*entry // that are one, by state.Group, as they came
+	shut    uint64              // events may still come that are before this one; 0: none do
 }
 
-// An entry is an event in a line.
-type entry struct {
-	key   string
-	event uint64 // its sequence
-	state
-	at    time.Time // when the event is taken: when it is due, or when this node looks again
-	tried time.Time // when it was let go before it is due; zero: it was not
-	index int       // in the heap; -1: the event was taken
-	wake  func()    // has one that keeps its place go on
-
-	parked     bool     // it is not its turn, or another one of its group stands in line
-	supersedes []string // the keys of the events that it runs in place of
-}
-
-// tries returns the target that the event is let go for before it is due, 0 if it is due.
-func (e *entry) tries() sluice.Target {
-	if e.tried.IsZero() {
-		return 0
+func newLine() *line {
+	return &line{
+		events: make(map[uint64]*entry), changed: make(chan struct{}), targets: make(map[sluice.Target]*recovery),
+		orders: make(map[uint64][]*entry), groups: make(map[uint64][]*entry),
+		due: btree.NewBTreeGOptions(func(a, b *entry) bool {
+			return cmp.Or(cmp.Compare(a.at, b.at), cameBefore(a, b)) < 0
+		}, btree.Options{NoLocks: true}),
 	}
-	return e.Target
 }
 
-func (w *Waiting) line(binding string) *line {
-	l := w.lines[binding]
-	if l == nil {
-		l = &line{
-			events: make(map[string]*entry), sequences: make(map[uint64]int), held: make(map[*entry]bool),
-			changed: make(chan struct{}), targets: make(map[sluice.Target]*recovery), turns: newTurns(),
-			groups: make(map[uint64][]*entry),
+// cameBefore compares events by when they came. What was sent for a later time came then.
+func cameBefore(a, b *entry) int {
+	return cmp.Or(cmp.Compare(max(a.event, a.Behind), max(b.event, b.Behind)), cmp.Compare(a.Behind, b.Behind),
+		cmp.Compare(a.event, b.event), cmp.Compare(a.nonce, b.nonce))
+}
+
+// with returns events, as they came, with another one.
+func with(events []*entry, e *entry) []*entry {
+	at, known := slices.BinarySearchFunc(events, e, cameBefore)
+	if known {
+		return events
+	}
+	return slices.Insert(events, at, e)
+}
+
+func without(events []*entry, e *entry) []*entry {
+	if events[0] == e {
+		return events[1:]
+	}
+	return slices.DeleteFunc(events, func(other *entry) bool { return other == e })
+}
+
+// find returns the entry of an event, nil if there is none.
+func (l *line) find(key string) *entry {
+	nonce, event := parseKey(key)
+	e := l.events[event]
+	for e != nil && e.nonce != nonce {
+		e = e.twin
+	}
+	return e
+}
+
+// entry returns the entry of an event, a new one if there is none.
+func (l *line) entry(key string) *entry {
+	e := l.find(key)
+	if e == nil {
+		e = &entry{extra: plain}
+		e.nonce, e.event = parseKey(key)
+		e.twin = l.events[e.event]
+		l.events[e.event] = e
+	}
+	return e
+}
+
+// all returns the entries of a line.
+func (l *line) all() iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for _, e := range l.events {
+			for ; e != nil; e = e.twin {
+				if !yield(e) {
+					return
+				}
+			}
 		}
-		w.lines[binding] = l
-	}
-	return l
-}
-
-// expect says that a state is about to be stored.
-func (w *Waiting) expect(binding string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.line(binding).used = true
-}
-
-// may reports whether an event may wait for a binding, here or in its place. The index
-// knows all that this node has stored.
-func (w *Waiting) may(binding string) bool {
-	if !w.host.SoleWriter {
-		return true
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.earlier || w.behind > 0 || w.line(binding).used
-}
-
-// ready returns when the index has all states from before the start, or with the error of ctx.
-func (w *Waiting) ready(ctx context.Context) error {
-	for {
-		w.mu.Lock()
-		behind := w.behind
-		w.mu.Unlock()
-		if behind == 0 {
-			return nil
-		}
-		if err := wait.For(ctx, followEvery); err != nil {
-			return err
-		}
 	}
 }
 
-// caughtUp notes that the index has the states up to a sequence, and how many follow.
-func (w *Waiting) caughtUp(sequence, behind uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.behind, w.seen = min(w.behind, behind), max(w.seen, sequence)
-}
-
-// note adds a stored state to the index.
-func (w *Waiting) note(binding, key string, s state) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.keepTime()
-	l := w.line(binding)
-	l.used = true
-	e := l.events[key]
-	switch {
-	case s.Held, s.Node == w.node, e != nil && s.sequence < e.sequence:
-		return
-	case e == nil:
-		e = &entry{key: key, event: sequenceOf(key), index: -1}
-		l.events[key] = e
-		l.sequences[e.event]++
-	}
-	if e.Group != 0 && s.Group == 0 {
-		l.taken(e, w.now().Add(lease).Round(0))
-	}
+// become lets an event wait for what its state says.
+func (l *line) become(e *entry, s state) {
+	l.stepOut(e)
 	l.waitFor(s.Target, e.Target)
-	e.state, e.at, e.tried = s, s.Due, time.Time{}
+	if e.Order != s.Order || e.Behind != s.Behind {
+		l.leaveOrder(e)
+	}
+	e.sequence, e.indexed, e.Copy, e.Target = s.sequence, s.Key != "", s.Copy, s.Target
+	e.Due, e.First, e.Call = momentOf(s.Due), momentOf(s.First), momentOf(s.Call)
+	e.code, e.eventKey = unique.Make(s.Code), unique.Make(s.EventKey)
+	e.Attempts, e.Answer = int32(s.Attempts), s.Answer
+	e.tried = 0
+	if e.extra = plain; s.Order != 0 || s.Group != 0 {
+		e.extra = &extra{
+			Order: s.Order, Behind: s.Behind, Group: s.Group, Came: s.Came, Wait: s.Wait, AtMost: s.AtMost,
+		}
+	}
 	if s.Order != 0 {
-		l.turns.join(s.Order, e.event, e)
+		l.orders[s.Order] = with(l.orders[s.Order], e)
 	}
-	switch {
-	case s.Group != 0:
-		l.gather(e)
-	case l.turns.has(s.Order, e.event):
-		l.enter(e)
-	default:
-		e.parked = true
+	if s.Group != 0 {
+		l.arrange(s.Group, with(l.groups[s.Group], e))
+		return
 	}
+	l.enter(e, e.Due)
 }
 
-// enter lets an event wait in line until it is due.
-func (l *line) enter(e *entry) {
-	e.parked = false
-	if e.index >= 0 {
-		heap.Fix(&l.due, e.index)
-	} else {
-		heap.Push(&l.due, e)
+// enter lets an event stand in line until a time, as soon as it is its turn.
+func (l *line) enter(e *entry, at moment) {
+	l.stepOut(e)
+	e.at = at
+	if e.parked = !l.hasTurn(e); e.parked {
+		return
 	}
+	e.queued = true
+	l.due.Set(e)
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
 // stepOut takes an event out of the line, if it stands in it.
 func (l *line) stepOut(e *entry) {
-	if e.index >= 0 {
-		heap.Remove(&l.due, e.index)
+	if e.queued {
+		l.due.Delete(e)
+		e.queued = false
 	}
 }
 
-// await returns when an event is due, or with the error of ctx.
-func (w *Waiting) await(ctx context.Context, binding string) error {
-	for {
-		w.mu.Lock()
-		w.keepTime()
-		l := w.line(binding)
-		changed, wait := l.changed, time.Duration(-1)
-		if len(l.due) > 0 {
-			wait = min(max(0, w.left(l.due[0].at)), lookEvery)
-		}
-		w.mu.Unlock()
-		if wait == 0 {
-			return ctx.Err()
-		}
-		var timer <-chan time.Time
-		if wait > 0 {
-			timer = time.After(wait)
-		}
-		select {
-		case <-timer:
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// goOn lets an event stand in line that did not because of others.
+func (l *line) goOn(e *entry) {
+	switch {
+	case !e.parked:
+	case e.Group != 0:
+		l.arrange(e.Group, l.groups[e.Group])
+	default:
+		l.enter(e, e.at)
 	}
 }
 
-// pick takes the next event that is due out of its line, nil if none is. Later postpone
-// puts it back, or forget removes it.
-func (w *Waiting) pick(binding string) *entry {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.keepTime()
-	l := w.line(binding)
-	for len(l.due) > 0 && w.left(l.due[0].at) <= 0 {
-		e := l.due[0]
-		if l.calledOff(e) {
-			e.at, e.tried = e.Due, time.Time{}
-			heap.Fix(&l.due, 0)
-			continue
+// remove forgets an event. Others may have waited for that.
+func (l *line) remove(e *entry) {
+	if l.stepOut(e); e.wake != nil {
+		e.wake <- 0
+		e.wake = nil
+	}
+	l.waitFor(0, e.Target)
+	if e.Group != 0 {
+		l.arrange(e.Group, without(l.groups[e.Group], e))
+	}
+	l.leaveOrder(e)
+	switch first := l.events[e.event]; {
+	case first != e:
+		for first.twin != e {
+			first = first.twin
 		}
-		if e.Group != 0 && (w.behind > 0 || l.turns.shut > 0) { // another one of the group may be known soon
-			e.at = w.now().Add(lookSoon).Round(0)
-			heap.Fix(&l.due, 0)
-			continue
+		first.twin = e.twin
+	case e.twin != nil:
+		l.events[e.event] = e.twin
+	default:
+		delete(l.events, e.event)
+	}
+}
+
+// next takes the next event that is due out of the line, nil if none is. This is where it is
+// decided.
+func (l *line) next(now moment) *entry {
+	for e, ok := l.due.Min(); ok && e.at <= now; e, ok = l.due.Min() {
+		switch {
+		case !l.hasTurn(e): // one before it was known later
+			l.enter(e, e.at)
+		case l.calledOff(e):
+			e.tried = 0
+			l.enter(e, e.Due)
+		case e.wake != nil:
+			l.stepOut(e)
+			e.wake <- e.tries()
+			e.wake = nil
+		default:
+			if e.Group != 0 {
+				e = l.close(e)
+			}
+			l.stepOut(e)
+			picked := *e
+			e.tried = 0
+			return &picked
 		}
-		if e.Group != 0 {
-			e = l.close(e)
-		}
-		picked := *e
-		l.stepOut(e)
-		e.tried = time.Time{}
-		return &picked
 	}
 	return nil
 }
 
-// postpone puts a picked event back in line, due after a while.
-func (w *Waiting) postpone(binding, key string, wait time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.keepTime()
-	l := w.line(binding)
-	if e := l.events[key]; e != nil && e.index < 0 {
-		e.at = w.now().Add(wait).Round(0) // the heap has one order: that of the clock on the wall
-		l.enter(e)
+// advance makes an event due now, and reports whether it was not. Only this node knows: after
+// a crash the event is due when it was before.
+func (l *line) advance(e *entry, now moment) bool {
+	if now >= e.at {
+		return false
 	}
-}
-
-// forget takes an event out of the index.
-func (w *Waiting) forget(binding, key string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l := w.line(binding)
-	l.leave(sequenceOf(key))
-	e := l.events[key]
-	if e == nil {
-		return
-	}
-	if l.stepOut(e); e.Group != 0 {
-		l.arrange(e.Group, slices.DeleteFunc(l.groups[e.Group], func(other *entry) bool { return other == e }))
-	}
-	delete(l.events, key)
-	l.waitFor(0, e.Target)
-	if l.sequences[e.event]--; l.sequences[e.event] == 0 {
-		delete(l.sequences, e.event)
-	}
-}
-
-// known returns the bindings that have a line.
-func (w *Waiting) known() map[string]bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	bindings := make(map[string]bool)
-	for binding := range w.lines {
-		bindings[binding] = true
-	}
-	return bindings
-}
-
-// count returns how many events wait for a binding, how many of them for another
-// attempt, and when the first attempt on any of them began.
-func (w *Waiting) count(binding string) (count, retrying int, oldest time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l := w.line(binding)
-	for _, e := range l.events {
-		if e.retries() {
-			retrying++
-		}
-		if oldest.IsZero() || !e.First.IsZero() && e.First.Before(oldest) {
-			oldest = e.First
-		}
-	}
-	return len(l.events), retrying, oldest
-}
-
-// maxWaiting bounds the events of one pipeline that wait here. Further ones keep their place
-// with the consumer, which then delivers no more.
-const maxWaiting = 100_000
-
-// full reports whether the line of a binding is as long as it may be.
-func (w *Waiting) full(binding string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.line(binding).events) >= maxWaiting
-}
-
-// Waits reports whether an event waits for a pipeline.
-func (w *Waiting) Waits(sequence uint64) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, l := range w.lines {
-		if l.sequences[sequence] > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// dueHeap orders events by when they are taken, then as they came.
-type dueHeap []*entry //nolint:recvcheck // as heap.Interface is usually implemented
-
-func (h dueHeap) Len() int { return len(h) }
-
-func (h dueHeap) Less(i, j int) bool {
-	return cmp.Or(h[i].at.Compare(h[j].at), cmp.Compare(h[i].event, h[j].event)) < 0
-}
-
-func (h dueHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (h *dueHeap) Push(pushed any) {
-	e := pushed.(*entry)
-	e.index = len(*h)
-	*h = append(*h, e)
-}
-
-// Pop implements heap.Interface.
-func (h *dueHeap) Pop() any {
-	last := len(*h) - 1
-	e := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	e.index = -1
-	return e
+	l.enter(e, now)
+	return true
 }

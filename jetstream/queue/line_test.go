@@ -17,10 +17,10 @@ func keyOf(i int) string { return fmt.Sprintf("n-%d", i+1) }
 // they came in; meanwhile they take no slot.
 func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, slots, began := NewWaiting(&stream.Host{SoleWriter: true}), newSlots(16, 0), time.Now()
+		w, slots, began := NewWaiting(&stream.Host{SoleWriter: true}, 0), newSlots(16, 0), time.Now()
 		for i := range 16 {
 			due := began.Add(time.Minute + time.Duration(16-i)*time.Second)
-			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i)})
+			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i + 1)})
 		}
 		if w.pick("b") != nil {
 			t.Error("one is taken before it is due")
@@ -40,7 +40,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 		if at := <-early; at != 2*time.Second {
 			t.Errorf("one that came in meanwhile is due after %s", at)
 		}
-		if e := w.pick("b"); e == nil || e.key != "n-2s" {
+		if e := w.pick("b"); e == nil || e.key() != "n-2s" {
 			t.Errorf("taken is %+v", e)
 		}
 		w.forget("b", "n-2s")
@@ -49,11 +49,11 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := w.pick("b")
-			if at := time.Since(began); e == nil || e.key != keyOf(15-i) || at != time.Minute+time.Duration(i+1)*time.Second {
+			if at := time.Since(began); e == nil || e.key() != keyOf(15-i) || at != time.Minute+time.Duration(i+1)*time.Second {
 				t.Errorf("after %s %+v is taken", at, e)
 			}
 		}
-		if count, _, _ := w.count("b"); count != 16 || !w.Waits(1) || w.Waits(99) {
+		if count, _, _ := w.counts("b"); count != 16 || !w.Waits(1) || w.Waits(99) {
 			t.Errorf("%d are known", count)
 		}
 	})
@@ -63,7 +63,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 // claimed, changes nothing.
 func TestStatesOfOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, now := NewWaiting(&stream.Host{SoleWriter: true}), time.Now()
+		w, now := NewWaiting(&stream.Host{SoleWriter: true}, 0), time.Now()
 		if w.may("b") {
 			t.Error("an event may wait where none ever did")
 		}
@@ -93,7 +93,7 @@ func TestStatesOfOneEvent(t *testing.T) {
 		if err := w.await(ctx, "b"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("nothing waits, and something is due: %v", err)
 		}
-		if count, _, _ := w.count("b"); count != 0 || !w.may("b") {
+		if count, _, _ := w.counts("b"); count != 0 || !w.may("b") {
 			t.Errorf("%d are left", count)
 		}
 	})
@@ -103,7 +103,7 @@ func TestStatesOfOneEvent(t *testing.T) {
 // the pipeline stops, is there when the pipeline goes on.
 func TestAnEventWithoutASlotGoesBackInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := NewWaiting(&stream.Host{SoleWriter: true})
+		w := NewWaiting(&stream.Host{SoleWriter: true}, 0)
 		w.note("b", keyOf(0), state{Attempts: 1, Due: time.Now(), sequence: 1})
 		ctx, stop := context.WithCancel(t.Context())
 		c := &consumption{
@@ -123,4 +123,40 @@ func TestAnEventWithoutASlotGoesBackInLine(t *testing.T) {
 			t.Errorf("back in line is %+v", e)
 		}
 	})
+}
+
+// TestEventsOfOneSequence: after a power cut another event may have the sequence of a lost one.
+func TestEventsOfOneSequence(t *testing.T) {
+	w, keys := NewWaiting(&stream.Host{SoleWriter: true}, 0), []string{"a-1", "b-1", "c-1"}
+	for _, gone := range keys {
+		for i, key := range keys {
+			w.note("b", key, state{Attempts: 1, Due: time.Now().Add(time.Hour), sequence: uint64(i + 1)})
+		}
+		w.forget("b", gone)
+		for _, key := range keys {
+			if e := w.line("b").find(key); (e != nil) == (key == gone) || e != nil && e.key() != key {
+				t.Errorf("without %s, %s is %+v", gone, key, e)
+			}
+		}
+		if count, _, _ := w.counts("b"); count != 2 || !w.Waits(1) || w.line("b").due.Len() != 2 {
+			t.Errorf("%d are left", count)
+		}
+	}
+	for _, key := range keys {
+		w.forget("b", key)
+	}
+	if w.Waits(1) || w.count != 0 {
+		t.Error("one is left")
+	}
+}
+
+// TestRoomForOthers: a pipeline whose events wait leaves as much room for those of others.
+func TestRoomForOthers(t *testing.T) {
+	w := NewWaiting(&stream.Host{SoleWriter: true}, 8*entrySize)
+	for i, full := range []bool{false, false, false, false, true} {
+		if w.full("b") != full || w.full("other") {
+			t.Errorf("with %d events it is %t that there is room for no more", i, !full)
+		}
+		w.note("b", keyOf(i), state{Attempts: 1, Due: time.Now(), sequence: uint64(i + 1)})
+	}
 }

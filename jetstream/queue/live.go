@@ -31,9 +31,7 @@ func (l *live) begin(ctx context.Context, meta *jetstream.MsgMetadata) *delivery
 			},
 		},
 	}
-	if meta != nil {
-		d.sequence, d.Count, d.Time = meta.Sequence.Stream, int(meta.NumDelivered), meta.Timestamp
-	}
+	d.sequence, d.Count, d.Time = meta.Sequence.Stream, int(meta.NumDelivered), meta.Timestamp
 	if !l.queue.work.begin(liveKey{l.binding, d.sequence}, l) {
 		return nil
 	}
@@ -71,10 +69,7 @@ func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err 
 	if a.answered() {
 		return true, nil
 	}
-	tried, err := waiting.hold(ctx, l.binding, d.key, s)
-	if d.tries = 0; tried {
-		d.tries = s.Target
-	}
+	d.tries, err = waiting.hold(ctx, l.binding, d.key, s)
 	return err == nil, err
 }
 
@@ -140,16 +135,9 @@ func (w *inProgress) end(key liveKey, l *live) {
 	}
 }
 
-// count returns how many events are in progress here for a binding.
-func (w *inProgress) count(binding string) (count int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for key := range w.deliveries {
-		if key.binding == binding {
-			count++
-		}
-	}
-	return count
+// Works reports whether a pipeline works on an event on this node.
+func (q *Queue) Works(pipeline string, sequence uint64) bool {
+	return q.work.includes(pipeline, sequence)
 }
 
 // includes reports whether a pipeline works on an event here, for whatever binding: it

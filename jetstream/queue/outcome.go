@@ -76,7 +76,7 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 // unhandled is the outcome of an event whose pipeline was deleted, or listens to other
 // events, before it ran.
 func unhandled(pipeline string, e correlation.Envelope) *sluice.Outcome {
-	err := sluice.Errorf(sluice.CodePipelineGone, "The pipeline %s was deleted or listens to other events by now.",
+	err := sluice.CodePipelineGone.Errorf("The pipeline %s was deleted or listens to other events by now.",
 		pipeline)
 	view := problem.Of(err.InCall(e.TraceID))
 	said := &sluice.Said{
@@ -91,11 +91,12 @@ func unhandled(pipeline string, e correlation.Envelope) *sluice.Outcome {
 
 // Gone is the error of a result that is no longer kept, or never was.
 func Gone() error {
-	return sluice.Errorf(sluice.CodeResultGone, "There is no result with this correlation id, or it has expired.")
+	return sluice.CodeResultGone.Errorf("There is no result with this correlation id, or it has expired.")
 }
 
 // reportEnd reports what became of a call, if the outcome that was just stored is the last one of the
-// call's pipelines. It does not decide that where events were sent: their outcomes count as well.
+// call's pipelines. It does not decide that where events were sent, whose outcomes count as well, or
+// where another pipeline has failed, which may have been replayed meanwhile.
 func (q *Queue) reportEnd(ctx context.Context, d *delivery, outcome sluice.Outcome) (s Settled) {
 	first, _ := d.Message["firstId"].(string)
 	origin, at, isReplay := originOf(d)
@@ -125,13 +126,11 @@ func (q *Queue) reportEnd(ctx context.Context, d *delivery, outcome sluice.Outco
 		}
 		isGone := err != nil && sluice.AsError(err).Kind == sluice.Gone // it ended long ago
 		switch {
-		case isGone || err == nil && other != nil && len(other.Sent) > 0:
+		case isGone || err == nil && other != nil && (len(other.Sent) > 0 || other.Status == sluice.StatusError):
 			s.Decides = true
 			return s
 		case err != nil || other == nil || stored > outcome.Stored:
 			return s // the other one tells
-		case other.Status == sluice.StatusError:
-			end.Status = sluice.StatusError
 		}
 	}
 	q.Ended(end)

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,17 +16,20 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/value"
+	"sluice/wait"
 )
 
 // Outcomes keeps what pipelines have made of events, until results expire.
 type Outcomes struct {
 	*notices
 
+	Shares stream.Shares // of pipelines
+
 	host   *stream.Host
 	keep   Retention
 	ids    correlation.IDs
 	stream stream.Written
-	kept   atomic.Int64 // nanoseconds that outcomes are kept; 0: as long as they should be
 }
 
 // Retention is how long outcomes are kept, and how many of them.
@@ -40,7 +42,13 @@ type Retention struct {
 // NewOutcomes returns outcomes that the hub is notified of. SetUp comes next.
 func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
 	n := &notices{host: h, hub: hub, node: rand.Text(), waiting: make(map[string][]string)}
-	return &Outcomes{notices: n, host: h, keep: keep}
+	return &Outcomes{
+		notices: n, host: h, keep: keep,
+		Shares: stream.Shares{
+			What: "results", Advice: "; raise --result-max-count or --result-max-bytes",
+			Prefix: stream.OutcomePrefix + "*.", Bytes: stream.Bound(keep.MaxBytes), Count: stream.Bound(keep.MaxCount),
+		},
+	}
 }
 
 // SetUp creates the stream where it is missing.
@@ -58,7 +66,13 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 	if err != nil {
 		return err
 	}
-	o.watchKept(running)
+	o.Shares.Keep(running, o.host, o.stream)
+	// After the start: if that fails, the first line of the log says why.
+	o.host.Start(func() {
+		if wait.For(running, saidAfter) == nil {
+			o.host.Log.Info(o.promise())
+		}
+	})
 	return o.subscribe(running)
 }
 
@@ -88,8 +102,9 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 		said.Message = stream.CutText(said.Message)
 		outcome.Said = &said
 	}
-	data := outcome.AppendJSON((*buffer)[:0])
+	data := value.AppendRecord((*buffer)[:0], &outcome)
 	subject := o.subject(sequence, traceID, outcome.Pipeline)
+	o.Shares.Take(ctx, outcome.Pipeline, len(data))
 	stored, err := o.stream.Write(ctx, subject, nil, data)
 	if err != nil {
 		return 0, err
@@ -144,29 +159,8 @@ func (o *Outcomes) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	return o.stream.Info(ctx)
 }
 
-// keptEvery is how often watchKept checks.
-const keptEvery = 10 * time.Second
-
-// watchKept logs how long outcomes should be kept, and checks regularly that they are,
-// until ctx ends.
-func (o *Outcomes) watchKept(ctx context.Context) {
-	// After the start: if that fails, the first line of the log says why.
-	say := sync.OnceFunc(func() { o.host.Log.Info(o.promise()) })
-	o.host.Every(ctx, keptEvery, func(time.Time) {
-		say()
-		info, err := o.Info(ctx)
-		if err != nil {
-			return
-		}
-		kept := time.Duration(0)
-		// The engine drops outcomes of their age a little late.
-		if age := time.Since(info.State.FirstTime); info.State.Msgs > 0 && age < o.keep.Age &&
-			o.keep.full(int64(info.State.Msgs), int64(info.State.Bytes)) {
-			kept = age
-		}
-		o.kept.Store(int64(kept))
-	})
-}
+// saidAfter is when the log says how long outcomes are kept.
+const saidAfter = 10 * time.Second
 
 // promise says how long outcomes are kept, and up to which rate.
 func (o *Outcomes) promise() string {
@@ -179,22 +173,4 @@ func (o *Outcomes) promise() string {
 		text += fmt.Sprintf(", up to %d bytes a second (--result-max-bytes)", k.MaxBytes/seconds)
 	}
 	return text + "."
-}
-
-// full reports whether there are about as many outcomes as are kept.
-func (k Retention) full(count, bytes int64) bool {
-	const room = 100 // one in so many
-	return k.MaxCount > 0 && count >= k.MaxCount-k.MaxCount/room ||
-		k.MaxBytes > 0 && bytes >= k.MaxBytes-k.MaxBytes/room
-}
-
-// Warning says that outcomes are not kept as long as they should be, "" if they
-// are.
-func (o *Outcomes) Warning() string {
-	kept := time.Duration(o.kept.Load())
-	if kept == 0 {
-		return ""
-	}
-	return fmt.Sprintf("results of pipelines go after %v instead of %v, since there are so many; raise "+
-		"--result-max-count or --result-max-bytes", kept.Round(time.Second), o.keep.Age)
 }

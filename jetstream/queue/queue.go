@@ -64,6 +64,8 @@ type Options struct {
 
 	// RunMemory bounds the memory of the events of all runs; 0: no bound.
 	RunMemory int64
+	// WaitingMemory bounds what is known in memory of events that wait; 0: no bound.
+	WaitingMemory int64
 
 	// AckWait is how long an event may go without a heartbeat, as after a crash, before
 	// it is delivered again; 0: 4 seconds.
@@ -112,7 +114,7 @@ func New(h *stream.Host, pipelines *record.Bucket[sluice.Pipeline], o Options) *
 	hub, listeners := NewHub(), NewListeners(pipelines)
 	return &Queue{
 		Options: o, Listeners: listeners, LowWater: NewLowWater(h, listeners), Hub: hub,
-		Outcomes: NewOutcomes(h, hub, o.Keep), Waiting: NewWaiting(h),
+		Outcomes: NewOutcomes(h, hub, o.Keep), Waiting: NewWaiting(h, o.WaitingMemory),
 		host: h, memory: newMemory(o.RunMemory),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
 		work:     &inProgress{deliveries: make(map[liveKey]*live)},

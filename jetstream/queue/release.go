@@ -29,11 +29,7 @@ func (w *Waiting) makeDue(ctx context.Context, binding, key string) error {
 	}
 	s.Told = w.now().UTC()
 	s.Due = s.Told
-	if w.host.SoleWriter {
-		err = w.set(ctx, binding, key, *s)
-	} else {
-		_, err = w.swap(ctx, binding, key, s) // if the state is another by now, the event runs
-	}
+	_, err = w.store(ctx, binding, key, s, &s.sequence) // if the state is another by now, the event runs
 	if s.Held {
 		o := hurryOrder{Node: w.node, Bindings: []string{binding}, Key: key, Answer: true}
 		w.hurry(o, false)
@@ -46,8 +42,8 @@ func (w *Waiting) makeDue(ctx context.Context, binding, key string) error {
 func (w *Waiting) runs(binding, key string, sequence uint64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := w.line(binding).events[key]
-	return e != nil && e.index < 0 && e.sequence == sequence
+	e := w.line(binding).find(key)
+	return e != nil && !e.queued && e.sequence == sequence
 }
 
 // answered reports whether the answer that the outcome waits for is there.

@@ -43,10 +43,10 @@ type hurryOrder struct {
 
 func (o hurryOrder) fits(e *entry) bool {
 	if o.Answer {
-		return e.Answer && e.key == o.Key
+		return e.Answer && e.key() == o.Key
 	}
-	return e.retries() && strings.HasPrefix(e.key, o.Key) && (o.Code == "" || e.Code == o.Code) &&
-		!e.First.Before(o.Since)
+	return e.retries() && (o.Code == "" || e.code.Value() == o.Code) && e.First >= momentOf(o.Since) &&
+		(o.Key == "" || strings.HasPrefix(e.key(), o.Key))
 }
 
 // hurry makes the events due that keep their place on this node and, if room says so, those in
@@ -54,23 +54,17 @@ func (o hurryOrder) fits(e *entry) bool {
 func (w *Waiting) hurry(o hurryOrder, room bool) (hurried int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	due := func(e *entry, advance func()) {
-		if o.fits(e) {
-			hurried++
-			if !o.DryRun {
-				advance()
-			}
-		}
-	}
+	now := w.moment()
 	for _, binding := range o.Bindings {
 		l := w.line(binding)
-		for _, e := range l.events {
-			if room && e.index >= 0 { // one that was taken is in its attempt
-				due(e, func() { w.advance(l, e); e.tried = time.Time{} })
+		for e := range l.all() {
+			if !e.queued || e.here() && !room || !o.fits(e) { // one that was taken is in its attempt
+				continue
 			}
-		}
-		for h := range l.held {
-			due(h, h.wake)
+			if hurried++; !o.DryRun {
+				e.tried = 0
+				l.advance(e, now)
+			}
 		}
 	}
 	return hurried

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/value"
@@ -16,6 +19,8 @@ import (
 
 // A state is how far an event has come with a pipeline.
 type state struct {
+	Key      string        `json:"key,omitempty"`      // of the event; empty: the subject has it
+	Copy     uint64        `json:"copy,omitempty"`     // sequence of the event's copy; 0: it has a subject of its own
 	Attempts int           `json:"attempts"`           // that have failed
 	Count    int           `json:"count"`              // of deliveries
 	First    time.Time     `json:"first,omitzero"`     // when the first attempt began
@@ -29,6 +34,8 @@ type state struct {
 	Wait     time.Duration `json:"wait,omitempty"`     // for another one of its group
 	AtMost   time.Duration `json:"atMost,omitempty"`   // after the first of its group
 	Order    uint64        `json:"order,omitempty"`    // the event waits for those before it with this number
+	Behind   uint64        `json:"behind,omitempty"`   // and for those up to this event, whenever they came
+	Later    bool          `json:"later,omitempty"`    // the event finds its place among others when it is due
 	EventKey string        `json:"eventKey,omitempty"` // of the call that became the event; empty for others
 	Call     time.Time     `json:"call,omitzero"`      // when that call came
 	Held     bool          `json:"held,omitempty"`     // the event is not here: it keeps its place
@@ -41,13 +48,54 @@ func (s *state) retries() bool { return s.Attempts > 0 && !s.Answer }
 
 // set stores the state of an event.
 func (w *Waiting) set(ctx context.Context, binding, key string, s state) error {
+	_, err := w.store(ctx, binding, key, &s, nil)
+	return err
+}
+
+// store stores a state, if last is nil or the sequence of the newest one.
+func (w *Waiting) store(ctx context.Context, binding, key string, s *state, last *uint64) (ok bool, err error) {
+	subject := waitingSubject(binding, key, waitingState)
+	if last != nil && s.Key != "" {
+		last = new(uint64) // of another subject, see below: there is none yet with this one
+	}
+	if s.Key = ""; w.host.SoleWriter && !s.Held {
+		subject, s.Key = stream.WaitingPrefix+binding+"."+waitingState, key
+	}
 	data, err := value.Marshal(s)
 	if err != nil {
-		return err
+		return false, err
 	}
 	w.expect(binding)
-	_, err = w.stream.Write(ctx, waitingSubject(binding, key, waitingState), nil, data)
-	return err
+	sequence, ok, err := w.replace(ctx, subject, data, last)
+	if !ok {
+		return false, err
+	}
+	if s.sequence = sequence; w.host.SoleWriter {
+		noted := *s
+		noted.Due = w.onClock(noted, time.Time{})
+		w.removeAt(ctx, w.stream, w.note(binding, key, noted))
+	}
+	return true, nil
+}
+
+// replace stores something, if last is nil or the sequence of the newest one with that subject.
+func (w *Waiting) replace(
+	ctx context.Context, subject string, data []byte, last *uint64,
+) (sequence uint64, ok bool, err error) {
+	if w.host.SoleWriter || last == nil {
+		sequence, err = w.stream.Write(ctx, subject, nil, data)
+		return sequence, err == nil, err
+	}
+	msg := nats.NewMsg(subject)
+	msg.Data = w.host.Seal(subject, data)
+	ack, err := w.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(*last))
+	if err != nil {
+		if err = stream.NotTaken("what is known of an event", err); stream.WasConflict(err) {
+			err = nil
+		}
+		return 0, false, err
+	}
+	return ack.Sequence, true, nil
 }
 
 // find returns the newest state of an event, nil if it does not wait.
@@ -55,7 +103,7 @@ func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error)
 	if !w.may(binding) {
 		return nil, nil
 	}
-	msg, err := stream.Found(w.stream.GetLastMsgForSubject(ctx, waitingSubject(binding, key, waitingState)))
+	msg, err := w.newest(ctx, binding, key)
 	if msg == nil || err != nil {
 		return nil, err
 	}
@@ -67,6 +115,25 @@ func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error)
 	return s, nil
 }
 
+// newest reads the newest state of an event: that with the event's own subject, or that in the index.
+func (w *Waiting) newest(ctx context.Context, binding, key string) (*jetstream.RawStreamMsg, error) {
+	if w.host.SoleWriter {
+		if err := w.ready(ctx); err != nil {
+			return nil, err
+		}
+	}
+	msg, err := stream.Found(w.stream.GetLastMsgForSubject(ctx, waitingSubject(binding, key, waitingState)))
+	for last := uint64(0); err == nil; { // one that was read may have been replaced a moment before
+		known, _ := w.places(binding, key)
+		if known == last || msg != nil && msg.Sequence >= known {
+			break
+		}
+		last = known
+		msg, err = stream.Found(w.stream.GetMsg(ctx, known))
+	}
+	return msg, err
+}
+
 // put stores an event and its state.
 func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state) error {
 	head, err := value.Marshal(e.origin)
@@ -74,15 +141,26 @@ func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state
 		return err
 	}
 	copied := slices.Concat(head, []byte("\n"), e.data)
-	if _, err := w.stream.Write(ctx, waitingSubject(binding, key, waitingEvent), nil, copied); err != nil {
+	if w.host.SoleWriter {
+		s.Copy, err = w.copies.Write(ctx, stream.CopyPrefix+binding, nil, copied)
+	} else {
+		_, err = w.stream.Write(ctx, waitingSubject(binding, key, waitingEvent), nil, copied)
+	}
+	if err != nil {
 		return err
 	}
 	return w.set(ctx, binding, key, s)
 }
 
-// event returns the copy of an event that waits, nil if it is gone.
-func (w *Waiting) event(ctx context.Context, binding, key string) (*event, error) {
-	msg, err := stream.Found(w.stream.GetLastMsgForSubject(ctx, waitingSubject(binding, key, waitingEvent)))
+// event returns the copy of an event in some state, nil if it is gone.
+func (w *Waiting) event(ctx context.Context, binding, key string, s *state) (*event, error) {
+	var msg *jetstream.RawStreamMsg
+	var err error
+	if s.Copy != 0 {
+		msg, err = stream.Found(w.copies.GetMsg(ctx, s.Copy))
+	} else {
+		msg, err = stream.Found(w.stream.GetLastMsgForSubject(ctx, waitingSubject(binding, key, waitingEvent)))
+	}
 	if msg == nil || err != nil {
 		return nil, err
 	}
@@ -98,7 +176,8 @@ func sequenceOf(key string) uint64 {
 	return sequence
 }
 
-// stream.WaitingPrefix comes before the binding, the event's key, and one of these.
+// stream.WaitingPrefix comes before the binding, the event's key, and one of these. A state that has
+// the key in it, and an event in stream.Copies, have none in their subject.
 const (
 	waitingEvent = "event"
 	waitingState = "state"
@@ -113,10 +192,11 @@ func waitingSubject(binding, key, kind string) string {
 	return stream.WaitingPrefix + binding + "." + key + "." + kind
 }
 
-func waitingKey(subject string) (binding, key string, ok bool) {
-	parts := strings.Split(strings.TrimPrefix(subject, stream.WaitingPrefix), ".")
-	if len(parts) < 3 {
-		return "", "", false
+// waitingKey returns the binding and the event of a state.
+func waitingKey(subject string, s state) (binding, key string, ok bool) {
+	binding, rest, _ := strings.Cut(strings.TrimPrefix(subject, stream.WaitingPrefix), ".")
+	if key = s.Key; key == "" {
+		key, _, _ = strings.Cut(rest, ".")
 	}
-	return parts[0], parts[1], sequenceOf(parts[1]) > 0
+	return binding, key, sequenceOf(key) > 0
 }

@@ -3,6 +3,8 @@ package queue
 import (
 	"context"
 	"errors"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -78,18 +80,29 @@ func (w *Waiting) drop(ctx context.Context, binding, key string) {
 	if !w.may(binding) {
 		return
 	}
+	if w.host.SoleWriter && w.ready(ctx) != nil {
+		return
+	}
+	state, copied := w.places(binding, key)
 	w.forget(binding, key)
 	w.Work.forget(binding + "." + key + ".")
-	w.remove(ctx, waitingSubject(binding, key, ">"))
+	w.removeKept(ctx, waitingSubject(binding, key, ">"))
+	w.removeAt(ctx, w.stream, state)
+	w.removeAt(ctx, w.copies, copied) // the last: what has no state goes at the next start
 }
 
 // dropAll removes all events that wait for a binding.
 func (w *Waiting) dropAll(ctx context.Context, binding string) {
+	if w.host.SoleWriter && w.ready(ctx) != nil {
+		return
+	}
 	w.mu.Lock()
+	w.count -= w.line(binding).count
 	delete(w.lines, binding)
 	w.mu.Unlock()
 	w.Work.forget(binding + ".")
-	w.remove(ctx, stream.WaitingPrefix+binding+".>")
+	w.remove(ctx, w.stream, stream.WaitingPrefix+binding+".>")
+	w.remove(ctx, w.copies, stream.CopyPrefix+binding)
 }
 
 // stored returns the bindings that any node has stored an event or a state for.
@@ -104,24 +117,97 @@ func (w *Waiting) stored(ctx context.Context) (bindings map[string]bool, err err
 	}
 	bindings = make(map[string]bool)
 	for subject := range info.State.Subjects {
-		if binding, _, ok := waitingKey(subject); ok {
-			bindings[binding] = true
-		}
+		binding, _, _ := strings.Cut(strings.TrimPrefix(subject, stream.WaitingPrefix), ".")
+		bindings[binding] = true
 	}
 	return bindings, nil
 }
 
-func (w *Waiting) remove(ctx context.Context, subject string) {
-	if err := w.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil && ctx.Err() == nil {
-		w.host.Log.Warn("What no longer waits could not be removed.", "error", err)
+// removeKept removes what is kept of an event. It is overwritten, as copies are, where this node alone
+// writes: servers of a cluster may not have read it yet.
+func (w *Waiting) removeKept(ctx context.Context, subject string) {
+	if !w.host.SoleWriter {
+		w.remove(ctx, w.stream, subject)
+		return
+	}
+	if err := stream.RemoveAll(ctx, w.stream, subject, true); err != nil {
+		w.unremoved(ctx, err)
 	}
 	w.removed()
+}
+
+func (w *Waiting) remove(ctx context.Context, from jetstream.Stream, subject string) {
+	if err := from.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+		w.unremoved(ctx, err)
+	}
+	w.removed()
+}
+
+func (w *Waiting) unremoved(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		w.host.Log.Warn("What no longer waits could not be removed.", "error", err)
+	}
+}
+
+// removeAt removes what has a sequence, if that is not 0. Copies are overwritten: once they are gone, an
+// erasure does not find them any more.
+func (w *Waiting) removeAt(ctx context.Context, from jetstream.Stream, sequence uint64) {
+	if sequence == 0 {
+		return
+	}
+	if err := stream.Remove(ctx, from, sequence, from == w.copies); err != nil {
+		w.unremoved(ctx, err)
+	}
+	w.removed()
+}
+
+// erase removes what has a sequence, see stream.Remove.
+func erase(ctx context.Context, from jetstream.Stream, sequence uint64, overwrite bool) error {
+	if sequence == 0 {
+		return nil
+	}
+	return stream.Remove(ctx, from, sequence, overwrite)
+}
+
+// manyCopies is how many make it worthwhile to free memory after the start.
+const manyCopies = 10_000
+
+// sweepCopies removes copies of events that don't wait, up to that with a sequence: a process may
+// have ended before it stored a state for them, or after it removed that.
+func (w *Waiting) sweepCopies(ctx context.Context, last uint64) {
+	if w.ready(ctx) != nil {
+		return
+	}
+	waiting := w.copied()
+	if len(waiting) > manyCopies {
+		defer debug.FreeOSMemory() // reading the states leaves garbage several times their size
+	}
+	info, err := w.copies.Info(ctx, jetstream.WithDeletedDetails(true))
+	if err != nil || info.State.Msgs <= uint64(len(waiting)) {
+		return
+	}
+	for _, sequence := range info.State.Deleted {
+		waiting[sequence] = true
+	}
+	for sequence := info.State.FirstSeq; sequence <= last; sequence++ {
+		if !waiting[sequence] {
+			w.removeAt(ctx, w.copies, sequence)
+		}
+	}
 }
 
 // Forget removes the outcomes of an event, and what waits of it, see stream.Remove.
 func (q *Queue) Forget(ctx context.Context, sequence uint64, traceID string, overwrite bool) error {
 	key := eventKey(q.ids, sequence, traceID)
+	if err := q.Waiting.ready(ctx); err != nil {
+		return err
+	}
 	for binding := range q.Waiting.known() {
+		state, copied := q.Waiting.places(binding, key)
+		if err := errors.Join(erase(ctx, q.Waiting.stream, state, overwrite),
+			erase(ctx, q.Waiting.copies, copied, overwrite)); err != nil {
+			return err
+		}
 		q.Waiting.forget(binding, key)
 		q.Waiting.Work.forget(binding + "." + key + ".")
 	}

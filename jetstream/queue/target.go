@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -57,27 +56,22 @@ func (w *Waiting) reached(l *line, r *recovery, by *delivery, pace *rate.Limiter
 		return
 	}
 	var waiting []*entry
-	for _, e := range l.due {
-		if e.Target == r.target && e.tried.IsZero() && w.left(e.at) > 0 {
+	l.due.Ascend(&entry{at: w.moment() + 1, extra: plain}, func(e *entry) bool {
+		if e.Target == r.target && e.tried == 0 {
 			waiting = append(waiting, e)
 		}
-	}
-	for h := range l.held {
-		if h.Target == r.target && h.tried.IsZero() {
-			waiting = append(waiting, h)
-		}
-	}
+		return true
+	})
 	if len(waiting) == 0 {
 		return
 	}
-	came := func(a, b *entry) int { return cmp.Compare(a.event, b.event) }
 	if !first {
-		oldest := slices.MinFunc(waiting, came)
-		r.trying = oldest.key
+		oldest := slices.MinFunc(waiting, cameBefore)
+		r.trying = oldest.key()
 		w.try(l, r, oldest)
 		return
 	}
-	slices.SortFunc(waiting, came)
+	slices.SortFunc(waiting, cameBefore)
 	r.following = waiting
 	limit := rate.Limit(followRate)
 	if pace != nil {
@@ -105,25 +99,19 @@ func (w *Waiting) followOn(l *line, r *recovery, pace *rate.Limiter) {
 // try lets an event be tried before it is due, unless it has been taken or waits for something
 // else by now. Only this node knows. The caller holds the lock.
 func (w *Waiting) try(l *line, r *recovery, e *entry) {
-	switch {
-	case e.Target != r.target:
-	case l.held[e]:
-		e.tried = w.now()
-		e.wake()
-	case e.index >= 0 && w.advance(l, e):
-		e.tried = w.now()
+	if now := w.moment(); e.Target == r.target && e.queued && l.advance(e, now) {
+		e.tried = now
 	}
 }
 
 // calledOff reports whether an event was to be tried, and a try for its target has failed
-// since. It then waits as before. The caller holds the lock.
+// since. It then waits as before.
 func (l *line) calledOff(e *entry) bool {
 	r := l.targets[e.Target]
-	return !e.tried.IsZero() && r != nil && !e.tried.After(r.failed)
+	return e.tried != 0 && r != nil && e.tried <= momentOf(r.failed)
 }
 
-// waitFor notes which target an event waits for, in place of another one. The caller holds the
-// lock.
+// waitFor notes which target an event waits for, in place of another one.
 func (l *line) waitFor(target, before sluice.Target) {
 	if r := l.targets[before]; r != nil {
 		if r.waiting--; r.waiting == 0 {
@@ -137,16 +125,4 @@ func (l *line) waitFor(target, before sluice.Target) {
 		l.targets[target] = &recovery{target: target}
 	}
 	l.targets[target].waiting++
-}
-
-// advance makes an event due now, and reports whether it was not. Only this node knows: after
-// a crash the event is due when it was before. The caller holds the lock.
-func (w *Waiting) advance(l *line, e *entry) bool {
-	now := w.now().UTC().Round(0)
-	if !now.Before(e.at) {
-		return false
-	}
-	e.at = now
-	l.enter(e)
-	return true
 }

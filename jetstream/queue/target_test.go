@@ -16,7 +16,7 @@ func TestRecoveryIsByTarget(t *testing.T) {
 	const here, there, waiting = sluice.Target(1), sluice.Target(2), 250
 	reached, away := sluice.Outcome{Reached: []sluice.Target{here}}, sluice.Outcome{Target: here, Pause: 30 * time.Second}
 	synctest.Test(t, func(t *testing.T) {
-		w, began := NewWaiting(&stream.Host{SoleWriter: true}), time.Now()
+		w, began := NewWaiting(&stream.Host{SoleWriter: true}, 0), time.Now()
 		c := &consumption{queue: &Queue{Waiting: w}, binding: "b", slots: newSlots(16, 0)}
 		for i := range waiting {
 			target := here
@@ -28,9 +28,9 @@ func TestRecoveryIsByTarget(t *testing.T) {
 		taken := func() (found []*delivery) {
 			for e := w.pick("b"); e != nil; e = w.pick("b") {
 				if e.Target != here || e.tries() != here {
-					t.Errorf("%s is tried, which waits for %d", e.key, e.Target)
+					t.Errorf("%s is tried, which waits for %d", e.key(), e.Target)
 				}
-				found = append(found, &delivery{key: e.key, tries: e.tries()})
+				found = append(found, &delivery{key: e.key(), tries: e.tries()})
 			}
 			return found
 		}
@@ -83,9 +83,9 @@ func TestRecoveryIsByTarget(t *testing.T) {
 		if found := taken(); len(found) != 0 {
 			t.Errorf("%d events follow though a try has failed", len(found))
 		}
-		for _, e := range w.line("b").due {
-			if e.Attempts != 1 || !e.at.Equal(e.Due) && e.tried.IsZero() && e.at.Before(e.Due) {
-				t.Errorf("%s is due at %s in place of %s", e.key, e.at, e.Due)
+		for e := range w.line("b").all() {
+			if e.queued && (e.Attempts != 1 || e.at != e.Due && e.tried == 0 && e.at < e.Due) {
+				t.Errorf("%s is due at %s in place of %s", e.key(), e.at.time(), e.Due.time())
 			}
 		}
 	})
@@ -94,7 +94,7 @@ func TestRecoveryIsByTarget(t *testing.T) {
 // TestARateBoundsWhatFollows: the pipeline's rate counts if it is below 100 a second.
 func TestARateBoundsWhatFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := NewWaiting(&stream.Host{SoleWriter: true})
+		w := NewWaiting(&stream.Host{SoleWriter: true}, 0)
 		c := &consumption{queue: &Queue{Waiting: w}, binding: "b", slots: newSlots(16, 5)}
 		for i := range 50 {
 			w.note("b", keyOf(i), state{Attempts: 1, Due: time.Now().Add(time.Hour), Target: 1, sequence: uint64(i + 1)})

@@ -1,188 +1,97 @@
 package queue
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+
 	"sluice/jetstream/stream"
 )
 
-// turns are the events of a line that run one after the other: those with the same number, in
-// the order they came. An event has its turn when all before it are done, however long they
-// wait; so it is known here from when it is first seen, live or waiting, until it is done.
-type turns struct {
-	order map[uint64]uint64  // numbers by the events' sequences
-	queue map[uint64][]*turn // by number, as they came
-	shut  uint64             // later events have no turn yet: earlier ones may still come again; 0: they have
-	asked bool               // whether they may, since the start
-
-	stale  int // how many of them have not come
-	opened func()
+// hasTurn reports whether no other event is before one: of those with the same state.Order, each
+// runs when all before it are done, however long they wait. So such an event is known here from
+// when it is first seen, live or waiting, until it is done.
+func (l *line) hasTurn(e *entry) bool {
+	if l.shut != 0 && e.here() && (e.Order != 0 || e.Group != 0) {
+		return false
+	}
+	return e.Order == 0 || l.orders[e.Order][0] == e
 }
 
-type turn struct {
-	event uint64
-	entry *entry // nil: it is live
-}
-
-func newTurns() turns { return turns{order: make(map[uint64]uint64), queue: make(map[uint64][]*turn)} }
-
-// join adds an event, unless it is known.
-func (t *turns) join(order, event uint64, e *entry) {
-	t.order[event] = order
-	at, known := slices.BinarySearchFunc(t.queue[order], event, byEvent)
-	if !known {
-		t.queue[order] = slices.Insert(t.queue[order], at, &turn{event: event})
+// leaveOrder lets the event behind one go.
+func (l *line) leaveOrder(e *entry) {
+	if e.Order == 0 {
+		return
 	}
-	if e != nil {
-		t.queue[order][at].entry = e
-	}
-}
-
-func byEvent(t *turn, event uint64) int { return cmp.Compare(t.event, event) }
-
-// has reports whether it is an event's turn.
-func (t *turns) has(order, event uint64) bool {
-	return order == 0 || t.queue[order][0].event == event && (t.shut == 0 || event <= t.shut)
-}
-
-// leave removes an event that is done, and returns the one whose turn it is then, nil if that
-// does not wait here.
-func (t *turns) leave(event uint64) *entry {
-	order, known := t.order[event]
-	if !known {
-		return nil
-	}
-	delete(t.order, event)
-	left := t.queue[order]
-	if left[0].event == event {
-		left = left[1:]
-	} else {
-		left = slices.DeleteFunc(left, func(t *turn) bool { return t.event == event })
-	}
+	left := without(l.orders[e.Order], e)
 	if len(left) == 0 {
-		delete(t.queue, order)
-		return nil
+		delete(l.orders, e.Order)
+		return
 	}
-	t.queue[order] = left
-	if !t.has(order, left[0].event) {
-		return nil
-	}
-	return left[0].entry
+	l.orders[e.Order] = left
+	l.goOn(left[0])
 }
 
-// leave lets the event behind one go that is done.
-func (w *Waiting) leave(binding string, event uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.line(binding).leave(event)
-}
-
-func (l *line) leave(event uint64) {
-	if next := l.turns.leave(event); next != nil && next.index < 0 && next.parked {
-		l.enter(next)
-	}
-}
-
-// A backlog is what a consumer has handed out and nobody has finished when a process begins:
-// those events come again, after later ones.
-type backlog struct {
-	last  uint64 // the last of them
-	count int
-}
-
-// expectBacklog keeps later events from having their turn before those of the backlog come again.
-// Other nodes know when that is so by the consumer, see inTurn.
-func (c *consumption) expectBacklog(ctx context.Context, info *jetstream.ConsumerInfo) error {
+// restart has the consumer begin with the first event that is not done, where the order counts:
+// what it has handed out before would come again behind later ones. Until it has handed out all
+// that is before the last event in the waiting room, none of those have their turn. It returns up
+// to which event they come again. Other nodes know by the consumer what is done, see inTurn.
+func (c *consumption) restart(ctx context.Context, info *jetstream.ConsumerInfo) (handedOut uint64, err error) {
+	waiting := c.queue.Waiting
 	if c.Place == nil || !c.queue.host.SoleWriter {
-		return nil
+		return 0, nil
 	}
-	b := backlog{info.Delivered.Stream, info.NumAckPending - c.queue.work.count(c.binding)}
-	c.queue.Waiting.shut(c.binding, b, c.queue.AckWait*3/2, func() { c.goOn(ctx) })
-	return c.queue.Waiting.ready(ctx)
-}
-
-// shut lets no event have its turn that is later than a backlog, until all of that has come, or
-// for a while. opened is called then.
-func (w *Waiting) shut(binding string, b backlog, wait time.Duration, opened func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	t := &w.line(binding).turns
-	asked := t.asked
-	if t.asked = true; asked || b.count <= 0 {
-		return
+	if err := waiting.ready(ctx); err != nil {
+		return 0, err
 	}
-	t.shut, t.stale = b.last, b.count
-	t.opened = sync.OnceFunc(opened)
-	time.AfterFunc(wait, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.line(binding).open()
-	})
-}
-
-// open lets later events have their turn. The caller holds the lock.
-func (l *line) open() {
-	if l.turns.shut == 0 {
-		return
-	}
-	l.turns.shut = 0
-	for _, queue := range l.turns.queue {
-		if e := queue[0].entry; e != nil && e.parked {
-			l.enter(e)
+	if info.NumAckPending > 0 {
+		handedOut = info.Delivered.Stream
+		reset, err := c.queue.host.JS.ResetConsumer(ctx, info.Stream, info.Name)
+		if err != nil {
+			return 0, err
 		}
+		info = reset.ConsumerInfo
 	}
-	go l.turns.opened()
+	waiting.shut(c.binding)
+	waiting.handedOut(c.binding, info.Delivered.Stream, info.NumPending)
+	time.AfterFunc(lease, func() { waiting.handedOut(c.binding, 0, 0) }) // rather than never
+	return handedOut, nil
 }
 
-// early reports whether a live event came before those of a backlog that are before it.
-func (w *Waiting) early(binding string, d *delivery) bool {
+// shut keeps what waits from having its turn, until handedOut.
+func (w *Waiting) shut(binding string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.line(binding)
-	if t := &l.turns; t.shut > 0 && d.sequence <= t.shut {
-		if t.stale--; t.stale == 0 {
-			l.open()
+	for e := range l.all() {
+		if e.here() {
+			l.shut = max(l.shut, e.event)
 		}
 	}
-	return l.turns.shut > 0 && d.sequence > l.turns.shut
 }
 
-// arrive lets a live event run or wait, in the order in which they come.
-func (c *consumption) arrive(ctx context.Context, d *delivery) {
-	c.arriving.Lock()
-	defer c.arriving.Unlock()
-	if c.Place != nil && c.queue.Waiting.early(c.binding, d) {
-		c.early = append(c.early, d)
+// handedOut notes that the consumer has handed out an event, and how many follow.
+func (w *Waiting) handedOut(binding string, event, pending uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.line(binding)
+	if l.shut == 0 || event < l.shut && pending > 0 {
 		return
 	}
-	if len(c.early) > 0 && d.sequence > c.early[0].sequence {
-		c.letEarlyIn(ctx)
+	l.shut = 0
+	for _, events := range l.orders {
+		l.goOn(events[0])
 	}
-	c.letIn(ctx, d)
-}
-
-// goOn lets the events in that came early.
-func (c *consumption) goOn(ctx context.Context) {
-	c.arriving.Lock()
-	defer c.arriving.Unlock()
-	c.letEarlyIn(ctx)
-}
-
-func (c *consumption) letEarlyIn(ctx context.Context) {
-	for _, d := range c.early {
-		c.letIn(ctx, d)
+	for group, events := range l.groups {
+		l.arrange(group, events)
 	}
-	c.early = nil
 }
 
-func (c *consumption) letIn(ctx context.Context, d *delivery) {
+// arrive lets a live event run or wait.
+func (c *consumption) arrive(ctx context.Context, d *delivery) {
 	if c.enlist(ctx, d) {
 		c.start(ctx, d)
 	} else {
@@ -204,22 +113,27 @@ func (c *consumption) enlist(ctx context.Context, d *delivery) bool {
 	if c.queue.decode(d) != nil {
 		return true // attempt finds what is wrong with it
 	}
-	d.place = c.Place(d.Delivery)
+	if d.due = c.sentFor(d); d.due.IsZero() {
+		d.place = c.Place(d.Delivery)
+	}
 	d.key, d.Message = eventKey(c.queue.ids, d.sequence, d.TraceID), nil
-	if !c.queue.host.SoleWriter {
+	if !c.queue.host.SoleWriter || !d.due.IsZero() {
 		return false // other nodes know only of what waits
 	}
-	if d.place == (sluice.Place{}) {
-		return true
+	if d.place.Order == 0 {
+		return d.place.Group == 0
 	}
 	waiting := c.queue.Waiting
 	waiting.mu.Lock()
 	defer waiting.mu.Unlock()
-	turns := &waiting.line(c.binding).turns
-	if d.place.Order != 0 {
-		turns.join(d.place.Order, d.sequence, nil)
+	l := waiting.line(c.binding)
+	e := l.entry(d.key)
+	if e.Order == 0 && !e.here() {
+		e.extra = &extra{Order: d.place.Order}
+		l.orders[e.Order] = with(l.orders[e.Order], e)
 	}
-	return turns.has(d.place.Order, d.sequence) && d.place.Group == 0
+	d.place.Order = e.Order
+	return l.hasTurn(e) && d.place.Group == 0
 }
 
 // move puts a live event in the waiting room, unless an earlier delivery has done so or run it.
@@ -252,17 +166,26 @@ func (d *delivery) moved(now time.Time) state {
 		s = *d.state
 		s.Held = false
 	}
-	if s.Order = d.place.Order; s.Attempts == 0 && d.place.Group != 0 {
-		s.Group, s.Came, s.Wait, s.AtMost = d.place.Group, d.Time, d.place.Wait, d.place.AtMost
+	if !d.due.IsZero() {
+		s.Due, s.Later = d.due, true
 	}
+	s.Order = d.place.Order
+	s.join(d.place, d.Time)
 	return s
+}
+
+// join lets an event that came at some time, and was not tried yet, wait with others of its group.
+func (s *state) join(place sluice.Place, came time.Time) {
+	if s.Attempts == 0 && place.Group != 0 {
+		s.Group, s.Came, s.Wait, s.AtMost = place.Group, came, place.Wait, place.AtMost
+	}
 }
 
 // inTurn reports whether it is the turn of an event that waits, as all nodes see it: those
 // before it have left the consumer, and what waits is known here.
 func (w *waited) inTurn(ctx context.Context, key string) (bool, error) {
-	waiting, event := w.queue.Waiting, sequenceOf(key)
-	gone, err := w.queue.finished(ctx, w.binding, event)
+	waiting := w.queue.Waiting
+	gone, err := w.queue.finished(ctx, w.binding, max(sequenceOf(key), w.behind))
 	if err != nil || !gone {
 		return false, err
 	}
@@ -273,5 +196,26 @@ func (w *waited) inTurn(ctx context.Context, key string) (bool, error) {
 	waiting.mu.Lock()
 	defer waiting.mu.Unlock()
 	l := waiting.line(w.binding)
-	return (last == nil || last.Sequence <= waiting.seen) && l.turns.has(l.turns.order[event], event), nil
+	e := l.find(key)
+	return (last == nil || last.Sequence <= waiting.seen) && (e == nil || l.hasTurn(e)), nil
+}
+
+// last returns the last event that has come when one joins others.
+func (w *waited) last(ctx context.Context, others sluice.Place) (event uint64, err error) {
+	if !w.queue.host.SoleWriter {
+		info, err := w.queue.events.Info(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return info.State.LastSeq, nil
+	}
+	w.queue.Waiting.mu.Lock()
+	defer w.queue.Waiting.mu.Unlock()
+	l := w.queue.Waiting.line(w.binding)
+	for _, events := range [][]*entry{l.orders[others.Order], l.groups[others.Group]} {
+		for _, e := range events {
+			event = max(event, e.event, e.Behind)
+		}
+	}
+	return event, nil
 }

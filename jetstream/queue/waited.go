@@ -5,17 +5,16 @@ import (
 	"context"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-
-	"sluice/jetstream/stream"
+	"sluice"
 	"sluice/limit"
-	"sluice/value"
 )
 
 // followWaiting delivers the events of the waiting room, each when it is due, until
 // ctx ends.
 func (c *consumption) followWaiting(ctx context.Context) {
+	if c.queue.Waiting.ready(ctx) != nil { // one that is before others may be known last
+		return
+	}
 	for c.queue.Waiting.await(ctx, c.binding) == nil {
 		select {
 		case c.picked <- struct{}{}:
@@ -27,9 +26,9 @@ func (c *consumption) followWaiting(ctx context.Context) {
 			<-c.picked
 			continue
 		}
-		w := &waited{consumption: c, sequence: e.sequence, ordered: e.Order, unclaim: func() {}}
+		w := &waited{consumption: c, sequence: e.sequence, ordered: e.Order, behind: e.Behind, unclaim: func() {}}
 		c.start(ctx, &delivery{
-			from: w, waited: true, doubtful: true, key: e.key, tries: e.tries(), supersedes: e.supersedes,
+			from: w, waited: true, doubtful: true, key: e.key(), tries: e.tries(), supersedes: e.supersedes,
 		})
 	}
 }
@@ -38,8 +37,9 @@ func (c *consumption) followWaiting(ctx context.Context) {
 // outcome.
 type waited struct {
 	*consumption
-	sequence uint64     // of the state that was due
-	ordered  uint64     // see state.Order
+	sequence uint64 // of the state that was due
+	ordered  uint64 // see state.Order, likewise the next one
+	behind   uint64
 	hold     limit.Hold // of the event as it is stored
 	unclaim  func()
 }
@@ -62,7 +62,7 @@ func (w *waited) load(ctx context.Context, d *delivery) error {
 		return errElsewhere
 	}
 	w.unclaim = w.keepClaim(ctx, d.key, *s)
-	e, err := waiting.event(ctx, w.binding, d.key)
+	e, err := waiting.event(ctx, w.binding, d.key, s)
 	if err != nil {
 		return err
 	}
@@ -79,9 +79,15 @@ func (w *waited) load(ctx context.Context, d *delivery) error {
 }
 
 // wait implements source.
-func (w *waited) wait(_ context.Context, d *delivery, a attempt) (due bool, err error) {
+func (w *waited) wait(ctx context.Context, d *delivery, a attempt) (due bool, err error) {
 	w.unclaim()
-	err = w.queue.Waiting.set(context.Background(), w.binding, d.key, d.after(a))
+	s := d.after(a)
+	if s.Copy = d.state.Copy; d.state.Later && d.place != (sluice.Place{}) {
+		if s.Behind, err = w.last(ctx, d.place); err != nil {
+			return false, err
+		}
+	}
+	err = w.queue.Waiting.set(context.Background(), w.binding, d.key, s)
 	if err == nil && a.answered() {
 		err = w.queue.Waiting.release(context.Background(), w.binding, d.key)
 	}
@@ -140,28 +146,9 @@ func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state
 	claimed := *s
 	claimed.Told, claimed.Node, claimed.Group = w.now().UTC(), w.node, 0
 	claimed.Due = claimed.Told.Add(lease)
-	ok, err = w.swap(ctx, binding, key, &claimed)
+	ok, err = w.store(ctx, binding, key, &claimed, &s.sequence)
 	s.sequence = claimed.sequence
 	return ok, err
-}
-
-// swap stores a state in place of the one with its sequence, if that is the newest one.
-func (w *Waiting) swap(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
-	data, err := value.Marshal(s)
-	if err != nil {
-		return false, err
-	}
-	msg := nats.NewMsg(waitingSubject(binding, key, waitingState))
-	msg.Data = w.host.Seal(msg.Subject, data)
-	ack, err := w.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(s.sequence))
-	if err != nil {
-		if err = stream.NotTaken("the state of an event", err); stream.WasConflict(err) {
-			return false, nil
-		}
-		return false, err
-	}
-	s.sequence = ack.Sequence
-	return true, nil
 }
 
 // lease is how long a claim on an event lasts. The node that runs the event renews it in time.

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
@@ -36,6 +35,7 @@ type progress struct {
 	Taker  string             `json:"taker,omitempty"`
 	Taken  int                `json:"taken"`            // how often
 	Free   time.Time          `json:"free"`             // when it can be taken again
+	Told   time.Time          `json:"told,omitzero"`    // when that was told, by the same clock
 	Answer *sluice.WorkAnswer `json:"answer,omitempty"` // nil: there is none yet
 }
 
@@ -60,6 +60,7 @@ func (w *Work) index(running context.Context, msg jetstream.Msg, meta *jetstream
 		if json.Unmarshal(msg.Data(), &item) != nil {
 			return false
 		}
+		item.Until = w.room.onClock(state{Due: item.Until, Told: item.Since}, meta.Timestamp)
 		w.offered(place, item)
 		return true
 	}
@@ -67,6 +68,7 @@ func (w *Work) index(running context.Context, msg jetstream.Msg, meta *jetstream
 	if json.Unmarshal(msg.Data(), &p) != nil {
 		return false
 	}
+	p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, meta.Timestamp)
 	w.moved(place, meta.Sequence.Stream, p)
 	if p.Answer != nil && p.Node != w.room.node { // its node may be gone before it told the event
 		// after a failure the event goes on when it is due
@@ -86,6 +88,10 @@ func (w *Work) tell(ctx context.Context, place string) error {
 func (w *Work) Take(
 	ctx context.Context, queue, taker string, limit int, lasts time.Duration,
 ) (items []sluice.WorkItem, err error) {
+	if w.room.ready(ctx) != nil { // who has what may not be known yet
+		return nil, nil
+	}
+	defer w.taking(queue)()
 	for {
 		picked, changed, wait := w.pick(queue, limit)
 		items, err = w.lease(picked, taker, lasts)
@@ -132,7 +138,8 @@ func (w *Work) leaseOne(
 ) (item *sluice.WorkItem, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if !w.isFree(j) {
+	is, free := w.isFree(j)
+	if !free {
 		return nil, nil // it was answered, or its lease made longer, just before that was over
 	}
 	defer w.enter(j)
@@ -145,8 +152,8 @@ func (w *Work) leaseOne(
 		w.forget(j.place)
 		return nil, nil
 	}
-	p := progress{Lease: rand.Text(), Taker: taker, Taken: j.Taken + 1, Free: w.lasting(j, lasts)}
-	ok, err := w.write(ctx, j, p)
+	p := progress{Lease: rand.Text(), Taker: taker, Taken: is.Taken + 1, Free: w.lasting(j, lasts)}
+	ok, err := w.write(ctx, j, is, p)
 	if !ok || err != nil {
 		return nil, err
 	}
@@ -163,31 +170,18 @@ func (w *Work) lasting(j *job, lasts time.Duration) time.Time {
 }
 
 // write stores the progress of an item, unless another node has stored some meanwhile.
-func (w *Work) write(ctx context.Context, j *job, p progress) (ok bool, err error) {
-	p.Node = w.room.node
+func (w *Work) write(ctx context.Context, j *job, is newest, p progress) (ok bool, err error) {
+	p.Node, p.Told = w.room.node, w.now().UTC()
 	data, err := value.Marshal(p)
 	if err != nil {
 		return false, err
 	}
-	subject := workSubject(j.place, waitingLease)
-	var sequence uint64
-	if w.room.host.SoleWriter {
-		sequence, err = w.room.stream.Write(ctx, subject, nil, data)
-	} else {
-		msg := nats.NewMsg(subject)
-		msg.Data = w.room.host.Seal(subject, data)
-		var ack *jetstream.PubAck
-		if ack, err = w.room.host.JS.PublishMsg(ctx, msg,
-			jetstream.WithExpectLastSequencePerSubject(j.sequence)); err == nil {
-			sequence = ack.Sequence
-		} else if err = stream.NotTaken("the lease", err); stream.WasConflict(err) {
-			return false, nil
-		}
-	}
-	if err == nil {
+	sequence, ok, err := w.room.replace(ctx, workSubject(j.place, waitingLease), data, &is.sequence)
+	if ok {
+		p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, time.Time{})
 		w.moved(j.place, sequence, p)
 	}
-	return err == nil, err
+	return ok, err
 }
 
 // stored returns what is stored of an item, nil if nothing is.
@@ -196,32 +190,38 @@ func (w *Work) stored(ctx context.Context, place, kind string) (*jetstream.RawSt
 }
 
 // held returns the locked item of a lease that lasts, and nil if it is over.
-func (w *Work) held(lease string) *job {
+func (w *Work) held(ctx context.Context, lease string) (j *job, is newest, err error) {
+	if err := w.room.ready(ctx); err != nil {
+		return nil, is, err
+	}
 	at := max(0, strings.LastIndexByte(lease, '.'))
-	j := w.find(lease[:at])
-	if j == nil {
-		return nil
+	if j = w.find(lease[:at]); j == nil {
+		return nil, is, nil
 	}
 	j.mu.Lock()
-	if w.holds(j, lease[at+1:]) {
-		return j
+	is, holds := w.holds(j, lease[at+1:])
+	if holds {
+		return j, is, nil
 	}
 	j.mu.Unlock()
-	return nil
+	return nil, is, nil
 }
 
 // Answer implements sluice.Work.
 func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswer) error {
-	j := w.held(lease)
+	j, is, err := w.held(ctx, lease)
+	if err != nil {
+		return err
+	}
 	if j == nil {
 		return w.answered(ctx, lease)
 	}
 	defer j.mu.Unlock()
-	p := j.progress
+	p := is.progress
 	if p.Answer = &answer; !answer.Again.IsZero() {
 		p.Lease, p.Taker, p.Answer, p.Free = "", "", nil, answer.Again
 	}
-	ok, err := w.write(ctx, j, p)
+	ok, err := w.write(ctx, j, is, p)
 	switch {
 	case err != nil:
 		return err
@@ -257,14 +257,14 @@ func (w *Work) answered(ctx context.Context, lease string) error {
 
 // Extend implements sluice.Work.
 func (w *Work) Extend(ctx context.Context, lease string, lasts time.Duration) (time.Time, error) {
-	j := w.held(lease)
-	if j == nil {
-		return time.Time{}, leaseOver()
+	j, is, err := w.held(ctx, lease)
+	if j == nil || err != nil {
+		return time.Time{}, cmp.Or(err, leaseOver())
 	}
 	defer j.mu.Unlock()
-	p := j.progress
+	p := is.progress
 	p.Free = w.lasting(j, lasts)
-	ok, err := w.write(ctx, j, p)
+	ok, err := w.write(ctx, j, is, p)
 	if !ok && err == nil {
 		err = leaseOver()
 	}
@@ -272,7 +272,7 @@ func (w *Work) Extend(ctx context.Context, lease string, lasts time.Duration) (t
 }
 
 func leaseOver() error {
-	return sluice.Errorf(sluice.CodeLeaseOver, "This lease is over: the work is offered to others, or done by them.")
+	return sluice.CodeLeaseOver.Errorf("This lease is over: the work is offered to others, or done by them.")
 }
 
 // QueueOf implements sluice.Work.

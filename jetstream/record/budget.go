@@ -51,7 +51,7 @@ func (b *Bucket[T]) fits(key string, size int) error {
 		return nil
 	}
 	b.budget.refused.Add(1)
-	return sluice.Errorf(sluice.CodeTooManyRecords, "Webhooks, pipelines with their versions, users, roles, clients "+
+	return sluice.CodeTooManyRecords.Errorf("Webhooks, pipelines with their versions, users, roles, clients "+
 		"and secrets take as much as they may, %d MiB; delete some, or give the server a larger --memory-limit.",
 		b.budget.Max>>20)
 }

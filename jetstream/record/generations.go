@@ -64,8 +64,8 @@ func (g *Generations) Current(ctx context.Context) (current Generation, err erro
 		return current, err
 	}
 	if !s.opensWith(box) {
-		return current, sluice.Errorf(sluice.CodeSecretKeyOther,
-			"What is stored here was sealed with another key than the one given; start with that key "+
+		return current, sluice.CodeSecretKeyOther.Errorf(
+			"What is stored here was sealed with another key than the one given; start with that key " +
 				"(SLUICE_SECRET_KEY or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
 	}
 	if err := g.clean(ctx, s); stream.WasConflict(err) {
@@ -144,8 +144,8 @@ func (g *Generations) refuseEarlier(ctx context.Context) error {
 	}
 	switch {
 	case err == nil:
-		return sluice.Errorf(sluice.CodeEngineOlder,
-			"Version 0.1 has stored its records here, which this program can't read: give it an engine of its own. "+
+		return sluice.CodeEngineOlder.Errorf(
+			"Version 0.1 has stored its records here, which this program can't read: give it an engine of its own. " +
 				"Nothing was changed.")
 	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrKeyNotFound):
 		return nil

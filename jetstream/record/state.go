@@ -53,7 +53,7 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 		return nil, fmt.Errorf("state of the records: %w", err)
 	}
 	if s.Format > durable.Format {
-		return nil, sluice.Errorf(sluice.CodeEngineNewer,
+		return nil, sluice.CodeEngineNewer.Errorf(
 			"What is stored here has format %d, this program knows %d: a newer version of sluice wrote it; start "+
 				"that version, or restore a backup from before the upgrade elsewhere. Nothing was changed.", s.Format,
 			durable.Format)

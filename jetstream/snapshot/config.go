@@ -62,6 +62,6 @@ func read(s backup.Stream) (said jetstream.StreamConfig, err error) {
 
 // Foreign is the error of a backup with something in it that is not sluice's.
 func Foreign(format string, args ...any) error {
-	return sluice.Errorf(sluice.CodeBackupForeign, "The backup has something that is not sluice's: "+format+
+	return sluice.CodeBackupForeign.Errorf("The backup has something that is not sluice's: "+format+
 		". Restore one that sluice backup of this version, or an earlier one, has made.", args...)
 }

@@ -158,7 +158,7 @@ func (s *Copier) write(about backup.Stream, chunk []byte, begun bool) (bool, err
 func checkArchive(first []byte) error {
 	const within = 64
 	if !bytes.Contains(first[:min(within, len(first))], []byte(archive.MagicBytes)) {
-		return sluice.Errorf(sluice.CodeEngineTooOld, "The engine is too old to be backed up while it runs; it must "+
+		return sluice.CodeEngineTooOld.Errorf("The engine is too old to be backed up while it runs; it must " +
 			"be as new as the one that sluice has built in.")
 	}
 	return nil

@@ -40,7 +40,7 @@ func (r *Restoration) CheckEmpty(ctx context.Context, ours []string) error {
 	names := r.host.JS.StreamNames(ctx)
 	for name := range names.Name() {
 		if slices.Contains(ours, name) {
-			return sluice.Errorf(sluice.CodeEngineNotEmpty, "There are streams of sluice on this engine already "+
+			return sluice.CodeEngineNotEmpty.Errorf("There are streams of sluice on this engine already "+
 				"(%s); restore to an engine, or an account of it, that has none.", name)
 		}
 	}

@@ -34,7 +34,7 @@ func (f *Fallback) SetUp(ids correlation.IDs, events jetstream.Stream) { f.ids, 
 // Accepts reports whether calls go to the spool because of an error of the engine. A node
 // that has not reached the engine since its start has no webhooks to call.
 func (f *Fallback) Accepts(away error) bool {
-	return sluice.AsError(away).Code == sluice.CodeEngineUnavailable.Word && f.Host.IsSetUp() &&
+	return sluice.AsError(away).Code == string(sluice.CodeEngineUnavailable) && f.Host.IsSetUp() &&
 		f.stream.CachedInfo().Config.AllowAtomicPublish
 }
 
@@ -94,5 +94,5 @@ func (f *Fallback) waiting(ctx context.Context, correlationID string) (*correlat
 	if !ok {
 		return nil, nil
 	}
-	return f.Spool.Waiting(ctx, r, func(traceID string) bool { return f.ids.FitsSpooled(r, traceID) })
+	return f.Spool.Waiting(ctx, f.ids, r)
 }

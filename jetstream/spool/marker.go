@@ -86,9 +86,10 @@ type Found struct {
 // spools have the same number. It also reports whether the call may still wait in the
 // spool of another node.
 func Find(
-	ctx context.Context, events jetstream.Stream, r correlation.SpooledReference,
+	ctx context.Context, events jetstream.Stream, r correlation.Reference,
 ) (found []Found, waits bool, err error) {
-	subjects := markerSubject(r.Spool, r.Place, "*")
+	number, place := r.Spooled()
+	subjects := markerSubject(number, place, "*")
 	for next := uint64(1); ; {
 		msg, err := stream.Found(events.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subjects)))
 		if err != nil {
@@ -99,18 +100,18 @@ func Find(
 		}
 		next = msg.Sequence + 1
 		m, err := readMarker(msg)
-		if err != nil || r.Place < m.First || r.Place > m.last() {
+		if err != nil || place < m.First || place > m.last() {
 			continue // not one of ours, or of other places
 		}
-		if behind := m.Events[r.Place-m.First]; behind > 0 {
+		if behind := m.Events[place-m.First]; behind > 0 {
 			found = append(found, Found{Sequence: m.sequence + behind})
-		} else if o, ok := m.Others[r.Place]; ok {
+		} else if o, ok := m.Others[place]; ok {
 			found = append(found, o)
 		}
 	}
 	if len(found) > 0 {
 		return found, false, nil
 	}
-	newest, err := newestMarker(ctx, events, stream.SpooledPrefix+strconv.FormatUint(r.Spool, 36)+".>")
-	return nil, err == nil && (newest == nil || newest.last() < r.Place), err
+	newest, err := newestMarker(ctx, events, stream.SpooledPrefix+strconv.FormatUint(number, 36)+".>")
+	return nil, err == nil && (newest == nil || newest.last() < place), err
 }

@@ -139,15 +139,16 @@ func (s *Spool) Put(ctx context.Context, c *Call) (spool, place uint64, err erro
 // Waiting returns what is known of the call that an id leads to, nil if it does not wait
 // here.
 func (s *Spool) Waiting(
-	ctx context.Context, r correlation.SpooledReference, fits func(traceID string) bool,
+	ctx context.Context, ids correlation.IDs, r correlation.Reference,
 ) (*correlation.Envelope, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	number, place := r.Spooled()
 	for _, st := range s.stores {
-		if st.number != r.Spool || r.Place <= st.done.Load() {
+		if st.number != number || place <= st.done.Load() {
 			continue
 		}
-		if e, err := st.envelope(ctx, r.Place); err != nil || e != nil && fits(e.TraceID) {
+		if e, err := st.envelope(ctx, place); err != nil || e != nil && ids.Fits(r, e.TraceID) {
 			return e, err
 		}
 	}

@@ -138,7 +138,7 @@ func (s *store) envelope(ctx context.Context, place uint64) (*correlation.Envelo
 	}
 	c, err := s.parse(place, msg.Subject, msg.Data)
 	if err != nil {
-		return nil, sluice.Errorf(sluice.CodeEventDamaged, "The disk has lost this event.").Because(err)
+		return nil, sluice.CodeEventDamaged.Errorf("The disk has lost this event.").Because(err)
 	}
 	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Subject: c.Subject, Data: c.Event, Time: msg.Time})
 	return &e, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,11 +58,20 @@ type batchWriter struct {
 	trying  bool      // the disk is being tried
 }
 
-// An entry is one message on its way to the disk.
+// An entry is one message on its way to the disk, or several that are stored together.
 type entry struct {
 	subject string
 	data    []byte
+	before  []*nats.Msg // those before it
 	done    chan writeResult
+}
+
+// size returns how many bytes an entry has.
+func (e *entry) size() (n int) {
+	for _, msg := range e.before {
+		n += len(msg.Data)
+	}
+	return n + len(e.data)
 }
 
 type writeResult struct {
@@ -101,6 +111,20 @@ func (w *batchWriter) Write(_ context.Context, subject string, _ nats.Header, da
 	}
 	e := entries.Get().(*entry)
 	e.subject, e.data = subject, data
+	return w.enqueue(e)
+}
+
+// WriteTogether implements Writer. The messages are in one batch, right behind each other. If the
+// engine fails between them, it takes nothing more until a start has removed them.
+func (w *batchWriter) WriteTogether(_ context.Context, messages []*nats.Msg) (uint64, error) {
+	last := messages[len(messages)-1]
+	return w.enqueue(&entry{
+		subject: last.Subject, data: last.Data, before: messages[:len(messages)-1], done: make(chan writeResult, 1),
+	})
+}
+
+// enqueue waits until an entry is on stable storage, and returns the sequence of its last message.
+func (w *batchWriter) enqueue(e *entry) (uint64, error) {
 	select {
 	case w.waiting <- e:
 	default:
@@ -110,7 +134,7 @@ func (w *batchWriter) Write(_ context.Context, subject string, _ nats.Header, da
 		w.refuseWaiting() // the loop has ended and answers no more
 	}
 	out := <-e.done
-	if !out.late {
+	if !out.late && e.before == nil {
 		e.data = nil
 		entries.Put(e)
 	}
@@ -136,8 +160,10 @@ func (w *batchWriter) run(ctx context.Context) {
 		err := w.commit(ctx, batch)
 		w.observe(len(batch), time.Since(w.since)) // only this loop changes it
 		if w.end(err) {
-			for i, e := range batch {
-				e.done <- writeResult{sequence: w.last - uint64(len(batch)-1-i), err: err}
+			last := w.last
+			for _, e := range slices.Backward(batch) {
+				e.done <- writeResult{sequence: last, err: err}
+				last -= uint64(1 + len(e.before))
 			}
 		}
 		clear(batch)
@@ -199,12 +225,12 @@ func (w *batchWriter) end(err error) (unanswered bool) {
 // the larger the batch, the less each entry pays for the sync.
 func (w *batchWriter) gather(batch []*entry) []*entry {
 	runtime.Gosched()
-	size := len(batch[0].data)
+	size := batch[0].size()
 	for size < maxBatchBytes {
 		select {
 		case e := <-w.waiting:
 			batch = append(batch, e)
-			size += len(e.data)
+			size += e.size()
 		default:
 			return batch
 		}

@@ -53,7 +53,7 @@ func TestABatchThatTakesTooLongIsGivenUp(t *testing.T) {
 	slow := func(what string, want bool) {
 		t.Helper()
 		err := h.Ready()
-		if (err != nil) != want || err != nil && sluice.AsError(err).Code != sluice.CodeDiskSlow.Word {
+		if (err != nil) != want || err != nil && sluice.AsError(err).Code != string(sluice.CodeDiskSlow) {
 			t.Errorf("%s: the host says %v", what, err)
 		}
 	}
@@ -123,7 +123,7 @@ func wantAnswer(t *testing.T, answers <-chan error, what string) {
 func wantKind(t *testing.T, err error, want sluice.Kind) {
 	t.Helper()
 	if err == nil || sluice.AsError(err).Kind != want {
-		t.Fatalf("got error %v, want one of kind %d", err, want)
+		t.Fatalf("got error %v, want one of kind %s", err, want)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,7 +24,7 @@ func (w *batchWriter) commit(ctx context.Context, batch []*entry) error {
 	}
 	if err := w.store(batch); err != nil {
 		w.failing++
-		if w.failing >= maxFailures {
+		if w.failing >= maxFailures || w.mayBeTorn(batch, err) {
 			w.host.Fail(fmt.Errorf("%d batches in a row were not stored: %w", w.failing, err))
 		}
 		w.recount(ctx)
@@ -45,8 +46,17 @@ func (w *batchWriter) Durable() uint64 { return w.synced.Load() }
 
 // store publishes a batch and waits until the engine has written it.
 func (w *batchWriter) store(batch []*entry) error {
-	final := len(batch) - 1
-	for _, e := range batch[:final] {
+	final, count := len(batch)-1, len(batch)
+	for i, e := range batch {
+		for _, msg := range e.before {
+			if err := w.host.Conn.Publish(msg.Subject, msg.Data); err != nil {
+				return err
+			}
+		}
+		count += len(e.before)
+		if i == final {
+			break
+		}
 		if err := w.host.Conn.Publish(e.subject, e.data); err != nil {
 			return err
 		}
@@ -60,7 +70,7 @@ func (w *batchWriter) store(batch []*entry) error {
 	if err != nil {
 		return err
 	}
-	if want := w.last + uint64(len(batch)); sequence != want {
+	if want := w.last + uint64(count); sequence != want {
 		return fmt.Errorf("the batch ends at sequence %d instead of %d", sequence, want)
 	}
 	w.last = sequence
@@ -92,9 +102,17 @@ func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
 				return ack.Sequence, nil
 			}
 		case <-timeout.C:
-			return 0, errors.New("the engine did not acknowledge in time")
+			return 0, errLate
 		}
 	}
+}
+
+var errLate = errors.New("the engine did not acknowledge in time")
+
+// mayBeTorn reports whether messages that are stored together may be stored in part after an error.
+// An engine that is late has all of them, and stores them in their order.
+func (w *batchWriter) mayBeTorn(batch []*entry, err error) bool {
+	return !errors.Is(err, errLate) && slices.ContainsFunc(batch, func(e *entry) bool { return e.before != nil })
 }
 
 // recount asks for the newest sequence after a batch that may have been stored in part.

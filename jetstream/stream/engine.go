@@ -24,6 +24,11 @@ type Writer interface {
 	// stores the header, which may be nil.
 	Write(ctx context.Context, subject string, header nats.Header, data []byte) (sequence uint64, err error)
 
+	// WriteTogether stores all or none of the messages, one right behind the other, and returns
+	// the sequence of the last one once they are on stable storage. After a crash of the embedded
+	// engine the first of them may be there alone, until a start has removed those, see TornFrom.
+	WriteTogether(ctx context.Context, messages []*nats.Msg) (sequence uint64, err error)
+
 	// Durable returns the sequence up to which all messages are on stable storage.
 	// Later ones can be read, but may still be lost.
 	Durable() uint64

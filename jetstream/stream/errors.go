@@ -64,7 +64,7 @@ func LimitOf(err error) string { return limits[codeOf(err)] }
 // operator raises it, so trying again soon makes no sense.
 func NotTaken(what string, err error) error {
 	if limit := LimitOf(err); limit != "" {
-		return sluice.Errorf(sluice.CodeEngineLimit, "The engine did not take %s: %s.", what, limit).Because(err)
+		return sluice.CodeEngineLimit.Errorf("The engine did not take %s: %s.", what, limit).Because(err)
 	}
 	return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take "+what+".").Because(err)
 }

@@ -30,7 +30,7 @@ func TestTooLittleSpaceRefuses(t *testing.T) {
 	h.checkDisk(math.MaxInt64)
 	err := h.Ready()
 	wantKind(t, err, sluice.Unavailable)
-	if sluice.AsError(err).Code != sluice.CodeDiskFull.Word || !h.LowDisk() {
+	if sluice.AsError(err).Code != string(sluice.CodeDiskFull) || !h.LowDisk() {
 		t.Errorf("it says %v", err)
 	}
 	h.checkDisk(0)

@@ -14,6 +14,7 @@ const (
 	Events      = "EVENTS"
 	Results     = "RESULTS"
 	Waiting     = "WAITING"
+	Copies      = "COPIES" // of events that wait
 	DeadLetters = "DEADLETTERS"
 	Quarantine  = "QUARANTINE"
 	Audit       = "AUDIT"
@@ -26,7 +27,7 @@ const (
 )
 
 // Names are those of the streams that an external engine has.
-var Names = []string{Events, Results, Waiting, DeadLetters, Quarantine, Audit, Journal, Index, Loose, Sealed}
+var Names = []string{Events, Results, Waiting, Copies, DeadLetters, Quarantine, Audit, Journal, Index, Loose, Sealed}
 
 // The engine's client prefixes the streams and subjects of buckets with these.
 const (
@@ -65,13 +66,15 @@ const (
 const (
 	OurSubjects = "svc." // all subjects except those of buckets begin with it
 
-	EventPrefix      = sluice.EventPrefix // before the key of an event
-	MessagePrefix    = "svc.message."     // before the key of a message that is no event
-	DirectPrefix     = "svc.direct."      // before the binding of the one pipeline an event is for
+	EventPrefix      = sluice.EventPrefix      // before the key of an event
+	MessagePrefix    = "svc.message."          // before the key of a message that is no event
+	DirectPrefix     = "svc.direct."           // before the binding of the one pipeline an event is for
+	BatchPrefix      = DirectPrefix + "batch." // before the key of a call that brought several events
 	WithdrawnSubject = DirectPrefix + "withdrawn"
 	ProbeSubject     = DirectPrefix + "probe"
 	OutcomePrefix    = "svc.result."
 	WaitingPrefix    = "svc.waiting."
+	CopyPrefix       = "svc.copy." // before the binding of the pipeline that the event waits for
 
 	DeliveryPrefix   = "svc.delivery." // before the key of a delivery, on an external engine
 	SpooledPrefix    = "svc.spooled."  // before the place of calls that a spool handed over

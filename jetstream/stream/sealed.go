@@ -15,8 +15,8 @@ import (
 // sealedPrefixes begin the subjects of messages that may be sealed: those with payloads and their
 // outcomes. The rest is keys, times and numbers.
 var sealedPrefixes = []string{
-	EventPrefix, MessagePrefix, DirectPrefix, OutcomePrefix, WaitingPrefix, DeadLetterPrefix, ChunkPrefix, LoosePrefix,
-	strings.ToLower(SpoolPrefix),
+	EventPrefix, MessagePrefix, DirectPrefix, OutcomePrefix, WaitingPrefix, CopyPrefix, DeadLetterPrefix, ChunkPrefix,
+	LoosePrefix, strings.ToLower(SpoolPrefix),
 }
 
 func mayBeSealed(subject string) bool {
@@ -88,6 +88,17 @@ func (s sealer) Write(ctx context.Context, subject string, header nats.Header, d
 	*space = sealed
 	sealedSpace.Put(space)
 	return sequence, nil
+}
+
+// WriteTogether implements Writer.
+func (s sealer) WriteTogether(ctx context.Context, messages []*nats.Msg) (uint64, error) {
+	for _, msg := range messages {
+		if err := Fits("The message", len(msg.Data)); err != nil {
+			return 0, err
+		}
+		msg.Data = s.host.Seal(msg.Subject, msg.Data)
+	}
+	return s.Writer.WriteTogether(ctx, messages)
 }
 
 // An opener is a stream whose messages are opened when they are read.

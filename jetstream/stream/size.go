@@ -40,7 +40,7 @@ func Fits(what string, size int) error {
 	if size <= MaxData {
 		return nil
 	}
-	return sluice.Errorf(sluice.CodeMessageTooLarge,
+	return sluice.CodeMessageTooLarge.Errorf(
 		"%s has %d bytes, more than the %d that can be stored; make it smaller, or split it.", what, size, MaxData)
 }
 
@@ -48,7 +48,7 @@ func Fits(what string, size int) error {
 func Encode(e *sluice.Event, space []byte) ([]byte, error) {
 	data := e.AppendJSON(space)
 	if len(data) > MaxEvent {
-		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.",
+		return nil, sluice.CodePayloadTooLarge.Errorf("The call makes an event of more than %d bytes.",
 			MaxEvent)
 	}
 	return data, nil

@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/stretch"
 )
 
 // ExpectLast lets the engine store a message only if the newest one of its subject has that
@@ -27,6 +29,15 @@ func (h *Host) StoreTogether(ctx context.Context, messages []*nats.Msg) (sequenc
 		msg.Data = h.Seal(msg.Subject, msg.Data)
 	}
 	ack, err := storeTogether(ctx, h.Conn, messages)
+	return ack.Sequence, err
+}
+
+// WriteTogether implements Writer.
+func (w *clusterWriter) WriteTogether(ctx context.Context, messages []*nats.Msg) (uint64, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stretch.Of(clusterTimeout))
+	defer cancel()
+	ack, err := storeTogether(ctx, w.host.Conn, messages)
+	w.report(err)
 	return ack.Sequence, err
 }
 

@@ -116,7 +116,7 @@ func (w *World) Commands() []command.Command {
 		command.New("convert.fromSwelling", "Decode a text that takes more memory then.",
 			func(context.Context, inputParams) (any, error) { panic("it was decoded") }, command.Pure),
 		command.New("fail", "Fail.", func(_ context.Context, p failParams) (any, error) {
-			return nil, sluice.Errorf(sluice.CodeFailed, "%s", p.Message).OfKind(sluice.Internal).
+			return nil, sluice.CodeFailed.Errorf("%s", p.Message).OfKind(sluice.Internal).
 				WithStatus(p.StatusCode)
 		}, command.Pure),
 		command.New("exit", "End the run.", func(ctx context.Context, p exitParams) (any, error) {
@@ -210,7 +210,7 @@ func (p *Past) Reached(context.Context, string) (time.Time, error) { return time
 func (p *Past) Event(_ context.Context, correlationID string) (sluice.Event, error) {
 	p.Read++
 	if correlationID == "7" {
-		return sluice.Event{}, sluice.Errorf(sluice.CodeEventGone, "It is gone.")
+		return sluice.Event{}, sluice.CodeEventGone.Errorf("It is gone.")
 	}
 	return sluice.Event{EventKey: "webhook.a", TraceID: "abcdef:" + correlationID, Payload: []byte(correlationID)}, nil
 }

@@ -61,7 +61,7 @@ func (r *recording) add(set command.Set, run sluice.RunReport) {
 	for _, s := range run.Steps {
 		s.Started += sluice.Milliseconds(run.Started.Sub(r.run.Started))
 		cmd, known := set.Find(s.Command)
-		if known && !reachesOutside(cmd) || cmd.Recorded && s.HTTP == nil || s.Code == sluice.CodeForbidden.Word {
+		if known && !reachesOutside(cmd) || cmd.Recorded && s.HTTP == nil || s.Code == string(sluice.CodeForbidden) {
 			continue // it did nothing outside
 		}
 		r.steps = append(r.steps, s)
@@ -78,7 +78,7 @@ func (t *Rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.
 			continue
 		}
 		t.past.taken[i] = true
-		if s.Status == sluice.StatusError && s.Code != sluice.CodeHTTPStatus.Word {
+		if s.Status == sluice.StatusError && s.Code != string(sluice.CodeHTTPStatus) {
 			return sluice.Exchange{}, failedThen(sent.URL, s.Code)
 		}
 		if s.HTTP.Request == "" || strings.HasSuffix(s.HTTP.Response, run.Cut) ||
@@ -100,8 +100,7 @@ func failedThen(target, code string) error {
 	if u, err := url.Parse(target); err == nil {
 		host = u.Hostname()
 	}
-	return sluice.Errorf(sluice.Code{Word: code, Kind: kind}, "The call of %s failed when it was made.",
-		sluice.Quote(host))
+	return sluice.Code(code).Errorf("The call of %s failed when it was made.", sluice.Quote(host)).OfKind(kind)
 }
 
 // An ending is how a run ended and what it did outside.
@@ -122,8 +121,12 @@ func (t *Rehearsal) was(ctx context.Context, call *sluice.Call, event *sluice.Ev
 	if run.Error != nil {
 		e.Code, e.Message = run.Error.Code, run.Error.Detail
 	}
-	for _, s := range t.past.steps {
-		e.Calls = append(e.Calls, sluice.TryCall{Command: s.Command, HTTP: s.HTTP})
+	sent, err := t.sent(ctx, call.TraceID)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range t.past.steps {
+		e.Calls = append(e.Calls, sluice.TryCall{Command: s.Command, HTTP: s.HTTP, Args: sent[i]})
 	}
 	if run.Status != sluice.StatusOK {
 		return e, nil
@@ -140,6 +143,41 @@ func (t *Rehearsal) was(ctx context.Context, call *sluice.Call, event *sluice.Ev
 	e.known = err == nil && e.Value != nil
 	return e, nil
 }
+
+// sent returns what steps of the recorded run have sent as events and messages, by the index of the step,
+// as far as that is known.
+func (t *Rehearsal) sent(ctx context.Context, traceID string) (map[int]string, error) {
+	var steps []int
+	for i, s := range t.past.steps {
+		if isSend(s.Command) && s.Status == sluice.StatusOK && !s.Kept {
+			steps = append(steps, i)
+		}
+	}
+	if len(steps) != len(t.past.run.Sent) {
+		return nil, nil
+	}
+	args := make(map[int]string, len(steps))
+	for n, i := range steps {
+		e, err := t.Journal.Sent(ctx, traceID, t.past.run.Sent[n])
+		if sluice.Gone.Is(err) { // or it is an earlier one, with the same delivery id
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		key := map[string]any{"eventKey": e.EventKey}
+		if t.past.steps[i].Command == "message.send" {
+			key = map[string]any{"key": e.MessageKey()}
+		}
+		if key["payload"], err = value.Decode(e.Payload); err == nil {
+			args[i] = t.showArgs(ctx, key)
+		}
+	}
+	return args, nil
+}
+
+// isSend reports whether a command sends events or messages.
+func isSend(command string) bool { return command == "event.send" || command == "message.send" }
 
 // valueOf returns the value of one of the listeners of an event.
 func valueOf(result json.RawMessage, listeners []string, pipeline string) json.RawMessage {

@@ -114,7 +114,7 @@ func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args
 		return t.program.Commands.Call(ctx, cmd, args)
 	}
 	t.missing = cmd.Name + " reaches outside of the test; say under stub what it answers."
-	return nil, sluice.Errorf(sluice.CodeStubMissing, "%s", t.missing)
+	return nil, sluice.CodeStubMissing.Errorf("%s", t.missing)
 }
 
 func outputOf(s source.Stub) (any, error) {
@@ -143,7 +143,7 @@ func (t *trial) secret(_ context.Context, name string) (string, error) {
 	if s, ok := t.Secrets[name].(string); ok {
 		return s, nil
 	}
-	return "", sluice.Errorf(sluice.CodeSecretUnknown, "The test has no secret %s; give it one under secrets.",
+	return "", sluice.CodeSecretUnknown.Errorf("The test has no secret %s; give it one under secrets.",
 		sluice.Quote(name))
 }
 

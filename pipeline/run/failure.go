@@ -38,7 +38,7 @@ func (x *execution) recovered(s *source.Step, err *error) {
 	x.environment.Log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline,
 		"step", s.Name, "line", s.Line,
 		"panic", x.secrets.hideText(fmt.Sprint(r)), "stack", string(debug.Stack()))
-	*err = sluice.Errorf(sluice.CodeStepPanicked,
+	*err = sluice.CodeStepPanicked.Errorf(
 		"The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
@@ -57,7 +57,7 @@ func (x *execution) positioned(ctx context.Context, s *source.Step, err error) e
 func blamed(err error) *sluice.Error {
 	e := sluice.AsError(err)
 	cause, ok := errors.AsType[*sluice.Error](e.Err)
-	if !ok || e.Code != sluice.CodeExpressionFailed.Word {
+	if !ok || e.Code != string(sluice.CodeExpressionFailed) {
 		return e
 	}
 	return (&sluice.Error{Kind: cause.Kind, Code: cause.Code, Message: e.Message}).WithStatus(cause.Status).

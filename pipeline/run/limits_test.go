@@ -95,7 +95,7 @@ func TestOneStepMakesTooMuch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := newFixture(run.Limits{Shared: limit.NewMemory(1<<30, nil)}).run(t, source)
 			if e := pipelinetest.Refused(t, err, "too-much-memory", "128 MiB"); e.Kind != sluice.TooLarge {
-				t.Errorf("the kind is %d", e.Kind)
+				t.Errorf("the kind is %s", e.Kind)
 			}
 		})
 	}

@@ -35,7 +35,7 @@ type usage struct {
 }
 
 func noMemory() error {
-	return sluice.Errorf(sluice.CodeNoRunMemory,
+	return sluice.CodeNoRunMemory.Errorf(
 		"The runs of all pipelines together take as much memory as the server allows; try again in a moment.").
 		After(2 * time.Second)
 }
@@ -43,7 +43,7 @@ func noMemory() error {
 // afford checks that there is memory for a value that replaces another one.
 func (x *execution) afford(ctx context.Context, t source.Target, w weight) error {
 	if x.total.size-x.held[t].size+w.size > x.environment.Limits.Memory {
-		return sluice.Errorf(sluice.CodeTooMuchMemory, "Body, variables and headers would take more than %d MiB "+
+		return sluice.CodeTooMuchMemory.Errorf("Body, variables and headers would take more than %d MiB "+
 			"together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
 	}
 	return x.take(ctx, x.total.memory+w.memory) // the replaced value is still there
@@ -55,7 +55,7 @@ const maxMaking = 128 << 20
 // spend counts the bytes that a step makes on the way to its output.
 func (x *execution) spend(ctx context.Context, bytes int) error {
 	if x.making += bytes; x.making > maxMaking {
-		return sluice.Errorf(sluice.CodeTooMuchMemory,
+		return sluice.CodeTooMuchMemory.Errorf(
 			"The values of one step would take more than %d MiB together; work on fewer or smaller ones.",
 			maxMaking>>20)
 	}
@@ -69,7 +69,7 @@ func (x *execution) spend(ctx context.Context, bytes int) error {
 // that may fit, since it is an estimate from above; the budget is all theirs meanwhile.
 func (l *Limits) fits(bytes int) error {
 	if l.Shared != nil && bytes > 2 && l.Shared.Fits(int64(bytes)/3) == 0 {
-		return sluice.Errorf(sluice.CodeTooMuchMemory, "This would take about %d MiB, more than a server of this "+
+		return sluice.CodeTooMuchMemory.Errorf("This would take about %d MiB, more than a server of this "+
 			"size can hold; work on less at a time, or raise --memory-limit.", bytes>>20)
 	}
 	return nil
@@ -123,7 +123,7 @@ func passedOn(body, out any) bool {
 func (l *Limits) Encode(v any) (json.RawMessage, error) {
 	data, err := value.AppendJSON(nil, v, l.Result)
 	if len(data) > l.Result {
-		return nil, sluice.Errorf(sluice.CodeResultTooLarge,
+		return nil, sluice.CodeResultTooLarge.Errorf(
 			"The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.",
 			l.Result)
 	}
@@ -155,7 +155,7 @@ func headerText(v any) (any, error) {
 	case string:
 		return v, nil
 	case nil, []any, map[string]any:
-		return nil, sluice.Errorf(sluice.CodeHeaderInvalid, "A header must be text, not %s.", value.Describe(v))
+		return nil, sluice.CodeHeaderInvalid.Errorf("A header must be text, not %s.", value.Describe(v))
 	}
 	text, err := value.AppendJSON(nil, v, math.MaxInt)
 	return string(text), err
@@ -267,7 +267,7 @@ func (l TooLongError) As(target any) bool {
 }
 
 func (l TooLongError) error() *sluice.Error {
-	return sluice.Errorf(sluice.CodeRunTooLong, "The run took longer than %s and was stopped.",
+	return sluice.CodeRunTooLong.Errorf("The run took longer than %s and was stopped.",
 		sluice.ShortDuration(time.Duration(l)))
 }
 
@@ -278,7 +278,7 @@ func (x *execution) count(ctx context.Context) error {
 	}
 	x.steps++
 	if x.steps > x.environment.Limits.Steps {
-		return sluice.Errorf(sluice.CodeTooManySteps,
+		return sluice.CodeTooManySteps.Errorf(
 			"The run has done %d steps, more are not allowed; is there a loop without an end?",
 			x.environment.Limits.Steps)
 	}

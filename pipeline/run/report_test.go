@@ -8,6 +8,7 @@ import (
 
 	"sluice"
 	"sluice/pipeline/run"
+	"sluice/value"
 )
 
 // TestExchangesStandInTheReport: with their step alone, and without secrets.
@@ -59,7 +60,7 @@ func TestALoopOfExchangesIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := <-f.reports
-	if size := len(report.AppendJSON(nil)); len(report.Steps) != 400 || size > 2<<20 {
+	if size := len(value.AppendRecord(nil, &report)); len(report.Steps) != 400 || size > 2<<20 {
 		t.Errorf("the report has %d steps and %d bytes", len(report.Steps), size)
 	}
 	last := report.Steps[399].HTTP

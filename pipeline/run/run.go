@@ -197,7 +197,7 @@ func (x *execution) begin(ctx context.Context, s Start) error {
 		return err
 	}
 	if len(s.Vars) > source.MaxNames {
-		return sluice.Errorf(sluice.CodeTooManyVariables, "%d variables were given, at most %d are allowed.",
+		return sluice.CodeTooManyVariables.Errorf("%d variables were given, at most %d are allowed.",
 			len(s.Vars), source.MaxNames)
 	}
 	for name, v := range s.Vars {

@@ -136,11 +136,11 @@ func (x *execution) items(a *source.Loop) ([]any, error) {
 	}
 	items, ok := in.([]any)
 	if !ok {
-		return nil, sluice.Errorf(sluice.CodeForeachInvalid,
+		return nil, sluice.CodeForeachInvalid.Errorf(
 			"in must be a list, not %s; write #{… ?? []} where there may be none.", value.Describe(in))
 	}
 	if len(items) > x.environment.Limits.Items {
-		return nil, sluice.Errorf(sluice.CodeTooManyItems, "The list has %d items, foreach takes at most %d.",
+		return nil, sluice.CodeTooManyItems.Errorf("The list has %d items, foreach takes at most %d.",
 			len(items), x.environment.Limits.Items)
 	}
 	return items, nil
@@ -214,7 +214,7 @@ func (x *execution) callOnce(ctx context.Context, a *source.Invocation) (any, er
 	text, err := value.AppendJSON(nil, out, sluice.MaxKept)
 	switch {
 	case len(text) > sluice.MaxKept:
-		return nil, sluice.Errorf(sluice.CodeResultTooLarge, "The step was done, but its output has more than %d "+
+		return nil, sluice.CodeResultTooLarge.Errorf("The step was done, but its output has more than %d "+
 			"bytes as JSON, so that it can't be kept, as once demands.", sluice.MaxKept)
 	case err != nil:
 		return nil, err
@@ -229,7 +229,7 @@ func (x *execution) arguments(a *source.Invocation) (command.Args, error) {
 	for i := range a.Args {
 		given := &a.Args[i]
 		if given.Fixed && x.run.Event != nil {
-			return nil, sluice.Errorf(sluice.CodeForbidden, "The parameter %s of %s must be written out in the "+
+			return nil, sluice.CodeForbidden.Errorf("The parameter %s of %s must be written out in the "+
 				"source: an event has started this run, and its sender must not choose. Use the block if, with a "+
 				"step for each choice.", given.Name, a.Command.Name).About(given.Name)
 		}

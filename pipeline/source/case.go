@@ -39,7 +39,7 @@ type Call struct {
 const maxTests = 100
 
 // tests reads the section of that name.
-func (c *checker) tests(n *node) []Case {
+func (c *checker) tests(n *node, _ string) []Case {
 	if n.kind != list || len(n.items) > maxTests {
 		c.problemf(n, "tests must be a list of at most %d tests.", maxTests)
 		return nil
@@ -60,13 +60,13 @@ func (c *checker) testCase(n *node) Case {
 	t := Case{User: sluice.User{Name: sluice.AnonymousName, Roles: []string{sluice.AnonymousRole}}}
 	c.options(n, "A test", map[string]reader{
 		"name":    c.text(&t.Name),
-		"event":   c.object(&t.Event),
+		"event":   into(&t.Event, c.objectOf),
 		"body":    func(n *node, _ string) { t.Body = n.value() },
-		"vars":    c.object(&t.Vars),
-		"secrets": func(n *node, _ string) { t.Secrets = c.secretTexts(n) },
+		"vars":    into(&t.Vars, c.objectOf),
+		"secrets": into(&t.Secrets, c.secretTexts),
 		"user":    func(n *node, name string) { t.User = sluice.User{Name: c.textOf(n, name)} },
-		"stub":    func(n *node, _ string) { t.Stubs = c.stubs(n) },
-		"expect":  func(n *node, _ string) { t.Expect = c.expectation(n) },
+		"stub":    into(&t.Stubs, c.stubs),
+		"expect":  into(&t.Expect, c.expectation),
 	})
 	if t.Event != nil && t.Body != nil {
 		c.problemf(n, "A test starts with an event or with a body, not with both.")
@@ -82,20 +82,16 @@ func (c *checker) objectOf(n *node, name string) map[string]any {
 	return fields
 }
 
-func (c *checker) object(to *map[string]any) reader {
-	return func(n *node, name string) { *to = c.objectOf(n, name) }
-}
-
-func (c *checker) secretTexts(n *node) map[string]any {
+func (c *checker) secretTexts(n *node, name string) map[string]any {
 	for _, item := range n.entries() {
 		c.textOf(item, "A secret")
 	}
-	return c.objectOf(n, "secrets")
+	return c.objectOf(n, name)
 }
 
-func (c *checker) stubs(n *node) map[string]Stub {
+func (c *checker) stubs(n *node, name string) map[string]Stub {
 	stubs := map[string]Stub{}
-	if c.objectOf(n, "stub") == nil {
+	if c.objectOf(n, name) == nil {
 		return stubs
 	}
 	for key, item := range n.entries() {
@@ -108,7 +104,7 @@ func (c *checker) stubs(n *node) map[string]Stub {
 			stubs[key.text] = Stub{Output: item.value()}
 			continue
 		}
-		e := sluice.Errorf(sluice.CodeStubbed, "The stub of %s failed.", key.text)
+		e := sluice.CodeStubbed.Errorf("The stub of %s failed.", key.text)
 		c.failure(failure, e)
 		if e.Code == "" {
 			c.problemf(failure, "code must not be empty.")
@@ -118,11 +114,11 @@ func (c *checker) stubs(n *node) map[string]Stub {
 	return stubs
 }
 
-func (c *checker) expectation(n *node) Expectation {
+func (c *checker) expectation(n *node, name string) Expectation {
 	var e Expectation
-	c.options(n, "expect", map[string]reader{
-		"body": func(n *node, _ string) { body := n.value(); e.Body = &body },
-		"vars": c.object(&e.Vars),
+	c.options(n, name, map[string]reader{
+		"body": func(n *node, _ string) { e.Body = new(n.value()) },
+		"vars": into(&e.Vars, c.objectOf),
 		"passed": func(n *node, name string) {
 			if e.Passed, _ = n.data.(bool); !e.Passed {
 				c.problemf(n, "%s must be true; leave it out if the event is to start the pipeline.", name)
@@ -132,7 +128,7 @@ func (c *checker) expectation(n *node) Expectation {
 			e.Error = c.objectOf(n, name)
 			c.failure(n, &sluice.Error{})
 		},
-		"calls": func(n *node, _ string) { e.Calls = c.wantedCalls(n) },
+		"calls": into(&e.Calls, c.wantedCalls),
 	})
 	return e
 }
@@ -144,7 +140,7 @@ func (c *checker) failure(n *node, e *sluice.Error) {
 	})
 }
 
-func (c *checker) wantedCalls(n *node) []Call {
+func (c *checker) wantedCalls(n *node, _ string) []Call {
 	calls := []Call{}
 	if n.kind != list {
 		c.problemf(n, "calls must be a list, not %s.", n.describe())

@@ -36,6 +36,11 @@ const (
 // A reader reads an option of that name, and notes what is wrong with it.
 type reader func(n *node, name string)
 
+// into returns a reader that stores what is read.
+func into[T any](to *T, read func(n *node, name string) T) reader {
+	return func(n *node, name string) { *to = read(n, name) }
+}
+
 func (c *checker) program(root *node) *Program {
 	p := &Program{
 		Concurrency: sluice.DefaultConcurrency, Retry: defaultRetry, Timeout: MaxRunTime, Commands: c.commands,
@@ -43,18 +48,18 @@ func (c *checker) program(root *node) *Program {
 	var scheduled *Trigger
 	sections := map[string]reader{
 		"description": c.text(&p.Description),
-		"headers":     func(n *node, _ string) { p.Headers = c.headers(n) },
-		"vars":        func(n *node, name string) { p.Vars = c.fields(n, name) },
-		"body":        func(n *node, _ string) { body := c.value(n); p.Body = &body },
+		"headers":     into(&p.Headers, c.headers),
+		"vars":        into(&p.Vars, c.fields),
+		"body":        func(n *node, _ string) { p.Body = new(c.value(n)) },
 		"pipeline":    func(n *node, _ string) { p.Trigger, p.Steps = c.pipeline(n) },
 		"schedule":    c.schedule(&scheduled),
 		"concurrency": c.integer(&p.Concurrency, 1, sluice.MaxConcurrency),
-		"retry":       func(n *node, _ string) { c.retry(&p.Retry, n) },
-		"rate":        func(n *node, _ string) { p.Rate = c.rate(n) },
-		"debounce":    func(n *node, _ string) { p.Debounce = c.debounce(n) },
-		"order":       func(n *node, name string) { p.Order = c.formula(n, name) },
+		"retry":       into(&p.Retry, c.retry),
+		"rate":        into(&p.Rate, c.rate),
+		"debounce":    into(&p.Debounce, c.debounce),
+		"order":       into(&p.Order, c.formula),
 		"timeout":     c.duration(&p.Timeout, time.Millisecond, MaxRunTime),
-		"tests":       func(n *node, _ string) { p.Tests = c.tests(n) },
+		"tests":       into(&p.Tests, c.tests),
 	}
 	if root.kind != object {
 		c.problemf(root, "A source is an object with the section pipeline, not %s.", root.describe())
@@ -141,14 +146,14 @@ func (c *checker) fields(n *node, section string) []Field {
 }
 
 // headers reads the section headers, whose values must be texts.
-func (c *checker) headers(n *node) []Field {
+func (c *checker) headers(n *node, name string) []Field {
 	for key, item := range n.entries() {
 		if _, isText := item.string(); !isText {
 			c.problemf(item, "The header %s must be text, not %s; put it in quotes.", sluice.Quote(key.text),
 				item.describe())
 		}
 	}
-	return c.fields(n, "headers")
+	return c.fields(n, name)
 }
 
 func (c *checker) textOf(n *node, name string) string {
@@ -229,7 +234,7 @@ func (p sourceErrors) joined() error {
 
 // problemf notes a mistake at a node.
 func (c *checker) problemf(at *node, format string, args ...any) {
-	c.note(sluice.Errorf(sluice.CodePipelineInvalid, format, args...), at.line, at.column)
+	c.note(sluice.CodePipelineInvalid.Errorf(format, args...), at.line, at.column)
 }
 
 func (c *checker) note(e *sluice.Error, line, column int) {

@@ -19,10 +19,10 @@ const (
 	debounceTimes   = 10
 )
 
-func (c *checker) debounce(n *node) *Debounce {
+func (c *checker) debounce(n *node, name string) *Debounce {
 	d := new(Debounce)
-	c.options(n, "debounce", map[string]reader{
-		"by":     func(n *node, name string) { d.By = c.formula(n, name) },
+	c.options(n, name, map[string]reader{
+		"by":     into(&d.By, c.formula),
 		"wait":   c.duration(&d.Wait, leastBackoff, longestDebounce),
 		"atMost": c.duration(&d.AtMost, leastBackoff, longestWithin),
 	})
@@ -46,7 +46,7 @@ type Pace struct {
 	PerSecond float64
 }
 
-func (c *checker) rate(n *node) Pace {
+func (c *checker) rate(n *node, _ string) Pace {
 	text, _ := n.string()
 	interval, ok := sluice.ParseRate(text)
 	if !ok {

@@ -41,8 +41,7 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 		case key.text == "output":
 			a.Output = c.target(item)
 		case key.text == "input" && noInput != nil:
-			input := c.value(item)
-			a.Input = &input
+			a.Input = new(c.value(item))
 		case key.text == "once" && cmd.Outside():
 			a.Once = c.once(s, params, item)
 		default:
@@ -233,7 +232,7 @@ func (c *checker) where(t *Trigger, item *node) {
 	all := c.language
 	c.language = all.OfBody()
 	t.Where = c.expression(item, "where")
-	if c.language = all; t.Where != nil && !t.Where.Varies() {
+	if c.language = all; t.Where != nil && !t.Where.Varies {
 		c.problemf(item, "where is the same for every event; compare a member of body, such as #{body.payload.ref == "+
 			"\"refs/heads/main\"}, or leave it out.")
 	}

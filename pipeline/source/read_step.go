@@ -43,9 +43,8 @@ func (c *checker) stepList(n *node, name string, takesFirst func(*node) bool) []
 	return steps
 }
 
-func (c *checker) steps(to *[]*Step) reader {
-	return func(n *node, name string) { *to = c.stepList(n, name, nil) }
-}
+// steps reads the steps of a block.
+func (c *checker) steps(n *node, name string) []*Step { return c.stepList(n, name, nil) }
 
 // split returns the command's name of an item, and its parameters or nil. It notes no
 // mistake.
@@ -174,9 +173,9 @@ func (c *checker) onError(s *Step, n *node) {
 func (c *checker) choice(s *Step, params *node) Action {
 	a := &Choice{}
 	c.blockParams(s, params, map[string]reader{
-		"true": func(n *node, name string) { a.Condition = c.expression(n, name) },
-		"then": c.steps(&a.Then),
-		"else": c.steps(&a.Otherwise),
+		"true": into(&a.Condition, c.expression),
+		"then": into(&a.Then, c.steps),
+		"else": into(&a.Otherwise, c.steps),
 	})
 	if params.get("true") == nil {
 		c.problemf(params, "The block if needs a condition: if: {true: …, then: […], else: […]}.")
@@ -207,13 +206,13 @@ func (c *checker) blockParams(s *Step, params *node, own map[string]reader) {
 func (c *checker) loop(s *Step, params *node) Action {
 	a := &Loop{As: "item"}
 	c.blockParams(s, params, map[string]reader{
-		"in": func(n *node, _ string) { a.In = c.listValue(n) },
+		"in": into(&a.In, c.listValue),
 		"as": func(n *node, _ string) {
 			if a.As = n.text; !validName.MatchString(a.As) {
 				c.problemf(n, "as must be the name of a variable: letters, digits, _ and -.")
 			}
 		},
-		"do": c.steps(&a.Steps),
+		"do": into(&a.Steps, c.steps),
 	})
 	for _, name := range []string{"in", "do"} {
 		if params.get(name) == nil {
@@ -224,7 +223,7 @@ func (c *checker) loop(s *Step, params *node) Action {
 }
 
 // listValue reads a list, or an expression for one.
-func (c *checker) listValue(n *node) Value {
+func (c *checker) listValue(n *node, name string) Value {
 	if n.kind == list {
 		return c.value(n)
 	}
@@ -232,5 +231,5 @@ func (c *checker) listValue(n *node) Value {
 		c.problemf(n, "in must be a list, or an expression that gives one, not %s.", n.describe())
 		return Value{}
 	}
-	return Value{shape: formula, template: c.expression(n, "in")}
+	return Value{shape: formula, template: c.expression(n, name)}
 }

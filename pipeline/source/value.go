@@ -59,7 +59,7 @@ func (v *Value) Eval(scope *expression.Scope) (any, error) {
 // none.
 func (v *Value) Secrets() (names []string) {
 	for _, t := range v.templates() {
-		names = append(names, t.Secrets()...)
+		names = append(names, t.Secrets...)
 	}
 	return names
 }

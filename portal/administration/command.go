@@ -33,7 +33,7 @@ func commandPage(v *page.Visit, cmd command.Command) error {
 func commandNamed(v *page.Visit) (command.Command, error) {
 	cmd, ok := v.Commands.Find(v.Named("name"))
 	if !ok {
-		return cmd, sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command.")
+		return cmd, sluice.CodeCommandUnknown.Errorf("There is no such command.")
 	}
 	return cmd, nil
 }

@@ -22,7 +22,7 @@ func referencePage(v *page.Visit, of map[string][]operation) error {
 	view := referenceView{Chapters: inOrder(of), Chapter: cmp.Or(v.Named("tag"), chapters()[0].Name)}
 	view.Operations = of[view.Chapter]
 	if view.Operations == nil {
-		return sluice.Errorf(sluice.CodeNotFound, "There is no such part of the reference.")
+		return sluice.CodeNotFound.Errorf("There is no such part of the reference.")
 	}
 	return v.Show("reference", "API reference", view)
 }

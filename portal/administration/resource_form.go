@@ -163,7 +163,7 @@ func resourceFree(v *page.Visit, res *resource, name string) error {
 	if _, err := v.Run(res.Get, res.Key, wanted); err != nil {
 		return page.Ignoring(err, sluice.NotFound, sluice.Invalid) // the command says what is wrong with the name
 	}
-	return sluice.Errorf(sluice.Code{Word: res.One() + "-taken", Kind: sluice.Conflict},
+	return sluice.Code(res.One()+"-taken").Errorf(
 		"There is a %s %s already. Choose another name, or open that one to change it.", res.One(), wanted).
-		About(res.Key)
+		OfKind(sluice.Conflict).About(res.Key)
 }

@@ -72,12 +72,13 @@ func teamPut(v *page.Visit) error {
 func makeTeam(v *page.Visit, entered url.Values) (role string, err error) {
 	team := strings.TrimSpace(entered.Get("team"))
 	if team == "" {
-		return "", sluice.Errorf(sluice.CodeParameterMissing, "A team needs a name.").About("team")
+		return "", sluice.CodeParameterMissing.Errorf("A team needs a name.").About("team")
 	}
 	role = team + "-" + entered.Get("like")
 	if _, err := v.Run("iam.role.get", "role", role); err == nil {
-		return "", sluice.Errorf(sluice.Code{Word: "role-taken", Kind: sluice.Conflict},
-			"There is a role %s already. Choose another name, or open that role to change it.", role).About("team")
+		return "", sluice.Code("role-taken").Errorf(
+			"There is a role %s already. Choose another name, or open that role to change it.", role).
+			OfKind(sluice.Conflict).About("team")
 	}
 	if _, err := v.Run("iam.role.put", "role", role, "like", entered.Get("like"),
 		"scope", cmp.Or(strings.TrimSpace(entered.Get("scope")), team)); err != nil {

@@ -19,7 +19,7 @@ const maxSelected = 1000
 func selected(v *page.Visit, name string) ([]string, error) {
 	items := v.R.PostForm[name]
 	if len(items) == 0 || len(items) > maxSelected {
-		return nil, sluice.Errorf(sluice.CodeNothingSelected, "Select at least one row, and at most %d.", maxSelected)
+		return nil, sluice.CodeNothingSelected.Errorf("Select at least one row, and at most %d.", maxSelected)
 	}
 	return items, nil
 }

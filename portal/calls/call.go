@@ -200,7 +200,7 @@ func callsOf(v *page.Visit) ([]sluice.CallView, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 || !strings.Contains(trace, ":") {
-		return nil, sluice.Errorf(sluice.CodeCallUnknown,
+		return nil, sluice.CodeCallUnknown.Errorf(
 			"There is no call with that trace id, or it is no longer kept.")
 	}
 	slices.SortStableFunc(found.Items, func(a, b sluice.CallView) int { return a.Time.Compare(b.Time) })

@@ -222,7 +222,7 @@ func EventJSON(v *page.Visit, trace string) (json.RawMessage, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 || found.Items[0].PayloadEncoding == "" {
-		return nil, sluice.Errorf(sluice.CodeCallUnknown,
+		return nil, sluice.CodeCallUnknown.Errorf(
 			"The event of that call is no longer kept, or you may not see payloads.")
 	}
 	c := found.Items[0]

@@ -11,7 +11,7 @@ import (
 func letterNamed(v *page.Visit) (sluice.DeadLetter, error) {
 	found, err := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get", "letter", v.Named("letter"))
 	if err == nil && len(found.Items) == 0 {
-		err = sluice.Errorf(sluice.CodeLetterUnknown,
+		err = sluice.CodeLetterUnknown.Errorf(
 			"There is no such dead letter: it was replayed or deleted, or is too old.")
 	}
 	if err != nil {

@@ -19,7 +19,7 @@ func keptCall(v *page.Visit, id string) (*quarantined, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 {
-		return nil, sluice.Errorf(sluice.CodeQuarantineUnknown,
+		return nil, sluice.CodeQuarantineUnknown.Errorf(
 			"There is no such call in the quarantine: it was admitted or deleted, or is too old.")
 	}
 	return &quarantined{found.Items[0]}, nil

@@ -26,7 +26,7 @@ type resendView struct {
 func resendPage(v *page.Visit, c sluice.CallView) error {
 	body, whole := sentBody(c)
 	if c.EventKey == "" || !whole {
-		return sluice.Errorf(sluice.CodeCallNotEditable, "What this call has sent can't be edited: it is not kept, "+
+		return sluice.CodeCallNotEditable.Errorf("What this call has sent can't be edited: it is not kept, " +
 			"no text, or you may not see it. Replay it as it is.")
 	}
 	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", c.EventKey)
@@ -85,7 +85,7 @@ func parseHeaders(text string) (http.Header, error) {
 		name, value, ok := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if !ok || name == "" || strings.ContainsAny(name, " \t\"(),/;<=>?@[]{}\\") {
-			return nil, sluice.Errorf(sluice.CodeHeaderMalformed,
+			return nil, sluice.CodeHeaderMalformed.Errorf(
 				"Line %d of the headers is not written as name: value.", number+1)
 		}
 		header.Add(name, strings.TrimSpace(value))

@@ -37,9 +37,9 @@ func (s RunView) Target() string {
 // IsOutside reports whether a run failed because of the system that it called, so that
 // another attempt helps more than another source.
 func IsOutside(e *sluice.Problem) bool {
-	return slices.Contains([]string{
-		sluice.CodeHTTPStatus.Word, sluice.CodeHTTPFailed.Word, sluice.CodeHTTPTimeout.Word,
-	}, e.Code)
+	return slices.Contains([]sluice.Code{
+		sluice.CodeHTTPStatus, sluice.CodeHTTPFailed, sluice.CodeHTTPTimeout,
+	}, sluice.Code(e.Code))
 }
 
 // folded returns the last attempt of each pipeline, with those before it.

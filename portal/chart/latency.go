@@ -20,7 +20,7 @@ func Latency(sums []sluice.Minute, of Span) *Plot {
 	if highest == 0 {
 		p.Empty = "No calls were accepted in this time."
 	}
-	top := p.yAxis(highest, millis)
+	top := p.yAxis(highest, 0, millis)
 	p.curve(groups, top, "p99", func(g group) float64 { return g.p99 })
 	p.curve(groups, top, "p50", func(g group) float64 { return g.p50 })
 	for i, g := range groups {

@@ -89,9 +89,9 @@ func (p *Plot) Link(calls string) {
 	}
 }
 
-// yAxis adds ticks up to the highest value or above, and returns the last of them.
-func (p *Plot) yAxis(highest float64, show func(float64) string) float64 {
-	step := niceStep(highest / 4)
+// yAxis adds ticks up to the highest value or above, at least so far apart, and returns the last of them.
+func (p *Plot) yAxis(highest, apart float64, show func(float64) string) float64 {
+	step := max(niceStep(highest/4), apart)
 	top := max(step*math.Ceil(highest/step), step)
 	for v := 0.0; v <= top+step/2; v += step {
 		p.Y = append(p.Y, Tick{

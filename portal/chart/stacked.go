@@ -43,7 +43,7 @@ func stackedPlot(what string, sums []sluice.Minute, of Span, classes []legend, c
 	if highest == 0 {
 		p.Empty = "No " + strings.ToLower(what) + " in this time."
 	}
-	top := p.yAxis(highest, func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) })
+	top := p.yAxis(highest, 1, func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) })
 	width := float64(plotWidth-plotLeft) / float64(len(groups))
 	for i, g := range groups {
 		base := float64(plotHeight - plotBottom)

@@ -45,7 +45,7 @@ func Args(given ...any) (all command.Args) {
 func (v *Visit) Run(name string, given ...any) (any, error) {
 	cmd, ok := v.Commands.Find(name)
 	if !ok || cmd.HTTPOnly() {
-		return nil, sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command.")
+		return nil, sluice.CodeCommandUnknown.Errorf("There is no such command.")
 	}
 	return v.Commands.Call(v.R.Context(), cmd, Args(given...))
 }

@@ -63,7 +63,7 @@ func sendAsset(v *Visit) error {
 	name := v.Named("file")
 	content, ok := assets().contents[name]
 	if !ok {
-		return sluice.Errorf(sluice.CodeNotFound, "There is no such file.")
+		return sluice.CodeNotFound.Errorf("There is no such file.")
 	}
 	header := v.W.Header()
 	header.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))

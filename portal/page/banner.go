@@ -14,7 +14,7 @@ import (
 	"sluice"
 )
 
-// An Alert is shown on every page.
+// An Alert is shown above the title of a page.
 type Alert struct {
 	Bad   bool // a failure; otherwise a warning
 	Text  string
@@ -43,7 +43,7 @@ const (
 )
 
 // alerts returns the alerts for users who may see the server's state, and how many things wait
-// on pages. A page does not show the alerts that lead to it.
+// on pages. What leads to a page is shown on the overview only: elsewhere the menu counts it.
 func (v *Visit) alerts() (found []Alert, counts map[string]int) {
 	if !v.May("server.stats") {
 		open, err := AskIfAllowed[sluice.List[sluice.Alert]](v, "alert.get", "open", true)
@@ -54,7 +54,7 @@ func (v *Visit) alerts() (found []Alert, counts map[string]int) {
 	}
 	all, counts := v.allAlerts()
 	for _, a := range all {
-		if to, err := url.Parse(a.Link); err != nil || a.Link == "" || to.Path != v.R.URL.Path {
+		if a.Link == "" || v.R.URL.Path == "/" {
 			found = append(found, a)
 		}
 	}

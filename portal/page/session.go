@@ -162,7 +162,7 @@ func EndSessions(ctx context.Context, records sluice.Records[sluice.PortalSessio
 func (v *Visit) SignedIn() error {
 	session, err := v.Session()
 	if err == nil && session == nil {
-		err = sluice.Errorf(sluice.CodeSignedOut, "Nobody is signed in.")
+		err = sluice.CodeSignedOut.Errorf("Nobody is signed in.")
 	}
 	if err == nil {
 		err = v.touch(session)

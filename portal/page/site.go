@@ -123,7 +123,7 @@ func (s *Site) Page(pattern string, serve Endpoint) {
 		}
 		if !s.Users.Enter(v.User.Name) {
 			const message = "You have as many calls in flight as one user may. Try again when some have ended."
-			return sluice.Errorf(sluice.CodeTooManyCalls, message).After(10 * time.Second)
+			return sluice.CodeTooManyCalls.Errorf(message).After(10 * time.Second)
 		}
 		defer s.Users.Leave(v.User.Name)
 		return serve(v)
@@ -168,7 +168,7 @@ func (v *Visit) LetFormsLeave() {
 func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	_, pattern := s.mux.Handler(r)
 	if pattern == "" && !problem.WantsHTML(r) {
-		return sluice.Errorf(sluice.CodeNotFound, "There is nothing at this path; /openapi.json lists what there is.")
+		return sluice.CodeNotFound.Errorf("There is nothing at this path; /openapi.json lists what there is.")
 	}
 	header := w.Header()
 	header.Set("Content-Security-Policy", policy)
@@ -180,7 +180,7 @@ func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := &Visit{Site: s, W: w, R: r}
 	_ = v.SignedIn() // if nobody is, the page has no navigation
-	v.fail(sluice.Errorf(sluice.CodeNotFound, "There is no such page."))
+	v.fail(sluice.CodeNotFound.Errorf("There is no such page."))
 	return nil
 }
 
@@ -195,7 +195,7 @@ func (s *Site) guard(next http.Handler) http.Handler {
 	}
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		const message = "This request came from another site, so nothing was done. Open the page here and try again."
-		(&Visit{Site: s, W: w, R: r}).fail(sluice.Errorf(sluice.CodeCrossOrigin, message))
+		(&Visit{Site: s, W: w, R: r}).fail(sluice.CodeCrossOrigin.Errorf(message))
 	}))
 	return guard.Handler(next)
 }

@@ -36,7 +36,7 @@ func (v *Visit) Entered(name string) string {
 func (v *Visit) ReadForm(limit int64) error {
 	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, limit)
 	if err := v.R.ParseForm(); err != nil {
-		return sluice.Errorf(sluice.CodeFormMalformed, "The form could not be read, or is larger than %s.",
+		return sluice.CodeFormMalformed.Errorf("The form could not be read, or is larger than %s.",
 			wording.Bytes(limit))
 	}
 	return nil

@@ -180,7 +180,7 @@ func onlyRights(found []sluice.Finding) bool {
 // hasLent reports whether the pipeline would gain rights from the user who saves it,
 // who must confirm that.
 func hasLent(warnings []sluice.Finding) bool {
-	return slices.ContainsFunc(warnings, func(f sluice.Finding) bool { return f.Code == sluice.CodeRightsLent.Word })
+	return slices.ContainsFunc(warnings, func(f sluice.Finding) bool { return f.Code == string(sluice.CodeRightsLent) })
 }
 
 // storeDraft stores a source without mistakes.
@@ -196,7 +196,7 @@ func storeDraft(v *page.Visit, e editor, force bool) error {
 	switch {
 	case failure.Parameter == "name":
 		e.NameMark, e.Problem = e.Problem, ""
-	case failure.Code == sluice.CodeChangedMeanwhile.Word:
+	case failure.Code == string(sluice.CodeChangedMeanwhile):
 		if now, err := pipelineNamed(v); err == nil {
 			e.Theirs = &theirs{Tag: now.ETag, Owner: now.Owner, Edits: diffLines(now.Source, e.Source)}
 		}

@@ -27,7 +27,7 @@ func showVersion(v *page.Visit, refusal string) error {
 	}
 	number := v.Named("version")
 	if _, err := strconv.Atoi(number); err != nil {
-		return sluice.Errorf(sluice.CodeVersionUnknown, "There is no such version.")
+		return sluice.CodeVersionUnknown.Errorf("There is no such version.")
 	}
 	former, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", now.Name, "version", number)
 	if err != nil {

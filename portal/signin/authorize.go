@@ -40,7 +40,7 @@ func authorizePage(v *page.Visit) error {
 	again := "/signin?next=" + url.QueryEscape(v.R.URL.Path+"?"+withoutPrompt(v.R.URL.RawQuery))
 	if signedOut && v.Programs != nil {
 		if slices.Contains(strings.Fields(v.Query("prompt")), "none") {
-			return sluice.Errorf(sluice.CodeLoginRequired, "Nobody is signed in here, and the program wants no page.")
+			return sluice.CodeLoginRequired.Errorf("Nobody is signed in here, and the program wants no page.")
 		}
 		return v.Redirect(again)
 	}
@@ -110,7 +110,7 @@ func authorize(v *page.Visit) error {
 func askedBy(v *page.Visit) (sluice.Authorization, error) {
 	if v.Programs == nil {
 		return sluice.Authorization{},
-			sluice.Errorf(sluice.CodeNotFound, "Programs get their tokens at the identity provider.")
+			sluice.CodeNotFound.Errorf("Programs get their tokens at the identity provider.")
 	}
 	return v.Programs.Asked(v.R.Context(), v.R.URL.RawQuery)
 }

@@ -64,5 +64,5 @@ func returnFromProvider(v *page.Visit) error {
 }
 
 func noProvider() error {
-	return sluice.Errorf(sluice.CodeNotFound, "People sign in here with a password.")
+	return sluice.CodeNotFound.Errorf("People sign in here with a password.")
 }

@@ -66,7 +66,7 @@ func localPath(next string) string {
 
 func signIn(v *page.Visit) error {
 	if v.Login == nil {
-		return sluice.Errorf(sluice.CodeNotFound, "People sign in at the identity provider.")
+		return sluice.CodeNotFound.Errorf("People sign in at the identity provider.")
 	}
 	const most = 16 << 10
 	if err := v.ReadForm(most); err != nil {
@@ -90,7 +90,7 @@ func signIn(v *page.Visit) error {
 // signInByLink signs in whoever has the link that the first start printed.
 func signInByLink(v *page.Visit) error {
 	if v.R.Method != http.MethodGet { // HEAD must not use it up
-		return sluice.Errorf(sluice.CodeMethodNotAllowed, "This link signs in once, with GET.").Allowing(http.MethodGet)
+		return sluice.CodeMethodNotAllowed.Errorf("This link signs in once, with GET.").Allowing(http.MethodGet)
 	}
 	username, err := v.UseLink(v.R.Context(), v.Named("code"))
 	if err != nil {

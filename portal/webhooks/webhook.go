@@ -35,11 +35,22 @@ type webhookView struct { //nolint:recvcheck // templates call methods of the va
 	Listeners []string
 	Latest    []sluice.CallView
 	Figures   *sluice.CallFigures // of a day; nil if the user may not see them
+	Types     []sluice.TypeStats
 }
 
 // Waits reports whether the sender has not called yet. The page then says how to set
 // it up.
 func (v webhookView) Waits() bool { return v.Sender != nil && v.Sender.Arrived == nil }
+
+// Untaken returns the kinds of events that no pipeline takes.
+func (v webhookView) Untaken() (kinds []string) {
+	for _, of := range v.Types {
+		if of.Listeners != nil && *of.Listeners == 0 {
+			kinds = append(kinds, of.Type)
+		}
+	}
+	return kinds
+}
 
 func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
 	return renderWebhook(v, webhookView{WebhookView: hook})
@@ -84,7 +95,7 @@ func addCalls(v *page.Visit, view *webhookView) (err error) {
 		}
 		view.Figures = &sluice.CallFigures{}
 		if len(of) > 0 {
-			view.Figures = &of[0].CallFigures
+			view.Figures, view.Types = &of[0].CallFigures, of[0].Types
 		}
 	}
 	listening, err := listening(v)

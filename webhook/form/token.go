@@ -93,33 +93,20 @@ func unescaped(text []byte) string {
 // jsonToken cuts the member token out of a JSON object. All other bytes stay
 // as they are. What is not JSON has no token.
 func jsonToken(body []byte) (token string, rest []byte, err error) {
-	at := value.SkipSpace(body, 0)
-	if at == len(body) || body[at] != '{' || !json.Valid(body) {
+	if !json.Valid(body) {
 		return "", body, nil
 	}
-	found, from, to := false, 0, 0
-	for at = value.SkipSpace(body, at+1); body[at] != '}'; {
-		start := at
-		at = value.SkipValue(body, at)
-		name := body[start:at]
-		at = value.SkipSpace(body, value.SkipSpace(body, at)+1) // over the colon
-		content := at
-		at = value.SkipValue(body, at)
-		if isTokenMember(name) {
-			if found {
-				return "", body, ambiguous()
-			}
-			found, from, to = true, start, at
-			token = tokenText(body[content:at])
+	rest = body
+	for p := range value.Parts(body) {
+		if !isTokenMember(p.Name) {
+			continue
 		}
-		if at = value.SkipSpace(body, at); body[at] == ',' {
-			at = value.SkipSpace(body, at+1)
+		if len(rest) < len(body) {
+			return "", body, ambiguous()
 		}
+		token, rest = tokenText(p.Value), cutMember(body, p.Start, p.At+len(p.Value))
 	}
-	if !found {
-		return "", body, nil
-	}
-	return token, cutMember(body, from, to), nil
+	return token, rest, nil
 }
 
 // isTokenMember reports whether the name of a member is token, escaped or not.
@@ -253,7 +240,7 @@ func badBoundary() error {
 }
 
 func tooManyParts() error {
-	return sluice.Errorf(sluice.CodeTooManyParts, "The multipart body has more than %d parts.", maxParts)
+	return sluice.CodeTooManyParts.Errorf("The multipart body has more than %d parts.", maxParts)
 }
 
 // Canonical returns a token as it is stored. A text that can't be a token stays
@@ -283,5 +270,5 @@ func agree(sources ...[]string) (string, error) {
 }
 
 func ambiguous() error {
-	return sluice.Errorf(sluice.CodeTokenAmbiguous, "The call carries more than one token; send it in one place, once.")
+	return sluice.CodeTokenAmbiguous.Errorf("The call carries more than one token; send it in one place, once.")
 }

@@ -229,5 +229,5 @@ func AppendBase64(b, data []byte) []byte {
 }
 
 func badUpload(problem string) error {
-	return sluice.Errorf(sluice.CodeMultipartMalformed, "The multipart body %s.", problem)
+	return sluice.CodeMultipartMalformed.Errorf("The multipart body %s.", problem)
 }

@@ -50,8 +50,8 @@ func (rc *Receiver) rebuild(ctx context.Context, c *sluice.QuarantinedCall) (*fo
 func (rc *Receiver) Admit(
 	ctx context.Context, kept *sluice.QuarantinedCall, force bool,
 ) (result sluice.Result, err error) {
-	if kept.Code == sluice.CodePayloadTooLarge.Word {
-		return result, sluice.Errorf(sluice.CodeNotAdmissible, "The body of this call was too large to be kept; raise "+
+	if kept.Code == string(sluice.CodePayloadTooLarge) {
+		return result, sluice.CodeNotAdmissible.Errorf("The body of this call was too large to be kept; raise " +
 			"maxPayloadLength of its webhook, and let the sender send it again.")
 	}
 	f, err := rc.rebuild(ctx, kept)
@@ -59,7 +59,7 @@ func (rc *Receiver) Admit(
 		return result, err
 	}
 	if kept.Request.Redacted && !force {
-		return result, sluice.Errorf(sluice.CodeCallRedacted,
+		return result, sluice.CodeCallRedacted.Errorf(
 			"Members of this call were never stored, so it can't be checked again; force lets it in all the same.")
 	}
 	c, err := rc.recheck(ctx, f, force)
@@ -69,21 +69,21 @@ func (rc *Receiver) Admit(
 	if err := f.parseUpload(); err != nil {
 		return result, err
 	}
-	if kept.Request.Redacted && c.looksLikeOthers() {
+	if c.blurred = kept.Request.Redacted; c.blurred && c.looksLikeOthers(c.id) {
 		c.id = ""
 	}
 	c.at = time.Now()
-	event := rc.event(c)
-	event.Admitted, event.User = true, sluice.UserFrom(ctx).Name
-	if force && kept.Code == sluice.CodeDuplicateDiffers.Word {
-		event.Fingerprint, event.BodyHash = nil, "" // it is another delivery, whatever its id says
-	}
-	result, err = rc.Accept.Events.Accept(ctx, event, 0)
+	event, result, err := rc.store(ctx, c, 0, func(e *sluice.Event) {
+		e.Admitted, e.User = true, sluice.UserFrom(ctx).Name
+		if force && kept.Code == string(sluice.CodeDuplicateDiffers) {
+			e.Fingerprint, e.BodyHash = nil, "" // it is another delivery, whatever its id says
+		}
+	})
 	switch {
 	case err != nil:
 		return result, err
 	case result.Differs:
-		return result, sluice.Errorf(sluice.CodeDuplicateDiffers,
+		return result, sluice.CodeDuplicateDiffers.Errorf(
 			"The id of this delivery was accepted before with another body; force lets it in all the same.")
 	case result.Duplicate:
 		return result, nil
@@ -100,14 +100,14 @@ func (rc *Receiver) recheck(ctx context.Context, f *found, force bool) (c *check
 			return nil, err
 		}
 		c.id, _ = c.trust.ID(rc.callOf(f)) // without one it is no delivery
-		return c, nil
+		return c, c.split()
 	}
 	if err := checkLength(&f.hook, len(f.sent())); err != nil {
 		return nil, err
 	}
 	c, greeting, err := rc.check(f, false)
 	if greeting != nil {
-		return nil, sluice.Errorf(sluice.CodeHandshake,
+		return nil, sluice.CodeHandshake.Errorf(
 			"The call is a handshake of its sender, which makes no event; let the sender make it again.")
 	}
 	return c, err
@@ -147,15 +147,14 @@ func (rc *Receiver) AcceptFetched(
 	if err != nil {
 		return result, err
 	}
-	event := rc.event(c)
-	result, err = rc.Accept.Events.Accept(ctx, event, 0)
+	event, result, err := rc.store(ctx, c, 0, func(*sluice.Event) {})
 	if err == nil && !result.Duplicate {
 		rc.report(ctx, c, event, &result, "")
 	}
 	return result, err
 }
 
-// looksLikeOthers reports whether calls without their redacted members have the same id.
-func (c *checked) looksLikeOthers() bool {
-	return strings.Contains(c.id, redacted) || c.trust != nil && c.trust.Where == "content"
+// looksLikeOthers reports whether other calls or items without their redacted members have the same id.
+func (c *checked) looksLikeOthers(id string) bool {
+	return strings.Contains(id, redacted) || c.trust != nil && c.trust.Where == "content"
 }

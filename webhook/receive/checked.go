@@ -13,8 +13,12 @@ import (
 type checked struct {
 	*found
 
-	trust     *trust.Trust   // nil: the token alone is demanded
-	id        string         // of the delivery
+	trust     *trust.Trust // nil: the token alone is demanded
+	id        string       // of the delivery
+	blurred   bool         // members that its id may be made of were never stored
+	batch     bool         // it brings several events, or none
+	items     [][]byte     // those, as JSON
+	stored    []sluice.StoredItem
 	kind      string         // of the event
 	answers   sender.Answers // that its webhook gives
 	wait      time.Duration  // for pipelines
@@ -29,10 +33,10 @@ type checked struct {
 func (rc *Receiver) check(f *found, vouched bool) (c *checked, greeting *sender.Answer, err error) {
 	c = &f.place.checked
 	if f.hook.Disabled {
-		return nil, nil, sluice.Errorf(sluice.CodeWebhookDisabled, "This webhook is disabled at the moment.")
+		return nil, nil, sluice.CodeWebhookDisabled.Errorf("This webhook is disabled at the moment.")
 	}
 	if f.hook.Trust == nil {
-		return c, nil, nil
+		return c, nil, c.split()
 	}
 	ctx := f.request.Context()
 	if c.trust, err = rc.Trust.Of(ctx, &f.hook); err != nil {
@@ -66,7 +70,26 @@ func (rc *Receiver) checkContent(
 		}
 	}
 	grow := func(more int64) error { return rc.Accept.Bodies.Grow(ctx, &c.memory, decoded+more) }
-	return c.trust.Check(ctx, call, c.body, c.at, vouched, grow)
+	if !vouched {
+		if err := c.trust.Verify(ctx, call, c.at); err != nil {
+			return "", err
+		}
+	}
+	if err := c.split(); err != nil {
+		return "", err
+	}
+	if !c.batch {
+		if err := c.trust.CheckPayload(ctx, c.body, grow); err != nil {
+			return "", err
+		}
+		return c.trust.ID(call)
+	}
+	for i, item := range c.items {
+		if err := c.trust.CheckPayload(ctx, item, grow); err != nil {
+			return "", trust.InItem(i, err)
+		}
+	}
+	return "", nil // its items have ids
 }
 
 // callOf returns a call as its sender made it, with the URL that was entered there.

@@ -43,19 +43,21 @@ const maxDiagnosed = 256 << 10
 
 // Diagnose says, for the operator, why a call was rejected and what would help.
 func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []string {
-	switch c.Code {
-	case sluice.CodeWebhookDisabled.Word:
+	switch sluice.Code(c.Code) {
+	case sluice.CodeWebhookDisabled:
 		return []string{"The webhook was disabled when the call came."}
-	case sluice.CodeDuplicateDiffers.Word:
+	case sluice.CodeDuplicateDiffers:
 		return []string{"A call with the same delivery id was accepted before, with another body: the sender uses an " +
 			"id twice, or dedupe names the wrong place."}
-	case sluice.CodeDeliveryIDInvalid.Word:
+	case sluice.CodeDeliveryIDInvalid:
 		return []string{"The delivery id is empty, came twice, is longer than 256 bytes, or has control characters " +
 			"in it: dedupe may name the wrong place. With dedupe off, or by force, such a call is let in without " +
 			"an id."}
-	case sluice.CodePayloadInvalid.Word:
+	case sluice.CodePayloadInvalid:
 		return trust.Findings(c.Errors)
-	case sluice.CodePayloadTooLarge.Word:
+	case sluice.CodeTooManyItems:
+		return []string{"The call brings more events than one call may: without split it is one event."}
+	case sluice.CodePayloadTooLarge:
 		return []string{"The body is larger than maxPayloadLength of the webhook, and was not kept: raise that, to " +
 			"4,194,304 at most, and let the sender send it again."}
 	}

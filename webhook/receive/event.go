@@ -35,6 +35,9 @@ func (rc *Receiver) event(c *checked) *sluice.Event {
 	if id != "" {
 		e.SetFingerprint(c.hook.IDKey, c.hook.UUID, id, c.sent(), c.trust.Window())
 	}
+	if c.batch {
+		return e
+	}
 	e.Type = sender.EventType(c.trust.EventTypeOf(&c.hook), e, c.body)
 	c.kind = e.Type
 	c.encode(e)

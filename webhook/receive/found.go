@@ -65,7 +65,7 @@ func (rc *Receiver) findHook(f *found, token string) error {
 	if f.hook.Rate != "" {
 		interval, _ := sluice.ParseRate(f.hook.Rate) // a stored one is a rate
 		if wait := rc.paced.At(f.hook.UUID, interval, max(interval, time.Second)); wait > 0 {
-			return sluice.Errorf(sluice.CodeTooManyCalls, "This webhook takes %s calls; slow down.", f.hook.Rate).
+			return sluice.CodeTooManyCalls.Errorf("This webhook takes %s calls; slow down.", f.hook.Rate).
 				After(wait)
 		}
 	}
@@ -76,7 +76,7 @@ func (rc *Receiver) findHook(f *found, token string) error {
 }
 
 func notAllowed(methods []string) error {
-	return sluice.Errorf(sluice.CodeMethodNotAllowed, "This webhook is called with %s.", strings.Join(methods, " or ")).
+	return sluice.CodeMethodNotAllowed.Errorf("This webhook is called with %s.", strings.Join(methods, " or ")).
 		Allowing(strings.Join(methods, ", "))
 }
 
@@ -132,14 +132,14 @@ func (rc *Receiver) lookUp(f *found, token string) error {
 		}
 	}
 	if wait := rc.misses.Try(limit.Network(f.request.RemoteAddr)); wait > 0 {
-		return sluice.Errorf(sluice.CodeTooManyBadTokens,
+		return sluice.CodeTooManyBadTokens.Errorf(
 			"Too many calls without a valid token came from this address.").After(wait)
 	}
 	if token == "" {
-		return sluice.Errorf(sluice.CodeTokenMissing,
+		return sluice.CodeTokenMissing.Errorf(
 			"The call carries no token; send it as the header token, as the query parameter token, or in the body.").
 			Challenging(challenge)
 	}
-	return sluice.Errorf(sluice.CodeTokenInvalid,
+	return sluice.CodeTokenInvalid.Errorf(
 		"No webhook has this token; check the webhookUrl that webhook.put or webhook.get shows.").Challenging(challenge)
 }

@@ -27,7 +27,7 @@ func (rc *Receiver) handshake(ctx context.Context, c *checked, call *sender.Call
 	}
 	if answer.Fetch != "" {
 		if err := rc.Trust.Fetch(ctx, answer.Fetch); err != nil {
-			return nil, sluice.Errorf(sluice.CodeHandshakeFailed,
+			return nil, sluice.CodeHandshakeFailed.Errorf(
 				"The subscription could not be confirmed now; send it again.").Because(err).After(handshakeRetry)
 		}
 	}

@@ -41,6 +41,7 @@ type Trust struct {
 // Accept reads calls, stores their events, and waits for the results.
 type Accept struct {
 	Events    sluice.Events
+	Batches   sluice.Batches // of calls that bring several events
 	Namespace string
 	Redact    []string // further request headers to keep out of events, in lower case
 	Bodies    *limit.Bodies

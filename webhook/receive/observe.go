@@ -17,6 +17,7 @@ func (rc *Receiver) observe(a *arrived, c sluice.Call) {
 	rc.Observe.Spans.Add(a.request.Context(), sluice.SpanFacts{
 		EventKey: c.EventKey, TraceID: c.TraceID, StatusCode: c.StatusCode,
 	})
+	rc.observeItems(&a.place.checked, &c)
 	rc.Observe.Call(c)
 }
 

@@ -19,11 +19,11 @@ type Quarantine interface {
 // isQuarantined reports whether calls that were rejected with a code are kept: their
 // webhook is known, and they may be meant well.
 func isQuarantined(code string) bool {
-	switch code {
-	case sluice.CodeSignatureInvalid.Word, sluice.CodeSignatureMissing.Word, sluice.CodeSignatureExpired.Word,
-		sluice.CodePayloadInvalid.Word, sluice.CodeWebhookDisabled.Word, sluice.CodeDeliveryIDInvalid.Word,
-		sluice.CodeDuplicateDiffers.Word, sluice.CodePayloadTooLarge.Word,
-		sluice.CodeAddressNotAllowed.Word, sluice.CodeCertificateMissing.Word, sluice.CodeCertificateInvalid.Word:
+	switch sluice.Code(code) {
+	case sluice.CodeSignatureInvalid, sluice.CodeSignatureMissing, sluice.CodeSignatureExpired,
+		sluice.CodePayloadInvalid, sluice.CodeWebhookDisabled, sluice.CodeDeliveryIDInvalid,
+		sluice.CodeDuplicateDiffers, sluice.CodePayloadTooLarge, sluice.CodeTooManyItems,
+		sluice.CodeAddressNotAllowed, sluice.CodeCertificateMissing, sluice.CodeCertificateInvalid:
 		return true
 	}
 	return false
@@ -69,8 +69,8 @@ func (rc *Receiver) repeated(f *found, result *sluice.Result, traceID string, st
 		Duplicate: true,
 	}
 	if result.Differs {
-		e := sluice.Errorf(sluice.CodeDuplicateDiffers, "The id of this delivery is known, with another body.")
-		call.Quarantine = rc.quarantine(f, traceID, e, result.TraceID)
+		e := sluice.CodeDuplicateDiffers.Errorf("The id of this delivery is known, with another body.")
+		call.Quarantine, call.Differing = rc.quarantine(f, traceID, e, result.TraceID), traceID
 	}
 	return call
 }

@@ -45,7 +45,8 @@ type receiveParams struct {
 // Command returns the command that outside systems call.
 func (rc *Receiver) Command() command.Command {
 	return command.NewEndpoint[receiveParams]("webhook.receive",
-		"Call a webhook: its token is the authorization, the body is the payload.", rc.serve, command.Nameless)
+		"Call a webhook: its token is the authorization, the body is the payload.", rc.serve, command.Nameless,
+		command.Answers(sluice.Result{}))
 }
 
 // serve handles one call in a span.
@@ -153,8 +154,6 @@ func (rc *Receiver) receive(w http.ResponseWriter, a *arrived) (out outcome, err
 
 // accept makes a durable event of a checked call, and waits for its result.
 func (rc *Receiver) accept(c *checked, hops int, redirect bool) (result sluice.Result, err error) {
-	event := rc.event(c)
-	event.Hops = hops
 	c.answers, c.wait = c.trust.AnswersOf(&c.hook), rc.Accept.ResultWait
 	if c.hook.AnswerWait != nil {
 		c.wait = *c.hook.AnswerWait
@@ -162,8 +161,9 @@ func (rc *Receiver) accept(c *checked, hops int, redirect bool) (result sluice.R
 	if redirect || c.answers.Form == sluice.AnswerEmpty {
 		c.wait = 0 // the result endpoint does the waiting, or nobody
 	}
-	ctx := rc.waiting(c.request)
-	if result, err = rc.Accept.Events.Accept(ctx, event, min(c.wait, rc.Accept.ResultWait)); err != nil {
+	event, result, err := rc.store(rc.waiting(c.request), c, min(c.wait, rc.Accept.ResultWait),
+		func(e *sluice.Event) { e.Hops = hops })
+	if err != nil {
 		return result, sluice.AsError(err).InCall(event.TraceID)
 	}
 	result.PollingRedirectEnabled = redirect && !result.Differs
@@ -172,6 +172,19 @@ func (rc *Receiver) accept(c *checked, hops int, redirect bool) (result sluice.R
 		rc.log(c.request.Context(), event)
 	}
 	return result, nil
+}
+
+// store makes a durable event of a call, or several. The function completes the event.
+func (rc *Receiver) store(
+	ctx context.Context, c *checked, wait time.Duration, complete func(*sluice.Event),
+) (event *sluice.Event, result sluice.Result, err error) {
+	if c.batch {
+		return rc.storeBatch(ctx, c, complete)
+	}
+	event = rc.event(c)
+	complete(event)
+	result, err = rc.Accept.Events.Accept(ctx, event, wait)
+	return event, result, err
 }
 
 // waiting returns the context in which a call waits for its result. net/http ends the

@@ -31,7 +31,7 @@ func (f finder) Webhook(_ context.Context, uuid string) (sluice.Webhook, error) 
 		return sluice.Webhook{}, f.err
 	}
 	if uuid != known {
-		return sluice.Webhook{}, sluice.Errorf(sluice.CodeWebhookNotFound, "There is none.")
+		return sluice.Webhook{}, sluice.CodeWebhookNotFound.Errorf("There is none.")
 	}
 	return sluice.Webhook{UUID: known, EventKey: "webhook.known", PayloadType: sluice.Base64, MaxPayloadLength: 100}, nil
 }
@@ -83,7 +83,7 @@ func newRecorder() recorder { return recorder{httptest.NewRecorder()} }
 // TestEngineFails: a fault of ours is never the caller's. The error says which
 // call it was; nothing is answered or logged as accepted.
 func TestEngineFails(t *testing.T) {
-	unavailable := sluice.Errorf(sluice.CodeEngineUnavailable, "Try again soon.")
+	unavailable := sluice.CodeEngineUnavailable.Errorf("Try again soon.")
 	for name, cause := range map[string]error{"unavailable": unavailable, "unexpected": errors.New("oops")} {
 		t.Run(name, func(t *testing.T) {
 			r, log := receiver(finder{}, &sink{err: cause})
@@ -105,7 +105,7 @@ func TestEngineFails(t *testing.T) {
 // TestFinderFails: while webhooks can't be looked up, a token is not called
 // unknown, and doesn't count as a wrong guess.
 func TestFinderFails(t *testing.T) {
-	unavailable := sluice.Errorf(sluice.CodeEngineUnavailable, "Try again soon.")
+	unavailable := sluice.CodeEngineUnavailable.Errorf("Try again soon.")
 	r, _ := receiver(finder{err: unavailable}, new(sink))
 	for range 100 {
 		err := sluice.AsError(r.serve(newRecorder(), httptest.NewRequest("GET", "/?token="+known, nil)))

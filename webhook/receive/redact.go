@@ -2,7 +2,6 @@ package receive
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,16 +30,16 @@ func (f *found) redact() bool {
 	f.redacted = true
 	request, address := *f.request, *f.request.URL
 	request.URL = &address
-	contentType := request.Header.Get("Content-Type")
-	if paths, _ := descend(f.hook.Redact, "headers"); paths != nil {
+	contentType, all := request.Header.Get("Content-Type"), f.redactions()
+	if paths, _ := descend(all, "headers"); paths != nil {
 		request.Header = redactHeaders(&request, paths)
 	}
-	if paths, _ := descend(f.hook.Redact, "query"); paths != nil {
+	if paths, _ := descend(all, "query"); paths != nil {
 		address.RawQuery = redactForm(address.RawQuery, paths)
 		f.query, _ = form.ParseQuery(f.query[:0], address.RawQuery) // it was well-formed before
 	}
 	f.request = &request
-	if paths, _ := descend(f.hook.Redact, "payload"); paths != nil {
+	if paths, _ := descend(all, "payload"); paths != nil {
 		f.body = redactBody(contentType, f.body, paths)
 		if f.raw != nil {
 			f.raw = f.body
@@ -56,7 +55,7 @@ func (f *found) redact() bool {
 // isHidden reports whether a pointer into the payload leads to a redacted member or into one, and
 // returns the pointer to that member.
 func (f *found) isHidden(pointer string) (outer string, ok bool) {
-	paths, _ := descend(f.hook.Redact, "payload")
+	paths, _ := descend(f.redactions(), "payload")
 	for i, part := range strings.SplitAfter(pointer, "/") {
 		outer += part
 		if i == 0 {
@@ -103,8 +102,8 @@ func redactBody(contentType string, body []byte, paths []string) []byte {
 		return []byte(redactForm(string(body), paths))
 	case isJSONBody(contentType, body):
 		r := redaction{body: body, out: make([]byte, 0, len(body)+64)}
-		if c := r.next(); c == '{' || c == '[' {
-			r.value(paths)
+		if c := body[value.SkipSpace(body, 0)]; c == '{' || c == '[' {
+			r.value(0, paths)
 			return append(r.out, body[r.copied:]...)
 		}
 	}
@@ -243,70 +242,24 @@ func descend(paths []string, member string) (inner []string, whole bool) {
 // A redaction copies valid JSON without the members at some paths.
 type redaction struct {
 	body   []byte
-	at     int // what is read next
 	out    []byte
 	copied int // how much of the body is in out, or was left out
 }
 
-// value reads an object or an array, or skips another value.
-func (r *redaction) value(paths []string) {
-	switch r.next() {
-	case '{':
-		for r.at++; r.next() != '}'; {
-			if r.body[r.at] == ',' {
-				r.at++
-				continue
-			}
-			start := r.at
-			r.skip()
-			name := r.body[start:r.at]
-			r.next() // the colon
-			r.at++
-			r.member(descend(paths, memberName(name)))
+// value redacts the object or array that begins at a place.
+func (r *redaction) value(at int, paths []string) {
+	inner, whole := descend(paths, "[*]")
+	for p := range value.Parts(r.body[at:]) {
+		if p.Name != nil {
+			inner, whole = descend(paths, p.Text())
 		}
-		r.at++
-	case '[':
-		inner, whole := descend(paths, "[*]")
-		for r.at++; r.next() != ']'; {
-			if r.body[r.at] == ',' {
-				r.at++
-				continue
-			}
-			r.member(inner, whole)
+		start := at + p.At
+		switch {
+		case whole:
+			r.out = append(append(r.out, r.body[r.copied:start]...), `"`+redacted+`"`...)
+			r.copied = start + len(p.Value)
+		case inner != nil:
+			r.value(start, inner)
 		}
-		r.at++
-	default:
-		r.skip()
 	}
 }
-
-func memberName(quoted []byte) string {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted[1 : len(quoted)-1])
-	}
-	var name string
-	_ = json.Unmarshal(quoted, &name) // it is valid
-	return name
-}
-
-func (r *redaction) member(inner []string, whole bool) {
-	r.next()
-	start := r.at
-	if !whole && inner != nil {
-		r.value(inner)
-		return
-	}
-	r.skip()
-	if whole {
-		r.out = append(append(r.out, r.body[r.copied:start]...), `"`+redacted+`"`...)
-		r.copied = r.at
-	}
-}
-
-// next skips spaces and returns the byte after them.
-func (r *redaction) next() byte {
-	r.at = value.SkipSpace(r.body, r.at)
-	return r.body[r.at]
-}
-
-func (r *redaction) skip() { r.at = value.SkipValue(r.body, r.at) }

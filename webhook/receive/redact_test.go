@@ -118,7 +118,7 @@ func TestRedactedCall(t *testing.T) {
 	}
 	var kept sluice.QuarantinedCall
 	rc.Quarantine = keeping(func(c *sluice.QuarantinedCall) { kept = *c })
-	refusal := sluice.Errorf(sluice.CodePayloadInvalid, "Wrong.")
+	refusal := sluice.CodePayloadInvalid.Errorf("Wrong.")
 	_ = rc.refuse(call().arrived, refusal) // it returns the refusal
 	stored, err := json.Marshal(kept.Request)
 	body, _ := url.QueryUnescape(string(kept.Request.Body))

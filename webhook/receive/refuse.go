@@ -16,14 +16,14 @@ func (rc *Receiver) refuse(a *arrived, e *sluice.Error) error {
 	if f.hook.UUID != "" {
 		e = e.InCall(traceID) // others learn nothing from the answer
 	}
-	if e.Code == sluice.CodePayloadTooLarge.Word {
+	if e.Code == string(sluice.CodePayloadTooLarge) {
 		a.place.checked.shed() // it is kept without its body
 	}
 	call := sluice.Call{
 		TraceID: traceID, EventKey: f.hook.EventKey, Status: sluice.StatusRejected, StatusCode: problem.Status(e),
 		Code: e.Code,
 	}
-	call.Unlisted = e.Code == sluice.CodeTooManyCalls.Word && rc.listed.Try(f.hook.UUID) > 0
+	call.Unlisted = e.Code == string(sluice.CodeTooManyCalls) && rc.listed.Try(f.hook.UUID) > 0
 	if f.hook.UUID != "" && isQuarantined(e.Code) {
 		call.Quarantine = rc.quarantine(f, traceID, e, "")
 	}

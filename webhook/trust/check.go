@@ -2,28 +2,41 @@ package trust
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"sluice"
 	"sluice/sender"
 )
 
-// Check rejects a call with a wrong signature, payload or id, and returns its id. A call
-// that its sender's API has vouched for needs no signature. Checking the payload costs
-// memory, which grow gets hold of.
-func (g *Trust) Check(
-	ctx context.Context, call *sender.Call, payload []byte, at time.Time, vouched bool, grow func(more int64) error,
-) (id string, err error) {
-	if g.Verifier != nil && !vouched {
-		if err := g.Verifier.Verify(ctx, call, at); err != nil {
-			return "", err
-		}
+// Verify rejects a call with a wrong signature.
+func (g *Trust) Verify(ctx context.Context, call *sender.Call, at time.Time) error {
+	if g.Verifier == nil {
+		return nil
 	}
-	if g.schema != nil {
-		if err := g.schema.check(ctx, payload, grow); err != nil {
-			return "", err
-		}
+	return g.Verifier.Verify(ctx, call, at)
+}
+
+// CheckPayload rejects a payload that does not meet the schema. That costs memory, which grow gets
+// hold of.
+func (g *Trust) CheckPayload(ctx context.Context, payload []byte, grow func(more int64) error) error {
+	if g.schema == nil {
+		return nil
 	}
-	return g.ID(call)
+	return g.schema.check(ctx, payload, grow)
+}
+
+// InItem returns the error of an item of a call, which says which one it is.
+func InItem(index int, err error) error {
+	e := sluice.AsError(err)
+	found, isFound := e.Details.([]finding)
+	if !isFound {
+		return err
+	}
+	for i := range found {
+		found[i].Message = fmt.Sprintf("In item %d: %s", index, found[i].Message)
+	}
+	return e
 }
 
 // ID returns the id of a delivery, "" where calls have none.
@@ -32,6 +45,14 @@ func (g *Trust) ID(call *sender.Call) (string, error) {
 		return "", nil
 	}
 	return g.IDs.ID(call)
+}
+
+// ItemIDs returns where the items of calls have their ids.
+func (g *Trust) ItemIDs(place sender.Split) (ids sender.Dedupe) {
+	if g != nil && g.IDs != nil {
+		ids, _ = sender.ParseDedupe(place.Within(g.Where)) // a stored one is right
+	}
+	return ids
 }
 
 // Footprint returns the memory that a payload takes while it is checked by the schema; 0

@@ -74,7 +74,7 @@ func (g *Trusts) CheckOrigin(of *Trust, r *http.Request, shown [][]byte, at time
 	if len(o.networks) > 0 {
 		address, err := netip.ParseAddr(r.RemoteAddr)
 		if err != nil || !limit.Contains(o.networks, address.Unmap()) {
-			return shown, sluice.Errorf(sluice.CodeAddressNotAllowed,
+			return shown, sluice.CodeAddressNotAllowed.Errorf(
 				"This webhook does not take calls from this address.").
 				Because(sentence("The call came from %s, which is in none of the networks of allow. "+
 					"If that is a proxy, --trusted-proxies must name it.", r.RemoteAddr))
@@ -87,13 +87,13 @@ func (g *Trusts) CheckOrigin(of *Trust, r *http.Request, shown [][]byte, at time
 		shown = g.ClientCertificates.certificates(r)
 	}
 	if len(shown) == 0 {
-		return nil, sluice.Errorf(sluice.CodeCertificateMissing,
+		return nil, sluice.CodeCertificateMissing.Errorf(
 			"This webhook takes calls with a client certificate only; this one has none.").
 			Because(sentence("The call came without a client certificate. A proxy in front must ask for it, " +
 				"and pass it on in the header that --client-certificate-header names."))
 	}
 	if err := o.accepts(shown, at); err != nil {
-		return shown, sluice.Errorf(sluice.CodeCertificateInvalid,
+		return shown, sluice.CodeCertificateInvalid.Errorf(
 			"The client certificate of this call is not one that this webhook takes.").Because(err)
 	}
 	return shown, nil

@@ -213,7 +213,7 @@ func (s *schema) pick() (*countingSchema, error) {
 }
 
 func payloadInvalid(found []finding) error {
-	return sluice.Errorf(sluice.CodePayloadInvalid,
+	return sluice.CodePayloadInvalid.Errorf(
 		"The payload does not meet the schema of this webhook; errors says where.").
 		Detailed(found)
 }

@@ -34,7 +34,7 @@ func checkEnds(t *testing.T, source string, body []byte) {
 	if err := s.check(gone, body, free); !errors.Is(err, context.Canceled) {
 		t.Errorf("without its caller it gives %v", err)
 	}
-	full := sluice.Errorf(sluice.CodeOverloaded, "Full.")
+	full := sluice.CodeOverloaded.Errorf("Full.")
 	if err := s.check(t.Context(), body, func(int64) error { return full }); !errors.Is(err, full) {
 		t.Errorf("without memory it gives %v", err)
 	}

@@ -63,7 +63,7 @@ func (g *Trusts) Of(ctx context.Context, hook *sluice.Webhook) (*Trust, error) {
 	made, err := g.Build(ctx, *hook.Trust)
 	if err != nil {
 		// It was checked when it was stored, so only something outside can be missing.
-		return nil, sluice.Errorf(sluice.CodeWebhookUnavailable,
+		return nil, sluice.CodeWebhookUnavailable.Errorf(
 			"Calls of this webhook can't be checked now; its operator knows more.").Because(err)
 	}
 	made.version = hook.Updated

@@ -34,23 +34,6 @@ const (
 	timeout     = 10
 )
 
-// Summary explains the exit codes.
-const Summary = `Exit codes:
-
-    0  all is well
-    1  another failure
-    2  the command line or a parameter is wrong
-    3  not logged in, or wrong credentials
-    4  not allowed, or not signed as the webhook demands
-    5  not found, or no longer there
-    6  the server can't be reached, or is not ready
-    7  it clashes with what is stored, or differs from it
-    8  too many requests; try again later
-    9  a pipeline has mistakes, failed, or failed its tests
-   10  the time to wait was over
-  130  interrupted
-`
-
 // codes maps kinds of failure to exit codes.
 var codes = map[sluice.Kind]int{
 	sluice.Internal:         Other,
@@ -131,7 +114,7 @@ func isOfSignature(e *sluice.Error) bool {
 // isOfLogin reports whether another login may help. It does not with webhooks, which
 // know no logins.
 func isOfLogin(e *sluice.Error) bool {
-	return e.Kind == sluice.Unauthenticated && !isOfSignature(e) && e.Code != sluice.CodeTokenInvalid.Word
+	return e.Kind == sluice.Unauthenticated && !isOfSignature(e) && e.Code != string(sluice.CodeTokenInvalid)
 }
 
 // Explain returns an error in one line, with what to do next.
@@ -152,7 +135,7 @@ func Explain(err error) string {
 func withHint(e *sluice.Error) string {
 	text := e.Message
 	switch {
-	case e.Code == sluice.CodeInvalidGrant.Word:
+	case e.Code == string(sluice.CodeInvalidGrant):
 		text += " Check both and try again."
 	case isOfLogin(e) && !strings.Contains(text, "Log in") && !strings.Contains(text, "SLUICE_"):
 		text += " " + "Log in with sluice login."

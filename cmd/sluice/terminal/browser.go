@@ -8,14 +8,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
-
-// AddOpen gives a verb the flag that opens a page of the portal.
-func (t *Terminal) AddOpen(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&t.Opens, "open", false, "open the page about it in a browser; without one its URL is printed")
-}
 
 // Open opens a page of the portal, or prints its URL where there is no browser.
 func (t *Terminal) Open(ctx context.Context, page string, item ...string) error {

@@ -2,8 +2,8 @@ package terminal
 
 import (
 	"context"
-	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,8 +17,8 @@ import (
 // completionTime bounds how long a person who pressed Tab waits for the server.
 const completionTime = time.Second
 
-// NoFiles ends completions: no files fit either.
-const NoFiles = cobra.ShellCompDirectiveNoFileComp
+// noFiles ends completions: no files fit either.
+const noFiles = cobra.ShellCompDirectiveNoFileComp
 
 func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
@@ -33,6 +33,7 @@ func (t *Terminal) briefly(cmd *cobra.Command) (context.Context, context.CancelF
 		parent = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(parent, stretch.Of(completionTime))
+	t.Cmd = cmd
 	return ctx, cancel, t.Connect() == nil
 }
 
@@ -48,11 +49,11 @@ var named = map[string][2]string{
 func (t *Terminal) completeParam(cmd *cobra.Command, flag string, p command.Param) {
 	switch list, ok := named[p.Name]; {
 	case len(p.Enum) > 0:
-		complete(cmd, flag, cobra.FixedCompletions(choicesOf(p), NoFiles))
+		complete(cmd, flag, cobra.FixedCompletions(choicesOf(p), noFiles))
 	case p.Name == "command":
-		complete(cmd, flag, cobra.FixedCompletions(t.changing(), NoFiles))
+		complete(cmd, flag, cobra.FixedCompletions(t.changing(), noFiles))
 	case ok:
-		complete(cmd, flag, t.CompleteNames(list[0], list[1], NoFiles))
+		complete(cmd, flag, t.completeNames(list[0], list[1], noFiles))
 	}
 }
 
@@ -66,8 +67,25 @@ func (t *Terminal) changing() (names []string) {
 	return names
 }
 
-// CompleteNames completes with a field of what a command lists.
-func (t *Terminal) CompleteNames(name, field string, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
+// completes returns what completes arguments: profiles, commands, or a command and the field of what it
+// lists, perhaps with "or file" behind it.
+func (t *Terminal) completes(what string) cobra.CompletionFunc {
+	words := strings.Fields(what)
+	switch {
+	case what == "":
+		return nil
+	case what == "profiles":
+		return t.completeProfiles
+	case what == "commands":
+		return t.completeCommand
+	case len(words) > 2:
+		return t.completeNames(words[0], words[1], cobra.ShellCompDirectiveDefault)
+	}
+	return t.completeNames(words[0], words[1], noFiles)
+}
+
+// completeNames completes with a field of what a command lists.
+func (t *Terminal) completeNames(name, field string, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 		ctx, cancel, ok := t.briefly(cmd)
 		defer cancel()
@@ -101,26 +119,26 @@ func (t *Terminal) NamesOf(ctx context.Context, name, field string) (names []str
 }
 
 // meant suggests another name where a parameter names something unknown.
-func (t *Terminal) meant(ctx context.Context, params url.Values) {
-	for name := range params {
+func (t *Terminal) meant(ctx context.Context) {
+	for name := range t.Params {
 		list, ok := named[name]
 		if !ok {
 			continue
 		}
 		names := t.NamesOf(ctx, list[0], list[1]) // without names there is no suggestion
-		given := params.Get(name)
+		given := t.Params.Get(name)
 		if near := spelling.Nearest(given, names); near != "" && !slices.Contains(names, given) {
 			t.Notef("There is no %s; did you mean %s?", given, near)
 		}
 	}
 }
 
-// CompleteProfiles completes the names of profiles.
-func (t *Terminal) CompleteProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeProfiles completes the names of profiles.
+func (t *Terminal) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	profiles, err := t.Profiles()
 	if err != nil {
-		return nil, NoFiles
+		return nil, noFiles
 	}
 	names, _ := profiles.Names()
-	return names, NoFiles
+	return names, noFiles
 }

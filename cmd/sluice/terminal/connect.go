@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
@@ -31,17 +29,7 @@ func (t *Terminal) Profiles() (*client.Profiles, error) {
 
 // ProfileName returns the chosen profile.
 func (t *Terminal) ProfileName(profiles *client.Profiles) string {
-	return cmp.Or(t.profile, os.Getenv("SLUICE_PROFILE"), profiles.Current())
-}
-
-// Connected makes a verb from a function that needs the server.
-func (t *Terminal) Connected(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := t.Connect(); err != nil {
-			return err
-		}
-		return run(cmd.Context(), args)
-	}
+	return cmp.Or(t.Text("profile"), os.Getenv("SLUICE_PROFILE"), profiles.Current())
 }
 
 // Connect makes the client of the chosen server. Its credentials are the login of
@@ -54,16 +42,16 @@ func (t *Terminal) Connect() error {
 	}
 	name := t.ProfileName(profiles)
 	login, err := profiles.Load(name)
-	named := t.profile != "" || os.Getenv("SLUICE_PROFILE") != ""
+	named := t.Text("profile") != "" || os.Getenv("SLUICE_PROFILE") != ""
 	if err != nil && (named || !sluice.NotFound.Is(err)) {
 		return err
 	}
-	server, err := client.CleanURL(cmp.Or(t.URL, os.Getenv("SLUICE_URL"), login.URL, DefaultURL))
+	server, err := client.CleanURL(cmp.Or(t.Text("url"), os.Getenv("SLUICE_URL"), login.URL, DefaultURL))
 	if err != nil {
 		return err
 	}
 	var credentials client.Credentials
-	if t.profile == "" {
+	if t.Text("profile") == "" {
 		if credentials, err = fromEnvironment(server); err != nil {
 			return err
 		}
@@ -103,6 +91,6 @@ type notLoggedIn string
 
 // Authorization implements client.Credentials.
 func (n notLoggedIn) Authorization(context.Context, string) (string, error) {
-	return "", sluice.Errorf(sluice.CodeNotLoggedIn, "You are not logged in at %s. Log in with sluice login --url %s.",
+	return "", sluice.CodeNotLoggedIn.Errorf("You are not logged in at %s. Log in with sluice login --url %s.",
 		string(n), string(n))
 }

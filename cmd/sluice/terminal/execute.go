@@ -2,42 +2,10 @@ package terminal
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
-
-// Prepare gives a command line what all of its verbs have in common.
-func (t *Terminal) Prepare(root *cobra.Command) {
-	root.PersistentPreRunE = t.begin
-	addHelp(root)
-	suggest(root)
-	wrapHelp(root)
-	for _, verb := range root.Commands() {
-		complement(verb)
-	}
-}
-
-// complement gives a verb, and those below it, what was not said of it: arguments are refused,
-// and a verb that has others explains them.
-func complement(cmd *cobra.Command) {
-	suggest(cmd)
-	wrapHelp(cmd)
-	verbs := cmd.Commands()
-	if cmd.Args == nil {
-		cmd.Args = Needs("")
-		if len(verbs) > 0 {
-			cmd.Args = orVerb
-		}
-		if cmd.RunE == nil && len(verbs) > 0 {
-			cmd.RunE = help
-		}
-	}
-	for _, verb := range verbs {
-		complement(verb)
-	}
-}
 
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
@@ -71,21 +39,17 @@ func addHelp(root *cobra.Command) {
 	}
 }
 
-// goesOn is where a paragraph goes on in the next line, which is indented as the code around it.
-var goesOn = regexp.MustCompile(`(\S)\n\t+`)
-
-// wrapHelp breaks what commands say of themselves into lines that fit.
-func wrapHelp(cmd *cobra.Command) {
+// wrapped breaks a text into lines that fit.
+func wrapped(text string) string {
 	const width = 100
-	var text strings.Builder
-	for line := range strings.SplitSeq(goesOn.ReplaceAllString(cmd.Long, "$1 "), "\n") {
-		line = strings.TrimLeft(line, "\t")
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
 		for len(line) > width {
 			end := strings.LastIndexByte(line[:width+1], ' ')
-			text.WriteString(line[:end] + "\n")
+			lines = append(lines, line[:end])
 			line = line[end+1:]
 		}
-		text.WriteString(line + "\n")
+		lines = append(lines, line)
 	}
-	cmd.Long = strings.TrimSuffix(text.String(), "\n")
+	return strings.Join(lines, "\n")
 }

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,22 +15,21 @@ import (
 	"sluice/spelling"
 )
 
-// An Asking is a verb that has the values of its flags, as parameters of a command, and is
-// connected to the server.
-type Asking func(ctx context.Context, values url.Values, args []string) error
-
-// Calling gives a verb a flag for each parameter of a command, except those in without, and
-// makes it do run with what they hold: --payload-type is payloadType.
-func (t *Terminal) Calling(cmd *cobra.Command, name string, run Asking, without ...string) *cobra.Command {
-	declared := t.Declaration(name)
-	when := new(span)
+// addParams gives a verb a flag for each parameter of its command: --payload-type is payloadType. The
+// function returns what they hold.
+func (t *Terminal) addParams(cmd *cobra.Command, v *Verb) func() (url.Values, error) {
+	when, values := new(span), url.Values{}
+	if v.Command == "" {
+		return func() (url.Values, error) { return values, nil }
+	}
+	declared := t.Declaration(v.Command)
 	if _, err := declared.Param("from"); err == nil {
 		when.addFlags(cmd)
 	}
 	var params []command.Param
 	for _, p := range declared.Params {
 		flag := FlagOf(p.Name)
-		if p.Body == command.BodyOnly || cmd.Flags().Lookup(flag) != nil || slices.Contains(without, p.Name) {
+		if p.Body == command.BodyOnly || cmd.Flags().Lookup(flag) != nil || slices.Contains(v.Without, p.Name) {
 			continue
 		}
 		params = append(params, p)
@@ -45,22 +43,15 @@ func (t *Terminal) Calling(cmd *cobra.Command, name string, run Asking, without 
 		}
 		t.completeParam(cmd, flag, p)
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		values := url.Values{}
-		if err := when.set(values); err != nil {
-			return err
-		}
+	return func() (url.Values, error) {
+		err := when.set(values)
 		for _, p := range params {
-			if err := t.setParam(values, p, cmd.Flags().Lookup(FlagOf(p.Name))); err != nil {
-				return err
+			if err == nil {
+				err = t.setParam(values, p, cmd.Flag(FlagOf(p.Name)))
 			}
 		}
-		if err := t.Connect(); err != nil {
-			return err
-		}
-		return run(cmd.Context(), values, args)
+		return values, err
 	}
-	return cmd
 }
 
 // setParam sets a parameter to what its flag holds, if that was given.
@@ -98,11 +89,11 @@ func statusOf(p command.Param, word string) (string, error) {
 	return "", refusal
 }
 
-// Need refuses a command line without the flags that a command requires.
-func (t *Terminal) Need(cmd *cobra.Command, name string) error {
-	for _, p := range t.Declaration(name).Params {
-		if flag := cmd.Flags().Lookup(FlagOf(p.Name)); p.Required && flag != nil && !flag.Changed {
-			return exit.Usage("%s needs --%s: %s", cmd.CommandPath(), flag.Name, p.Doc)
+// Complete refuses a command line without a flag that its command requires.
+func (t *Terminal) Complete() error {
+	for _, p := range t.Declaration(t.Verb.Command).Params {
+		if flag := t.Cmd.Flag(FlagOf(p.Name)); p.Required && flag != nil && !flag.Changed {
+			return exit.Usage("%s needs --%s: %s", t.Cmd.CommandPath(), flag.Name, p.Doc)
 		}
 	}
 	return nil

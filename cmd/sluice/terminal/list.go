@@ -8,53 +8,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/view"
 )
 
-// A List is a verb that shows what a command lists.
-type List struct {
-	Command string
-	Without []string // parameters without a flag
-	None    string   // text for an empty list
-	Things  string   // the plural of what is listed; "" if the text above fits selections, too
-	Page    string   // of the portal
-	Columns []view.Column
-}
-
-// ListVerb makes the verb that shows a list.
-func (t *Terminal) ListVerb(l List, use, short string) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short}
-	t.Calling(cmd, l.Command, func(ctx context.Context, values url.Values, _ []string) error {
-		if t.Opens {
-			return t.Open(ctx, l.Page)
-		}
-		return t.ShowList(ctx, l, values)
-	}, l.Without...)
-	if l.Page != "" {
-		t.AddOpen(cmd)
-	}
-	return cmd
-}
-
-// ShowList shows what parameters select, or says to people that nothing is there.
-func (t *Terminal) ShowList(ctx context.Context, l List, params url.Values) error {
-	answer, err := t.Server.Command(ctx, l.Command, params, nil)
+// ShowList shows what the parameters of the verb select of what its command lists, or says to people that
+// nothing is there. The columns are those that people see.
+func (t *Terminal) ShowList(ctx context.Context, columns []view.Column) error {
+	answer, err := t.Call(ctx)
 	if err != nil {
 		return err
 	}
-	none := l.None
-	if selected := selection(params); selected != "" && l.Things != "" {
-		none = "No " + l.Things + " fit " + selected + "."
+	none := t.Verb.None
+	if selected := selection(t.Params); selected != "" && t.Verb.Things != "" {
+		none = "No " + t.Verb.Things + " fit " + selected + "."
 	}
 	if t.None(answer.Body, none) {
-		t.meant(ctx, params)
+		t.meant(ctx)
 		return nil
 	}
-	return t.PrintPage(answer, "--after ", l.Columns...)
+	return t.PrintPage(answer, "--after ", columns...)
 }
 
 // selection returns in words what flags select, "" if they select everything.

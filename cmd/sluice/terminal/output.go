@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
 	"time"
 
@@ -21,15 +20,17 @@ import (
 
 // chooseForm finds the form of the output, before anything is done.
 func (t *Terminal) chooseForm() error {
-	t.FormGiven = t.json || t.form != ""
+	isJSON := t.On("json")
+	t.form = t.Text("output")
+	t.FormGiven = isJSON || t.form != ""
 	switch {
-	case t.json && t.form != "" && t.form != "json":
+	case isJSON && t.form != "" && t.form != "json":
 		return exit.Usage("--json and -o %s exclude each other; give one of them.", t.form)
-	case t.json || t.form == "" && !IsTerminal(t.Out):
+	case isJSON || t.form == "" && !IsTerminal(t.Out):
 		t.form = "json"
 	case t.form == "":
 		t.form = "table"
-	case !slices.Contains(forms, t.form):
+	case t.form != "table" && t.form != "json" && t.form != "yaml":
 		return exit.Usage("There is no output form %q; use table, json or yaml.", t.form)
 	}
 	return nil
@@ -37,8 +38,6 @@ func (t *Terminal) chooseForm() error {
 
 // ForPeople reports whether the output is for people, not for programs.
 func (t *Terminal) ForPeople() bool { return t.form == "table" }
-
-var forms = []string{"table", "json", "yaml"}
 
 func (t *Terminal) view() *view.View {
 	v := &view.View{Now: time.Now(), Zone: time.Local, Colour: Colours(t.Out), Tokens: t.ShowTokens}
@@ -150,9 +149,19 @@ func (t *Terminal) ShowAnswer(answer client.Answer, err error) error {
 	return t.Show(answer.Body)
 }
 
-// Do calls a command. People see the sentence, programs the answer.
-func (t *Terminal) Do(ctx context.Context, command string, values url.Values, sentence string, args ...any) error {
-	answer, err := t.Server.Command(ctx, command, values, nil)
+// Call calls the command of the verb.
+func (t *Terminal) Call(ctx context.Context) (client.Answer, error) {
+	return t.Server.Command(ctx, t.Verb.Command, t.Params, nil)
+}
+
+// Decode does what Call does, and decodes the answer.
+func (t *Terminal) Decode(ctx context.Context, into any) error {
+	return t.Server.Decode(ctx, t.Verb.Command, t.Params, nil, into)
+}
+
+// Do does what Call does. People see the sentence, programs the answer.
+func (t *Terminal) Do(ctx context.Context, sentence string, args ...any) error {
+	answer, err := t.Call(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"sluice/cmd/sluice/exit"
@@ -23,7 +22,7 @@ func (t *Terminal) Ask(ctx context.Context, question string) (string, error) {
 
 // Confirm asks before a change that can't be undone.
 func (t *Terminal) Confirm(ctx context.Context, question string) error {
-	if t.yes {
+	if t.On("yes") {
 		return nil
 	}
 	if !t.Asks() {
@@ -37,11 +36,6 @@ func (t *Terminal) Confirm(ctx context.Context, question string) error {
 		return exit.Errorf(exit.Other, "Nothing was done.")
 	}
 	return nil
-}
-
-// AddYes gives a verb the flag that answers Confirm.
-func (t *Terminal) AddYes(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&t.yes, "yes", "y", false, "do it without a question")
 }
 
 // SecretValue returns a secret that is piped in, or asks for it twice.

@@ -9,27 +9,6 @@ import (
 	"sluice/cmd/sluice/exit"
 )
 
-// otherWords are what other programs call our verbs.
-var otherWords = map[string][]string{
-	"list": {"ls"}, "show": {"get", "describe"}, "create": {"add", "new"}, "edit": {"set", "update"},
-	"delete": {"rm", "remove", "del"}, "put": {"create", "edit", "rotate"}, "lint": {"check", "validate"},
-	"admit": {"release", "accept", "allow", "retry"}, "replay": {"retry", "resend", "redrive"},
-	"pause": {"disable"}, "resume": {"enable"}, "command": {"whoami"},
-	"trace": {"tail", "log", "logs", "follow", "watch", "events", "calls", "history"},
-}
-
-// suggest lets cobra suggest a verb for slips and for other words.
-func suggest(cmd *cobra.Command) {
-	cmd.SuggestionsMinimumDistance = 2
-	cmd.SuggestFor = otherWords[cmd.Name()]
-	if cmd.Flags().Lookup("disabled") != nil {
-		cmd.SuggestFor = slices.Concat(cmd.SuggestFor, []string{"disable", "enable"})
-	}
-	if cmd.Flags().Lookup("renew") != nil {
-		cmd.SuggestFor = slices.Concat(cmd.SuggestFor, []string{"rotate"})
-	}
-}
-
 // irreversible are verbs that are never suggested for a slip, only for another word
 // that means the same.
 var irreversible = []string{"delete", "rekey", "restore"}

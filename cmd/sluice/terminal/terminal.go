@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
+	"net/url"
 	"os"
 	"time"
 
@@ -28,45 +29,25 @@ type Terminal struct {
 	Commands     command.Set
 	Release      func() // lets the next interrupt kill the program
 
+	// The verb that is being done.
+	Cmd      *cobra.Command
+	Verb     *Verb
+	Resource *Resource  // that it is about
+	Params   url.Values // of its command, from flags
+
 	Server     *client.Client // that Connect has chosen
-	URL        string         // of the server, from the command line
 	FormGiven  bool           // the person has chosen the form of the output
 	ShowTokens bool           // of webhooks, in tables
-	Opens      bool           // a page of the portal is wanted instead of an answer
 	HelpFailed error          // why there was no help, which cobra does not ask for
 
-	profile string
-	ca      string // file of certificates
-	form    string // of the output: table, json or yaml
-	json    bool
-	yes     bool // the person needs no question
-	begun   bool // the command line was understood
-}
-
-// AddFlags gives a verb the flags that all clients have.
-func (t *Terminal) AddFlags(cmd *cobra.Command) {
-	flags := cmd.PersistentFlags()
-	flags.StringVar(&t.URL, "url", "", "URL of the server (SLUICE_URL; default: that of the profile)")
-	flags.StringVar(&t.profile, "profile", "",
-		"name of the stored login to use (SLUICE_PROFILE; default: the current one)")
-	flags.StringVar(&t.ca, "ca", "", "file with the certificate of a private CA that signed the server's (SLUICE_CA)")
-	flags.BoolVar(&t.ShowTokens, "show-token", false, "show the tokens of webhooks in tables")
-	complete(cmd, "profile", t.CompleteProfiles)
-	t.AddForm(cmd)
-}
-
-// AddForm gives a verb the flags for the form of its output.
-func (t *Terminal) AddForm(cmd *cobra.Command) {
-	flags := cmd.PersistentFlags()
-	flags.StringVarP(&t.form, "output", "o", "",
-		"form of the output: table, json or yaml (default: table on a terminal, otherwise json)")
-	flags.BoolVar(&t.json, "json", false, "the same as -o json")
-	complete(cmd, "output", cobra.FixedCompletions(forms, NoFiles))
+	form  string // of the output: table, json or yaml
+	begun bool   // the command line was understood
 }
 
 // begin is called when the command line was understood.
 func (t *Terminal) begin(cmd *cobra.Command, _ []string) error {
-	t.begun = true
+	t.begun, t.Cmd = true, cmd
+	t.ShowTokens = t.On("show-token")
 	if cmd.Name() == "serve" {
 		return nil // it takes its time to stop; see interrupts
 	}
@@ -75,7 +56,7 @@ func (t *Terminal) begin(cmd *cobra.Command, _ []string) error {
 		// No context ends a write to a pipe that nobody reads, for one.
 		time.AfterFunc(lastGrace, func() { os.Exit(exit.Interrupted) })
 	})
-	if err := trust(cmp.Or(t.ca, os.Getenv("SLUICE_CA"))); err != nil {
+	if err := trust(cmp.Or(t.Text("ca"), os.Getenv("SLUICE_CA"))); err != nil {
 		return err
 	}
 	return t.chooseForm()

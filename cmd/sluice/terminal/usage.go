@@ -13,8 +13,8 @@ import (
 	"sluice/spelling"
 )
 
-// Needs refuses fewer and more arguments than the usage of a verb names, and says what it needs.
-func Needs(what string) cobra.PositionalArgs {
+// needs refuses fewer and more arguments than the usage of a verb names, and says what it needs.
+func needs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		words := strings.Fields(cmd.Use)[1:]
 		least := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "[") })
@@ -23,7 +23,7 @@ func Needs(what string) cobra.PositionalArgs {
 			return exit.Usage("%s needs %s, as in: %s", cmd.CommandPath(), what, exampleOf(cmd))
 		case most == 0 && len(args) > 0:
 			return exit.Usage("%s takes no argument, and %q is one.", cmd.CommandPath(), args[0])
-		case len(args) > most && !strings.HasSuffix(cmd.Use, "..."):
+		case len(args) > most && !strings.Contains(cmd.Use, "..."):
 			return exit.Usage("%s takes %s, and %q is one argument too many.", cmd.CommandPath(), what, args[most])
 		}
 		return nil

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice/difference"
+	"sluice/wording"
 )
 
 // Parse returns a JSON document as a tree in which fields keep their order
@@ -77,22 +78,9 @@ func WriteJSON(w io.Writer, document []byte, indent bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w, harmless(text.String()))
+	text.WriteByte('\n')
+	_, err = w.Write(wording.Escaped(text.Bytes()))
 	return err
-}
-
-// harmless escapes the control characters that JSON leaves as they are, and some
-// terminals obey.
-func harmless(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r >= 0x7f && r < 0xa0 {
-			fmt.Fprintf(&b, `\u%04x`, r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // Lines does what Printable does, and keeps the line ends.

@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/value"
 )
 
-// TestRecordsJSON: what is written by hand for speed is what encoding/json would
+// TestRecordsJSON: what is written without encoding/json, for speed, is what that would
 // write.
 func TestRecordsJSON(t *testing.T) {
 	at := time.Date(2025, 1, 2, 3, 4, 5, 600, time.UTC)
 	problem := &sluice.Problem{Type: "urn:x", Code: "boom", Status: 500, Detail: "a \"b\"", Line: 3}
-	for name, record := range map[string]interface{ AppendJSON(b []byte) []byte }{
+	for name, record := range map[string]any{
 		"rejected call":        &sluice.Call{Time: at, TraceID: "none:1", Status: sluice.StatusRejected, StatusCode: 404, Code: "token-unknown", RemoteAddr: "127.0.0.1:1"},
 		"accepted call":        &sluice.Call{Time: at, TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Status: sluice.StatusProcessing, StatusCode: 200, Size: 7, Duration: 0.001, Listeners: []string{"a", "b"}, Count: 2},
 		"message":              &sluice.Call{Time: at, TraceID: "direct:1", Key: "a.b", ReplayOf: "direct:0", Status: sluice.StatusOK, Duration: 1234567.89},
@@ -33,7 +34,7 @@ func TestRecordsJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := record.AppendJSON(nil); string(got) != string(want) {
+		if got := value.AppendRecord(nil, record); string(got) != string(want) {
 			t.Errorf("%s is written as %s, want %s", name, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"slices"
@@ -6,20 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sluice/cmd/sluice/terminal"
 	"sluice/command"
 )
 
 // completeCommand completes the names of commands, their parameters, and the values
 // of parameters that have a fixed choice.
-func (t *cli) completeCommand(
+func (t *Terminal) completeCommand(
 	_ *cobra.Command, args []string, word string,
 ) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		for _, known := range t.Commands.All() {
 			found = append(found, cobra.CompletionWithDesc(known.Name, known.Summary))
 		}
-		return found, terminal.NoFiles
+		return found, noFiles
 	}
 	known, _ := t.Commands.Find(args[0])
 	return completeParameter(known, args[1:], word)
@@ -45,7 +44,7 @@ func completeParameter(
 		}
 	}
 	if hasValue {
-		return found, terminal.NoFiles
+		return found, noFiles
 	}
-	return found, terminal.NoFiles | cobra.ShellCompDirectiveNoSpace
+	return found, noFiles | cobra.ShellCompDirectiveNoSpace
 }

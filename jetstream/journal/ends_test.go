@@ -1,0 +1,93 @@
+package journal_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/jetstream"
+	"sluice/jetstream/natstest"
+)
+
+// TestEndsAreToldOnce: of a call with two pipelines, one of which fails and is replayed, it is told once that
+// it failed and once that it recovered, whichever outcome is stored first.
+func TestEndsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	told := map[string][]sluice.Status{} // by trace id
+	e := openEngine(t, jetstream.Options{Dir: t.TempDir(), ObserveEnd: func(end sluice.CallEnd) {
+		mu.Lock()
+		defer mu.Unlock()
+		told[end.TraceID] = append(told[end.TraceID], end.Status)
+	}})
+	for _, replayed := range []string{"before", "after"} {
+		for _, other := range []sluice.Status{sluice.StatusOK, sluice.StatusError} {
+			key := natstest.UniqueKey("ends")
+			fails, waits := bind(t, e, key+".fails", sluice.EventPrefix+key), bind(t, e, key+".waits", sluice.EventPrefix+key)
+			released := make(chan struct{})
+			release := sync.OnceFunc(func() { close(released) })
+			consume(t, e, fails, func(d sluice.Delivery) (sluice.Outcome, error) {
+				o := ok(fails.Name, "1")
+				if _, isReplay := d.Message["firstId"]; !isReplay {
+					o.Status = sluice.StatusError
+				}
+				return o, nil
+			})
+			consume(t, e, waits, func(sluice.Delivery) (sluice.Outcome, error) {
+				<-released
+				o := ok(waits.Name, "2")
+				o.Status = other
+				return o, nil
+			})
+			t.Cleanup(release)
+			call := called(t, e, owner(), key, time.Now())
+			ended := func(id string, status sluice.Status) {
+				t.Helper()
+				natstest.Eventually(t, "the outcome", func() bool {
+					o, err := e.Results.Result(t.Context(), id, 0)
+					return err == nil && o.Status == status
+				})
+			}
+			replay := func() {
+				stored, err := e.Journal.Event(t.Context(), call.CorrelationID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				again, err := stored.Replay(t.Context(), call.CorrelationID, fails.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				result, err := e.Events.Accept(t.Context(), again, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ended(result.CorrelationID, sluice.StatusOK)
+			}
+			if replayed == "before" {
+				replay()
+			}
+			release()
+			ended(call.CorrelationID, sluice.StatusError)
+			if replayed == "after" {
+				replay()
+			}
+			e.Journal.TellEnds(t.Context())
+			want := []sluice.Status{sluice.StatusError, sluice.StatusRecovered}[:1]
+			if other == sluice.StatusOK {
+				want = want[:2]
+			}
+			natstest.Eventually(t, "the ends", func() bool {
+				mu.Lock()
+				defer mu.Unlock()
+				return len(told[call.TraceID]) >= len(want)
+			})
+			mu.Lock()
+			if got := told[call.TraceID]; fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("replayed %s the other is %s: %v is told, want %v", replayed, other, got, want)
+			}
+			mu.Unlock()
+		}
+	}
+}
