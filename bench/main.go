@@ -58,6 +58,8 @@ var parts = []part{
 	{"delivery", "a backlog with events that fail and are retried, and one whose runs call another service",
 		measureDelivery},
 	{"once", "calls whose pipeline does a step once, against one more stored event", measureOnce},
+	{"work", "items of work a second that are taken and done by 16 workers", measureWork},
+	{"waiting", "memory and start of a server with 1,000,000 events that wait for their next attempt", measureWaiting},
 	{"targets", "steps that reach databases, clusters and APIs with credentials, against the same without sluice, or " +
 		"without credentials", measureTargets},
 	{"trace", "time to find calls among 1,000,000", measureTrace},

@@ -71,7 +71,34 @@ func measureSenders(ctx context.Context, b *bench) error {
 		return err
 	}
 	ratios = append(ratios, ratio{"receive with --seal-events, to without", sealed, bare, atLeast(0.90, "0.90")})
-	return b.compare(ctx, append(contenders, sealed), ratios...)
+	if err := b.compare(ctx, append(contenders, sealed), ratios...); err != nil {
+		return err
+	}
+	return b.compareBatches(ctx, s.client)
+}
+
+// compareBatches compares a call that brings 100 events with 100 calls, one after the other, as from a sender
+// that waits for each answer.
+func (b *bench) compareBatches(ctx context.Context, c *client) error {
+	const items = 100
+	token, err := c.createWebhookWith(ctx, url.Values{
+		"eventKey": {benchKey(2000)}, "payloadType": {"raw"}, "split": {"payload"},
+	})
+	if err != nil {
+		return err
+	}
+	item := `{"email":"ada@example.com","event":"delivered","timestamp":1893456000}`
+	calling := func(name string, times int, body string) *effort {
+		return &effort{contender: contender{name: name}, times: times, parallel: 1, do: func(ctx context.Context) error {
+			_, err := c.send(ctx, httpRequest{
+				path: receivePath + token, body: body, header: map[string]string{"Content-Type": "application/json"},
+			})
+			return err
+		}}
+	}
+	one := calling("events of calls that bring one", 1, item)
+	many := calling("events of calls that bring 100", items, "["+strings.Repeat(item+",", items-1)+item+"]")
+	return b.contest(ctx, "events in one call of 100 items, to 100 calls", one, many, 20)
 }
 
 // schemaOf returns a schema of about that size, which the bodies of calls meet.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,8 +31,9 @@ const (
 type effort struct {
 	contender
 
-	times int // that do counts for
-	do    func(context.Context) error
+	times    int // that do counts for
+	do       func(context.Context) error
+	parallel int // at the same time; 0 means inFlight
 }
 
 // measureTargets measures steps that reach others. Their targets do little, so that little hides what the
@@ -74,7 +76,7 @@ func (b *bench) measureSQL(ctx context.Context, p *pipelineServer) error {
 		}
 	}
 	const insert = "insert into orders (id, n) values ($1, $2)"
-	alone := &effort{contender{name: "inserts by pgx"}, 1, func(ctx context.Context) error {
+	alone := &effort{contender: contender{name: "inserts by pgx"}, times: 1, do: func(ctx context.Context) error {
 		_, err := pool.Exec(ctx, insert, "an id", 1)
 		return err
 	}}
@@ -97,7 +99,7 @@ func (b *bench) measureKafka(ctx context.Context, p *pipelineServer) error {
 		return err
 	}
 	defer client.Close()
-	alone := &effort{contender{name: "records by franz-go"}, 1, func(ctx context.Context) error {
+	alone := &effort{contender: contender{name: "records by franz-go"}, times: 1, do: func(ctx context.Context) error {
 		return client.ProduceSync(ctx, &kgo.Record{
 			Topic: targetKey, Key: []byte("an id"), Value: []byte(`{"n":1}`),
 		}).FirstErr()
@@ -158,7 +160,7 @@ func (p *pipelineServer) repeated(ctx context.Context, name, secret, value, step
 	if err := p.storePipeline(ctx, pipeline, source); err != nil {
 		return nil, err
 	}
-	return &effort{contender{name: name}, turns, func(ctx context.Context) error {
+	return &effort{contender: contender{name: name}, times: turns, do: func(ctx context.Context) error {
 		var out string
 		err := p.command(ctx, "pipeline.run?name="+pipeline, nil, &out)
 		if err == nil && out != "done" {
@@ -196,7 +198,8 @@ func (b *bench) contest(ctx context.Context, figure string, first, second *effor
 func (e *effort) burst(ctx context.Context, d time.Duration) (measurement, error) {
 	began := time.Now()
 	var done atomic.Int64
-	err := inParallel(ctx, inFlight, inFlight, func(ctx context.Context, _ int) error {
+	parallel := cmp.Or(e.parallel, inFlight)
+	err := inParallel(ctx, parallel, parallel, func(ctx context.Context, _ int) error {
 		for time.Since(began) < d {
 			if err := e.do(ctx); err != nil {
 				return err
