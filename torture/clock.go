@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -46,16 +47,21 @@ const clockOption = "clock" // of a server: the file that its clock follows
 // clock returns the file that the clock of a trial's server follows.
 func (t *trial) clock() string { return t.options[0][len(clockOption+"="):] }
 
+// turnClock sets the clock that a server follows so far from the real time.
+func turnClock(path string, ahead time.Duration) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(int64(ahead/time.Second))), 0)
+	return errors.Join(err, file.Close())
+}
+
 // jump sets the clock from one step to the next, each so far from the real time, under
 // load. Calls must be taken at each. Then it kills the server.
 func (m *move) jump(ctx context.Context, steps []time.Duration) error {
 	for _, step := range steps {
-		file, err := os.OpenFile(m.clock(), os.O_RDWR, 0)
-		if err != nil {
-			return err
-		}
-		_, err = file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(int64(step/time.Second))), 0)
-		if _ = file.Close(); err != nil {
+		if err := turnClock(m.clock(), step); err != nil {
 			return err
 		}
 		off, err := m.off(ctx)

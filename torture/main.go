@@ -15,8 +15,9 @@
 //	go run ./torture damage       damages one file of a store after the other
 //	go run ./torture restart      hands over to a new program again and again
 //	go run ./torture walk         goes through random operations and faults
+//	go run ./torture flow         orders, does once and leaves work, with kills and wrong clocks
 //
-// All but the last seven load a server of their own over HTTP: calls of webhooks, each with
+// All but the last eight load a server of their own over HTTP: calls of webhooks, each with
 // a body that no other call has and made twice, and changes of webhooks. Pipelines
 // listen to most of the calls; some fail, some take a while, and some tell a
 // counter in this program of each of their runs. They keep a ledger of every
@@ -80,7 +81,7 @@ type mode struct {
 // modes lists all modes; a new one is a file and a line here.
 var modes = []mode{
 	powerCut, diskMode, kill9, crashMode, clockMode, descriptorsMode, backups, siege, soak, clusterMode, deliveriesMode,
-	damageMode, restartMode, walkMode,
+	damageMode, restartMode, walkMode, flowMode,
 }
 
 // parts are what the program runs as processes of its own.

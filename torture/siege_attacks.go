@@ -47,6 +47,8 @@ var attacks = []attack{
 	{name: "hungry checks", run: hungryChecks, bar: bar{refused: -1}},
 	{name: "costly checks", run: costlySchemas, bar: bar{refused: -1, ends: true}, bare: true},
 	{name: "hungry conversions", run: hungryConversions, bar: bar{refused: -1, brakes: true}, bare: true},
+	{name: "growing answers", run: growingAnswers, bar: bar{refused: -1, brakes: true}},
+	{name: "batches of agents", run: batchesOfAgents, bar: bar{refused: -1}},
 	{name: "many header fields", run: manyFields, bar: bar{}, bare: true},
 	{name: "large headers", run: largeHeaders, bar: bar{}},
 	{name: "unread streams", run: unreadStreams, bar: bar{}, secure: true, bare: true},

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -73,17 +76,52 @@ func hungryConversions(ctx context.Context, t *target, d *damage) {
 	together(callers, func(i int) {
 		for n := i; ctx.Err() == nil; n++ {
 			which := n % (len(bodies) / 2) * 2
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+"/api/v3/command/convert.from"+
-				bodies[which], strings.NewReader(bodies[which+1]))
-			if err != nil {
-				return
-			}
-			r.SetBasicAuth(sluice.AdminName, adminPassword)
-			r.Header.Set("Content-Type", "application/json")
-			if answer, err := t.client.http.Do(r); err == nil {
-				answer.Body.Close()
-				d.count(answer.StatusCode)
-			}
+			t.asUser(ctx, d, "/api/v3/command/convert.from"+bodies[which], bodies[which+1])
+		}
+	})
+}
+
+// asUser posts a document as a user, and leaves the answer unread.
+func (t *target) asUser(ctx context.Context, d *damage, path, body string) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+path, strings.NewReader(body))
+	if err != nil {
+		return
+	}
+	r.SetBasicAuth(sluice.AdminName, adminPassword)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if answer, err := t.client.http.Do(r); err == nil {
+		answer.Body.Close()
+		d.count(answer.StatusCode)
+	}
+}
+
+// growingAnswers are small texts whose answers are thousands of times as large: what is unpacked
+// of them is written as six characters for each byte.
+func growingAnswers(ctx context.Context, t *target, d *damage) {
+	const callers, size = 48, 8_000_000
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(make([]byte, size)) // to memory
+	_ = w.Close()
+	body := `{"input":"` + base64.StdEncoding.EncodeToString(packed.Bytes()) + `"}`
+	d.begin()
+	together(callers, func(int) {
+		for ctx.Err() == nil {
+			t.asUser(ctx, d, "/api/v3/command/convert.fromGzip", body)
+		}
+	})
+}
+
+// batchesOfAgents are requests that stand for ten thousand each.
+func batchesOfAgents(ctx context.Context, t *target, d *damage) {
+	const callers, messages = 3, 10_000
+	const message = `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"sluice://docs/providers.md"}}`
+	body := "[" + repeated(message, messages) + "]"
+	d.begin()
+	together(callers, func(int) {
+		for ctx.Err() == nil {
+			t.asUser(ctx, d, "/mcp", body)
 		}
 	})
 }

@@ -33,7 +33,8 @@ func runWalks(ctx context.Context, s settings) error {
 	if violated, ok := errors.AsType[violation](err); ok {
 		fmt.Println(violated)
 		shortest := shorten(ctx, s, violated)
-		return fmt.Errorf("violated: %w\nrepeat it with: torture walk -seed %d -steps %d", violated, s.seed, shortest)
+		return fmt.Errorf("violated: %w\nrepeat it with: torture walk -seed %d -steps %d -seconds %.0f", violated, s.seed,
+			shortest, s.longest.Seconds())
 	}
 	if err != nil || !s.negative || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
@@ -145,7 +146,7 @@ func (w *walk) next(ctx context.Context) error {
 		if os.Getenv("TORTURE_KEEP") != "" {
 			fmt.Println(w.trail[len(w.trail)-1])
 		}
-		if err := o.do(ctx, w); err != nil {
+		if err := errors.Join(w.revive(ctx), o.do(ctx, w)); err != nil {
 			return fmt.Errorf("step %d, %s: %w", w.step, o.name, err)
 		}
 		return nil
@@ -155,8 +156,8 @@ func (w *walk) next(ctx context.Context) error {
 
 // report prints what was done.
 func (w *walk) report(took time.Duration) {
-	fmt.Printf("%d steps, %d calls acknowledged, %d rejected, %d starts, %d checks in %s\n",
-		w.step, len(w.calls), len(w.rejected), w.starts, w.checks, took.Round(time.Second))
+	fmt.Printf("%d steps, %d calls acknowledged, %d rejected, %d starts, %d checks, %d copies in %s\n",
+		w.step, len(w.calls), len(w.rejected), w.starts, w.checks, w.copies, took.Round(time.Second))
 	for _, o := range operations {
 		fmt.Printf("  %-24s %d\n", o.name, w.done[o.name])
 	}

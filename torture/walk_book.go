@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,8 +26,10 @@ type book struct {
 	rejected []*walkCall
 	closed   []string        // tokens
 	letters  map[string]bool // dead letters that were deleted
+	roles    []string        // that two have edited at once
 	found    []string        // violations that operations have seen
 	checks   int
+	copies   int // restored
 	serial   uint64
 }
 
@@ -46,14 +49,22 @@ type walkHook struct {
 // A walkCall is one call of a webhook.
 type walkCall struct {
 	mark, kind, to string
+	even           bool
+	items          []string // marks of the events that it brings; none: it is one
 	body           []byte
-	at             time.Time
-	status         int
+	at, answered   time.Time
 	traceID        string
 	correlationID  string
 	erased         bool
 	forged         bool
-	replayed       bool
+}
+
+// marks returns the marks of all its events.
+func (c *walkCall) marks() []string {
+	if len(c.items) > 0 {
+		return c.items
+	}
+	return []string{c.mark}
 }
 
 // blamef notes a violation.
@@ -68,15 +79,27 @@ const walkSecret = "a secret between the walk and its server"
 
 // newCall makes up a call of a kind.
 func (w *walk) newCall(kind string) *walkCall {
-	w.serial++
-	mark := fmt.Sprintf("%s%0*x", markBegins, markLength, w.seed<<20^w.serial)
-	c := &walkCall{mark: mark, kind: kind, to: []string{"a", "b"}[w.random.IntN(2)]}
-	pad := bytes.Repeat([]byte("x"), w.random.IntN(2000))
+	c := &walkCall{kind: kind, to: []string{"a", "b"}[w.random.IntN(2)], even: w.random.IntN(2) == 0}
 	// Three times five bytes stand before the mark, so that its base64 can be found, too.
-	c.body = fmt.Appendf(nil, ` {"mark":"%s","to":"%s","card":{"number":"pan-%s"},"pad":"%s"}`,
-		mark, c.to, mark[len(markBegins):], pad)
+	c.mark, c.body = w.newBody(c)
+	if kind == "batched" {
+		list := [][]byte{bytes.TrimSpace(c.body)}
+		for c.items = []string{c.mark}; w.random.IntN(3) > 0; {
+			mark, body := w.newBody(c)
+			c.items, list = append(c.items, mark), append(list, body)
+		}
+		c.body = slices.Concat([]byte("["), bytes.Join(list, []byte(",")), []byte("]"))
+	}
 	c.forged = kind == "signed" && w.random.IntN(4) == 0
 	return c
+}
+
+func (w *walk) newBody(c *walkCall) (mark string, body []byte) {
+	w.serial++
+	mark = fmt.Sprintf("%s%0*x", markBegins, markLength, w.seed<<20^w.serial)
+	pad := bytes.Repeat([]byte("x"), w.random.IntN(2000))
+	return mark, fmt.Appendf(nil, ` {"mark":"%s","to":"%s","even":%t,"card":{"number":"pan-%s"},"pad":"%s"}`,
+		mark, c.to, c.even, mark[len(markBegins):], pad)
 }
 
 // make makes a call and books what became of it. Only a whole answer counts.
@@ -87,12 +110,12 @@ func (w *walk) make(ctx context.Context, c *walkCall) {
 	answer, content, err := w.post(ctx, hook, c)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	c.answered = time.Now()
 	if err != nil {
 		w.unknown = append(w.unknown, c)
 		return
 	}
 	var result sluice.Result
-	c.status = answer.StatusCode
 	c.traceID = answer.Header.Get("Svc-Trace-Id")
 	switch {
 	case answer.StatusCode == http.StatusServiceUnavailable:
@@ -102,10 +125,28 @@ func (w *walk) make(ctx context.Context, c *walkCall) {
 		w.found = append(w.found, fmt.Sprintf("a call of %s was answered %s: %s", c.kind, answer.Status, content))
 	case json.Unmarshal(content, &result) != nil || result.TraceID == "" || result.CorrelationID == "":
 		w.found = append(w.found, fmt.Sprintf("a call of %s was answered with %s", c.kind, content))
+	case len(c.items) > 0:
+		w.noteSplit(c, result)
 	case answer.Header.Get("Svc-Duplicate") != "":
 		hook.duplicate++
 		w.checkRepeated(c, result)
 	default:
+		c.traceID, c.correlationID = result.TraceID, result.CorrelationID
+		w.calls = append(w.calls, c)
+	}
+}
+
+// noteSplit books a call of several events, whose answer must say that all are new, or none.
+func (w *walk) noteSplit(c *walkCall, result sluice.Result) {
+	var split sluice.Split
+	err := json.Unmarshal(result.Value, &split)
+	isKnown := slices.ContainsFunc(w.calls, func(first *walkCall) bool { return first.mark == c.mark })
+	if err != nil || split.Events+split.Duplicates != len(c.items) || split.Events > 0 && split.Duplicates > 0 ||
+		isKnown && split.Events > 0 {
+		w.found = append(w.found, fmt.Sprintf("the call of %d events %s, known: %t, was answered with %s", len(c.items),
+			c.mark, isKnown, result.Value))
+	}
+	if split.Events > 0 && !isKnown {
 		c.traceID, c.correlationID = result.TraceID, result.CorrelationID
 		w.calls = append(w.calls, c)
 	}
@@ -135,7 +176,7 @@ func (w *walk) checkRepeated(c *walkCall, result sluice.Result) {
 }
 
 func (w *walk) post(ctx context.Context, hook *walkHook, c *walkCall) (*http.Response, []byte, error) {
-	token := hook.tokens[int(c.body[len(c.body)-3])%len(hook.tokens)]
+	token := hook.tokens[len(c.body)%len(hook.tokens)]
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.client.url+receivePath, bytes.NewReader(c.body))
 	if err != nil {
 		return nil, nil, err
@@ -161,81 +202,3 @@ func (w *walk) post(ctx context.Context, hook *walkHook, c *walkCall) (*http.Res
 	content, err := io.ReadAll(answer.Body)
 	return answer, content, err
 }
-
-// A walkKind is a sort of webhook.
-type walkKind struct {
-	name     string
-	put      map[string]any // parameters of webhook.put
-	pipeline string         // "": none listens
-	times    int            // retries
-	forwards bool           // what was accepted must reach a recipient
-}
-
-// kindsOfWalk are the webhooks of a walk and the pipelines that listen to them. %a and %b stand
-// for the two recipients.
-var kindsOfWalk = []walkKind{
-	{"forwarded", map[string]any{"payloadType": "raw"}, `
-retry: {times: 3, backoff: 100ms, maxBackoff: 300ms}
-pipeline:
-  - event.listen: {eventKey: webhook.walk.forwarded}
-  - iam.run.as: {username: admin}
-  - http.forward: {url: '%a/forwarded', timeout: 2s, sign: walk}
-`, 3, true},
-	{"decoded", nil, `
-pipeline:
-  - event.listen: {eventKey: webhook.walk.decoded}
-  - convert.fromBase64: {input: '#{body.payload.origin}'}
-  - convert.fromJson
-  - set: {value: '#{body.mark}'}
-`, 0, false},
-	{"deduped", map[string]any{"payloadType": "raw", "dedupe": "header:X-Id"}, `
-pipeline:
-  - event.listen: {eventKey: webhook.walk.deduped}
-  - set: {value: '#{body.payload.mark}'}
-`, 0, false},
-	{"signed", map[string]any{
-		"signature": map[string]any{"header": "X-Signature"}, "signingSecret": walkSecret,
-	}, "", 0, false},
-	{"redacted", map[string]any{"payloadType": "raw", "redact": []string{"payload.card.number"}}, `
-retry: {times: 4, backoff: 200ms, maxBackoff: 400ms}
-pipeline:
-  - event.listen: {eventKey: webhook.walk.redacted}
-  - iam.run.as: {username: admin}
-  - http.forward: {url: '%b/redacted', timeout: 2s}
-`, 4, true},
-	{"kept", map[string]any{"payloadType": "raw", "keep": "30m"}, `
-pipeline:
-  - event.listen: {eventKey: webhook.walk.kept}
-  - set: {value: '#{body.payload.mark}'}
-`, 0, false},
-	{"fanned", map[string]any{"payloadType": "raw"}, `
-retry: {times: 2, backoff: 100ms}
-pipeline:
-  - event.listen: {eventKey: webhook.walk.fanned}
-  - iam.run.as: {username: admin}
-  - event.send: {eventKey: walk.sent, payload: '#{body.payload}'}
-  - event.send: {eventKey: walk.sent, payload: '#{body.payload}'}
-`, 2, true},
-	{"divided", map[string]any{"payloadType": "raw"}, `
-retry: {times: 5, backoff: 20s}
-pipeline:
-  - event.listen: {eventKey: webhook.walk.divided}
-  - iam.run.as: {username: admin}
-  - http.request:
-      url: '#{body.payload.to == "a" ? "%a/divided" : "%b/divided"}'
-      method: POST
-      body: '#{body.payload}'
-      expect: 2xx
-      timeout: 2s
-  - set: {value: '#{body.body}'}
-`, 5, true},
-}
-
-// sentPipeline forwards what the pipeline of the kind fanned sends.
-const sentPipeline = `
-retry: {times: 4, backoff: 100ms, maxBackoff: 300ms}
-pipeline:
-  - event.listen: {eventKey: walk.sent}
-  - iam.run.as: {username: admin}
-  - http.forward: {url: '%a/sent', timeout: 2s, sign: walk}
-`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -83,6 +84,9 @@ func (w *walk) settle(ctx context.Context) bool {
 	for until := time.Now().Add(settleTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
 		200*time.Millisecond) {
 		waiting = nil
+		if err := w.doWork(ctx, 1); err != nil {
+			return false
+		}
 		for _, status := range []sluice.Status{sluice.StatusProcessing, sluice.StatusRetrying} {
 			var open sluice.List[sluice.Call]
 			params := map[string]any{"status": status, "limit": 20}
@@ -108,21 +112,35 @@ func (w *walk) check(ctx context.Context) {
 	for _, hook := range w.hooks {
 		found[hook.eventKey] = w.traces(ctx, hook.eventKey)
 	}
-	byTrace := make(map[string][]sluice.Call)
-	for _, calls := range found {
-		for _, c := range calls {
+	byTrace, byCall, replayed := make(map[string][]sluice.Call), make(map[string][]sluice.Call), make(map[string]bool)
+	for _, c := range append(slices.Concat(slices.Collect(maps.Values(found))...), w.traces(ctx, sentKey)...) {
+		replayed[c.ReplayOf] = true
+		if c.EventKey != sentKey {
 			byTrace[c.TraceID] = append(byTrace[c.TraceID], c)
+		}
+		if c.Batch != nil {
+			byCall[c.Batch.TraceID] = append(byCall[c.Batch.TraceID], c)
 		}
 	}
 	for _, c := range w.calls {
-		w.checkCall(ctx, c, byTrace[c.traceID])
+		if len(c.items) > 0 {
+			w.checkBatch(ctx, c, byCall[c.traceID])
+		} else {
+			w.checkCall(ctx, c, byTrace[c.traceID])
+		}
 	}
+	w.checkOnce(replayed)
+	w.checkOrder(byTrace, replayed)
 	w.checkFigures(ctx, found)
 	w.checkRejected(ctx)
-	w.checkLetters(ctx, byTrace)
+	w.checkLetters(ctx, byTrace, replayed)
 	w.checkTokens(ctx)
+	w.checkRoles(ctx)
 	w.checkAudit(ctx)
-	w.checkFolder()
+	w.checkFolder(ctx)
+	if len(w.found) == 0 && w.random.IntN(copiedEvery) == 0 {
+		w.checkCopy(ctx)
+	}
 }
 
 // traces returns all calls of a webhook.
@@ -161,19 +179,117 @@ func (w *walk) checkCall(ctx context.Context, c *walkCall, found []sluice.Call) 
 	}; !slices.Contains(final, status) {
 		w.blamef("the call %s of %s is %s after everything has settled", c.traceID, c.kind, status)
 	}
-	for _, at := range []*recipient{w.a, w.b} {
-		w.checkIDs(c, at.of(c.mark))
-	}
 	kind := kindOfWalk(c.kind)
-	if kind.forwards && status != sluice.StatusError && w.a.of(c.mark).answered+w.b.of(c.mark).answered == 0 {
+	reached := 0
+	for _, at := range []*recipient{w.a, w.b} {
+		got := at.of(c.mark)
+		w.checkIDs(c, got)
+		reached += len(got.answered)
+	}
+	if kind.forwards && status != sluice.StatusError && reached == 0 {
 		w.blamef("the call %s of %s is %s, and no recipient has got it", c.traceID, c.kind, status)
 	}
-	want := map[string]string{"decoded": c.mark, "deduped": c.mark, "kept": c.mark, "divided": seen(c.mark)}[c.kind]
-	if want != "" && status == sluice.StatusOK {
-		result, err := w.client.result(ctx, c.correlationID)
-		if err != nil || string(result.Value) != `"`+want+`"` {
-			w.blamef("the result of the call %s of %s is %s, %v instead of %q", c.traceID, c.kind, result.Value, err,
-				want)
+	if c.kind == "typed" && found[0].Type != c.to {
+		w.blamef("the call %s of type %s has the type %q", c.traceID, c.to, found[0].Type)
+	}
+	if kind.result != nil && status == sluice.StatusOK {
+		w.checkResult(ctx, c.traceID, c.kind, c.correlationID, kind.result(c))
+	}
+}
+
+// checkResult: the result of a call is what its pipeline made.
+func (w *walk) checkResult(ctx context.Context, traceID, kind, correlationID, want string) {
+	result, err := w.client.result(ctx, correlationID)
+	if err != nil || cmp.Or(string(result.Value), "null") != want {
+		w.blamef("the result of the call %s of %s is %s, %v instead of %s", traceID, kind, result.Value, err, want)
+	}
+}
+
+// checkBatch: of a call that brought several events, each one is there, once, with a result of its own.
+func (w *walk) checkBatch(ctx context.Context, c *walkCall, items []sluice.Call) {
+	if len(items) != len(c.items) {
+		w.blamef("the call %s brought %d events, and trace.get has %d of them (erased: %v)", c.traceID, len(c.items),
+			len(items), c.erased)
+		return
+	}
+	seen := make(map[int]bool)
+	for _, item := range items {
+		seen[item.Batch.Index] = true
+		switch {
+		case item.Batch.Index >= len(c.items):
+			w.blamef("event %d of the call %s was not in it", item.Batch.Index, c.traceID)
+		case c.erased != item.Erased:
+			w.blamef("event %d of the call %s is erased: %t, and the call %t", item.Batch.Index, c.traceID, item.Erased,
+				c.erased)
+		case !c.erased && item.Status != sluice.StatusOK:
+			w.blamef("event %d of the call %s is %s", item.Batch.Index, c.traceID, item.Status)
+		case !c.erased:
+			w.checkResult(ctx, item.TraceID, c.kind, item.CorrelationID, `"`+c.items[item.Batch.Index]+`"`)
+		}
+	}
+	if len(seen) != len(c.items) {
+		w.blamef("the events of the call %s are %v of %d", c.traceID, slices.Sorted(maps.Keys(seen)), len(c.items))
+	}
+}
+
+// checkOnce: a step that is done once was not done again but for an interruption.
+func (w *walk) checkOnce(replayed map[string]bool) {
+	for _, c := range w.calls {
+		if c.kind != "once" || c.erased || replayed[c.traceID] {
+			continue
+		}
+		may := 1
+		for _, fault := range w.faults {
+			if fault.After(c.at) {
+				may++
+			}
+		}
+		if times := w.a.of(c.mark).times("/once"); times > may {
+			w.blamef("the call %s did %d times what it does once, with %d faults since", c.traceID, times, may-1)
+		}
+	}
+}
+
+// checkOrder: of calls with the same value, one that came after another was answered is done after it.
+func (w *walk) checkOrder(byTrace map[string][]sluice.Call, replayed map[string]bool) {
+	type done struct {
+		*walkCall
+		first time.Time
+	}
+	ordered := make(map[string][]done)
+	for _, c := range w.calls {
+		if found := byTrace[c.traceID]; c.kind == "ordered" && !c.erased && !replayed[c.traceID] && len(found) == 1 &&
+			found[0].Status == sluice.StatusOK {
+			ordered[c.to] = append(ordered[c.to], done{c, w.a.of(c.mark).first("/ordered")})
+		}
+	}
+	for value, calls := range ordered {
+		slices.SortFunc(calls, func(a, b done) int { return a.first.Compare(b.first) })
+		var latest done // of those done so far, the one that came last
+		for _, c := range calls {
+			if latest.walkCall != nil && c.answered.Before(latest.at) {
+				w.blamef("of the calls with the value %s, %s was done before %s, which was answered before it came",
+					value, latest.traceID, c.traceID)
+			}
+			if latest.walkCall == nil || c.at.After(latest.at) {
+				latest = c
+			}
+		}
+	}
+}
+
+// checkRoles: of a role that two have edited at once, each has what it took away, or gave.
+func (w *walk) checkRoles(ctx context.Context) {
+	for _, role := range w.roles {
+		var found struct {
+			Permissions, Scope []string
+		}
+		if err := w.may(ctx, "iam.role.get", map[string]any{"role": role}, &found); err != nil {
+			return
+		}
+		if len(found.Permissions) != 1 || len(found.Scope) != 1 {
+			w.blamef("a role that two edited at once has the permissions %v and the scope %v", found.Permissions,
+				found.Scope)
 		}
 	}
 }
@@ -188,15 +304,6 @@ func (w *walk) checkIDs(c *walkCall, got arrivals) {
 	if len(got.ids) > most {
 		w.blamef("the call %s of %s came under the ids %v", c.traceID, c.kind, slices.Sorted(maps.Keys(got.ids)))
 	}
-}
-
-// kindOfWalk returns the kind with a name; one without anything if there is none.
-func kindOfWalk(name string) walkKind {
-	at := slices.IndexFunc(kindsOfWalk, func(k walkKind) bool { return k.name == name })
-	if at < 0 {
-		return walkKind{}
-	}
-	return kindsOfWalk[at]
 }
 
 // checkFigures: the figures of each webhook are those of its calls, soon after a start.
@@ -236,7 +343,7 @@ func (w *walk) checkFigures(ctx context.Context, found map[string][]sluice.Call)
 // figuresOf counts the accepted calls by their states. Replays are no calls.
 func figuresOf(calls []sluice.Call) (f sluice.CallFigures) {
 	for _, c := range calls {
-		if c.ReplayOf != "" {
+		if c.ReplayOf != "" || c.Split != nil {
 			continue
 		}
 		switch c.Status {
@@ -261,12 +368,12 @@ func (w *walk) checkCount(hook *walkHook, accepted int) {
 	acked, unknown := 0, w.admitted(hook)
 	for _, c := range w.calls {
 		if c.kind == hook.kind {
-			acked++
+			acked += len(c.marks())
 		}
 	}
 	for _, c := range w.unknown {
 		if c.kind == hook.kind {
-			unknown++
+			unknown += len(c.marks())
 		}
 	}
 	if accepted < acked || accepted > acked+unknown {
@@ -319,8 +426,9 @@ func (w *world) lostAt(at time.Time) bool {
 		func(kill time.Time) bool { return at.Before(kill) && kill.Sub(at) < mayBeLost })
 }
 
-// checkLetters: dead letters are those of calls that failed for good, after all their attempts.
-func (w *walk) checkLetters(ctx context.Context, byTrace map[string][]sluice.Call) {
+// checkLetters: dead letters are those of calls that failed for good, after all their attempts, unless
+// they were replayed or deleted.
+func (w *walk) checkLetters(ctx context.Context, byTrace map[string][]sluice.Call, replayed map[string]bool) {
 	letters := make(map[string]bool)
 	params := map[string]any{"limit": 1000}
 	for {
@@ -339,20 +447,10 @@ func (w *walk) checkLetters(ctx context.Context, byTrace map[string][]sluice.Cal
 	}
 	for trace, calls := range byTrace {
 		if calls[0].Status == sluice.StatusError && !calls[0].Erased && !letters[trace] && !w.letters[trace] &&
-			!w.hasReplay(trace, byTrace) {
+			!replayed[trace] {
 			w.blamef("the call %s of %s failed for good, and has no dead letter", trace, calls[0].EventKey)
 		}
 	}
-}
-
-// hasReplay reports whether a call was replayed, which takes its dead letter away.
-func (w *walk) hasReplay(trace string, byTrace map[string][]sluice.Call) bool {
-	for _, calls := range byTrace {
-		if calls[0].ReplayOf == trace {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *walk) checkLetter(l sluice.DeadLetter, calls []sluice.Call) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 var (
@@ -18,12 +19,26 @@ var (
 	cardNumber = regexp.MustCompile(fmt.Sprintf("pan-[0-9a-f]{%d}", markLength))
 )
 
-// checkFolder: what was erased, and what is never stored, is in no file.
-func (w *walk) checkFolder() {
+// checkFolder: what was erased, and what is never stored, is in no file, soon after the last run has
+// ended.
+func (w *walk) checkFolder(ctx context.Context) {
+	var left []string
+	for until := time.Now().Add(agreeTime); time.Now().Before(until); sleep(ctx, 200*time.Millisecond) {
+		if left = w.leftInFolder(); len(left) == 0 || ctx.Err() != nil {
+			return
+		}
+	}
+	for _, what := range left {
+		w.blamef("%s", what)
+	}
+}
+
+// leftInFolder returns what is in files and must not be there.
+func (w *walk) leftInFolder() (left []string) {
 	erased, redacted := make(map[string]bool), make(map[string]bool)
 	for _, c := range w.calls {
-		if c.erased {
-			erased[c.mark] = true
+		for _, mark := range c.marks() {
+			erased[mark] = c.erased
 		}
 		if c.kind == "redacted" {
 			redacted["pan-"+strings.TrimPrefix(c.mark, markBegins)] = true
@@ -40,21 +55,22 @@ func (w *walk) checkFolder() {
 		name, _ := filepath.Rel(w.data, path)
 		for _, mark := range marksIn(content) {
 			if erased[mark] {
-				w.blamef("the erased text %s is in %s", mark, name)
+				left = append(left, fmt.Sprintf("the erased text %s is in %s", mark, name))
 				delete(erased, mark)
 			}
 		}
 		for _, number := range cardNumber.FindAll(content, -1) {
 			if redacted[string(number)] {
-				w.blamef("the redacted text %s is in %s", number, name)
+				left = append(left, fmt.Sprintf("the redacted text %s is in %s", number, name))
 				delete(redacted, string(number))
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		w.blamef("the folder can't be read: %s", err)
+		left = append(left, fmt.Sprintf("the folder can't be read: %s", err))
 	}
+	return left
 }
 
 // marksIn returns the marks of calls in a file, as they are and as base64.

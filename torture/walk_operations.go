@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -37,13 +36,14 @@ var operations = []operation{
 	{"replay a call", 4, replayCall},
 	{"retry", 3, func(ctx context.Context, w *walk) error { return w.may(ctx, "event.retry", map[string]any{}, nil) }},
 	{"replay dead letters", 2, func(ctx context.Context, w *walk) error {
-		return w.may(ctx, "deadletter.replay", map[string]any{"rate": 1000}, nil)
+		return w.may(ctx, "deadletter.replay", map[string]any{"since": "24h", "rate": 1000}, nil)
 	}},
 	{"delete a dead letter", 2, deleteLetter},
 	{"admit", 1, func(ctx context.Context, w *walk) error {
 		return w.may(ctx, "quarantine.admit", map[string]any{"eventKey": "webhook.walk.signed"}, nil)
 	}},
 	{"edit a role twice at once", 2, editRole},
+	{"work", 4, func(ctx context.Context, w *walk) error { return w.doWork(ctx, 4) }},
 	{"wait", 4, func(ctx context.Context, w *walk) error {
 		sleep(ctx, time.Duration(w.random.IntN(1500))*time.Millisecond)
 		return nil
@@ -60,6 +60,7 @@ var operations = []operation{
 	{"hand over to a broken one", 1, underLoad(handOverToBroken)},
 	{"the clock", 2, setClock},
 	{"no descriptors", 1, underLoad(takeDescriptors)},
+	{"a full disk", 1, underLoad(fillDisk)},
 }
 
 // may calls a command that a fault may make fail, but never for good.
@@ -74,11 +75,31 @@ func (w *walk) may(ctx context.Context, name string, params map[string]any, out 
 		if err = w.client.command(ctx, name, params, out); err == nil || !isUnavailable(err) {
 			break
 		}
+		if failed := w.revive(ctx); failed != nil {
+			return failed
+		}
 	}
 	if err != nil && ctx.Err() == nil && !isExpected(err) {
 		w.blamef("%s %v: %s", name, params, err)
 	}
 	return ctx.Err()
+}
+
+// revive starts the server again if it has ended by itself, as a supervisor does. It must have had a reason.
+func (w *walk) revive(ctx context.Context) error {
+	w.reviving.Lock()
+	defer w.reviving.Unlock()
+	select {
+	case <-w.server.exited:
+	default:
+		return nil
+	}
+	if time.Now().After(w.mayEnd) {
+		w.blamef("the server has ended by itself: %s", w.server.log.text)
+	}
+	w.kills = append(w.kills, time.Now())
+	w.faults = append(w.faults, time.Now())
+	return w.start(ctx)
 }
 
 // isUnavailable reports whether an answer asks to come again.
@@ -91,8 +112,8 @@ func isUnavailable(err error) bool {
 // isExpected reports whether a command was refused for a reason that a walk can't know of.
 func isExpected(err error) bool {
 	for _, code := range []string{
-		"event-waits", "event-unknown", "event-erased", "deadletter-unknown", "letter-unknown", "not-admissible",
-		"signature-invalid", "last-token",
+		"event-waits", "event-unknown", "event-erased", "event-gone", "deadletter-unknown", "letter-unknown", "not-admissible",
+		"signature-invalid", "last-token", "lease-over",
 	} {
 		if strings.Contains(err.Error(), `"`+code+`"`) {
 			return true
@@ -135,6 +156,7 @@ func underLoad(do func(context.Context, *walk) error) func(context.Context, *wal
 		})
 		defer load.Wait()
 		sleep(ctx, moment)
+		defer func() { w.faults = append(w.faults, time.Now()) }()
 		return do(ctx, w)
 	}
 }
@@ -142,7 +164,7 @@ func underLoad(do func(context.Context, *walk) error) func(context.Context, *wal
 func repeatDeliveries(ctx context.Context, w *walk) error {
 	var known []*walkCall
 	for _, c := range append(append([]*walkCall(nil), w.calls...), w.unknown...) {
-		if c.kind == "deduped" && !c.erased {
+		if (c.kind == "deduped" || c.kind == "batched") && !c.erased {
 			known = append(known, c)
 		}
 	}
@@ -229,7 +251,7 @@ func eraseCalls(ctx context.Context, w *walk) error {
 	for range 1 + w.random.IntN(2) {
 		c := w.calls[w.random.IntN(len(w.calls))]
 		params := map[string]any{"traceId": c.traceID, "force": true}
-		if w.random.IntN(3) == 0 && c.kind != "decoded" {
+		if w.random.IntN(3) == 0 && c.kind != "decoded" && len(c.items) == 0 {
 			params = map[string]any{"eventKey": w.hooks[c.kind].eventKey, "search": c.mark, "force": true}
 		}
 		times := 1 + w.random.IntN(2)
@@ -249,7 +271,9 @@ func replayCall(ctx context.Context, w *walk) error {
 		return nil
 	}
 	c := w.calls[w.random.IntN(len(w.calls))]
-	c.replayed = true
+	if len(c.items) > 0 { // each of its events is replayed by itself
+		return nil
+	}
 	return w.may(ctx, "event.replay", map[string]any{"traceId": c.traceID}, nil)
 }
 
@@ -267,6 +291,7 @@ func deleteLetter(ctx context.Context, w *walk) error {
 // editRole takes a permission of a role away while somebody else gives the role a scope.
 func editRole(ctx context.Context, w *walk) error {
 	role := fmt.Sprint("walkers-", w.step)
+	w.roles = append(w.roles, role)
 	whole := map[string]any{"role": role, "permissions": []string{"webhook.get", "webhook.put"}}
 	if err := w.may(ctx, "iam.role.put", whole, nil); err != nil {
 		return err
@@ -278,17 +303,49 @@ func editRole(ctx context.Context, w *walk) error {
 		edits.Go(func() { _ = w.may(ctx, "iam.role.put", edit, nil) })
 	}
 	edits.Wait()
-	var found struct {
-		Permissions, Scope []string
+	const most = 20
+	if len(w.roles) <= most {
+		return nil
 	}
-	if err := w.may(ctx, "iam.role.get", map[string]any{"role": role}, &found); err != nil {
-		return err
+	oldest := w.roles[0]
+	w.roles = w.roles[1:]
+	return w.may(ctx, "iam.role.delete", map[string]any{"role": oldest}, nil)
+}
+
+// doWork does the work that waits. One item in so many is put off, or left to be offered again.
+func (w *walk) doWork(ctx context.Context, share int) error {
+	const patient = 30 * time.Second
+	for ctx.Err() == nil {
+		lease := patient
+		if share > 1 {
+			lease = time.Second
+		}
+		var taken struct{ Items []sluice.WorkItem }
+		if err := w.may(ctx, "work.take", map[string]any{"queue": "walk", "limit": 10, "lease": lease.String()},
+			&taken); err != nil || len(taken.Items) == 0 {
+			return err
+		}
+		for _, item := range taken.Items {
+			switch choice := w.random.IntN(2 * share); {
+			case share > 1 && choice == 0: // nobody does it
+			case share > 1 && choice == 1:
+				put := map[string]any{"lease": item.Lease, "statusCode": 503, "message": "later", "retryAfter": "1s"}
+				if err := w.may(ctx, "work.fail", put, nil); err != nil {
+					return err
+				}
+			default:
+				var mark string
+				if err := json.Unmarshal(item.Input, &mark); err != nil {
+					w.blamef("work has the input %s: %s", item.Input, err)
+				}
+				done := map[string]any{"lease": item.Lease, "value": seen(mark)}
+				if err := w.may(ctx, "work.done", done, nil); err != nil {
+					return err
+				}
+			}
+		}
 	}
-	if len(found.Permissions) != 1 || len(found.Scope) != 1 {
-		w.blamef("a role that two edited at once has the permissions %v and the scope %v", found.Permissions,
-			found.Scope)
-	}
-	return w.may(ctx, "iam.role.delete", map[string]any{"role": role}, nil)
+	return ctx.Err()
 }
 
 func handOverToBroken(ctx context.Context, w *walk) error {
@@ -304,16 +361,6 @@ func handOverToBroken(ctx context.Context, w *walk) error {
 // setClock sets the clock of the server ahead or back by minutes, or right.
 func setClock(_ context.Context, w *walk) error {
 	return w.setClock(time.Duration(w.random.IntN(3)-1) * 7 * time.Minute)
-}
-
-func (w *world) setClock(ahead time.Duration) error {
-	file, err := os.OpenFile(w.clock, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(int64(ahead/time.Second))), 0)
-	return err
 }
 
 // isClosed reports whether calls with a token are refused as those with an unknown one.

@@ -2,8 +2,10 @@ package main
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,8 +35,34 @@ const (
 
 // arrivals are what a recipient has seen of one call.
 type arrivals struct {
-	answered int             // with 200
+	answered []arrival       // with 200
 	ids      map[string]bool // by path
+}
+
+// An arrival is one request that was answered well.
+type arrival struct {
+	path string
+	at   time.Time
+}
+
+// first returns when something came to a path for the first time; zero if it never did.
+func (a arrivals) first(path string) time.Time {
+	for _, one := range a.answered {
+		if one.path == path {
+			return one.at
+		}
+	}
+	return time.Time{}
+}
+
+// times returns how often something came to a path.
+func (a arrivals) times(path string) (n int) {
+	for _, one := range a.answered {
+		if one.path == path {
+			n++
+		}
+	}
+	return n
 }
 
 func newRecipient() *recipient {
@@ -86,7 +114,7 @@ func (r *recipient) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	at.ids[request.URL.Path+" "+request.Header.Get("Webhook-Id")] = true
 	if status == http.StatusOK {
-		at.answered++
+		at.answered = append(at.answered, arrival{request.URL.Path, time.Now()})
 	}
 	r.mu.Unlock()
 	if status != 0 {
@@ -103,7 +131,7 @@ func (r *recipient) of(mark string) arrivals {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if at := r.arrivals[mark]; at != nil {
-		return *at
+		return arrivals{slices.Clone(at.answered), maps.Clone(at.ids)}
 	}
 	return arrivals{}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -20,6 +22,7 @@ type world struct {
 	settings
 
 	dir, data, program string
+	mounted            bool   // its disk is its own
 	clock              string // file with the seconds that the server's clock is ahead
 	manager            *net.UnixConn
 	server             *server
@@ -28,6 +31,9 @@ type world struct {
 	a, b               *recipient
 	starts             int
 	kills              []time.Time
+	faults             []time.Time // when they were over
+	reviving           sync.Mutex
+	mayEnd             time.Time // until then the server may find that it can't go on
 }
 
 func newWorld(ctx context.Context, s settings) (_ *world, err error) {
@@ -40,7 +46,10 @@ func newWorld(ctx context.Context, s settings) (_ *world, err error) {
 	if w.dir, err = os.MkdirTemp(s.dir, "torture-walk-"); err != nil {
 		return nil, err
 	}
-	w.data, w.program = filepath.Join(w.dir, "data"), filepath.Join(w.dir, "server")
+	w.data, w.program = filepath.Join(w.dir, "disk", "data"), filepath.Join(w.dir, "server")
+	if err = w.mountDisk(); err != nil {
+		return nil, err
+	}
 	w.clock = filepath.Join(w.dir, "clock")
 	if err = copyProgram(w.program); err != nil {
 		return nil, err
@@ -78,7 +87,7 @@ func (w *world) start(ctx context.Context) error {
 		listen = strings.TrimPrefix(w.client.url, "http://")
 	}
 	cmd := command(w.program, restartPart, w.data, "listen="+listen, "http-allow=127.0.0.0/8", "result-ttl=24h",
-		clockOption+"="+w.clock)
+		clockOption+"="+w.clock, "min-free-disk=24MiB")
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(w.dir, "notify"))
 	var err error
 	if w.server, err = launchCommand(cmd); err != nil {
@@ -198,5 +207,16 @@ func (w *world) remove(keep bool) error {
 		fmt.Println("kept:", w.dir)
 		return nil
 	}
-	return os.RemoveAll(w.dir)
+	return errors.Join(w.unmountDisk(), os.RemoveAll(w.dir))
+}
+
+// setClock sets the clock of the server ahead, or right.
+func (w *world) setClock(ahead time.Duration) error {
+	file, err := os.OpenFile(w.clock, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(int64(ahead/time.Second))), 0)
+	return err
 }
