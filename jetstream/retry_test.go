@@ -221,6 +221,53 @@ func TestRetryReachesEveryNode(t *testing.T) {
 	})
 }
 
+// TestRetryDuringAnAttempt: what is to be tried again while it is tried is tried once more at once, on
+// whichever node, and by no two at a time.
+func TestRetryDuringAnAttempt(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, shared bool) {
+		nodes := []*Engine{open()}
+		if shared {
+			nodes = append(nodes, open())
+		}
+		key := natstest.UniqueKey("during")
+		p := bind(t, nodes[0], strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		var running atomic.Int64
+		tried, goOn := make(chan int, 9), make(chan struct{})
+		run := func(d sluice.Delivery) (sluice.Outcome, error) {
+			if running.Add(1) > 1 {
+				t.Error("an event is tried twice at a time")
+			}
+			defer running.Add(-1)
+			switch tried <- d.Attempts; d.Attempts {
+			case 0:
+				return again(d, 10*time.Millisecond), nil
+			case 1:
+				<-goOn
+				return again(d, time.Hour), nil
+			}
+			return ok(p.Name, `1`), nil
+		}
+		for _, node := range nodes {
+			consume(t, node, p, run)
+		}
+		result := send(t, nodes[0], key, 0)
+		for want := range 2 {
+			if got := <-tried; got != want {
+				t.Fatalf("attempt %d comes where attempt %d should", got, want)
+			}
+		}
+		for _, node := range nodes {
+			natstest.Eventually(t, "the attempt to be known", func() bool {
+				return node.Queue.Retry(sluice.RetryQuery{Pipeline: p.Name}) == 1
+			})
+		}
+		close(goOn)
+		if got, err := nodes[0].Results.Result(t.Context(), result.CorrelationID, patience); err != nil || got.Status != sluice.StatusOK {
+			t.Errorf("the event comes to %s (%v)", got.Status, err)
+		}
+	})
+}
+
 // TestLiveEventsGoBeforeReplays: however many replays wait, a live event is next.
 func TestLiveEventsGoBeforeReplays(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {

@@ -38,10 +38,11 @@ func TestACallOfSeveralEvents(t *testing.T) {
 		t.Errorf("of 4 items with 1 repeated: %+v", got)
 	}
 	result := first.object(t)
-	found := s.traces("traceId", result["traceId"].(string))
-	if len(found) != 4 {
-		t.Fatalf("the call's trace id finds %d: %+v", len(found), found)
-	}
+	var found []trace
+	eventually(t, "the call and its items to be done", func() bool {
+		found = s.traces("traceId", result["traceId"].(string), "status", "ok")
+		return len(found) == 4
+	})
 	call := found[len(found)-1]
 	for _, c := range found {
 		if c.Split != nil {
@@ -94,11 +95,11 @@ func TestACallOfSeveralEvents(t *testing.T) {
 		t.Errorf("the poll for an empty list: %+v", got)
 	}
 	s.call(h, "application/json", `{"id":"9","kind":"paid"}`).wantStatus(t, 200)
-	var figures []struct{ Accepted, OK int }
-	s.command("webhook.stats", map[string]any{"eventKey": "webhook.many"}).wantStatus(t, 200).into(t, &figures)
-	if len(figures) != 1 || figures[0].Accepted != 5 || figures[0].OK != 5 {
-		t.Errorf("5 events are counted as %+v", figures)
-	}
+	eventually(t, "5 events to be counted", func() bool {
+		var figures []struct{ Accepted, OK int }
+		s.command("webhook.stats", map[string]any{"eventKey": "webhook.many"}).wantStatus(t, 200).into(t, &figures)
+		return len(figures) == 1 && figures[0].Accepted == 5 && figures[0].OK == 5
+	})
 }
 
 // TestItemsOfACallAreReplayedAndErasedTogether, and a batch of the quarantine becomes its items.

@@ -30,6 +30,8 @@ type entry struct {
 	queued   bool // it stands in line.due
 	parked   bool // it does not, until it is its turn, or those of its group before it are gone
 	indexed  bool // only the index knows where its state is
+	claimed  bool // another node has it until it is due
+	hurried  bool // the attempt that goes on is followed by another one at once
 }
 
 // An extra is what only some entries have.
@@ -67,6 +69,9 @@ func (e *entry) here() bool { return e.sequence != 0 }
 
 // retries is state.retries.
 func (e *entry) retries() bool { return e.Attempts > 0 && !e.Answer }
+
+// busy reports whether the event is in its attempt.
+func (e *entry) busy() bool { return e.claimed || !e.queued && !e.parked }
 
 // outdated returns the sequence of its state when that has been replaced; 0: it goes with its subject.
 func (e *entry) outdated() uint64 {

@@ -103,7 +103,7 @@ func (l *line) become(e *entry, s state) {
 	e.Due, e.First, e.Call = momentOf(s.Due), momentOf(s.First), momentOf(s.Call)
 	e.code, e.eventKey = unique.Make(s.Code), unique.Make(s.EventKey)
 	e.Attempts, e.Answer = int32(s.Attempts), s.Answer
-	e.tried = 0
+	e.tried, e.claimed = 0, s.Node != ""
 	if e.extra = plain; s.Order != 0 || s.Group != 0 {
 		e.extra = &extra{
 			Order: s.Order, Behind: s.Behind, Group: s.Group, Came: s.Came, Wait: s.Wait, AtMost: s.AtMost,
@@ -116,7 +116,11 @@ func (l *line) become(e *entry, s state) {
 		l.arrange(s.Group, with(l.groups[s.Group], e))
 		return
 	}
-	l.enter(e, e.Due)
+	at := e.Due
+	if e.hurried && !e.claimed {
+		at, e.hurried = 0, false
+	}
+	l.enter(e, at)
 }
 
 // enter lets an event stand in line until a time, as soon as it is its turn.

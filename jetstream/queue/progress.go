@@ -101,6 +101,25 @@ func (q *Queue) oldestUnfinished(
 	return oldest, nil
 }
 
+// newest returns the last event that a binding is for. Others don't count: a consumer does not
+// notice them, and would never be done with them.
+func (q *Queue) newest(ctx context.Context, binding string) (event uint64, err error) {
+	consumer, err := q.events.Consumer(ctx, binding)
+	if err != nil {
+		return 0, stream.NoAnswer(err)
+	}
+	for _, subject := range consumer.CachedInfo().Config.FilterSubjects {
+		msg, err := stream.Found(q.events.GetLastMsgForSubject(ctx, subject))
+		if err != nil {
+			return 0, err
+		}
+		if msg != nil {
+			event = max(event, msg.Sequence)
+		}
+	}
+	return event, nil
+}
+
 // Bounds of the cache of consumers' states, so that not every poll asks the engine.
 const (
 	progressAge = 250 * time.Millisecond

@@ -58,10 +58,17 @@ func (w *Waiting) hurry(o hurryOrder, room bool) (hurried int) {
 	for _, binding := range o.Bindings {
 		l := w.line(binding)
 		for e := range l.all() {
-			if !e.queued || e.here() && !room || !o.fits(e) { // one that was taken is in its attempt
+			if e.here() && !room || !o.fits(e) || o.Answer && e.busy() { // a run that goes on finds its answer
 				continue
 			}
-			if hurried++; !o.DryRun {
+			hurried++
+			switch {
+			case o.DryRun:
+			case e.busy():
+				e.hurried = true
+			case e.parked:
+				e.at = min(e.at, now)
+			default:
 				e.tried = 0
 				l.advance(e, now)
 			}

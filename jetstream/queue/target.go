@@ -57,7 +57,7 @@ func (w *Waiting) reached(l *line, r *recovery, by *delivery, pace *rate.Limiter
 	}
 	var waiting []*entry
 	l.due.Ascend(&entry{at: w.moment() + 1, extra: plain}, func(e *entry) bool {
-		if e.Target == r.target && e.tried == 0 {
+		if e.Target == r.target && e.tried == 0 && !e.claimed {
 			waiting = append(waiting, e)
 		}
 		return true
@@ -99,7 +99,7 @@ func (w *Waiting) followOn(l *line, r *recovery, pace *rate.Limiter) {
 // try lets an event be tried before it is due, unless it has been taken or waits for something
 // else by now. Only this node knows. The caller holds the lock.
 func (w *Waiting) try(l *line, r *recovery, e *entry) {
-	if now := w.moment(); e.Target == r.target && e.queued && l.advance(e, now) {
+	if now := w.moment(); e.Target == r.target && e.queued && !e.claimed && l.advance(e, now) {
 		e.tried = now
 	}
 }

@@ -203,11 +203,7 @@ func (w *waited) inTurn(ctx context.Context, key string) (bool, error) {
 // last returns the last event that has come when one joins others.
 func (w *waited) last(ctx context.Context, others sluice.Place) (event uint64, err error) {
 	if !w.queue.host.SoleWriter {
-		info, err := w.queue.events.Info(ctx)
-		if err != nil {
-			return 0, err
-		}
-		return info.State.LastSeq, nil
+		return w.queue.newest(ctx, w.binding)
 	}
 	w.queue.Waiting.mu.Lock()
 	defer w.queue.Waiting.mu.Unlock()
