@@ -99,9 +99,10 @@ func TestShares(t *testing.T) {
 func TestSharesOfCalls(t *testing.T) {
 	h := open(t)
 	h.put("kind", "quarantine", "subject", "webhook.*", "atLeast", "50%")
+	hour := h.now.Truncate(time.Hour)
 	refused := func(accepted, count int) alert.Condition {
 		figures := sluice.WebhookFigures{CallFigures: sluice.CallFigures{Accepted: accepted, Rejected: count}}
-		h.hours = []sluice.Minute{{Time: h.now.Truncate(time.Hour), Webhooks: map[string]sluice.WebhookFigures{"webhook.a": figures}}}
+		h.hours = []sluice.Minute{{Time: hour, Webhooks: map[string]sluice.WebhookFigures{"webhook.a": figures}}}
 		facts := alert.Facts{Stats: sluice.ServerStats{FreeDisk: -1}, Quarantined: make([]sluice.QuarantinedCall, count)}
 		for i := range facts.Quarantined {
 			facts.Quarantined[i].EventKey = "webhook.a"

@@ -139,6 +139,14 @@ func (s *service) stop() {
 		s.t.Errorf("stop: %v", err)
 	}
 	s.server = nil
+	if !s.t.Failed() {
+		return
+	}
+	for line := range strings.Lines(s.log.String()) {
+		if strings.Contains(line, `"level":"WARN"`) || strings.Contains(line, `"level":"ERROR"`) {
+			s.t.Log(line)
+		}
+	}
 }
 
 // A transcript collects what a server writes.

@@ -44,8 +44,8 @@ func TestTooLargeCallsAreNoted(t *testing.T) {
 		sizes[a.wantProblem(t, 413, "payload-too-large")["traceId"].(string)] = size
 	}
 	note(s.call(h, "text/plain", strings.Repeat("x", 9_000_000), secret), 9_000_000)
-	chunked := func(r *http.Request) { r.ContentLength, r.Body = -1, io.NopCloser(bytes.NewReader(make([]byte, 2000))) }
-	note(s.call(h, "text/plain", "", secret, chunked), 1024) // what a first read gets
+	chunked := func(r *http.Request) { r.ContentLength, r.Body = -1, io.NopCloser(bytes.NewReader(make([]byte, 1001))) }
+	note(s.call(h, "text/plain", "", secret, chunked), 1001)
 	note(s.send("POST", receivePath, strings.NewReader(`{"token":"`+h.UUID+`","x":"`+strings.Repeat("x", 2000)+`"}`), header("Content-Type", "application/json"), secret),
 		2000+len(`{"token":"","x":""}`)+len(h.UUID))
 	items := s.quarantine(map[string]any{"code": "payload-too-large"})
