@@ -237,7 +237,7 @@ func TestTriesOnLargeEvents(t *testing.T) {
 	most := make(chan int64)
 	done := make(chan struct{})
 	go func() { // while they are tried
-		seen, lately := int64(0), make([]int64, 4)
+		seen, lately := int64(0), make([]int64, 8)
 		for {
 			select {
 			case <-done:
