@@ -70,16 +70,13 @@ func (l *Store) each(ctx context.Context, subject string, visit func(sluice.Dead
 		return stream.NoAnswer(err)
 	}
 	defer letters.Stop()
-	for left := letters.Pending; left > 0; {
-		msg, meta, err := letters.Next(ctx)
-		if err != nil {
-			return stream.NoAnswer(err)
-		}
-		left = meta.NumPending
+	if err := letters.Stored(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		letter, err := readLetter(msg.Data())
 		if l.letters.Readable(&letter, meta.Sequence.Stream, msg.Subject(), err) {
 			visit(letter)
 		}
+	}); err != nil {
+		return stream.NoAnswer(err)
 	}
 	return nil
 }

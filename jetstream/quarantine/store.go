@@ -63,7 +63,7 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.catchUp(ctx, calls); err != nil {
+	if err := calls.Stored(ctx, func(msg jetstream.Msg, _ *jetstream.MsgMetadata) { s.note(msg) }); err != nil {
 		calls.Stop()
 		return err
 	}
@@ -114,19 +114,6 @@ func (s *Store) Drop(ctx context.Context, id string) (bool, error) {
 // start.
 func (s *Store) PushedOut() int64 { return s.pushed.Load() }
 
-// catchUp learns of what was stored before.
-func (s *Store) catchUp(ctx context.Context, calls *stream.Follower) error {
-	for pending := calls.Pending; pending > 0; {
-		msg, meta, err := calls.Next(ctx)
-		if err != nil {
-			return err
-		}
-		s.note(msg)
-		pending = meta.NumPending
-	}
-	return nil
-}
-
 // follow learns of what is stored, here or by other nodes.
 func (s *Store) follow(running context.Context, calls *stream.Follower) {
 	for {
@@ -134,7 +121,9 @@ func (s *Store) follow(running context.Context, calls *stream.Follower) {
 		if err != nil {
 			return // the engine stops
 		}
-		s.note(msg)
+		if msg != nil {
+			s.note(msg)
+		}
 	}
 }
 

@@ -102,6 +102,10 @@ func (w *Waiting) follow(running context.Context, stored *stream.Follower) {
 		if err != nil {
 			return // the engine stops
 		}
+		if msg == nil {
+			w.caughtUp(0, 0)
+			continue
+		}
 		if !w.index(running, msg, meta) {
 			w.host.Log.Error("What is stored of a waiting event can't be read; it is left out.",
 				"subject", msg.Subject())

@@ -2,8 +2,10 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/wait"
@@ -16,24 +18,25 @@ const FollowPause = time.Second
 // for new ones. The client library gives up if the engine goes away at the wrong moment; a
 // follower doesn't.
 type Follower struct {
-	Pending uint64 // messages there were when it began
+	Pending uint64 // messages that are still to come of those that were there when it began
 
 	host     *Host
 	stream   jetstream.Stream
 	config   jetstream.OrderedConsumerConfig
+	consumer jetstream.Consumer
 	messages jetstream.MessagesContext
-	last     uint64 // sequence that was read
+	last     jetstream.MsgMetadata // of the message that was read
 }
 
 func (f *Follower) begin(ctx context.Context) error {
-	if f.last > 0 {
-		f.config.DeliverPolicy, f.config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, f.last+1
+	if last := f.last.Sequence.Stream; last > 0 {
+		f.config.DeliverPolicy, f.config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, last+1
 	}
 	consumer, err := f.stream.OrderedConsumer(ctx, f.config)
 	if err != nil {
 		return err
 	}
-	f.Pending = consumer.CachedInfo().NumPending
+	f.consumer, f.Pending = consumer, consumer.CachedInfo().NumPending
 	messages, err := consumer.Messages()
 	if err == nil {
 		f.messages = messages
@@ -41,19 +44,31 @@ func (f *Follower) begin(ctx context.Context) error {
 	return err
 }
 
-// Next waits for the next message until ctx ends, which ends the follower.
+// Next waits for the next message until ctx ends, which ends the follower. It returns none if all that
+// were still to come have been removed meanwhile.
 func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetadata, error) {
 	for {
+		var limited []jetstream.NextOpt
+		if f.Pending > 0 {
+			limited = append(limited, jetstream.NextMaxWait(FollowPause))
+		}
 		release := context.AfterFunc(ctx, f.messages.Stop)
-		msg, err := f.messages.Next()
+		msg, err := f.messages.Next(limited...)
 		release()
 		if err == nil {
 			meta, err := msg.Metadata()
 			if err != nil {
 				return nil, nil, err
 			}
-			f.last = meta.Sequence.Stream
+			f.last, f.Pending = *meta, meta.NumPending
 			return opened{msg, f.host.Open(msg.Subject(), msg.Data())}, meta, nil
+		}
+		if errors.Is(err, nats.ErrTimeout) && ctx.Err() == nil {
+			if f.removed(ctx) {
+				f.Pending = 0
+				return nil, nil, nil
+			}
+			continue
 		}
 		for ended := true; ended; ended = f.begin(ctx) != nil {
 			f.messages.Stop()
@@ -62,6 +77,30 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 			}
 		}
 	}
+}
+
+// removed reports whether the engine has nothing more for the follower, and nothing is on its way.
+func (f *Follower) removed(ctx context.Context) bool {
+	info, err := f.consumer.Info(ctx)
+	if err != nil || info.NumPending > 0 {
+		return false
+	}
+	sent := info.Delivered.Consumer
+	return sent == 0 || info.Name == f.last.Consumer && sent <= f.last.Sequence.Consumer
+}
+
+// Stored visits the messages that were there when it began.
+func (f *Follower) Stored(ctx context.Context, visit func(jetstream.Msg, *jetstream.MsgMetadata)) error {
+	for f.Pending > 0 {
+		msg, meta, err := f.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if msg != nil {
+			visit(msg, meta)
+		}
+	}
+	return nil
 }
 
 // Stop ends the follower.

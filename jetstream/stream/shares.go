@@ -201,16 +201,13 @@ func (s *Shares) recount(ctx context.Context) error {
 	}
 	defer all.Stop()
 	owned, tokens := make(map[string]share), strings.Count(s.Prefix, ".")+1
-	for left := all.Pending; left > 0; {
-		msg, meta, err := all.Next(ctx)
-		if err != nil {
-			return err
-		}
-		left = meta.NumPending
+	if err := all.Stored(ctx, func(msg jetstream.Msg, _ *jetstream.MsgMetadata) {
 		size, _ := strconv.ParseInt(msg.Headers().Get("Nats-Msg-Size"), 10, 64) // the engine's own
 		owner := strings.SplitN(msg.Subject(), ".", tokens)[tokens-1]
 		has := owned[owner]
 		owned[owner] = share{has.count + 1, has.bytes + size + overhead}
+	}); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
