@@ -66,13 +66,13 @@ func (b *flowBook) work(ctx context.Context, world flowWorld) {
 		if err != nil {
 			sleep(ctx, pause)
 		}
-		for _, item := range taken.Items {
-			var id string
-			if json.Unmarshal(item.Input, &id) != nil {
-				continue
-			}
-			b.took(id, began.Add(flowLease))
-			b.finish(ctx, c, item.Lease, id)
+		ids := make([]string, len(taken.Items))
+		for i, item := range taken.Items {
+			_ = json.Unmarshal(item.Input, &ids[i])
+			b.took(ids[i], began.Add(flowLease))
+		}
+		for i, item := range taken.Items {
+			b.finish(ctx, c, item.Lease, ids[i])
 		}
 		c.close()
 	}

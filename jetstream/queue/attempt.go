@@ -90,8 +90,11 @@ func (c *consumption) passOver(ctx context.Context, d *delivery) (a attempt, ove
 // errElsewhere.
 func (c *consumption) later(d *delivery) error {
 	due := c.sentFor(d)
-	if d.waited || due.IsZero() {
+	switch {
+	case d.waited || due.IsZero():
 		return nil
+	case c.noRoom(d.event):
+		return errNoRoom
 	}
 	if err := c.queue.Waiting.put(context.Background(), c.binding, d.key, d.event, state{Due: due}); err != nil {
 		return err

@@ -44,21 +44,25 @@ func (w *Waiting) keepTime() {
 	}
 	for _, l := range w.lines {
 		for e := range l.all() {
-			e.Due, e.at = e.Due+back, e.at+back
+			if e.Due, e.at = e.Due+back, e.at+back; e.Group != 0 {
+				e.Came, e.noted = e.Came.Add(time.Duration(back)), e.noted+back
+			}
 		}
 	}
 }
 
-// onClock returns when a state is due. If it was noted or stored in what is now the future,
-// the clock was set back since, and the state counts as noted now.
-func (w *Waiting) onClock(s state, stored time.Time) time.Time {
+// onClock returns a state with its times by the clock as it is now. If it was noted or stored in
+// what is now the future, the clock was set back since, and the state counts as noted now.
+func (w *Waiting) onClock(s state, stored time.Time) state {
 	if s.Told.After(stored) { // the clock was set back in between
 		stored = s.Told
 	}
 	if ahead := stored.Sub(w.now().Round(0)); ahead > clockStep {
-		return s.Due.Add(-ahead)
+		if s.Due = s.Due.Add(-ahead); s.Group != 0 {
+			s.Came = s.Came.Add(-ahead)
+		}
 	}
-	return s.Due
+	return s
 }
 
 // left returns how long it is until a time by the wall clock: the clock that people see,
@@ -73,7 +77,8 @@ func (w *Waiting) hold(ctx context.Context, binding, key string, s state) (tries
 	w.keepTime()
 	l := w.line(binding)
 	e := l.entry(key)
-	s.Due, s.sequence, s.Order = w.onClock(s, time.Time{}), 0, e.Order
+	s = w.onClock(s, time.Time{})
+	s.sequence, s.Order = 0, e.Order
 	l.become(e, s)
 	if e.extra == plain {
 		e.extra = new(extra)

@@ -107,10 +107,15 @@ func TestAClockThatIsSetBack(t *testing.T) {
 // to, whether its state was noted before the clock was set back, was being stored just then, or
 // is read afterwards.
 func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
-	for name, was := range map[string]struct{ told, stored time.Duration }{
-		"noted before":            {},
-		"read afterwards":         {5 * time.Hour, 5 * time.Hour},
-		"set back before storing": {5 * time.Hour, 0},
+	for name, was := range map[string]struct {
+		told, stored time.Duration
+		group        uint64 // waits with others
+	}{
+		"noted before":                {},
+		"read afterwards":             {told: 5 * time.Hour, stored: 5 * time.Hour},
+		"set back before storing":     {told: 5 * time.Hour},
+		"noted before, in a group":    {group: 7},
+		"read afterwards, in a group": {told: 5 * time.Hour, stored: 5 * time.Hour, group: 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -121,7 +126,9 @@ func TestWhatWaitsWhenAClockIsSetBack(t *testing.T) {
 				told, due := clock.now(), clock.now().Add(time.Minute)
 				clock.set(0)
 				w, began := waitingBy(&clock), time.Now()
-				w.note("b", keyOf(0), state{Attempts: 1, Due: w.onClock(state{Due: due, Told: told}, noted), sequence: 1})
+				w.note("b", keyOf(0), w.onClock(state{
+					Attempts: 1, Due: due, Told: told, Group: was.group, Came: told, Wait: time.Minute, AtMost: time.Hour, sequence: 1,
+				}, noted))
 				if was.told == 0 {
 					clock.set(-5 * time.Hour)
 				}

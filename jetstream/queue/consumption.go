@@ -85,6 +85,8 @@ var (
 	// errElsewhere is the error of a delivery that has no work to do: the event
 	// waits in the waiting room, or another delivery has it.
 	errElsewhere = errors.New("the event is elsewhere")
+	// errNoRoom is the error of a delivery that has to wait, and finds no room for that.
+	errNoRoom = errors.New("no room to wait")
 )
 
 // report tells the source of a delivery how it ended.
@@ -96,6 +98,8 @@ func (c *consumption) report(ctx context.Context, d *delivery, a attempt, err er
 		c.refuse(d, err)
 	case errors.Is(err, errNoSlot):
 		d.from.giveBack(d, 0)
+	case errors.Is(err, errNoRoom):
+		d.from.giveBack(d, consumeRetry)
 	case ctx.Err() != nil:
 		d.from.giveBack(d, consumeRetry) // stopping is not a failure
 	default:

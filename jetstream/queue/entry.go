@@ -39,6 +39,7 @@ type extra struct {
 	Order, Behind, Group uint64 // as in the state, likewise the next ones
 	Came                 time.Time
 	Wait, AtMost         time.Duration
+	noted                moment // when this node heard that it came
 
 	wake       chan<- sluice.Target // has one that keeps its place go on, see entry.tries
 	supersedes []string             // the keys of the events that it runs in place of

@@ -8,25 +8,40 @@ import (
 	"sluice"
 )
 
-// arrange lets the first event of a group, those of a debounced value, stand in line for all of
-// them, until the last one is due.
+// settling is how long a group waits at least for events that came before, but are known later: the
+// pipeline may have been paused.
+const settling = time.Second
+
+// join adds an event to its group, those of a debounced value. Others may be many: whether the group
+// is to wait on because of this one is found out when it is due, see next.
+func (l *line) join(e *entry) {
+	group := with(l.groups[e.Group], e)
+	if l.groups[e.Group] = group; group[0] == e {
+		l.arrange(e.Group, group)
+		return
+	}
+	l.stepOut(e)
+	e.parked = true
+}
+
+// arrange lets the first event of a group stand in line for all of them, until the last one is due.
 func (l *line) arrange(name uint64, group []*entry) {
 	if len(group) == 0 {
 		delete(l.groups, name)
 		return
 	}
 	l.groups[name] = group
-	for _, e := range group[1:] {
-		l.stepOut(e)
-		e.parked = true
+	if len(group) > 1 { // it may have been the first
+		l.stepOut(group[1])
+		group[1].parked = true
 	}
 	_, due := together(group)
-	l.enter(group[0], momentOf(due))
+	l.enter(group[0], due)
 }
 
 // together returns how many events of a group are one: each came within the wait of the one
 // before, and all within the longest wait for the first. due is when the last of them runs.
-func together(group []*entry) (count int, due time.Time) {
+func together(group []*entry) (count int, due moment) {
 	first := group[0]
 	end := first.Came.Add(first.AtMost)
 	last := first
@@ -37,10 +52,8 @@ func together(group []*entry) (count int, due time.Time) {
 		}
 		last = next
 	}
-	if due = last.Came.Add(last.Wait); due.After(end) {
-		due = end
-	}
-	return count, due.Round(0)
+	due = min(momentOf(last.Came.Add(last.Wait)), momentOf(end))
+	return count, max(due, last.noted+moment(min(last.Wait, settling)))
 }
 
 // close takes the events out of their group that the one in line stands for, and returns the

@@ -85,7 +85,9 @@ func (w *Waiting) note(binding, key string, s state) (outdated uint64) {
 		l.taken(e, now+moment(lease))
 	}
 	outdated = e.outdated()
-	l.become(e, s)
+	if l.become(e, s); e.Group != 0 {
+		e.noted = now
+	}
 	return outdated
 }
 
@@ -212,12 +214,18 @@ func (w *Waiting) counts(binding string) (count, retrying int, oldest time.Time)
 // entrySize is more than the index takes for an event.
 const entrySize = 200
 
+// jobSize is what the index takes for an item of work, beside the entry of its event.
+const jobSize = 600
+
 // full reports whether the line of a binding is as long as it may be: there is room for as many
 // events of others. Further ones keep their place with the consumer, which then delivers no more.
+// Those that come again after a restart, before others, are let in: none of these would have its turn.
 func (w *Waiting) full(binding string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.memory > 0 && int64(w.count+w.line(binding).count) >= w.memory/entrySize
+	l := w.line(binding)
+	known := int64(w.count+l.count)*entrySize + int64(w.Work.count())*jobSize
+	return w.memory > 0 && known >= w.memory && l.shut == 0
 }
 
 // Waits reports whether an event waits for a pipeline.

@@ -185,6 +185,12 @@ func (x *jobs) forget(prefix string) {
 	}
 }
 
+func (x *jobs) count() int {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	return x.byPlace.Len()
+}
+
 func (x *jobs) find(place string) *job {
 	x.lock.Lock()
 	defer x.lock.Unlock()

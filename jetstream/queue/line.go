@@ -23,6 +23,7 @@ type line struct {
 	orders  map[uint64][]*entry // that run one after the other, by state.Order, as they came
 	groups  map[uint64][]*entry // that are one, by state.Group, as they came
 	shut    uint64              // events may still come that are before this one; 0: none do
+	handed  uint64              // the last event that the consumer has handed out
 }
 
 func newLine() *line {
@@ -113,7 +114,7 @@ func (l *line) become(e *entry, s state) {
 		l.orders[s.Order] = with(l.orders[s.Order], e)
 	}
 	if s.Group != 0 {
-		l.arrange(s.Group, with(l.groups[s.Group], e))
+		l.join(e)
 		return
 	}
 	at := e.Due
@@ -195,6 +196,10 @@ func (l *line) next(now moment) *entry {
 			e.wake = nil
 		default:
 			if e.Group != 0 {
+				if _, due := together(l.groups[e.Group]); due > now { // others have come
+					l.enter(e, due)
+					continue
+				}
 				e = l.close(e)
 			}
 			l.stepOut(e)

@@ -156,6 +156,9 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, h sluice.Handle
 	}
 	defer c.deliveries.Wait()
 	c.deliveries.Go(func() { c.followWaiting(ctx) })
+	if c.Place != nil && q.host.SoleWriter {
+		q.host.Every(ctx, lease, func(time.Time) { c.reopen(ctx) })
+	}
 	for {
 		err := c.follow(ctx, p.Binding)
 		if ctx.Err() != nil {

@@ -43,7 +43,7 @@ func (w *Waiting) runs(binding, key string, sequence uint64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e := w.line(binding).find(key)
-	return e != nil && !e.queued && e.sequence == sequence
+	return e != nil && e.busy() && e.sequence == sequence
 }
 
 // answered reports whether the answer that the outcome waits for is there.

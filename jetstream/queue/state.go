@@ -71,9 +71,7 @@ func (w *Waiting) store(ctx context.Context, binding, key string, s *state, last
 		return false, err
 	}
 	if s.sequence = sequence; w.host.SoleWriter {
-		noted := *s
-		noted.Due = w.onClock(noted, time.Time{})
-		w.removeAt(ctx, w.stream, w.note(binding, key, noted))
+		w.removeAt(ctx, w.stream, w.note(binding, key, w.onClock(*s, time.Time{})))
 	}
 	return true, nil
 }
@@ -107,12 +105,13 @@ func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error)
 	if msg == nil || err != nil {
 		return nil, err
 	}
-	s := new(state)
-	if err := json.Unmarshal(msg.Data, s); err != nil {
+	var s state
+	if err := json.Unmarshal(msg.Data, &s); err != nil {
 		return nil, err
 	}
-	s.sequence, s.Due = msg.Sequence, w.onClock(*s, msg.Time)
-	return s, nil
+	s = w.onClock(s, msg.Time)
+	s.sequence = msg.Sequence
+	return &s, nil
 }
 
 // newest reads the newest state of an event: that with the event's own subject, or that in the index.

@@ -52,6 +52,9 @@ func (w *Waiting) heard(c *consumption, d *delivery, o sluice.Outcome) {
 // caller holds the lock.
 func (w *Waiting) reached(l *line, r *recovery, by *delivery, pace *rate.Limiter) {
 	first := r.trying != "" && r.trying == by.key
+	if e := l.find(r.trying); !first && (e == nil || !e.busy() && e.tried == 0 || e.claimed) {
+		r.trying = "" // it is gone, was made due, or is another node's
+	}
 	if len(r.following) > 0 || !first && (r.trying != "" || w.now().Before(r.pause)) {
 		return
 	}
@@ -113,6 +116,9 @@ func (l *line) calledOff(e *entry) bool {
 
 // waitFor notes which target an event waits for, in place of another one.
 func (l *line) waitFor(target, before sluice.Target) {
+	if target == before {
+		return // what is known of it counts on
+	}
 	if r := l.targets[before]; r != nil {
 		if r.waiting--; r.waiting == 0 {
 			delete(l.targets, before)

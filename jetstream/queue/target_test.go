@@ -115,3 +115,51 @@ func TestARateBoundsWhatFollows(t *testing.T) {
 		}
 	})
 }
+
+// TestATryIsNotForgotten: while one event alone waits for a target, its failed try counts as that of
+// one among many.
+func TestATryIsNotForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, due := NewWaiting(&stream.Host{SoleWriter: true}, 0), time.Now().Add(time.Hour)
+		c := &consumption{queue: &Queue{Waiting: w}, binding: "b", slots: newSlots(16, 0)}
+		for sequence := range uint64(3) {
+			w.note("b", keyOf(0), state{Attempts: 1, Due: due, Target: 1, sequence: sequence + 1})
+			w.heard(c, new(delivery), sluice.Outcome{Reached: []sluice.Target{1}})
+			if e := w.pick("b"); (e != nil) != (sequence == 0) {
+				t.Errorf("after %d tries that failed it is %+v", sequence, e)
+			}
+			w.heard(c, &delivery{key: keyOf(0), tries: 1}, sluice.Outcome{Target: 1, Pause: time.Minute})
+		}
+	})
+}
+
+// TestATryThatNeverComes: an event that is gone before it is tried, is made due, or is taken by another
+// node, leaves the try to the next one.
+func TestATryThatNeverComes(t *testing.T) {
+	for name, away := range map[string]func(w *Waiting, due time.Time){
+		"erased": func(w *Waiting, _ time.Time) { w.forget("b", keyOf(0)) },
+		"taken": func(w *Waiting, due time.Time) {
+			w.note("b", keyOf(0), state{Attempts: 1, Due: due, Target: 1, Node: "another", sequence: 9})
+		},
+		"made due": func(w *Waiting, _ time.Time) {
+			w.hurry(hurryOrder{Bindings: []string{"b"}, Key: keyOf(0)}, true)
+			w.forget("b", w.pick("b").key())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, due := NewWaiting(&stream.Host{SoleWriter: true}, 0), time.Now().Add(time.Hour)
+				c := &consumption{queue: &Queue{Waiting: w}, binding: "b", slots: newSlots(16, 0)}
+				for i := range 3 {
+					w.note("b", keyOf(i), state{Attempts: 1, Due: due, Target: 1, sequence: uint64(i + 1)})
+				}
+				w.heard(c, new(delivery), sluice.Outcome{Reached: []sluice.Target{1}})
+				away(w, due)
+				w.heard(c, new(delivery), sluice.Outcome{Reached: []sluice.Target{1}})
+				if e := w.pick("b"); e == nil || e.key() != keyOf(1) {
+					t.Errorf("tried is %+v", e)
+				}
+			})
+		})
+	}
+}

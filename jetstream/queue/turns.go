@@ -41,7 +41,11 @@ func (l *line) leaveOrder(e *entry) {
 // to which event they come again. Other nodes know by the consumer what is done, see inTurn.
 func (c *consumption) restart(ctx context.Context, info *jetstream.ConsumerInfo) (handedOut uint64, err error) {
 	waiting := c.queue.Waiting
-	if c.Place == nil || !c.queue.host.SoleWriter {
+	switch {
+	case !c.queue.host.SoleWriter:
+		return 0, nil
+	case c.Place == nil: // it may have counted before
+		waiting.handedOut(c.binding, 0, 0)
 		return 0, nil
 	}
 	if err := waiting.ready(ctx); err != nil {
@@ -57,8 +61,31 @@ func (c *consumption) restart(ctx context.Context, info *jetstream.ConsumerInfo)
 	}
 	waiting.shut(c.binding)
 	waiting.handedOut(c.binding, info.Delivered.Stream, info.NumPending)
-	time.AfterFunc(lease, func() { waiting.handedOut(c.binding, 0, 0) }) // rather than never
 	return handedOut, nil
+}
+
+// reopen finds out by the consumer that all was handed out: the last event may have been erased before,
+// and then none comes that says so.
+func (c *consumption) reopen(ctx context.Context) {
+	waiting := c.queue.Waiting
+	handed, isShut := waiting.isShut(c.binding)
+	if !isShut {
+		return
+	}
+	consumer, err := c.queue.events.Consumer(ctx, c.binding)
+	if err != nil {
+		return // asked again
+	}
+	if info := consumer.CachedInfo(); info.NumPending == 0 && info.Delivered.Stream <= handed {
+		waiting.handedOut(c.binding, handed, 0)
+	}
+}
+
+func (w *Waiting) isShut(binding string) (handed uint64, isShut bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.line(binding)
+	return l.handed, l.shut != 0
 }
 
 // shut keeps what waits from having its turn, until handedOut.
@@ -68,7 +95,7 @@ func (w *Waiting) shut(binding string) {
 	l := w.line(binding)
 	for e := range l.all() {
 		if e.here() {
-			l.shut = max(l.shut, e.event)
+			l.shut = max(l.shut, e.event, e.Behind)
 		}
 	}
 }
@@ -78,7 +105,7 @@ func (w *Waiting) handedOut(binding string, event, pending uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.line(binding)
-	if l.shut == 0 || event < l.shut && pending > 0 {
+	if l.handed = max(l.handed, event); l.shut == 0 || event < l.shut && pending > 0 {
 		return
 	}
 	l.shut = 0
@@ -170,7 +197,11 @@ func (d *delivery) moved(now time.Time) state {
 		s.Due, s.Later = d.due, true
 	}
 	s.Order = d.place.Order
-	s.join(d.place, d.Time)
+	came := d.Time
+	if came.After(now) { // the clock was set back since
+		came = now
+	}
+	s.join(d.place, came)
 	return s
 }
 

@@ -129,7 +129,8 @@ func (w *Waiting) index(running context.Context, msg jetstream.Msg, meta *jetstr
 	if !ok {
 		return false
 	}
-	s.sequence, s.Due = meta.Sequence.Stream, w.onClock(s, meta.Timestamp)
+	s = w.onClock(s, meta.Timestamp)
+	s.sequence = meta.Sequence.Stream
 	w.removeAt(running, w.stream, w.note(binding, key, s))
 	return true
 }

@@ -60,7 +60,7 @@ func (w *Work) index(running context.Context, msg jetstream.Msg, meta *jetstream
 		if json.Unmarshal(msg.Data(), &item) != nil {
 			return false
 		}
-		item.Until = w.room.onClock(state{Due: item.Until, Told: item.Since}, meta.Timestamp)
+		item.Until = w.room.onClock(state{Due: item.Until, Told: item.Since}, meta.Timestamp).Due
 		w.offered(place, item)
 		return true
 	}
@@ -68,7 +68,7 @@ func (w *Work) index(running context.Context, msg jetstream.Msg, meta *jetstream
 	if json.Unmarshal(msg.Data(), &p) != nil {
 		return false
 	}
-	p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, meta.Timestamp)
+	p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, meta.Timestamp).Due
 	w.moved(place, meta.Sequence.Stream, p)
 	if p.Answer != nil && p.Node != w.room.node { // its node may be gone before it told the event
 		// after a failure the event goes on when it is due
@@ -178,7 +178,7 @@ func (w *Work) write(ctx context.Context, j *job, is newest, p progress) (ok boo
 	}
 	sequence, ok, err := w.room.replace(ctx, workSubject(j.place, waitingLease), data, &is.sequence)
 	if ok {
-		p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, time.Time{})
+		p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, time.Time{}).Due
 		w.moved(j.place, sequence, p)
 	}
 	return ok, err
