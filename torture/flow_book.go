@@ -24,7 +24,7 @@ const (
 
 const (
 	flowWithin   = time.Minute // something must be done in each while after the load
-	flowExamples = 3               // faults of a kind that are told one by one
+	flowExamples = 3           // faults of a kind that are told one by one
 )
 
 // A flowBook is what callers, workers and the target of a flow have seen, out of reach of what
