@@ -43,7 +43,7 @@ type Journal interface {
 	// kept any more.
 	Event(ctx context.Context, correlationID string) (Event, error)
 
-	// Sent returns an event that a run of a call has sent, by its sequence; Gone if it is not kept any
-	// more.
-	Sent(ctx context.Context, traceID string, sequence uint64) (Event, error)
+	// Sent returns an event that a run of a call has sent, by its sequence, and its correlation id; Gone if
+	// it is not kept any more.
+	Sent(ctx context.Context, traceID string, sequence uint64) (Event, string, error)
 }

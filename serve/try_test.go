@@ -291,8 +291,8 @@ func TestChangedSendsAreSeen(t *testing.T) {
 	draft := func(eventKey, payload string) string {
 		return "pipeline:\n- event.listen: {eventKey: webhook.order}\n- iam.run.as: {username: admin}\n" +
 			"- event.send: {eventKey: " + eventKey + ", payload: '" + payload + "', output: vars.sent}\n" +
-			"- message.send: {key: orders.seen, payload: '#{body.payload.n}', output: vars.sent}\n- set: {value: sent}\n" +
-			"tests:\n- name: a\n  stub: {event.send: {}, message.send: {}}\n"
+			"- message.send: {key: orders.seen, payload: '#{body.payload.n}', output: vars.seen}\n" +
+			"- set: {value: '#{vars.sent.correlationId} #{vars.seen.traceId}'}\n"
 	}
 	s.store("orders", draft("orders.new", "#{body.payload}")).wantStatus(t, 200)
 	s.call(hook, "application/json", `{"n":7}`).wantStatus(t, 200)

@@ -120,11 +120,17 @@ func outcomeLine(o, other *sluice.TryOutcome) string {
 	}
 	said := []string{beginning(strings.Join(parts, " "))}
 	for i, call := range o.Calls {
-		done := call.Command
+		done, then := call.Command, sluice.TryCall{}
+		if other != nil && i < len(other.Calls) {
+			then = other.Calls[i]
+		}
+		if call.Args != then.Args {
+			done += " " + beginning(call.Args)
+		}
 		if call.HTTP != nil {
 			done += " " + call.HTTP.Method + " " + cmp.Or(call.HTTP.URL, call.HTTP.Host)
-			if other != nil && i < len(other.Calls) && other.Calls[i].HTTP != nil {
-				done += sentInstead(call.HTTP.Request, other.Calls[i].HTTP.Request)
+			if then.HTTP != nil {
+				done += sentInstead(call.HTTP.Request, then.HTTP.Request)
 			}
 		}
 		said = append(said, done)

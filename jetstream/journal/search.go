@@ -153,8 +153,10 @@ func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Eve
 }
 
 // Sent implements sluice.Journal. An event that a run sends has the run's trace id.
-func (j *Journal) Sent(ctx context.Context, traceID string, sequence uint64) (sluice.Event, error) {
-	return j.Event(ctx, j.ids.ID(sequence, traceID))
+func (j *Journal) Sent(ctx context.Context, traceID string, sequence uint64) (sluice.Event, string, error) {
+	id := j.ids.ID(sequence, traceID)
+	e, err := j.Event(ctx, id)
+	return e, id, err
 }
 
 // Reached implements sluice.Journal: it returns the time of the event that a search

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,7 +20,14 @@ import (
 type recording struct {
 	run   sluice.RunReport    // the last attempt; zero if there was none
 	steps []sluice.StepReport // the steps that reached outside, also in inner pipelines
+	sent  map[int]sending     // what steps have sent as events and messages, as far as that is known
 	taken map[int]bool        // steps whose replies were used
+}
+
+// A sending is an event or message that a run has sent.
+type sending struct {
+	args   string         // as shown
+	answer map[string]any // what the step gave
 }
 
 // recordingOf returns how the pipeline to compare with ran on the event of a call.
@@ -121,12 +129,11 @@ func (t *Rehearsal) was(ctx context.Context, call *sluice.Call, event *sluice.Ev
 	if run.Error != nil {
 		e.Code, e.Message = run.Error.Code, run.Error.Detail
 	}
-	sent, err := t.sent(ctx, call.TraceID)
-	if err != nil {
+	if err := t.findSent(ctx, call.TraceID); err != nil {
 		return nil, err
 	}
 	for i, s := range t.past.steps {
-		e.Calls = append(e.Calls, sluice.TryCall{Command: s.Command, HTTP: s.HTTP, Args: sent[i]})
+		e.Calls = append(e.Calls, sluice.TryCall{Command: s.Command, HTTP: s.HTTP, Args: t.past.sent[i].args})
 	}
 	if run.Status != sluice.StatusOK {
 		return e, nil
@@ -144,9 +151,8 @@ func (t *Rehearsal) was(ctx context.Context, call *sluice.Call, event *sluice.Ev
 	return e, nil
 }
 
-// sent returns what steps of the recorded run have sent as events and messages, by the index of the step,
-// as far as that is known.
-func (t *Rehearsal) sent(ctx context.Context, traceID string) (map[int]string, error) {
+// findSent finds what steps of the recorded run have sent.
+func (t *Rehearsal) findSent(ctx context.Context, traceID string) error {
 	var steps []int
 	for i, s := range t.past.steps {
 		if isSend(s.Command) && s.Status == sluice.StatusOK && !s.Kept {
@@ -154,26 +160,45 @@ func (t *Rehearsal) sent(ctx context.Context, traceID string) (map[int]string, e
 		}
 	}
 	if len(steps) != len(t.past.run.Sent) {
-		return nil, nil
+		return nil
 	}
-	args := make(map[int]string, len(steps))
+	t.past.sent = make(map[int]sending, len(steps))
 	for n, i := range steps {
-		e, err := t.Journal.Sent(ctx, traceID, t.past.run.Sent[n])
+		e, id, err := t.Journal.Sent(ctx, traceID, t.past.run.Sent[n])
 		if sluice.Gone.Is(err) { // or it is an earlier one, with the same delivery id
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		key := map[string]any{"eventKey": e.EventKey}
 		if t.past.steps[i].Command == "message.send" {
 			key = map[string]any{"key": e.MessageKey()}
 		}
+		answer := maps.Clone(key)
+		answer["traceId"], answer["correlationId"] = traceID, id
 		if key["payload"], err = value.Decode(e.Payload); err == nil {
-			args[i] = t.showArgs(ctx, key)
+			t.past.sent[i] = sending{t.showArgs(ctx, key), answer}
 		}
 	}
-	return args, nil
+	return nil
+}
+
+// sentThen returns what a step that sends gave when the event came, with the key that it has now. Each
+// answer is given once.
+func (t *Rehearsal) sentThen(command string, args map[string]any) (map[string]any, bool) {
+	for i, s := range t.past.steps {
+		if sent, ok := t.past.sent[i]; ok && s.Command == command && !t.past.taken[i] {
+			t.past.taken[i] = true
+			for name := range sent.answer {
+				if given, ok := args[name]; ok {
+					sent.answer[name] = given
+				}
+			}
+			return sent.answer, true
+		}
+	}
+	return nil, false
 }
 
 // isSend reports whether a command sends events or messages.
