@@ -33,6 +33,18 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// String returns a size for people, with one digit behind the point.
+func (s Size) String() string {
+	number, unit := float64(s), ""
+	for _, larger := range []string{"KiB", "MiB", "GiB"} {
+		if number < 1<<10 {
+			break
+		}
+		number, unit = number/(1<<10), larger
+	}
+	return strconv.FormatFloat(math.Round(number*10)/10, 'f', -1, 64) + unit
+}
+
 // Networks is a list of networks.
 type Networks []netip.Prefix
 

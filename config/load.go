@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"sluice"
 	"sluice/spelling"
 	"sluice/yamltext"
 )
@@ -45,8 +46,12 @@ func Settings() []Setting {
 func (c *Config) InEffect() map[string]string {
 	values := map[string]string{}
 	for _, s := range Settings() {
-		text := fmt.Sprint(c.field(s.Name).Interface())
-		if text != "" && s.Secret {
+		value := c.field(s.Name).Interface()
+		text := fmt.Sprint(value)
+		switch d, isDuration := value.(time.Duration); {
+		case isDuration:
+			text = sluice.ShortDuration(d)
+		case text != "" && s.Secret:
 			text = "(set)"
 		}
 		values[s.Name] = strings.Trim(text, "[]")

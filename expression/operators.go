@@ -59,7 +59,13 @@ func (c *compiler) binary(node *ast.BinaryNode) eval {
 		a, b := left(f), right(f)
 		v, ok := operator.run(f, a, b)
 		if !ok {
-			fail("%s needs %s, not %s and %s", node.Operator, operator.needs, describe(a), describe(b))
+			_, text := a.(string)
+			_, otherText := b.(string)
+			hint := ""
+			if node.Operator == "+" && text != otherText {
+				hint = "; string(…) makes text of anything"
+			}
+			fail("%s needs %s, not %s and %s%s", node.Operator, operator.needs, describe(a), describe(b), hint)
 		}
 		return v
 	}

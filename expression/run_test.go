@@ -111,7 +111,7 @@ func TestFailures(t *testing.T) {
 		`body.list[7]`:                  "body.list has 3 items and none at that place",
 		`body.name["Len"]`:              "body.name is text and has no members",
 		`now().Year`:                    "a part of it is a time and has no members",
-		`1 + "a"`:                       "+ needs two numbers, two texts, or times and durations, not a number and text",
+		`1 + "a"`:                       "+ needs two numbers, two texts, or times and durations, not a number and text; string(…) makes text of anything",
 		`body.large + 1`:                "+ needs two numbers, two texts, or times and durations, not a number too large to compute with and a number",
 		`body.large > 1`:                "> needs two numbers, texts, times or durations, not a number too large to compute with and a number",
 		`9223372036854775807 + 1`:       "a number becomes too large",

@@ -122,7 +122,7 @@ func (j *jwtCheck) judge(claims jwt.Claims, all map[string]any, body []byte, now
 	digest, _ := all[j.BodyHash].(string)
 	switch {
 	case j.Issuer != "" && claims.Issuer != j.Issuer:
-		return invalid("The token is of another issuer.")
+		return invalid("The token is of the issuer %s, not of %s.", sluice.Quote(claims.Issuer), sluice.Quote(j.Issuer))
 	case j.Audience != "" && !slices.Contains(claims.Audience, j.Audience):
 		return invalid("The token is for the audience %s, not for %s.",
 			sluice.Quote(strings.Join(claims.Audience, ", ")), sluice.Quote(j.Audience))

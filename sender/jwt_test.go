@@ -101,6 +101,10 @@ func TestTokens(t *testing.T) {
 	if err := v.Verify(t.Context(), call, proofTime); err == nil || !strings.Contains(err.Error(), `for the audience "them, \"x", not for "us"`) {
 		t.Errorf("for another audience: %v", err)
 	}
+	call = callWith("Authorization", tokenOf(t, jose.HS256, []byte(secret), "", claims("iss", "other")))
+	if err := v.Verify(t.Context(), call, proofTime); err == nil || !strings.Contains(err.Error(), `of the issuer "other", not of "`) {
+		t.Errorf("of another issuer: %v", err)
+	}
 	call = callWith("", "")
 	if err := v.Sign(call, proofTime); err != nil || v.Verify(t.Context(), call, proofTime) != nil {
 		t.Errorf("what was signed is refused: %v", err)

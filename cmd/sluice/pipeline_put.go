@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -46,12 +47,13 @@ func (t *cli) pipelinePut(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	return t.putDrafts(ctx, drafts, force)
+	return t.putDrafts(ctx, sendersFirst(drafts), force)
 }
 
 // A pipelineDraft is a pipeline to store.
 type pipelineDraft struct {
 	name, file, source string
+	found              sluice.LintResult // nothing, if the user may not lint
 }
 
 func (t *cli) readDrafts(files []string, name string) ([]pipelineDraft, error) {
@@ -62,7 +64,7 @@ func (t *cli) readDrafts(files []string, name string) ([]pipelineDraft, error) {
 		if err != nil {
 			return nil, err
 		}
-		drafts[i] = pipelineDraft{cmp.Or(name, manifest.NameOf(file)), file, string(source)}
+		drafts[i] = pipelineDraft{name: cmp.Or(name, manifest.NameOf(file)), file: file, source: string(source)}
 		if other := seen[drafts[i].name]; other != "" {
 			return nil, exit.Usage("%s and %s are both the pipeline %s; rename one.", other, file, drafts[i].name)
 		}
@@ -94,7 +96,7 @@ func (t *cli) changedDrafts(
 // faultless returns the first mistake in drafts. If the user may not lint, storing
 // finds the mistakes.
 func (t *cli) faultless(ctx context.Context, drafts []pipelineDraft, force bool) error {
-	for _, d := range drafts {
+	for i, d := range drafts {
 		found, err := t.Server.Lint(ctx, d.name, d.source, "")
 		switch {
 		case sluice.Forbidden.Is(err), sluice.NotFound.Is(err): // a name out of scope: storing it says so
@@ -105,8 +107,24 @@ func (t *cli) faultless(ctx context.Context, drafts []pipelineDraft, force bool)
 		if err := mistake(found, d.file, force); err != nil {
 			return err
 		}
+		drafts[i].found = found
 	}
 	return nil
+}
+
+// sendersFirst orders drafts so that one comes after those that send what it listens to: the server does
+// not warn then that nobody sends it.
+func sendersFirst(drafts []pipelineDraft) (ordered []pipelineDraft) {
+	for len(drafts) > 0 {
+		next := max(0, slices.IndexFunc(drafts, func(d pipelineDraft) bool {
+			key := strings.TrimPrefix(d.found.Listens, sluice.EventPrefix)
+			return !slices.ContainsFunc(drafts, func(other pipelineDraft) bool {
+				return other.name != d.name && slices.Contains(other.found.Sends, key)
+			})
+		}))
+		ordered, drafts = append(ordered, drafts[next]), slices.Delete(drafts, next, next+1)
+	}
+	return ordered
 }
 
 func (t *cli) putDrafts(ctx context.Context, drafts []pipelineDraft, force bool) error {

@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/term"
 
+	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/view"
@@ -63,6 +64,9 @@ func (t *Terminal) Show(document []byte, columns ...view.Column) error {
 		case root.Kind == yaml.SequenceNode && len(root.Content) == 0:
 			return nil
 		case view.AllObjects(root):
+			for _, item := range root.Content {
+				t.warn(item)
+			}
 			return v.Rows(w, root.Content, columns, "")
 		case root.Kind == yaml.MappingNode:
 			t.warn(root)
@@ -72,15 +76,21 @@ func (t *Terminal) Show(document []byte, columns ...view.Column) error {
 	})
 }
 
-// warn prints the server's warnings, and removes them from the document.
+// warn prints the server's warnings, texts or findings in a source, and removes them from the document.
 func (t *Terminal) warn(root *yaml.Node) {
 	warnings := view.Field(root, "warnings")
-	if warnings == nil ||
-		slices.ContainsFunc(warnings.Content, func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }) {
-		return // these are no texts, and are shown with the rest
+	if warnings == nil {
+		return
 	}
 	for _, warning := range warnings.Content {
-		t.Sayf("warning: %s", warning.Value)
+		text := warning.Value
+		if f := (sluice.Finding{}); warning.Kind == yaml.MappingNode && warning.Decode(&f) == nil {
+			text = fmt.Sprintf("%d:%d: %s %s", f.Line, f.Column, f.Message, f.Advice())
+			if name := view.Field(root, "name"); name != nil {
+				text = name.Value + ":" + text
+			}
+		}
+		t.Sayf("warning: %s", strings.TrimSpace(text))
 	}
 	warnings.Content = nil
 }
