@@ -89,9 +89,7 @@ func (w *walk) may(ctx context.Context, name string, params map[string]any, out 
 func (w *walk) revive(ctx context.Context) error {
 	w.reviving.Lock()
 	defer w.reviving.Unlock()
-	select {
-	case <-w.server.exited:
-	default:
+	if !w.ended() {
 		return nil
 	}
 	if time.Now().After(w.mayEnd) {
@@ -350,7 +348,7 @@ func (w *walk) doWork(ctx context.Context, share int) error {
 
 func handOverToBroken(ctx context.Context, w *walk) error {
 	goesOn, err := w.handOverToBroken(ctx)
-	if err == nil && !goesOn {
+	if err == nil && !goesOn && time.Now().After(w.mayEnd) {
 		w.blamef("a hand-over to a program that ends at once took the server along: %s", w.server.log.text)
 		w.kill()
 		return w.start(ctx)

@@ -111,13 +111,18 @@ func (w *world) start(ctx context.Context) error {
 	return nil
 }
 
-// hear waits for a message to the service manager, and returns what follows in its line.
+// hear waits for a message to the service manager, and returns what follows in its line. A server
+// that has ended says nothing more.
 func (w *world) hear(what string, within time.Duration) (string, error) {
-	if err := w.manager.SetReadDeadline(time.Now().Add(within)); err != nil {
-		return "", err
-	}
+	until := time.Now().Add(within)
 	for message := make([]byte, 4096); ; {
+		if err := w.manager.SetReadDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
+			return "", err
+		}
 		n, err := w.manager.Read(message)
+		if errors.Is(err, os.ErrDeadlineExceeded) && time.Now().Before(until) && !w.ended() {
+			continue
+		}
 		if err != nil {
 			return "", fmt.Errorf("no %s: %w: %s", what, err, w.server.log.text)
 		}
@@ -144,9 +149,19 @@ func (w *world) kill() {
 	w.kills = append(w.kills, time.Now())
 }
 
-// stop ends the server cleanly.
+// ended reports whether the server has ended by itself, with all its processes.
+func (w *world) ended() bool {
+	select {
+	case <-w.server.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop ends the server cleanly, unless it has ended.
 func (w *world) stop() error {
-	if err := syscall.Kill(w.pid, syscall.SIGTERM); err != nil {
+	if err := syscall.Kill(w.pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
 	select {
@@ -157,13 +172,17 @@ func (w *world) stop() error {
 	}
 }
 
-// handOver lets the server hand over to the program at its path.
+// handOver lets the server hand over to the program at its path. One that ends meanwhile, or has
+// ended, is left to those who start it again, and ask why.
 func (w *world) handOver() error {
 	w.forgetHeard()
-	if err := syscall.Kill(w.pid, syscall.SIGUSR2); err != nil {
+	if err := syscall.Kill(w.pid, syscall.SIGUSR2); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
 	text, err := w.hear("MAINPID=", startWithin)
+	if err != nil && w.ended() {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -182,7 +201,9 @@ func (w *world) handOverToBroken(ctx context.Context) (goesOn bool, err error) {
 	if err := os.WriteFile(w.program, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		return false, err
 	}
-	err = syscall.Kill(w.pid, syscall.SIGUSR2)
+	if err = syscall.Kill(w.pid, syscall.SIGUSR2); errors.Is(err, syscall.ESRCH) {
+		err = nil
+	}
 	sleep(ctx, 2*time.Second)
 	goesOn = syscall.Kill(w.pid, 0) == nil
 	for until := time.Now().Add(settleTime); goesOn && !isReady(ctx, w.client.url); sleep(ctx, pause) {
