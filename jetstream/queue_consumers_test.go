@@ -2,10 +2,12 @@ package jetstream
 
 import (
 	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -205,4 +207,38 @@ func TestAConsumerLostUnderWayRunsNothingAnew(t *testing.T) {
 			t.Errorf("there were %d runs of %d events", got, events+1)
 		}
 	})
+}
+
+// TestAKillKeepsNothingHandedOut: what a killed process had begun comes again at once, and not when
+// the engine gives up waiting for it: that is by the clock on the wall, which may be set back.
+func TestAKillKeepsNothingHandedOut(t *testing.T) {
+	opts := Options{Dir: t.TempDir(), AckWait: time.Hour}
+	e := openEngine(t, opts)
+	key := natstest.UniqueKey("killed")
+	p := bind(t, e, "killed", sluice.EventPrefix+key, 4)
+	begun, end := make(chan string, 1), make(chan struct{})
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+		begun <- d.TraceID
+		<-end
+		return ok(p.Name, "1"), nil
+	})
+	t.Cleanup(func() { close(end) })
+	send(t, e, key, 0)
+	first := <-begun
+	killed := t.TempDir()
+	check(t, os.CopyFS(killed, os.DirFS(opts.Dir)))
+	opts.Dir = killed
+	e = openEngine(t, opts)
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+		begun <- d.TraceID
+		return ok(p.Name, "1"), nil
+	})
+	select {
+	case again := <-begun:
+		if again != first {
+			t.Errorf("%s came again, and not %s", again, first)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it does not come again")
+	}
 }

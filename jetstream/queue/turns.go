@@ -35,21 +35,21 @@ func (l *line) leaveOrder(e *entry) {
 	l.goOn(left[0])
 }
 
-// restart has the consumer begin with the first event that is not done, where the order counts:
-// what it has handed out before would come again behind later ones. Until it has handed out all
-// that is before the last event in the waiting room, none of those have their turn. It returns up
-// to which event they come again. Other nodes know by the consumer what is done, see inTurn.
+// restart has the consumer begin with the first event that is not done. By itself it keeps what
+// was handed out before a kill for a time that it takes by the clock on the wall: too long, if that
+// is set back. Where the order counts, what was handed out would come again behind later ones, so
+// that this is done whenever the consumer is followed anew. Until it has handed out all that is
+// before the last event in the waiting room, none of those have their turn. It returns up to which
+// event they come again. Other nodes know by the consumer what is done, see inTurn.
 func (c *consumption) restart(ctx context.Context, info *jetstream.ConsumerInfo) (handedOut uint64, err error) {
-	waiting := c.queue.Waiting
-	switch {
-	case !c.queue.host.SoleWriter:
-		return 0, nil
-	case c.Place == nil: // it may have counted before
-		waiting.handedOut(c.binding, 0, 0)
+	waiting, first := c.queue.Waiting, !c.begun
+	if c.begun = true; !c.queue.host.SoleWriter || c.Place == nil && !first {
 		return 0, nil
 	}
-	if err := waiting.ready(ctx); err != nil {
-		return 0, err
+	if c.Place != nil {
+		if err := waiting.ready(ctx); err != nil {
+			return 0, err
+		}
 	}
 	if info.NumAckPending > 0 {
 		handedOut = info.Delivered.Stream
@@ -58,6 +58,10 @@ func (c *consumption) restart(ctx context.Context, info *jetstream.ConsumerInfo)
 			return 0, err
 		}
 		info = reset.ConsumerInfo
+	}
+	if c.Place == nil {
+		waiting.handedOut(c.binding, 0, 0) // the order may have counted before
+		return handedOut, nil
 	}
 	waiting.shut(c.binding)
 	waiting.handedOut(c.binding, info.Delivered.Stream, info.NumPending)
