@@ -174,6 +174,30 @@ func TestAnErasedCallStaysKnown(t *testing.T) {
 	}
 }
 
+// TestAnErasedCallOutlivesTheViewsOfOthers: that there was a call is known however often other calls
+// of the same time are erased, and by how many processes.
+func TestAnErasedCallOutlivesTheViewsOfOthers(t *testing.T) {
+	opts := Options{Dir: t.TempDir()}
+	e := openEngine(t, opts)
+	key := natstest.UniqueKey("known")
+	erase := func(result sluice.Result) {
+		t.Helper()
+		check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, result.TraceID)}))
+	}
+	first := send(t, e, key, 0)
+	erase(first)
+	e.Close()
+	e = openEngine(t, opts)
+	for range 20 {
+		erase(send(t, e, key, 0))
+	}
+	e.Close()
+	e = openEngine(t, opts)
+	if call := callOf(t, e, first.TraceID); !call.Erased {
+		t.Errorf("what remains is %+v", call)
+	}
+}
+
 // TestAnInterruptedErasureGoesOn: what was asked for and not done is done after the next start, and
 // said to be erased only then. The call stays in the journal, without its delivery id.
 func TestAnInterruptedErasureGoesOn(t *testing.T) {

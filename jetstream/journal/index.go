@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -94,21 +95,52 @@ func (x *index) change(number uint64) *indexBlock {
 	return b
 }
 
-// unstored returns the blocks to store, all or those before the newest, and
-// drops blocks for which no more events are expected.
-func (x *index) unstored(all bool) (messages []*nats.Msg) {
+// unstored returns the blocks to store, all or those before the newest. Each has what earlier views
+// of it have: only the latest are kept, and what was erased can't be read again.
+func (x *index) unstored(ctx context.Context, all bool) (messages []*nats.Msg, err error) {
+	for _, number := range x.changed(all) {
+		views, err := x.views(ctx, number)
+		if err != nil {
+			return messages, err
+		}
+		messages = append(messages, x.joined(number, views))
+	}
+	return messages, nil
+}
+
+// changed returns which blocks to store.
+func (x *index) changed(all bool) (numbers []uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for number, b := range x.blocks {
 		if b.changed && (all || number < x.newest) {
-			b.changed = false
-			messages = append(messages, &nats.Msg{Subject: indexSubject(number), Data: b.encode()})
-		}
-		if !b.changed && number+indexKept < x.newest {
-			delete(x.blocks, number)
+			numbers = append(numbers, number)
 		}
 	}
-	return messages
+	return numbers
+}
+
+// joined returns a block to store, with what views of it have, and drops blocks for which no more
+// events are expected.
+func (x *index) joined(number uint64, views []*jetstream.RawStreamMsg) *nats.Msg {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	b := x.change(number)
+	for _, view := range views {
+		b.learn(view.Data)
+	}
+	b.changed = false
+	maps.DeleteFunc(x.blocks, func(number uint64, b *indexBlock) bool {
+		return !b.changed && number+indexKept < x.newest
+	})
+	return &nats.Msg{Subject: indexSubject(number), Data: b.encode()}
+}
+
+// views returns what nodes have stored of a block.
+func (x *index) views(ctx context.Context, number uint64) ([]*jetstream.RawStreamMsg, error) {
+	return x.host.Fetch(ctx, stream.Index, stream.Range{
+		Sequence: 1, Subject: indexSubject(number), Count: indexViews,
+	})
 }
 
 func indexSubject(number uint64) string { return stream.IndexPrefix + strconv.FormatUint(number, 10) }
@@ -120,9 +152,7 @@ func (x *index) block(ctx context.Context, number uint64, first, last int, allow
 	if complete || len(found.unknown(first, last)) == 0 {
 		return found, nil
 	}
-	views, err := x.host.Fetch(ctx, stream.Index, stream.Range{
-		Sequence: 1, Subject: indexSubject(number), Count: indexViews,
-	})
+	views, err := x.views(ctx, number)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,8 @@ func (j *Journal) Finish() {
 		return
 	}
 	j.tellEnds(ctx)
-	j.publish(ctx, j.index.unstored(true))
+	blocks, _ := j.index.unstored(ctx, true) // the rest is read from events
+	j.publish(ctx, blocks)
 }
 
 // flushSoon lets a search find what was recorded before it. If that can't be
@@ -86,7 +87,11 @@ func (j *Journal) Remember(ctx context.Context, events []correlation.Envelope, r
 	if err != nil {
 		return err
 	}
-	if len(j.publish(ctx, j.index.unstored(true))) > 0 {
+	blocks, err := j.index.unstored(ctx, true)
+	if err != nil {
+		return err
+	}
+	if len(j.publish(ctx, blocks)) > 0 {
 		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not take the index of the journal.")
 	}
 	return errors.Join(j.host.SyncStream(stream.Journal, "msgs"), j.host.SyncStream(stream.Index, "msgs"))
@@ -127,7 +132,8 @@ func (j *Journal) flush(ctx context.Context) error {
 	}
 	defer j.writing.Release(1)
 	batch := j.drain()
-	messages := slices.Concat(j.unsent, j.messagesOf(batch), j.index.unstored(false))
+	blocks, _ := j.index.unstored(ctx, false) // the others stay until the next time
+	messages := slices.Concat(j.unsent, j.messagesOf(batch), blocks)
 	j.unsent = j.publish(ctx, messages)
 	j.mu.Lock()
 	j.untold = append(j.untold, batch.ends...)
