@@ -120,11 +120,9 @@ func (t flowTrial) run(ctx context.Context, s settings) (*flowBook, error) {
 		if i == t.hits {
 			break
 		}
-		b.hit()
 		if err := t.world.hit(ctx); err != nil {
 			return nil, err
 		}
-		b.hit()
 	}
 	stopCalls()
 	callers.Wait()

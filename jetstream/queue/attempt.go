@@ -25,6 +25,9 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 	if err := d.from.load(ctx, d); err != nil {
 		return a, err
 	}
+	if err := c.supersede(ctx, d); err != nil {
+		return a, err
+	}
 	a, known, release, err := c.open(ctx, d)
 	if release != nil {
 		defer release()
@@ -39,9 +42,6 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 	}
 	d.kept = &kept{Waiting: c.queue.Waiting, binding: c.binding, key: d.key, again: d.again || d.state != nil}
 	d.Kept = d.kept
-	if err := c.supersede(ctx, d); err != nil {
-		return a, err
-	}
 	return c.runOnce(d)
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"sluice"
 )
 
@@ -84,15 +86,25 @@ func (l *line) taken(e *entry, until moment) {
 	l.arrange(name, slices.Clone(group[count:]))
 }
 
-// supersede ends the events that one runs in place of. They are done before it runs: after a
-// crash in between it still stands for those that are left.
+// supersededAtOnce is how many events are superseded at the same time: they share syncs of the disk.
+const supersededAtOnce = 64
+
+// supersede ends the events that one runs in place of. They are done before it runs, and before it takes
+// memory that they need: after a crash in between it still stands for those that are left.
 func (c *consumption) supersede(ctx context.Context, d *delivery) error {
-	for _, key := range d.supersedes {
-		if err := c.supersedeOne(ctx, key, d.TraceID); err != nil {
-			return err
-		}
+	if len(d.supersedes) == 0 {
+		return nil
 	}
-	return nil
+	by, err := d.envelope()
+	if err != nil {
+		return errUnreadable
+	}
+	var others errgroup.Group
+	others.SetLimit(supersededAtOnce)
+	for _, key := range d.supersedes {
+		others.Go(func() error { return c.supersedeOne(ctx, key, by.TraceID) })
+	}
+	return others.Wait()
 }
 
 func (c *consumption) supersedeOne(ctx context.Context, key, by string) error {
@@ -110,18 +122,18 @@ func (c *consumption) supersedeOne(ctx context.Context, key, by string) error {
 	if e == nil || err != nil {
 		return err
 	}
-	d := &delivery{event: *e, Delivery: sluice.Delivery{Count: s.Count + 1}, key: key}
-	release, err := c.decoding(ctx, d.data)
-	if err != nil {
-		return errNoSlot
+	d := &delivery{event: *e, Delivery: sluice.Delivery{Count: s.Count + 1}, key: key, waited: true, doubtful: true, state: s}
+	a, known, release, err := c.open(ctx, d)
+	if release != nil {
+		defer release()
 	}
-	defer release()
-	if err := c.queue.decode(d); err != nil {
+	if err != nil {
 		return err
 	}
-	if err := c.queue.store(d, attempt{
-		outcome: c.Supersede(d.Delivery, by), began: time.Now().UTC(),
-	}, d.data); err != nil {
+	if !known { // otherwise it was done before a crash
+		a = attempt{outcome: c.Supersede(d.Delivery, by), began: time.Now().UTC()}
+	}
+	if err := c.queue.store(d, a, d.data); err != nil {
 		return err
 	}
 	waiting.drop(context.Background(), c.binding, key)
