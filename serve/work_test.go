@@ -208,6 +208,13 @@ func TestWorkIsBounded(t *testing.T) {
 		}
 	}
 	s.command("work.done", map[string]any{"lease": "a.b.c.d", "value": strings.Repeat("x", 1<<20)}).wantStatus(t, 413)
+	for _, params := range []string{"queue: 'A b'", "queue: a, within: 169h"} { // told when it is stored
+		source := "pipeline:\n- event.listen: {eventKey: webhook.a}\n- work: {" + params + "}\n"
+		got := s.send("POST", "/api/v3/command/pipeline.put?name=bad", strings.NewReader(source), asAdmin).wantStatus(t, 400).object(t)
+		if got["code"] != "pipeline-invalid" || got["line"] != 3.0 || got["column"] == nil {
+			t.Errorf("%s is answered %v", params, got)
+		}
+	}
 	for source, code := range map[string]string{
 		"pipeline: [work: {queue: 'A b'}]":           "",
 		"pipeline: [work: {queue: a, within: 169h}]": "",

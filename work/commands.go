@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -61,13 +62,22 @@ func checkQueue(queue string) error {
 
 type stepParams struct {
 	Queue  string        `json:"queue" required:"true" names:"new queue" doc:"The name under which workers take it."`
-	Within time.Duration `json:"within" doc:"How long there is for it, 1s to 168h; then the step fails with work-expired. Default 24h."`
+	Within time.Duration `json:"within" max:"168h" doc:"How long there is for it, from 1s; then the step fails with work-expired. Default 24h."`
 	Input  any           `json:"input" body:"default" doc:"What the worker gets."`
 }
 
 func stepCommand() command.Command {
 	return command.New("work", "Let somebody outside do something, at a time of their own; what they answer is the "+
-		"body of the next step. The run leaves its place meanwhile.", offer, command.Waits)
+		"body of the next step. The run leaves its place meanwhile.", offer, command.Waits,
+		command.Valid("queue", validQueue))
+}
+
+// validQueue says what is wrong with the name of a queue.
+func validQueue(queue any) error {
+	if name, _ := queue.(string); !sluice.ValidPipelineName(name) {
+		return errors.New("must be " + sluice.PipelineNameRule)
+	}
+	return nil
 }
 
 // offer is the step. The run ends here until there is an answer, and then comes here again.

@@ -102,6 +102,12 @@ func (c *checker) formula(n *node, name string) *Value {
 		c.problemf(n, "%s must be computed from the event, such as '#{body.payload.id}', not %s.", name, n.describe())
 	case len(v.Secrets()) > 0:
 		c.problemf(n, "%s can't use secrets; compute it from the event.", name)
+	default:
+		for _, read := range v.template.Reads {
+			if root, _, _ := strings.Cut(read, "."); root == "vars" || root == "headers" {
+				c.problemf(n, "%s is computed before a run begins, when there is no %s; compute it from the event.", name, read)
+			}
+		}
 	}
 	return &v
 }
