@@ -82,10 +82,11 @@ func (s *Secrets) unknown(ctx context.Context, name string) error {
 	for i, record := range all {
 		names[i] = record.Name
 	}
-	hint := "secret.put stores one."
+	hint := ""
 	if near := spelling.Nearest(name, names); near != "" {
-		hint = "Did you mean " + near + "?"
+		hint = " Did you mean " + near + "?"
+	} else if sluice.CoverFrom(ctx).Name(name) {
+		hint = " secret.put stores one."
 	}
-	return sluice.CodeSecretUnknown.Errorf("There is no secret %q. %s", sluice.Shorten(name, maxSecretName),
-		hint)
+	return sluice.CodeSecretUnknown.Errorf("There is no secret %q.%s", sluice.Shorten(name, maxSecretName), hint)
 }
