@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"sluice"
 	"sluice/jetstream/correlation"
@@ -23,6 +24,9 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 	letters := make(map[string]bool)
 	oldest := slices.MinFunc(events, func(a, b correlation.Envelope) int { return a.Received.Compare(b.Received) }).
 		Received
+	if overwrite { // letters from before the clock was set back stand before older ones
+		oldest = time.Time{}
+	}
 	for i, event := range events {
 		sequences[i] = event.Sequence
 		if len(event.Listeners) > 0 || overwrite {

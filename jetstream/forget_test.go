@@ -174,6 +174,28 @@ func TestAnErasedCallStaysKnown(t *testing.T) {
 	}
 }
 
+// TestErasingFindsLettersBehindOlderOnes: the clock may have been set back since.
+func TestErasingFindsLettersBehindOlderOnes(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	key := natstest.UniqueKey("letters")
+	p := bind(t, e, "letters", sluice.EventPrefix+key, 16)
+	finished := make(chan time.Time, 2)
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+		failed := ok(p.Name, "1")
+		failed.Status, failed.Error, failed.Finished = sluice.StatusError, &sluice.Problem{Code: "fail"}, <-finished
+		return failed, nil
+	})
+	finished <- time.Now()
+	result := send(t, e, key, patience)
+	finished <- time.Now().Add(-time.Hour)
+	send(t, e, key, patience)
+	natstest.Eventually(t, "there are two letters", func() bool { return deadLettersOf(t, e) == 2 })
+	check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, result.TraceID)}))
+	if n := deadLettersOf(t, e); n != 1 {
+		t.Errorf("after one of two calls was erased there are %d letters", n)
+	}
+}
+
 // TestAnErasedCallOutlivesTheViewsOfOthers: that there was a call is known however often other calls
 // of the same time are erased, and by how many processes.
 func TestAnErasedCallOutlivesTheViewsOfOthers(t *testing.T) {
