@@ -50,11 +50,12 @@ type rigNode struct {
 
 // rigOptions say what a rig is like.
 type rigOptions struct {
-	servers int
-	bytes   string // of events that are kept
-	walled  bool   // the last server can be cut off
-	bare    bool   // nodes have no spool
-	powered bool   // the first node's disk can lose its power
+	servers  int
+	bytes    string // of events that are kept
+	walled   bool   // the last server can be cut off
+	bare     bool   // nodes have no spool
+	nodeless bool   // somebody else starts the nodes
+	powered  bool   // the first node's disk can lose its power
 }
 
 // startRig starts servers, and three nodes on them.
@@ -103,6 +104,9 @@ func startRig(ctx context.Context, dir string, o rigOptions) (_ *rig, err error)
 	}
 	if r.js, err = jetstream.New(r.nc, jetstream.WithDefaultTimeout(2*time.Second)); err != nil {
 		return nil, err
+	}
+	if o.nodeless {
+		return r, nil
 	}
 	return r, r.startNodes(ctx)
 }

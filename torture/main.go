@@ -14,7 +14,7 @@
 //	go run ./torture deliveries   repeats deliveries at nodes that are killed
 //	go run ./torture damage       damages one file of a store after the other
 //	go run ./torture restart      hands over to a new program again and again
-//	go run ./torture walk         goes through random operations and faults
+//	go run ./torture walk         goes through random operations and faults; -nodes 3 on several nodes
 //	go run ./torture flow         orders, does once and leaves work, with kills and wrong clocks
 //
 // All but the last eight load a server of their own over HTTP: calls of webhooks, each with
@@ -126,7 +126,7 @@ func runMode(ctx context.Context, m mode, args []string) error {
 	if err != nil {
 		return err
 	}
-	if m.name != siege.name && m.name != soak.name {
+	if m.name != siege.name && m.name != soak.name && m.name != walkMode.name {
 		fmt.Printf("%s: %d cycles, seed %d\n", m.name, s.cycles, s.seed)
 	}
 	err = m.run(ctx, s)

@@ -23,6 +23,7 @@ type settings struct {
 	minutes     time.Duration // of a soak
 	events      int           // of the mode restart: those that are there before
 	steps       int           // of a walk, at most
+	nodes       int           // of a walk; more than one have an external engine
 }
 
 // parseSettings reads the flags of a mode.
@@ -42,6 +43,7 @@ func parseSettings(mode string, args []string) (settings, error) {
 	flags.Float64Var(&minutes, "minutes", 10, "how long a soak takes")
 	flags.IntVar(&s.events, "events", 1000, "that are stored before the first restart")
 	flags.IntVar(&s.steps, "steps", 1<<30, "of a walk, at most")
+	flags.IntVar(&s.nodes, "nodes", 1, "of a walk; several have an external engine of three servers")
 	flags.StringVar(&s.attack, "attack", "", "of a siege, only attacks with this `name` or a part of it")
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -51,8 +53,8 @@ func parseSettings(mode string, args []string) (settings, error) {
 	switch {
 	case flags.NArg() > 0:
 		return s, fmt.Errorf("%q is no flag", flags.Arg(0))
-	case s.cycles < 1 || s.connections < 1 || s.longest < shortest:
-		return s, errors.New("-cycles and -connections must be at least 1, -seconds at least 0.1")
+	case s.cycles < 1 || s.connections < 1 || s.nodes < 1 || s.longest < shortest:
+		return s, errors.New("-cycles, -connections and -nodes must be at least 1, -seconds at least 0.1")
 	}
 	return s, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,7 +25,7 @@ var walkMode = mode{
 const stretchSteps = 30
 
 func runWalks(ctx context.Context, s settings) error {
-	fmt.Printf("walk: seed %d, %s\n", s.seed, s.longest)
+	fmt.Printf("walk: seed %d, %d nodes, %s\n", s.seed, s.nodes, s.longest)
 	began := time.Now()
 	w, err := walkFor(ctx, s, s.longest, s.steps, "")
 	if w != nil {
@@ -33,13 +34,16 @@ func runWalks(ctx context.Context, s settings) error {
 	if violated, ok := errors.AsType[violation](err); ok {
 		fmt.Println(violated)
 		shortest := shorten(ctx, s, violated)
-		return fmt.Errorf("violated: %w\nrepeat it with: torture walk -seed %d -steps %d -seconds %.0f", violated, s.seed,
-			shortest, s.longest.Seconds())
+		return fmt.Errorf("violated: %w\nrepeat it with: torture walk -seed %d -steps %d -nodes %d -seconds %.0f", violated, s.seed,
+			shortest, s.nodes, s.longest.Seconds())
 	}
 	if err != nil || !s.negative || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
 	for _, planted := range plantedFaults {
+		if planted.alone && s.nodes > 1 {
+			continue
+		}
 		_, err := walkFor(ctx, s, s.longest, controlSteps, planted.name)
 		violated, ok := errors.AsType[violation](err)
 		if !ok {
@@ -57,7 +61,7 @@ const controlSteps = 40
 // on timing, so the answer is the shortest prefix that was found, and not the shortest there is.
 func shorten(ctx context.Context, s settings, v violation) int {
 	shortest := v.step
-	for steps, until := v.step/2, time.Now().Add(3*s.longest); steps >= 10 && ctx.Err() == nil; steps /= 2 {
+	for steps, until := v.step/2, time.Now().Add(min(3*s.longest, shortenWithin)); steps >= 10 && ctx.Err() == nil; steps /= 2 {
 		_, err := walkFor(ctx, s, time.Until(until), steps, "")
 		again, ok := errors.AsType[violation](err)
 		if !ok {
@@ -67,6 +71,9 @@ func shorten(ctx context.Context, s settings, v violation) int {
 	}
 	return shortest
 }
+
+// shortenWithin is how long a shorter walk is looked for, at most.
+const shortenWithin = 10 * time.Minute
 
 // A violation is a promise that was found broken.
 type violation struct {
@@ -129,14 +136,22 @@ func walkFor(ctx context.Context, s settings, long time.Duration, steps int, pla
 	return w, nil
 }
 
+// operations are all that this walk can do.
+func (w *walk) operations() []operation {
+	if w.engine == nil {
+		return operations
+	}
+	return slices.Concat(operations, engineOperations)
+}
+
 // next does one random operation.
 func (w *walk) next(ctx context.Context) error {
 	all := 0
-	for _, o := range operations {
+	for _, o := range w.operations() {
 		all += o.weight
 	}
 	choice := w.random.IntN(all)
-	for _, o := range operations {
+	for _, o := range w.operations() {
 		if choice -= o.weight; choice >= 0 {
 			continue
 		}
@@ -158,7 +173,7 @@ func (w *walk) next(ctx context.Context) error {
 func (w *walk) report(took time.Duration) {
 	fmt.Printf("%d steps, %d calls acknowledged, %d rejected, %d starts, %d checks, %d copies in %s\n",
 		w.step, len(w.calls), len(w.rejected), w.starts, w.checks, w.copies, took.Round(time.Second))
-	for _, o := range operations {
+	for _, o := range w.operations() {
 		fmt.Printf("  %-24s %d\n", o.name, w.done[o.name])
 	}
 }

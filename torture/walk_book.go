@@ -177,7 +177,8 @@ func (w *walk) checkRepeated(c *walkCall, result sluice.Result) {
 
 func (w *walk) post(ctx context.Context, hook *walkHook, c *walkCall) (*http.Response, []byte, error) {
 	token := hook.tokens[len(c.body)%len(hook.tokens)]
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.client.url+receivePath, bytes.NewReader(c.body))
+	at := w.client()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.url+receivePath, bytes.NewReader(c.body))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -194,7 +195,7 @@ func (w *walk) post(ctx context.Context, hook *walkHook, c *walkCall) (*http.Res
 		}
 		r.Header.Set("X-Signature", hex.EncodeToString(mac.Sum(nil)))
 	}
-	answer, err := w.client.http.Do(r)
+	answer, err := at.http.Do(r)
 	if err != nil {
 		return nil, nil, err
 	}

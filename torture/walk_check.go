@@ -29,7 +29,7 @@ func (w *walk) prepare(ctx context.Context) error {
 		params := map[string]any{"eventKey": hook.eventKey}
 		maps.Copy(params, kind.put)
 		var view sluice.WebhookView
-		if err := w.client.command(ctx, "webhook.put", params, &view); err != nil {
+		if err := w.client().command(ctx, "webhook.put", params, &view); err != nil {
 			return err
 		}
 		hook.uuid, hook.tokens = view.UUID, []string{view.UUID}
@@ -50,7 +50,7 @@ func (w *walk) settleAndCheck(ctx context.Context) error {
 	w.checks++
 	w.a.set(isWell)
 	w.b.set(isWell)
-	if err := w.setClock(0); err != nil {
+	if err := w.setClocks(); err != nil {
 		return err
 	}
 	for _, kind := range kindsOfWalk {
@@ -61,7 +61,7 @@ func (w *walk) settleAndCheck(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.settle(ctx) {
+	if w.settle(ctx) && w.agree(ctx) {
 		w.check(ctx)
 	}
 	if ctx.Err() != nil {
@@ -87,15 +87,17 @@ func (w *walk) settle(ctx context.Context) bool {
 		if err := w.doWork(ctx, 1); err != nil {
 			return false
 		}
-		for _, status := range []sluice.Status{sluice.StatusProcessing, sluice.StatusRetrying} {
-			var open sluice.List[sluice.Call]
-			params := map[string]any{"status": status, "limit": 20}
-			if err := w.may(ctx, "trace.get", params, &open); err != nil {
-				return false
-			}
-			for _, c := range open.Items {
-				waiting = append(waiting,
-					fmt.Sprintf("%s of %s is %s, next %s", c.TraceID, c.EventKey, c.Status, c.Next))
+		for range w.nodes {
+			for _, status := range []sluice.Status{sluice.StatusProcessing, sluice.StatusRetrying} {
+				var open sluice.List[sluice.Call]
+				params := map[string]any{"status": status, "limit": 20}
+				if err := w.may(ctx, "trace.get", params, &open); err != nil {
+					return false
+				}
+				for _, c := range open.Items {
+					waiting = append(waiting,
+						fmt.Sprintf("%s of %s is %s, next %s", c.TraceID, c.EventKey, c.Status, c.Next))
+				}
 			}
 		}
 		if len(waiting) == 0 {
@@ -199,7 +201,7 @@ func (w *walk) checkCall(ctx context.Context, c *walkCall, found []sluice.Call) 
 
 // checkResult: the result of a call is what its pipeline made.
 func (w *walk) checkResult(ctx context.Context, traceID, kind, correlationID, want string) {
-	result, err := w.client.result(ctx, correlationID)
+	result, err := w.client().result(ctx, correlationID)
 	if err != nil || cmp.Or(string(result.Value), "null") != want {
 		w.blamef("the result of the call %s of %s is %s, %v instead of %s", traceID, kind, result.Value, err, want)
 	}
@@ -258,7 +260,7 @@ func (w *walk) checkOrder(byTrace map[string][]sluice.Call, replayed map[string]
 	}
 	ordered := make(map[string][]done)
 	for _, c := range w.calls {
-		if found := byTrace[c.traceID]; c.kind == "ordered" && !c.erased && !replayed[c.traceID] && len(found) == 1 &&
+		if found := byTrace[c.traceID]; c.kind == "ordered" && !c.erased && !w.wasAway(c) && !replayed[c.traceID] && len(found) == 1 &&
 			found[0].Status == sluice.StatusOK {
 			ordered[c.to] = append(ordered[c.to], done{c, w.a.of(c.mark).first("/ordered")})
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/config"
@@ -24,11 +25,11 @@ const copiedEvery = 3
 // moment in which nothing happens.
 func (w *walk) checkCopy(ctx context.Context) {
 	w.copies++
-	here, err := w.account(ctx, w.client)
+	here, err := w.account(ctx, w.client())
 	if err == nil {
 		var there []string
 		if there, err = w.restored(ctx); err == nil {
-			w.compare(here, there)
+			w.compare("the server", here, "the restored copy", there)
 		}
 	}
 	if err != nil && ctx.Err() == nil {
@@ -36,15 +37,45 @@ func (w *walk) checkCopy(ctx context.Context) {
 	}
 }
 
+// agree waits until all nodes give the same account.
+func (w *walk) agree(ctx context.Context) bool {
+	accounts := make([][]string, len(w.nodes))
+	for until := time.Now().Add(agreeTime); ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
+		var failed error
+		for i, n := range w.nodes {
+			var err error
+			accounts[i], err = w.account(ctx, n.client)
+			failed = errors.Join(failed, err)
+		}
+		same := failed == nil
+		for _, account := range accounts[1:] {
+			same = same && slices.Equal(accounts[0], account)
+		}
+		if same {
+			return true
+		}
+		if time.Now().After(until) {
+			if failed != nil {
+				w.blamef("a node gives no account: %s", failed)
+			}
+			for i, account := range accounts[1:] {
+				w.compare("the first node", accounts[0], fmt.Sprint("node ", i+2), account)
+			}
+			return false
+		}
+	}
+	return false
+}
+
 // compare tells what only one of two accounts has.
-func (w *walk) compare(here, there []string) {
+func (w *walk) compare(name string, here []string, other string, there []string) {
 	for _, side := range []struct {
 		name     string
 		all, not []string
-	}{{"only in the server", here, there}, {"only in the restored copy", there, here}} {
+	}{{name, here, there}, {other, there, here}} {
 		for _, line := range side.all {
 			if !slices.Contains(side.not, line) {
-				w.blamef("%s: %s", side.name, line)
+				w.blamef("only %s has: %s", side.name, line)
 			}
 		}
 	}
@@ -65,17 +96,23 @@ func (w *walk) restored(ctx context.Context) (account []string, err error) {
 	if err := w.backUp(ctx, file); err != nil {
 		return nil, err
 	}
-	data := filepath.Join(dir, "data")
-	cfg, err := config.Load("", nil, map[string]string{"data": data})
+	data, set := filepath.Join(dir, "data"), map[string]string{}
+	options := []string{restartPart, data, "result-ttl=24h"}
+	if w.engine != nil { // its key lies outside
+		set["secret-key"] = secret
+		options = append(options, "secret-key="+secret)
+	}
+	set["data"] = data
+	cfg, err := config.Load("", nil, set)
 	if err != nil {
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	options := serve.RestoreOptions{Paused: true, Log: log, Progress: func(int64, int64) {}}
-	if _, err := serve.Restore(ctx, cfg, file, options); err != nil {
+	how := serve.RestoreOptions{Paused: true, Log: log, Progress: func(int64, int64) {}}
+	if _, err := serve.Restore(ctx, cfg, file, how); err != nil {
 		return nil, err
 	}
-	s, err := launchPart(restartPart, data, "result-ttl=24h")
+	s, err := launchPart(options...)
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +129,13 @@ func (w *walk) restored(ctx context.Context) (account []string, err error) {
 }
 
 func (w *walk) backUp(ctx context.Context, to io.Writer) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.client.url+"/api/v3/command/server.backup", http.NoBody)
+	at := w.client()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.url+"/api/v3/command/server.backup", http.NoBody)
 	if err != nil {
 		return err
 	}
 	r.SetBasicAuth(sluice.AdminName, adminPassword)
-	answer, err := w.client.http.Do(r)
+	answer, err := at.http.Do(r)
 	if err != nil {
 		return err
 	}
@@ -112,7 +150,8 @@ func (w *walk) backUp(ctx context.Context, to io.Writer) error {
 // account is what a server says of its calls, webhooks, dead letters and roles.
 func (w *walk) account(ctx context.Context, c *client) (lines []string, err error) {
 	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	for _, hook := range w.hooks {
+	for _, kind := range kindsOfWalk {
+		hook := w.hooks[kind.name]
 		calls, err := pages[sluice.Call](ctx, c, "trace.get", map[string]any{"eventKey": hook.eventKey})
 		if err != nil {
 			return nil, err

@@ -44,31 +44,39 @@ func (w *walk) leftInFolder() (left []string) {
 			redacted["pan-"+strings.TrimPrefix(c.mark, markBegins)] = true
 		}
 	}
-	err := filepath.WalkDir(w.data, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // files come and go
-		}
-		content, err := os.ReadFile(path)
+	for _, folder := range w.folders() {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil //nolint:nilerr // files come and go
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return nil //nolint:nilerr // likewise
+			}
+			name, _ := filepath.Rel(w.dir, path)
+			left = append(left, leftIn(name, content, erased, redacted)...)
+			return nil
+		})
 		if err != nil {
-			return nil //nolint:nilerr // likewise
+			left = append(left, fmt.Sprintf("the folder can't be read: %s", err))
 		}
-		name, _ := filepath.Rel(w.data, path)
-		for _, mark := range marksIn(content) {
-			if erased[mark] {
-				left = append(left, fmt.Sprintf("the erased text %s is in %s", mark, name))
-				delete(erased, mark)
-			}
+	}
+	return left
+}
+
+// leftIn returns what is in a file and must not be there, each once.
+func leftIn(name string, content []byte, erased, redacted map[string]bool) (left []string) {
+	for _, mark := range marksIn(content) {
+		if erased[mark] {
+			left = append(left, fmt.Sprintf("the erased text %s is in %s", mark, name))
+			delete(erased, mark)
 		}
-		for _, number := range cardNumber.FindAll(content, -1) {
-			if redacted[string(number)] {
-				left = append(left, fmt.Sprintf("the redacted text %s is in %s", number, name))
-				delete(redacted, string(number))
-			}
+	}
+	for _, number := range cardNumber.FindAll(content, -1) {
+		if redacted[string(number)] {
+			left = append(left, fmt.Sprintf("the redacted text %s is in %s", number, name))
+			delete(redacted, string(number))
 		}
-		return nil
-	})
-	if err != nil {
-		left = append(left, fmt.Sprintf("the folder can't be read: %s", err))
 	}
 	return left
 }
@@ -98,38 +106,40 @@ func marksIn(content []byte) (marks []string) {
 // plantedFaults are what negative controls do behind the ledger's back.
 var plantedFaults = []struct {
 	name  string
+	alone bool // of one server with an engine of its own
 	plant func(context.Context, *walk) error
 }{
-	{"an older copy of the folder", func(ctx context.Context, w *walk) error {
-		if err := w.stop(); err != nil {
+	{"an older copy of the folder", true, func(ctx context.Context, w *walk) error {
+		n := w.nodes[0]
+		if err := n.stop(); err != nil {
 			return err
 		}
-		older := w.data + ".older"
-		if err := os.CopyFS(older, os.DirFS(w.data)); err != nil {
+		older := n.data + ".older"
+		if err := os.CopyFS(older, os.DirFS(n.data)); err != nil {
 			return err
 		}
-		if err := w.start(ctx); err != nil {
+		if err := n.start(ctx); err != nil {
 			return err
 		}
 		w.burst(ctx, 30)
-		if err := w.stop(); err != nil {
+		if err := n.stop(); err != nil {
 			return err
 		}
-		if err := os.RemoveAll(w.data); err != nil {
+		if err := os.RemoveAll(n.data); err != nil {
 			return err
 		}
-		if err := os.Rename(older, w.data); err != nil {
+		if err := os.Rename(older, n.data); err != nil {
 			return err
 		}
-		return w.start(ctx)
+		return n.start(ctx)
 	}},
-	{"a call that nobody made", func(ctx context.Context, w *walk) error {
+	{"a call that nobody made", false, func(ctx context.Context, w *walk) error {
 		before := len(w.calls)
 		w.burst(ctx, 30)
 		w.calls = w.calls[:min(len(w.calls), before+15)]
 		return nil
 	}},
-	{"erased text that is still there", func(ctx context.Context, w *walk) error {
+	{"erased text that is still there", false, func(ctx context.Context, w *walk) error {
 		w.burst(ctx, 30)
 		for range 3 {
 			if err := eraseCalls(ctx, w); err != nil {
@@ -138,7 +148,7 @@ var plantedFaults = []struct {
 		}
 		for _, c := range w.calls {
 			if c.erased {
-				return os.WriteFile(filepath.Join(w.data, "left-over"), c.body, 0o600)
+				return os.WriteFile(filepath.Join(w.nodes[0].data, "left-over"), c.body, 0o600)
 			}
 		}
 		return nil

@@ -12,19 +12,19 @@ import (
 )
 
 // takeDescriptors lets the server open no more files for a while. A server that could not write ends.
-func takeDescriptors(ctx context.Context, w *walk) error {
+func takeDescriptors(ctx context.Context, _ *walk, n *walkNode) error {
 	var before syscall.Rlimit
-	if err := prlimit(w.pid, nil, &before); err != nil {
+	if err := prlimit(n.pid, nil, &before); err != nil {
 		return err
 	}
-	if err := prlimit(w.pid, &syscall.Rlimit{Cur: 16, Max: before.Max}, nil); err != nil {
+	if err := prlimit(n.pid, &syscall.Rlimit{Cur: 16, Max: before.Max}, nil); err != nil {
 		return err
 	}
 	sleep(ctx, time.Second)
-	if err := prlimit(w.pid, &before, nil); err != nil && !errors.Is(err, syscall.ESRCH) {
+	if err := prlimit(n.pid, &before, nil); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
-	w.mayEnd = time.Now().Add(endsWithin)
+	n.mayEnd = time.Now().Add(endsWithin)
 	return nil
 }
 
@@ -34,36 +34,36 @@ const (
 )
 
 // mountDisk gives the server a disk of its own, which can be filled, where that is possible.
-func (w *world) mountDisk() error {
-	at := filepath.Dir(w.data)
+func (n *walkNode) mountDisk() error {
+	at := filepath.Dir(n.data)
 	if err := os.Mkdir(at, 0o700); err != nil || canMount() != nil {
 		return err
 	}
-	w.mounted = true
+	n.mounted = true
 	return execute("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", walkDisk), "walk", at)
 }
 
-func (w *world) unmountDisk() error {
-	if !w.mounted {
+func (n *walkNode) unmountDisk() error {
+	if !n.mounted {
 		return nil
 	}
-	return execute("umount", "--lazy", filepath.Dir(w.data))
+	return execute("umount", "--lazy", filepath.Dir(n.data))
 }
 
 // fillDisk fills the disk for a while, nearly or to the last byte.
-func fillDisk(ctx context.Context, w *walk) error {
-	if !w.mounted {
+func fillDisk(ctx context.Context, w *walk, n *walkNode) error {
+	if !n.mounted {
 		return nil
 	}
 	var disk syscall.Statfs_t
-	if err := syscall.Statfs(filepath.Dir(w.data), &disk); err != nil {
+	if err := syscall.Statfs(filepath.Dir(n.data), &disk); err != nil {
 		return err
 	}
 	size := int64(disk.Bavail) * disk.Bsize
 	if w.random.IntN(2) == 0 {
 		size -= nearly
 	}
-	name := filepath.Join(filepath.Dir(w.data), "ballast")
+	name := filepath.Join(filepath.Dir(n.data), "ballast")
 	ballast, err := os.Create(name)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func fillDisk(ctx context.Context, w *walk) error {
 	if err := errors.Join(ballast.Close(), os.Remove(name)); err != nil {
 		return err
 	}
-	w.mayEnd = time.Now().Add(endsWithin)
+	n.mayEnd = time.Now().Add(endsWithin)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"sluice"
@@ -48,20 +49,23 @@ var operations = []operation{
 		sleep(ctx, time.Duration(w.random.IntN(1500))*time.Millisecond)
 		return nil
 	}},
-	{"kill", 4, underLoad(func(ctx context.Context, w *walk) error { w.kill(); return w.start(ctx) })},
-	{"stop", 2, underLoad(func(ctx context.Context, w *walk) error {
-		if err := w.stop(); err != nil {
+	{"kill", 4, underLoad(func(ctx context.Context, _ *walk, n *walkNode) error { n.kill(); return n.start(ctx) })},
+	{"stop", 2, underLoad(func(ctx context.Context, w *walk, n *walkNode) error {
+		if err := n.stop(); err != nil {
 			w.blamef("%s", err)
-			w.kill()
+			n.kill()
 		}
-		return w.start(ctx)
+		return n.start(ctx)
 	})},
-	{"hand over", 2, underLoad(func(_ context.Context, w *walk) error { return w.handOver() })},
+	{"hand over", 2, underLoad(func(_ context.Context, _ *walk, n *walkNode) error { return n.handOver() })},
 	{"hand over to a broken one", 1, underLoad(handOverToBroken)},
 	{"the clock", 2, setClock},
 	{"no descriptors", 1, underLoad(takeDescriptors)},
 	{"a full disk", 1, underLoad(fillDisk)},
 }
+
+// engineOperations are those of a walk with an external engine besides.
+var engineOperations = []operation{{"a server of the engine", 4, underLoad(takeEngine)}}
 
 // may calls a command that a fault may make fail, but never for good.
 func (w *walk) may(ctx context.Context, name string, params map[string]any, out any) error {
@@ -72,7 +76,7 @@ func (w *walk) may(ctx context.Context, name string, params map[string]any, out 
 	var err error
 	for until := time.Now().Add(settleTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
 		100*time.Millisecond) {
-		if err = w.client.command(ctx, name, params, out); err == nil || !isUnavailable(err) {
+		if err = w.client().command(ctx, name, params, out); err == nil || !isUnavailable(err) {
 			break
 		}
 		if failed := w.revive(ctx); failed != nil {
@@ -85,19 +89,24 @@ func (w *walk) may(ctx context.Context, name string, params map[string]any, out 
 	return ctx.Err()
 }
 
-// revive starts the server again if it has ended by itself, as a supervisor does. It must have had a reason.
+// revive starts servers again that have ended by themselves, as a supervisor does. They must have had a reason.
 func (w *walk) revive(ctx context.Context) error {
 	w.reviving.Lock()
 	defer w.reviving.Unlock()
-	if !w.ended() {
-		return nil
+	for _, n := range w.nodes {
+		if !n.ended() {
+			continue
+		}
+		if time.Now().After(n.mayEnd) {
+			w.blamef("the server has ended by itself: %s", n.server.log.text)
+		}
+		w.kills = append(w.kills, time.Now())
+		w.faults = append(w.faults, time.Now())
+		if err := n.start(ctx); err != nil {
+			return err
+		}
 	}
-	if time.Now().After(w.mayEnd) {
-		w.blamef("the server has ended by itself: %s", w.server.log.text)
-	}
-	w.kills = append(w.kills, time.Now())
-	w.faults = append(w.faults, time.Now())
-	return w.start(ctx)
+	return nil
 }
 
 // isUnavailable reports whether an answer asks to come again.
@@ -139,7 +148,7 @@ func (w *walk) burst(ctx context.Context, n int) {
 }
 
 // underLoad does something to the server while calls come in.
-func underLoad(do func(context.Context, *walk) error) func(context.Context, *walk) error {
+func underLoad(do func(context.Context, *walk, *walkNode) error) func(context.Context, *walk) error {
 	return func(ctx context.Context, w *walk) error {
 		moment := time.Duration(w.random.IntN(60)) * time.Millisecond
 		var load sync.WaitGroup
@@ -155,7 +164,7 @@ func underLoad(do func(context.Context, *walk) error) func(context.Context, *wal
 		defer load.Wait()
 		sleep(ctx, moment)
 		defer func() { w.faults = append(w.faults, time.Now()) }()
-		return do(ctx, w)
+		return do(ctx, w, w.nodes[w.random.IntN(len(w.nodes))])
 	}
 }
 
@@ -216,7 +225,7 @@ func (w *walk) store(ctx context.Context, name, source string) error {
 	var err error
 	for until := time.Now().Add(settleTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
 		100*time.Millisecond) {
-		if err = w.client.store(ctx, name, source); err == nil || !isUnavailable(err) {
+		if err = w.client().store(ctx, name, source); err == nil || !isUnavailable(err) {
 			return err
 		}
 	}
@@ -346,29 +355,48 @@ func (w *walk) doWork(ctx context.Context, share int) error {
 	return ctx.Err()
 }
 
-func handOverToBroken(ctx context.Context, w *walk) error {
-	goesOn, err := w.handOverToBroken(ctx)
-	if err == nil && !goesOn && time.Now().After(w.mayEnd) {
-		w.blamef("a hand-over to a program that ends at once took the server along: %s", w.server.log.text)
-		w.kill()
-		return w.start(ctx)
+func handOverToBroken(ctx context.Context, w *walk, n *walkNode) error {
+	goesOn, err := n.handOverToBroken(ctx)
+	if err == nil && !goesOn && time.Now().After(n.mayEnd) {
+		w.blamef("a hand-over to a program that ends at once took the server along: %s", n.server.log.text)
+		n.kill()
+		return n.start(ctx)
 	}
 	return err
 }
 
-// setClock sets the clock of the server ahead or back by minutes, or right.
+// setClock sets the clock of a server ahead or back by minutes, or right.
 func setClock(_ context.Context, w *walk) error {
-	return w.setClock(time.Duration(w.random.IntN(3)-1) * 7 * time.Minute)
+	return w.nodes[w.random.IntN(len(w.nodes))].setClock(time.Duration(w.random.IntN(3)-1) * 7 * time.Minute)
+}
+
+// takeEngine kills one server of an external engine for a while, or lets it hang.
+func takeEngine(ctx context.Context, w *walk, _ *walkNode) error {
+	s := w.engine.servers[w.random.IntN(len(w.engine.servers))]
+	long := time.Duration(500+w.random.IntN(6000)) * time.Millisecond
+	from := time.Now()
+	w.faults = append(w.faults, from)
+	defer func() { w.away = append(w.away, period{from, time.Now()}) }()
+	if w.random.IntN(2) == 0 {
+		s.process.signal(syscall.SIGSTOP)
+		sleep(ctx, long)
+		s.process.signal(syscall.SIGCONT)
+		return w.engine.caughtUp(ctx)
+	}
+	s.process.kill()
+	sleep(ctx, long)
+	return errors.Join(w.engine.startServer(ctx, s), w.engine.caughtUp(ctx))
 }
 
 // isClosed reports whether calls with a token are refused as those with an unknown one.
 func (w *walk) isClosed(ctx context.Context, token string) (bool, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.client.url+receivePath, nil)
+	at := w.client()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.url+receivePath, nil)
 	if err != nil {
 		return false, err
 	}
 	r.Header.Set("Token", token)
-	answer, err := w.client.http.Do(r)
+	answer, err := at.http.Do(r)
 	if err != nil {
 		return false, err
 	}
