@@ -161,7 +161,9 @@ func (r *rig) hang(ctx context.Context, s *natsServer) error {
 func (r *rig) caughtUp(ctx context.Context) error {
 	for deadline := time.Now().Add(settleWithin); time.Now().Before(deadline) && ctx.Err() == nil; sleep(ctx,
 		200*time.Millisecond) {
-		stream, err := r.js.Stream(ctx, eventStream)
+		asking, cancel := context.WithTimeout(ctx, 2*time.Second) // a request may be lost with a leader
+		stream, err := r.js.Stream(asking, eventStream)
+		cancel()
 		if err != nil {
 			continue
 		}

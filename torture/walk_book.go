@@ -44,6 +44,7 @@ type walkHook struct {
 	uuid      string
 	tokens    []string // that are open
 	duplicate int      // calls that repeated a delivery
+	refused   int      // calls that the server could not take
 }
 
 // A walkCall is one call of a webhook.
@@ -119,6 +120,7 @@ func (w *walk) make(ctx context.Context, c *walkCall) {
 	c.traceID = answer.Header.Get("Svc-Trace-Id")
 	switch {
 	case answer.StatusCode == http.StatusServiceUnavailable:
+		hook.refused++
 	case c.forged && answer.StatusCode == http.StatusUnauthorized:
 		w.rejected = append(w.rejected, c)
 	case c.forged || answer.StatusCode != http.StatusOK:
@@ -157,6 +159,10 @@ func (w *walk) noteSplit(c *walkCall, result sluice.Result) {
 func (w *walk) checkRepeated(c *walkCall, result sluice.Result) {
 	for _, first := range w.calls {
 		if first.mark == c.mark {
+			// What several nodes have taken while the engine was away is one event with several ids.
+			if w.wasAway(first) || w.wasAway(c) {
+				return
+			}
 			if first.correlationID != result.CorrelationID || first.traceID != result.TraceID {
 				w.found = append(w.found, fmt.Sprintf("the delivery of %s has the ids %s and %s", c.mark,
 					first.correlationID, result.CorrelationID))
