@@ -426,8 +426,14 @@ func (w *walk) checkRejected(ctx context.Context) {
 	}
 }
 
-// lostAt reports whether the server was killed shortly after a moment.
+// lostAt reports whether the server was killed shortly after a moment, or after the full disk of that
+// moment.
 func (w *world) lostAt(at time.Time) bool {
+	for _, full := range w.full {
+		if at.After(full.from) && at.Before(full.to) {
+			at = full.to
+		}
+	}
 	return slices.ContainsFunc(w.kills,
 		func(kill time.Time) bool { return at.Before(kill) && kill.Sub(at) < mayBeLost })
 }

@@ -64,6 +64,8 @@ func fillDisk(ctx context.Context, w *walk, n *walkNode) error {
 		size -= nearly
 	}
 	name := filepath.Join(filepath.Dir(n.data), "ballast")
+	from := time.Now()
+	defer func() { n.full = append(n.full, period{from, time.Now()}) }()
 	ballast, err := os.Create(name)
 	if err != nil {
 		return err

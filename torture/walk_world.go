@@ -27,6 +27,7 @@ type world struct {
 	kills    []time.Time
 	faults   []time.Time // when they were over
 	away     []period    // of servers of the engine
+	full     []period    // of disks
 }
 
 func newWorld(ctx context.Context, s settings) (_ *world, err error) {
