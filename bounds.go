@@ -6,7 +6,7 @@ package sluice
 //  1. Deliveries: the events of a pipeline that the engine has handed out and that
 //     are not acknowledged, and as many waiting events. There are more of them than
 //     runs, since an event keeps its delivery until its outcome is synced; so runs
-//     never wait for the disk.
+//     never wait for the disk; and more still for a pipeline that may pass over some.
 //  2. Idle goroutines (MaxIdleRunners). Each delivery has a goroutine, unless order
 //     counts. One that is done waits for another delivery, with the stack it has
 //     grown; beyond this number it ends.
@@ -30,12 +30,3 @@ const (
 	MaxRunBytes        = 16 << 20
 	DefaultMaxRuns     = 1024 // of a Runner without a setting; the server's setting has its own default
 )
-
-// Deliveries is how many events of a pipeline are handed out at the same time: only one
-// if order counts.
-func Deliveries(concurrency int) int {
-	if concurrency == 1 {
-		return 1
-	}
-	return 8 * concurrency
-}

@@ -96,6 +96,18 @@ type Binding struct {
 	Placed bool `json:"placed,omitempty"` // events may wait for others before they run, see Place
 }
 
+// Deliveries is how many events of the pipeline are handed out at the same time: only one if order
+// counts, and more if it may pass over them, which takes no slot.
+func (b *Binding) Deliveries() int {
+	switch {
+	case b.Concurrency == 1:
+		return 1
+	case b.Where:
+		return 32 * b.Concurrency
+	}
+	return 8 * b.Concurrency
+}
+
 // A PipelineVersion is a source that a pipeline had, and who stored it when.
 type PipelineVersion struct {
 	Version int       `json:"version"`

@@ -400,7 +400,7 @@ func TestWhatWaitedFollowsItsTarget(t *testing.T) {
 		})
 		inOrder := slices.SortedFunc(slices.Values(followed), time.Time.Compare)
 		for i, at := range followed { // those that are due at a time may overtake each other
-			if came := slices.Index(inOrder, at); came > i+sluice.Deliveries(2) {
+			if came := slices.Index(inOrder, at); came > i+p.Binding.Deliveries() {
 				t.Errorf("the event that came as number %d follows as number %d", came, i)
 			}
 		}

@@ -53,6 +53,20 @@ func TestNoLongerWanted(t *testing.T) {
 	})
 }
 
+// TestPassingOverWaitsForNoRun: what a pipeline does not want is done while many that it wants wait for
+// a slot.
+func TestPassingOverWaitsForNoRun(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	h := s.create("webhook.git", "payloadType", "raw", "answer", "empty")
+	s.store("main", "concurrency: 2\nrate: 1/h\npipeline:\n  - event.listen: {eventKey: webhook.git, where: '#{body.payload.ref == \"main\"}'}\n")
+	for range 40 {
+		s.call(h, "application/json", `{"ref":"main"}`).wantStatus(t, 200)
+	}
+	unwanted := s.call(h, "application/json", `{"ref":"topic"}`).wantStatus(t, 200).header.Get("svc-trace-id")
+	eventually(t, "it is passed over", func() bool { return s.traces("traceId", unwanted)[0].Status == "ok" })
+}
+
 // TestFiltersByWhere: an event that a pipeline does not want makes no run, and its result is as if
 // the pipeline did not listen.
 func TestFiltersByWhere(t *testing.T) {

@@ -32,7 +32,7 @@ func (q *Queue) consumer(ctx context.Context, b *sluice.Binding) (jetstream.Cons
 		FilterSubjects: append(subjectsOf(b.Pattern), stream.DirectPrefix+b.ID),
 		AckPolicy:      jetstream.AckExplicitPolicy,
 		AckWait:        q.AckWait,
-		MaxAckPending:  sluice.Deliveries(b.Concurrency),
+		MaxAckPending:  b.Deliveries(),
 	})
 }
 
@@ -133,8 +133,7 @@ func (c *consumption) messages(
 			return nil, nil, err
 		}
 	}
-	messages, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency),
-		prefetched), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(b.Deliveries(), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
 	return messages, own, err
 }
 

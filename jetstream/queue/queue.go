@@ -152,7 +152,7 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, h sluice.Handle
 		types:    p.Binding.Types,
 		peeks:    p.Binding.Where,
 		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
-		picked:   make(chan struct{}, sluice.Deliveries(p.Binding.Concurrency)),
+		picked:   make(chan struct{}, p.Binding.Deliveries()),
 	}
 	defer c.deliveries.Wait()
 	c.deliveries.Go(func() { c.followWaiting(ctx) })
