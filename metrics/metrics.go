@@ -33,18 +33,26 @@ type Metrics struct {
 	syncTime  *prometheus.HistogramVec
 	runs      *prometheus.CounterVec
 	runTime   prometheus.Observer
+	hops      *prometheus.CounterVec
+	hopTime   *prometheus.HistogramVec
 	polls     *prometheus.CounterVec
 	tokens    *prometheus.CounterVec
 	logins    *prometheus.CounterVec
 
 	webhooks *webhookCalls
 
-	mu   sync.Mutex
-	keys map[string]bool // event keys that have a label of their own
+	keys, hosts labels
 }
 
-// maxKeys bounds how many webhooks have their own count of rejected calls by code.
-const maxKeys = 200
+// maxLabels bounds how many webhooks have their own count of rejected calls by code, and how many
+// hosts one of hops.
+const maxLabels = 200
+
+// labels are texts that have a label of their own.
+type labels struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
 
 // New returns metrics. They call state whenever they are read.
 func New(version string, state func() sluice.ServerStats) *Metrics {
@@ -65,7 +73,8 @@ func New(version string, state func() sluice.ServerStats) *Metrics {
 		repeated: counters("sluice_duplicate_calls_total", "Calls whose delivery was accepted before.").
 			WithLabelValues(),
 		webhooks: &webhookCalls{by: map[string]*webhookCounts{}},
-		keys:     map[string]bool{},
+		keys:     labels{known: map[string]bool{}},
+		hosts:    labels{known: map[string]bool{}},
 		callSize: histograms("sluice_call_bytes", "Sizes of the bodies of calls.",
 			prometheus.ExponentialBuckets(64, 4, 9)).WithLabelValues(),
 		callTime: histograms("sluice_accept_seconds",
@@ -77,7 +86,11 @@ func New(version string, state func() sluice.ServerStats) *Metrics {
 		runs:     counters("sluice_runs_total", "Runs of pipelines, by how they ended.", "pipeline", "outcome"),
 		runTime: histograms("sluice_run_seconds", "Time that runs of pipelines took.", latencies).
 			WithLabelValues(),
-		polls: counters("sluice_polls_total", "Polls for results, by the status they were answered with.", "status"),
+		hops: counters("sluice_hops_total", "Calls of others by steps, by command, host as far as the source "+
+			"names it, and status; without a reply that is none. Hosts beyond 200 count as other.",
+			"command", "host", "status"),
+		hopTime: histograms("sluice_hop_seconds", "Time that such calls took.", latencies, "command"),
+		polls:   counters("sluice_polls_total", "Polls for results, by the status they were answered with.", "status"),
 		tokens: counters("sluice_token_requests_total", "Requests for tokens, by grant and outcome.",
 			"grant", "outcome"),
 		logins: counters("sluice_logins_total", "Authentications by header, by scheme and outcome.",
@@ -126,7 +139,7 @@ func (m *Metrics) Call(c sluice.Call) {
 }
 
 func (m *Metrics) reject(c *sluice.Call) {
-	m.rejected.WithLabelValues(m.label(c.EventKey), c.Code).Inc()
+	m.rejected.WithLabelValues(m.keys.label(c.EventKey), c.Code).Inc()
 	m.webhooks.ended(c.EventKey, c.Status)
 }
 
@@ -135,15 +148,15 @@ func (m *Metrics) CallEnded(eventKey string, status sluice.Status) {
 	m.webhooks.ended(eventKey, status)
 }
 
-// label returns the label of an event key, and bounds how many there are.
-func (m *Metrics) label(key string) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.keys[key] && len(m.keys) >= maxKeys {
+// label returns the label of a text, and bounds how many there are.
+func (l *labels) label(text string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.known[text] && len(l.known) >= maxLabels {
 		return "other"
 	}
-	m.keys[key] = true
-	return key
+	l.known[text] = true
+	return text
 }
 
 // Batch returns a function that counts the batches of a stream.
@@ -155,11 +168,23 @@ func (m *Metrics) Batch(stream string) func(messages int, took time.Duration) {
 	}
 }
 
-// Run counts a run of a pipeline. Pipelines that are not stored share one label.
+// Run counts a run of a pipeline, and the calls of others by the steps in its report. Pipelines that are
+// not stored share one label.
 func (m *Metrics) Run(r sluice.RunReport) {
 	name := cmp.Or(r.Pipeline, "(ad hoc)")
 	m.runs.WithLabelValues(name, string(r.Status)).Inc()
 	m.runTime.Observe(r.Duration / 1000)
+	for _, s := range r.Steps {
+		if s.HTTP == nil {
+			continue
+		}
+		status := "none"
+		if s.HTTP.StatusCode != 0 {
+			status = strconv.Itoa(s.HTTP.StatusCode)
+		}
+		m.hops.WithLabelValues(s.Command, m.hosts.label(s.HTTP.Host), status).Inc()
+		m.hopTime.WithLabelValues(s.Command).Observe(s.Duration / 1000)
+	}
 }
 
 // Poll counts a poll for a result.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -70,6 +71,27 @@ pipeline:
 	}
 	if got := s.send("GET", "/metrics", nil, asAdmin).wantStatus(t, 200); strings.Contains(string(got.body), h.UUID) || strings.Contains(string(got.body), traceOf(last)) {
 		t.Error("a token or a trace id is in the metrics")
+	}
+}
+
+// TestMetricsOfHops: calls of others are counted by where they went, unless only the call that came in
+// has named that.
+func TestMetricsOfHops(t *testing.T) {
+	t.Parallel()
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	defer target.Close()
+	s := start(t, "http-allow=127.0.0.0/8")
+	h := s.create("webhook.hops", "payloadType", "raw")
+	s.store("hops", "vars: {host: '#{body.payload.host}'}\npipeline:\n- event.listen: {eventKey: webhook.hops}\n- iam.run.as: {username: admin}\n- foreach: {in: '#{1..3}', do: [http.request: {url: \""+target.URL+"/path\"}]}\n"+
+		"- http.request: {url: 'http://#{vars.host}/', onError: ignore}\n")
+	s.call(h, "application/json", `{"host":"127.1.2.3:1"}`).wantStatus(t, 200)
+	host := strings.TrimPrefix(target.URL, "http://")
+	for name, want := range map[string]string{
+		`sluice_hops_total{command="http.request",host="` + host + `",status="418"}`: "3",
+		`sluice_hops_total{command="http.request",host="",status="none"}`:            "1",
+		`sluice_hop_seconds_count{command="http.request"}`:                           "4",
+	} {
+		eventually(t, name+" is "+want, func() bool { return s.metric(name) == want })
 	}
 }
 
