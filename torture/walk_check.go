@@ -24,6 +24,9 @@ func (w *walk) prepare(ctx context.Context) error {
 	if err := w.may(ctx, "secret.put", secret, nil); err != nil {
 		return err
 	}
+	if err := w.targets.storeAddresses(ctx, w); err != nil {
+		return err
+	}
 	for _, kind := range kindsOfWalk {
 		hook := &walkHook{kind: kind.name, eventKey: "webhook.walk." + kind.name}
 		params := map[string]any{"eventKey": hook.eventKey}
@@ -131,6 +134,7 @@ func (w *walk) check(ctx context.Context) {
 			w.checkCall(ctx, c, byTrace[c.traceID])
 		}
 	}
+	w.checkTargets(ctx, byTrace)
 	w.checkOnce(replayed)
 	w.checkOrder(byTrace, replayed)
 	w.checkFigures(ctx, found)

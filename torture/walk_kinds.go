@@ -21,7 +21,7 @@ func isSeen(c *walkCall) string { return `"` + seen(c.mark) + `"` }
 
 // kindsOfWalk are the webhooks of a walk and the pipelines that listen to them. %a and %b stand
 // for the two recipients.
-var kindsOfWalk = []walkKind{
+var kindsOfWalk = append([]walkKind{
 	{"forwarded", map[string]any{"payloadType": "raw"}, `
 retry: {times: 3, backoff: 100ms, maxBackoff: 300ms}
 pipeline:
@@ -117,7 +117,7 @@ pipeline:
   - iam.run.as: {username: admin}
   - work: {queue: walk, input: '#{body.payload.mark}'}
 `, 0, false, isSeen},
-}
+}, kindsOfTargets()...)
 
 // kindOfWalk returns the kind with a name; one without anything if there is none.
 func kindOfWalk(name string) walkKind {

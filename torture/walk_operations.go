@@ -45,6 +45,7 @@ var operations = []operation{
 	}},
 	{"edit a role twice at once", 2, editRole},
 	{"work", 4, func(ctx context.Context, w *walk) error { return w.doWork(ctx, 4) }},
+	{"break connections off", 3, breakOff},
 	{"wait", 4, func(ctx context.Context, w *walk) error {
 		sleep(ctx, time.Duration(w.random.IntN(1500))*time.Millisecond)
 		return nil

@@ -22,6 +22,7 @@ type world struct {
 	nodes    []*walkNode
 	asked    atomic.Uint32
 	a, b     *recipient
+	targets  *targets // nil: there are none
 	reviving sync.Mutex
 	starts   int
 	kills    []time.Time
@@ -38,6 +39,9 @@ func newWorld(ctx context.Context, s settings) (_ *world, err error) {
 		}
 	}()
 	if w.dir, err = os.MkdirTemp(s.dir, "torture-walk-"); err != nil {
+		return nil, err
+	}
+	if w.targets, err = startTargets(ctx); err != nil {
 		return nil, err
 	}
 	if s.nodes == 1 {
@@ -96,6 +100,7 @@ func (w *world) remove(keep bool) (err error) {
 		r.CloseClientConnections()
 		r.Close()
 	}
+	w.targets.stop()
 	if keep {
 		fmt.Println("kept:", w.dir)
 		return err

@@ -24,16 +24,24 @@ type Server struct {
 	process *exec.Cmd
 }
 
-// Start starts a server in a folder within dir. It is nil without an error if none is installed.
-func Start(dir string) (s *Server, err error) {
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if program, missing := exec.LookPath("initdb"); missing == nil {
+// Programs returns the folder of the database's programs, "" if none is installed.
+func Programs() string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is fine
+	if program, err := exec.LookPath("initdb"); err == nil {
 		found = append(found, program)
 	}
-	if err != nil || len(found) == 0 {
-		return nil, err
+	if len(found) == 0 {
+		return ""
 	}
-	programs := filepath.Dir(found[0])
+	return filepath.Dir(found[0])
+}
+
+// Start starts a server in a folder within dir. It is nil without an error if none is installed.
+func Start(dir string) (s *Server, err error) {
+	programs := Programs()
+	if programs == "" {
+		return nil, nil
+	}
 	s = &Server{}
 	if s.folder, err = os.MkdirTemp(dir, "postgres"); err != nil {
 		return nil, err
