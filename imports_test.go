@@ -99,7 +99,7 @@ var rooms = map[string][]string{
 	"cmd/sluice/terminal":   {".", "client", "cmd/sluice/exit", "cmd/sluice/view", "command", "config", "spelling", "stretch", "value"},
 	"cmd/sluice":            {".", "backup", "client", "cmd/sluice/exit", "cmd/sluice/terminal", "cmd/sluice/view", "command", "config", "durable", "manifest", "missed", "serve", "spelling", "value", "wait", "wording"},
 	"bench":                 {".", "backup", "config", "durable", "jetstream", "seal", "serve", "step/postgrestest"},
-	"torture":               {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve"},
+	"torture":               {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve", "step/postgrestest"},
 }
 
 // maxTokens bounds the product, without its tests, what only serves them, and the programs that

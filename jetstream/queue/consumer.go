@@ -133,7 +133,8 @@ func (c *consumption) messages(
 			return nil, nil, err
 		}
 	}
-	messages, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(b.Deliveries(), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(b.Deliveries(), prefetched),
+		jetstream.PullHeartbeat(pullHeartbeat))
 	return messages, own, err
 }
 
