@@ -26,9 +26,9 @@ type TryResult struct {
 	Differs    int       `json:"differs" doc:"How many would end in another way."`
 	Fails      int       `json:"fails" doc:"How many would fail."`
 	Unknown    int       `json:"unknown" doc:"How many need an answer from outside that was not recorded."`
-	Mended     int       `json:"mended,omitempty" doc:"Of those that differ: failed before, and would succeed."`
-	New        int       `json:"new,omitempty" doc:"Of those that differ: no pipeline has run on them."`
-	StillFails int       `json:"stillFails,omitempty" doc:"Of those that are the same: failed, and would fail again."`
+	Mended     int       `json:"mended,omitempty" doc:"How many of those that differ have failed, and would go well now."`
+	New        int       `json:"new,omitempty" doc:"How many of those that differ no pipeline has run on."`
+	StillFails int       `json:"stillFails,omitempty" doc:"How many of those that are the same have failed, and would fail again."`
 	Items      []TryItem `json:"items" doc:"The first that are not the same or still fail, or the one that was asked for."`
 	Next       string    `json:"next,omitempty" doc:"Value of the parameter after for older events."`
 	Warnings   []Finding `json:"warnings,omitempty" doc:"What should be looked at in the source."`

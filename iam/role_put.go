@@ -14,7 +14,7 @@ type rolePutParams struct {
 	Role        string   `json:"role" required:"true" audit:"yes" doc:"Name of the role: 1 to 63 lower-case letters, digits, dots, _ and -, beginning with a letter or digit."`
 	Permissions []string `json:"permissions" audit:"yes" doc:"What the role allows: names of commands, patterns with a trailing *, or read for all that changes nothing. A new role needs this or like."`
 	Like        string   `json:"like" audit:"yes" doc:"A role whose permissions it gets, such as developer; with a scope, without those that can't be scoped."`
-	Scope       []string `json:"scope" audit:"yes" doc:"What the permissions are for: first groups of names. With partner they are for the event keys webhook.partner and webhook.partner.…, and for the messages, pipelines and secrets partner and partner.…. An empty list: for everything."`
+	Scope       []string `json:"scope" audit:"yes" doc:"What names must begin with. With partner the role reaches the event keys webhook.partner and webhook.partner.…, and the messages, pipelines and secrets partner and partner.…. An empty list: everything."`
 	DryRun      bool     `json:"dryRun" doc:"Only check: the answer is the role as it would be, and nothing is stored."`
 }
 
@@ -79,7 +79,7 @@ func (p *rolePutParams) check() error {
 				"alerts begin with; give the groups that follow, such as partner.", first)
 		case !validScope.MatchString(prefix) || len(prefix) > maxScope:
 			return sluice.InvalidParameter("scope",
-				"%q is no scope: give the first groups of names, such as partner or partner.orders, without * and #.",
+				"%q is no scope: give what names begin with, such as partner or partner.orders, without * and #.",
 				prefix)
 		}
 	}
