@@ -153,12 +153,9 @@ func Milliseconds(number float64) string {
 	return wording.Duration(time.Duration(number * float64(time.Millisecond)))
 }
 
-// titles are for fields whose title does not follow from the name.
+// titles are for fields whose title is not the name that the API has for them.
 var titles = map[string]string{
-	"uuid": "Token", "webhookUrl": "URL", "hookUrl": "URL without a query", "maxPayloadLength": "Largest payload",
-	"clientId":   "Client",
-	"remoteAddr": "Caller", "updated": "Changed", "url": "URL", "role": "Role", "p50": "Median",
-	"p99": "99th percentile",
+	"uuid": "Token", "webhookUrl": "URL", "hookUrl": "URL without a query", "url": "URL",
 }
 
 // Title returns the name of a field as people read it: eventKey is Event key.
