@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -183,11 +184,17 @@ type target struct {
 	schemas []string  // those that compare much, one for each of costlyChecks
 
 	large string // correlation id of a large result
+	aside string // address of the listener for metrics
 }
 
 // newTarget starts a server in a group.
 func (p place) newTarget(ctx context.Context, dir string, g *group, flags []string) (*target, error) {
-	args := []string{besiegedPart, dir, g.path}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	aside := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	args := []string{besiegedPart, dir, g.path, "metrics-listen=" + aside, "http-allow=127.0.0.0/8"}
 	if p.secure {
 		certificate, key, err := selfSigned(dir + ".tls")
 		if err != nil {
@@ -212,7 +219,7 @@ func (p place) newTarget(ctx context.Context, dir string, g *group, flags []stri
 	_, rest, _ := strings.Cut(line, "listens on ")
 	url, _, _ := strings.Cut(rest, " ")
 	go func() { _, _ = io.Copy(io.Discard, s.out) }()
-	t := &target{server: s, client: newClient(url, 100)}
+	t := &target{server: s, client: newClient(url, 100), aside: aside}
 	t.client.http.Transport.(*http.Transport).TLSClientConfig = anybody
 	if slices.Contains(flags, barePart) {
 		for i := range costlyChecks {
@@ -251,7 +258,11 @@ func (t *target) prepare(ctx context.Context) error {
 		"webhook.list":   {&t.checked[0], map[string]any{"schema": `{"type":"array"}`}},
 		"webhook.map":    {&t.checked[1], map[string]any{"schema": `{"additionalProperties":{"items":{"type":"string"}}}`}},
 		"webhook.sns":    {&t.checked[2], map[string]any{"provider": "aws-sns"}},
-		"webhook.graph":  {&t.checked[3], map[string]any{"provider": "microsoft-graph", "signingSecret": "state"}},
+		"webhook.missed": {new(string), map[string]any{
+			"provider": "gitlab", "signingSecret": "token", "apiSecret": "token",
+			"apiUrl": swollenAPI().URL + "/api/v4/projects/7/hooks/1",
+		}},
+		"webhook.graph": {&t.checked[3], map[string]any{"provider": "microsoft-graph", "signingSecret": "state"}},
 	}
 	t.schemas = make([]string, len(costlyChecks))
 	for i, c := range costlyChecks {

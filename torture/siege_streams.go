@@ -126,7 +126,15 @@ func resetStreams(ctx context.Context, t *target, d *damage) {
 
 // manyFields are 31 KB of header fields without values, before a body that does not come.
 func manyFields(ctx context.Context, t *target, d *damage) {
-	t.withHeaders(ctx, d, strings.Repeat("a:\r\n", 31_000/4))
+	t.withHeaders(ctx, d, emptyFields)
+}
+
+var emptyFields = strings.Repeat("a:\r\n", 31_000/4)
+
+// manyFieldsAside are those at a listener beside the main one.
+func manyFieldsAside(ctx context.Context, t *target, d *damage) {
+	beside := &target{client: newClient("http://"+t.aside, 1)}
+	beside.withHeaders(ctx, d, emptyFields)
 }
 
 // largeHeaders are few and long.

@@ -6,9 +6,12 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"sluice"
@@ -122,6 +125,30 @@ func batchesOfAgents(ctx context.Context, t *target, d *damage) {
 	together(callers, func(int) {
 		for ctx.Err() == nil {
 			t.asUser(ctx, d, "/mcp", body)
+		}
+	})
+}
+
+// swollenAPI is the API of a sender that answers with 32 KB, which unpack to 32 MB of empty objects.
+var swollenAPI = sync.OnceValue(func() *httptest.Server {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = io.WriteString(w, "["+repeated("{}", 10_000_000)+"]") // to memory
+	_ = w.Close()
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(packed.Bytes())
+	}))
+})
+
+// swollenAnswers are those of a sender's API that is asked what was missed.
+func swollenAnswers(ctx context.Context, t *target, d *damage) {
+	const callers = 8
+	d.begin()
+	together(callers, func(int) {
+		for ctx.Err() == nil {
+			t.asUser(ctx, d, "/api/v3/command/webhook.missed", `{"eventKey":"webhook.missed"}`)
 		}
 	})
 }
