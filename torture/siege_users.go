@@ -129,11 +129,11 @@ func batchesOfAgents(ctx context.Context, t *target, d *damage) {
 	})
 }
 
-// swollenAPI is the API of a sender that answers with 32 KB, which unpack to 32 MB of empty objects.
+// swollenAPI is the API of a sender that answers with 8 KB, which unpack to 8 MB of empty objects.
 var swollenAPI = sync.OnceValue(func() *httptest.Server {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	_, _ = io.WriteString(w, "["+repeated("{}", 10_000_000)+"]") // to memory
+	_, _ = io.WriteString(w, "["+repeated("{}", 2_700_000)+"]") // to memory
 	_ = w.Close()
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
