@@ -102,3 +102,31 @@ func TestAnEventWaitsForAnAnswer(t *testing.T) {
 		})
 	}
 }
+
+// TestALeaseHoldsAtEveryNode: what one node gave can be answered at another one at once.
+func TestALeaseHoldsAtEveryNode(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, shared bool) {
+		if !shared {
+			return
+		}
+		const events = 50
+		nodes := []*Engine{open(), open()}
+		key := natstest.UniqueKey("lease")
+		p := bind(t, nodes[0], strings.Split(key, ".")[1], sluice.EventPrefix+key, events)
+		consume(t, nodes[0], p, func(d sluice.Delivery) (sluice.Outcome, error) {
+			item := sluice.WorkItem{Queue: p.Name, Since: time.Now(), Until: time.Now().Add(time.Hour)}
+			_, err := d.Kept.Offer(context.Background(), "step", item)
+			return again(d, time.Hour), err
+		})
+		for range events {
+			send(t, nodes[0], key, 0)
+		}
+		for range events {
+			items, err := nodes[0].Queue.Waiting.Work.Take(t.Context(), p.Name, "worker", 1, time.Minute)
+			if err != nil || len(items) != 1 {
+				t.Fatalf("%d items are taken (%v)", len(items), err)
+			}
+			check(t, nodes[1].Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}))
+		}
+	})
+}

@@ -116,7 +116,7 @@ func (w *Waiting) follow(running context.Context, stored *stream.Follower) {
 
 func (w *Waiting) index(running context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata) (ok bool) {
 	if !strings.HasSuffix(msg.Subject(), "."+waitingState) {
-		return w.Work.index(running, msg, meta)
+		return w.Work.index(running, msg.Subject(), msg.Data(), meta.Sequence.Stream, meta.Timestamp)
 	}
 	if w.host.SoleWriter && meta.Sequence.Stream > w.before {
 		return true // noted when it was stored

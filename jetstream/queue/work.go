@@ -50,26 +50,28 @@ func newWork(w *Waiting) *Work {
 }
 
 // index adds an item or its progress, and reports whether it can be read.
-func (w *Work) index(running context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
-	place, isItem, ok := workPlace(msg.Subject())
+func (w *Work) index(
+	running context.Context, subject string, data []byte, sequence uint64, stored time.Time,
+) bool {
+	place, isItem, ok := workPlace(subject)
 	if !ok {
 		return false
 	}
 	if isItem {
 		var item sluice.WorkItem
-		if json.Unmarshal(msg.Data(), &item) != nil {
+		if json.Unmarshal(data, &item) != nil {
 			return false
 		}
-		item.Until = w.room.onClock(state{Due: item.Until, Told: item.Since}, meta.Timestamp).Due
+		item.Until = w.room.onClock(state{Due: item.Until, Told: item.Since}, stored).Due
 		w.offered(place, item)
 		return true
 	}
 	var p progress
-	if json.Unmarshal(msg.Data(), &p) != nil {
+	if json.Unmarshal(data, &p) != nil {
 		return false
 	}
-	p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, meta.Timestamp).Due
-	w.moved(place, meta.Sequence.Stream, p)
+	p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, stored).Due
+	w.moved(place, sequence, p)
 	if p.Answer != nil && p.Node != w.room.node { // its node may be gone before it told the event
 		// after a failure the event goes on when it is due
 		w.room.host.Start(func() { _ = w.tell(running, place) })
@@ -189,22 +191,50 @@ func (w *Work) stored(ctx context.Context, place, kind string) (*jetstream.RawSt
 	return stream.Found(w.room.stream.GetLastMsgForSubject(ctx, workSubject(place, kind)))
 }
 
-// held returns the locked item of a lease that lasts, and nil if it is over.
+// held returns the locked item of a lease that lasts, and nil if it is over. Another node may have
+// given the lease a moment ago.
 func (w *Work) held(ctx context.Context, lease string) (j *job, is newest, err error) {
 	if err := w.room.ready(ctx); err != nil {
 		return nil, is, err
 	}
+	if j, is = w.known(lease); j != nil || w.room.host.SoleWriter {
+		return j, is, nil
+	}
+	if err := w.learn(ctx, lease[:max(0, strings.LastIndexByte(lease, '.'))]); err != nil {
+		return nil, is, err
+	}
+	j, is = w.known(lease)
+	return j, is, nil
+}
+
+// learn adds what is stored of an item to the index.
+func (w *Work) learn(ctx context.Context, place string) error {
+	if !validPlace(place) {
+		return nil
+	}
+	for _, kind := range []string{waitingWork, waitingLease} {
+		msg, err := w.stored(ctx, place, kind)
+		if msg == nil || err != nil {
+			return err
+		}
+		w.index(ctx, msg.Subject, msg.Data, msg.Sequence, msg.Time)
+	}
+	return nil
+}
+
+// known returns the locked item of a lease that lasts as far as it is known here, and nil otherwise.
+func (w *Work) known(lease string) (j *job, is newest) {
 	at := max(0, strings.LastIndexByte(lease, '.'))
 	if j = w.find(lease[:at]); j == nil {
-		return nil, is, nil
+		return nil, is
 	}
 	j.mu.Lock()
 	is, holds := w.holds(j, lease[at+1:])
 	if holds {
-		return j, is, nil
+		return j, is
 	}
 	j.mu.Unlock()
-	return nil, is, nil
+	return nil, is
 }
 
 // Answer implements sluice.Work.
