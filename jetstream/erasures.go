@@ -8,6 +8,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/damage"
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
 	"sluice/wait"
@@ -137,6 +138,14 @@ func (s *erasures) finish(ctx context.Context, open []sluice.Erasure) error {
 	}
 	if err := s.host.SyncStream(stream.Loose, "msgs"); err != nil {
 		return err
+	}
+	for _, dir := range []string{s.opts.Dir, s.opts.SpoolDir} {
+		if dir == "" {
+			continue
+		}
+		if err := damage.DropCopies(dir); err != nil {
+			return err
+		}
 	}
 	for _, one := range open {
 		if err := s.close(ctx, one); err != nil {

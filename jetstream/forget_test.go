@@ -242,6 +242,8 @@ func TestAnInterruptedErasureGoesOn(t *testing.T) {
 	}
 	e.Close()
 	pretendKill(t, opts.Dir)
+	streams := filepath.Join(opts.Dir, "jetstream", "$G", "streams")
+	check(t, os.CopyFS(filepath.Join(opts.Dir, "damaged", "then"), os.DirFS(streams))) // as if it were set aside
 	e = openEngine(t, opts)
 	natstest.Eventually(t, "the erasure is done", func() bool { return e.Erasures.isDone(result.TraceID) })
 	if left := filesWith(t, text, opts.Dir); len(left) > 0 {

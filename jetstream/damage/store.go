@@ -42,13 +42,19 @@ type Store struct {
 	aside string // folder for copies of what is damaged
 }
 
+// copies is the folder of an engine for copies of what is damaged.
+const copies = "damaged"
+
 // Of returns the store of an engine in a folder.
 func Of(dir string) Store {
 	return Store{
 		Dir:   filepath.Join(dir, "jetstream", "$G", "streams"),
-		aside: filepath.Join(dir, "damaged", time.Now().UTC().Format("20060102T150405")),
+		aside: filepath.Join(dir, copies, time.Now().UTC().Format("20060102T150405")),
 	}
 }
+
+// DropCopies removes what was set aside of the store of an engine: nothing can be erased within it.
+func DropCopies(dir string) error { return os.RemoveAll(filepath.Join(dir, copies)) }
 
 // Streams returns the names of the streams that have a folder.
 func (s Store) Streams() (names []string, err error) {
