@@ -11,7 +11,7 @@ var operators = map[string]struct {
 	needs string
 	run   operate
 }{
-	"+":          {"two numbers, two texts, or times and durations", add},
+	"+":          {"two numbers, two texts (string(x) makes one), or times and durations", add},
 	"-":          {"two numbers, or times and durations", subtract},
 	"*":          {"two numbers", multiply},
 	"/":          {"two numbers", divide},
@@ -59,13 +59,7 @@ func (c *compiler) binary(node *ast.BinaryNode) eval {
 		a, b := left(f), right(f)
 		v, ok := operator.run(f, a, b)
 		if !ok {
-			_, text := a.(string)
-			_, otherText := b.(string)
-			hint := ""
-			if node.Operator == "+" && text != otherText {
-				hint = "; string(…) makes text of anything"
-			}
-			fail("%s needs %s, not %s and %s%s", node.Operator, operator.needs, describe(a), describe(b), hint)
+			fail("%s needs %s, not %s and %s", node.Operator, operator.needs, describe(a), describe(b))
 		}
 		return v
 	}

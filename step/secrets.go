@@ -77,10 +77,9 @@ func (s *Secrets) missing(ctx context.Context, _, name string) error { return s.
 
 // unknown is the error for an unknown name. It suggests a similar one.
 func (s *Secrets) unknown(ctx context.Context, name string) error {
-	all := s.all(ctx)
-	names := make([]string, len(all))
-	for i, record := range all {
-		names[i] = record.Name
+	var names []string
+	for _, record := range s.all(ctx) {
+		names = append(names, record.Name)
 	}
 	hint := ""
 	if near := spelling.Nearest(name, names); near != "" {

@@ -119,7 +119,7 @@ func sendersFirst(drafts []pipelineDraft) (ordered []pipelineDraft) {
 		next := max(0, slices.IndexFunc(drafts, func(d pipelineDraft) bool {
 			key := strings.TrimPrefix(d.found.Listens, sluice.EventPrefix)
 			return !slices.ContainsFunc(drafts, func(other pipelineDraft) bool {
-				return other.name != d.name && slices.Contains(other.found.Sends, key)
+				return slices.Contains(other.found.Sends, key)
 			})
 		}))
 		ordered, drafts = append(ordered, drafts[next]), slices.Delete(drafts, next, next+1)

@@ -33,20 +33,16 @@ type sending struct {
 // recordingOf returns how the pipeline to compare with ran on the event of a call.
 func (t *Rehearsal) recordingOf(call *sluice.Call) recording {
 	r := recording{taken: map[int]bool{}}
-	found := false
 	for _, run := range call.Own() { // in the order of their starts
 		switch {
 		case run.Delivery == 0:
 			continue // another pipeline ran it
 		case t.draft.Pipeline != "" && run.Pipeline != t.draft.Pipeline:
 			continue
-		case found && run.Pipeline != r.run.Pipeline:
+		case r.run.Pipeline != "" && run.Pipeline != r.run.Pipeline:
 			return recording{} // several pipelines ran: none to compare with
 		}
-		r.run, found = run, true
-	}
-	if !found {
-		return recording{}
+		r.run = run
 	}
 	r.add(t.Commands(), r.run)
 	for _, inner := range call.Own() {
@@ -184,21 +180,16 @@ func (t *Rehearsal) findSent(ctx context.Context, traceID string) error {
 	return nil
 }
 
-// sentThen returns what a step that sends gave when the event came, with the key that it has now. Each
+// sentThen returns what a step that sends gave when the event came, nil if that is not known. Each
 // answer is given once.
-func (t *Rehearsal) sentThen(command string, args map[string]any) (map[string]any, bool) {
+func (t *Rehearsal) sentThen(command string) map[string]any {
 	for i, s := range t.past.steps {
-		if sent, ok := t.past.sent[i]; ok && s.Command == command && !t.past.taken[i] {
+		if s.Command == command && !t.past.taken[i] {
 			t.past.taken[i] = true
-			for name := range sent.answer {
-				if given, ok := args[name]; ok {
-					sent.answer[name] = given
-				}
-			}
-			return sent.answer, true
+			return t.past.sent[i].answer
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // isSend reports whether a command sends events or messages.

@@ -160,9 +160,8 @@ func (t *Rehearsal) call(ctx context.Context, cmd command.Command, args command.
 			return out, err
 		}
 	} else {
-		given := named(args)
-		t.note(sluice.TryCall{Command: cmd.Name, Args: t.showArgs(ctx, given)})
-		if answer, ok := t.sentThen(cmd.Name, given); ok {
+		t.note(sluice.TryCall{Command: cmd.Name, Args: t.showArgs(ctx, named(args))})
+		if answer := t.sentThen(cmd.Name); answer != nil {
 			return answer, nil
 		}
 	}
