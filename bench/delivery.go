@@ -33,7 +33,7 @@ func measureDelivery(ctx context.Context, b *bench) error {
 			source string
 		}{
 			{steady, threeSteps(backlogKey)}, {failing, unsteady(backlogKey)},
-			{ordered, "order: '#{int(body.query.n[0]) % 1000}'\n" + threeSteps(backlogKey)},
+			{ordered, "order: '#{body.query.n[0] == \"last\" ? null : int(body.query.n[0]) % 1000}'\n" + threeSteps(backlogKey)},
 			{forward, forwarding(backlogKey, target.URL)},
 		} {
 			took, err := p.drain(ctx, token, backlogKey, c.source)

@@ -181,8 +181,8 @@ func (b *flowBook) missing() (ids []string) {
 // awaitAll waits until all is done, as long as there is progress, and notes what is not.
 func (b *flowBook) awaitAll(ctx context.Context) {
 	ids := b.missing()
-	for least, at := len(ids), time.Now(); len(ids) > 0 && time.Since(at) < flowWithin && ctx.Err() == nil; ids = b.missing() {
-		if len(ids) < least {
+	for least, at := len(ids), time.Now(); len(ids) > 0 && time.Since(at) < flowWithin && ctx.Err() == nil; {
+		if ids = b.missing(); len(ids) < least {
 			least, at = len(ids), time.Now()
 		}
 		sleep(ctx, pause)

@@ -122,7 +122,9 @@ func (c *consumption) supersedeOne(ctx context.Context, key, by string) error {
 	if e == nil || err != nil {
 		return err
 	}
-	d := &delivery{event: *e, Delivery: sluice.Delivery{Count: s.Count + 1}, key: key, waited: true, doubtful: true, state: s}
+	d := &delivery{
+		event: *e, Delivery: sluice.Delivery{Count: s.Count + 1}, key: key, waited: true, doubtful: true, state: s,
+	}
 	a, known, release, err := c.open(ctx, d)
 	if release != nil {
 		defer release()
