@@ -113,6 +113,9 @@ func (l *Ledger) Crashed(ctx context.Context) (last time.Time, crashed bool) {
 // Counted says that what a crash has taken is counted anew.
 func (l *Ledger) Counted() { l.uncounted.Store(nil) }
 
+// Doubt says that figures lack something since a time, as after a crash.
+func (l *Ledger) Doubt(since time.Time) { l.uncounted.CompareAndSwap(nil, &since) }
+
 // Last stores the last sign of life of this server, from when it took no more connections.
 func (l *Ledger) Last(ctx context.Context, at time.Time, why string) error {
 	if l.taking.IsZero() {

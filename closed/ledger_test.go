@@ -237,4 +237,11 @@ func TestACrashIsRememberedUntilItIsCounted(t *testing.T) {
 	if last, crashed := h.start().Crashed(t.Context()); crashed {
 		t.Errorf("what was counted is to be counted again, since %s", last)
 	}
+	l = h.start()
+	beat(l)
+	l.Doubt(want)
+	stop(l)
+	if last, crashed := h.start().Crashed(t.Context()); !crashed || !last.Equal(want) {
+		t.Errorf("after a stop that could not count it is %s, %t", last, crashed)
+	}
 }

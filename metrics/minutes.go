@@ -210,10 +210,12 @@ func (m *Minutes) at(t time.Time) *sluice.Minute {
 }
 
 // Keep stores the counts every few seconds, and the rest when ctx ends.
-func (m *Minutes) Keep(ctx context.Context) { flushAlways(ctx, flushEvery, m.Flush) }
+func (m *Minutes) Keep(ctx context.Context) {
+	flushAlways(ctx, flushEvery, func(ctx context.Context) { m.Flush(ctx) })
+}
 
-// Flush stores the counts. Those that fail stay in memory.
-func (m *Minutes) Flush(ctx context.Context) {
+// Flush stores the counts, and reports whether it could. Those that fail stay in memory.
+func (m *Minutes) Flush(ctx context.Context) (all bool) {
 	m.recounting.Lock()
 	defer m.recounting.Unlock()
 	m.storing.Lock()
@@ -234,9 +236,10 @@ func (m *Minutes) Flush(ctx context.Context) {
 	for _, s := range []*series{m.minutes, m.hours, m.days} {
 		if err := s.flush(ctx); err != nil {
 			m.log.Warn("Figures could not be stored; trying on.", "error", err)
-			return // the engine is away: a stop must not wait for it twice
+			return false // the engine is away: a stop must not wait for it twice
 		}
 	}
+	return true
 }
 
 // Last returns the last minutes in order, with the current one, at most a day. They have

@@ -155,11 +155,13 @@ func (s *Server) release() {
 	}
 }
 
-// countLast counts what became of the calls whose runs have ended last: no start counts anew what
-// a clean stop has left out.
+// countLast counts what became of the calls whose runs have ended last. If that takes too long, the
+// next start counts anew.
 func (s *Server) countLast() {
 	ctx, cancel := s.atMost(stretch.Of(time.Second))
 	defer cancel()
-	s.engine.Journal.TellEnds(ctx)
-	s.minutes.Flush(ctx)
+	told := s.engine.Journal.TellEnds(ctx)
+	if stored := s.minutes.Flush(ctx); !told || !stored {
+		s.ledger.Doubt(time.Now())
+	}
 }

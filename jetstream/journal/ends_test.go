@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -89,5 +90,27 @@ func TestEndsAreToldOnce(t *testing.T) {
 			}
 			mu.Unlock()
 		}
+	}
+}
+
+// TestWhatCannotBeToldIsSaid: a stop that has no time left for it knows that figures lack something.
+func TestWhatCannotBeToldIsSaid(t *testing.T) {
+	t.Parallel()
+	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
+	key := natstest.UniqueKey("late")
+	p := bind(t, e, key, sluice.EventPrefix+key)
+	consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return ok(p.Name, "1"), nil })
+	call := called(t, e, owner(), key, time.Now())
+	natstest.Eventually(t, "the outcome", func() bool {
+		o, err := e.Results.Result(t.Context(), call.CorrelationID, 0)
+		return err == nil && o.Status == sluice.StatusOK
+	})
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if e.Journal.TellEnds(over) {
+		t.Error("it says that everything was told, in no time")
+	}
+	if !e.Journal.TellEnds(t.Context()) {
+		t.Error("it says that not everything was told")
 	}
 }

@@ -201,10 +201,16 @@ func (j *Journal) noteWritten(subject string) {
 	}
 }
 
-// TellEnds tells at once what became of calls: figures agree with searches then.
-func (j *Journal) TellEnds(ctx context.Context) {
-	j.flushSoon(ctx)
+// TellEnds tells at once what became of calls: figures agree with searches then. It reports whether it
+// told everything.
+func (j *Journal) TellEnds(ctx context.Context) (all bool) {
+	writing, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
+	defer cancel()
+	err := j.flush(writing)
 	j.tellEnds(ctx)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return err == nil && !j.host.LowDisk() && len(j.untold) == 0
 }
 
 // tellEnds tells what became of the calls whose last runs were written. What the engine can't say now

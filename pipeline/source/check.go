@@ -105,7 +105,8 @@ func (c *checker) formula(n *node, name string) *Value {
 	default:
 		for _, read := range v.template.Reads {
 			if root, _, _ := strings.Cut(read, "."); root == "vars" || root == "headers" {
-				c.problemf(n, "%s is computed before a run begins, when there is no %s; compute it from the event.", name, read)
+				c.problemf(n,
+					"%s is computed before a run begins, when there is no %s; compute it from the event.", name, read)
 			}
 		}
 	}
