@@ -84,7 +84,7 @@ func (d Dedupe) ID(c *Call) (string, error) {
 		return checkID(mailgunFields(c)("token"))
 	case "cloudevent":
 		if e, ok := c.CloudEvent(); ok {
-			return checkID(short(eventID(e.Source, e.ID)))
+			return checkID(short(joined(e.Source, e.ID)))
 		}
 	}
 	if len(values) > 1 {
@@ -114,16 +114,18 @@ func (d Dedupe) inBody(body []byte) (string, error) {
 	if len(parts) == 1 {
 		return checkID(parts[0])
 	}
-	return checkID(short(strings.Join(parts, " ")))
+	return checkID(short(joined(parts...)))
 }
 
-// eventID joins what an event of the CNCF is told apart by. A source in which the id might seem
-// to begin is quoted.
-func eventID(source, id string) string {
-	if strings.Contains(source, " ") || strings.HasPrefix(source, `"`) {
-		source = strconv.Quote(source)
+// joined returns texts of others as one that no other texts are joined to. All but the last are quoted
+// where the next one might seem to begin in them.
+func joined(parts ...string) string {
+	for i, part := range parts[:len(parts)-1] {
+		if strings.Contains(part, " ") || strings.HasPrefix(part, `"`) {
+			parts[i] = strconv.Quote(part)
+		}
 	}
-	return source + " " + id
+	return strings.Join(parts, " ")
 }
 
 // short returns an id, or its hash if it is long.

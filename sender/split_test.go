@@ -46,6 +46,7 @@ func TestItemIDs(t *testing.T) {
 	for _, test := range []struct{ split, dedupe, body, want string }{
 		{"payload", "item:id", `[{"id":1},{"id":"b"}]`, "1|b"},
 		{"payload", "item:id,at", `[{"id":1,"at":2},{"id":1,"at":3},{"id":1}]`, "1 2|1 3|"},
+		{"payload", "item:id,at", `[{"id":"a b","at":"c"},{"id":"a","at":"b c"}]`, `"a b" c|a b c`},
 		{"payload", "body:0.id", `[{"id":1},{"id":2}]`, "1|2"},
 		{"payload", "body:0.id", `[{"id":1}]`, "1"},
 		{"payload.e[*].c", "body:e.0.c.0.id", `{"e":[{"c":[{"id":1},{"id":2}]}]}`, "1|2"},
