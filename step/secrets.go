@@ -77,9 +77,10 @@ func (s *Secrets) missing(ctx context.Context, _, name string) error { return s.
 
 // unknown is the error for an unknown name. It suggests a similar one.
 func (s *Secrets) unknown(ctx context.Context, name string) error {
-	var names []string
-	for _, record := range s.all(ctx) {
-		names = append(names, record.Name)
+	known := s.all(ctx)
+	names := make([]string, len(known))
+	for i, record := range known {
+		names[i] = record.Name
 	}
 	hint := ""
 	if near := spelling.Nearest(name, names); near != "" {

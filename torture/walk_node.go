@@ -96,7 +96,7 @@ func (n *walkNode) start(ctx context.Context) error {
 		n.client = newClient(strings.Fields(rest + " ?")[0], 16)
 	}
 	n.client.close()
-	n.world.starts++
+	n.starts++
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (n *walkNode) forgetHeard() {
 func (n *walkNode) kill() {
 	_ = syscall.Kill(n.pid, syscall.SIGKILL)
 	<-n.server.exited // with the last process that has its log
-	n.world.kills = append(n.world.kills, time.Now())
+	n.kills = append(n.kills, time.Now())
 }
 
 // ended reports whether the server has ended by itself, with all its processes.
@@ -176,7 +176,7 @@ func (n *walkNode) handOver() error {
 		return err
 	}
 	n.pid, err = strconv.Atoi(strings.TrimSpace(text))
-	n.world.starts++
+	n.starts++
 	return err
 }
 
