@@ -52,7 +52,7 @@ func TestSettingsInEffect(t *testing.T) {
 	var values map[string]string
 	s.command("server.settings", nil).wantStatus(t, 200).into(t, &values)
 	for name, want := range map[string]string{
-		"smtp-url": "(set)", "mail-from": "a@example.org", "event-max-age": "48h0m0s", "auth-client-secret": "",
+		"smtp-url": "(set)", "mail-from": "a@example.org", "event-max-age": "48h", "auth-client-secret": "",
 	} {
 		if values[name] != want {
 			t.Errorf("%s is %q, want %q", name, values[name], want)

@@ -119,7 +119,7 @@ func (q *Queue) reportEnd(ctx context.Context, d *delivery, outcome sluice.Outco
 		if name == outcome.Pipeline {
 			continue
 		}
-		other, stored, err := q.Outcomes.find(ctx, d.sequence, d.TraceID, name)
+		other, _, err := q.Outcomes.find(ctx, d.sequence, d.TraceID, name)
 		if other == nil && err == nil {
 			e := correlation.Envelope{Sequence: d.sequence, Subject: d.Subject, TraceID: d.TraceID, Received: at}
 			other, err = q.Outcome(ctx, e, name)
@@ -129,7 +129,7 @@ func (q *Queue) reportEnd(ctx context.Context, d *delivery, outcome sluice.Outco
 		case isGone || err == nil && other != nil && (len(other.Sent) > 0 || other.Status == sluice.StatusError):
 			s.Decides = true
 			return s
-		case err != nil || other == nil || stored > outcome.Stored:
+		case err != nil || other == nil || other.Stored > outcome.Stored:
 			return s // the other one tells
 		}
 	}
