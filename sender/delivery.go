@@ -152,30 +152,38 @@ func idInvalid(text string) *sluice.Error {
 
 func idEmpty() *sluice.Error { return idInvalid("The id of the delivery is empty.") }
 
-// Renew gives a call another delivery id of the same form, so that a sample can be sent
-// again and again.
-func (d Dedupe) Renew(c *Call) {
+// Renew gives a call of a sender another delivery id of the same form, and each item of it, so that a
+// sample can be sent again and again.
+func (d Dedupe) Renew(c *Call, split string) {
+	c.Body = slices.Clone(c.Body)
+	items, found := SplitOf(sluice.Auto, split, c.Header.Get("Content-Type")).Items(c.Body)
+	if !found {
+		items = [][]byte{c.Body}
+	}
 	switch d.where {
 	case "header":
-		c.Header[d.name] = renewed(c.Header[d.name])
+		c.renew(d.name)
 	case "body":
-		c.Body = slices.Clone(c.Body)
 		renewDigits(lookup(c.Body, d.paths[0]))
+	case "item":
+		for _, item := range items {
+			renewDigits(lookup(item, d.paths[0]))
+		}
 	case "cloudevent":
-		c.Body = slices.Clone(c.Body)
-		c.Header["Ce-Id"] = renewed(c.Header["Ce-Id"])
-		renewDigits(lookup(c.Body, []string{"id"}))
+		c.renew("Ce-Id")
+		for _, item := range items {
+			renewDigits(lookup(item, []string{"id"}))
+		}
 	}
 }
 
-func renewed(ids []string) []string {
-	ids = slices.Clone(ids)
-	for i, id := range ids {
+// renew gives a call another id in a header that it has.
+func (c *Call) renew(header string) {
+	for i, id := range c.Header[header] {
 		digits := []byte(id)
 		renewDigits(digits)
-		ids[i] = string(digits)
+		c.Header[header][i] = string(digits)
 	}
-	return ids
 }
 
 // renewDigits replaces the digits of an id by random ones.

@@ -99,19 +99,29 @@ func TestPresetsSplitTheirSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		ofCall, err := ParseDedupe(p.Dedupe)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, s := range p.Samples() {
-			call := &Call{Header: s.Header, Body: s.Body}
-			items, found := split.Items(s.Body)
-			if p.Name == "cloudevents" && !found {
-				continue // it is no batch
-			}
-			if len(items) == 0 {
-				t.Errorf("%s, %s: there is no list", p.Name, s.Name)
-			}
-			for i, item := range items {
-				id, err := ids.ItemID(call, &Call{Header: s.Header, Body: item}, i)
-				if err != nil || id == "" && !slices.Contains(withoutID, p.Name+"/"+s.Name) {
-					t.Errorf("%s, %s: the id of item %d is %q, %v", p.Name, s.Name, i, id, err)
+			seen := map[string]bool{"": slices.Contains(withoutID, p.Name+"/"+s.Name)}
+			for range 2 { // a sample that is sent again is a new one
+				call := &Call{Header: s.Header.Clone(), Body: s.Body}
+				ofCall.Renew(call, p.Split)
+				items, found := split.Items(call.Body)
+				if p.Name == "cloudevents" && !found {
+					continue // it is no batch
+				}
+				if len(items) == 0 {
+					t.Errorf("%s, %s: there is no list", p.Name, s.Name)
+				}
+				for i, item := range items {
+					header := http.Header{"Content-Type": {ItemType(s.Header.Get("Content-Type"))}}
+					id, err := ids.ItemID(call, &Call{Header: header, Body: item}, i)
+					if err != nil || (id == "" || seen[id]) != seen[""] {
+						t.Errorf("%s, %s: the id of item %d is %q, %v", p.Name, s.Name, i, id, err)
+					}
+					seen[id] = true
 				}
 			}
 		}

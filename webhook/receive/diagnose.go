@@ -58,6 +58,10 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 	case sluice.CodeTooManyItems:
 		return []string{"The call brings more events than one call may: without split it is one event."}
 	case sluice.CodePayloadTooLarge:
+		if c.Size > sluice.MaxPayloadLength {
+			return []string{"The body is larger than the 4,194,304 bytes that any call may have, and was not kept: " +
+				"let the sender send less, such as where to get the rest."}
+		}
 		return []string{"The body is larger than maxPayloadLength of the webhook, and was not kept: raise that, to " +
 			"4,194,304 at most, and let the sender send it again."}
 	}

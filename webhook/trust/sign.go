@@ -22,7 +22,7 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (signed sluice.SignedCal
 		Header: http.Header{"Content-Type": {cmp.Or(p.ContentType, "application/json")}}, Body: []byte(p.Payload),
 	}
 	if p.Sample != "" {
-		sample, err := g.sample(p)
+		sample, split, err := g.sample(p)
 		if err != nil {
 			return signed, err
 		}
@@ -31,7 +31,7 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (signed sluice.SignedCal
 		}
 		call.Header, call.Body = sample.Header, sample.Body
 		if g.IDs != nil {
-			g.IDs.Renew(call)
+			g.IDs.Renew(call, split)
 		}
 		if p.Payload != "" {
 			call.Body = []byte(p.Payload)
@@ -51,23 +51,24 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (signed sluice.SignedCal
 	return out, nil
 }
 
-// sample finds the sample that is asked for among those of the webhook's provider.
-func (g *Trust) sample(p Wish) (sample sender.Sample, _ error) {
+// sample finds the sample that is asked for among those of the webhook's provider, and how that
+// splits its calls.
+func (g *Trust) sample(p Wish) (sample sender.Sample, split string, _ error) {
 	if g == nil || g.Provider == "" {
-		return sample,
+		return sample, "",
 			sluice.InvalidParameter("sample", "Samples belong to providers, and this webhook has none: give a payload.")
 	}
 	preset, err := FindPreset(g.Provider)
 	if err != nil {
-		return sample, err
+		return sample, "", err
 	}
 	var names []string
 	for _, s := range preset.Samples() {
 		if s.Name == p.Sample {
-			return s, nil
+			return s, preset.Split, nil
 		}
 		names = append(names, s.Name)
 	}
-	return sample, sluice.InvalidParameter("sample", "%s has no sample of that name; there are: %s.",
+	return sample, "", sluice.InvalidParameter("sample", "%s has no sample of that name; there are: %s.",
 		preset.Title, strings.Join(names, ", "))
 }
