@@ -48,7 +48,34 @@ func TestCallBehindEvent(t *testing.T) {
 	if id := callOf(stored); id != 42 {
 		t.Errorf("call %d", id)
 	}
+	for _, split := range []bool{false, true} {
+		k := kind{splits: split}
+		for i, body := range bodiesOf(t, k.appendBody(nil, 42), split) {
+			if id := callOf((&sluice.Event{Payload: body}).AppendJSON(nil)); id != k.eventIDs(42)[i] {
+				t.Errorf("event %d of call 42: %x", i, id)
+			}
+		}
+	}
 	if id := callOf(stored[:len(stored)/2]); id != 0 {
 		t.Errorf("half an event passes for call %d", id)
 	}
+}
+
+// bodiesOf returns the payloads of the events of a call.
+func bodiesOf(t *testing.T, body []byte, split bool) (payloads []json.RawMessage) {
+	t.Helper()
+	items := []json.RawMessage{body}
+	if split {
+		if err := json.Unmarshal(body, &items); err != nil || len(items) != itemsOfACall {
+			t.Fatalf("%d items, %v", len(items), err)
+		}
+	}
+	for _, one := range items {
+		payload, err := json.Marshal(map[string][]byte{"origin": one})
+		if err != nil {
+			t.Fatal(err)
+		}
+		payloads = append(payloads, payload)
+	}
+	return payloads
 }

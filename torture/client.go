@@ -50,6 +50,9 @@ func (c *client) receive(ctx context.Context, token string, id uint64, body []by
 	}
 	r.Header.Set("Token", token)
 	r.Header.Set("Content-Type", "application/octet-stream")
+	if bytes.HasPrefix(body, []byte("[")) { // no id begins like this
+		r.Header.Set("Content-Type", "application/json")
+	}
 	content, err := c.do(r)
 	if err != nil {
 		return result, err

@@ -101,7 +101,10 @@ func callOf(event []byte) uint64 {
 	if err := json.Unmarshal(event, &stored); err != nil {
 		return 0
 	}
-	id, ok := idOf(stored.Payload.Origin)
+	if id, ok := idOf(stored.Payload.Origin); ok {
+		return id
+	}
+	id, ok := idOfItem(stored.Payload.Origin)
 	if !ok {
 		return 0
 	}

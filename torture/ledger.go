@@ -30,6 +30,7 @@ type ledger struct {
 	lostCalls   map[uint64]bool // ids that a check has missed
 	lostResults map[uint64]bool // ids whose result a check has missed, or found changed
 	lostTraces  map[uint64]bool // ids that a search did not find
+	cut         map[uint64]bool // ids of calls of which some events were removed to make room
 
 	hooks   hookLedger
 	targets []*hook // those that are called, and never changed
@@ -154,12 +155,17 @@ func (l *ledger) sample(random *rand.Rand, older int) []*receipt {
 	return chosen
 }
 
-// compare notes which acknowledged calls are not among the stored ones, and
-// counts the calls that were stored more than once.
+// compare notes which acknowledged calls are not among the stored ones, and which are there in part,
+// acknowledged or not. It counts the events that were stored more than once.
 func (l *ledger) compare(stored map[uint64]int) (duplicated int) {
 	for _, r := range l.receipts {
-		if stored[r.id] == 0 {
+		if !r.isStored(stored) {
 			l.loseCall(r.id)
+		}
+	}
+	for call := range torn(stored) {
+		if !l.cut[call] {
+			l.loseCall(call)
 		}
 	}
 	for _, times := range stored {
@@ -179,13 +185,13 @@ const atOnce = 512
 func (l *ledger) trimmed(stored map[uint64]int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	oldest := slices.IndexFunc(l.receipts, func(r receipt) bool { return stored[r.id] > 0 })
+	oldest := slices.IndexFunc(l.receipts, func(r receipt) bool { return r.isStored(stored) })
 	if oldest <= 0 {
 		return errors.New("nothing was removed to make room: load longer")
 	}
 	until := min(oldest+atOnce, len(l.receipts))
-	kept := slices.DeleteFunc(l.receipts[:until:until], func(r receipt) bool { return stored[r.id] == 0 })
+	kept := slices.DeleteFunc(l.receipts[:until:until], func(r receipt) bool { return !r.isStored(stored) })
 	l.receipts = append(kept, l.receipts[until:]...)
-	l.checked = 0
+	l.checked, l.cut = 0, torn(stored)
 	return nil
 }

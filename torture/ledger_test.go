@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"sluice"
@@ -21,6 +22,28 @@ func TestCompareFindsLostAndDuplicated(t *testing.T) {
 	l.compare(map[uint64]int{1: 1, 2: 1, 4: 1})
 	if len(l.lostCalls) != 1 {
 		t.Errorf("the same loss counts twice: %v", l.lostCalls)
+	}
+}
+
+// TestCompareFindsTornCalls: of a call with several events all are stored, or none; also if nobody was answered.
+func TestCompareFindsTornCalls(t *testing.T) {
+	splits := slices.IndexFunc(kinds, func(k kind) bool { return k.splits })
+	stored := map[uint64]int{}
+	store := func(call uint64, n int) {
+		for _, id := range kinds[splits].eventIDs(call)[:n] {
+			stored[id] = 1
+		}
+	}
+	l := newLedger()
+	for range 3 {
+		l.acknowledged(receipt{id: l.newID(), kind: splits})
+	}
+	store(1, itemsOfACall)
+	store(2, 2)
+	store(4, 3)
+	store(5, itemsOfACall)
+	if n := l.compare(stored); n != 0 || len(l.lostCalls) != 3 || !l.lostCalls[2] || !l.lostCalls[3] || !l.lostCalls[4] {
+		t.Errorf("%d duplicated, lost %v, want 2, 3 and 4", n, l.lostCalls)
 	}
 }
 

@@ -59,8 +59,13 @@ func (d *load) prepare(ctx context.Context) (others []*hook, err error) {
 	w := &writer{client: d.client, hooks: &d.ledger.hooks}
 	if len(d.ledger.targets) == 0 {
 		var created []*hook
-		for range kinds {
+		for _, k := range kinds {
 			h, err := w.create(ctx)
+			if err == nil && k.splits {
+				err = d.client.command(ctx, "webhook.put", map[string]any{
+					"uuid": h.uuid, "split": "payload", "dedupe": "item:id",
+				}, new(sluice.Webhook))
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -109,7 +114,8 @@ func (d *load) call(ctx context.Context) {
 		if !again {
 			s = sent{d.ledger.newID(), pick(rand.IntN(allKinds))}
 		}
-		body = appendBody(body[:0], s.id)
+		k := kinds[s.kind]
+		body = k.appendBody(body[:0], s.id)
 		result, err := d.client.receive(ctx, d.tokens[s.kind], s.id, body)
 		if err != nil {
 			d.ledger.unanswered(s)
@@ -118,7 +124,7 @@ func (d *load) call(ctx context.Context) {
 		}
 		r := receipt{id: s.id, kind: s.kind, correlationID: result.CorrelationID, traceID: result.TraceID}
 		if repeated, err := d.client.receive(ctx, d.tokens[s.kind], s.id, body); err == nil &&
-			repeated.CorrelationID != result.CorrelationID {
+			!k.repeats(result, repeated) {
 			d.ledger.tookTwice()
 		}
 		if result.Status == sluice.StatusProcessing {

@@ -20,13 +20,14 @@ type kind struct {
 	first  string // sections of the source before its steps
 	steps  string // behind those that all have
 	fails  bool
-	often  int // how often it is called, of all kinds together
+	splits bool // its calls bring several events
+	often  int  // how often it is called, of all kinds together
 }
 
 // kinds are those of the webhooks that are called, in their order. A call of the
 // slow one is answered before it is done; the retried one fails twice before.
 var kinds = []kind{
-	{often: 38},
+	{often: 32},
 	{name: "plain", often: 28},
 	{name: "counted", counts: true, often: 18},
 	{
@@ -35,6 +36,7 @@ var kinds = []kind{
 	},
 	{name: "failing", counts: true, steps: "  - fail: {message: as asked, statusCode: 422}\n", fails: true, often: 8},
 	{name: "slow", counts: true, steps: "  - wait: {duration: 500ms}\n", often: 2},
+	{splits: true, often: 6},
 }
 
 // pick returns the index of a kind, each as often as it says.
@@ -70,7 +72,8 @@ func (k kind) fits(id uint64, r sluice.Result) bool {
 		return r.Status == sluice.StatusError && r.StatusCode == http.StatusUnprocessableEntity && r.Error != nil
 	}
 	if k.name == "" {
-		return r.Status == sluice.StatusOK
+		_, whole := isWhole(r)
+		return r.Status == sluice.StatusOK && whole == k.splits
 	}
 	var value string
 	if json.Unmarshal(r.Value, &value) != nil || r.Status != sluice.StatusOK {

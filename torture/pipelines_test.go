@@ -25,6 +25,7 @@ func TestOnlyTheRightResultFits(t *testing.T) {
 		return kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })]
 	}
 	none, plain, counted, failing := named(""), named("plain"), named("counted"), named("failing")
+	split := kind{splits: true}
 	done := func(value string) sluice.Result {
 		return sluice.Result{Status: sluice.StatusOK, StatusCode: 200, Value: json.RawMessage(value)}
 	}
@@ -36,6 +37,10 @@ func TestOnlyTheRightResultFits(t *testing.T) {
 	}{
 		{"no pipeline", none, done(`{"status":"OK"}`), true},
 		{"no pipeline, not ready", none, sluice.Result{Status: sluice.StatusProcessing}, false},
+		{"all events", split, done(`{"events":5,"duplicates":0}`), true},
+		{"all there already", split, done(`{"events":0,"duplicates":5}`), true},
+		{"some events", split, done(`{"events":2,"duplicates":3}`), false},
+		{"no batch", split, done(`{"status":"OK"}`), false},
 		{"its id", plain, done(`"7"`), true},
 		{"another id", plain, done(`"8"`), false},
 		{"no pipeline listened", plain, done(`{"status":"OK"}`), false},

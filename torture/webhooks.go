@@ -23,7 +23,7 @@ type hook struct {
 // A version of a webhook shows in two of its fields, so that a mix of two
 // versions is noticed as well.
 
-func maxPayloadLength(version int) int { return 10_000 + version }
+func maxPayloadLength(version int) int { return 30_000 + version }
 
 func payloadType(version int) sluice.PayloadType {
 	if version%2 == 0 {
