@@ -42,7 +42,7 @@ func (k kind) appendBody(b []byte, call uint64) []byte {
 	for _, id := range k.eventIDs(call) {
 		items = append(items, item{id, appendBody(nil, id)})
 	}
-	list, _ := json.Marshal(items) // numbers and bytes
+	list, _ := json.Marshal(items) //nolint:errchkjson // numbers and bytes
 	return append(b, list...)
 }
 
