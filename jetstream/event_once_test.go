@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -186,6 +187,26 @@ func killBehind(t *testing.T, events int) {
 	e = openEngine(t, Options{Dir: dir})
 	if !accept(e, "one more").Duplicate || !accept(e, "0").Duplicate {
 		t.Error("a delivery is not known after a clean stop")
+	}
+}
+
+// TestWhatCameIsKnownAfterAnErasureAndAKill: the engine forgets when its last event came, if that was erased.
+func TestWhatCameIsKnownAfterAnErasureAndAKill(t *testing.T) {
+	opts := Options{Dir: t.TempDir()}
+	e := openEngine(t, opts)
+	first, err := e.Events.Accept(t.Context(), delivered("webhook.kill", "1", "", time.Hour), 0)
+	check(t, err)
+	check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, send(t, e, "webhook.kill", 0).TraceID)}))
+	killed := t.TempDir()
+	check(t, os.CopyFS(killed, os.DirFS(opts.Dir)))
+	opts.Dir = killed
+	e = openEngine(t, opts)
+	calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{From: time.Now().Add(-time.Hour), Limit: 10})
+	check(t, err)
+	again, err := e.Events.Accept(t.Context(), delivered("webhook.kill", "1", "", time.Hour), 0)
+	check(t, err)
+	if len(calls) != 2 || !again.Duplicate || again.TraceID != first.TraceID {
+		t.Errorf("%d calls are found, and after %+v came %+v", len(calls), first, again)
 	}
 }
 

@@ -125,8 +125,8 @@ func (h *Host) SequenceAt(
 	ctx context.Context, stream jetstream.Stream, state jetstream.StreamState, at time.Time,
 ) (uint64, error) {
 	switch {
-	case state.Msgs == 0 || at.After(state.LastTime):
-		return state.LastSeq + 1, nil
+	case state.Msgs == 0 || at.After(state.LastTime) && !state.LastTime.Before(state.FirstTime):
+		return state.LastSeq + 1, nil // the engine forgets when the last one came, if that was removed before a kill
 	case !at.After(state.FirstTime):
 		return state.FirstSeq, nil
 	}
