@@ -147,6 +147,11 @@ func TestSentOnce(t *testing.T) {
 		found := s.traces("eventKey", "once.sent")
 		return len(found) == 1 && found[0].Status == "ok"
 	})
+	send("event.erase", map[string]any{"traceId": first["traceId"]}).wantStatus(t, 200)
+	erased := send("event.send", map[string]any{"eventKey": "once.sent", "deliveryId": "7"}).wantStatus(t, 200).object(t)
+	if erased["duplicate"] != true || erased["traceId"] != first["traceId"] || erased["correlationId"] != first["correlationId"] {
+		t.Errorf("%v, and again when it is erased %v", first, erased)
+	}
 }
 
 // TestACallIsAsFarAsWhatItSetOff: a call whose own pipeline is done is not, while what that has sent

@@ -41,8 +41,11 @@ func (e *entry) accepted(owner string) Accepted {
 		TraceID:  owner + ":" + base36(e.millis()) + base36(e.random()),
 		At:       e.at(),
 		Digest:   e.digest(),
+		Doubtful: e.random() == 0 || e.owner() != hashOf(owner),
 	}
 }
+
+func hashOf(owner string) uint16 { return uint16(crc32.ChecksumIEEE([]byte(owner))) }
 
 // An Accepted delivery is the first call with its id.
 type Accepted struct {
@@ -50,6 +53,7 @@ type Accepted struct {
 	TraceID  string
 	At       time.Time
 	Digest   [3]byte // of its body
+	Doubtful bool    // the trace id may be another one: that is in the event
 }
 
 // entryOf returns the entry of an accepted event. What a run sends has the trace id of an earlier
@@ -61,7 +65,7 @@ func entryOf(f *sluice.Fingerprint, sequence uint64, traceID string, received ti
 		at, _ = strconv.ParseUint(id[:digits], 36, 64)
 		random, _ = strconv.ParseUint(id[digits:2*digits], 36, 64)
 	}
-	binary.BigEndian.PutUint16(e[unowned:], uint16(crc32.ChecksumIEEE([]byte(owner))))
+	binary.BigEndian.PutUint16(e[unowned:], hashOf(owner))
 	// From the end: each takes the place of the high bytes of the one behind it, which are zero.
 	binary.BigEndian.PutUint64(e[24:], random)
 	binary.BigEndian.PutUint64(e[19:], at<<2|random>>40)

@@ -121,12 +121,12 @@ func (r repeater) linked(
 // isSame reports whether a call has the body of the first one with its id. The digest at hand can
 // only show that bodies differ. The hash in the event shows that they are equal. If the event is
 // gone, so is all that could be told of it. What a run sends is the same whatever it carries, and
-// the trace id of the first one is in the event.
+// the trace id of the first one may be in the event alone.
 func (r repeater) isSame(ctx context.Context, first *Accepted, e *sluice.Event) (bool, error) {
 	if first.Digest != e.Fingerprint.Digest {
 		return false, nil
 	}
-	if e.Method == "" {
+	if e.Method == "" && first.Doubtful {
 		first.TraceID = e.TraceID
 	}
 	msg, err := stream.Found(r.events.GetMsg(ctx, first.Sequence))
