@@ -10,8 +10,8 @@ import (
 	"sluice"
 )
 
-// settling is how long a group waits at least for events that came before, but are known later: the
-// pipeline may have been paused.
+// settling is how long a group waits at most for events that came before, but are known later: the
+// pipeline may have been paused, and the next one is about as late as the last one.
 const settling = time.Second
 
 // join adds an event to its group, those of a debounced value. Others may be many: whether the group
@@ -55,7 +55,8 @@ func together(group []*entry) (count int, due moment) {
 		last = next
 	}
 	due = min(momentOf(last.Came.Add(last.Wait)), momentOf(end))
-	return count, max(due, last.noted+moment(min(last.Wait, settling)))
+	late := time.Duration(last.noted - momentOf(last.Came))
+	return count, max(due, last.noted+moment(min(last.Wait, settling, late)))
 }
 
 // close takes the events out of their group that the one in line stands for, and returns the

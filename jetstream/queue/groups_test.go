@@ -28,6 +28,7 @@ func TestEventsThatAreOne(t *testing.T) {
 		"three":            {came: []time.Duration{0, 5e9, 12e9}, want: []run{{at: 22e9, last: 2, besides: []int{0, 1}}}},
 		"two bursts":       {came: []time.Duration{0, 5e9, 16e9, 17e9}, want: []run{{at: 15e9, last: 1, besides: []int{0}}, {at: 27e9, last: 3, besides: []int{2}}}},
 		"at most":          {came: []time.Duration{0, 9e9, 18e9, 27e9}, want: []run{{at: 25e9, last: 2, besides: []int{0, 1}}, {at: 37e9, last: 3}}},
+		"just before":      {came: []time.Duration{0, 9e9, 18e9, 24.5e9}, want: []run{{at: 25e9, last: 3, besides: []int{0, 1, 2}}}},
 		"two bursts, late": {came: []time.Duration{0, 5e9, 16e9, 17e9}, late: true, want: []run{{at: 61e9, last: 1, besides: []int{0}}, {at: 61e9, last: 3, besides: []int{2}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
