@@ -17,7 +17,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		if err != nil {
 			return err
 		}
-		value, err := p.parse(arg.Value)
+		value, err := p.Check(arg.Value)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 //	alias:"other"     another name that is accepted for it
 //	enum:"a,b"        the values it may have; a type can name them with a method Enum
 //	min:"1" max:"9"   the range of an integer
-//	max:"15m"         the longest duration
+//	min:"1s" max:"9h" the range of a duration
 //	audit:"yes"       its value is in the audit log; "last6": its last 6 characters
 //	names:"pipeline"  it names a pipeline, secret, event (by its key or a pattern), message
 //	                  or webhook (by its token), which scopes are about; "new event":
@@ -47,8 +47,9 @@ type Param struct {
 	Name     string
 	Alias    string
 	Doc      string
-	Type     string        // string, integer, boolean, array or object, as JSON Schema names them; "" means any
-	Duration bool          // it is a string such as 2s
+	Type     string // string, integer, boolean, array or object, as JSON Schema names them; "" means any
+	Duration bool   // it is a string such as 2s
+	Shortest time.Duration
 	Longest  time.Duration // 0: any
 	Time     bool          // it is a string such as 2030-01-31T12:00:00Z
 	Required bool
@@ -165,6 +166,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 	p.Duration = indirect(f.Type) == reflect.TypeFor[time.Duration]()
 	p.Time = f.Type == reflect.TypeFor[time.Time]()
 	if longest := f.Tag.Get("max"); p.Duration && longest != "" {
+		p.Shortest, _ = time.ParseDuration(f.Tag.Get("min"))
 		p.Longest, err = time.ParseDuration(longest)
 		return p, err
 	}
@@ -233,7 +235,8 @@ func (p Param) Wants() string {
 	case p.Time:
 		return "a time such as 2030-01-31T12:00:00Z"
 	case p.Longest > 0:
-		return fmt.Sprintf("a duration such as 2s, at most %g minutes", p.Longest.Minutes())
+		return fmt.Sprintf("a duration from %s to %s, such as 2s", sluice.ShortDuration(p.Shortest),
+			sluice.ShortDuration(p.Longest))
 	case p.Duration:
 		return "a duration such as 2s or 5m"
 	}

@@ -13,15 +13,15 @@ import (
 	"sluice/value"
 )
 
-// Check reports whether the parameter takes an argument.
-func (p Param) Check(arg any) error {
-	parsed, err := p.parse(arg)
+// Check returns an argument as the parameter's type, or why it does not take it.
+func (p Param) Check(arg any) (parsed any, err error) {
+	parsed, err = p.parse(arg)
 	if err == nil && p.valid != nil {
 		if fault := p.valid(parsed); fault != nil {
 			err = p.invalid(sluice.CodeParameterInvalid, "%s", fault)
 		}
 	}
-	return err
+	return parsed, err
 }
 
 // parse returns the argument as the parameter's type, or as a type that
@@ -69,7 +69,7 @@ func (p Param) parseText(arg any) (value any, ok bool) {
 		return nil, false
 	case p.Duration:
 		d, err := time.ParseDuration(text)
-		return d, err == nil && d >= 0 && (p.Longest == 0 || d <= p.Longest)
+		return d, err == nil && d >= p.Shortest && (p.Longest == 0 || d <= p.Longest)
 	case p.Time && text == "":
 		return time.Time{}, true
 	case p.Time:

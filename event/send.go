@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -18,9 +19,9 @@ type sendParams struct {
 
 // sending is when and how often something is sent.
 type sending struct {
-	DeliveryID string         `json:"deliveryId" doc:"Makes no second event within 24 hours: what is sent again with the same id and key is answered with the ids of the first. At most 200 bytes."`
-	Delay      *time.Duration `json:"delay" max:"720h" doc:"Pipelines get it after this time, from 1s on."`
-	At         time.Time      `json:"at" doc:"Pipelines get it at this time, at most 720h from now. One that is over: at once."`
+	DeliveryID string        `json:"deliveryId" doc:"Makes no second event within 24 hours: what is sent again with the same id and key is answered with the ids of the first. At most 200 bytes."`
+	Delay      time.Duration `json:"delay" min:"1s" max:"720h" doc:"Pipelines get it after this time."`
+	At         time.Time     `json:"at" doc:"Pipelines get it at this time, at most 720h from now. One that is over: at once."`
 }
 
 const (
@@ -29,20 +30,34 @@ const (
 	longestDelay     = 720 * time.Hour
 )
 
+func twoTimes() error { return sluice.InvalidParameter("at", "Give either delay or at.") }
+
+// sends is what the commands that send have in common.
+func sends(c *command.Command) {
+	command.Traffic(c)
+	command.Valid("deliveryId", func(id any) error {
+		if text, _ := id.(string); len(text) > maxDeliveryID {
+			return fmt.Errorf("must have at most %d bytes", maxDeliveryID)
+		}
+		return nil
+	})(c)
+	command.Checks(func(known map[string]any) error {
+		if known["delay"] != nil && known["at"] != nil {
+			return twoTimes()
+		}
+		return nil
+	})(c)
+}
+
 // apply gives an event its id and its time.
 func (s sending) apply(e *sluice.Event) error {
 	switch {
-	case len(s.DeliveryID) > maxDeliveryID:
-		return sluice.InvalidParameter("deliveryId", "The parameter deliveryId must have at most %d bytes.",
-			maxDeliveryID)
-	case s.Delay != nil && !s.At.IsZero():
-		return sluice.InvalidParameter("at", "Give either delay or at.")
-	case s.Delay != nil && *s.Delay < time.Second:
-		return sluice.InvalidParameter("delay", "The parameter delay must be at least 1s.")
+	case s.Delay != 0 && !s.At.IsZero():
+		return twoTimes()
 	case s.At.After(e.ReceivedAt.Add(longestDelay)):
 		return sluice.InvalidParameter("at", "The parameter at must be at most %v from now.", longestDelay)
-	case s.Delay != nil:
-		e.Due = e.ReceivedAt.Add(*s.Delay)
+	case s.Delay != 0:
+		e.Due = e.ReceivedAt.Add(s.Delay)
 	case s.At.After(e.ReceivedAt):
 		e.Due = s.At.UTC()
 	}
@@ -70,7 +85,7 @@ func sendCommand(events sluice.Events, namespace string) command.Command {
 				return sent{}, err
 			}
 			return send(ctx, events, sluice.Event{EventKey: p.EventKey, Namespace: namespace}, p.Payload, p.sending)
-		}, command.Traffic)
+		}, sends)
 }
 
 type messageSendParams struct {
@@ -90,7 +105,7 @@ func messageSendCommand(events sluice.Events, namespace string) command.Command 
 				e.Key, e.EventKey = "", key
 			}
 			return send(ctx, events, e, p.Payload, p.sending)
-		}, command.Traffic)
+		}, sends)
 }
 
 // checkOwnKey refuses what can't be the key of an event or message that a user sends.

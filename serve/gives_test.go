@@ -79,7 +79,7 @@ func checkGiven(t *testing.T, cmd command.Command, given map[string]any) {
 			continue
 		}
 		if text, isText := arg.(string); isText && !strings.Contains(text, "#{") || !isText {
-			if err := p.Check(arg); err != nil {
+			if _, err := p.Check(arg); err != nil {
 				t.Error(err)
 			}
 		}

@@ -36,6 +36,7 @@ func TestTraps(t *testing.T) {
 		"a URL that a run computes":      {values + "- http.request: {url: 'http://192.168.1.1/#{body.payload.id}'}", ""},
 		"statuses that are none":         {values + "- if: {true: body.payload.a, then: [{http.request: {url: 'https://example.com', expect: 2x}}]}", "parameter-invalid"},
 		"no statements":                  {values + "- sql.exec: {database: db, statements: []}", "parameter-invalid"},
+		"sent at two times":              {values + "- event.send: {eventKey: order.ready, delay: 1s, at: '2030-01-01T00:00:00Z'}", "parameter-invalid"},
 		"values that are no list":        {values + "- sql.exec: {database: db, statement: select 1, values: 1}", "parameter-invalid"},
 		"values that a run computes":     {values + "- sql.exec: {database: db, statements: [{statement: select 1, values: ['#{body.payload.a}']}]}", ""},
 		"a constant that fails":          {values + "- set: {value: 'It is #{1 + \"a\"}'}", "expression-failed"},
@@ -70,6 +71,26 @@ func TestTraps(t *testing.T) {
 				if got := strings.Join(codes, " "); got != c.want {
 					t.Errorf("%s warns of %q, want %q: %s", command, got, c.want, answer.body)
 				}
+			}
+		})
+	}
+}
+
+// TestBoundsOfSteps: what can never be within the bounds of a step is refused when it is stored, with its place.
+func TestBoundsOfSteps(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for name, c := range map[string]struct{ step, message string }{
+		"too little time for work": {"work: {queue: a, within: 0s}", "The parameter within must be a duration from 1s to 168h, such as 2s."},
+		"too much time for work":   {"work: {queue: a, within: 169h}", "The parameter within must be a duration from 1s to 168h, such as 2s."},
+		"too short a delay":        {"event.send: {eventKey: a, delay: 999ms}", "The parameter delay must be a duration from 1s to 720h, such as 2s."},
+		"of a message too":         {"message.send: {key: a, delay: 0s}", "The parameter delay must be a duration from 1s to 720h, such as 2s."},
+		"too long an id":           {"event.send: {eventKey: a, deliveryId: " + strings.Repeat("x", 201) + "}", "The parameter deliveryId must have at most 200 bytes."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.put("bounds", "pipeline:\n- event.listen: {eventKey: a}\n- "+c.step, asAdmin).wantProblem(t, 400, "pipeline-invalid")
+			if column, _ := got["column"].(float64); got["detail"] != "Line 3: "+c.message || column < 10 {
+				t.Errorf("got %v", got)
 			}
 		})
 	}

@@ -66,7 +66,7 @@ func TestStepsFail(t *testing.T) {
 		"fail with a status":       {"fail", args{"message": "Gone.", "statusCode": 410}, sluice.Invalid, "failed", 410, "Gone."},
 		"fail with success":        {"fail", args{"message": "x", "statusCode": 200}, sluice.Invalid, "parameter-invalid", 400, "400 to 599"},
 		"fail, very long":          {"fail", args{"message": strings.Repeat("ä", 5000)}, sluice.Internal, "failed", 500, "ä…"},
-		"wait for too long":        {"wait", args{"duration": "15m1s"}, sluice.Invalid, "parameter-invalid", 400, "15 minutes"},
+		"wait for too long":        {"wait", args{"duration": "15m1s"}, sluice.Invalid, "parameter-invalid", 400, "to 15m,"},
 		"wait for no time":         {"wait", args{"duration": "-1s"}, sluice.Invalid, "parameter-invalid", 400, "duration"},
 		"log at a strange level":   {"log", args{"level": "loud"}, sluice.Invalid, "parameter-invalid", 400, "debug, info, warn, error"},
 	}

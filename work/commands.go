@@ -35,57 +35,36 @@ func Commands(o Options) []command.Command {
 // Bounds of what workers and authors may say.
 const (
 	defaultWithin = 24 * time.Hour
-	maxWithin     = 168 * time.Hour
 	defaultLease  = 5 * time.Minute
-	maxLease      = 12 * time.Hour
-	maxWait       = 30 * time.Second
 	maxTakers     = 1024 // that wait; others are answered at once
 	defaultItems  = 100
 )
 
-// between refuses a duration out of its bounds.
-func between(parameter string, d, least, most time.Duration) error {
-	if d >= least && d <= most {
-		return nil
-	}
-	return sluice.InvalidParameter(parameter, "The parameter %s must be a duration from %s to %s, such as 2m.",
-		parameter,
-		sluice.ShortDuration(least), sluice.ShortDuration(most))
-}
-
-func checkQueue(queue string) error {
-	if sluice.ValidPipelineName(queue) {
-		return nil
-	}
-	return sluice.InvalidParameter("queue", "The name of a queue must be %s.", sluice.PipelineNameRule)
-}
-
 type stepParams struct {
 	Queue  string        `json:"queue" required:"true" names:"new queue" doc:"The name under which workers take it."`
-	Within time.Duration `json:"within" max:"168h" doc:"How long there is for it, from 1s; then the step fails with work-expired. Default 24h."`
+	Within time.Duration `json:"within" min:"1s" max:"168h" doc:"How long there is for it; then the step fails with work-expired. Default 24h."`
 	Input  any           `json:"input" body:"default" doc:"What the worker gets."`
 }
 
 func stepCommand() command.Command {
 	return command.New("work", "Let somebody outside do something, at a time of their own; what they answer is the "+
 		"body of the next step. The run leaves its place meanwhile.", offer, command.Waits,
-		command.Valid("queue", validQueue))
+		ofQueue)
 }
 
-// validQueue says what is wrong with the name of a queue.
-func validQueue(queue any) error {
-	if name, _ := queue.(string); !sluice.ValidPipelineName(name) {
-		return errors.New("must be " + sluice.PipelineNameRule)
-	}
-	return nil
+// ofQueue declares that the command is about a queue.
+func ofQueue(c *command.Command) {
+	command.Valid("queue", func(queue any) error {
+		if name, _ := queue.(string); !sluice.ValidPipelineName(name) {
+			return errors.New("must be " + sluice.PipelineNameRule)
+		}
+		return nil
+	})(c)
 }
 
 // offer is the step. The run ends here until there is an answer, and then comes here again.
 func offer(ctx context.Context, p stepParams) (any, error) {
-	run, within := sluice.RunFrom(ctx), cmp.Or(p.Within, defaultWithin)
-	if err := cmp.Or(checkQueue(p.Queue), between("within", within, time.Second, maxWithin)); err != nil {
-		return nil, err
-	}
+	run := sluice.RunFrom(ctx)
 	if run.Kept == nil {
 		return nil, sluice.CodeNoEvent.Errorf("Only the run of an event can wait for somebody: nobody would " +
 			"be told of the end of this one. Send an event to a pipeline that does it.")
@@ -102,7 +81,7 @@ func offer(ctx context.Context, p stepParams) (any, error) {
 	eventKey, _ := run.Event["eventKey"].(string)
 	item := sluice.WorkItem{
 		Queue: p.Queue, TraceID: run.TraceID, EventKey: eventKey, Pipeline: run.Pipeline, Input: input, Since: now,
-		Until: now.Add(within),
+		Until: now.Add(cmp.Or(p.Within, defaultWithin)),
 	}
 	until, err := run.Kept.Offer(ctx, step, item)
 	if err != nil {
@@ -126,10 +105,10 @@ func offer(ctx context.Context, p stepParams) (any, error) {
 }
 
 type takeParams struct {
-	Queue string         `json:"queue" required:"true" names:"new queue" doc:"The queue."`
-	Limit int            `json:"limit" min:"1" max:"100" doc:"At most this many items. Default 1."`
-	Lease *time.Duration `json:"lease" doc:"How long they are yours: 1s to 12h, default 5m; work.extend gives more."`
-	Wait  time.Duration  `json:"wait" doc:"How long to wait if there is none, such as 20s; at most 30s."`
+	Queue string        `json:"queue" required:"true" names:"new queue" doc:"The queue."`
+	Limit int           `json:"limit" min:"1" max:"100" doc:"At most this many items. Default 1."`
+	Lease time.Duration `json:"lease" min:"1s" max:"12h" doc:"How long they are yours. Default 5m; work.extend gives more."`
+	Wait  time.Duration `json:"wait" max:"30s" doc:"How long to wait if there is none."`
 }
 
 func takeCommand(o Options, takers *limit.Slots) command.Command {
@@ -137,14 +116,6 @@ func takeCommand(o Options, takers *limit.Slots) command.Command {
 		"Take work, the oldest first: each item is one taker's at a time, until work.done, "+
 			"work.fail, or the end of its lease.",
 		func(ctx context.Context, p takeParams) (list sluice.List[sluice.WorkItem], err error) {
-			lease := defaultLease
-			if p.Lease != nil {
-				lease = *p.Lease
-			}
-			if err := cmp.Or(checkQueue(p.Queue), between("lease", lease, time.Second, maxLease),
-				between("wait", p.Wait, 0, maxWait)); err != nil {
-				return list, err
-			}
 			waiting, stop := context.WithTimeout(ctx, p.Wait)
 			defer stop()
 			if p.Wait == 0 || takers.Enter() != nil {
@@ -159,14 +130,15 @@ func takeCommand(o Options, takers *limit.Slots) command.Command {
 				case <-waiting.Done():
 				}
 			}()
-			list.Items, err = o.Work.Take(waiting, p.Queue, sluice.UserFrom(ctx).Name, cmp.Or(p.Limit, 1), lease)
+			list.Items, err = o.Work.Take(waiting, p.Queue, sluice.UserFrom(ctx).Name, cmp.Or(p.Limit, 1),
+				cmp.Or(p.Lease, defaultLease))
 			if len(list.Items) > 0 {
 				o.Seen(ctx, "work.take", p.Queue)
 			} else if err == nil {
 				list.Items = []sluice.WorkItem{}
 			}
 			return list, err
-		}, command.Traffic)
+		}, command.Traffic, ofQueue)
 }
 
 type doneParams struct {
@@ -209,15 +181,12 @@ type failParams struct {
 	Lease      string        `json:"lease" required:"true" doc:"Of the item, as work.take gave it."`
 	Message    string        `json:"message" doc:"Why; for the dead letter, not for the caller."`
 	StatusCode int           `json:"statusCode" min:"400" max:"599" doc:"429 and 5xx: it is offered again. Others, such as 400, the default: the step fails."`
-	RetryAfter time.Duration `json:"retryAfter" doc:"When it is offered again, such as 30s; at most 168h, default at once."`
+	RetryAfter time.Duration `json:"retryAfter" max:"168h" doc:"When it is offered again. Default at once."`
 }
 
 func failCommand(o Options) command.Command {
 	return command.New("work.fail", "Say that an item of work can't be done, or not now.",
 		func(ctx context.Context, p failParams) (settled, error) {
-			if err := between("retryAfter", p.RetryAfter, 0, maxWithin); err != nil {
-				return settled{}, err
-			}
 			const longest = 2000
 			status := cmp.Or(p.StatusCode, http.StatusBadRequest)
 			a := sluice.WorkAnswer{
@@ -232,7 +201,7 @@ func failCommand(o Options) command.Command {
 
 type extendParams struct {
 	Lease string        `json:"lease" required:"true" doc:"Of the item, as work.take gave it."`
-	For   time.Duration `json:"for" required:"true" doc:"How long it lasts from now on: 1s to 12h, and not beyond until."`
+	For   time.Duration `json:"for" required:"true" min:"1s" max:"12h" doc:"How long it lasts from now on, but not beyond until."`
 }
 
 // extended is until when a lease lasts.
@@ -244,9 +213,6 @@ type extended struct {
 func extendCommand(o Options) command.Command {
 	return command.New("work.extend", "Keep an item of work for longer.",
 		func(ctx context.Context, p extendParams) (extended, error) {
-			if err := between("for", p.For, time.Second, maxLease); err != nil {
-				return extended{}, err
-			}
 			if queue := o.Work.QueueOf(p.Lease); queue != "" && !sluice.CoverFrom(ctx).Name(queue) {
 				return extended{}, sluice.NotCovered("work.extend", queue)
 			}
@@ -263,12 +229,9 @@ type getParams struct {
 func getCommand(o Options) command.Command {
 	return command.New("work.get", "Show what waits in a queue, and who has it, the oldest first.",
 		func(_ context.Context, p getParams) (list sluice.List[sluice.WorkItem], err error) {
-			if err := checkQueue(p.Queue); err != nil {
-				return list, err
-			}
 			list.Items = o.Work.Items(p.Queue, cmp.Or(p.Limit, defaultItems))
 			return list, nil
-		}, command.ReadOnly)
+		}, command.ReadOnly, ofQueue)
 }
 
 func queuesCommand(o Options) command.Command {

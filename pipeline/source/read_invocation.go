@@ -114,7 +114,7 @@ func (c *checker) argument(a *Invocation, key, item *node, given map[string]*nod
 			strings.TrimSuffix(p.Name+"."+p.Literal, ".*"), a.Command.Name)
 	}
 	if v.shape == constant {
-		if err := p.Check(v.data); err != nil {
+		if _, err := p.Check(v.data); err != nil {
 			c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), item.line, item.column)
 		}
 	}
@@ -181,7 +181,7 @@ func (c *checker) triggerKey(t *Trigger, cmd command.Command, key, item *node) {
 			p.Name, cmd.Name)
 		return
 	}
-	if err := p.Check(v.data); err != nil {
+	if _, err := p.Check(v.data); err != nil {
 		c.problemf(item, "%s", sluice.AsError(err).Message)
 		return
 	}
