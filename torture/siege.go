@@ -182,6 +182,7 @@ type target struct {
 
 	checked [4]string // those that look into bodies first
 	schemas []string  // those that compare much, one for each of costlyChecks
+	hangs   string    // one whose sender's keys never come
 
 	large string // correlation id of a large result
 	aside string // address of the listener for metrics
@@ -262,6 +263,9 @@ func (t *target) prepare(ctx context.Context) error {
 			"provider": "gitlab", "signingSecret": "token", "apiSecret": "token",
 			"apiUrl": swollenAPI().URL + "/api/v4/projects/7/hooks/1",
 		}},
+		"webhook.hangs": {&t.hangs, map[string]any{"signature": map[string]any{
+			"algorithm": "jwt", "header": "Authorization", "keys": hangingKeys(),
+		}}},
 		"webhook.graph": {&t.checked[3], map[string]any{"provider": "microsoft-graph", "signingSecret": "state"}},
 	}
 	t.schemas = make([]string, len(costlyChecks))

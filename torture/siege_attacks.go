@@ -52,6 +52,8 @@ var attacks = []attack{
 	{name: "many header fields", run: manyFields, bar: bar{}, bare: true},
 	{name: "many header fields aside", run: manyFieldsAside, bar: bar{}},
 	{name: "answers of a sender", run: swollenAnswers, bar: bar{refused: -1}},
+	{name: "keys that never come", run: missingKeys, bar: bar{brakes: true}},
+	{name: "long lists", run: longLists, bar: bar{refused: -1}},
 	{name: "large headers", run: largeHeaders, bar: bar{}},
 	{name: "unread streams", run: unreadStreams, bar: bar{}, secure: true, bare: true},
 	{name: "streams of headers", run: headerStreams, bar: bar{}, secure: true, bare: true},

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -149,6 +151,68 @@ func swollenAnswers(ctx context.Context, t *target, d *damage) {
 	together(callers, func(int) {
 		for ctx.Err() == nil {
 			t.asUser(ctx, d, "/api/v3/command/webhook.missed", `{"eventKey":"webhook.missed"}`)
+		}
+	})
+}
+
+// hangingKeys is where a sender's keys should be: connections are taken there, and nothing is ever said.
+var hangingKeys = sync.OnceValue(func() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel takes connections
+	if err != nil {
+		return ""
+	}
+	return "https://" + l.Addr().String() + "/keys"
+})
+
+// missingKeys are calls whose signature can't be checked before the keys of their sender are known: more
+// of them than calls may be in progress, each with a connection of its own.
+func missingKeys(ctx context.Context, t *target, d *damage) {
+	const callers = 4500
+	claims := base64.RawURLEncoding.EncodeToString([]byte(`{"exp":99999999999}`))
+	d.begin()
+	together(callers, func(i int) {
+		head := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256","kid":"` + strconv.Itoa(i) + `"}`))
+		request := "POST " + receivePath + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\nToken: " + t.hangs +
+			"\r\nAuthorization: Bearer " + head + "." + claims + "." + strings.Repeat("A", 342) +
+			"\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+		for ctx.Err() == nil {
+			t.ask(ctx, d, i, request)
+		}
+	})
+}
+
+// ask sends a request over a new connection, and waits for the answer.
+func (t *target) ask(ctx context.Context, d *damage, i int, request string) {
+	c, err := t.dial(i)
+	if err != nil {
+		sleep(ctx, pause)
+		return
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	if _, err := io.WriteString(c, request); err != nil {
+		return
+	}
+	if answer, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil {
+		d.count(answer.StatusCode)
+		answer.Body.Close()
+	}
+}
+
+// longLists are all webhooks, of which there are many, as many viewers ask for them at the same time.
+func longLists(ctx context.Context, t *target, d *damage) {
+	const webhooks, callers = 6000, 150
+	text := strings.Repeat("d", 1000)
+	together(64, func(i int) {
+		for n := i; n < webhooks && ctx.Err() == nil; n += 64 {
+			t.asUser(ctx, d, "/api/v3/command/webhook.put",
+				`{"eventKey":"webhook.many.n`+strconv.Itoa(n)+`","description":"`+text+`"}`)
+		}
+	})
+	d.begin()
+	together(callers, func(int) {
+		for ctx.Err() == nil {
+			t.asUser(ctx, d, "/api/v3/command/webhook.get", "{}")
 		}
 	})
 }

@@ -463,10 +463,20 @@ func (w *walk) checkLetters(ctx context.Context, byTrace map[string][]sluice.Cal
 	}
 	for trace, calls := range byTrace {
 		if calls[0].Status == sluice.StatusError && !calls[0].Erased && !letters[trace] && !w.letters[trace] &&
-			!replayed[trace] {
+			!replayed[trace] && !isRepaired(calls[0], byTrace) {
 			w.blamef("the call %s of %s failed for good, and has no dead letter", trace, calls[0].EventKey)
 		}
 	}
+}
+
+// isRepaired reports whether a call repeats one that another replay has repaired: their letters go together.
+func isRepaired(c sluice.Call, byTrace map[string][]sluice.Call) bool {
+	for first := byTrace[c.ReplayOf]; len(first) > 0; first = byTrace[c.ReplayOf] {
+		if c = first[0]; c.Status == sluice.StatusRecovered {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *walk) checkLetter(l sluice.DeadLetter, calls []sluice.Call) {
