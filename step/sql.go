@@ -64,8 +64,8 @@ func sqlCommand(c *client) command.Command {
 // checkSQL finds what can't work in a step, as far as it is known.
 func checkSQL(known map[string]any) error {
 	p := sqlParams{Values: known["values"], Statements: known["statements"]}
-	p.Statement, _ = known["statement"].(string)
-	if p.Statement == "" && p.Statements == nil {
+	var given bool
+	if p.Statement, given = known["statement"].(string); !given && p.Statements == nil {
 		return nil // statements with values that are computed
 	}
 	_, _, err := p.work()
@@ -128,6 +128,11 @@ func statementOf(item any) (s statement, err error) {
 	s.text, _ = member[string](item, "statement")
 	given, _ := item.(map[string]any)
 	values, isList := given["values"].([]any)
+	for name := range given {
+		if name != "statement" && name != "values" {
+			return s, invalid("statements", "must be objects with statement and values, and have %s", sluice.Quote(name))
+		}
+	}
 	switch {
 	case s.text == "":
 		return s, invalid("statement", "must be the text of a statement")
