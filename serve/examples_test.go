@@ -94,7 +94,7 @@ func TestExamplesTakeTheirSamples(t *testing.T) {
 		}
 		tried++
 		t.Run(name, func(t *testing.T) {
-			s.create(names[1], "provider", of[1], "signingSecret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "payloadType", "raw", "answer", "result")
+			s.create(names[1], "provider", of[1], "signingSecret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "payloadType", "raw", "answer", "result", "split", "auto")
 			s.store(name, source)
 			var made struct {
 				URL, Body string
