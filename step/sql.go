@@ -130,7 +130,7 @@ func statementOf(item any) (s statement, err error) {
 	values, isList := given["values"].([]any)
 	for name := range given {
 		if name != "statement" && name != "values" {
-			return s, invalid("statements", "must be objects with statement and values, and have %s", sluice.Quote(name))
+			return s, invalid("statements", "must be objects with statement and values, not %s", sluice.Quote(name))
 		}
 	}
 	switch {

@@ -124,7 +124,7 @@ func TestStatementsFail(t *testing.T) {
 		"both":                 {at, "statement: 'select 1', statements: [{statement: 'select 1'}]", sluice.Invalid, "parameter-invalid", "list of 1 to 100", "", -1},
 		"none":                 {at, "statements: []", sluice.Invalid, "parameter-invalid", "list of 1 to 100", "", -1},
 		"no list":              {at, "statement: 'select 1', values: 1", sluice.Invalid, "parameter-invalid", "values must be a list", "", -1},
-		"a misspelled member":  {at, "statements: [{statement: 'select $1', value: [1]}]", sluice.Invalid, "parameter-invalid", "have \"value\"", "", -1},
+		"a misspelled member":  {at, "statements: [{statement: 'select $1', value: [1]}]", sluice.Invalid, "parameter-invalid", "not \"value\"", "", -1},
 		"a copy inward":        {at, "statement: 'copy once from stdin'", sluice.Invalid, "parameter-invalid", "must not be copy from stdin", "", -1},
 		"behind comments":      {at, "statement: \"-- in\\n/* bulk */ COPY once (id)\\nFROM STDIN with csv\"", sluice.Invalid, "parameter-invalid", "must not be copy from stdin", "", -1},
 		"at once":              {at, "statement: 'select 1', timeout: 0s", sluice.Invalid, "parameter-invalid", "more than 0s", "", -1},
