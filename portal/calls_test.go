@@ -101,6 +101,18 @@ func TestCallsLeadToThoseBeside(t *testing.T) {
 	leads(traces[1]+"/next", traces[2])
 	leads(traces[2]+"/next", traces[2]+"?done=last")
 	leads(traces[2]+"/previous", traces[1])
+
+	// Replays of the same millisecond have the same time.
+	for range 20 {
+		s.call(hook["uuid"].(string), "text/plain", "x")
+	}
+	s.command("event.replay", map[string]any{"eventKey": "webhook.row", "since": "1h"})
+	calls := s.command("trace.get", map[string]any{"eventKey": "webhook.row"})["items"].([]any)
+	trace := func(i int) string { return calls[i].(map[string]any)["traceId"].(string) }
+	for i := range len(calls) - 1 {
+		leads(trace(i)+"/previous", trace(i+1))
+		leads(trace(i+1)+"/next", trace(i))
+	}
 }
 
 // TestOnlyWhatIsReplayedIsCounted: a pipeline gets only the calls that it failed on.

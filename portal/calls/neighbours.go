@@ -15,8 +15,12 @@ func callNext(v *page.Visit, c sluice.CallView) error {
 			for after := ""; ; {
 				page, err := Find(v, "eventKey", c.EventKey, "from", from.Format(time.RFC3339Nano),
 					"to", to.Format(time.RFC3339Nano), "limit", "100", "after", after)
-				if err != nil || len(page.Items) > 0 || page.Next == "" {
-					return page.Items, page.Next != "", err
+				items := page.Items
+				if i := placeOf(c, items); i >= 0 {
+					items = items[:i]
+				}
+				if err != nil || len(items) > 0 || page.Next == "" {
+					return items, page.Next != "", err
 				}
 				after = page.Next // the search stopped early, at its bound
 			}
@@ -24,14 +28,19 @@ func callNext(v *page.Visit, c sluice.CallView) error {
 	return callBeside(v, c, other, err)
 }
 
-// nextAfter returns the first call after a time, or nil. find returns the newest calls
+// placeOf returns where a call is among others, -1 if it is not. Several have the same time, such as replays.
+func placeOf(c sluice.CallView, others []sluice.CallView) int {
+	return slices.IndexFunc(others, func(other sluice.CallView) bool { return other.TraceID == c.TraceID })
+}
+
+// nextAfter returns the first call since a time, or nil. find returns the newest calls
 // of a span, newest first, and whether there are more. So the span grows until it has
 // calls, and is halved until it has few.
 func nextAfter(
 	at, now time.Time, find func(from, to time.Time) (found []sluice.CallView, more bool, err error),
 ) (*sluice.CallView, error) {
 	const firstSpan, largerSpan, shortest = time.Minute, 8, time.Millisecond
-	from, to := at.Add(1), at.Add(firstSpan)
+	from, to := at, at.Add(firstSpan)
 	found, more, err := find(from, to)
 	for span := firstSpan * largerSpan; err == nil && len(found) == 0 && to.Before(now); span *= largerSpan {
 		from, to = to, at.Add(span)
@@ -55,9 +64,8 @@ func nextAfter(
 // callPrevious redirects to the previous call of the same webhook.
 func callPrevious(v *page.Visit, c sluice.CallView) error {
 	var other *sluice.CallView
-	found, err := Find(v, "eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "10")
-	if i := slices.IndexFunc(found.Items,
-		func(other sluice.CallView) bool { return other.Time.Before(c.Time) }); i >= 0 {
+	found, err := Find(v, "eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "100")
+	if i := placeOf(c, found.Items) + 1; i > 0 && i < len(found.Items) {
 		other = &found.Items[i]
 	}
 	return callBeside(v, c, other, err)
