@@ -106,7 +106,7 @@ func TestCallsLeadToThoseBeside(t *testing.T) {
 	for range 20 {
 		s.call(hook["uuid"].(string), "text/plain", "x")
 	}
-	s.command("event.replay", map[string]any{"eventKey": "webhook.row", "since": "1h"})
+	s.command("event.replay", map[string]any{"eventKey": "webhook.row", "since": "1h", "rate": 1000})
 	calls := s.command("trace.get", map[string]any{"eventKey": "webhook.row"})["items"].([]any)
 	trace := func(i int) string { return calls[i].(map[string]any)["traceId"].(string) }
 	for i := range len(calls) - 1 {
