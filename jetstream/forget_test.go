@@ -327,7 +327,9 @@ func TestForgottenAtBothEnds(t *testing.T) {
 // trace and in what is told of its call, once.
 func TestErasedWhileItWaits(t *testing.T) {
 	t.Parallel()
-	for name, attempts := range map[string]int{"not run yet": 0, "for its next attempt": 1} {
+	for name, run := range map[string]sluice.Status{
+		"not run yet": "", "for its next attempt": sluice.StatusError, "for an answer": sluice.StatusProcessing,
+	} {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
 			told := []sluice.Status{}
@@ -343,16 +345,22 @@ func TestErasedWhileItWaits(t *testing.T) {
 			_, err := e.Events.Accept(t.Context(), received, 0)
 			check(t, err)
 			want := []sluice.Status{sluice.StatusProcessing, sluice.StatusOK}
-			if attempts > 0 {
+			if run == sluice.StatusError {
 				want = []sluice.Status{sluice.StatusRetrying, sluice.StatusError}
+			}
+			if run != "" {
 				consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 					e.Journal.Hear(journal.Ran{RunReport: sluice.RunReport{
-						TraceID: d.TraceID, CorrelationID: d.CorrelationID, Pipeline: p.Name, Status: sluice.StatusError, Attempt: 1, Started: time.Now(),
+						TraceID: d.TraceID, CorrelationID: d.CorrelationID, Pipeline: p.Name, Status: run, Attempt: 1, Started: time.Now(),
 					}})
 					again := ok(p.Name, "1")
 					again.Status, again.Next = sluice.StatusProcessing, time.Now().Add(time.Hour)
+					if run == sluice.StatusProcessing {
+						again.Answered = func() bool { return false }
+					}
 					return again, nil
 				})
+				natstest.Eventually(t, "its run is known", func() bool { return len(callOf(t, e, received.TraceID).Runs) == 1 })
 			}
 			natstest.Eventually(t, "it waits", func() bool { return callOf(t, e, received.TraceID).Status == want[0] })
 			for range 2 {

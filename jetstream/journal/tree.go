@@ -167,7 +167,7 @@ func (j *Journal) unsettled(
 	}
 	o.Status = sluice.StatusOK
 	for _, run := range runs {
-		if run.Pipeline == pipeline {
+		if run.Pipeline == pipeline && run.Status != sluice.StatusProcessing { // otherwise it waited for an answer
 			o.Status = run.Status
 		}
 	}
