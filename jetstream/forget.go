@@ -112,7 +112,8 @@ func (e *Engine) waiting(ctx context.Context, events []correlation.Envelope) (ma
 // outcome returns what a pipeline has made of an event. One that was removed on purpose is not waited for.
 func (e *Engine) outcome(ctx context.Context, of correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 	outcome, err := e.Queue.Outcome(ctx, of, pipeline)
-	if outcome == nil && err == nil && e.forgotten.has(of.Sequence) && !e.Queue.Works(pipeline, of.Sequence) {
+	isStored := outcome != nil && outcome.Stored > 0 // otherwise the pipeline may have gone later
+	if !isStored && err == nil && e.forgotten.has(of.Sequence) && !e.Queue.Works(pipeline, of.Sequence) {
 		return nil, queue.Gone()
 	}
 	return outcome, err

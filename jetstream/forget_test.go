@@ -370,6 +370,10 @@ func TestErasedWhileItWaits(t *testing.T) {
 				t.Errorf("the call is %+v", call)
 			}
 			e.Journal.TellEnds(t.Context())
+			storePipeline(t, e, p.Name, nil)
+			if call := callOf(t, e, received.TraceID); call.Status != want[1] {
+				t.Errorf("without its pipeline it is %+v", call)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			if !slices.Equal(told, want[1:]) {
