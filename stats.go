@@ -58,7 +58,7 @@ type PipelineStats struct {
 	Unbegun     *time.Time `json:"-"` // since when the oldest event waits that was not begun, at least
 	DeadLetters int64      `json:"deadLetters" doc:"Events that it has given up on."`
 	Failing     *time.Time `json:"failingSince,omitempty" doc:"Since when its runs fail, up to the latest one."`
-	Cause       string     `json:"cause,omitempty" doc:"Of its latest failure."`
+	Cause       string     `json:"cause,omitempty" doc:"Of its latest failure, while it fails, tries again or has dead letters."`
 }
 
 // A PipelineState says whether the latest run of a pipeline failed.

@@ -127,8 +127,12 @@ func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats.Unkept = s.keeper.Missed() + s.engine.Quarantine.PushedOut()
 	stats.Alerts, stats.Work = s.alerts.Open(), s.engine.Queue.Waiting.Work.Queues()
 	for i := range stats.Pipelines {
-		if p, _ := s.engine.Pipelines.Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
-			stats.Pipelines[i].Failing, stats.Pipelines[i].Cause = s.failing.Since(p), s.failing.Cause(p.Name)
+		of := &stats.Pipelines[i]
+		if p, _ := s.engine.Pipelines.Get(ctx, of.Pipeline); p != nil {
+			of.Failing = s.failing.Since(p)
+		}
+		if of.Failing != nil || of.Retrying > 0 || of.DeadLetters > 0 {
+			of.Cause = s.failing.Cause(of.Pipeline)
 		}
 	}
 	return stats, err

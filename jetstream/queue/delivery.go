@@ -49,6 +49,7 @@ type delivery struct {
 	key        string        // of the event in the waiting room
 	state      *state        // nil: no attempt is known to have failed
 	place      sluice.Place  // of the event among others
+	listeners  []any         // all of them; a pipeline sees those that its owner may
 	due        time.Time     // of a live event that was sent for later
 	tries      sluice.Target // that is tried before the event is due; 0: none
 	supersedes []string      // keys of the events that it runs in place of
@@ -142,6 +143,7 @@ func (q *Queue) decode(d *delivery) error {
 	}
 	message["deliveryCount"] = d.Count
 	d.Message = message
+	d.listeners, _ = message["listeners"].([]any)
 	return nil
 }
 

@@ -113,8 +113,7 @@ func (q *Queue) reportEnd(ctx context.Context, d *delivery, outcome sluice.Outco
 	if end.Status == sluice.StatusPassed {
 		end.Status = sluice.StatusOK
 	}
-	listeners, _ := d.Message["listeners"].([]any)
-	for _, listener := range listeners {
+	for _, listener := range d.listeners {
 		name, _ := listener.(string)
 		if name == outcome.Pipeline {
 			continue
