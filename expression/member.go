@@ -2,6 +2,7 @@ package expression
 
 import (
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -57,6 +58,9 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) any {
 	case string:
 		if i, ok := whole(key); ok {
 			return characterAt(f, node, owner, i)
+		}
+		if text := strings.TrimSpace(owner); !node.Optional && strings.HasPrefix(text, "{") {
+			fail("%s is text and has no members; if it is JSON, convert.fromJson reads it", label(node.Node))
 		}
 	}
 	switch {

@@ -105,6 +105,7 @@ func TestFailures(t *testing.T) {
 		`body.nothing.x`:                "body.nothing is null",
 		`body.missing.x.y`:              "body.missing is null",
 		`body.items[0].tag.x`:           "body.items[0].tag is text and has no members",
+		`{"a": "{}"}.a.b`:               "a part of it is text and has no members; if it is JSON, convert.fromJson reads it",
 		`body.n.x`:                      "body.n is a number and has no members",
 		`body.list.x`:                   "body.list is a list, whose items have numbers, not text",
 		`body[1]`:                       "body is an object, whose members have texts as names, not a number",

@@ -63,6 +63,7 @@ var inPlainWords = map[string]string{
 		"indentation, or put the text in quotes",
 	"found character that cannot start any token": "a text can't begin with this character; put it in " +
 		"quotes, and indent with spaces instead of tabs",
+	"found unexpected end of stream":                         "a quote or bracket before it is never closed",
 	"block sequence entries are not allowed in this context": "a list can't begin here; put it on a line of its own",
 }
 

@@ -29,14 +29,19 @@ func Columns(fields ...string) []Column {
 	return columns
 }
 
-// fieldsIn returns the fields of all rows, in the order in which they appear.
-func fieldsIn(rows []*yaml.Node) []string {
-	var fields []string
+// fieldsIn returns the fields of all rows. One that earlier rows don't have comes behind the field
+// before it, so that the order does not depend on which row is first.
+func fieldsIn(rows []*yaml.Node) (fields []string) {
 	for _, row := range rows {
+		last := -1
 		for i := 0; i+1 < len(row.Content); i += 2 {
-			if name := row.Content[i].Value; !slices.Contains(fields, name) {
-				fields = append(fields, name)
+			name := row.Content[i].Value
+			at := slices.Index(fields, name)
+			if at < 0 {
+				at = last + 1
+				fields = slices.Insert(fields, at, name)
 			}
+			last = at
 		}
 	}
 	return fields

@@ -232,6 +232,11 @@ func (v *View) Account(w io.Writer, object *yaml.Node, indent string) error {
 
 func (v *View) section(w io.Writer, name string, value *yaml.Node, indent string) error {
 	switch {
+	case name == "setup": // sentences, to be read and not to be parsed
+		for i, step := range value.Content {
+			fmt.Fprintf(w, "%s%d. %s\n", indent, i+1, Printable(step.Value))
+		}
+		return nil
 	case slices.Contains(asSent, name) || value.Kind == yaml.ScalarNode ||
 		value.Kind == yaml.SequenceNode && !AllObjects(value):
 		return WriteIndented(w, value, indent)

@@ -26,6 +26,43 @@ func TestTimesAgo(t *testing.T) {
 	}
 }
 
+// TestColumnsKeepTheirOrder: it does not depend on which row has a field first.
+func TestColumnsKeepTheirOrder(t *testing.T) {
+	const want = "PIPELINE OLDEST LETTERS SINCE CAUSE"
+	for _, rows := range []string{
+		`[{"pipeline":"a","letters":1,"cause":"x"},{"pipeline":"b","oldest":1,"letters":1,"since":1,"cause":"x"}]`,
+		`[{"pipeline":"b","oldest":1,"letters":1,"since":1,"cause":"x"},{"pipeline":"a","letters":1}]`,
+	} {
+		root, err := Parse([]byte(rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := new(View).Rows(&out, root.Content, nil, ""); err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(out.String(), "\n")
+		if got := strings.Join(strings.Fields(head), " "); got != want {
+			t.Errorf("the columns of %s are %s", rows, got)
+		}
+	}
+}
+
+// TestStepsAreSentences: how a sender is set up is written without the quotes of YAML.
+func TestStepsAreSentences(t *testing.T) {
+	root, err := Parse([]byte(`{"setup":["In the dashboard: choose.","Then \"save\"."]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := new(View).Account(&out, root, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.HasSuffix(got, "  1. In the dashboard: choose.\n  2. Then \"save\".\n") {
+		t.Errorf("it is %q", got)
+	}
+}
+
 func TestNumbersHaveUnits(t *testing.T) {
 	for number, want := range map[float64]string{0: "0", 0.035: "35µs", 8.911: "8.9ms", 120.4: "120ms", 1500: "1.5s", 123_000: "2m3s"} {
 		if got := Milliseconds(number); got != want {
