@@ -59,7 +59,7 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) any {
 		if i, ok := whole(key); ok {
 			return characterAt(f, node, owner, i)
 		}
-		if text := strings.TrimSpace(owner); !node.Optional && strings.HasPrefix(text, "{") {
+		if !node.Optional && strings.HasPrefix(owner, "{") {
 			fail("%s is text and has no members; if it is JSON, convert.fromJson reads it", label(node.Node))
 		}
 	}

@@ -22,11 +22,8 @@ func (t *cli) stats(ctx context.Context, _ []string) error {
 		return err
 	}
 	return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
-		for _, name := range []string{"minutes", "hours"} {
-			if figures := view.Field(root, name); figures != nil {
-				tabulate(figures)
-			}
-		}
+		tabulate(root, "minutes")
+		tabulate(root, "hours")
 		return v.Account(w, root, "")
 	})
 }
@@ -48,10 +45,7 @@ func (t *cli) scopedStats(ctx context.Context) error {
 		return err
 	}
 	return t.Write(document, func(v *view.View, w io.Writer, root *yaml.Node) error {
-		pipelines := view.Field(root, "pipelines")
-		if hours := view.Field(pipelines, "hours"); hours != nil {
-			tabulate(hours)
-		}
+		tabulate(view.Field(root, "pipelines"), "hours")
 		for _, webhook := range view.Field(root, "webhooks").Content {
 			view.DropField(webhook, "hours") // too wide; --json shows them
 		}
@@ -59,18 +53,20 @@ func (t *cli) scopedStats(ctx context.Context) error {
 	})
 }
 
-// tabulate makes minutes or hours fit a table: without idle ones, and narrow.
-func tabulate(figures *yaml.Node) {
+// tabulate makes minutes or hours, if there are any, fit a table: without idle ones, and narrow.
+func tabulate(object *yaml.Node, name string) {
+	figures := view.Field(object, name)
+	if figures == nil {
+		return
+	}
 	for _, minute := range figures.Content {
-		view.DropField(minute, "calls") // the same figures
+		view.DropField(minute, "calls")    // the same figures
+		view.DropField(minute, "webhooks") // too wide; --json shows them
 		if accepted := view.Field(view.Field(minute, "events"), "accepted"); accepted != nil {
 			*view.Field(minute, "events") = *accepted
 		}
 	}
 	figures.Content = slices.DeleteFunc(figures.Content, isIdle)
-	for _, minute := range figures.Content {
-		view.DropField(minute, "webhooks") // too wide; --json shows them
-	}
 }
 
 // isIdle reports whether nothing was counted in a minute.
