@@ -157,22 +157,19 @@ func idEmpty() *sluice.Error { return idInvalid("The id of the delivery is empty
 func (d Dedupe) Renew(c *Call, split string) {
 	c.Body = slices.Clone(c.Body)
 	items, found := SplitOf(sluice.Auto, split, c.Header.Get("Content-Type")).Items(c.Body)
-	if !found {
+	if !found || d.where == "body" {
 		items = [][]byte{c.Body}
 	}
 	switch d.where {
 	case "header":
 		c.renew(d.name)
-	case "body":
-		renewDigits(lookup(c.Body, d.paths[0]))
-	case "item":
-		for _, item := range items {
-			renewDigits(lookup(item, d.paths[0]))
-		}
 	case "cloudevent":
 		c.renew("Ce-Id")
-		for _, item := range items {
-			renewDigits(lookup(item, []string{"id"}))
+		d.paths = [][]string{{"id"}}
+	}
+	for _, item := range items {
+		if d.paths != nil {
+			renewDigits(lookup(item, d.paths[0]))
 		}
 	}
 }

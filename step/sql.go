@@ -63,9 +63,9 @@ func sqlCommand(c *client) command.Command {
 
 // checkSQL finds what can't work in a step, as far as it is known.
 func checkSQL(known map[string]any) error {
-	p := sqlParams{Values: known["values"], Statements: known["statements"]}
-	var given bool
-	if p.Statement, given = known["statement"].(string); !given && p.Statements == nil {
+	text, given := known["statement"].(string)
+	p := sqlParams{Statement: text, Values: known["values"], Statements: known["statements"]}
+	if !given && p.Statements == nil {
 		return nil // statements with values that are computed
 	}
 	_, _, err := p.work()
