@@ -125,32 +125,37 @@ func TestConcurrentCalls(t *testing.T) {
 // changed reach it, though the engine never gives up waiting to deliver them again.
 func TestEditsHoldUpNothing(t *testing.T) {
 	t.Parallel()
-	s := startFor(t, serve.Timeouts{Ack: never}, untilDone)
-	hook := s.create("webhook.edited")
-	edit := func(i int) {
-		s.store("edited", fmt.Sprintf("concurrency: %d\n", 2+i%2)+listening("webhook.edited", "set: {value: 1}"))
-	}
-	edit(0)
-	edited := make(chan struct{})
-	var callers sync.WaitGroup
-	for range 8 {
-		callers.Go(func() {
-			for {
-				got := s.call(hook, "text/plain", "hi").result(t)
-				if got.Status != "ok" {
-					t.Errorf("a call came to %s, want ok", got.Status)
-				}
-				select {
-				case <-edited:
-					return
-				default:
-				}
+	for name, section := range map[string]string{"as they come": "", "in order": "order: '#{body.traceId}'\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startFor(t, serve.Timeouts{Ack: never}, untilDone)
+			hook := s.create("webhook.edited")
+			edit := func(i int) {
+				s.store("edited", fmt.Sprintf("concurrency: %d\n", 2+i%2)+section+listening("webhook.edited", "set: {value: 1}"))
 			}
+			edit(0)
+			edited := make(chan struct{})
+			var callers sync.WaitGroup
+			for range 8 {
+				callers.Go(func() {
+					for {
+						got := s.call(hook, "text/plain", "hi").result(t)
+						if got.Status != "ok" {
+							t.Errorf("a call came to %s, want ok", got.Status)
+						}
+						select {
+						case <-edited:
+							return
+						default:
+						}
+					}
+				})
+			}
+			for i := range 30 {
+				edit(i)
+			}
+			close(edited)
+			callers.Wait()
 		})
 	}
-	for i := range 30 {
-		edit(i)
-	}
-	close(edited)
-	callers.Wait()
 }

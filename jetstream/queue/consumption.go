@@ -25,7 +25,6 @@ type consumption struct {
 	slots   *slots
 	ordered bool     // events are run one after the other
 	types   []string // of events that the pipeline takes, see sluice.HasType
-	begun   bool     // the consumer has been followed
 	peeks   bool     // the pipeline is asked before a run whether it wants an event
 
 	bytes      *semaphore.Weighted // of decoded events

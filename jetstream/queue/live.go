@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -16,8 +17,9 @@ import (
 type live struct {
 	*consumption
 	msg   jetstream.Msg
-	own   *nats.Conn // the node's own connection, if the event came over another one
-	hold  limit.Hold // of the event as it is stored
+	again jetstream.Msg // the same event, if the engine has handed it out once more since; it heeds this one
+	own   *nats.Conn    // the node's own connection, if the event came over another one
+	hold  limit.Hold    // of the event as it is stored
 	began time.Time
 }
 
@@ -32,7 +34,7 @@ func (l *live) begin(ctx context.Context, meta *jetstream.MsgMetadata) *delivery
 		},
 	}
 	d.sequence, d.Count, d.Time = meta.Sequence.Stream, int(meta.NumDelivered), meta.Timestamp
-	if !l.queue.work.begin(liveKey{l.binding, d.sequence}, l) {
+	if !l.queue.work.begin(ctx, liveKey{l.binding, d.sequence}, l) {
 		return nil
 	}
 	// fails if the pipeline stops, which gives the event back
@@ -87,7 +89,7 @@ func (l *live) refuse(*delivery) {
 // otherwise its next delivery would be left to this one.
 func (l *live) giveBack(d *delivery, after time.Duration) {
 	l.queue.work.end(liveKey{l.binding, d.sequence}, l)
-	_ = l.msg.NakWithDelay(after) // if this fails, it is delivered again after ackWait
+	_ = cmp.Or(l.again, l.msg).NakWithDelay(after) // if this fails, it is delivered again after ackWait
 }
 
 // end implements source.
@@ -115,10 +117,13 @@ type inProgress struct {
 
 // begin adds a delivery, until end, and reports whether its event was not in progress
 // yet: the engine delivers one again that waits too long for memory.
-func (w *inProgress) begin(key liveKey, l *live) bool {
+func (w *inProgress) begin(ctx context.Context, key liveKey, l *live) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.deliveries[key] != nil {
+	if other := w.deliveries[key]; other != nil {
+		if ctx.Err() == nil { // otherwise it was handed out before that one
+			other.again = l.msg
+		}
 		return false
 	}
 	l.began = time.Now()

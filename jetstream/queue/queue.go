@@ -101,6 +101,7 @@ type Queue struct {
 
 	unreadable atomic.Int64 // events that could not be read, since the start
 	unlettered sync.Map     // subjects of stored failures whose dead letter is under way
+	begun      sync.Map     // bindings whose consumer this process has followed
 
 	progress *limit.Cache[string, *jetstream.ConsumerInfo] // by binding
 	work     *inProgress

@@ -81,12 +81,12 @@ func TestAnEventThatComesAgainAtOnce(t *testing.T) {
 	q := &Queue{work: &inProgress{deliveries: make(map[liveKey]*live)}, memory: newMemory(1 << 20)}
 	key, next := liveKey{"binding", 7}, new(live)
 	first := &live{consumption: &consumption{queue: q, binding: key.binding}, msg: &givenBack{then: func() {
-		if !q.work.begin(key, next) {
+		if !q.work.begin(t.Context(), key, next) {
 			t.Error("the next delivery is left to the first one")
 		}
 	}}}
 	d := &delivery{event: event{sequence: key.sequence}}
-	q.work.begin(key, first)
+	q.work.begin(t.Context(), key, first)
 	first.giveBack(d, 0)
 	first.end(d)
 	if q.work.deliveries[key] != next {

@@ -42,8 +42,9 @@ func (l *line) leaveOrder(e *entry) {
 // before the last event in the waiting room, none of those have their turn. It returns up to which
 // event they come again. Other nodes know by the consumer what is done, see inTurn.
 func (c *consumption) restart(ctx context.Context, info *jetstream.ConsumerInfo) (handedOut uint64, err error) {
-	waiting, first := c.queue.Waiting, !c.begun
-	if c.begun = true; !c.queue.host.SoleWriter || c.Place == nil && !first {
+	waiting := c.queue.Waiting
+	_, begun := c.queue.begun.LoadOrStore(c.binding, true)
+	if !c.queue.host.SoleWriter || c.Place == nil && begun {
 		return 0, nil
 	}
 	if c.Place != nil {
