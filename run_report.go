@@ -84,6 +84,8 @@ type Exchange struct {
 	StatusCode int    `json:"statusCode,omitempty" doc:"Of the reply; none if there was none."`
 	Request    string `json:"request,omitempty" doc:"Headers and body, as far as they are kept, without secrets."`
 	Response   string `json:"response,omitempty" doc:"Headers and body of the reply, likewise."`
+
+	Asked string `json:"-"` // URL of the server that gave the token for it
 }
 
 // NotRecorded is the error of a request whose reply is not known, see Run.Recorded.

@@ -94,7 +94,7 @@ func TestAWSRequestsAreVerified(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				client, err := credentials.Carrying(Following(nil), auth, target, Secrets{Reveal: func(string) (string, error) { return secret, nil }, Hide: func(string) {}})
+				client, _, err := credentials.Carrying(Following(nil), auth, target, Secrets{Reveal: func(string) (string, error) { return secret, nil }, Hide: func(string) {}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -52,32 +52,34 @@ type SecretError struct{ Name, Fault string }
 func (e SecretError) Error() string { return fmt.Sprintf("the secret %q %s", e.Name, e.Fault) }
 
 // Carrying returns a client as given for one call to a target, which carries credentials there
-// and not to other origins.
-func (c *Credentials) Carrying(client *http.Client, a Auth, target *url.URL, s Secrets) (*http.Client, error) {
+// and not to other origins, and the URL that it asks for a token, "" if there is none.
+func (c *Credentials) Carrying(
+	client *http.Client, a Auth, target *url.URL, s Secrets,
+) (carrying *http.Client, asks string, err error) {
 	carrier := &carrier{home: c.plain, target: target}
 	if a.certificate != "" {
 		chain, err := s.Reveal(a.certificate)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if carrier.home, err = c.certify(target, chain); err != nil {
-			return nil, SecretError{a.certificate, "must be a certificate and its key in PEM"}
+			return nil, "", SecretError{a.certificate, "must be a certificate and its key in PEM"}
 		}
 	}
 	carrier.away = c.plain
 	if a.kind != "" {
 		secret, err := s.Reveal(a.secret)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		if carrier.put, err = c.putter(a, secret, s.Hide); err != nil {
-			return nil, err
+		if carrier.put, asks, err = c.putter(a, secret, s.Hide); err != nil {
+			return nil, "", err
 		}
 		carrier.renews = a.kind == "oauth2" || a.kind == "google"
 	}
-	carrying := *client
-	carrying.Transport = carrier
-	return &carrying, nil
+	with := *client
+	with.Transport = carrier
+	return &with, asks, nil
 }
 
 // certify returns the transport for the calls of an origin with a certificate.
@@ -103,25 +105,25 @@ func (c *Credentials) certify(target *url.URL, chain string) (*http.Transport, e
 // the target wants to know no more, "" at first.
 type putter func(r *http.Request, refused string) error
 
-// putter returns how a kind of credential is put into requests.
-func (c *Credentials) putter(a Auth, secret string, hide func(string)) (putter, error) {
+// putter returns how a kind of credential is put into requests, and the URL that is asked for a token.
+func (c *Credentials) putter(a Auth, secret string, hide func(string)) (put putter, asks string, err error) {
 	switch a.kind {
 	case "bearer":
 		if strings.ContainsFunc(secret, unicode.IsControl) {
-			return nil, SecretError{a.secret, "must be one line"}
+			return nil, "", SecretError{a.secret, "must be one line"}
 		}
-		return func(r *http.Request, _ string) error { authorize(r, "Bearer "+secret); return nil }, nil
+		return func(r *http.Request, _ string) error { authorize(r, "Bearer "+secret); return nil }, "", nil
 	case "basic":
 		user, password, ok := strings.Cut(secret, ":")
 		if !ok {
-			return nil, SecretError{a.secret, "must be user:password"}
+			return nil, "", SecretError{a.secret, "must be user:password"}
 		}
 		hide(password)
-		return func(r *http.Request, _ string) error { r.SetBasicAuth(user, password); return nil }, nil
+		return func(r *http.Request, _ string) error { r.SetBasicAuth(user, password); return nil }, "", nil
 	case "aws":
 		parts := strings.SplitN(secret, ":", 3)
 		if len(parts) < 2 || parts[0] == "" || parts[1] == "" {
-			return nil, SecretError{a.secret, "must be ACCESSKEY:SECRET or ACCESSKEY:SECRET:SESSION"}
+			return nil, "", SecretError{a.secret, "must be ACCESSKEY:SECRET or ACCESSKEY:SECRET:SESSION"}
 		}
 		key := awsKey{id: parts[0], secret: parts[1], service: a.fields["service"], region: a.fields["region"]}
 		hide(key.secret)
@@ -140,11 +142,11 @@ func (c *Credentials) putter(a Auth, secret string, hide func(string)) (putter, 
 				}
 				return made
 			})
-		}, nil
+		}, "", nil
 	}
 	source, err := sourceOf(a, secret)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	return func(r *http.Request, refused string) error {
 		token, err := c.token(r.Context(), source, strings.TrimPrefix(refused, "Bearer "))
@@ -154,7 +156,7 @@ func (c *Credentials) putter(a Auth, secret string, hide func(string)) (putter, 
 		hide(token)
 		authorize(r, "Bearer "+token)
 		return nil
-	}, nil
+	}, source.url, nil
 }
 
 func authorize(r *http.Request, value string) { r.Header.Set("Authorization", value) }

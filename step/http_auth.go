@@ -49,17 +49,17 @@ func authOf(request *http.Request, given map[string]any) (auth outward.Auth, err
 	return auth, nil
 }
 
-// carrying returns a client for one request, which gives it the credentials.
-func (c *client) carrying(request *http.Request, by *http.Client, auth outward.Auth) (*http.Client, error) {
+// carrying makes a sending give its request the credentials.
+func (c *client) carrying(request *http.Request, s *sending, auth outward.Auth) error {
 	secrets, err := secretsOf(request)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	by, err = c.credentials.Carrying(by, auth, request.URL, secrets)
+	s.by, s.asks, err = c.credentials.Carrying(s.by, auth, request.URL, secrets)
 	if fault, ok := errors.AsType[outward.SecretError](err); ok {
 		err = badSecret(fault.Name, fault.Fault)
 	}
-	return by, err
+	return err
 }
 
 // secretsOf returns the secrets of the run that a request is a step of.

@@ -70,6 +70,7 @@ type sending struct {
 	auth    map[string]any // nil: none
 	timeout *time.Duration // for redirects and reply as well; nil: 30s
 	expect  expectation
+	asks    string // URL that gives the token; "" if there is none
 }
 
 // send makes a call in a span. The span has no path, which may hold a secret.
@@ -90,7 +91,7 @@ func (c *client) send(request *http.Request, s sending) (got answer, err error) 
 		return recorded(run, request, s.expect)
 	}
 	if s.auth != nil {
-		if s.by, err = c.carrying(request, s.by, auth); err != nil {
+		if err := c.carrying(request, &s, auth); err != nil {
 			return answer{}, err
 		}
 	}
@@ -130,6 +131,7 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 	}
 	if run := sluice.RunFrom(outer); run != nil {
 		seen := exchangeOf(request, response, body)
+		seen.Asked = s.asks
 		if s.auth != nil { // some targets quote what they got
 			seen.Response = signature.ReplaceAllString(seen.Response, "$1***")
 		}

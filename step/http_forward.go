@@ -40,7 +40,7 @@ func forwardCommand(c *client) command.Command {
 			if err != nil {
 				return answer{}, err
 			}
-			return c.send(request, sending{c.stay, p.Auth, p.Timeout, expectation{"2xx"}})
+			return c.send(request, sending{by: c.stay, auth: p.Auth, timeout: p.Timeout, expect: expectation{"2xx"}})
 		},
 		command.Traffic, command.Recorded, command.Checks(c.check), command.Valid("auth", validAuth),
 		command.Secrets(func(known map[string]any) []string {

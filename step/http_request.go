@@ -56,7 +56,7 @@ func requestCommand(c *client) command.Command {
 			if err != nil {
 				return answer{}, err
 			}
-			return c.send(request, sending{c.follow, p.Auth, p.Timeout, expect})
+			return c.send(request, sending{by: c.follow, auth: p.Auth, timeout: p.Timeout, expect: expect})
 		},
 		command.Traffic, command.Recorded, command.Nameless, command.Checks(c.check),
 		command.Valid("auth", validAuth), command.Secrets(authSecrets))

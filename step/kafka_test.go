@@ -73,6 +73,18 @@ func TestRecordsAreSent(t *testing.T) {
 	}
 }
 
+// TestAClusterWithoutAPassword: its URL is the whole secret, and yet the report says where the record went.
+func TestAClusterWithoutAPassword(t *testing.T) {
+	_, broker := kafka(t, kfake.NumBrokers(1))
+	out, err := runWith(t, newSet(step.Options{HTTP: brief}), sendStep("topic: orders"), map[string]string{"k": "kafka://" + broker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := out.Report.Steps[0].HTTP; seen.URL != "//"+broker || fmt.Sprint(out.Secrets, out.Hosts) != "[k] ["+broker+"]" {
+		t.Errorf("the report has %+v, the audit log %v, %v", seen, out.Secrets, out.Hosts)
+	}
+}
+
 // recordAt returns the record of orders with an offset, as text.
 func recordAt(t *testing.T, brokers string, offset int64) string {
 	t.Helper()

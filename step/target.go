@@ -168,7 +168,11 @@ func readAddress(text string) address {
 		return address{full: &url.URL{}, bare: &url.URL{}}
 	}
 	password, _ := full.User.Password()
-	return address{text, full, &url.URL{Scheme: full.Scheme, Host: full.Host, Path: full.Path}, password, hosts}
+	bare := &url.URL{Scheme: full.Scheme, Host: full.Host, Path: full.Path}
+	if bare.String() == text {
+		bare.Scheme = "" // the whole secret would not be shown
+	}
+	return address{text, full, bare, password, hosts}
 }
 
 func badSecret(name, fault string) error {

@@ -235,24 +235,15 @@ func (p place) newTarget(ctx context.Context, dir string, g *group, flags []stri
 	return t, nil
 }
 
-// prepare makes the webhooks and pipelines of a siege.
-func (t *target) prepare(ctx context.Context) error {
-	for waited := time.Now(); ; sleep(ctx, 10*pause) {
-		if answer, err := t.client.http.Get(t.client.url + "/readyz"); err == nil {
-			answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				break
-			}
-		}
-		if time.Since(waited) > startWithin || ctx.Err() != nil {
-			return errors.New("the server is not ready in time")
-		}
-	}
-	type hook struct {
-		token   *string
-		demands map[string]any
-	}
-	hooks := map[string]hook{
+// A besiegedHook is a webhook, and where its token is kept.
+type besiegedHook struct {
+	token   *string
+	demands map[string]any
+}
+
+// hooks returns the webhooks of a siege, by their event keys.
+func (t *target) hooks() map[string]besiegedHook {
+	hooks := map[string]besiegedHook{
 		"webhook.good":   {token: &t.good},
 		"webhook.bodies": {token: &t.bodies},
 		"webhook.values": {&t.values, map[string]any{"payloadType": "raw"}},
@@ -270,9 +261,25 @@ func (t *target) prepare(ctx context.Context) error {
 	}
 	t.schemas = make([]string, len(costlyChecks))
 	for i, c := range costlyChecks {
-		hooks["webhook.costly"+strconv.Itoa(i)] = hook{&t.schemas[i], map[string]any{"schema": c.schema}}
+		hooks["webhook.costly"+strconv.Itoa(i)] = besiegedHook{&t.schemas[i], map[string]any{"schema": c.schema}}
 	}
-	for key, hook := range hooks {
+	return hooks
+}
+
+// prepare makes the webhooks and pipelines of a siege.
+func (t *target) prepare(ctx context.Context) error {
+	for waited := time.Now(); ; sleep(ctx, 10*pause) {
+		if answer, err := t.client.http.Get(t.client.url + "/readyz"); err == nil {
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				break
+			}
+		}
+		if time.Since(waited) > startWithin || ctx.Err() != nil {
+			return errors.New("the server is not ready in time")
+		}
+	}
+	for key, hook := range t.hooks() {
 		var made struct {
 			UUID string `json:"uuid"`
 		}

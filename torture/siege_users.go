@@ -188,8 +188,8 @@ func (t *target) ask(ctx context.Context, d *damage, i int, request string) {
 		sleep(ctx, pause)
 		return
 	}
-	defer c.Close()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	defer func() { _ = c.Close() }() // all that was asked is answered
 	if _, err := io.WriteString(c, request); err != nil {
 		return
 	}

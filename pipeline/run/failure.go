@@ -146,7 +146,9 @@ func newReport(p *source.Program, s Start) *sluice.RunReport {
 func (x *execution) note(s *source.Step, started time.Time, before sluice.User, err error) {
 	sent := x.run.NotedHTTP()
 	if sent != nil {
-		x.hosts = withName(x.hosts, hostOf(x.secrets.hideText(sent.URL)))
+		for _, at := range []string{sent.URL, sent.Asked} {
+			x.hosts = withName(x.hosts, hostOf(x.secrets.hideText(at)))
+		}
 	}
 	if x.report == nil || len(x.report.Steps) >= MaxReported {
 		return
@@ -198,7 +200,7 @@ func (s *Secrets) Show(e *sluice.Exchange, noted *int) *sluice.Exchange {
 
 // hostOf returns the host of a URL that has no user, and may be cut off.
 func hostOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
+	_, rest, _ := strings.Cut(url, "//")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		rest = rest[:end]
 	}

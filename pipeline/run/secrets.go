@@ -187,7 +187,7 @@ func (s *Secrets) hideError(e *sluice.Error) *sluice.Error {
 // withName adds a name to a short list, unless it is there.
 func withName(names []string, name string) []string {
 	const most = 20
-	if slices.Contains(names, name) || len(names) == most {
+	if name == "" || slices.Contains(names, name) || len(names) == most {
 		return names
 	}
 	return append(names, name)
