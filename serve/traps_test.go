@@ -85,6 +85,7 @@ func TestBoundsOfSteps(t *testing.T) {
 		"too much time for work":   {"work: {queue: a, within: 169h}", "The parameter within must be a duration from 1s to 168h, such as 2s."},
 		"too short a delay":        {"event.send: {eventKey: a, delay: 999ms}", "The parameter delay must be a duration from 1s to 720h, such as 2s."},
 		"of a message too":         {"message.send: {key: a, delay: 0s}", "The parameter delay must be a duration from 1s to 720h, such as 2s."},
+		"no time at all":           {"http.request: {url: https://a.example.com, timeout: 0s}", "The parameter timeout must be a duration from 1ms to 5m, such as 2s."},
 		"too long an id":           {"event.send: {eventKey: a, deliveryId: " + strings.Repeat("x", 201) + "}", "The parameter deliveryId must have at most 200 bytes."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,17 +69,13 @@ func (c *client) check(known map[string]any) error {
 type sending struct {
 	by      *http.Client
 	auth    map[string]any // nil: none
-	timeout *time.Duration // for redirects and reply as well; nil: 30s
+	timeout time.Duration  // for redirects and reply as well; 0: 30s
 	expect  expectation
 	asks    string // URL that gives the token; "" if there is none
 }
 
 // send makes a call in a span. The span has no path, which may hold a secret.
 func (c *client) send(request *http.Request, s sending) (got answer, err error) {
-	timeout, err := timeoutOf(s.timeout)
-	if err != nil {
-		return answer{}, err
-	}
 	if err := carryOn(request.Context(), request.Header); err != nil {
 		return answer{}, err
 	}
@@ -106,7 +103,7 @@ func (c *client) send(request *http.Request, s sending) (got answer, err error) 
 		if traceparent := c.Spans.Traceparent(ctx); traceparent != "" {
 			request.Header.Set("Traceparent", traceparent)
 		}
-		got, err = c.exchange(request.WithContext(ctx), s, timeout)
+		got, err = c.exchange(request.WithContext(ctx), s)
 		return err
 	})
 	return got, err
@@ -117,9 +114,9 @@ var signature = regexp.MustCompile(`(Signature=)[0-9a-f]{64}`)
 
 // exchange makes a call and reads the reply within the timeout. It notes both for the
 // report of the run.
-func (c *client) exchange(request *http.Request, s sending, timeout time.Duration) (answer, error) {
+func (c *client) exchange(request *http.Request, s sending) (answer, error) {
 	outer := request.Context()
-	ctx, cancel := context.WithTimeout(outer, timeout)
+	ctx, cancel := context.WithTimeout(outer, cmp.Or(s.timeout, defaultTimeout))
 	defer cancel()
 	//nolint:bodyclose // it is read and closed
 	response, body, err := outward.Do(s.by, request.WithContext(ctx), c.MaxReply)

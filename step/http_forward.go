@@ -22,7 +22,7 @@ import (
 type forwardParams struct {
 	URL     string         `json:"url" required:"true" doc:"Where to send the call, by http or https. The query that the call came with is appended."`
 	Headers map[string]any `json:"headers" doc:"Headers to send beside the sender's, or in place of them."`
-	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long it may take with the answer. Default 30s."`
+	Timeout time.Duration  `json:"timeout" min:"1ms" max:"5m" doc:"How long it may take with the answer. Default 30s."`
 	Auth    map[string]any `json:"auth" literal:"*" doc:"The credential to send, as for http.request."`
 	Sign    string         `json:"sign" fixed:"true" names:"listed" doc:"Name of the secret to sign it with, by Standard Webhooks: whsec_ and base64, or plain text. Where an event starts the run, the name must stand in the source."`
 }

@@ -39,7 +39,7 @@ type requestParams struct {
 	Method  string         `json:"method" enum:"GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS" doc:"Default GET."`
 	Headers map[string]any `json:"headers" doc:"Headers to send. Those that frame the request, such as Host, are refused."`
 	Body    any            `json:"body" doc:"What to send: text as it is, other values as JSON."`
-	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long the call may take with redirects and answer. Default 30s."`
+	Timeout time.Duration  `json:"timeout" min:"1ms" max:"5m" doc:"How long the call may take with redirects and answer. Default 30s."`
 	Auth    map[string]any `json:"auth" literal:"*" doc:"The credential to send, by the names of secrets: basic, bearer, oauth2, aws or google, and certificate. See docs/targets.md."`
 	Expect  any            `json:"expect" doc:"Statuses that are fine, such as 2xx, or 200,404: the step fails with another one. Default any."`
 }

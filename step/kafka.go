@@ -34,7 +34,7 @@ type kafkaParams struct {
 	Key     any            `json:"key" doc:"Key of the record: text as it is, other values as JSON. Default none."`
 	Value   any            `json:"value" body:"default" doc:"What to send: text as it is, other values as JSON."`
 	Headers map[string]any `json:"headers" doc:"Headers of the record."`
-	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long it may take. Default 30s."`
+	Timeout time.Duration  `json:"timeout" min:"1ms" max:"5m" doc:"How long it may take. Default 30s."`
 }
 
 // A kafkaResult is the output of kafka.send.

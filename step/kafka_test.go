@@ -200,7 +200,7 @@ func TestRecordsFail(t *testing.T) {
 		"no mechanism":      {"a:p4ssword@" + brokers + "?mechanism=GSSAPI", "topic: orders", sluice.Invalid, "auth-failed", "SCRAM-SHA-512 as its mechanism", -1},
 		"a strange topic":   {brokers, "topic: '#{\"a b\"}'", sluice.Invalid, "parameter-invalid", "249 letters", -1},
 		"no topic":          {brokers, "topic: '#{\"\"}'", sluice.Invalid, "parameter-invalid", "249 letters", -1},
-		"at once":           {brokers, "topic: orders, timeout: 0s", sluice.Invalid, "parameter-invalid", "more than 0s", -1},
+		"at once":           {brokers, "topic: orders, timeout: '#{0}'", sluice.Invalid, "parameter-invalid", "duration from 1ms to 5m", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := sendStep(test.step)

@@ -29,11 +29,11 @@ const (
 )
 
 type sqlParams struct {
-	Database   string         `json:"database" required:"true" literal:"*" doc:"Name of the secret with the URL of a PostgreSQL database: postgres://user:password@host:5432/name."`
-	Statement  string         `json:"statement" literal:"*" doc:"The statement, with $1, $2 and so on for values."`
-	Values     any            `json:"values" doc:"List of the values of the statement. Lists and objects in it are sent as JSON."`
-	Statements any            `json:"statements" literal:"statement" doc:"Instead of that, up to 100 objects with statement and values, for one transaction."`
-	Timeout    *time.Duration `json:"timeout" max:"5m" doc:"How long it may take. Default 30s."`
+	Database   string        `json:"database" required:"true" literal:"*" doc:"Name of the secret with the URL of a PostgreSQL database: postgres://user:password@host:5432/name."`
+	Statement  string        `json:"statement" literal:"*" doc:"The statement, with $1, $2 and so on for values."`
+	Values     any           `json:"values" doc:"List of the values of the statement. Lists and objects in it are sent as JSON."`
+	Statements any           `json:"statements" literal:"statement" doc:"Instead of that, up to 100 objects with statement and values, for one transaction."`
+	Timeout    time.Duration `json:"timeout" min:"1ms" max:"5m" doc:"How long it may take. Default 30s."`
 }
 
 // A sqlResult is the output of sql.exec.

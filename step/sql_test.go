@@ -127,7 +127,7 @@ func TestStatementsFail(t *testing.T) {
 		"a misspelled member":  {at, "statements: [{statement: 'select $1', value: [1]}]", sluice.Invalid, "parameter-invalid", "not \"value\"", "", -1},
 		"a copy inward":        {at, "statement: 'copy once from stdin'", sluice.Invalid, "parameter-invalid", "must not be copy from stdin", "", -1},
 		"behind comments":      {at, "statement: \"-- in\\n/* bulk */ COPY once (id)\\nFROM STDIN with csv\"", sluice.Invalid, "parameter-invalid", "must not be copy from stdin", "", -1},
-		"at once":              {at, "statement: 'select 1', timeout: 0s", sluice.Invalid, "parameter-invalid", "more than 0s", "", -1},
+		"at once":              {at, "statement: 'select 1', timeout: '#{0}'", sluice.Invalid, "parameter-invalid", "duration from 1ms to 5m", "", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := runWith(t, set, sqlStep(test.step), map[string]string{"db": test.database})

@@ -44,7 +44,7 @@ func keep[T any](c *client, open func(address) (T, error), end func(T)) *outward
 // A hop is a call of a server that speaks no HTTP.
 type hop struct {
 	verb, secret string // the secret is the address
-	timeout      *time.Duration
+	timeout      time.Duration
 	sent         any
 	frail        bool // what is open is of no use after a failure
 }
@@ -64,10 +64,6 @@ func notedValue(v any) string {
 func reach[T any](ctx context.Context, c *client, lines *outward.Kept[line[T]], h hop,
 	do func(context.Context, line[T]) (any, error)) (got any, err error) {
 	run := sluice.RunFrom(ctx)
-	timeout, err := timeoutOf(h.timeout)
-	if err != nil {
-		return nil, err
-	}
 	text, err := run.Secret(ctx, h.secret)
 	if err != nil {
 		return nil, err
@@ -94,7 +90,7 @@ func reach[T any](ctx context.Context, c *client, lines *outward.Kept[line[T]], 
 		SpanFacts: sluice.SpanFacts{Server: to.bare.Hostname(), Port: to.bare.Port()},
 	}
 	err = c.Spans.Do(ctx, span, func(ctx context.Context) error {
-		within, cancel := context.WithTimeout(ctx, timeout)
+		within, cancel := context.WithTimeout(ctx, cmp.Or(h.timeout, defaultTimeout))
 		defer cancel()
 		got, err = do(within, to)
 		if err != nil && ctx.Err() != nil {
@@ -117,17 +113,6 @@ func note(run *sluice.Run, seen sluice.Exchange, target *url.URL, got any, err e
 	}
 	run.NoteHTTP(seen)
 	run.NoteTarget(target, seen.StatusCode != 0)
-}
-
-// timeoutOf returns how long a call may take.
-func timeoutOf(given *time.Duration) (time.Duration, error) {
-	switch {
-	case given == nil:
-		return defaultTimeout, nil
-	case *given == 0:
-		return 0, invalid("timeout", "must be more than 0s and at most 5m")
-	}
-	return *given, nil
 }
 
 // away is the error of a server that gave no answer, or none that counts.

@@ -17,6 +17,10 @@ import (
 //go:embed static
 var static embed.FS
 
+// brotli is the ending of files that were packed when they were built. Their names have the hash of the
+// content, as public names do.
+const brotli = ".br"
+
 // files are what pages load. Their public names have a hash of the content, so that
 // browsers may cache them for ever.
 type files struct {
@@ -33,6 +37,9 @@ var assets = sync.OnceValue(func() files {
 		panic(err)
 	}
 	for _, file := range entries {
+		if strings.HasSuffix(file.Name(), brotli) {
+			continue
+		}
 		content, err := static.ReadFile("static/" + file.Name())
 		if err != nil {
 			panic(err)
@@ -69,7 +76,11 @@ func sendAsset(v *Visit) error {
 	header.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	header.Set("Vary", "Accept-Encoding")
-	if strings.Contains(v.R.Header.Get("Accept-Encoding"), "gzip") {
+	taken := v.R.Header.Get("Accept-Encoding")
+	if smallest, err := static.ReadFile("static/" + name + brotli); err == nil && strings.Contains(taken, "br") {
+		header.Set("Content-Encoding", "br")
+		content = smallest
+	} else if strings.Contains(taken, "gzip") {
 		header.Set("Content-Encoding", "gzip")
 		content = assets().packed[name]()
 	}
