@@ -114,3 +114,51 @@ func TestWhatCannotBeToldIsSaid(t *testing.T) {
 		t.Error("it says that not everything was told")
 	}
 }
+
+// TestEndsAreToldBehindWhatIsWritten: somebody asks for figures, and goes away while what they depend on is
+// written. It is told when that was written.
+func TestEndsAreToldBehindWhatIsWritten(t *testing.T) {
+	t.Parallel()
+	told := make(chan sluice.Status, 10)
+	e := openEngine(t, jetstream.Options{Dir: t.TempDir(), ObserveEnd: func(end sluice.CallEnd) { told <- end.Status }})
+	key := natstest.UniqueKey("cut")
+	p := bind(t, e, key, sluice.EventPrefix+key)
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+		o := ok(p.Name, "1")
+		if _, isReplay := d.Message["firstId"]; !isReplay {
+			o.Status = sluice.StatusError
+		}
+		return o, nil
+	})
+	call := called(t, e, owner(), key, time.Now())
+	if got := <-told; got != sluice.StatusError {
+		t.Fatalf("%s is told", got)
+	}
+	stored, err := e.Journal.Event(t.Context(), call.CorrelationID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := stored.Replay(t.Context(), call.CorrelationID, p.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := e.Events.Accept(t.Context(), again, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "the outcome", func() bool {
+		e.Journal.CutOff(t.Context()) // perhaps there is nothing to write yet
+		o, err := e.Results.Result(t.Context(), result.CorrelationID, 0)
+		return err == nil && o.Status == sluice.StatusOK
+	})
+	e.Journal.CutOff(t.Context()) // or no more
+	e.Journal.TellEnds(t.Context())
+	select {
+	case got := <-told:
+		if got != sluice.StatusRecovered {
+			t.Errorf("%s is told", got)
+		}
+	case <-time.After(patience):
+		t.Error("nothing is told of the replay")
+	}
+}

@@ -74,11 +74,12 @@ type Journal struct {
 	unrecorded int      // rejected calls beyond that rate
 	untold     []ending // written, and nobody was told of them
 
-	wake    chan struct{}       // holds one token while there is something to write
-	writing *semaphore.Weighted // one: the right to write
-	unsent  []*nats.Msg         // that the engine refused
-	written map[string]func()   // has what was written synced, by the prefix of subjects
-	dropped atomic.Int64        // entries that were dropped
+	wake      chan struct{}       // holds one token while there is something to write
+	writing   *semaphore.Weighted // one: the right to write
+	unsent    []*nats.Msg         // that the engine refused
+	unwritten []ending            // that wait for these
+	written   map[string]func()   // has what was written synced, by the prefix of subjects
+	dropped   atomic.Int64        // entries that were dropped
 }
 
 // pending is what waits to be written.

@@ -134,11 +134,11 @@ func (j *Journal) flush(ctx context.Context) error {
 	batch := j.drain()
 	blocks, _ := j.index.unstored(ctx, false) // the others stay until the next time
 	messages := slices.Concat(j.unsent, j.messagesOf(batch), blocks)
-	j.unsent = j.publish(ctx, messages)
-	j.mu.Lock()
-	j.untold = append(j.untold, batch.ends...)
-	j.mu.Unlock()
+	j.unsent, j.unwritten = j.publish(ctx, messages), append(j.unwritten, batch.ends...)
 	if len(j.unsent) == 0 {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.untold, j.unwritten = append(j.untold, j.unwritten...), nil
 		return nil
 	}
 	if surplus := len(j.unsent) - maxUnsent; surplus > 0 {
