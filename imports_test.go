@@ -71,7 +71,7 @@ var rooms = map[string][]string{
 	"closed":            {".", "command", "wait"},
 	"missed":            {".", "command", "outward", "sender", "value", "wait"},
 	"quarantine":        {".", "command", "stretch"},
-	"metrics":           {"."},
+	"metrics":           {".", "wait"},
 	"pipeline":          {".", "command", "expression", "limit", "pipeline/cron", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem", "spelling", "value", "wait"},
 	"work":              {".", "command", "limit", "value"},
 	"step":              {".", "command", "limit", "outward", "sender", "spelling", "value", "wait", "yamltext"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/wait"
 )
 
 // recountMargin is how far clocks may have been off.
@@ -26,9 +27,15 @@ func (m *Minutes) Recount(
 	return func(ctx context.Context) bool {
 		defer m.recounting.Unlock()
 		open := make(map[string]sluice.Status) // by trace id
+		done, tries := true, recountTries
 		for _, hour := range m.doubtful(crashed.Add(-recountMargin), began.Add(recountMargin)) {
-			if err := m.recount(ctx, journal, isFormer, hour, open); err != nil && ctx.Err() == nil {
-				m.log.Warn("The figures of an hour around a crash can't be counted anew.", "hour", hour, "error", err)
+			err := m.recount(ctx, journal, isFormer, hour, open)
+			for ; err != nil && tries > 0 && wait.For(ctx, recountPause) == nil; tries-- { // such as a full disk
+				err = m.recount(ctx, journal, isFormer, hour, open)
+			}
+			if done = done && err == nil; err != nil && ctx.Err() == nil {
+				m.log.Warn("The figures of an hour around a crash can't be counted anew; the next start tries again.",
+					"hour", hour, "error", err)
 			}
 		}
 		m.mu.Lock()
@@ -43,9 +50,13 @@ func (m *Minutes) Recount(
 			defer m.mu.Unlock()
 			m.recounted = nil
 		})
-		return ctx.Err() == nil
+		return done && ctx.Err() == nil
 	}
 }
+
+// An engine that can't store figures is given this many more tries with a pause before each. No figures are
+// stored meanwhile.
+const recountTries, recountPause = 60, time.Second
 
 // toldLate is how long after a call has ended it may be told of.
 const toldLate = 30 * time.Second

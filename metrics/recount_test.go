@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -85,7 +86,8 @@ func TestRecountAfterACrash(t *testing.T) {
 	ahead = time.Minute
 	hasty := accept(nil)
 	second := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
-	recount := second.Recount(engine.Journal, engine.StoredBefore(), time.Now().Add(-5*time.Second))
+	journal := &unsteady{Journal: engine.Journal, away: 1}
+	recount := second.Recount(journal, engine.StoredBefore(), time.Now().Add(-5*time.Second))
 	accept(second)
 	for _, again := range []sluice.Call{last, hasty} { // told by an engine that has just started
 		second.Settled(sluice.CallEnd{EventKey: key, TraceID: again.TraceID, Status: sluice.StatusOK})
@@ -107,4 +109,17 @@ func TestRecountAfterACrash(t *testing.T) {
 	if got := figures(third); got.Accepted != 8 || got.OK != 8 {
 		t.Errorf("a journal that has forgotten calls makes the figures %+v", got)
 	}
+}
+
+// unsteady is a journal that can't be asked at first.
+type unsteady struct {
+	sluice.Journal
+	away int // how often
+}
+
+func (j *unsteady) Calls(ctx context.Context, q sluice.TraceQuery) ([]sluice.Call, string, error) {
+	if j.away--; j.away >= 0 {
+		return nil, "", errors.New("the disk is full")
+	}
+	return j.Journal.Calls(ctx, q)
 }
