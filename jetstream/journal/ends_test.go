@@ -51,28 +51,13 @@ func TestEndsAreToldOnce(t *testing.T) {
 					return err == nil && o.Status == status
 				})
 			}
-			replay := func() {
-				stored, err := e.Journal.Event(t.Context(), call.CorrelationID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				again, err := stored.Replay(t.Context(), call.CorrelationID, fails.Name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				result, err := e.Events.Accept(t.Context(), again, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ended(result.CorrelationID, sluice.StatusOK)
-			}
 			if replayed == "before" {
-				replay()
+				ended(replay(t, e, call.CorrelationID, fails), sluice.StatusOK)
 			}
 			release()
 			ended(call.CorrelationID, sluice.StatusError)
 			if replayed == "after" {
-				replay()
+				ended(replay(t, e, call.CorrelationID, fails), sluice.StatusOK)
 			}
 			e.Journal.TellEnds(t.Context())
 			want := []sluice.Status{sluice.StatusError, sluice.StatusRecovered}[:1]
@@ -134,21 +119,10 @@ func TestEndsAreToldBehindWhatIsWritten(t *testing.T) {
 	if got := <-told; got != sluice.StatusError {
 		t.Fatalf("%s is told", got)
 	}
-	stored, err := e.Journal.Event(t.Context(), call.CorrelationID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := stored.Replay(t.Context(), call.CorrelationID, p.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := e.Events.Accept(t.Context(), again, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := replay(t, e, call.CorrelationID, p)
 	natstest.Eventually(t, "the outcome", func() bool {
 		e.Journal.CutOff(t.Context()) // perhaps there is nothing to write yet
-		o, err := e.Results.Result(t.Context(), result.CorrelationID, 0)
+		o, err := e.Results.Result(t.Context(), id, 0)
 		return err == nil && o.Status == sluice.StatusOK
 	})
 	e.Journal.CutOff(t.Context()) // or no more

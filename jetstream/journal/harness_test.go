@@ -112,6 +112,24 @@ func consume(t *testing.T, e *jetstream.Engine, p *sluice.Pipeline, run func(slu
 	})
 }
 
+// replay hands an event to a pipeline once more, and returns the correlation id of that.
+func replay(t *testing.T, e *jetstream.Engine, correlationID string, p *sluice.Pipeline) string {
+	t.Helper()
+	stored, err := e.Journal.Event(t.Context(), correlationID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := stored.Replay(t.Context(), correlationID, p.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := e.Events.Accept(t.Context(), again, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.CorrelationID
+}
+
 func ok(pipeline, value string) sluice.Outcome {
 	return sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusOK, StatusCode: 200, Value: json.RawMessage(value), Attempts: 1, Finished: time.Now().UTC()}
 }

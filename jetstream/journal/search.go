@@ -20,7 +20,7 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 	if q.Pipeline != "" && !q.Cover.Name(q.Pipeline) {
 		return nil, "", nil
 	}
-	j.flushSoon(ctx)
+	_ = j.flushSoon(ctx) // what could not be written is not found yet
 	late := storedAfter
 	if !j.host.SoleWriter { // others may spool
 		late = spooledFor

@@ -62,17 +62,7 @@ func TestEveryCallHasOneState(t *testing.T) {
 
 		good := ok(p.Name, "1")
 		next.Store(&good)
-		stored, err := e.Journal.Event(t.Context(), call.CorrelationID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		replay, err := stored.Replay(t.Context(), call.CorrelationID, p.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Events.Accept(t.Context(), replay, 0); err != nil {
-			t.Fatal(err)
-		}
+		replay(t, e, call.CorrelationID, p)
 		natstest.Eventually(t, "the recovery", func() bool { return is(sluice.StatusRecovered) })
 		result, err := e.Results.Result(t.Context(), call.CorrelationID, 0)
 		if err != nil || result.Status != sluice.StatusError {

@@ -60,10 +60,10 @@ func (j *Journal) Finish() {
 
 // flushSoon lets a search find what was recorded before it. If that can't be
 // written, the search still finds the rest.
-func (j *Journal) flushSoon(ctx context.Context) {
+func (j *Journal) flushSoon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
 	defer cancel()
-	_ = j.flush(ctx)
+	return j.flush(ctx)
 }
 
 // Remember stores what is known of events that are about to go: what a crash takes of the journal
@@ -204,9 +204,7 @@ func (j *Journal) noteWritten(subject string) {
 // TellEnds tells at once what became of calls: figures agree with searches then. It reports whether it
 // told everything.
 func (j *Journal) TellEnds(ctx context.Context) (all bool) {
-	writing, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
-	defer cancel()
-	err := j.flush(writing)
+	err := j.flushSoon(ctx)
 	j.tellEnds(ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
