@@ -200,7 +200,8 @@ func (w *Work) held(ctx context.Context, lease string) (j *job, is newest, err e
 	if j, is = w.known(lease); j != nil || w.room.host.SoleWriter {
 		return j, is, nil
 	}
-	if err := w.learn(ctx, lease[:max(0, strings.LastIndexByte(lease, '.'))]); err != nil {
+	place, _ := cutLease(lease)
+	if err := w.learn(ctx, place); err != nil {
 		return nil, is, err
 	}
 	j, is = w.known(lease)
@@ -224,12 +225,12 @@ func (w *Work) learn(ctx context.Context, place string) error {
 
 // known returns the locked item of a lease that lasts as far as it is known here, and nil otherwise.
 func (w *Work) known(lease string) (j *job, is newest) {
-	at := max(0, strings.LastIndexByte(lease, '.'))
-	if j = w.find(lease[:at]); j == nil {
+	place, its := cutLease(lease)
+	if j = w.find(place); j == nil {
 		return nil, is
 	}
 	j.mu.Lock()
-	is, holds := w.holds(j, lease[at+1:])
+	is, holds := w.holds(j, its)
 	if holds {
 		return j, is
 	}
@@ -270,19 +271,19 @@ func (w *Work) answered(ctx context.Context, lease string) error {
 	if _, known := w.over.Get(lease, w.now()); known {
 		return nil
 	}
-	at := max(0, strings.LastIndexByte(lease, '.'))
-	if !validPlace(lease[:at]) {
+	place, its := cutLease(lease)
+	if !validPlace(place) {
 		return leaseOver()
 	}
-	msg, err := w.stored(ctx, lease[:at], waitingLease)
+	msg, err := w.stored(ctx, place, waitingLease)
 	var p progress
 	switch {
 	case err != nil:
 		return err
-	case msg == nil || json.Unmarshal(msg.Data, &p) != nil || p.Lease != lease[at+1:] || p.Answer == nil:
+	case msg == nil || json.Unmarshal(msg.Data, &p) != nil || p.Lease != its || p.Answer == nil:
 		return leaseOver()
 	}
-	return w.tell(ctx, lease[:at])
+	return w.tell(ctx, place)
 }
 
 // Extend implements sluice.Work.
@@ -301,14 +302,21 @@ func (w *Work) Extend(ctx context.Context, lease string, lasts time.Duration) (t
 	return p.Free, err
 }
 
+// cutLease returns the place of the item that a lease is of, "" if it is none, and what tells it from
+// others on the item.
+func cutLease(lease string) (place, its string) {
+	at := max(0, strings.LastIndexByte(lease, '.'))
+	return lease[:at], strings.TrimPrefix(lease[at:], ".")
+}
+
 func leaseOver() error {
 	return sluice.CodeLeaseOver.Errorf("This lease is over: the work is offered to others, or done by them.")
 }
 
 // QueueOf implements sluice.Work.
 func (w *Work) QueueOf(lease string) string {
-	at := max(0, strings.LastIndexByte(lease, '.'))
-	if j := w.find(lease[:at]); j != nil {
+	place, _ := cutLease(lease)
+	if j := w.find(place); j != nil {
 		return j.queue
 	}
 	queue, _ := w.over.Get(lease, w.now())
