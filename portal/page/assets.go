@@ -17,32 +17,32 @@ import (
 //go:embed static
 var static embed.FS
 
-// brotli is the ending of files that were packed when they were built. Their names have the hash of the
-// content, as public names do.
-const brotli = ".br"
-
 // files are what pages load. Their public names have a hash of the content, so that
 // browsers may cache them for ever.
 type files struct {
 	names    map[string]string        // public names by file names
 	contents map[string][]byte        // by public name
 	packed   map[string]func() []byte // the same, compressed at the first request
+	brotli   map[string][]byte        // likewise, packed by brotli when it was built
 }
 
 // assets are read for the first page, so that starting is quick.
 var assets = sync.OnceValue(func() files {
-	a := files{make(map[string]string), make(map[string][]byte), make(map[string]func() []byte)}
+	a := files{
+		make(map[string]string), make(map[string][]byte), make(map[string]func() []byte), make(map[string][]byte),
+	}
 	entries, err := static.ReadDir("static")
 	if err != nil {
 		panic(err)
 	}
 	for _, file := range entries {
-		if strings.HasSuffix(file.Name(), brotli) {
-			continue
-		}
 		content, err := static.ReadFile("static/" + file.Name())
 		if err != nil {
 			panic(err)
+		}
+		if name, is := strings.CutSuffix(file.Name(), ".br"); is { // it has the hash of what was packed
+			a.brotli[name] = content
+			continue
 		}
 		sum := sha256.Sum256(content)
 		ending := path.Ext(file.Name())
@@ -77,7 +77,7 @@ func sendAsset(v *Visit) error {
 	header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	header.Set("Vary", "Accept-Encoding")
 	taken := v.R.Header.Get("Accept-Encoding")
-	if smallest, err := static.ReadFile("static/" + name + brotli); err == nil && strings.Contains(taken, "br") {
+	if smallest := assets().brotli[name]; smallest != nil && strings.Contains(taken, "br") {
 		header.Set("Content-Encoding", "br")
 		content = smallest
 	} else if strings.Contains(taken, "gzip") {
