@@ -17,6 +17,7 @@ type Outcome struct {
 	Attempts   int             `json:"attempts"`
 	Finished   time.Time       `json:"finished"`
 	Sent       []uint64        `json:"sent,omitempty"` // sequences of the events that the run has sent
+	Leases     []string        `json:"leases,omitempty"` // on work, whose answers the run went on with
 
 	Stored uint64 `json:"-"` // the outcome's own sequence
 

@@ -39,9 +39,13 @@ func TestACallOfSeveralEvents(t *testing.T) {
 	}
 	result := first.object(t)
 	var found []trace
-	eventually(t, "the call and its items to be done", func() bool {
+	eventually(t, "the call and its items to be done, and their two runs to be recorded", func() bool {
+		runs := 0
 		found = s.traces("traceId", result["traceId"].(string), "status", "ok")
-		return len(found) == 4
+		for _, c := range found {
+			runs += len(c.Runs)
+		}
+		return len(found) == 4 && runs >= 2
 	})
 	call := found[len(found)-1]
 	for _, c := range found {

@@ -75,6 +75,11 @@ func TestWork(t *testing.T) {
 	if !strings.Contains(string(trace.body), `"attempt":1,"delivery":2`) {
 		t.Errorf("the trace is %s", trace.body)
 	}
+	s.stop()
+	s.resume()
+	s.command("work.done", done).wantStatus(t, 200)
+	done["lease"] = items[0]["lease"].(string) + "x"
+	s.command("work.done", done).wantStatus(t, 410)
 }
 
 // TestWorkThatFails: what a worker says, and what becomes of it.

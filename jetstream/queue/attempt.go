@@ -221,6 +221,7 @@ func (c *consumption) runOnce(d *delivery) (a attempt, err error) {
 	if a.outcome, err = c.Run(d.Delivery); err != nil {
 		return attempt{}, err
 	}
+	a.outcome.Leases = d.kept.leases
 	a.release = c.queue.memory.settling(a.outcome) // still in the slot, so no other run makes an outcome meanwhile
 	return a, nil
 }

@@ -18,6 +18,7 @@ type kept struct {
 	binding, key string
 	again        bool     // earlier attempts may have kept something
 	stored       []uint64 // by this attempt
+	leases       []string // whose answers this attempt went on with
 }
 
 // Output implements sluice.Kept.
@@ -65,6 +66,9 @@ func (k *kept) Answer(ctx context.Context, step string) (*sluice.WorkAnswer, err
 	var p progress
 	if text != nil && err == nil {
 		err = json.Unmarshal(text, &p)
+	}
+	if p.Answer != nil {
+		k.leases = append(k.leases, p.Lease)
 	}
 	return p.Answer, err
 }

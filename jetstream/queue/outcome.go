@@ -3,10 +3,12 @@ package queue
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"sluice"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
 	"sluice/problem"
 )
 
@@ -71,6 +73,16 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 		return nil, Gone()
 	}
 	return unhandled(pipeline, e), nil
+}
+
+// answeredBy reports whether an event is done, and its run went on with the answer of a lease.
+func (q *Queue) answeredBy(ctx context.Context, binding, key, lease string) (bool, error) {
+	p := q.Listeners.Bound()[binding]
+	if p == nil {
+		return false, nil
+	}
+	outcome, _, err := q.Outcomes.of(ctx, stream.OutcomePrefix+key+"."+p.Name)
+	return outcome != nil && slices.Contains(outcome.Leases, lease), err
 }
 
 // unhandled is the outcome of an event whose pipeline was deleted, or listens to other

@@ -132,7 +132,12 @@ func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline s
 func (o *Outcomes) find(
 	ctx context.Context, sequence uint64, traceID, pipeline string,
 ) (outcome *sluice.Outcome, stored uint64, err error) {
-	msg, err := stream.Found(o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline)))
+	return o.of(ctx, o.subject(sequence, traceID, pipeline))
+}
+
+// of is find, by the subject.
+func (o *Outcomes) of(ctx context.Context, subject string) (outcome *sluice.Outcome, stored uint64, err error) {
+	msg, err := stream.Found(o.stream.GetLastMsgForSubject(ctx, subject))
 	if msg == nil || err != nil || time.Since(msg.Time) > o.keep.Age {
 		return nil, 0, err
 	}

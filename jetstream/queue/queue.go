@@ -113,13 +113,15 @@ type Queue struct {
 func New(h *stream.Host, pipelines *record.Bucket[sluice.Pipeline], o Options) *Queue {
 	o.AckWait = cmp.Or(o.AckWait, ackWait)
 	hub, listeners := NewHub(), NewListeners(pipelines)
-	return &Queue{
+	q := &Queue{
 		Options: o, Listeners: listeners, LowWater: NewLowWater(h, listeners), Hub: hub,
 		Outcomes: NewOutcomes(h, hub, o.Keep), Waiting: NewWaiting(h, o.WaitingMemory),
 		host: h, memory: newMemory(o.RunMemory),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
 		work:     &inProgress{deliveries: make(map[liveKey]*live)},
 	}
+	q.Waiting.Work.done = q.answeredBy
+	return q
 }
 
 // SetUp connects the queue to the stream of events.

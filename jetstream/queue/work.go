@@ -14,7 +14,6 @@ import (
 
 	"sluice"
 	"sluice/jetstream/stream"
-	"sluice/limit"
 	"sluice/value"
 )
 
@@ -25,7 +24,9 @@ type Work struct {
 	*jobs
 
 	room *Waiting
-	over *limit.Cache[string, string] // queues, by leases that were answered
+
+	// done reports whether an event is done, and went on with the answer of a lease.
+	done func(ctx context.Context, binding, key, lease string) (bool, error)
 }
 
 // A progress is how far an item is.
@@ -39,14 +40,11 @@ type progress struct {
 	Answer *sluice.WorkAnswer `json:"answer,omitempty"` // nil: there is none yet
 }
 
-const (
-	maxOver  = 10_000      // leases that are known to be answered
-	overFor  = time.Hour   // how long they are
-	lookWork = time.Minute // how long a taker waits before it looks at the clock again
-)
+// lookWork is how long a taker waits before it looks at the clock again.
+const lookWork = time.Minute
 
 func newWork(w *Waiting) *Work {
-	return &Work{jobs: newJobs(w.now), room: w, over: limit.NewCache[string, string](maxOver)}
+	return &Work{jobs: newJobs(w.now), room: w}
 }
 
 // index adds an item or its progress, and reports whether it can be read.
@@ -81,8 +79,7 @@ func (w *Work) index(
 
 // tell lets the event go on that has waited for an answer.
 func (w *Work) tell(ctx context.Context, place string) error {
-	binding, rest, _ := strings.Cut(place, ".")
-	key, _, _ := strings.Cut(rest, ".")
+	binding, key := eventOf(place)
 	return w.room.release(ctx, binding, key)
 }
 
@@ -261,29 +258,29 @@ func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswe
 	case p.Answer == nil:
 		return nil
 	}
-	w.over.Put(lease, j.queue, w.now().Add(overFor))
 	return w.tell(ctx, j.place)
 }
 
-// answered returns no error if a lease was answered before, as far as that is known: a worker who did
-// not hear of it says it again.
+// answered returns no error if a lease was answered before: a worker who did not hear of it says it again.
+// The answer is beside the event until the event is done, and then the outcome names its lease.
 func (w *Work) answered(ctx context.Context, lease string) error {
-	if _, known := w.over.Get(lease, w.now()); known {
-		return nil
-	}
 	place, its := cutLease(lease)
 	if !validPlace(place) {
 		return leaseOver()
 	}
 	msg, err := w.stored(ctx, place, waitingLease)
-	var p progress
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case msg == nil || json.Unmarshal(msg.Data, &p) != nil || p.Lease != its || p.Answer == nil:
-		return leaseOver()
 	}
-	return w.tell(ctx, place)
+	var p progress
+	if msg != nil && json.Unmarshal(msg.Data, &p) == nil && p.Lease == its && p.Answer != nil {
+		return w.tell(ctx, place)
+	}
+	binding, key := eventOf(place)
+	if done, err := w.done(ctx, binding, key, its); done || err != nil {
+		return err
+	}
+	return leaseOver()
 }
 
 // Extend implements sluice.Work.
@@ -319,8 +316,7 @@ func (w *Work) QueueOf(lease string) string {
 	if j := w.find(place); j != nil {
 		return j.queue
 	}
-	queue, _ := w.over.Get(lease, w.now())
-	return queue
+	return ""
 }
 
 func workSubject(place, kind string) string {
@@ -335,6 +331,13 @@ func workPlace(subject string) (place string, isItem, ok bool) {
 		return "", false, false
 	}
 	return parts[0] + "." + parts[1] + "." + parts[3], parts[2]+"." == waitingWork, true
+}
+
+// eventOf returns the binding and the event of a place.
+func eventOf(place string) (binding, key string) {
+	binding, rest, _ := strings.Cut(place, ".")
+	key, _, _ = strings.Cut(rest, ".")
+	return binding, key
 }
 
 // validPlace reports whether a text that somebody gave can be a place.
