@@ -13,7 +13,7 @@ import (
 // measureWork measures how many items of work 16 workers take and do in a second.
 func measureWork(ctx context.Context, b *bench) error {
 	const items, workers, atOnce = 20_000, 16, 20
-	s, tokens, err := b.startWithWebhooks(ctx, "work", 1, groupCommit)
+	s, tokens, err := b.startWithWebhooks(ctx, "work", 1, groupCommit, "result-wait=1ms")
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 // Streams that refer to events are copied before the events, so that they refer to no event
 // outside the backup: another event would get its sequence. Outcomes are copied after the events,
 // so that the backup has the outcome of every event that a pipeline had acknowledged by then.
-// Copies of waiting events come after what is known of those: an event without a copy is done.
 // Low-water marks are copied before their pipelines.
 func (e *Engine) backupOrder() []string {
 	order := []string{stream.Sealed, e.Queue.LowWater.StreamName(), e.keys.StreamName()}
@@ -32,7 +31,7 @@ func (e *Engine) backupOrder() []string {
 		order = append(order, stream.Deliveries)
 	}
 	return append(order, stream.Events,
-		stream.Waiting, stream.Copies, stream.Results, stream.DeadLetters, loose, stream.Quarantine, stream.Audit,
+		stream.Waiting, stream.Results, stream.DeadLetters, loose, stream.Quarantine, stream.Audit,
 		e.forgotten.StreamName())
 }
 

@@ -71,8 +71,8 @@ func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until u
 	if err != nil {
 		return nil, err
 	}
-	if until = min(until, unfinished); until <= first {
-		return info, nil
+	if until, err = s.queue.Waiting.Outlive(ctx, min(until, unfinished)); until <= first {
+		return info, err
 	}
 	// The watermark is stored before the events go. Otherwise a start would report
 	// them as lost.

@@ -55,7 +55,7 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 	}
 	names := []string{stream.Events}
 	if len(ran) > 0 {
-		names = append(names, stream.Results, stream.Waiting, stream.Copies, stream.DeadLetters, stream.Journal)
+		names = append(names, stream.Results, stream.Waiting, stream.DeadLetters, stream.Journal)
 		if err := e.DeadLetters.Forget(ctx, letters, oldest); err != nil {
 			return err
 		}

@@ -1,7 +1,10 @@
 package jetstream
 
 import (
+	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -101,4 +104,37 @@ func TestKeptOutputsGo(t *testing.T) {
 			t.Error("something is kept of an event that was erased")
 		}
 	})
+}
+
+// TestKeptOutputsAreSealed: what a step has done is on disk only as long as the event is that opens it.
+func TestKeptOutputsAreSealed(t *testing.T) {
+	opts := Options{Dir: t.TempDir()}
+	e := openEngine(t, opts)
+	key := natstest.UniqueKey("sealed")
+	p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+	kept := make(chan error, 1)
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+		kept <- d.Kept.Keep(context.Background(), "step", []byte(`"what the step gave"`))
+		return again(d, time.Hour), nil
+	})
+	event := keyed(key)
+	event.Payload = []byte(`"what the caller sent"`)
+	_, err := e.Events.Accept(t.Context(), event, 0)
+	check(t, err)
+	check(t, <-kept)
+	e.Close()
+	found := map[string]bool{}
+	check(t, filepath.WalkDir(opts.Dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, part := range []string{"what the step gave", "what the caller sent"} {
+			found[part] = found[part] || bytes.Contains(text, []byte(part))
+		}
+		return err
+	}))
+	if found["what the step gave"] || !found["what the caller sent"] {
+		t.Errorf("the folder has %v", found)
+	}
 }

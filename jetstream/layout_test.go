@@ -28,7 +28,6 @@ func TestLayout(t *testing.T) {
 		stream.Events:      {ofEvents, 0, 0}, // they are trimmed
 		stream.Results:     {stream.OutcomePrefix + ">", results, 0},
 		stream.Waiting:     {stream.WaitingPrefix + ">", 0, 0},
-		stream.Copies:      {stream.CopyPrefix + ">", 0, 0},
 		stream.DeadLetters: {stream.DeadLetterPrefix + ">", stream.DeadLetterAge, stream.DeadLetterBytes},
 		stream.Quarantine:  {stream.QuarantinePrefix + ">", stream.QuarantineAge, stream.QuarantineBytes * 5 / 4},
 		stream.Audit:       {stream.ChangeSubject + " " + stream.AccessSubject, stream.AuditAge, stream.AuditBytes},

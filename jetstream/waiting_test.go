@@ -12,8 +12,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// TestWhatWaitsIsStoredOnce: an event that waits has one state and one copy however often it was tried,
-// and nothing is left of it when it is done. A start removes copies without a state, and takes what an
+// TestWhatWaitsIsStoredOnce: an event that waits has one state however often it was tried, and a copy once
+// it is removed from the stream of events; and nothing is left of it when it is done. A start takes what an
 // earlier version stored under the event's own subjects.
 func TestWhatWaitsIsStoredOnce(t *testing.T) {
 	opts := Options{Dir: t.TempDir()}
@@ -21,9 +21,11 @@ func TestWhatWaitsIsStoredOnce(t *testing.T) {
 	key := natstest.UniqueKey("stored")
 	p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 	var back atomic.Bool
+	var done atomic.Int64
 	run := func(d sluice.Delivery) sluice.Outcome {
 		switch {
 		case back.Load():
+			done.Add(1)
 			return ok(p.Name, "1")
 		case d.Attempts < 3:
 			return again(d, time.Millisecond)
@@ -33,16 +35,11 @@ func TestWhatWaitsIsStoredOnce(t *testing.T) {
 	serve := func() func() {
 		return consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) { return run(d), nil })
 	}
-	stored := func(states, copies uint64) func() bool {
+	stored := func(want uint64) func() bool {
 		return func() bool {
-			for name, want := range map[string]uint64{stream.Waiting: states, stream.Copies: copies} {
-				found, err := e.host.JS.Stream(t.Context(), name)
-				check(t, err)
-				if found.CachedInfo().State.Msgs != want {
-					return false
-				}
-			}
-			return true
+			found, err := e.host.JS.Stream(t.Context(), stream.Waiting)
+			check(t, err)
+			return found.CachedInfo().State.Msgs == want
 		}
 	}
 	retrying := func(want int64) func() bool {
@@ -56,47 +53,48 @@ func TestWhatWaitsIsStoredOnce(t *testing.T) {
 	for range events {
 		send(t, e, key, 0)
 	}
-	natstest.Eventually(t, "a state and a copy of each", stored(events, events))
+	natstest.Eventually(t, "a state of each", stored(events))
 	stop()
-	publish := func(subject string, data []byte) {
-		_, err := e.host.JS.Publish(t.Context(), subject, data)
-		check(t, err)
-	}
-	publish(stream.CopyPrefix+p.Binding.ID, []byte("{}\n{}")) // a process ends before it has stored a state
-	restyle(t, e, p.Binding.ID, publish)
+	restyle(t, e, p.Binding.ID)
 	e.Close()
 	e = openEngine(t, opts)
 	natstest.Eventually(t, "all to wait", retrying(events))
-	natstest.Eventually(t, "the copy without a state to go", stored(events+1, events-1))
+	info, err := e.Stored.stream.Info(t.Context())
+	check(t, err)
+	for range 2 { // what has a copy gets no other one
+		if info, err = e.Stored.remove(t.Context(), info, info.State.LastSeq); err != nil || info.State.Msgs != 1 {
+			t.Fatalf("of the events %d are left: %v", info.State.Msgs, err)
+		}
+	}
+	natstest.Eventually(t, "copies of all but the last event", stored(events+events-1))
+	e.Close()
+	e = openEngine(t, opts)
 	back.Store(true)
 	stop = serve()
 	defer stop()
 	e.Queue.Retry(sluice.RetryQuery{})
-	natstest.Eventually(t, "nothing to be left", stored(0, 0))
+	natstest.Eventually(t, "nothing to be left", stored(0))
 	natstest.Eventually(t, "none to wait", retrying(0))
+	if done.Load() != events {
+		t.Errorf("%d events were done, not all %d", done.Load(), events)
+	}
 }
 
 // restyle stores the first waiting event as earlier versions did.
-func restyle(t *testing.T, e *Engine, binding string, publish func(subject string, data []byte)) {
+func restyle(t *testing.T, e *Engine, binding string) {
 	t.Helper()
 	waiting, err := e.host.JS.Stream(t.Context(), stream.Waiting)
-	check(t, err)
-	copies, err := e.host.JS.Stream(t.Context(), stream.Copies)
 	check(t, err)
 	first := waiting.CachedInfo().State.FirstSeq
 	msg, err := waiting.GetMsg(t.Context(), first)
 	check(t, err)
 	var state map[string]any
 	check(t, json.Unmarshal(msg.Data, &state))
-	subject, at := stream.WaitingPrefix+binding+"."+state["key"].(string), uint64(state["copy"].(float64))
-	copied, err := copies.GetMsg(t.Context(), at)
-	check(t, err)
-	publish(subject+".event", copied.Data)
+	subject := stream.WaitingPrefix + binding + "." + state["key"].(string)
 	delete(state, "key")
-	delete(state, "copy")
 	text, err := json.Marshal(state)
 	check(t, err)
-	publish(subject+".state", text)
+	_, err = e.host.JS.Publish(t.Context(), subject+".state", text)
+	check(t, err)
 	check(t, waiting.DeleteMsg(t.Context(), first))
-	check(t, copies.DeleteMsg(t.Context(), at))
 }

@@ -40,7 +40,9 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 		now := c.queue.Waiting.now()
 		return attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: now}}, nil
 	}
-	d.kept = &kept{Waiting: c.queue.Waiting, binding: c.binding, key: d.key, again: d.again || d.state != nil}
+	d.kept = &kept{
+		Waiting: c.queue.Waiting, binding: c.binding, key: d.key, of: d.data, again: d.again || d.state != nil,
+	}
 	d.Kept = d.kept
 	return c.runOnce(d)
 }

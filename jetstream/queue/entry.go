@@ -15,8 +15,7 @@ type entry struct {
 	event, nonce uint64 // together its key
 	sequence     uint64 // of its state; 0: it is not in the waiting room, but keeps its place
 
-	Copy             uint64        // as in the state, likewise the next ones
-	Target           sluice.Target //
+	Target           sluice.Target // as in the state, likewise the next ones
 	Due, First, Call moment
 	code, eventKey   unique.Handle[string]
 
@@ -31,6 +30,7 @@ type entry struct {
 	parked   bool // it does not, until it is its turn, or those of its group before it are gone
 	indexed  bool // only the index knows where its state is
 	claimed  bool // another node has it until it is due
+	copied   bool // the event need not be in the stream of events any more
 	hurried  bool // the attempt that goes on is followed by another one at once
 }
 

@@ -119,7 +119,7 @@ func (c *consumption) supersedeOne(ctx context.Context, key, by string) error {
 			return err
 		}
 	}
-	e, err := waiting.event(ctx, c.binding, key, s)
+	e, err := waiting.event(ctx, c.binding, key)
 	if e == nil || err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"sluice/wait"
@@ -55,6 +56,20 @@ func (w *Waiting) ready(ctx context.Context) error {
 	}
 }
 
+// tidyMemory gives memory back after the start: reading many states leaves garbage several times their size.
+func (w *Waiting) tidyMemory(ctx context.Context) {
+	const many = 10_000
+	if w.ready(ctx) != nil {
+		return
+	}
+	w.mu.Lock()
+	count := w.count
+	w.mu.Unlock()
+	if count > many {
+		debug.FreeOSMemory()
+	}
+}
+
 // caughtUp notes that the index has the states up to a sequence, and how many follow.
 func (w *Waiting) caughtUp(sequence, behind uint64) {
 	w.mu.Lock()
@@ -91,29 +106,14 @@ func (w *Waiting) note(binding, key string, s state) (outdated uint64) {
 	return outdated
 }
 
-// places returns the sequences of what only the index knows of an event: its state and its copy.
-func (w *Waiting) places(binding, key string) (state, copied uint64) {
+// place returns the sequence of an event's state that only the index knows, 0 if there is none.
+func (w *Waiting) place(binding, key string) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e := w.line(binding).find(key); e != nil {
-		return e.outdated(), e.Copy
+		return e.outdated()
 	}
-	return 0, 0
-}
-
-// copied returns the sequences of all copies.
-func (w *Waiting) copied() map[uint64]bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	copied := make(map[uint64]bool)
-	for _, l := range w.lines {
-		for e := range l.all() {
-			if e.Copy != 0 {
-				copied[e.Copy] = true
-			}
-		}
-	}
-	return copied
+	return 0
 }
 
 // await returns when an event is due, or with the error of ctx.
@@ -215,7 +215,7 @@ func (w *Waiting) counts(binding string) (count, retrying int, oldest time.Time)
 const entrySize = 200
 
 // jobSize is what the index takes for an item of work, beside the entry of its event.
-const jobSize = 600
+const jobSize = 800
 
 // full reports whether the line of a binding is as long as it may be: there is room for as many
 // events of others. Further ones keep their place with the consumer, which then delivers no more.

@@ -48,7 +48,7 @@ func TestQueuesOfWorkThatNobodyNeeds(t *testing.T) {
 		work.offered("b.n-1.s", item)
 		work.moved("b.n-1.s", 1, progress{Free: time.Now().Add(time.Minute)})
 		kept(1, "while an item is away")
-		work.moved("b.n-1.s", 2, progress{Answer: new(sluice.WorkAnswer)})
+		work.moved("b.n-1.s", 2, progress{Answer: []byte("sealed")})
 		kept(0, "when its only item is answered")
 		work.offered("b.n-2.s", item)
 		time.Sleep(2 * time.Hour)

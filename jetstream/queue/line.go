@@ -100,7 +100,7 @@ func (l *line) become(e *entry, s state) {
 	if e.Order != s.Order || e.Behind != s.Behind {
 		l.leaveOrder(e)
 	}
-	e.sequence, e.indexed, e.Copy, e.Target = s.sequence, s.Key != "", s.Copy, s.Target
+	e.sequence, e.indexed, e.Target = s.sequence, s.Key != "", s.Target
 	e.Due, e.First, e.Call = momentOf(s.Due), momentOf(s.First), momentOf(s.Call)
 	e.code, e.eventKey = unique.Make(s.Code), unique.Make(s.EventKey)
 	e.Attempts, e.Answer = int32(s.Attempts), s.Answer

@@ -127,6 +127,7 @@ func New(h *stream.Host, pipelines *record.Bucket[sluice.Pipeline], o Options) *
 // SetUp connects the queue to the stream of events.
 func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
 	q.ids, q.events = ids, events
+	q.Waiting.ids, q.Waiting.events = ids, events
 	q.LowWater.states = q.states
 }
 

@@ -1,28 +1,9 @@
 package queue
 
-import (
-	"context"
+import "context"
 
-	"github.com/nats-io/nats.go/jetstream"
-
-	"sluice/jetstream/stream"
-)
-
-// release makes an event due that waits for an answer. One that was done meanwhile has taken its items
-// with it: then the answer and this state came too late, and go as well.
+// release makes an event due that waits for an answer.
 func (w *Waiting) release(ctx context.Context, binding, key string) error {
-	if err := w.makeDue(ctx, binding, key); err != nil {
-		return err
-	}
-	item, err := stream.Found(w.stream.GetMsg(ctx, 1,
-		jetstream.WithGetMsgSubject(waitingSubject(binding, key, waitingWork+"*"))))
-	if item == nil && err == nil {
-		w.drop(ctx, binding, key)
-	}
-	return err
-}
-
-func (w *Waiting) makeDue(ctx context.Context, binding, key string) error {
 	s, err := w.find(ctx, binding, key)
 	if err != nil || s == nil || !s.Answer || s.Node != "" || w.runs(binding, key, s.sequence) {
 		return err // a run that goes on finds the answer

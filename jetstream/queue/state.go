@@ -1,10 +1,8 @@
 package queue
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +18,6 @@ import (
 // A state is how far an event has come with a pipeline.
 type state struct {
 	Key      string        `json:"key,omitempty"`      // of the event; empty: the subject has it
-	Copy     uint64        `json:"copy,omitempty"`     // sequence of the event's copy; 0: it has a subject of its own
 	Attempts int           `json:"attempts"`           // that have failed
 	Count    int           `json:"count"`              // of deliveries
 	First    time.Time     `json:"first,omitzero"`     // when the first attempt began
@@ -70,8 +67,11 @@ func (w *Waiting) store(ctx context.Context, binding, key string, s *state, last
 	if !ok {
 		return false, err
 	}
-	if s.sequence = sequence; w.host.SoleWriter {
-		w.removeAt(ctx, w.stream, w.note(binding, key, w.onClock(*s, time.Time{})))
+	if s.sequence = sequence; s.Key == "" {
+		w.keepAt(binding+"."+key, sequence)
+	}
+	if w.host.SoleWriter {
+		w.removeState(ctx, w.note(binding, key, w.onClock(*s, time.Time{})))
 	}
 	return true, nil
 }
@@ -114,58 +114,32 @@ func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error)
 	return &s, nil
 }
 
-// newest reads the newest state of an event: that with the event's own subject, or that in the index.
+// newest reads the newest state of an event: that in the index, or that with the event's own subject.
 func (w *Waiting) newest(ctx context.Context, binding, key string) (*jetstream.RawStreamMsg, error) {
 	if w.host.SoleWriter {
 		if err := w.ready(ctx); err != nil {
 			return nil, err
 		}
 	}
-	msg, err := stream.Found(w.stream.GetLastMsgForSubject(ctx, waitingSubject(binding, key, waitingState)))
-	for last := uint64(0); err == nil; { // one that was read may have been replaced a moment before
-		known, _ := w.places(binding, key)
-		if known == last || msg != nil && msg.Sequence >= known {
-			break
+	for known := w.place(binding, key); known != 0; {
+		msg, err := stream.Found(w.stream.GetMsg(ctx, known))
+		last := known
+		if known = w.place(binding, key); known == last { // otherwise it was replaced a moment ago
+			return msg, err
 		}
-		last = known
-		msg, err = stream.Found(w.stream.GetMsg(ctx, known))
 	}
-	return msg, err
+	return stream.Found(w.stream.GetLastMsgForSubject(ctx, waitingSubject(binding, key, waitingState)))
 }
 
-// put stores an event and its state.
+// put stores the state of an event that comes to wait, and a copy of the event where others write: they may
+// trim the stream of events.
 func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state) error {
-	head, err := value.Marshal(e.origin)
-	if err != nil {
-		return err
-	}
-	copied := slices.Concat(head, []byte("\n"), e.data)
-	if w.host.SoleWriter {
-		s.Copy, err = w.copies.Write(ctx, stream.CopyPrefix+binding, nil, copied)
-	} else {
-		_, err = w.stream.Write(ctx, waitingSubject(binding, key, waitingEvent), nil, copied)
-	}
-	if err != nil {
-		return err
+	if !w.host.SoleWriter {
+		if err := w.copy(ctx, binding, key, e); err != nil {
+			return err
+		}
 	}
 	return w.set(ctx, binding, key, s)
-}
-
-// event returns the copy of an event in some state, nil if it is gone.
-func (w *Waiting) event(ctx context.Context, binding, key string, s *state) (*event, error) {
-	var msg *jetstream.RawStreamMsg
-	var err error
-	if s.Copy != 0 {
-		msg, err = stream.Found(w.copies.GetMsg(ctx, s.Copy))
-	} else {
-		msg, err = stream.Found(w.stream.GetLastMsgForSubject(ctx, waitingSubject(binding, key, waitingEvent)))
-	}
-	if msg == nil || err != nil {
-		return nil, err
-	}
-	head, data, _ := bytes.Cut(msg.Data, []byte("\n"))
-	e := &event{sequence: sequenceOf(key), data: data}
-	return e, json.Unmarshal(head, &e.origin)
 }
 
 // sequenceOf returns the sequence of the event with a key, 0 if it is no key.
@@ -176,7 +150,7 @@ func sequenceOf(key string) uint64 {
 }
 
 // stream.WaitingPrefix comes before the binding, the event's key, and one of these. A state that has
-// the key in it, and an event in stream.Copies, have none in their subject.
+// the key in it has none in its subject.
 const (
 	waitingEvent = "event"
 	waitingState = "state"

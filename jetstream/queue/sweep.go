@@ -3,7 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
-	"runtime/debug"
+	"maps"
 	"strings"
 	"time"
 
@@ -83,12 +83,11 @@ func (w *Waiting) drop(ctx context.Context, binding, key string) {
 	if w.host.SoleWriter && w.ready(ctx) != nil {
 		return
 	}
-	state, copied := w.places(binding, key)
+	state := w.place(binding, key)
 	w.forget(binding, key)
 	w.Work.forget(binding + "." + key + ".")
-	w.removeKept(ctx, waitingSubject(binding, key, ">"))
-	w.removeAt(ctx, w.stream, state)
-	w.removeAt(ctx, w.copies, copied) // the last: what has no state goes at the next start
+	w.removeKept(ctx, binding, key)
+	w.removeState(ctx, state)
 }
 
 // dropAll removes all events that wait for a binding.
@@ -99,10 +98,10 @@ func (w *Waiting) dropAll(ctx context.Context, binding string) {
 	w.mu.Lock()
 	w.count -= w.line(binding).count
 	delete(w.lines, binding)
+	maps.DeleteFunc(w.kept, func(place string, _ []uint64) bool { return strings.HasPrefix(place, binding+".") })
 	w.mu.Unlock()
 	w.Work.forget(binding + ".")
-	w.remove(ctx, w.stream, stream.WaitingPrefix+binding+".>")
-	w.remove(ctx, w.copies, stream.CopyPrefix+binding)
+	w.remove(ctx, stream.WaitingPrefix+binding+".>")
 }
 
 // stored returns the bindings that any node has stored an event or a state for.
@@ -123,21 +122,8 @@ func (w *Waiting) stored(ctx context.Context) (bindings map[string]bool, err err
 	return bindings, nil
 }
 
-// removeKept removes what is kept of an event. It is overwritten, as copies are, where this node alone
-// writes: servers of a cluster may not have read it yet.
-func (w *Waiting) removeKept(ctx context.Context, subject string) {
-	if !w.host.SoleWriter {
-		w.remove(ctx, w.stream, subject)
-		return
-	}
-	if err := stream.RemoveAll(ctx, w.stream, subject, true); err != nil {
-		w.unremoved(ctx, err)
-	}
-	w.removed()
-}
-
-func (w *Waiting) remove(ctx context.Context, from jetstream.Stream, subject string) {
-	if err := from.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+func (w *Waiting) remove(ctx context.Context, subject string) {
+	if err := w.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 		w.unremoved(ctx, err)
 	}
 	w.removed()
@@ -149,51 +135,15 @@ func (w *Waiting) unremoved(ctx context.Context, err error) {
 	}
 }
 
-// removeAt removes what has a sequence, if that is not 0. Copies are overwritten: once they are gone, an
-// erasure does not find them any more.
-func (w *Waiting) removeAt(ctx context.Context, from jetstream.Stream, sequence uint64) {
+// removeState removes the state with a sequence, if that is not 0.
+func (w *Waiting) removeState(ctx context.Context, sequence uint64) {
 	if sequence == 0 {
 		return
 	}
-	if err := stream.Remove(ctx, from, sequence, from == w.copies); err != nil {
+	if err := stream.Remove(ctx, w.stream, sequence, false); err != nil {
 		w.unremoved(ctx, err)
 	}
 	w.removed()
-}
-
-// erase removes what has a sequence, see stream.Remove.
-func erase(ctx context.Context, from jetstream.Stream, sequence uint64, overwrite bool) error {
-	if sequence == 0 {
-		return nil
-	}
-	return stream.Remove(ctx, from, sequence, overwrite)
-}
-
-// manyCopies is how many make it worthwhile to free memory after the start.
-const manyCopies = 10_000
-
-// sweepCopies removes copies of events that don't wait, up to that with a sequence: a process may
-// have ended before it stored a state for them, or after it removed that.
-func (w *Waiting) sweepCopies(ctx context.Context, last uint64) {
-	if w.ready(ctx) != nil {
-		return
-	}
-	waiting := w.copied()
-	if len(waiting) > manyCopies {
-		defer debug.FreeOSMemory() // reading the states leaves garbage several times their size
-	}
-	info, err := w.copies.Info(ctx, jetstream.WithDeletedDetails(true))
-	if err != nil || info.State.Msgs <= uint64(len(waiting)) {
-		return
-	}
-	for _, sequence := range info.State.Deleted {
-		waiting[sequence] = true
-	}
-	for sequence := info.State.FirstSeq; sequence <= last; sequence++ {
-		if !waiting[sequence] {
-			w.removeAt(ctx, w.copies, sequence)
-		}
-	}
 }
 
 // Forget removes the outcomes of an event, and what waits of it, see stream.Remove.
@@ -203,12 +153,13 @@ func (q *Queue) Forget(ctx context.Context, sequence uint64, traceID string, ove
 		return err
 	}
 	for binding := range q.Waiting.known() {
-		state, copied := q.Waiting.places(binding, key)
-		if err := errors.Join(erase(ctx, q.Waiting.stream, state, overwrite),
-			erase(ctx, q.Waiting.copies, copied, overwrite)); err != nil {
-			return err
+		if state := q.Waiting.place(binding, key); state != 0 {
+			if err := stream.Remove(ctx, q.Waiting.stream, state, overwrite); err != nil {
+				return err
+			}
 		}
 		q.Waiting.forget(binding, key)
+		q.Waiting.leaveKept(binding + "." + key)
 		q.Waiting.Work.forget(binding + "." + key + ".")
 	}
 	if err := stream.RemoveAll(ctx, q.Waiting.stream, stream.WaitingPrefix+"*."+key+".>", overwrite); err != nil {

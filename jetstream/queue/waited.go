@@ -62,7 +62,7 @@ func (w *waited) load(ctx context.Context, d *delivery) error {
 		return errElsewhere
 	}
 	w.unclaim = w.keepClaim(ctx, d.key, *s)
-	e, err := waiting.event(ctx, w.binding, d.key, s)
+	e, err := waiting.event(ctx, w.binding, d.key)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (w *waited) load(ctx context.Context, d *delivery) error {
 func (w *waited) wait(ctx context.Context, d *delivery, a attempt) (due bool, err error) {
 	w.unclaim()
 	s := d.after(a)
-	if s.Copy = d.state.Copy; d.state.Later && d.place != (sluice.Place{}) {
+	if d.state.Later && d.place != (sluice.Place{}) {
 		if s.Behind, err = w.last(ctx, d.place); err != nil {
 			return false, err
 		}

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,13 +30,13 @@ type Work struct {
 
 // A progress is how far an item is.
 type progress struct {
-	Lease  string             `json:"lease,omitempty"` // what tells it from others on the item
-	Node   string             `json:"node"`
-	Taker  string             `json:"taker,omitempty"`
-	Taken  int                `json:"taken"`            // how often
-	Free   time.Time          `json:"free"`             // when it can be taken again
-	Told   time.Time          `json:"told,omitzero"`    // when that was told, by the same clock
-	Answer *sluice.WorkAnswer `json:"answer,omitempty"` // nil: there is none yet
+	Lease  string    `json:"lease,omitempty"` // what tells it from others on the item
+	Node   string    `json:"node"`
+	Taker  string    `json:"taker,omitempty"`
+	Taken  int       `json:"taken"`            // how often
+	Free   time.Time `json:"free"`             // when it can be taken again
+	Told   time.Time `json:"told,omitzero"`    // when that was told, by the same clock
+	Answer []byte    `json:"answer,omitempty"` // a sealed sluice.WorkAnswer; nil: there is none yet
 }
 
 // lookWork is how long a taker waits before it looks at the clock again.
@@ -49,13 +48,12 @@ func newWork(w *Waiting) *Work {
 
 // index adds an item or its progress, and reports whether it can be read.
 func (w *Work) index(
-	running context.Context, subject string, data []byte, sequence uint64, stored time.Time,
+	running context.Context, place, kind string, data []byte, sequence uint64, stored time.Time,
 ) bool {
-	place, isItem, ok := workPlace(subject)
-	if !ok {
-		return false
-	}
-	if isItem {
+	switch kind {
+	case waitingKept:
+		return true
+	case waitingWork:
 		var item sluice.WorkItem
 		if json.Unmarshal(data, &item) != nil {
 			return false
@@ -77,10 +75,18 @@ func (w *Work) index(
 	return true
 }
 
-// tell lets the event go on that has waited for an answer.
+// tell lets the event go on that has waited for an answer. One that was done meanwhile has taken its items
+// with it: then the answer and this state came too late, and go as well.
 func (w *Work) tell(ctx context.Context, place string) error {
 	binding, key := eventOf(place)
-	return w.room.release(ctx, binding, key)
+	if err := w.room.release(ctx, binding, key); err != nil {
+		return err
+	}
+	item, err := w.stored(ctx, place, waitingWork)
+	if item == nil && err == nil {
+		w.room.drop(ctx, binding, key)
+	}
+	return err
 }
 
 // Take implements sluice.Work.
@@ -146,8 +152,11 @@ func (w *Work) leaseOne(
 	if err != nil {
 		return nil, err
 	}
-	item = new(sluice.WorkItem)
-	if msg == nil || json.Unmarshal(msg.Data, item) != nil {
+	box, err := w.sealed(ctx, j.place)
+	if err != nil {
+		return nil, err
+	}
+	if item = openItem(msg, box, j.place); item == nil {
 		w.forget(j.place)
 		return nil, nil
 	}
@@ -177,6 +186,7 @@ func (w *Work) write(ctx context.Context, j *job, is newest, p progress) (ok boo
 	}
 	sequence, ok, err := w.room.replace(ctx, workSubject(j.place, waitingLease), data, &is.sequence)
 	if ok {
+		w.room.keepAt(eventPlace(j.place), sequence)
 		p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, time.Time{}).Due
 		w.moved(j.place, sequence, p)
 	}
@@ -215,7 +225,7 @@ func (w *Work) learn(ctx context.Context, place string) error {
 		if msg == nil || err != nil {
 			return err
 		}
-		w.index(ctx, msg.Subject, msg.Data, msg.Sequence, msg.Time)
+		w.index(ctx, place, kind, msg.Data, msg.Sequence, msg.Time)
 	}
 	return nil
 }
@@ -246,8 +256,10 @@ func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswe
 	}
 	defer j.mu.Unlock()
 	p := is.progress
-	if p.Answer = &answer; !answer.Again.IsZero() {
-		p.Lease, p.Taker, p.Answer, p.Free = "", "", nil, answer.Again
+	if !answer.Again.IsZero() {
+		p.Lease, p.Taker, p.Free = "", "", answer.Again
+	} else if p.Answer, err = w.seal(ctx, j.place, answer); err != nil {
+		return err
 	}
 	ok, err := w.write(ctx, j, is, p)
 	switch {
@@ -299,13 +311,6 @@ func (w *Work) Extend(ctx context.Context, lease string, lasts time.Duration) (t
 	return p.Free, err
 }
 
-// cutLease returns the place of the item that a lease is of, "" if it is none, and what tells it from
-// others on the item.
-func cutLease(lease string) (place, its string) {
-	at := max(0, strings.LastIndexByte(lease, '.'))
-	return lease[:at], strings.TrimPrefix(lease[at:], ".")
-}
-
 func leaseOver() error {
 	return sluice.CodeLeaseOver.Errorf("This lease is over: the work is offered to others, or done by them.")
 }
@@ -317,31 +322,4 @@ func (w *Work) QueueOf(lease string) string {
 		return j.queue
 	}
 	return ""
-}
-
-func workSubject(place, kind string) string {
-	at := strings.LastIndexByte(place, '.')
-	return stream.WaitingPrefix + place[:at+1] + kind + place[at+1:]
-}
-
-// workPlace returns the place of what is stored of an item: binding, event and step.
-func workPlace(subject string) (place string, isItem, ok bool) {
-	parts := strings.Split(strings.TrimPrefix(subject, stream.WaitingPrefix), ".")
-	if len(parts) != 4 {
-		return "", false, false
-	}
-	return parts[0] + "." + parts[1] + "." + parts[3], parts[2]+"." == waitingWork, true
-}
-
-// eventOf returns the binding and the event of a place.
-func eventOf(place string) (binding, key string) {
-	binding, rest, _ := strings.Cut(place, ".")
-	key, _, _ = strings.Cut(rest, ".")
-	return binding, key
-}
-
-// validPlace reports whether a text that somebody gave can be a place.
-func validPlace(place string) bool {
-	return strings.Count(place, ".") == 2 && !strings.ContainsAny(place, "*> \t\r\n") &&
-		!strings.Contains("."+place+".", "..")
 }

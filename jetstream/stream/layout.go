@@ -14,7 +14,6 @@ const (
 	Events      = "EVENTS"
 	Results     = "RESULTS"
 	Waiting     = "WAITING"
-	Copies      = "COPIES" // of events that wait
 	DeadLetters = "DEADLETTERS"
 	Quarantine  = "QUARANTINE"
 	Audit       = "AUDIT"
@@ -27,7 +26,7 @@ const (
 )
 
 // Names are those of the streams that an external engine has.
-var Names = []string{Events, Results, Waiting, Copies, DeadLetters, Quarantine, Audit, Journal, Index, Loose, Sealed}
+var Names = []string{Events, Results, Waiting, DeadLetters, Quarantine, Audit, Journal, Index, Loose, Sealed}
 
 // The engine's client prefixes the streams and subjects of buckets with these.
 const (
@@ -74,7 +73,6 @@ const (
 	ProbeSubject     = DirectPrefix + "probe"
 	OutcomePrefix    = "svc.result."
 	WaitingPrefix    = "svc.waiting."
-	CopyPrefix       = "svc.copy." // before the binding of the pipeline that the event waits for
 
 	DeliveryPrefix   = "svc.delivery." // before the key of a delivery, on an external engine
 	SpooledPrefix    = "svc.spooled."  // before the place of calls that a spool handed over

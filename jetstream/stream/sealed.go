@@ -15,7 +15,7 @@ import (
 // sealedPrefixes begin the subjects of messages that may be sealed: those with payloads and their
 // outcomes. The rest is keys, times and numbers.
 var sealedPrefixes = []string{
-	EventPrefix, MessagePrefix, DirectPrefix, OutcomePrefix, WaitingPrefix, CopyPrefix, DeadLetterPrefix, ChunkPrefix,
+	EventPrefix, MessagePrefix, DirectPrefix, OutcomePrefix, WaitingPrefix, DeadLetterPrefix, ChunkPrefix,
 	LoosePrefix, strings.ToLower(SpoolPrefix),
 }
 
