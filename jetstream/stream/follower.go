@@ -64,11 +64,16 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 			return opened{msg, f.host.Open(msg.Subject(), msg.Data())}, meta, nil
 		}
 		if errors.Is(err, nats.ErrTimeout) && ctx.Err() == nil {
-			if f.removed(ctx) {
+			info, err := f.consumer.Info(ctx)
+			switch {
+			case err == nil && f.removed(info):
 				f.Pending = 0
 				return nil, nil, nil
+			case err == nil && info.NumWaiting > 0, err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound):
+				continue
 			}
-			continue
+			// The engine has lost what it was asked for. The library finds that out by heartbeats that are missing,
+			// and waits for them anew in each call of Next.
 		}
 		for ended := true; ended; ended = f.begin(ctx) != nil {
 			f.messages.Stop()
@@ -80,13 +85,9 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 }
 
 // removed reports whether the engine has nothing more for the follower, and nothing is on its way.
-func (f *Follower) removed(ctx context.Context) bool {
-	info, err := f.consumer.Info(ctx)
-	if err != nil || info.NumPending > 0 {
-		return false
-	}
+func (f *Follower) removed(info *jetstream.ConsumerInfo) bool {
 	sent := info.Delivered.Consumer
-	return sent == 0 || info.Name == f.last.Consumer && sent <= f.last.Sequence.Consumer
+	return info.NumPending == 0 && (sent == 0 || info.Name == f.last.Consumer && sent <= f.last.Sequence.Consumer)
 }
 
 // Stored visits the messages that were there when it began.

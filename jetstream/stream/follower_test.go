@@ -67,6 +67,28 @@ func TestAFollowerGoesOn(t *testing.T) {
 	}
 }
 
+// TestAFollowerAsksAgain: the engine may lose what it was asked for, as while a cluster finds a leader.
+func TestAFollowerAsksAgain(t *testing.T) {
+	s, publish := written(t)
+	publish("a")
+	f, err := NewExternal(slog.New(slog.DiscardHandler), 1).Follow(t.Context(), s, jetstream.OrderedConsumerConfig{})
+	check(t, err)
+	defer f.Stop()
+	f.messages.Stop()
+	f.consumer, err = s.OrderedConsumer(t.Context(), jetstream.OrderedConsumerConfig{})
+	check(t, err)
+	f.messages = silent{}
+	if msg, _, err := f.Next(t.Context()); err != nil || msg == nil || string(msg.Data()) != "a" {
+		t.Errorf("it gets %v (%v)", msg, err)
+	}
+}
+
+// silent is what the client library has of a request that the engine has lost.
+type silent struct{ jetstream.MessagesContext }
+
+func (silent) Next(...jetstream.NextOpt) (jetstream.Msg, error) { return nil, nats.ErrTimeout }
+func (silent) Stop()                                            {}
+
 // TestWhatWasRemovedIsNotWaitedFor: messages that are removed before a follower gets them never come.
 func TestWhatWasRemovedIsNotWaitedFor(t *testing.T) {
 	s, publish := written(t)
