@@ -83,10 +83,18 @@ func (w *Work) tell(ctx context.Context, place string) error {
 		return err
 	}
 	item, err := w.stored(ctx, place, waitingWork)
-	if item == nil && err == nil {
+	if item != nil || err != nil {
+		return err
+	}
+	// A server of a cluster may only lag behind. The leader knows.
+	info, err := w.room.stream.Info(ctx, jetstream.WithSubjectFilter(workSubject(place, waitingWork)))
+	switch {
+	case err != nil:
+		return stream.NoAnswer(err)
+	case len(info.State.Subjects) == 0:
 		w.room.drop(ctx, binding, key)
 	}
-	return err
+	return nil
 }
 
 // Take implements sluice.Work.
