@@ -12,6 +12,45 @@ import (
 	"sluice/jetstream/natstest"
 )
 
+// TestEndsThatAreBeingToldAreNotToldYet: whoever needs all of them told waits for the one who tells them.
+func TestEndsThatAreBeingToldAreNotToldYet(t *testing.T) {
+	t.Parallel()
+	telling, goOn := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(goOn) })
+	e := openEngine(t, jetstream.Options{Dir: t.TempDir(), ObserveEnd: func(end sluice.CallEnd) {
+		if end.Status == sluice.StatusRecovered {
+			close(telling)
+			<-goOn
+		}
+	}})
+	t.Cleanup(release)
+	key := natstest.UniqueKey("told")
+	p := bind(t, e, key, sluice.EventPrefix+key)
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+		o := ok(p.Name, "1")
+		if _, isReplay := d.Message["firstId"]; !isReplay {
+			o.Status = sluice.StatusError
+		}
+		return o, nil
+	})
+	call := called(t, e, owner(), key, time.Now())
+	natstest.Eventually(t, "the failure", func() bool {
+		o, err := e.Results.Result(t.Context(), call.CorrelationID, 0)
+		return err == nil && o.Status == sluice.StatusError
+	})
+	replay(t, e, call.CorrelationID, p)
+	<-telling
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if e.Journal.TellEnds(short) {
+		t.Error("all is said to be told")
+	}
+	release()
+	if !e.Journal.TellEnds(t.Context()) {
+		t.Error("not all is told")
+	}
+}
+
 // TestEndsAreToldOnce: of a call with two pipelines, one of which fails and is replayed, it is told once that
 // it failed and once that it recovered, whichever outcome is stored first.
 func TestEndsAreToldOnce(t *testing.T) {

@@ -76,6 +76,7 @@ type Journal struct {
 
 	wake      chan struct{}       // holds one token while there is something to write
 	writing   *semaphore.Weighted // one: the right to write
+	telling   *semaphore.Weighted // one: the right to tell of ends
 	unsent    []*nats.Msg         // that the engine refused
 	unwritten []ending            // that wait for these
 	written   map[string]func()   // has what was written synced, by the prefix of subjects
@@ -134,6 +135,7 @@ func New(h *stream.Host, about Events) *Journal {
 		refusals: rate.NewLimiter(maxRefused, maxRefused),
 		wake:     make(chan struct{}, 1),
 		writing:  semaphore.NewWeighted(1),
+		telling:  semaphore.NewWeighted(1),
 		written:  make(map[string]func()),
 	}
 }

@@ -205,15 +205,16 @@ func (j *Journal) noteWritten(subject string) {
 // told everything.
 func (j *Journal) TellEnds(ctx context.Context) (all bool) {
 	err := j.flushSoon(ctx)
-	j.tellEnds(ctx)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return err == nil && !j.host.LowDisk() && len(j.untold) == 0
+	return j.tellEnds(ctx) && err == nil && !j.host.LowDisk()
 }
 
 // tellEnds tells what became of the calls whose last runs were written. What the engine can't say now
-// is told later.
-func (j *Journal) tellEnds(ctx context.Context) {
+// is told later. It reports whether all were told, also those that another goroutine was about to tell.
+func (j *Journal) tellEnds(ctx context.Context) (all bool) {
+	if j.telling.Acquire(ctx, 1) != nil {
+		return false
+	}
+	defer j.telling.Release(1)
 	j.mu.Lock()
 	untold := j.untold
 	j.untold = nil
@@ -224,7 +225,8 @@ func (j *Journal) tellEnds(ctx context.Context) {
 			defer j.mu.Unlock()
 			j.untold = append(untold[i:], j.untold...)
 			j.rouse()
-			return
+			return false
 		}
 	}
+	return true
 }
