@@ -361,6 +361,7 @@ func TestErasedWhileItWaits(t *testing.T) {
 					return again, nil
 				})
 				natstest.Eventually(t, "its run is known", func() bool { return len(callOf(t, e, received.TraceID).Runs) == 1 })
+				natstest.Eventually(t, "it has left its place", func() bool { return waitsFor(t, e, p.Binding) })
 			}
 			natstest.Eventually(t, "it waits", func() bool { return callOf(t, e, received.TraceID).Status == want[0] })
 			for range 2 {
