@@ -16,7 +16,8 @@ import (
 //
 // Streams that refer to events are copied before the events, so that they refer to no event
 // outside the backup: another event would get its sequence. Outcomes are copied after the events,
-// so that the backup has the outcome of every event that a pipeline had acknowledged by then.
+// so that the backup has the outcome of every event that a pipeline had acknowledged by then, and so is what
+// waits: an event may have been acknowledged for that.
 // Low-water marks are copied before their pipelines.
 func (e *Engine) backupOrder() []string {
 	order := []string{stream.Sealed, e.Queue.LowWater.StreamName(), e.keys.StreamName()}

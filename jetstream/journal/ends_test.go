@@ -26,13 +26,7 @@ func TestEndsThatAreBeingToldAreNotToldYet(t *testing.T) {
 	t.Cleanup(release)
 	key := natstest.UniqueKey("told")
 	p := bind(t, e, key, sluice.EventPrefix+key)
-	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
-		o := ok(p.Name, "1")
-		if _, isReplay := d.Message["firstId"]; !isReplay {
-			o.Status = sluice.StatusError
-		}
-		return o, nil
-	})
+	consume(t, e, p, failsAtFirst(p))
 	call := called(t, e, owner(), key, time.Now())
 	natstest.Eventually(t, "the failure", func() bool {
 		o, err := e.Results.Result(t.Context(), call.CorrelationID, 0)
@@ -68,13 +62,7 @@ func TestEndsAreToldOnce(t *testing.T) {
 			fails, waits := bind(t, e, key+".fails", sluice.EventPrefix+key), bind(t, e, key+".waits", sluice.EventPrefix+key)
 			released := make(chan struct{})
 			release := sync.OnceFunc(func() { close(released) })
-			consume(t, e, fails, func(d sluice.Delivery) (sluice.Outcome, error) {
-				o := ok(fails.Name, "1")
-				if _, isReplay := d.Message["firstId"]; !isReplay {
-					o.Status = sluice.StatusError
-				}
-				return o, nil
-			})
+			consume(t, e, fails, failsAtFirst(fails))
 			consume(t, e, waits, func(sluice.Delivery) (sluice.Outcome, error) {
 				<-released
 				o := ok(waits.Name, "2")
@@ -147,13 +135,7 @@ func TestEndsAreToldBehindWhatIsWritten(t *testing.T) {
 	e := openEngine(t, jetstream.Options{Dir: t.TempDir(), ObserveEnd: func(end sluice.CallEnd) { told <- end.Status }})
 	key := natstest.UniqueKey("cut")
 	p := bind(t, e, key, sluice.EventPrefix+key)
-	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
-		o := ok(p.Name, "1")
-		if _, isReplay := d.Message["firstId"]; !isReplay {
-			o.Status = sluice.StatusError
-		}
-		return o, nil
-	})
+	consume(t, e, p, failsAtFirst(p))
 	call := called(t, e, owner(), key, time.Now())
 	if got := <-told; got != sluice.StatusError {
 		t.Fatalf("%s is told", got)

@@ -140,3 +140,14 @@ func wantKind(t *testing.T, err error, want sluice.Kind) {
 		t.Fatalf("got error %v, want one of kind %s", err, want)
 	}
 }
+
+// failsAtFirst returns a pipeline's run that fails on each event, and not on its replay.
+func failsAtFirst(p *sluice.Pipeline) func(sluice.Delivery) (sluice.Outcome, error) {
+	return func(d sluice.Delivery) (sluice.Outcome, error) {
+		o := ok(p.Name, "1")
+		if _, isReplay := d.Message["firstId"]; !isReplay {
+			o.Status = sluice.StatusError
+		}
+		return o, nil
+	}
+}

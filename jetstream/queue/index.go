@@ -106,8 +106,8 @@ func (w *Waiting) note(binding, key string, s state) (outdated uint64) {
 	return outdated
 }
 
-// place returns the sequence of an event's state that only the index knows, 0 if there is none.
-func (w *Waiting) place(binding, key string) uint64 {
+// stateAt returns the sequence of an event's state that only the index knows, 0 if there is none.
+func (w *Waiting) stateAt(binding, key string) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e := w.line(binding).find(key); e != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"time"
 
 	"sluice"
@@ -114,9 +113,7 @@ func (w *Waiting) keepAt(place string, sequence uint64) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !slices.Contains(w.kept[place], sequence) {
-		w.kept[place] = append(w.kept[place], sequence)
-	}
+	w.kept[place] = append(w.kept[place], sequence)
 }
 
 // leaveKept forgets what is kept of an event, and returns its sequences.
@@ -129,7 +126,8 @@ func (w *Waiting) leaveKept(place string) []uint64 {
 }
 
 // removeKept removes what is kept of an event. What is sealed for the event is not overwritten; a copy of it is,
-// since once that is gone, an erasure does not find it any more. The servers of a cluster may not have read it.
+// since once that is gone, an erasure does not find it any more. In a cluster nothing is overwritten: its servers
+// may not have read a copy yet.
 func (w *Waiting) removeKept(ctx context.Context, binding, key string) {
 	if !w.host.SoleWriter {
 		w.remove(ctx, waitingSubject(binding, key, ">"))

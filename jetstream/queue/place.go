@@ -6,14 +6,14 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// A place is that of what is kept of an event: the binding, the event and the step, with dots between them.
-
+// workSubject returns the subject of what is kept of an event, by its kind and its place: the binding, the event and
+// the step, with dots between them.
 func workSubject(place, kind string) string {
 	at := strings.LastIndexByte(place, '.')
 	return stream.WaitingPrefix + place[:at+1] + kind + place[at+1:]
 }
 
-// keptPlace returns the place of what is kept of an event, its binding, event and step, and the kind of it.
+// keptPlace returns the place of what is kept of an event, and its kind.
 func keptPlace(subject string) (place, kind string, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(subject, stream.WaitingPrefix), ".")
 	if len(parts) != 4 {

@@ -121,10 +121,10 @@ func (w *Waiting) newest(ctx context.Context, binding, key string) (*jetstream.R
 			return nil, err
 		}
 	}
-	for known := w.place(binding, key); known != 0; {
+	for known := w.stateAt(binding, key); known != 0; {
 		msg, err := stream.Found(w.stream.GetMsg(ctx, known))
 		last := known
-		if known = w.place(binding, key); known == last { // otherwise it was replaced a moment ago
+		if known = w.stateAt(binding, key); known == last { // otherwise it was replaced a moment ago
 			return msg, err
 		}
 	}

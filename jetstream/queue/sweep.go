@@ -83,7 +83,7 @@ func (w *Waiting) drop(ctx context.Context, binding, key string) {
 	if w.host.SoleWriter && w.ready(ctx) != nil {
 		return
 	}
-	state := w.place(binding, key)
+	state := w.stateAt(binding, key)
 	w.forget(binding, key)
 	w.Work.forget(binding + "." + key + ".")
 	w.removeKept(ctx, binding, key)
@@ -153,7 +153,7 @@ func (q *Queue) Forget(ctx context.Context, sequence uint64, traceID string, ove
 		return err
 	}
 	for binding := range q.Waiting.known() {
-		if state := q.Waiting.place(binding, key); state != 0 {
+		if state := q.Waiting.stateAt(binding, key); state != 0 {
 			if err := stream.Remove(ctx, q.Waiting.stream, state, overwrite); err != nil {
 				return err
 			}
