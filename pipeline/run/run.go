@@ -79,7 +79,7 @@ type Outcome struct {
 // Run runs a program. Neither the body and the report of its outcome nor the error has
 // secrets. After an error the outcome has a report as well.
 func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcome, error) {
-	x := &execution{environment: e, program: p, run: s.Run, started: time.Now()}
+	x := &execution{environment: e, program: p, run: s.Run, started: time.Now(), revealed: map[string]string{}}
 	x.held = map[source.Target]weight{}
 	if e.Limits.Shared != nil {
 		x.shared = e.Limits.Shared.Hold()
@@ -130,7 +130,8 @@ type execution struct {
 	started time.Time
 	noted   int // bytes of exchanges in the report
 
-	used, hosts []string // see Outcome
+	used, hosts []string          // see Outcome
+	revealed    map[string]string // secrets by their names
 
 	steps int
 

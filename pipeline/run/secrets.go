@@ -194,8 +194,11 @@ func withName(names []string, name string) []string {
 }
 
 // reveal returns a secret to an expression if the owner of the run may use secrets, and
-// remembers it, to hide it from people.
+// remembers it: for the rest of the run, and to hide it from people.
 func (x *execution) reveal(ctx context.Context, name string) (string, error) {
+	if v, known := x.revealed[name]; known {
+		return v, nil
+	}
 	owner, err := x.run.Owner(ctx)
 	switch {
 	case err != nil:
@@ -207,6 +210,7 @@ func (x *execution) reveal(ctx context.Context, name string) (string, error) {
 	if err == nil {
 		x.secrets.add(v)
 		x.used = withName(x.used, name)
+		x.revealed[name] = v
 	}
 	return v, err
 }
