@@ -82,6 +82,25 @@ func TestWork(t *testing.T) {
 	s.command("work.done", done).wantStatus(t, 410)
 }
 
+// TestAnAnswerOutlivesARestart: an answer that comes while the pipeline is paused is found by the next process.
+// Otherwise the event would wait until the work is over.
+func TestAnAnswerOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=1ms")
+	hook := s.create("webhook.job")
+	s.store("scan", "pipeline:\n- event.listen: {eventKey: webhook.job}\n"+scanning)
+	id, _ := s.offer(t, hook, "1")
+	item := s.take(t, "scan")[0]
+	s.command("pipeline.pause", map[string]any{"name": "scan"}).wantStatus(t, 200)
+	s.command("work.done", map[string]any{"lease": item["lease"], "value": "clean"}).wantStatus(t, 200)
+	s.stop()
+	s.resume()
+	s.command("pipeline.resume", map[string]any{"name": "scan"}).wantStatus(t, 200)
+	eventually(t, "the event goes on with the answer", func() bool {
+		return toText(t, s.look(id).result(t).Value) == `{"scanned":"clean"}`
+	})
+}
+
 // TestWorkThatFails: what a worker says, and what becomes of it.
 func TestWorkThatFails(t *testing.T) {
 	t.Parallel()

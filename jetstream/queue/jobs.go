@@ -32,6 +32,7 @@ type job struct {
 	pipeline string
 	since    time.Time
 	until    time.Time
+	key      []byte // for what is kept of the event; nil: it was not needed yet
 	newest
 }
 

@@ -52,7 +52,7 @@ func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err 
 	if !l.keepsPlace(d.event) {
 		err = waiting.put(context.Background(), l.binding, d.key, d.event, s)
 		if err == nil && a.answered() {
-			err = waiting.release(context.Background(), l.binding, d.key)
+			_, err = waiting.release(context.Background(), l.binding, d.key)
 		}
 		return false, err
 	}

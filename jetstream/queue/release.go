@@ -2,11 +2,20 @@ package queue
 
 import "context"
 
-// release makes an event due that waits for an answer.
-func (w *Waiting) release(ctx context.Context, binding, key string) error {
+// release makes an event due that waits for an answer, which is stored, and reports whether the event is known to
+// wait.
+func (w *Waiting) release(ctx context.Context, binding, key string) (waits bool, err error) {
+	if w.host.SoleWriter {
+		if err := w.ready(ctx); err != nil {
+			return false, err
+		}
+		if w.releaseHere(binding, key) {
+			return true, nil
+		}
+	}
 	s, err := w.find(ctx, binding, key)
 	if err != nil || s == nil || !s.Answer || s.Node != "" || w.runs(binding, key, s.sequence) {
-		return err // a run that goes on finds the answer
+		return false, err // a run that goes on finds the answer
 	}
 	s.Told = w.now().UTC()
 	s.Due = s.Told
@@ -16,7 +25,27 @@ func (w *Waiting) release(ctx context.Context, binding, key string) error {
 		w.hurry(o, false)
 		w.hurryElsewhere(o)
 	}
-	return err
+	return false, err
+}
+
+// releaseHere makes an event in the waiting room due, and reports whether it is there. Only this process knows of
+// that: the next one finds the answer as it starts.
+func (w *Waiting) releaseHere(binding, key string) (waits bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now, l := w.moment(), w.line(binding)
+	e := l.find(key)
+	if e == nil || !e.here() {
+		return false
+	}
+	switch {
+	case !e.Answer || e.busy(): // it runs, and finds the answer
+	case e.parked:
+		e.at = min(e.at, now)
+	default:
+		l.advance(e, now)
+	}
+	return true
 }
 
 // runs reports whether an event was taken in the state with that sequence.

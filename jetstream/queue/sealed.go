@@ -14,35 +14,46 @@ import (
 
 // sealedFor returns what seals and opens what is kept of an event. The key is made of the event, and is gone with
 // it: what is kept is removed without being overwritten, which would write all of the file that it is in.
-func sealedFor(event []byte) *seal.Box {
+func sealedFor(event []byte) *seal.Box { return sealedBy(keyFor(event)) }
+
+// keyFor returns the key for what is kept of an event.
+func keyFor(event []byte) []byte {
 	hash := sha256.New()
 	hash.Write([]byte("sluice kept of an event\x00"))
 	hash.Write(event)
-	box, err := seal.New(hash.Sum(nil))
+	return hash.Sum(nil)
+}
+
+func sealedBy(key []byte) *seal.Box {
+	box, err := seal.New(key)
 	if err != nil {
 		panic(err) // the key has the right length
 	}
 	return box
 }
 
-// sealed returns what seals and opens what is kept of an item, nil if its event is gone.
-func (w *Work) sealed(ctx context.Context, place string) (*seal.Box, error) {
-	binding, key := eventOf(place)
-	e, err := w.room.event(ctx, binding, key)
-	if e == nil || err != nil {
-		return nil, err
+// unlock finds the key for what is kept of a locked item, nothing if its event is gone. An item that is
+// erased is no job any more, and nobody asks it.
+func (w *Work) unlock(ctx context.Context, j *job) error {
+	if j.key != nil {
+		return nil
 	}
-	return sealedFor(e.data), nil
+	binding, key := eventOf(j.place)
+	e, err := w.room.event(ctx, binding, key)
+	if e != nil {
+		j.key = keyFor(e.data)
+	}
+	return err
 }
 
 // openItem returns an item as it is stored, nil if it is gone, or its event is.
-func openItem(msg *jetstream.RawStreamMsg, box *seal.Box, place string) *sluice.WorkItem {
+func openItem(msg *jetstream.RawStreamMsg, key []byte, place string) *sluice.WorkItem {
 	item := new(sluice.WorkItem)
 	var sealed []byte
-	if msg == nil || box == nil || json.Unmarshal(msg.Data, item) != nil || json.Unmarshal(item.Input, &sealed) != nil {
+	if msg == nil || key == nil || json.Unmarshal(msg.Data, item) != nil || json.Unmarshal(item.Input, &sealed) != nil {
 		return nil
 	}
-	input, err := box.Open(stepOf(place), sealed)
+	input, err := sealedBy(key).Open(stepOf(place), sealed)
 	if err != nil {
 		return nil
 	}
@@ -51,17 +62,17 @@ func openItem(msg *jetstream.RawStreamMsg, box *seal.Box, place string) *sluice.
 }
 
 // seal returns an answer as it is stored.
-func (w *Work) seal(ctx context.Context, place string, answer sluice.WorkAnswer) ([]byte, error) {
+func (w *Work) seal(ctx context.Context, j *job, answer sluice.WorkAnswer) ([]byte, error) {
 	text, err := value.Marshal(answer)
 	if err != nil {
 		return nil, err
 	}
-	box, err := w.sealed(ctx, place)
+	err = w.unlock(ctx, j)
 	switch {
 	case err != nil:
 		return nil, err
-	case box == nil:
+	case j.key == nil:
 		return nil, leaseOver()
 	}
-	return box.Seal(stepOf(place), text), nil
+	return sealedBy(j.key).Seal(stepOf(j.place), text), nil
 }

@@ -89,7 +89,7 @@ func (w *waited) wait(ctx context.Context, d *delivery, a attempt) (due bool, er
 	}
 	err = w.queue.Waiting.set(context.Background(), w.binding, d.key, s)
 	if err == nil && a.answered() {
-		err = w.queue.Waiting.release(context.Background(), w.binding, d.key)
+		_, err = w.queue.Waiting.release(context.Background(), w.binding, d.key)
 	}
 	return false, err
 }

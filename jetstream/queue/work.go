@@ -79,7 +79,7 @@ func (w *Work) index(
 // with it: then the answer and this state came too late, and go as well.
 func (w *Work) tell(ctx context.Context, place string) error {
 	binding, key := eventOf(place)
-	if err := w.room.release(ctx, binding, key); err != nil {
+	if waits, err := w.room.release(ctx, binding, key); waits || err != nil {
 		return err
 	}
 	item, err := w.stored(ctx, place, waitingWork)
@@ -160,11 +160,10 @@ func (w *Work) leaseOne(
 	if err != nil {
 		return nil, err
 	}
-	box, err := w.sealed(ctx, j.place)
-	if err != nil {
+	if err = w.unlock(ctx, j); err != nil {
 		return nil, err
 	}
-	if item = openItem(msg, box, j.place); item == nil {
+	if item = openItem(msg, j.key, j.place); item == nil {
 		w.forget(j.place)
 		return nil, nil
 	}
@@ -266,7 +265,7 @@ func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswe
 	p := is.progress
 	if !answer.Again.IsZero() {
 		p.Lease, p.Taker, p.Free = "", "", answer.Again
-	} else if p.Answer, err = w.seal(ctx, j.place, answer); err != nil {
+	} else if p.Answer, err = w.seal(ctx, j, answer); err != nil {
 		return err
 	}
 	ok, err := w.write(ctx, j, is, p)
