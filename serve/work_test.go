@@ -96,8 +96,9 @@ func TestAnAnswerOutlivesARestart(t *testing.T) {
 	s.stop()
 	s.resume()
 	s.command("pipeline.resume", map[string]any{"name": "scan"}).wantStatus(t, 200)
-	eventually(t, "the event goes on with the answer", func() bool {
-		return toText(t, s.look(id).result(t).Value) == `{"scanned":"clean"}`
+	eventually(t, "the event to go on with the answer", func() bool {
+		result := s.send("GET", resultPath+"?pollingRedirectEnabled=true&svc-result-correlationid="+id, nil)
+		return result.status == http.StatusOK && toText(t, result.result(t).Value) == `{"scanned":"clean"}`
 	})
 }
 
