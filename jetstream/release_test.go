@@ -3,6 +3,8 @@ package jetstream
 import (
 	"context"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,5 +130,66 @@ func TestALeaseHoldsAtEveryNode(t *testing.T) {
 			}
 			check(t, nodes[1].Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}))
 		}
+	})
+}
+
+// TestWorkThatIsDoneIsNotTaken: nodes that want the same item at the same moment do not get it after
+// another one has done it, and what waited for it is gone.
+func TestWorkThatIsDoneIsNotTaken(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, shared bool) {
+		if !shared {
+			return
+		}
+		const events, takers = 300, 8
+		nodes := []*Engine{open(), open(), open()}
+		key := natstest.UniqueKey("contended")
+		p := bind(t, nodes[0], strings.Split(key, ".")[1], sluice.EventPrefix+key, events)
+		consume(t, nodes[0], p, func(d sluice.Delivery) (sluice.Outcome, error) {
+			item := sluice.WorkItem{Queue: p.Name, Since: time.Now(), Until: time.Now().Add(time.Hour)}
+			if _, err := d.Kept.Offer(context.Background(), "step", item); err != nil {
+				return sluice.Outcome{}, err
+			}
+			answered := func() bool {
+				found, _ := d.Kept.Answer(context.Background(), "step")
+				return found != nil
+			}
+			if answered() {
+				return ok(p.Name, "1"), nil
+			}
+			o := again(d, time.Hour)
+			o.Answered = answered
+			return o, nil
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var done sync.Map // trace ids
+		var left atomic.Int32
+		left.Store(events)
+		var working sync.WaitGroup
+		for i := range len(nodes) * takers {
+			work := nodes[i%len(nodes)].Queue.Waiting.Work
+			working.Go(func() {
+				for {
+					items, err := work.Take(ctx, p.Name, "worker", 1, time.Minute)
+					if err != nil || len(items) == 0 {
+						check(t, err)
+						return
+					}
+					if _, twice := done.LoadOrStore(items[0].Lease[:strings.LastIndex(items[0].Lease, ".")], true); twice {
+						t.Errorf("%s was taken when it was done", items[0].Lease)
+						continue
+					}
+					check(t, work.Answer(ctx, items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}))
+					if left.Add(-1) == 0 {
+						stop()
+					}
+				}
+			})
+		}
+		for range events {
+			send(t, nodes[0], key, 0)
+		}
+		working.Wait()
+		natstest.Eventually(t, "nothing to wait any more", func() bool { return !waitsFor(t, nodes[0], p.Binding) })
 	})
 }

@@ -86,15 +86,20 @@ func (w *Work) tell(ctx context.Context, place string) error {
 	if item != nil || err != nil {
 		return err
 	}
-	// A server of a cluster may only lag behind. The leader knows.
-	info, err := w.room.stream.Info(ctx, jetstream.WithSubjectFilter(workSubject(place, waitingWork)))
-	switch {
-	case err != nil:
-		return stream.NoAnswer(err)
-	case len(info.State.Subjects) == 0:
+	gone, err := w.gone(ctx, place)
+	if gone {
 		w.room.drop(ctx, binding, key)
 	}
-	return nil
+	return err
+}
+
+// gone reports whether an item is gone, as the leader knows: another server of a cluster may lag behind.
+func (w *Work) gone(ctx context.Context, place string) (bool, error) {
+	info, err := w.room.stream.Info(ctx, jetstream.WithSubjectFilter(workSubject(place, waitingWork)))
+	if err != nil {
+		return false, stream.NoAnswer(err)
+	}
+	return len(info.State.Subjects) == 0, nil
 }
 
 // Take implements sluice.Work.
@@ -169,6 +174,13 @@ func (w *Work) leaseOne(
 	}
 	p := progress{Lease: rand.Text(), Taker: taker, Taken: is.Taken + 1, Free: w.lasting(j, lasts)}
 	ok, err := w.write(ctx, j, is, p)
+	if ok && is.sequence == 0 && !w.room.host.SoleWriter { // as it is, too, of an item that was done and removed
+		if ok, err = w.gone(ctx, j.place); ok {
+			w.room.remove(ctx, workSubject(j.place, waitingLease))
+			w.forget(j.place)
+		}
+		ok = !ok
+	}
 	if !ok || err != nil {
 		return nil, err
 	}
