@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"sluice"
@@ -36,8 +37,10 @@ func (t *cli) work(ctx context.Context, args []string) error {
 			return nil
 		}
 		for _, item := range taken.Items {
-			if err := t.doWork(ctx, item, args[1:]); err != nil {
+			if err := t.doWork(ctx, item, args[1:]); sluice.CodeLeaseOver.Is(err) {
 				t.Sayf("%s: %v", item.TraceID, err)
+			} else if err != nil {
+				return err
 			}
 		}
 	}
@@ -58,6 +61,9 @@ func (t *cli) persist(ctx context.Context, name string, params url.Values, body 
 	}
 }
 
+// farewell is how long a program has to end.
+const farewell = 2 * time.Second
+
 // doWork runs a program for an item, and answers what came of it.
 func (t *cli) doWork(ctx context.Context, item sluice.WorkItem, command []string) error {
 	running, stop := context.WithCancel(ctx)
@@ -69,22 +75,33 @@ func (t *cli) doWork(ctx context.Context, item sluice.WorkItem, command []string
 	program.Stdin = bytes.NewReader(append(item.Input, '\n'))
 	out, said := &head{most: sluice.MaxKept + 1}, &head{most: 2000, latest: true}
 	program.Stdout, program.Stderr = out, said
+	program.Cancel = func() error {
+		program.WaitDelay = farewell // only now: those that a program has started may write on after its end
+		return program.Process.Signal(syscall.SIGTERM)
+	}
 	err := program.Run()
 	answer := map[string]any{"lease": item.Lease}
 	const later = 75 // EX_TEMPFAIL of sysexits.h
-	code := program.ProcessState.ExitCode()
-	switch {
-	case err == nil:
+	switch code := program.ProcessState.ExitCode(); {
+	case code == 0 && !errors.Is(err, exec.ErrWaitDelay):
 		answer["value"] = valueOf(out.text)
-		return t.answerWork(ctx, "work.done", item, "done", answer)
+		err = t.answerWork(ctx, "work.done", item, "done", answer)
+		if !sluice.TooLarge.Is(err) && !sluice.Invalid.Is(err) {
+			return err
+		}
+		delete(answer, "value")
+		said.text = nil
+	case program.ProcessState == nil: // it is not there, or no program
+		answer["statusCode"] = http.StatusServiceUnavailable
+		return cmp.Or(t.answerWork(ctx, "work.fail", item, "put off", answer), err)
 	case ctx.Err() != nil || code == later:
 		answer["statusCode"], answer["retryAfter"] = http.StatusServiceUnavailable, "0s"
 		if code == later {
 			answer["retryAfter"] = t.Text("later")
 		}
-		return t.answerWork(context.WithoutCancel(ctx), "work.fail", item, "put off", answer)
+		return t.answerWork(ctx, "work.fail", item, "put off", answer)
 	case running.Err() != nil:
-		return errors.New("the lease was lost; somebody else does it")
+		return sluice.CodeLeaseOver.Errorf("the lease was lost; somebody else does it")
 	}
 	answer["message"] = cmp.Or(strings.TrimSpace(string(said.text)), err.Error())
 	return t.answerWork(ctx, "work.fail", item, fmt.Sprintf("failed (%v)", err), answer)
@@ -106,7 +123,7 @@ func (t *cli) answerWork(
 		return err
 	}
 	body := &client.Body{Content: text, ContentType: "application/json"}
-	if err := t.persist(ctx, name, nil, body, new(any)); err != nil {
+	if err := t.persist(context.WithoutCancel(ctx), name, nil, body, new(any)); err != nil {
 		return err
 	}
 	t.Sayf("%s: %s", item.TraceID, did)
