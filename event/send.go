@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -32,21 +33,32 @@ const (
 
 func twoTimes() error { return sluice.InvalidParameter("at", "Give either delay or at.") }
 
-// sends is what the commands that send have in common.
-func sends(c *command.Command) {
-	command.Traffic(c)
-	command.Valid("deliveryId", func(id any) error {
-		if text, _ := id.(string); len(text) > maxDeliveryID {
-			return fmt.Errorf("must have at most %d bytes", maxDeliveryID)
-		}
-		return nil
-	})(c)
-	command.Checks(func(known map[string]any) error {
-		if known["delay"] != nil && known["at"] != nil {
-			return twoTimes()
-		}
-		return nil
-	})(c)
+// sends is what the commands that send have in common: to a key, which a parameter has.
+func sends(key string) command.Option {
+	return func(c *command.Command) {
+		command.Traffic(c)
+		command.Valid(key, func(key any) error {
+			switch text, _ := key.(string); {
+			case sluice.IsInternalKey(strings.TrimPrefix(text, sluice.EventPrefix)):
+				return errors.New("must not begin with sluice.: such events are made by the server itself")
+			case !sluice.ValidKey(text):
+				return errors.New("must be " + sluice.KeyRule)
+			}
+			return nil
+		})(c)
+		command.Valid("deliveryId", func(id any) error {
+			if text, _ := id.(string); len(text) > maxDeliveryID {
+				return fmt.Errorf("must have at most %d bytes", maxDeliveryID)
+			}
+			return nil
+		})(c)
+		command.Checks(func(known map[string]any) error {
+			if known["delay"] != nil && known["at"] != nil {
+				return twoTimes()
+			}
+			return nil
+		})(c)
+	}
 }
 
 // apply gives an event its id and its time.
@@ -81,11 +93,8 @@ type sent struct {
 func sendCommand(events sluice.Events, namespace string) command.Command {
 	return command.New("event.send", "Send an event: pipelines that listen to its key are started.",
 		func(ctx context.Context, p sendParams) (sent, error) {
-			if err := checkOwnKey("eventKey", p.EventKey); err != nil {
-				return sent{}, err
-			}
 			return send(ctx, events, sluice.Event{EventKey: p.EventKey, Namespace: namespace}, p.Payload, p.sending)
-		}, sends)
+		}, sends("eventKey"))
 }
 
 type messageSendParams struct {
@@ -97,24 +106,12 @@ type messageSendParams struct {
 func messageSendCommand(events sluice.Events, namespace string) command.Command {
 	return command.New("message.send", "Send a message: pipelines that receive messages of its key are started.",
 		func(ctx context.Context, p messageSendParams) (sent, error) {
-			if err := checkOwnKey("key", p.Key); err != nil {
-				return sent{}, err
-			}
 			e := sluice.Event{Key: p.Key, Namespace: namespace}
 			if key, isEvent := strings.CutPrefix(p.Key, sluice.EventPrefix); isEvent {
 				e.Key, e.EventKey = "", key
 			}
 			return send(ctx, events, e, p.Payload, p.sending)
-		}, sends)
-}
-
-// checkOwnKey refuses what can't be the key of an event or message that a user sends.
-func checkOwnKey(parameter, key string) error {
-	if sluice.IsInternalKey(strings.TrimPrefix(key, sluice.EventPrefix)) {
-		return sluice.InvalidParameter(parameter,
-			"The parameter %s must not begin with sluice.: such events are made by the server itself.", parameter)
-	}
-	return checkKey(parameter, key)
+		}, sends("key"))
 }
 
 // send stores an event that carries a value. The event has the trace id of the sending run: one

@@ -46,6 +46,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		if wants, whereErr := r.wants(program, d.Message); !wants && whereErr == nil {
 			return r.passed(p), nil
 		}
+		r.unrun(p, d, sluice.RunReport{Status: sluice.StatusError, Error: problem.Of(err)})
 		return r.failed(p, d, err), nil
 	}
 	t, err := r.deliverOnce(ctx, p, owner, program, d)

@@ -34,13 +34,17 @@ func placed(p *source.Program) bool { return p.Order != nil || p.Debounce != nil
 // superseded reports that another event, with that trace id, runs in place of one, and returns
 // the outcome of that one.
 func (r *Runner) superseded(p *sluice.Pipeline, d sluice.Delivery, by string) sluice.Outcome {
-	eventKey, _ := d.Message["eventKey"].(string)
-	r.Observe(sluice.RunReport{
-		TraceID: d.TraceID, CorrelationID: d.CorrelationID, EventKey: strings.Clone(eventKey), Pipeline: p.Name,
-		Status: sluice.StatusSuperseded, By: by, Attempt: d.Attempts + 1, Delivery: d.Count, Started: time.Now().UTC(),
-		Steps: []sluice.StepReport{},
-	})
+	r.unrun(p, d, sluice.RunReport{Status: sluice.StatusSuperseded, By: by})
 	return r.succeeded(p, d, nil)
+}
+
+// unrun tells what became of an event that no step was done for.
+func (r *Runner) unrun(p *sluice.Pipeline, d sluice.Delivery, report sluice.RunReport) {
+	eventKey, _ := d.Message["eventKey"].(string)
+	report.TraceID, report.CorrelationID, report.EventKey = d.TraceID, d.CorrelationID, strings.Clone(eventKey)
+	report.Pipeline, report.Attempt, report.Delivery = p.Name, d.Attempts+1, d.Count
+	report.Started, report.Steps = time.Now().UTC(), []sluice.StepReport{}
+	r.Observe(report)
 }
 
 // numberOf returns a number for a value of an event, 0 for null.

@@ -123,7 +123,8 @@ func TestFiltersByWhere(t *testing.T) {
 	if _, found := call(`{"id":1,"size":0}`); found.Status != "ok" || found.Runs[0].Status != "passed" {
 		t.Errorf("with an order that fails: %+v", found)
 	}
-	if result, _ := call(`{"id":"one","size":1}`); result["status"] != "error" {
-		t.Errorf("wanted, with an order that fails: %v", result)
+	result, found = call(`{"id":"one","size":1}`)
+	if result["status"] != "error" || len(found.Runs) != 1 || found.Runs[0].Error["code"] != "expression-failed" {
+		t.Errorf("wanted, with an order that fails: %v, %+v", result, found)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"sluice"
 )
 
 // TestTraps: what is written correctly and can't work is found before a call finds it, by
@@ -86,6 +88,8 @@ func TestBoundsOfSteps(t *testing.T) {
 		"too short a delay":        {"event.send: {eventKey: a, delay: 999ms}", "The parameter delay must be a duration from 1s to 720h, such as 2s."},
 		"of a message too":         {"message.send: {key: a, delay: 0s}", "The parameter delay must be a duration from 1s to 720h, such as 2s."},
 		"no time at all":           {"http.request: {url: https://a.example.com, timeout: 0s}", "The parameter timeout must be a duration from 1ms to 5m, such as 2s."},
+		"no key":                   {"event.send: {eventKey: a b}", "The parameter eventKey must be " + sluice.KeyRule + "."},
+		"a key of the server":      {"message.send: {key: svc.event.sluice.schedule.a}", "The parameter key must not begin with sluice.: such events are made by the server itself."},
 		"too long an id":           {"event.send: {eventKey: a, deliveryId: " + strings.Repeat("x", 201) + "}", "The parameter deliveryId must have at most 200 bytes."},
 	} {
 		t.Run(name, func(t *testing.T) {
