@@ -152,7 +152,7 @@ func (c *Client) username(ctx context.Context, login Login) (string, error) {
 	}
 	switch {
 	case sluice.Forbidden.Is(err): // the login may be good for other commands
-		return "somebody who may not run iam.whoami", nil
+		return "", nil
 	case sluice.Unauthenticated.Is(err) && login.TokenURL != "":
 		return "", sluice.CodeLoginFailed.Errorf(
 			"%s has signed you in, but the server does not take its token. "+

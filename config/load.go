@@ -54,6 +54,9 @@ func (c *Config) InEffect() map[string]string {
 		case text != "" && s.Secret:
 			text = "(set)"
 		}
+		if _, meaning, told := strings.Cut(s.Doc, "; 0: "); told && text == "0" {
+			text += ": " + meaning
+		}
 		values[s.Name] = strings.Trim(text, "[]")
 	}
 	return values

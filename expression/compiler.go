@@ -47,7 +47,9 @@ func (l *Language) compile(source string) (*program, error) {
 		return nil, err
 	}
 	c := &compiler{program: &program{source: source}, language: l}
-	c.run = c.compile(tree)
+	if c.run = c.compile(tree); !c.Varies {
+		c.trials = append(c.trials, c.run)
+	}
 	return c.program, c.err
 }
 

@@ -17,6 +17,7 @@ type program struct {
 	source string
 	slots  int // how many variables it has
 	run    eval
+	trials []eval // parts that can be tried without a scope: what fails there fails in each run
 }
 
 // evaluate runs a program, gives its value a form, and reports the memory that both took.

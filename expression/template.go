@@ -69,8 +69,13 @@ func (l *Language) Compile(text string) (*Template, error) {
 // run sees; nil if none does.
 func (t *Template) ConstantError() error {
 	for _, part := range t.parts {
-		if p := part.program; p != nil && !p.Varies {
-			if _, err := (&Template{alone: p, slots: p.slots}).Eval(nil); err != nil {
+		p := part.program
+		if p == nil {
+			continue
+		}
+		for _, run := range p.trials {
+			trial := Template{alone: &program{source: p.source, run: run}, slots: p.slots}
+			if _, err := trial.Eval(nil); err != nil {
 				return err
 			}
 		}

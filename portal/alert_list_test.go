@@ -23,14 +23,14 @@ func TestAlertPage(t *testing.T) {
 		body := v.get("/alerts").body
 		return strings.Contains(body, "lead has dead letters") && strings.Contains(body, "lead fails")
 	})
-	page := v.get("/alerts").wants(t, 200, `href="/deadletters?pipeline=lead"`, `href="/pipelines/lead#failure"`, "failed in line 3; 1 dead letter, since ", "sluice retry --pipeline lead", ">Mute<", `<a href="/alerts" aria-current="page"`)
+	page := v.get("/alerts").wants(t, 200, `href="/deadletters?pipeline=lead"`, `href="/pipelines/lead#failure"`, "failed in line 3; 1 dead letter, since ", "sluice retry --pipeline lead", "sluice alert to", ">Mute<", `<a href="/alerts" aria-current="page"`)
 	_, action, _ := strings.Cut(page.body, `action="/alerts/`)
 	id, _, _ := strings.Cut(action, "/mute")
 	v.post("/alerts/"+id+"/mute", "for", "1h").wants(t, 303)
 	v.get("/alerts").wants(t, 200, "Muted until")
 	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
 	vera := s.signedIn("vera", "a long password")
-	vera.get("/alerts").wants(t, 200, "has dead letters").lacks(t, ">Mute<")
+	vera.get("/alerts").wants(t, 200, "has dead letters").lacks(t, ">Mute<", "sluice alert to")
 	vera.post("/alerts/"+id+"/mute", "for", "1h").wants(t, 403)
 	s.command("deadletter.delete", map[string]any{"pipeline": "lead"})
 	natstest.Eventually(t, "the letters to be history", func() bool {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestLayout: what belongs together is aligned, and what has the focus is seen whole.
@@ -42,6 +44,15 @@ func TestLayout(t *testing.T) {
 	b.open("/webhooks/webhook.a?show=token")
 	if wide := eval[bool](b, `[...document.querySelectorAll("#url wbr")].length > 5`); !wide {
 		t.Error("a URL has no places to end a line")
+	}
+	b.waits(".own [data-row]")
+	if repeated := eval[bool](b, `[...document.querySelectorAll(".own [data-key]")].some((e) => e.checkVisibility())`); repeated {
+		t.Error("the page of a webhook names it in each of its calls")
+	}
+	b.open("/calls")
+	b.do(chromedp.EmulateViewport(390, 844))
+	if display := eval[string](b, `getComputedStyle(document.querySelector(".fold > summary")).display`); display != "list-item" {
+		t.Errorf("the filter on a phone has no mark that it opens: it is %s", display)
 	}
 }
 

@@ -52,7 +52,7 @@ func TestSettingsPage(t *testing.T) {
 	t.Parallel()
 	s := start(t, "smtp-url=smtps://ops:hunter2@mail.example.org", "mail-from=a@example.org")
 	v := s.signedIn("admin", adminPassword)
-	v.get("/settings").wants(t, 200, "event-max-age", ">168h<", ">1GiB<", "(set)", `<a href="/settings" aria-current="page"`).lacks(t, "hunter2", "mail.example.org")
+	v.get("/settings").wants(t, 200, "event-max-age", ">168h<", ">1GiB<", ">0: half of the volume, or as much as an external engine takes<", "(set)", `<a href="/settings" aria-current="page"`).lacks(t, "hunter2", "mail.example.org")
 	s.command("iam.user.put", map[string]any{"username": "dev", "password": "a long password", "roles": []string{"developer"}})
 	dev := s.signedIn("dev", "a long password")
 	dev.get("/settings").wants(t, 403)

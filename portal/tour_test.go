@@ -140,9 +140,12 @@ func TestPipelineMistake(t *testing.T) {
 	if marked := eval[string](b, inEditor+`.querySelector(".cm-lintRange-error").textContent`); marked != "vlaue" {
 		t.Errorf("what is marked is %q", marked)
 	}
-	b.do(chromedp.Click(chromedp.CSS("a[data-line='3']")))
+	if twice := eval[bool](b, `document.querySelector(".problems a").checkVisibility()`); twice {
+		t.Error("mistakes are listed above the editor and below it")
+	}
+	b.do(chromedp.Click(chromedp.CSS("[data-findings] button")))
 	if line := eval[string](b, inEditor+`.querySelector(".cm-activeLine").textContent`); !strings.Contains(line, "vlaue") {
-		t.Errorf("the link leads to the line %q", line)
+		t.Errorf("the mistake leads to the line %q", line)
 	}
 	b.fill("#source", "pipeline:\n  - set:\n      value: \"#{body.a + body.b}\"\ntests:\n  - name: adds\n    body: {a: 1, b: 2}\n    expect: {body: 3}\n")
 	b.follow("button[value=save]")

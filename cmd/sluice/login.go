@@ -60,7 +60,7 @@ func (t *cli) login(ctx context.Context, args []string) error {
 		}
 	}
 	return t.Report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (%s).", login.URL,
-		login.Username, profile)
+		cmp.Or(login.Username, "a user who needs a role to see more: ask an administrator"), profile)
 }
 
 // loginByPassword asks for the name and the password that were not given.

@@ -46,6 +46,12 @@ func (t *cli) showTrace(ctx context.Context) error {
 	}
 	return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
 		calls := view.Field(root, "items").Content
+		if id := view.TextOf(calls[0], "quarantine"); id != "" {
+			kept, _ := t.items(ctx, "quarantine.get", url.Values{"id": {id}}) // it may be gone, or not for this user
+			for _, item := range kept {
+				calls[0].Content = append(calls[0].Content, item.Content...)
+			}
+		}
 		replays, err := t.replaysOf(ctx, calls[0])
 		if err != nil {
 			return err
@@ -69,20 +75,23 @@ func (t *cli) replaysOf(ctx context.Context, call *yaml.Node) (replays []*yaml.N
 		status == string(sluice.StatusHandshake) {
 		return nil, nil // it has no event to replay
 	}
-	answer, err := t.Server.Command(ctx, "trace.get", url.Values{
+	found, err := t.items(ctx, "trace.get", url.Values{
 		"eventKey": {key}, "from": {view.TextOf(call, "time")}, "limit": {looked},
-	}, nil)
-	if err != nil {
-		return nil, err
-	}
-	page, err := view.Parse(answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	for _, other := range slices.Backward(view.List(page, "items")) { // the oldest first
+	})
+	for _, other := range slices.Backward(found) { // the oldest first
 		if view.TextOf(other, "replayOf") == view.TextOf(call, "traceId") {
 			replays = append(replays, other)
 		}
 	}
-	return replays, nil
+	return replays, err
+}
+
+// items asks a command for a list.
+func (t *cli) items(ctx context.Context, name string, params url.Values) ([]*yaml.Node, error) {
+	answer, err := t.Server.Command(ctx, name, params, nil)
+	if err != nil {
+		return nil, err
+	}
+	page, err := view.Parse(answer.Body)
+	return view.List(page, "items"), err
 }

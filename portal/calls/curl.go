@@ -37,31 +37,3 @@ func curlOfCall(receive string, c sluice.CallView) string {
 func shellQuoted(text string) string {
 	return fmt.Sprintf("'%s'", strings.ReplaceAll(text, "'", `'\''`))
 }
-
-// A CurlLine is a way to call the webhook.
-type CurlLine struct {
-	Title string
-	Text  string // as shown
-	Copy  string // with the token
-}
-
-// CurlLines returns ways to call a webhook. A header comes first, because fewer places
-// log it than a URL.
-func CurlLines(receive, token string, revealed bool) []CurlLine {
-	lines := []CurlLine{
-		{Title: "Token in a header (best)", Text: "curl " + receive +
-			" \\\n  -H 'token: TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},
-		{Title: "Token in the URL", Text: "curl '" + receive +
-			"?token=TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},
-		{Title: "With files", Text: "curl " + receive + " \\\n  -H 'token: TOKEN' \\\n  -F 'file=@report.pdf'"},
-	}
-	visible := page.HiddenToken(token)
-	if revealed {
-		visible = token
-	}
-	for i := range lines {
-		lines[i].Copy = strings.ReplaceAll(lines[i].Text, "TOKEN", token)
-		lines[i].Text = strings.ReplaceAll(lines[i].Text, "TOKEN", visible)
-	}
-	return lines
-}

@@ -101,14 +101,6 @@ func (f callFilter) Failed() bool {
 	return f.Get("status") == "error" && !f.Has("search") && !f.Has("trace")
 }
 
-// A timePreset is a time before now that a list can show.
-type timePreset struct{ Since, Title string }
-
-// Presets returns the times to choose from.
-func (f callFilter) Presets() []timePreset {
-	return []timePreset{{"15m", "15 min"}, {"1h", "1 h"}, {"6h", "6 h"}, {"1d", "24 h"}, {"7d", "7 days"}}
-}
-
 // Empty reports whether the list shows all calls.
 func (f callFilter) Empty() bool { return len(f.Values) == 0 }
 

@@ -14,7 +14,8 @@ type startView struct {
 	Key     string // of the webhook; "" if there is none yet
 	Entered string
 	Problem string
-	Line    calls.CurlLine
+	Receive string // URL without the token
+	Open    string // the token in its URL
 	Token   bool
 	Arrived *sluice.CallView
 	Live    string
@@ -38,8 +39,10 @@ func startPage(v *page.Visit) error {
 		return v.Redirect(webhookPath(hook.EventKey))
 	}
 	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
-	view := startView{Key: hook.EventKey, Token: v.User.May(sluice.MaySeeTokens), Live: v.Live(hook.EventKey, "")}
-	view.Line = calls.CurlLines(receive, hook.OpenToken(), true)[0]
+	view := startView{
+		Key: hook.EventKey, Receive: receive, Open: hook.OpenToken(), Token: v.User.May(sluice.MaySeeTokens),
+		Live: v.Live(hook.EventKey, ""),
+	}
 	found, err := calls.Latest(v, hook.EventKey, "1")
 	if err != nil {
 		return err

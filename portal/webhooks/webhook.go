@@ -24,7 +24,6 @@ type webhookView struct { //nolint:recvcheck // templates call methods of the va
 	Media    string
 	Medias   []string // that it can have
 	Result   *calls.Sent
-	Lines    []calls.CurlLine
 	CallsURL string
 	Guarded  bool // calls need more than the token
 
@@ -63,7 +62,6 @@ func renderWebhook(v *page.Visit, view webhookView) error {
 	view.CallsURL = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Open = view.OpenToken()
-	view.Lines = calls.CurlLines(view.Receive, view.Open, view.Revealed)
 	if err := addCalls(v, &view); err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (v *View) callFacts(call *yaml.Node) (facts facts) {
 	facts.add("Status", joined(", answered ", v.statusOf(call), answer))
 	facts.add("Tried again", v.full(call, "next"))
 	facts.add("Reason", Printable(reasonOf(call)))
-	for _, name := range []string{"traceId", "correlationId", "replayOf"} {
+	for _, name := range []string{"diagnosis", "errors", "quarantine", "traceId", "correlationId", "replayOf"} {
 		facts.add(Title(name), v.brief(call, name))
 	}
 	return facts

@@ -170,19 +170,11 @@ func cut(text string, width int) string {
 	if uniseg.StringWidth(text) <= width {
 		return text
 	}
-	var b strings.Builder
-	used := 0
-	for rest, state := text, -1; rest != ""; {
-		var cluster string
-		var w int
-		cluster, rest, w, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if used+w > width-1 {
-			break
-		}
-		used += w
-		b.WriteString(cluster)
+	end, used := 0, 0
+	for g := uniseg.NewGraphemes(text); g.Next() && used+g.Width() < width; used += g.Width() {
+		_, end = g.Positions()
 	}
-	return b.String() + "…"
+	return text[:end] + "…"
 }
 
 // Colours, as terminals know them.
