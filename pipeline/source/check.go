@@ -104,7 +104,7 @@ func (c *checker) formula(n *node, name string) *Value {
 		c.problemf(n, "%s can't use secrets; compute it from the event.", name)
 	default:
 		for _, read := range v.template.Reads {
-			if root, _, _ := strings.Cut(read, "."); root == "vars" || root == "headers" {
+			if root, _, _ := strings.Cut(read, "."); slices.Contains([]string{"vars", "headers", "user"}, root) {
 				c.problemf(n,
 					"%s is computed before a run begins, when there is no %s; compute it from the event.", name, read)
 			}
