@@ -71,6 +71,11 @@ func TestItBrokeAtNight(t *testing.T) {
 	}
 	tiles("0 calls went well; 0 in progress; 3 being retried; 2 calls failed in a pipeline; 0 calls rejected by the server; 2 dead letters")
 	b.wants("2 pipelines are failing: billing, shop")
+	b.open("/search?q=sho&live=yes")
+	if state := b.text("#found .badge"); state != "failing" {
+		t.Errorf("the search says that the pipeline is %q", state)
+	}
+	b.open("/")
 	b.follow("[data-figures=attention] a[href*='/pipelines/shop']")
 	b.wants("answered with 503", outside.URL+"/shop", "3 events wait for another attempt", "Edit line")
 	if main := b.text("main .main"); main != "Try all 3 now" {

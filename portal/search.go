@@ -7,6 +7,7 @@ import (
 	"sluice/command"
 	"sluice/portal/calls"
 	"sluice/portal/page"
+	"sluice/portal/pipelines"
 
 	"sluice"
 )
@@ -15,7 +16,7 @@ import (
 type searchView struct {
 	Text      string
 	Webhooks  []sluice.WebhookView
-	Pipelines []sluice.PipelineView
+	Pipelines []pipelines.Pipeline
 	Calls     []sluice.CallView
 	More      string // path of the list of calls
 }
@@ -68,9 +69,10 @@ func findNames(v *page.Visit, view *searchView) error {
 	if err != nil {
 		return err
 	}
-	found, err := page.AskIfAllowed[command.Page[sluice.PipelineView]](v, "pipeline.get", "search", view.Text,
-		"limit", mostFound)
-	view.Webhooks, view.Pipelines = hooks.Items, found.Items
+	view.Webhooks = hooks.Items
+	if v.May("pipeline.get") {
+		view.Pipelines, _, err = pipelines.Find(v, "search", view.Text, "limit", mostFound)
+	}
 	return err
 }
 

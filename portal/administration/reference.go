@@ -117,12 +117,3 @@ func (op *operation) readBody(schemas map[string]schema) {
 		})
 	}
 }
-
-// Words describes the values that a schema allows.
-func (s schema) Words() string {
-	words := map[string]string{
-		"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
-		"array": "a list", "object": "a JSON object",
-	}
-	return cmp.Or(strings.Join(s.Enum, ", "), words[s.Type], "any value")
-}

@@ -20,7 +20,7 @@ func pipelineRetry(v *page.Visit) error {
 	return v.RunThen(pipelinePath(name)+"?done=retried", "event.retry", "pipeline", name)
 }
 
-func pipelineConfirm(v *page.Visit, found pipeline) error {
+func pipelineConfirm(v *page.Visit, found Pipeline) error {
 	path := pipelinePath(found.Name)
 	asked := page.Confirmation{
 		Name: found.Name, What: "pipeline", Back: path,
@@ -39,7 +39,7 @@ func pipelineConfirm(v *page.Visit, found pipeline) error {
 }
 
 // pipelineDelete deletes a pipeline. The next page has the source, to undo that.
-func pipelineDelete(v *page.Visit, found pipeline) error {
+func pipelineDelete(v *page.Visit, found Pipeline) error {
 	if _, err := v.Run("pipeline.delete", "name", found.Name); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func editorNew(v *page.Visit) error {
 	return renderEditor(v, e)
 }
 
-func editorPage(v *page.Visit, found pipeline) (err error) {
+func editorPage(v *page.Visit, found Pipeline) (err error) {
 	e := editor{Name: found.Name, Source: found.Source, Tag: found.ETag, Call: v.Query("call")}
 	if e.Call == "" {
 		if e.Call, err = calls.LatestOf(v, "pipeline", found.Name); err != nil {

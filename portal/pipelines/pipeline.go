@@ -11,7 +11,7 @@ import (
 )
 
 type pipelineView struct {
-	pipeline
+	Pipeline
 
 	Lines    []sourceLine
 	Versions []sluice.VersionView
@@ -53,7 +53,7 @@ func showPipeline(v *page.Visit, do func(*pipelineView) error) error {
 	if err != nil {
 		return err
 	}
-	view := &pipelineView{pipeline: found, CallsURL: callsOfPipeline(v, found.PipelineView)}
+	view := &pipelineView{Pipeline: found, CallsURL: callsOfPipeline(v, found.PipelineView)}
 	if err := do(view); err != nil {
 		return err
 	}

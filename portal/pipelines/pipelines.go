@@ -8,8 +8,8 @@ import (
 	"sluice/portal/page"
 )
 
-// A pipeline is a pipeline with its state.
-type pipeline struct {
+// A Pipeline is a pipeline with its state.
+type Pipeline struct {
 	sluice.PipelineView
 
 	State sluice.PipelineStats
@@ -17,23 +17,27 @@ type pipeline struct {
 
 type pipelinesView struct {
 	Search string
-	Items  []pipeline
+	Items  []Pipeline
 	Next   string
 }
 
 func pipelinesPage(v *page.Visit) error {
 	search := v.Query("search")
-	found, err := page.Ask[command.Page[sluice.PipelineView]](v, "pipeline.get",
-		"search", search, "after", v.Query("after"), "limit", page.Size)
+	found, next, err := Find(v, "search", search, "after", v.Query("after"), "limit", page.Size)
 	if err != nil {
 		return err
 	}
+	return v.Show("pipelines", "Pipelines", pipelinesView{search, found, v.Next(next)})
+}
+
+// Find lists pipelines with their states.
+func Find(v *page.Visit, given ...any) (all []Pipeline, next string, err error) {
+	found, err := page.Ask[command.Page[sluice.PipelineView]](v, "pipeline.get", given...)
 	states := backlogs(v)
-	view := pipelinesView{Search: search, Next: v.Next(found.Next)}
 	for _, item := range found.Items {
-		view.Items = append(view.Items, pipeline{item, states[item.Name]})
+		all = append(all, Pipeline{item, states[item.Name]})
 	}
-	return v.Show("pipelines", "Pipelines", view)
+	return all, found.Next, err
 }
 
 // backlogs returns the states of pipelines, or nil if the user may not see them.
@@ -50,12 +54,12 @@ func backlogs(v *page.Visit) map[string]sluice.PipelineStats {
 }
 
 // pipelineNamed returns the pipeline that the path names.
-func pipelineNamed(v *page.Visit) (pipeline, error) {
+func pipelineNamed(v *page.Visit) (Pipeline, error) {
 	found, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", v.Named("name"))
 	if err != nil {
-		return pipeline{}, err
+		return Pipeline{}, err
 	}
-	return pipeline{found, backlogs(v)[found.Name]}, nil
+	return Pipeline{found, backlogs(v)[found.Name]}, nil
 }
 
 // pipelinePath returns the path of the page of a pipeline.
