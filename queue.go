@@ -12,8 +12,8 @@ type Queue interface {
 	// stable storage, and holds until Unbind.
 	Bind(ctx context.Context, pattern string, concurrency int) (*Binding, error)
 
-	// Unbind ends a binding. Events no longer wait for it.
-	Unbind(ctx context.Context, b *Binding) error
+	// Unbind ends a binding of a pipeline. Events no longer wait for it.
+	Unbind(ctx context.Context, pipeline string, b *Binding) error
 
 	// Consume hands the events of a pipeline to its handler until ctx ends, and returns
 	// when all runs have ended. Each event is handed out, on one node at a time,

@@ -8,7 +8,6 @@ import (
 
 	"sluice"
 	"sluice/jetstream/correlation"
-	"sluice/jetstream/journal"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
@@ -68,8 +67,8 @@ func (e *Engine) forget(ctx context.Context, events []correlation.Envelope, over
 			return err
 		}
 	}
-	for origin := range waiting {
-		e.Journal.Hear(journal.Withdrawn{Origin: origin})
+	for _, withdrawn := range waiting {
+		e.settled(withdrawn)
 	}
 	return nil
 }
@@ -85,26 +84,29 @@ func (e *Engine) remove(ctx context.Context, event correlation.Envelope, ran, ov
 	return stream.Remove(ctx, e.Stored.stream, event.Sequence, overwrite)
 }
 
-// waiting returns what has set off those events that wait for pipelines, by correlation id: no outcome
-// tells what becomes of them. A run that goes on will tell.
-func (e *Engine) waiting(ctx context.Context, events []correlation.Envelope) (map[string]bool, error) {
-	origins := make(map[string]bool)
+// waiting withdraws those events that wait for pipelines, and returns what is to be told of that, once for each
+// event that has set them off.
+func (e *Engine) waiting(ctx context.Context, events []correlation.Envelope) (map[string]queue.Settled, error) {
+	origins := make(map[string]queue.Settled)
+	var running []string
 	for _, event := range events {
-		if event.ReplayOf != "" || event.Origin != nil && event.Origin.TraceID != event.TraceID {
-			continue // a replay tells only that it went well
-		}
+		s := queue.Settled{Sequence: event.Sequence, Origin: e.Queue.OriginOf(event)}
+		s.Decides = s.Origin != ""
 		for _, name := range event.Listeners {
 			outcome, err := e.Queue.Outcome(ctx, event, name)
 			switch {
 			case err != nil && sluice.AsError(err).Kind != sluice.Gone:
 				return nil, err
-			case err != nil || outcome != nil || e.Queue.Works(name, event.Sequence):
-			case event.Origin != nil:
-				origins[event.Origin.CorrelationID] = true
+			case err != nil || outcome != nil:
+			case e.Queue.Withdraw(name, s):
+				running = append(running, s.Origin)
 			default:
-				origins[e.Stored.ids.ID(event.Sequence, event.TraceID)] = true
+				origins[s.Origin] = s
 			}
 		}
+	}
+	for _, origin := range running {
+		delete(origins, origin)
 	}
 	return origins, nil
 }

@@ -384,6 +384,66 @@ func TestErasedWhileItWaits(t *testing.T) {
 	}
 }
 
+// TestErasedInAnAttempt: nothing waits of an event that is erased while it runs, or waits in its place, and its call
+// is told of once. One that waits in its place does not run again.
+func TestErasedInAnAttempt(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ attempt, concurrency int }{
+		"the first": {1, 16}, "a later one": {2, 16}, "in order": {2, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			told, runs, release := make(chan sluice.Status, 10), make(chan int, 10), make(chan struct{})
+			e := openEngine(t, Options{Dir: t.TempDir(), ObserveEnd: func(end sluice.CallEnd) { told <- end.Status }})
+			key := natstest.UniqueKey("attempt")
+			p := bind(t, e, "attempt", sluice.EventPrefix+key, test.concurrency)
+			received := keyed(key)
+			received.Method, received.ReceivedAt = "POST", time.Now().UTC()
+			_, err := e.Events.Accept(t.Context(), received, 0)
+			check(t, err)
+			stop := consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+				runs <- d.Attempts + 1
+				again := ok(p.Name, "1")
+				again.Status, again.Attempts = sluice.StatusProcessing, d.Attempts+1
+				again.Next = time.Now().Add(10 * time.Millisecond)
+				if again.Attempts == test.attempt {
+					<-release
+					again.Next = time.Now().Add(time.Hour)
+				}
+				e.Journal.Hear(journal.Ran{RunReport: sluice.RunReport{
+					TraceID: d.TraceID, CorrelationID: d.CorrelationID, Pipeline: p.Name, Status: sluice.StatusError,
+					Attempt: again.Attempts, Started: time.Now(),
+				}})
+				return again, nil
+			})
+			for attempt := range test.attempt {
+				if got := <-runs; got != attempt+1 {
+					t.Fatalf("attempt %d, want %d", got, attempt+1)
+				}
+			}
+			if test.concurrency == 1 {
+				close(release)
+				natstest.Eventually(t, "its run is known", func() bool { return len(callOf(t, e, received.TraceID).Runs) == test.attempt })
+			}
+			check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, received.TraceID)}))
+			if test.concurrency > 1 {
+				close(release)
+			}
+			natstest.Eventually(t, "nothing waits of it", func() bool {
+				return !waitsFor(t, e, p.Binding) && !e.Queue.Works(p.Name, 1)
+			})
+			stop()
+			e.Journal.TellEnds(t.Context())
+			if status := <-told; status != sluice.StatusError || len(told) > 0 {
+				t.Errorf("it is told to be %s, and then %d more", status, len(told))
+			}
+			if len(runs) > 0 {
+				t.Error("it runs again")
+			}
+		})
+	}
+}
+
 // TestErasedAfterTheRestWent: what was made of an event and is gone already is in no file either once the
 // event is erased: a copy for a later attempt, and a dead letter that was deleted. What is there of others
 // stays: otherwise the files would go as a whole.

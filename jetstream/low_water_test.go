@@ -139,7 +139,7 @@ func TestFloorsAreOneRecord(t *testing.T) {
 	if err != nil || after.Records-before.Records != 1 {
 		t.Errorf("%d records more (%v), want 1", after.Records-before.Records, err)
 	}
-	if err := e.Queue.Unbind(t.Context(), pipelines[0].Binding); err != nil {
+	if err := e.Queue.Unbind(t.Context(), pipelines[0].Name, pipelines[0].Binding); err != nil {
 		t.Fatal(err)
 	}
 	if e.Queue.LowWater.Of(pipelines[0].Binding.ID) != 0 || e.Queue.LowWater.Of(pipelines[1].Binding.ID) == 0 {

@@ -128,7 +128,7 @@ func TestResultsOfPipelinesThatAreGone(t *testing.T) {
 	if got := poll(); got.Status != sluice.StatusProcessing {
 		t.Errorf("before it ran the status is %s", got.Status)
 	}
-	if err := e.Queue.Unbind(t.Context(), p.Binding); err != nil {
+	if err := e.Queue.Unbind(t.Context(), p.Name, p.Binding); err != nil {
 		t.Fatal(err)
 	}
 	storePipeline(t, e, "p", nil)

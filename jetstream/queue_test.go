@@ -32,7 +32,7 @@ func bind(t *testing.T, e *Engine, name, pattern string, concurrency int) *sluic
 	}
 	p := &sluice.Pipeline{Name: name, Binding: b}
 	storePipeline(t, e, name, p)
-	t.Cleanup(func() { _ = e.Queue.Unbind(context.Background(), b) })
+	t.Cleanup(func() { _ = e.Queue.Unbind(context.Background(), "", b) })
 	return p
 }
 

@@ -57,7 +57,7 @@ func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 			t.Errorf("%d of %d are found to be tried again (%v)", len(calls), failing, err)
 		}
 		storePipeline(t, e, p.Name, nil)
-		if err := e.Queue.Unbind(t.Context(), p.Binding); err != nil {
+		if err := e.Queue.Unbind(t.Context(), p.Name, p.Binding); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := e.Results.Result(t.Context(), results[0].CorrelationID, 0); err != nil || got.Error == nil || got.Error.Code != "pipeline-gone" {

@@ -47,7 +47,7 @@ func (r *Runner) unbind(ctx context.Context, pipeline string, b *sluice.Binding)
 	if b == nil {
 		return
 	}
-	if err := r.Queue.Unbind(context.WithoutCancel(ctx), b); err != nil {
+	if err := r.Queue.Unbind(context.WithoutCancel(ctx), pipeline, b); err != nil {
 		r.stranded(pipeline, b, err)
 	}
 }

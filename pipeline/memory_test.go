@@ -119,7 +119,7 @@ func (q *queue) Bind(_ context.Context, pattern string, concurrency int) (*sluic
 	return b, nil
 }
 
-func (q *queue) Unbind(_ context.Context, b *sluice.Binding) error {
+func (q *queue) Unbind(_ context.Context, _ string, b *sluice.Binding) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.bindings, b.ID)

@@ -85,7 +85,7 @@ func bind(t *testing.T, e *jetstream.Engine, name, pattern string) *sluice.Pipel
 	}
 	p := &sluice.Pipeline{Name: name, Binding: b}
 	storePipeline(t, e, name, p)
-	t.Cleanup(func() { _ = e.Queue.Unbind(context.Background(), b) })
+	t.Cleanup(func() { _ = e.Queue.Unbind(context.Background(), "", b) })
 	return p
 }
 

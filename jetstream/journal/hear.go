@@ -28,7 +28,8 @@ type Answered struct{ sluice.Call }
 // Ran says how a run of a pipeline went.
 type Ran struct{ sluice.RunReport }
 
-// Settled says with which outcome a pipeline is done with an event.
+// Settled says with which outcome a pipeline is done with an event, or that it was erased while it waited:
+// then the outcome has no pipeline.
 type Settled struct {
 	Sequence uint64
 	TraceID  string
@@ -39,16 +40,10 @@ type Settled struct {
 	Outcome  sluice.Outcome
 }
 
-// Withdrawn says that an event was removed while it waited.
-type Withdrawn struct {
-	Origin string // correlation id of the event that has set it off, or its own
-}
-
-func (Stored) fact()    {}
-func (Answered) fact()  {}
-func (Ran) fact()       {}
-func (Settled) fact()   {}
-func (Withdrawn) fact() {}
+func (Stored) fact()   {}
+func (Answered) fact() {}
+func (Ran) fact()      {}
+func (Settled) fact()  {}
 
 // Hear records what happened to a call. It never waits.
 func (j *Journal) Hear(f Fact) {
@@ -63,10 +58,6 @@ func (j *Journal) Hear(f Fact) {
 		j.enter(func(w *lineWriter) { w.add(lineRun, j.sequenceOf(f.CorrelationID), f.TraceID, &f.RunReport) })
 	case Settled:
 		j.hearSettled(&f)
-	case Withdrawn:
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.enterEnd(ending{origin: f.Origin})
 	}
 }
 
@@ -130,6 +121,9 @@ func (j *Journal) hearSettled(f *Settled) {
 	}
 	if f.Decides {
 		j.enterEnd(ending{f.Origin, o.Stored, f.Replay})
+	}
+	if o.Pipeline == "" {
+		return
 	}
 	ended := runOutcome{
 		TraceID: f.TraceID, Pipeline: o.Pipeline, Status: o.Status, Stored: o.Stored, Sent: o.Sent,

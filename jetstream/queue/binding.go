@@ -36,8 +36,13 @@ func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*slu
 }
 
 // Unbind implements sluice.Queue.
-func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
-	err := q.events.DeleteConsumer(ctx, b.ID)
+func (q *Queue) Unbind(ctx context.Context, pipeline string, b *sluice.Binding) error {
+	consumer, err := q.events.Consumer(ctx, b.ID)
+	if err == nil {
+		if err = q.events.DeleteConsumer(ctx, b.ID); err == nil {
+			err = q.withdrawAll(ctx, pipeline, b.ID, consumer.CachedInfo())
+		}
+	}
 	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return sluice.Passing(sluice.CodeEngineUnavailable, "The engine did not end the binding.").Because(err)
 	}

@@ -99,6 +99,7 @@ func (w *Waiting) hold(ctx context.Context, binding, key string, s state) (tries
 	defer w.mu.Unlock()
 	switch {
 	case l.find(key) != e: // it was erased
+		err = errElsewhere
 	case e.Order == 0:
 		l.remove(e)
 	default:

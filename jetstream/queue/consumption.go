@@ -153,7 +153,7 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 	}
 	failed := a.outcome.Status == sluice.StatusError
 	if a.before {
-		if !failed {
+		if d.settled = true; !failed {
 			return nil
 		}
 		return q.DeadLetters.AddMissing(ctx, d.Delivery, letter, a.outcome)
@@ -179,7 +179,7 @@ func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
 	if err := q.Outcomes.tell(d.sequence, d.TraceID, a.outcome, d.Waits); err != nil {
 		return err
 	}
-	a.outcome.Stored = sequence
+	a.outcome.Stored, d.settled = sequence, true
 	q.Settled(q.reportEnd(ctx, d, a.outcome))
 	return nil
 }

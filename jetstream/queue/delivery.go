@@ -53,6 +53,8 @@ type delivery struct {
 	due        time.Time     // of a live event that was sent for later
 	tries      sluice.Target // that is tried before the event is due; 0: none
 	supersedes []string      // keys of the events that it runs in place of
+	settled    bool          // its outcome is stored
+	withdrawn  *Settled      // what is told at its end, see withdrawn.go
 }
 
 // A source hands out deliveries. Its methods say what the steps of a delivery mean

@@ -34,7 +34,7 @@ func (l *live) begin(ctx context.Context, meta *jetstream.MsgMetadata) *delivery
 		},
 	}
 	d.sequence, d.Count, d.Time = meta.Sequence.Stream, int(meta.NumDelivered), meta.Timestamp
-	if !l.queue.work.begin(ctx, liveKey{l.binding, d.sequence}, l) {
+	if !l.queue.work.begin(ctx, l.keyOf(d.sequence), d, l) {
 		return nil
 	}
 	// fails if the pipeline stops, which gives the event back
@@ -88,14 +88,15 @@ func (l *live) refuse(*delivery) {
 // giveBack implements source. The event is no longer in progress before it can come again:
 // otherwise its next delivery would be left to this one.
 func (l *live) giveBack(d *delivery, after time.Duration) {
-	l.queue.work.end(liveKey{l.binding, d.sequence}, l)
+	l.queue.work.end(l.keyOf(d.sequence), l)
 	_ = cmp.Or(l.again, l.msg).NakWithDelay(after) // if this fails, it is delivered again after ackWait
 }
 
 // end implements source.
 func (l *live) end(d *delivery) {
 	l.hold.Release()
-	l.queue.work.end(liveKey{l.binding, d.sequence}, l)
+	l.queue.work.end(l.keyOf(d.sequence), l)
+	l.leave(d)
 }
 
 // beat tells the engine that the event is in progress, over the node's own connection:
@@ -108,26 +109,33 @@ func (l *live) beat() {
 	_ = l.msg.InProgress() // if this fails, the event may be delivered again
 }
 
-// inProgress are the live deliveries of all pipelines. The engine is told of them
+// inProgress are the deliveries of all pipelines. The engine is told of the live ones
 // regularly, so that it does not deliver their events again.
 type inProgress struct {
 	mu         sync.Mutex
 	deliveries map[liveKey]*live
+	all        map[*delivery]liveKey
+	ended      map[string]bool // bindings: nothing more begins for them
 }
 
-// begin adds a delivery, until end, and reports whether its event was not in progress
-// yet: the engine delivers one again that waits too long for memory.
-func (w *inProgress) begin(ctx context.Context, key liveKey, l *live) bool {
+// begin adds a delivery, until leave, and reports whether it may go on: not for a binding that has ended, nor
+// a live one whose event is in progress already. The engine delivers one again that waits too long for memory.
+func (w *inProgress) begin(ctx context.Context, key liveKey, d *delivery, l *live) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if other := w.deliveries[key]; other != nil {
+	if other := w.deliveries[key]; other != nil && l != nil {
 		if ctx.Err() == nil { // otherwise it was handed out before that one
 			other.again = l.msg
 		}
 		return false
 	}
-	l.began = time.Now()
-	w.deliveries[key] = l
+	if w.ended[key.binding] {
+		return false
+	}
+	if w.all[d] = key; l != nil {
+		l.began = time.Now()
+		w.deliveries[key] = l
+	}
 	return true
 }
 
@@ -140,18 +148,13 @@ func (w *inProgress) end(key liveKey, l *live) {
 	}
 }
 
-// Works reports whether a pipeline works on an event on this node.
+// Works reports whether a pipeline works on an event on this node, for whatever binding: it may listen to
+// others by now.
 func (q *Queue) Works(pipeline string, sequence uint64) bool {
-	return q.work.includes(pipeline, sequence)
-}
-
-// includes reports whether a pipeline works on an event here, for whatever binding: it
-// may listen to others by now.
-func (w *inProgress) includes(pipeline string, sequence uint64) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for key, l := range w.deliveries {
-		if key.sequence == sequence && l.pipeline == pipeline {
+	q.work.mu.Lock()
+	defer q.work.mu.Unlock()
+	for _, key := range q.work.all {
+		if key.sequence == sequence && key.pipeline == pipeline {
 			return true
 		}
 	}
@@ -171,6 +174,8 @@ func (w *inProgress) beat(now time.Time) {
 
 // A liveKey is an event and the binding that it is delivered to.
 type liveKey struct {
-	binding  string
-	sequence uint64
+	binding, pipeline string
+	sequence          uint64
 }
+
+func (c *consumption) keyOf(sequence uint64) liveKey { return liveKey{c.binding, c.pipeline, sequence} }

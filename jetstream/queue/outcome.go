@@ -59,7 +59,7 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 		if err != nil || waits != nil {
 			return nil, err
 		}
-	case q.work.includes(pipeline, e.Sequence):
+	case q.Works(pipeline, e.Sequence):
 		return nil, nil
 	}
 	// It may have finished after the first Get.

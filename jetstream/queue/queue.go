@@ -76,11 +76,11 @@ type Options struct {
 type Settled struct {
 	Sequence uint64
 	TraceID  string
-	First    string // of a replay: correlation id of the event that it repeats
-	Origin   string // correlation id of the event that has set it off, or its own
-	Replay   bool   // a replay has
-	Decides  bool   // nobody else tells what became of the call
-	Outcome  sluice.Outcome
+	First    string         // of a replay: correlation id of the event that it repeats
+	Origin   string         // correlation id of the event that has set it off, or its own
+	Replay   bool           // a replay has
+	Decides  bool           // nobody else tells what became of the call
+	Outcome  sluice.Outcome // that of an event that was erased has no pipeline
 }
 
 // A Queue implements sluice.Queue: a binding is a durable consumer of the stream
@@ -118,7 +118,9 @@ func New(h *stream.Host, pipelines *record.Bucket[sluice.Pipeline], o Options) *
 		Outcomes: NewOutcomes(h, hub, o.Keep), Waiting: NewWaiting(h, o.WaitingMemory),
 		host: h, memory: newMemory(o.RunMemory),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
-		work:     &inProgress{deliveries: make(map[liveKey]*live)},
+		work: &inProgress{
+			deliveries: make(map[liveKey]*live), all: make(map[*delivery]liveKey), ended: make(map[string]bool),
+		},
 	}
 	q.Waiting.Work.done = q.answeredBy
 	return q

@@ -78,15 +78,19 @@ func TestSubjectsOfPatterns(t *testing.T) {
 // TestAnEventThatComesAgainAtOnce: the engine may deliver an event again before the delivery
 // that gave it back has ended. It is not left to that one, which does nothing more.
 func TestAnEventThatComesAgainAtOnce(t *testing.T) {
-	q := &Queue{work: &inProgress{deliveries: make(map[liveKey]*live)}, memory: newMemory(1 << 20)}
-	key, next := liveKey{"binding", 7}, new(live)
-	first := &live{consumption: &consumption{queue: q, binding: key.binding}, msg: &givenBack{then: func() {
-		if !q.work.begin(t.Context(), key, next) {
+	q := &Queue{
+		work:   &inProgress{deliveries: make(map[liveKey]*live), all: make(map[*delivery]liveKey)},
+		memory: newMemory(1 << 20),
+	}
+	c := &consumption{queue: q, binding: "binding"}
+	key, next := c.keyOf(7), &live{consumption: c}
+	first := &live{consumption: c, msg: &givenBack{then: func() {
+		if !q.work.begin(t.Context(), key, new(delivery), next) {
 			t.Error("the next delivery is left to the first one")
 		}
 	}}}
 	d := &delivery{event: event{sequence: key.sequence}}
-	q.work.begin(t.Context(), key, first)
+	q.work.begin(t.Context(), key, d, first)
 	first.giveBack(d, 0)
 	first.end(d)
 	if q.work.deliveries[key] != next {

@@ -90,18 +90,24 @@ func (w *Waiting) drop(ctx context.Context, binding, key string) {
 	w.removeState(ctx, state)
 }
 
-// dropAll removes all events that wait for a binding.
-func (w *Waiting) dropAll(ctx context.Context, binding string) {
+// dropAll removes all events that wait for a binding, and returns the keys of those that no other node has.
+func (w *Waiting) dropAll(ctx context.Context, binding string) (keys []string) {
 	if w.host.SoleWriter && w.ready(ctx) != nil {
-		return
+		return nil
 	}
 	w.mu.Lock()
+	for e := range w.line(binding).all() {
+		if e.here() && !e.claimed {
+			keys = append(keys, e.key())
+		}
+	}
 	w.count -= w.line(binding).count
 	delete(w.lines, binding)
 	maps.DeleteFunc(w.kept, func(place string, _ []uint64) bool { return strings.HasPrefix(place, binding+".") })
 	w.mu.Unlock()
 	w.Work.forget(binding + ".")
 	w.remove(ctx, stream.WaitingPrefix+binding+".>")
+	return keys
 }
 
 // stored returns the bindings that any node has stored an event or a state for.

@@ -27,9 +27,14 @@ func (c *consumption) followWaiting(ctx context.Context) {
 			continue
 		}
 		w := &waited{consumption: c, sequence: e.sequence, ordered: e.Order, behind: e.Behind, unclaim: func() {}}
-		c.start(ctx, &delivery{
+		d := &delivery{
 			from: w, waited: true, doubtful: true, key: e.key(), tries: e.tries(), supersedes: e.supersedes,
-		})
+		}
+		if !c.queue.work.begin(ctx, c.keyOf(e.event), d, nil) {
+			<-c.picked
+			return
+		}
+		c.start(ctx, d)
 	}
 }
 
@@ -109,9 +114,10 @@ func (w *waited) giveBack(d *delivery, after time.Duration) {
 }
 
 // end implements source.
-func (w *waited) end(*delivery) {
+func (w *waited) end(d *delivery) {
 	w.unclaim()
 	w.hold.Release()
+	w.leave(d)
 	<-w.picked
 }
 
