@@ -14,6 +14,7 @@ import (
 	"sluice"
 	"sluice/backup"
 	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
 )
 
 // take makes a backup of an engine.
@@ -266,4 +267,52 @@ func (r *reentrant) Write(p []byte) (int, error) {
 		r.got = r.write()
 	}
 	return len(p), nil
+}
+
+// tornBackup does something once the events are in a backup, and what waits for them is not.
+type tornBackup struct {
+	bytes.Buffer
+
+	then func()
+}
+
+func (b *tornBackup) Write(frame []byte) (int, error) {
+	if b.then != nil && bytes.Contains(frame, []byte(`"name":"`+stream.Events+`"`)) {
+		b.then()
+		b.then = nil
+	}
+	return b.Buffer.Write(frame)
+}
+
+// TestAnEventThatComesDuringABackup: it is not in the backup, and so nothing waits of it once that is restored.
+// Another one has its sequence then, and runs.
+func TestAnEventThatComesDuringABackup(t *testing.T) {
+	t.Parallel()
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	key := natstest.UniqueKey("during")
+	p := bind(t, e, "during", sluice.EventPrefix+key, 16)
+	stop := consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
+		again := ok(p.Name, "1")
+		again.Status, again.Next = sluice.StatusProcessing, time.Now().Add(time.Hour)
+		return again, nil
+	})
+	file := &tornBackup{then: func() {
+		send(t, e, key, 0)
+		natstest.Eventually(t, "it waits", func() bool { return waitsFor(t, e, p.Binding) })
+	}}
+	w, err := backup.NewWriter(file, backup.Header{})
+	check(t, err)
+	check(t, e.Backup(t.Context(), w))
+	stop()
+	s := natstest.Setup{Dir: t.TempDir()}
+	check(t, restore(t, file.Bytes(), s))
+	copied := openEngine(t, Options{Dir: s.Dir})
+	if !waitsFor(t, copied, p.Binding) {
+		t.Fatal("what waits is older than the events")
+	}
+	consume(t, copied, p, answering(p, "2"))
+	if got := send(t, copied, key, patience); string(got.Value) != "2" {
+		t.Errorf("the next event gives %s %s", got.Status, got.Value)
+	}
+	natstest.Eventually(t, "nothing waits", func() bool { return !waitsFor(t, copied, p.Binding) })
 }

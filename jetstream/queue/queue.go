@@ -98,6 +98,7 @@ type Queue struct {
 	memory *memory
 	ids    correlation.IDs
 	events jetstream.Stream
+	last   uint64 // of the events, at the start
 
 	unreadable atomic.Int64 // events that could not be read, since the start
 	unlettered sync.Map     // subjects of stored failures whose dead letter is under way
@@ -128,7 +129,7 @@ func New(h *stream.Host, pipelines *record.Bucket[sluice.Pipeline], o Options) *
 
 // SetUp connects the queue to the stream of events.
 func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
-	q.ids, q.events = ids, events
+	q.ids, q.events, q.last = ids, events, events.CachedInfo().State.LastSeq
 	q.Waiting.ids, q.Waiting.events = ids, events
 	q.LowWater.states = q.states
 }

@@ -15,6 +15,7 @@ func (c *consumption) followWaiting(ctx context.Context) {
 	if c.queue.Waiting.ready(ctx) != nil { // one that is before others may be known last
 		return
 	}
+	c.dropNewer(ctx)
 	for c.queue.Waiting.await(ctx, c.binding) == nil {
 		select {
 		case c.picked <- struct{}{}:
@@ -36,6 +37,27 @@ func (c *consumption) followWaiting(ctx context.Context) {
 		}
 		c.start(ctx, d)
 	}
+}
+
+// dropNewer removes what has waited since before the start of events that are not stored: they came while
+// the backup was made that was restored.
+func (c *consumption) dropNewer(ctx context.Context) {
+	waiting, newer := c.queue.Waiting, []string{}
+	waiting.mu.Lock()
+	for e := range waiting.line(c.binding).all() {
+		if e.here() && e.sequence <= waiting.before && e.event > c.queue.last {
+			newer = append(newer, e.key())
+		}
+	}
+	waiting.mu.Unlock()
+	if len(newer) == 0 || !c.queue.host.SoleWriter {
+		return
+	}
+	for _, key := range newer {
+		waiting.drop(ctx, c.binding, key)
+	}
+	c.queue.host.Log.Info("Events that came while the backup was made do not wait: it has their states only.",
+		"pipeline", c.pipeline, "events", len(newer))
 }
 
 // A waited delivery comes from the waiting room. Its event stays there until it has an

@@ -69,10 +69,13 @@ func (q *Queue) withdrawAll(ctx context.Context, pipeline, binding string, was *
 	if err != nil {
 		return err
 	}
+	told := make(map[string]bool)
 	withdraw := func(e correlation.Envelope) {
-		s := Settled{e.Sequence, e.TraceID, "", q.OriginOf(e), false, true, *unhandled(pipeline, e)}
+		origin := q.OriginOf(e)
+		s := Settled{e.Sequence, e.TraceID, "", origin, false, !told[origin], *unhandled(pipeline, e)}
 		s.Outcome.Stored = outcomes.State.LastSeq
-		if s.Origin != "" && slices.Contains(e.Listeners, pipeline) && !q.Withdraw(pipeline, s) {
+		if origin != "" && slices.Contains(e.Listeners, pipeline) && !q.Withdraw(pipeline, s) {
+			told[origin] = true
 			q.Settled(s)
 		}
 	}
