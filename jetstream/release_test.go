@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"sync"
@@ -8,8 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
 	"sluice"
 	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
 )
 
 // TestAnEventWaitsForAnAnswer: its run left its place, which is no attempt. It goes on when
@@ -192,4 +197,62 @@ func TestWorkThatIsDoneIsNotTaken(t *testing.T) {
 		working.Wait()
 		natstest.Eventually(t, "nothing to wait any more", func() bool { return !waitsFor(t, nodes[0], p.Binding) })
 	})
+}
+
+// TestAnAnswerAtAServerThatLags: an item that a server of the cluster does not know of is not done for that, and its
+// event goes on.
+func TestAnAnswerAtAServerThatLags(t *testing.T) {
+	t.Parallel()
+	servers := natstest.StartServers()
+	e := openEngine(t, Options{URL: servers[0].ClientURL(), Replicas: 3})
+	key := natstest.UniqueKey("lags")
+	p := bind(t, e, "lags", sluice.EventPrefix+key, 16)
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+		if answer, err := d.Kept.Answer(context.Background(), "step"); answer != nil || err != nil {
+			return ok(p.Name, `"answered"`), err
+		}
+		item := sluice.WorkItem{Queue: p.Name, Since: time.Now(), Until: time.Now().Add(time.Hour)}
+		_, err := d.Kept.Offer(context.Background(), "step", item)
+		o := again(d, time.Hour)
+		o.Attempts, o.Answered = d.Attempts, func() bool { return false }
+		return o, err
+	})
+	result := send(t, e, key, 0)
+	natstest.Eventually(t, "it waits", func() bool { return waitsFor(t, e, p.Binding) })
+	items, err := e.Queue.Waiting.Work.Take(t.Context(), p.Name, "worker", 1, time.Minute)
+	if err != nil || len(items) != 1 {
+		t.Fatalf("%d items are taken (%v)", len(items), err)
+	}
+	asked := lagging(t, servers[0], servers[1].ClientURL())
+	check(t, e.Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}))
+	if got, err := e.Results.Result(t.Context(), result.CorrelationID, patience); err != nil || string(got.Value) != `"answered"` {
+		t.Errorf("it comes to %s %s (%v)", got.Status, got.Value, err)
+	}
+	if asked.Load() == 0 {
+		t.Error("the server that lags was not asked for the item")
+	}
+}
+
+// lagging lets what a server says of items of work be that of one that has not heard of them, and counts that.
+// All other reads go to another server.
+func lagging(t *testing.T, s *server.Server, other string) *atomic.Int64 {
+	t.Helper()
+	conn, err := nats.Connect(other)
+	check(t, err)
+	t.Cleanup(conn.Close)
+	const read = "$JS.API.STREAM.MSG.GET." + stream.Waiting
+	asked, inbox := new(atomic.Int64), conn.NewInbox()
+	_, err = conn.Subscribe(inbox, func(msg *nats.Msg) {
+		reply := []byte(`{"type":"io.nats.jetstream.api.v1.stream_msg_get_response","error":{"code":404,"err_code":10037,"description":"no message found"}}`)
+		if bytes.Contains(msg.Data, []byte(".work.")) {
+			asked.Add(1)
+		} else if found, err := conn.Request(read, msg.Data, patience); err == nil {
+			reply = found.Data
+		}
+		_ = msg.Respond(reply)
+	})
+	check(t, err)
+	check(t, conn.Flush())
+	check(t, s.GlobalAccount().AddMapping(read, inbox))
+	return asked
 }

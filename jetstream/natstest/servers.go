@@ -147,12 +147,21 @@ func Start(opts *server.Options) *server.Server {
 
 // StartCluster runs a JetStream cluster of three and returns its URLs.
 func StartCluster() string {
+	var urls []string
+	for _, s := range StartServers() {
+		urls = append(urls, s.ClientURL())
+	}
+	return strings.Join(urls, ",")
+}
+
+// StartServers runs a JetStream cluster of three and returns its servers.
+func StartServers() []*server.Server {
 	const tries = 5
 	var err error
 	for range tries {
-		var urls []string
-		if urls, err = startCluster(); err == nil {
-			return strings.Join(urls, ",")
+		var started []*server.Server
+		if started, err = startCluster(); err == nil {
+			return started
 		}
 	}
 	panic(err)
@@ -165,7 +174,7 @@ func leadsAll(s *server.Server) bool { return len(s.JetStreamClusterPeers()) == 
 
 // startCluster tries to run a cluster. Its servers must know each other's ports before
 // they listen on them: it fails if another program takes one meanwhile.
-func startCluster() (urls []string, err error) {
+func startCluster() (started []*server.Server, err error) {
 	var routes []*url.URL
 	ports := make([]net.Listener, clusterSize)
 	for i := range ports {
@@ -176,7 +185,6 @@ func startCluster() (urls []string, err error) {
 		routes = append(routes, &url.URL{Scheme: "nats", Host: ports[i].Addr().String()})
 	}
 	name := "test-" + rand.Text() // a server of another cluster may have taken a port
-	var started []*server.Server
 	var starting sync.WaitGroup
 	stop := func() {
 		for _, s := range started {
@@ -204,7 +212,6 @@ func startCluster() (urls []string, err error) {
 			stop()
 			return nil, err
 		}
-		urls = append(urls, s.ClientURL())
 	}
 	starting.Wait()
 	// Without a leader that has heard of all the others it does not reply, or can't
@@ -218,7 +225,7 @@ func startCluster() (urls []string, err error) {
 		}
 	}
 	atEnd(stop)
-	return urls, nil
+	return started, nil
 }
 
 // ready waits until a server listens, or says that it can't.

@@ -107,7 +107,7 @@ func TestAnEventWithoutASlotGoesBackInLine(t *testing.T) {
 		w.note("b", keyOf(0), state{Attempts: 1, Due: time.Now(), sequence: 1})
 		ctx, stop := context.WithCancel(t.Context())
 		c := &consumption{
-			queue:   &Queue{host: w.host, Waiting: w, memory: newMemory(0), crew: &crew{start: func(f func()) { go f() }, done: ctx.Done(), work: make(chan func())}},
+			queue:   &Queue{work: newInProgress(), host: w.host, Waiting: w, memory: newMemory(0), crew: &crew{start: func(f func()) { go f() }, done: ctx.Done(), work: make(chan func())}},
 			binding: "b", slots: newSlots(2, 0), picked: make(chan struct{}, 16),
 		}
 		for c.slots.tryTake(false) {

@@ -118,6 +118,12 @@ type inProgress struct {
 	ended      map[string]bool // bindings: nothing more begins for them
 }
 
+func newInProgress() *inProgress {
+	return &inProgress{
+		deliveries: make(map[liveKey]*live), all: make(map[*delivery]liveKey), ended: make(map[string]bool),
+	}
+}
+
 // begin adds a delivery, until leave, and reports whether it may go on: not for a binding that has ended, nor
 // a live one whose event is in progress already. The engine delivers one again that waits too long for memory.
 func (w *inProgress) begin(ctx context.Context, key liveKey, d *delivery, l *live) bool {

@@ -119,9 +119,7 @@ func New(h *stream.Host, pipelines *record.Bucket[sluice.Pipeline], o Options) *
 		Outcomes: NewOutcomes(h, hub, o.Keep), Waiting: NewWaiting(h, o.WaitingMemory),
 		host: h, memory: newMemory(o.RunMemory),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
-		work: &inProgress{
-			deliveries: make(map[liveKey]*live), all: make(map[*delivery]liveKey), ended: make(map[string]bool),
-		},
+		work:     newInProgress(),
 	}
 	q.Waiting.Work.done = q.answeredBy
 	return q

@@ -78,10 +78,7 @@ func TestSubjectsOfPatterns(t *testing.T) {
 // TestAnEventThatComesAgainAtOnce: the engine may deliver an event again before the delivery
 // that gave it back has ended. It is not left to that one, which does nothing more.
 func TestAnEventThatComesAgainAtOnce(t *testing.T) {
-	q := &Queue{
-		work:   &inProgress{deliveries: make(map[liveKey]*live), all: make(map[*delivery]liveKey)},
-		memory: newMemory(1 << 20),
-	}
+	q := &Queue{work: newInProgress(), memory: newMemory(1 << 20)}
 	c := &consumption{queue: q, binding: "binding"}
 	key, next := c.keyOf(7), &live{consumption: c}
 	first := &live{consumption: c, msg: &givenBack{then: func() {

@@ -89,15 +89,20 @@ func (q *Queue) withdrawAll(ctx context.Context, pipeline, binding string, was *
 			return err
 		}
 	}
-	r := stream.Range{Sequence: was.Delivered.Stream + 1, Count: 256}
+	done := was.Delivered.Stream
 	if q.host.SoleWriter && was.NumAckPending > 0 { // otherwise another node may have what was handed out
-		r.Sequence = was.AckFloor.Stream + 1
+		done = was.AckFloor.Stream
 	}
-	for _, r.Subject = range was.Config.FilterSubjects {
-		for msg, err := range q.host.All(ctx, stream.Events, r) {
+	for _, subject := range was.Config.FilterSubjects {
+		for next := done + 1; ; {
+			msg, err := stream.Found(q.events.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject)))
 			if err != nil {
 				return err
 			}
+			if msg == nil {
+				break
+			}
+			next = msg.Sequence + 1
 			e, err := correlation.ReadEnvelope(msg)
 			isOld := e.Sequence <= was.Delivered.Stream && time.Since(e.Received) > q.Outcomes.keep.Age
 			if err != nil || waiting[e.Sequence] || isOld { // the outcome of an old one may have expired
