@@ -89,6 +89,17 @@ func (q *Queue) withdrawAll(ctx context.Context, pipeline, binding string, was *
 			return err
 		}
 	}
+	return q.unfinished(ctx, pipeline, was, func(e correlation.Envelope) {
+		if !waiting[e.Sequence] {
+			withdraw(e)
+		}
+	})
+}
+
+// unfinished calls back with each event that a consumer of a pipeline was not done with, as far as this node can tell.
+func (q *Queue) unfinished(
+	ctx context.Context, pipeline string, was *jetstream.ConsumerInfo, found func(correlation.Envelope),
+) error {
 	done := was.Delivered.Stream
 	if q.host.SoleWriter && was.NumAckPending > 0 { // otherwise another node may have what was handed out
 		done = was.AckFloor.Stream
@@ -105,11 +116,11 @@ func (q *Queue) withdrawAll(ctx context.Context, pipeline, binding string, was *
 			next = msg.Sequence + 1
 			e, err := correlation.ReadEnvelope(msg)
 			isOld := e.Sequence <= was.Delivered.Stream && time.Since(e.Received) > q.Outcomes.keep.Age
-			if err != nil || waiting[e.Sequence] || isOld { // the outcome of an old one may have expired
+			if err != nil || isOld { // the outcome of an old one may have expired
 				continue
 			}
 			if known, _, err := q.Outcomes.find(ctx, e.Sequence, e.TraceID, pipeline); known == nil && err == nil {
-				withdraw(e)
+				found(e)
 			}
 		}
 	}
