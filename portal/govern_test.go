@@ -43,7 +43,8 @@ func TestANameThatIsTakenChangesNothing(t *testing.T) {
 		v.post(path, form...).wants(t, http.StatusConflict, form[1]+" already", "-problem")
 	}
 	v.get("/users/admin").wants(t, 200, `value="admin" checked`)
-	v.get("/roles/viewer").wants(t, 200, "built in").lacks(t, "built in, changed")
+	v.get("/roles/viewer").wants(t, 200, "built in", "can be changed").lacks(t, "built in, changed")
+	v.get("/roles/admin").wants(t, 200, "can’t be changed").lacks(t, "can be changed")
 	v.get("/clients/robot").wants(t, 200, `value="viewer" checked`).lacks(t, `value="admin" checked`)
 }
 
