@@ -15,6 +15,7 @@ func TestLayout(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.call(s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})["uuid"].(string), "text/plain", "x")
+	s.call(s.command("webhook.put", map[string]any{"eventKey": "webhook.b", "eventType": "body:type"})["uuid"].(string), "application/json", `{"type":"order.paid.at.the.counter"}`)
 	b := s.browse()
 	near := func(what, one, other string) {
 		t.Helper()
@@ -49,6 +50,9 @@ func TestLayout(t *testing.T) {
 	if repeated := eval[bool](b, `[...document.querySelectorAll(".own [data-key]")].some((e) => e.checkVisibility())`); repeated {
 		t.Error("the page of a webhook names it in each of its calls")
 	}
+	b.open("/webhooks/webhook.b")
+	near("the heading over the types of events", strings.Replace(left, "%", "`#types-title`", 1), strings.Replace(left, "%", "`#types th`", 1))
+	near("the type of a call", of(".own td.break .soft")+".left", strings.Replace(left, "%", "`.own th:nth-child(2)`", 1))
 	b.open("/calls")
 	b.do(chromedp.EmulateViewport(390, 844))
 	if display := eval[string](b, `getComputedStyle(document.querySelector(".fold > summary")).display`); display != "list-item" {
