@@ -160,10 +160,11 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, h sluice.Handle
 		picked:   make(chan struct{}, p.Binding.Deliveries()),
 	}
 	defer c.deliveries.Wait()
-	c.deliveries.Go(func() { c.followWaiting(ctx) })
 	if c.Place != nil && q.host.SoleWriter {
+		q.Waiting.shutUntil(c.binding, unfollowed)
 		q.host.Every(ctx, lease, func(time.Time) { c.reopen(ctx) })
 	}
+	c.deliveries.Go(func() { c.followWaiting(ctx) })
 	for {
 		err := c.follow(ctx, p.Binding)
 		if ctx.Err() != nil {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -44,13 +45,16 @@ func (l *line) leaveOrder(e *entry) {
 func (c *consumption) restart(ctx context.Context, info *jetstream.ConsumerInfo) (handedOut uint64, err error) {
 	waiting := c.queue.Waiting
 	_, begun := c.queue.begun.LoadOrStore(c.binding, true)
-	if !c.queue.host.SoleWriter || c.Place == nil && begun {
+	if !c.queue.host.SoleWriter {
 		return 0, nil
 	}
-	if c.Place != nil {
-		if err := waiting.ready(ctx); err != nil {
-			return 0, err
+	if c.Place == nil {
+		waiting.handedOut(c.binding, 0, 0) // the order may have counted before
+		if begun {
+			return 0, nil
 		}
+	} else if err := waiting.ready(ctx); err != nil {
+		return 0, err
 	}
 	if info.NumAckPending > 0 {
 		handedOut = info.Delivered.Stream
@@ -60,12 +64,10 @@ func (c *consumption) restart(ctx context.Context, info *jetstream.ConsumerInfo)
 		}
 		info = reset.ConsumerInfo
 	}
-	if c.Place == nil {
-		waiting.handedOut(c.binding, 0, 0) // the order may have counted before
-		return handedOut, nil
+	if c.Place != nil {
+		waiting.shutUntil(c.binding, waiting.latest(c.binding))
+		waiting.handedOut(c.binding, info.Delivered.Stream, info.NumPending)
 	}
-	waiting.shut(c.binding)
-	waiting.handedOut(c.binding, info.Delivered.Stream, info.NumPending)
 	return handedOut, nil
 }
 
@@ -93,16 +95,26 @@ func (w *Waiting) isShut(binding string) (handed uint64, isShut bool) {
 	return l.handed, l.shut != 0
 }
 
-// shut keeps what waits from having its turn, until handedOut.
-func (w *Waiting) shut(binding string) {
+// unfollowed is how far a line is shut until it is known what the consumer hands out again.
+const unfollowed = math.MaxUint64
+
+// shutUntil keeps what waits from having its turn, until the consumer has handed out an event.
+func (w *Waiting) shutUntil(binding string, event uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.line(binding)
-	for e := range l.all() {
+	w.line(binding).shut = event
+}
+
+// latest returns the last event that is in the waiting room, or that one there joined behind.
+func (w *Waiting) latest(binding string) (event uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for e := range w.line(binding).all() {
 		if e.here() {
-			l.shut = max(l.shut, e.event, e.Behind)
+			event = max(event, e.event, e.Behind)
 		}
 	}
+	return event
 }
 
 // handedOut notes that the consumer has handed out an event, and how many follow.

@@ -21,7 +21,12 @@ func TestWhatComesAgainGoesFirst(t *testing.T) {
 		if !w.full("b") {
 			t.Error("there is room for any number")
 		}
-		w.shut("b")
+		w.shutUntil("b", unfollowed)
+		after(time.Minute)
+		if e := w.pick("b"); e != nil {
+			t.Errorf("%s runs before the consumer is followed", e.key())
+		}
+		w.shutUntil("b", w.latest("b"))
 		if w.full("b") {
 			t.Error("there is no room for what comes again")
 		}
@@ -44,7 +49,7 @@ func TestWhatComesAgainGoesFirst(t *testing.T) {
 func TestAnAnswerBeforeItsTurn(t *testing.T) {
 	w := NewWaiting(&stream.Host{SoleWriter: true}, 0)
 	w.note("b", keyOf(0), state{Order: 7, Answer: true, Due: time.Now().Add(time.Hour), sequence: 1})
-	w.shut("b")
+	w.shutUntil("b", w.latest("b"))
 	w.note("b", keyOf(0), state{Order: 7, Answer: true, Due: time.Now().Add(time.Hour), sequence: 2})
 	if w.runs("b", keyOf(0), 2) {
 		t.Error("it is said to run")
