@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice"
@@ -70,9 +71,9 @@ func newGate() *gate {
 	return g
 }
 
-// source returns a pipeline whose runs wait at the gate.
-func (g *gate) source(eventKey string) string {
-	return fmt.Sprintf(`pipeline:
+// source returns a pipeline with some sections whose runs wait at the gate.
+func (g *gate) source(sections, eventKey string) string {
+	return sections + fmt.Sprintf(`pipeline:
   - event.listen: {eventKey: %s}
   - iam.run.as: {username: admin}
   - http.request: {url: %q, timeout: 5m}
@@ -82,13 +83,14 @@ func (g *gate) source(eventKey string) string {
 // drain lets events pile up and returns how long the pipeline takes for them.
 // The first runs wait at a gate, and take all slots: so the events behind them
 // wait as they would for a slow pipeline, with everything else in operation.
-// Then the pipeline is replaced by the one of the source, and the gate opens. The
+// Then the steps of the pipeline are replaced by those of the source, and the gate opens. The
 // last event is done when at most those that run beside it are not, and those
 // that wait for another attempt: every hundredth is waited for, too.
 func (p *pipelineServer) drain(ctx context.Context, token, eventKey, source string) (time.Duration, error) {
 	g := newGate()
 	defer g.Close()
-	if err := p.storePipeline(ctx, "backlog", g.source(eventKey)); err != nil {
+	sections, _, _ := strings.Cut(source, "pipeline:")
+	if err := p.storePipeline(ctx, "backlog", g.source(sections, eventKey)); err != nil {
 		return 0, err
 	}
 	progressf("%s events pile up", grouped(backlogEvents))
