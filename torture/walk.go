@@ -47,7 +47,7 @@ func runWalks(ctx context.Context, s settings) error {
 		_, err := walkFor(ctx, s, s.longest, controlSteps, planted.name)
 		violated, ok := errors.AsType[violation](err)
 		if !ok {
-			return fmt.Errorf("negative control: %s was not found: %w", planted.name, err)
+			return errors.Join(fmt.Errorf("negative control: %s was not found", planted.name), err)
 		}
 		fmt.Printf("negative control: %s was found: %s\n", planted.name, violated)
 	}

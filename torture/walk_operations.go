@@ -377,7 +377,14 @@ func takeEngine(ctx context.Context, w *walk, _ *walkNode) error {
 	long := time.Duration(500+w.random.IntN(6000)) * time.Millisecond
 	from := time.Now()
 	w.faults = append(w.faults, from)
-	defer func() { w.away = append(w.away, period{from, time.Now()}) }()
+	w.mu.Lock() // calls come in
+	w.away = append(w.away, period{from, from.Add(time.Hour)})
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.away[len(w.away)-1].to = time.Now()
+	}()
 	if w.random.IntN(2) == 0 {
 		s.process.signal(syscall.SIGSTOP)
 		sleep(ctx, long)
