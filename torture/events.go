@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 const (
 	eventsPart  = "events"
+	removePart  = "remove"
 	eventStream = "EVENTS"
 )
 
@@ -28,6 +30,24 @@ func engineDir(data string) string { return filepath.Join(data, "engine") }
 // was sent. It is a process of its own so that no file stays open.
 func printEvents(ctx context.Context, data string, _ []string) error {
 	endWithParent()
+	return withStream(ctx, data, printStream)
+}
+
+// removeEvent is the process that removes the latest event with a text from the store of a stopped server.
+func removeEvent(ctx context.Context, data string, text []string) error {
+	return withStream(ctx, data, func(ctx context.Context, stream jetstream.Stream) error {
+		for sequence := stream.CachedInfo().State.LastSeq; sequence > 0; sequence-- {
+			msg, err := stream.GetMsg(ctx, sequence)
+			if err == nil && bytes.Contains(msg.Data, []byte(text[0])) {
+				return stream.DeleteMsg(ctx, sequence)
+			}
+		}
+		return fmt.Errorf("no event has the text %s", text[0])
+	})
+}
+
+// withStream does something with the events of a stopped server.
+func withStream(ctx context.Context, data string, do func(context.Context, jetstream.Stream) error) error {
 	s, err := engine.NewServer(&engine.Options{
 		DontListen:         true,
 		NoSigs:             true,
@@ -55,14 +75,14 @@ func printEvents(ctx context.Context, data string, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return printStream(ctx, js)
-}
-
-func printStream(ctx context.Context, js jetstream.JetStream) error {
 	stream, err := js.Stream(ctx, eventStream)
 	if err != nil {
 		return err
 	}
+	return do(ctx, stream)
+}
+
+func printStream(ctx context.Context, stream jetstream.Stream) error {
 	if stream.CachedInfo().State.Msgs == 0 {
 		return nil
 	}

@@ -89,6 +89,7 @@ var parts = map[string]func(ctx context.Context, data string, options []string) 
 	serverPart:   runServer,
 	besiegedPart: runBesieged,
 	eventsPart:   printEvents,
+	removePart:   removeEvent,
 	natsPart:     runNATS,
 	nodePart:     runNode,
 	rekeyPart:    runRekey,

@@ -127,6 +127,11 @@ func (w *walk) check(ctx context.Context) {
 			byCall[c.Batch.TraceID] = append(byCall[c.Batch.TraceID], c)
 		}
 	}
+	for call, items := range byCall { // also one that nobody was answered
+		if len(items) != items[0].Batch.Count {
+			w.blamef("the call %s brought %d events, and %d of them are there", call, items[0].Batch.Count, len(items))
+		}
+	}
 	for _, c := range w.calls {
 		if len(c.items) > 0 {
 			w.checkBatch(ctx, c, byCall[c.traceID])

@@ -141,6 +141,27 @@ var plantedFaults = []struct {
 		w.calls = w.calls[:before]
 		return nil
 	}},
+	{"a call of which an event is missing", true, func(ctx context.Context, w *walk) error {
+		var last string
+		for last == "" && ctx.Err() == nil { // a server may be full
+			c := w.newCall("batched")
+			if w.make(ctx, c); len(c.items) > 1 && c.traceID != "" {
+				last = c.items[len(c.items)-1]
+			}
+		}
+		n := w.nodes[0]
+		if err := n.stop(); err != nil {
+			return err
+		}
+		remove, err := partCommand(removePart, n.data, last)
+		if err != nil {
+			return err
+		}
+		if out, err := remove.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		return n.start(ctx)
+	}},
 	{"erased text that is still there", false, func(ctx context.Context, w *walk) error {
 		w.burst(ctx, 30)
 		for range 3 {
