@@ -18,6 +18,7 @@ import (
 //	json:"name"       its name
 //	doc:"…"           what it means
 //	required:"true"   it must be given
+//	or:"other"        a step has either it or that one
 //	alias:"other"     another name that is accepted for it
 //	enum:"a,b"        the values it may have; a type can name them with a method Enum
 //	min:"1" max:"9"   the range of an integer
@@ -53,6 +54,7 @@ type Param struct {
 	Longest  time.Duration // 0: any
 	Time     bool          // it is a string such as 2030-01-31T12:00:00Z
 	Required bool
+	Or       string
 	Fixed    bool
 	Literal  string
 	Enum     []string
@@ -149,6 +151,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Alias:    f.Tag.Get("alias"),
 		Doc:      f.Tag.Get("doc"),
 		Required: f.Tag.Get("required") == "true",
+		Or:       f.Tag.Get("or"),
 		Fixed:    f.Tag.Get("fixed") == "true",
 		Literal:  f.Tag.Get("literal"),
 		Body:     BodyUse(f.Tag.Get("body")),

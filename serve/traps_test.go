@@ -37,9 +37,7 @@ func TestTraps(t *testing.T) {
 		"a private address, allowed":     {values + "- http.request: {url: 'http://10.1.2.3/'}", ""},
 		"a URL that a run computes":      {values + "- http.request: {url: 'http://192.168.1.1/#{body.payload.id}'}", ""},
 		"statuses that are none":         {values + "- if: {true: body.payload.a, then: [{http.request: {url: 'https://example.com', expect: 2x}}]}", "parameter-invalid"},
-		"no statements":                  {values + "- sql.exec: {database: db, statements: []}", "parameter-invalid"},
 		"sent at two times":              {values + "- event.send: {eventKey: order.ready, delay: 1s, at: '2030-01-01T00:00:00Z'}", "parameter-invalid"},
-		"values that are no list":        {values + "- sql.exec: {database: db, statement: select 1, values: 1}", "parameter-invalid"},
 		"values that a run computes":     {values + "- sql.exec: {database: db, statements: [{statement: select 1, values: ['#{body.payload.a}']}]}", ""},
 		"a constant that fails":          {values + "- set: {value: 'It is #{1 + \"a\"}'}", "expression-failed"},
 		"a number and a text":            {values + "- set: {value: '#{len(body.payload.name) + \"x\"}'}", "expression-failed"},
@@ -94,11 +92,18 @@ func TestBoundsOfSteps(t *testing.T) {
 		"no time at all":           {"http.request: {url: https://a.example.com, timeout: 0s}", "The parameter timeout must be a duration from 1ms to 5m, such as 2s."},
 		"no key":                   {"event.send: {eventKey: a b}", "The parameter eventKey must be " + sluice.KeyRule + "."},
 		"a key of the server":      {"message.send: {key: svc.event.sluice.schedule.a}", "The parameter key must not begin with sluice.: such events are made by the server itself."},
+		"no statement":             {"sql.exec: {database: db}", "sql.exec takes either statement or statements."},
+		"a statement twice":        {"sql.exec: {database: db, statement: select 1, statements: [{statement: select 1}]}", "sql.exec takes either statement or statements."},
+		"no statements":            {"sql.exec: {database: db, statements: []}", "The parameter statements must be a list of 1 to 100 objects."},
+		"no text of a statement":   {"sql.exec: {database: db, statements: [{values: [1]}]}", "The parameter statements has a mistake in statement 1: it must be the text of a statement."},
+		"values that are no list":  {"sql.exec: {database: db, statement: select 1, values: 1}", "The parameter values must be a list."},
+		"a copy that waits":        {"sql.exec: {database: db, statement: copy a from stdin}", "The parameter statement must not be copy from stdin, which waits for data; insert takes values."},
+		"one of several, computed": {"sql.exec: {database: db, statements: [{statement: select $1, values: ['#{body.a}']}, {statement: COPY a FROM STDIN}]}", "The parameter statements has a mistake in statement 2: it must not be copy from stdin, which waits for data; insert takes values."},
 		"too long an id":           {"event.send: {eventKey: a, deliveryId: " + strings.Repeat("x", 201) + "}", "The parameter deliveryId must have at most 200 bytes."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.put("bounds", "pipeline:\n- event.listen: {eventKey: a}\n- "+c.step, asAdmin).wantProblem(t, 400, "pipeline-invalid")
-			if column, _ := got["column"].(float64); got["detail"] != "Line 3: "+c.message || column < 10 {
+			if column, _ := got["column"].(float64); got["detail"] != "Line 3: "+c.message || column < 3 {
 				t.Errorf("got %v", got)
 			}
 		})

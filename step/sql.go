@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -30,7 +31,7 @@ const (
 
 type sqlParams struct {
 	Database   string        `json:"database" required:"true" literal:"*" doc:"Name of the secret with the URL of a PostgreSQL database: postgres://user:password@host:5432/name."`
-	Statement  string        `json:"statement" literal:"*" doc:"The statement, with $1, $2 and so on for values."`
+	Statement  string        `json:"statement" literal:"*" or:"statements" doc:"The statement, with $1, $2 and so on for values."`
 	Values     any           `json:"values" doc:"List of the values of the statement. Lists and objects in it are sent as JSON."`
 	Statements any           `json:"statements" literal:"statement" doc:"Instead of that, up to 100 objects with statement and values, for one transaction."`
 	Timeout    time.Duration `json:"timeout" min:"1ms" max:"5m" doc:"How long it may take. Default 30s."`
@@ -56,20 +57,10 @@ func sqlCommand(c *client) command.Command {
 					return transact(ctx, l.to, l.bare, work)
 				})
 		},
-		command.Traffic, command.InRun, command.Recorded, command.Nameless, command.Checks(checkSQL),
+		command.Traffic, command.InRun, command.Recorded, command.Nameless, command.Valid("statement", validStatement),
+		command.Valid("values", validValues), command.Valid("statements", validStatements),
 		command.Answers(sqlResult{}),
 		command.Secrets(func(known map[string]any) []string { return named(known, "database") }))
-}
-
-// checkSQL finds what can't work in a step, as far as it is known.
-func checkSQL(known map[string]any) error {
-	text, given := known["statement"].(string)
-	p := sqlParams{Statement: text, Values: known["values"], Statements: known["statements"]}
-	if !given && p.Statements == nil {
-		return nil // statements with values that are computed
-	}
-	_, _, err := p.work()
-	return err
 }
 
 // sqlKeys are what URLs of databases may have in their query. Others read files of the server.
@@ -107,52 +98,67 @@ type statement struct {
 
 // work returns the statements of a step, as they are given and as they are sent.
 func (p sqlParams) work() (given []any, work []statement, err error) {
-	given, isList := p.Statements.([]any)
+	given, several := p.Statements.([]any)
 	switch {
-	case p.Statements == nil:
+	case !several:
 		given = []any{map[string]any{"statement": p.Statement, "values": p.Values}}
-	case !isList || len(given) == 0 || len(given) > maxStatements || p.Statement != "" || p.Values != nil:
-		return nil, nil, invalid("statements", "must be a list of 1 to %d objects, without statement beside it",
-			maxStatements)
+	case p.Values != nil:
+		return nil, nil, invalid("values", "belong into statements, each beside the statement that they are for")
 	}
 	work = make([]statement, len(given))
 	for i, item := range given {
-		if work[i], err = statementOf(item); err != nil {
-			return nil, nil, err
+		work[i].text, _ = member[string](item, "statement")
+		values, _ := member[[]any](item, "values")
+		for _, v := range values { // the server knows best what a text means for the type that it wants
+			var sent any // null
+			if v != nil {
+				if sent, err = cellOf(v); err != nil {
+					return nil, nil, err
+				}
+			}
+			work[i].values = append(work[i].values, sent)
 		}
 	}
 	return given, work, nil
 }
 
-func statementOf(item any) (s statement, err error) {
-	s.text, _ = member[string](item, "statement")
-	given, _ := item.(map[string]any)
-	values, isList := given["values"].([]any)
-	for name := range given {
-		if name != "statement" && name != "values" {
-			return s, invalid("statements", "must be objects with statement and values, not %s", sluice.Quote(name))
+func validStatement(given any) error {
+	switch text, _ := given.(string); {
+	case text == "":
+		return errors.New("must be the text of a statement")
+	case copiesIn.MatchString(text):
+		return errors.New("must not be copy from stdin, which waits for data; insert takes values")
+	}
+	return nil
+}
+
+func validValues(given any) error {
+	if _, isList := given.([]any); given != nil && !isList {
+		return errors.New("must be a list")
+	}
+	return nil
+}
+
+func validStatements(given any) error {
+	list, _ := given.([]any)
+	if len(list) == 0 || len(list) > maxStatements {
+		return fmt.Errorf("must be a list of 1 to %d objects", maxStatements)
+	}
+	for i, item := range list {
+		fields, _ := item.(map[string]any)
+		for name := range fields {
+			if name != "statement" && name != "values" {
+				return fmt.Errorf("must be objects with statement and values, not %s", sluice.Quote(name))
+			}
+		}
+		if err := validStatement(fields["statement"]); err != nil {
+			return fmt.Errorf("has a mistake in statement %d: it %w", i+1, err)
+		}
+		if err := validValues(fields["values"]); err != nil {
+			return fmt.Errorf("has a mistake in the values of statement %d: they %w", i+1, err)
 		}
 	}
-	switch {
-	case s.text == "":
-		return s, invalid("statement", "must be the text of a statement")
-	case copiesIn.MatchString(s.text):
-		return s, invalid("statement", "must not be copy from stdin, which waits for data; insert takes values")
-	case given["values"] != nil && !isList:
-		return s, invalid("values", "must be a list")
-	}
-	for _, v := range values { // the server knows best what a text means for the type that it wants
-		if v == nil {
-			s.values = append(s.values, nil)
-			continue
-		}
-		text, err := cellOf(v)
-		if err != nil {
-			return s, err
-		}
-		s.values = append(s.values, text)
-	}
-	return s, nil
+	return nil
 }
 
 // copiesIn finds statements that wait for data, of which there is none: they would last until the timeout.

@@ -119,14 +119,8 @@ func TestStatementsFail(t *testing.T) {
 		"another scheme":       {"mysql://a:b@example.com/x", "statement: 'select 1'", sluice.Invalid, "auth-failed", "postgres://user", "", -1},
 		"a file of the server": {at + "?sslrootcert=/etc/passwd", "statement: 'select 1'", sluice.Invalid, "auth-failed", "nothing in its query but sslmode", "", -1},
 		"another host":         {at + "?host=169.254.169.254", "statement: 'select 1'", sluice.Invalid, "auth-failed", "nothing in its query", "", -1},
+		"values beside them":   {at, "statements: [{statement: 'select 1'}], values: [1]", sluice.Invalid, "parameter-invalid", "belong into statements", "", -1},
 		"a bad setting":        {at + "?sslmode=none", "statement: 'select 1'", sluice.Invalid, "auth-failed", "can't be used", "", -1},
-		"neither":              {at, "timeout: 1s", sluice.Invalid, "parameter-invalid", "statement must be the text", "", -1},
-		"both":                 {at, "statement: 'select 1', statements: [{statement: 'select 1'}]", sluice.Invalid, "parameter-invalid", "list of 1 to 100", "", -1},
-		"none":                 {at, "statements: []", sluice.Invalid, "parameter-invalid", "list of 1 to 100", "", -1},
-		"no list":              {at, "statement: 'select 1', values: 1", sluice.Invalid, "parameter-invalid", "values must be a list", "", -1},
-		"a misspelled member":  {at, "statements: [{statement: 'select $1', value: [1]}]", sluice.Invalid, "parameter-invalid", "not \"value\"", "", -1},
-		"a copy inward":        {at, "statement: 'copy once from stdin'", sluice.Invalid, "parameter-invalid", "must not be copy from stdin", "", -1},
-		"behind comments":      {at, "statement: \"-- in\\n/* bulk */ COPY once (id)\\nFROM STDIN with csv\"", sluice.Invalid, "parameter-invalid", "must not be copy from stdin", "", -1},
 		"at once":              {at, "statement: 'select 1', timeout: '#{0}'", sluice.Invalid, "parameter-invalid", "duration from 1ms to 5m", "", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,9 +152,19 @@ func TestDatabaseIsWrittenOut(t *testing.T) {
 		"pipeline: [sql.exec: {database: db, statements: '#{body}'}]":                             "parameter statements.statement of sql.exec must be written out",
 		"pipeline: [sql.exec: {database: db, statements: [{statement: '#{body}', values: [1]}]}]": "parameter statements.statement",
 		"pipeline: [sql.exec: {statement: select 1}]":                                             "database",
-		"pipeline: [kafka.send: {cluster: '#{body}', topic: t}]":                                  "parameter cluster of kafka.send must be written out",
-		"pipeline: [kafka.send: {cluster: k, topic: a b}]":                                        "249 letters",
-		"pipeline: [kafka.send: {cluster: k, topic: ''}]":                                         "249 letters",
+		sqlStep("timeout: 1s"): "either statement or statements",
+		sqlStep("statement: select 1, statements: [{statement: select 1}]"): "either statement or statements",
+		sqlStep("statement: ''"):                                                                                 "statement must be the text",
+		sqlStep("statements: []"):                                                                                "list of 1 to 100",
+		sqlStep("statement: 'select 1', values: 1"):                                                              "values must be a list",
+		sqlStep("statements: [{statement: 'select $1', value: [1]}]"):                                            `not "value"`,
+		sqlStep("statements: [{statement: 'select $1', values: 1}]"):                                             "values of statement 1: they must be a list",
+		sqlStep("statement: 'copy once from stdin'"):                                                             "must not be copy from stdin",
+		sqlStep(`statement: "-- in\n/* bulk */ COPY once (id)\nFROM STDIN with csv"`):                            "must not be copy from stdin",
+		sqlStep("statements: [{statement: 'select $1', values: '#{[1]}'}, {statement: 'copy once from stdin'}]"): "statement 2: it must not be copy",
+		"pipeline: [kafka.send: {cluster: '#{body}', topic: t}]":                                                 "parameter cluster of kafka.send must be written out",
+		"pipeline: [kafka.send: {cluster: k, topic: a b}]":                                                       "249 letters",
+		"pipeline: [kafka.send: {cluster: k, topic: ''}]":                                                        "249 letters",
 	} {
 		_, err := runWith(t, set, text, nil)
 		refuses(t, err, sluice.Invalid, "pipeline-invalid", says)

@@ -58,6 +58,11 @@ func (c *checker) invocation(s *Step, n, params *node) Action {
 	if i := slices.IndexFunc(cmd.Params, lacks); i >= 0 && len(c.problems) == before { // otherwise it may be misspelt
 		c.problemf(n, "The parameter %s of %s is required: %s", cmd.Params[i].Name, s.Name, cmd.Params[i].Doc)
 	}
+	for _, p := range cmd.Params {
+		if p.Or != "" && (given[p.Name] == nil) == (given[p.Or] == nil) && len(c.problems) == before {
+			c.problemf(n, "%s takes either %s or %s.", s.Name, p.Name, p.Or)
+		}
+	}
 	return a
 }
 
@@ -109,12 +114,14 @@ func (c *checker) argument(a *Invocation, key, item *node, given map[string]*nod
 		return // not given, or a mistake noted above
 	}
 	given[p.Name] = key
-	if p.Literal != "" && !v.isLiteral(p.Literal) {
+	literal := p.Literal != "" && v.isLiteral(p.Literal)
+	if p.Literal != "" && !literal {
 		c.problemf(item, "The parameter %s of %s must be written out in the source, without expressions.",
 			strings.TrimSuffix(p.Name+"."+p.Literal, ".*"), a.Command.Name)
 	}
-	if v.shape == constant {
-		if _, err := p.Check(v.data); err != nil {
+	if v.shape == constant || literal {
+		known, _ := v.Eval(nil)
+		if _, err := p.Check(known); err != nil {
 			c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), item.line, item.column)
 		}
 	}

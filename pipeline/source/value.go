@@ -27,11 +27,14 @@ const (
 	objectOf
 )
 
-// Eval computes the value in a scope. Constants are shared.
+// Eval computes the value in a scope. Constants are shared. Without a scope, what a run computes is
+// null.
 func (v *Value) Eval(scope *expression.Scope) (any, error) {
 	switch v.shape {
 	case formula:
-		return v.template.Eval(scope)
+		if scope != nil {
+			return v.template.Eval(scope)
+		}
 	case listOf:
 		items := make([]any, len(v.items))
 		for i := range v.items {
