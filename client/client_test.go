@@ -197,13 +197,13 @@ func TestAwaitGivesUp(t *testing.T) {
 // TestAnotherServer: what is no sluice is not logged in at.
 func TestAnotherServer(t *testing.T) {
 	other := answering(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
-	if _, err := other.Login(t.Context(), "ada", "secret"); sluice.AsError(err).Kind != sluice.Unavailable {
+	if _, err := other.Login(t.Context(), nil); sluice.AsError(err).Kind != sluice.Unavailable {
 		t.Errorf("got %v", err)
 	}
 }
 
 // TestUsersOfAnotherProvider: a user without a password here is told what to
-// do.
+// do, and is not asked for one before.
 func TestUsersOfAnotherProvider(t *testing.T) {
 	for issuer, want := range map[string]string{
 		`"openid":{"openIdConnectUrl":"https://idp.invalid/realm/.well-known/openid-configuration"}`: "those of https://idp.invalid/realm: sign in there with sluice login",
@@ -215,7 +215,7 @@ func TestUsersOfAnotherProvider(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, `{"paths":{},"components":{"securitySchemes":{`+issuer+`}}}`)
 		})
-		if _, err := c.Login(t.Context(), "ada", "secret"); !strings.Contains(sluice.AsError(err).Message, want) {
+		if _, err := c.Login(t.Context(), nil); !strings.Contains(sluice.AsError(err).Message, want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

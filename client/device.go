@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -70,17 +71,26 @@ func (d *Device) Wait(ctx context.Context) (Login, error) {
 
 // failed is the error of a login that the issuer does not give.
 func failed(err error) error {
-	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	answer, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
-	case ok && refused.ErrorCode == "access_denied":
-		return sluice.CodeLoginRefused.Errorf("The login was refused in the browser.")
-	case ok && refused.ErrorCode == "expired_token", errors.Is(err, context.DeadlineExceeded):
+	case ok && answer.ErrorCode == "expired_token", errors.Is(err, context.DeadlineExceeded):
 		return sluice.CodeNotSignedIn.Errorf("Nobody has entered the code in time; try again.")
 	case ok:
-		return sluice.CodeLoginFailed.Errorf("The issuer gives no login: %s.",
-			cmp.Or(refused.ErrorDescription, refused.ErrorCode, refused.Response.Status)).Because(err)
+		return refused(cmp.Or(answer.ErrorCode, answer.Response.Status), answer.ErrorDescription)
 	case errors.Is(err, context.Canceled):
 		return err
 	}
 	return sluice.CodeLoginFailed.Errorf("The issuer gives no login; try again.").Because(err)
+}
+
+// refused is the error of a login that the issuer refuses by a code, with what it says to that.
+func refused(code, said string) error {
+	said = strings.TrimSuffix(said, ".")
+	switch {
+	case code != "access_denied":
+		return sluice.CodeLoginFailed.Errorf("The issuer gives no login: %s.", cmp.Or(said, code))
+	case said != "":
+		return sluice.CodeLoginRefused.Errorf("The login was refused in the browser: %s.", said)
+	}
+	return sluice.CodeLoginRefused.Errorf("The login was refused in the browser.")
 }

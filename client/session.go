@@ -76,9 +76,14 @@ func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return longer, func() { stop(); cancel() }
 }
 
-// Login logs a person in with a password, which is not kept.
-func (c *Client) Login(ctx context.Context, username, password string) (Login, error) {
+// Login logs a person in with a password, which is not kept. It asks for name and password only
+// if the server takes them.
+func (c *Client) Login(ctx context.Context, ask func() (username, password string, err error)) (Login, error) {
 	issuer, err := c.ownIssuer(ctx)
+	if err != nil {
+		return Login{}, err
+	}
+	username, password, err := ask()
 	if err != nil {
 		return Login{}, err
 	}

@@ -55,7 +55,7 @@ func newClient(t *testing.T, server string, credentials client.Credentials) *cli
 // logIn returns the profiles of a person who is logged in.
 func logIn(t *testing.T, server string) *client.Profiles {
 	t.Helper()
-	login, err := newClient(t, server, client.Fixed("")).Login(t.Context(), "admin", password)
+	login, err := newClient(t, server, client.Fixed("")).Login(t.Context(), func() (string, string, error) { return "admin", password, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

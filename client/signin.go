@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"net"
@@ -121,13 +120,12 @@ func (s *SignIn) serve(w http.ResponseWriter, r *http.Request) {
 // finish exchanges the code that the browser has brought.
 func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
 	switch {
-	case query.Get("error") == "access_denied":
-		return Login{}, sluice.CodeLoginRefused.Errorf("The login was refused in the browser.")
-	case query.Get("error") != "" || query.Get("code") == "" ||
+	case query.Get("error") != "":
+		return Login{}, refused(query.Get("error"), query.Get("error_description"))
+	case query.Get("code") == "" ||
 		query.Get("iss") != s.named && (query.Has("iss") || s.login.TokenURL == ""): // not all issuers say who they are
 		return Login{}, sluice.CodeLoginFailed.Errorf(
-			"The server gave no code to the browser; try again, or use --no-browser.").
-			Because(errors.New(query.Get("error_description")))
+			"The server gave no code to the browser; try again, or use --no-browser.")
 	}
 	login, err := s.client.exchange(ctx, s.login, url.Values{
 		"grant_type": {"authorization_code"}, "code": {query.Get("code")},

@@ -65,22 +65,21 @@ func (t *cli) login(ctx context.Context, args []string) error {
 
 // loginByPassword asks for the name and the password that were not given.
 func (t *cli) loginByPassword(
-	ctx context.Context, c *client.Client, username, fallback string,
+	ctx context.Context, c *client.Client, given, fallback string,
 ) (client.Login, error) {
-	username, err := t.askUnlessGiven(ctx, "Username", username, fallback)
-	if err != nil {
-		return client.Login{}, err
-	}
-	password := os.Getenv("SLUICE_PASSWORD")
-	if password == "" {
+	return c.Login(ctx, func() (username, password string, err error) {
+		if username, err = t.askUnlessGiven(ctx, "Username", given, fallback); err != nil {
+			return "", "", err
+		}
+		if password = os.Getenv("SLUICE_PASSWORD"); password != "" {
+			return username, password, nil
+		}
 		if !t.Asks() {
-			return client.Login{}, exit.Usage("This is not a terminal to ask for a password on; set SLUICE_PASSWORD.")
+			return "", "", exit.Usage("This is not a terminal to ask for a password on; set SLUICE_PASSWORD.")
 		}
-		if password, err = t.AskSecret(ctx, "Password: "); err != nil {
-			return client.Login{}, err
-		}
-	}
-	return c.Login(ctx, username, password)
+		password, err = t.AskSecret(ctx, "Password: ")
+		return username, password, err
+	})
 }
 
 // loginElsewhere lets the person sign in in a browser of another machine. At a server that has no
