@@ -3,6 +3,7 @@ package sluice
 import (
 	_ "embed"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,8 +15,25 @@ type AlertWords struct {
 	Page  string // of the portal, on which it can be looked at
 	Title string // what is wrong
 	Over  string // that it is not any more
-	Do    string // what to do about it
+	Do    []Advice
 	Least string // what atLeast of a rule can be, as a regular expression
+}
+
+// Advice is a sentence on what to do about an alert, for those who may run a command.
+type Advice struct{ May, Text string }
+
+// DoBy returns the advice for somebody who may run some commands.
+func (w *AlertWords) DoBy(may func(command string) bool) string {
+	var said []string
+	for _, advice := range w.Do {
+		if advice.May == "" || may(advice.May) {
+			said = append(said, advice.Text)
+		}
+	}
+	if len(said) < len(w.Do) {
+		said = append(said, "The rest takes another role, such as developer.")
+	}
+	return strings.Join(said, " ")
 }
 
 //go:embed alerts.json
@@ -50,7 +68,12 @@ func (k AlertKind) Words(subject string) AlertWords {
 		w.Over += " (%s)"
 	}
 	w.Page = strings.ReplaceAll(w.Page, "%s", url.QueryEscape(subject))
-	for _, text := range []*string{&w.Title, &w.Over, &w.Do} {
+	w.Do = slices.Clone(w.Do)
+	texts := []*string{&w.Title, &w.Over}
+	for i := range w.Do {
+		texts = append(texts, &w.Do[i].Text)
+	}
+	for _, text := range texts {
 		*text = strings.ReplaceAll(*text, "%s", subject)
 	}
 	return w

@@ -31,6 +31,7 @@ func TestAlertPage(t *testing.T) {
 	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
 	vera := s.signedIn("vera", "a long password")
 	vera.get("/alerts").wants(t, 200, "has dead letters").lacks(t, ">Mute<", "sluice alert to")
+	vera.get("/alerts").wants(t, 200, "sluice deadletter groups says why. The rest takes another role").lacks(t, "sluice retry", "deadletter replay")
 	vera.post("/alerts/"+id+"/mute", "for", "1h").wants(t, 403)
 	s.command("deadletter.delete", map[string]any{"pipeline": "lead"})
 	natstest.Eventually(t, "the letters to be history", func() bool {

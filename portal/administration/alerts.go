@@ -30,7 +30,7 @@ func alertsPage(v *page.Visit) error {
 	var view alertList
 	for _, a := range found.Items {
 		words := a.Kind.Words(a.Subject)
-		item := alertItem{a, words.Page, words.Do}
+		item := alertItem{a, words.Page, words.DoBy(v.May)}
 		if a.Open() {
 			view.Open = append(view.Open, item)
 		} else {
