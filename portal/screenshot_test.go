@@ -119,6 +119,7 @@ func TestScreenshots(t *testing.T) {
 	b.open("/pipelines/lead.created/edit")
 	b.fill("#source", "pipeline:\n  - event.listen:\n      eventKey: webhook.lead.created\n  - lgo:\n      message: hi\n  - set:\n      vlaue: 1\n")
 	b.follow("button[value=save]")
+	b.waits("[data-lint].bad")
 	shoot("pipeline-mistake")
 	b.fill("#source", "pipeline:\n  - event.listen:\n      eventKey: webhook.lead.created\n  - set:\n      value: \"#{body.payload.name}\"\n")
 	b.follow("button[value=try]")
