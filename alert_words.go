@@ -68,13 +68,10 @@ func (k AlertKind) Words(subject string) AlertWords {
 		w.Over += " (%s)"
 	}
 	w.Page = strings.ReplaceAll(w.Page, "%s", url.QueryEscape(subject))
-	w.Do = slices.Clone(w.Do)
-	texts := []*string{&w.Title, &w.Over}
+	fill := strings.NewReplacer("%s", subject).Replace
+	w.Title, w.Over, w.Do = fill(w.Title), fill(w.Over), slices.Clone(w.Do)
 	for i := range w.Do {
-		texts = append(texts, &w.Do[i].Text)
-	}
-	for _, text := range texts {
-		*text = strings.ReplaceAll(*text, "%s", subject)
+		w.Do[i].Text = fill(w.Do[i].Text)
 	}
 	return w
 }
