@@ -124,14 +124,17 @@ func (w *Waiting) calls() (calls []sluice.WaitingCall, oldest time.Time) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	first, counts, seen := moment(0), make(map[group]int), make(map[uint64]bool, w.count)
+	first, counts, seen := moment(0), make(map[group]int), make(map[uint64]struct{})
 	for _, l := range w.lines {
 		for e := range l.all() {
 			if e.Call != 0 && (first == 0 || e.Call < first) {
 				first = e.Call
 			}
-			if e.retries() && e.Call != 0 && !seen[e.nonce] { // what a call has set off has its trace id
-				seen[e.nonce] = true
+			if !e.retries() || e.Call == 0 {
+				continue
+			}
+			if _, known := seen[e.nonce]; !known { // what a call has set off has its trace id
+				seen[e.nonce] = struct{}{}
 				counts[group{e.eventKey, e.Call - e.Call%moment(time.Minute)}]++
 			}
 		}
