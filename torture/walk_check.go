@@ -14,7 +14,7 @@ import (
 
 const (
 	settleTime = 90 * time.Second // until nothing may wait any more, though all recipients are well
-	agreeTime  = 15 * time.Second // until figures agree with calls
+	agreeTime  = 45 * time.Second // until figures agree with calls: a node may have to ask the engine again
 	mayBeLost  = 2 * time.Second  // before a kill, of what was rejected: it is kept within a second
 )
 

@@ -371,6 +371,9 @@ func setClock(_ context.Context, w *walk) error {
 	return w.nodes[w.random.IntN(len(w.nodes))].setClock(time.Duration(w.random.IntN(3)-1) * 7 * time.Minute)
 }
 
+// electsWithin is how long each stream may take to find its leader, behind the return of a server.
+const electsWithin = 10 * time.Second
+
 // takeEngine kills one server of an external engine for a while, or lets it hang.
 func takeEngine(ctx context.Context, w *walk, _ *walkNode) error {
 	s := w.engine.servers[w.random.IntN(len(w.engine.servers))]
@@ -383,7 +386,7 @@ func takeEngine(ctx context.Context, w *walk, _ *walkNode) error {
 	defer func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.away[len(w.away)-1].to = time.Now()
+		w.away[len(w.away)-1].to = time.Now().Add(electsWithin)
 	}()
 	if w.random.IntN(2) == 0 {
 		s.process.signal(syscall.SIGSTOP)
