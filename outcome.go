@@ -16,8 +16,8 @@ type Outcome struct {
 	Said       *Said           `json:"said,omitempty"` // what the caller may know of the error
 	Attempts   int             `json:"attempts"`
 	Finished   time.Time       `json:"finished"`
-	Sent       []uint64        `json:"sent,omitempty"`   // sequences of the events that the run has sent
-	Leases     []string        `json:"leases,omitempty"` // on work, whose answers the run went on with
+	Sent       []uint64        `json:"sent,omitempty"` // sequences of the events that the run has sent
+	Work       []WorkDone      `json:"work,omitempty"` // with whose answers the run went on
 
 	Stored uint64 `json:"-"` // the outcome's own sequence
 

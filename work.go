@@ -46,20 +46,28 @@ type Work interface {
 	// for the first one until ctx ends: then there are none.
 	Take(ctx context.Context, queue, taker string, limit int, lease time.Duration) ([]WorkItem, error)
 
-	// Answer ends a lease. The same answer again is none; Gone if the lease is over.
-	Answer(ctx context.Context, lease string, answer WorkAnswer) error
+	// Answer ends a lease on an item whose queue may be answered. The same answer again is none; Gone
+	// if the lease is over, or was ended with another answer.
+	Answer(ctx context.Context, lease string, answer WorkAnswer, may MayQueue) error
 
-	// Extend makes a lease last from now on; Gone if it is over.
-	Extend(ctx context.Context, lease string, lasts time.Duration) (expires time.Time, err error)
+	// Extend makes a lease on an item last from now on, if that may be done in its queue; Gone if it is over.
+	Extend(ctx context.Context, lease string, lasts time.Duration, may MayQueue) (expires time.Time, err error)
 
 	// Items returns the items of a queue, oldest first, without their inputs.
 	Items(queue string, limit int) []WorkItem
 
 	// Queues returns all queues that have items, by name.
 	Queues() []WorkQueue
+}
 
-	// QueueOf returns the queue of a lease, "" if that is not known.
-	QueueOf(lease string) string
+// MayQueue returns the error of somebody who has nothing to do with a queue, nil for others.
+type MayQueue func(queue string) error
+
+// A WorkDone is work of an event, with whose answer its run went on.
+type WorkDone struct {
+	Lease  string `json:"lease"` // what tells it from others on the item
+	Queue  string `json:"queue"`
+	Answer []byte `json:"answer"` // its fingerprint
 }
 
 // WaitsError is the error of a step whose run leaves its place: the event waits for an answer.

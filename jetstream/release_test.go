@@ -46,7 +46,7 @@ func TestAnEventWaitsForAnAnswer(t *testing.T) {
 						t.Errorf("%d items are taken (%v)", len(items), err)
 						return
 					}
-					check(t, e.Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`"answered"`)}))
+					check(t, e.Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`"answered"`)}, anyQueue))
 				}
 				run := func(d sluice.Delivery) (sluice.Outcome, error) {
 					item := sluice.WorkItem{Queue: p.Name, Since: time.Now(), Until: time.Now().Add(time.Hour)}
@@ -133,7 +133,7 @@ func TestALeaseHoldsAtEveryNode(t *testing.T) {
 			if err != nil || len(items) != 1 {
 				t.Fatalf("%d items are taken (%v)", len(items), err)
 			}
-			check(t, nodes[1].Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}))
+			check(t, nodes[1].Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}, anyQueue))
 		}
 	})
 }
@@ -184,7 +184,7 @@ func TestWorkThatIsDoneIsNotTaken(t *testing.T) {
 						t.Errorf("%s was taken when it was done", items[0].Lease)
 						continue
 					}
-					check(t, work.Answer(ctx, items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}))
+					check(t, work.Answer(ctx, items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}, anyQueue))
 					if left.Add(-1) == 0 {
 						stop()
 					}
@@ -224,7 +224,7 @@ func TestAnAnswerAtAServerThatLags(t *testing.T) {
 		t.Fatalf("%d items are taken (%v)", len(items), err)
 	}
 	asked := lagging(t, servers[0], servers[1].ClientURL())
-	check(t, e.Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}))
+	check(t, e.Queue.Waiting.Work.Answer(t.Context(), items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}, anyQueue))
 	if got, err := e.Results.Result(t.Context(), result.CorrelationID, patience); err != nil || string(got.Value) != `"answered"` {
 		t.Errorf("it comes to %s %s (%v)", got.Status, got.Value, err)
 	}
@@ -256,3 +256,6 @@ func lagging(t *testing.T, s *server.Server, other string) *atomic.Int64 {
 	check(t, s.GlobalAccount().AddMapping(read, inbox))
 	return asked
 }
+
+// anyQueue is for whoever may work in all queues.
+func anyQueue(string) error { return nil }

@@ -102,6 +102,51 @@ func TestAnAnswerOutlivesARestart(t *testing.T) {
 	})
 }
 
+// TestWorkIsAnsweredOnce: the same answer again is none, another one is refused, also when the event is done and
+// after a restart. Who has nothing to do with the queue, is refused at any time.
+func TestWorkIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=1ms")
+	stranger := s.member("stranger", "other", "support")
+	s.store("ours", "pipeline:\n- event.listen: {eventKey: webhook.ours}\n- work: {queue: ours}\n")
+	id, _ := s.offer(t, s.create("webhook.ours"), "1")
+	lease := s.take(t, "ours")[0]["lease"]
+	say := func(name string, status int, code string, more ...any) {
+		t.Helper()
+		params := map[string]any{"lease": lease}
+		for i := 0; i < len(more); i += 2 {
+			params[more[i].(string)] = more[i+1]
+		}
+		got := s.command(name, params).wantStatus(t, status)
+		if code != "" && got.object(t)["code"] != code {
+			t.Errorf("%s is answered %s", name, got.body)
+		}
+		if theirs := s.command(name, params, stranger); theirs.status != 403 && (status != 410 || theirs.status != 410) {
+			t.Errorf("a stranger's %s is answered %s", name, theirs.body)
+		}
+	}
+	check := func() {
+		t.Helper()
+		say("work.done", 200, "", "value", map[string]any{"a": 1, "b": 2})
+		say("work.done", 410, "lease-over", "value", 2)
+		say("work.fail", 410, "lease-over")
+		say("work.fail", 410, "lease-over", "statusCode", 503)
+		say("work.extend", 410, "lease-over", "for", "1m")
+	}
+	s.command("pipeline.pause", map[string]any{"name": "ours"}).wantStatus(t, 200)
+	say("work.extend", 200, "", "for", "1m")
+	check()
+	s.stop()
+	s.resume()
+	check()
+	s.command("pipeline.resume", map[string]any{"name": "ours"}).wantStatus(t, 200)
+	eventually(t, "the event to be done", func() bool { return s.look(id).result(t).Status == "ok" })
+	check()
+	s.stop()
+	s.resume()
+	check()
+}
+
 // TestWorkThatFails: what a worker says, and what becomes of it.
 func TestWorkThatFails(t *testing.T) {
 	t.Parallel()

@@ -165,16 +165,18 @@ func doneCommand(o Options) command.Command {
 					sluice.MaxKept).About("value")
 			}
 			return settled{p.Lease},
-				o.answer(ctx, p.Lease, "work.done", sluice.WorkAnswer{Value: json.RawMessage(text)})
+				o.Work.Answer(ctx, p.Lease, sluice.WorkAnswer{Value: json.RawMessage(text)}, covered(ctx, "work.done"))
 		}, command.Traffic, command.Listed)
 }
 
-// answer ends a lease on an item whose queue the user's scopes cover.
-func (o Options) answer(ctx context.Context, lease, permission string, a sluice.WorkAnswer) error {
-	if queue := o.Work.QueueOf(lease); queue != "" && !sluice.CoverFrom(ctx).Name(queue) {
+// covered lets the user do what they have a permission for in the queues that their scopes cover.
+func covered(ctx context.Context, permission string) sluice.MayQueue {
+	return func(queue string) error {
+		if sluice.CoverFrom(ctx).Name(queue) {
+			return nil
+		}
 		return sluice.NotCovered(permission, queue)
 	}
-	return o.Work.Answer(ctx, lease, a)
 }
 
 type failParams struct {
@@ -195,7 +197,7 @@ func failCommand(o Options) command.Command {
 			if status == http.StatusTooManyRequests || status >= http.StatusInternalServerError {
 				a.Again = time.Now().UTC().Add(p.RetryAfter)
 			}
-			return settled{p.Lease}, o.answer(ctx, p.Lease, "work.fail", a)
+			return settled{p.Lease}, o.Work.Answer(ctx, p.Lease, a, covered(ctx, "work.fail"))
 		}, command.Traffic, command.Listed)
 }
 
@@ -213,10 +215,7 @@ type extended struct {
 func extendCommand(o Options) command.Command {
 	return command.New("work.extend", "Keep an item of work for longer.",
 		func(ctx context.Context, p extendParams) (extended, error) {
-			if queue := o.Work.QueueOf(p.Lease); queue != "" && !sluice.CoverFrom(ctx).Name(queue) {
-				return extended{}, sluice.NotCovered("work.extend", queue)
-			}
-			expires, err := o.Work.Extend(ctx, p.Lease, p.For)
+			expires, err := o.Work.Extend(ctx, p.Lease, p.For, covered(ctx, "work.extend"))
 			return extended{p.Lease, expires}, err
 		}, command.Traffic, command.Listed)
 }

@@ -35,7 +35,7 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 	if known || err != nil {
 		return a, err
 	}
-	if d.state != nil && d.state.Later {
+	if d.state != nil && d.state.Later && c.Place != nil { // otherwise the source has no order any more
 		d.place = c.Place(d.Delivery)
 		now := c.queue.Waiting.now()
 		return attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: now}}, nil
@@ -223,7 +223,7 @@ func (c *consumption) runOnce(d *delivery) (a attempt, err error) {
 	if a.outcome, err = c.Run(d.Delivery); err != nil {
 		return attempt{}, err
 	}
-	a.outcome.Leases = d.kept.leases
+	a.outcome.Work = d.kept.done
 	a.release = c.queue.memory.settling(a.outcome) // still in the slot, so no other run makes an outcome meanwhile
 	return a, nil
 }

@@ -101,8 +101,31 @@ func TestWorkIsTakenWhenItIsKnown(t *testing.T) {
 		if items, err := w.Work.Take(ctx, "q", "t", 1, time.Minute); len(items) != 0 || err != nil {
 			t.Errorf("%v is taken (%v)", items, err)
 		}
-		if _, err := w.Work.Extend(ctx, "b.n-1.s.l", time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := w.Work.Extend(ctx, "b.n-1.s.l", time.Minute, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a lease is said to be over before it is known: %v", err)
+		}
+	})
+}
+
+// TestStrangersAreAskedAtAStart: whose queue it is counts for answers, too, that come before what is stored is known.
+func TestStrangersAreAskedAtAStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := NewWaiting(&stream.Host{SoleWriter: true}, 0)
+		w.behind = 1
+		go func() {
+			time.Sleep(time.Second)
+			w.Work.offered("b.n-1.s", sluice.WorkItem{Queue: "q", Since: time.Now(), Until: time.Now().Add(time.Hour)})
+			w.Work.moved("b.n-1.s", 2, progress{Lease: "l", Free: time.Now().Add(time.Minute)})
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.behind = 0
+		}()
+		stranger := func(queue string) error { return sluice.NotCovered("work.done", queue) }
+		if err := w.Work.Answer(t.Context(), "b.n-1.s.l", sluice.WorkAnswer{}, stranger); !sluice.CodeForbidden.Is(err) {
+			t.Errorf("a stranger's answer is answered %v", err)
+		}
+		if _, err := w.Work.Extend(t.Context(), "b.n-1.s.l", time.Minute, stranger); !sluice.CodeForbidden.Is(err) {
+			t.Errorf("a stranger's extension is answered %v", err)
 		}
 	})
 }

@@ -17,10 +17,10 @@ type kept struct {
 	*Waiting
 
 	binding, key string
-	of           []byte   // the event as it is stored
-	again        bool     // earlier attempts may have kept something
-	stored       bool     // this attempt has kept something
-	leases       []string // whose answers this attempt went on with
+	of           []byte // the event as it is stored
+	again        bool   // earlier attempts may have kept something
+	stored       bool   // this attempt has kept something
+	done         []sluice.WorkDone
 }
 
 // Output implements sluice.Kept.
@@ -79,12 +79,12 @@ func (k *kept) Answer(ctx context.Context, step string) (*sluice.WorkAnswer, err
 	if p.Answer == nil || err != nil {
 		return nil, err
 	}
-	k.leases = append(k.leases, p.Lease)
 	text, err = sealedFor(k.of).Open(step, p.Answer)
 	answer := new(sluice.WorkAnswer)
 	if err == nil {
 		err = json.Unmarshal(text, answer)
 	}
+	k.done = append(k.done, sluice.WorkDone{Lease: p.Lease, Queue: p.Queue, Answer: fingerprint(text)})
 	return answer, err
 }
 

@@ -75,14 +75,22 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 	return unhandled(pipeline, e), nil
 }
 
-// answeredBy reports whether an event is done, and its run went on with the answer of a lease.
-func (q *Queue) answeredBy(ctx context.Context, binding, key, lease string) (bool, error) {
+// workDone returns with what answer to a lease the run of an event went on, nil if it did not, or the event
+// is not done.
+func (q *Queue) workDone(ctx context.Context, binding, key, lease string) (*sluice.WorkDone, error) {
 	p := q.Listeners.Bound()[binding]
 	if p == nil {
-		return false, nil
+		return nil, nil
 	}
 	outcome, _, err := q.Outcomes.of(ctx, stream.OutcomePrefix+key+"."+p.Name)
-	return outcome != nil && slices.Contains(outcome.Leases, lease), err
+	if outcome == nil || err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(outcome.Work, func(w sluice.WorkDone) bool { return w.Lease == lease })
+	if at < 0 {
+		return nil, nil
+	}
+	return &outcome.Work[at], nil
 }
 
 // unhandled is the outcome of an event whose pipeline was deleted, or listens to other

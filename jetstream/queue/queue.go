@@ -121,7 +121,7 @@ func New(h *stream.Host, pipelines *record.Bucket[sluice.Pipeline], o Options) *
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
 		work:     newInProgress(),
 	}
-	q.Waiting.Work.done = q.answeredBy
+	q.Waiting.Work.settled = q.workDone
 	return q
 }
 

@@ -76,3 +76,33 @@ func (w *Work) seal(ctx context.Context, j *job, answer sluice.WorkAnswer) ([]by
 	}
 	return sealedBy(j.key).Seal(stepOf(j.place), text), nil
 }
+
+// done returns with what answer the event of a lease goes on that was answered before, nil if there is none. The
+// answer is beside the event until the event is done, and then the outcome has it.
+func (w *Work) done(ctx context.Context, lease string) (*sluice.WorkDone, error) {
+	place, its := cutLease(lease)
+	if !validPlace(place) {
+		return nil, nil
+	}
+	msg, err := w.stored(ctx, place, waitingLease)
+	if err != nil {
+		return nil, err
+	}
+	var p progress
+	if msg == nil || json.Unmarshal(msg.Data, &p) != nil || p.Lease != its || p.Answer == nil {
+		binding, key := eventOf(place)
+		return w.settled(ctx, binding, key, its)
+	}
+	j := &job{place: place}
+	if err = w.unlock(ctx, j); j.key == nil || err != nil {
+		return nil, err
+	}
+	text, err := sealedBy(j.key).Open(stepOf(place), p.Answer)
+	return &sluice.WorkDone{Lease: its, Queue: p.Queue, Answer: fingerprint(text)}, err
+}
+
+// fingerprint tells an answer from others.
+func fingerprint(answer []byte) []byte {
+	hash := sha256.Sum256(answer)
+	return hash[:16]
+}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -24,13 +25,14 @@ type Work struct {
 
 	room *Waiting
 
-	// done reports whether an event is done, and went on with the answer of a lease.
-	done func(ctx context.Context, binding, key, lease string) (bool, error)
+	// settled returns with what answer to a lease an event went on that is done, nil if it did not.
+	settled func(ctx context.Context, binding, key, lease string) (*sluice.WorkDone, error)
 }
 
 // A progress is how far an item is.
 type progress struct {
 	Lease  string    `json:"lease,omitempty"` // what tells it from others on the item
+	Queue  string    `json:"queue"`
 	Node   string    `json:"node"`
 	Taker  string    `json:"taker,omitempty"`
 	Taken  int       `json:"taken"`            // how often
@@ -198,7 +200,7 @@ func (w *Work) lasting(j *job, lasts time.Duration) time.Time {
 
 // write stores the progress of an item, unless another node has stored some meanwhile.
 func (w *Work) write(ctx context.Context, j *job, is newest, p progress) (ok bool, err error) {
-	p.Node, p.Told = w.room.node, w.now().UTC()
+	p.Queue, p.Node, p.Told = j.queue, w.room.node, w.now().UTC()
 	data, err := value.Marshal(p)
 	if err != nil {
 		return false, err
@@ -218,19 +220,25 @@ func (w *Work) stored(ctx context.Context, place, kind string) (*jetstream.RawSt
 }
 
 // held returns the locked item of a lease that lasts, and nil if it is over. Another node may have
-// given the lease a moment ago.
-func (w *Work) held(ctx context.Context, lease string) (j *job, is newest, err error) {
+// given the lease a moment ago. The queue is asked about only here, when it is certain.
+func (w *Work) held(ctx context.Context, lease string, may sluice.MayQueue) (j *job, is newest, err error) {
 	if err := w.room.ready(ctx); err != nil {
 		return nil, is, err
 	}
-	if j, is = w.known(lease); j != nil || w.room.host.SoleWriter {
-		return j, is, nil
+	if j, is = w.known(lease); j == nil && !w.room.host.SoleWriter {
+		place, _ := cutLease(lease)
+		if err := w.learn(ctx, place); err != nil {
+			return nil, is, err
+		}
+		j, is = w.known(lease)
 	}
-	place, _ := cutLease(lease)
-	if err := w.learn(ctx, place); err != nil {
+	if j == nil {
+		return nil, is, nil
+	}
+	if err := may(j.queue); err != nil {
+		j.mu.Unlock()
 		return nil, is, err
 	}
-	j, is = w.known(lease)
 	return j, is, nil
 }
 
@@ -265,13 +273,13 @@ func (w *Work) known(lease string) (j *job, is newest) {
 }
 
 // Answer implements sluice.Work.
-func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswer) error {
-	j, is, err := w.held(ctx, lease)
+func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswer, may sluice.MayQueue) error {
+	j, is, err := w.held(ctx, lease, may)
 	if err != nil {
 		return err
 	}
 	if j == nil {
-		return w.answered(ctx, lease)
+		return w.again(ctx, lease, answer, may)
 	}
 	defer j.mu.Unlock()
 	p := is.progress
@@ -292,31 +300,31 @@ func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswe
 	return w.tell(ctx, j.place)
 }
 
-// answered returns no error if a lease was answered before: a worker who did not hear of it says it again.
-// The answer is beside the event until the event is done, and then the outcome names its lease.
-func (w *Work) answered(ctx context.Context, lease string) error {
-	place, its := cutLease(lease)
-	if !validPlace(place) {
-		return leaseOver()
+// again returns no error if the same answer was given before: a worker who did not hear of it says it again.
+func (w *Work) again(ctx context.Context, lease string, answer sluice.WorkAnswer, may sluice.MayQueue) error {
+	done, err := w.done(ctx, lease)
+	if done == nil || err != nil {
+		return cmp.Or(err, leaseOver())
 	}
-	msg, err := w.stored(ctx, place, waitingLease)
-	if err != nil {
+	if err = may(done.Queue); err != nil {
 		return err
 	}
-	var p progress
-	if msg != nil && json.Unmarshal(msg.Data, &p) == nil && p.Lease == its && p.Answer != nil {
-		return w.tell(ctx, place)
-	}
-	binding, key := eventOf(place)
-	if done, err := w.done(ctx, binding, key, its); done || err != nil {
+	text, err := value.Marshal(answer)
+	switch {
+	case err != nil:
 		return err
+	case !answer.Again.IsZero() || !bytes.Equal(fingerprint(text), done.Answer):
+		return sluice.CodeLeaseOver.Errorf("This lease ended with another answer, which stands.")
 	}
-	return leaseOver()
+	place, _ := cutLease(lease)
+	return w.tell(ctx, place)
 }
 
 // Extend implements sluice.Work.
-func (w *Work) Extend(ctx context.Context, lease string, lasts time.Duration) (time.Time, error) {
-	j, is, err := w.held(ctx, lease)
+func (w *Work) Extend(
+	ctx context.Context, lease string, lasts time.Duration, may sluice.MayQueue,
+) (time.Time, error) {
+	j, is, err := w.held(ctx, lease, may)
 	if j == nil || err != nil {
 		return time.Time{}, cmp.Or(err, leaseOver())
 	}
@@ -332,13 +340,4 @@ func (w *Work) Extend(ctx context.Context, lease string, lasts time.Duration) (t
 
 func leaseOver() error {
 	return sluice.CodeLeaseOver.Errorf("This lease is over: the work is offered to others, or done by them.")
-}
-
-// QueueOf implements sluice.Work.
-func (w *Work) QueueOf(lease string) string {
-	place, _ := cutLease(lease)
-	if j := w.find(place); j != nil {
-		return j.queue
-	}
-	return ""
 }
