@@ -52,6 +52,12 @@ func sends(key string) command.Option {
 			}
 			return nil
 		})(c)
+		command.Valid("at", func(at any) error {
+			if t, _ := at.(time.Time); t.IsZero() { // an empty text, too, which is no time elsewhere
+				return errors.New("must be a time such as 2030-01-31T12:00:00Z")
+			}
+			return nil
+		})(c)
 		command.Checks(func(known map[string]any) error {
 			if known["delay"] != nil && known["at"] != nil {
 				return twoTimes()

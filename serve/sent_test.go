@@ -113,6 +113,22 @@ func TestSentForLater(t *testing.T) {
 	}
 }
 
+// TestSentForLaterToALostOrder: an event that was to find its place among others when it is due runs alone if the
+// pipeline was stored without order, or without debounce, meanwhile.
+func TestSentForLaterToALostOrder(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	for key, section := range map[string]string{"lost.order": "order: '#{body.payload}'", "lost.debounce": "debounce: {by: '#{body.payload}', wait: 10ms}"} {
+		s.store(key, section+"\n"+listening(key, "set: {value: 1}"))
+		s.command("event.send", map[string]any{"eventKey": key, "payload": "a", "delay": "1s"}).wantStatus(t, 200)
+		eventually(t, "the event to wait", func() bool {
+			return strings.Contains(string(s.command("pipeline.stats", map[string]any{"name": key}).body), `"waiting":1`)
+		})
+		s.store(key, listening(key, "set: {value: 1}"))
+		eventually(t, "the event to run", func() bool { return s.traces("eventKey", key)[0].Status == "ok" })
+	}
+}
+
 // TestSentOnce: what is sent again with its delivery id makes no second event.
 func TestSentOnce(t *testing.T) {
 	t.Parallel()
@@ -143,6 +159,10 @@ func TestSentOnce(t *testing.T) {
 	}
 	send("event.send", map[string]any{"eventKey": "once.sent", "delay": "721h"}).wantProblem(t, 400, "parameter-invalid")
 	send("event.send", map[string]any{"eventKey": "once.sent", "delay": "1s", "at": "2030-01-01T00:00:00Z"}).wantProblem(t, 400, "parameter-invalid")
+	if got := send("event.send", map[string]any{"eventKey": "once.sent", "at": ""}).wantProblem(t, 400, "parameter-invalid"); got["parameter"] != "at" {
+		t.Errorf("an empty time: %v", got)
+	}
+	send("event.send", map[string]any{"eventKey": "at.null", "at": nil}).wantStatus(t, 200)
 	eventually(t, "one event", func() bool {
 		found := s.traces("eventKey", "once.sent")
 		return len(found) == 1 && found[0].Status == "ok"
