@@ -89,6 +89,12 @@ func (c *checker) program(root *node) *Program {
 			"The section schedule starts this pipeline; leave it or %s out.", p.Trigger.Command)
 	}
 	p.Trigger = cmp.Or(p.Trigger, scheduled)
+	for _, name := range []string{"order", "debounce"} {
+		if n := root.get(name); n != nil && !n.isNull() && p.Trigger == nil && len(c.problems) == 0 {
+			c.problemf(n, "%s is about events, and none starts this pipeline: begin it with event.listen, or leave "+
+				"%s out.", name, name)
+		}
+	}
 	return p
 }
 
