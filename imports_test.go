@@ -87,7 +87,7 @@ var rooms = map[string][]string{
 	"portal/chart":          {".", "wording"},
 	"portal/calls":          {".", "command", "live", "portal/chart", "portal/page", "value", "wording"},
 	"portal/webhooks":       {".", "command", "missed", "portal/calls", "portal/chart", "portal/page", "problem"},
-	"portal/pipelines":      {".", "command", "difference", "portal/calls", "portal/chart", "portal/page", "value", "wording"},
+	"portal/pipelines":      {".", "command", "difference", "portal/calls", "portal/chart", "portal/page", "problem", "value", "wording"},
 	"portal/administration": {".", "command", "portal/page"},
 	"portal/signin":         {".", "portal/administration", "portal/page", "problem"},
 	"portal":                {".", "command", "portal/administration", "portal/calls", "portal/chart", "portal/page", "portal/pipelines", "portal/signin", "portal/webhooks"},

@@ -35,10 +35,12 @@ func TestAPersonWorks(t *testing.T) {
 	}
 	taken = v.post("/work/claims/take").wants(t, 200)
 	mine := lease.FindStringSubmatch(taken.body)[1]
+	v.post("/work/claims/answer", "lease", mine, "do", "extend").wants(t, 200, `"expires":"`)
 	if got := v.post("/work/claims/answer", "lease", mine, "value", `{"paid":true}`, "do", "done"); got.status != 303 {
 		t.Errorf("the answer is answered %d: %s", got.status, got.body)
 	}
-	v.post("/work/claims/answer", "lease", "a.b.c.d", "value", "1", "do", "done").wants(t, 410, "This lease is over")
+	v.post("/work/claims/answer", "lease", "a.b.c.d", "value", "my <long> text", "message", "or this", "do", "done").
+		wants(t, 410, "This lease is over", ">my &lt;long&gt; text<", `value="or this"`).lacks(t, "What to do")
 	v.get("/work").wants(t, 200, "Nothing waits")
 	s.command("iam.user.put", map[string]any{"username": "vic", "password": "a long password", "roles": []string{"viewer"}})
 	viewer := s.signedIn("vic", "a long password")

@@ -6,6 +6,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/portal/page"
+	"sluice/problem"
 	"sluice/value"
 )
 
@@ -16,6 +17,8 @@ type workView struct {
 	Queue  string
 	Items  []sluice.WorkItem
 	Mine   *sluice.WorkItem
+
+	Problem, Value, Message string // why the answer was not taken, and what it was
 }
 
 func workPage(v *page.Visit) error {
@@ -36,10 +39,13 @@ func workQueue(v *page.Visit) error {
 	return v.Show("work", view.Queue, view)
 }
 
-// workTake shows the oldest item to the user, whose it is for a quarter of an hour.
+// workLease is how long an item is its taker's. Their browser has it extended while they look at it.
+const workLease = "15m"
+
+// workTake shows the oldest item to the user.
 func workTake(v *page.Visit) error {
 	queue := v.Named("queue")
-	taken, err := page.Ask[sluice.List[sluice.WorkItem]](v, "work.take", "queue", queue, "lease", "15m")
+	taken, err := page.Ask[sluice.List[sluice.WorkItem]](v, "work.take", "queue", queue, "lease", workLease)
 	if err != nil {
 		return err
 	}
@@ -51,18 +57,34 @@ func workTake(v *page.Visit) error {
 
 // workAnswer says what came of an item: a value, which may be JSON, or that it can't be done.
 func workAnswer(v *page.Visit) error {
-	path, lease := workPath(v.Named("queue"))+"?done=saved", v.Entered("lease")
+	queue, lease, text, message := v.Named("queue"), v.Entered("lease"), v.Entered("value"), v.Entered("message")
+	var err error
 	switch v.Entered("do") {
+	case "extend":
+		extended, _, err := v.Document("work.extend", "lease", lease, "for", workLease)
+		if err == nil {
+			writeJSON(v.W, extended)
+		}
+		return err
 	case "fail":
-		return v.RunThen(path, "work.fail", "lease", lease, "message", v.Entered("message"))
+		_, err = v.Run("work.fail", "lease", lease, "message", message)
 	case "back":
-		return v.RunThen(path, "work.fail", "lease", lease, "statusCode", "503")
+		_, err = v.Run("work.fail", "lease", lease, "statusCode", "503")
+	default:
+		answer, mistake := value.Decode(text)
+		if mistake != nil {
+			answer = text
+		}
+		_, err = v.Run("work.done", "lease", lease, command.Args{{Name: "value", Value: answer}})
 	}
-	answer, err := value.Decode(v.Entered("value"))
-	if err != nil {
-		answer = v.Entered("value")
+	if err == nil {
+		return v.Redirect(workPath(queue) + "?done=saved")
 	}
-	return v.RunThen(path, "work.done", "lease", lease, command.Args{{Name: "value", Value: answer}})
+	v.Status = problem.Status(err)
+	return v.Show("work", queue, workView{
+		Mine:    &sluice.WorkItem{Queue: queue, Lease: lease},
+		Problem: sluice.AsError(err).Message, Value: text, Message: message,
+	})
 }
 
 func workPath(queue string) string { return "/work/" + url.PathEscape(queue) }

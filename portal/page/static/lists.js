@@ -227,6 +227,15 @@ const shortcuts = document.querySelector("[data-shortcuts]");
 if (shortcuts) { shortcuts.hidden = false; shortcuts.addEventListener("click", keys["?"]); }
 for (const hint of document.querySelectorAll("[data-keys]")) hint.hidden = rowsOf().length === 0;
 
+// What a person works on stays theirs while they look at it.
+const held = document.querySelector("form[data-held]");
+if (held) setInterval(async () => {
+  const body = new URLSearchParams({ lease: held.elements.lease.value, do: "extend" });
+  const answer = await fetch(held.action, { method: "POST", body }).catch(() => null);
+  const until = document.querySelector(".lead time");
+  if (answer?.ok && until) { until.dateTime = (await answer.json()).expires; showTimes(document); }
+}, 300000);
+
 // Work in several steps continues by itself, and the page shows the progress.
 document.querySelector("form[data-go-on]")?.requestSubmit();
 
