@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"sluice"
 	"sluice/client"
@@ -83,6 +84,9 @@ func (t *cli) doWork(ctx context.Context, item sluice.WorkItem, command []string
 	answer := map[string]any{"lease": item.Lease}
 	const later = 75 // EX_TEMPFAIL of sysexits.h
 	switch code := program.ProcessState.ExitCode(); {
+	case code == 0 && !errors.Is(err, exec.ErrWaitDelay) && len(out.text) < out.most && !utf8.Valid(out.text):
+		err = errors.New("the output is neither text nor JSON; write it as base64, and let the pipeline read that")
+		said.text = nil
 	case code == 0 && !errors.Is(err, exec.ErrWaitDelay):
 		answer["value"] = valueOf(out.text)
 		err = t.answerWork(ctx, "work.done", item, "done", answer)
