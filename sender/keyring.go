@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -82,18 +83,21 @@ func (v *Verifier) CheckKind() error {
 	return nil
 }
 
-// mayBePublic reports whether a text may be a public key: one as OpenSSH writes it, a JWK, DER, or
+// publicPrefix begins a key in PEM, a JWK or several, and one as OpenSSH or Standard Webhooks write it.
+var publicPrefix = regexp.MustCompile(`^(-----BEGIN|[{[]\s*["{]|ssh-|ecdsa-|whpk_)`)
+
+// mayBePublic reports whether a text may be a public key: one as OpenSSH writes it, a JWK, PEM, DER, or
 // the 32 bytes of a key on a curve, in any encoding.
 func mayBePublic(text string) bool {
-	for _, prefix := range []string{"-----BEGIN", "{", "ssh-", "ecdsa-", "whpk_"} {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
+	if publicPrefix.MatchString(text) {
+		return true
 	}
 	text = strings.Join(strings.Fields(text), "")
 	unpadded := strings.TrimRight(text, "=")
 	for _, read := range []func() ([]byte, error){
-		func() ([]byte, error) { return hex.DecodeString(text) },
+		func() ([]byte, error) {
+			return hex.DecodeString(strings.TrimPrefix(strings.ReplaceAll(text, ":", ""), "0x"))
+		},
 		func() ([]byte, error) { return base64.RawStdEncoding.DecodeString(unpadded) },
 		func() ([]byte, error) { return base64.RawURLEncoding.DecodeString(unpadded) },
 	} {
@@ -102,10 +106,8 @@ func mayBePublic(text string) bool {
 			continue
 		}
 		const sequence, point, pointSize = 0x30, 0x04, 65
-		kind := string(raw[4:]) // of OpenSSH, behind its length
-		if len(raw) == ed25519.PublicKeySize || raw[0] == sequence || raw[0] == '{' ||
-			raw[0] == point && len(raw) == pointSize ||
-			strings.HasPrefix(kind, "ssh-") || strings.HasPrefix(kind, "ecdsa-") {
+		if len(raw) == ed25519.PublicKeySize || raw[0] == sequence || raw[0] == point && len(raw) == pointSize ||
+			publicPrefix.Match(raw) || publicPrefix.Match(raw[4:]) { // OpenSSH writes the length before
 			return true
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"math/big"
 	"net/http"
 	"strings"
@@ -314,11 +315,16 @@ func TestAPublicKeyIsNoSharedText(t *testing.T) {
 			t.Errorf("an HMAC knows no public keys: %v", err)
 		}
 	}
+	jwk := `{"kty":"OKP","crv":"Ed25519","x":"` + url.EncodeToString(edwards) + `"}`
+	written := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 	for _, public := range []string{
+		std.EncodeToString(written), url.EncodeToString(written), "0x" + hex.EncodeToString(edwards),
+		fmt.Sprintf("% X", []byte(edwards)), strings.ReplaceAll(fmt.Sprintf("% x", []byte(edwards)), " ", ":"), "[" + jwk + "]",
+		std.EncodeToString([]byte("[" + jwk + "]")),
 		hex.EncodeToString(edwards), std.EncodeToString(edwards), url.EncodeToString(edwards),
 		"whpk_" + std.EncodeToString(edwards), "ssh-ed25519 " + std.EncodeToString(ssh), std.EncodeToString(ssh),
 		url.EncodeToString(der), hex.EncodeToString(der), std.EncodeToString(der[:100]),
-		std.EncodeToString([]byte(`{"kty":"OKP","crv":"Ed25519","x":"` + url.EncodeToString(edwards) + `"}`)),
+		std.EncodeToString([]byte(jwk)),
 	} {
 		check(public, false)
 	}
