@@ -43,7 +43,7 @@ func build(opts Options) *Engine {
 		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Ended: e.ended,
 		Bound: e.Queue.Listeners.Bound, Receivers: e.Queue.Listeners.Receivers, Waits: e.Queue.Waiting.Waits,
 		Retries: e.Queue.Retries, Outcome: e.outcome,
-		Erased: e.Erasures.isDone, Forgotten: e.forgotten.has,
+		Erased: e.Erasures.isDone, Erasing: e.Erasures.isAsked, Forgotten: e.forgotten.has,
 	})
 	e.Stored = &Events{
 		host: h, opts: opts, queue: e.Queue, space: newSpace(),

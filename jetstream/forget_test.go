@@ -496,3 +496,67 @@ func TestErasedAfterTheRestWent(t *testing.T) {
 	check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, erased)}))
 	natstest.Eventually(t, "its text is gone", func() bool { return len(filesWith(t, text, dir)) == 0 })
 }
+
+// TestErasedBeforeItWasWrittenDown: what the journal hears of a call that was erased meanwhile, or of a replay
+// of it, is written without what it held.
+func TestErasedBeforeItWasWrittenDown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	key := natstest.UniqueKey("late")
+	text := "late@" + key
+	event := keyed(key)
+	event.Method, event.ReceivedAt, event.DeliveryID = "POST", time.Now().UTC(), text
+	result, err := e.Events.Accept(t.Context(), event, 0)
+	check(t, err)
+	again := keyed(key)
+	again.ReplayOf, again.DeliveryID = event.TraceID, text
+	replay, err := e.Events.Accept(t.Context(), again, 0)
+	check(t, err)
+	var calls []sluice.Call
+	for _, traceID := range []string{event.TraceID, replay.TraceID} {
+		call := callOf(t, e, traceID)
+		if call.DeliveryID != text {
+			t.Fatalf("there is the call %+v", call)
+		}
+		calls = append(calls, call)
+	}
+	check(t, e.Erasures.Erase(t.Context(), calls))
+	e.Journal.Hear(journal.Answered{Call: calls[0]})
+	e.Journal.Hear(journal.Ran{RunReport: sluice.RunReport{
+		TraceID: event.TraceID, CorrelationID: result.CorrelationID, Pipeline: "late", Status: sluice.StatusError,
+		Error: &sluice.Problem{Code: "fail", Detail: text}, Steps: []sluice.StepReport{},
+	}})
+	if call := callOf(t, e, event.TraceID); call.DeliveryID != "" || call.Runs[0].Error.Code != "fail" || call.Runs[0].Error.Detail != "" {
+		t.Errorf("what remains is %+v", call)
+	}
+	if left := filesWith(t, text, dir); len(left) > 0 {
+		t.Errorf("its text is in %v", left)
+	}
+}
+
+// TestErasedAtOnce: what is erased at the same time as others is gone with them. The journal keeps what it knows
+// of successive calls together.
+func TestErasedAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	key := natstest.UniqueKey("at.once")
+	results := make([]sluice.Result, 20)
+	for i := range results {
+		results[i] = personal(t, e, key, "erased@"+key)
+	}
+	var work sync.WaitGroup
+	for _, result := range results {
+		call := callOf(t, e, result.TraceID)
+		work.Go(func() {
+			if err := e.Erasures.Erase(t.Context(), []sluice.Call{call}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	work.Wait()
+	if left := filesWith(t, "erased@"+key, dir); len(left) > 0 {
+		t.Errorf("their text is in %v", left)
+	}
+}

@@ -18,6 +18,10 @@ import (
 // runs stays. With overwrite the bytes on disk are overwritten, and what could not be written yet is an
 // error: it would be written afterwards.
 func (j *Journal) Hide(ctx context.Context, events map[uint64]string, overwrite bool) error {
+	if err := j.hiding.Acquire(ctx, 1); err != nil {
+		return stream.NoAnswer(err)
+	}
+	defer j.hiding.Release(1) // two at once would each write again what the other removes
 	if err := j.flush(ctx); err != nil && overwrite {
 		return err
 	}
@@ -99,7 +103,7 @@ func (l line) without(traceID string, erased bool) line {
 		l.data = value.AppendRecord(nil, &c)
 	}
 	if sent, ok := decode[sentEvent](l, lineSent); ok && sent.TraceID == traceID {
-		sent.Type = ""
+		sent.DeliveryID, sent.Type = "", ""
 		l.data = value.AppendRecord(nil, &sent)
 	}
 	if d, ok := decode[repeated](l, lineRepeated); ok && d.TraceID == traceID {

@@ -77,6 +77,7 @@ type Journal struct {
 	wake      chan struct{}       // holds one token while there is something to write
 	writing   *semaphore.Weighted // one: the right to write
 	telling   *semaphore.Weighted // one: the right to tell of ends
+	hiding    *semaphore.Weighted // one: the right to replace what was written
 	unsent    []*nats.Msg         // that the engine refused
 	unwritten []ending            // that wait for these
 	written   map[string]func()   // has what was written synced, by the prefix of subjects
@@ -106,8 +107,8 @@ type Events struct {
 	// Waits reports whether an event waits for another attempt of some pipeline.
 	Waits func(sequence uint64) bool
 
-	// Erased reports whether a call was erased.
-	Erased func(traceID string) bool
+	// Erased reports whether a call was erased, and Erasing whether that was asked for.
+	Erased, Erasing func(traceID string) bool
 
 	// Forgotten reports whether an event was removed on purpose. Its call is still found.
 	Forgotten func(sequence uint64) bool
@@ -136,6 +137,7 @@ func New(h *stream.Host, about Events) *Journal {
 		wake:     make(chan struct{}, 1),
 		writing:  semaphore.NewWeighted(1),
 		telling:  semaphore.NewWeighted(1),
+		hiding:   semaphore.NewWeighted(1),
 		written:  make(map[string]func()),
 	}
 }

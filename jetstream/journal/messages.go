@@ -16,7 +16,7 @@ const maxLines = 512 << 10
 
 // messagesOf returns what waits to be written as messages.
 func (j *Journal) messagesOf(p pending) []*nats.Msg {
-	w := &lineWriter{current: make(map[string]*nats.Msg)}
+	w := &lineWriter{erasing: j.about.Erasing, current: make(map[string]*nats.Msg)}
 	for _, line := range p.lines {
 		line(w)
 	}
@@ -53,12 +53,13 @@ func (j *Journal) sequenceOf(correlationID string) uint64 {
 
 // A lineWriter gathers lines in messages.
 type lineWriter struct {
+	erasing  func(traceID string) bool
 	messages []*nats.Msg
 	current  map[string]*nats.Msg // the message that takes lines, by subject
 }
 
 // add adds a line with the JSON of what it says, to which a pointer leads. Of a run that is too long for
-// a line, the exchanges are left out.
+// a line, the exchanges are left out; of a call that is being erased, all that it held.
 func (w *lineWriter) add(kind byte, sequence uint64, traceID string, said any) {
 	subject := chunkSubject(sequence)
 	if sequence == 0 {
@@ -69,6 +70,10 @@ func (w *lineWriter) add(kind byte, sequence uint64, traceID string, said any) {
 	msg.Data = value.AppendRecord(msg.Data, said)
 	if r, ok := said.(*sluice.RunReport); ok && len(msg.Data)-start > stream.MaxLine {
 		msg.Data = value.AppendRecord(msg.Data[:start], withoutExchanges(r))
+	}
+	if w.erasing(traceID) { // what was written before, its erasure finds
+		l := line{kind, sequence, slices.Clone(msg.Data[start:])}
+		msg.Data = append(msg.Data[:start], l.without(traceID, true).data...)
 	}
 	msg.Data = append(msg.Data, '\n')
 }
