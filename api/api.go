@@ -62,14 +62,15 @@ type Options struct {
 // API serves everything under one address. It is an http.Handler.
 type API struct {
 	Options
-	handler http.Handler
-	begun   atomic.Int64              // calls that are not answered yet
-	late    atomic.Pointer[time.Time] // of the last request to a server that stops
-	streams *live.Streams
-	misses  *limit.Tries // polls for unknown results, by client address
-	polls   *polls
-	reads   chan struct{} // results that are being read
-	lists   chan struct{} // lists that are being made
+	handler  http.Handler
+	begun    atomic.Int64              // calls that are not answered yet
+	late     atomic.Pointer[time.Time] // of the last request to a server that stops
+	streams  *live.Streams
+	misses   *limit.Tries // polls for unknown results, by client address
+	failures *limit.Tries // that are logged, by code
+	polls    *polls
+	reads    chan struct{} // results that are being read
+	lists    chan struct{} // lists that are being made
 
 	document func() ([]byte, error) // describes the API
 
@@ -85,10 +86,10 @@ func New(o Options) *API {
 			Tail: o.Tail, Stopping: o.Stopping,
 			Identify: func(r *http.Request) (sluice.User, error) { return o.Authenticate(Unheard{}, r) },
 		}),
-		misses: limit.NewTries(60, time.Second),
-		polls:  newPolls(),
-		lists:  make(chan struct{}, maxLists),
-		reads:  make(chan struct{}, max(minReads, min(o.Bodies.Answers.Fits(largestResult), maxReads))),
+		misses: limit.NewTries(60, time.Second), failures: limit.NewTries(20, 3*time.Second),
+		polls: newPolls(),
+		lists: make(chan struct{}, maxLists),
+		reads: make(chan struct{}, max(minReads, min(o.Bodies.Answers.Fits(largestResult), maxReads))),
 	}
 	a.document = sync.OnceValues(func() ([]byte, error) {
 		return value.MarshalIndent(describe(o.Commands, o.Version, o.BaseURL, o.OpenID))

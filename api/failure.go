@@ -43,7 +43,8 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (a *API) report(w http.ResponseWriter, r *http.Request, err error) {
 	e := sluice.AsError(err)
 	view := problem.Of(e)
-	if view.Status >= http.StatusInternalServerError && e.Err != nil && !abandoned(e.Err) {
+	if view.Status >= http.StatusInternalServerError && e.Err != nil && !abandoned(e.Err) &&
+		a.failures.Try(e.Code) == 0 { // callers cause some of them, and all would wait for the log
 		a.Log.ErrorContext(r.Context(), "A request failed.", "path", sluice.PathWithoutToken(r.URL.Path),
 			"code", e.Code, "traceId", e.TraceID, "error", e.Err)
 	}
