@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -37,6 +38,13 @@ func newGroup(bytes int64) (*group, error) {
 		g.remove()
 	}
 	return nil, errors.New("this machine has no control groups for memory that can be written")
+}
+
+// isInMemory reports whether what a folder holds counts as memory of a group.
+func isInMemory(dir string) bool {
+	const tmpfs = 0x01021994
+	var disk syscall.Statfs_t
+	return syscall.Statfs(dir, &disk) == nil && disk.Type == tmpfs
 }
 
 // add puts a process into the group.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -51,6 +50,9 @@ var siege = mode{
 	name:    "siege",
 	summary: "take memory and time from a server in 512 and 256 MiB, with TLS and without (root, Linux)",
 	run: func(ctx context.Context, s settings) error {
+		if isInMemory(s.dir) {
+			return fmt.Errorf("%s is in memory: what a server stores there counts as its memory; give -dir on a disk", s.dir)
+		}
 		var failed error
 		chosen := strings.Split(s.faults, ",")
 		for _, p := range places {
@@ -166,7 +168,8 @@ func runBesieged(ctx context.Context, data string, options []string) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	log, flush := serve.NewLog(os.Stderr, "info", "auto")
+	defer flush()
 	return serve.Run(ctx, cfg, serve.Options{
 		AdminPassword: adminPassword, Log: log, Timeouts: serve.Timeouts{Write: writeTimeout},
 	}, os.Stdout)
