@@ -199,3 +199,47 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// TestTokensAreCheckedBefore: tokens that the server would refuse are refused before anything is changed.
+func TestTokensAreCheckedBefore(t *testing.T) {
+	t.Parallel()
+	c := startServer(t)
+	id := func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+	for n, key := range []string{"webhook.there", "webhook.other"} {
+		run(t, c, "webhook.put", url.Values{"eventKey": {key}, "token": {id(n + 1)}}, "")
+	}
+	run(t, c, "webhook.token.add", url.Values{"eventKey": {"webhook.other"}, "token": {id(3)}}, "")
+	dir := folderWith(t, map[string]string{"webhooks/webhook.there.yaml": "payloadType: raw", "webhooks/webhook.new.yaml": ""})
+	open := func(n int, further ...int) tokens {
+		kept := tokens{UUID: id(n), Open: true}
+		for _, f := range further {
+			kept.Further = append(kept.Further, token{Token: id(f)})
+		}
+		return kept
+	}
+	closed := open(4)
+	closed.Open = false
+	for name, test := range map[string]struct {
+		tokens Tokens
+		code   sluice.Code
+	}{
+		"of another":         {Tokens{"webhook.there": open(1, 3)}, sluice.CodeTokenTaken},
+		"uuid of another":    {Tokens{"webhook.there": open(1, 2)}, sluice.CodeTokenTaken},
+		"new, of another":    {Tokens{"webhook.new": open(4, 3)}, sluice.CodeTokenTaken},
+		"twice in the file":  {Tokens{"webhook.there": open(1, 5), "webhook.new": open(4, 5)}, sluice.CodeTokenTaken},
+		"twice in a webhook": {Tokens{"webhook.new": open(4, 4)}, sluice.CodeTokenTaken},
+		"too many":           {Tokens{"webhook.there": open(1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)}, sluice.CodeTooManyTokens},
+		"none":               {Tokens{"webhook.new": closed}, sluice.CodeLastToken},
+	} {
+		if _, err := Compare(t.Context(), c, dir, Options{Tokens: test.tokens}); !test.code.Is(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	plan, err := Compare(t.Context(), c, dir, Options{Tokens: Tokens{"webhook.there": open(1, 5), "webhook.new": open(4, 6)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, err := plan.Apply(t.Context(), c); err != nil || len(made) != 2 {
+		t.Errorf("%d changes are made, %v", len(made), err)
+	}
+}

@@ -109,7 +109,9 @@ func (p *Plan) checkChange(
 	case t.resource.isText():
 		refused, err = p.lint(ctx, c, change, roles)
 	default:
-		err = p.rehearse(ctx, c, change)
+		if err = p.rehearse(ctx, c, change); err == nil {
+			err = change.after.blame(p.checkTokens(change))
+		}
 	}
 	e := sluice.AsError(err)
 	switch {
@@ -174,6 +176,38 @@ func (p *Plan) without(action, resource string, names any) []any {
 	list, _ := names.([]any)
 	return slices.DeleteFunc(slices.Clone(list),
 		func(name any) bool { return p.has(action, resource, fmt.Sprint(name)) })
+}
+
+// checkTokens refuses tokens that the server would: those of other webhooks, too many, and none.
+func (p *Plan) checkTokens(change *Change) error {
+	wanted, open := change.further, len(change.further)
+	if change.before != nil {
+		for _, isOpen := range change.before.open {
+			if isOpen {
+				open++
+			}
+		}
+	} else {
+		wanted, open = append([]token{{Token: change.uuid}}, wanted...), open+1
+	}
+	for _, t := range wanted {
+		if owner, taken := p.owners[t.Token]; taken && (owner != change.Name || change.before == nil) {
+			return sluice.CodeTokenTaken.Errorf("The token …%s is one of the webhook %s already.",
+				sluice.Last6(t.Token), owner)
+		}
+		if t.Token != "" {
+			p.owners[t.Token] = change.Name
+		}
+	}
+	switch {
+	case open > sluice.MaxTokens:
+		return sluice.CodeTooManyTokens.Errorf("The webhook would have %d open tokens; at most %d are allowed.", open,
+			sluice.MaxTokens)
+	case open == 1 && change.closes:
+		return sluice.CodeLastToken.Errorf(
+			"The webhook would have no open token, and nobody could call it; set disabled.")
+	}
+	return nil
 }
 
 func (p *Plan) has(action, resource, name string) bool {

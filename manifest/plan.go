@@ -64,7 +64,8 @@ type Plan struct {
 
 	force  bool
 	tokens Tokens
-	sent   []string // keys of the events that its pipelines send
+	owners map[string]string // names of webhooks, by their tokens
+	sent   []string          // keys of the events that its pipelines send
 }
 
 // Options say how a plan is made.
@@ -87,7 +88,7 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 	if err := misplaced(root); err != nil {
 		return nil, err
 	}
-	plan := &Plan{Changes: []*Change{}, force: o.Force, tokens: o.Tokens}
+	plan := &Plan{Changes: []*Change{}, force: o.Force, tokens: o.Tokens, owners: make(map[string]string)}
 	var deletions []*Change
 	found := false
 	for _, r := range resources() {
@@ -140,6 +141,7 @@ func (p *Plan) compareResource(
 	if err != nil {
 		return nil, err
 	}
+	p.noteOwners(there)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		after, before := files[name], there[name]
 		delete(there, name)
@@ -170,6 +172,17 @@ func (p *Plan) compareResource(
 		superfluous = append(superfluous, there[name])
 	}
 	return superfluous, nil
+}
+
+// noteOwners notes whose the tokens of webhooks are, as far as the user may see them.
+func (p *Plan) noteOwners(there map[string]*thing) {
+	for name, t := range there {
+		for token := range t.open {
+			if p.owners != nil && token != "" {
+				p.owners[token] = name
+			}
+		}
+	}
 }
 
 // keepSecret keeps the signing secret of a webhook if the file names none and the
