@@ -245,7 +245,7 @@ func TestCheckByItself(t *testing.T) {
 		asked int
 	}{{0, 0, 0}, {time.Hour, 0, 1}, {time.Hour, 59 * time.Minute, 1}, {time.Hour, 61 * time.Minute, 2}} {
 		c.hook.CheckEvery = step.every
-		c.finder.Step(t.Context(), now.Add(step.after))
+		c.finder.Step(t.Context(), now.Add(step.after), false)
 		if c.asked != step.asked {
 			t.Errorf("after %s it was asked %d times, want %d", step.after, c.asked, step.asked)
 		}

@@ -21,6 +21,12 @@ const askTime = 5 * time.Minute
 func (f *Finder) Find(
 	ctx context.Context, hook sluice.Webhook, from, to time.Time, dryRun bool,
 ) (found sluice.Missed, _ error) {
+	return f.findWithin(ctx, askTime, hook, from, to, dryRun)
+}
+
+func (f *Finder) findWithin(
+	ctx context.Context, within time.Duration, hook sluice.Webhook, from, to time.Time, dryRun bool,
+) (found sluice.Missed, _ error) {
 	if !Asks(senderOf(&hook)) {
 		return found, sluice.InvalidParameter("eventKey",
 			"The sender of this webhook can't be asked what it has sent; these can: %s.", Senders())
@@ -29,11 +35,11 @@ func (f *Finder) Find(
 	if err != nil {
 		return found, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, askTime, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, within, errSlow)
 	defer cancel()
 	found, err = f.find(ctx, of, a, hook, from, to, dryRun)
 	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
-		err = a.refused("it takes longer than "+askTime.String(), nil).After(slowPause)
+		err = a.refused("it takes longer than "+within.String(), errSlow).After(slowPause)
 	}
 	return found, err
 }

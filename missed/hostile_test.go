@@ -56,7 +56,7 @@ func TestHostileSenders(t *testing.T) {
 				Webhooks: func() []*sluice.Webhook { return hooks }, Journal: e.Journal, Runs: e.Missed,
 				Plain: http.DefaultTransport, Log: slog.New(slog.DiscardHandler),
 			})
-			f.Step(t.Context(), time.Now())
+			f.Step(t.Context(), time.Now(), false)
 			if asked.Load() != 1 {
 				t.Errorf("the other sender was asked %d times", asked.Load())
 			}
@@ -66,4 +66,46 @@ func TestHostileSenders(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestASlowSenderHoldsUpNobody: it is asked beside the others from when they have lost their patience with it.
+func TestASlowSenderHoldsUpNobody(t *testing.T) {
+	e := openEngine(t)
+	var asked atomic.Int64
+	patient := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		select {
+		case <-patient:
+			fmt.Fprint(w, `{"data":[],"done":true}`)
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(slow.Close)
+	hooks := []*sluice.Webhook{{
+		UUID: "slow", EventKey: "slow", Trust: &sluice.Trust{Provider: "svix"},
+		Settings: sluice.Settings[time.Duration]{
+			APIURL: slow.URL + "/app/1/endpoint/2", APISecret: "s", MissedEvery: time.Minute,
+		},
+	}}
+	f := missed.New(missed.Options{
+		Webhooks: func() []*sluice.Webhook { return hooks }, Journal: e.Journal, Runs: e.Missed,
+		Plain: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Patience: 100 * time.Millisecond,
+	})
+	now := time.Now()
+	step := func(beside bool, want int64, what string) {
+		t.Helper()
+		f.Step(t.Context(), now, beside)
+		if got := asked.Swap(0); got != want {
+			t.Errorf("%s, it was asked %d times", what, got)
+		}
+		now = now.Add(time.Minute)
+	}
+	step(true, 0, "beside the others, before it was slow")
+	step(false, 1, "among the others")
+	step(false, 0, "among the others when it was slow")
+	close(patient)
+	step(true, 1, "beside the others")
+	step(true, 0, "beside the others when it has answered")
+	step(false, 1, "among the others again")
 }

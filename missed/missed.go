@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -35,17 +36,22 @@ type Options struct {
 	Plain  http.RoundTripper // for http: only to networks that the operator names
 	Log    *slog.Logger
 
-	BaseURL string // that senders should call
+	BaseURL  string        // that senders should call
+	Patience time.Duration // that others have with a sender; 0: the usual one
 }
 
 // A Finder asks senders what they have sent.
 type Finder struct {
 	Options
 	users *semaphore.Weighted // who ask now
+	slow  sync.Map            // the webhooks whose senders are slow, by UUID
 }
 
 // New returns a finder. Nothing is asked by itself until Run runs.
-func New(o Options) *Finder { return &Finder{o, semaphore.NewWeighted(atOnce)} }
+func New(o Options) *Finder {
+	o.Patience = cmp.Or(o.Patience, patience)
+	return &Finder{Options: o, users: semaphore.NewWeighted(atOnce)}
+}
 
 // enter takes one of the places of users who ask senders.
 func (f *Finder) enter() (leave func(), err error) {

@@ -63,8 +63,8 @@ func TestByItself(t *testing.T) {
 	step := func(after time.Duration, want ...string) {
 		t.Helper()
 		now = now.Add(after)
-		one.Step(t.Context(), now)
-		two.Step(t.Context(), now)
+		one.Step(t.Context(), now, false)
+		two.Step(t.Context(), now, false)
 		if diff := cmp.Diff(want, asked); diff != "" {
 			t.Errorf("at %s it was asked about (-want +got):\n%s", now.Format("15:04"), diff)
 		}

@@ -3,54 +3,72 @@ package missed
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"sluice"
+	"sluice/wait"
 )
 
 const (
 	lookEvery = 20 * time.Second // whether a sender is to be asked
 	overlap   = 10 * time.Minute // of two times that are asked about
 	settled   = time.Minute      // after which a delivery should have come
+	patience  = 20 * time.Second // of the others with one sender
 )
 
 // Run asks senders by itself, as their webhooks say, until ctx ends. Of several nodes one does
-// it.
+// it. Those that have tried the patience of the others are asked beside them.
 func (f *Finder) Run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(lookEvery):
-			f.Step(ctx, time.Now().UTC())
-		}
+	var lanes sync.WaitGroup
+	for _, slow := range []bool{false, true} {
+		lanes.Go(func() {
+			for wait.For(ctx, lookEvery) == nil {
+				f.Step(ctx, time.Now().UTC(), slow)
+			}
+		})
 	}
+	lanes.Wait()
 }
 
 // atOnce is how many senders are asked at the same time, by users and by itself: each may answer
 // with as much as a reply may have, or not at all.
 const atOnce = 4
 
-// Step asks about the webhooks whose time has come.
-func (f *Finder) Step(ctx context.Context, now time.Time) {
+// Step asks about the webhooks whose time has come: of those whose senders are slow, or of all others.
+func (f *Finder) Step(ctx context.Context, now time.Time, slow bool) {
 	hooks := f.Webhooks()
 	for _, run := range f.Runs.All() {
 		if !slices.ContainsFunc(hooks, func(h *sluice.Webhook) bool { return h.UUID == run.UUID }) {
 			_ = sluice.Remove(ctx, f.Runs, run.UUID) // the next step tries again
+			f.slow.Delete(run.UUID)
 		}
 	}
 	var asked errgroup.Group
 	asked.SetLimit(atOnce)
 	for _, hook := range hooks {
+		if _, isSlow := f.slow.Load(hook.UUID); isSlow != slow {
+			continue
+		}
 		asked.Go(func() error {
-			if run := f.begin(ctx, hook, hook.MissedEvery, whenAsked, now); run != nil {
-				f.ask(ctx, *hook, run.Until, now)
+			began := time.Now()
+			run := f.begin(ctx, hook, hook.MissedEvery, whenAsked, now)
+			if run != nil {
+				f.ask(ctx, *hook, run.Until, now, slow)
 			}
-			if f.begin(ctx, hook, hook.CheckEvery, whenChecked, now) != nil {
+			checked := f.begin(ctx, hook, hook.CheckEvery, whenChecked, now)
+			if checked != nil {
 				f.check(ctx, *hook)
+			}
+			switch {
+			case time.Since(began) >= f.Patience:
+				f.slow.Store(hook.UUID, true)
+			case run != nil || checked != nil:
+				f.slow.Delete(hook.UUID)
 			}
 			return nil
 		})
@@ -85,15 +103,22 @@ func (f *Finder) begin(
 	return begun
 }
 
-// ask gets what was missed since a time, or in the last day.
-func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, since, now time.Time) {
+// ask gets what was missed since a time, or in the last day. A sender that others wait for is asked again beside
+// them if it takes too long.
+func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, since, now time.Time, slow bool) {
 	from, until := since.Add(-overlap), now.Add(-settled)
 	if since.IsZero() {
 		from = now.Add(-defaultSpan)
 	}
-	found, err := f.Find(ctx, hook, from, until, false)
+	within := f.Patience
+	if slow {
+		within = askTime
+	}
+	found, err := f.findWithin(ctx, within, hook, from, until, false)
 	at := now
 	switch {
+	case errors.Is(err, errSlow) && !slow:
+		at = time.Time{}
 	case err != nil:
 		f.Log.WarnContext(ctx, "The sender of a webhook can't be asked what was missed; trying on.",
 			"eventKey", hook.EventKey, "error", err)
