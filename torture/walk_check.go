@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -98,8 +99,8 @@ func (w *walk) settle(ctx context.Context) bool {
 					return false
 				}
 				for _, c := range open.Items {
-					waiting = append(waiting,
-						fmt.Sprintf("%s of %s is %s, next %s", c.TraceID, c.EventKey, c.Status, c.Next))
+					text, _ := json.Marshal(c) // it can be
+					waiting = append(waiting, string(text))
 				}
 			}
 		}
@@ -107,7 +108,11 @@ func (w *walk) settle(ctx context.Context) bool {
 			return true
 		}
 	}
-	w.blamef("calls wait though all recipients are well: %s", strings.Join(waiting, "; "))
+	var queues []sluice.WorkQueue
+	if err := w.may(ctx, "work.queues", nil, &queues); err != nil {
+		return false
+	}
+	w.blamef("calls wait though all recipients are well: %s; the queues are %+v", strings.Join(waiting, "; "), queues)
 	return false
 }
 
