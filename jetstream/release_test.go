@@ -175,16 +175,21 @@ func TestWorkThatIsDoneIsNotTaken(t *testing.T) {
 			work := nodes[i%len(nodes)].Queue.Waiting.Work
 			working.Go(func() {
 				for {
-					items, err := work.Take(ctx, p.Name, "worker", 1, time.Minute)
-					if err != nil || len(items) == 0 {
-						check(t, err)
+					var items []sluice.WorkItem
+					check(t, persist(ctx, func() (err error) {
+						items, err = work.Take(ctx, p.Name, "worker", 1, time.Minute)
+						return err
+					}))
+					if len(items) == 0 {
 						return
 					}
 					if _, twice := done.LoadOrStore(items[0].Lease[:strings.LastIndex(items[0].Lease, ".")], true); twice {
 						t.Errorf("%s was taken when it was done", items[0].Lease)
 						continue
 					}
-					check(t, work.Answer(ctx, items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}, anyQueue))
+					check(t, persist(ctx, func() error {
+						return work.Answer(ctx, items[0].Lease, sluice.WorkAnswer{Value: []byte(`1`)}, anyQueue)
+					}))
 					if left.Add(-1) == 0 {
 						stop()
 					}
@@ -197,6 +202,16 @@ func TestWorkThatIsDoneIsNotTaken(t *testing.T) {
 		working.Wait()
 		natstest.Eventually(t, "nothing to wait any more", func() bool { return !waitsFor(t, nodes[0], p.Binding) })
 	})
+}
+
+// persist does something again while the engine does not answer, as workers do.
+func persist(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if err == nil || sluice.AsError(err).Kind != sluice.Unavailable || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // TestAnAnswerAtAServerThatLags: an item that a server of the cluster does not know of is not done for that, and its
