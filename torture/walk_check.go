@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,8 +98,7 @@ func (w *walk) settle(ctx context.Context) bool {
 					return false
 				}
 				for _, c := range open.Items {
-					text, _ := json.Marshal(c) // it can be
-					waiting = append(waiting, string(text))
+					waiting = append(waiting, fmt.Sprintf("%+v", c))
 				}
 			}
 		}
