@@ -23,7 +23,7 @@ const (
 	serverPart    = "server"
 	adminPassword = "torture chamber" // of a server that only this machine reaches
 	startWithin   = time.Minute
-	stopWithin    = 30 * time.Second // longer than a server waits for runs, calls and its disk
+	stopWithin    = 45 * time.Second // a server waits for runs, calls and its disk, 23 seconds in all
 )
 
 // What a server of a negative control does not sync, as an argument of its
