@@ -140,7 +140,10 @@ func TestWorkIsAnsweredOnce(t *testing.T) {
 	s.resume()
 	check()
 	s.command("pipeline.resume", map[string]any{"name": "ours"}).wantStatus(t, 200)
-	eventually(t, "the event to be done", func() bool { return s.look(id).result(t).Status == "ok" })
+	eventually(t, "the event to be done", func() bool {
+		polled := s.held(t.Context(), id)
+		return polled.status == http.StatusOK && polled.result(t).Status == "ok"
+	})
 	check()
 	s.stop()
 	s.resume()
