@@ -38,7 +38,6 @@ type Event struct {
 	Except          string              `json:"except,omitempty"`      // the pipeline it is not for
 	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
 	FirstID         string              `json:"firstId,omitempty"`     // correlation id of the event that was the first of its replays
-	SpooledID       string              `json:"-"`                     // by which its runs know it, if it was in a spool
 	ForwardID       string              `json:"forwardId,omitempty"`   // by which targets know what a run has sent, see Run.Identify
 	Origin          *Origin             `json:"origin,omitempty"`      // what has set it off; nil: nothing has
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
@@ -75,7 +74,7 @@ func (e *Event) Replay(ctx context.Context, correlationID, pipeline string) (*Ev
 		return nil, err
 	}
 	repeated := *e
-	repeated.ReplayOf, repeated.FirstID = e.TraceID, cmp.Or(e.FirstID, e.SpooledID, correlationID)
+	repeated.ReplayOf, repeated.FirstID = e.TraceID, cmp.Or(e.FirstID, correlationID)
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
 	repeated.Hops, repeated.Listeners, repeated.To, repeated.User = hops, nil, pipeline, ""
 	if RunFrom(ctx) == nil {

@@ -55,20 +55,16 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (item slu
 			sluice.CodeLetterUnreadable.Errorf("The event of the dead letter %s was too large to be kept in "+
 				"it; replay the call itself, by its trace id.", sluice.Quote(letter.Letter))
 	}
-	var event struct {
-		sluice.Event
-
-		CorrelationID string // as its runs know it, which may be that of a spool
-	}
+	var event sluice.Event
 	if err = json.Unmarshal(letter.Event, &event); err != nil {
 		return item,
 			sluice.CodeLetterUnreadable.Errorf("The event of the dead letter %s can't be read.",
 				sluice.Quote(letter.Letter)).Because(err)
 	}
-	if err = r.listensStill(ctx, letter.Pipeline, &event.Event); err != nil {
+	if err = r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return item, err
 	}
-	replayed, err := event.Replay(ctx, cmp.Or(event.CorrelationID, letter.CorrelationID), letter.Pipeline)
+	replayed, err := event.Replay(ctx, letter.CorrelationID, letter.Pipeline)
 	if err != nil {
 		return item, err
 	}

@@ -142,16 +142,8 @@ func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Eve
 	if err != nil || !j.ids.Fits(reference, envelope.TraceID) {
 		return sluice.Event{}, missing
 	}
-	read := struct {
-		*sluice.Event
-
-		CorrelationID string // of one that was in a spool
-	}{Event: &e}
-	if err := json.Unmarshal(msg.Data, &read); err != nil && !envelope.Foreign {
+	if err := json.Unmarshal(msg.Data, &e); err != nil && !envelope.Foreign {
 		return e, err
-	}
-	if j.ids.WasSpooled(read.CorrelationID, e.TraceID) {
-		e.SpooledID = read.CorrelationID
 	}
 	if envelope.Foreign {
 		e.TraceID, e.ReceivedAt = envelope.TraceID, envelope.Received
