@@ -191,12 +191,13 @@ func nextDelimiter(body, delimiter []byte) (before, rest []byte, found bool) {
 		if at > 0 && body[at-1] != '\n' {
 			continue
 		}
-		behind := body[from:]
-		if bytes.HasPrefix(behind, []byte("--")) {
+		line, rest, isLine := bytes.Cut(body[from:], []byte("\n"))
+		behind, isLast := bytes.CutPrefix(line, []byte("--"))
+		switch {
+		case len(bytes.TrimLeft(bytes.TrimSuffix(behind, []byte("\r")), " \t")) > 0:
+		case isLast:
 			return body[:at], nil, true
-		}
-		line, rest, isLine := bytes.Cut(behind, []byte("\n"))
-		if isLine && len(bytes.TrimLeft(bytes.TrimSuffix(line, []byte("\r")), " \t")) == 0 {
+		case isLine:
 			return body[:at], rest, true
 		}
 	}
