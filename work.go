@@ -67,7 +67,7 @@ type MayQueue func(queue string) error
 type WorkDone struct {
 	Lease  string `json:"lease"` // what tells it from others on the item
 	Queue  string `json:"queue"`
-	Answer []byte `json:"answer"` // its fingerprint
+	Answer []byte `json:"answer"` // its hash, with a key made of the event
 }
 
 // WaitsError is the error of a step whose run leaves its place: the event waits for an answer.

@@ -371,7 +371,7 @@ func setClock(_ context.Context, w *walk) error {
 	return w.nodes[w.random.IntN(len(w.nodes))].setClock(time.Duration(w.random.IntN(3)-1) * 7 * time.Minute)
 }
 
-// electsWithin is how long each stream may take to find its leader, behind the return of a server.
+// electsWithin is how long each stream may take to find its leader after a server is back.
 const electsWithin = 10 * time.Second
 
 // takeEngine kills one server of an external engine for a while, or lets it hang.

@@ -79,12 +79,13 @@ func (k *kept) Answer(ctx context.Context, step string) (*sluice.WorkAnswer, err
 	if p.Answer == nil || err != nil {
 		return nil, err
 	}
-	text, err = sealedFor(k.of).Open(step, p.Answer)
+	box := sealedFor(k.of)
+	text, err = box.Open(step, p.Answer)
 	answer := new(sluice.WorkAnswer)
 	if err == nil {
 		err = json.Unmarshal(text, answer)
 	}
-	k.done = append(k.done, sluice.WorkDone{Lease: p.Lease, Queue: p.Queue, Answer: fingerprint(text)})
+	k.done = append(k.done, sluice.WorkDone{Lease: p.Lease, Queue: p.Queue, Answer: hashOf(box, text)})
 	return answer, err
 }
 

@@ -34,8 +34,9 @@ func eventOf(place string) (binding, key string) {
 
 // validPlace reports whether a text that somebody gave can be a place.
 func validPlace(place string) bool {
+	_, key := eventOf(place)
 	return strings.Count(place, ".") == 2 && !strings.ContainsAny(place, "*> \t\r\n") &&
-		!strings.Contains("."+place+".", "..")
+		!strings.Contains("."+place+".", "..") && sequenceOf(key) > 0
 }
 
 // stepOf returns the step of a place.

@@ -77,32 +77,35 @@ func (w *Work) seal(ctx context.Context, j *job, answer sluice.WorkAnswer) ([]by
 	return sealedBy(j.key).Seal(stepOf(j.place), text), nil
 }
 
-// done returns with what answer the event of a lease goes on that was answered before, nil if there is none. The
-// answer is beside the event until the event is done, and then the outcome has it.
-func (w *Work) done(ctx context.Context, lease string) (*sluice.WorkDone, error) {
+// done returns with what answer the event of a lease goes on that was answered before, and what answers of that
+// event are hashed with; nil if there is none. The answer is beside the event until the event is done, and then the
+// outcome has its hash.
+func (w *Work) done(ctx context.Context, lease string) (*sluice.WorkDone, *seal.Box, error) {
 	place, its := cutLease(lease)
 	if !validPlace(place) {
-		return nil, nil
+		return nil, nil, nil
 	}
+	j := &job{place: place}
+	if err := w.unlock(ctx, j); j.key == nil || err != nil {
+		return nil, nil, err
+	}
+	box := sealedBy(j.key)
 	msg, err := w.stored(ctx, place, waitingLease)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var p progress
 	if msg == nil || json.Unmarshal(msg.Data, &p) != nil || p.Lease != its || p.Answer == nil {
 		binding, key := eventOf(place)
-		return w.settled(ctx, binding, key, its)
+		done, err := w.settled(ctx, binding, key, its)
+		return done, box, err
 	}
-	j := &job{place: place}
-	if err = w.unlock(ctx, j); j.key == nil || err != nil {
-		return nil, err
-	}
-	text, err := sealedBy(j.key).Open(stepOf(place), p.Answer)
-	return &sluice.WorkDone{Lease: its, Queue: p.Queue, Answer: fingerprint(text)}, err
+	text, err := box.Open(stepOf(place), p.Answer)
+	return &sluice.WorkDone{Lease: its, Queue: p.Queue, Answer: hashOf(box, text)}, box, err
 }
 
-// fingerprint tells an answer from others.
-func fingerprint(answer []byte) []byte {
-	hash := sha256.Sum256(answer)
+// hashOf tells an answer from others. Who does not have the event can't find out by it what was answered.
+func hashOf(box *seal.Box, answer []byte) []byte {
+	hash := box.Hash(string(answer))
 	return hash[:16]
 }

@@ -302,7 +302,7 @@ func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswe
 
 // again returns no error if the same answer was given before: a worker who did not hear of it says it again.
 func (w *Work) again(ctx context.Context, lease string, answer sluice.WorkAnswer, may sluice.MayQueue) error {
-	done, err := w.done(ctx, lease)
+	done, box, err := w.done(ctx, lease)
 	if done == nil || err != nil {
 		return cmp.Or(err, leaseOver())
 	}
@@ -313,7 +313,7 @@ func (w *Work) again(ctx context.Context, lease string, answer sluice.WorkAnswer
 	switch {
 	case err != nil:
 		return err
-	case !answer.Again.IsZero() || !bytes.Equal(fingerprint(text), done.Answer):
+	case !answer.Again.IsZero() || !bytes.Equal(hashOf(box, text), done.Answer):
 		return sluice.CodeLeaseOver.Errorf("This lease ended with another answer, which stands.")
 	}
 	place, _ := cutLease(lease)
