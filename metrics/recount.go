@@ -23,19 +23,18 @@ func (m *Minutes) Recount(
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.late = []sluice.CallEnd{}
-	began := time.Now()
 	return func(ctx context.Context) bool {
 		defer m.recounting.Unlock()
 		open := make(map[string]sluice.Status) // by trace id
 		done, tries := true, recountTries
-		for _, hour := range m.doubtful(crashed.Add(-recountMargin), began.Add(recountMargin)) {
-			err := m.recount(ctx, journal, isFormer, hour, open)
+		for _, p := range m.doubtful(crashed) {
+			err := m.recount(ctx, journal, isFormer, p, open)
 			for ; err != nil && tries > 0 && wait.For(ctx, recountPause) == nil; tries-- { // such as a full disk
-				err = m.recount(ctx, journal, isFormer, hour, open)
+				err = m.recount(ctx, journal, isFormer, p, open)
 			}
 			if done = done && err == nil; err != nil && ctx.Err() == nil {
-				m.log.Warn("The figures of an hour around a crash can't be counted anew; the next start tries again.",
-					"hour", hour, "error", err)
+				m.log.Warn("Figures around a crash can't be counted anew; the next start tries again.",
+					"since", p.from, "error", err)
 			}
 		}
 		m.mu.Lock()
@@ -61,34 +60,44 @@ const recountTries, recountPause = 60, time.Second
 // toldLate is how long after a call has ended it may be told of.
 const toldLate = 30 * time.Second
 
-// doubtful returns the hours between two times, and those in which some calls were not done.
-func (m *Minutes) doubtful(from, to time.Time) (hours []time.Time) {
+// A period is some hours whose figures are in doubt.
+type period struct{ from, to time.Time } // no end: until now, or as far ahead as a clock was
+
+// doubtful returns the periods whose figures are in doubt: the hours since a crash, and before them those in
+// which some calls were not done.
+func (m *Minutes) doubtful(crashed time.Time) []period {
 	m.storing.Lock()
 	defer m.storing.Unlock()
-	seen := make(map[time.Time]bool)
-	for at := from.UTC().Truncate(time.Hour); !at.After(to); at = at.Add(time.Hour) {
-		seen[at] = true
-		hours = append(hours, at)
+	if now := time.Now(); crashed.After(now) {
+		crashed = now // by a clock that was set back since
 	}
+	latest := period{from: crashed.Add(-recountMargin).UTC().Truncate(time.Hour)}
+	periods := []period{latest}
 	for _, stored := range m.hours.store.All() {
 		f := stored.CallFigures
 		f.Add(*cmp.Or(stored.Events, new(sluice.CallFigures)))
-		if f.Accepted > f.OK+f.Error+f.Recovered && !seen[stored.Time] {
-			hours = append(hours, stored.Time)
+		if f.Accepted > f.OK+f.Error+f.Recovered && stored.Time.Before(latest.from) {
+			periods = append(periods, period{stored.Time, stored.Time.Add(time.Hour)})
 		}
 	}
-	return hours
+	return periods
 }
 
-// recount replaces the figures of the calls of an hour. It notes the state of each call that may
+// has reports whether a time is within a period.
+func (p period) has(at time.Time) bool { return !at.Before(p.from) && (p.to.IsZero() || at.Before(p.to)) }
+
+// recount replaces the figures of the calls of a period. It notes the state of each call that may
 // still change.
 func (m *Minutes) recount(
-	ctx context.Context, journal sluice.Journal, isFormer func(string) bool, hour time.Time,
+	ctx context.Context, journal sluice.Journal, isFormer func(string) bool, p period,
 	open map[string]sluice.Status,
 ) error {
 	sums := &Minutes{Expects: m.Expects, counted: make(map[time.Time]*sluice.Minute)}
 	newest := make(map[string][]sluice.Call) // kinds and times of calls, by event key
-	q := sluice.TraceQuery{From: hour.Add(-time.Minute), To: hour.Add(time.Hour + time.Minute), Limit: 1000}
+	q := sluice.TraceQuery{From: p.from.Add(-time.Minute), Limit: 1000}
+	if !p.to.IsZero() {
+		q.To = p.to.Add(time.Minute)
+	}
 	for more := true; more; more = q.Before != "" {
 		calls, next, err := journal.Calls(ctx, q)
 		if err != nil {
@@ -98,7 +107,7 @@ func (m *Minutes) recount(
 		for i := range calls {
 			c := &calls[i]
 			if c.Split == nil && c.Origin == nil && c.ReplayOf == "" && c.CorrelationID != "" &&
-				isFormer(c.CorrelationID) && callTime(c.TraceID, c.Time).UTC().Truncate(time.Hour).Equal(hour) {
+				isFormer(c.CorrelationID) && p.has(callTime(c.TraceID, c.Time)) {
 				open[c.TraceID] = c.Status
 				if sums.again(c); !c.Sent {
 					newest[c.EventKey] = append(newest[c.EventKey], sluice.Call{Type: c.Type, Time: c.Time})

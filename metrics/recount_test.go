@@ -83,7 +83,7 @@ func TestRecountAfterACrash(t *testing.T) {
 		accept(nil) // counted in the memory of a process that crashed
 	}
 	last, late := accept(nil), accept(nil)
-	ahead = time.Minute
+	ahead = 2 * time.Hour
 	hasty := accept(nil)
 	second := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
 	journal := &unsteady{Journal: engine.Journal, away: 1}
