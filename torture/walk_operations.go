@@ -74,20 +74,25 @@ func (w *walk) may(ctx context.Context, name string, params map[string]any, out 
 	if out == nil {
 		out = &ignored
 	}
-	var err error
+	err := w.insist(ctx, func() error { return w.client().command(ctx, name, params, out) })
+	if err != nil && ctx.Err() == nil && !isExpected(err) {
+		w.blamef("%s %v: %s", name, params, err)
+	}
+	return ctx.Err()
+}
+
+// insist does something as often as it takes.
+func (w *walk) insist(ctx context.Context, do func() error) (err error) {
 	for until := time.Now().Add(settleTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
 		100*time.Millisecond) {
-		if err = w.client().command(ctx, name, params, out); err == nil || !isUnavailable(err) {
-			break
+		if err = do(); err == nil || !isUnavailable(err) {
+			return err
 		}
 		if failed := w.revive(ctx); failed != nil {
 			return failed
 		}
 	}
-	if err != nil && ctx.Err() == nil && !isExpected(err) {
-		w.blamef("%s %v: %s", name, params, err)
-	}
-	return ctx.Err()
+	return err
 }
 
 // revive starts servers again that have ended by themselves, as a supervisor does. They must have had a reason.
@@ -220,17 +225,10 @@ func storeAnew(ctx context.Context, w *walk) error {
 	return w.store(ctx, kind.name, kind.pipeline+fmt.Sprintf("# step %d\n", w.step))
 }
 
-// store stores a pipeline, as often as it takes.
+// store stores a pipeline.
 func (w *walk) store(ctx context.Context, name, source string) error {
 	source = strings.NewReplacer("%a", w.a.URL, "%b", w.b.URL).Replace(source)
-	var err error
-	for until := time.Now().Add(settleTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
-		100*time.Millisecond) {
-		if err = w.client().store(ctx, name, source); err == nil || !isUnavailable(err) {
-			return err
-		}
-	}
-	return err
+	return w.insist(ctx, func() error { return w.client().store(ctx, name, source) })
 }
 
 func changeTokens(ctx context.Context, w *walk) error {
