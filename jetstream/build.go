@@ -19,7 +19,7 @@ import (
 
 // build makes an engine and its parts. They are not connected or set up yet.
 func build(opts Options) *Engine {
-	e := &Engine{opts: opts}
+	e := &Engine{opts: opts, repairs: repairs{heard: make(chan struct{})}}
 	if opts.URL == "" {
 		e.useEmbedded()
 	} else {

@@ -71,8 +71,9 @@ type Engine struct {
 
 	marking    sync.Mutex // held while watermarks are written
 	watermarks watermarks // as they were last written
-	keyPrint   string     // of the key of the correlation ids
-	sealed     []byte     // which generation of the buckets counts
+	repairs    repairs
+	keyPrint   string // of the key of the correlation ids
+	sealed     []byte // which generation of the buckets counts
 	damage     lossLog
 
 	cancel  context.CancelFunc

@@ -19,10 +19,28 @@ const (
 	maxRepairs = 5000
 )
 
+// repairs are the calls that replays have repaired shortly before the last process ended.
+type repairs struct {
+	heard chan struct{} // closed when all of them are
+	calls []string      // their trace ids
+}
+
+// Repaired waits until the journal has heard again what a crash may have taken of replays, and returns the trace
+// ids of the calls that they have repaired.
+func (e *Engine) Repaired(ctx context.Context) []string {
+	select {
+	case <-e.repairs.heard:
+		return e.repairs.calls
+	case <-ctx.Done():
+		return nil
+	}
+}
+
 // hearRepairs tells again of the replays that went well before the last process ended. Their
 // outcomes are durable; that their calls have recovered, and their dead letters can go, may not
 // have been written down before a crash.
 func (e *Engine) hearRepairs(ctx context.Context) error {
+	defer close(e.repairs.heard)
 	info, err := e.Queue.Outcomes.Info(ctx)
 	if err != nil {
 		return err
@@ -51,20 +69,33 @@ func (e *Engine) hearRepair(ctx context.Context, o sluice.Outcome, event uint64)
 	if o.Status != sluice.StatusOK {
 		return nil
 	}
-	msg, err := stream.Found(e.Stored.stream.GetMsg(ctx, event))
-	if msg == nil || err != nil {
-		return err
-	}
 	var replay struct {
 		TraceID, FirstID string
 		Origin           sluice.Origin
 	}
-	if bytes.Contains(msg.Data, []byte(`"firstId":"`)) && json.Unmarshal(msg.Data, &replay) == nil &&
-		replay.FirstID != "" {
-		e.settled(queue.Settled{
-			Sequence: event, TraceID: replay.TraceID, First: replay.FirstID, Replay: true, Outcome: o,
-			Origin: cmp.Or(replay.Origin.CorrelationID, replay.FirstID),
-		})
+	data, err := e.eventAt(ctx, event)
+	if !bytes.Contains(data, []byte(`"firstId":"`)) || json.Unmarshal(data, &replay) != nil || replay.FirstID == "" {
+		return err
 	}
-	return nil
+	origin := cmp.Or(replay.Origin.CorrelationID, replay.FirstID)
+	e.settled(queue.Settled{
+		Sequence: event, TraceID: replay.TraceID, First: replay.FirstID, Replay: true, Outcome: o, Origin: origin,
+	})
+	if reference, ok := e.Stored.ids.Parse(origin); ok {
+		var call struct{ TraceID string }
+		data, err = e.eventAt(ctx, reference.Sequence)
+		if json.Unmarshal(data, &call) == nil { // otherwise it is gone
+			e.repairs.calls = append(e.repairs.calls, call.TraceID)
+		}
+	}
+	return err
+}
+
+// eventAt reads a stored event, nothing if it is gone.
+func (e *Engine) eventAt(ctx context.Context, sequence uint64) ([]byte, error) {
+	msg, err := stream.Found(e.Stored.stream.GetMsg(ctx, sequence))
+	if msg == nil || err != nil {
+		return nil, err
+	}
+	return msg.Data, nil
 }

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -36,6 +37,9 @@ func TestARecoverySurvivesACrash(t *testing.T) {
 	}
 	e.Close()
 	e = openEngine(t, Options{Dir: dir})
+	if repaired := e.Repaired(t.Context()); !slices.Equal(repaired, []string{failed.TraceID}) {
+		t.Errorf("replays have repaired %q, not %s", repaired, failed.TraceID)
+	}
 	natstest.Eventually(t, "the letter to go", func() bool { return deadLettersOf(t, e) == 0 })
 	natstest.Eventually(t, "the recovery", func() bool {
 		calls, _, err := e.Journal.Calls(t.Context(), sluice.TraceQuery{EventKey: "webhook.repaired", Status: sluice.StatusRecovered, Limit: 10})

@@ -81,14 +81,14 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	e.keepFor(running)
 	e.host.Start(func() { e.Journal.Serve(running) })
 	e.host.Start(func() { e.Erasures.resume(running) })
+	if err := e.server.watch(running); err != nil {
+		return err
+	}
 	e.host.Start(func() {
 		if err := e.hearRepairs(running); err != nil && running.Err() == nil {
 			e.host.Log.Warn("Calls that replays repaired before the start may be shown as failed.", "error", err)
 		}
 	})
-	if err := e.server.watch(running); err != nil {
-		return err
-	}
 	if e.Webhooks.Count() > manyRecords {
 		debug.FreeOSMemory() // reading the records leaves garbage several times their size
 	}

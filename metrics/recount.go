@@ -14,10 +14,12 @@ const recountMargin = 15 * time.Minute
 
 // Recount returns a function that counts what a process that crashed may not have counted: the calls
 // around its end, and those of hours in which some were not done. isFormer reports whether a call
-// came before this process. Until the function has ended, the ends of calls wait, and nothing is stored; the
+// came before this process, and repaired returns the calls that replays have repaired shortly before its end,
+// once the journal knows that. Until the function has ended, the ends of calls wait, and nothing is stored; the
 // same end that is told later is not counted again. The function reports whether it came to its end.
 func (m *Minutes) Recount(
-	journal sluice.Journal, isFormer func(correlationID string) bool, crashed time.Time,
+	journal sluice.Journal, isFormer func(correlationID string) bool,
+	repaired func(context.Context) (traceIDs []string), crashed time.Time,
 ) func(ctx context.Context) (done bool) {
 	m.recounting.Lock()
 	m.mu.Lock()
@@ -27,7 +29,7 @@ func (m *Minutes) Recount(
 		defer m.recounting.Unlock()
 		open := make(map[string]sluice.Status) // by trace id
 		done, tries := true, recountTries
-		for _, p := range m.doubtful(crashed) {
+		for _, p := range m.doubtful(crashed, repaired(ctx)) {
 			err := m.recount(ctx, journal, isFormer, p, open)
 			for ; err != nil && tries > 0 && wait.For(ctx, recountPause) == nil; tries-- { // such as a full disk
 				err = m.recount(ctx, journal, isFormer, p, open)
@@ -64,27 +66,40 @@ const toldLate = 30 * time.Second
 type period struct{ from, to time.Time } // no end: until now, or as far ahead as a clock was
 
 // doubtful returns the periods whose figures are in doubt: the hours since a crash, and before them those in
-// which some calls were not done.
-func (m *Minutes) doubtful(crashed time.Time) []period {
+// which some calls were not done, or were repaired.
+func (m *Minutes) doubtful(crashed time.Time, repaired []string) []period {
 	m.storing.Lock()
 	defer m.storing.Unlock()
 	if now := time.Now(); crashed.After(now) {
 		crashed = now // by a clock that was set back since
 	}
 	latest := period{from: crashed.Add(-recountMargin).UTC().Truncate(time.Hour)}
-	periods := []period{latest}
+	earlier := make(map[time.Time]bool)
+	for _, call := range repaired {
+		if at, ok := sluice.TraceTime(call); ok {
+			earlier[at.UTC().Truncate(time.Hour)] = true
+		}
+	}
 	for _, stored := range m.hours.store.All() {
 		f := stored.CallFigures
 		f.Add(*cmp.Or(stored.Events, new(sluice.CallFigures)))
-		if f.Accepted > f.OK+f.Error+f.Recovered && stored.Time.Before(latest.from) {
-			periods = append(periods, period{stored.Time, stored.Time.Add(time.Hour)})
+		if f.Accepted > f.OK+f.Error+f.Recovered {
+			earlier[stored.Time] = true
+		}
+	}
+	periods := []period{latest}
+	for hour := range earlier {
+		if hour.Before(latest.from) {
+			periods = append(periods, period{hour, hour.Add(time.Hour)})
 		}
 	}
 	return periods
 }
 
 // has reports whether a time is within a period.
-func (p period) has(at time.Time) bool { return !at.Before(p.from) && (p.to.IsZero() || at.Before(p.to)) }
+func (p period) has(at time.Time) bool {
+	return !at.Before(p.from) && (p.to.IsZero() || at.Before(p.to))
+}
 
 // recount replaces the figures of the calls of a period. It notes the state of each call that may
 // still change.

@@ -87,7 +87,7 @@ func TestRecountAfterACrash(t *testing.T) {
 	hasty := accept(nil)
 	second := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
 	journal := &unsteady{Journal: engine.Journal, away: 1}
-	recount := second.Recount(journal, engine.StoredBefore(), time.Now().Add(-5*time.Second))
+	recount := second.Recount(journal, engine.StoredBefore(), engine.Repaired, time.Now().Add(-5*time.Second))
 	accept(second)
 	for _, again := range []sluice.Call{last, hasty} { // told by an engine that has just started
 		second.Settled(sluice.CallEnd{EventKey: key, TraceID: again.TraceID, Status: sluice.StatusOK})
@@ -100,15 +100,64 @@ func TestRecountAfterACrash(t *testing.T) {
 		t.Errorf("after a crash the figures are %+v", got)
 	}
 	third := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
-	third.Recount(engine.Journal, func(string) bool { return false }, time.Now())(t.Context())
+	third.Recount(engine.Journal, func(string) bool { return false }, engine.Repaired, time.Now())(t.Context())
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if third.Recount(engine.Journal, func(string) bool { return true }, time.Now())(stopped) {
+	if third.Recount(engine.Journal, func(string) bool { return true }, engine.Repaired, time.Now())(stopped) {
 		t.Error("a recount that was cut off says that it came to its end")
 	}
 	if got := figures(third); got.Accepted != 8 || got.OK != 8 {
 		t.Errorf("a journal that has forgotten calls makes the figures %+v", got)
 	}
+}
+
+// TestRecountOfWhatReplaysRepaired: what a crash takes of a repaired call's figures is counted anew, however long
+// ago the call came.
+func TestRecountOfWhatReplaysRepaired(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{
+		Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, EventMaxBytes: 64 << 20, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	came := time.Now().UTC().Add(-3 * time.Hour)
+	e := &sluice.Event{
+		EventKey: "webhook.old", Namespace: "default", TraceID: sluice.NewTraceID("abcdef", came), ReceivedAt: came,
+		PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingNone, Method: "POST",
+	}
+	accepted, err := engine.Events.Accept(t.Context(), e, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := sluice.Call{
+		TraceID: e.TraceID, CorrelationID: accepted.CorrelationID, EventKey: e.EventKey, Time: came, Status: sluice.StatusOK,
+		StatusCode: 200,
+	}
+	engine.Journal.Hear(journal.Answered{Call: call})
+	first := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
+	first.Call(call)
+	first.Settled(sluice.CallEnd{EventKey: e.EventKey, TraceID: e.TraceID, Status: sluice.StatusError})
+	first.Flush(t.Context())
+	second := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
+	repaired := func(context.Context) []string { return []string{e.TraceID} }
+	second.Recount(timeless{engine.Journal}, engine.StoredBefore(), repaired, time.Now())(t.Context())
+	var sum sluice.CallFigures
+	for _, of := range second.Webhooks(t.Context(), 6, "") {
+		sum.Add(of.CallFigures)
+	}
+	if sum.OK != 1 || sum.Error != 0 {
+		t.Errorf("the figures are %+v", sum)
+	}
+}
+
+// timeless is a journal that takes events for old that were stored just now.
+type timeless struct{ sluice.Journal }
+
+func (j timeless) Calls(ctx context.Context, q sluice.TraceQuery) ([]sluice.Call, string, error) {
+	q.From, q.To = time.Time{}, time.Time{}
+	return j.Journal.Calls(ctx, q)
 }
 
 // unsteady is a journal that can't be asked at first.

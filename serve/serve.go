@@ -287,7 +287,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		}
 	}
 	if last, crashed := s.ledger.Crashed(ctx); crashed && s.cfg.NATS == "" {
-		recount := s.minutes.Recount(s.engine.Journal, s.engine.StoredBefore(), last)
+		recount := s.minutes.Recount(s.engine.Journal, s.engine.StoredBefore(), s.engine.Repaired, last)
 		s.work.Go(func() {
 			if recount(running) {
 				s.ledger.Counted()
