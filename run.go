@@ -163,12 +163,9 @@ func identity(id string, place []string) [sha256.Size]byte {
 // ForwardID returns the id by which targets know the event that started a run, the same at each
 // attempt and each replay: its own, or that of the event it repeats.
 func ForwardID(r *Run) string {
-	for _, field := range []string{"forwardId", "firstId"} {
-		if id, _ := r.Event[field].(string); id != "" {
-			return id
-		}
-	}
-	return r.CorrelationID
+	own, _ := r.Event["forwardId"].(string)
+	first, _ := r.Event["firstId"].(string)
+	return cmp.Or(own, first, r.CorrelationID)
 }
 
 // NoteHTTP notes what the current step has sent and what came back, for the

@@ -63,7 +63,7 @@ const recountTries, recountPause = 60, time.Second
 const toldLate = 30 * time.Second
 
 // A period is some hours whose figures are in doubt.
-type period struct{ from, to time.Time } // no end: until now, or as far ahead as a clock was
+type period struct{ from, to time.Time }
 
 // doubtful returns the periods whose figures are in doubt: the hours since a crash, and before them those in
 // which some calls were not done, or were repaired.
@@ -73,7 +73,7 @@ func (m *Minutes) doubtful(crashed time.Time, repaired []string) []period {
 	if now := time.Now(); crashed.After(now) {
 		crashed = now // by a clock that was set back since
 	}
-	latest := period{from: crashed.Add(-recountMargin).UTC().Truncate(time.Hour)}
+	from := crashed.Add(-recountMargin).UTC().Truncate(time.Hour)
 	earlier := make(map[time.Time]bool)
 	for _, call := range repaired {
 		if at, ok := sluice.TraceTime(call); ok {
@@ -87,9 +87,9 @@ func (m *Minutes) doubtful(crashed time.Time, repaired []string) []period {
 			earlier[stored.Time] = true
 		}
 	}
-	periods := []period{latest}
+	periods := []period{{from, from.Add(hoursKept * time.Hour)}} // a clock may have been ahead
 	for hour := range earlier {
-		if hour.Before(latest.from) {
+		if hour.Before(from) {
 			periods = append(periods, period{hour, hour.Add(time.Hour)})
 		}
 	}
@@ -98,7 +98,7 @@ func (m *Minutes) doubtful(crashed time.Time, repaired []string) []period {
 
 // has reports whether a time is within a period.
 func (p period) has(at time.Time) bool {
-	return !at.Before(p.from) && (p.to.IsZero() || at.Before(p.to))
+	return !at.Before(p.from) && at.Before(p.to)
 }
 
 // recount replaces the figures of the calls of a period. It notes the state of each call that may
@@ -109,10 +109,7 @@ func (m *Minutes) recount(
 ) error {
 	sums := &Minutes{Expects: m.Expects, counted: make(map[time.Time]*sluice.Minute)}
 	newest := make(map[string][]sluice.Call) // kinds and times of calls, by event key
-	q := sluice.TraceQuery{From: p.from.Add(-time.Minute), Limit: 1000}
-	if !p.to.IsZero() {
-		q.To = p.to.Add(time.Minute)
-	}
+	q := sluice.TraceQuery{From: p.from.Add(-time.Minute), To: p.to.Add(time.Minute), Limit: 1000}
 	for more := true; more; more = q.Before != "" {
 		calls, next, err := journal.Calls(ctx, q)
 		if err != nil {

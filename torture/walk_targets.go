@@ -35,7 +35,7 @@ func kindsOfTargets() []walkKind {
 func targetKind(name, step string) walkKind {
 	return walkKind{name, map[string]any{"payloadType": "raw"}, `
 retry: {times: 5, backoff: 100ms, maxBackoff: 500ms}
-vars: {id: '#{body.firstId ?? body.correlationId}', mark: '#{body.payload.mark}'}
+vars: {id: '#{body.forwardId}', mark: '#{body.payload.mark}'}
 pipeline:
   - event.listen: {eventKey: webhook.walk.` + name + `}
   - iam.run.as: {username: admin}` + step + `  - set: {value: '#{vars.mark}'}

@@ -58,12 +58,15 @@ type madeCall struct {
 // run returns the first difference from what the test wants, "" if there is none.
 func (t *trial) run(ctx context.Context, limits run.Limits) string {
 	owner := everything(t.User.Name)
-	d := sluice.Delivery{TraceID: "test:0000000000", Message: t.Event, Count: 1}
+	d := sluice.Delivery{TraceID: "test:0000000000", Message: make(map[string]any), Count: 1}
+	maps.Copy(d.Message, t.Event)
+	d.CorrelationID, _ = t.Event["correlationId"].(string)
 	start := run.For(d, 1, &sluice.Run{
 		Owner: func(context.Context) (sluice.User, error) { return owner, nil },
 	})
 	if t.Event == nil {
 		start.Body, start.Request = t.Body, map[string]any{"traceId": d.TraceID, "attempt": 1}
+		start.Run.Event = nil
 	}
 	start.Vars = t.Vars
 	user := owner

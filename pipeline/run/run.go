@@ -238,6 +238,7 @@ func about(part string, err error) error {
 func For(d sluice.Delivery, attempt int, run *sluice.Run) Start {
 	run.TraceID, run.CorrelationID, run.Hops, run.Event = d.TraceID, d.CorrelationID, d.Hops, d.Message
 	run.Kept = d.Kept
+	d.Message["forwardId"] = sluice.ForwardID(run) // what a replay is to be known by as well
 	return Start{
 		Run: run, Body: d.Message, Attempt: attempt, Delivery: d.Count,
 		Request: map[string]any{
