@@ -15,6 +15,7 @@ import (
 	"sluice"
 	"sluice/jetstream/natstest"
 	"sluice/jetstream/stream"
+	"sluice/wait"
 )
 
 // TestAnEventWaitsForAnAnswer: its run left its place, which is no attempt. It goes on when
@@ -165,6 +166,9 @@ func TestWorkThatIsDoneIsNotTaken(t *testing.T) {
 			o.Answered = answered
 			return o, nil
 		})
+		for range events {
+			send(t, nodes[0], key, 0)
+		}
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		var done sync.Map // trace ids
@@ -196,9 +200,6 @@ func TestWorkThatIsDoneIsNotTaken(t *testing.T) {
 				}
 			})
 		}
-		for range events {
-			send(t, nodes[0], key, 0)
-		}
 		working.Wait()
 		natstest.Eventually(t, "nothing to wait any more", func() bool { return !waitsFor(t, nodes[0], p.Binding) })
 	})
@@ -208,7 +209,7 @@ func TestWorkThatIsDoneIsNotTaken(t *testing.T) {
 func persist(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		if err == nil || sluice.AsError(err).Kind != sluice.Unavailable || ctx.Err() != nil {
+		if err == nil || sluice.AsError(err).Kind != sluice.Unavailable || wait.For(ctx, 50*time.Millisecond) != nil {
 			return err
 		}
 	}

@@ -94,7 +94,7 @@ func offer(ctx context.Context, p stepParams) (any, error) {
 	case answer == nil && now.Before(until):
 		return nil, &sluice.WaitsError{Until: until, Answered: func() bool {
 			answer, err := run.Kept.Answer(context.WithoutCancel(ctx), step)
-			return answer != nil && err == nil
+			return answer != nil || err != nil // then another run looks again
 		}}
 	case answer == nil:
 		return nil, sluice.CodeWorkExpired.Errorf("Nobody has done this until %s.", until.Format(time.RFC3339))

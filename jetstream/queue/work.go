@@ -15,6 +15,7 @@ import (
 	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/value"
+	"sluice/wait"
 )
 
 // Work implements sluice.Work: it is what steps of events in the waiting room wait for, and lies
@@ -70,9 +71,11 @@ func (w *Work) index(
 	}
 	p.Free = w.room.onClock(state{Due: p.Free, Told: p.Told}, stored).Due
 	w.moved(place, sequence, p)
-	if p.Answer != nil && p.Node != w.room.node { // its node may be gone before it told the event
-		// after a failure the event goes on when it is due
-		w.room.host.Start(func() { _ = w.tell(running, place) })
+	if p.Answer != nil && (p.Node != w.room.node || !w.room.host.SoleWriter) { // otherwise Answer tells the event
+		w.room.host.Start(func() {
+			for w.tell(running, place) != nil && wait.For(running, consumeRetry) == nil {
+			}
+		})
 	}
 	return true
 }
@@ -294,7 +297,7 @@ func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswe
 		return err
 	case !ok:
 		return leaseOver()
-	case p.Answer == nil:
+	case p.Answer == nil || !w.room.host.SoleWriter: // all nodes hear of it, and tell the event until one could
 		return nil
 	}
 	return w.tell(ctx, j.place)
