@@ -24,15 +24,10 @@ type jobs struct {
 
 // A job is an item as the index knows it. Its lock is held while its progress is stored.
 type job struct {
-	mu       sync.Mutex
-	place    string // binding, event and step
-	queue    string
-	traceID  string
-	eventKey string
-	pipeline string
-	since    time.Time
-	until    time.Time
-	key      []byte // for what is kept of the event; nil: it was not needed yet
+	mu    sync.Mutex
+	place string          // binding, event and step
+	item  sluice.WorkItem // as it was offered, without its input
+	key   []byte          // for what is kept of the event; nil: it was not needed yet
 	newest
 }
 
@@ -64,7 +59,7 @@ func (x *jobs) keepTime() {
 		return
 	}
 	x.byPlace.Scan(func(_ string, j *job) bool {
-		j.Free, j.until = j.Free.Add(back), j.until.Add(back)
+		j.Free, j.item.Until = j.Free.Add(back), j.item.Until.Add(back)
 		return true
 	})
 }
@@ -74,7 +69,7 @@ func (x *jobs) queue(name string) *jobQueue {
 	if q == nil {
 		q = &jobQueue{name: name, changed: make(chan struct{})}
 		q.free = btree.NewBTreeG(func(a, b *job) bool {
-			return cmp.Or(a.since.Compare(b.since), strings.Compare(a.place, b.place)) < 0
+			return cmp.Or(a.item.Since.Compare(b.item.Since), strings.Compare(a.place, b.place)) < 0
 		})
 		q.away = btree.NewBTreeG(func(a, b *job) bool {
 			return cmp.Or(a.Free.Compare(b.Free), strings.Compare(a.place, b.place)) < 0
@@ -114,10 +109,8 @@ func (x *jobs) offered(place string, item sluice.WorkItem) {
 	if _, known := x.byPlace.Get(place); known {
 		return
 	}
-	j := &job{
-		place: place, queue: item.Queue, traceID: item.TraceID, eventKey: item.EventKey, pipeline: item.Pipeline,
-		since: item.Since, until: item.Until,
-	}
+	item.Input = nil
+	j := &job{place: place, item: item}
 	x.byPlace.Set(place, j)
 	x.put(j)
 }
@@ -141,7 +134,7 @@ func (x *jobs) moved(place string, sequence uint64, p progress) {
 
 // put lets an item wait for a taker, or until it is free.
 func (x *jobs) put(j *job) {
-	q := x.queue(j.queue)
+	q := x.queue(j.item.Queue)
 	if j.Free.After(x.now()) {
 		q.away.Set(j)
 	} else {
@@ -152,7 +145,7 @@ func (x *jobs) put(j *job) {
 }
 
 func (x *jobs) leave(j *job) {
-	q := x.queue(j.queue)
+	q := x.queue(j.item.Queue)
 	q.free.Delete(j)
 	q.away.Delete(j)
 	x.tidy(q)
@@ -242,7 +235,7 @@ func (x *jobs) arrange(q *jobQueue) {
 		q.away.Delete(j)
 		q.free.Set(j)
 	}
-	for j, ok := q.free.Min(); ok && !j.until.After(now); j, ok = q.free.Min() {
+	for j, ok := q.free.Min(); ok && !j.item.Until.After(now); j, ok = q.free.Min() {
 		q.free.Delete(j)
 		x.byPlace.Delete(j.place)
 	}
@@ -260,10 +253,9 @@ func (x *jobs) Items(queue string, limit int) []sluice.WorkItem {
 	}
 	x.arrange(q)
 	add := func(j *job) bool {
-		items = append(items, sluice.WorkItem{
-			Queue: j.queue, TraceID: j.traceID, EventKey: j.eventKey, Pipeline: j.pipeline, Attempt: j.Taken,
-			Since: j.since, Taker: j.Taker, Expires: j.Free, Until: j.until,
-		})
+		view := j.item
+		view.Attempt, view.Taker, view.Expires = j.Taken, j.Taker, j.Free
+		items = append(items, view)
 		return len(items) < limit
 	}
 	most := limit
@@ -283,9 +275,9 @@ func (x *jobs) Queues() []sluice.WorkQueue {
 		x.arrange(q)
 		view := sluice.WorkQueue{Queue: name, Waiting: q.free.Len(), Taken: q.away.Len()}
 		oldest := func(j *job) bool {
-			if view.Oldest == nil || j.since.Before(*view.Oldest) {
-				view.Oldest, view.Pipeline = &j.since, j.pipeline
-				view.Late = x.now().Sub(j.since) > j.until.Sub(j.since)/2
+			if view.Oldest == nil || j.item.Since.Before(*view.Oldest) {
+				view.Oldest, view.Pipeline = &j.item.Since, j.item.Pipeline
+				view.Late = x.now().Sub(j.item.Since) > j.item.Until.Sub(j.item.Since)/2
 			}
 			return true
 		}

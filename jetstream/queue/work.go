@@ -195,15 +195,15 @@ func (w *Work) leaseOne(
 
 // lasting returns when a lease that begins now is over.
 func (w *Work) lasting(j *job, lasts time.Duration) time.Time {
-	if end := w.now().Add(lasts).UTC(); end.Before(j.until) {
+	if end := w.now().Add(lasts).UTC(); end.Before(j.item.Until) {
 		return end
 	}
-	return j.until
+	return j.item.Until
 }
 
 // write stores the progress of an item, unless another node has stored some meanwhile.
 func (w *Work) write(ctx context.Context, j *job, is newest, p progress) (ok bool, err error) {
-	p.Queue, p.Node, p.Told = j.queue, w.room.node, w.now().UTC()
+	p.Queue, p.Node, p.Told = j.item.Queue, w.room.node, w.now().UTC()
 	data, err := value.Marshal(p)
 	if err != nil {
 		return false, err
@@ -238,7 +238,7 @@ func (w *Work) held(ctx context.Context, lease string, may sluice.MayQueue) (j *
 	if j == nil {
 		return nil, is, nil
 	}
-	if err := may(j.queue); err != nil {
+	if err := may(j.item.Queue); err != nil {
 		j.mu.Unlock()
 		return nil, is, err
 	}
