@@ -38,7 +38,7 @@ type Event struct {
 	Except          string              `json:"except,omitempty"`      // the pipeline it is not for
 	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
 	FirstID         string              `json:"firstId,omitempty"`     // correlation id of the event that was the first of its replays
-	ForwardID       string              `json:"forwardId,omitempty"`   // by which targets know what a run has sent, see Run.Identify
+	ForwardID       string              `json:"forwardId,omitempty"`   // by which targets know it, if not by its correlation id
 	Origin          *Origin             `json:"origin,omitempty"`      // what has set it off; nil: nothing has
 	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
 	User            string              `json:"user,omitempty"`        // who replayed or admitted it

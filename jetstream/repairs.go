@@ -22,12 +22,12 @@ const (
 // repairs are the calls that replays have repaired shortly before the last process ended.
 type repairs struct {
 	heard chan struct{} // closed when all of them are
-	calls []string      // their trace ids
+	calls []time.Time   // when they came
 }
 
-// Repaired waits until the journal has heard again what a crash may have taken of replays, and returns the trace
-// ids of the calls that they have repaired.
-func (e *Engine) Repaired(ctx context.Context) []string {
+// Repaired waits until the journal has heard again what a crash may have taken of replays, and returns when the calls
+// came that they have repaired.
+func (e *Engine) Repaired(ctx context.Context) []time.Time {
 	select {
 	case <-e.repairs.heard:
 		return e.repairs.calls
@@ -69,33 +69,26 @@ func (e *Engine) hearRepair(ctx context.Context, o sluice.Outcome, event uint64)
 	if o.Status != sluice.StatusOK {
 		return nil
 	}
-	var replay struct {
-		TraceID, FirstID string
-		Origin           sluice.Origin
-	}
-	data, err := e.eventAt(ctx, event)
-	if !bytes.Contains(data, []byte(`"firstId":"`)) || json.Unmarshal(data, &replay) != nil || replay.FirstID == "" {
+	msg, err := stream.Found(e.Stored.stream.GetMsg(ctx, event))
+	if msg == nil || err != nil {
 		return err
 	}
-	origin := cmp.Or(replay.Origin.CorrelationID, replay.FirstID)
+	var replay struct {
+		TraceID, FirstID string
+		ReceivedAt       time.Time
+		Origin           sluice.Origin
+	}
+	if !bytes.Contains(msg.Data, []byte(`"firstId":"`)) || json.Unmarshal(msg.Data, &replay) != nil ||
+		replay.FirstID == "" {
+		return nil
+	}
 	e.settled(queue.Settled{
-		Sequence: event, TraceID: replay.TraceID, First: replay.FirstID, Replay: true, Outcome: o, Origin: origin,
+		Sequence: event, TraceID: replay.TraceID, First: replay.FirstID, Replay: true, Outcome: o,
+		Origin: cmp.Or(replay.Origin.CorrelationID, replay.FirstID),
 	})
-	if reference, ok := e.Stored.ids.Parse(origin); ok {
-		var call struct{ TraceID string }
-		data, err = e.eventAt(ctx, reference.Sequence)
-		if json.Unmarshal(data, &call) == nil { // otherwise it is gone
-			e.repairs.calls = append(e.repairs.calls, call.TraceID)
-		}
+	if at, ok := sluice.TraceTime(replay.Origin.TraceID); ok { // a call led to what was repeated
+		replay.ReceivedAt = at
 	}
-	return err
-}
-
-// eventAt reads a stored event, nothing if it is gone.
-func (e *Engine) eventAt(ctx context.Context, sequence uint64) ([]byte, error) {
-	msg, err := stream.Found(e.Stored.stream.GetMsg(ctx, sequence))
-	if msg == nil || err != nil {
-		return nil, err
-	}
-	return msg.Data, nil
+	e.repairs.calls = append(e.repairs.calls, replay.ReceivedAt)
+	return nil
 }

@@ -14,12 +14,12 @@ const recountMargin = 15 * time.Minute
 
 // Recount returns a function that counts what a process that crashed may not have counted: the calls
 // around its end, and those of hours in which some were not done. isFormer reports whether a call
-// came before this process, and repaired returns the calls that replays have repaired shortly before its end,
-// once the journal knows that. Until the function has ended, the ends of calls wait, and nothing is stored; the
+// came before this process, and repaired returns when the calls came that replays have repaired shortly before
+// its end, once the journal knows that. Until the function has ended, the ends of calls wait, and nothing is stored; the
 // same end that is told later is not counted again. The function reports whether it came to its end.
 func (m *Minutes) Recount(
 	journal sluice.Journal, isFormer func(correlationID string) bool,
-	repaired func(context.Context) (traceIDs []string), crashed time.Time,
+	repaired func(context.Context) []time.Time, crashed time.Time,
 ) func(ctx context.Context) (done bool) {
 	m.recounting.Lock()
 	m.mu.Lock()
@@ -67,7 +67,7 @@ type period struct{ from, to time.Time }
 
 // doubtful returns the periods whose figures are in doubt: the hours since a crash, and before them those in
 // which some calls were not done, or were repaired.
-func (m *Minutes) doubtful(crashed time.Time, repaired []string) []period {
+func (m *Minutes) doubtful(crashed time.Time, repaired []time.Time) []period {
 	m.storing.Lock()
 	defer m.storing.Unlock()
 	if now := time.Now(); crashed.After(now) {
@@ -75,10 +75,8 @@ func (m *Minutes) doubtful(crashed time.Time, repaired []string) []period {
 	}
 	from := crashed.Add(-recountMargin).UTC().Truncate(time.Hour)
 	earlier := make(map[time.Time]bool)
-	for _, call := range repaired {
-		if at, ok := sluice.TraceTime(call); ok {
-			earlier[at.UTC().Truncate(time.Hour)] = true
-		}
+	for _, at := range repaired {
+		earlier[at.UTC().Truncate(time.Hour)] = true
 	}
 	for _, stored := range m.hours.store.All() {
 		f := stored.CallFigures

@@ -141,7 +141,7 @@ func TestRecountOfWhatReplaysRepaired(t *testing.T) {
 	first.Settled(sluice.CallEnd{EventKey: e.EventKey, TraceID: e.TraceID, Status: sluice.StatusError})
 	first.Flush(t.Context())
 	second := metrics.NewMinutes(engine.Minutes, engine.Hours, engine.Unfinished, log)
-	repaired := func(context.Context) []string { return []string{e.TraceID} }
+	repaired := func(context.Context) []time.Time { return []time.Time{came} }
 	second.Recount(timeless{engine.Journal}, engine.StoredBefore(), repaired, time.Now())(t.Context())
 	var sum sluice.CallFigures
 	for _, of := range second.Webhooks(t.Context(), 6, "") {

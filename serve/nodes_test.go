@@ -139,7 +139,7 @@ func TestAnEngineThatComesBack(t *testing.T) {
 	way := natstest.StartProxy(t, nats.Addr().String())
 	s := start(t, "nats="+way.URL, "secret-key="+strings.Repeat("0f", 32), untilDone)
 	h := s.create("webhook.back")
-	s.send("PUT", "/api/v3/pipeline/back", strings.NewReader("pipeline:\n- event.listen: {eventKey: webhook.back}\n- set: {value: \"#{request.correlationId}\"}\n"), asAdmin).wantStatus(t, 200)
+	s.send("PUT", "/api/v3/pipeline/back", strings.NewReader("pipeline:\n- event.listen: {eventKey: webhook.back}\n- set: {value: \"#{request.correlationId} #{body.forwardId}\"}\n"), asAdmin).wantStatus(t, 200)
 	s.call(h, "text/plain", "x").wantStatus(t, 200)
 	stop()
 	var spooled answer
@@ -164,8 +164,13 @@ func TestAnEngineThatComesBack(t *testing.T) {
 		polled = s.held(t.Context(), id)
 		return polled.status == 200
 	})
-	if got := polled.result(t); got.Value != id {
+	if got := polled.result(t); got.Value != id+" "+id {
 		t.Errorf("the pipeline knows the call as %v, its caller as %s", got.Value, id)
+	}
+	replayed := s.command("event.replay", map[string]any{"traceId": traceOf(spooled)}).wantStatus(t, 200).object(t)
+	again, _ := replayed["items"].([]any)[0].(map[string]any)["correlationId"].(string)
+	if got := s.held(t.Context(), again).result(t); got.Value != again+" "+id {
+		t.Errorf("targets know a replay of %s as %v", id, got.Value)
 	}
 	found := s.command("trace.get", map[string]any{"traceId": traceOf(spooled)}).wantStatus(t, 200).object(t)
 	if calls := found["items"].([]any); len(calls) != 1 {

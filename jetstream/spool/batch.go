@@ -3,7 +3,6 @@ package spool
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -57,7 +56,11 @@ func (d Destination) compose(ctx context.Context, st *store, calls []*Call) (*ba
 			made.messages = append(made.messages, delivery.Marker(f, e.TraceID, at))
 		}
 		id := d.IDs.SpooledID(st.number, c.place, e.TraceID)
-		data := slices.Concat([]byte(`{"correlationId":"`+id+`",`), c.Event[1:])
+		ids := `{"correlationId":"` + id + `",`
+		if e.ForwardID == "" && e.FirstID == "" {
+			ids += `"forwardId":"` + id + `",` // it has no other id by which its caller knows it
+		}
+		data := append([]byte(ids), c.Event[1:]...)
 		made.messages = append(made.messages, &nats.Msg{Subject: c.Subject, Data: data})
 		made.add(c.place, uint64(len(made.messages)))
 		made.events = append(made.events, e)
