@@ -78,8 +78,8 @@ func (e *Engine) hearRepair(ctx context.Context, o sluice.Outcome, event uint64)
 		ReceivedAt       time.Time
 		Origin           sluice.Origin
 	}
-	if !bytes.Contains(msg.Data, []byte(`"firstId":"`)) || json.Unmarshal(msg.Data, &replay) != nil ||
-		replay.FirstID == "" {
+	isReplay := bytes.Contains(msg.Data, []byte(`"firstId":"`)) && json.Unmarshal(msg.Data, &replay) == nil
+	if !isReplay || replay.FirstID == "" {
 		return nil
 	}
 	e.settled(queue.Settled{
