@@ -75,6 +75,24 @@ func TestServiceManagerOfAServerThatIsNotReady(t *testing.T) {
 	}
 }
 
+// TestServiceManagerThatDoesNotRead: it holds up no stop for long.
+func TestServiceManagerThatDoesNotRead(t *testing.T) {
+	m := newManager(t)
+	r := runServer(t, adminPassword)
+	m.next()
+	full, err := net.DialUnix("unixgram", nil, m.conn.LocalAddr().(*net.UnixAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for err == nil {
+		if err = full.SetWriteDeadline(time.Now().Add(50 * time.Millisecond)); err == nil {
+			_, err = full.Write([]byte("STATUS=nobody reads this"))
+		}
+	}
+	r.stop()
+}
+
 // TestWatchdogOfAnotherProcess: the variables may be inherited.
 func TestWatchdogOfAnotherProcess(t *testing.T) {
 	m := newManager(t)

@@ -34,6 +34,8 @@ func findSupervisor(log *slog.Logger) supervisor {
 const (
 	untilReady = 50 * time.Millisecond // how often readiness is checked until the server is ready
 	statusTime = 10 * time.Second      // and afterwards, without a watchdog
+	// tellTimeout is how long a manager that reads nothing may hold up the server.
+	tellTimeout = time.Second
 )
 
 // watch tells the supervisor when the server is ready for the first time, and from then on
@@ -74,6 +76,7 @@ func (s supervisor) tell(message string) {
 	conn, err := new(net.Dialer).DialContext(context.Background(), "unixgram", s.socket)
 	if err == nil {
 		defer func() { _ = conn.Close() }()
+		_ = conn.SetWriteDeadline(time.Now().Add(tellTimeout)) // otherwise the write says so
 		_, err = conn.Write([]byte(message))
 	}
 	if err != nil {

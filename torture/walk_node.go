@@ -150,6 +150,7 @@ func (n *walkNode) ended() bool {
 
 // stop ends the server cleanly, unless it has ended.
 func (n *walkNode) stop() error {
+	n.forgetHeard()
 	if err := syscall.Kill(n.pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
