@@ -67,9 +67,6 @@ func (w *walk) settleAndCheck(ctx context.Context) error {
 	if w.settle(ctx) && w.agree(ctx) {
 		w.check(ctx)
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	if len(w.found) > 0 {
 		shown := w.found
 		if len(shown) > 20 {
@@ -78,7 +75,7 @@ func (w *walk) settleAndCheck(ctx context.Context) error {
 		trail := w.trail[max(0, len(w.trail)-stretchSteps):]
 		return violation{step: w.step, found: append(shown, "the latest steps: "+strings.Join(trail, ", "))}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // settle waits until no call waits for anything.
