@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"sluice/serve"
 )
 
 // manyFields are lines of headers, each with a name of its own.
@@ -73,7 +76,7 @@ func TestHeaderFields(t *testing.T) {
 // served while it is used up.
 func TestHeadersTakeMemory(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startFor(t, serve.Timeouts{BodyIdle: time.Hour}) // opening so many connections takes a busy machine a while
 	head := "POST " + receivePath + " HTTP/1.1\r\nHost: sluice\r\nX-Long: " + strings.Repeat("x", 30_000) + "\r\nContent-Length: 60000\r\n\r\n"
 	refused := make(chan answer, 1)
 	for range 16<<20/30_000 + 1 {
