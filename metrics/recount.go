@@ -14,9 +14,10 @@ const recountMargin = 15 * time.Minute
 
 // Recount returns a function that counts what a process that crashed may not have counted: the calls
 // around its end, and those of hours in which some were not done. isFormer reports whether a call
-// came before this process, and repaired returns when the calls came that replays have repaired shortly before
-// its end, once the journal knows that. Until the function has ended, the ends of calls wait, and nothing is stored; the
-// same end that is told later is not counted again. The function reports whether it came to its end.
+// came before this process, and repaired returns when the calls came that replays have repaired
+// shortly before its end, once the journal knows that. Until the function has ended, the ends of
+// calls wait, and nothing is stored; the same end that is told later is not counted again. The
+// function reports whether it came to its end.
 func (m *Minutes) Recount(
 	journal sluice.Journal, isFormer func(correlationID string) bool,
 	repaired func(context.Context) []time.Time, crashed time.Time,
