@@ -81,7 +81,8 @@ func quarantined(
 	return found, nil
 }
 
-// triedAgain is how long senders try a call again that the server could not take.
+// triedAgain is how long senders try a call again that the server could not take. A replay may look
+// older than its call, too: clocks are set back.
 const triedAgain = 72 * time.Hour
 
 // withCopies adds the calls that repeat others, or let them out of the quarantine, or that could not
@@ -93,11 +94,10 @@ func withCopies(
 	since, meant, deliveries := map[string]time.Time{}, map[string]bool{}, map[delivery]bool{}
 	for _, c := range found {
 		meant[c.TraceID] = true
-		from := c.Time
 		if c.DeliveryID != "" {
 			deliveries[delivery{c.EventKey, c.DeliveryID}] = true
-			from = from.Add(-triedAgain)
 		}
+		from := c.Time.Add(-triedAgain)
 		if at, known := since[c.EventKey]; c.EventKey != "" && (!known || from.Before(at)) {
 			since[c.EventKey] = from
 		}
@@ -115,15 +115,23 @@ func withCopies(
 		}
 		copies = append(copies, some...)
 	}
-	slices.SortFunc(copies, func(a, b sluice.Call) int { return a.Time.Compare(b.Time) })
-	for _, c := range copies { // a copy of a copy is newer
-		if isCopy(c) {
-			meant[c.TraceID] = true
+	for before := -1; before < len(meant); { // there are copies of copies
+		before = len(meant)
+		for _, c := range copies {
+			if isCopy(c) {
+				meant[c.TraceID] = true
+			}
 		}
 	}
-	var erased []sluice.Call
-	for id := range meant {
-		if call := sluice.CallTraceID(id); call != id && meant[call] {
+	return withTraces(ctx, journal, meant, found, cover)
+}
+
+// withTraces returns all that has one of the trace ids.
+func withTraces(
+	ctx context.Context, journal sluice.Journal, ids map[string]bool, found []sluice.Call, cover sluice.Cover,
+) (erased []sluice.Call, err error) {
+	for id := range ids {
+		if call := sluice.CallTraceID(id); call != id && ids[call] {
 			continue // it is found with its call
 		}
 		some, err := all(ctx, journal, sluice.TraceQuery{TraceID: id, Cover: cover}, nil)

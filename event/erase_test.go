@@ -184,3 +184,31 @@ func TestEraseWhatCouldNotBeTaken(t *testing.T) {
 		}
 	}
 }
+
+// TestEraseReplaysAfterAClockWasSetBack: replays go with their call, and replays of replays, though they look
+// older than what they repeat.
+func TestEraseReplaysAfterAClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
+		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue,
+		Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
+		Note: func(context.Context, sluice.AuditEntry) {},
+	}))
+	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
+	var ids []string
+	for i := range 3 {
+		at := time.Now().Add(-time.Duration(i) * time.Hour)
+		call := sluice.Call{TraceID: sluice.NewTraceID("abcdef", at), EventKey: "webhook.back", Time: at, Status: sluice.StatusOK}
+		if i > 0 {
+			call.ReplayOf = ids[i-1]
+		}
+		ids = append(ids, call.TraceID)
+		s.Journal.Hear(journal.Answered{Call: call})
+	}
+	erase, _ := set.Find("event.erase")
+	out, err := set.Call(ctx, erase, command.Args{{Name: "traceId", Value: ids[0]}})
+	if err != nil || out.(sluice.Erased).Erased != len(ids) {
+		t.Errorf("erasing gives %+v (%v)", out, err)
+	}
+}

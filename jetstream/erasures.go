@@ -207,10 +207,16 @@ func (s *erasures) resume(running context.Context) {
 	}
 }
 
-// events returns the events of an erasure. One that is gone is among them: something that
-// was made of it may still be there.
+// events returns the events of an erasure, with those that their runs have sent, however much later.
+// One that is gone is among them: something that was made of it may still be there.
 func (s *erasures) events(ctx context.Context, one *sluice.Erasure) (found []correlation.Envelope, err error) {
-	for _, sequence := range one.Events {
+	for todo, seen := union(one.Events, nil), 0; seen < len(todo); seen++ {
+		sequence := todo[seen]
+		sent, err := s.Journal.SentBy(ctx, sequence, one.TraceID)
+		if err != nil {
+			return nil, err
+		}
+		todo = append(todo[:seen:seen], union(todo[seen:], sent)...) // what is sent comes later
 		e := correlation.Envelope{Sequence: sequence, TraceID: one.TraceID, Received: one.Time}
 		msg, err := stream.Found(s.Stored.stream.GetMsg(ctx, sequence))
 		if err != nil {

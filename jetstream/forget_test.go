@@ -535,6 +535,36 @@ func TestErasedBeforeItWasWrittenDown(t *testing.T) {
 	}
 }
 
+// TestErasedWithWhatWasSentLater: what runs of a call have sent is erased with it, also by an attempt hours
+// later, and what was sent of that in turn.
+func TestErasedWithWhatWasSentLater(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	key := natstest.UniqueKey("sent.later")
+	text := "later@" + key
+	first := personal(t, e, key, text)
+	before := first
+	for i := range 2 {
+		sent := keyed(key + ".sent")
+		sent.TraceID, sent.Hops = first.TraceID, i+1
+		sent.Payload, sent.PayloadEncoding = json.RawMessage(`{"email":"`+text+`"}`), sluice.EncodingJSON
+		result, err := e.Events.Accept(t.Context(), sent, 0)
+		check(t, err)
+		reference, _ := e.Stored.ids.Parse(result.CorrelationID)
+		e.Journal.Hear(journal.Ran{RunReport: sluice.RunReport{
+			TraceID: first.TraceID, CorrelationID: before.CorrelationID, Pipeline: "later",
+			Status: sluice.StatusOK, Steps: []sluice.StepReport{}, Sent: []uint64{reference.Sequence},
+		}})
+		before = result
+	}
+	call := sluice.Call{TraceID: first.TraceID, EventKey: key, CorrelationID: first.CorrelationID, Time: time.Now()}
+	check(t, e.Erasures.Erase(t.Context(), []sluice.Call{call})) // a search finds what came soon after its call
+	if left := filesWith(t, text, dir); len(left) > 0 {
+		t.Errorf("its text is in %v", left)
+	}
+}
+
 // TestErasedAtOnce: what is erased at the same time as others is gone with them. The journal keeps what it knows
 // of successive calls together.
 func TestErasedAtOnce(t *testing.T) {

@@ -43,15 +43,12 @@ func (w *eventWalk) progress(
 ) (p progress, err error) {
 	p.status = sluice.StatusOK
 	settled := make(map[string]runOutcome)
-	var sent []uint64
 	for _, l := range lines {
 		if outcome, ok := decode[runOutcome](l, lineOutcome); ok && outcome.TraceID == e.TraceID {
 			settled[outcome.Pipeline] = outcome
 		}
-		if run, ok := l.run(); ok && w.ids.Same(run.CorrelationID, e.Sequence, e.TraceID) {
-			sent = append(sent, run.Sent...) // also by attempts that failed later
-		}
 	}
+	sent := sentBy(e.TraceID, lines)
 	for _, name := range e.Listeners {
 		outcome, known := settled[name]
 		var of progress
@@ -69,12 +66,35 @@ func (w *eventWalk) progress(
 			}
 		}
 		p.join(of)
-		sent = append(sent, outcome.Sent...)
+		sent = append(sent, outcome.Sent...) // it may have been entered just now
 	}
 	slices.Sort(sent)
 	below, err := w.under(ctx, slices.Compact(sent))
 	p.join(below)
 	return p, err
+}
+
+// sentBy returns the sequences of what the runs of an event have sent, also in attempts that failed
+// later, by the lines about the event.
+func sentBy(traceID string, lines []line) (sent []uint64) {
+	for _, l := range lines {
+		if outcome, ok := decode[runOutcome](l, lineOutcome); ok && outcome.TraceID == traceID {
+			sent = append(sent, outcome.Sent...)
+		}
+		if run, ok := l.run(); ok && run.TraceID == traceID {
+			sent = append(sent, run.Sent...)
+		}
+	}
+	return sent
+}
+
+// SentBy returns the sequences of what the runs of an event have sent, as far as the journal has heard.
+func (j *Journal) SentBy(ctx context.Context, sequence uint64, traceID string) ([]uint64, error) {
+	if err := j.flush(ctx); err != nil {
+		return nil, err
+	}
+	chunk, err := j.chunk(ctx, sequence)
+	return sentBy(traceID, chunk.about(sequence)), err
 }
 
 // isLater reports whether an outcome was stored after the moment that the walk asks for.
