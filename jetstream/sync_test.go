@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/jetstream/journal"
+	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
 )
 
 // The group commit syncs files that the engine names and fills. This pins what it relies on,
@@ -66,6 +70,29 @@ func TestLowDiskSpaceRefusesWrites(t *testing.T) {
 	if code := sluice.AsError(err).Code; code != "disk-full" {
 		t.Errorf("the code is %s, want disk-full", code)
 	}
+}
+
+// TestWhatTheJournalHearsOnAFullDiskIsWrittenAfterwards: nothing else has to come for that.
+func TestWhatTheJournalHearsOnAFullDiskIsWrittenAfterwards(t *testing.T) {
+	t.Parallel()
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	written := func() uint64 {
+		info, err := e.host.JS.Stream(t.Context(), stream.Loose)
+		check(t, err)
+		return info.CachedInfo().State.Msgs
+	}
+	once, cancel := context.WithCancel(t.Context())
+	cancel()
+	low := func() { e.host.WatchDisk(once, 1<<60) } // until the engine looks at the disk again
+	low()
+	now := time.Now()
+	e.Journal.Hear(journal.Answered{Call: sluice.Call{
+		TraceID: sluice.NewTraceID("abcdef", now), Time: now, Status: sluice.StatusRejected,
+	}})
+	for tick := time.NewTicker(5 * time.Millisecond); time.Since(now) < time.Second; <-tick.C {
+		low()
+	}
+	natstest.Eventually(t, "the rejected call is written", func() bool { return written() > 0 })
 }
 
 func TestAWriteAfterCloseIsRefused(t *testing.T) {

@@ -104,7 +104,7 @@ func (w *walk) settle(ctx context.Context) bool {
 		}
 	}
 	var queues []sluice.WorkQueue
-	if err := w.may(ctx, "work.queues", nil, &queues); err != nil {
+	if err := w.may(ctx, "work.queues", map[string]any{}, &queues); err != nil {
 		return false
 	}
 	w.blamef("calls wait though all recipients are well: %s; the queues are %+v", strings.Join(waiting, "; "), queues)
@@ -435,16 +435,16 @@ func (w *walk) checkRejected(ctx context.Context) {
 	}
 }
 
-// lostAt reports whether the server was killed shortly after a moment, or after the full disk of that
-// moment.
+// lostAt reports whether the server was killed, or ended, shortly after a moment, or after the time around that
+// moment in which it could write nothing.
 func (w *world) lostAt(at time.Time) bool {
-	for _, full := range w.full {
-		if at.After(full.from) && at.Before(full.to) {
-			at = full.to
+	for _, stuck := range w.stuck {
+		if at.After(stuck.from) && at.Before(stuck.to) {
+			at = stuck.to
 		}
 	}
 	return slices.ContainsFunc(w.kills,
-		func(kill time.Time) bool { return at.Before(kill) && kill.Sub(at) < mayBeLost })
+		func(kill time.Time) bool { return !at.After(kill) && kill.Sub(at) < mayBeLost })
 }
 
 // checkTokens: a token that was closed stays closed.

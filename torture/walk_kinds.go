@@ -65,7 +65,7 @@ pipeline:
   - event.send: {eventKey: walk.sent, payload: '#{body.payload}'}
 `, 2, true, nil},
 	{"divided", map[string]any{"payloadType": "raw"}, `
-retry: {times: 5, backoff: 20s}
+retry: {times: 5, backoff: 20s, maxBackoff: 30s}
 pipeline:
   - event.listen: {eventKey: webhook.walk.divided}
   - iam.run.as: {username: admin}

@@ -17,6 +17,8 @@ func takeDescriptors(ctx context.Context, _ *walk, n *walkNode) error {
 	if err := prlimit(n.pid, nil, &before); err != nil {
 		return err
 	}
+	from := time.Now()
+	defer func() { n.stuck = append(n.stuck, period{from, time.Now()}) }()
 	if err := prlimit(n.pid, &syscall.Rlimit{Cur: 16, Max: before.Max}, nil); err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func fillDisk(ctx context.Context, w *walk, n *walkNode) error {
 	}
 	name := filepath.Join(filepath.Dir(n.data), "ballast")
 	from := time.Now()
-	defer func() { n.full = append(n.full, period{from, time.Now()}) }()
+	defer func() { n.stuck = append(n.stuck, period{from, time.Now()}) }()
 	ballast, err := os.Create(name)
 	if err != nil {
 		return err

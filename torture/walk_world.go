@@ -28,7 +28,7 @@ type world struct {
 	kills    []time.Time
 	faults   []time.Time // when they were over
 	away     []period    // of servers of the engine
-	full     []period    // of disks
+	stuck    []period    // in which a server could write nothing
 }
 
 func newWorld(ctx context.Context, s settings) (_ *world, err error) {

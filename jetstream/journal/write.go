@@ -122,9 +122,10 @@ func (j *Journal) restate(ctx context.Context, events []correlation.Envelope) er
 }
 
 // flush returns once everything recorded so far is written. While the disk is
-// nearly full, nothing is written.
+// nearly full, nothing is written yet.
 func (j *Journal) flush(ctx context.Context) error {
 	if j.host.LowDisk() {
+		j.rouse()
 		return nil
 	}
 	if err := j.writing.Acquire(ctx, 1); err != nil {
