@@ -48,6 +48,7 @@ func (tg *target) open() {
 	}
 	tg.address = listener.Addr().String()
 	tg.server = &http.Server{Handler: tg}
+	tg.server.SetKeepAlivesEnabled(false) // what is sent on a connection that is just closed may have arrived
 	go func() { _ = tg.server.Serve(listener) }()
 }
 
