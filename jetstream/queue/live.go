@@ -114,13 +114,15 @@ func (l *live) beat() {
 type inProgress struct {
 	mu         sync.Mutex
 	deliveries map[liveKey]*live
+	waited     map[liveKey]*delivery // from the waiting room
 	all        map[*delivery]liveKey
 	ended      map[string]bool // bindings: nothing more begins for them
 }
 
 func newInProgress() *inProgress {
 	return &inProgress{
-		deliveries: make(map[liveKey]*live), all: make(map[*delivery]liveKey), ended: make(map[string]bool),
+		deliveries: make(map[liveKey]*live), waited: make(map[liveKey]*delivery),
+		all: make(map[*delivery]liveKey), ended: make(map[string]bool),
 	}
 }
 
@@ -138,11 +140,20 @@ func (w *inProgress) begin(ctx context.Context, key liveKey, d *delivery, l *liv
 	if w.ended[key.binding] {
 		return false
 	}
-	if w.all[d] = key; l != nil {
-		l.began = time.Now()
-		w.deliveries[key] = l
+	if w.all[d] = key; l == nil {
+		w.waited[key] = d
+		return true
 	}
+	l.began = time.Now()
+	w.deliveries[key] = l
 	return true
+}
+
+// has reports whether an event from the waiting room is in progress.
+func (w *inProgress) has(key liveKey) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waited[key] != nil
 }
 
 // end removes a delivery, unless a later one of the same event has taken its place.

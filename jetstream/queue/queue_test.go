@@ -75,6 +75,24 @@ func TestSubjectsOfPatterns(t *testing.T) {
 	}
 }
 
+// TestAnEventFromTheWaitingRoomIsInProgressUntilItsEnd: meanwhile it is not taken again here, whatever the index
+// says. Its end is not that of another delivery.
+func TestAnEventFromTheWaitingRoomIsInProgressUntilItsEnd(t *testing.T) {
+	q := &Queue{work: newInProgress()}
+	c := &consumption{queue: q, binding: "binding"}
+	key, d := c.keyOf(7), new(delivery)
+	if q.work.has(key) {
+		t.Error("it is in progress before it was taken")
+	}
+	q.work.begin(t.Context(), key, d, nil)
+	if c.leave(new(delivery)); !q.work.has(key) {
+		t.Error("the end of another delivery is its end")
+	}
+	if c.leave(d); q.work.has(key) {
+		t.Error("it is in progress after its end")
+	}
+}
+
 // TestAnEventThatComesAgainAtOnce: the engine may deliver an event again before the delivery
 // that gave it back has ended. It is not left to that one, which does nothing more.
 func TestAnEventThatComesAgainAtOnce(t *testing.T) {

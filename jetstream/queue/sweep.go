@@ -131,6 +131,7 @@ func (w *Waiting) stored(ctx context.Context) (bindings map[string]bool, err err
 func (w *Waiting) remove(ctx context.Context, subject string) {
 	if err := w.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 		w.unremoved(ctx, err)
+		w.removeLater(subject)
 	}
 	w.removed()
 }

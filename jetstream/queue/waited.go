@@ -27,6 +27,11 @@ func (c *consumption) followWaiting(ctx context.Context) {
 			<-c.picked
 			continue
 		}
+		if !c.queue.host.SoleWriter && c.queue.work.has(c.keyOf(e.event)) { // its claim would hold for this one, too
+			c.queue.Waiting.postpone(c.binding, e.key(), consumeRetry)
+			<-c.picked
+			continue
+		}
 		w := &waited{consumption: c, sequence: e.sequence, ordered: e.Order, behind: e.Behind, unclaim: func() {}}
 		d := &delivery{
 			from: w, waited: true, doubtful: true, key: e.key(), tries: e.tries(), supersedes: e.supersedes,

@@ -11,6 +11,7 @@ import (
 
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/wait"
 )
 
 // Waiting is the waiting room: it keeps the events that wait for their next attempt, and
@@ -31,7 +32,8 @@ type Waiting struct {
 	now    func() time.Time
 	clock  clock
 
-	removed func() // has removals synced
+	removed     func()               // has removals synced
+	removeLater func(subject string) // removes what could not be removed, until it is gone or the engine stops
 
 	Work   *Work  // what events here wait for
 	before uint64 // the last of what was stored at the start
@@ -69,6 +71,13 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	}
 	// An event that is back after a power cut has an outcome, and is removed again.
 	w.removed = w.host.SyncLater(running, blocks, "waiting events")
+	w.removeLater = func(subject string) {
+		w.host.Start(func() {
+			for wait.For(running, consumeRetry) == nil &&
+				w.stream.Purge(running, jetstream.WithPurgeSubject(subject)) != nil {
+			}
+		})
+	}
 	if state := w.stream.CachedInfo().State; state.Msgs > 0 {
 		w.before = state.LastSeq
 	}

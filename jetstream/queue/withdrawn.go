@@ -43,6 +43,9 @@ func (q *Queue) Withdraw(pipeline string, s Settled) (others bool) {
 func (c *consumption) leave(d *delivery) {
 	w := c.queue.work
 	w.mu.Lock()
+	if key := w.all[d]; w.waited[key] == d {
+		delete(w.waited, key)
+	}
 	delete(w.all, d)
 	if d.withdrawn == nil || d.settled {
 		w.mu.Unlock()
