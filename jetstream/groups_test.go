@@ -22,7 +22,7 @@ func TestLargeEventsOfGroups(t *testing.T) {
 	go func() { begun.Wait(); close(together) }()
 	consumeBy(t, e, p, sluice.Handler{
 		Place: func(d sluice.Delivery) sluice.Place {
-			return sluice.Place{Group: byContentType(d).Order, Wait: 2 * time.Second, AtMost: time.Hour}
+			return sluice.Place{Group: byContentType(d).Order, Wait: 5 * time.Second, AtMost: time.Hour}
 		},
 		Run: func(sluice.Delivery) (sluice.Outcome, error) { return ok(p.Name, `1`), nil },
 		Supersede: func(sluice.Delivery, string) sluice.Outcome {

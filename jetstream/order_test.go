@@ -219,7 +219,7 @@ func TestTheLastOfAGroupRuns(t *testing.T) {
 		superseded := map[string]string{}
 		handler := sluice.Handler{
 			Place: func(d sluice.Delivery) sluice.Place {
-				return sluice.Place{Group: byContentType(d).Order, Wait: 3 * time.Second, AtMost: time.Hour}
+				return sluice.Place{Group: byContentType(d).Order, Wait: 10 * time.Second, AtMost: time.Hour}
 			},
 			Run: func(d sluice.Delivery) (sluice.Outcome, error) {
 				mu.Lock()
