@@ -243,6 +243,7 @@ func TestRecoveryInBulk(t *testing.T) {
 		t.Errorf("the replay answered %v", done)
 	}
 	s.letters(t, "bulk", 1)
+	eventually(t, "the replays to have run", func() bool { return len(s.traces("status", "recovered")) == 3 })
 	s.store("bulk", "pipeline: [event.listen: {eventKey: webhook.other}, set: {value: 1}]")
 	done = s.command("deadletter.replay", map[string]any{"since": "1d"}).wantStatus(t, 200).object(t)
 	if done["replayed"] != 0.0 || done["skipped"] != 1.0 {
