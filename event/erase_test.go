@@ -13,17 +13,21 @@ import (
 	"sluice/jetstream/journal"
 )
 
+// erasing returns the commands of a store that can erase, with what notes them in the audit log.
+func erasing(s *store, note func(context.Context, sluice.AuditEntry)) command.Set {
+	return command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
+		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue,
+		Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures, Note: note,
+	}))
+}
+
 // TestErase: a call that is chosen by what is in its payload goes with its replays, and the
 // audit log names them, but not the text.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	var noted []string
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
-		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue,
-		Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
-		Note: func(_ context.Context, e sluice.AuditEntry) { noted = append(noted, e.Target) },
-	}))
+	set := erasing(s, func(_ context.Context, e sluice.AuditEntry) { noted = append(noted, e.Target) })
 	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
 	call := func(name string, args command.Args) (any, error) {
 		cmd, _ := set.Find(name)
@@ -107,11 +111,7 @@ func TestErase(t *testing.T) {
 func TestEraseWhatWaits(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
-		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue,
-		Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
-		Note: func(context.Context, sluice.AuditEntry) {},
-	}))
+	set := erasing(s, func(context.Context, sluice.AuditEntry) {})
 	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
 	call := func(name string, args command.Args) (any, error) {
 		cmd, _ := set.Find(name)
@@ -157,11 +157,7 @@ func TestEraseWhatWaits(t *testing.T) {
 func TestEraseWhatCouldNotBeTaken(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
-		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue,
-		Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
-		Note: func(context.Context, sluice.AuditEntry) {},
-	}))
+	set := erasing(s, func(context.Context, sluice.AuditEntry) {})
 	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
 	hear := func(status sluice.Status, deliveryID string, ago time.Duration) string {
 		at := time.Now().Add(-ago)
@@ -190,11 +186,7 @@ func TestEraseWhatCouldNotBeTaken(t *testing.T) {
 func TestEraseReplaysAfterAClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{
-		Events: s, Stored: s.Stored, Journal: s.Journal, Waiting: s.Queue,
-		Namespace: "default", Quarantine: s.Quarantine, Erasures: s.Erasures,
-		Note: func(context.Context, sluice.AuditEntry) {},
-	}))
+	set := erasing(s, func(context.Context, sluice.AuditEntry) {})
 	ctx := sluice.WithUser(t.Context(), sluice.User{Permissions: []string{"*"}})
 	var ids []string
 	for i := range 3 {

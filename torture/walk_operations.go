@@ -105,8 +105,7 @@ func (w *walk) revive(ctx context.Context) error {
 		}
 		if time.Now().After(n.mayEnd) {
 			w.blamef("the server has ended by itself: %s", n.server.log.text)
-		}
-		if last := len(w.stuck) - 1; last >= 0 {
+		} else if last := len(w.stuck) - 1; last >= 0 {
 			w.stuck[last].to = time.Now()
 		}
 		w.kills = append(w.kills, time.Now())
