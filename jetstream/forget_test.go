@@ -156,6 +156,39 @@ func TestErased(t *testing.T) {
 	})
 }
 
+// TestErasureOfWhatTheEngineTakesForGone: the engine notes that a message is removed before it overwrites it. After
+// a kill in between, or on a full disk, the next start overwrites it.
+func TestErasureOfWhatTheEngineTakesForGone(t *testing.T) {
+	opts := Options{Dir: t.TempDir()}
+	e := openEngine(t, opts)
+	const erased, other = "erased@example.com", "other@example.com"
+	before := personal(t, e, natstest.UniqueKey("kept"), other)
+	result := personal(t, e, natstest.UniqueKey("erased"), erased)
+	after := personal(t, e, natstest.UniqueKey("kept"), other)
+	call := callOf(t, e, result.TraceID)
+	reference, _ := e.Stored.ids.Parse(result.CorrelationID)
+	_, err := e.Erasures.note(t.Context(), sluice.Erasure{TraceID: call.TraceID, EventKey: call.EventKey, Time: call.Time, Events: []uint64{reference.Sequence}})
+	check(t, err)
+	check(t, e.forgotten.add(t.Context(), []uint64{reference.Sequence}))
+	check(t, e.writeWatermarks(t.Context()))
+	check(t, stream.Remove(t.Context(), e.Stored.stream, reference.Sequence, false))
+	e.Close()
+	pretendKill(t, opts.Dir)
+	if len(filesWith(t, erased, opts.Dir)) == 0 {
+		t.Fatal("the engine has overwritten the event already")
+	}
+	e = openEngine(t, opts)
+	natstest.Eventually(t, "its text is gone", func() bool { return len(filesWith(t, erased, opts.Dir)) == 0 })
+	if warnings := e.Warnings(); len(warnings) > 0 {
+		t.Errorf("after a restart the warnings are %q", warnings)
+	}
+	for _, kept := range []sluice.Result{before, after} {
+		if _, err := e.Journal.Event(t.Context(), kept.CorrelationID); err != nil {
+			t.Errorf("another event gives %v", err)
+		}
+	}
+}
+
 // TestAnErasedCallStaysKnown: that there was a call is known after its erasure, even if a kill had taken
 // what the journal knew of it before.
 func TestAnErasedCallStaysKnown(t *testing.T) {

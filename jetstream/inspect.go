@@ -17,7 +17,7 @@ import (
 const fewBytes = 64 << 20
 
 // inspect checks the embedded engine's files before the engine opens them, because the
-// engine cuts off what it can't read. After a clean stop only the sizes of large streams
+// engine cuts off what it can't read, and leaves what it had not overwritten. After a clean stop only the sizes of large streams
 // are checked; otherwise everything is read.
 func (e *Engine) inspect() (err error) {
 	store := damage.Of(e.opts.Dir)
@@ -57,6 +57,9 @@ func (e *Engine) inspect() (err error) {
 	store.Contiguous = e.watermarks.contiguous
 	report, err := store.Read()
 	if err != nil {
+		return err
+	}
+	if err := store.FinishRemovals(); err != nil {
 		return err
 	}
 	e.noteLosses(report.Losses, clean || len(changed) > 0)

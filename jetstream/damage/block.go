@@ -19,53 +19,69 @@ const (
 	longest  = 32 << 20
 
 	headersBit = 1 << 31
-	flagBits   = 3 << 62 // of a sequence: the message was erased, or the record says that it was removed
+	erasedBit  = 1 << 63 // of a sequence: the message was overwritten
+	removedBit = 1 << 62 // of a sequence: the record is a note that the message was removed
+	flagBits   = erasedBit | removedBit
 )
 
 // A block is one file of messages.
 type block struct {
 	content []byte
 	hash    *highwayhash.Digest64
+	space   [hashSize]byte // for a checksum
 }
 
 func newBlock(stream string, number int, content []byte) (*block, error) {
 	key := sha256.Sum256(fmt.Appendf(nil, "%s-%d", stream, number))
 	hash, err := highwayhash.NewDigest64(key[:])
-	return &block{content, hash}, err
+	return &block{content: content, hash: hash}, err
 }
 
-// record returns the size and the sequence of the record at an offset; not ok says that
-// none can be read there.
+// record returns the size and the sequence of the record at an offset, 0 if it has no message; not ok
+// says that none can be read there.
 func (b *block) record(at int) (size int, sequence uint64, ok bool) {
-	if at+headSize+hashSize > len(b.content) {
+	size, sequence, subject, start := b.head(at)
+	if size == 0 {
 		return 0, 0, false
 	}
-	head := b.content[at : at+headSize]
-	length := binary.LittleEndian.Uint32(head)
-	size = int(length &^ headersBit)
-	subject := int(binary.LittleEndian.Uint16(head[20:]))
-	start := subject
-	if length&headersBit != 0 {
-		start += 4
-	}
-	if size > longest || size < headSize+start+hashSize || at+size > len(b.content) {
+	record := b.content[at : at+size]
+	if !bytes.Equal(b.sum(record, subject, start), record[size-hashSize:]) {
 		return 0, 0, false
 	}
-	data := b.content[at+headSize : at+size]
-	end := len(data) - hashSize
-	b.hash.Reset()
-	_, _ = b.hash.Write(head[4:20]) // a hash never fails
-	_, _ = b.hash.Write(data[:subject])
-	_, _ = b.hash.Write(data[start:end])
-	var sum [hashSize]byte
-	if !bytes.Equal(b.hash.Sum(sum[:0]), data[end:]) {
-		return 0, 0, false
-	}
-	sequence = binary.LittleEndian.Uint64(head[4:])
 	if sequence&flagBits != 0 {
 		sequence = 0
 	}
 	return size, sequence, true
+}
+
+// head returns what the head of a record says: its size, 0 if there can't be one, its sequence with its
+// flags, how long its subject is, and where behind the head the rest begins.
+func (b *block) head(at int) (size int, sequence uint64, subject, start int) {
+	if at+headSize+hashSize > len(b.content) {
+		return 0, 0, 0, 0
+	}
+	head := b.content[at : at+headSize]
+	length := binary.LittleEndian.Uint32(head)
+	size = int(length &^ headersBit)
+	subject = int(binary.LittleEndian.Uint16(head[20:]))
+	start = subject
+	if length&headersBit != 0 {
+		start += 4
+	}
+	if size > longest || size < headSize+start+hashSize || at+size > len(b.content) {
+		return 0, 0, 0, 0
+	}
+	return size, binary.LittleEndian.Uint64(head[4:]), subject, start
+}
+
+// sum returns the checksum of a record.
+func (b *block) sum(record []byte, subject, start int) []byte {
+	data := record[headSize : len(record)-hashSize]
+	b.hash.Reset()
+	_, _ = b.hash.Write(record[4:20]) // a hash never fails
+	_, _ = b.hash.Write(data[:subject])
+	_, _ = b.hash.Write(data[start:])
+	return b.hash.Sum(b.space[:0])
 }
 
 // losses returns what can't be read, and which messages can.

@@ -84,17 +84,7 @@ func (s Store) Read() (Report, error) {
 // readBlock returns what a block has lost, and which messages can be read. The space
 // is reused.
 func (s Store) readBlock(f blockFile, space *bytes.Buffer) (losses []Loss, can Extent, err error) {
-	file, err := os.Open(filepath.Join(s.Dir, f.name))
-	if err != nil {
-		return nil, can, err
-	}
-	defer file.Close()
-	space.Reset()
-	space.Grow(int(f.size) + bytes.MinRead)
-	if _, err := space.ReadFrom(file); err != nil {
-		return nil, can, err
-	}
-	b, err := newBlock(f.stream, f.number, space.Bytes())
+	b, err := s.load(f, space)
 	if err != nil {
 		return nil, can, err
 	}
@@ -102,4 +92,18 @@ func (s Store) readBlock(f blockFile, space *bytes.Buffer) (losses []Loss, can E
 		err = s.cut(f, b)
 	}
 	return losses, can, err
+}
+
+func (s Store) load(f blockFile, space *bytes.Buffer) (*block, error) {
+	file, err := os.Open(filepath.Join(s.Dir, f.name))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	space.Reset()
+	space.Grow(int(f.size) + bytes.MinRead)
+	if _, err := space.ReadFrom(file); err != nil {
+		return nil, err
+	}
+	return newBlock(f.stream, f.number, space.Bytes())
 }
