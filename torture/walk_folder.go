@@ -68,7 +68,7 @@ func (w *walk) leftInFolder() (left []string) {
 func leftIn(name string, content []byte, erased, redacted map[string]bool) (left []string) {
 	for _, mark := range marksIn(content) {
 		if erased[mark] {
-			left = append(left, fmt.Sprintf("the erased text %s is in %s", mark, name))
+			left = append(left, fmt.Sprintf("the erased text %s is in %s, behind %q", mark, name, before(content, mark)))
 			delete(erased, mark)
 		}
 	}
@@ -79,6 +79,12 @@ func leftIn(name string, content []byte, erased, redacted map[string]bool) (left
 		}
 	}
 	return left
+}
+
+// before returns what stands before a mark in a file, which tells of what it is; "" if the mark is in base64.
+func before(content []byte, mark string) []byte {
+	at := max(0, bytes.Index(content, []byte(mark)))
+	return content[max(0, at-300):at]
 }
 
 // marksIn returns the marks of calls in a file, as they are and as base64.
