@@ -156,7 +156,9 @@ func send(
 	if err != nil {
 		return done, err
 	}
-	sluice.RunFrom(ctx).NoteSent(result.Sequence)
+	if result.TraceID == e.TraceID { // otherwise another call has set it off
+		sluice.RunFrom(ctx).NoteSent(result.Sequence)
+	}
 	done = sent{
 		EventKey: e.EventKey, Key: e.Key, TraceID: result.TraceID, CorrelationID: result.CorrelationID, Due: e.Due,
 	}

@@ -216,7 +216,8 @@ func (s *erasures) events(ctx context.Context, one *sluice.Erasure) (found []cor
 		if err != nil {
 			return nil, err
 		}
-		todo = append(todo[:seen:seen], union(todo[seen:], sent)...) // what is sent comes later
+		sent = slices.DeleteFunc(sent, func(s uint64) bool { return s <= sequence }) // what is sent comes later
+		todo = append(todo[:seen:seen], union(todo[seen:], sent)...)
 		e := correlation.Envelope{Sequence: sequence, TraceID: one.TraceID, Received: one.Time}
 		msg, err := stream.Found(s.Stored.stream.GetMsg(ctx, sequence))
 		if err != nil {

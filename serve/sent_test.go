@@ -174,6 +174,41 @@ func TestSentOnce(t *testing.T) {
 	}
 }
 
+// TestSentOnceByRuns: an event that was sent before by another run, or by the event itself, is not what a run has sent.
+// A call that sent nothing new is done with its own run, is erased alone, and nobody walks in a circle.
+func TestSentOnceByRuns(t *testing.T) {
+	t.Parallel()
+	o, system := newOutside(t), &target{down: true}
+	system.failsFor(o, func(string) bool { return true })
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
+	s.store("polls", listening("webhook.polls", "event.send: {eventKey: webhook.polls, deliveryId: job, payload: 1}")).wantStatus(t, 200)
+	s.store("tells", listening("webhook.tells", "event.send: {eventKey: told.once, deliveryId: '#{body.payload}', payload: 1}")).wantStatus(t, 200)
+	s.store("told", "retry: {times: 3, backoff: 1h}\n"+listening("told.once", "http.request: {url: '"+o.url+"/', expect: 2xx}")).wantStatus(t, 200)
+	polls := s.call(s.create("webhook.polls"), "text/plain", "x").result(t)
+	hook := s.create("webhook.tells", "payloadType", "raw")
+	first, second := s.call(hook, "text/plain", "x").result(t), s.call(hook, "text/plain", "x").result(t)
+	becomes := func(traceID, status string) {
+		t.Helper()
+		eventually(t, "the call to be "+status, func() bool {
+			found := s.traces("traceId", traceID)
+			return len(found) > 0 && found[len(found)-1].Status == status
+		})
+	}
+	becomes(polls.TraceID, "ok")
+	becomes(first.TraceID, "retrying")
+	becomes(second.TraceID, "ok")
+	s.command("event.erase", map[string]any{"traceId": second.TraceID}).wantStatus(t, 200)
+	s.command("event.erase", map[string]any{"traceId": polls.TraceID}).wantStatus(t, 200)
+	system.comeBack()
+	s.command("event.retry", map[string]any{"pipeline": "told"}).wantStatus(t, 200)
+	becomes(first.TraceID, "ok")
+	eventually(t, "all calls to be counted as done", func() bool {
+		var all []struct{ Accepted, OK int }
+		s.command("webhook.stats", map[string]any{"eventKey": "webhook.tells"}).wantStatus(t, 200).into(t, &all)
+		return len(all) == 1 && all[0].Accepted == 2 && all[0].OK == 2
+	})
+}
+
 // TestACallIsAsFarAsWhatItSetOff: a call whose own pipeline is done is not, while what that has sent
 // fails; figures, searches and the trace agree at each point, also after a restart.
 func TestACallIsAsFarAsWhatItSetOff(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 
 // A call is as far as everything that it set off: the runs of its event, and those of the events that
 // these runs have sent, and so on. An outcome has the sequences of what its run has sent, so they are
-// found from above.
+// found from above. That comes later: an earlier event is one that a run has not sent, since its delivery id was
+// used before. Several ways may lead to an event, and it counts once.
 
 // urgency orders statuses: that of a call is the most urgent of all its runs'.
 var urgency = []sluice.Status{
@@ -39,6 +40,14 @@ func (p *progress) join(other progress) {
 
 // progress returns how far an event has come, with all that its runs have sent.
 func (w *eventWalk) progress(
+	ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, lines []line,
+) (progress, error) {
+	w.reached = nil
+	return w.reach(ctx, e, runs, lines)
+}
+
+// reach is progress, of one of the events that are looked at together.
+func (w *eventWalk) reach(
 	ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, lines []line,
 ) (p progress, err error) {
 	p.status = sluice.StatusOK
@@ -68,8 +77,7 @@ func (w *eventWalk) progress(
 		p.join(of)
 		sent = append(sent, outcome.Sent...) // it may have been entered just now
 	}
-	slices.Sort(sent)
-	below, err := w.under(ctx, slices.Compact(sent))
+	below, err := w.under(ctx, e.Sequence, sent)
 	p.join(below)
 	return p, err
 }
@@ -110,7 +118,7 @@ func (w *eventWalk) repaired(
 		if !ok || r.Pipeline != pipeline || !w.ids.Same(r.CorrelationID, e.Sequence, e.TraceID) || w.isLater(r.Stored) {
 			continue
 		}
-		below, err := w.under(ctx, r.Sent)
+		below, err := w.under(ctx, e.Sequence, r.Sent)
 		if err != nil || below.status == sluice.StatusOK || below.status == sluice.StatusRecovered {
 			return sluice.StatusRecovered, err
 		}
@@ -121,16 +129,26 @@ func (w *eventWalk) repaired(
 // maxBelow bounds the runs of sent events that a call is found with.
 const maxBelow = 1000
 
-// under returns how far events that a run has sent have come.
-func (w *eventWalk) under(ctx context.Context, sent []uint64) (p progress, err error) {
+// under returns how far events have come that the runs of one have sent.
+func (w *eventWalk) under(ctx context.Context, event uint64, sent []uint64) (p progress, err error) {
 	p.status = sluice.StatusOK
-	if len(sent) > 0 && w.below == nil {
+	if len(sent) == 0 {
+		return p, nil
+	}
+	if w.below == nil {
 		w.below = &eventWalk{search: w.search}
 	}
-	if w.below != nil {
-		w.below.asOf = w.asOf
+	if w.reached == nil {
+		w.reached = make(map[uint64]progress)
 	}
+	w.below.asOf, w.below.reached = w.asOf, w.reached
+	slices.Sort(sent)
 	for _, sequence := range sent {
+		of, known := w.reached[sequence]
+		if known || sequence <= event {
+			p.join(of)
+			continue
+		}
 		call, e, lines, err := w.below.read(ctx, sequence)
 		if err != nil {
 			return p, err
@@ -138,10 +156,10 @@ func (w *eventWalk) under(ctx context.Context, sent []uint64) (p progress, err e
 		if call == nil {
 			continue // it is gone
 		}
-		of, err := w.below.progress(ctx, e, call.Runs, lines)
-		if err != nil {
+		if of, err = w.below.reach(ctx, e, call.Runs, lines); err != nil {
 			return p, err
 		}
+		w.reached[sequence] = progress{status: of.status, next: of.next}
 		w.q.Cover.HideRuns(call)
 		for _, run := range call.Runs {
 			if run.EventKey = e.EventKey + e.Key; !w.q.Known.Call(call) {

@@ -28,9 +28,10 @@ type eventWalk struct {
 	number  uint64   // of the block below
 	entries *entries // nil: none was read yet
 	chunk   chunk
-	below   *eventWalk // for what the runs of an event have sent
-	looked  lookedInto // for a search in payloads
-	asOf    uint64     // outcomes that were stored later than this one don't count; 0: all do
+	below   *eventWalk          // for what the runs of an event have sent
+	looked  lookedInto          // for a search in payloads
+	asOf    uint64              // outcomes that were stored later than this one don't count; 0: all do
+	reached map[uint64]progress // how far events below have come, without their runs: those are found once
 
 	failed     *failed     // for a search for failed events
 	unfinished *unfinished // for a search for events in progress
