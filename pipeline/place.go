@@ -20,10 +20,15 @@ func placeOf(p *source.Program, d sluice.Delivery) (place sluice.Place, err erro
 		return place, nil
 	}
 	scope := &expression.Scope{Body: d.Message, Request: run.For(d, d.Attempts+1, new(sluice.Run)).Request}
-	if p.Order != nil {
+	_, isReplay := d.Message["replayOf"]
+	switch {
+	case p.Order != nil:
 		place.Order, err = numberOf("order", p.Order, scope)
-	} else if place.Group, err = numberOf("debounce", p.Debounce.By, scope); place.Group != 0 {
-		place.Wait, place.AtMost = p.Debounce.Wait, p.Debounce.AtMost
+	case isReplay: // who replays an event wants to know what becomes of that one
+	default:
+		if place.Group, err = numberOf("debounce", p.Debounce.By, scope); place.Group != 0 {
+			place.Wait, place.AtMost = p.Debounce.Wait, p.Debounce.AtMost
+		}
 	}
 	return place, err
 }

@@ -358,7 +358,7 @@ func TestOrder(t *testing.T) {
 }
 
 // TestDebounce: of events with the same value that follow each other the last one runs. The
-// others are done, say which one ran, and count as no runs.
+// others are done, say which one ran, and count as no runs. Replays run by themselves.
 func TestDebounce(t *testing.T) {
 	t.Parallel()
 	out, system := newOutside(t), new(target)
@@ -385,4 +385,9 @@ func TestDebounce(t *testing.T) {
 			t.Errorf("a call before the last one comes to %+v", got)
 		}
 	}
+	s.command("event.replay", map[string]any{"eventKey": "webhook.burst", "since": "1h"}).wantStatus(t, 200)
+	eventually(t, "each replay to run by itself", func() bool {
+		taken, tried := system.has()
+		return taken == 5 && tried == 6
+	})
 }
