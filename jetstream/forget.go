@@ -84,31 +84,35 @@ func (e *Engine) remove(ctx context.Context, event correlation.Envelope, ran, ov
 	return stream.Remove(ctx, e.Stored.stream, event.Sequence, overwrite)
 }
 
-// waiting withdraws those events that wait for pipelines, and returns what is to be told of that, once for each
-// event that has set them off.
-func (e *Engine) waiting(ctx context.Context, events []correlation.Envelope) (map[string]queue.Settled, error) {
-	origins := make(map[string]queue.Settled)
-	var running []string
+// waiting withdraws those events that wait for pipelines, and returns what is to be told of that: these have failed.
+// The end of what has set them off is told once.
+func (e *Engine) waiting(ctx context.Context, events []correlation.Envelope) (withdrawn []queue.Settled, err error) {
+	told := make(map[string]bool)
 	for _, event := range events {
-		s := queue.Settled{Sequence: event.Sequence, Origin: e.Queue.OriginOf(event)}
-		s.Decides = s.Origin != ""
+		origin := e.Queue.OriginOf(event)
 		for _, name := range event.Listeners {
 			outcome, err := e.Queue.Outcome(ctx, event, name)
+			s := queue.Settled{
+				Sequence: event.Sequence, TraceID: event.TraceID, Origin: origin, Decides: origin != "",
+				Outcome: sluice.Outcome{Pipeline: name, Status: sluice.StatusError},
+			}
 			switch {
 			case err != nil && sluice.AsError(err).Kind != sluice.Gone:
 				return nil, err
 			case err != nil || outcome != nil:
 			case e.Queue.Withdraw(name, s):
-				running = append(running, s.Origin)
+				told[origin] = true // at its end
 			default:
-				origins[s.Origin] = s
+				withdrawn = append(withdrawn, s)
 			}
 		}
 	}
-	for _, origin := range running {
-		delete(origins, origin)
+	for i := range withdrawn {
+		s := &withdrawn[i]
+		s.Decides = s.Decides && !told[s.Origin]
+		told[s.Origin] = true
 	}
-	return origins, nil
+	return withdrawn, nil
 }
 
 // outcome returns what a pipeline has made of an event. One that was removed on purpose is not waited for.

@@ -360,14 +360,16 @@ func TestForgottenAtBothEnds(t *testing.T) {
 	}
 }
 
-// TestErasedWhileItWaits: an event that is erased before its pipelines are done with it is done, in the
+// TestErasedWhileItWaits: an event that is erased before its pipelines are done with it has failed, in the
 // trace and in what is told of its call, once.
 func TestErasedWhileItWaits(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]sluice.Status{
 		"not run yet": "", "for its next attempt": sluice.StatusError, "for an answer": sluice.StatusProcessing,
+		"for an answer, and is kept no longer": sluice.StatusProcessing,
 	} {
 		t.Run(name, func(t *testing.T) {
+			isKept := !strings.Contains(name, "no longer")
 			var mu sync.Mutex
 			told := []sluice.Status{}
 			e := openEngine(t, Options{Dir: t.TempDir(), ObserveEnd: func(end sluice.CallEnd) {
@@ -379,11 +381,14 @@ func TestErasedWhileItWaits(t *testing.T) {
 			p := bind(t, e, "waits", sluice.EventPrefix+key, 16)
 			received := keyed(key)
 			received.Method, received.ReceivedAt = "POST", time.Now().UTC()
-			_, err := e.Events.Accept(t.Context(), received, 0)
+			result, err := e.Events.Accept(t.Context(), received, 0)
 			check(t, err)
-			want := []sluice.Status{sluice.StatusProcessing, sluice.StatusOK}
+			if !isKept {
+				e.Journal.Hear(journal.Answered{Call: sluice.Call{TraceID: received.TraceID, CorrelationID: result.CorrelationID, EventKey: key, Time: received.ReceivedAt, Status: sluice.StatusProcessing, Listeners: result.Listeners}})
+			}
+			want := []sluice.Status{sluice.StatusProcessing, sluice.StatusError}
 			if run == sluice.StatusError {
-				want = []sluice.Status{sluice.StatusRetrying, sluice.StatusError}
+				want[0] = sluice.StatusRetrying
 			}
 			if run != "" {
 				consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
@@ -402,9 +407,15 @@ func TestErasedWhileItWaits(t *testing.T) {
 			}
 			natstest.Eventually(t, "it waits", func() bool { return callOf(t, e, received.TraceID).Status == want[0] })
 			for range 2 {
-				check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, received.TraceID)}))
+				if isKept {
+					check(t, e.Erasures.Erase(t.Context(), []sluice.Call{callOf(t, e, received.TraceID)}))
+				} else {
+					hook := &sluice.Webhook{UUID: "00000000-0000-4000-8000-0000008e28f2", EventKey: key, Settings: sluice.Settings[time.Duration]{Keep: time.Nanosecond}}
+					e.keepers.follow(nil, hook)
+					e.expireAll(t.Context(), make(map[string]*keeping), time.Now())
+				}
 			}
-			if call := callOf(t, e, received.TraceID); call.Status != want[1] || !call.Erased {
+			if call := callOf(t, e, received.TraceID); call.Status != want[1] || call.Erased != isKept {
 				t.Errorf("the call is %+v", call)
 			}
 			e.Journal.TellEnds(t.Context())

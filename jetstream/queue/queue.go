@@ -76,11 +76,11 @@ type Options struct {
 type Settled struct {
 	Sequence uint64
 	TraceID  string
-	First    string         // of a replay: correlation id of the event that it repeats
-	Origin   string         // correlation id of the event that has set it off, or its own
-	Replay   bool           // a replay has
-	Decides  bool           // nobody else tells what became of the call
-	Outcome  sluice.Outcome // that of an event that was erased has no pipeline
+	First    string // of a replay: correlation id of the event that it repeats
+	Origin   string // correlation id of the event that has set it off, or its own
+	Replay   bool   // a replay has
+	Decides  bool   // nobody else tells what became of the call
+	Outcome  sluice.Outcome
 }
 
 // A Queue implements sluice.Queue: a binding is a durable consumer of the stream
