@@ -102,10 +102,14 @@ func (c Call) failedBelow() bool {
 		!slices.ContainsFunc(own, func(r RunReport) bool { return c.latest(r.Pipeline).Error != nil })
 }
 
-// WaitsFor reports whether the event of this call waits for another attempt of a
-// pipeline, "" for any.
+// WaitsFor reports whether a pipeline, "" for any, is not done with this call: it runs, or the event waits,
+// for whatever.
 func (c Call) WaitsFor(pipeline string) bool {
-	return c.Status == StatusRetrying && (pipeline == "" || !c.latest(pipeline).Next.IsZero())
+	if c.Status != StatusRetrying && c.Status != StatusProcessing {
+		return false
+	}
+	run := c.latest(pipeline)
+	return pipeline == "" || run.Status == StatusProcessing || !run.Next.IsZero()
 }
 
 // latest returns the latest run of a pipeline. An earlier failure does not count.

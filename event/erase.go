@@ -18,7 +18,7 @@ type eraseParams struct {
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these calls."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these calls. Default: now."`
 	Search   string    `json:"search" doc:"Only calls whose payload has this text in it, in any case. It is not in the audit log."`
-	Force    bool      `json:"force" audit:"yes" doc:"Also calls whose event still runs, or waits for another attempt."`
+	Force    bool      `json:"force" audit:"yes" doc:"Also calls whose event still runs, or waits."`
 	DryRun   bool      `json:"dryRun" audit:"yes" doc:"Erases nothing: items lists the calls that would be."`
 }
 
@@ -33,9 +33,9 @@ func eraseCommand(o Options) command.Command {
 			}
 			done.Items = []sluice.BulkItem{}
 			for _, c := range calls {
-				if !p.Force && (c.Status == sluice.StatusRetrying || c.Status == sluice.StatusProcessing) {
+				if !p.Force && c.WaitsFor("") {
 					return sluice.Erased{}, sluice.CodeEventWaits.Errorf("The event of %s still runs, or "+
-						"waits for its next attempt; with force=true it is erased all the same.", c.TraceID)
+						"waits; with force=true it is erased all the same.", c.TraceID)
 				}
 				if len(done.Items) < maxListed {
 					done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID, ID: c.Quarantine})

@@ -32,7 +32,7 @@ type replayParams struct {
 	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50. Live events go before them in any case."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many, the oldest first; next in the answer goes on behind them. Default: all, which may be 10000 at most."`
 	After    string    `json:"after" doc:"The value of next in the previous answer. Give to as well, so that each request means the same events."`
-	Force    bool      `json:"force" audit:"yes" doc:"Also events that wait for another attempt: their pipeline gets them twice."`
+	Force    bool      `json:"force" audit:"yes" doc:"Also events that still run, or wait: their pipeline gets them twice."`
 	DryRun   bool      `json:"dryRun" audit:"yes" doc:"Sends nothing again: selected in the answer says how many events would be, and items lists their calls, up to 1000."`
 }
 

@@ -139,9 +139,9 @@ func (p replay) named(ctx context.Context) (named []sluice.Call, err error) {
 				continue
 			}
 			if !p.Force && c.WaitsFor(p.Pipeline) {
-				return nil, sluice.CodeEventWaits.Errorf("The event of %s waits for its next attempt. "+
-					"event.retry makes that now; with force=true it is sent again all the same, and the pipeline "+
-					"gets it twice.", c.TraceID)
+				return nil, sluice.CodeEventWaits.Errorf("The event of %s still runs, or waits. If "+
+					"that is for its next attempt, event.retry makes it now; with force=true it is sent again all "+
+					"the same, and the pipeline gets it twice.", c.TraceID)
 			}
 			named = append(named, c)
 			if c.TraceID == id { // otherwise it is one of several

@@ -98,6 +98,10 @@ func TestSentForLater(t *testing.T) {
 	if at, _ := sent["due"].(string); !strings.HasPrefix(due.Format(time.RFC3339Nano), strings.TrimSuffix(at, "Z")[:20]) || past["due"] != nil {
 		t.Errorf("it is due at %v, and %v", sent["due"], past["due"])
 	}
+	s.command("event.replay", map[string]any{"traceId": sent["traceId"]}).wantProblem(t, 409, "event-waits")
+	if got := s.command("event.replay", map[string]any{"eventKey": "later.due", "since": "1h", "dryRun": true}).wantStatus(t, 200).object(t); got["selected"] != 1.0 {
+		t.Errorf("of one that is done and one that waits, %v are replayed", got)
+	}
 	<-o.arrived
 	s.stop()
 	s.resume()
