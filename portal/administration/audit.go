@@ -32,7 +32,7 @@ func auditPage(v *page.Visit) error {
 		Username: v.Query("username"), Command: v.Query("command"), Outcome: v.Query("outcome"),
 		From: v.Query("from"), To: v.Query("to"), Later: v.Query("after") != "",
 	}
-	found, err := page.Ask[sluice.List[sluice.AuditEntry]](v, "audit.get", "username", view.Username,
+	found, err := page.Try[sluice.List[sluice.AuditEntry]](v, "audit.get", "username", view.Username,
 		"command", view.Command, "outcome", view.Outcome,
 		"from", page.AsTime(view.From), "to", page.AsTime(view.To), "limit", page.Size, "after", v.Query("after"))
 	if view.Problem, err = v.WrongFilter(err); err != nil {

@@ -30,12 +30,12 @@ func commandPage(v *page.Visit, cmd command.Command) error {
 }
 
 // commandNamed returns the command that the path names.
-func commandNamed(v *page.Visit) (command.Command, error) {
+func commandNamed(v *page.Visit) command.Command {
 	cmd, ok := v.Commands.Find(v.Named("name"))
 	if !ok {
-		return cmd, sluice.CodeCommandUnknown.Errorf("There is no such command.")
+		v.Fail(sluice.CodeCommandUnknown.Errorf("There is no such command."))
 	}
-	return cmd, nil
+	return cmd
 }
 
 // show completes the page of a command and shows it.
@@ -56,10 +56,7 @@ func (c commandView) show(v *page.Visit) error {
 		}
 	}
 	if at := c.Find("provider"); at != nil {
-		known, err := page.AskIfAllowed[command.Page[sluice.ProviderView]](v, "provider.get")
-		if err != nil {
-			return err
-		}
+		known := page.AskIfAllowed[command.Page[sluice.ProviderView]](v, "provider.get")
 		if known.Items != nil {
 			at.Input, at.Choices = "select", []page.Choice{{Label: notGiven}}
 		}

@@ -19,7 +19,7 @@ func (l resourceList) InWords(permissions []string) string { return InWords(l.vi
 
 func resourceListPage(v *page.Visit, res *resource) error {
 	view := resourceList{resource: res, Search: v.Query("search"), visit: v}
-	found, err := page.Ask[command.Paged](v, res.Get, "search", view.Search, "after", v.Query("after"),
+	found, err := page.Try[command.Paged](v, res.Get, "search", view.Search, "after", v.Query("after"),
 		"limit", page.Size)
 	if err != nil {
 		return err

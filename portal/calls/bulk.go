@@ -90,7 +90,7 @@ func (b *bulk) step(v *page.Visit) (err error) {
 	if b.names != nil {
 		return b.stepSelected(v)
 	}
-	output, err := page.Ask[sluice.BulkAnswer](v, b.command, b.args, "limit", strconv.Itoa(bulkStep),
+	output, err := page.Try[sluice.BulkAnswer](v, b.command, b.args, "limit", strconv.Itoa(bulkStep),
 		"after", v.Entered("after"), "to", cmp.Or(page.AsTime(v.Entered("to")), b.Began.Format(time.RFC3339Nano)))
 	if err == nil {
 		b.add(output)
@@ -105,7 +105,7 @@ func (b *bulk) stepSelected(v *page.Visit) error {
 	begin = min(max(begin, 0), len(b.names))
 	end := min(begin+bulkStep, len(b.names))
 	for _, name := range b.names[begin:end] {
-		output, err := page.Ask[sluice.BulkAnswer](v, b.command, b.field, name, b.args)
+		output, err := page.Try[sluice.BulkAnswer](v, b.command, b.field, name, b.args)
 		if err == nil {
 			b.add(output)
 			continue

@@ -23,7 +23,8 @@ type callsView struct {
 
 func callsPage(v *page.Visit) error {
 	view := callsView{callFilter: filterOf(v.Base, v.R.URL.Query())}
-	found, err := Find(v, view.args(), "limit", callPageSize, "after", v.Query("after"), "facets", "true")
+	found, err := page.Try[sluice.TraceAnswer](v, "trace.get", view.args(), "limit", callPageSize,
+		"after", v.Query("after"), "facets", "true")
 	if view.Problem, err = v.WrongFilter(err); err != nil {
 		return err
 	}

@@ -36,15 +36,16 @@ type SeenEvent struct {
 }
 
 // Event returns the event of a call, or nil if the user may not see it or it is gone.
-func Event(v *page.Visit, trace string) (*SeenEvent, error) {
+func Event(v *page.Visit, trace string) *SeenEvent {
 	if trace == "" || !v.User.May(sluice.MaySeePayload) || !v.May("trace.get") {
-		return nil, nil
+		return nil
 	}
-	found, err := Find(v, "traceId", trace, "limit", "20")
-	if err != nil || len(found.Items) == 0 {
-		return nil, page.Ignoring(err, sluice.NotFound, sluice.Invalid)
+	found, err := page.Try[sluice.TraceAnswer](v, "trace.get", "traceId", trace, "limit", "20")
+	v.Fail(page.Ignoring(err, sluice.NotFound, sluice.Invalid))
+	if len(found.Items) == 0 {
+		return nil
 	}
-	return eventSeen(found.Items[len(found.Items)-1]), nil // events that the call caused are newer
+	return eventSeen(found.Items[len(found.Items)-1]) // events that the call caused are newer
 }
 
 // Body returns what the call has sent and its content type, "" if that is not known or no text.
@@ -217,7 +218,7 @@ func (e *SeenEvent) note(path string, v any) {
 
 // EventJSON returns the event of a call as pipelines get it.
 func EventJSON(v *page.Visit, trace string) (json.RawMessage, error) {
-	found, err := Find(v, "traceId", trace, "limit", "1")
+	found, err := page.Try[sluice.TraceAnswer](v, "trace.get", "traceId", trace, "limit", "1")
 	if err != nil {
 		return nil, err
 	}

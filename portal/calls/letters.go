@@ -25,17 +25,10 @@ type letterGroup struct {
 
 func lettersPage(v *page.Visit) error {
 	view := lettersView{Pipeline: v.Query("pipeline"), Code: v.Query("code")}
-	found, err := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get",
+	found := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get",
 		"pipeline", view.Pipeline, "code", view.Code, "limit", page.Size, "after", v.Query("after"))
-	if err != nil {
-		return err
-	}
 	view.Items, view.Next = found.Items, v.Next(found.Next)
-	groups, err := page.AskIfAllowed[sluice.List[sluice.DeadLetterGroup]](v, "deadletter.groups",
-		"pipeline", view.Pipeline)
-	if err != nil {
-		return err
-	}
+	groups := page.AskIfAllowed[sluice.List[sluice.DeadLetterGroup]](v, "deadletter.groups", "pipeline", view.Pipeline)
 	for _, g := range groups.Items {
 		if view.Code != "" && g.Code != view.Code {
 			continue

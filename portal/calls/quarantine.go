@@ -29,21 +29,14 @@ type quarantineGroup struct {
 
 func quarantinePage(v *page.Visit) error {
 	view := quarantineView{EventKey: v.Query("eventKey"), Code: v.Query("code")}
-	found, err := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", page.Size,
+	found := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", page.Size,
 		"after", v.Query("after"))
-	if err != nil {
-		return err
-	}
 	view.Next = v.Next(found.Next)
 	for _, item := range found.Items {
 		view.Items = append(view.Items, quarantined{item})
 	}
 	const counted = "1000"
-	all, err := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", counted)
-	if err != nil {
-		return err
-	}
-	view.Groups = groupsOf(all.Items)
+	view.Groups = groupsOf(RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", counted).Items)
 	return v.Show("quarantine", "Quarantine", view)
 }
 
@@ -102,6 +95,6 @@ func quarantineBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
 }
 
 // RejectedCalls returns calls of the quarantine without their payloads.
-func RejectedCalls(v *page.Visit, given ...any) (sluice.List[sluice.QuarantineView], error) {
+func RejectedCalls(v *page.Visit, given ...any) sluice.List[sluice.QuarantineView] {
 	return page.Ask[sluice.List[sluice.QuarantineView]](v, "quarantine.get", page.Args(given...), "brief", true)
 }

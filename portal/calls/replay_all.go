@@ -44,11 +44,8 @@ func askReplayAll(v *page.Visit, view replayAllView) error {
 	}
 	for i := range view.Spans {
 		span := &view.Spans[i]
-		found, err := page.Ask[sluice.Replays](v, "event.replay", view.failed(), "from", page.AsTime(view.Get("from")),
+		found := page.Ask[sluice.Replays](v, "event.replay", view.failed(), "from", page.AsTime(view.Get("from")),
 			"since", span.Since, "to", page.AsTime(view.Get("to")), "limit", "1000", "dryRun", "true")
-		if err != nil {
-			return err
-		}
 		span.Calls, span.More = found.Selected, found.Next != ""
 	}
 	return v.Show("replay_all", "Replay failed calls", view)

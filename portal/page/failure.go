@@ -33,6 +33,7 @@ func (v *Visit) Correct(err error, show func(v *Visit, mistake error) error) err
 
 // fail answers with the error page.
 func (v *Visit) fail(err error) {
+	v.failed = nil // what is shown now is another page
 	e := sluice.AsError(err)
 	about := problem.Of(e)
 	if about.Status >= http.StatusInternalServerError && e.Err != nil {

@@ -19,6 +19,8 @@ type Visit struct {
 
 	// Status is the status of the page, 0 if all is well.
 	Status int
+
+	failed error // see Fail
 }
 
 // Query returns a value of the URL's query, "" if there is none.
@@ -43,16 +45,20 @@ func (v *Visit) ReadForm(limit int64) error {
 }
 
 // Redirect sends the browser to a path of the portal.
-func (v *Visit) Redirect(target string) error {
-	http.Redirect(v.W, v.R, v.Base+target, http.StatusSeeOther)
-	return nil
+func (v *Visit) Redirect(target string) error { return v.Leave(v.Base + target) }
+
+// Leave sends the browser to a URL.
+func (v *Visit) Leave(target string) error {
+	if v.failed == nil {
+		http.Redirect(v.W, v.R, target, http.StatusSeeOther)
+	}
+	return v.failed
 }
 
 // RunThen runs a command, and sends the browser to a path.
 func (v *Visit) RunThen(target, name string, given ...any) error {
-	if _, err := v.Run(name, given...); err != nil {
-		return err
-	}
+	_, err := v.Run(name, given...)
+	v.Fail(err)
 	return v.Redirect(target)
 }
 

@@ -18,21 +18,14 @@ type versionView struct {
 	Problem string
 }
 
-func versionPage(v *page.Visit) error { return showVersion(v, "") }
+func versionPage(v *page.Visit, now Pipeline) error { return showVersion(v, now, "") }
 
-func showVersion(v *page.Visit, refusal string) error {
-	now, err := pipelineNamed(v)
-	if err != nil {
-		return err
-	}
+func showVersion(v *page.Visit, now Pipeline, refusal string) error {
 	number := v.Named("version")
 	if _, err := strconv.Atoi(number); err != nil {
 		return sluice.CodeVersionUnknown.Errorf("There is no such version.")
 	}
-	former, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", now.Name, "version", number)
-	if err != nil {
-		return err
-	}
+	former := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", now.Name, "version", number)
 	view := versionView{
 		PipelineView: former, Version: number, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source),
 		Lines: beginning(highlight(former.Source, nil)), Problem: refusal,
@@ -54,7 +47,7 @@ func versionRollback(v *page.Visit) error {
 	if err != nil {
 		return err
 	}
-	return showVersion(v, refusal)
+	return showVersion(v, pipelineNamed(v), refusal)
 }
 
 // A diffLine is a line of a difference.

@@ -53,11 +53,7 @@ func missedPage(v *page.Visit, hook sluice.WebhookView) error {
 }
 
 func renderMissed(v *page.Visit, view missedView) error {
-	known, err := providers(v)
-	if err != nil {
-		return err
-	}
-	view.Title = senderOf(view.WebhookView, known, sluice.ProviderView{Title: view.Provider}).Title
+	view.Title = senderOf(view.WebhookView, providers(v), sluice.ProviderView{Title: view.Provider}).Title
 	view.Spans = missedSpans
 	view.Since = cmp.Or(view.Since, missedSpans[1].Name)
 	return v.Show("missed", "Missed calls of "+view.EventKey, view)
@@ -93,7 +89,7 @@ func missedAsk(v *page.Visit, hook sluice.WebhookView) error {
 
 // answered returns what a command answers, nil if it fails.
 func answered[T any](v *page.Visit, name string, given command.Args) (*T, error) {
-	found, err := page.Ask[T](v, name, given)
+	found, err := page.Try[T](v, name, given)
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,8 @@ import (
 )
 
 // providers returns the known senders, none if the user may not list them.
-func providers(v *page.Visit) ([]sluice.ProviderView, error) {
-	senders, err := page.AskIfAllowed[command.Page[sluice.ProviderView]](v, "provider.get")
-	return senders.Items, err
+func providers(v *page.Visit) []sluice.ProviderView {
+	return page.AskIfAllowed[command.Page[sluice.ProviderView]](v, "provider.get").Items
 }
 
 // senderOf returns the known sender of a webhook, or otherwise.

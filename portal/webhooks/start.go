@@ -31,10 +31,7 @@ func startPage(v *page.Visit) error {
 	if key == "" {
 		return v.Show("start", "First webhook", startView{Entered: firstKey})
 	}
-	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", key)
-	if err != nil {
-		return err
-	}
+	hook := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", key)
 	if hook.Provider != "" || hook.IsSigned() { // a plain call would be rejected
 		return v.Redirect(webhookPath(hook.EventKey))
 	}
@@ -43,11 +40,7 @@ func startPage(v *page.Visit) error {
 		Key: hook.EventKey, Receive: receive, Open: hook.OpenToken(), Token: v.User.May(sluice.MaySeeTokens),
 		Live: v.Live(hook.EventKey, ""),
 	}
-	found, err := calls.Latest(v, hook.EventKey, "1")
-	if err != nil {
-		return err
-	}
-	if len(found) > 0 {
+	if found := calls.Latest(v, hook.EventKey, "1"); len(found) > 0 {
 		view.Arrived = &found[0]
 	}
 	return v.Show("start", "First webhook", view)
@@ -56,7 +49,7 @@ func startPage(v *page.Visit) error {
 // start creates the first webhook.
 func start(v *page.Visit) error {
 	key := strings.TrimSpace(v.Entered("eventKey"))
-	hook, err := page.Ask[sluice.WebhookView](v, "webhook.put", "eventKey", key, "payloadType", "raw")
+	hook, err := page.Try[sluice.WebhookView](v, "webhook.put", "eventKey", key, "payloadType", "raw")
 	if err == nil {
 		return v.Redirect("/start?key=" + url.QueryEscape(hook.EventKey))
 	}

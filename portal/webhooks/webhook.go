@@ -62,41 +62,25 @@ func renderWebhook(v *page.Visit, view webhookView) error {
 	view.CallsURL = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Open = view.OpenToken()
-	if err := addCalls(v, &view); err != nil {
-		return err
-	}
-	var err error
-	if view.Sender, err = connectionOf(v, view.WebhookView, view.Made != "", view.Latest); err != nil {
-		return err
-	}
-	if err := view.addTestCall(v); err != nil {
-		return err
-	}
+	addCalls(v, &view)
+	view.Sender = connectionOf(v, view.WebhookView, view.Made != "", view.Latest)
+	view.addTestCall(v)
 	view.Guarded = view.IsSigned() || view.Sender != nil && view.Sender.Signed
 	view.Live = v.Live(view.EventKey, "")
 	return v.Show("webhook", view.EventKey, view)
 }
 
 // addCalls adds a webhook's latest calls, its figures and its listeners to its page.
-func addCalls(v *page.Visit, view *webhookView) (err error) {
+func addCalls(v *page.Visit, view *webhookView) {
 	const latest = "5"
-	if view.Latest, err = calls.Latest(v, view.EventKey, latest); err != nil {
-		return err
-	}
+	view.Latest = calls.Latest(v, view.EventKey, latest)
 	if v.May("webhook.stats") {
-		of, err := page.Ask[[]sluice.WebhookStats](v, "webhook.stats", "eventKey", view.EventKey)
-		if err != nil {
-			return err
-		}
-		if view.Chart, err = webhookChart(v, view.EventKey); err != nil {
-			return err
-		}
+		of := page.Ask[[]sluice.WebhookStats](v, "webhook.stats", "eventKey", view.EventKey)
+		view.Chart = webhookChart(v, view.EventKey)
 		view.Figures = &sluice.CallFigures{}
 		if len(of) > 0 {
 			view.Figures, view.Types = &of[0].CallFigures, of[0].Types
 		}
 	}
-	listening, err := listening(v)
-	view.Listeners = listenersOf(view.EventKey, listening)
-	return err
+	view.Listeners = listenersOf(view.EventKey, listening(v))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // webhookNamed returns the webhook that the path names.
-func webhookNamed(v *page.Visit) (sluice.WebhookView, error) {
+func webhookNamed(v *page.Visit) sluice.WebhookView {
 	return page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", v.Named("key"))
 }
 
@@ -32,24 +32,10 @@ type webhookRow struct {
 
 func webhooksPage(v *page.Visit) error {
 	search := v.Query("search")
-	found, err := page.Ask[command.Page[sluice.WebhookView]](v, "webhook.get",
+	found := page.Ask[command.Page[sluice.WebhookView]](v, "webhook.get",
 		"search", search, "after", v.Query("after"), "limit", page.Size)
-	if err != nil {
-		return err
-	}
 	view := webhooksView{Search: search, Next: v.Next(found.Next)}
-	figures, err := figuresOf(v)
-	if err != nil {
-		return err
-	}
-	listening, err := listening(v)
-	if err != nil {
-		return err
-	}
-	senders, err := providers(v)
-	if err != nil {
-		return err
-	}
+	figures, listening, senders := figuresOf(v), listening(v), providers(v)
 	for _, hook := range found.Items {
 		of := figures[hook.EventKey]
 		row := webhookRow{
@@ -66,13 +52,12 @@ func webhooksPage(v *page.Visit) error {
 }
 
 // figuresOf returns the figures of a day by event key.
-func figuresOf(v *page.Visit) (map[string]sluice.WebhookStats, error) {
-	found, err := page.AskIfAllowed[[]sluice.WebhookStats](v, "webhook.stats", "limit", "1000")
-	figures := make(map[string]sluice.WebhookStats, len(found))
-	for _, of := range found {
+func figuresOf(v *page.Visit) map[string]sluice.WebhookStats {
+	figures := make(map[string]sluice.WebhookStats)
+	for _, of := range page.AskIfAllowed[[]sluice.WebhookStats](v, "webhook.stats", "limit", "1000") {
 		figures[of.EventKey] = of
 	}
-	return figures, err
+	return figures
 }
 
 // webhookPath returns the path of the page of a webhook.
