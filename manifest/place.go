@@ -13,11 +13,10 @@ import (
 // misplaced refuses files that look like things but stand in the wrong folder: they
 // would be ignored without a word. Hidden files and folders, and files with other
 // endings, are not ours.
-func misplaced(dir *os.Root) error {
-	all := resources()
-	folders := make([]string, len(all))
-	for i, r := range all {
-		folders[i] = r.folder()
+func misplaced(dir *os.Root, all []*resource) error {
+	var folders []string
+	for _, r := range all {
+		folders = append(folders, r.folder())
 	}
 	return fs.WalkDir(dir.FS(), ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -117,7 +117,7 @@ func (t *cli) showPlan(plan *manifest.Plan) error {
 // carryOut makes the changes of a plan. If one fails, those that stay are shown all the same: the
 // server shows their secrets only once.
 func (t *cli) carryOut(ctx context.Context, plan *manifest.Plan) error {
-	made, failed := plan.Apply(ctx, t.Server)
+	made, failed := plan.Apply(ctx)
 	if failed != nil && len(made) == 0 {
 		return failed
 	}
