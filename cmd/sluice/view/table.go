@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -47,9 +46,9 @@ func fieldsIn(rows []*yaml.Node) (fields []string) {
 	return fields
 }
 
-// Rows writes a list of objects as a table that fits the screen, without columns
+// Rows shows a list of objects as a table that fits the screen, without columns
 // that are empty in every row.
-func (v *View) Rows(w io.Writer, rows []*yaml.Node, columns []Column, indent string) error {
+func (v *View) Rows(rows []*yaml.Node, columns []Column, indent string) {
 	if len(columns) == 0 {
 		columns = Columns(fieldsIn(rows)...)
 	}
@@ -73,14 +72,11 @@ func (v *View) Rows(w io.Writer, rows []*yaml.Node, columns []Column, indent str
 	for i, c := range columns {
 		head[i] = strings.ToUpper(c.title)
 	}
-	var b strings.Builder
-	v.line(&b, indent, head, widths, func(_ int, text string) string { return Paint(v.Colour, Bold, text) })
+	v.line(indent, head, widths, func(_ int, text string) string { return Paint(v.Colour, Bold, text) })
 	for _, row := range cells {
-		v.line(&b, indent, row[:len(columns)], widths,
+		v.line(indent, row[:len(columns)], widths,
 			func(i int, text string) string { return v.painted(columns[i].field, text) })
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 func (v *View) cells(row *yaml.Node, columns []Column) []string {
@@ -152,7 +148,7 @@ func narrow(widths []int, width int, may func(i int) bool) bool {
 	return true
 }
 
-func (v *View) line(b *strings.Builder, indent string, cells []string, widths []int, paint func(int, string) string) {
+func (v *View) line(indent string, cells []string, widths []int, paint func(int, string) string) {
 	var line strings.Builder
 	line.WriteString(indent)
 	for i, cell := range cells {
@@ -162,7 +158,7 @@ func (v *View) line(b *strings.Builder, indent string, cells []string, widths []
 			line.WriteString(strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+gap))
 		}
 	}
-	fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
+	fmt.Fprintln(v, strings.TrimRight(line.String(), " "))
 }
 
 // cut returns a text that is at most that many columns wide.
@@ -211,17 +207,14 @@ func (v *View) painted(field, text string) string {
 	return text
 }
 
-// data writes those of the named fields that an object has, under headings.
-func (v *View) data(w io.Writer, object *yaml.Node, names ...string) error {
+// data shows those of the named fields that an object has, under headings.
+func (v *View) data(object *yaml.Node, names ...string) {
 	for _, name := range names {
 		value := Field(object, name)
 		if value == nil || isEmpty(value) {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s\n", Paint(v.Colour, Bold, Title(name)))
-		if err := WriteIndented(w, value, "  "); err != nil {
-			return err
-		}
+		fmt.Fprintf(v, "\n%s\n", Paint(v.Colour, Bold, Title(name)))
+		WriteIndented(v, value, "  ")
 	}
-	return nil
 }
