@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strings"
 
-	"sluice/command"
 	"sluice/portal/calls"
 	"sluice/portal/page"
 	"sluice/portal/pipelines"
@@ -28,8 +27,7 @@ func searchPage(v *page.Visit) error {
 	if view.Text == "" {
 		return v.Redirect("/calls")
 	}
-	view.Webhooks = page.AskIfAllowed[command.Page[sluice.WebhookView]](v, "webhook.get", "search", view.Text,
-		"limit", mostFound).Items
+	view.Webhooks = page.AskIfAllowed[[]sluice.WebhookView](v, "webhook.get", "search", view.Text, "limit", mostFound)
 	if v.May("pipeline.get") {
 		view.Pipelines, _ = pipelines.Find(v, "search", view.Text, "limit", mostFound)
 	}

@@ -4,12 +4,11 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
 )
 
 func roleChoices(v *page.Visit) (choices []page.Choice) {
-	for _, role := range page.Ask[command.Page[sluice.RoleView]](v, "iam.role.get").Items {
+	for _, role := range page.Ask[[]sluice.RoleView](v, "iam.role.get") {
 		choices = append(choices, page.Choice{Value: role.Name, Label: role.Name, Help: InWords(v, role.Permissions)})
 	}
 	return choices

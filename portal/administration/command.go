@@ -56,11 +56,11 @@ func (c commandView) show(v *page.Visit) error {
 		}
 	}
 	if at := c.Find("provider"); at != nil {
-		known := page.AskIfAllowed[command.Page[sluice.ProviderView]](v, "provider.get")
-		if known.Items != nil {
+		known := page.AskIfAllowed[[]sluice.ProviderView](v, "provider.get")
+		if known != nil {
 			at.Input, at.Choices = "select", []page.Choice{{Label: notGiven}}
 		}
-		for _, sender := range known.Items {
+		for _, sender := range known {
 			at.Choices = append(at.Choices, page.Choice{Value: sender.Provider, Label: sender.Title})
 		}
 	}

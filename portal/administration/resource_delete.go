@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
 )
 
@@ -62,7 +61,7 @@ func links(path string, names []string) (all []page.Link) {
 // pipelinesOf returns the pipelines that a user owns.
 func pipelinesOf(v *page.Visit, username string) *page.Consequence {
 	var names []string
-	for _, one := range page.AskIfAllowed[command.Page[sluice.PipelineView]](v, "pipeline.get").Items {
+	for _, one := range page.AskIfAllowed[[]sluice.PipelineView](v, "pipeline.get") {
 		if one.Owner == username && !one.Folder {
 			names = append(names, one.Name)
 		}
@@ -77,12 +76,12 @@ func holdersOf(v *page.Visit, role string) *page.Consequence {
 		return nil
 	}
 	var users, clients []string
-	for _, user := range page.AskIfAllowed[command.Page[sluice.UserView]](v, "iam.user.get").Items {
+	for _, user := range page.AskIfAllowed[[]sluice.UserView](v, "iam.user.get") {
 		if slices.Contains(user.Roles, role) {
 			users = append(users, user.Username)
 		}
 	}
-	for _, client := range page.AskIfAllowed[command.Page[sluice.OAuthClientView]](v, "iam.client.get").Items {
+	for _, client := range page.AskIfAllowed[[]sluice.OAuthClientView](v, "iam.client.get") {
 		if slices.Contains(client.Roles, role) {
 			clients = append(clients, client.ClientID)
 		}

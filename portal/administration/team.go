@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
 )
 
@@ -29,7 +28,7 @@ func showTeam(v *page.Visit, failure error) error {
 	}
 	view.Fields[0].Focus = failure == nil
 	like := view.Find("like")
-	for _, role := range page.Ask[command.Page[sluice.RoleView]](v, "iam.role.get").Items {
+	for _, role := range page.Ask[[]sluice.RoleView](v, "iam.role.get") {
 		if role.Name != sluice.AdminName && role.Name != sluice.AnonymousRole && len(role.Scope) == 0 {
 			like.Choices = append(like.Choices, page.Choice{Value: role.Name, Label: role.Name})
 		}
@@ -38,7 +37,7 @@ func showTeam(v *page.Visit, failure error) error {
 		view.Drop("members")
 	} else {
 		var offered []page.Choice
-		for _, user := range page.Ask[command.Page[sluice.UserView]](v, "iam.user.get").Items {
+		for _, user := range page.Ask[[]sluice.UserView](v, "iam.user.get") {
 			if user.Username != sluice.AnonymousName {
 				offered = append(offered, page.Choice{
 					Value: user.Username, Label: user.Username, Help: "now " +

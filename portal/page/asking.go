@@ -68,13 +68,17 @@ func Ask[T any](v *Visit, name string, given ...any) T {
 	return output
 }
 
-// Try calls a command that returns a T, and may fail.
+// Try calls a command that returns a T, or a page of a list that is a T, and that may fail.
 func Try[T any](v *Visit, name string, given ...any) (output T, err error) {
 	out, err := v.Run(name, given...)
 	if err != nil {
 		return output, err
 	}
 	output, ok := out.(T)
+	if list, isList := out.(command.Paged); isList && !ok {
+		out, _ = list.Page()
+		output, ok = out.(T)
+	}
 	if !ok {
 		return output, fmt.Errorf("%s returns a %T, not a %T", name, out, output)
 	}

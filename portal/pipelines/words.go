@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
 	"sluice/value"
 )
@@ -78,7 +77,7 @@ func wordList(v *page.Visit) error {
 func namesIn[T any](v *page.Visit, list string, name func(T) string) []string {
 	const most = "1000"
 	names := []string{}
-	for _, item := range page.AskIfAllowed[command.Page[T]](v, list, "limit", most).Items {
+	for _, item := range page.AskIfAllowed[[]T](v, list, "limit", most) {
 		names = append(names, name(item))
 	}
 	return names
