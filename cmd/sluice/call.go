@@ -58,7 +58,7 @@ func (t *cli) makeCall(
 	hook, err := t.Server.Webhook(ctx, name)
 	switch {
 	case err != nil:
-		return client.Result{}, t.webhooks().missing(ctx, name, err)
+		return client.Result{}, t.missing(ctx, name, err)
 	case (hook.SigningSecrets == nil || *hook.SigningSecrets == 0) && sample == "":
 		return t.Server.Call(ctx, hook.OpenToken(), header, body)
 	}

@@ -20,7 +20,7 @@ func (t *cli) change(ctx context.Context, args []string) error {
 	if t.Params.Has("force") { // it says how, and selects nothing
 		how["force"] = t.Params["force"]
 	}
-	r, did := t.about(), t.Verb.Did
+	r, did := t.Resource, t.Verb.Did
 	selected := len(t.Params) > len(how)
 	if selected == (len(args) > 0) {
 		return exit.Usage("Say which: name %ss, or select them with flags such as --since.", r.Thing).Help(t.Cmd)
@@ -47,7 +47,7 @@ func (t *cli) change(ctx context.Context, args []string) error {
 		if err == nil && done.Refused > 0 {
 			err = done.refusal()
 		}
-		return answer, r.missing(ctx, key, err)
+		return answer, t.missing(ctx, key, err)
 	})
 }
 

@@ -35,7 +35,7 @@ func (t *cli) knows(ctx context.Context, pattern string) error {
 	if t.On("wait") || strings.ContainsAny(pattern, "*#") {
 		return nil
 	}
-	_, err := t.webhooks().one(ctx, pattern)
+	_, err := t.one(ctx, pattern)
 	if e := sluice.AsError(err); err != nil && e.Kind == sluice.NotFound {
 		return e.Saying(e.Message + " With --wait it is listened to all the same.")
 	}

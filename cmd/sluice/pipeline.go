@@ -13,7 +13,7 @@ import (
 )
 
 func (t *cli) pipelinePause(ctx context.Context, args []string) error {
-	return t.about().each(ctx, args, "pipeline.pause", "Paused the pipeline %s; events wait for it.")
+	return t.each(ctx, args, "pipeline.pause", "Paused the pipeline %s; events wait for it.")
 }
 
 // pipelineResume resumes pipelines, or all of them.
@@ -21,7 +21,7 @@ func (t *cli) pipelineResume(ctx context.Context, args []string) error {
 	if all := t.On("all"); all == (len(args) > 0) {
 		return exit.Usage("Name pipelines, or give --all.").Help(t.Cmd)
 	} else if !all {
-		return t.about().each(ctx, args, "pipeline.resume", "The pipeline %s runs again.")
+		return t.each(ctx, args, "pipeline.resume", "The pipeline %s runs again.")
 	}
 	var resumed sluice.List[sluice.PipelineView]
 	if err := t.Server.Decode(ctx, "pipeline.resume", url.Values{"all": {"true"}}, nil, &resumed); err != nil {
@@ -42,7 +42,7 @@ func (t *cli) pipelineDelete(ctx context.Context, args []string) error {
 	default:
 		effect += "."
 	}
-	if err := t.about().remove(ctx, args, effect); err != nil {
+	if err := t.remove(ctx, args, effect); err != nil {
 		return err
 	}
 	if waiting > 0 {
@@ -79,7 +79,7 @@ func (t *cli) pipelineGet(ctx context.Context, args []string) error {
 	}
 	source, _, err := t.Server.PipelineSource(ctx, args[0], version)
 	if err != nil {
-		return t.about().missingPipeline(ctx, args[0], err)
+		return t.missingPipeline(ctx, args[0], err)
 	}
 	if terminal.IsTerminal(t.Out) {
 		source = view.Lines(source)

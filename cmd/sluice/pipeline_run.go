@@ -31,7 +31,7 @@ func (t *cli) runPipeline(
 ) (client.Answer, error) {
 	if !strings.Contains(name, "/") && manifest.NameOf(name) == name {
 		answer, err := t.Server.RunPipeline(ctx, name, vars, body)
-		return answer, t.about().missingPipeline(ctx, name, err)
+		return answer, t.missingPipeline(ctx, name, err)
 	}
 	source, err := t.Read(name)
 	if err != nil {
@@ -43,9 +43,9 @@ func (t *cli) runPipeline(
 
 // missingPipeline adds the name that was probably meant to the error for an unknown
 // pipeline. NotFound errors can be about other things as well.
-func (r resource) missingPipeline(ctx context.Context, name string, err error) error {
+func (t *cli) missingPipeline(ctx context.Context, name string, err error) error {
 	if !sluice.CodePipelineUnknown.Is(err) {
 		return err
 	}
-	return r.missing(ctx, name, err)
+	return t.missing(ctx, name, err)
 }

@@ -15,7 +15,7 @@ import (
 func (t *cli) pipelineVersions(ctx context.Context, args []string) error {
 	answer, err := t.Call(ctx)
 	if err != nil {
-		return t.about().missing(ctx, args[0], err)
+		return t.missing(ctx, args[0], err)
 	}
 	return t.Show(answer.Body, view.Columns(t.Verb.Columns...)...)
 }
@@ -46,7 +46,7 @@ func (t *cli) versionsOf(ctx context.Context, args []string) (p versionPair, err
 	name := args[0]
 	kept, err := t.Server.PipelineVersions(ctx, name)
 	if err != nil {
-		return p, t.about().missing(ctx, name, err)
+		return p, t.missing(ctx, name, err)
 	}
 	p.new = kept[0].Version
 	switch {

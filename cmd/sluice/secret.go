@@ -25,7 +25,7 @@ func (t *cli) secretDelete(ctx context.Context, args []string) error {
 	if t.On("force") {
 		effect = t.Resource.Effect
 	}
-	return t.about().remove(ctx, args, effect)
+	return t.remove(ctx, args, effect)
 }
 
 // secretRekey works on the data folder, without a server.

@@ -13,7 +13,7 @@ import (
 func (t *cli) webhookURL(ctx context.Context, args []string) error {
 	hook, err := t.Server.Webhook(ctx, args[0])
 	if err != nil {
-		return t.about().missing(ctx, args[0], err)
+		return t.missing(ctx, args[0], err)
 	}
 	if t.FormGiven {
 		return t.ShowValue(map[string]string{"eventKey": args[0], "webhookUrl": hook.WebhookURL})
@@ -29,7 +29,7 @@ func (t *cli) webhookTest(ctx context.Context, args []string) error {
 func (t *cli) tokenAdd(ctx context.Context, args []string) error {
 	t.ShowTokens = true // people need it now
 	answer, err := t.Call(ctx)
-	return t.ShowAnswer(answer, t.about().missing(ctx, args[0], err))
+	return t.ShowAnswer(answer, t.missing(ctx, args[0], err))
 }
 
 func (t *cli) tokenDelete(ctx context.Context, args []string) error {
@@ -73,7 +73,7 @@ func (t *cli) webhookCheck(ctx context.Context, args []string) error {
 
 // webhookTypes shows the kinds of events that came, and who takes them.
 func (t *cli) webhookTypes(ctx context.Context, args []string) error {
-	if _, err := t.about().one(ctx, args[0]); err != nil {
+	if _, err := t.one(ctx, args[0]); err != nil {
 		return err
 	}
 	found := []sluice.WebhookStats{{}}
@@ -89,5 +89,5 @@ func (t *cli) webhookTypes(ctx context.Context, args []string) error {
 
 // ask calls the command of the verb about a thing.
 func (t *cli) ask(ctx context.Context, key string, into any) error {
-	return t.about().missing(ctx, key, t.Decode(ctx, into))
+	return t.missing(ctx, key, t.Decode(ctx, into))
 }

@@ -104,15 +104,9 @@ func Diff(name, before, after string, colour bool) string {
 		title = "deleted"
 	}
 	fmt.Fprintf(&b, "%s\n", Paint(colour, Bold, Printable(name)+" ("+title+")"))
+	colours := map[byte]string{'-': Red, '+': Green}
 	for _, e := range difference.Lines(before, after) {
-		switch line := string(e.Sign) + " " + Printable(e.Line); e.Sign {
-		case '-':
-			fmt.Fprintln(&b, Paint(colour, Red, line))
-		case '+':
-			fmt.Fprintln(&b, Paint(colour, Green, line))
-		default:
-			fmt.Fprintln(&b, line)
-		}
+		fmt.Fprintln(&b, Paint(colour, colours[e.Sign], string(e.Sign)+" "+Printable(e.Line)))
 	}
 	return b.String()
 }

@@ -184,7 +184,7 @@ const (
 
 // Paint returns a text in a colour, if colours are wanted.
 func Paint(wanted bool, colour, text string) string {
-	if !wanted || text == "" {
+	if !wanted || colour == "" || text == "" {
 		return text
 	}
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
@@ -201,10 +201,7 @@ func (v *View) statusOf(object *yaml.Node) string {
 
 // painted returns a value in its colour: a status and an outcome have one.
 func (v *View) painted(field, text string) string {
-	if colour := StatusColours[text]; colour != "" && (field == "status" || field == "outcome") {
-		return Paint(v.Colour, colour, text)
-	}
-	return text
+	return Paint(v.Colour && (field == "status" || field == "outcome"), StatusColours[text], text)
 }
 
 // data shows those of the named fields that an object has, under headings.
