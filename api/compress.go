@@ -43,7 +43,8 @@ func mayCompress(r *http.Request) bool {
 		(noInput || r.Header.Get("Cookie") == "") &&
 		!strings.HasPrefix(r.URL.Path, sluice.AuthPath) &&
 		r.URL.Path != sluice.EventsPath && r.URL.Path != sluice.LivePath &&
-		strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept-Encoding"), ",")), "gzip") // at any weight
+		// at any weight
+		strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept-Encoding"), ",")), "gzip")
 }
 
 // isText reports whether a content type is that of a text.

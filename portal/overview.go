@@ -2,7 +2,6 @@ package portal
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -28,7 +27,6 @@ type overviewView struct {
 	Latency *chart.Plot
 	Busiest []busyWebhook
 	Latest  []sluice.CallView
-	Live    string
 
 	Closed    []sluice.Closing       // in this time
 	Attention []sluice.PipelineStats // pipelines that fail, are behind, or have dead letters
@@ -38,7 +36,6 @@ type overviewView struct {
 type busyWebhook struct {
 	sluice.WebhookStats
 
-	Path string // list of its calls
 	Line chart.Sparkline
 }
 
@@ -64,7 +61,6 @@ func overviewPage(v *page.Visit) error {
 	view.Busiest = busiest(v, view.Span)
 	const latest = "8"
 	view.Latest = calls.Latest(v, "", latest)
-	view.Live = v.Live("", "")
 	return v.Show("overview", "Overview", view)
 }
 
@@ -98,9 +94,7 @@ func busiest(v *page.Visit, s chart.Span) (busy []busyWebhook) {
 	const most, day = "8", 24
 	for _, of := range page.AskIfAllowed[[]sluice.WebhookStats](v, "webhook.stats",
 		"hours", strconv.Itoa(max(s.Hours, day)), "limit", most) {
-		busy = append(busy, busyWebhook{
-			of, v.Base + "/calls?eventKey=" + url.QueryEscape(of.EventKey), chart.NewSparkline(of.Hours),
-		})
+		busy = append(busy, busyWebhook{of, chart.NewSparkline(of.Hours)})
 	}
 	return busy
 }

@@ -17,7 +17,7 @@ type searchView struct {
 	Webhooks  []sluice.WebhookView
 	Pipelines []pipelines.Pipeline
 	Calls     []sluice.CallView
-	More      string // path of the list of calls
+	More      bool // older calls may mention it
 }
 
 // searchPage finds webhooks, pipelines and calls by a name or an id. A whole id or name leads
@@ -72,8 +72,6 @@ func findCalls(v *page.Visit, view *searchView) (trace string) {
 		return found.Items[0].TraceID
 	}
 	view.Calls = found.Items
-	if found.Next != "" {
-		view.More = v.Base + "/calls?search=" + url.QueryEscape(view.Text)
-	}
+	view.More = found.Next != ""
 	return ""
 }

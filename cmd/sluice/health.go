@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,6 +16,7 @@ import (
 	"sluice"
 	"sluice/cmd/sluice/exit"
 	"sluice/config"
+	"sluice/outward"
 )
 
 func (t *cli) health(ctx context.Context, _ []string) error {
@@ -99,12 +99,6 @@ func fetch(ctx context.Context, client *http.Client, url string) (*http.Response
 	if err != nil {
 		return nil, nil, err
 	}
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer response.Body.Close()
 	const longest = 16 << 20
-	body, err := io.ReadAll(io.LimitReader(response.Body, longest))
-	return response, body, err
+	return outward.Do(client, request, longest)
 }

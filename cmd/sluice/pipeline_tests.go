@@ -16,7 +16,9 @@ type testedFile struct {
 }
 
 func (t *cli) pipelineTest(ctx context.Context, args []string) error {
-	results, err := eachFile(t, args, func(file, source string) (testedFile, error) { return testFile(ctx, file, source) })
+	results, err := eachFile(t, args, func(file, source string) (testedFile, error) {
+		return testFile(ctx, file, source)
+	})
 	if err != nil {
 		return err
 	}

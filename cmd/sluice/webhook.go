@@ -22,10 +22,6 @@ func (t *cli) webhookURL(ctx context.Context, args []string) error {
 	return err
 }
 
-func (t *cli) webhookTest(ctx context.Context, args []string) error {
-	return t.callWebhook(ctx, args[0], true)
-}
-
 func (t *cli) tokenAdd(ctx context.Context, args []string) error {
 	t.ShowTokens = true // people need it now
 	answer, err := t.Call(ctx)

@@ -11,12 +11,10 @@ import (
 
 // An auditView is a page of the audit log.
 type auditView struct {
-	Username, Command, Outcome, From, To string
-	Commands                             []string // suggestions
-	Items                                []auditItem
-	Next                                 string
-	Later                                bool // not the first page
-	Problem                              string
+	Commands []string // suggestions
+	Items    []auditItem
+	Next     string
+	Problem  string
 }
 
 // An auditItem is an entry with a link to what it is about.
@@ -28,13 +26,9 @@ type auditItem struct {
 }
 
 func auditPage(v *page.Visit) error {
-	view := auditView{
-		Username: v.Query("username"), Command: v.Query("command"), Outcome: v.Query("outcome"),
-		From: v.Query("from"), To: v.Query("to"), Later: v.Query("after") != "",
-	}
-	found, err := page.Try[sluice.List[sluice.AuditEntry]](v, "audit.get", "username", view.Username,
-		"command", view.Command, "outcome", view.Outcome,
-		"from", page.AsTime(view.From), "to", page.AsTime(view.To), "limit", page.Size, "after", v.Query("after"))
+	var view auditView
+	found, err := page.Try[sluice.List[sluice.AuditEntry]](v, "audit.get", v.Asked("username", "command", "outcome"),
+		"from", page.AsTime(v.Query("from")), "to", page.AsTime(v.Query("to")))
 	if view.Problem, err = v.WrongFilter(err); err != nil {
 		return err
 	}

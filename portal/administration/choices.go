@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/portal/page"
 )
 
@@ -24,7 +25,7 @@ func permissionChoices(v *page.Visit) []page.Choice {
 	}
 	byChapter := make(map[string][]page.Choice)
 	add := func(name, help string) {
-		of := chapterOf(name)
+		of := command.Command{Name: name}.Group()
 		byChapter[of] = append(byChapter[of], page.Choice{Value: name, Label: name, Help: help})
 	}
 	for _, cmd := range v.Commands.All() {

@@ -40,7 +40,7 @@ func commandNamed(v *page.Visit) command.Command {
 
 // show completes the page of a command and shows it.
 func (c commandView) show(v *page.Visit) error {
-	c.Tag, c.Step = chapterOf(c.Name), c.HTTPOnly() || c.Trigger || c.InRun
+	c.Tag, c.Step = c.Group(), c.HTTPOnly() || c.Trigger || c.InRun
 	c.Lines = []string{
 		verbOf(c.Command),
 		"curl -u " + v.User.Name + " " + curlOf(c.Command, v.BaseURL+sluice.CommandPath+c.Name),

@@ -14,23 +14,22 @@ import (
 type callView struct {
 	sluice.CallView
 
-	Runs      []RunView
-	Failed    *RunView // the latest run that failed
-	Mend      *RunView // the latest one whose pipeline the user can edit
-	Outside   bool     // the system that it called is at fault, rather than the source
-	Replays   []sluice.CallView
-	Checked   *checked          // nil if it is unknown
-	Followed  []sluice.CallView // events that this one caused
-	Picture   *timeline
-	Headers   []sluice.Header
-	Text      string // the payload, formatted
-	Raw       string // the payload as it came, if that differs
-	Curl      string // a command that repeats the call; "" if there is none
-	Editable  bool
-	Rejected  *quarantined // the stored call, if it was rejected
-	Result    string
-	Live      string
-	CallsPath string // list of the webhook's calls
+	Runs     []RunView
+	Failed   *RunView // the latest run that failed
+	Mend     *RunView // the latest one whose pipeline the user can edit
+	Outside  bool     // the system that it called is at fault, rather than the source
+	Replays  []sluice.CallView
+	Checked  *checked          // nil if it is unknown
+	Followed []sluice.CallView // events that this one caused
+	Picture  *timeline
+	Headers  []sluice.Header
+	Text     string // the payload, formatted
+	Raw      string // the payload as it came, if that differs
+	Curl     string // a command that repeats the call; "" if there is none
+	Editable bool
+	Rejected *quarantined // the stored call, if it was rejected
+	Result   string
+	Live     string
 }
 
 func callPage(v *page.Visit, items []sluice.CallView) error {
@@ -48,7 +47,6 @@ func callPage(v *page.Visit, items []sluice.CallView) error {
 	if view.Quarantine != "" && v.May("quarantine.get") {
 		view.Rejected = keptCall(v, view.Quarantine)
 	}
-	view.CallsPath = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	return v.Show("call", "Call "+view.TraceID, view)
 }
 

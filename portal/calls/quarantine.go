@@ -12,10 +12,9 @@ import (
 
 // A quarantineView is the list of rejected calls that are kept.
 type quarantineView struct {
-	EventKey, Code string
-	Groups         []quarantineGroup
-	Items          []quarantined
-	Next           string
+	Groups []quarantineGroup
+	Items  []quarantined
+	Next   string
 }
 
 // A quarantineGroup is the calls of a webhook that were rejected with one code and diagnosis.
@@ -28,15 +27,14 @@ type quarantineGroup struct {
 }
 
 func quarantinePage(v *page.Visit) error {
-	view := quarantineView{EventKey: v.Query("eventKey"), Code: v.Query("code")}
-	found := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", page.Size,
-		"after", v.Query("after"))
-	view.Next = v.Next(found.Next)
+	found := RejectedCalls(v, v.Asked("eventKey", "code"))
+	view := quarantineView{Next: v.Next(found.Next)}
 	for _, item := range found.Items {
 		view.Items = append(view.Items, quarantined{item})
 	}
 	const counted = "1000"
-	view.Groups = groupsOf(RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", counted).Items)
+	all := RejectedCalls(v, "eventKey", v.Query("eventKey"), "code", v.Query("code"), "limit", counted)
+	view.Groups = groupsOf(all.Items)
 	return v.Show("quarantine", "Quarantine", view)
 }
 

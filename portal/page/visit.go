@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/wording"
 )
 
@@ -64,6 +65,14 @@ func (v *Visit) RunThen(target, name string, given ...any) error {
 
 // Size is how many items lists show at once.
 const Size = "25"
+
+// Asked returns the arguments of a list: what the query says of some parameters, and which page of it.
+func (v *Visit) Asked(names ...string) (given command.Args) {
+	for _, name := range append(names, "after") {
+		given = append(given, Args(name, v.Query(name))...)
+	}
+	return append(given, Args("limit", Size)...)
+}
 
 // Next returns the path of the page after a cursor, or "".
 func (v *Visit) Next(after string) string {

@@ -16,15 +16,13 @@ type Pipeline struct {
 }
 
 type pipelinesView struct {
-	Search string
-	Items  []Pipeline
-	Next   string
+	Items []Pipeline
+	Next  string
 }
 
 func pipelinesPage(v *page.Visit) error {
-	search := v.Query("search")
-	found, next := Find(v, "search", search, "after", v.Query("after"), "limit", page.Size)
-	return v.Show("pipelines", "Pipelines", pipelinesView{search, found, v.Next(next)})
+	found, next := Find(v, v.Asked("search"))
+	return v.Show("pipelines", "Pipelines", pipelinesView{found, v.Next(next)})
 }
 
 // Find lists pipelines with their states.

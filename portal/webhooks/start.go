@@ -18,7 +18,6 @@ type startView struct {
 	Open    string // the token in its URL
 	Token   bool
 	Arrived *sluice.CallView
-	Live    string
 }
 
 // Rule says which event keys are valid.
@@ -38,7 +37,6 @@ func startPage(v *page.Visit) error {
 	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
 	view := startView{
 		Key: hook.EventKey, Receive: receive, Open: hook.OpenToken(), Token: v.User.May(sluice.MaySeeTokens),
-		Live: v.Live(hook.EventKey, ""),
 	}
 	if found := calls.Latest(v, hook.EventKey, "1"); len(found) > 0 {
 		view.Arrived = &found[0]

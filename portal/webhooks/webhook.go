@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"net/url"
 	"strings"
 
 	"sluice"
@@ -24,13 +23,11 @@ type webhookView struct { //nolint:recvcheck // templates call methods of the va
 	Media    string
 	Medias   []string // that it can have
 	Result   *calls.Sent
-	CallsURL string
 	Guarded  bool // calls need more than the token
 
 	Made      string      // the new signing secret, which is shown once
 	Wrong     string      // what is wrong with the secret that was entered
 	Sender    *connection // nil if the sender is not a known one
-	Live      string
 	Listeners []string
 	Latest    []sluice.CallView
 	Figures   *sluice.CallFigures // of a day; nil if the user may not see them
@@ -59,14 +56,12 @@ func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
 func renderWebhook(v *page.Visit, view webhookView) error {
 	view.Token = v.User.May(sluice.MaySeeTokens)
 	view.Revealed = view.Token && v.Query("show") == "token"
-	view.CallsURL = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Open = view.OpenToken()
 	addCalls(v, &view)
 	view.Sender = connectionOf(v, view.WebhookView, view.Made != "", view.Latest)
 	view.addTestCall(v)
 	view.Guarded = view.IsSigned() || view.Sender != nil && view.Sender.Signed
-	view.Live = v.Live(view.EventKey, "")
 	return v.Show("webhook", view.EventKey, view)
 }
 

@@ -15,9 +15,8 @@ func webhookNamed(v *page.Visit) sluice.WebhookView {
 }
 
 type webhooksView struct {
-	Search string
-	Items  []webhookRow
-	Next   string // path of the next page
+	Items []webhookRow
+	Next  string // path of the next page
 }
 
 // A webhookRow is a webhook in the list, with the figures of a day.
@@ -31,10 +30,8 @@ type webhookRow struct {
 }
 
 func webhooksPage(v *page.Visit) error {
-	search := v.Query("search")
-	found := page.Ask[command.Page[sluice.WebhookView]](v, "webhook.get",
-		"search", search, "after", v.Query("after"), "limit", page.Size)
-	view := webhooksView{Search: search, Next: v.Next(found.Next)}
+	found := page.Ask[command.Page[sluice.WebhookView]](v, "webhook.get", v.Asked("search"))
+	view := webhooksView{Next: v.Next(found.Next)}
 	figures, listening, senders := figuresOf(v), listening(v), providers(v)
 	for _, hook := range found.Items {
 		of := figures[hook.EventKey]
