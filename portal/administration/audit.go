@@ -11,10 +11,9 @@ import (
 
 // An auditView is a page of the audit log.
 type auditView struct {
-	Commands []string // suggestions
-	Items    []auditItem
-	Next     string
-	Problem  string
+	Items   []auditItem
+	Next    string
+	Problem string
 }
 
 // An auditItem is an entry with a link to what it is about.
@@ -33,10 +32,6 @@ func auditPage(v *page.Visit) error {
 		return err
 	}
 	view.Next = v.Next(found.Next)
-	view.Commands = append(view.Commands, "login", "logout")
-	for _, cmd := range v.Commands.All() {
-		view.Commands = append(view.Commands, cmd.Name)
-	}
 	for _, entry := range found.Items {
 		view.Items = append(view.Items, auditItemOf(v, entry))
 	}

@@ -12,8 +12,6 @@ type commandView struct {
 	page.Form
 	command.Command
 
-	Tag    string   // of the API reference
-	Step   bool     // it works only in a pipeline, or over HTTP
 	Lines  []string // commands for a terminal
 	Ran    bool
 	Output []outputPart
@@ -40,7 +38,6 @@ func commandNamed(v *page.Visit) command.Command {
 
 // show completes the page of a command and shows it.
 func (c commandView) show(v *page.Visit) error {
-	c.Tag, c.Step = c.Group(), c.HTTPOnly() || c.Trigger || c.InRun
 	c.Lines = []string{
 		verbOf(c.Command),
 		"curl -u " + v.User.Name + " " + curlOf(c.Command, v.BaseURL+sluice.CommandPath+c.Name),

@@ -22,25 +22,19 @@ type callView struct {
 	Checked  *checked          // nil if it is unknown
 	Followed []sluice.CallView // events that this one caused
 	Picture  *timeline
-	Headers  []sluice.Header
 	Text     string // the payload, formatted
 	Raw      string // the payload as it came, if that differs
 	Curl     string // a command that repeats the call; "" if there is none
 	Editable bool
 	Rejected *quarantined // the stored call, if it was rejected
-	Result   string
 	Live     string
 }
 
 func callPage(v *page.Visit, items []sluice.CallView) error {
 	view := callView{CallView: items[0], Followed: items[1:], Picture: picture(items)}
-	view.Headers = page.Headers(view.CallView.Headers)
 	view.Text = payloadText(view.CallView)
 	addBody(v, &view)
 	addRuns(v, &view)
-	if view.CallView.Result != nil {
-		view.Result = page.Pretty(view.CallView.Result)
-	}
 	if view.Status == sluice.StatusProcessing || view.Status == sluice.StatusRetrying {
 		view.Live = v.Live("", view.TraceID)
 	}

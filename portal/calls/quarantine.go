@@ -33,7 +33,7 @@ func quarantinePage(v *page.Visit) error {
 		view.Items = append(view.Items, quarantined{item})
 	}
 	const counted = "1000"
-	all := RejectedCalls(v, "eventKey", v.Query("eventKey"), "code", v.Query("code"), "limit", counted)
+	all := RejectedCalls(v, page.Picked(v.R.URL.Query(), "eventKey", "code"), "limit", counted)
 	view.Groups = groupsOf(all.Items)
 	return v.Show("quarantine", "Quarantine", view)
 }

@@ -30,9 +30,6 @@ func quarantinedPage(v *page.Visit) error {
 	return v.Show("quarantined", "Rejected call "+item.ID, item)
 }
 
-// HeaderList returns the headers, sorted by name.
-func (q quarantined) HeaderList() []sluice.Header { return page.Headers(q.Headers) }
-
 // Text returns the body, formatted.
 func (q quarantined) Text() string {
 	if q.BodyEncoding == sluice.EncodingBase64 {

@@ -39,6 +39,7 @@ var functions = template.FuncMap{
 	"parts":    func(address string) []string { return urlPart.FindAllString(address, -1) },
 	"add":      func(a, b int) int { return a + b },
 	"words":    strings.Fields,
+	"headers":  Headers,
 }
 
 // labels replaces the names of parameters in a text by the labels that forms have.

@@ -67,11 +67,16 @@ func (v *Visit) RunThen(target, name string, given ...any) error {
 const Size = "25"
 
 // Asked returns the arguments of a list: what the query says of some parameters, and which page of it.
-func (v *Visit) Asked(names ...string) (given command.Args) {
-	for _, name := range append(names, "after") {
-		given = append(given, Args(name, v.Query(name))...)
+func (v *Visit) Asked(names ...string) command.Args {
+	return Args(Picked(v.R.URL.Query(), append(names, "after")...), "limit", Size)
+}
+
+// Picked returns those of some values that have one of the names, as arguments.
+func Picked(values url.Values, names ...string) (given command.Args) {
+	for _, name := range names {
+		given = append(given, Args(name, values.Get(name))...)
 	}
-	return append(given, Args("limit", Size)...)
+	return given
 }
 
 // Next returns the path of the page after a cursor, or "".

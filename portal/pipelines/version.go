@@ -11,7 +11,6 @@ import (
 type versionView struct {
 	sluice.PipelineView
 
-	Version string
 	Now     sluice.PipelineView
 	Edits   []diffLine // from this version to the current one
 	Lines   []sourceLine
@@ -27,7 +26,7 @@ func showVersion(v *page.Visit, now Pipeline, refusal string) error {
 	}
 	former := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", now.Name, "version", number)
 	view := versionView{
-		PipelineView: former, Version: number, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source),
+		PipelineView: former, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source),
 		Lines: beginning(highlight(former.Source, nil)), Problem: refusal,
 	}
 	return v.Show("version", now.Name+", version "+number, view)

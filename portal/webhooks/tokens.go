@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"net/url"
 	"strings"
 
 	"sluice"
@@ -14,7 +13,6 @@ type tokensView struct {
 
 	Receive string // URL without the token
 	Several bool   // are open, so that one can be deleted
-	Entered url.Values
 	Problem string
 }
 
@@ -42,7 +40,7 @@ func tokenAdd(v *page.Visit, hook sluice.WebhookView) error {
 	if err == nil {
 		return v.Redirect(tokensPath(hook) + "?done=added")
 	}
-	view := tokensView{WebhookView: hook, Entered: v.R.PostForm}
+	view := tokensView{WebhookView: hook}
 	if view.Problem, err = v.Mistake(err); err != nil {
 		return err
 	}

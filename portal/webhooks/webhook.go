@@ -13,17 +13,16 @@ import (
 type webhookView struct { //nolint:recvcheck // templates call methods of the value
 	sluice.WebhookView
 
-	Token    bool         // the user may see the token
-	Revealed bool         // the user asked for the token
-	Receive  string       // URL without the token
-	Open     string       // the token in its URL
-	Chart    *chart.Chart // nil if there were no calls
-	Sample   string       // whose headers a test call has; "" for none
-	Payload  string       // of a test call
-	Media    string
-	Medias   []string // that it can have
-	Result   *calls.Sent
-	Guarded  bool // calls need more than the token
+	Token   bool         // the user may see the token
+	Receive string       // URL without the token
+	Open    string       // the token in its URL
+	Chart   *chart.Chart // nil if there were no calls
+	Sample  string       // whose headers a test call has; "" for none
+	Payload string       // of a test call
+	Media   string
+	Medias  []string // that it can have
+	Result  *calls.Sent
+	Guarded bool // calls need more than the token
 
 	Made      string      // the new signing secret, which is shown once
 	Wrong     string      // what is wrong with the secret that was entered
@@ -55,7 +54,6 @@ func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
 // renderWebhook completes the page of a webhook and shows it.
 func renderWebhook(v *page.Visit, view webhookView) error {
 	view.Token = v.User.May(sluice.MaySeeTokens)
-	view.Revealed = view.Token && v.Query("show") == "token"
 	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Open = view.OpenToken()
 	addCalls(v, &view)
