@@ -14,9 +14,9 @@ import (
 // would be ignored without a word. Hidden files and folders, and files with other
 // endings, are not ours.
 func misplaced(dir *os.Root, all []*resource) error {
-	var folders []string
-	for _, r := range all {
-		folders = append(folders, r.folder())
+	folders := make([]string, len(all))
+	for i, r := range all {
+		folders[i] = r.folder()
 	}
 	return fs.WalkDir(dir.FS(), ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {

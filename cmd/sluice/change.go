@@ -151,9 +151,12 @@ type changed struct {
 func (c *changed) total() int { return c.Replayed + c.Admitted + c.Deleted }
 
 func (c *changed) add(next changed) {
-	c.Replayed, c.Admitted, c.Deleted = c.Replayed+next.Replayed, c.Admitted+next.Admitted, c.Deleted+next.Deleted
-	c.Refused, c.Skipped = c.Refused+next.Refused, c.Skipped+next.Skipped
+	c.Replayed += next.Replayed
+	c.Admitted += next.Admitted
+	c.Deleted += next.Deleted
 	c.Selected += next.Selected
+	c.Refused += next.Refused
+	c.Skipped += next.Skipped
 	c.Items, c.Next = append(c.Items, next.Items...), next.Next
 }
 

@@ -113,16 +113,12 @@ func (t *cli) loginInBrowser(ctx context.Context, c *client.Client, fallback str
 		signIn.URL)
 	waiting, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	browser, err := terminal.StartBrowser(ctx, terminal.BrowserHere(), signIn.URL)
-	if err != nil {
-		giveUp(errNoBrowser)
-	} else {
-		go func() {
-			if browser.Wait() != nil {
-				giveUp(errNoBrowser)
-			}
-		}()
-	}
+	go func() {
+		browser, err := terminal.StartBrowser(ctx, terminal.BrowserHere(), signIn.URL)
+		if err != nil || browser.Wait() != nil {
+			giveUp(errNoBrowser)
+		}
+	}()
 	login, err := signIn.Wait(waiting)
 	if err != nil && errors.Is(context.Cause(waiting), errNoBrowser) {
 		t.Sayf("No browser could be opened.")

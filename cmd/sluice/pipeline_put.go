@@ -124,10 +124,10 @@ func sendersFirst(drafts []pipelineDraft) (ordered []pipelineDraft) {
 }
 
 func (t *cli) putDrafts(ctx context.Context, drafts []pipelineDraft, force bool) error {
-	var names []string
+	names := make([]string, len(drafts))
 	sources := make(map[string]string)
-	for _, d := range drafts {
-		names, sources[d.name] = append(names, d.name), d.source
+	for i, d := range drafts {
+		names[i], sources[d.name] = d.name, d.source
 	}
 	return t.ForEach(names, "", func(name string) (client.Answer, error) {
 		return t.Server.PutPipeline(ctx, name, sources[name], force)

@@ -68,9 +68,13 @@ func (t *cli) tryAll(ctx context.Context, source string, params url.Values) (all
 			}
 			return all, err
 		}
-		all.Mended, all.New, all.StillFails = all.Mended+page.Mended, all.New+page.New, all.StillFails+page.StillFails
-		all.Same, all.Differs = all.Same+page.Same, all.Differs+page.Differs
-		all.Fails, all.Unknown = all.Fails+page.Fails, all.Unknown+page.Unknown
+		all.Same += page.Same
+		all.Differs += page.Differs
+		all.Fails += page.Fails
+		all.Unknown += page.Unknown
+		all.Mended += page.Mended
+		all.New += page.New
+		all.StillFails += page.StillFails
 		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
 		all.Warnings = page.Warnings
 		bar.Steps(page.Tried())

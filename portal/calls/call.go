@@ -17,7 +17,6 @@ type callView struct {
 	Runs     []RunView
 	Failed   *RunView // the latest run that failed
 	Mend     *RunView // the latest one whose pipeline the user can edit
-	Outside  bool     // the system that it called is at fault, rather than the source
 	Replays  []sluice.CallView
 	Checked  *checked          // nil if it is unknown
 	Followed []sluice.CallView // events that this one caused
@@ -77,7 +76,6 @@ func addRuns(v *page.Visit, view *callView) {
 			view.Runs[i].EditURL = "" // the head of the page has the link
 		}
 	}
-	view.Outside = view.Failed != nil && IsOutside(view.Failed.Error)
 	view.Replays, view.Checked = replaysOf(v, view.CallView), checkedCall(v, view.CallView)
 }
 

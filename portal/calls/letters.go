@@ -70,7 +70,7 @@ func lettersOfGroup(v *page.Visit) error {
 
 // lettersBulk replays dead letters, or deletes them after a confirmation.
 func lettersBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
-	b.Verb, b.What, b.command = "replayed", [2]string{"dead letter", "dead letters"}, "deadletter.replay"
+	b.Verb, b.What, b.command = "replayed", "dead letter", "deadletter.replay"
 	b.List, b.Back = "Dead letters", "/deadletters"
 	b.replays = url.Values{"pipeline": {v.Entered("pipeline")}, "letters": {"yes"}}
 	if v.Entered("do") == "delete" {

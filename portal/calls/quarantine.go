@@ -80,7 +80,7 @@ func quarantineOfGroup(v *page.Visit) error {
 
 // quarantineBulk admits calls, or deletes them after a confirmation.
 func quarantineBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
-	b.Verb, b.What, b.command = "admitted", [2]string{"call", "calls"}, "quarantine.admit"
+	b.Verb, b.What, b.command = "admitted", "call", "quarantine.admit"
 	b.List, b.Back = "Quarantine", "/quarantine"
 	switch v.Entered("do") {
 	case "delete":

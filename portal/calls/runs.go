@@ -24,7 +24,7 @@ type RunView struct {
 // Target returns the address that the run failed to call: "" if it failed otherwise, or the
 // user may not see it.
 func (s RunView) Target() string {
-	if s.Error == nil || len(s.Steps) == 0 || !IsOutside(s.Error) {
+	if len(s.Steps) == 0 || !s.Outside() {
 		return ""
 	}
 	called := s.Steps[len(s.Steps)-1].HTTP
@@ -34,12 +34,12 @@ func (s RunView) Target() string {
 	return called.Method + " " + called.URL
 }
 
-// IsOutside reports whether a run failed because of the system that it called, so that
+// Outside reports whether a run failed because of the system that it called, so that
 // another attempt helps more than another source.
-func IsOutside(e *sluice.Problem) bool {
-	return slices.Contains([]sluice.Code{
+func (s RunView) Outside() bool {
+	return s.Error != nil && slices.Contains([]sluice.Code{
 		sluice.CodeHTTPStatus, sluice.CodeHTTPFailed, sluice.CodeHTTPTimeout,
-	}, sluice.Code(e.Code))
+	}, sluice.Code(s.Error.Code))
 }
 
 // folded returns the last attempt of each pipeline, with those before it.

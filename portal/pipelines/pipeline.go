@@ -16,8 +16,6 @@ type pipelineView struct {
 	Lines    []sourceLine
 	Versions []sluice.VersionView
 	Findings []sluice.Finding  // mistakes, if it were stored now
-	Body     string            // of a run by hand
-	Trace    string            // of the call whose event that run gets
 	Past     []sluice.CallView // calls to choose from
 	History  []sluice.CallView
 	Chart    *chart.Chart // nil if it did not run
@@ -39,9 +37,6 @@ type runFailure struct {
 	TraceID string
 	Event   *calls.SeenEvent // nil if the user may not see it
 }
-
-// Outside reports whether the system that the run called is at fault, rather than the source.
-func (f *runFailure) Outside() bool { return calls.IsOutside(f.Error) }
 
 func pipelinePage(v *page.Visit, found Pipeline) error {
 	return showPipeline(v, pipelineView{Pipeline: found})

@@ -11,8 +11,8 @@ import (
 
 // pipelineRun runs a pipeline with the event of a past call, or with a typed body.
 func pipelineRun(v *page.Visit, found Pipeline) error {
-	view := pipelineView{Pipeline: found, Ran: true, Body: v.Entered("body"), Trace: v.Entered("trace")}
-	output, err := runPipeline(v, &view)
+	view := pipelineView{Pipeline: found, Ran: true}
+	output, err := runPipeline(v, found.Name)
 	switch {
 	case err == nil:
 		view.Output = page.Pretty(output)
@@ -24,10 +24,10 @@ func pipelineRun(v *page.Visit, found Pipeline) error {
 	return showPipeline(v, view)
 }
 
-func runPipeline(v *page.Visit, view *pipelineView) (json.RawMessage, error) {
-	given, body := []any{"name", view.Name}, view.Body
-	if view.Trace != "" {
-		event, err := calls.EventJSON(v, view.Trace)
+func runPipeline(v *page.Visit, name string) (json.RawMessage, error) {
+	given, body := []any{"name", name}, v.Entered("body")
+	if trace := v.Entered("trace"); trace != "" {
+		event, err := calls.EventJSON(v, trace)
 		if err != nil {
 			return nil, err
 		}

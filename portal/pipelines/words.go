@@ -76,9 +76,10 @@ func wordList(v *page.Visit) error {
 // namesIn returns the names of what a command lists, if the user may see them.
 func namesIn[T any](v *page.Visit, list string, name func(T) string) []string {
 	const most = "1000"
-	names := []string{}
-	for _, item := range page.AskIfAllowed[[]T](v, list, "limit", most) {
-		names = append(names, name(item))
+	found := page.AskIfAllowed[[]T](v, list, "limit", most)
+	names := make([]string, len(found))
+	for i, item := range found {
+		names[i] = name(item)
 	}
 	return names
 }

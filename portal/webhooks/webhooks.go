@@ -22,8 +22,8 @@ type webhooksView struct {
 // A webhookRow is a webhook in the list, with the figures of a day.
 type webhookRow struct {
 	sluice.WebhookView
-	sluice.WebhookFigures
 
+	Day       sluice.WebhookStats
 	Sender    string // title
 	Line      chart.Sparkline
 	Listeners []string // pipelines
@@ -34,15 +34,13 @@ func webhooksPage(v *page.Visit) error {
 	view := webhooksView{Next: v.Next(found.Next)}
 	figures, listening, senders := figuresOf(v), listening(v), providers(v)
 	for _, hook := range found.Items {
-		of := figures[hook.EventKey]
 		row := webhookRow{
-			WebhookView: hook, WebhookFigures: sluice.WebhookFigures{CallFigures: of.CallFigures, Last: of.Last},
+			WebhookView: hook, Day: figures[hook.EventKey], Listeners: listenersOf(hook.EventKey, listening),
 			Sender: senderOf(hook, senders, sluice.ProviderView{Title: hook.Provider}).Title,
 		}
-		if of.Hours != nil {
-			row.Line = chart.NewSparkline(of.Hours)
+		if row.Day.Hours != nil {
+			row.Line = chart.NewSparkline(row.Day.Hours)
 		}
-		row.Listeners = listenersOf(hook.EventKey, listening)
 		view.Items = append(view.Items, row)
 	}
 	return v.Show("webhooks", "Webhooks", view)

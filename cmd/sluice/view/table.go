@@ -52,11 +52,15 @@ func (v *View) Rows(rows []*yaml.Node, columns []Column, indent string) {
 	if len(columns) == 0 {
 		columns = Columns(fieldsIn(rows)...)
 	}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c Column) bool {
+		return !slices.ContainsFunc(rows, func(row *yaml.Node) bool { return v.cell(row, c) != "" })
+	})
 	cells := make([][]string, len(rows))
-	for i := range rows {
-		cells[i] = v.cells(rows[i], columns)
+	for i, row := range rows {
+		for _, c := range columns {
+			cells[i] = append(cells[i], v.cell(row, c))
+		}
 	}
-	columns, cells = withoutEmpty(columns, cells)
 	widths := make([]int, len(columns))
 	for i, c := range columns {
 		widths[i] = uniseg.StringWidth(c.title)
@@ -79,31 +83,14 @@ func (v *View) Rows(rows []*yaml.Node, columns []Column, indent string) {
 	}
 }
 
-func (v *View) cells(row *yaml.Node, columns []Column) []string {
-	cells := make([]string, len(columns))
-	for i, c := range columns {
-		switch value := Field(row, c.field); {
-		case c.of != nil:
-			cells[i] = Printable(c.of(row))
-		case value != nil:
-			cells[i] = v.text(c.field, value)
-		}
+func (v *View) cell(row *yaml.Node, c Column) (text string) {
+	switch value := Field(row, c.field); {
+	case c.of != nil:
+		text = Printable(c.of(row))
+	case value != nil:
+		text = v.text(c.field, value)
 	}
-	return cells
-}
-
-func withoutEmpty(columns []Column, cells [][]string) (kept []Column, keptCells [][]string) {
-	keptCells = make([][]string, len(cells))
-	for i, c := range columns {
-		if !slices.ContainsFunc(cells, func(row []string) bool { return row[i] != "" }) {
-			continue
-		}
-		kept = append(kept, c)
-		for j, row := range cells {
-			keptCells[j] = append(keptCells[j], row[i])
-		}
-	}
-	return kept, keptCells
+	return text
 }
 
 // gap is how far columns are apart.
