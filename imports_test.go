@@ -83,7 +83,7 @@ var rooms = map[string][]string{
 
 	"live":                  {".", "limit", "problem", "stretch", "value"},
 	"api":                   {".", "command", "limit", "live", "problem", "value"},
-	"portal/page":           {".", "command", "limit", "problem", "value", "wording"},
+	"portal/page":           {".", "command", "limit", "portal/chart", "problem", "value", "wording"},
 	"portal/chart":          {".", "wording"},
 	"portal/calls":          {".", "command", "live", "portal/chart", "portal/page", "value", "wording"},
 	"portal/webhooks":       {".", "command", "missed", "portal/calls", "portal/chart", "portal/page", "problem"},

@@ -25,18 +25,11 @@ type overviewView struct {
 	Since   string             // start of the span, for the list of calls
 	Calls   *chart.Plot
 	Latency *chart.Plot
-	Busiest []busyWebhook
+	Busiest []sluice.WebhookStats
 	Latest  []sluice.CallView
 
 	Closed    []sluice.Closing       // in this time
 	Attention []sluice.PipelineStats // pipelines that fail, are behind, or have dead letters
-}
-
-// A busyWebhook is a webhook with its calls over time.
-type busyWebhook struct {
-	sluice.WebhookStats
-
-	Line chart.Sparkline
 }
 
 func overviewPage(v *page.Visit) error {
@@ -90,13 +83,10 @@ func (v *overviewView) ofScope(visit *page.Visit) {
 }
 
 // busiest returns the webhooks with most calls in a day or longer.
-func busiest(v *page.Visit, s chart.Span) (busy []busyWebhook) {
+func busiest(v *page.Visit, s chart.Span) []sluice.WebhookStats {
 	const most, day = "8", 24
-	for _, of := range page.AskIfAllowed[[]sluice.WebhookStats](v, "webhook.stats",
-		"hours", strconv.Itoa(max(s.Hours, day)), "limit", most) {
-		busy = append(busy, busyWebhook{of, chart.NewSparkline(of.Hours)})
-	}
-	return busy
+	return page.AskIfAllowed[[]sluice.WebhookStats](v, "webhook.stats", "hours", strconv.Itoa(max(s.Hours, day)),
+		"limit", most)
 }
 
 // sums returns the figures of the span.

@@ -53,7 +53,8 @@ func askReplayAll(v *page.Visit, view replayAllView) error {
 
 // failed returns the arguments that select the failed calls of a list.
 func (v replayAllView) failed() command.Args {
-	return page.Args("status", string(sluice.StatusError), page.Picked(v.Values, "eventKey", "type", "code", "pipeline"))
+	return page.Args("status", string(sluice.StatusError),
+		page.Picked(v.Values, "eventKey", "type", "code", "pipeline"))
 }
 
 func replayAll(v *page.Visit) error {

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/portal/chart"
 	"sluice/value"
 	"sluice/wording"
 )
@@ -40,6 +41,7 @@ var functions = template.FuncMap{
 	"add":      func(a, b int) int { return a + b },
 	"words":    strings.Fields,
 	"headers":  Headers,
+	"spark":    chart.Sparkline,
 }
 
 // labels replaces the names of parameters in a text by the labels that forms have.

@@ -5,7 +5,6 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/portal/chart"
 	"sluice/portal/page"
 )
 
@@ -24,8 +23,7 @@ type webhookRow struct {
 	sluice.WebhookView
 
 	Day       sluice.WebhookStats
-	Sender    string // title
-	Line      chart.Sparkline
+	Sender    string   // title
 	Listeners []string // pipelines
 }
 
@@ -34,14 +32,10 @@ func webhooksPage(v *page.Visit) error {
 	view := webhooksView{Next: v.Next(found.Next)}
 	figures, listening, senders := figuresOf(v), listening(v), providers(v)
 	for _, hook := range found.Items {
-		row := webhookRow{
+		view.Items = append(view.Items, webhookRow{
 			WebhookView: hook, Day: figures[hook.EventKey], Listeners: listenersOf(hook.EventKey, listening),
 			Sender: senderOf(hook, senders, sluice.ProviderView{Title: hook.Provider}).Title,
-		}
-		if row.Day.Hours != nil {
-			row.Line = chart.NewSparkline(row.Day.Hours)
-		}
-		view.Items = append(view.Items, row)
+		})
 	}
 	return v.Show("webhooks", "Webhooks", view)
 }
