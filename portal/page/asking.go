@@ -93,7 +93,7 @@ func AskIfAllowed[T any](v *Visit, name string, given ...any) (output T) {
 	return output
 }
 
-// Glance asks for what a page can do without.
+// Glance asks for what a page can do without, if the user may.
 func Glance[T any](v *Visit, name string, given ...any) (output T) {
 	if v.May(name) {
 		output, _ = Try[T](v, name, given...)
