@@ -18,8 +18,8 @@ import (
 	"sluice/manifest"
 )
 
-func (t *cli) apply(ctx context.Context, args []string) error {
-	dir, o := args[0], manifest.Options{Prune: t.On("prune"), Force: t.On("force")}
+func (t *cli) apply(ctx context.Context) error {
+	dir, o := t.Args[0], manifest.Options{Prune: t.On("prune"), Force: t.On("force")}
 	var err error
 	if file := t.Text("tokens"); file != "" {
 		if o.Tokens, err = manifest.ReadTokens(dir, file); err != nil {

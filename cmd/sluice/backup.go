@@ -21,15 +21,15 @@ import (
 
 const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE" //nolint:gosec // a name
 
-func (t *cli) backup(ctx context.Context, args []string) error {
-	if args[0] == "-" && terminal.IsTerminal(t.Out) {
+func (t *cli) backup(ctx context.Context) error {
+	if t.Args[0] == "-" && terminal.IsTerminal(t.Out) {
 		return exit.Usage("A backup is no text for a terminal; redirect it, or name a file.")
 	}
 	params := url.Values{}
 	if passphrase := os.Getenv(passphraseVariable); passphrase != "" {
 		params.Set("passphrase", passphrase)
 	}
-	name, began := args[0], time.Now()
+	name, began := t.Args[0], time.Now()
 	answer, err := t.Server.Download(ctx, "server.backup", params)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 )
 
 // call calls a webhook as flags say; to test it, it waits for the result.
-func (t *cli) call(ctx context.Context, args []string) error {
+func (t *cli) call(ctx context.Context) error {
 	header, err := headersOf(t.Texts("header"))
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (t *cli) call(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	result, err := t.makeCall(ctx, args[0], t.Text("sample"), header, body)
+	result, err := t.makeCall(ctx, t.Args[0], t.Text("sample"), header, body)
 	if err != nil {
 		return err
 	}

@@ -15,19 +15,19 @@ import (
 )
 
 // change changes the named things, or all that flags select.
-func (t *cli) change(ctx context.Context, args []string) error {
+func (t *cli) change(ctx context.Context) error {
 	how := url.Values{}
 	if t.Params.Has("force") { // it says how, and selects nothing
 		how["force"] = t.Params["force"]
 	}
 	r, did := t.Resource, t.Verb.Did
 	selected := len(t.Params) > len(how)
-	if selected == (len(args) > 0) {
+	if selected == (len(t.Args) > 0) {
 		return exit.Usage("Say which: name %ss, or select them with flags such as --since.", r.Thing).Help(t.Cmd)
 	}
 	what := "all " + r.Thing + "s that the flags select"
 	if !selected {
-		what = view.Counted(len(args), r.Thing)
+		what = view.Counted(len(t.Args), r.Thing)
 	}
 	if t.Verb.Name == "delete" {
 		if err := t.Confirm(ctx, "Delete "+what+" for good?"); err != nil {
@@ -37,7 +37,7 @@ func (t *cli) change(ctx context.Context, args []string) error {
 	if selected {
 		return t.changeAll(ctx)
 	}
-	return t.ForEach(args, view.Title(r.Thing)+" %s: "+did+".", func(key string) (client.Answer, error) {
+	return t.ForEach(t.Args, view.Title(r.Thing)+" %s: "+did+".", func(key string) (client.Answer, error) {
 		how.Set(r.Key, key)
 		answer, err := t.Server.Command(ctx, t.Verb.Command, how, nil)
 		var done changed

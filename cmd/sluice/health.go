@@ -19,7 +19,7 @@ import (
 	"sluice/outward"
 )
 
-func (t *cli) health(ctx context.Context, _ []string) error {
+func (t *cli) health(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, t.Duration("timeout"))
 	defer cancel()
 	path := sluice.ReadyPath

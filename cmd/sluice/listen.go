@@ -42,9 +42,9 @@ func (t *cli) knows(ctx context.Context, pattern string) error {
 	return nil // other errors appear when the events are read
 }
 
-func (t *cli) listen(ctx context.Context, args []string) error {
+func (t *cli) listen(ctx context.Context) error {
 	at := client.Position{URL: t.Server.URL(), Type: t.Text("type"), Forward: t.Text("forward")}
-	if err := readEvents(&at, args); err != nil {
+	if err := readEvents(&at, t.Args); err != nil {
 		return err
 	}
 	l := &listener{cli: t}

@@ -9,9 +9,9 @@ import (
 	"sluice/manifest"
 )
 
-// eachFile does something with the source in each file that arguments name.
-func eachFile[T any](t *cli, args []string, do func(file, source string) (T, error)) (found []T, err error) {
-	files, err := filesIn(args)
+// eachFile does something with the source in each file that the arguments name.
+func eachFile[T any](t *cli, do func(file, source string) (T, error)) (found []T, err error) {
+	files, err := filesIn(t.Args)
 	if err != nil {
 		return nil, err
 	}

@@ -37,8 +37,8 @@ type lintedFile struct {
 	sluice.LintResult
 }
 
-func (t *cli) pipelineLint(ctx context.Context, args []string) error {
-	found, err := eachFile(t, args, func(file, source string) (lintedFile, error) {
+func (t *cli) pipelineLint(ctx context.Context) error {
+	found, err := eachFile(t, func(file, source string) (lintedFile, error) {
 		linted, err := t.lint(ctx, source)
 		return lintedFile{file, linted}, err
 	})

@@ -15,9 +15,9 @@ import (
 	"sluice/manifest"
 )
 
-func (t *cli) pipelinePut(ctx context.Context, args []string) error {
+func (t *cli) pipelinePut(ctx context.Context) error {
 	name, force := t.Text("name"), t.On("force")
-	drafts, err := eachFile(t, args, func(file, source string) (pipelineDraft, error) {
+	drafts, err := eachFile(t, func(file, source string) (pipelineDraft, error) {
 		return pipelineDraft{name: cmp.Or(name, manifest.NameOf(file)), file: file, source: source}, nil
 	})
 	if err != nil {
@@ -29,7 +29,7 @@ func (t *cli) pipelinePut(ctx context.Context, args []string) error {
 	if err := distinct(drafts); err != nil {
 		return err
 	}
-	folder := len(drafts) != len(args) || drafts[0].file != args[0]
+	folder := len(drafts) != len(t.Args) || drafts[0].file != t.Args[0]
 	var diffs []string
 	if folder {
 		if drafts, diffs, err = t.changedDrafts(ctx, drafts); err != nil {

@@ -10,7 +10,7 @@ import (
 	"sluice/manifest"
 )
 
-func (t *cli) pipelineRun(ctx context.Context, args []string) error {
+func (t *cli) pipelineRun(ctx context.Context) error {
 	vars, err := t.Pairs(t.Texts("var"))
 	if err != nil {
 		return err
@@ -19,7 +19,7 @@ func (t *cli) pipelineRun(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := t.runPipeline(ctx, args[0], vars, body)
+	answer, err := t.runPipeline(ctx, t.Args[0], vars, body)
 	if err != nil {
 		return err
 	}

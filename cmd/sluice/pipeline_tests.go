@@ -15,8 +15,8 @@ type testedFile struct {
 	sluice.TestReport
 }
 
-func (t *cli) pipelineTest(ctx context.Context, args []string) error {
-	results, err := eachFile(t, args, func(file, source string) (testedFile, error) {
+func (t *cli) pipelineTest(ctx context.Context) error {
+	results, err := eachFile(t, func(file, source string) (testedFile, error) {
 		return testFile(ctx, file, source)
 	})
 	if err != nil {

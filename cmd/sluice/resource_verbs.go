@@ -9,7 +9,7 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func (t *cli) list(ctx context.Context, _ []string) error {
+func (t *cli) list(ctx context.Context) error {
 	columns := t.Verb.Columns
 	if columns == nil {
 		columns = t.Resource.Columns
@@ -17,21 +17,21 @@ func (t *cli) list(ctx context.Context, _ []string) error {
 	return t.ShowList(ctx, view.Columns(columns...))
 }
 
-func (t *cli) show(ctx context.Context, args []string) error {
-	document, err := t.one(ctx, args[0])
+func (t *cli) show(ctx context.Context) error {
+	document, err := t.one(ctx, t.Args[0])
 	if err != nil {
 		return err
 	}
 	return t.Show(document)
 }
 
-func (t *cli) create(ctx context.Context, args []string) error {
+func (t *cli) create(ctx context.Context) error {
 	if err := t.Complete(); err != nil {
 		return err
 	}
 	if t.Resource.Handle == "" { // the command would edit the existing one
-		if _, err := t.one(ctx, args[0]); err == nil {
-			return t.keyTaken("taken", args[0])
+		if _, err := t.one(ctx, t.Args[0]); err == nil {
+			return t.keyTaken("taken", t.Args[0])
 		} else if !sluice.NotFound.Is(err) {
 			return err
 		}
@@ -44,11 +44,11 @@ func (t *cli) create(ctx context.Context, args []string) error {
 	return t.put(ctx)
 }
 
-func (t *cli) edit(ctx context.Context, args []string) error {
+func (t *cli) edit(ctx context.Context) error {
 	if len(t.Params) == 0 {
 		return exit.Usage("Nothing is to be changed; give at least one flag.").Help(t.Cmd)
 	}
-	field, handle, err := t.handleOf(ctx, args[0])
+	field, handle, err := t.handleOf(ctx, t.Args[0])
 	if err != nil {
 		return err
 	}
@@ -81,31 +81,31 @@ func (t *cli) put(ctx context.Context) error {
 	return nil
 }
 
-func (t *cli) delete(ctx context.Context, args []string) error {
-	if len(args) == 1 { // don't ask about what isn't there
-		if _, _, err := t.handleOf(ctx, args[0]); err != nil {
+func (t *cli) delete(ctx context.Context) error {
+	if len(t.Args) == 1 { // don't ask about what isn't there
+		if _, _, err := t.handleOf(ctx, t.Args[0]); err != nil {
 			return err
 		}
 	}
-	return t.remove(ctx, args, t.Resource.Effect)
+	return t.remove(ctx, t.Resource.Effect)
 }
 
-// remove deletes things as the parameters say, if the person agrees, who is told of the effect.
-func (t *cli) remove(ctx context.Context, keys []string, effect string) error {
+// remove deletes the named things as the parameters say, if the person agrees, who is told of the effect.
+func (t *cli) remove(ctx context.Context, effect string) error {
 	r := t.Resource
-	what := r.Thing + " " + keys[0]
-	if len(keys) > 1 {
-		what = view.Counted(len(keys), r.Thing)
+	what := r.Thing + " " + t.Args[0]
+	if len(t.Args) > 1 {
+		what = view.Counted(len(t.Args), r.Thing)
 	}
 	if err := t.Confirm(ctx, "Delete the "+what+"? "+effect); err != nil {
 		return err
 	}
-	return t.each(ctx, keys, r.Remove, "Deleted the "+r.Thing+" %s.")
+	return t.each(ctx, r.Remove, "Deleted the "+r.Thing+" %s.")
 }
 
-// each calls a command with the parameters for each of some things. People see the sentence.
-func (t *cli) each(ctx context.Context, keys []string, command, sentence string) error {
-	return t.ForEach(keys, sentence, func(key string) (client.Answer, error) {
+// each calls a command with the parameters for each of the named things. People see the sentence.
+func (t *cli) each(ctx context.Context, command, sentence string) error {
+	return t.ForEach(t.Args, sentence, func(key string) (client.Answer, error) {
 		field, handle, err := t.handleOf(ctx, key)
 		if err != nil {
 			return client.Answer{}, err

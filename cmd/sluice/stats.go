@@ -12,7 +12,7 @@ import (
 	"sluice/value"
 )
 
-func (t *cli) stats(ctx context.Context, _ []string) error {
+func (t *cli) stats(ctx context.Context) error {
 	answer, err := t.Call(ctx)
 	if sluice.Forbidden.Is(err) {
 		return t.scopedStats(ctx)

@@ -15,7 +15,7 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func (t *cli) trace(ctx context.Context, _ []string) error {
+func (t *cli) trace(ctx context.Context) error {
 	switch given := t.Params; {
 	case !t.On("follow"):
 		return t.showTrace(ctx)
