@@ -25,13 +25,9 @@ type auditItem struct {
 }
 
 func auditPage(v *page.Visit) error {
-	var view auditView
 	found, err := page.Try[sluice.List[sluice.AuditEntry]](v, "audit.get", v.Asked("username", "command", "outcome"),
 		"from", page.AsTime(v.Query("from")), "to", page.AsTime(v.Query("to")))
-	if view.Problem, err = v.WrongFilter(err); err != nil {
-		return err
-	}
-	view.Next = v.Next(found.Next)
+	view := auditView{Next: v.Next(found.Next), Problem: v.WrongFilter(err)}
 	for _, entry := range found.Items {
 		view.Items = append(view.Items, auditItemOf(v, entry))
 	}

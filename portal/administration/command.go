@@ -67,9 +67,7 @@ func (c commandView) show(v *page.Visit) error {
 // commandRun calls a command with what was entered, and shows its output.
 func commandRun(v *page.Visit, cmd command.Command) error {
 	output, next, err := v.Document(cmd.Name, page.ArgsOf(cmd, v.R.PostForm))
-	if _, other := v.Mistake(err); other != nil {
-		return other
-	}
+	v.Mistake(err)
 	view := commandView{Form: page.FormOf(cmd, v.R.PostForm, err), Command: cmd}
 	if err == nil {
 		view.Ran, view.Output = true, partsOf(page.PrettyUpTo(output, page.MaxOutput))

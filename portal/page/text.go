@@ -42,6 +42,7 @@ var functions = template.FuncMap{
 	"words":    strings.Fields,
 	"headers":  Headers,
 	"spark":    chart.Sparkline,
+	"bare":     func(url string) string { return strings.SplitN(url, "?", 2)[0] },
 }
 
 // labels replaces the names of parameters in a text by the labels that forms have.

@@ -139,10 +139,7 @@ func editorSave(v *page.Visit) error {
 		e.Tag = v.Entered("theirs")
 	}
 	lint, err := page.Try[sluice.LintResult](v, "pipeline.lint", "source", e.Source, "name", v.Named("name"))
-	if e.Problem, err = v.Mistake(err); err != nil {
-		return err
-	}
-	switch {
+	switch e.Problem = v.Mistake(err); {
 	case e.Problem != "":
 	case !lint.Valid && (do != "force" || !onlyRights(lint.Problems)):
 		e.Findings, e.Force = lint.Problems, onlyRights(lint.Problems)
@@ -178,11 +175,8 @@ func storeDraft(v *page.Visit, e editor, force bool) error {
 	if err == nil {
 		return v.Redirect(pipelinePath(e.Name) + "?done=saved#next")
 	}
-	failure := sluice.AsError(err)
-	if e.Problem, err = v.Mistake(err); err != nil {
-		return err
-	}
-	switch {
+	e.Problem = v.Mistake(err)
+	switch failure := sluice.AsError(err); {
 	case failure.Parameter == "name":
 		e.NameMark, e.Problem = e.Problem, ""
 	case failure.Code == string(sluice.CodeChangedMeanwhile):

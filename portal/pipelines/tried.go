@@ -105,8 +105,6 @@ func tryDraft(v *page.Visit, e editor, one bool) error {
 	if err == nil {
 		e.Tried = triedOf(&result)
 	}
-	if e.Problem, err = v.Mistake(err); err != nil {
-		return err
-	}
+	e.Problem = v.Mistake(err)
 	return renderEditor(v, e)
 }

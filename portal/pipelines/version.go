@@ -42,11 +42,7 @@ func versionRollback(v *page.Visit) error {
 	if kind := sluice.AsError(err).Kind; kind == sluice.Forbidden || kind == sluice.NotFound {
 		return err
 	}
-	refusal, err := v.Mistake(err)
-	if err != nil {
-		return err
-	}
-	return showVersion(v, pipelineNamed(v), refusal)
+	return showVersion(v, pipelineNamed(v), v.Mistake(err))
 }
 
 // A diffLine is a line of a difference.

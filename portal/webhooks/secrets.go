@@ -54,8 +54,6 @@ func webhookSecret(v *page.Visit, hook sluice.WebhookView) error {
 	} else if view.Made == "" {
 		return v.Redirect(webhookPath(hook.EventKey) + "?done=secret")
 	}
-	if view.Wrong, err = v.Mistake(err); err != nil {
-		return err
-	}
+	view.Wrong = v.Mistake(err)
 	return renderWebhook(v, view)
 }

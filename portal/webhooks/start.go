@@ -14,7 +14,7 @@ type startView struct {
 	Key     string // of the webhook; "" if there is none yet
 	Entered string
 	Problem string
-	Receive string // URL without the token
+	URL     string
 	Open    string // the token in its URL
 	Token   bool
 	Arrived *sluice.CallView
@@ -34,9 +34,8 @@ func startPage(v *page.Visit) error {
 	if hook.Provider != "" || hook.IsSigned() { // a plain call would be rejected
 		return v.Redirect(webhookPath(hook.EventKey))
 	}
-	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
 	view := startView{
-		Key: hook.EventKey, Receive: receive, Open: hook.OpenToken(), Token: v.User.May(sluice.MaySeeTokens),
+		Key: hook.EventKey, URL: hook.WebhookURL, Open: hook.OpenToken(), Token: v.User.May(sluice.MaySeeTokens),
 	}
 	if found := calls.Latest(v, hook.EventKey, "1"); len(found) > 0 {
 		view.Arrived = &found[0]
@@ -51,9 +50,5 @@ func start(v *page.Visit) error {
 	if err == nil {
 		return v.Redirect("/start?key=" + url.QueryEscape(hook.EventKey))
 	}
-	view := startView{Entered: key}
-	if view.Problem, err = v.Mistake(err); err != nil {
-		return err
-	}
-	return v.Show("start", "First webhook", view)
+	return v.Show("start", "First webhook", startView{Entered: key, Problem: v.Mistake(err)})
 }

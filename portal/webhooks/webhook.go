@@ -1,8 +1,6 @@
 package webhooks
 
 import (
-	"strings"
-
 	"sluice"
 	"sluice/portal/calls"
 	"sluice/portal/chart"
@@ -14,7 +12,6 @@ type webhookView struct { //nolint:recvcheck // templates call methods of the va
 	sluice.WebhookView
 
 	Token   bool         // the user may see the token
-	Receive string       // URL without the token
 	Open    string       // the token in its URL
 	Chart   *chart.Chart // nil if there were no calls
 	Sample  string       // whose headers a test call has; "" for none
@@ -54,7 +51,6 @@ func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
 // renderWebhook completes the page of a webhook and shows it.
 func renderWebhook(v *page.Visit, view webhookView) error {
 	view.Token = v.User.May(sluice.MaySeeTokens)
-	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Open = view.OpenToken()
 	addCalls(v, &view)
 	view.Sender = connectionOf(v, view.WebhookView, view.Made != "", view.Latest)
