@@ -83,7 +83,7 @@ var rooms = map[string][]string{
 
 	"live":                  {".", "limit", "problem", "stretch", "value"},
 	"api":                   {".", "command", "limit", "live", "problem", "value"},
-	"portal/page":           {".", "command", "limit", "problem", "value", "wording"},
+	"portal/page":           {".", "command", "limit", "portal/chart", "problem", "value", "wording"},
 	"portal/chart":          {".", "wording"},
 	"portal/calls":          {".", "command", "live", "portal/chart", "portal/page", "value", "wording"},
 	"portal/webhooks":       {".", "command", "missed", "portal/calls", "portal/chart", "portal/page", "problem"},
@@ -97,7 +97,7 @@ var rooms = map[string][]string{
 	"cmd/sluice/view":       {".", "difference", "wording"},
 	"cmd/sluice/exit":       {"."},
 	"cmd/sluice/terminal":   {".", "client", "cmd/sluice/exit", "cmd/sluice/view", "command", "config", "spelling", "stretch", "value"},
-	"cmd/sluice":            {".", "backup", "client", "cmd/sluice/exit", "cmd/sluice/terminal", "cmd/sluice/view", "command", "config", "durable", "manifest", "missed", "serve", "spelling", "value", "wait", "wording"},
+	"cmd/sluice":            {".", "backup", "client", "cmd/sluice/exit", "cmd/sluice/terminal", "cmd/sluice/view", "command", "config", "durable", "manifest", "missed", "outward", "serve", "spelling", "value", "wait", "wording"},
 	"bench":                 {".", "backup", "config", "durable", "jetstream", "seal", "serve", "step/postgrestest"},
 	"torture":               {".", "client", "config", "iam", "jetstream", "manifest", "seal", "serve", "step/postgrestest"},
 }

@@ -135,8 +135,8 @@ func (a *API) routes() *http.ServeMux {
 		route(a.protected, "GET "+sluice.ResourcePath, "GET "+sluice.ResourcePath+sluice.AgentPath)
 	}
 	route(by(a.openAPI(), "GET", "HEAD"), sluice.OpenAPIPath)
-	route(by(a.healthz, "GET", "HEAD"), sluice.HealthPath)
-	route(by(a.readyz, "GET", "HEAD"), sluice.ReadyPath)
+	route(health(alive), sluice.HealthPath)
+	route(health(a.Readiness), sluice.ReadyPath)
 	route(notFound, "/api/")
 	if a.Portal == nil {
 		route(notFound, "/")

@@ -43,19 +43,8 @@ func mayCompress(r *http.Request) bool {
 		(noInput || r.Header.Get("Cookie") == "") &&
 		!strings.HasPrefix(r.URL.Path, sluice.AuthPath) &&
 		r.URL.Path != sluice.EventsPath && r.URL.Path != sluice.LivePath &&
-		takesGzip(r.Header.Values("Accept-Encoding"))
-}
-
-// takesGzip reads the header Accept-Encoding.
-func takesGzip(values []string) bool {
-	for coding := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		name, weight, _ := strings.Cut(coding, ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			_, q, _ := strings.Cut(weight, "=")
-			return strings.Trim(q, " 0.") != "" || strings.TrimSpace(q) == ""
-		}
-	}
-	return false
+		// at any weight
+		strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept-Encoding"), ",")), "gzip")
 }
 
 // isText reports whether a content type is that of a text.

@@ -4,26 +4,22 @@ import (
 	"net/http"
 
 	"sluice"
+	"sluice/command"
 )
 
-// healthz answers that the process runs.
-func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return health(w, object{"status": "ok"}, nil)
-}
+// alive says that the process runs.
+func alive() (map[string]any, error) { return object{"status": "ok"}, nil }
 
-// readyz answers whether calls are accepted.
-func (a *API) readyz(w http.ResponseWriter, _ *http.Request) error {
-	detail, err := a.Readiness()
-	return health(w, detail, err)
-}
-
-func health(w http.ResponseWriter, detail object, err error) error {
-	if err != nil {
+// health answers whether all is well.
+func health(check func() (detail map[string]any, err error)) command.Endpoint {
+	return by(func(w http.ResponseWriter, _ *http.Request) error {
+		detail, err := check()
+		if err == nil {
+			w.Header().Set("Content-Type", "application/json")
+			writeJSON(w, detail)
+		}
 		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	writeJSON(w, detail)
-	return nil
+	}, "GET", "HEAD")
 }
 
 // serveMetrics serves the metrics to users with the permission. Calls from this machine

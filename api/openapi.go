@@ -133,8 +133,4 @@ func responses(ok object) object {
 	return object{"200": ok, "4XX": responseRef("Refused"), "5XX": responseRef("Failed")}
 }
 
-func content(about, media string, schema object) object {
-	return object{"description": about, "content": object{media: object{"schema": schema}}}
-}
-
 func responseRef(name string) object { return object{"$ref": "#/components/responses/" + name} }

@@ -13,7 +13,7 @@ import (
 // query, a form and a JSON object. The description has one way for each method: JSON with
 // POST, and the query with GET or beside a body that the command takes whole.
 func (d *description) command(cmd command.Command, method string) object {
-	group := groupOf(cmd)
+	group := cmd.Group()
 	d.groups[group] = "The commands " + group + ".*"
 	op := object{
 		"operationId": operationID(cmd, method),
@@ -53,15 +53,6 @@ func operationID(cmd command.Command, method string) string {
 		id += "ByPost"
 	}
 	return id
-}
-
-// groupOf returns the group of a command. Those without one direct a pipeline.
-func groupOf(cmd command.Command) string {
-	group, _, grouped := strings.Cut(cmd.Name, ".")
-	if !grouped {
-		return "flow"
-	}
-	return group
 }
 
 // about says what programs should know of an operation.
@@ -195,10 +186,11 @@ func (d *description) answers(cmd command.Command) object {
 	if example.Gives != "" {
 		about = "Gives " + example.Gives
 	}
-	ok := content(about, media, schema)
+	body := object{"schema": schema}
 	if example.Answer != "" {
-		ok["content"].(object)[media].(object)["example"] = json.RawMessage(example.Answer)
+		body["example"] = json.RawMessage(example.Answer)
 	}
+	ok := object{"description": about, "content": object{media: body}}
 	isAfter := func(p command.Param) bool { return p.Name == "after" }
 	if len(cmd.Results) > 1 && slices.ContainsFunc(cmd.Params, isAfter) {
 		ok["headers"] = object{"Link": object{

@@ -12,13 +12,13 @@ import (
 	"sluice/wait"
 )
 
-// lock keeps out other clients of the same person until unlock is called. A client
+// lock keeps other clients of the same person from writing a file until unlock is called. A client
 // that dies frees its lock.
 func lock(ctx context.Context, name string) (unlock func(), err error) {
 	if err := durable.MakeFolder(filepath.Dir(name)); err != nil {
 		return nil, storage(err)
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(name+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, storage(err)
 	}

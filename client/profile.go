@@ -100,22 +100,15 @@ func (p *Profiles) Save(ctx context.Context, name string, login Login) error {
 	if err := checkProfile(name); err != nil {
 		return err
 	}
-	unlock, err := lock(ctx, p.lockFile(name))
+	unlock, err := lock(ctx, p.file(name))
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := p.store(name, login); err != nil {
+	if err := writeJSON(p.file(name), login); err != nil {
 		return err
 	}
 	return p.Use(name)
-}
-
-func (p *Profiles) lockFile(name string) string { return p.file(name) + ".lock" }
-
-// store writes the login of a profile. The caller must have the lock.
-func (p *Profiles) store(name string, login Login) error {
-	return writeJSON(p.file(name), login)
 }
 
 // Delete deletes a profile, without telling its server.

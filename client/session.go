@@ -37,7 +37,8 @@ func (s *Session) Authorization(ctx context.Context, refused string) (string, er
 func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 	turn, cancel := context.WithTimeout(ctx, renewal)
 	defer cancel()
-	unlock, err := lock(turn, s.Profiles.lockFile(s.Profile))
+	file := s.Profiles.file(s.Profile)
+	unlock, err := lock(turn, file)
 	if err != nil {
 		return Login{}, err
 	}
@@ -66,7 +67,7 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 		}
 		return Login{}, err
 	}
-	return renewed, s.Profiles.store(s.Profile, renewed)
+	return renewed, writeJSON(file, renewed)
 }
 
 // withGrace returns a context that outlives ctx for a short while.

@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // A Command is one thing the service can do.
@@ -104,6 +105,15 @@ func (c Command) with(opts []Option) Command {
 		c.Scoping = ByName
 	}
 	return c
+}
+
+// Group returns the group of a command. Those without one direct a pipeline.
+func (c Command) Group() string {
+	group, _, grouped := strings.Cut(c.Name, ".")
+	if !grouped {
+		return "flow"
+	}
+	return group
 }
 
 // Outside reports whether a step of a pipeline with the command has an effect that another attempt

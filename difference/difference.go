@@ -33,18 +33,13 @@ func linesOf(text string) []string {
 
 func nearChange(edits []Edit, at int) bool {
 	const context = 2
-	for i := max(0, at-context); i <= min(len(edits)-1, at+context); i++ {
-		if edits[i].Sign != ' ' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(edits[max(0, at-context):min(len(edits), at+context+1)],
+		func(e Edit) bool { return e.Sign != ' ' })
 }
 
 // editsOf returns the fewest edits from one text to another. If the search would take
 // too long, it replaces everything between the common start and end.
 func editsOf(a, b []string) []Edit {
-	const most = 4_000_000
 	var head, tail []Edit
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		head = append(head, Edit{' ', a[0]})
@@ -54,22 +49,15 @@ func editsOf(a, b []string) []Edit {
 		tail = append([]Edit{{' ', a[len(a)-1]}}, tail...)
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	middle := make([]Edit, 0, len(a)+len(b))
-	if len(a)*len(b) > most {
-		for _, line := range a {
-			middle = append(middle, Edit{'-', line})
-		}
-		for _, line := range b {
-			middle = append(middle, Edit{'+', line})
-		}
-	} else {
-		middle = viaCommon(a, b)
-	}
-	return append(append(head, middle...), tail...)
+	return slices.Concat(head, viaCommon(a, b), tail)
 }
 
-// viaCommon keeps the longest common subsequence of two lists of lines.
+// viaCommon keeps the longest common subsequence of two lists of lines, unless they are too long to find it.
 func viaCommon(a, b []string) (edits []Edit) {
+	const most = 4_000_000
+	if len(a)*len(b) > most {
+		return append(viaCommon(a, nil), viaCommon(nil, b)...)
+	}
 	common := make([][]int, len(a)+1) // its length from line i of a and j of b
 	for i := range common {
 		common[i] = make([]int, len(b)+1)

@@ -6,14 +6,13 @@ import (
 	"slices"
 
 	"sluice"
-	"sluice/client"
 )
 
 // Apply carries out a plan, and returns the changes that were made. If one fails, those before
 // it are undone, unless one of them is final: then a new plan goes on from there.
-func (p *Plan) Apply(ctx context.Context, c *client.Client) (made []*Change, err error) {
+func (p *Plan) Apply(ctx context.Context) (made []*Change, err error) {
 	for _, change := range p.Changes {
-		err = change.make(ctx, c, p.force)
+		err = change.make(ctx, p.force)
 		if err == nil || change.Action == Create && change.after.token != "" { // only its tokens failed
 			made = append(made, change)
 		}
@@ -25,7 +24,7 @@ func (p *Plan) Apply(ctx context.Context, c *client.Client) (made []*Change, err
 		return made, err
 	}
 	for _, change := range slices.Backward(made) {
-		if why := change.unmake(context.WithoutCancel(ctx), c); why != nil {
+		if why := change.unmake(context.WithoutCancel(ctx)); why != nil {
 			return made, errors.Join(err, why)
 		}
 	}
@@ -39,14 +38,14 @@ func (ch *Change) final() bool {
 	return ch.Action == Delete || ch.Action == Update && (ch.Tokens > 0 || ch.before.secrets)
 }
 
-func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error {
+func (ch *Change) make(ctx context.Context, force bool) error {
 	if ch.Action == Delete {
-		return ch.before.delete(ctx, c)
+		return ch.before.delete(ctx)
 	}
 	if ch.before != nil && ch.after.source() == ch.before.source() {
-		return ch.open(ctx, c)
+		return ch.open(ctx)
 	}
-	answer, err := ch.after.put(ctx, c, ch.params(force))
+	answer, err := ch.after.put(ctx, ch.params(force))
 	if err != nil {
 		return err
 	}
@@ -54,15 +53,15 @@ func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error 
 	if ch.Action == Create {
 		ch.WebhookURL, ch.Secret = textOf(answer, "webhookUrl"), textOf(answer, "secret")
 	}
-	return ch.open(ctx, c)
+	return ch.open(ctx)
 }
 
 // unmake takes back what make did.
-func (ch *Change) unmake(ctx context.Context, c *client.Client) (err error) {
+func (ch *Change) unmake(ctx context.Context) (err error) {
 	if ch.Action == Create {
-		return ch.after.delete(ctx, c)
+		return ch.after.delete(ctx)
 	}
-	_, err = ch.before.put(ctx, c, ch.before.params(ch.after, true))
+	_, err = ch.before.put(ctx, ch.before.params(ch.after, true))
 	return err
 }
 

@@ -101,7 +101,7 @@ func TestChangedMeanwhile(t *testing.T) {
 			t.Fatalf("%s: the plan is %+v, %v", name, plan, err)
 		}
 		test.change()
-		made, err := plan.Apply(t.Context(), c)
+		made, err := plan.Apply(t.Context())
 		if len(made) > 0 {
 			t.Errorf("%s was overwritten", name)
 		}
@@ -141,7 +141,7 @@ func TestFailedPlanIsUndone(t *testing.T) {
 	}
 	before := planned()
 	run(t, c, "pipeline.put", url.Values{"name": {"theirs"}}, fmt.Sprintf(source, "three"))
-	made, err := before.Apply(t.Context(), c)
+	made, err := before.Apply(t.Context())
 	if e := sluice.AsError(err); e.Code != "changed-meanwhile" ||
 		!strings.HasSuffix(e.Message, "What was changed before it is undone.") || len(made) > 0 {
 		t.Errorf("%v, and %d changes stay", err, len(made))
@@ -152,7 +152,7 @@ func TestFailedPlanIsUndone(t *testing.T) {
 			t.Errorf("%s %s was %v and is %v", change.Resource, change.Name, was.Before, change.Before)
 		}
 	}
-	if made, err := planned().Apply(t.Context(), c); err != nil || len(made) != 11 {
+	if made, err := planned().Apply(t.Context()); err != nil || len(made) != 11 {
 		t.Errorf("%d changes are made, %v", len(made), err)
 	}
 }
@@ -185,7 +185,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan.Apply(t.Context(), to); err != nil {
+	if _, err := plan.Apply(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []*client.Client{from, to} {
@@ -239,7 +239,7 @@ func TestTokensAreCheckedBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if made, err := plan.Apply(t.Context(), c); err != nil || len(made) != 2 {
+	if made, err := plan.Apply(t.Context()); err != nil || len(made) != 2 {
 		t.Errorf("%d changes are made, %v", len(made), err)
 	}
 }

@@ -10,13 +10,12 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/client"
 	"sluice/value"
 )
 
 // check lets the server check everything that it would have to store, and notes its
 // warnings.
-func (p *Plan) check(ctx context.Context, c *client.Client) error {
+func (p *Plan) check(ctx context.Context) error {
 	if len(p.Changes) == 0 {
 		return nil
 	}
@@ -24,12 +23,12 @@ func (p *Plan) check(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	refused, err := p.permitted(ctx, c)
+	refused, err := p.permitted(ctx)
 	if err != nil {
 		return err
 	}
 	for _, change := range p.Changes {
-		found, err := p.checkChange(ctx, c, change, roles)
+		found, err := p.checkChange(ctx, change, roles)
 		if err != nil {
 			return err
 		}
@@ -62,9 +61,9 @@ func (p *Plan) roles() (string, error) {
 // permitted finds changes whose commands the user may not call. It puts those last that can't be
 // undone, and behind them those of the user's own roles: the rest needs what they allow now. For
 // users who may not even ask for their permissions, the commands find out.
-func (p *Plan) permitted(ctx context.Context, c *client.Client) (refused []error, err error) {
+func (p *Plan) permitted(ctx context.Context) (refused []error, err error) {
 	var me sluice.User
-	switch err := c.Decode(ctx, "iam.whoami", nil, nil, &me); {
+	switch err := p.server.Decode(ctx, "iam.whoami", nil, nil, &me); {
 	case sluice.Forbidden.Is(err):
 		return nil, nil
 	case err != nil:
@@ -95,21 +94,19 @@ func (p *Plan) permitted(ctx context.Context, c *client.Client) (refused []error
 
 // checkChange lets the server check one change. An error that says nothing about the change
 // ends the check.
-func (p *Plan) checkChange(
-	ctx context.Context, c *client.Client, change *Change, roles string,
-) (refused []error, err error) {
+func (p *Plan) checkChange(ctx context.Context, change *Change, roles string) (refused []error, err error) {
 	t := change.after
 	switch {
 	case change.before != nil && strings.HasPrefix(change.before.token, "…"): // hidden from this user
 		err = change.before.blame(sluice.NotPermitted(sluice.MaySeeTokens))
 	case change.Action == Delete && (change.Resource == "role" || change.Resource == "client"):
-		_, err = change.before.put(ctx, c, map[string]any{change.before.resource.Key: change.Name, "dryRun": true})
+		_, err = change.before.put(ctx, map[string]any{change.before.resource.Key: change.Name, "dryRun": true})
 	case change.Action == Delete:
 		return nil, nil
 	case t.resource.isText():
-		refused, err = p.lint(ctx, c, change, roles)
+		refused, err = p.lint(ctx, change, roles)
 	default:
-		if err = p.rehearse(ctx, c, change); err == nil {
+		if err = p.rehearse(ctx, change); err == nil {
 			err = change.after.blame(p.checkTokens(change))
 		}
 	}
@@ -120,7 +117,7 @@ func (p *Plan) checkChange(
 	case e.Kind == sluice.Internal || e.Kind == sluice.Unavailable || ctx.Err() != nil:
 		return nil, err
 	case e.Code == string(sluice.CodeSecretUnknown):
-		refused = t.missingSecrets(ctx, c)
+		refused = t.missingSecrets(ctx)
 	}
 	if refused != nil {
 		return refused, nil
@@ -130,7 +127,7 @@ func (p *Plan) checkChange(
 
 // missingSecrets returns a refusal for each secret that a webhook names and the server lacks, as
 // far as the user may know.
-func (t *thing) missingSecrets(ctx context.Context, c *client.Client) (refused []error) {
+func (t *thing) missingSecrets(ctx context.Context) (refused []error) {
 	for _, f := range t.resource.fields {
 		text, _ := t.fields[f.name].(string)
 		for part := range strings.SplitSeq(text, ",") {
@@ -138,7 +135,8 @@ func (t *thing) missingSecrets(ctx context.Context, c *client.Client) (refused [
 			if !stored || !f.setting.Form.Secret {
 				continue
 			}
-			if _, err := c.Command(ctx, "secret.get", url.Values{"name": {name}}, nil); sluice.NotFound.Is(err) {
+			_, err := t.resource.server.Command(ctx, "secret.get", url.Values{"name": {name}}, nil)
+			if sluice.NotFound.Is(err) {
 				refused = append(refused, t.blame(sluice.AsError(err).About(f.name)))
 			}
 		}
@@ -147,9 +145,9 @@ func (t *thing) missingSecrets(ctx context.Context, c *client.Client) (refused [
 }
 
 // rehearse stores a webhook, role or client without storing it.
-func (p *Plan) rehearse(ctx context.Context, c *client.Client, change *Change) error {
+func (p *Plan) rehearse(ctx context.Context, change *Change) error {
 	if change.Resource == "role" && change.Action == Create {
-		if err := change.after.isOwn(ctx, c); err != nil {
+		if err := change.after.isOwn(ctx); err != nil {
 			return err
 		}
 	}
@@ -158,7 +156,7 @@ func (p *Plan) rehearse(ctx context.Context, c *client.Client, change *Change) e
 	if change.Resource == "client" {
 		params["roles"] = p.without(Create, "role", params["roles"])
 	}
-	answer, err := change.after.put(ctx, c, params)
+	answer, err := change.after.put(ctx, params)
 	if err != nil {
 		return err
 	}
@@ -216,9 +214,10 @@ func (p *Plan) has(action, resource, name string) bool {
 }
 
 // isOwn refuses a built-in role.
-func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
+func (t *thing) isOwn(ctx context.Context) error {
 	var role map[string]any
-	switch err := c.Decode(ctx, t.resource.Get, map[string][]string{t.resource.Key: {t.name}}, nil, &role); {
+	r := t.resource
+	switch err := r.server.Decode(ctx, r.Get, url.Values{r.Key: {t.name}}, nil, &role); {
 	case sluice.NotFound.Is(err):
 		return nil
 	case err != nil:
@@ -232,13 +231,13 @@ func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
 
 // lint finds the mistakes of a pipeline, and its steps that would be refused, such as one that
 // needs an unknown secret. Its rights are those that the roles of the plan give.
-func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change, roles string) (refused []error, _ error) {
+func (p *Plan) lint(ctx context.Context, change *Change, roles string) (refused []error, _ error) {
 	t := change.after
 	if !sluice.ValidPipelineName(t.name) {
 		return nil, mistake("%s: the name of the file is that of the pipeline, which must be %s.", t.file,
 			sluice.PipelineNameRule)
 	}
-	found, err := c.Lint(ctx, t.name, t.text, roles)
+	found, err := p.server.Lint(ctx, t.name, t.text, roles)
 	if err != nil {
 		return nil, t.blame(err)
 	}

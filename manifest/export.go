@@ -30,8 +30,9 @@ func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error
 	}
 	defer func() { _ = root.Close() }() // the written files are closed already
 	done := &Exported{Written: []string{}}
-	for _, r := range resources() {
-		err := done.export(ctx, c, root, r)
+	all := resources(c)
+	for _, r := range all {
+		err := done.export(ctx, root, r)
 		switch e := sluice.AsError(err); {
 		case err == nil:
 		case e.Kind == sluice.Forbidden || e.Code == string(sluice.CodeExternalUsers):
@@ -40,20 +41,20 @@ func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error
 			return nil, err
 		}
 	}
-	if len(done.Skipped) == len(resources()) {
+	if len(done.Skipped) == len(all) {
 		return nil, sluice.CodeForbidden.Errorf("You may read none of the webhooks, pipelines, roles and " +
 			"clients; ask an administrator for a role that may.")
 	}
 	return done, nil
 }
 
-func (e *Exported) export(ctx context.Context, c *client.Client, root *os.Root, r *resource) error {
+func (e *Exported) export(ctx context.Context, root *os.Root, r *resource) error {
 	files, _, err := readFolder(root, r)
 	if err != nil {
 		return err
 	}
 	before := &Plan{}
-	there, err := before.compareResource(ctx, c, r, files)
+	there, err := before.compareResource(ctx, r, files)
 	if err != nil {
 		return err
 	}

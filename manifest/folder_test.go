@@ -36,7 +36,7 @@ func TestPipesHoldNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if _, _, err := readFolder(root, resources()[2]); err != nil {
+		if _, _, err := readFolder(root, resources(nil)[2]); err != nil {
 			got = err.Error()
 		}
 		if got != want {

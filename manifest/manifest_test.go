@@ -18,7 +18,7 @@ var leftOut = []string{"token", "uuid", verifyToken, "ifMatch", "ifUpdated", "dr
 // is one of its files, too, or left out on purpose.
 func TestFilesHaveEveryParameter(t *testing.T) {
 	t.Parallel()
-	for _, r := range resources() {
+	for _, r := range resources(nil) {
 		if r.isText() {
 			continue
 		}
@@ -38,7 +38,7 @@ func TestFilesHaveEveryParameter(t *testing.T) {
 // TestNormalForm: what says the same is written in the same way.
 func TestNormalForm(t *testing.T) {
 	t.Parallel()
-	presets := presets{"github": {"dedupe": "header:x-github-delivery", "maxPayloadLength": 4194304.0}, "asana": {"dedupe": "off"}, "twilio": {"answer": "value", "answerType": "text/xml"}}
+	presets := presets{"github": {"dedupe": "header:x-github-delivery", "maxPayloadLength": 4194304}, "asana": {"dedupe": "off"}, "twilio": {"answer": "value", "answerType": "text/xml"}}
 	for name, test := range map[string]struct{ resource, file, want string }{
 		"nothing":                  {"webhook", "{}", "# all as by default\n"},
 		"an empty file":            {"webhook", "# all as by default\n", "# all as by default\n"},
@@ -59,12 +59,14 @@ func TestNormalForm(t *testing.T) {
 		"emptied methods":          {"webhook", "methods: []", "# all as by default\n"},
 		"grants of a public one":   {"client", "public: true\ngrants: [refresh_token, authorization_code]", "public: true\n"},
 	} {
-		r := resources()[slices.IndexFunc(resources(), func(r *resource) bool { return r.Name == test.resource })]
+		all := resources(nil)
+		r := all[slices.IndexFunc(all, func(r *resource) bool { return r.Name == test.resource })]
+		r.presets = presets
 		read := &thing{resource: r, file: "file.yaml", text: test.file}
 		if err := errors.Join(read.decode(), read.check()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := (&thing{resource: r, fields: r.normal(read.fields, presets)}).source(); got != test.want {
+		if got := (&thing{resource: r, fields: r.normal(read.fields)}).source(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -99,7 +101,7 @@ func TestRefusedFiles(t *testing.T) {
 		"schema: *nowhere":                   "1:1: this is not YAML: unknown anchor 'nowhere' referenced.",
 		"schema: !!binary '%'\ndisabled: no": "1:",
 	} {
-		read := &thing{resource: resources()[2], file: "file.yaml", text: file}
+		read := &thing{resource: resources(nil)[2], file: "file.yaml", text: file}
 		err := read.decode()
 		if err == nil {
 			err = read.check()
@@ -136,7 +138,7 @@ func TestMisplacedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if err := errors.Join(misplaced(dir), dir.Close()); err != nil {
+		if err := errors.Join(misplaced(dir, resources(nil)), dir.Close()); err != nil {
 			got = err.Error()
 		}
 		if got != want {

@@ -13,8 +13,7 @@ import (
 // misplaced refuses files that look like things but stand in the wrong folder: they
 // would be ignored without a word. Hidden files and folders, and files with other
 // endings, are not ours.
-func misplaced(dir *os.Root) error {
-	all := resources()
+func misplaced(dir *os.Root, all []*resource) error {
 	folders := make([]string, len(all))
 	for i, r := range all {
 		folders[i] = r.folder()

@@ -62,6 +62,7 @@ type Plan struct {
 	Changes []*Change `json:"changes"`
 	Left    []Name    `json:"left,omitempty"` // in no file, and left alone
 
+	server *client.Client
 	force  bool
 	tokens Tokens
 	owners map[string]string // names of webhooks, by their tokens
@@ -85,13 +86,16 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 		return nil, mistake("%v", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	if err := misplaced(root); err != nil {
+	all := resources(c)
+	if err := misplaced(root, all); err != nil {
 		return nil, err
 	}
-	plan := &Plan{Changes: []*Change{}, force: o.Force, tokens: o.Tokens, owners: make(map[string]string)}
+	plan := &Plan{
+		Changes: []*Change{}, server: c, force: o.Force, tokens: o.Tokens, owners: make(map[string]string),
+	}
 	var deletions []*Change
 	found := false
-	for _, r := range resources() {
+	for _, r := range all {
 		files, ok, err := readFolder(root, r)
 		if err != nil {
 			return nil, err
@@ -100,11 +104,11 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 			continue
 		}
 		found = true
-		superfluous, err := plan.compareResource(ctx, c, r, files)
+		superfluous, err := plan.compareResource(ctx, r, files)
 		if err != nil {
 			return nil, err
 		}
-		if superfluous, err = keepOneself(ctx, c, r, superfluous, o.Prune); err != nil {
+		if superfluous, err = keepOneself(ctx, r, superfluous, o.Prune); err != nil {
 			return nil, err
 		}
 		for _, t := range superfluous {
@@ -123,21 +127,15 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 	}
 	slices.Reverse(deletions)
 	plan.Changes = append(plan.Changes, deletions...)
-	return plan, plan.check(ctx, c)
+	return plan, plan.check(ctx)
 }
 
 // compareResource adds the things of a resource to create and to update, and returns
 // those that are in no file.
 func (p *Plan) compareResource(
-	ctx context.Context, c *client.Client, r *resource, files map[string]*thing,
+	ctx context.Context, r *resource, files map[string]*thing,
 ) (superfluous []*thing, err error) {
-	var presets presets
-	if r.Name == "webhook" {
-		if presets, err = presetsOf(ctx, c); err != nil {
-			return nil, err
-		}
-	}
-	there, err := r.stored(ctx, c, presets)
+	there, err := r.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +144,7 @@ func (p *Plan) compareResource(
 		after, before := files[name], there[name]
 		delete(there, name)
 		if !r.isText() {
-			after.fields = r.normal(after.fields, presets)
+			after.fields = r.normal(after.fields)
 		}
 		change := &Change{
 			Action: Create, Resource: r.Name, Name: name, Before: before.document(), After: after.document(),
@@ -195,14 +193,14 @@ func (t *thing) keepSecret(before *thing) {
 }
 
 // keepOneself keeps the plan from deleting the client that carries it out.
-func keepOneself(ctx context.Context, c *client.Client, r *resource, things []*thing, prune bool) ([]*thing, error) {
+func keepOneself(ctx context.Context, r *resource, things []*thing, prune bool) ([]*thing, error) {
 	if r.Name != "client" || len(things) == 0 || !prune {
 		return things, nil
 	}
 	var me struct {
 		Username string `json:"username"`
 	}
-	if err := c.Decode(ctx, "iam.whoami", nil, nil, &me); err != nil {
+	if err := r.server.Decode(ctx, "iam.whoami", nil, nil, &me); err != nil {
 		return nil, err
 	}
 	id, isClient := strings.CutPrefix(me.Username, "client:")

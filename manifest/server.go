@@ -15,22 +15,42 @@ import (
 	"sluice/webhook"
 )
 
-// stored returns the things that a server has, by name, without those that files
-// can't describe.
-func (r *resource) stored(ctx context.Context, c *client.Client, presets presets) (map[string]*thing, error) {
-	answer, err := c.Command(ctx, r.Get, nil, nil)
+// list returns what a command of the server lists, with numbers as files have them.
+func (r *resource) list(ctx context.Context, command string) (objects []map[string]any, err error) {
+	answer, err := r.server.Command(ctx, command, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	var list []map[string]any
 	dec := json.NewDecoder(bytes.NewReader(answer.Body))
 	dec.UseNumber()
-	if err := dec.Decode(&list); err != nil {
-		return nil, sluice.CodeAnswerMalformed.Errorf("The server gave no %ss.", r.Name).Because(err)
+	if err := dec.Decode(&objects); err != nil {
+		return nil, sluice.CodeAnswerMalformed.Errorf("The server's answer to %s can't be read.", command).Because(err)
+	}
+	for _, object := range objects {
+		plain(object)
+	}
+	return objects, nil
+}
+
+// stored returns the things that a server has, by name, without those that files
+// can't describe.
+func (r *resource) stored(ctx context.Context) (map[string]*thing, error) {
+	if r.Name == "webhook" {
+		senders, err := r.list(ctx, "provider.get")
+		if err != nil {
+			return nil, err
+		}
+		r.presets = make(presets)
+		for _, p := range senders {
+			r.presets[textOf(p, "provider")] = p
+		}
+	}
+	list, err := r.list(ctx, r.Get)
+	if err != nil {
+		return nil, err
 	}
 	things := make(map[string]*thing, len(list))
 	for _, given := range list {
-		plain(given)
 		if given["builtIn"] != nil || given["folder"] == true {
 			continue // a built-in role, or a pipeline from the operator's folder
 		}
@@ -44,13 +64,13 @@ func (r *resource) stored(ctx context.Context, c *client.Client, presets presets
 			t.open[textOf(token, "token")] = token["open"] == true
 		}
 		if r.isText() {
-			if t.text, t.tag, err = c.PipelineSource(ctx, t.name, ""); err != nil {
+			if t.text, t.tag, err = r.server.PipelineSource(ctx, t.name, ""); err != nil {
 				return nil, err
 			}
 		} else {
 			secrets, _ := given["signingSecrets"].(int)
 			t.secrets = secrets > 0 && given[signingSecret] == nil || given[verifyToken] != nil
-			t.fields = r.normal(given, presets)
+			t.fields = r.normal(given)
 		}
 		things[t.name] = t
 	}
@@ -60,27 +80,12 @@ func (r *resource) stored(ctx context.Context, c *client.Client, presets presets
 // presets are the known senders by name, with the defaults for their webhooks.
 type presets map[string]map[string]any
 
-func presetsOf(ctx context.Context, c *client.Client) (presets, error) {
-	var list []map[string]any
-	if err := c.Decode(ctx, "provider.get", nil, nil, &list); err != nil {
-		return nil, err
-	}
-	known := make(presets, len(list))
-	for _, p := range list {
-		known[textOf(p, "provider")] = p
-	}
-	return known, nil
-}
-
 // own returns what the sender of a webhook has in place of the default of a setting.
 func (p presets) own(s *webhook.Setting, given map[string]any) any {
 	preset := p[textOf(given, "provider")]
 	own := cmp.Or(preset[s.Name], s.Usual)
 	if with := textOf(given, s.With); with != "" && with != textOf(preset, s.With) || own == "off" { // not shown
 		return nil
-	}
-	if number, ok := own.(float64); ok {
-		return int(number)
 	}
 	return own
 }
@@ -113,7 +118,7 @@ func (t *thing) params(before *thing, force bool) map[string]any {
 }
 
 // put stores a thing, or checks it, as the parameters say.
-func (t *thing) put(ctx context.Context, c *client.Client, params map[string]any) (answer map[string]any, err error) {
+func (t *thing) put(ctx context.Context, params map[string]any) (answer map[string]any, err error) {
 	beside, body := url.Values{}, &client.Body{Content: []byte(t.text)}
 	if t.resource.isText() {
 		for name, given := range params {
@@ -125,11 +130,11 @@ func (t *thing) put(ctx context.Context, c *client.Client, params map[string]any
 			return nil, err
 		}
 	}
-	err = c.Decode(ctx, t.resource.Put, beside, body, &answer)
+	err = t.resource.server.Decode(ctx, t.resource.Put, beside, body, &answer)
 	return answer, t.blame(err)
 }
 
-func (t *thing) delete(ctx context.Context, c *client.Client) error {
+func (t *thing) delete(ctx context.Context) error {
 	params := url.Values{t.resource.Key: {t.name}}
 	switch {
 	case t.token != "":
@@ -137,7 +142,7 @@ func (t *thing) delete(ctx context.Context, c *client.Client) error {
 	case t.tag != "":
 		params.Set("ifMatch", t.tag)
 	}
-	_, err := c.Command(ctx, t.resource.Remove, params, nil)
+	_, err := t.resource.server.Command(ctx, t.resource.Remove, params, nil)
 	return t.blame(err)
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice"
+	"sluice/client"
 	"sluice/spelling"
 	"sluice/value"
 	"sluice/webhook"
@@ -79,10 +80,10 @@ func (t *thing) source() string {
 
 // normal returns the fields of a thing in a form that can be compared, without those
 // that have their default value.
-func (r *resource) normal(given map[string]any, presets presets) map[string]any {
+func (r *resource) normal(given map[string]any) map[string]any {
 	fields := make(map[string]any)
 	for _, f := range r.fields {
-		value, unset := f.normal(given, presets)
+		value, unset := f.normal(given, r.presets)
 		if value != nil && !reflect.DeepEqual(value, unset) {
 			fields[f.name] = value
 		}
@@ -148,7 +149,9 @@ func plain(value any) any {
 type resource struct {
 	sluice.Resource
 
-	fields []field // none means that its files are text, not fields
+	fields  []field // none means that its files are text, not fields
+	server  *client.Client
+	presets presets // of webhooks
 }
 
 // A field of a file is also a parameter of the command that stores the thing.
@@ -173,7 +176,7 @@ func fieldsOf(pairs ...any) (fields []field) {
 
 // resources are in the order in which they are stored: clients have roles, and
 // pipelines may need all others. Deleting goes in the opposite order.
-func resources() []*resource {
+func resources(server *client.Client) []*resource {
 	hook := &resource{Resource: sluice.ResourceNamed("webhook")}
 	for _, s := range webhook.FileSettings() {
 		hook.fields = append(hook.fields, field{name: s.Name, unset: s.Unset(), emptied: s.Emptied(), setting: s})
@@ -183,12 +186,16 @@ func resources() []*resource {
 		fields:   fieldsOf("roles", []any{}, "grants", []any{}, "public", false, "redirectUris", []any{}),
 	}
 	program.fields[1].follows = grants
-	return []*resource{
+	all := []*resource{
 		{Resource: sluice.ResourceNamed("role"), fields: fieldsOf("permissions", []any{}, "scope", []any{})},
 		program,
 		hook,
 		{Resource: sluice.ResourceNamed("pipeline")},
 	}
+	for _, r := range all {
+		r.server = server
+	}
+	return all
 }
 
 // Fields of webhooks with secrets.

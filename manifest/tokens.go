@@ -145,19 +145,20 @@ func (kept tokens) closes(of *thing) bool {
 }
 
 // open gives a stored webhook its tokens.
-func (ch *Change) open(ctx context.Context, c *client.Client) error {
+func (ch *Change) open(ctx context.Context) error {
+	server := ch.after.resource.server
 	for _, t := range ch.further {
 		params := url.Values{"eventKey": {ch.Name}, "token": {t.Token}, "description": {t.Description}}
 		if !t.Expires.IsZero() {
 			params.Set("expires", t.Expires.Format(time.RFC3339Nano))
 		}
-		if _, err := c.Command(ctx, "webhook.token.add", params, nil); err != nil {
+		if _, err := server.Command(ctx, "webhook.token.add", params, nil); err != nil {
 			return ch.after.blame(err)
 		}
 	}
 	if !ch.closes {
 		return nil
 	}
-	_, err := c.Command(ctx, "webhook.token.delete", url.Values{"eventKey": {ch.Name}, "token": {ch.uuid}}, nil)
+	_, err := server.Command(ctx, "webhook.token.delete", url.Values{"eventKey": {ch.Name}, "token": {ch.uuid}}, nil)
 	return ch.after.blame(err)
 }

@@ -2,7 +2,6 @@ package portal
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -26,20 +25,11 @@ type overviewView struct {
 	Since   string             // start of the span, for the list of calls
 	Calls   *chart.Plot
 	Latency *chart.Plot
-	Busiest []busyWebhook
+	Busiest []sluice.WebhookStats
 	Latest  []sluice.CallView
-	Live    string
 
 	Closed    []sluice.Closing       // in this time
 	Attention []sluice.PipelineStats // pipelines that fail, are behind, or have dead letters
-}
-
-// A busyWebhook is a webhook with its calls over time.
-type busyWebhook struct {
-	sluice.WebhookStats
-
-	Path string // list of its calls
-	Line chart.Sparkline
 }
 
 func overviewPage(v *page.Visit) error {
@@ -53,46 +43,31 @@ func overviewPage(v *page.Visit) error {
 			given = append(given, "hours", strconv.Itoa(view.Span.Hours))
 		}
 		var err error
-		if view.ServerStats, err = page.Ask[sluice.ServerStats](v, "server.stats", given...); err != nil {
+		if view.ServerStats, err = page.Try[sluice.ServerStats](v, "server.stats", given...); err != nil {
 			return err
 		}
-		if view.Closed, err = webhooks.Closings(v, view.sums()[0].Time); err != nil {
-			return err
-		}
+		view.Closed = webhooks.Closings(v, view.sums()[0].Time)
 		view.sum(v.Base, v.May("trace.get"))
-	} else if err := view.ofScope(v); err != nil {
-		return err
+	} else {
+		view.ofScope(v)
 	}
-	var err error
-	if view.Busiest, err = busiest(v, view.Span); err != nil {
-		return err
-	}
+	view.Busiest = busiest(v, view.Span)
 	const latest = "8"
-	if view.Latest, err = calls.Latest(v, "", latest); err != nil {
-		return err
-	}
-	view.Live = v.Live("", "")
+	view.Latest = calls.Latest(v, "", latest)
 	return v.Show("overview", "Overview", view)
 }
 
 // ofScope fills the page for a user who may not see the state of the server: the figures of the
 // webhooks and pipelines that their roles cover, by the hour.
-func (v *overviewView) ofScope(visit *page.Visit) error {
+func (v *overviewView) ofScope(visit *page.Visit) {
 	if !visit.May("webhook.stats") || !visit.May("pipeline.stats") {
-		return nil
+		return
 	}
 	c := chart.New(visit.R.URL.Query(), visit.Base+"/")
 	v.Known, v.Ready, v.Span, v.Spans = true, true, c.Span, c.Spans
 	const most = "1000"
-	found, err := page.Ask[[]sluice.WebhookStats](visit, "webhook.stats", "hours", c.Hours(), "limit", most,
-		"figures", true)
-	if err != nil {
-		return err
-	}
-	runs, err := page.Ask[sluice.PipelineRuns](visit, "pipeline.stats", "hours", "1")
-	if err != nil {
-		return err
-	}
+	found := page.Ask[[]sluice.WebhookStats](visit, "webhook.stats", "hours", c.Hours(), "limit", most, "figures", true)
+	runs := page.Ask[sluice.PipelineRuns](visit, "pipeline.stats", "hours", "1")
 	figures := make([]sluice.CallFigures, c.Span.Hours)
 	for _, of := range found {
 		for i := range of.Figures {
@@ -105,24 +80,13 @@ func (v *overviewView) ofScope(visit *page.Visit) error {
 	}
 	v.sum(visit.Base, visit.May("trace.get"))
 	v.Latency = nil // it is known of the whole server only
-	return nil
 }
 
 // busiest returns the webhooks with most calls in a day or longer.
-func busiest(v *page.Visit, s chart.Span) ([]busyWebhook, error) {
+func busiest(v *page.Visit, s chart.Span) []sluice.WebhookStats {
 	const most, day = "8", 24
-	found, err := page.AskIfAllowed[[]sluice.WebhookStats](v, "webhook.stats", "hours", strconv.Itoa(max(s.Hours, day)),
+	return page.AskIfAllowed[[]sluice.WebhookStats](v, "webhook.stats", "hours", strconv.Itoa(max(s.Hours, day)),
 		"limit", most)
-	if err != nil {
-		return nil, err
-	}
-	busy := make([]busyWebhook, len(found))
-	for i, of := range found {
-		busy[i] = busyWebhook{
-			of, v.Base + "/calls?eventKey=" + url.QueryEscape(of.EventKey), chart.NewSparkline(of.Hours),
-		}
-	}
-	return busy, nil
 }
 
 // sums returns the figures of the span.

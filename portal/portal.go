@@ -35,8 +35,7 @@ var templates embed.FS
 func New(o Options) *Portal {
 	s := page.New(o)
 	s.Add(templates)
-	s.Page("GET /{$}", overviewPage)
-	s.Page("GET /search", searchPage)
+	s.Pages(map[string]page.Endpoint{"GET /{$}": overviewPage, "GET /search": searchPage})
 	for _, add := range []func(*page.Site){signin.Add, webhooks.Add, calls.Add, pipelines.Add, administration.Add} {
 		add(s)
 	}

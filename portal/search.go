@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strings"
 
-	"sluice/command"
 	"sluice/portal/calls"
 	"sluice/portal/page"
 	"sluice/portal/pipelines"
@@ -18,7 +17,7 @@ type searchView struct {
 	Webhooks  []sluice.WebhookView
 	Pipelines []pipelines.Pipeline
 	Calls     []sluice.CallView
-	More      string // path of the list of calls
+	More      bool // older calls may mention it
 }
 
 // searchPage finds webhooks, pipelines and calls by a name or an id. A whole id or name leads
@@ -28,19 +27,16 @@ func searchPage(v *page.Visit) error {
 	if view.Text == "" {
 		return v.Redirect("/calls")
 	}
-	if err := findNames(v, &view); err != nil {
-		return err
+	view.Webhooks = page.AskIfAllowed[[]sluice.WebhookView](v, "webhook.get", "search", view.Text, "limit", mostFound)
+	if v.May("pipeline.get") {
+		view.Pipelines, _ = pipelines.Find(v, "search", view.Text, "limit", mostFound)
 	}
 	live := v.Query("live") != "" // while it is typed
 	if path := view.only(); path != "" && !live {
 		return v.Redirect(path)
 	}
 	if v.May("trace.get") && !live {
-		trace, err := findCalls(v, &view)
-		if err != nil {
-			return err
-		}
-		if trace != "" {
+		if trace := findCalls(v, &view); trace != "" {
 			return v.Redirect("/calls/" + url.PathEscape(trace))
 		}
 	}
@@ -63,39 +59,19 @@ func (s *searchView) only() string {
 // mostFound is how many things of a kind a search shows.
 const mostFound = "20"
 
-func findNames(v *page.Visit, view *searchView) error {
-	hooks, err := page.AskIfAllowed[command.Page[sluice.WebhookView]](v, "webhook.get", "search", view.Text,
-		"limit", mostFound)
-	if err != nil {
-		return err
-	}
-	view.Webhooks = hooks.Items
-	if v.May("pipeline.get") {
-		view.Pipelines, _, err = pipelines.Find(v, "search", view.Text, "limit", mostFound)
-	}
-	return err
-}
-
 // findCalls finds the calls that mention the text. It returns the trace id of the only call
 // that the text is an id of.
-func findCalls(v *page.Visit, view *searchView) (trace string, err error) {
-	byID, err := calls.Find(v, "traceId", view.Text, "limit", "2")
-	if err = page.Ignoring(err, sluice.Invalid, sluice.NotFound); err != nil {
-		return "", err
-	}
+func findCalls(v *page.Visit, view *searchView) (trace string) {
+	byID, err := page.Try[sluice.TraceAnswer](v, "trace.get", "traceId", view.Text, "limit", "2")
+	v.Fail(page.Ignoring(err, sluice.Invalid, sluice.NotFound))
 	if len(byID.Items) == 1 || len(byID.Items) > 1 && strings.Contains(view.Text, ":") {
-		return byID.Items[0].TraceID, nil
+		return byID.Items[0].TraceID
 	}
-	found, err := calls.Find(v, "search", view.Text, "limit", mostFound)
-	if err != nil {
-		return "", err
-	}
+	found := calls.Find(v, "search", view.Text, "limit", mostFound)
 	if len(found.Items) == 1 && found.Next == "" && found.Items[0].DeliveryID == view.Text {
-		return found.Items[0].TraceID, nil
+		return found.Items[0].TraceID
 	}
 	view.Calls = found.Items
-	if found.Next != "" {
-		view.More = v.Base + "/calls?search=" + url.QueryEscape(view.Text)
-	}
-	return "", nil
+	view.More = found.Next != ""
+	return ""
 }

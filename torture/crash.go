@@ -169,7 +169,7 @@ func (c *crash) apply(ctx context.Context, m *move) error {
 		if err != nil {
 			return err
 		}
-		made, err := plan.Apply(ctx, api)
+		made, err := plan.Apply(ctx)
 		for _, change := range made {
 			m.ledger.hooks.answered(func() {
 				h := m.ledger.hooks.byKey[change.Name]
@@ -210,7 +210,7 @@ func (c *crash) applied(ctx context.Context, t *trial, url string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := plan.Apply(ctx, api); err != nil {
+	if _, err := plan.Apply(ctx); err != nil {
 		return err
 	}
 	if plan, err = manifest.Compare(ctx, api, c.files, manifest.Options{}); err == nil && len(plan.Changes) > 0 {

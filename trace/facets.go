@@ -22,8 +22,7 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 	if err != nil {
 		return nil, err
 	}
-	webhooks, types, pipelines := map[string]int{}, map[string]int{}, map[string]int{}
-	statuses, codes := map[string]int{}, map[string]int{}
+	webhooks, types, pipelines, statuses, codes := tally{}, tally{}, tally{}, tally{}, tally{}
 	for _, c := range calls {
 		if c.ReplayOf != "" {
 			continue // it is no call
@@ -48,8 +47,8 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 		}
 	}
 	f := &sluice.Facets{
-		Calls: len(calls), More: next != "", Webhooks: largest(webhooks), Types: largest(types),
-		Pipelines: largest(pipelines), Statuses: largest(statuses), Codes: largest(codes),
+		Calls: len(calls), More: next != "", Webhooks: webhooks.largest(), Types: types.largest(),
+		Pipelines: pipelines.largest(), Statuses: statuses.largest(), Codes: codes.largest(),
 	}
 	if len(calls) > 0 {
 		f.Since = &calls[len(calls)-1].Time
@@ -57,8 +56,11 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 	return f, nil
 }
 
+// A tally counts values.
+type tally map[string]int
+
 // largest returns the values with the highest counts, without the empty one.
-func largest(counts map[string]int) []sluice.Facet {
+func (counts tally) largest() []sluice.Facet {
 	delete(counts, "")
 	found := make([]sluice.Facet, 0, len(counts))
 	for _, value := range slices.Sorted(maps.Keys(counts)) {

@@ -10,7 +10,7 @@ import (
 	"sluice/serve"
 )
 
-func (t *cli) adminPassword(ctx context.Context, _ []string) error {
+func (t *cli) adminPassword(ctx context.Context) error {
 	return t.onStopped(func(cfg config.Config, log *slog.Logger) (err error) {
 		password := os.Getenv("SLUICE_ADMIN_PASSWORD")
 		if password == "" {

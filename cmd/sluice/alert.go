@@ -12,12 +12,12 @@ import (
 	"sluice/cmd/sluice/exit"
 )
 
-func (t *cli) alertMute(ctx context.Context, args []string) error {
-	return t.Do(ctx, "Muted the alert %s for %s.", args[0], t.Text("for"))
+func (t *cli) alertMute(ctx context.Context) error {
+	return t.Do(ctx, "Muted the alert %s for %s.", t.Args[0], t.Text("for"))
 }
 
-func (t *cli) alertRule(ctx context.Context, args []string) error {
-	return t.Do(ctx, "Stored the rule for %s.", strings.Join(args, " "))
+func (t *cli) alertRule(ctx context.Context) error {
+	return t.Do(ctx, "Stored the rule for %s.", strings.Join(t.Args, " "))
 }
 
 // alertPipelines are the pipelines that pass alerts on, in their order.
@@ -26,8 +26,8 @@ func (t *cli) alertRule(ctx context.Context, args []string) error {
 var alertPipelines embed.FS
 
 // alertTo stores the pipeline that passes alerts on. Any address but one of mail may be a secret.
-func (t *cli) alertTo(ctx context.Context, args []string) error {
-	name, address := t.Text("name"), args[0]
+func (t *cli) alertTo(ctx context.Context) error {
+	name, address := t.Text("name"), t.Args[0]
 	isSecret := t.Verb.Name != "mail"
 	if _, err := mail.ParseAddressList(address); err != nil && !isSecret {
 		return exit.Usage("%q is no mail address.", address)

@@ -18,8 +18,8 @@ import (
 	"sluice/manifest"
 )
 
-func (t *cli) apply(ctx context.Context, args []string) error {
-	dir, o := args[0], manifest.Options{Prune: t.On("prune"), Force: t.On("force")}
+func (t *cli) apply(ctx context.Context) error {
+	dir, o := t.Args[0], manifest.Options{Prune: t.On("prune"), Force: t.On("force")}
 	var err error
 	if file := t.Text("tokens"); file != "" {
 		if o.Tokens, err = manifest.ReadTokens(dir, file); err != nil {
@@ -117,7 +117,7 @@ func (t *cli) showPlan(plan *manifest.Plan) error {
 // carryOut makes the changes of a plan. If one fails, those that stay are shown all the same: the
 // server shows their secrets only once.
 func (t *cli) carryOut(ctx context.Context, plan *manifest.Plan) error {
-	made, failed := plan.Apply(ctx, t.Server)
+	made, failed := plan.Apply(ctx)
 	if failed != nil && len(made) == 0 {
 		return failed
 	}

@@ -8,7 +8,7 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func (t *cli) auditVerify(ctx context.Context, _ []string) error {
+func (t *cli) auditVerify(ctx context.Context) error {
 	answer, err := t.Server.Command(ctx, "audit.verify", nil, nil)
 	if err := t.ShowAnswer(answer, err); err != nil {
 		return err

@@ -36,23 +36,23 @@ func TestABackupIsWrittenToAFileOfItsOwn(t *testing.T) {
 		t.Skip("there are no links here:", err)
 	}
 	for _, name := range []string{"planted", "linked"} {
-		s := &saving{cli: &cli{Terminal: &terminal.Terminal{Err: os.Stderr}}, name: filepath.Join(dir, name)}
-		if err := s.save(bytes.NewReader(file.Bytes()[:file.Len()-1])); err == nil {
+		c, name := &cli{Terminal: &terminal.Terminal{Err: os.Stderr}}, filepath.Join(dir, name)
+		if _, err := c.save(name, bytes.NewReader(file.Bytes()[:file.Len()-1])); err == nil {
 			t.Fatal("half a backup was saved")
 		}
-		if left, err := filepath.Glob(s.name + "*"); err != nil || len(left) != 1 {
+		if left, err := filepath.Glob(name + "*"); err != nil || len(left) != 1 {
 			t.Errorf("there are %v, %v", left, err)
 		}
-		if err := s.save(bytes.NewReader(file.Bytes())); err != nil {
+		if _, err := c.save(name, bytes.NewReader(file.Bytes())); err != nil {
 			t.Fatal(err)
 		}
-		if info, err := os.Lstat(s.name); err != nil || info.Mode() != 0o600 {
+		if info, err := os.Lstat(name); err != nil || info.Mode() != 0o600 {
 			t.Errorf("%s is %v, %v", name, info.Mode(), err)
 		}
-		if got, err := os.ReadFile(s.name); err != nil || !bytes.Equal(got, file.Bytes()) {
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, file.Bytes()) {
 			t.Errorf("%s has %q, %v", name, got, err)
 		}
-		if got, err := os.ReadFile(s.name + ".new"); err != nil || string(got) != "before" {
+		if got, err := os.ReadFile(name + ".new"); err != nil || string(got) != "before" {
 			t.Errorf("%s.new has %q, %v", name, got, err)
 		}
 	}

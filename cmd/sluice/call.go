@@ -16,12 +16,8 @@ import (
 	"sluice/cmd/sluice/exit"
 )
 
-func (t *cli) call(ctx context.Context, args []string) error {
-	return t.callWebhook(ctx, args[0], t.On("wait"))
-}
-
-// callWebhook calls a webhook as flags say.
-func (t *cli) callWebhook(ctx context.Context, name string, waits bool) error {
+// call calls a webhook as flags say; to test it, it waits for the result.
+func (t *cli) call(ctx context.Context) error {
 	header, err := headersOf(t.Texts("header"))
 	if err != nil {
 		return err
@@ -30,11 +26,11 @@ func (t *cli) callWebhook(ctx context.Context, name string, waits bool) error {
 	if err != nil {
 		return err
 	}
-	result, err := t.makeCall(ctx, name, t.Text("sample"), header, body)
+	result, err := t.makeCall(ctx, t.Args[0], t.Text("sample"), header, body)
 	if err != nil {
 		return err
 	}
-	if waits && result.Status == sluice.StatusProcessing {
+	if (t.On("wait") || t.Verb.Name == "test") && result.Status == sluice.StatusProcessing {
 		return t.awaitResult(ctx, result.CorrelationID)
 	}
 	return t.showResult(result)
@@ -58,7 +54,7 @@ func (t *cli) makeCall(
 	hook, err := t.Server.Webhook(ctx, name)
 	switch {
 	case err != nil:
-		return client.Result{}, t.webhooks().missing(ctx, name, err)
+		return client.Result{}, t.missing(ctx, name, err)
 	case (hook.SigningSecrets == nil || *hook.SigningSecrets == 0) && sample == "":
 		return t.Server.Call(ctx, hook.OpenToken(), header, body)
 	}

@@ -15,19 +15,19 @@ import (
 )
 
 // change changes the named things, or all that flags select.
-func (t *cli) change(ctx context.Context, args []string) error {
+func (t *cli) change(ctx context.Context) error {
 	how := url.Values{}
 	if t.Params.Has("force") { // it says how, and selects nothing
 		how["force"] = t.Params["force"]
 	}
-	r, did := t.about(), t.Verb.Did
+	r, did := t.Resource, t.Verb.Did
 	selected := len(t.Params) > len(how)
-	if selected == (len(args) > 0) {
+	if selected == (len(t.Args) > 0) {
 		return exit.Usage("Say which: name %ss, or select them with flags such as --since.", r.Thing).Help(t.Cmd)
 	}
 	what := "all " + r.Thing + "s that the flags select"
 	if !selected {
-		what = view.Counted(len(args), r.Thing)
+		what = view.Counted(len(t.Args), r.Thing)
 	}
 	if t.Verb.Name == "delete" {
 		if err := t.Confirm(ctx, "Delete "+what+" for good?"); err != nil {
@@ -37,7 +37,7 @@ func (t *cli) change(ctx context.Context, args []string) error {
 	if selected {
 		return t.changeAll(ctx)
 	}
-	return t.ForEach(args, view.Title(r.Thing)+" %s: "+did+".", func(key string) (client.Answer, error) {
+	return t.ForEach(t.Args, view.Title(r.Thing)+" %s: "+did+".", func(key string) (client.Answer, error) {
 		how.Set(r.Key, key)
 		answer, err := t.Server.Command(ctx, t.Verb.Command, how, nil)
 		var done changed
@@ -47,7 +47,7 @@ func (t *cli) change(ctx context.Context, args []string) error {
 		if err == nil && done.Refused > 0 {
 			err = done.refusal()
 		}
-		return answer, r.missing(ctx, key, err)
+		return answer, t.missing(ctx, key, err)
 	})
 }
 
@@ -151,9 +151,12 @@ type changed struct {
 func (c *changed) total() int { return c.Replayed + c.Admitted + c.Deleted }
 
 func (c *changed) add(next changed) {
-	c.Replayed, c.Admitted, c.Deleted = c.Replayed+next.Replayed, c.Admitted+next.Admitted, c.Deleted+next.Deleted
-	c.Refused, c.Skipped = c.Refused+next.Refused, c.Skipped+next.Skipped
+	c.Replayed += next.Replayed
+	c.Admitted += next.Admitted
+	c.Deleted += next.Deleted
 	c.Selected += next.Selected
+	c.Refused += next.Refused
+	c.Skipped += next.Skipped
 	c.Items, c.Next = append(c.Items, next.Items...), next.Next
 }
 

@@ -14,7 +14,7 @@ import (
 // checkSteps is how many steps of progress the reading of a store has.
 const checkSteps = 100
 
-func (t *cli) check(context.Context, []string) error {
+func (t *cli) check(context.Context) error {
 	return t.onStopped(func(cfg config.Config, _ *slog.Logger) error {
 		bar, shown := t.Progress(checkSteps, "reading"), int64(0)
 		defer bar.End()

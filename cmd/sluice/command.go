@@ -17,11 +17,11 @@ import (
 	"sluice/spelling"
 )
 
-func (t *cli) command(ctx context.Context, args []string) error {
-	if len(args) == 0 {
+func (t *cli) command(ctx context.Context) error {
+	if len(t.Args) == 0 {
 		return t.listCommands()
 	}
-	params, err := t.Pairs(args[1:])
+	params, err := t.Pairs(t.Args[1:])
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (t *cli) command(ctx context.Context, args []string) error {
 	if err := t.Connect(); err != nil {
 		return err
 	}
-	return t.callCommand(ctx, args[0], params, body)
+	return t.callCommand(ctx, t.Args[0], params, body)
 }
 
 // listCommands shows the commands that this program knows.

@@ -11,7 +11,7 @@ import (
 //go:embed words.bash
 var bashWords string
 
-func (t *cli) completion(context.Context, []string) error {
+func (t *cli) completion(context.Context) error {
 	root := t.Cmd.Root()
 	switch t.Verb.Name {
 	case "zsh":

@@ -66,7 +66,7 @@ func (l *listener) printEvent(e client.Received) error {
 	fmt.Fprintf(l.Out, "%s  %s  %s  %s\n", e.ReceivedAt.Local().Format(time.TimeOnly), view.Printable(e.TraceID),
 		l.Paint(view.Bold, e.EventKey), view.Printable(e.Method))
 	if payload := view.Field(root, "payload"); payload != nil {
-		return view.WriteIndented(l.Out, payload, "  ")
+		view.WriteIndented(l.Out, payload, "  ")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (d *doctor) judge(check string, isWell bool, well, found, do string) {
 	}
 }
 
-func (t *cli) doctor(ctx context.Context, _ []string) error {
+func (t *cli) doctor(ctx context.Context) error {
 	const timeout = 10 * time.Second
 	d := &doctor{base: t.Server.URL(), http: &http.Client{Timeout: timeout}, client: t.Server}
 	if d.reach(ctx) {

@@ -11,21 +11,21 @@ import (
 	"sluice/value"
 )
 
-func (t *cli) export(ctx context.Context, args []string) error {
+func (t *cli) export(ctx context.Context) error {
 	if erasures := t.Text("erasures"); erasures != "" {
-		if err := t.exportErasures(ctx, erasures); err != nil || len(args) == 0 {
+		if err := t.exportErasures(ctx, erasures); err != nil || len(t.Args) == 0 {
 			return err
 		}
 	}
-	if len(args) == 0 {
+	if len(t.Args) == 0 {
 		return exit.Usage("Name the folder for the files, or a file with --erasures.")
 	}
-	done, err := manifest.Export(ctx, t.Server, args[0])
+	done, err := manifest.Export(ctx, t.Server, t.Args[0])
 	if err != nil {
 		return err
 	}
 	if tokens := t.Text("tokens"); tokens != "" {
-		if err := manifest.ExportTokens(ctx, t.Server, args[0], tokens); err != nil {
+		if err := manifest.ExportTokens(ctx, t.Server, t.Args[0], tokens); err != nil {
 			return err
 		}
 		t.Notef("The tokens are in %s, for you alone to read; delete it when it is no longer needed.", tokens)
@@ -36,7 +36,7 @@ func (t *cli) export(ctx context.Context, args []string) error {
 	for _, file := range done.Stale {
 		t.Sayf("The server has nothing of what is in %s; the file is still there.", file)
 	}
-	return t.Report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), args[0],
+	return t.Report(done, "Wrote %s to %s; %d unchanged.", view.Counted(len(done.Written), "file"), t.Args[0],
 		done.Unchanged)
 }
 

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,9 +16,10 @@ import (
 	"sluice"
 	"sluice/cmd/sluice/exit"
 	"sluice/config"
+	"sluice/outward"
 )
 
-func (t *cli) health(ctx context.Context, _ []string) error {
+func (t *cli) health(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, t.Duration("timeout"))
 	defer cancel()
 	path := sluice.ReadyPath
@@ -99,12 +99,6 @@ func fetch(ctx context.Context, client *http.Client, url string) (*http.Response
 	if err != nil {
 		return nil, nil, err
 	}
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer response.Body.Close()
 	const longest = 16 << 20
-	body, err := io.ReadAll(io.LimitReader(response.Body, longest))
-	return response, body, err
+	return outward.Do(client, request, longest)
 }

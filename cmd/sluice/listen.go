@@ -35,16 +35,16 @@ func (t *cli) knows(ctx context.Context, pattern string) error {
 	if t.On("wait") || strings.ContainsAny(pattern, "*#") {
 		return nil
 	}
-	_, err := t.webhooks().one(ctx, pattern)
+	_, err := t.one(ctx, pattern)
 	if e := sluice.AsError(err); err != nil && e.Kind == sluice.NotFound {
 		return e.Saying(e.Message + " With --wait it is listened to all the same.")
 	}
 	return nil // other errors appear when the events are read
 }
 
-func (t *cli) listen(ctx context.Context, args []string) error {
+func (t *cli) listen(ctx context.Context) error {
 	at := client.Position{URL: t.Server.URL(), Type: t.Text("type"), Forward: t.Text("forward")}
-	if err := readEvents(&at, args); err != nil {
+	if err := readEvents(&at, t.Args); err != nil {
 		return err
 	}
 	l := &listener{cli: t}

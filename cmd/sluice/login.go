@@ -15,7 +15,7 @@ import (
 	"sluice/cmd/sluice/terminal"
 )
 
-func (t *cli) login(ctx context.Context, args []string) error {
+func (t *cli) login(ctx context.Context) error {
 	username := cmp.Or(t.Text("username"), os.Getenv("SLUICE_USERNAME"))
 	profiles, err := t.Profiles()
 	if err != nil {
@@ -27,8 +27,8 @@ func (t *cli) login(ctx context.Context, args []string) error {
 		return err // the name is wrong
 	}
 	given := t.Text("url")
-	if len(args) > 0 {
-		given = args[0]
+	if len(t.Args) > 0 {
+		given = t.Args[0]
 	}
 	c, err := t.chooseServer(ctx, given, cmp.Or(before.URL, terminal.DefaultURL))
 	if err != nil {
@@ -113,16 +113,12 @@ func (t *cli) loginInBrowser(ctx context.Context, c *client.Client, fallback str
 		signIn.URL)
 	waiting, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	browser, err := terminal.StartBrowser(ctx, terminal.BrowserHere(), signIn.URL)
-	if err != nil {
-		giveUp(errNoBrowser)
-	} else {
-		go func() {
-			if browser.Wait() != nil {
-				giveUp(errNoBrowser)
-			}
-		}()
-	}
+	go func() {
+		browser, err := terminal.StartBrowser(ctx, terminal.BrowserHere(), signIn.URL)
+		if err != nil || browser.Wait() != nil {
+			giveUp(errNoBrowser)
+		}
+	}()
 	login, err := signIn.Wait(waiting)
 	if err != nil && errors.Is(context.Cause(waiting), errNoBrowser) {
 		t.Sayf("No browser could be opened.")
@@ -174,7 +170,7 @@ func (t *cli) warnOfPlainHTTP(server string) {
 	}
 }
 
-func (t *cli) logout(ctx context.Context, _ []string) error {
+func (t *cli) logout(ctx context.Context) error {
 	profiles, err := t.Profiles()
 	if err != nil {
 		return err

@@ -10,12 +10,12 @@ import (
 	"sluice/serve"
 )
 
-func (t *cli) man(_ context.Context, args []string) error {
-	if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everyone
+func (t *cli) man(context.Context) error {
+	if err := os.MkdirAll(t.Args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everyone
 		return exit.Usage("%v", err)
 	}
 	root := t.Cmd.Root()
 	root.DisableAutoGenTag = true
 	header := &doc.GenManHeader{Section: "1", Source: "sluice " + serve.Version, Manual: "sluice"}
-	return doc.GenManTree(root, header, args[0])
+	return doc.GenManTree(root, header, t.Args[0])
 }

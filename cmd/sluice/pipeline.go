@@ -12,16 +12,16 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func (t *cli) pipelinePause(ctx context.Context, args []string) error {
-	return t.about().each(ctx, args, "pipeline.pause", "Paused the pipeline %s; events wait for it.")
+func (t *cli) pipelinePause(ctx context.Context) error {
+	return t.each(ctx, "pipeline.pause", "Paused the pipeline %s; events wait for it.")
 }
 
 // pipelineResume resumes pipelines, or all of them.
-func (t *cli) pipelineResume(ctx context.Context, args []string) error {
-	if all := t.On("all"); all == (len(args) > 0) {
+func (t *cli) pipelineResume(ctx context.Context) error {
+	if all := t.On("all"); all == (len(t.Args) > 0) {
 		return exit.Usage("Name pipelines, or give --all.").Help(t.Cmd)
 	} else if !all {
-		return t.about().each(ctx, args, "pipeline.resume", "The pipeline %s runs again.")
+		return t.each(ctx, "pipeline.resume", "The pipeline %s runs again.")
 	}
 	var resumed sluice.List[sluice.PipelineView]
 	if err := t.Server.Decode(ctx, "pipeline.resume", url.Values{"all": {"true"}}, nil, &resumed); err != nil {
@@ -31,8 +31,8 @@ func (t *cli) pipelineResume(ctx context.Context, args []string) error {
 }
 
 // pipelineDelete deletes pipelines, and says how many events that abandons.
-func (t *cli) pipelineDelete(ctx context.Context, args []string) error {
-	waiting, known := t.waitingFor(ctx, args)
+func (t *cli) pipelineDelete(ctx context.Context) error {
+	waiting, known := t.waitingFor(ctx)
 	effect, events := strings.TrimSuffix(t.Resource.Effect, "."), view.Counted(waiting, "event")+" still waiting."
 	switch {
 	case !known:
@@ -42,7 +42,7 @@ func (t *cli) pipelineDelete(ctx context.Context, args []string) error {
 	default:
 		effect += "."
 	}
-	if err := t.about().remove(ctx, args, effect); err != nil {
+	if err := t.remove(ctx, effect); err != nil {
 		return err
 	}
 	if waiting > 0 {
@@ -51,9 +51,9 @@ func (t *cli) pipelineDelete(ctx context.Context, args []string) error {
 	return nil
 }
 
-// waitingFor returns how many events wait for some pipelines. Not every user who may
+// waitingFor returns how many events wait for the named pipelines. Not every user who may
 // delete a pipeline may know that.
-func (t *cli) waitingFor(ctx context.Context, names []string) (count int, known bool) {
+func (t *cli) waitingFor(ctx context.Context) (count int, known bool) {
 	var stats struct {
 		Pipelines []sluice.PipelineStats `json:"pipelines"`
 	}
@@ -61,25 +61,25 @@ func (t *cli) waitingFor(ctx context.Context, names []string) (count int, known 
 		return 0, false
 	}
 	for _, p := range stats.Pipelines {
-		if slices.Contains(names, p.Pipeline) {
+		if slices.Contains(t.Args, p.Pipeline) {
 			count += int(p.Waiting)
 		}
 	}
 	return count, true
 }
 
-func (t *cli) pipelineGet(ctx context.Context, args []string) error {
+func (t *cli) pipelineGet(ctx context.Context) error {
 	version := t.Text("version")
 	if t.FormGiven {
-		params := url.Values{"name": {args[0]}}
+		params := url.Values{"name": {t.Args[0]}}
 		if version != "0" {
 			params.Set("version", version)
 		}
 		return t.callCommand(ctx, "pipeline.get", params, nil)
 	}
-	source, _, err := t.Server.PipelineSource(ctx, args[0], version)
+	source, _, err := t.Server.PipelineSource(ctx, t.Args[0], version)
 	if err != nil {
-		return t.about().missingPipeline(ctx, args[0], err)
+		return t.missingPipeline(ctx, t.Args[0], err)
 	}
 	if terminal.IsTerminal(t.Out) {
 		source = view.Lines(source)

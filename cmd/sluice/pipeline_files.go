@@ -9,6 +9,26 @@ import (
 	"sluice/manifest"
 )
 
+// eachFile does something with the source in each file that the arguments name.
+func eachFile[T any](t *cli, do func(file, source string) (T, error)) (found []T, err error) {
+	files, err := filesIn(t.Args)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		source, err := t.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		done, err := do(file, string(source))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, done)
+	}
+	return found, nil
+}
+
 // filesIn returns the files that arguments name, and all pipelines in the folders that
 // they name.
 func filesIn(args []string) ([]string, error) {

@@ -37,20 +37,17 @@ type lintedFile struct {
 	sluice.LintResult
 }
 
-func (t *cli) pipelineLint(ctx context.Context, args []string) error {
-	files, err := filesIn(args)
+func (t *cli) pipelineLint(ctx context.Context) error {
+	found, err := eachFile(t, func(file, source string) (lintedFile, error) {
+		linted, err := t.lint(ctx, source)
+		return lintedFile{file, linted}, err
+	})
 	if err != nil {
 		return err
 	}
-	found := make([]lintedFile, len(files))
 	mistakes := 0
-	for i, file := range files {
-		linted, err := t.lintFile(ctx, file)
-		if err != nil {
-			return err
-		}
-		found[i] = lintedFile{file, linted}
-		mistakes += len(linted.Problems)
+	for _, f := range found {
+		mistakes += len(f.Problems)
 	}
 	if err := t.Present(found, func(w io.Writer) { t.listLinted(w, found) }); err != nil {
 		return err
@@ -61,21 +58,17 @@ func (t *cli) pipelineLint(ctx context.Context, args []string) error {
 	return nil
 }
 
-// lintFile lets the server check a file, or this program if there is no server.
-func (t *cli) lintFile(ctx context.Context, file string) (found sluice.LintResult, err error) {
-	source, err := t.Read(file)
-	if err != nil {
-		return found, err
-	}
+// lint lets the server check a source, or this program if there is no server.
+func (t *cli) lint(ctx context.Context, source string) (found sluice.LintResult, err error) {
 	why := t.Connect()
 	if why == nil {
-		found, why = t.Server.Lint(ctx, "", string(source), "")
+		found, why = t.Server.Lint(ctx, "", source, "")
 	}
 	if why == nil {
 		return found, nil
 	}
 	t.Notef("Rights were not checked: %s", exit.Explain(why))
-	return offline[sluice.LintResult](ctx, "pipeline.lint", string(source))
+	return offline[sluice.LintResult](ctx, "pipeline.lint", source)
 }
 
 func (t *cli) listLinted(w io.Writer, found []lintedFile) {

@@ -15,20 +15,21 @@ import (
 	"sluice/manifest"
 )
 
-func (t *cli) pipelinePut(ctx context.Context, args []string) error {
-	files, err := filesIn(args)
-	if err != nil {
-		return err
-	}
+func (t *cli) pipelinePut(ctx context.Context) error {
 	name, force := t.Text("name"), t.On("force")
-	if name != "" && len(files) > 1 {
-		return exit.Usage("--name is for one file, and these are %d.", len(files))
-	}
-	drafts, err := t.readDrafts(files, name)
+	drafts, err := eachFile(t, func(file, source string) (pipelineDraft, error) {
+		return pipelineDraft{name: cmp.Or(name, manifest.NameOf(file)), file: file, source: source}, nil
+	})
 	if err != nil {
 		return err
 	}
-	folder := len(files) != len(args) || files[0] != args[0]
+	if name != "" && len(drafts) > 1 {
+		return exit.Usage("--name is for one file, and these are %d.", len(drafts))
+	}
+	if err := distinct(drafts); err != nil {
+		return err
+	}
+	folder := len(drafts) != len(t.Args) || drafts[0].file != t.Args[0]
 	var diffs []string
 	if folder {
 		if drafts, diffs, err = t.changedDrafts(ctx, drafts); err != nil {
@@ -56,21 +57,16 @@ type pipelineDraft struct {
 	found              sluice.LintResult // nothing, if the user may not lint
 }
 
-func (t *cli) readDrafts(files []string, name string) ([]pipelineDraft, error) {
-	drafts := make([]pipelineDraft, len(files))
+// distinct refuses drafts of the same pipeline.
+func distinct(drafts []pipelineDraft) error {
 	seen := make(map[string]string)
-	for i, file := range files {
-		source, err := t.Read(file)
-		if err != nil {
-			return nil, err
+	for _, d := range drafts {
+		if other := seen[d.name]; other != "" {
+			return exit.Usage("%s and %s are both the pipeline %s; rename one.", other, d.file, d.name)
 		}
-		drafts[i] = pipelineDraft{name: cmp.Or(name, manifest.NameOf(file)), file: file, source: string(source)}
-		if other := seen[drafts[i].name]; other != "" {
-			return nil, exit.Usage("%s and %s are both the pipeline %s; rename one.", other, file, drafts[i].name)
-		}
-		seen[drafts[i].name] = file
+		seen[d.name] = d.file
 	}
-	return drafts, nil
+	return nil
 }
 
 // changedDrafts returns the drafts that differ from the stored pipelines, and how.

@@ -10,7 +10,7 @@ import (
 	"sluice/manifest"
 )
 
-func (t *cli) pipelineRun(ctx context.Context, args []string) error {
+func (t *cli) pipelineRun(ctx context.Context) error {
 	vars, err := t.Pairs(t.Texts("var"))
 	if err != nil {
 		return err
@@ -19,7 +19,7 @@ func (t *cli) pipelineRun(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := t.runPipeline(ctx, args[0], vars, body)
+	answer, err := t.runPipeline(ctx, t.Args[0], vars, body)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (t *cli) runPipeline(
 ) (client.Answer, error) {
 	if !strings.Contains(name, "/") && manifest.NameOf(name) == name {
 		answer, err := t.Server.RunPipeline(ctx, name, vars, body)
-		return answer, t.about().missingPipeline(ctx, name, err)
+		return answer, t.missingPipeline(ctx, name, err)
 	}
 	source, err := t.Read(name)
 	if err != nil {
@@ -43,9 +43,9 @@ func (t *cli) runPipeline(
 
 // missingPipeline adds the name that was probably meant to the error for an unknown
 // pipeline. NotFound errors can be about other things as well.
-func (r resource) missingPipeline(ctx context.Context, name string, err error) error {
+func (t *cli) missingPipeline(ctx context.Context, name string, err error) error {
 	if !sluice.CodePipelineUnknown.Is(err) {
 		return err
 	}
-	return r.missing(ctx, name, err)
+	return t.missing(ctx, name, err)
 }

@@ -15,18 +15,16 @@ type testedFile struct {
 	sluice.TestReport
 }
 
-func (t *cli) pipelineTest(ctx context.Context, args []string) error {
-	files, err := filesIn(args)
+func (t *cli) pipelineTest(ctx context.Context) error {
+	results, err := eachFile(t, func(file, source string) (testedFile, error) {
+		return testFile(ctx, file, source)
+	})
 	if err != nil {
 		return err
 	}
-	results := make([]testedFile, len(files))
 	failed := 0
-	for i, file := range files {
-		if results[i], err = t.testFile(ctx, file); err != nil {
-			return err
-		}
-		failed += results[i].Failed
+	for _, r := range results {
+		failed += r.Failed
 	}
 	if err := t.Present(results, func(w io.Writer) { t.listTested(w, results) }); err != nil {
 		return err
@@ -38,19 +36,15 @@ func (t *cli) pipelineTest(ctx context.Context, args []string) error {
 }
 
 // testFile runs the tests in a file, unless it has mistakes.
-func (t *cli) testFile(ctx context.Context, file string) (testedFile, error) {
-	source, err := t.Read(file)
-	if err != nil {
-		return testedFile{}, err
-	}
-	linted, err := offline[sluice.LintResult](ctx, "pipeline.lint", string(source))
+func testFile(ctx context.Context, file, source string) (testedFile, error) {
+	linted, err := offline[sluice.LintResult](ctx, "pipeline.lint", source)
 	if err == nil {
 		err = mistake(linted, file, false)
 	}
 	if err != nil {
 		return testedFile{}, err
 	}
-	report, err := offline[sluice.TestReport](ctx, "pipeline.test", string(source))
+	report, err := offline[sluice.TestReport](ctx, "pipeline.test", source)
 	return testedFile{file, report}, err
 }
 

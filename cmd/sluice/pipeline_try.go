@@ -22,22 +22,22 @@ const (
 	triesShown   = 20
 )
 
-func (t *cli) pipelineTry(ctx context.Context, args []string) error {
-	source, err := t.Read(args[0])
+func (t *cli) pipelineTry(ctx context.Context) error {
+	source, err := t.Read(t.Args[0])
 	if err != nil {
 		return err
 	}
 	if !t.Params.Has("eventKey") && !t.Params.Has("pipeline") {
-		name := manifest.NameOf(args[0])
+		name := manifest.NameOf(t.Args[0])
 		if _, err := t.Server.PipelineVersions(ctx, name); err == nil {
 			t.Params.Set("pipeline", name)
 		}
 	}
 	found, failed := t.tryAll(ctx, string(source), t.Params)
 	if failed != nil && found.Tried() == 0 {
-		return inFile(args[0], failed)
+		return inFile(t.Args[0], failed)
 	}
-	if err := t.Present(found, func(w io.Writer) { t.listTried(w, args[0], found) }); err != nil {
+	if err := t.Present(found, func(w io.Writer) { t.listTried(w, t.Args[0], found) }); err != nil {
 		return err
 	}
 	if failed == nil && found.Fails > 0 {
@@ -68,9 +68,13 @@ func (t *cli) tryAll(ctx context.Context, source string, params url.Values) (all
 			}
 			return all, err
 		}
-		all.Mended, all.New, all.StillFails = all.Mended+page.Mended, all.New+page.New, all.StillFails+page.StillFails
-		all.Same, all.Differs = all.Same+page.Same, all.Differs+page.Differs
-		all.Fails, all.Unknown = all.Fails+page.Fails, all.Unknown+page.Unknown
+		all.Same += page.Same
+		all.Differs += page.Differs
+		all.Fails += page.Fails
+		all.Unknown += page.Unknown
+		all.Mended += page.Mended
+		all.New += page.New
+		all.StillFails += page.StillFails
 		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
 		all.Warnings = page.Warnings
 		bar.Steps(page.Tried())

@@ -10,12 +10,12 @@ type stored struct {
 	Current  bool   `json:"current"`
 }
 
-func (t *cli) profileUse(_ context.Context, args []string) error {
+func (t *cli) profileUse(context.Context) error {
 	profiles, err := t.Profiles()
 	if err != nil {
 		return err
 	}
-	name := args[0]
+	name := t.Args[0]
 	if err := profiles.Use(name); err != nil {
 		return err
 	}
@@ -27,18 +27,18 @@ func (t *cli) profileUse(_ context.Context, args []string) error {
 		"The profile %s is the current one: %s at %s.", name, login.Username, login.URL)
 }
 
-func (t *cli) profileDelete(_ context.Context, args []string) error {
+func (t *cli) profileDelete(context.Context) error {
 	profiles, err := t.Profiles()
 	if err != nil {
 		return err
 	}
-	if err := profiles.Delete(args[0]); err != nil {
+	if err := profiles.Delete(t.Args[0]); err != nil {
 		return err
 	}
-	return t.Report(map[string]any{"profile": args[0], "deleted": true}, "The profile %s is forgotten.", args[0])
+	return t.Report(map[string]any{"profile": t.Args[0], "deleted": true}, "The profile %s is forgotten.", t.Args[0])
 }
 
-func (t *cli) profileList(context.Context, []string) error {
+func (t *cli) profileList(context.Context) error {
 	profiles, err := t.Profiles()
 	if err != nil {
 		return err

@@ -13,12 +13,12 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func (t *cli) replay(ctx context.Context, args []string) error {
+func (t *cli) replay(ctx context.Context) error {
 	given := t.Params
 	switch {
-	case len(args) == 1 && (given.Has("eventKey") || given.Has("type") || given.Has("from") || given.Has("to")):
+	case len(t.Args) == 1 && (given.Has("eventKey") || given.Has("type") || given.Has("from") || given.Has("to")):
 		return exit.Usage("Give a trace id, or a span of time and flags that select; not both.")
-	case len(args) == 1:
+	case len(t.Args) == 1:
 		return t.ShowAnswer(t.Call(ctx))
 	case !given.Has("from"):
 		return exit.Usage("Give a trace id, or a span of time: --since or --from, and perhaps --event-key.")

@@ -16,9 +16,9 @@ import (
 )
 
 // restore works on a data folder or an external engine, without a server.
-func (t *cli) restore(ctx context.Context, args []string) error {
+func (t *cli) restore(ctx context.Context) error {
 	return t.onStopped(func(cfg config.Config, log *slog.Logger) error {
-		file, err := os.Open(args[0])
+		file, err := os.Open(t.Args[0])
 		if err != nil {
 			return exit.Usage("%v", err)
 		}

@@ -9,11 +9,11 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func (t *cli) result(ctx context.Context, args []string) error {
+func (t *cli) result(ctx context.Context) error {
 	if t.On("wait") {
-		return t.awaitResult(ctx, args[0])
+		return t.awaitResult(ctx, t.Args[0])
 	}
-	result, err := t.Server.Result(ctx, args[0])
+	result, err := t.Server.Result(ctx, t.Args[0])
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func (t *cli) retry(ctx context.Context, _ []string) error {
+func (t *cli) retry(ctx context.Context) error {
 	var done sluice.Retries
 	if err := t.Decode(ctx, &done); err != nil {
 		return err

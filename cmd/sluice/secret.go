@@ -11,25 +11,25 @@ import (
 	"sluice/serve"
 )
 
-func (t *cli) secretPut(ctx context.Context, args []string) error {
-	value, err := t.SecretValue(ctx, "Value of "+args[0])
+func (t *cli) secretPut(ctx context.Context) error {
+	value, err := t.SecretValue(ctx, "Value of "+t.Args[0])
 	if err != nil {
 		return err
 	}
 	t.Params.Set("value", value)
-	return t.Do(ctx, "Stored the secret %s.", args[0])
+	return t.Do(ctx, "Stored the secret %s.", t.Args[0])
 }
 
-func (t *cli) secretDelete(ctx context.Context, args []string) error {
+func (t *cli) secretDelete(ctx context.Context) error {
 	effect := "If webhooks or pipelines use it, it is refused."
 	if t.On("force") {
 		effect = t.Resource.Effect
 	}
-	return t.about().remove(ctx, args, effect)
+	return t.remove(ctx, effect)
 }
 
 // secretRekey works on the data folder, without a server.
-func (t *cli) secretRekey(ctx context.Context, _ []string) error {
+func (t *cli) secretRekey(ctx context.Context) error {
 	return t.onStopped(func(cfg config.Config, log *slog.Logger) error {
 		key := os.Getenv("SLUICE_NEW_SECRET_KEY")
 		if key == "" {

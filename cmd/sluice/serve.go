@@ -11,7 +11,7 @@ import (
 	"sluice/serve"
 )
 
-func (t *cli) serve(ctx context.Context, _ []string) error {
+func (t *cli) serve(ctx context.Context) error {
 	cfg, err := t.settings()
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -13,7 +12,7 @@ import (
 	"sluice/value"
 )
 
-func (t *cli) stats(ctx context.Context, _ []string) error {
+func (t *cli) stats(ctx context.Context) error {
 	answer, err := t.Call(ctx)
 	if sluice.Forbidden.Is(err) {
 		return t.scopedStats(ctx)
@@ -21,10 +20,10 @@ func (t *cli) stats(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
+	return t.Write(answer.Body, func(v *view.View, root *yaml.Node) {
 		tabulate(root, "minutes")
 		tabulate(root, "hours")
-		return v.Account(w, root, "")
+		v.Account(root, "")
 	})
 }
 
@@ -44,12 +43,12 @@ func (t *cli) scopedStats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.Write(document, func(v *view.View, w io.Writer, root *yaml.Node) error {
+	return t.Write(document, func(v *view.View, root *yaml.Node) {
 		tabulate(view.Field(root, "pipelines"), "hours")
 		for _, webhook := range view.Field(root, "webhooks").Content {
 			view.DropField(webhook, "hours") // too wide; --json shows them
 		}
-		return v.Account(w, root, "")
+		v.Account(root, "")
 	})
 }
 

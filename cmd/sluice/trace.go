@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,7 +15,7 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func (t *cli) trace(ctx context.Context, _ []string) error {
+func (t *cli) trace(ctx context.Context) error {
 	switch given := t.Params; {
 	case !t.On("follow"):
 		return t.showTrace(ctx)
@@ -44,7 +44,8 @@ func (t *cli) showTrace(ctx context.Context) error {
 	if !strings.Contains(id, ":") {
 		return t.PrintPage(answer, "--after ", view.CallColumns...)
 	}
-	return t.Write(answer.Body, func(v *view.View, w io.Writer, root *yaml.Node) error {
+	var failed error
+	err = t.Write(answer.Body, func(v *view.View, root *yaml.Node) {
 		calls := view.Field(root, "items").Content
 		if id := view.TextOf(calls[0], "quarantine"); id != "" {
 			kept, _ := t.items(ctx, "quarantine.get", url.Values{"id": {id}}) // it may be gone, or not for this user
@@ -52,18 +53,14 @@ func (t *cli) showTrace(ctx context.Context) error {
 				calls[0].Content = append(calls[0].Content, item.Content...)
 			}
 		}
-		replays, err := t.replaysOf(ctx, calls[0])
-		if err != nil {
-			return err
-		}
+		var replays []*yaml.Node
+		replays, failed = t.replaysOf(ctx, calls[0])
 		for _, call := range calls { // the call itself, then those that followed from it
-			if err := v.Call(w, call, replays); err != nil {
-				return err
-			}
+			v.Call(call, replays)
 			replays = nil
 		}
-		return nil
 	})
+	return cmp.Or(failed, err)
 }
 
 // replaysOf returns the replays of a call among the newest calls of its webhook. The

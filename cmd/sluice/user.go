@@ -2,10 +2,10 @@ package main
 
 import "context"
 
-func (t *cli) userPassword(ctx context.Context, args []string) error {
+func (t *cli) userPassword(ctx context.Context) error {
 	whose := "Your password"
-	if len(args) > 0 {
-		whose = "The password of " + args[0]
+	if len(t.Args) > 0 {
+		whose = "The password of " + t.Args[0]
 	} else if !t.Params.Has("current") && t.Asks() {
 		current, err := t.AskSecret(ctx, "Current password: ")
 		if err != nil {

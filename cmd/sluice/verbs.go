@@ -29,7 +29,7 @@ func (t *cli) verbs() map[string]terminal.Do {
 	return map[string]terminal.Do{
 		"list": t.list, "show": t.show, "create": t.create, "edit": t.edit, "delete": t.delete, "change": t.change,
 
-		"webhook url": t.webhookURL, "webhook test": t.webhookTest, "webhook missed": t.webhookMissed,
+		"webhook url": t.webhookURL, "webhook missed": t.webhookMissed,
 		"webhook check": t.webhookCheck, "webhook types": t.webhookTypes,
 		"webhook token add": t.tokenAdd, "webhook token delete": t.tokenDelete,
 

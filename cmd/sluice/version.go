@@ -7,7 +7,7 @@ import (
 	"sluice/serve"
 )
 
-func (t *cli) version(context.Context, []string) error {
+func (t *cli) version(context.Context) error {
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	told := map[string]string{
 		"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform,

@@ -10,30 +10,26 @@ import (
 	"sluice/cmd/sluice/view"
 )
 
-func (t *cli) webhookURL(ctx context.Context, args []string) error {
-	hook, err := t.Server.Webhook(ctx, args[0])
+func (t *cli) webhookURL(ctx context.Context) error {
+	hook, err := t.Server.Webhook(ctx, t.Args[0])
 	if err != nil {
-		return t.about().missing(ctx, args[0], err)
+		return t.missing(ctx, t.Args[0], err)
 	}
 	if t.FormGiven {
-		return t.ShowValue(map[string]string{"eventKey": args[0], "webhookUrl": hook.WebhookURL})
+		return t.ShowValue(map[string]string{"eventKey": t.Args[0], "webhookUrl": hook.WebhookURL})
 	}
 	_, err = fmt.Fprintln(t.Out, view.Printable(hook.WebhookURL))
 	return err
 }
 
-func (t *cli) webhookTest(ctx context.Context, args []string) error {
-	return t.callWebhook(ctx, args[0], true)
-}
-
-func (t *cli) tokenAdd(ctx context.Context, args []string) error {
+func (t *cli) tokenAdd(ctx context.Context) error {
 	t.ShowTokens = true // people need it now
 	answer, err := t.Call(ctx)
-	return t.ShowAnswer(answer, t.about().missing(ctx, args[0], err))
+	return t.ShowAnswer(answer, t.missing(ctx, t.Args[0], err))
 }
 
-func (t *cli) tokenDelete(ctx context.Context, args []string) error {
-	token := "token " + sluice.Last6(args[1]) + " of " + args[0]
+func (t *cli) tokenDelete(ctx context.Context) error {
+	token := "token " + sluice.Last6(t.Args[1]) + " of " + t.Args[0]
 	if err := t.Confirm(ctx, "Close the "+token+"? Calls with it are refused at once."); err != nil {
 		return err
 	}
@@ -41,9 +37,9 @@ func (t *cli) tokenDelete(ctx context.Context, args []string) error {
 }
 
 // webhookMissed gets what was missed from the sender.
-func (t *cli) webhookMissed(ctx context.Context, args []string) error {
+func (t *cli) webhookMissed(ctx context.Context) error {
 	var found sluice.Missed
-	if err := t.ask(ctx, args[0], &found); err != nil {
+	if err := t.ask(ctx, &found); err != nil {
 		return err
 	}
 	return t.Present(found, func(w io.Writer) {
@@ -58,9 +54,9 @@ func (t *cli) webhookMissed(ctx context.Context, args []string) error {
 }
 
 // webhookCheck asks the sender whether it still calls.
-func (t *cli) webhookCheck(ctx context.Context, args []string) error {
+func (t *cli) webhookCheck(ctx context.Context) error {
 	var found sluice.Subscription
-	if err := t.ask(ctx, args[0], &found); err != nil {
+	if err := t.ask(ctx, &found); err != nil {
 		return err
 	}
 	return t.Present(found, func(w io.Writer) {
@@ -72,22 +68,23 @@ func (t *cli) webhookCheck(ctx context.Context, args []string) error {
 }
 
 // webhookTypes shows the kinds of events that came, and who takes them.
-func (t *cli) webhookTypes(ctx context.Context, args []string) error {
-	if _, err := t.about().one(ctx, args[0]); err != nil {
+func (t *cli) webhookTypes(ctx context.Context) error {
+	if _, err := t.one(ctx, t.Args[0]); err != nil {
 		return err
 	}
 	found := []sluice.WebhookStats{{}}
-	if err := t.ask(ctx, args[0], &found); err != nil {
+	if err := t.ask(ctx, &found); err != nil {
 		return err
 	}
 	if len(found) == 0 || found[0].Types == nil {
-		t.Notef("No event with a type came; sluice webhook show %s says where calls name theirs (eventType).", args[0])
+		t.Notef("No event with a type came; sluice webhook show %s says where calls name theirs (eventType).",
+			t.Args[0])
 		return t.ShowValue([]sluice.TypeStats{})
 	}
 	return t.ShowValue(found[0].Types)
 }
 
-// ask calls the command of the verb about a thing.
-func (t *cli) ask(ctx context.Context, key string, into any) error {
-	return t.about().missing(ctx, key, t.Decode(ctx, into))
+// ask calls the command of the verb about the named thing.
+func (t *cli) ask(ctx context.Context, into any) error {
+	return t.missing(ctx, t.Args[0], t.Decode(ctx, into))
 }

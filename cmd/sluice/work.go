@@ -23,9 +23,9 @@ import (
 )
 
 // work takes items of a queue one after the other, and lets a program do them, until ctx ends.
-func (t *cli) work(ctx context.Context, args []string) error {
+func (t *cli) work(ctx context.Context) error {
 	all := t.On("all")
-	params := url.Values{"queue": args[:1], "lease": {t.Text("lease")}, "wait": {"25s"}}
+	params := url.Values{"queue": t.Args[:1], "lease": {t.Text("lease")}, "wait": {"25s"}}
 	if all {
 		params.Set("wait", "0s")
 	}
@@ -38,7 +38,7 @@ func (t *cli) work(ctx context.Context, args []string) error {
 			return nil
 		}
 		for _, item := range taken.Items {
-			if err := t.doWork(ctx, item, args[1:]); sluice.CodeLeaseOver.Is(err) {
+			if err := t.doWork(ctx, item); sluice.CodeLeaseOver.Is(err) {
 				t.Sayf("%s: %v", item.TraceID, err)
 			} else if err != nil {
 				return err
@@ -65,12 +65,12 @@ func (t *cli) persist(ctx context.Context, name string, params url.Values, body 
 // farewell is how long a program has to end.
 const farewell = 2 * time.Second
 
-// doWork runs a program for an item, and answers what came of it.
-func (t *cli) doWork(ctx context.Context, item sluice.WorkItem, command []string) error {
+// doWork runs the program for an item, and answers what came of it.
+func (t *cli) doWork(ctx context.Context, item sluice.WorkItem) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	go t.extendWork(running, stop, item.Lease)
-	program := exec.CommandContext(running, command[0], command[1:]...) //nolint:gosec // its user names it
+	program := exec.CommandContext(running, t.Args[1], t.Args[2:]...) //nolint:gosec // its user names it
 	program.Env = append(program.Environ(), "SLUICE_QUEUE="+item.Queue, "SLUICE_TRACE_ID="+item.TraceID,
 		"SLUICE_ATTEMPT="+strconv.Itoa(item.Attempt))
 	program.Stdin = bytes.NewReader(append(item.Input, '\n'))

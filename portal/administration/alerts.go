@@ -23,12 +23,8 @@ type alertItem struct {
 func (a alertItem) Rest() string { return strings.TrimPrefix(a.Message, a.Title+": ") }
 
 func alertsPage(v *page.Visit) error {
-	found, err := page.Ask[sluice.List[sluice.Alert]](v, "alert.get", "limit", page.Size)
-	if err != nil {
-		return err
-	}
 	var view alertList
-	for _, a := range found.Items {
+	for _, a := range page.Ask[sluice.List[sluice.Alert]](v, "alert.get", "limit", page.Size).Items {
 		words := a.Kind.Words(a.Subject)
 		item := alertItem{a, words.Page, words.DoBy(v.May)}
 		if a.Open() {

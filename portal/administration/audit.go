@@ -11,12 +11,9 @@ import (
 
 // An auditView is a page of the audit log.
 type auditView struct {
-	Username, Command, Outcome, From, To string
-	Commands                             []string // suggestions
-	Items                                []auditItem
-	Next                                 string
-	Later                                bool // not the first page
-	Problem                              string
+	Items   []auditItem
+	Next    string
+	Problem string
 }
 
 // An auditItem is an entry with a link to what it is about.
@@ -28,21 +25,9 @@ type auditItem struct {
 }
 
 func auditPage(v *page.Visit) error {
-	view := auditView{
-		Username: v.Query("username"), Command: v.Query("command"), Outcome: v.Query("outcome"),
-		From: v.Query("from"), To: v.Query("to"), Later: v.Query("after") != "",
-	}
-	found, err := page.Ask[sluice.List[sluice.AuditEntry]](v, "audit.get", "username", view.Username,
-		"command", view.Command, "outcome", view.Outcome,
-		"from", page.AsTime(view.From), "to", page.AsTime(view.To), "limit", page.Size, "after", v.Query("after"))
-	if view.Problem, err = v.WrongFilter(err); err != nil {
-		return err
-	}
-	view.Next = v.Next(found.Next)
-	view.Commands = append(view.Commands, "login", "logout")
-	for _, cmd := range v.Commands.All() {
-		view.Commands = append(view.Commands, cmd.Name)
-	}
+	found, err := page.Try[sluice.List[sluice.AuditEntry]](v, "audit.get", v.Asked("username", "command", "outcome"),
+		"from", page.AsTime(v.Query("from")), "to", page.AsTime(v.Query("to")))
+	view := auditView{Next: v.Next(found.Next), Problem: v.WrongFilter(err)}
 	for _, entry := range found.Items {
 		view.Items = append(view.Items, auditItemOf(v, entry))
 	}

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"sluice/portal/page"
@@ -22,15 +21,6 @@ var chapters = sync.OnceValue(func() (all []chapter) {
 	page.Decode(chapterTable, &all)
 	return all
 })
-
-// chapterOf returns the chapter of a command. Those without a prefix direct a pipeline.
-func chapterOf(command string) string {
-	name, _, dotted := strings.Cut(command, ".")
-	if !dotted {
-		return "flow"
-	}
-	return name
-}
 
 // inOrder returns the chapters with the names of the keys, those with a title first.
 func inOrder[T any](of map[string]T) (found []chapter) {

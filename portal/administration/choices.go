@@ -8,17 +8,15 @@ import (
 	"sluice/portal/page"
 )
 
-func roleChoices(v *page.Visit) ([]page.Choice, error) {
-	roles, err := page.Ask[command.Page[sluice.RoleView]](v, "iam.role.get")
-	choices := make([]page.Choice, len(roles.Items))
-	for i, role := range roles.Items {
-		choices[i] = page.Choice{Value: role.Name, Label: role.Name, Help: InWords(v, role.Permissions)}
+func roleChoices(v *page.Visit) (choices []page.Choice) {
+	for _, role := range page.Ask[[]sluice.RoleView](v, "iam.role.get") {
+		choices = append(choices, page.Choice{Value: role.Name, Label: role.Name, Help: InWords(v, role.Permissions)})
 	}
-	return choices, err
+	return choices
 }
 
 // permissionChoices returns all permissions by what people do with them, with what each allows.
-func permissionChoices(v *page.Visit) ([]page.Choice, error) {
+func permissionChoices(v *page.Visit) []page.Choice {
 	const everywhere = "Everywhere"
 	choices := []page.Choice{
 		{Value: sluice.MayRead, Label: sluice.MayRead, Help: "Run every command that changes nothing.",
@@ -27,7 +25,7 @@ func permissionChoices(v *page.Visit) ([]page.Choice, error) {
 	}
 	byChapter := make(map[string][]page.Choice)
 	add := func(name, help string) {
-		of := chapterOf(name)
+		of := command.Command{Name: name}.Group()
 		byChapter[of] = append(byChapter[of], page.Choice{Value: name, Label: name, Help: help})
 	}
 	for _, cmd := range v.Commands.All() {
@@ -52,5 +50,5 @@ func permissionChoices(v *page.Visit) ([]page.Choice, error) {
 			choices = append(choices, choice)
 		}
 	}
-	return choices, nil
+	return choices
 }

@@ -12,8 +12,6 @@ type commandView struct {
 	page.Form
 	command.Command
 
-	Tag    string   // of the API reference
-	Step   bool     // it works only in a pipeline, or over HTTP
 	Lines  []string // commands for a terminal
 	Ran    bool
 	Output []outputPart
@@ -30,17 +28,16 @@ func commandPage(v *page.Visit, cmd command.Command) error {
 }
 
 // commandNamed returns the command that the path names.
-func commandNamed(v *page.Visit) (command.Command, error) {
+func commandNamed(v *page.Visit) command.Command {
 	cmd, ok := v.Commands.Find(v.Named("name"))
 	if !ok {
-		return cmd, sluice.CodeCommandUnknown.Errorf("There is no such command.")
+		v.Fail(sluice.CodeCommandUnknown.Errorf("There is no such command."))
 	}
-	return cmd, nil
+	return cmd
 }
 
 // show completes the page of a command and shows it.
 func (c commandView) show(v *page.Visit) error {
-	c.Tag, c.Step = chapterOf(c.Name), c.HTTPOnly() || c.Trigger || c.InRun
 	c.Lines = []string{
 		verbOf(c.Command),
 		"curl -u " + v.User.Name + " " + curlOf(c.Command, v.BaseURL+sluice.CommandPath+c.Name),
@@ -56,14 +53,11 @@ func (c commandView) show(v *page.Visit) error {
 		}
 	}
 	if at := c.Find("provider"); at != nil {
-		known, err := page.AskIfAllowed[command.Page[sluice.ProviderView]](v, "provider.get")
-		if err != nil {
-			return err
-		}
-		if known.Items != nil {
+		known := page.AskIfAllowed[[]sluice.ProviderView](v, "provider.get")
+		if known != nil {
 			at.Input, at.Choices = "select", []page.Choice{{Label: notGiven}}
 		}
-		for _, sender := range known.Items {
+		for _, sender := range known {
 			at.Choices = append(at.Choices, page.Choice{Value: sender.Provider, Label: sender.Title})
 		}
 	}
@@ -73,9 +67,7 @@ func (c commandView) show(v *page.Visit) error {
 // commandRun calls a command with what was entered, and shows its output.
 func commandRun(v *page.Visit, cmd command.Command) error {
 	output, next, err := v.Document(cmd.Name, page.ArgsOf(cmd, v.R.PostForm))
-	if _, other := v.Mistake(err); other != nil {
-		return other
-	}
+	v.Mistake(err)
 	view := commandView{Form: page.FormOf(cmd, v.R.PostForm, err), Command: cmd}
 	if err == nil {
 		view.Ran, view.Output = true, partsOf(page.PrettyUpTo(output, page.MaxOutput))

@@ -8,10 +8,7 @@ import (
 )
 
 // A commandsView is the list of commands.
-type commandsView struct {
-	Search string
-	Groups []commandGroup
-}
+type commandsView struct{ Groups []commandGroup }
 
 // A commandGroup is a chapter of the list of commands.
 type commandGroup struct {
@@ -21,12 +18,12 @@ type commandGroup struct {
 }
 
 func commandsPage(v *page.Visit) error {
-	view := commandsView{Search: v.Query("search")}
-	wanted := strings.ToLower(view.Search)
+	var view commandsView
+	wanted := strings.ToLower(v.Query("search"))
 	found := make(map[string][]command.Command)
 	for _, cmd := range v.Commands.All() {
 		if strings.Contains(strings.ToLower(cmd.Name+" "+cmd.Summary), wanted) {
-			found[chapterOf(cmd.Name)] = append(found[chapterOf(cmd.Name)], cmd)
+			found[cmd.Group()] = append(found[cmd.Group()], cmd)
 		}
 	}
 	for _, c := range inOrder(found) {

@@ -6,16 +6,13 @@ import (
 	"slices"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
 )
 
 func resourceConfirm(v *page.Visit, res *resource) error {
 	name := v.Named("item")
 	thing, err := v.Run(res.Get, res.Key, name)
-	if err != nil {
-		return err
-	}
+	v.Fail(err)
 	path := res.Page + "/" + url.PathEscape(name)
 	asked := page.Confirmation{
 		Name: name, What: res.One(), Effect: page.Typographic(res.Effect), Back: path,
@@ -25,7 +22,7 @@ func resourceConfirm(v *page.Visit, res *resource) error {
 	}
 	switch thing := thing.(type) {
 	case sluice.UserView:
-		asked.Hit, err = pipelinesOf(v, name)
+		asked.Hit = pipelinesOf(v, name)
 		if !thing.Disabled && v.May(res.Put) {
 			asked.Instead = &page.Instead{
 				Label:  "Disable the user instead",
@@ -36,14 +33,11 @@ func resourceConfirm(v *page.Visit, res *resource) error {
 			}
 		}
 	case sluice.RoleView:
-		asked.Hit, err = holdersOf(v, name)
+		asked.Hit = holdersOf(v, name)
 	case sluice.SecretView:
 		uses := cmp.Or(thing.UsedBy, new(sluice.SecretUsers))
 		asked.Hit = page.ConsequenceOf("These webhooks and pipelines use the secret, and fail if they have no other:",
 			slices.Concat(links("/webhooks/", uses.Webhooks), links("/pipelines/", uses.Pipelines)))
-	}
-	if err != nil {
-		return err
 	}
 	return v.Show("confirm", "Delete "+name, asked)
 }
@@ -65,39 +59,33 @@ func links(path string, names []string) (all []page.Link) {
 }
 
 // pipelinesOf returns the pipelines that a user owns.
-func pipelinesOf(v *page.Visit, username string) (*page.Consequence, error) {
-	all, err := page.AskIfAllowed[command.Page[sluice.PipelineView]](v, "pipeline.get")
+func pipelinesOf(v *page.Visit, username string) *page.Consequence {
 	var names []string
-	for _, one := range all.Items {
+	for _, one := range page.AskIfAllowed[[]sluice.PipelineView](v, "pipeline.get") {
 		if one.Owner == username && !one.Folder {
 			names = append(names, one.Name)
 		}
 	}
 	return page.ConsequenceOf("These pipelines run with this user’s permissions: they can’t switch users or use "+
-		"secrets any more until someone else saves them.", links("/pipelines/", names)), err
+		"secrets any more until someone else saves them.", links("/pipelines/", names))
 }
 
 // holdersOf returns the users and clients that have a role.
-func holdersOf(v *page.Visit, role string) (*page.Consequence, error) {
+func holdersOf(v *page.Visit, role string) *page.Consequence {
 	if v.Provider != nil {
-		return nil, nil
+		return nil
 	}
 	var users, clients []string
-	accounts, err := page.AskIfAllowed[command.Page[sluice.UserView]](v, "iam.user.get")
-	if err != nil {
-		return nil, err
-	}
-	for _, user := range accounts.Items {
+	for _, user := range page.AskIfAllowed[[]sluice.UserView](v, "iam.user.get") {
 		if slices.Contains(user.Roles, role) {
 			users = append(users, user.Username)
 		}
 	}
-	programs, err := page.AskIfAllowed[command.Page[sluice.OAuthClientView]](v, "iam.client.get")
-	for _, client := range programs.Items {
+	for _, client := range page.AskIfAllowed[[]sluice.OAuthClientView](v, "iam.client.get") {
 		if slices.Contains(client.Roles, role) {
 			clients = append(clients, client.ClientID)
 		}
 	}
 	return page.ConsequenceOf("These users and clients have the role:",
-		slices.Concat(links("/users/", users), links("/clients/", clients))), err
+		slices.Concat(links("/users/", users), links("/clients/", clients)))
 }

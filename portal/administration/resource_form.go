@@ -31,12 +31,8 @@ func resourceNew(v *page.Visit, res *resource) error {
 	var entered url.Values
 	if like := v.Query("like"); like != "" {
 		thing, err := v.Run(res.Get, res.Key, like)
-		if err == nil {
-			entered, err = page.Stored(thing)
-		}
-		if err != nil {
-			return err
-		}
+		v.Fail(err)
+		entered = v.Stored(thing)
 		entered.Del(res.Key)
 	}
 	return resourceForm{resource: res}.show(v, "New "+res.One(), entered, nil)
@@ -51,10 +47,7 @@ func (f resourceForm) showStored(v *page.Visit) (err error) {
 	if f.Thing, err = v.Run(f.Get, f.Key, f.Name); err != nil {
 		return err
 	}
-	stored, err := page.Stored(f.Thing)
-	if err != nil {
-		return err
-	}
+	stored := v.Stored(f.Thing)
 	if permissions := stored["permissions"]; len(permissions) > 0 {
 		f.InWords, f.Allows = InWords(v, permissions), allowedBy(v, permissions)
 	}
@@ -68,7 +61,7 @@ func allowedBy(v *page.Visit, permissions []string) []command.Command {
 }
 
 // choices are what fields offer to choose from, by their names.
-var choices = map[string]func(*page.Visit) ([]page.Choice, error){
+var choices = map[string]func(*page.Visit) []page.Choice{
 	"roles": roleChoices, "permissions": permissionChoices,
 }
 
@@ -88,11 +81,7 @@ func (f resourceForm) show(v *page.Visit, title string, entered url.Values, fail
 	for i := range f.Fields {
 		at := &f.Fields[i]
 		if offers := choices[at.Name]; offers != nil {
-			offered, err := offers(v)
-			if err != nil {
-				return err
-			}
-			at.Choose(offered, entered[at.Name])
+			at.Choose(offers(v), entered[at.Name])
 		}
 		if offered := f.Words[at.Name].Choices; offered != nil {
 			at.Choose(slices.Clone(offered), entered[at.Name])
@@ -140,10 +129,7 @@ func resourcePut(v *page.Visit, res *resource) error {
 			return resourceForm{resource: res, Name: name}.show(v, res.Title, form, mistake)
 		})
 	}
-	stored, err := page.Stored(output)
-	if err != nil {
-		return err
-	}
+	stored := v.Stored(output)
 	view := resourceForm{
 		resource: res, Name: form.Get(res.Key), Output: stored.Get("secret"), Warnings: stored["warnings"],
 	}

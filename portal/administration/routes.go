@@ -6,6 +6,7 @@ import (
 	"embed"
 	"sync"
 
+	"sluice/command"
 	"sluice/portal/page"
 )
 
@@ -22,30 +23,39 @@ func Add(s *page.Site) {
 		}
 		return operationsOf(text)
 	})
-	described := func(*page.Visit) (map[string][]operation, error) { return operations() }
-	for _, res := range resources() {
-		of := func(serve func(*page.Visit, *resource) error) page.Endpoint {
-			return func(v *page.Visit) error { return serve(v, res) }
-		}
-		s.Page("GET "+res.Page, of(resourceListPage))
-		s.Page("GET "+res.Page+"/new", of(resourceNew))
-		s.Form(res.Page+"/new", of(resourcePut))
-		s.Page("GET "+res.Page+"/{item}", of(resourcePage))
-		s.Form(res.Page+"/{item}", of(resourcePut))
-		s.Page("GET "+res.Page+"/{item}/delete", of(resourceConfirm))
-		s.Page("POST "+res.Page+"/{item}/delete", of(resourceDelete))
+	described := func(v *page.Visit) map[string][]operation {
+		all, err := operations()
+		v.Fail(err)
+		return all
 	}
-	s.Page("GET /teams/new", teamPage)
-	s.Form("/teams/new", teamPut)
-	s.Page("GET /alerts", alertsPage)
-	s.Form("/alerts/{id}/mute", alertMute)
-	s.Page("GET /audit", auditPage)
-	s.Page("GET /settings", settingsPage)
-	s.Page("GET /commands", commandsPage)
-	s.Page("GET /commands/{name}", page.With(commandNamed, commandPage))
-	s.Form("/commands/{name}", page.With(commandNamed, commandRun))
-	s.Page("GET /reference", page.With(described, referencePage))
-	s.Page("GET /reference/{tag}", page.With(described, referencePage))
-	s.Page("GET /me", mePage)
-	s.Form("/me", setPassword)
+	for _, res := range resources() {
+		page.PagesOf(s, func(*page.Visit) *resource { return res }, map[string]func(*page.Visit, *resource) error{
+			"GET " + res.Page:                     resourceListPage,
+			"GET " + res.Page + "/new":            resourceNew,
+			"POST " + res.Page + "/new":           resourcePut,
+			"GET " + res.Page + "/{item}":         resourcePage,
+			"POST " + res.Page + "/{item}":        resourcePut,
+			"GET " + res.Page + "/{item}/delete":  resourceConfirm,
+			"POST " + res.Page + "/{item}/delete": resourceDelete,
+		})
+	}
+	s.Pages(map[string]page.Endpoint{
+		"GET /teams/new":         teamPage,
+		"POST /teams/new":        teamPut,
+		"GET /alerts":            alertsPage,
+		"POST /alerts/{id}/mute": alertMute,
+		"GET /audit":             auditPage,
+		"GET /settings":          settingsPage,
+		"GET /commands":          commandsPage,
+		"GET /me":                mePage,
+		"POST /me":               setPassword,
+	})
+	page.PagesOf(s, commandNamed, map[string]func(*page.Visit, command.Command) error{
+		"GET /commands/{name}":  commandPage,
+		"POST /commands/{name}": commandRun,
+	})
+	page.PagesOf(s, described, map[string]func(*page.Visit, map[string][]operation) error{
+		"GET /reference":       referencePage,
+		"GET /reference/{tag}": referencePage,
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
 )
 
@@ -29,11 +28,7 @@ func showTeam(v *page.Visit, failure error) error {
 	}
 	view.Fields[0].Focus = failure == nil
 	like := view.Find("like")
-	roles, err := page.Ask[command.Page[sluice.RoleView]](v, "iam.role.get")
-	if err != nil {
-		return err
-	}
-	for _, role := range roles.Items {
+	for _, role := range page.Ask[[]sluice.RoleView](v, "iam.role.get") {
 		if role.Name != sluice.AdminName && role.Name != sluice.AnonymousRole && len(role.Scope) == 0 {
 			like.Choices = append(like.Choices, page.Choice{Value: role.Name, Label: role.Name})
 		}
@@ -41,12 +36,8 @@ func showTeam(v *page.Visit, failure error) error {
 	if v.Provider != nil || !v.May("iam.user.put") {
 		view.Drop("members")
 	} else {
-		users, err := page.Ask[command.Page[sluice.UserView]](v, "iam.user.get")
-		if err != nil {
-			return err
-		}
 		var offered []page.Choice
-		for _, user := range users.Items {
+		for _, user := range page.Ask[[]sluice.UserView](v, "iam.user.get") {
 			if user.Username != sluice.AnonymousName {
 				offered = append(offered, page.Choice{
 					Value: user.Username, Label: user.Username, Help: "now " +
@@ -91,7 +82,7 @@ func makeTeam(v *page.Visit, entered url.Values) (role string, err error) {
 		if name == "" {
 			continue
 		}
-		member, err := page.Ask[sluice.UserView](v, "iam.user.get", "username", name)
+		member, err := page.Try[sluice.UserView](v, "iam.user.get", "username", name)
 		if err == nil {
 			_, err = v.Run("iam.user.put", "username", name,
 				"roles", strings.Join(append(slices.Clone(member.Roles), role), ","))

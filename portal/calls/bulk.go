@@ -48,11 +48,11 @@ const bulkStep = 100
 // A bulk does the same to many things, some in each request, so that people see the
 // progress.
 type bulk struct {
-	Verb  string    // what is done, in the past tense
-	What  [2]string // the things: singular and plural
-	About string    // describes the things; "" if people selected them
-	List  string    // title of the list
-	Back  string    // path of the list
+	Verb  string // what is done, in the past tense
+	What  string // one of the things
+	About string // describes the things; "" if people selected them
+	List  string // title of the list
+	Back  string // path of the list
 
 	Fields  url.Values // of the form that continues
 	Began   time.Time
@@ -90,7 +90,7 @@ func (b *bulk) step(v *page.Visit) (err error) {
 	if b.names != nil {
 		return b.stepSelected(v)
 	}
-	output, err := page.Ask[sluice.BulkAnswer](v, b.command, b.args, "limit", strconv.Itoa(bulkStep),
+	output, err := page.Try[sluice.BulkAnswer](v, b.command, b.args, "limit", strconv.Itoa(bulkStep),
 		"after", v.Entered("after"), "to", cmp.Or(page.AsTime(v.Entered("to")), b.Began.Format(time.RFC3339Nano)))
 	if err == nil {
 		b.add(output)
@@ -105,7 +105,7 @@ func (b *bulk) stepSelected(v *page.Visit) error {
 	begin = min(max(begin, 0), len(b.names))
 	end := min(begin+bulkStep, len(b.names))
 	for _, name := range b.names[begin:end] {
-		output, err := page.Ask[sluice.BulkAnswer](v, b.command, b.field, name, b.args)
+		output, err := page.Try[sluice.BulkAnswer](v, b.command, b.field, name, b.args)
 		if err == nil {
 			b.add(output)
 			continue
@@ -145,7 +145,7 @@ func (b *bulk) add(output sluice.BulkAnswer) {
 }
 
 // Title says what was done to how many things.
-func (b *bulk) Title() string { return page.Plural(b.Done, b.What[0], b.What[1]) + " " + b.Verb }
+func (b *bulk) Title() string { return page.Plural(b.Done, b.What, b.What+"s") + " " + b.Verb }
 
 // Listed reports whether the page lists all things that were left out. It has none of
 // earlier steps.

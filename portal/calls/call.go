@@ -14,45 +14,32 @@ import (
 type callView struct {
 	sluice.CallView
 
-	Runs      []RunView
-	Failed    *RunView // the latest run that failed
-	Mend      *RunView // the latest one whose pipeline the user can edit
-	Outside   bool     // the system that it called is at fault, rather than the source
-	Replays   []sluice.CallView
-	Checked   *checked          // nil if it is unknown
-	Followed  []sluice.CallView // events that this one caused
-	Picture   *timeline
-	Headers   []sluice.Header
-	Text      string // the payload, formatted
-	Raw       string // the payload as it came, if that differs
-	Curl      string // a command that repeats the call; "" if there is none
-	Editable  bool
-	Rejected  *quarantined // the stored call, if it was rejected
-	Result    string
-	Live      string
-	CallsPath string // list of the webhook's calls
+	Runs     []RunView
+	Failed   *RunView // the latest run that failed
+	Mend     *RunView // the latest one whose pipeline the user can edit
+	Replays  []sluice.CallView
+	Checked  *checked          // nil if it is unknown
+	Followed []sluice.CallView // events that this one caused
+	Picture  *timeline
+	Text     string // the payload, formatted
+	Raw      string // the payload as it came, if that differs
+	Curl     string // a command that repeats the call; "" if there is none
+	Editable bool
+	Rejected *quarantined // the stored call, if it was rejected
+	Live     string
 }
 
-func callPage(v *page.Visit, items []sluice.CallView) (err error) {
+func callPage(v *page.Visit, items []sluice.CallView) error {
 	view := callView{CallView: items[0], Followed: items[1:], Picture: picture(items)}
-	view.Headers = page.Headers(view.CallView.Headers)
 	view.Text = payloadText(view.CallView)
 	addBody(v, &view)
-	if err := addRuns(v, &view); err != nil {
-		return err
-	}
-	if view.CallView.Result != nil {
-		view.Result = page.Pretty(view.CallView.Result)
-	}
+	addRuns(v, &view)
 	if view.Status == sluice.StatusProcessing || view.Status == sluice.StatusRetrying {
 		view.Live = v.Live("", view.TraceID)
 	}
 	if view.Quarantine != "" && v.May("quarantine.get") {
-		if view.Rejected, err = keptCall(v, view.Quarantine); err != nil && !sluice.NotFound.Is(err) {
-			return err
-		}
+		view.Rejected = keptCall(v, view.Quarantine)
 	}
-	view.CallsPath = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	return v.Show("call", "Call "+view.TraceID, view)
 }
 
@@ -73,12 +60,8 @@ func addBody(v *page.Visit, view *callView) {
 }
 
 // addRuns adds the runs and the replays of a call, and how its signature was checked.
-func addRuns(v *page.Visit, view *callView) (err error) {
-	runs, err := runsOf(v, view.CallView)
-	if err != nil {
-		return err
-	}
-	view.Runs = folded(runs)
+func addRuns(v *page.Visit, view *callView) {
+	view.Runs = folded(runsOf(v, view.CallView))
 	for i := range view.Runs {
 		if view.Runs[i].Error != nil {
 			view.Failed = &view.Runs[i]
@@ -93,12 +76,7 @@ func addRuns(v *page.Visit, view *callView) (err error) {
 			view.Runs[i].EditURL = "" // the head of the page has the link
 		}
 	}
-	view.Outside = view.Failed != nil && IsOutside(view.Failed.Error)
-	if view.Replays, err = replaysOf(v, view.CallView); err != nil {
-		return err
-	}
-	view.Checked, err = checkedCall(v, view.CallView)
-	return err
+	view.Replays, view.Checked = replaysOf(v, view.CallView), checkedCall(v, view.CallView)
 }
 
 // callRetry tries the event of a call now, which waits for its next attempt.
@@ -110,10 +88,7 @@ func callRetry(v *page.Visit) error {
 // callEraseConfirm asks before a call is erased.
 func callEraseConfirm(v *page.Visit) error {
 	trace := v.Named("trace")
-	found, err := page.Ask[sluice.Erased](v, sluice.EraseCommand, "traceId", trace, "dryRun", "true", "force", "true")
-	if err != nil {
-		return err
-	}
+	found := page.Ask[sluice.Erased](v, sluice.EraseCommand, "traceId", trace, "dryRun", "true", "force", "true")
 	effect := "Its payload, headers and results are gone for good, also if a pipeline still works on it. That there " +
 		"was a call remains."
 	if others := len(found.Items) - 1; others > 0 {
@@ -130,10 +105,7 @@ func callErase(v *page.Visit) error {
 }
 
 func callReplay(v *page.Visit) error {
-	again, err := page.Ask[sluice.Replays](v, "event.replay", "traceId", v.Named("trace"))
-	if err != nil {
-		return err
-	}
+	again := page.Ask[sluice.Replays](v, "event.replay", "traceId", v.Named("trace"))
 	target := "/calls"
 	if len(again.Items) > 0 && again.Items[0].NewTraceID != "" {
 		target += "/" + url.PathEscape(again.Items[0].NewTraceID)
@@ -142,18 +114,13 @@ func callReplay(v *page.Visit) error {
 }
 
 // replaysOf returns the recent replays of a failed call.
-func replaysOf(v *page.Visit, c sluice.CallView) (replays []sluice.CallView, err error) {
+func replaysOf(v *page.Visit, c sluice.CallView) []sluice.CallView {
 	if c.Status != sluice.StatusError && c.Status != sluice.StatusRecovered || c.EventKey == "" {
-		return nil, nil
+		return nil
 	}
 	const looked = "100"
-	found, err := Find(v, "eventKey", c.EventKey, "from", c.Time.Format(time.RFC3339Nano), "limit", looked)
-	for _, other := range found.Items {
-		if other.ReplayOf == c.TraceID {
-			replays = append(replays, other)
-		}
-	}
-	return replays, err
+	found := Find(v, "eventKey", c.EventKey, "from", c.Time.Format(time.RFC3339Nano), "limit", looked)
+	return slices.DeleteFunc(found.Items, func(other sluice.CallView) bool { return other.ReplayOf != c.TraceID })
 }
 
 // A checked says how the signature of a call was checked.
@@ -164,45 +131,29 @@ type checked struct {
 
 // checkedCall returns how the signature of a call was checked. It returns nil if the
 // webhook has changed since.
-func checkedCall(v *page.Visit, c sluice.CallView) (*checked, error) {
+func checkedCall(v *page.Visit, c sluice.CallView) *checked {
 	if c.Method == "" || c.EventKey == "" || c.ReplayOf != "" || c.Admitted || !v.May("webhook.get") {
-		return nil, nil
+		return nil
 	}
-	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", c.EventKey)
+	hook, err := page.Try[sluice.WebhookView](v, "webhook.get", "eventKey", c.EventKey)
 	if err != nil || !hook.Updated.Before(c.Time) {
-		return nil, page.Ignoring(err, sluice.NotFound)
+		v.Fail(page.Ignoring(err, sluice.NotFound))
+		return nil
 	}
 	check := &checked{Valid: hook.IsSigned()}
-	if hook.Provider != "" && v.May("provider.get") {
-		preset, err := page.Ask[sluice.ProviderView](v, "provider.get", "provider", hook.Provider)
-		if err != nil {
-			return nil, err
-		}
-		check.Sender = preset.Title
+	if hook.Provider != "" {
+		check.Sender = page.AskIfAllowed[sluice.ProviderView](v, "provider.get", "provider", hook.Provider).Title
 	}
-	return check, nil
-}
-
-// callNamed returns the call that the path names.
-func callNamed(v *page.Visit) (sluice.CallView, error) {
-	items, err := callsOf(v)
-	if err != nil {
-		return sluice.CallView{}, err
-	}
-	return items[0], nil
+	return check
 }
 
 // callsOf returns the call that the path names, and the events that it caused.
-func callsOf(v *page.Visit) ([]sluice.CallView, error) {
+func callsOf(v *page.Visit) []sluice.CallView {
 	trace := v.Named("trace")
-	found, err := Find(v, "traceId", trace, "limit", "20")
-	if err != nil {
-		return nil, err
+	found := Find(v, "traceId", trace, "limit", "20").Items
+	if len(found) == 0 || !strings.Contains(trace, ":") {
+		v.Fail(sluice.CodeCallUnknown.Errorf("There is no call with that trace id, or it is no longer kept."))
 	}
-	if len(found.Items) == 0 || !strings.Contains(trace, ":") {
-		return nil, sluice.CodeCallUnknown.Errorf(
-			"There is no call with that trace id, or it is no longer kept.")
-	}
-	slices.SortStableFunc(found.Items, func(a, b sluice.CallView) int { return a.Time.Compare(b.Time) })
-	return found.Items, nil
+	slices.SortStableFunc(found, func(a, b sluice.CallView) int { return a.Time.Compare(b.Time) })
+	return found
 }

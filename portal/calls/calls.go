@@ -23,10 +23,9 @@ type callsView struct {
 
 func callsPage(v *page.Visit) error {
 	view := callsView{callFilter: filterOf(v.Base, v.R.URL.Query())}
-	found, err := Find(v, view.args(), "limit", callPageSize, "after", v.Query("after"), "facets", "true")
-	if view.Problem, err = v.WrongFilter(err); err != nil {
-		return err
-	}
+	found, err := page.Try[sluice.TraceAnswer](v, "trace.get", view.args(), "limit", callPageSize,
+		"after", v.Query("after"), "facets", "true")
+	view.Problem = v.WrongFilter(err)
 	view.Items, view.Next = found.Items, v.Next(found.Next)
 	view.Facets = (*facets)(found.Facets)
 	if found.Next != "" && strconv.Itoa(len(found.Items)) != callPageSize {

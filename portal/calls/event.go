@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"maps"
@@ -36,15 +35,16 @@ type SeenEvent struct {
 }
 
 // Event returns the event of a call, or nil if the user may not see it or it is gone.
-func Event(v *page.Visit, trace string) (*SeenEvent, error) {
+func Event(v *page.Visit, trace string) *SeenEvent {
 	if trace == "" || !v.User.May(sluice.MaySeePayload) || !v.May("trace.get") {
-		return nil, nil
+		return nil
 	}
-	found, err := Find(v, "traceId", trace, "limit", "20")
-	if err != nil || len(found.Items) == 0 {
-		return nil, page.Ignoring(err, sluice.NotFound, sluice.Invalid)
+	found, err := page.Try[sluice.TraceAnswer](v, "trace.get", "traceId", trace, "limit", "20")
+	v.Fail(page.Ignoring(err, sluice.NotFound, sluice.Invalid))
+	if len(found.Items) == 0 {
+		return nil
 	}
-	return eventSeen(found.Items[len(found.Items)-1]), nil // events that the call caused are newer
+	return eventSeen(found.Items[len(found.Items)-1]) // events that the call caused are newer
 }
 
 // Body returns what the call has sent and its content type, "" if that is not known or no text.
@@ -65,7 +65,8 @@ func eventSeen(c sluice.CallView) *SeenEvent {
 		return nil
 	}
 	event := &SeenEvent{TraceID: c.TraceID, EventKey: c.EventKey, call: c}
-	event.add(payloadSeen(c))
+	path, payload := payloadSeen(c)
+	event.add(path, payload, 0)
 	headers := maps.Clone(c.Headers)
 	maps.DeleteFunc(headers,
 		func(name, _ string) bool { return page.IsConnection(name) && !strings.Contains(name, "signature") })
@@ -77,7 +78,7 @@ func eventSeen(c sluice.CallView) *SeenEvent {
 		{"body.method", c.Method}, {"body.query", c.Query}, {"body.headers", headers},
 	} {
 		if content := string(asJSON(part.value)); content != `""` && content != "null" && content != "{}" {
-			event.add(part.path, json.RawMessage(content))
+			event.add(part.path, json.RawMessage(content), 0)
 		}
 	}
 	return event
@@ -122,73 +123,25 @@ func asJSON(v any) json.RawMessage {
 	return content
 }
 
-// add adds a value and everything inside it.
-func (e *SeenEvent) add(path string, content json.RawMessage) {
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	e.walk(path, decoder, 0)
-}
-
-// walk reads one value. It ends early at the bound of lines.
-func (e *SeenEvent) walk(path string, decoder *json.Decoder, depth int) {
-	if len(e.Paths) == maxPaths {
-		e.More = true
-		return
-	}
-	if depth == maxPathDepth {
-		var rest json.RawMessage
-		if decoder.Decode(&rest) == nil {
-			e.note(path, rest)
+// add adds a value and everything inside it, as far as there is room: of a list the first few items, and how many
+// there are.
+func (e *SeenEvent) add(path string, content json.RawMessage, depth int) {
+	parts, items := 0, 0
+	for p := range value.Parts(content) {
+		if depth == maxPathDepth || e.More || p.Value == nil {
+			break
 		}
-		return
+		if parts++; p.Name != nil {
+			e.add(member(path, p.Text()), p.Value, depth+1)
+		} else if items++; items <= maxPathItems {
+			e.add(path+"["+strconv.Itoa(items-1)+"]", p.Value, depth+1)
+		}
 	}
-	token, err := decoder.Token()
-	if err != nil {
-		return
-	}
-	delim, nested := token.(json.Delim)
 	switch {
-	case !nested:
-		e.note(path, token)
-		return
-	case !decoder.More():
-		e.note(path, map[json.Delim]json.RawMessage{'{': []byte("{}"), '[': []byte("[]")}[delim])
-	case delim == '{':
-		e.walkObject(path, decoder, depth)
-	default:
-		e.walkList(path, decoder, depth)
-	}
-	if !e.More {
-		_, _ = decoder.Token() // the end of it
-	}
-}
-
-func (e *SeenEvent) walkObject(path string, decoder *json.Decoder, depth int) {
-	for !e.More && decoder.More() {
-		token, err := decoder.Token()
-		if err != nil {
-			return
-		}
-		name, _ := token.(string)
-		e.walk(member(path, name), decoder, depth+1)
-	}
-}
-
-// walkList reads a list. It adds the first few items, and how many there are.
-func (e *SeenEvent) walkList(path string, decoder *json.Decoder, depth int) {
-	count := 0
-	for ; !e.More && decoder.More(); count++ {
-		if count < maxPathItems {
-			e.walk(path+"["+strconv.Itoa(count)+"]", decoder, depth+1)
-			continue
-		}
-		var skipped json.RawMessage
-		if decoder.Decode(&skipped) != nil {
-			return
-		}
-	}
-	if count > maxPathItems {
-		e.note("len("+path+")", count)
+	case parts == 0:
+		e.note(path, content)
+	case items > maxPathItems:
+		e.note("len("+path+")", asJSON(items))
 	}
 }
 
@@ -202,22 +155,26 @@ func member(path, name string) string {
 	return path + "[" + strconv.Quote(name) + "]"
 }
 
-func (e *SeenEvent) note(path string, v any) {
+// note adds a line. Texts have no escapes that they need not have.
+func (e *SeenEvent) note(path string, content json.RawMessage) {
 	if len(e.Paths) == maxPaths {
 		e.More = true
 		return
 	}
-	var text strings.Builder
-	if err := value.Encode(&text, v); err == nil {
+	var text string
+	if json.Unmarshal(content, &text) == nil && text != "" {
+		content = asJSON(text)
+	}
+	if content != nil {
 		e.Paths = append(e.Paths, eventPath{
-			page.Clipped(path, 2*maxPathValue), page.Clipped(strings.TrimSpace(text.String()), maxPathValue),
+			page.Clipped(path, 2*maxPathValue), page.Clipped(string(asJSON(content)), maxPathValue),
 		})
 	}
 }
 
 // EventJSON returns the event of a call as pipelines get it.
 func EventJSON(v *page.Visit, trace string) (json.RawMessage, error) {
-	found, err := Find(v, "traceId", trace, "limit", "1")
+	found, err := page.Try[sluice.TraceAnswer](v, "trace.get", "traceId", trace, "limit", "1")
 	if err != nil {
 		return nil, err
 	}

@@ -17,11 +17,10 @@ const maxExported = 10_000
 func exportSelected(v *page.Visit, traces []string) error {
 	var calls []sluice.CallView
 	for _, trace := range traces {
-		found, err := Find(v, "traceId", trace, "limit", "20")
-		if err != nil {
-			return err
-		}
-		calls = append(calls, found.Items...)
+		calls = append(calls, Find(v, "traceId", trace, "limit", "20").Items...)
+	}
+	if v.Failed() {
+		return nil
 	}
 	startExport(v.W)
 	writeLines(v.W, calls)
@@ -32,7 +31,7 @@ func exportSelected(v *page.Visit, traces []string) error {
 func export(v *page.Visit) error {
 	filter := filterOf(v.Base, v.R.URL.Query())
 	return exportAll(v, func(limit int, after string) (sluice.TraceAnswer, error) {
-		return Find(v, filter.args(), "limit", strconv.Itoa(limit), "after", after)
+		return page.Try[sluice.TraceAnswer](v, "trace.get", filter.args(), "limit", strconv.Itoa(limit), "after", after)
 	})
 }
 

@@ -41,9 +41,8 @@ func filterOf(base string, query url.Values) callFilter {
 
 // args returns the filter as trace.get takes it.
 func (f callFilter) args() command.Args {
-	given := page.Args("search", f.Get("search"), "eventKey", f.Get("eventKey"), "type", f.Get("type"),
-		"pipeline", f.Get("pipeline"), "status", f.Get("status"), "code", f.Get("code"), "traceId", f.Get("trace"),
-		"from", f.start(), "to", page.AsTime(f.Get("to")))
+	given := page.Args(page.Picked(f.Values, "search", "eventKey", "type", "pipeline", "status", "code"),
+		"traceId", f.Get("trace"), "from", f.start(), "to", page.AsTime(f.Get("to")))
 	if f.HidesSent() {
 		given = page.Args(given, "calls", true)
 	}

@@ -9,41 +9,38 @@ import (
 )
 
 // LatestOf returns the trace id of the latest matching call that became an event, or "".
-func LatestOf(v *page.Visit, some ...any) (string, error) {
+func LatestOf(v *page.Visit, some ...any) string {
 	const looked = "10"
-	found, err := page.AskIfAllowed[sluice.TraceAnswer](v, "trace.get", page.Args(some...), "limit", looked)
-	for _, c := range found.Items {
+	for _, c := range page.AskIfAllowed[sluice.TraceAnswer](v, "trace.get", page.Args(some...), "limit", looked).Items {
 		if c.Accepted() {
-			return c.TraceID, nil
+			return c.TraceID
 		}
 	}
-	return "", err
+	return ""
 }
 
 // Past returns the latest calls of an event's webhook, with the call of the event
 // itself. It returns none if the user may not try drafts.
-func Past(v *page.Visit, event *SeenEvent) (past []sluice.CallView, err error) {
+func Past(v *page.Visit, event *SeenEvent) []sluice.CallView {
 	if event == nil || event.EventKey == "" || !MayTry(v) {
-		return nil, nil
+		return nil
 	}
 	const looked = "20"
-	found, err := Latest(v, event.EventKey, looked)
-	found = slices.DeleteFunc(found, func(c sluice.CallView) bool { return !c.Accepted() })
-	if !slices.ContainsFunc(found, func(c sluice.CallView) bool { return c.TraceID == event.TraceID }) {
+	found := slices.DeleteFunc(Latest(v, event.EventKey, looked), func(c sluice.CallView) bool { return !c.Accepted() })
+	if placeOf(event.call, found) < 0 {
 		found = append(found, event.call)
 	}
-	return found, err
+	return found
 }
 
 // Latest returns the newest calls, none if the user may not see them.
-func Latest(v *page.Visit, eventKey, limit string) ([]sluice.CallView, error) {
-	found, err := page.AskIfAllowed[sluice.TraceAnswer](v, "trace.get", "eventKey", eventKey, "limit", limit,
-		"calls", eventKey == "")
-	return found.Items, err
+func Latest(v *page.Visit, eventKey, limit string) []sluice.CallView {
+	return page.AskIfAllowed[sluice.TraceAnswer](v, "trace.get", "eventKey", eventKey, "limit", limit,
+		"calls", eventKey == "").Items
 }
 
 // Find searches calls.
-func Find(v *page.Visit, given ...any) (sluice.TraceAnswer, error) {
+func Find(v *page.Visit, given ...any) sluice.TraceAnswer {
 	return page.Ask[sluice.TraceAnswer](v, "trace.get", given...)
 }
 

@@ -8,16 +8,13 @@ import (
 )
 
 // letterNamed returns the dead letter that the path names.
-func letterNamed(v *page.Visit) (sluice.DeadLetter, error) {
-	found, err := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get", "letter", v.Named("letter"))
-	if err == nil && len(found.Items) == 0 {
-		err = sluice.CodeLetterUnknown.Errorf(
-			"There is no such dead letter: it was replayed or deleted, or is too old.")
+func letterNamed(v *page.Visit) (letter sluice.DeadLetter) {
+	found := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get", "letter", v.Named("letter"))
+	if len(found.Items) > 0 {
+		return found.Items[0]
 	}
-	if err != nil {
-		return sluice.DeadLetter{}, err
-	}
-	return found.Items[0], nil
+	v.Fail(sluice.CodeLetterUnknown.Errorf("There is no such dead letter: it was replayed or deleted, or is too old."))
+	return letter
 }
 
 // A letterView is the page of a dead letter.
@@ -29,11 +26,7 @@ type letterView struct {
 
 func letterPage(v *page.Visit, letter sluice.DeadLetter) error {
 	view := letterView{DeadLetter: letter}
-	source, err := editable(v, letter.Pipeline)
-	if err != nil {
-		return err
-	}
-	if source != nil {
+	if source := editable(v, letter.Pipeline); source != nil {
 		view.EditURL, view.EditText = editing(v, source, sluice.RunReport{Started: letter.Time, Error: &letter.Error},
 			letter.TraceID)
 	}
@@ -41,10 +34,7 @@ func letterPage(v *page.Visit, letter sluice.DeadLetter) error {
 }
 
 func letterReplay(v *page.Visit) error {
-	again, err := page.Ask[sluice.Replays](v, "deadletter.replay", "letter", v.Named("letter"))
-	if err != nil {
-		return err
-	}
+	again := page.Ask[sluice.Replays](v, "deadletter.replay", "letter", v.Named("letter"))
 	target := "/deadletters"
 	if len(again.Items) > 0 && again.Items[0].TraceID != "" && v.May("trace.get") {
 		target = callPath(again.Items[0].TraceID)

@@ -10,10 +10,9 @@ import (
 
 // A lettersView is the list of dead letters.
 type lettersView struct {
-	Pipeline, Code string
-	Groups         []letterGroup
-	Items          []sluice.DeadLetter
-	Next           string
+	Groups []letterGroup
+	Items  []sluice.DeadLetter
+	Next   string
 }
 
 // A letterGroup is the dead letters of a pipeline with one code.
@@ -24,20 +23,13 @@ type letterGroup struct {
 }
 
 func lettersPage(v *page.Visit) error {
-	view := lettersView{Pipeline: v.Query("pipeline"), Code: v.Query("code")}
-	found, err := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get",
-		"pipeline", view.Pipeline, "code", view.Code, "limit", page.Size, "after", v.Query("after"))
-	if err != nil {
-		return err
-	}
-	view.Items, view.Next = found.Items, v.Next(found.Next)
-	groups, err := page.AskIfAllowed[sluice.List[sluice.DeadLetterGroup]](v, "deadletter.groups",
-		"pipeline", view.Pipeline)
-	if err != nil {
-		return err
-	}
+	found := page.Ask[sluice.List[sluice.DeadLetter]](v, "deadletter.get", v.Asked("pipeline", "code"))
+	view := lettersView{Items: found.Items, Next: v.Next(found.Next)}
+	code := v.Query("code")
+	groups := page.AskIfAllowed[sluice.List[sluice.DeadLetterGroup]](v, "deadletter.groups",
+		"pipeline", v.Query("pipeline"))
 	for _, g := range groups.Items {
-		if view.Code != "" && g.Code != view.Code {
+		if code != "" && g.Code != code {
 			continue
 		}
 		group := letterGroup{DeadLetterGroup: g}
@@ -78,7 +70,7 @@ func lettersOfGroup(v *page.Visit) error {
 
 // lettersBulk replays dead letters, or deletes them after a confirmation.
 func lettersBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
-	b.Verb, b.What, b.command = "replayed", [2]string{"dead letter", "dead letters"}, "deadletter.replay"
+	b.Verb, b.What, b.command = "replayed", "dead letter", "deadletter.replay"
 	b.List, b.Back = "Dead letters", "/deadletters"
 	b.replays = url.Values{"pipeline": {v.Entered("pipeline")}, "letters": {"yes"}}
 	if v.Entered("do") == "delete" {

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"sluice"
 	"sluice/portal/page"
@@ -14,45 +13,25 @@ import (
 // payloadText returns the payload of a call for people: formatted JSON, text as it is,
 // or the size and type of other bytes.
 func payloadText(c sluice.CallView) string {
-	switch c.PayloadEncoding {
-	case sluice.EncodingText:
-		var text string
-		if err := json.Unmarshal(c.Payload, &text); err == nil {
-			return page.Shortened(text, page.MaxText)
-		}
-	case sluice.EncodingBase64:
-		var binary sluice.Binary
-		if err := json.Unmarshal(c.Payload, &binary); err == nil {
-			return binaryText(binary)
-		}
-	case sluice.EncodingFiles:
-		var payload struct {
-			Files []sluice.Binary `json:"files"`
-		}
-		if err := json.Unmarshal(c.Payload, &payload); err == nil {
-			var text strings.Builder
-			for _, file := range payload.Files {
-				fmt.Fprintf(&text, "%s (%s, %s)\n", file.Filename, file.Type, wording.Bytes(file.Size))
-			}
-			return page.Shortened(text.String(), page.MaxText)
-		}
-	}
-	if c.Payload == nil {
-		return ""
-	}
-	return page.Pretty(c.Payload)
-}
+	var sent struct {
+		sluice.Binary
 
-// binaryText returns bytes as text if they are text, otherwise their size and type.
-func binaryText(b sluice.Binary) string {
-	content, err := base64.StdEncoding.DecodeString(b.Origin)
-	if err != nil || b.Origin == "" && b.Size > 0 || !page.IsText(content) {
-		return fmt.Sprintf("%s of %s", wording.Bytes(b.Size), b.Type)
+		Files []sluice.Binary `json:"files"`
 	}
-	if json.Valid(content) {
-		return page.Pretty(json.RawMessage(content))
+	body, whole := sentBody(c)
+	switch {
+	case c.PayloadEncoding == sluice.EncodingFiles && json.Unmarshal(c.Payload, &sent) == nil:
+		for _, file := range sent.Files {
+			body += fmt.Sprintf("%s (%s, %s)\n", file.Filename, file.Type, wording.Bytes(file.Size))
+		}
+	case c.PayloadEncoding == sluice.EncodingBase64 && !whole && json.Unmarshal(c.Payload, &sent) == nil:
+		return wording.Bytes(sent.Size) + " of " + sent.Type
+	case whole && c.PayloadEncoding != sluice.EncodingText && json.Valid([]byte(body)):
+		return page.Pretty(json.RawMessage(body))
+	case !whole && c.Payload != nil:
+		return page.Pretty(c.Payload)
 	}
-	return page.Shortened(string(content), page.MaxText)
+	return page.Shortened(body, page.MaxText)
 }
 
 // sentBody returns the body of a call as it came, if it is text. whole is false if it

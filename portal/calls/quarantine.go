@@ -12,10 +12,9 @@ import (
 
 // A quarantineView is the list of rejected calls that are kept.
 type quarantineView struct {
-	EventKey, Code string
-	Groups         []quarantineGroup
-	Items          []quarantined
-	Next           string
+	Groups []quarantineGroup
+	Items  []quarantined
+	Next   string
 }
 
 // A quarantineGroup is the calls of a webhook that were rejected with one code and diagnosis.
@@ -28,21 +27,13 @@ type quarantineGroup struct {
 }
 
 func quarantinePage(v *page.Visit) error {
-	view := quarantineView{EventKey: v.Query("eventKey"), Code: v.Query("code")}
-	found, err := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", page.Size,
-		"after", v.Query("after"))
-	if err != nil {
-		return err
-	}
-	view.Next = v.Next(found.Next)
+	found := RejectedCalls(v, v.Asked("eventKey", "code"))
+	view := quarantineView{Next: v.Next(found.Next)}
 	for _, item := range found.Items {
 		view.Items = append(view.Items, quarantined{item})
 	}
 	const counted = "1000"
-	all, err := RejectedCalls(v, "eventKey", view.EventKey, "code", view.Code, "limit", counted)
-	if err != nil {
-		return err
-	}
+	all := RejectedCalls(v, page.Picked(v.R.URL.Query(), "eventKey", "code"), "limit", counted)
 	view.Groups = groupsOf(all.Items)
 	return v.Show("quarantine", "Quarantine", view)
 }
@@ -89,7 +80,7 @@ func quarantineOfGroup(v *page.Visit) error {
 
 // quarantineBulk admits calls, or deletes them after a confirmation.
 func quarantineBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
-	b.Verb, b.What, b.command = "admitted", [2]string{"call", "calls"}, "quarantine.admit"
+	b.Verb, b.What, b.command = "admitted", "call", "quarantine.admit"
 	b.List, b.Back = "Quarantine", "/quarantine"
 	switch v.Entered("do") {
 	case "delete":
@@ -102,6 +93,6 @@ func quarantineBulk(v *page.Visit, b *bulk, about page.Confirmation) error {
 }
 
 // RejectedCalls returns calls of the quarantine without their payloads.
-func RejectedCalls(v *page.Visit, given ...any) (sluice.List[sluice.QuarantineView], error) {
+func RejectedCalls(v *page.Visit, given ...any) sluice.List[sluice.QuarantineView] {
 	return page.Ask[sluice.List[sluice.QuarantineView]](v, "quarantine.get", page.Args(given...), "brief", true)
 }

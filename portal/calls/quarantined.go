@@ -12,29 +12,23 @@ import (
 // A quarantined is a rejected call that is kept.
 type quarantined struct{ sluice.QuarantineView }
 
-// keptCall returns a rejected call.
-func keptCall(v *page.Visit, id string) (*quarantined, error) {
-	found, err := page.Ask[sluice.List[sluice.QuarantineView]](v, "quarantine.get", "id", id)
-	if err != nil {
-		return nil, err
-	}
+// keptCall returns a rejected call, nil if it is not kept any more.
+func keptCall(v *page.Visit, id string) *quarantined {
+	found := page.Ask[sluice.List[sluice.QuarantineView]](v, "quarantine.get", "id", id)
 	if len(found.Items) == 0 {
-		return nil, sluice.CodeQuarantineUnknown.Errorf(
-			"There is no such call in the quarantine: it was admitted or deleted, or is too old.")
+		return nil
 	}
-	return &quarantined{found.Items[0]}, nil
+	return &quarantined{found.Items[0]}
 }
 
 func quarantinedPage(v *page.Visit) error {
-	item, err := keptCall(v, v.Named("id"))
-	if err != nil {
-		return err
+	item := keptCall(v, v.Named("id"))
+	if item == nil {
+		return sluice.CodeQuarantineUnknown.Errorf(
+			"There is no such call in the quarantine: it was admitted or deleted, or is too old.")
 	}
 	return v.Show("quarantined", "Rejected call "+item.ID, item)
 }
-
-// HeaderList returns the headers, sorted by name.
-func (q quarantined) HeaderList() []sluice.Header { return page.Headers(q.Headers) }
 
 // Text returns the body, formatted.
 func (q quarantined) Text() string {

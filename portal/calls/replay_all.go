@@ -44,11 +44,8 @@ func askReplayAll(v *page.Visit, view replayAllView) error {
 	}
 	for i := range view.Spans {
 		span := &view.Spans[i]
-		found, err := page.Ask[sluice.Replays](v, "event.replay", view.failed(), "from", page.AsTime(view.Get("from")),
+		found := page.Ask[sluice.Replays](v, "event.replay", view.failed(), "from", page.AsTime(view.Get("from")),
 			"since", span.Since, "to", page.AsTime(view.Get("to")), "limit", "1000", "dryRun", "true")
-		if err != nil {
-			return err
-		}
 		span.Calls, span.More = found.Selected, found.Next != ""
 	}
 	return v.Show("replay_all", "Replay failed calls", view)
@@ -56,8 +53,8 @@ func askReplayAll(v *page.Visit, view replayAllView) error {
 
 // failed returns the arguments that select the failed calls of a list.
 func (v replayAllView) failed() command.Args {
-	return page.Args("status", string(sluice.StatusError), "eventKey", v.Get("eventKey"), "type", v.Get("type"),
-		"code", v.Get("code"), "pipeline", v.Get("pipeline"))
+	return page.Args("status", string(sluice.StatusError),
+		page.Picked(v.Values, "eventKey", "type", "code", "pipeline"))
 }
 
 func replayAll(v *page.Visit) error {

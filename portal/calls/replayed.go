@@ -29,37 +29,27 @@ func replayedPath(b *bulk) string {
 
 // A replayedView shows how replays ended.
 type replayedView struct {
-	Pipeline, EventKey    string // of the replays; "" means any
 	Count, Skipped        int
-	Letters               bool // they were dead letters
 	Known                 bool // the user may see how they ended
 	OK, Failed, Unsettled int
 	Items                 []sluice.CallView // the newest replays
-	CallsURL              string
-	Live                  string // "" if nothing changes any more, or the user may not see it
+	Live                  string            // "" if nothing changes any more, or the user may not see it
 }
 
 // replayedPage shows how the replays of a span of time ended.
 func replayedPage(v *page.Visit) error {
-	view := &replayedView{
-		Pipeline: v.Query("pipeline"), EventKey: v.Query("eventKey"), Letters: v.Query("letters") != "",
-	}
+	view := new(replayedView)
 	view.Count, _ = strconv.Atoi(v.Query("count"))
 	view.Skipped, _ = strconv.Atoi(v.Query("skipped"))
-	about := url.Values{"eventKey": {view.EventKey}, "pipeline": {view.Pipeline}}
-	view.CallsURL = filterOf(v.Base, about).Narrowed("", "")
 	if v.May("trace.get") {
-		found, err := Find(v, "pipeline", view.Pipeline, "eventKey", view.EventKey, "from", v.Query("from"),
-			"to", v.Query("to"), "limit", strconv.Itoa(maxReplayed))
-		if err != nil {
-			return err
-		}
+		found := Find(v, page.Picked(v.R.URL.Query(), "pipeline", "eventKey", "from", "to"),
+			"limit", strconv.Itoa(maxReplayed))
 		view.Known = true
 		view.count(found.Items)
 		const young = 10 * time.Second // alerts may still change
 		if to, err := time.Parse(time.RFC3339Nano, v.Query("to")); view.Unsettled > 0 ||
 			err == nil && time.Since(to) < young {
-			view.Live = v.Live(view.EventKey, "")
+			view.Live = v.Live(v.Query("eventKey"), "")
 		}
 	}
 	return v.Show("replayed", "Replayed", view)

@@ -23,16 +23,14 @@ type resendView struct {
 }
 
 // resendPage shows a form with what was sent.
-func resendPage(v *page.Visit, c sluice.CallView) error {
+func resendPage(v *page.Visit, items []sluice.CallView) error {
+	c := items[0]
 	body, whole := sentBody(c)
 	if c.EventKey == "" || !whole {
 		return sluice.CodeCallNotEditable.Errorf("What this call has sent can't be edited: it is not kept, " +
 			"no text, or you may not see it. Replay it as it is.")
 	}
-	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", c.EventKey)
-	if err != nil {
-		return err
-	}
+	hook := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", c.EventKey)
 	view := resendView{
 		TraceID: c.TraceID, EventKey: c.EventKey, Signed: hook.IsSigned(), Media: c.ContentType, Payload: body,
 	}
@@ -54,10 +52,7 @@ func resend(v *page.Visit) error {
 		TraceID: v.Named("trace"), EventKey: v.Entered("eventKey"), Media: v.Entered("media"),
 		Headers: v.Entered("headers"), Payload: v.Entered("payload"),
 	}
-	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", view.EventKey)
-	if err != nil {
-		return err
-	}
+	hook := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", view.EventKey)
 	view.Signed = hook.IsSigned()
 	header, err := parseHeaders(view.Headers)
 	if err == nil {

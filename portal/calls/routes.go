@@ -14,31 +14,37 @@ var templates embed.FS
 // Add adds the pages to a site.
 func Add(s *page.Site) {
 	s.Add(templates)
-	s.Page("GET /calls", callsPage)
-	s.Page("GET /calls/export", export)
-	s.Page("GET /calls/replay", replayAllPage)
-	s.Form("/calls/replay", replayAll)
-	s.Page("GET /calls/replayed", replayedPage)
-	s.Form("/calls/selected", callsSelected)
-	s.Page("GET /calls/{trace}", page.With(callsOf, callPage))
-	s.Page("GET /calls/{trace}/previous", page.With(callNamed, callPrevious))
-	s.Page("GET /calls/{trace}/next", page.With(callNamed, callNext))
-	s.Page("POST /calls/{trace}/replay", callReplay)
-	s.Page("POST /calls/{trace}/retry", callRetry)
-	s.Page("GET /calls/{trace}/erase", callEraseConfirm)
-	s.Page("POST /calls/{trace}/erase", callErase)
-	s.Page("GET /calls/{trace}/edit", page.With(callNamed, resendPage))
-	s.Form("/calls/{trace}/edit", resend)
-	s.Page("GET "+sluice.LivePath, liveStreams(s))
-	s.Page("GET /quarantine", quarantinePage)
-	s.Page("GET /quarantine/{id}", quarantinedPage)
-	s.Form("/quarantine/selected", quarantineSelected)
-	s.Form("/quarantine/group", quarantineOfGroup)
-	s.Page("GET /deadletters", lettersPage)
-	s.Form("/deadletters/selected", lettersSelected)
-	s.Form("/deadletters/group", lettersOfGroup)
-	s.Page("GET /deadletters/{letter}", page.With(letterNamed, letterPage))
-	s.Page("POST /deadletters/{letter}/replay", letterReplay)
-	s.Page("GET /deadletters/{letter}/delete", page.With(letterNamed, letterConfirm))
-	s.Page("POST /deadletters/{letter}/delete", letterDelete)
+	s.Pages(map[string]page.Endpoint{
+		"GET /calls":                        callsPage,
+		"GET /calls/export":                 export,
+		"GET /calls/replay":                 replayAllPage,
+		"POST /calls/replay":                replayAll,
+		"GET /calls/replayed":               replayedPage,
+		"POST /calls/selected":              callsSelected,
+		"POST /calls/{trace}/replay":        callReplay,
+		"POST /calls/{trace}/retry":         callRetry,
+		"GET /calls/{trace}/erase":          callEraseConfirm,
+		"POST /calls/{trace}/erase":         callErase,
+		"POST /calls/{trace}/edit":          resend,
+		"GET " + sluice.LivePath:            liveStreams(s),
+		"GET /quarantine":                   quarantinePage,
+		"GET /quarantine/{id}":              quarantinedPage,
+		"POST /quarantine/selected":         quarantineSelected,
+		"POST /quarantine/group":            quarantineOfGroup,
+		"GET /deadletters":                  lettersPage,
+		"POST /deadletters/selected":        lettersSelected,
+		"POST /deadletters/group":           lettersOfGroup,
+		"POST /deadletters/{letter}/replay": letterReplay,
+		"POST /deadletters/{letter}/delete": letterDelete,
+	})
+	page.PagesOf(s, callsOf, map[string]func(*page.Visit, []sluice.CallView) error{
+		"GET /calls/{trace}":          callPage,
+		"GET /calls/{trace}/previous": callPrevious,
+		"GET /calls/{trace}/next":     callNext,
+		"GET /calls/{trace}/edit":     resendPage,
+	})
+	page.PagesOf(s, letterNamed, map[string]func(*page.Visit, sluice.DeadLetter) error{
+		"GET /deadletters/{letter}":        letterPage,
+		"GET /deadletters/{letter}/delete": letterConfirm,
+	})
 }

@@ -24,7 +24,7 @@ type RunView struct {
 // Target returns the address that the run failed to call: "" if it failed otherwise, or the
 // user may not see it.
 func (s RunView) Target() string {
-	if s.Error == nil || len(s.Steps) == 0 || !IsOutside(s.Error) {
+	if len(s.Steps) == 0 || !s.Outside() {
 		return ""
 	}
 	called := s.Steps[len(s.Steps)-1].HTTP
@@ -34,12 +34,12 @@ func (s RunView) Target() string {
 	return called.Method + " " + called.URL
 }
 
-// IsOutside reports whether a run failed because of the system that it called, so that
+// Outside reports whether a run failed because of the system that it called, so that
 // another attempt helps more than another source.
-func IsOutside(e *sluice.Problem) bool {
-	return slices.Contains([]sluice.Code{
+func (s RunView) Outside() bool {
+	return s.Error != nil && slices.Contains([]sluice.Code{
 		sluice.CodeHTTPStatus, sluice.CodeHTTPFailed, sluice.CodeHTTPTimeout,
-	}, sluice.Code(e.Code))
+	}, sluice.Code(s.Error.Code))
 }
 
 // folded returns the last attempt of each pipeline, with those before it.
@@ -58,7 +58,7 @@ func folded(runs []RunView) (last []RunView) {
 	return last
 }
 
-func runsOf(v *page.Visit, c sluice.CallView) ([]RunView, error) {
+func runsOf(v *page.Visit, c sluice.CallView) []RunView {
 	outputs, sources := outputsOf(c), make(map[string]*sluice.PipelineView)
 	runs := make([]RunView, len(c.Own()))
 	for i, run := range c.Own() {
@@ -68,29 +68,26 @@ func runsOf(v *page.Visit, c sluice.CallView) ([]RunView, error) {
 			continue
 		}
 		if _, asked := sources[run.Pipeline]; !asked {
-			source, err := editable(v, run.Pipeline)
-			if err != nil {
-				return nil, err
-			}
-			sources[run.Pipeline] = source
+			sources[run.Pipeline] = editable(v, run.Pipeline)
 		}
 		if source := sources[run.Pipeline]; source != nil {
 			runs[i].EditURL, runs[i].EditText = editing(v, source, run, c.TraceID)
 		}
 	}
-	return runs, nil
+	return runs
 }
 
 // editable returns a pipeline, or nil if the user can't edit it.
-func editable(v *page.Visit, name string) (*sluice.PipelineView, error) {
+func editable(v *page.Visit, name string) *sluice.PipelineView {
 	if name == "" || !v.May("pipeline.put") || !v.May("pipeline.get") {
-		return nil, nil
+		return nil
 	}
-	found, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", name)
+	found, err := page.Try[sluice.PipelineView](v, "pipeline.get", "name", name)
 	if err != nil || found.Folder {
-		return nil, page.Ignoring(err, sluice.NotFound, sluice.Forbidden)
+		v.Fail(page.Ignoring(err, sluice.NotFound, sluice.Forbidden))
+		return nil
 	}
-	return &found, nil
+	return &found
 }
 
 // editing returns a link to the line where a run failed. If the source has changed

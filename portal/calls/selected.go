@@ -23,6 +23,6 @@ func callsSelected(v *page.Visit) error {
 // replays returns a bulk that replays calls.
 func replays() *bulk {
 	return &bulk{
-		Verb: "replayed", What: [2]string{"call", "calls"}, List: "Calls", Back: "/calls", command: "event.replay",
+		Verb: "replayed", What: "call", List: "Calls", Back: "/calls", command: "event.replay",
 	}
 }

@@ -5,19 +5,13 @@ import (
 	"strings"
 )
 
-// A Sparkline is a small plot of counts over time.
-type Sparkline struct {
-	Path          string
-	Width, Height int
-}
-
 const (
-	sparkWidth, sparkHeight = 120, 24
-	maxSparks               = 60 // more counts are grouped
+	sparkWidth, sparkHeight = 120, 24 // which the template has, too
+	maxSparks               = 60      // more counts are grouped
 )
 
-// NewSparkline draws counts, the oldest first.
-func NewSparkline(counts []int) Sparkline {
+// Sparkline draws counts, the oldest first, as the path of a small plot.
+func Sparkline(counts []int) string {
 	size := max(1, (len(counts)+maxSparks-1)/maxSparks)
 	var sums []int
 	highest := 1
@@ -39,5 +33,5 @@ func NewSparkline(counts []int) Sparkline {
 		fmt.Fprintf(&path, "%s%.1f %.1f", move, float64(i)*step,
 			float64(sparkHeight-2)-float64(n)/float64(highest)*(sparkHeight-4))
 	}
-	return Sparkline{path.String(), sparkWidth, sparkHeight}
+	return path.String()
 }

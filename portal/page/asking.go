@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -41,22 +42,43 @@ func Args(given ...any) (all command.Args) {
 	return all
 }
 
+// Fail lets the page fail, unless there is no error. The first error is the answer, whatever the page does then: it
+// runs no command any more, and shows nothing.
+func (v *Visit) Fail(err error) { v.failed = cmp.Or(v.failed, err) }
+
+// Failed reports whether the page has failed.
+func (v *Visit) Failed() bool { return v.failed != nil }
+
 // Run calls a command as the signed-in user.
 func (v *Visit) Run(name string, given ...any) (any, error) {
 	cmd, ok := v.Commands.Find(name)
-	if !ok || cmd.HTTPOnly() {
+	switch {
+	case v.failed != nil:
+		return nil, v.failed
+	case !ok || cmd.HTTPOnly():
 		return nil, sluice.CodeCommandUnknown.Errorf("There is no such command.")
 	}
 	return v.Commands.Call(v.R.Context(), cmd, Args(given...))
 }
 
-// Ask calls a command that returns a T.
-func Ask[T any](v *Visit, name string, given ...any) (output T, err error) {
+// Ask calls a command that returns a T, and that the page can't do without: if it fails, so does the page.
+func Ask[T any](v *Visit, name string, given ...any) T {
+	output, err := Try[T](v, name, given...)
+	v.Fail(err)
+	return output
+}
+
+// Try calls a command that returns a T, or a page of a list that is a T, and that may fail.
+func Try[T any](v *Visit, name string, given ...any) (output T, err error) {
 	out, err := v.Run(name, given...)
 	if err != nil {
 		return output, err
 	}
 	output, ok := out.(T)
+	if list, isList := out.(command.Paged); isList && !ok {
+		out, _ = list.Page()
+		output, ok = out.(T)
+	}
 	if !ok {
 		return output, fmt.Errorf("%s returns a %T, not a %T", name, out, output)
 	}
@@ -64,11 +86,19 @@ func Ask[T any](v *Visit, name string, given ...any) (output T, err error) {
 }
 
 // AskIfAllowed asks if the user may; others get nothing.
-func AskIfAllowed[T any](v *Visit, name string, given ...any) (output T, err error) {
-	if !v.May(name) {
-		return output, nil
+func AskIfAllowed[T any](v *Visit, name string, given ...any) (output T) {
+	if v.May(name) {
+		output = Ask[T](v, name, given...)
 	}
-	return Ask[T](v, name, given...)
+	return output
+}
+
+// Glance asks for what a page can do without, if the user may.
+func Glance[T any](v *Visit, name string, given ...any) (output T) {
+	if v.May(name) {
+		output, _ = Try[T](v, name, given...)
+	}
+	return output
 }
 
 // Document calls any command and returns its output as JSON. A list has the cursor

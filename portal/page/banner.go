@@ -46,10 +46,7 @@ const (
 // on pages. What leads to a page is shown on the overview only: elsewhere the menu counts it.
 func (v *Visit) alerts() (found []Alert, counts map[string]int) {
 	if !v.May("server.stats") {
-		open, err := AskIfAllowed[sluice.List[sluice.Alert]](v, "alert.get", "open", true)
-		if err != nil {
-			return nil, nil
-		}
+		open := Glance[sluice.List[sluice.Alert]](v, "alert.get", "open", true)
 		return nil, map[string]int{"/alerts": len(open.Items)}
 	}
 	all, counts := v.allAlerts()
@@ -72,16 +69,14 @@ func (v *Visit) allAlerts() ([]Alert, map[string]int) {
 	if time.Since(v.board.at) < fresh {
 		return v.board.found, v.board.counts
 	}
-	stats, err := Ask[sluice.ServerStats](v, "server.stats", "minutes", "1")
+	stats, err := Try[sluice.ServerStats](v, "server.stats", "minutes", "1")
 	if err != nil {
 		stats = sluice.ServerStats{Problem: sluice.AsError(err).Message}
 	}
 	v.board.found, v.board.at = alertsOf(stats), time.Now()
 	v.board.counts = map[string]int{"/alerts": len(stats.Alerts), "/deadletters": int(stats.DeadLetters)}
-	if rejected, err := AskIfAllowed[sluice.List[sluice.QuarantineView]](v, "quarantine.get", "brief", true,
-		"limit", "100"); err == nil {
-		v.board.counts["/quarantine"] = len(rejected.Items)
-	}
+	rejected := Glance[sluice.List[sluice.QuarantineView]](v, "quarantine.get", "brief", true, "limit", "100")
+	v.board.counts["/quarantine"] = len(rejected.Items)
 	return v.board.found, v.board.counts
 }
 

@@ -14,25 +14,28 @@ func IsMistake(err error) bool {
 }
 
 // Mistake returns what is wrong with what was entered, for a page that shows it again; "" if there is no error. The
-// page gets the status of the error. Errors that are no mistakes of the user are returned.
-func (v *Visit) Mistake(err error) (message string, other error) {
-	if err == nil || !IsMistake(err) {
-		return "", err
+// page gets the status of the error. With an error that is no mistake of the user, the page fails.
+func (v *Visit) Mistake(err error) (message string) {
+	switch {
+	case err == nil:
+		return ""
+	case !IsMistake(err):
+		v.Fail(err)
+		return ""
 	}
 	v.Status = problem.Status(err)
-	return sluice.AsError(err).Message, nil
+	return sluice.AsError(err).Message
 }
 
-// Correct lets a form be shown again with a mistake in it. It returns other errors.
+// Correct lets a form be shown again with a mistake in it. With other errors the page fails.
 func (v *Visit) Correct(err error, show func(v *Visit, mistake error) error) error {
-	if _, other := v.Mistake(err); other != nil {
-		return other
-	}
+	v.Mistake(err)
 	return show(v, err)
 }
 
 // fail answers with the error page.
 func (v *Visit) fail(err error) {
+	v.failed = nil // what is shown now is another page
 	e := sluice.AsError(err)
 	about := problem.Of(e)
 	if about.Status >= http.StatusInternalServerError && e.Err != nil {

@@ -195,16 +195,12 @@ func ArgsOf(cmd command.Command, entered url.Values) command.Args {
 }
 
 // Stored returns the members of a view as a form has them.
-func Stored(view any) (entered url.Values, err error) {
+func (v *Visit) Stored(view any) url.Values {
 	document, err := value.Marshal(view)
-	if err != nil {
-		return nil, err
-	}
+	v.Fail(err)
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(document, &members); err != nil {
-		return nil, err
-	}
-	entered = make(url.Values)
+	_ = json.Unmarshal(document, &members) // a view is an object
+	entered := make(url.Values)
 	for name, member := range members {
 		var text string
 		var list []string
@@ -217,7 +213,7 @@ func Stored(view any) (entered url.Values, err error) {
 			entered.Set(name, Pretty(member))
 		}
 	}
-	return entered, nil
+	return entered
 }
 
 // Decoded returns a text as an argument of any type: decoded if it is JSON.

@@ -6,10 +6,11 @@ import (
 	"sluice"
 )
 
-// WrongFilter returns why a command rejected the filter of a list, "" if it did not. It returns other errors.
-func (v *Visit) WrongFilter(err error) (rejection string, other error) {
+// WrongFilter returns why a command rejected the filter of a list, "" if it did not. With another error the page
+// fails.
+func (v *Visit) WrongFilter(err error) (rejection string) {
 	if err != nil && !sluice.Invalid.Is(err) {
-		return "", err
+		v.Fail(err)
 	}
 	return v.Mistake(err)
 }

@@ -21,7 +21,7 @@ type view struct {
 // Show answers with a page, by the template of that name.
 func (v *Visit) Show(name, title string, data any) error {
 	template, err := v.template(name)
-	if err != nil {
+	if err = cmp.Or(v.failed, err); err != nil {
 		return err
 	}
 	var content bytes.Buffer

@@ -106,50 +106,52 @@ type Endpoint func(*Visit) error
 func (s *Site) Public(pattern string, serve Endpoint) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		v := &Visit{Site: s, W: w, R: r}
-		if err := serve(v); err != nil {
-			v.fail(err)
+		if v.Fail(serve(v)); v.failed != nil {
+			v.fail(v.failed)
 		}
 	})
 }
 
-// Page adds a page for signed-in users. Others are sent to the page where they sign in.
-func (s *Site) Page(pattern string, serve Endpoint) {
-	s.Public(pattern, func(v *Visit) error {
-		if err := v.SignedIn(); err != nil {
-			if !sluice.Unauthenticated.Is(err) {
-				return err
+// Pages adds pages for signed-in users, by their patterns. Others are sent to the page where they sign in. What is
+// posted is a form.
+func (s *Site) Pages(pages map[string]Endpoint) {
+	for pattern, serve := range pages {
+		s.Public(pattern, func(v *Visit) error {
+			if err := v.SignedIn(); err != nil {
+				if !sluice.Unauthenticated.Is(err) {
+					return err
+				}
+				return v.askToSignIn()
 			}
-			return v.askToSignIn()
-		}
-		if !s.Users.Enter(v.User.Name) {
-			const message = "You have as many calls in flight as one user may. Try again when some have ended."
-			return sluice.CodeTooManyCalls.Errorf(message).After(10 * time.Second)
-		}
-		defer s.Users.Leave(v.User.Name)
-		return serve(v)
-	})
-}
-
-// Form adds a form that signed-in users submit.
-func (s *Site) Form(path string, serve Endpoint) {
-	s.Page("POST "+path, func(v *Visit) error {
-		const most = 4 << 20
-		if err := v.ReadForm(most); err != nil {
-			return err
-		}
-		return serve(v)
-	})
-}
-
-// With makes an endpoint of a function about what a path names.
-func With[T any](find func(*Visit) (T, error), serve func(*Visit, T) error) Endpoint {
-	return func(v *Visit) error {
-		found, err := find(v)
-		if err != nil {
-			return err
-		}
-		return serve(v, found)
+			if !s.Users.Enter(v.User.Name) {
+				const message = "You have as many calls in flight as one user may. Try again when some have ended."
+				return sluice.CodeTooManyCalls.Errorf(message).After(10 * time.Second)
+			}
+			defer s.Users.Leave(v.User.Name)
+			const most = 4 << 20
+			if strings.HasPrefix(pattern, http.MethodPost) {
+				if err := v.ReadForm(most); err != nil {
+					return err
+				}
+			}
+			return serve(v)
+		})
 	}
+}
+
+// PagesOf adds pages about what a path names.
+func PagesOf[T any](s *Site, find func(*Visit) T, pages map[string]func(*Visit, T) error) {
+	all := make(map[string]Endpoint)
+	for pattern, serve := range pages {
+		all[pattern] = func(v *Visit) error {
+			found := find(v)
+			if v.failed != nil {
+				return v.failed
+			}
+			return serve(v, found)
+		}
+	}
+	s.Pages(all)
 }
 
 // policy lets a browser load and run files of this server only, and no inline code.

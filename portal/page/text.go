@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/portal/chart"
 	"sluice/value"
 	"sluice/wording"
 )
@@ -39,6 +40,9 @@ var functions = template.FuncMap{
 	"parts":    func(address string) []string { return urlPart.FindAllString(address, -1) },
 	"add":      func(a, b int) int { return a + b },
 	"words":    strings.Fields,
+	"headers":  Headers,
+	"spark":    chart.Sparkline,
+	"bare":     func(url string) string { return strings.SplitN(url, "?", 2)[0] },
 }
 
 // labels replaces the names of parameters in a text by the labels that forms have.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/wording"
 )
 
@@ -19,6 +20,8 @@ type Visit struct {
 
 	// Status is the status of the page, 0 if all is well.
 	Status int
+
+	failed error // see Fail
 }
 
 // Query returns a value of the URL's query, "" if there is none.
@@ -43,21 +46,38 @@ func (v *Visit) ReadForm(limit int64) error {
 }
 
 // Redirect sends the browser to a path of the portal.
-func (v *Visit) Redirect(target string) error {
-	http.Redirect(v.W, v.R, v.Base+target, http.StatusSeeOther)
-	return nil
+func (v *Visit) Redirect(target string) error { return v.Leave(v.Base + target) }
+
+// Leave sends the browser to a URL.
+func (v *Visit) Leave(target string) error {
+	if v.failed == nil {
+		http.Redirect(v.W, v.R, target, http.StatusSeeOther)
+	}
+	return v.failed
 }
 
 // RunThen runs a command, and sends the browser to a path.
 func (v *Visit) RunThen(target, name string, given ...any) error {
-	if _, err := v.Run(name, given...); err != nil {
-		return err
-	}
+	_, err := v.Run(name, given...)
+	v.Fail(err)
 	return v.Redirect(target)
 }
 
 // Size is how many items lists show at once.
 const Size = "25"
+
+// Asked returns the arguments of a list: what the query says of some parameters, and which page of it.
+func (v *Visit) Asked(names ...string) command.Args {
+	return Args(Picked(v.R.URL.Query(), append(names, "after")...), "limit", Size)
+}
+
+// Picked returns those of some values that have one of the names, as arguments.
+func Picked(values url.Values, names ...string) (given command.Args) {
+	for _, name := range names {
+		given = append(given, Args(name, values.Get(name))...)
+	}
+	return given
+}
 
 // Next returns the path of the page after a cursor, or "".
 func (v *Visit) Next(after string) string {

@@ -72,29 +72,22 @@ func editorNew(v *page.Visit) error {
 	}
 	e.Source = fmt.Sprintf(sourceFor, key)
 	name := strings.ToLower(strings.TrimPrefix(key, "webhook."))
-	if _, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", name); sluice.NotFound.Is(err) {
+	if _, err := page.Try[sluice.PipelineView](v, "pipeline.get", "name", name); sluice.NotFound.Is(err) {
 		e.Name = name // it is free
 	}
 	if e.Call == "" {
-		var err error
-		if e.Call, err = calls.LatestOf(v, "eventKey", key); err != nil {
-			return err
-		}
+		e.Call = calls.LatestOf(v, "eventKey", key)
 	}
 	return renderEditor(v, e)
 }
 
-func editorPage(v *page.Visit, found Pipeline) (err error) {
+func editorPage(v *page.Visit, found Pipeline) error {
 	e := editor{Name: found.Name, Source: found.Source, Tag: found.ETag, Call: v.Query("call")}
 	if e.Call == "" {
-		if e.Call, err = calls.LatestOf(v, "pipeline", found.Name); err != nil {
-			return err
-		}
+		e.Call = calls.LatestOf(v, "pipeline", found.Name)
 	}
 	if key := found.ListensTo(); e.Call == "" && key != found.Listens && sluice.ValidKey(key) { // it has never run
-		if e.Call, err = calls.LatestOf(v, "eventKey", key); err != nil {
-			return err
-		}
+		e.Call = calls.LatestOf(v, "eventKey", key)
 	}
 	return renderEditor(v, e)
 }
@@ -111,7 +104,7 @@ func renderEditor(v *page.Visit, e editor) error {
 		e.Lines = around(highlight(e.Source, e.Findings))
 	}
 	if e.Unsaved && !e.New {
-		if stored, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", e.Name); err == nil {
+		if stored, err := page.Try[sluice.PipelineView](v, "pipeline.get", "name", e.Name); err == nil {
 			e.Unsaved = stored.Source != e.Source
 		}
 	}
@@ -122,13 +115,9 @@ func renderEditor(v *page.Visit, e editor) error {
 	}
 	e.NameRule, e.MayTry = name.Doc, calls.MayTry(v)
 	if e.Event == nil { // a try has set it already
-		if e.Event, err = calls.Event(v, e.Call); err != nil {
-			return err
-		}
+		e.Event = calls.Event(v, e.Call)
 	}
-	if e.Past, err = calls.Past(v, e.Event); err != nil {
-		return err
-	}
+	e.Past = calls.Past(v, e.Event)
 	title := "Edit " + e.Name
 	if e.New {
 		title = "New pipeline"
@@ -149,11 +138,8 @@ func editorSave(v *page.Visit) error {
 	if do == "overwrite" {
 		e.Tag = v.Entered("theirs")
 	}
-	lint, err := page.Ask[sluice.LintResult](v, "pipeline.lint", "source", e.Source, "name", v.Named("name"))
-	if e.Problem, err = v.Mistake(err); err != nil {
-		return err
-	}
-	switch {
+	lint, err := page.Try[sluice.LintResult](v, "pipeline.lint", "source", e.Source, "name", v.Named("name"))
+	switch e.Problem = v.Mistake(err); {
 	case e.Problem != "":
 	case !lint.Valid && (do != "force" || !onlyRights(lint.Problems)):
 		e.Findings, e.Force = lint.Problems, onlyRights(lint.Problems)
@@ -189,15 +175,12 @@ func storeDraft(v *page.Visit, e editor, force bool) error {
 	if err == nil {
 		return v.Redirect(pipelinePath(e.Name) + "?done=saved#next")
 	}
-	failure := sluice.AsError(err)
-	if e.Problem, err = v.Mistake(err); err != nil {
-		return err
-	}
-	switch {
+	e.Problem = v.Mistake(err)
+	switch failure := sluice.AsError(err); {
 	case failure.Parameter == "name":
 		e.NameMark, e.Problem = e.Problem, ""
 	case failure.Code == string(sluice.CodeChangedMeanwhile):
-		if now, err := pipelineNamed(v); err == nil {
+		if now, err := page.Try[sluice.PipelineView](v, "pipeline.get", "name", v.Named("name")); err == nil {
 			e.Theirs = &theirs{Tag: now.ETag, Owner: now.Owner, Edits: diffLines(now.Source, e.Source)}
 		}
 	}

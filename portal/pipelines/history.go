@@ -13,26 +13,19 @@ import (
 )
 
 // addHistory adds the latest runs to the page of a pipeline.
-func addHistory(v *page.Visit, view *pipelineView) error {
+func addHistory(v *page.Visit, view *pipelineView) {
 	if !v.May("trace.get") {
-		return nil
+		return
 	}
 	const most = "10"
-	found, err := calls.Find(v, "pipeline", view.Name, "limit", most)
-	if err != nil {
-		return err
-	}
+	found := calls.Find(v, "pipeline", view.Name, "limit", most)
 	for _, c := range found.Items {
 		c.Runs = slices.DeleteFunc(c.Runs, func(run sluice.RunReport) bool { return run.Pipeline != view.Name })
 		view.History = append(view.History, c)
 	}
-	if view.Chart, err = pipelineChart(v, view.Name); err != nil {
-		return err
-	}
+	view.Chart = pipelineChart(v, view.Name)
 	if view.Failure = latestFailure(view.History, view.Updated); view.Failure != nil {
-		if view.Failure.Event, err = calls.Event(v, view.Failure.TraceID); err != nil {
-			return err
-		}
+		view.Failure.Event = calls.Event(v, view.Failure.TraceID)
 	}
 	view.Live = v.Live("", "")
 	if key := view.ListensTo(); key != view.Listens && !strings.ContainsAny(key, "*#") {
@@ -41,7 +34,6 @@ func addHistory(v *page.Visit, view *pipelineView) error {
 	if len(found.Items) > 0 || found.Next != "" {
 		view.RunsURL = v.Base + "/calls?pipeline=" + url.QueryEscape(view.Name)
 	}
-	return nil
 }
 
 // latestFailure returns the latest run if it failed, and ran the current source.
@@ -61,11 +53,11 @@ func latestFailure(history []sluice.CallView, stored time.Time) *runFailure {
 }
 
 // pipelineChart shows the runs of a pipeline by the hour. It returns nil if there are none.
-func pipelineChart(v *page.Visit, name string) (*chart.Chart, error) {
+func pipelineChart(v *page.Visit, name string) *chart.Chart {
 	c := chart.New(v.R.URL.Query(), v.Base+pipelinePath(name))
-	found, err := page.AskIfAllowed[sluice.PipelineRuns](v, "pipeline.stats", "name", name, "hours", c.Hours())
-	if err != nil || found.Runs == 0 {
-		return nil, err
+	found := page.AskIfAllowed[sluice.PipelineRuns](v, "pipeline.stats", "name", name, "hours", c.Hours())
+	if found.Runs == 0 {
+		return nil
 	}
 	var figures []sluice.CallFigures
 	for _, of := range found.Hours {
@@ -75,5 +67,5 @@ func pipelineChart(v *page.Visit, name string) (*chart.Chart, error) {
 	if v.May("trace.get") {
 		c.Plot.Link(v.Base + "/calls?pipeline=" + url.QueryEscape(name) + "&")
 	}
-	return c, nil
+	return c
 }

@@ -16,8 +16,6 @@ type pipelineView struct {
 	Lines    []sourceLine
 	Versions []sluice.VersionView
 	Findings []sluice.Finding  // mistakes, if it were stored now
-	Body     string            // of a run by hand
-	Trace    string            // of the call whose event that run gets
 	Past     []sluice.CallView // calls to choose from
 	History  []sluice.CallView
 	Chart    *chart.Chart // nil if it did not run
@@ -40,40 +38,20 @@ type runFailure struct {
 	Event   *calls.SeenEvent // nil if the user may not see it
 }
 
-// Outside reports whether the system that the run called is at fault, rather than the source.
-func (f *runFailure) Outside() bool { return calls.IsOutside(f.Error) }
-
-func pipelinePage(v *page.Visit) error {
-	return showPipeline(v, func(*pipelineView) error { return nil })
+func pipelinePage(v *page.Visit, found Pipeline) error {
+	return showPipeline(v, pipelineView{Pipeline: found})
 }
 
-// showPipeline shows a pipeline, after do has added to the page.
-func showPipeline(v *page.Visit, do func(*pipelineView) error) error {
-	found, err := pipelineNamed(v)
-	if err != nil {
-		return err
-	}
-	view := &pipelineView{Pipeline: found, CallsURL: callsOfPipeline(v, found.PipelineView)}
-	if err := do(view); err != nil {
-		return err
-	}
-	if view.HookURL, err = hookOfPipeline(v, found.PipelineView); err != nil {
-		return err
-	}
-	if view.Findings, err = findingsOf(v, found.PipelineView); err != nil {
-		return err
-	}
+// showPipeline completes the page of a pipeline and shows it.
+func showPipeline(v *page.Visit, view pipelineView) error {
+	found := view.Pipeline
+	view.CallsURL = callsOfPipeline(v, found.PipelineView)
+	view.HookURL = hookOfPipeline(v, found.PipelineView)
+	view.Findings = findingsOf(v, found.PipelineView)
 	view.Lines = beginning(highlight(found.Source, view.Findings))
-	if view.Versions, err = page.AskIfAllowed[[]sluice.VersionView](v, "pipeline.versions",
-		"name", found.Name); err != nil {
-		return err
-	}
-	if err := addHistory(v, view); err != nil {
-		return err
-	}
-	if err := addPast(v, view); err != nil {
-		return err
-	}
+	view.Versions = page.AskIfAllowed[[]sluice.VersionView](v, "pipeline.versions", "name", found.Name)
+	addHistory(v, &view)
+	addPast(v, &view)
 	return v.Show("pipeline", found.Name, view)
 }
 
@@ -91,23 +69,23 @@ func callsOfPipeline(v *page.Visit, l sluice.PipelineView) string {
 }
 
 // hookOfPipeline returns the path of the webhook that starts a pipeline, or "".
-func hookOfPipeline(v *page.Visit, l sluice.PipelineView) (string, error) {
+func hookOfPipeline(v *page.Visit, l sluice.PipelineView) string {
 	key := l.ListensTo()
 	if key == l.Listens || !sluice.ValidKey(key) || !v.May("webhook.get") {
-		return "", nil
+		return ""
 	}
-	if _, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", key); err != nil {
-		return "", page.Ignoring(err, sluice.NotFound)
+	if _, err := page.Try[sluice.WebhookView](v, "webhook.get", "eventKey", key); err != nil {
+		v.Fail(page.Ignoring(err, sluice.NotFound))
+		return ""
 	}
-	return v.Base + "/webhooks/" + url.PathEscape(key), nil
+	return v.Base + "/webhooks/" + url.PathEscape(key)
 }
 
 // findingsOf returns the mistakes in a stored pipeline. Rights may have changed since it
 // was stored.
-func findingsOf(v *page.Visit, stored sluice.PipelineView) ([]sluice.Finding, error) {
-	if !v.May("pipeline.lint") || stored.Owner != v.User.Name {
-		return nil, nil // others would be shown the lack of their own rights
+func findingsOf(v *page.Visit, stored sluice.PipelineView) []sluice.Finding {
+	if stored.Owner != v.User.Name {
+		return nil // others would be shown the lack of their own rights
 	}
-	lint, err := page.Ask[sluice.LintResult](v, "pipeline.lint", "name", stored.Name)
-	return lint.Problems, err
+	return page.AskIfAllowed[sluice.LintResult](v, "pipeline.lint", "name", stored.Name).Problems
 }

@@ -16,50 +16,38 @@ type Pipeline struct {
 }
 
 type pipelinesView struct {
-	Search string
-	Items  []Pipeline
-	Next   string
+	Items []Pipeline
+	Next  string
 }
 
 func pipelinesPage(v *page.Visit) error {
-	search := v.Query("search")
-	found, next, err := Find(v, "search", search, "after", v.Query("after"), "limit", page.Size)
-	if err != nil {
-		return err
-	}
-	return v.Show("pipelines", "Pipelines", pipelinesView{search, found, v.Next(next)})
+	found, next := Find(v, v.Asked("search"))
+	return v.Show("pipelines", "Pipelines", pipelinesView{found, v.Next(next)})
 }
 
 // Find lists pipelines with their states.
-func Find(v *page.Visit, given ...any) (all []Pipeline, next string, err error) {
-	found, err := page.Ask[command.Page[sluice.PipelineView]](v, "pipeline.get", given...)
+func Find(v *page.Visit, given ...any) (all []Pipeline, next string) {
+	found := page.Ask[command.Page[sluice.PipelineView]](v, "pipeline.get", given...)
 	states := backlogs(v)
 	for _, item := range found.Items {
 		all = append(all, Pipeline{item, states[item.Name]})
 	}
-	return all, found.Next, err
+	return all, found.Next
 }
 
-// backlogs returns the states of pipelines, or nil if the user may not see them.
+// backlogs returns the states of pipelines, none if the user may not see them.
 func backlogs(v *page.Visit) map[string]sluice.PipelineStats {
-	now, err := page.AskIfAllowed[sluice.PipelineRuns](v, "pipeline.stats", "hours", "1")
-	if err != nil {
-		return nil
-	}
 	states := make(map[string]sluice.PipelineStats)
-	for _, b := range now.Pipelines {
+	for _, b := range page.Glance[sluice.PipelineRuns](v, "pipeline.stats", "hours", "1").Pipelines {
 		states[b.Pipeline] = b
 	}
 	return states
 }
 
 // pipelineNamed returns the pipeline that the path names.
-func pipelineNamed(v *page.Visit) (Pipeline, error) {
-	found, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", v.Named("name"))
-	if err != nil {
-		return Pipeline{}, err
-	}
-	return Pipeline{found, backlogs(v)[found.Name]}, nil
+func pipelineNamed(v *page.Visit) Pipeline {
+	found := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", v.Named("name"))
+	return Pipeline{found, backlogs(v)[found.Name]}
 }
 
 // pipelinePath returns the path of the page of a pipeline.

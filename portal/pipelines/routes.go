@@ -13,24 +13,28 @@ var templates embed.FS
 // Add adds the pages to a site.
 func Add(s *page.Site) {
 	s.Add(templates)
-	s.Page("GET /pipelines", pipelinesPage)
-	s.Page("GET /pipelines/new", editorNew)
-	s.Form("/pipelines/new", editorSave)
-	s.Page("GET /pipelines/{name}", pipelinePage)
-	s.Page("GET /pipelines/{name}/edit", page.With(pipelineNamed, editorPage))
-	s.Form("/pipelines/{name}/edit", editorSave)
-	s.Form("/editor/check", editorCheck)
-	s.Page("GET /editor/words", wordList)
-	s.Page("GET /pipelines/{name}/versions/{version}", versionPage)
-	s.Form("/pipelines/{name}/versions/{version}/rollback", versionRollback)
-	s.Page("GET /work", workPage)
-	s.Page("GET /work/{queue}", workQueue)
-	s.Page("POST /work/{queue}/take", workTake)
-	s.Form("/work/{queue}/answer", workAnswer)
-	s.Form("/pipelines/{name}/run", pipelineRun)
-	s.Form("/pipelines/{name}/pause", pipelinePause)
-	s.Page("POST /pipelines/{name}/retry", pipelineRetry)
-	s.Page("POST /pipelines/{name}/test", pipelineTest)
-	s.Page("GET /pipelines/{name}/delete", page.With(pipelineNamed, pipelineConfirm))
-	s.Page("POST /pipelines/{name}/delete", page.With(pipelineNamed, pipelineDelete))
+	s.Pages(map[string]page.Endpoint{
+		"GET /pipelines":              pipelinesPage,
+		"GET /pipelines/new":          editorNew,
+		"POST /pipelines/new":         editorSave,
+		"POST /pipelines/{name}/edit": editorSave,
+		"POST /editor/check":          editorCheck,
+		"GET /editor/words":           wordList,
+		"POST /pipelines/{name}/versions/{version}/rollback": versionRollback,
+		"POST /pipelines/{name}/pause":                       pipelinePause,
+		"POST /pipelines/{name}/retry":                       pipelineRetry,
+		"GET /work":                                          workPage,
+		"GET /work/{queue}":                                  workQueue,
+		"POST /work/{queue}/take":                            workTake,
+		"POST /work/{queue}/answer":                          workAnswer,
+	})
+	page.PagesOf(s, pipelineNamed, map[string]func(*page.Visit, Pipeline) error{
+		"GET /pipelines/{name}":                    pipelinePage,
+		"GET /pipelines/{name}/edit":               editorPage,
+		"GET /pipelines/{name}/versions/{version}": versionPage,
+		"POST /pipelines/{name}/run":               pipelineRun,
+		"POST /pipelines/{name}/test":              pipelineTest,
+		"GET /pipelines/{name}/delete":             pipelineConfirm,
+		"POST /pipelines/{name}/delete":            pipelineDelete,
+	})
 }

@@ -93,11 +93,7 @@ func tryDraft(v *page.Visit, e editor, one bool) error {
 	if !e.New {
 		given = append(given, "pipeline", e.Name)
 	}
-	var err error
-	if e.Event, err = calls.Event(v, e.Call); err != nil {
-		return err
-	}
-	switch {
+	switch e.Event = calls.Event(v, e.Call); {
 	case !one:
 		given = append(given, "limit", e.Limit)
 	case e.Event != nil: // other events that the call caused have its trace id, too
@@ -105,12 +101,10 @@ func tryDraft(v *page.Visit, e editor, one bool) error {
 	default:
 		given = append(given, "limit", "1")
 	}
-	result, err := page.Ask[sluice.TryResult](v, "pipeline.try", given...)
+	result, err := page.Try[sluice.TryResult](v, "pipeline.try", given...)
 	if err == nil {
 		e.Tried = triedOf(&result)
 	}
-	if e.Problem, err = v.Mistake(err); err != nil {
-		return err
-	}
+	e.Problem = v.Mistake(err)
 	return renderEditor(v, e)
 }

@@ -11,30 +11,22 @@ import (
 type versionView struct {
 	sluice.PipelineView
 
-	Version string
 	Now     sluice.PipelineView
 	Edits   []diffLine // from this version to the current one
 	Lines   []sourceLine
 	Problem string
 }
 
-func versionPage(v *page.Visit) error { return showVersion(v, "") }
+func versionPage(v *page.Visit, now Pipeline) error { return showVersion(v, now, "") }
 
-func showVersion(v *page.Visit, refusal string) error {
-	now, err := pipelineNamed(v)
-	if err != nil {
-		return err
-	}
+func showVersion(v *page.Visit, now Pipeline, refusal string) error {
 	number := v.Named("version")
 	if _, err := strconv.Atoi(number); err != nil {
 		return sluice.CodeVersionUnknown.Errorf("There is no such version.")
 	}
-	former, err := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", now.Name, "version", number)
-	if err != nil {
-		return err
-	}
+	former := page.Ask[sluice.PipelineView](v, "pipeline.get", "name", now.Name, "version", number)
 	view := versionView{
-		PipelineView: former, Version: number, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source),
+		PipelineView: former, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source),
 		Lines: beginning(highlight(former.Source, nil)), Problem: refusal,
 	}
 	return v.Show("version", now.Name+", version "+number, view)
@@ -50,11 +42,7 @@ func versionRollback(v *page.Visit) error {
 	if kind := sluice.AsError(err).Kind; kind == sluice.Forbidden || kind == sluice.NotFound {
 		return err
 	}
-	refusal, err := v.Mistake(err)
-	if err != nil {
-		return err
-	}
-	return showVersion(v, refusal)
+	return showVersion(v, pipelineNamed(v), v.Mistake(err))
 }
 
 // A diffLine is a line of a difference.

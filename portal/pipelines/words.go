@@ -1,13 +1,10 @@
 package pipelines
 
 import (
-	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
 	"sluice/value"
 )
@@ -15,11 +12,8 @@ import (
 // editorCheck returns the mistakes in a source while it is typed.
 func editorCheck(v *page.Visit) error {
 	found, _, err := v.Document("pipeline.lint", "source", v.Entered("source"), "name", v.Query("name"))
-	if err != nil {
-		return err
-	}
-	writeJSON(v.W, found)
-	return nil
+	v.Fail(err)
+	return sendJSON(v, found)
 }
 
 // words are what the editor completes.
@@ -51,7 +45,6 @@ type wordParam struct {
 func wordList(v *page.Visit) error {
 	words := words{
 		Sections: sluice.SourceSections(), Common: sluice.StepParameters(), Functions: slices.Clone(v.Functions),
-		EventKeys: []string{}, Secrets: []string{}, Users: []string{},
 	}
 	for _, cmd := range v.Commands.All() {
 		if cmd.Endpoint != nil {
@@ -72,33 +65,30 @@ func wordList(v *page.Visit) error {
 			words.Functions = append(words.Functions, sluice.Word{Name: cmd.Name, Doc: cmd.Summary})
 		}
 	}
-	err := errors.Join(
-		addNames(v, &words.EventKeys, "webhook.get", func(w sluice.WebhookView) string { return w.EventKey }),
-		addNames(v, &words.Secrets, "secret.get", func(s sluice.SecretView) string { return s.Name }),
-		addNames(v, &words.Users, "iam.user.get", func(u sluice.UserView) string { return u.Username }),
-	)
-	if err != nil {
-		return err
-	}
+	words.EventKeys = namesIn(v, "webhook.get", func(w sluice.WebhookView) string { return w.EventKey })
+	words.Secrets = namesIn(v, "secret.get", func(s sluice.SecretView) string { return s.Name })
+	words.Users = namesIn(v, "iam.user.get", func(u sluice.UserView) string { return u.Username })
 	content, err := value.Marshal(words)
-	if err != nil {
-		return err
-	}
-	writeJSON(v.W, content)
-	return nil
+	v.Fail(err)
+	return sendJSON(v, content)
 }
 
-// addNames adds the names of what a command lists, if the user may see them.
-func addNames[T any](v *page.Visit, to *[]string, list string, name func(T) string) error {
+// namesIn returns the names of what a command lists, if the user may see them.
+func namesIn[T any](v *page.Visit, list string, name func(T) string) []string {
 	const most = "1000"
-	found, err := page.AskIfAllowed[command.Page[T]](v, list, "limit", most)
-	for _, item := range found.Items {
-		*to = append(*to, name(item))
+	found := page.AskIfAllowed[[]T](v, list, "limit", most)
+	names := make([]string, len(found))
+	for i, item := range found {
+		names[i] = name(item)
 	}
-	return err
+	return names
 }
 
-func writeJSON(w http.ResponseWriter, content []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(content) // an error means that the browser has gone
+// sendJSON answers with a document, unless the page has failed.
+func sendJSON(v *page.Visit, content []byte) error {
+	if !v.Failed() {
+		v.W.Header().Set("Content-Type", "application/json")
+		_, _ = v.W.Write(content) // an error means that the browser has gone
+	}
+	return nil
 }

@@ -22,20 +22,12 @@ type workView struct {
 }
 
 func workPage(v *page.Visit) error {
-	queues, err := page.Ask[[]sluice.WorkQueue](v, "work.queues")
-	if err != nil {
-		return err
-	}
-	return v.Show("work", "Work", workView{Queues: queues})
+	return v.Show("work", "Work", workView{Queues: page.Ask[[]sluice.WorkQueue](v, "work.queues")})
 }
 
 func workQueue(v *page.Visit) error {
 	view := workView{Queue: v.Named("queue")}
-	found, err := page.Ask[sluice.List[sluice.WorkItem]](v, "work.get", "queue", view.Queue, "limit", page.Size)
-	if err != nil {
-		return err
-	}
-	view.Items = found.Items
+	view.Items = page.Ask[sluice.List[sluice.WorkItem]](v, "work.get", "queue", view.Queue, "limit", page.Size).Items
 	return v.Show("work", view.Queue, view)
 }
 
@@ -45,10 +37,7 @@ const workLease = "15m"
 // workTake shows the oldest item to the user.
 func workTake(v *page.Visit) error {
 	queue := v.Named("queue")
-	taken, err := page.Ask[sluice.List[sluice.WorkItem]](v, "work.take", "queue", queue, "lease", workLease)
-	if err != nil {
-		return err
-	}
+	taken := page.Ask[sluice.List[sluice.WorkItem]](v, "work.take", "queue", queue, "lease", workLease)
 	if len(taken.Items) == 0 { // somebody was faster
 		return v.Redirect(workPath(queue))
 	}
@@ -62,10 +51,8 @@ func workAnswer(v *page.Visit) error {
 	switch v.Entered("do") {
 	case "extend":
 		extended, _, err := v.Document("work.extend", "lease", lease, "for", workLease)
-		if err == nil {
-			writeJSON(v.W, extended)
-		}
-		return err
+		v.Fail(err)
+		return sendJSON(v, extended)
 	case "fail":
 		_, err = v.Run("work.fail", "lease", lease, "message", message)
 	case "back":

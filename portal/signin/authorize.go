@@ -1,7 +1,7 @@
 package signin
 
 import (
-	"net/http"
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -52,7 +52,7 @@ func authorizePage(v *page.Visit) error {
 		asked.Refused = v.Programs.Deny(asked, "interaction_required", "The person has to be asked here.")
 	}
 	if asked.Refused != "" {
-		return answer(v, asked.Refused)
+		return v.Leave(asked.Refused)
 	}
 	signedIn, err := signedInAt(v)
 	if err != nil {
@@ -78,12 +78,6 @@ func ask(v *page.Visit, asked sluice.Authorization, again string) error {
 	return v.Show("authorize", "Let a program in", view)
 }
 
-// answer sends the browser back to the program.
-func answer(v *page.Visit, target string) error {
-	http.Redirect(v.W, v.R, target, http.StatusSeeOther)
-	return nil
-}
-
 // authorize sends the person's answer to the program.
 func authorize(v *page.Visit) error {
 	asked, err := askedBy(v)
@@ -91,20 +85,18 @@ func authorize(v *page.Visit) error {
 		return err
 	}
 	if asked.Refused != "" {
-		return answer(v, asked.Refused)
+		return v.Leave(asked.Refused)
 	}
 	if v.Entered("answer") != "allow" {
-		return answer(v, v.Programs.Deny(asked, "access_denied", "The person has refused."))
+		return v.Leave(v.Programs.Deny(asked, "access_denied", "The person has refused."))
 	}
 	signedIn, err := signedInAt(v)
 	if err != nil {
 		return err
 	}
 	target, err := v.Programs.Allow(v.R.Context(), asked, v.User.Name, signedIn)
-	if err != nil {
-		return err
-	}
-	return answer(v, target)
+	v.Fail(err)
+	return v.Leave(target)
 }
 
 func askedBy(v *page.Visit) (sluice.Authorization, error) {
@@ -118,10 +110,7 @@ func askedBy(v *page.Visit) (sluice.Authorization, error) {
 // signedInAt returns when the person gave their password.
 func signedInAt(v *page.Visit) (time.Time, error) {
 	session, err := v.Session()
-	if err != nil || session == nil {
-		return time.Time{}, err
-	}
-	return session.Created, nil
+	return cmp.Or(session, new(sluice.PortalSession)).Created, err
 }
 
 // withoutPrompt removes the demand to sign in again, which is about to be met.

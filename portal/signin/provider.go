@@ -32,8 +32,7 @@ func goToProvider(v *page.Visit) error {
 		return err
 	}
 	v.SetCookie("signin", url.QueryEscape(trip.Encode()), tripTime)
-	http.Redirect(v.W, v.R, target, http.StatusSeeOther)
-	return nil
+	return v.Leave(target)
 }
 
 // returnFromProvider signs in a person whom the provider sends back with a code.

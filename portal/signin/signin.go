@@ -25,9 +25,8 @@ func Add(s *page.Site) {
 	s.Public("GET "+page.LinkPath+"{code}", signInByLink)
 	s.Public("GET /signin/provider", goToProvider)
 	s.Public("GET /signin/callback", returnFromProvider)
-	s.Page("POST /signout", signOut)
 	s.Public("GET "+sluice.AuthorizePath, authorizePage)
-	s.Form(sluice.AuthorizePath, authorize)
+	s.Pages(map[string]page.Endpoint{"POST /signout": signOut, "POST " + sluice.AuthorizePath: authorize})
 }
 
 // A signInView is the form where people sign in.

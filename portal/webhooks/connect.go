@@ -65,30 +65,22 @@ type connection struct {
 
 // connectionOf returns the connection of a webhook, or nil if its sender is not known. made says
 // that the page shows a new secret.
-func connectionOf(v *page.Visit, hook sluice.WebhookView, made bool, latest []sluice.CallView) (*connection, error) {
+func connectionOf(v *page.Visit, hook sluice.WebhookView, made bool, latest []sluice.CallView) *connection {
 	if hook.Provider == "" || !v.May("provider.get") {
-		return nil, nil
+		return nil
 	}
-	preset, err := page.Ask[sluice.ProviderView](v, "provider.get", "provider", hook.Provider)
-	if err != nil {
-		return nil, err
-	}
+	preset := page.Ask[sluice.ProviderView](v, "provider.get", "provider", hook.Provider)
 	c := &connection{ProviderView: preset, Local: isLocal(hook.WebhookURL)}
-	if err := addArrived(v, c, hook.EventKey, latest); err != nil {
-		return nil, err
-	}
+	addArrived(v, c, hook.EventKey, latest)
 	c.Asks = c.Arrived == nil && c.TakesSecret() && v.May("webhook.put") && v.User.May(sluice.MaySeeTokens)
 	c.Steps = stepsOf(preset.Setup[:], c.Asks && !c.Chosen(), made, c.Arrived == nil && hook.VerifyToken != "")
 	if v.May("quarantine.get") {
-		rejected, err := calls.RejectedCalls(v, "eventKey", hook.EventKey, "limit", "1000")
-		if err != nil {
-			return nil, err
-		}
+		rejected := calls.RejectedCalls(v, "eventKey", hook.EventKey, "limit", "1000")
 		if c.Rejected = len(rejected.Items); c.Rejected > 0 {
 			c.Why = strings.Join(rejected.Items[0].Diagnosis, " ")
 		}
 	}
-	return c, nil
+	return c
 }
 
 // isLocal reports whether only this machine can reach an address.

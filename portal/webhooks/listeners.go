@@ -4,15 +4,14 @@ import (
 	"slices"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
 )
 
 // listening returns the pipelines that listen to events.
-func listening(v *page.Visit) ([]sluice.PipelineView, error) {
+func listening(v *page.Visit) []sluice.PipelineView {
 	const most = "1000"
-	found, err := page.AskIfAllowed[command.Page[sluice.PipelineView]](v, "pipeline.get", "limit", most)
-	return slices.DeleteFunc(found.Items, func(l sluice.PipelineView) bool { return l.Listens == "" }), err
+	found := page.AskIfAllowed[[]sluice.PipelineView](v, "pipeline.get", "limit", most)
+	return slices.DeleteFunc(found, func(l sluice.PipelineView) bool { return l.Listens == "" })
 }
 
 // listenersOf returns the names of the pipelines that listen to an event key.

@@ -26,14 +26,10 @@ type missedView struct {
 }
 
 // A missedSpan is a time to ask about.
-type missedSpan struct {
-	Name, Title string
-	Length      time.Duration
-}
+type missedSpan struct{ Name, Title string }
 
 var missedSpans = []missedSpan{
-	{"1h", "the last hour", time.Hour}, {"24h", "the last 24 hours", 24 * time.Hour},
-	{"72h", "the last 3 days", 72 * time.Hour}, {"168h", "the last 7 days", 168 * time.Hour},
+	{"1h", "the last hour"}, {"24h", "the last 24 hours"}, {"72h", "the last 3 days"}, {"168h", "the last 7 days"},
 }
 
 // Left returns the deliveries that were not accepted before.
@@ -53,11 +49,7 @@ func missedPage(v *page.Visit, hook sluice.WebhookView) error {
 }
 
 func renderMissed(v *page.Visit, view missedView) error {
-	known, err := providers(v)
-	if err != nil {
-		return err
-	}
-	view.Title = senderOf(view.WebhookView, known, sluice.ProviderView{Title: view.Provider}).Title
+	view.Title = senderOf(view.WebhookView, providers(v), sluice.ProviderView{Title: view.Provider}).Title
 	view.Spans = missedSpans
 	view.Since = cmp.Or(view.Since, missedSpans[1].Name)
 	return v.Show("missed", "Missed calls of "+view.EventKey, view)
@@ -67,15 +59,14 @@ func renderMissed(v *page.Visit, view missedView) error {
 // again unless it was only to be looked for.
 func missedAsk(v *page.Visit, hook sluice.WebhookView) error {
 	view := missedView{WebhookView: hook, Since: v.Entered("since"), DryRun: v.Entered("do") != "yes"}
-	length := 24 * time.Hour
-	if at := slices.IndexFunc(missedSpans, func(s missedSpan) bool { return s.Name == view.Since }); at >= 0 {
-		length = missedSpans[at].Length
+	length, err := time.ParseDuration(view.Since)
+	if err != nil {
+		length = 24 * time.Hour
 	}
 	given := page.Args("eventKey", hook.EventKey, "from", time.Now().Add(-length).UTC().Format(time.RFC3339))
 	if view.DryRun {
 		given = append(given, page.Args("dryRun", "true")...)
 	}
-	var err error
 	if v.Entered("do") == "check" {
 		view.Said, err = answered[sluice.Subscription](v, "webhook.check", given[:1])
 	} else {
@@ -93,7 +84,7 @@ func missedAsk(v *page.Visit, hook sluice.WebhookView) error {
 
 // answered returns what a command answers, nil if it fails.
 func answered[T any](v *page.Visit, name string, given command.Args) (*T, error) {
-	found, err := page.Ask[T](v, name, given)
+	found, err := page.Try[T](v, name, given)
 	if err != nil {
 		return nil, err
 	}

@@ -4,14 +4,12 @@ import (
 	"slices"
 
 	"sluice"
-	"sluice/command"
 	"sluice/portal/page"
 )
 
 // providers returns the known senders, none if the user may not list them.
-func providers(v *page.Visit) ([]sluice.ProviderView, error) {
-	senders, err := page.AskIfAllowed[command.Page[sluice.ProviderView]](v, "provider.get")
-	return senders.Items, err
+func providers(v *page.Visit) []sluice.ProviderView {
+	return page.AskIfAllowed[[]sluice.ProviderView](v, "provider.get")
 }
 
 // senderOf returns the known sender of a webhook, or otherwise.

@@ -5,6 +5,7 @@ package webhooks
 import (
 	"embed"
 
+	"sluice"
 	"sluice/portal/page"
 )
 
@@ -14,22 +15,26 @@ var templates embed.FS
 // Add adds the pages to a site.
 func Add(s *page.Site) {
 	s.Add(templates)
-	s.Page("GET /start", startPage)
-	s.Form("/start", start)
-	s.Page("GET /webhooks", webhooksPage)
-	s.Page("GET /webhooks/new", webhookNew)
-	s.Form("/webhooks/new", webhookCreate)
-	s.Page("GET /webhooks/{key}", page.With(webhookNamed, webhookPage))
-	s.Page("GET /webhooks/{key}/edit", page.With(webhookNamed, webhookEdit))
-	s.Form("/webhooks/{key}/edit", page.With(webhookNamed, webhookPut))
-	s.Form("/webhooks/{key}/try", page.With(webhookNamed, webhookTry))
-	s.Form("/webhooks/{key}/secret", page.With(webhookNamed, webhookSecret))
-	s.Page("GET /webhooks/{key}/missed", page.With(webhookNamed, missedPage))
-	s.Form("/webhooks/{key}/missed", page.With(webhookNamed, missedAsk))
-	s.Page("GET /webhooks/{key}/tokens", page.With(webhookNamed, tokensPage))
-	s.Form("/webhooks/{key}/tokens", page.With(webhookNamed, tokenAdd))
-	s.Page("GET /webhooks/{key}/tokens/{last6}/delete", page.With(webhookNamed, tokenConfirm))
-	s.Page("POST /webhooks/{key}/tokens/{last6}/delete", page.With(webhookNamed, tokenDelete))
-	s.Page("GET /webhooks/{key}/delete", page.With(webhookNamed, webhookConfirm))
-	s.Page("POST /webhooks/{key}/delete", page.With(webhookNamed, webhookDelete))
+	s.Pages(map[string]page.Endpoint{
+		"GET /start":         startPage,
+		"POST /start":        start,
+		"GET /webhooks":      webhooksPage,
+		"GET /webhooks/new":  webhookNew,
+		"POST /webhooks/new": webhookCreate,
+	})
+	page.PagesOf(s, webhookNamed, map[string]func(*page.Visit, sluice.WebhookView) error{
+		"GET /webhooks/{key}":                        webhookPage,
+		"GET /webhooks/{key}/edit":                   webhookEdit,
+		"POST /webhooks/{key}/edit":                  webhookPut,
+		"POST /webhooks/{key}/try":                   webhookTry,
+		"POST /webhooks/{key}/secret":                webhookSecret,
+		"GET /webhooks/{key}/missed":                 missedPage,
+		"POST /webhooks/{key}/missed":                missedAsk,
+		"GET /webhooks/{key}/tokens":                 tokensPage,
+		"POST /webhooks/{key}/tokens":                tokenAdd,
+		"GET /webhooks/{key}/tokens/{last6}/delete":  tokenConfirm,
+		"POST /webhooks/{key}/tokens/{last6}/delete": tokenDelete,
+		"GET /webhooks/{key}/delete":                 webhookConfirm,
+		"POST /webhooks/{key}/delete":                webhookDelete,
+	})
 }

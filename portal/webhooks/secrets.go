@@ -14,29 +14,26 @@ func newSecret() string { return hex.EncodeToString(sluice.RandomBytes(20)) }
 // fillSecrets makes up secrets that were left empty in the form of a webhook. Some
 // senders show theirs only once they have the URL: until it is entered here, all calls
 // are rejected. It returns a secret that people must enter at the sender.
-func fillSecrets(v *page.Visit, before sluice.WebhookView) (made string, err error) {
+func fillSecrets(v *page.Visit, before sluice.WebhookView) (made string) {
 	entered := v.R.PostForm
 	entered.Set("signingSecret", strings.TrimSpace(entered.Get("signingSecret")))
 	name := entered.Get("provider")
 	if name == "" || !v.May("provider.get") {
-		return "", nil
+		return ""
 	}
-	preset, err := page.Ask[sluice.ProviderView](v, "provider.get", "provider", name)
-	if err != nil {
-		return "", err
-	}
+	preset := page.Ask[sluice.ProviderView](v, "provider.get", "provider", name)
 	if preset.VerifyToken && entered.Get("verifyToken") == "" && before.UUID == "" {
 		entered.Set("verifyToken", newSecret())
 	}
 	if !preset.SecretRequired || preset.Fixed() || before.IsSigned() || entered.Get("signingSecret") != "" {
-		return "", nil
+		return ""
 	}
 	secret := newSecret()
 	entered.Set("signingSecret", secret)
 	if !preset.Chosen() {
-		return "", nil
+		return ""
 	}
-	return secret, nil
+	return secret
 }
 
 // webhookSecret stores the signing secret that was entered, or a new one, which it
@@ -57,8 +54,6 @@ func webhookSecret(v *page.Visit, hook sluice.WebhookView) error {
 	} else if view.Made == "" {
 		return v.Redirect(webhookPath(hook.EventKey) + "?done=secret")
 	}
-	if view.Wrong, err = v.Mistake(err); err != nil {
-		return err
-	}
+	view.Wrong = v.Mistake(err)
 	return renderWebhook(v, view)
 }

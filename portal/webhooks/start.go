@@ -14,11 +14,10 @@ type startView struct {
 	Key     string // of the webhook; "" if there is none yet
 	Entered string
 	Problem string
-	Receive string // URL without the token
+	URL     string
 	Open    string // the token in its URL
 	Token   bool
 	Arrived *sluice.CallView
-	Live    string
 }
 
 // Rule says which event keys are valid.
@@ -31,23 +30,14 @@ func startPage(v *page.Visit) error {
 	if key == "" {
 		return v.Show("start", "First webhook", startView{Entered: firstKey})
 	}
-	hook, err := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", key)
-	if err != nil {
-		return err
-	}
+	hook := page.Ask[sluice.WebhookView](v, "webhook.get", "eventKey", key)
 	if hook.Provider != "" || hook.IsSigned() { // a plain call would be rejected
 		return v.Redirect(webhookPath(hook.EventKey))
 	}
-	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
 	view := startView{
-		Key: hook.EventKey, Receive: receive, Open: hook.OpenToken(), Token: v.User.May(sluice.MaySeeTokens),
-		Live: v.Live(hook.EventKey, ""),
+		Key: hook.EventKey, URL: hook.WebhookURL, Open: hook.OpenToken(), Token: v.User.May(sluice.MaySeeTokens),
 	}
-	found, err := calls.Latest(v, hook.EventKey, "1")
-	if err != nil {
-		return err
-	}
-	if len(found) > 0 {
+	if found := calls.Latest(v, hook.EventKey, "1"); len(found) > 0 {
 		view.Arrived = &found[0]
 	}
 	return v.Show("start", "First webhook", view)
@@ -56,13 +46,9 @@ func startPage(v *page.Visit) error {
 // start creates the first webhook.
 func start(v *page.Visit) error {
 	key := strings.TrimSpace(v.Entered("eventKey"))
-	hook, err := page.Ask[sluice.WebhookView](v, "webhook.put", "eventKey", key, "payloadType", "raw")
+	hook, err := page.Try[sluice.WebhookView](v, "webhook.put", "eventKey", key, "payloadType", "raw")
 	if err == nil {
 		return v.Redirect("/start?key=" + url.QueryEscape(hook.EventKey))
 	}
-	view := startView{Entered: key}
-	if view.Problem, err = v.Mistake(err); err != nil {
-		return err
-	}
-	return v.Show("start", "First webhook", view)
+	return v.Show("start", "First webhook", startView{Entered: key, Problem: v.Mistake(err)})
 }

@@ -12,7 +12,7 @@ import (
 // addTestCall proposes a test call: the sample of the sender that was asked for, or the
 // first one; otherwise what was sent last, or what the schema describes. A call that was just
 // sent stays.
-func (v *webhookView) addTestCall(visit *page.Visit) error {
+func (v *webhookView) addTestCall(visit *page.Visit) {
 	if v.Media == "" {
 		v.Payload, v.Media = `{"name": "Ada", "budget": 12000}`, "application/json"
 		if v.Schema != nil {
@@ -21,11 +21,7 @@ func (v *webhookView) addTestCall(visit *page.Visit) error {
 		name := visit.Query("sample")
 		switch {
 		case v.Sender == nil && len(v.Latest) > 0:
-			last, err := calls.Event(visit, v.Latest[0].TraceID)
-			if err != nil {
-				return err
-			}
-			if body, media := last.Body(); body != "" {
+			if body, media := calls.Event(visit, v.Latest[0].TraceID).Body(); body != "" {
 				v.Payload, v.Media = body, media
 			}
 		case v.Sender != nil:
@@ -40,7 +36,6 @@ func (v *webhookView) addTestCall(visit *page.Visit) error {
 	if !slices.Contains(v.Medias, v.Media) {
 		v.Medias = append(v.Medias, v.Media)
 	}
-	return nil
 }
 
 // exampleOf returns a payload that meets a schema, as far as its types say.
@@ -84,11 +79,7 @@ func webhookTry(v *page.Visit, hook sluice.WebhookView) error {
 	if err != nil {
 		result = &calls.Sent{Problem: sluice.AsError(err).Message}
 	}
-	listening, err := listening(v)
-	if err != nil {
-		return err
-	}
-	result.Unheard = len(listenersOf(hook.EventKey, listening)) == 0 && v.May("pipeline.get")
+	result.Unheard = len(listenersOf(hook.EventKey, listening(v))) == 0 && v.May("pipeline.get")
 	return renderWebhook(v, webhookView{
 		WebhookView: hook, Sample: sample, Payload: payload, Media: media, Result: result,
 	})

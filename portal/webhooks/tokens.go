@@ -1,9 +1,6 @@
 package webhooks
 
 import (
-	"net/url"
-	"strings"
-
 	"sluice"
 	"sluice/portal/page"
 )
@@ -12,26 +9,15 @@ import (
 type tokensView struct {
 	sluice.WebhookView
 
-	Receive string // URL without the token
-	Several bool   // are open, so that one can be deleted
-	Entered url.Values
 	Problem string
 }
 
 func tokensPage(v *page.Visit, hook sluice.WebhookView) error {
-	return renderTokens(v, tokensView{WebhookView: hook})
+	return showTokens(v, hook, "")
 }
 
-func renderTokens(v *page.Visit, view tokensView) error {
-	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
-	open := 0
-	for _, t := range view.Tokens {
-		if t.Open {
-			open++
-		}
-	}
-	view.Several = open > 1
-	return v.Show("tokens", "URLs of "+view.EventKey, view)
+func showTokens(v *page.Visit, hook sluice.WebhookView, problem string) error {
+	return v.Show("tokens", "URLs of "+hook.EventKey, tokensView{hook, problem})
 }
 
 // tokenAdd makes a new URL, or opens the first one again.
@@ -42,11 +28,7 @@ func tokenAdd(v *page.Visit, hook sluice.WebhookView) error {
 	if err == nil {
 		return v.Redirect(tokensPath(hook) + "?done=added")
 	}
-	view := tokensView{WebhookView: hook, Entered: v.R.PostForm}
-	if view.Problem, err = v.Mistake(err); err != nil {
-		return err
-	}
-	return renderTokens(v, view)
+	return showTokens(v, hook, v.Mistake(err))
 }
 
 func tokensPath(hook sluice.WebhookView) string {

@@ -1,9 +1,6 @@
 package webhooks
 
 import (
-	"net/url"
-	"strings"
-
 	"sluice"
 	"sluice/portal/calls"
 	"sluice/portal/chart"
@@ -14,23 +11,19 @@ import (
 type webhookView struct { //nolint:recvcheck // templates call methods of the value
 	sluice.WebhookView
 
-	Token    bool         // the user may see the token
-	Revealed bool         // the user asked for the token
-	Receive  string       // URL without the token
-	Open     string       // the token in its URL
-	Chart    *chart.Chart // nil if there were no calls
-	Sample   string       // whose headers a test call has; "" for none
-	Payload  string       // of a test call
-	Media    string
-	Medias   []string // that it can have
-	Result   *calls.Sent
-	CallsURL string
-	Guarded  bool // calls need more than the token
+	Token   bool         // the user may see the token
+	Open    string       // the token in its URL
+	Chart   *chart.Chart // nil if there were no calls
+	Sample  string       // whose headers a test call has; "" for none
+	Payload string       // of a test call
+	Media   string
+	Medias  []string // that it can have
+	Result  *calls.Sent
+	Guarded bool // calls need more than the token
 
 	Made      string      // the new signing secret, which is shown once
 	Wrong     string      // what is wrong with the secret that was entered
 	Sender    *connection // nil if the sender is not a known one
-	Live      string
 	Listeners []string
 	Latest    []sluice.CallView
 	Figures   *sluice.CallFigures // of a day; nil if the user may not see them
@@ -58,45 +51,25 @@ func webhookPage(v *page.Visit, hook sluice.WebhookView) error {
 // renderWebhook completes the page of a webhook and shows it.
 func renderWebhook(v *page.Visit, view webhookView) error {
 	view.Token = v.User.May(sluice.MaySeeTokens)
-	view.Revealed = view.Token && v.Query("show") == "token"
-	view.CallsURL = v.Base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
-	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
 	view.Open = view.OpenToken()
-	if err := addCalls(v, &view); err != nil {
-		return err
-	}
-	var err error
-	if view.Sender, err = connectionOf(v, view.WebhookView, view.Made != "", view.Latest); err != nil {
-		return err
-	}
-	if err := view.addTestCall(v); err != nil {
-		return err
-	}
+	addCalls(v, &view)
+	view.Sender = connectionOf(v, view.WebhookView, view.Made != "", view.Latest)
+	view.addTestCall(v)
 	view.Guarded = view.IsSigned() || view.Sender != nil && view.Sender.Signed
-	view.Live = v.Live(view.EventKey, "")
 	return v.Show("webhook", view.EventKey, view)
 }
 
 // addCalls adds a webhook's latest calls, its figures and its listeners to its page.
-func addCalls(v *page.Visit, view *webhookView) (err error) {
+func addCalls(v *page.Visit, view *webhookView) {
 	const latest = "5"
-	if view.Latest, err = calls.Latest(v, view.EventKey, latest); err != nil {
-		return err
-	}
+	view.Latest = calls.Latest(v, view.EventKey, latest)
 	if v.May("webhook.stats") {
-		of, err := page.Ask[[]sluice.WebhookStats](v, "webhook.stats", "eventKey", view.EventKey)
-		if err != nil {
-			return err
-		}
-		if view.Chart, err = webhookChart(v, view.EventKey); err != nil {
-			return err
-		}
+		of := page.Ask[[]sluice.WebhookStats](v, "webhook.stats", "eventKey", view.EventKey)
+		view.Chart = webhookChart(v, view.EventKey)
 		view.Figures = &sluice.CallFigures{}
 		if len(of) > 0 {
 			view.Figures, view.Types = &of[0].CallFigures, of[0].Types
 		}
 	}
-	listening, err := listening(v)
-	view.Listeners = listenersOf(view.EventKey, listening)
-	return err
+	view.Listeners = listenersOf(view.EventKey, listening(v))
 }

@@ -71,15 +71,13 @@ func webhookNew(v *page.Visit) error {
 	return renderWebhookForm(v, sluice.WebhookView{}, query, nil)
 }
 
-func renderWebhookForm(v *page.Visit, before sluice.WebhookView, entered url.Values, failure error) (err error) {
+func renderWebhookForm(v *page.Visit, before sluice.WebhookView, entered url.Values, failure error) error {
 	f := &webhookForm{Key: before.EventKey, Tag: before.ETag, Chosen: entered.Get("provider")}
 	for _, param := range webhookSettings(v) {
 		f.ask(param, entered)
 	}
 	f.Blame(failure)
-	if f.Providers, err = providers(v); err != nil {
-		return err
-	}
+	f.Providers = providers(v)
 	f.adapt(before)
 	f.Find("provider").Focus = failure == nil
 	title := "New webhook"
@@ -116,10 +114,7 @@ func webhookCreate(v *page.Visit) error {
 }
 
 func webhookEdit(v *page.Visit, hook sluice.WebhookView) error {
-	entered, err := page.Stored(hook)
-	if err != nil {
-		return err
-	}
+	entered := v.Stored(hook)
 	for _, param := range webhookSettings(v) {
 		switch {
 		case param.Form.Secret:
@@ -128,19 +123,13 @@ func webhookEdit(v *page.Visit, hook sluice.WebhookView) error {
 			entered.Set(param.Name, param.Form.Emptied)
 		}
 	}
-	if err := leaveToSender(v, hook, entered); err != nil {
-		return err
-	}
+	leaveToSender(v, hook, entered)
 	return renderWebhookForm(v, hook, entered, nil)
 }
 
 // leaveToSender leaves out what is as the sender of a webhook has it.
-func leaveToSender(v *page.Visit, hook sluice.WebhookView, entered url.Values) error {
-	known, err := providers(v)
-	if err != nil {
-		return err
-	}
-	own := senderOf(hook, known, sluice.ProviderView{
+func leaveToSender(v *page.Visit, hook sluice.WebhookView, entered url.Values) {
+	own := senderOf(hook, providers(v), sluice.ProviderView{
 		Answer: sluice.AnswerResult, MaxPayloadLength: sluice.DefaultPayloadLength,
 	})
 	if hook.MaxPayloadLength == own.MaxPayloadLength {
@@ -154,27 +143,18 @@ func leaveToSender(v *page.Visit, hook sluice.WebhookView, entered url.Values) e
 	if hook.AnswerType == own.AnswerType {
 		entered.Del("answerType")
 	}
-	return nil
 }
 
 // webhookPut stores what was entered as a new webhook, or in place of before.
 func webhookPut(v *page.Visit, before sluice.WebhookView) error {
 	cmd, _ := v.Commands.Find("webhook.put")
-	made, err := fillSecrets(v, before)
-	if err != nil {
-		return err
-	}
+	made := fillSecrets(v, before)
 	given, done := page.ArgsOf(cmd, v.R.PostForm), "created"
 	if before.UUID != "" {
 		done = "saved"
-		given = append(given, page.Args("uuid", command.Text(before.UUID))...)
-		emptied, err := emptied(v, before, v.R.PostForm)
-		if err != nil {
-			return err
-		}
-		given = append(given, emptied...)
+		given = append(given, page.Args("uuid", before.UUID, emptied(v, before, v.R.PostForm))...)
 	}
-	hook, err := page.Ask[sluice.WebhookView](v, "webhook.put", given)
+	hook, err := page.Try[sluice.WebhookView](v, "webhook.put", given)
 	if err != nil {
 		return v.Correct(err, func(v *page.Visit, mistake error) error {
 			return renderWebhookForm(v, before, v.R.PostForm, mistake)
@@ -190,13 +170,13 @@ func webhookPut(v *page.Visit, before sluice.WebhookView) error {
 }
 
 // emptied returns arguments that remove the values of fields that were emptied.
-func emptied(v *page.Visit, before sluice.WebhookView, entered url.Values) (given command.Args, err error) {
-	stored, err := page.Stored(before)
+func emptied(v *page.Visit, before sluice.WebhookView, entered url.Values) (given command.Args) {
+	stored := v.Stored(before)
 	for _, param := range webhookSettings(v) {
 		name := param.Name
 		if stored.Has(name) && !param.Form.Secret && entered.Has(name) && entered.Get(name) == "" {
 			given = append(given, page.Args(name, command.Text(param.Form.Emptied))...)
 		}
 	}
-	return given, err
+	return given
 }

@@ -34,26 +34,25 @@ const (
 	timeout     = 10
 )
 
-// codes maps kinds of failure to exit codes.
-var codes = map[sluice.Kind]int{
-	sluice.Internal:         Other,
-	sluice.Invalid:          badUsage,
-	sluice.Unauthenticated:  noLogin,
-	sluice.Forbidden:        forbidden,
-	sluice.NotFound:         NotFound,
-	sluice.MethodNotAllowed: badUsage,
-	sluice.Timeout:          unavailable,
-	sluice.Conflict:         Conflict,
-	sluice.Gone:             NotFound,
-	sluice.TooLarge:         badUsage,
-	sluice.Unsupported:      badUsage,
-	sluice.Throttled:        throttled,
-	sluice.Unavailable:      unavailable,
-	sluice.Loop:             Other,
-	sluice.Unprocessable:    badUsage,
-	sluice.Outdated:         Conflict,
-	sluice.HeadTooLarge:     badUsage,
-	sluice.Full:             Conflict,
+// ofKind returns the exit code for a kind of failure.
+func ofKind(kind sluice.Kind) int {
+	switch kind {
+	case sluice.Internal, sluice.Loop:
+		return Other
+	case sluice.Unauthenticated:
+		return noLogin
+	case sluice.Forbidden:
+		return forbidden
+	case sluice.NotFound, sluice.Gone:
+		return NotFound
+	case sluice.Conflict, sluice.Outdated, sluice.Full:
+		return Conflict
+	case sluice.Timeout, sluice.Unavailable:
+		return unavailable
+	case sluice.Throttled:
+		return throttled
+	}
+	return badUsage // it stays wrong however often it is tried
 }
 
 // A CodeError is an error with an exit code of its own.
@@ -95,7 +94,7 @@ func CodeOf(err error) int {
 	case isError && isOfSignature(e):
 		return forbidden // whoever is logged in
 	case isError:
-		return codes[e.Kind]
+		return ofKind(e.Kind)
 	case errors.Is(err, context.Canceled):
 		return Interrupted
 	case errors.Is(err, context.DeadlineExceeded):
@@ -138,7 +137,7 @@ func withHint(e *sluice.Error) string {
 	case e.Code == string(sluice.CodeInvalidGrant):
 		text += " Check both and try again."
 	case isOfLogin(e) && !strings.Contains(text, "Log in") && !strings.Contains(text, "SLUICE_"):
-		text += " " + "Log in with sluice login."
+		text += " Log in with sluice login."
 	case e.Kind == sluice.Throttled && e.RetryAfter > 0:
 		text += fmt.Sprintf(" Try again in %s.", e.RetryAfter)
 	}

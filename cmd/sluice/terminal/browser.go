@@ -12,12 +12,10 @@ import (
 
 // Open opens a page of the portal, or prints its URL where there is no browser.
 func (t *Terminal) Open(ctx context.Context, page string, item ...string) error {
-	path := make([]string, 1, 1+len(item))
-	path[0] = t.Server.URL() + page
+	target := t.Server.URL() + page
 	for _, part := range item {
-		path = append(path, url.PathEscape(part))
+		target += "/" + url.PathEscape(part)
 	}
-	target := strings.Join(path, "/")
 	if browser := browserCommand(runtime.GOOS); browser != nil {
 		t.Sayf("Opening %s", target)
 		if _, err := StartBrowser(ctx, browser, target); err == nil {

@@ -18,13 +18,13 @@ import (
 // addParams gives a verb a flag for each parameter of its command: --payload-type is payloadType. The
 // function returns what they hold.
 func (t *Terminal) addParams(cmd *cobra.Command, v *Verb) func() (url.Values, error) {
-	when, values := new(span), url.Values{}
+	values := url.Values{}
 	if v.Command == "" {
 		return func() (url.Values, error) { return values, nil }
 	}
 	declared := t.Declaration(v.Command)
 	if _, err := declared.Param("from"); err == nil {
-		when.addFlags(cmd)
+		addSpan(cmd.Flags())
 	}
 	var params []command.Param
 	for _, p := range declared.Params {
@@ -44,7 +44,7 @@ func (t *Terminal) addParams(cmd *cobra.Command, v *Verb) func() (url.Values, er
 		t.completeParam(cmd, flag, p)
 	}
 	return func() (url.Values, error) {
-		err := when.set(values)
+		err := setSpan(values, t.Text)
 		for _, p := range params {
 			if err == nil {
 				err = t.setParam(values, p, cmd.Flag(FlagOf(p.Name)))

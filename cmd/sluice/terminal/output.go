@@ -56,23 +56,23 @@ func (t *Terminal) Show(document []byte, columns ...view.Column) error {
 	if t.ShowTokens && bytes.Contains(document, []byte(`"uuid":"…`)) {
 		t.Notef("Whole tokens are shown to users with the permission webhook.token.")
 	}
-	return t.Write(document, func(v *view.View, w io.Writer, root *yaml.Node) error {
+	return t.Write(document, func(v *view.View, root *yaml.Node) {
 		if items := view.Items(root); items != nil {
 			root = items
 		}
 		switch {
 		case root.Kind == yaml.SequenceNode && len(root.Content) == 0:
-			return nil
 		case view.AllObjects(root):
 			for _, item := range root.Content {
 				t.warn(item)
 			}
-			return v.Rows(w, root.Content, columns, "")
+			v.Rows(root.Content, columns, "")
 		case root.Kind == yaml.MappingNode:
 			t.warn(root)
-			return v.Account(w, root, "")
+			v.Account(root, "")
+		default:
+			view.WriteIndented(v, root, "")
 		}
-		return view.WriteIndented(w, root, "")
 	})
 }
 
@@ -97,14 +97,12 @@ func (t *Terminal) warn(root *yaml.Node) {
 
 // ShowData writes user data unchanged.
 func (t *Terminal) ShowData(document []byte) error {
-	return t.Write(document, func(_ *view.View, w io.Writer, root *yaml.Node) error {
-		return view.WriteIndented(w, root, "")
-	})
+	return t.Write(document, func(v *view.View, root *yaml.Node) { view.WriteIndented(v, root, "") })
 }
 
 // Write writes a document in the wanted form; people is the form for people.
-func (t *Terminal) Write(document []byte, people func(*view.View, io.Writer, *yaml.Node) error) error {
-	var text bytes.Buffer
+func (t *Terminal) Write(document []byte, people func(*view.View, *yaml.Node)) error {
+	v := t.view()
 	var root *yaml.Node
 	var err error
 	if t.form != "json" {
@@ -113,16 +111,16 @@ func (t *Terminal) Write(document []byte, people func(*view.View, io.Writer, *ya
 	switch {
 	case err != nil:
 	case t.form == "json":
-		err = view.WriteJSON(&text, document, IsTerminal(t.Out))
+		err = view.WriteJSON(v, document, IsTerminal(t.Out))
 	case t.form == "yaml":
-		err = view.WriteYAML(&text, root)
+		view.WriteYAML(&v.Buffer, root)
 	default:
-		err = people(t.view(), &text, root)
+		people(v, root)
 	}
 	if err != nil {
 		return fmt.Errorf("the server's answer can't be shown: %w", err)
 	}
-	_, err = t.Out.Write(text.Bytes())
+	_, err = t.Out.Write(v.Bytes())
 	return err
 }
 

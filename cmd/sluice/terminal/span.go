@@ -2,43 +2,39 @@ package terminal
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"sluice"
 	"sluice/cmd/sluice/exit"
 )
 
-// A span is a span of time, from flags.
-type span struct {
-	from, to, since string
+// addSpan gives a verb flags for a span of time.
+func addSpan(flags *pflag.FlagSet) {
+	flags.String("since", "", "from then until now: 30m, 2h, 1d, today, yesterday, or a time")
+	flags.String("from", "", "earliest time, such as 2030-01-31 12:00 here, or 2030-01-31T12:00:00Z")
+	flags.String("to", "", "latest time")
 }
 
-func (s *span) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.since, "since", "", "from then until now: 30m, 2h, 1d, today, yesterday, or a time")
-	cmd.Flags().StringVar(&s.from, "from", "", "earliest time, such as 2030-01-31 12:00 here, or 2030-01-31T12:00:00Z")
-	cmd.Flags().StringVar(&s.to, "to", "", "latest time")
-}
-
-// set sets the parameters from and to.
-func (s *span) set(params url.Values) error {
-	if s.since != "" && s.from != "" {
+// setSpan sets the parameters from and to as flags say.
+func setSpan(params url.Values, flag func(name string) string) error {
+	if flag("since") != "" && flag("from") != "" {
 		return exit.Usage("Give --since, such as 1h, or --from; not both.")
 	}
 	now := time.Now()
-	for _, flag := range []struct{ name, text, param string }{
-		{"since", s.since, "from"}, {"from", s.from, "from"}, {"to", s.to, "to"},
-	} {
-		if flag.text == "" {
+	for _, name := range []string{"since", "from", "to"} {
+		text := flag(name)
+		if text == "" {
 			continue
 		}
-		at, err := parseMoment(flag.text, now)
+		at, err := parseMoment(text, now)
 		if err != nil {
 			return exit.Usage("--%s: %q is no time; give one such as 2h, 1d, yesterday, 2030-01-31 12:00 or "+
-				"2030-01-31T12:00:00Z.", flag.name, flag.text)
+				"2030-01-31T12:00:00Z.", name, text)
 		}
-		params.Set(flag.param, at.UTC().Format(time.RFC3339Nano))
+		params.Set(strings.Replace(name, "since", "from", 1), at.UTC().Format(time.RFC3339Nano))
 	}
 	return nil
 }

@@ -25,9 +25,8 @@ func TestTimesAsPeopleSayThem(t *testing.T) {
 			t.Errorf("%q is read as %s", text, got)
 		}
 	}
-	s := span{since: "1h", to: "now"}
-	params := url.Values{}
-	if err := s.set(params); err != nil || !params.Has("from") || !params.Has("to") {
+	flags, params := map[string]string{"since": "1h", "to": "now"}, url.Values{}
+	if err := setSpan(params, func(name string) string { return flags[name] }); err != nil || !params.Has("from") || !params.Has("to") {
 		t.Errorf("got %v, %v", params, err)
 	}
 }

@@ -32,7 +32,8 @@ type Terminal struct {
 	// The verb that is being done.
 	Cmd      *cobra.Command
 	Verb     *Verb
-	Resource *Resource  // that it is about
+	Resource *Resource // that it is about
+	Args     []string
 	Params   url.Values // of its command, from flags
 
 	Server     *client.Client // that Connect has chosen

@@ -77,7 +77,7 @@ func (r *Resource) words() []string {
 }
 
 // A Do does what a verb says.
-type Do = func(ctx context.Context, args []string) error
+type Do = func(ctx context.Context) error
 
 // Line makes the command line of a verb and those below it. Words stand in the texts of verbs, each followed
 // by what it means.
@@ -110,7 +110,7 @@ func (t *Terminal) line(v *Verb, path string, about *Resource, does map[string]D
 	params := t.addParams(cmd, v)
 	if do := does[cmp.Or(v.Does, path)]; do != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-			t.Verb, t.Resource = v, about
+			t.Verb, t.Resource, t.Args = v, about, args
 			if t.Params, err = params(); err == nil && !v.Offline {
 				err = t.Connect()
 			}
@@ -123,7 +123,7 @@ func (t *Terminal) line(v *Verb, path string, about *Resource, does map[string]D
 			case t.On("open"):
 				return t.Open(cmd.Context(), v.Page, args...)
 			}
-			return do(cmd.Context(), args)
+			return do(cmd.Context())
 		}
 	}
 	for _, below := range v.Verbs {

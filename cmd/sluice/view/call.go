@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,26 +58,22 @@ func exchangeOf(step *yaml.Node) string {
 		TextOf(http, "statusCode"))
 }
 
-// Call writes everything about a call, and lists its replays.
-func (v *View) Call(w io.Writer, call *yaml.Node, replays []*yaml.Node) error {
+// Call shows everything about a call, and lists its replays.
+func (v *View) Call(call *yaml.Node, replays []*yaml.Node) {
 	facts := v.callFacts(call)
 	for _, replay := range replays {
 		facts.add("Replayed as", joined(", ", v.brief(replay, "traceId"), v.statusOf(replay), v.brief(replay, "time")))
 	}
-	v.facts(w, "", facts)
+	v.facts("", facts)
 	runs := slices.DeleteFunc(List(call, "runs"), func(run *yaml.Node) bool {
 		return Field(run, "eventKey") != nil // what the call has set off is shown by itself
 	})
 	for _, run := range runs {
-		if err := v.run(w, run, isRepeated(runs, run)); err != nil {
-			return err
-		}
+		v.run(run, isRepeated(runs, run))
 	}
 	readable(Field(call, "payload"))
-	if err := v.data(w, call, "headers", "payload"); err != nil {
-		return err
-	}
-	return v.data(w, Field(call, "result"), "value")
+	v.data(call, "headers", "payload")
+	v.data(Field(call, "result"), "value")
 }
 
 // readable replaces the base64 of a payload by the text or JSON that it is. Bytes that
@@ -128,9 +123,9 @@ func isRepeated(runs []*yaml.Node, run *yaml.Node) bool {
 	})
 }
 
-// run writes what a pipeline did, step by step, and which attempt it was if there
+// run shows what a pipeline did, step by step, and which attempt it was if there
 // were several.
-func (v *View) run(w io.Writer, run *yaml.Node, repeated bool) error {
+func (v *View) run(run *yaml.Node, repeated bool) {
 	head := Paint(v.Colour, Bold, "Pipeline "+Printable(cmp.Or(TextOf(run, "pipeline"), "(not stored)")))
 	ended := joined(" after ", v.statusOf(run), v.brief(run, "duration"))
 	if repeated {
@@ -139,49 +134,46 @@ func (v *View) run(w io.Writer, run *yaml.Node, repeated bool) error {
 	if next, err := time.Parse(time.RFC3339, TextOf(run, "next")); err == nil && next.After(v.Now) {
 		ended += ", tried again " + v.ago(next)
 	}
-	fmt.Fprintf(w, "\n%s  %s\n", head, ended)
+	fmt.Fprintf(v, "\n%s  %s\n", head, ended)
 	if problem := Field(run, "error"); Field(problem, "detail") != nil {
-		fmt.Fprintln(w, "  "+Paint(v.Colour, Red, Printable(problemOf(problem))))
+		fmt.Fprintln(v, "  "+Paint(v.Colour, Red, Printable(problemOf(problem))))
 	}
 	steps := List(run, "steps")
 	if len(steps) == 0 {
-		return nil
+		return
 	}
-	if err := v.Rows(w, steps, stepColumns, "  "); err != nil {
-		return err
-	}
+	v.Rows(steps, stepColumns, "  ")
 	for _, step := range steps {
-		v.exchange(w, step)
+		v.exchange(step)
 	}
-	return nil
 }
 
-// exchange writes what a step sent and what came back. The server shows that only to
+// exchange shows what a step sent and what came back. The server shows that only to
 // users who may see payloads.
-func (v *View) exchange(w io.Writer, step *yaml.Node) {
+func (v *View) exchange(step *yaml.Node) {
 	http := Field(step, "http")
 	for _, part := range []struct{ field, verb string }{{"request", "sent"}, {"response", "got back"}} {
 		text := TextOf(http, part.field)
 		if text == "" {
 			continue
 		}
-		fmt.Fprintf(w, "\n  %s\n",
+		fmt.Fprintf(v, "\n  %s\n",
 			Paint(v.Colour, Bold,
 				fmt.Sprintf("%s (line %s) %s", Printable(TextOf(step, "command")), Printable(TextOf(step, "line")),
 					part.verb)))
 		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-			fmt.Fprintln(w, strings.TrimRight("    "+Printable(line), " "))
+			fmt.Fprintln(v, strings.TrimRight("    "+Printable(line), " "))
 		}
 	}
 }
 
-// Result writes the result of a call.
-func (v *View) Result(w io.Writer, result *yaml.Node) error {
+// Result shows the result of a call.
+func (v *View) Result(result *yaml.Node) {
 	var facts facts
 	facts.add("Status", v.statusOf(result)+", "+v.brief(result, "statusCode"))
 	for _, name := range []string{"error", "traceId", "correlationId"} {
 		facts.add(Title(name), v.brief(result, name))
 	}
-	v.facts(w, "", facts)
-	return v.data(w, result, "value")
+	v.facts("", facts)
+	v.data(result, "value")
 }

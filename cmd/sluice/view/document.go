@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -57,13 +58,12 @@ func parseValue(dec *json.Decoder) (*yaml.Node, error) {
 }
 
 // WriteYAML writes a document as YAML.
-func WriteYAML(w io.Writer, root *yaml.Node) error {
-	enc := yaml.NewEncoder(w)
+func WriteYAML(text *bytes.Buffer, root *yaml.Node) {
+	enc := yaml.NewEncoder(text)
 	enc.SetIndent(2)
-	if err := enc.Encode(root); err != nil {
-		return err
+	if err := errors.Join(enc.Encode(root), enc.Close()); err != nil {
+		panic(err) // what was parsed can be written
 	}
-	return enc.Close()
 }
 
 // WriteJSON writes a document in one line for programs, over several for people.
@@ -104,15 +104,9 @@ func Diff(name, before, after string, colour bool) string {
 		title = "deleted"
 	}
 	fmt.Fprintf(&b, "%s\n", Paint(colour, Bold, Printable(name)+" ("+title+")"))
+	colours := map[byte]string{'-': Red, '+': Green}
 	for _, e := range difference.Lines(before, after) {
-		switch line := string(e.Sign) + " " + Printable(e.Line); e.Sign {
-		case '-':
-			fmt.Fprintln(&b, Paint(colour, Red, line))
-		case '+':
-			fmt.Fprintln(&b, Paint(colour, Green, line))
-		default:
-			fmt.Fprintln(&b, line)
-		}
+		fmt.Fprintln(&b, Paint(colour, colours[e.Sign], string(e.Sign)+" "+Printable(e.Line)))
 	}
 	return b.String()
 }
@@ -176,7 +170,7 @@ func TextOf(object *yaml.Node, name string) string {
 
 // WriteIndented writes a value unchanged, except that it decodes a payload in base64
 // that is text.
-func WriteIndented(w io.Writer, value *yaml.Node, indent string) error {
+func WriteIndented(w io.Writer, value *yaml.Node, indent string) {
 	text := value.Value
 	if origin := TextOf(value, "origin"); origin != "" && len(value.Content) == 2 {
 		if decoded, err := base64.StdEncoding.DecodeString(origin); err == nil && utf8.Valid(decoded) {
@@ -185,15 +179,12 @@ func WriteIndented(w io.Writer, value *yaml.Node, indent string) error {
 	}
 	if value.Kind != yaml.ScalarNode {
 		var page bytes.Buffer
-		if err := WriteYAML(&page, value); err != nil {
-			return err
-		}
+		WriteYAML(&page, value)
 		text = page.String()
 	}
 	for line := range strings.Lines(text) {
 		fmt.Fprintln(w, indent+Printable(strings.TrimRight(line, "\n")))
 	}
-	return nil
 }
 
 // Printable escapes everything in a text that a terminal would obey.

@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -47,17 +46,21 @@ func fieldsIn(rows []*yaml.Node) (fields []string) {
 	return fields
 }
 
-// Rows writes a list of objects as a table that fits the screen, without columns
+// Rows shows a list of objects as a table that fits the screen, without columns
 // that are empty in every row.
-func (v *View) Rows(w io.Writer, rows []*yaml.Node, columns []Column, indent string) error {
+func (v *View) Rows(rows []*yaml.Node, columns []Column, indent string) {
 	if len(columns) == 0 {
 		columns = Columns(fieldsIn(rows)...)
 	}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c Column) bool {
+		return !slices.ContainsFunc(rows, func(row *yaml.Node) bool { return v.cell(row, c) != "" })
+	})
 	cells := make([][]string, len(rows))
-	for i := range rows {
-		cells[i] = v.cells(rows[i], columns)
+	for i, row := range rows {
+		for _, c := range columns {
+			cells[i] = append(cells[i], v.cell(row, c))
+		}
 	}
-	columns, cells = withoutEmpty(columns, cells)
 	widths := make([]int, len(columns))
 	for i, c := range columns {
 		widths[i] = uniseg.StringWidth(c.title)
@@ -73,41 +76,21 @@ func (v *View) Rows(w io.Writer, rows []*yaml.Node, columns []Column, indent str
 	for i, c := range columns {
 		head[i] = strings.ToUpper(c.title)
 	}
-	var b strings.Builder
-	v.line(&b, indent, head, widths, func(_ int, text string) string { return Paint(v.Colour, Bold, text) })
+	v.line(indent, head, widths, func(_ int, text string) string { return Paint(v.Colour, Bold, text) })
 	for _, row := range cells {
-		v.line(&b, indent, row[:len(columns)], widths,
+		v.line(indent, row[:len(columns)], widths,
 			func(i int, text string) string { return v.painted(columns[i].field, text) })
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
-func (v *View) cells(row *yaml.Node, columns []Column) []string {
-	cells := make([]string, len(columns))
-	for i, c := range columns {
-		switch value := Field(row, c.field); {
-		case c.of != nil:
-			cells[i] = Printable(c.of(row))
-		case value != nil:
-			cells[i] = v.text(c.field, value)
-		}
+func (v *View) cell(row *yaml.Node, c Column) (text string) {
+	switch value := Field(row, c.field); {
+	case c.of != nil:
+		text = Printable(c.of(row))
+	case value != nil:
+		text = v.text(c.field, value)
 	}
-	return cells
-}
-
-func withoutEmpty(columns []Column, cells [][]string) (kept []Column, keptCells [][]string) {
-	keptCells = make([][]string, len(cells))
-	for i, c := range columns {
-		if !slices.ContainsFunc(cells, func(row []string) bool { return row[i] != "" }) {
-			continue
-		}
-		kept = append(kept, c)
-		for j, row := range cells {
-			keptCells[j] = append(keptCells[j], row[i])
-		}
-	}
-	return kept, keptCells
+	return text
 }
 
 // gap is how far columns are apart.
@@ -152,7 +135,7 @@ func narrow(widths []int, width int, may func(i int) bool) bool {
 	return true
 }
 
-func (v *View) line(b *strings.Builder, indent string, cells []string, widths []int, paint func(int, string) string) {
+func (v *View) line(indent string, cells []string, widths []int, paint func(int, string) string) {
 	var line strings.Builder
 	line.WriteString(indent)
 	for i, cell := range cells {
@@ -162,7 +145,7 @@ func (v *View) line(b *strings.Builder, indent string, cells []string, widths []
 			line.WriteString(strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+gap))
 		}
 	}
-	fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
+	fmt.Fprintln(v, strings.TrimRight(line.String(), " "))
 }
 
 // cut returns a text that is at most that many columns wide.
@@ -188,7 +171,7 @@ const (
 
 // Paint returns a text in a colour, if colours are wanted.
 func Paint(wanted bool, colour, text string) string {
-	if !wanted || text == "" {
+	if !wanted || colour == "" || text == "" {
 		return text
 	}
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
@@ -205,23 +188,17 @@ func (v *View) statusOf(object *yaml.Node) string {
 
 // painted returns a value in its colour: a status and an outcome have one.
 func (v *View) painted(field, text string) string {
-	if colour := StatusColours[text]; colour != "" && (field == "status" || field == "outcome") {
-		return Paint(v.Colour, colour, text)
-	}
-	return text
+	return Paint(v.Colour && (field == "status" || field == "outcome"), StatusColours[text], text)
 }
 
-// data writes those of the named fields that an object has, under headings.
-func (v *View) data(w io.Writer, object *yaml.Node, names ...string) error {
+// data shows those of the named fields that an object has, under headings.
+func (v *View) data(object *yaml.Node, names ...string) {
 	for _, name := range names {
 		value := Field(object, name)
 		if value == nil || isEmpty(value) {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s\n", Paint(v.Colour, Bold, Title(name)))
-		if err := WriteIndented(w, value, "  "); err != nil {
-			return err
-		}
+		fmt.Fprintf(v, "\n%s\n", Paint(v.Colour, Bold, Title(name)))
+		WriteIndented(v, value, "  ")
 	}
-	return nil
 }

@@ -3,8 +3,8 @@
 package view
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +18,11 @@ import (
 	"sluice/wording"
 )
 
-// A View says how things are shown to a person: when, where, and how wide the screen
-// is.
+// A View is the text that a person sees. It says how things are shown there: when, where, and how wide the
+// screen is.
 type View struct {
+	bytes.Buffer
+
 	Now    time.Time
 	Zone   *time.Location
 	Width  int // columns of the terminal; 0 means no bound
@@ -192,21 +194,21 @@ func (f *facts) add(label, text string) {
 	}
 }
 
-// facts writes lines with their labels in a column.
-func (v *View) facts(w io.Writer, indent string, facts facts) {
+// facts shows lines with their labels in a column.
+func (v *View) facts(indent string, facts facts) {
 	width := 0
 	for _, f := range facts {
 		width = max(width, uniseg.StringWidth(f.label))
 	}
 	for _, f := range facts {
 		pad := strings.Repeat(" ", width-uniseg.StringWidth(f.label)+gap)
-		fmt.Fprintf(w, "%s%s%s%s\n", indent, Paint(v.Colour, Faint, f.label), pad, f.text)
+		fmt.Fprintf(v, "%s%s%s%s\n", indent, Paint(v.Colour, Faint, f.label), pad, f.text)
 	}
 }
 
-// Account writes an object: first the fields that fit in a line, then the others
+// Account shows an object: first the fields that fit in a line, then the others
 // under headings.
-func (v *View) Account(w io.Writer, object *yaml.Node, indent string) error {
+func (v *View) Account(object *yaml.Node, indent string) {
 	var facts facts
 	var longer []int
 	for i := 0; i+1 < len(object.Content); i += 2 {
@@ -219,41 +221,35 @@ func (v *View) Account(w io.Writer, object *yaml.Node, indent string) error {
 			longer = append(longer, i)
 		}
 	}
-	v.facts(w, indent, facts)
+	v.facts(indent, facts)
 	for _, i := range longer {
 		name, value := object.Content[i].Value, object.Content[i+1]
-		fmt.Fprintf(w, "\n%s%s\n", indent, Paint(v.Colour, Bold, Title(name)))
-		if err := v.section(w, name, value, indent+"  "); err != nil {
-			return err
-		}
+		fmt.Fprintf(v, "\n%s%s\n", indent, Paint(v.Colour, Bold, Title(name)))
+		v.section(name, value, indent+"  ")
 	}
-	return nil
 }
 
-func (v *View) section(w io.Writer, name string, value *yaml.Node, indent string) error {
+func (v *View) section(name string, value *yaml.Node, indent string) {
 	switch {
 	case name == "setup": // sentences, to be read and not to be parsed
 		for i, step := range value.Content {
-			fmt.Fprintf(w, "%s%d. %s\n", indent, i+1, Printable(step.Value))
+			fmt.Fprintf(v, "%s%d. %s\n", indent, i+1, Printable(step.Value))
 		}
-		return nil
 	case slices.Contains(asSent, name) || value.Kind == yaml.ScalarNode ||
 		value.Kind == yaml.SequenceNode && !AllObjects(value):
-		return WriteIndented(w, value, indent)
+		WriteIndented(v, value, indent)
 	case value.Kind == yaml.SequenceNode && slices.ContainsFunc(value.Content, hasLines):
 		for i, item := range value.Content {
 			if i > 0 {
-				fmt.Fprintln(w)
+				fmt.Fprintln(v)
 			}
-			if err := v.Account(w, item, indent); err != nil {
-				return err
-			}
+			v.Account(item, indent)
 		}
-		return nil
 	case value.Kind == yaml.SequenceNode:
-		return v.Rows(w, value.Content, nil, indent)
+		v.Rows(value.Content, nil, indent)
+	default:
+		v.Account(value, indent)
 	}
-	return v.Account(w, value, indent)
 }
 
 // hasLines reports whether an object has a text of several lines, which no cell of a table holds.

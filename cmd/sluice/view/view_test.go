@@ -37,10 +37,8 @@ func TestColumnsKeepTheirOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out strings.Builder
-		if err := new(View).Rows(&out, root.Content, nil, ""); err != nil {
-			t.Fatal(err)
-		}
+		var out View
+		out.Rows(root.Content, nil, "")
 		head, _, _ := strings.Cut(out.String(), "\n")
 		if got := strings.Join(strings.Fields(head), " "); got != want {
 			t.Errorf("the columns of %s are %s", rows, got)
@@ -54,10 +52,8 @@ func TestStepsAreSentences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	if err := new(View).Account(&out, root, ""); err != nil {
-		t.Fatal(err)
-	}
+	var out View
+	out.Account(root, "")
 	if got := out.String(); !strings.HasSuffix(got, "  1. In the dashboard: choose.\n  2. Then \"save\".\n") {
 		t.Errorf("it is %q", got)
 	}
