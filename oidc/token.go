@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-jose/go-jose/v4/jwt"
-
 	"sluice"
 	"sluice/limit"
 )
@@ -26,7 +24,7 @@ type request struct {
 	client  *sluice.Client
 	form    map[string]string
 	address string
-	login   *Login          // for Observe
+	login   *sluice.Login   // for Observe
 	scope   string          // that is granted
 	session *sluice.Session // that is refreshed
 }
@@ -59,7 +57,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	login := Login{ClientID: form["client_id"], Address: r.RemoteAddr, Outcome: Granted}
+	login := sluice.Login{ClientID: form["client_id"], Address: r.RemoteAddr, Outcome: sluice.Granted}
 	if _, known := i.grants[form["grant_type"]]; known {
 		login.Grant = form["grant_type"]
 	}
@@ -77,7 +75,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) error {
 }
 
 // exchange authenticates the client, runs its grant and makes the tokens.
-func (i *Issuer) exchange(r *http.Request, form map[string]string, login *Login) (*answer, error) {
+func (i *Issuer) exchange(r *http.Request, form map[string]string, login *sluice.Login) (*answer, error) {
 	client, err := i.authenticate(r, form)
 	if err != nil {
 		return nil, err
@@ -120,7 +118,7 @@ func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*
 		expires = is.session.Expires
 	}
 	a := &answer{TokenType: "Bearer", ExpiresIn: seconds(expires.Sub(now)), Scope: is.scope, RefreshToken: is.refresh}
-	if a.AccessToken, err = key.access(i.accessClaims(client, is, now, expires)); err != nil {
+	if a.AccessToken, err = key.sign(i.accessClaims(client, is, now, expires), accessType); err != nil {
 		return nil, err
 	}
 	if is.refresh != "" {
@@ -129,11 +127,9 @@ func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*
 	if hasScope(is.scope, "openid") {
 		claims := i.idClaims(client, is, now, expires)
 		claims.AccessHash = accessHash(a.AccessToken)
-		if a.IDToken, err = jwt.Signed(key.idTokenSigner).Claims(claims).Serialize(); err != nil {
-			return nil, err
-		}
+		a.IDToken, err = key.sign(claims, idType)
 	}
-	return a, nil
+	return a, err
 }
 
 // clip bounds what a caller wrote.

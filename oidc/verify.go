@@ -119,15 +119,19 @@ func (i *Issuer) open(ctx context.Context, token, kind string) (*verified, error
 	if header.ExtraHeaders[jose.HeaderType] != kind {
 		return nil, notAccepted()
 	}
-	key, err := i.keys.find(ctx, header.KeyID)
+	record, err := i.keys.find(ctx, header.KeyID)
 	if err != nil {
 		return nil, err
 	}
-	if key == nil {
+	if record == nil {
 		return nil, notAccepted()
 	}
+	key, err := parseKey(record)
+	if err != nil {
+		return nil, err
+	}
 	v := &verified{key: key.id}
-	if err := parsed.Claims(key.public, &v.claims); err != nil {
+	if err := parsed.Claims(&key.private.PublicKey, &v.claims); err != nil {
 		return nil, notAccepted().Because(err)
 	}
 	return v, nil

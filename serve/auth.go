@@ -68,15 +68,12 @@ func (s *Server) newIssuer() *oidc.Issuer {
 		AccessTTL:  s.cfg.AccessTTL,
 		RefreshTTL: s.cfg.RefreshTTL,
 		Rotation:   s.cfg.KeyRotation,
-		Observe: func(ctx context.Context, login oidc.Login) {
+		Observe: func(ctx context.Context, login sluice.Login) {
 			s.metrics.TokenRequest(login.Grant, login.Outcome)
-			s.directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address,
-				login.Outcome == oidc.Granted, login.Outcome)
+			s.directory.NoteLogin(ctx, login)
 		},
-		Ended: func(ctx context.Context, e oidc.Ending) {
-			s.directory.NoteLogout(ctx, e.Username, e.ClientID, e.Address, e.Reused)
-		},
-		Log: s.opts.Log,
+		Ended: s.directory.NoteLogout,
+		Log:   s.opts.Log,
 	})
 }
 
