@@ -70,14 +70,16 @@ func greetX(g greeting) *Answer {
 		return nil
 	}
 	sum := macOf(sha256.New, g.secret, token)
-	return jsonAnswer([2]string{"response_token", "sha256=" + base64.StdEncoding.EncodeToString(sum)})
+	return jsonAnswer(map[string]string{"response_token": "sha256=" + base64.StdEncoding.EncodeToString(sum)})
 }
 
 func greetZoom(g greeting) *Answer {
-	if g.text("event") != "endpoint.url_validation" {
+	token := g.text("payload", "plainToken")
+	if g.text("event") != "endpoint.url_validation" || !isChallenge(token) {
 		return nil
 	}
-	token := g.text("payload", "plainToken")
-	sum := hex.EncodeToString(macOf(sha256.New, g.secret, token))
-	return jsonAnswer([2]string{"plainToken", token}, [2]string{"encryptedToken", sum})
+	return jsonAnswer(struct {
+		Plain     string `json:"plainToken"`
+		Encrypted string `json:"encryptedToken"`
+	}{token, hex.EncodeToString(macOf(sha256.New, g.secret, token))})
 }
