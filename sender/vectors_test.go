@@ -3,7 +3,6 @@ package sender
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"mime"
 	"net/http"
@@ -21,12 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	for _, read := range readers() {
-		if _, err := read(); err != nil {
-			fmt.Fprintln(os.Stderr, err) // other tests would only say that the sender is unknown
-			os.Exit(1)
-		}
-	}
+	Presets() // it panics if one of them is wrong
 	goleak.VerifyTestMain(m)
 }
 

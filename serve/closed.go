@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 
 	"sluice"
@@ -23,12 +24,7 @@ func (s *Server) newLedger() *closed.Ledger {
 			if err != nil {
 				return ""
 			}
-			if hook.Trust != nil {
-				if preset, known := sender.Find(hook.Trust.Provider); known {
-					return preset.Retries
-				}
-			}
-			return "unknown"
+			return cmp.Or(sender.Of(&hook).Retries, "unknown")
 		},
 		Tell: func(ctx context.Context, message string) {
 			s.opts.Log.Warn(message)

@@ -7,6 +7,7 @@ import (
 
 	"sluice"
 	"sluice/missed"
+	"sluice/sender"
 	"sluice/webhook/trust"
 )
 
@@ -43,10 +44,10 @@ func checkAsking(ctx context.Context, after *sluice.Webhook, given bool) error {
 	case after.APISecret == "":
 		return sluice.InvalidParameter("apiSecret",
 			"With missedEvery and checkEvery the sender is asked: that needs apiSecret, the credential for its API.")
-	case after.MissedEvery != 0 && !missed.Asks(trust.DemandsOf(after).Provider):
+	case after.MissedEvery != 0 && !missed.Asks(sender.Of(after).Name):
 		return sluice.InvalidParameter("missedEvery", "These senders can be asked what was missed: %s.",
 			missed.Senders())
-	case after.CheckEvery != 0 && !missed.Checks(trust.DemandsOf(after).Provider):
+	case after.CheckEvery != 0 && !missed.Checks(sender.Of(after).Name):
 		return sluice.InvalidParameter("checkEvery", "These senders can be asked whether they still call: %s.",
 			missed.Checkers())
 	}

@@ -3,7 +3,6 @@ package webhook
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -58,8 +57,8 @@ func providerCommand() command.Command {
 				view.Samples = showSamples(preset)
 				return view, nil
 			}
-			presets := slices.Clone(sender.Presets())
-			return command.PageOf(presets, func(s sender.Preset) string { return s.Name }, showProvider, p.Filter), nil
+			return command.PageOf(sender.Presets(), func(s sender.Preset) string { return s.Name }, showProvider, p.Filter),
+				nil
 		},
 		command.Lists[sluice.ProviderView], command.Nameless)
 }

@@ -28,12 +28,10 @@ func show(ctx context.Context, h sluice.Webhook, trusts *trust.Trusts, baseURL s
 	g, err := trusts.Of(ctx, &h)
 	if err != nil { // it can still be edited
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
+		g = new(trust.Trust)
 	}
 	answers := g.AnswersOf(&h)
 	v.Answer, v.AnswerType, v.EventType = answers.Form, answers.Type, g.EventTypeOf(&h)
-	if g == nil {
-		return v
-	}
 	if g.Missing != nil {
 		v.Warnings = append(v.Warnings,
 			"A signing secret is gone, and calls are checked without it: "+firstReason(g.Missing))
@@ -41,9 +39,10 @@ func show(ctx context.Context, h sluice.Webhook, trusts *trust.Trusts, baseURL s
 	if g.Verifier != nil {
 		v.SigningSecrets = new(g.Secrets())
 	}
-	v.DedupeWindow = 0
 	if g.IDs != nil {
 		v.Dedupe, v.DedupeWindow = g.Where, sluice.Period(g.Window())
+	} else if err == nil {
+		v.DedupeWindow = 0
 	}
 	return v
 }

@@ -31,8 +31,7 @@ func signCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Com
 			if err != nil {
 				return call, err
 			}
-			if g != nil && g.Verifier != nil && g.Verifier.SendsSecret() &&
-				!g.MayUse(sluice.UserFrom(ctx), hook.EventKey) {
+			if g.Verifier != nil && g.Verifier.SendsSecret() && !g.MayUse(sluice.UserFrom(ctx), hook.EventKey) {
 				return call, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
 			return g.Sign(receiveURL(baseURL, hook.OpenToken(time.Now())), trust.Wish{

@@ -15,12 +15,7 @@ func (f *found) listPlace() sender.Split {
 	if f.hook.Split == "" {
 		return nil
 	}
-	var ofSender string
-	if f.hook.Trust != nil {
-		preset, _ := sender.Find(f.hook.Trust.Provider) // without one there is none
-		ofSender = preset.Split
-	}
-	return sender.SplitOf(f.hook.Split, ofSender, f.request.Header.Get("Content-Type"))
+	return sender.SplitOf(f.hook.Split, sender.Of(&f.hook).Split, f.request.Header.Get("Content-Type"))
 }
 
 // split finds the items of a call that brings several events.

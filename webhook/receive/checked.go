@@ -13,11 +13,11 @@ import (
 type checked struct {
 	*found
 
-	trust     *trust.Trust // nil: the token alone is demanded
-	id        string       // of the delivery
-	blurred   bool         // members that its id may be made of were never stored
-	batch     bool         // it brings several events, or none
-	items     [][]byte     // those, as JSON
+	trust     *trust.Trust
+	id        string   // of the delivery
+	blurred   bool     // members that its id may be made of were never stored
+	batch     bool     // it brings several events, or none
+	items     [][]byte // those, as JSON
 	stored    []sluice.StoredItem
 	kind      string         // of the event
 	answers   sender.Answers // that its webhook gives
@@ -35,12 +35,12 @@ func (rc *Receiver) check(f *found, vouched bool) (c *checked, greeting *sender.
 	if f.hook.Disabled {
 		return nil, nil, sluice.CodeWebhookDisabled.Errorf("This webhook is disabled at the moment.")
 	}
-	if f.hook.Trust == nil {
-		return c, nil, c.split()
-	}
 	ctx := f.request.Context()
 	if c.trust, err = rc.Trust.Of(ctx, &f.hook); err != nil {
 		return nil, nil, err
+	}
+	if f.hook.Trust == nil {
+		return c, nil, c.split()
 	}
 	call := rc.callOf(f)
 	if !vouched {

@@ -64,7 +64,7 @@ func (rc *Receiver) findHook(f *found, token string) error {
 	}
 	if f.hook.Rate != "" {
 		interval, _ := sluice.ParseRate(f.hook.Rate) // a stored one is a rate
-		if wait := rc.paced.At(f.hook.UUID, interval, max(interval, time.Second)); wait > 0 {
+		if wait := rc.paced.At(f.hook.UUID, time.Now(), interval, max(interval, time.Second)); wait > 0 {
 			return sluice.CodeTooManyCalls.Errorf("This webhook takes %s calls; slow down.", f.hook.Rate).
 				After(wait)
 		}

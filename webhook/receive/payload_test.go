@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"sluice/webhook/form"
+	"sluice/webhook/trust"
 
 	"sluice"
 )
@@ -42,7 +43,7 @@ func FuzzEvent(f *testing.F) {
 			t.Fatalf("%q is malformed: %v", rawQuery, err)
 		}
 		c := &newPlace().checked
-		c.request, c.query, c.body = r, parsed, body
+		c.request, c.query, c.body, c.trust = r, parsed, body, new(trust.Trust)
 		c.hook = sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}
 		receiver := New(Needs{Accept: Accept{Namespace: "default"}, Observe: Observe{Log: slog.New(slog.DiscardHandler)}})
 		data := receiver.event(c).AppendJSON(nil)

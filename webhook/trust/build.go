@@ -10,7 +10,7 @@ import (
 	"sluice/spelling"
 )
 
-// A Trust checks the calls of one webhook. It does not change. A nil Trust demands nothing
+// A Trust checks the calls of one webhook. It does not change. The zero Trust demands nothing
 // but the token.
 type Trust struct {
 	sluice.Trust
@@ -105,11 +105,7 @@ func DemandsOf(hook *sluice.Webhook) sluice.Trust {
 // LongestPayload returns how many bytes the payload of a webhook may have: as it says, otherwise
 // as many as its sender sends.
 func LongestPayload(hook *sluice.Webhook) int {
-	if hook.MaxPayloadLength > 0 || hook.Trust == nil {
-		return cmp.Or(hook.MaxPayloadLength, sluice.DefaultPayloadLength)
-	}
-	preset, _ := sender.Find(hook.Trust.Provider)
-	return cmp.Or(preset.MaxPayloadLength, sluice.DefaultPayloadLength)
+	return cmp.Or(hook.MaxPayloadLength, sender.Of(hook).MaxPayloadLength, sluice.DefaultPayloadLength)
 }
 
 // Secrets returns how many secrets a call may be signed with.
@@ -118,9 +114,7 @@ func (g *Trust) Secrets() int { return len(g.secrets) }
 // AnswersOf returns how calls of a webhook are answered: as it says, otherwise as its
 // provider demands.
 func (g *Trust) AnswersOf(hook *sluice.Webhook) (a sender.Answers) {
-	if g != nil {
-		a = g.answers
-	}
+	a = g.answers
 	if hook.Answer != "" && hook.Answer != a.Form {
 		a = sender.Answers{Form: hook.Answer}
 	}
@@ -131,8 +125,5 @@ func (g *Trust) AnswersOf(hook *sluice.Webhook) (a sender.Answers) {
 // EventTypeOf returns where calls of a webhook name the kind of their event: as it says, otherwise
 // as its provider does.
 func (g *Trust) EventTypeOf(hook *sluice.Webhook) string {
-	if g == nil {
-		return hook.EventType
-	}
 	return cmp.Or(hook.EventType, g.kinds)
 }

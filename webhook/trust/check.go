@@ -17,6 +17,14 @@ func (g *Trust) Verify(ctx context.Context, call *sender.Call, at time.Time) err
 	return g.Verifier.Verify(ctx, call, at)
 }
 
+// Handshake returns the answer to a call that is a handshake of the sender, nil if it is none.
+func (g *Trust) Handshake(ctx context.Context, call *sender.Call, at time.Time) (*sender.Answer, error) {
+	if g.Verifier == nil {
+		return nil, nil
+	}
+	return g.Verifier.Handshake(ctx, call, at, g.VerifyToken)
+}
+
 // CheckPayload rejects a payload that does not meet the schema. That costs memory, which grow gets
 // hold of.
 func (g *Trust) CheckPayload(ctx context.Context, payload []byte, grow func(more int64) error) error {
@@ -41,7 +49,7 @@ func InItem(index int, err error) error {
 
 // ID returns the id of a delivery, "" where calls have none.
 func (g *Trust) ID(call *sender.Call) (string, error) {
-	if g == nil || g.IDs == nil {
+	if g.IDs == nil {
 		return "", nil
 	}
 	return g.IDs.ID(call)
@@ -49,7 +57,7 @@ func (g *Trust) ID(call *sender.Call) (string, error) {
 
 // ItemIDs returns where the items of calls have their ids.
 func (g *Trust) ItemIDs(place sender.Split) (ids sender.Dedupe) {
-	if g != nil && g.IDs != nil {
+	if g.IDs != nil {
 		ids, _ = sender.ParseDedupe(place.Within(g.Where)) // a stored one is right
 	}
 	return ids
@@ -66,7 +74,7 @@ func (g *Trust) Footprint(payload []byte) int64 {
 
 // Masked returns the headers that carry a secret of the sender.
 func (g *Trust) Masked() []string {
-	if g == nil || g.Verifier == nil {
+	if g.Verifier == nil {
 		return nil
 	}
 	return g.Verifier.Masked()

@@ -37,7 +37,7 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (signed sluice.SignedCal
 			call.Body = []byte(p.Payload)
 		}
 	}
-	if g != nil && g.Verifier != nil {
+	if g.Verifier != nil {
 		if err := g.Verifier.Sign(call, now); err != nil {
 			return signed, err
 		}
@@ -54,7 +54,7 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (signed sluice.SignedCal
 // sample finds the sample that is asked for among those of the webhook's provider, and how that
 // splits its calls.
 func (g *Trust) sample(p Wish) (sample sender.Sample, split string, _ error) {
-	if g == nil || g.Provider == "" {
+	if g.Provider == "" {
 		return sample, "",
 			sluice.InvalidParameter("sample", "Samples belong to providers, and this webhook has none: give a payload.")
 	}
