@@ -25,11 +25,11 @@ type shape struct {
 }
 
 // shape returns that of a webhook, which its path tells from others of the sender.
-func (p *provider) shape(a *api) shape {
-	if special, ok := p.Hooks[a.path]; ok {
+func (a *api) shape() shape {
+	if special, ok := a.Hooks[a.path]; ok {
 		return special
 	}
-	return p.Hooks[""]
+	return a.Hooks[""]
 }
 
 // checkTime bounds how long a sender is asked about a webhook.
@@ -60,7 +60,7 @@ func checkCommand(f *Finder, missing func(ctx context.Context, parameter, name s
 
 // Check asks the sender of a webhook whether it still calls it, and notes what it says.
 func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.Subscription, _ error) {
-	of, a, err := f.api(ctx, hook)
+	a, err := f.api(ctx, hook)
 	if err != nil {
 		return found, err
 	}
@@ -70,7 +70,7 @@ func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.S
 	if err != nil {
 		return found, err
 	}
-	if found, err = f.look(ctx, of, a, &hook); err != nil {
+	if found, err = f.look(ctx, a); err != nil {
 		return found, err
 	}
 	lasts := cmp.Or(known, new(sluice.MissedRun)).Lasts
@@ -91,11 +91,9 @@ func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.S
 }
 
 // look asks the sender about a webhook.
-func (f *Finder) look(
-	ctx context.Context, of provider, a *api, hook *sluice.Webhook,
-) (found sluice.Subscription, err error) {
+func (f *Finder) look(ctx context.Context, a *api) (found sluice.Subscription, err error) {
 	err = a.logIn(ctx)
-	s := of.shape(a)
+	s := a.shape()
 	var reply map[string]any
 	if err == nil {
 		_, err = a.get(ctx, a.hook+s.Query, &reply)
@@ -116,7 +114,7 @@ func (f *Finder) look(
 		found.State, found.Message = sluice.SubscriptionUnknown, e.Message
 	case address == "":
 		found.State, found.Message = sluice.SubscriptionUnknown, a.title+" does not say where it calls."
-	case !f.isOurs(hook, address):
+	case !f.isOurs(&a.webhook, address):
 		found.State = sluice.SubscriptionElsewhere
 		found.Message = fmt.Sprintf("%s calls %s with another address than those of this webhook.", a.title, found.URL)
 	case s.Active != "" && member(reply, s.Active) != nil && member(reply, s.Active) != s.When:

@@ -30,17 +30,19 @@ const (
 
 // An api is the API of a sender, as one webhook uses it.
 type api struct {
-	hook   string // address of the webhook there, without a slash at the end
-	path   string // of the provider's paths the one in it
-	base   string // what stands before that
-	id     string // what stands behind it
-	sender string
-	title  string // of the sender, for people
-	secret string
-	bearer string      // of each request; the secret unless the provider says otherwise
-	header http.Header // of each request, too
-	client *http.Client
-	pages  int // that were read
+	provider
+	webhook sluice.Webhook
+	hook    string // address of the webhook there, without a slash at the end
+	path    string // of the provider's paths the one in it
+	base    string // what stands before that
+	id      string // what stands behind it
+	sender  string
+	title   string // of the sender, for people
+	secret  string
+	bearer  string      // of each request; the secret unless the provider says otherwise
+	header  http.Header // of each request, too
+	client  *http.Client
+	pages   int // that were read
 }
 
 // errGone says that the sender no longer has what was asked for.
