@@ -96,12 +96,10 @@ type exchange func(ctx context.Context, config oauth2.Config) (*oauth2.Token, er
 
 // ask lets an exchange ask the provider, unless too many do.
 func (p *Provider) ask(ctx context.Context, how exchange) (*oauth2.Token, error) {
-	select {
-	case p.busy <- struct{}{}:
-		defer func() { <-p.busy }()
-	default:
+	if p.busy.Enter() != nil {
 		return nil, unreachable(errors.New("too many exchanges at the same time"))
 	}
+	defer p.busy.Leave()
 	r, err := p.remote(ctx)
 	if err != nil {
 		return nil, err

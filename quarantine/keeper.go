@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/stretch"
 )
 
@@ -23,7 +24,6 @@ const (
 	keptPerSecond   = 50
 	keptAtOnce      = 1000
 	diagnosedEach   = 20 // a second, of all
-	maxLimits       = 10_000
 	storeTimeout    = 5 * time.Second
 )
 
@@ -64,15 +64,15 @@ type Keeper struct {
 	waiting  chan taken
 	stopped  chan struct{}
 	diagnose *rate.Limiter
+	limits   *limit.Tries // by token
 	missed   atomic.Int64 // calls that are not kept
 
 	mu      sync.Mutex
-	kept    int                      // calls so far
-	handled int                      // how many of them are stored or lost
-	moved   chan struct{}            // closed and replaced whenever one is handled
-	bytes   int                      // of the calls that wait
-	of      map[string]use           // what waits, by token
-	limits  map[string]*rate.Limiter // by token
+	kept    int            // calls so far
+	handled int            // how many of them are stored or lost
+	moved   chan struct{}  // closed and replaced whenever one is handled
+	bytes   int            // of the calls that wait
+	of      map[string]use // what waits, by token
 }
 
 // Missed returns how many calls were not kept, since the start: there were too many, or
@@ -98,15 +98,7 @@ func (k *Keeper) take(token string, size int) bool {
 		used.bytes+size > maxBytesOfOne {
 		return false
 	}
-	limit := k.limits[token]
-	if limit == nil {
-		if len(k.limits) >= maxLimits {
-			clear(k.limits)
-		}
-		limit = rate.NewLimiter(keptPerSecond, keptAtOnce)
-		k.limits[token] = limit
-	}
-	if !limit.Allow() {
+	if k.limits.Try(token) > 0 {
 		return false
 	}
 	k.kept++
@@ -202,6 +194,6 @@ func NewKeeper(o Options) *Keeper {
 		Options: o, waiting: make(chan taken, maxWaiting), stopped: make(chan struct{}),
 		moved:    make(chan struct{}),
 		diagnose: rate.NewLimiter(diagnosedEach, 10*diagnosedEach),
-		of:       make(map[string]use), limits: make(map[string]*rate.Limiter),
+		of:       make(map[string]use), limits: limit.NewTries(keptAtOnce, time.Second/keptPerSecond),
 	}
 }

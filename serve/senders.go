@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/missed"
 	"sluice/outward"
 	"sluice/sender"
@@ -77,7 +78,7 @@ const (
 // confirm returns a function that fetches a handshake's confirmation URL.
 func confirm(transport http.RoundTripper) func(ctx context.Context, address string) error {
 	client := outward.Client(transport, confirmTimeout)
-	waiters := outward.NewWaiters(maxConfirming, maxConfirmed)
+	waiters := limit.NewPlaces(maxConfirming, maxConfirmed)
 	return func(ctx context.Context, address string) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
