@@ -23,13 +23,10 @@ type ConnectionOptions struct {
 
 // NewListener returns a listener whose connections are bounded.
 func NewListener(l net.Listener, o ConnectionOptions) *Listener {
-	return &Listener{
-		Listener:          l,
-		ConnectionOptions: o,
-		slots:             make(chan struct{}, o.Total),
-		shares:            NewShares[netip.Prefix](o.PerNetwork),
-		closed:            make(chan struct{}),
+	all := &Listener{
+		ConnectionOptions: o, slots: make(chan struct{}, o.Total), shares: NewShares[netip.Prefix](o.PerNetwork),
 	}
+	return all.Beside(l)
 }
 
 // Beside returns a listener at another address. The connections of both count together.

@@ -29,23 +29,24 @@ const (
 
 // Options are what a keeper is made of.
 type Options struct {
-	Store sluice.QuarantineStore
-	Log   *slog.Logger
+	Store    sluice.QuarantineStore
+	Receiver Receiver
+	Log      *slog.Logger
 
-	// Diagnose says, for the operator, why a call was rejected.
-	Diagnose func(context.Context, *sluice.QuarantinedCall) []string
+	// Seen is called when a user sees payloads.
+	Seen func(ctx context.Context, command, target string)
 }
 
 // admit lets one call in; nil if it has gone meanwhile. That it can never be let in is an error
 // only where no others are asked for.
 func (k *Keeper) admit(
-	ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force, alone bool,
+	ctx context.Context, c *sluice.QuarantinedCall, force, alone bool,
 ) (*sluice.BulkItem, error) {
 	there, err := k.Store.Open(ctx, c)
 	if !there || err != nil {
 		return nil, err
 	}
-	result, err := receiver.Admit(ctx, c, force)
+	result, err := k.Receiver.Admit(ctx, c, force)
 	if err != nil {
 		e := sluice.AsError(err)
 		if e.Kind == sluice.Unavailable || e.Kind == sluice.Internal || alone && sluice.CodeNotAdmissible.Is(e) {
@@ -151,7 +152,7 @@ func (k *Keeper) handle(ctx context.Context, t taken) {
 	defer cancel()
 	c.Diagnosis = []string{"Too many calls were refused at that moment to look into each of them."}
 	if k.diagnose.Allow() {
-		c.Diagnosis = k.Diagnose(ctx, c)
+		c.Diagnosis = k.Receiver.Diagnose(ctx, c)
 	}
 	if err := k.Store.Put(ctx, c); err != nil {
 		k.missed.Add(1)

@@ -412,7 +412,7 @@ func TestOwnSchemesAgreeWithPresets(t *testing.T) {
 			}
 			file := readVectors(t, name)
 			secret := strings.ReplaceAll(file.Secrets[0], "whsec_M", "base64:M")
-			v, err := NewScheme(scheme, []string{secret}, nil)
+			v, err := New(scheme, []string{secret}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,13 +31,14 @@ func (s *Server) wire() {
 	s.directory = s.newDirectory()
 	issuer, provider := s.authentication()
 	s.webhooks = webhook.NewStore(s.engine.Webhooks)
-	s.webhooks.MaxKeep, s.minutes.Expects = s.cfg.EventMaxAge, s.webhooks.Expects
+	s.minutes.Expects = s.webhooks.Expects
 	s.trusts = s.newTrusts()
+	s.webhooks.MaxKeep, s.webhooks.Trusts, s.webhooks.BaseURL = s.cfg.EventMaxAge, s.trusts, s.baseURL
 	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
 	s.engine.Journal.BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
 	s.receiver = s.newReceiver(slots, bodies)
 	s.keeper = quarantine.NewKeeper(quarantine.Options{
-		Store: s.engine.Quarantine, Log: s.opts.Log, Diagnose: s.receiver.Diagnose,
+		Store: s.engine.Quarantine, Receiver: s.receiver, Log: s.opts.Log, Seen: s.directory.NotePayload,
 	})
 	s.receiver.Quarantine = s.keeper
 	s.alerts, s.ledger, s.finder = s.newAlerts(), s.newLedger(), s.newFinder()

@@ -16,7 +16,7 @@ type signParams struct {
 	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
 }
 
-func signCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Command {
+func signCommand(hooks *Store) command.Command {
 	return command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the "+
 		"webhook with it. Needs the permission webhook.token, too, and secret.use where calls carry the secret itself.",
 		func(ctx context.Context, p signParams) (call sluice.SignedCall, _ error) {
@@ -27,14 +27,14 @@ func signCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Com
 			if err != nil {
 				return call, err
 			}
-			g, err := trusts.Of(ctx, &hook)
+			g, err := hooks.Trusts.Of(ctx, &hook)
 			if err != nil {
 				return call, err
 			}
 			if g.Verifier != nil && g.Verifier.SendsSecret() && !g.MayUse(sluice.UserFrom(ctx), hook.EventKey) {
 				return call, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
-			return g.Sign(receiveURL(baseURL, hook.OpenToken(time.Now())), trust.Wish{
+			return g.Sign(hooks.receiveURL(hook.OpenToken(time.Now())), trust.Wish{
 				ContentType: p.ContentType, Sample: p.Sample, Payload: p.Payload,
 			}, time.Now())
 		}, command.Missing(Missing))

@@ -22,8 +22,9 @@ import (
 // A Store has the webhooks, and keeps the rules they are stored by: what a new
 // one is like, and that no two webhooks have the same event key.
 type Store struct {
-	// MaxKeep is how long a webhook may keep its events.
-	MaxKeep time.Duration
+	MaxKeep time.Duration // for which a webhook may keep its events
+	Trusts  *trust.Trusts // of which each must check calls before it is stored
+	BaseURL string        // what callers put before /api/v3
 
 	records sluice.FollowedRecords[sluice.Webhook] // by their tokens
 

@@ -120,11 +120,9 @@ func (rc *Receiver) report(
 ) {
 	c.listeners = result.Listeners
 	rc.log(ctx, event)
-	rc.observe(c.arrived, sluice.Call{
-		TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(c.listeners),
-		StatusCode: http.StatusOK, Listeners: c.listeners, Spooled: result.Spooled,
-		User: event.User, AdmittedOf: admittedOf,
-	})
+	call := c.accepted(result, http.StatusOK)
+	call.User, call.AdmittedOf = event.User, admittedOf
+	rc.observe(c.arrived, call)
 }
 
 // AcceptFetched makes an event of a body in JSON that the API of a webhook's sender has shown,

@@ -115,9 +115,7 @@ func (c *checked) encodeItem(e *sluice.Event, item []byte) {
 		e.Payload, e.PayloadEncoding = item, sluice.EncodingJSON
 	default:
 		e.PayloadEncoding = sluice.EncodingBase64
-		e.AppendPayload = func(b []byte) []byte {
-			return append(form.AppendBase64(append(b, `{"origin":`...), item), '}')
-		}
+		e.AppendPayload = func(b []byte) []byte { return form.AppendBinary(b, item) }
 	}
 }
 

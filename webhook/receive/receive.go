@@ -98,10 +98,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 		said = differing(c.found)
 	}
 	status := rc.answer(w, &said, c)
-	call := sluice.Call{
-		TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(c.listeners),
-		StatusCode: status, Listeners: c.listeners, Spooled: result.Spooled,
-	}
+	call := c.accepted(result, status)
 	if len(c.listeners) > 0 {
 		call.Waited = sluice.Milliseconds(result.Waited)
 	}
@@ -110,6 +107,14 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	}
 	rc.observe(a, call)
 	return nil
+}
+
+// accepted returns the record of a call that has become an event.
+func (c *checked) accepted(result *sluice.Result, status int) sluice.Call {
+	return sluice.Call{
+		TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(c.listeners),
+		StatusCode: status, Listeners: c.listeners, Spooled: result.Spooled,
+	}
 }
 
 // receive makes an event of a call.

@@ -36,26 +36,15 @@ func (g *Trusts) Build(ctx context.Context, t sluice.Trust) (*Trust, error) {
 		return nil, err
 	}
 	made := &Trust{Trust: t, secrets: secrets, Where: t.Dedupe, Missing: missing}
-	switch {
-	case t.Provider != "":
-		preset, err := FindPreset(t.Provider)
-		if err != nil {
-			return nil, err
-		}
-		made.Where, made.answers = cmp.Or(made.Where, preset.Dedupe), preset.Answers
-		made.kinds = preset.EventType
-		if made.Verifier, err = sender.New(preset, secrets, g.Keys); err != nil {
-			return nil, err
-		}
-	case t.Signature != nil:
-		scheme, err := sender.ParseScheme(t.Signature)
-		if err != nil {
-			return nil, err
-		}
-		if made.Verifier, err = sender.NewScheme(scheme, secrets, g.Keys); err != nil {
-			return nil, err
-		}
+	preset, err := PresetOf(t)
+	if err == nil && (t.Provider != "" || t.Signature != nil) {
+		made.Verifier, err = sender.New(preset, secrets, g.Keys)
 	}
+	if err != nil {
+		return nil, err
+	}
+	made.Where, made.answers = cmp.Or(made.Where, preset.Dedupe), preset.Answers
+	made.kinds = preset.EventType
 	if made.origin, err = newOrigin(t); err != nil {
 		return nil, err
 	}
@@ -75,6 +64,17 @@ func (g *Trust) complete() (err error) {
 		g.schema, err = newSchema(g.Schema)
 	}
 	return err
+}
+
+// PresetOf returns the preset of the sender that is trusted, known or not, an empty one if none is.
+func PresetOf(t sluice.Trust) (p sender.Preset, err error) {
+	switch {
+	case t.Provider != "":
+		return FindPreset(t.Provider)
+	case t.Signature != nil:
+		return sender.ParseScheme(t.Signature)
+	}
+	return p, nil
 }
 
 // FindPreset returns a known sender. The error for an unknown one suggests the closest.
